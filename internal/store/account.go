@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What belongs to a user, as the rules of the directory read it: by a Reader, so
-// in the transaction that changes it too.
+// Reads of a user's data for the rules of the directory. They take a Reader, so they also work
+// in the transaction that changes the data.
 
 // CredentialsOf returns the user's passkeys, oldest first.
 func CredentialsOf(ctx context.Context, r Reader, userID string) (credentials []schemas.Credential, err error) {
@@ -58,8 +58,8 @@ func HasPassword(ctx context.Context, r Reader, userID string) (has bool, err er
 	return has, nil
 }
 
-// RemovePassword takes a user's password away, and ends the runs of the user and the
-// sessions that rest on it; that there is none is no error.
+// RemovePassword removes a user's password, and ends the user's runs and the sessions that
+// rest on the password. It succeeds if there is none.
 func RemovePassword(t *Tx, userID string, at time.Time) error {
 	if _, err := t.tx.lockUser(userID); err != nil {
 		return err
@@ -73,8 +73,8 @@ func RemovePassword(t *Tx, userID string, at time.Time) error {
 	return t.tx.endSessionsOn(userID, schemas.Proof{Kind: schemas.PasswordProof}, at)
 }
 
-// TakenAttributes returns those attributes of which another user has the value:
-// identifying ones, under whichever name, and the ones that are unique.
+// TakenAttributes returns the attributes whose value belongs to another user: identifying
+// attributes, under any name, and unique ones.
 func TakenAttributes(ctx context.Context, r Reader, u *schemas.User, unique []string) (taken []string, err error) {
 	look := func(attribute, q string, args ...any) error {
 		return rows(ctx, r, func(scanner) error {

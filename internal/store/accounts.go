@@ -4,9 +4,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Users is the table of the users, without what they sign in with. What they can
-// be found by, and what is unique about them, is claimed when they are written;
-// what another user has is attribute_taken, Class Conflict.
+// Users is the table of the users without their credentials. Writing a user claims the
+// identifiers and unique values; a value of another user is attribute_taken, Class Conflict.
 func Users() *Table[schemas.User] {
 	return &Table[schemas.User]{
 		noun: "user", code: schemas.CodeUserNotFound, name: "users",

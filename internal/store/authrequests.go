@@ -23,28 +23,28 @@ const (
 
 	selectOpen query = `SELECT browser_hash FROM auth_requests WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
 
-	// The condition is judged again for the row as it is when it is written, so of
-	// several grants one is made.
+	// PostgreSQL evaluates the condition again on the row it writes, so only one of several
+	// concurrent grants succeeds.
 	updateGrant    query = `UPDATE auth_requests SET granted = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
 	updateApproval query = `UPDATE auth_requests SET approved = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
 	updateRefusal  query = `UPDATE auth_requests SET refused = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
 
-	// With the code the client gets the state, and nothing else looks at these.
+	// The client receives the state with the code. Nothing else reads these columns.
 	updateCode query = `UPDATE auth_requests SET state = '', login_hint = '', code_hash = ?, code_expires_at = ?, expires_at = ?
 		WHERE id = ? AND granted IS NOT NULL AND code_hash IS NULL AND expires_at > ?`
 
-	// The row stays as long as the tokens of the code, so that they are found.
-	// Its nonce is in the ID token.
+	// The row stays as long as the tokens issued for the code, so that a replay can revoke
+	// them. The ID token contains the nonce.
 	updateRedeemed query = `UPDATE auth_requests SET nonce = '', redeemed_at = ?, expires_at = CASE WHEN expires_at < ? THEN ? ELSE expires_at END
 		WHERE code_hash = ? AND redeemed_at IS NULL AND code_expires_at > ? RETURNING id, application_id, granted`
 
 	selectRedeemed query = `SELECT id FROM auth_requests WHERE code_hash = ? AND redeemed_at IS NOT NULL`
 )
 
-// replayWindow is how long a code is remembered after it has expired.
+// replayWindow is how long a code stays stored after it expires.
 const replayWindow = time.Hour
 
-// CreateAuthRequest keeps an authorization request. Its client must be there.
+// CreateAuthRequest stores an authorization request. Its client must exist.
 func (s *Store) CreateAuthRequest(ctx context.Context, r schemas.AuthRequest) error {
 	kept, err := splitLines(r.Scopes, r.Resources)
 	if err != nil {
@@ -67,8 +67,8 @@ func (s *Store) CreateAuthRequest(ctx context.Context, r schemas.AuthRequest) er
 	})
 }
 
-// AuthRequest returns an authorization request, also one that has expired but is
-// there still. An unknown one is auth_request_not_found, Class Invalid.
+// AuthRequest returns an authorization request, including an expired one that is still stored.
+// An unknown one is auth_request_not_found, Class Invalid.
 func (s *Store) AuthRequest(ctx context.Context, id string) (*schemas.AuthRequest, error) {
 	if !isStorable(id) {
 		return nil, errNoAuthRequest()
@@ -76,9 +76,8 @@ func (s *Store) AuthRequest(ctx context.Context, id string) (*schemas.AuthReques
 	return scanAuthRequest(s.row(ctx, selectAuthRequest, id), errNoAuthRequest())
 }
 
-// AuthRequestByCode returns the authorization request that the code of a hash
-// answered, whether or not it was redeemed. An unknown one is
-// auth_code_not_found, Class Invalid.
+// AuthRequestByCode returns the authorization request that was answered with the code, given
+// by its hash, redeemed or not. An unknown one is auth_code_not_found, Class Invalid.
 func (s *Store) AuthRequestByCode(ctx context.Context, codeHash []byte) (*schemas.AuthRequest, error) {
 	return scanAuthRequest(s.row(ctx, selectAuthRequestByCode, nonNilBytes(codeHash)), errNoCode())
 }
@@ -108,9 +107,9 @@ func scanAuthRequest(row scanner, unknown error) (*schemas.AuthRequest, error) {
 	return &r, errors.Join(parse(login, &r.Login), parse(granted, &r.Grant), parse(refused, &r.Refusal), parse(approved, &r.Approval))
 }
 
-// grantAuthRequest says whether nothing is there to grant, but not whether it was
-// done: see schemas.GrantAuthRequest. A session that ends just afterwards ends what
-// was granted in it: see joinSession.
+// grantAuthRequest reports a request that is not open, but not whether it was granted before:
+// see schemas.GrantAuthRequest. A session that ends right after the grant ends what was
+// granted in it: see joinSession.
 func (t *tx) grantAuthRequest(c schemas.GrantAuthRequest) error {
 	live, err := t.hasProof(c.Grant.UserID, schemas.Proof{Kind: schemas.SessionProof, Of: c.Grant.SessionID})
 	if err != nil {
@@ -132,7 +131,7 @@ func (t *tx) approveAuthRequest(c schemas.ApproveAuthRequest) error {
 	return t.decideAuthRequest(updateApproval, c.ID, c.BrowserHash, c.At, c.Approval)
 }
 
-// decideAuthRequest writes what becomes of a request, if that is open still and the
+// decideAuthRequest writes the decision on a request if the request is still open and the
 // browser is its own.
 func (t *tx) decideAuthRequest(update query, id string, browserHash []byte, at time.Time, decision any) error {
 	text, err := marshalJSON(decision)
@@ -160,8 +159,8 @@ func (t *tx) decideAuthRequest(update query, id string, browserHash []byte, at t
 	return nil
 }
 
-// IssueCode answers a granted authorization request with the code of a hash, once.
-// One that is not granted, or answered already, is auth_request_not_found.
+// IssueCode answers a granted authorization request once, with the code of a hash. A request
+// that is not granted or already answered is auth_request_not_found.
 func (s *Store) IssueCode(ctx context.Context, id string, codeHash []byte, expires, now time.Time) error {
 	return s.writer.single(ctx, func(t *tx) error {
 		n, err := t.exec(updateCode, nonNilBytes(codeHash), toMicros(expires), toMicros(expires.Add(replayWindow)), id, toMicros(now))
@@ -175,12 +174,11 @@ func (s *Store) IssueCode(ctx context.Context, id string, codeHash []byte, expir
 	})
 }
 
-// RedeemCode redeems the code of a hash, for the refresh tokens of a family if
-// that is not nil. Of several who try one succeeds; each of the others has all
-// that came of the code revoked (RFC 9700 §4.5): replayed tells that. The tokens
-// are remembered as revoked until the given time. A code that is unknown or has
-// expired, or whose session has ended, is auth_code_not_found. The session knows
-// from then on that the client has had tokens in it.
+// RedeemCode redeems the code of a hash, for a family of refresh tokens unless family is nil.
+// One of several concurrent calls succeeds; each of the others sets replayed and revokes all
+// tokens issued for the code (RFC 9700 §4.5). The revocation is stored until the given time. A
+// code that is unknown or expired, or whose session has ended, is auth_code_not_found. The
+// session records that the client received tokens in it.
 func (s *Store) RedeemCode(ctx context.Context, codeHash []byte, family *schemas.RefreshFamily, now, revoke time.Time) (replayed bool, err error) {
 	err = s.writer.write(ctx, func(t *tx) error {
 		replayed = false

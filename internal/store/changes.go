@@ -6,8 +6,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// apply applies changes in their order; the first that fails is the result, and
-// the transaction is undone with it.
+// apply applies changes in order. The first failure is the result and undoes the transaction.
 func (t *tx) apply(changes []schemas.Change) error {
 	for _, change := range changes {
 		if err := t.applyOne(change); err != nil {
@@ -63,8 +62,7 @@ func (t *tx) applyOne(change schemas.Change) error {
 	return t.applySession(change)
 }
 
-// applySession applies a change that is not of an account: of sessions, tokens,
-// authorization requests and what is recorded of them.
+// applySession applies a change of sessions, tokens, authorization requests or the audit log.
 func (t *tx) applySession(change schemas.Change) error {
 	switch c := change.(type) {
 	case schemas.StartSession:

@@ -39,14 +39,13 @@ const (
 		ON CONFLICT (attribute, value) DO NOTHING`
 )
 
-// ReindexUser claims anew what a user can be found by and what is unique about the
-// user. It is for a change of what the user's type calls unique; the methods of
-// Users do it by themselves.
+// ReindexUser claims a user's identifiers and unique values again. Call it after the unique
+// attributes of the user's type change; the methods of Users call it themselves.
 func ReindexUser(t *Tx, u *schemas.User) error { return t.tx.reindexUser(u) }
 
-// claim claims every value that must be the user's alone, and tells of all that
-// are taken. The values go in their order: two users who want the same ones must
-// not wait for each other. For what is claimed of an email address see emails.go.
+// claim claims every value that must be unique to the user and reports all that are taken. It
+// claims in a fixed order, so that two users who claim the same values do not deadlock. For
+// email addresses see emails.go.
 func (t *tx) claim(u *schemas.User) error {
 	rules, err := t.typeRules(u.Type)
 	if err != nil {
@@ -118,8 +117,8 @@ func (t *tx) typeRules(userType string) (rules typeRules, err error) {
 	return rules, nil
 }
 
-// uniqueKey is the form in which the values of unique attributes are compared:
-// texts as identifiers are, all else by its JSON; "" for what is not there.
+// uniqueKey returns the form in which values of unique attributes are compared: text as an
+// identifier key, any other value as JSON, and "" for a missing one.
 func uniqueKey(value any) (string, error) {
 	switch v := value.(type) {
 	case nil:
@@ -131,8 +130,8 @@ func uniqueKey(value any) (string, error) {
 	return string(text), err
 }
 
-// errTaken tells which of the attributes have values of other users; nil if none
-// has.
+// errTaken returns an error that lists the attributes whose values belong to other users, or
+// nil.
 func errTaken(attributes []string, taken map[string]bool) error {
 	var problems []schemas.Problem
 	for _, attribute := range attributes {

@@ -16,11 +16,11 @@ const (
 
 	extendClientExpiry query = `UPDATE client_leases SET expires_at = ? WHERE application_id = ? AND expires_at < ?`
 
-	// Whom an administrator vouches for, or has given a role, stays.
+	// A client that an administrator verified or gave a role stays.
 	withoutOwner = `NOT verified AND NOT EXISTS (SELECT 1 FROM role_assignments r WHERE r.application_id = applications.id)`
 
-	// The lease is judged again when PostgreSQL finds that somebody else has just
-	// prolonged it; which are the first is not.
+	// PostgreSQL evaluates the expiry again on the row it deletes, in case it was extended
+	// concurrently, but not which clients are the oldest.
 	deleteExpiredClients = `DELETE FROM applications WHERE ` + withoutOwner + `
 		AND EXISTS (SELECT 1 FROM client_leases l WHERE l.application_id = applications.id AND l.expires_at <= ?) AND id IN
 		(SELECT application_id FROM client_leases JOIN applications ON id = application_id
@@ -30,8 +30,8 @@ const (
 		WHERE ` + withoutOwner + ` ORDER BY expires_at LIMIT ?)`
 )
 
-// ClientExpiry returns the lease of the client; nil if it has none, as those that
-// administrators made.
+// ClientExpiry returns the expiry of the client; nil if it has none, as a client that an
+// administrator created.
 func (s *Store) ClientExpiry(ctx context.Context, clientID string) (*schemas.ClientExpiry, error) {
 	if !isStorable(clientID) {
 		return nil, nil
@@ -47,7 +47,7 @@ func (s *Store) ClientExpiry(ctx context.Context, clientID string) (*schemas.Cli
 	return &l, nil
 }
 
-// ExtendClientExpiry has a client be kept until then at least.
+// ExtendClientExpiry stores the client until then at least.
 func (s *Store) ExtendClientExpiry(ctx context.Context, applicationID string, until time.Time) error {
 	err := s.writer.single(ctx, func(t *tx) error {
 		_, err := t.exec(extendClientExpiry, toMicros(until), applicationID, toMicros(until))
@@ -59,7 +59,7 @@ func (s *Store) ExtendClientExpiry(ctx context.Context, applicationID string, un
 	return nil
 }
 
-// PutClientExpiry gives the application a lease, or another one.
+// PutClientExpiry sets or replaces the expiry of an application.
 func PutClientExpiry(t *Tx, l schemas.ClientExpiry) error {
 	_, err := t.exec(`INSERT INTO client_leases (application_id, expires_at, fetched_at, fresh_until) VALUES (?, ?, ?, ?)
 		ON CONFLICT (application_id) DO UPDATE SET expires_at = excluded.expires_at, fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until`,
@@ -70,8 +70,8 @@ func PutClientExpiry(t *Tx, l schemas.ClientExpiry) error {
 	return nil
 }
 
-// RemoveUnusedClients removes clients whose leases end before the time, the first of them, so
-// that there is room for one more among most, and records it.
+// RemoveUnusedClients removes the oldest clients that expire before the given time until one
+// more fits into most, and records the removals.
 func RemoveUnusedClients(t *Tx, most int, before, now time.Time) error {
 	n := 0
 	err := rows(context.Background(), t, func(row scanner) error { return row.Scan(&n) },
@@ -85,7 +85,7 @@ func RemoveUnusedClients(t *Tx, most int, before, now time.Time) error {
 	return nil
 }
 
-// sweepClients removes the clients whose leases have ended, and records it.
+// sweepClients removes expired clients and records the removals.
 func (s *Store) sweepClients(ctx context.Context, now time.Time) (removed int, err error) {
 	for {
 		var n int
@@ -103,7 +103,7 @@ func (s *Store) sweepClients(ctx context.Context, now time.Time) (removed int, e
 	}
 }
 
-// removeClients deletes clients by a statement, and records for each that it is gone.
+// removeClients deletes clients by a statement and records an event for each.
 func removeClients(t *Tx, now time.Time, statement string, args ...any) (n int, err error) {
 	var gone []schemas.Change
 	err = rows(t.tx.ctx, t, func(row scanner) error {

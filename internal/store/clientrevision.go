@@ -10,9 +10,9 @@ import (
 
 const selectClientRevision query = `SELECT id, updated_at FROM applications WHERE client_id = ?`
 
-// ClientRevision names the state of the application that is the OAuth client:
-// its id, and when it got there. As long as both are the same, so is what
-// ApplicationByClientID returns, and errors are its errors.
+// ClientRevision identifies the state of the application that is the OAuth client: its ID and
+// the time of its last change. If both are unchanged, so is the result of
+// ApplicationByClientID. Errors are the same as of that method.
 func (s *Store) ClientRevision(ctx context.Context, clientID string) (id string, updated time.Time, err error) {
 	if !isStorable(clientID) {
 		return "", time.Time{}, errNoClient(clientID)

@@ -8,19 +8,18 @@ import (
 	"time"
 )
 
-// How values stand in columns: the two ways of each are inverse.
+// Conversions between values and columns, in pairs of inverse functions.
 
-// toMicros is a time as it is kept: microseconds since 1970-01-01 UTC.
+// toMicros returns the stored form of a time: microseconds since 1970-01-01 UTC.
 func toMicros(t time.Time) int64 { return t.UnixMicro() }
 
-// fromMicros is the time kept as micros.
+// fromMicros is the inverse of toMicros.
 func fromMicros(us int64) time.Time { return time.UnixMicro(us).UTC() }
 
-// nullable is a text of which "" is kept as NULL, because it must not count as
-// a value of a unique column.
+// nullable stores "" as NULL, because it must not count as a value of a unique column.
 func nullable(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
-// nonNilBytes is never nil, which would be NULL.
+// nonNilBytes returns b, or an empty slice instead of nil, which would be NULL.
 func nonNilBytes(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -28,8 +27,8 @@ func nonNilBytes(b []byte) []byte {
 	return b
 }
 
-// joinLines is a list of words, one a line, each ended by a newline; nil is NULL.
-// So nil, the empty list and a list of one empty word stay three things.
+// joinLines stores a list as lines, each with a final newline; nil is NULL. So nil, the
+// empty list and a list of one empty word stay distinct.
 func joinLines(list []string) (sql.NullString, error) {
 	if list == nil {
 		return sql.NullString{}, nil
@@ -57,7 +56,7 @@ func splitLines(lists ...[]string) ([]sql.NullString, error) {
 	return kept, nil
 }
 
-// list is the list kept as lines.
+// list is the inverse of joinLines.
 func list(s sql.NullString) []string {
 	if !s.Valid {
 		return nil
@@ -66,7 +65,7 @@ func list(s sql.NullString) []string {
 	return words[:len(words)-1]
 }
 
-// marshalJSON is a value as JSON text.
+// marshalJSON returns a value as JSON text.
 func marshalJSON(v any) (string, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -75,7 +74,7 @@ func marshalJSON(v any) (string, error) {
 	return string(raw), nil
 }
 
-// optionalJSON is a map as JSON text; an empty one is NULL.
+// optionalJSON returns a map as JSON text, NULL if it is empty.
 func optionalJSON[V any](m map[string]V) (sql.NullString, error) {
 	if len(m) == 0 {
 		return sql.NullString{}, nil
@@ -84,7 +83,7 @@ func optionalJSON[V any](m map[string]V) (sql.NullString, error) {
 	return sql.NullString{String: text, Valid: true}, err
 }
 
-// parse reads JSON text into v; NULL leaves v alone.
+// parse reads JSON text into v. It does not change v for NULL.
 func parse(text []byte, v any) error {
 	if text == nil {
 		return nil
@@ -95,12 +94,12 @@ func parse(text []byte, v any) error {
 	return nil
 }
 
-// opaque is JSON that is kept as it came; none is NULL.
+// opaque stores JSON unchanged, NULL if there is none.
 func opaque(raw json.RawMessage) sql.NullString {
 	return sql.NullString{String: string(raw), Valid: len(raw) > 0}
 }
 
-// microTime reads a time that is kept as micros.
+// microTime is a time whose column has microseconds.
 type microTime time.Time
 
 // Scan implements sql.Scanner.

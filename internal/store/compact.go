@@ -5,18 +5,17 @@ import (
 	"fmt"
 )
 
-// SQLite keeps the pages of deleted rows in the file, for rows to come. After a flood
-// the file would stay as large as it once was, so a sweep gives free pages back to the
-// file system, a few at a time.
+// SQLite reuses the pages of deleted rows but does not shrink the file. A sweep returns free
+// pages to the file system in small steps, so that the file shrinks after a flood of rows.
 
 const (
-	// freePagesKept is the part of a file that may be free: rows to come need it again.
+	// freePagesKept is the share of the file that may be free for new rows.
 	freePagesKept = 4 // a quarter
-	// compactBatch is how many pages one transaction gives back.
+	// compactBatch is how many pages one transaction returns.
 	compactBatch = 500
-	// maxRebuild is the size in bytes up to which a database of an earlier version is
-	// rebuilt when it is opened, so that its pages can be given back. It takes less than a
-	// second. A larger one is left as it is.
+	// maxRebuild is the largest database of an earlier version, in bytes, that is rebuilt at
+	// opening so that its pages can be returned. The rebuild takes less than a second. A
+	// larger database is not rebuilt.
 	maxRebuild = 64 << 20
 
 	incremental = 2 // PRAGMA auto_vacuum = INCREMENTAL
@@ -36,7 +35,7 @@ func (p *pool) pages(ctx context.Context) (sizes pages, err error) {
 	return sizes, err
 }
 
-// makeCompactable has a SQLite file of an earlier version give pages back.
+// makeCompactable prepares a SQLite file of an earlier version for compaction.
 func (p *pool) makeCompactable(ctx context.Context) error {
 	sizes, err := p.pages(ctx)
 	if err != nil || sizes.Mode == incremental || sizes.Count*sizes.Size > maxRebuild {
@@ -46,7 +45,7 @@ func (p *pool) makeCompactable(ctx context.Context) error {
 	return err
 }
 
-// compact gives free pages of a SQLite file back to the file system.
+// compact returns free pages of a SQLite file to the file system.
 func (s *Store) compact(ctx context.Context) error {
 	if !s.local {
 		return nil

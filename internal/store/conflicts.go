@@ -9,22 +9,22 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// What the two databases call the failures that mean something here.
+// How the two databases report the failures that the store handles.
 
-// isForeignKeyViolation reports whether a row refers to one that is not there.
-// Where SQLite has no foreign key, a trigger stands for one.
+// isForeignKeyViolation reports whether a row references a missing row. In SQLite some foreign
+// keys are triggers.
 func isForeignKeyViolation(err error) bool {
 	return isSQLite(err, sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY) || isSQLite(err, sqlite3.SQLITE_CONSTRAINT_TRIGGER) || pq.As(err, pqerror.ForeignKeyViolation) != nil
 }
 
-// isUniqueViolation reports whether a row is in the way of another.
+// isUniqueViolation reports whether the row duplicates a unique value.
 func isUniqueViolation(err error) bool {
 	return isSQLite(err, sqlite3.SQLITE_CONSTRAINT_UNIQUE) || isSQLite(err, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY) || pq.As(err, pqerror.UniqueViolation) != nil
 }
 
-// isConflict reports whether a PostgreSQL transaction lost against another one
-// and may be run again. One for which the server had no connection may, too: it has
-// changed nothing, and the pool now waits for the connections that it has.
+// isConflict reports whether a PostgreSQL transaction lost a conflict and may be retried. A
+// transaction for which the server had no free connection may be retried as well: it changed
+// nothing, and the pool now waits for the connections it has.
 func isConflict(err error) bool {
 	return pq.As(err, pqerror.TRSerializationFailure, pqerror.TRDeadlockDetected, pqerror.TooManyConnections) != nil
 }

@@ -21,12 +21,10 @@ const (
 	selectConsents = `SELECT ` + consentColumns + ` FROM consents WHERE user_id = ? ORDER BY application_id, scope`
 )
 
-// access is the scope of the row that says that the user lets a client have
-// anything: that they sign in to it.
+// access is the scope of the row that stores the consent to sign in to a client at all.
 const access = ""
 
-// Consent returns what a user lets the client of an application have, nil if they
-// have agreed to nothing.
+// Consent returns the user's consent for the client of an application, nil if there is none.
 func (s *Store) Consent(ctx context.Context, userID, applicationID string) (*schemas.Consent, error) {
 	if !isStorable(userID) || !isStorable(applicationID) {
 		return nil, nil
@@ -41,7 +39,7 @@ func (s *Store) Consent(ctx context.Context, userID, applicationID string) (*sch
 	return &found[0], nil
 }
 
-// ConsentsOf returns all that a user lets clients have, the newest first.
+// ConsentsOf returns all consents of a user, newest first.
 func ConsentsOf(ctx context.Context, r Reader, userID string) (found []schemas.Consent, err error) {
 	if !isStorable(userID) {
 		return nil, nil
@@ -53,8 +51,8 @@ func ConsentsOf(ctx context.Context, r Reader, userID string) (found []schemas.C
 	return found, nil
 }
 
-// intoConsents makes consents of rows, of which those of one application follow
-// each other, the one without a scope first.
+// intoConsents groups rows into consents. The rows of one application are adjacent and start
+// with the one without a scope.
 func intoConsents(found *[]schemas.Consent) func(scanner) error {
 	return func(row scanner) error {
 		var user, application string
@@ -80,8 +78,8 @@ func intoConsents(found *[]schemas.Consent) func(scanner) error {
 	}
 }
 
-// grantConsent writes the scopes in their order: two who write the same ones must
-// not wait for each other.
+// grantConsent writes the scopes in a fixed order, so that two writers of the same scopes do
+// not deadlock.
 func (t *tx) grantConsent(c schemas.GrantConsent) error {
 	again := sql.NullInt64{Int64: toMicros(c.AskAgainAt), Valid: !c.AskAgainAt.IsZero()}
 	scopes := append([]string{access}, c.Scopes...)
@@ -98,10 +96,9 @@ func (t *tx) grantConsent(c schemas.GrantConsent) error {
 	return nil
 }
 
-// RevokeConsent takes back what a user lets the client of an application have, and
-// makes worthless what came of it: refresh tokens, and the access tokens that they
-// or codes were redeemed for, which are remembered until the given time. It reports
-// whether there was a consent.
+// RevokeConsent removes a user's consent for the client of an application and revokes its
+// refresh tokens and the access tokens issued for them or for codes. The revocations are
+// stored until the given time. It reports whether there was a consent.
 func RevokeConsent(t *Tx, userID, applicationID string, until time.Time) (bool, error) {
 	n, err := t.exec("DELETE FROM consents WHERE user_id = ? AND application_id = ?", userID, applicationID)
 	if err != nil {
@@ -119,8 +116,8 @@ func RevokeConsent(t *Tx, userID, applicationID string, until time.Time) (bool, 
 	return n > 0, nil
 }
 
-// issued returns the ids of the authorization requests of which an application may
-// have tokens of a user.
+// issued returns the IDs of the authorization requests for which an application may hold
+// tokens of a user.
 func issued(t *Tx, userID, applicationID string) (ids []string, err error) {
 	add := func(row scanner) error {
 		var id string

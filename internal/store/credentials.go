@@ -21,9 +21,9 @@ const (
 	insertCredential query = `INSERT INTO credentials (` + credentialColumns + `)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 
-	// Of two assertions verified at once the later one may be recorded first. It
-	// must not be undone by the earlier: a counter that falls back would hide a
-	// cloned authenticator.
+	// If two assertions are verified concurrently, the later one may be recorded first. The
+	// earlier must not overwrite it: a counter that decreases would hide a cloned
+	// authenticator.
 	updateCredentialUse query = `UPDATE credentials SET
 		sign_count = CASE WHEN sign_count < ? THEN ? ELSE sign_count END,
 		backup_state = CASE WHEN last_used_at IS NULL OR last_used_at <= ? THEN ? ELSE backup_state END,
@@ -53,7 +53,7 @@ func (s *Store) Credentials(ctx context.Context, userID string) (credentials []s
 	return credentials, nil
 }
 
-// Credential returns the passkey with the id, whoever has it. An unknown one is
+// Credential returns the passkey with the ID, of any user. An unknown one is
 // credential_not_found, Class NotFound.
 func (s *Store) Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error) {
 	var c schemas.Credential
@@ -131,8 +131,8 @@ func (t *tx) useCredential(c schemas.UseCredential) error {
 		"This passkey was used at the same moment with a signature counter that is not lower, as by a copied authenticator. Try again.")
 }
 
-// owner returns whose a credential is, by a query for the user's id. If there is no
-// such credential the error is sql.ErrNoRows.
+// owner returns the owner of a credential, by a query for the user's ID. If there is no such
+// credential the error is sql.ErrNoRows.
 func (t *tx) owner(q query, id any) (userID string, err error) {
 	if err := t.row(q, id).Scan(&userID); err != nil {
 		return "", fmt.Errorf("store: looking whose a credential is: %w", err)

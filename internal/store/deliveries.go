@@ -15,8 +15,8 @@ const (
 
 	insertDelivery query = `INSERT INTO deliveries (` + deliveryColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 
-	// Of several who take one delivery one gets it: the condition is judged again
-	// for the row as it is when it is written.
+	// PostgreSQL evaluates the condition again on the row it writes, so only one of several
+	// concurrent claims succeeds.
 	claimDelivery query = `UPDATE deliveries SET attempts = attempts + 1, not_before = ?
 		WHERE id = ? AND attempts = ? AND not_before <= ? RETURNING ` + deliveryColumns
 
@@ -39,9 +39,9 @@ func (t *tx) queueDelivery(d schemas.Delivery) error {
 	return nil
 }
 
-// ClaimDelivery takes the delivery of a kind that has been due longest, but none
-// to the targets that are busy, and has it to itself until the given time: then it
-// is due again, in case whoever took it is dead. It is nil if none is due at now.
+// ClaimDelivery claims the delivery of a kind that has been due longest, except those to busy
+// targets, until the given time. Then it is due again, in case the claiming instance died. It
+// is nil if none is due at now.
 func (s *Store) ClaimDelivery(ctx context.Context, kind string, busy []string, now, until time.Time) (*schemas.Delivery, error) {
 	for {
 		id, attempts, err := s.dueDelivery(ctx, kind, busy, now)
@@ -55,8 +55,7 @@ func (s *Store) ClaimDelivery(ctx context.Context, kind string, busy []string, n
 	}
 }
 
-// dueDelivery only reads, so that it costs little to ask often when there is
-// nothing.
+// dueDelivery only reads, so polling an empty queue is cheap.
 func (s *Store) dueDelivery(ctx context.Context, kind string, busy []string, now time.Time) (id string, attempts int, err error) {
 	q, args := `SELECT id, attempts FROM deliveries WHERE kind = ? AND not_before <= ? AND expires_at > ?`, []any{kind, toMicros(now), toMicros(now)}
 	if len(busy) > 0 {
@@ -77,7 +76,7 @@ func (s *Store) takeDelivery(ctx context.Context, id string, attempts int, now, 
 		d = &schemas.Delivery{}
 		err := scanDelivery(t.row(claimDelivery, toMicros(until), id, attempts, toMicros(now)), d)
 		if errors.Is(err, sql.ErrNoRows) {
-			d = nil // somebody was quicker
+			d = nil // another instance claimed it
 			return nil
 		}
 		if err != nil {
@@ -92,7 +91,7 @@ func scanDelivery(row scanner, d *schemas.Delivery) error {
 	return row.Scan(&d.ID, &d.Kind, &d.Target, &d.Body, &d.Attempts, (*microTime)(&d.NotBefore), (*microTime)(&d.ExpiresAt), (*microTime)(&d.CreatedAt))
 }
 
-// EndDelivery removes a delivery that has arrived.
+// EndDelivery removes a delivery that arrived.
 func (s *Store) EndDelivery(ctx context.Context, id string) error {
 	return s.writer.single(ctx, func(t *tx) error {
 		if _, err := t.exec(deleteDelivery, id); err != nil {
@@ -102,8 +101,7 @@ func (s *Store) EndDelivery(ctx context.Context, id string) error {
 	})
 }
 
-// PutOffDelivery has a delivery that was claimed sent again at a time, unless
-// somebody else has claimed it since.
+// PutOffDelivery reschedules a claimed delivery unless another instance has claimed it since.
 func (s *Store) PutOffDelivery(ctx context.Context, d schemas.Delivery, until time.Time) error {
 	return s.writer.single(ctx, func(t *tx) error {
 		if _, err := t.exec(putOffDelivery, toMicros(until), d.ID, d.Attempts); err != nil {
@@ -113,8 +111,8 @@ func (s *Store) PutOffDelivery(ctx context.Context, d schemas.Delivery, until ti
 	})
 }
 
-// GiveUpDelivery removes a delivery that will not arrive and records the event,
-// unless somebody else has claimed or removed it since: given is false then.
+// GiveUpDelivery removes a delivery that will not arrive and records the event. It returns
+// false if another instance has claimed or removed the delivery since.
 func (s *Store) GiveUpDelivery(ctx context.Context, d schemas.Delivery, e schemas.Event) (given bool, err error) {
 	err = s.writer.write(ctx, func(t *tx) error {
 		n, err := t.exec(giveUpDelivery, d.ID, d.Attempts)
@@ -129,8 +127,8 @@ func (s *Store) GiveUpDelivery(ctx context.Context, d schemas.Delivery, e schema
 	return given, err
 }
 
-// ExpiredDeliveries returns deliveries of any kind, at most limit, that have
-// expired at now and that nobody is sending.
+// ExpiredDeliveries returns at most limit deliveries of any kind that are expired at now and
+// not claimed.
 func (s *Store) ExpiredDeliveries(ctx context.Context, now time.Time, limit int) (expired []schemas.Delivery, err error) {
 	err = s.each(ctx, selectExpiredDeliveries, func(row scanner) error {
 		expired = append(expired, schemas.Delivery{})

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// maxOwners is how many resources one query asks for what belongs to them:
-// fewer than either database takes parameters.
+// maxOwners is the number of IDs in one query, below the parameter limit of both databases.
 const maxOwners = 1000
 
-// eachOwned gives scan every row that belongs to one of the owners, by their ids. In
-// q (?) stands for their list.
+// eachOwned calls scan with every row that belongs to one of the owners. In q, (?) is replaced
+// by the list of their IDs.
 func eachOwned[T any](ctx context.Context, r Reader, owners map[string]*T, scan func(scanner) error, q string) error {
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(owners)), maxOwners) {
 		if err := rows(ctx, r, scan, strings.Replace(q, "(?)", "("+placeholders(len(ids))+")", 1), toArgs(ids)...); err != nil {
@@ -22,7 +21,7 @@ func eachOwned[T any](ctx context.Context, r Reader, owners map[string]*T, scan 
 	return nil
 }
 
-// byIDs finds the resources of a page by their ids.
+// byIDs indexes the resources of a page by ID.
 func byIDs[T any](found []T, id func(*T) string) map[string]*T {
 	byID := make(map[string]*T, len(found))
 	for i := range found {

@@ -12,15 +12,14 @@ import (
 
 // Email addresses
 //
-// An address that is not verified identifies nobody (schemas.User.Identifier), so any
-// number of users may have it. The user who verifies it owns it from then on: the same
-// transaction takes it from all others. The same goes for a username that is an address.
-// user_emails has the addresses of all users, verified or not; user_identifiers has
-// those that identify.
+// An unverified address identifies no user (schemas.User.Identifier), so several users may
+// have it. The user who verifies it owns it from then on: the same transaction removes it from
+// all others. The same applies to a username that is an address. user_emails has the addresses
+// of all users; user_identifiers has those that identify.
 //
-// Two transactions that write one address meet in user_identifiers: whoever enters an
-// address that is not verified inserts it there too and removes it again. So the second
-// of two waits for the first, and then finds that the address is taken, or finds the
+// Two transactions that write one address meet in user_identifiers: a write of an
+// unverified address also inserts it there and removes it again. So the second
+// waits for the first, and then finds that the address is taken, or finds the
 // user it has to take it from. The rows of users are locked first, in the order of
 // their ids: transactions that verify one address for different users wait for each
 // other and do not deadlock.
@@ -35,8 +34,8 @@ const (
 	selectEmailHolders query = `SELECT user_id FROM user_emails WHERE value = ? AND user_id <> ? ORDER BY user_id`
 )
 
-// verifyEmail marks the address of a user as verified. That the user still has the
-// address is what the change rests on.
+// verifyEmail marks the address of a user as verified. The change requires that the user still
+// has the address.
 func (t *tx) verifyEmail(c schemas.VerifyEmail) error {
 	prefix, err := t.prefixOf(c.UserID)
 	if err != nil {
@@ -90,7 +89,7 @@ func addressesOf(u *schemas.User) (keys []string) {
 	return keys
 }
 
-// lockUsers locks a user and all who have the address, in the order of their ids.
+// lockUsers locks a user and all holders of the address, in the order of their IDs.
 func (t *tx) lockUsers(userID, key string) error {
 	ids, err := t.emailHolders(key, userID)
 	if err != nil {
@@ -106,7 +105,7 @@ func (t *tx) lockUsers(userID, key string) error {
 	return nil
 }
 
-// emailHolders returns the ids of the users who have the address, except one.
+// emailHolders returns the IDs of the users with the address, except one.
 func (t *tx) emailHolders(key, except string) (ids []string, err error) {
 	err = t.each(selectEmailHolders, func(row scanner) error {
 		var id string
@@ -120,7 +119,7 @@ func (t *tx) emailHolders(key, except string) (ids []string, err error) {
 	return ids, nil
 }
 
-// UsersLosingEmail returns the ids of the users who lose their address when the user is
+// UsersLosingEmail returns the IDs of the users who lose their address when the user is
 // written.
 func UsersLosingEmail(t *Tx, u *schemas.User) (ids []string, err error) {
 	rules, err := t.tx.typeRules(u.Type)

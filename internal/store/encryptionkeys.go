@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// DerivedKey is a key that was once derived from the key-encryption key, for a purpose;
-// it is sealed, and opaque here.
+// DerivedKey is a key derived from the key-encryption key for one purpose. It is sealed, and
+// opaque to the store.
 type DerivedKey struct {
 	Purpose   string
 	Sealed    []byte
 	CreatedAt time.Time
 }
 
-// DerivedKeys returns the derived keys that are kept.
+// DerivedKeys returns the stored derived keys.
 func DerivedKeys(ctx context.Context, r Reader) (keys []DerivedKey, err error) {
 	err = rows(ctx, r, func(row scanner) error {
 		var k DerivedKey
@@ -26,7 +26,7 @@ func DerivedKeys(ctx context.Context, r Reader) (keys []DerivedKey, err error) {
 	return keys, err
 }
 
-// PutDerivedKey keeps a derived key, in the place of the one of its purpose.
+// PutDerivedKey stores a derived key and replaces the one with the same purpose.
 func PutDerivedKey(t *Tx, k DerivedKey) error {
 	_, err := t.exec(`INSERT INTO derived_keys (purpose, sealed, created_at) VALUES (?, ?, ?)
 		ON CONFLICT (purpose) DO UPDATE SET sealed = excluded.sealed, created_at = excluded.created_at`,
@@ -37,15 +37,15 @@ func PutDerivedKey(t *Tx, k DerivedKey) error {
 	return nil
 }
 
-// InstanceKeys are the key-encryption keys of a server that has the store open.
+// InstanceKeys are the key-encryption keys of a server that uses the store.
 type InstanceKeys struct {
 	Host      string
 	Keys      []string // their ids; the first seals
 	StartedAt time.Time
 }
 
-// PutInstanceKeys notes the keys of this server. From then on it counts as one of the
-// instances that have the store open.
+// PutInstanceKeys stores the keys of this server and counts it among the instances that use
+// the store.
 func (s *Store) PutInstanceKeys(t *Tx, k InstanceKeys, now time.Time) error {
 	keys, err := joinLines(k.Keys)
 	if err != nil {
@@ -66,8 +66,8 @@ func (s *Store) PutInstanceKeys(t *Tx, k InstanceKeys, now time.Time) error {
 	return nil
 }
 
-// OtherInstances returns the keys of the other instances that have the store open. An
-// instance whose keys are unknown has none.
+// OtherInstances returns the keys of the other instances that use the store. An instance with
+// unknown keys has an empty list.
 func (s *Store) OtherInstances(ctx context.Context, r Reader, now time.Time) (others []InstanceKeys, err error) {
 	err = rows(ctx, r, func(row scanner) error {
 		var k InstanceKeys

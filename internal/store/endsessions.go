@@ -8,9 +8,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What ends with a credential. The transaction has locked the user: see proofs.go.
+// The end of sessions and runs when a credential changes. The transaction has locked the user:
+// see proofs.go.
 
-// endReason says in the audit log why a session ended.
+// endReason is the reason in the audit log why a session ended.
 type endReason string
 
 const (
@@ -18,8 +19,8 @@ const (
 	removedCredential endReason = "credential_removed"
 )
 
-// SetActor says on whose behalf the transaction writes from now on. The session "" is
-// none; of the event, what it says of the actor and the request is taken.
+// SetActor sets the actor of the transaction's further writes. The session "" means none; only
+// the actor and request data of the event are used.
 func (t *Tx) SetActor(session string, event schemas.Event) {
 	t.tx.actor = actor{event: event}
 	if session != "" {
@@ -27,8 +28,8 @@ func (t *Tx) SetActor(session string, event schemas.Event) {
 	}
 }
 
-// EndSessionsOn ends the sessions of a user that rest on a credential, whichever of
-// the kind if Of is "", because the user does not have it any more.
+// EndSessionsOn ends the user's sessions that rest on a removed credential, or on any of its
+// kind if Of is "".
 func EndSessionsOn(t *Tx, userID string, gone schemas.Proof, at time.Time) error {
 	if _, err := t.tx.lockUser(userID); err != nil {
 		return err
@@ -36,7 +37,7 @@ func EndSessionsOn(t *Tx, userID string, gone schemas.Proof, at time.Time) error
 	return t.tx.endSessionsOn(userID, gone, at)
 }
 
-// endRuns ends the runs about a user that are under way, but the acting one.
+// endRuns ends the unfinished runs of a user except the acting one.
 func (t *tx) endRuns(userID string) error {
 	if _, err := t.exec(deleteOtherRuns, userID, t.actor.run); err != nil {
 		return fmt.Errorf("store: ending the runs of a user: %w", err)
@@ -44,8 +45,8 @@ func (t *tx) endRuns(userID string) error {
 	return nil
 }
 
-// endSessionsOn ends the sessions that rest on a credential that is gone. The
-// acting session lives on, and does not rest on it any more.
+// endSessionsOn ends the sessions that rest on a removed credential. The acting session
+// continues without that proof.
 func (t *tx) endSessionsOn(userID string, gone schemas.Proof, at time.Time) error {
 	all, err := t.ownSessions(userID)
 	if err != nil {
@@ -67,7 +68,7 @@ func (t *tx) endSessionsOn(userID string, gone schemas.Proof, at time.Time) erro
 	return nil
 }
 
-// endOtherSessions ends all sessions of a user but the acting ones.
+// endOtherSessions ends all sessions of a user except the acting ones.
 func (t *tx) endOtherSessions(userID string, why endReason, at time.Time) error {
 	all, err := t.ownSessions(userID)
 	if err != nil {
@@ -86,8 +87,8 @@ func (t *tx) endOtherSessions(userID string, why endReason, at time.Time) error 
 
 func (t *tx) isActing(session string) bool { return slices.Contains(t.actor.sessions, session) }
 
-// usesProof reports whether a session rests on a credential. One that does not say
-// what it rests on is judged by its methods.
+// usesProof reports whether a session rests on a credential. A session without stored proofs
+// is evaluated by its methods.
 func usesProof(s *schemas.Session, gone schemas.Proof) bool {
 	if len(s.Proofs) == 0 {
 		return slices.Contains(s.AMR, gone.Kind.Method())
@@ -95,13 +96,14 @@ func usesProof(s *schemas.Session, gone schemas.Proof) bool {
 	return slices.ContainsFunc(s.Proofs, proofMatcher(gone))
 }
 
-// proofMatcher returns whether a proof is that of a credential, or of any of its kind.
+// proofMatcher returns a function that reports whether a proof is of the credential, or of any
+// of its kind.
 func proofMatcher(gone schemas.Proof) func(schemas.Proof) bool {
 	return func(p schemas.Proof) bool { return p.Kind == gone.Kind && (gone.Of == "" || p.Of == gone.Of) }
 }
 
-// ownSessions returns all sessions of a user, also those that have just expired:
-// the clock of another instance may be behind.
+// ownSessions returns all sessions of a user, including those that have just expired: the
+// clock of another instance may be behind.
 func (t *tx) ownSessions(userID string) (all []schemas.Session, err error) {
 	err = t.each(selectOwnSessions, func(row scanner) error {
 		all = append(all, schemas.Session{})
@@ -113,8 +115,8 @@ func (t *tx) ownSessions(userID string) (all []schemas.Session, err error) {
 	return all, nil
 }
 
-// endAccess ends all sessions and runs of a user. Unlike with a new password the acting
-// session ends too: there is nothing that its user may do with it.
+// endAccess ends all sessions and runs of a user. Unlike setting a password it also ends the
+// acting session, because the user may do nothing more with it.
 func (t *tx) endAccess(c schemas.EndAccess) error {
 	if _, err := t.lockUser(c.UserID); err != nil {
 		return err
@@ -134,7 +136,7 @@ func (t *tx) endAccess(c schemas.EndAccess) error {
 	return nil
 }
 
-// endOwnSession ends a session, and records that.
+// endOwnSession ends a session and records the event.
 func (t *tx) endOwnSession(s *schemas.Session, why endReason, at time.Time) error {
 	if err := t.endSession(schemas.EndSession{ID: s.ID, At: at}); err != nil {
 		return err
@@ -146,7 +148,7 @@ func (t *tx) endOwnSession(s *schemas.Session, why endReason, at time.Time) erro
 	return t.recordEvent(e)
 }
 
-// forgetProof takes a credential from those that a session rests on.
+// forgetProof removes a credential from the proofs of a session.
 func (t *tx) forgetProof(s *schemas.Session, gone schemas.Proof) error {
 	left, err := marshalJSON(slices.DeleteFunc(s.Proofs, proofMatcher(gone)))
 	if err != nil {

@@ -17,9 +17,8 @@ const (
 	insertEvent query = `INSERT INTO events (` + eventColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
-// Events returns the events of the audit log that are asked for, newest first.
-// Those of a user, an actor, a resource and most actions have an index; what is
-// asked for by other members alone is looked for event by event.
+// Events returns the matching events of the audit log, newest first. User, actor, resource and
+// most actions are indexed; a query by other members alone scans the log.
 func (s *Store) Events(ctx context.Context, q schemas.EventQuery) ([]schemas.Event, error) {
 	return events(ctx, s, q)
 }
@@ -41,8 +40,8 @@ func events(ctx context.Context, r Reader, q schemas.EventQuery) (found []schema
 	return found, nil
 }
 
-// conditions select events. Indexes leave out what most events have; so that they
-// are used, a condition also says what follows from its value.
+// conditions select events. The indexes are partial, so a condition also includes the
+// predicate of its index.
 type conditions struct {
 	list []string
 	args []any
@@ -52,7 +51,7 @@ func (c *conditions) where(condition string, args ...any) {
 	c.list, c.args = append(c.list, condition), append(c.args, args...)
 }
 
-// add adds what a query asks for, but for the actor.
+// add adds the conditions of a query except the actor.
 func (c *conditions) add(q schemas.EventQuery) {
 	for _, member := range []struct{ column, value, follows string }{
 		{"user_id", q.UserID, "user_id <> ''"},
@@ -82,8 +81,8 @@ func (c *conditions) add(q schemas.EventQuery) {
 	}
 }
 
-// unlessSignIn says of an action that it is none of those that every sign-in
-// records; "" of one that is.
+// unlessSignIn returns the index predicate for an action that is not recorded at every
+// sign-in, "" for one that is.
 func unlessSignIn(action string) string {
 	if slices.Contains([]string{"passkey.used", "password.used", "user.signed_in"}, action) {
 		return ""
@@ -91,8 +90,8 @@ func unlessSignIn(action string) string {
 	return "action NOT IN ('passkey.used', 'password.used', 'user.signed_in')"
 }
 
-// selection selects the events that meet the conditions and, unless it is "",
-// were done by the actor: to themselves, or to others.
+// selection selects the events that meet the conditions and whose actor, unless "", acted on
+// their own account or on another.
 func (c *conditions) selection(actor string) (text string, args []any) {
 	if actor == "" {
 		return c.query(), c.args

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// ExistingKeys returns which of the values there are, in as few questions as the
-// database takes: of the nouns "user", "group" and "application" the ids, of
-// "userType" the names, and of "permission" the permissions themselves.
+// ExistingKeys returns the values that exist, in as few queries as possible. The values of
+// "user", "group" and "application" are IDs, those of "userType" names, and those of
+// "permission" the permissions.
 func ExistingKeys(ctx context.Context, r Reader, noun string, values []string) (map[string]bool, error) {
 	column, table := "id", ""
 	switch noun {
@@ -41,8 +41,8 @@ func ExistingKeys(ctx context.Context, r Reader, noun string, values []string) (
 	return known, nil
 }
 
-// NounOf returns the noun of the resource with the id, whatever it is; "" if
-// there is none. A client id is one of its application: both say who is acting.
+// NounOf returns the noun of the resource with the ID, "" if there is none. A client ID
+// identifies its application, because both occur as actors.
 func NounOf(ctx context.Context, r Reader, id string) (noun string, err error) {
 	if !isStorable(id) {
 		return "", nil
@@ -63,11 +63,10 @@ func NounOf(ctx context.Context, r Reader, id string) (noun string, err error) {
 	return noun, nil
 }
 
-// maxNames is how many permissions are looked through for the one that was
-// meant.
+// maxNames limits the permissions that are compared for a suggestion.
 const maxNames = 5000
 
-// PermissionNames returns the permissions there are, maxNames at most.
+// PermissionNames returns at most maxNames of the existing permissions.
 func PermissionNames(ctx context.Context, r Reader) (names []string, err error) {
 	err = rows(ctx, r, into(&names), "SELECT permission FROM permissions ORDER BY permission LIMIT ?", maxNames)
 	if err != nil {
@@ -76,8 +75,7 @@ func PermissionNames(ctx context.Context, r Reader) (names []string, err error) 
 	return names, nil
 }
 
-// GroupsAbove returns the ids of the groups that have a group as a member,
-// directly or through others.
+// GroupsAbove returns the IDs of the groups that contain a group directly or through others.
 func GroupsAbove(ctx context.Context, r Reader, id string) (above []string, err error) {
 	err = rows(ctx, r, into(&above), `WITH RECURSIVE above (id) AS (SELECT group_id FROM group_members WHERE member_id = ?
 		UNION SELECT m.group_id FROM above a CROSS JOIN group_members m WHERE m.member_id = a.id)
@@ -88,7 +86,7 @@ func GroupsAbove(ctx context.Context, r Reader, id string) (above []string, err 
 	return above, nil
 }
 
-// toArgs are texts as parameters.
+// toArgs converts texts to parameters.
 func toArgs(texts []string) []any {
 	args := make([]any, len(texts))
 	for i, text := range texts {

@@ -19,8 +19,8 @@ const (
 
 	insertTOTP query = `INSERT INTO totp (` + totpColumns + `) VALUES (?, ?, ?, ?, ?)`
 
-	// The condition is what makes a code good once (RFC 6238 §5.2): of two who
-	// bring it at the same time the second waits, and finds the step used.
+	// The condition makes a code single-use (RFC 6238 §5.2): of two concurrent uses the second
+	// waits and finds the step used.
 	updateTOTPUse query = `UPDATE totp SET last_step = ?, last_used_at = ? WHERE user_id = ? AND last_step < ?`
 
 	deleteTOTP query = `DELETE FROM totp WHERE user_id = ?`
@@ -48,7 +48,7 @@ func (s *Store) TOTP(ctx context.Context, userID string) (*schemas.TOTP, error) 
 	return firstOf(found), nil
 }
 
-// TOTPOf is TOTP by a Reader.
+// TOTPOf is TOTP for a Reader.
 func TOTPOf(ctx context.Context, r Reader, userID string) (*schemas.TOTP, error) {
 	if !isStorable(userID) {
 		return nil, nil
@@ -83,8 +83,7 @@ func firstOf[T any](found []T) *T {
 	return &found[0]
 }
 
-// HasRecoveryCode reports whether the user has a recovery code of the hash that
-// nobody has used.
+// HasRecoveryCode reports whether the user has an unused recovery code with the hash.
 func (s *Store) HasRecoveryCode(ctx context.Context, userID string, hash []byte) (bool, error) {
 	if !isStorable(userID) {
 		return false, nil
@@ -97,8 +96,8 @@ func (s *Store) HasRecoveryCode(ctx context.Context, userID string, hash []byte)
 	return err == nil, nil
 }
 
-// RecoveryCodes returns how many recovery codes the user has, nil if they were
-// given none.
+// RecoveryCodes returns how many recovery codes the user has, nil if the user never received
+// any.
 func (s *Store) RecoveryCodes(ctx context.Context, userID string) (*schemas.RecoveryCodes, error) {
 	if !isStorable(userID) {
 		return nil, nil
@@ -110,7 +109,7 @@ func (s *Store) RecoveryCodes(ctx context.Context, userID string) (*schemas.Reco
 	return orNone(found), nil
 }
 
-// RecoveryCodesOf is RecoveryCodes by a Reader.
+// RecoveryCodesOf is RecoveryCodes for a Reader.
 func RecoveryCodesOf(ctx context.Context, r Reader, userID string) (*schemas.RecoveryCodes, error) {
 	if !isStorable(userID) {
 		return nil, nil
@@ -132,7 +131,7 @@ func orNone(c schemas.RecoveryCodes) *schemas.RecoveryCodes {
 	return &c
 }
 
-// setTOTP ends the sessions that rest on the app that is replaced, if there is one.
+// setTOTP ends the sessions that rest on a replaced app.
 func (t *tx) setTOTP(app schemas.TOTP) error {
 	if err := t.deleteTOTP(schemas.DeleteTOTP{UserID: app.UserID, At: app.CreatedAt}); err != nil {
 		return err
@@ -154,8 +153,8 @@ func (t *tx) deleteTOTP(c schemas.DeleteTOTP) error {
 	return t.removeFactor(deleteTOTP, c.UserID, schemas.TOTPProof, c.At)
 }
 
-// removeFactor removes what a user has of a kind, and ends the sessions that rest on
-// it, if there was any.
+// removeFactor removes a user's factor and, if there was one, ends the sessions that rest on
+// it.
 func (t *tx) removeFactor(q query, userID string, kind schemas.ProofKind, at time.Time) error {
 	if _, err := t.lockUser(userID); err != nil {
 		return err
@@ -170,8 +169,8 @@ func (t *tx) removeFactor(q query, userID string, kind schemas.ProofKind, at tim
 	return t.endSessionsOn(userID, schemas.Proof{Kind: kind}, at)
 }
 
-// setRecoveryCodes voids the codes there are, for which the user is locked: of two
-// sets that are given at the same time the later one must find the earlier.
+// setRecoveryCodes replaces the codes. It locks the user, so that of two concurrent sets the
+// later replaces the earlier.
 func (t *tx) setRecoveryCodes(c schemas.SetRecoveryCodes) error {
 	if err := t.removeFactor(deleteRecoveryCodes, c.UserID, schemas.RecoveryProof, c.At); err != nil {
 		return err
@@ -193,7 +192,7 @@ func (t *tx) deleteRecoveryCodes(c schemas.DeleteRecoveryCodes) error {
 	return t.removeFactor(deleteRecoveryCodes, c.UserID, schemas.RecoveryProof, c.At)
 }
 
-// usedOnce is what comes of using up a code: n is how many were.
+// usedOnce returns the result of using a code; n is the number of changed rows.
 func usedOnce(n int64, err error) error {
 	if err != nil {
 		return fmt.Errorf("store: using a code: %w", err)
@@ -204,7 +203,7 @@ func usedOnce(n int64, err error) error {
 	return nil
 }
 
-// aboutUser is an error of writing what belongs to a user, who may be gone.
+// aboutUser wraps an error of writing a user's data. The user may have been deleted.
 func aboutUser(err error, doing string) error {
 	switch {
 	case isForeignKeyViolation(err):
@@ -215,8 +214,8 @@ func aboutUser(err error, doing string) error {
 	return nil
 }
 
-// notBefore is never before the time that a row was changed last: who reads a row
-// and writes it if it has not changed compares the times.
+// notBefore returns at, or the time of the row's last change if that is later: optimistic
+// writers compare the times.
 func notBefore(at, was time.Time) time.Time {
 	if at.After(was) {
 		return at

@@ -13,14 +13,14 @@ import (
 const (
 	selectFailedGuesses query = `SELECT failures FROM failed_guesses WHERE digest = ?`
 
-	// A counter that is at the limit is not raised, and then no row is returned.
+	// A counter at its limit is not increased, and the statement returns no row.
 	upsertFailedGuess query = `INSERT INTO failed_guesses (digest, secret, user_id, failures, failed_at) VALUES (?, ?, ?, 1, ?)
 		ON CONFLICT (digest) DO UPDATE SET failures = failed_guesses.failures + 1, failed_at = excluded.failed_at
 		WHERE failed_guesses.failures < ? RETURNING failures`
 
 	deleteFailedGuesses query = `DELETE FROM failed_guesses WHERE user_id = ?`
 
-	// The secret "" is that of counters from before there were kinds.
+	// The secret "" is of counters of versions without kinds.
 	deleteFailedGuessesAt query = `DELETE FROM failed_guesses WHERE user_id = ? AND secret IN (?, '')`
 
 	deleteOldFailedGuesses query = `DELETE FROM failed_guesses WHERE failed_at <= ? AND digest IN
@@ -38,8 +38,7 @@ const (
 	maxFailedGuesses = 250_000
 )
 
-// FailedGuesses returns how many guesses have failed in a row that were counted by
-// the digest.
+// FailedGuesses returns the number of consecutive failed guesses of the digest.
 func (s *Store) FailedGuesses(ctx context.Context, digest []byte) (n int, err error) {
 	err = s.row(ctx, selectFailedGuesses, nonNilBytes(digest)).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -51,8 +50,8 @@ func (s *Store) FailedGuesses(ctx context.Context, digest []byte) (n int, err er
 	return n, nil
 }
 
-// AddFailedGuess counts a failed guess. It reports false, and counts nothing, if
-// there are as many as the limit already, also when several instances count at once.
+// AddFailedGuess counts a failed guess. It returns false and counts nothing if the limit is
+// reached, also when several instances count concurrently.
 func (s *Store) AddFailedGuess(ctx context.Context, f schemas.FailedGuess) (counted bool, err error) {
 	err = s.writer.write(ctx, func(t *tx) error {
 		counted = false
@@ -73,8 +72,8 @@ func (s *Store) AddFailedGuess(ctx context.Context, f schemas.FailedGuess) (coun
 	return counted && err == nil, err
 }
 
-// forgetFailedGuesses starts the counters again of the secrets that the user has signed
-// in with: see schemas.Session.ProvedSecrets.
+// forgetFailedGuesses resets the counters of the secrets that the user signed in with: see
+// schemas.Session.ProvedSecrets.
 func (t *tx) forgetFailedGuesses(s *schemas.Session) (err error) {
 	secrets, all := s.ProvedSecrets()
 	if all {
@@ -91,8 +90,7 @@ func (t *tx) forgetFailedGuesses(s *schemas.Session) (err error) {
 	return nil
 }
 
-// ForgetFailedGuesses starts the user's counters again, and returns how many there
-// were.
+// ForgetFailedGuesses resets the user's counters and returns their number.
 func ForgetFailedGuesses(t *Tx, userID string) (int64, error) {
 	n, err := t.exec(string(deleteFailedGuesses), userID)
 	if err != nil {
@@ -101,8 +99,8 @@ func ForgetFailedGuesses(t *Tx, userID string) (int64, error) {
 	return n, nil
 }
 
-// sweepFailedGuesses removes the counters of names that no user has: old ones, and the
-// oldest of those that are too many.
+// sweepFailedGuesses removes old counters of unknown names, and the oldest ones above the
+// limit.
 func (s *Store) sweepFailedGuesses(ctx context.Context, now time.Time) (removed int, err error) {
 	removed, err = s.sweep(ctx, deleteOldFailedGuesses, now.Add(-failedGuessTTL), sweepBatch)
 	if err != nil {
@@ -112,7 +110,7 @@ func (s *Store) sweepFailedGuesses(ctx context.Context, now time.Time) (removed 
 	return removed + n, err
 }
 
-// trimFailedGuesses leaves so many counters of names that no user has.
+// trimFailedGuesses removes the oldest counters of unknown names above the limit.
 func (s *Store) trimFailedGuesses(ctx context.Context, most int) (removed int, err error) {
 	var n int
 	err = rows(ctx, s, func(row scanner) error { return row.Scan(&n) }, "SELECT COUNT(*) FROM failed_guesses WHERE user_id IS NULL")

@@ -9,7 +9,7 @@ import (
 
 const insertFlowUse query = `INSERT INTO flow_uses (flow_id, version, used_id, used_version) VALUES (?, ?, ?, ?)`
 
-// definition is what a flow's JSON column holds.
+// definition is the content of a flow's JSON column.
 type definition struct {
 	Guarantees schemas.Guarantees `json:"guarantees,omitzero"`
 	Requires   schemas.Requires   `json:"requires,omitzero"`
@@ -26,7 +26,7 @@ func (d definition) of(f *schemas.Flow) {
 	f.Guarantees, f.Requires, f.Outcomes, f.Waive, f.Nodes = d.Guarantees, d.Requires, d.Outcomes, d.Waive, d.Nodes
 }
 
-// flowPart is a sub-flow as it is kept with a flow that uses it.
+// flowPart is a sub-flow as stored with a flow that uses it.
 type flowPart struct {
 	ID      string `json:"id"`
 	Version int    `json:"version"`
@@ -35,7 +35,7 @@ type flowPart struct {
 	Parts map[string]flowPart `json:"parts,omitempty"`
 }
 
-// partsOf is what is kept of sub-flows, by handle.
+// partsOf returns the stored form of sub-flows, by handle.
 func partsOf(flows map[string]*schemas.Flow) map[string]flowPart {
 	if len(flows) == 0 {
 		return nil
@@ -47,7 +47,7 @@ func partsOf(flows map[string]*schemas.Flow) map[string]flowPart {
 	return parts
 }
 
-// flowsOf returns the sub-flows that were kept.
+// flowsOf returns the sub-flows of their stored form.
 func flowsOf(parts map[string]flowPart) map[string]*schemas.Flow {
 	if len(parts) == 0 {
 		return nil
@@ -62,7 +62,7 @@ func flowsOf(parts map[string]flowPart) map[string]*schemas.Flow {
 	return flows
 }
 
-// insertFlowUses notes which sub-flows a version uses.
+// insertFlowUses records the sub-flows that a version uses.
 func (t *tx) insertFlowUses(f *schemas.Flow, version int) error {
 	for _, u := range schemas.UsesOf(f.Parts) {
 		if _, err := t.exec(insertFlowUse, f.ID, version, u.ID, u.Version); err != nil {
@@ -72,8 +72,7 @@ func (t *tx) insertFlowUses(f *schemas.Flow, version int) error {
 	return nil
 }
 
-// Users returns the flows whose active versions use a sub-flow, in the order of
-// their handles.
+// Users returns the flows whose active versions use a sub-flow, ordered by handle.
 func (FlowTable) Users(ctx context.Context, r Reader, id string) (users []schemas.SubflowUser, err error) {
 	if !isStorable(id) {
 		return nil, nil

@@ -26,8 +26,7 @@ const (
 	insertFlowVersion query = `INSERT INTO flow_versions (flow_id, version, handle, name, definition, parts, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`
 
-	// The number comes from the last version, not from the active one, which may
-	// be an older.
+	// The number follows the last version, because the active one may be older.
 	advanceFlow query = `UPDATE flows SET last_version = last_version + 1, active_version = last_version + 1,
 		handle = ?, read_only = ? WHERE id = ? AND flow_type = ?
 		AND NOT EXISTS (SELECT 1 FROM flows o WHERE o.flow_type = flows.flow_type AND o.handle = ? AND o.id <> flows.id)
@@ -51,9 +50,8 @@ func (s *Store) ActiveVersion(ctx context.Context, id string) (version int, err 
 	return version, nil
 }
 
-// FlowVersion returns one version of a flow, with that version as its
-// ActiveVersion and when it was made as UpdatedAt. An unknown one is
-// flow_not_found, Class NotFound.
+// FlowVersion returns a version of a flow. ActiveVersion is its number and UpdatedAt its
+// creation time. An unknown one is flow_not_found, Class NotFound.
 func (s *Store) FlowVersion(ctx context.Context, id string, version int) (*schemas.Flow, error) {
 	unknown := errNoVersion(id, version)
 	if !isStorable(id) {
@@ -78,9 +76,9 @@ func errNoVersion(id string, n int) error {
 		"There is no version %d of a flow with the id %.64q. The list of its versions has those there are.", n, id)
 }
 
-// createFlow adds a flow with its first version. Its number follows on those of a flow
-// that had the id and was deleted: a number of an id means one definition for ever, and
-// what has once been read of it may be kept.
+// createFlow adds a flow with its first version. The number follows those of a deleted flow
+// with the same ID: an ID and a number identify one definition forever, and caches rely on
+// that.
 func (t *tx) createFlow(f *schemas.Flow) (version int, err error) {
 	err = t.row(selectFormerVersion, f.ID).Scan(&version)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -118,7 +116,7 @@ func (t *tx) addFlowVersion(f *schemas.Flow) (version int, err error) {
 	return version, t.insertFlowVersion(f, version, timeOr(f.UpdatedAt))
 }
 
-// flowClash tells why a flow could not be advanced.
+// flowClash returns the reason why a version could not be added.
 func (t *tx) flowClash(f *schemas.Flow) error {
 	var flowType string
 	err := t.row(selectFlowClash, f.ID).Scan(&flowType)
@@ -174,7 +172,7 @@ func scanFlow(row scanner) (*schemas.Flow, error) {
 	return &f, nil
 }
 
-// timeOr is the time, or now where none is given.
+// timeOr returns the time, or now if it is nil.
 func timeOr(t *time.Time) time.Time {
 	if t == nil {
 		return time.Now()

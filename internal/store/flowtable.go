@@ -9,9 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// FlowTable is how flows are kept, with all their versions, for those who read
-// and change them as resources. It is read through a Reader and written through
-// a Tx.
+// FlowTable stores flows as resources, with all their versions. It is read through a Reader
+// and written through a Tx.
 type FlowTable struct{}
 
 // Flows is the table of the flows.
@@ -41,8 +40,7 @@ func (FlowTable) Get(ctx context.Context, r Reader, id string) (*schemas.Flow, e
 	return &found[0], nil
 }
 
-// Find returns the active version of the flow with the handle; nil if there is
-// none.
+// Find returns the active version of the flow with the handle, nil if there is none.
 func (FlowTable) Find(ctx context.Context, r Reader, t schemas.FlowType, handle string) (*schemas.Flow, error) {
 	found, err := flowsWhere(ctx, r, activeFlows+" WHERE f.flow_type = ? AND f.handle = ?", string(t), handle)
 	if err != nil || len(found) == 0 {
@@ -60,7 +58,7 @@ func (FlowTable) List(ctx context.Context, r Reader, p Page) ([]schemas.Flow, er
 	return flowsWhere(ctx, r, activeFlows+condition+" ORDER BY f.id LIMIT ? OFFSET ?", append(args, p.Limit, p.Offset)...)
 }
 
-// Count returns how many flows there are in the list that a page is part of.
+// Count returns the number of flows in the list that a page belongs to.
 func (FlowTable) Count(ctx context.Context, r Reader, p Page) (n int, err error) {
 	p.After = ""
 	condition, args, err := flowCondition(p)
@@ -117,9 +115,8 @@ func (FlowTable) Versions(ctx context.Context, r Reader, id string, p Page) (ver
 	return versions, nil
 }
 
-// Version returns a version of a flow, with its number as ActiveVersion and the
-// time it was made as UpdatedAt. If there is none, the error is flow_not_found,
-// Class NotFound.
+// Version returns a version of a flow. ActiveVersion is its number and UpdatedAt its creation
+// time. If there is none, the error is flow_not_found, Class NotFound.
 func (FlowTable) Version(ctx context.Context, r Reader, id string, n int) (*schemas.Flow, error) {
 	found, err := flowsWhere(ctx, r, ofVersion, id, n)
 	if err == nil && len(found) == 0 {
@@ -131,18 +128,17 @@ func (FlowTable) Version(ctx context.Context, r Reader, id string, n int) (*sche
 	return &found[0], nil
 }
 
-// Insert adds a flow as version 1, or as the one after the last of a flow that had its
-// id and was deleted. It sets f.ActiveVersion. A handle that another flow of the type has
-// is flow_exists, Class Conflict.
+// Insert adds a flow with version 1, or with the number that follows those of a deleted flow
+// with the same ID. It sets f.ActiveVersion. A handle that another flow of the type has is
+// flow_exists, Class Conflict.
 func (FlowTable) Insert(t *Tx, f *schemas.Flow) (err error) {
 	f.ActiveVersion, err = t.tx.createFlow(f)
 	return err
 }
 
-// Replace adds the next version of a flow and makes it the active one, if the
-// active one is still was; else the error has Class Precondition. It sets
-// f.ActiveVersion, and f.UpdatedAt to a time after that of every version before.
-// Earlier versions stay as they are; runs that began on them go on with them.
+// Replace adds the next version of a flow and activates it if the active one is still was;
+// otherwise the error has Class Precondition. It sets f.ActiveVersion, and f.UpdatedAt to a
+// time after all earlier versions. Earlier versions stay, and their runs continue on them.
 func (FlowTable) Replace(t *Tx, f *schemas.Flow, was int) error {
 	var last time.Time
 	var active int
@@ -163,9 +159,9 @@ func (FlowTable) Replace(t *Tx, f *schemas.Flow, was int) error {
 	return err
 }
 
-// Delete removes a flow with all its versions, if the active one is still was; else the
-// error has Class Precondition. It ends the flow's unfinished runs. The version
-// numbers are kept, because they must not be used again.
+// Delete removes a flow with all its versions if the active one is still was; otherwise the
+// error has Class Precondition. It ends the flow's unfinished runs. The last version number
+// stays stored, because no number may be reused.
 func (FlowTable) Delete(t *Tx, id string, was int) error {
 	if _, err := t.exec("DELETE FROM deleted_flows WHERE id = ?", id); err != nil {
 		return fmt.Errorf("store: deleting a flow: %w", err)

@@ -22,11 +22,11 @@ const (
 	maxGroupSize = 256  // writes in one commit: bounds how long the first one waits for the last
 )
 
-// errClosed is what a write gets that comes after Close.
+// errClosed is the error of a write after Close.
 var errClosed = errors.New("store: closed")
 
-// groupWriter is the one writer of a SQLite database. Its goroutine is the only
-// user of the writing connection.
+// groupWriter is the only writer of a SQLite database. Only its goroutine uses the writing
+// connection.
 type groupWriter struct {
 	db       *pool
 	prepared statements
@@ -38,8 +38,8 @@ type groupWriter struct {
 	closed bool
 }
 
-// writeJob is one write. Exactly one side moves it out of waiting: the writer, which
-// then answers it, or the caller, who gives up and then is not answered.
+// writeJob is one write. Exactly one side moves it out of waiting: the writer, which then
+// answers it, or the caller, who gives up and gets no answer.
 type writeJob struct {
 	do     func(*tx) error
 	state  atomic.Int32
@@ -59,10 +59,9 @@ func startGroupWriter(db *pool, prepared statements) *groupWriter {
 	return w
 }
 
-// write queues do and waits for the commit it becomes part of. When ctx ends
-// before the writer has come to it, do never runs. Once it runs, the answer is
-// awaited, whatever becomes of ctx: a caller who is told "cancelled" may rely on
-// nothing having been written.
+// write queues do and waits for its commit. If ctx ends before the writer starts do, do never
+// runs. Once do runs, write waits for the result regardless of ctx: a "canceled" error
+// guarantees that nothing was written.
 func (w *groupWriter) write(ctx context.Context, do func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -82,12 +81,11 @@ func (w *groupWriter) write(ctx context.Context, do func(*tx) error) error {
 	}
 }
 
-// single is write: one statement more or less makes no difference to a commit.
+// single is write: the commit is shared with other writes anyway.
 func (w *groupWriter) single(ctx context.Context, do func(*tx) error) error { return w.write(ctx, do) }
 
-// serial is write: there is one writer. But serial writes read much, and take
-// long, so only one of them is ever in the queue: sign-ins wait for that one, and
-// not for as many as somebody cares to send.
+// serial is write, because there is one writer. Serial writes are long, so at most one of them
+// is in the queue: sign-ins never wait for more than one.
 func (w *groupWriter) serial(ctx context.Context, do func(*tx) error) error {
 	select {
 	case w.turn <- struct{}{}:
@@ -112,7 +110,7 @@ func (w *groupWriter) submit(ctx context.Context, j *writeJob) error {
 	}
 }
 
-// close lets the writer finish what is queued.
+// close waits until the writer has finished the queue.
 func (w *groupWriter) close() {
 	w.mu.Lock()
 	first := !w.closed
@@ -124,9 +122,8 @@ func (w *groupWriter) close() {
 	<-w.drained
 }
 
-// run takes everything that waits and commits it together, until the queue is
-// closed and empty. While one group is committed the next one gathers, so the
-// busier the store, the larger the groups.
+// run commits all waiting writes together until the queue is closed and empty. The next group
+// gathers during a commit, so groups grow with the load.
 func (w *groupWriter) run() {
 	defer close(w.drained)
 	group := make([]*writeJob, 0, maxGroupSize)
@@ -138,7 +135,7 @@ func (w *groupWriter) run() {
 	}
 }
 
-// collectWaiting adds the jobs that wait already to the group. It never waits for more.
+// collectWaiting adds the jobs that already wait to the group. It does not block.
 func (w *groupWriter) collectWaiting(group []*writeJob) []*writeJob {
 	for len(group) < maxGroupSize {
 		select {
@@ -154,8 +151,8 @@ func (w *groupWriter) collectWaiting(group []*writeJob) []*writeJob {
 	return group
 }
 
-// commit runs the jobs of a group in one transaction and answers all of them
-// when it is durable. If the transaction as a whole fails, they all fail.
+// commit runs the jobs of a group in one transaction and answers them when it is durable. If
+// the transaction fails, all jobs fail.
 func (w *groupWriter) commit(group []*writeJob) {
 	group = dropAbandoned(group)
 	if len(group) == 0 {
@@ -170,8 +167,8 @@ func (w *groupWriter) commit(group []*writeJob) {
 	}
 }
 
-// dropAbandoned drops the jobs whose callers have given up; from here on the others
-// cannot.
+// dropAbandoned removes the jobs whose callers have given up. After that, callers can no
+// longer give up.
 func dropAbandoned(group []*writeJob) []*writeJob {
 	claimed := group[:0]
 	for _, j := range group {
@@ -182,8 +179,8 @@ func dropAbandoned(group []*writeJob) []*writeJob {
 	return claimed
 }
 
-// transact runs the jobs in one transaction. Its error is that of the
-// transaction; a job's own is in the job.
+// transact runs the jobs in one transaction. It returns the error of the transaction; each job
+// holds its own error.
 func (w *groupWriter) transact(group []*writeJob) error {
 	begun, err := w.db.BeginTx(context.Background(), nil)
 	if err != nil {
@@ -198,9 +195,8 @@ func (w *groupWriter) transact(group []*writeJob) error {
 	return begun.Commit()
 }
 
-// runInSavepoint runs a job in a savepoint, so that one which fails undoes only
-// itself. Its error means that the whole transaction is lost: SQLite undoes all
-// of it on its own when the disk is full or cannot be read.
+// runInSavepoint runs a job in a savepoint, so that a failure undoes only that job. An error
+// means that the transaction is lost: SQLite rolls it back if the disk is full or unreadable.
 func (t *tx) runInSavepoint(j *writeJob) error {
 	if _, err := t.exec(beginSavepoint); err != nil {
 		return err
@@ -214,8 +210,8 @@ func (t *tx) runInSavepoint(j *writeJob) error {
 	return err
 }
 
-// attempt runs a write. A panic in it becomes its error: it must not take the
-// writes of others down with it.
+// attempt runs a write and converts a panic to its error, so that it does not affect the
+// writes of other callers.
 func attempt(t *tx, do func(*tx) error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -18,8 +18,8 @@ const (
 	selectIdentity   query = `SELECT ` + identityColumns + ` FROM identities WHERE provider_id = ? AND subject = ?`
 	selectIdentities query = `SELECT ` + identityColumns + ` FROM identities WHERE user_id = ? ORDER BY created_at, id`
 
-	// Of two users who link the same identity at the same time the second waits,
-	// and finds it to be the first one's.
+	// Of two users who link the same identity concurrently, the second waits and finds that it
+	// belongs to the first.
 	upsertIdentity query = `INSERT INTO identities (` + identityColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (provider_id, subject) DO UPDATE SET name = excluded.name WHERE identities.user_id = excluded.user_id`
 
@@ -32,14 +32,14 @@ const (
 
 	selectIdentityOwner query = `SELECT user_id FROM identities WHERE id = ?`
 
-	// As lockUser, for all who have an identity at a provider.
+	// Locks like lockUser, for all users with an identity at a provider.
 	lockLinked = `UPDATE users SET updated_at = updated_at WHERE id IN (SELECT user_id FROM identities WHERE provider_id = ?)`
 
 	selectLinkedSessions = `SELECT i.id, s.user_id FROM identities i CROSS JOIN sessions s WHERE i.provider_id = ? AND s.user_id = i.user_id ORDER BY i.id`
 )
 
-// Identity returns the identity of the subject at the provider, nil if nobody has
-// linked it. Subjects are compared octet by octet.
+// Identity returns the identity of the subject at the provider, nil if no user has linked it.
+// Subjects are compared byte by byte.
 func (s *Store) Identity(ctx context.Context, providerID, subject string) (*schemas.Identity, error) {
 	if !isStorable(providerID) || !isStorable(subject) {
 		return nil, nil
@@ -51,7 +51,7 @@ func (s *Store) Identity(ctx context.Context, providerID, subject string) (*sche
 	return firstOf(found), nil
 }
 
-// UserIdentities returns the identities of a user, the first linked first.
+// UserIdentities returns the identities of a user, in the order in which they were linked.
 func (s *Store) UserIdentities(ctx context.Context, userID string) (found []schemas.Identity, err error) {
 	if !isStorable(userID) {
 		return nil, nil
@@ -62,7 +62,7 @@ func (s *Store) UserIdentities(ctx context.Context, userID string) (found []sche
 	return found, nil
 }
 
-// IdentitiesOf is UserIdentities by a Reader.
+// IdentitiesOf is UserIdentities for a Reader.
 func IdentitiesOf(ctx context.Context, r Reader, userID string) (found []schemas.Identity, err error) {
 	if !isStorable(userID) {
 		return nil, nil
@@ -82,8 +82,8 @@ func CountIdentities(ctx context.Context, r Reader, providerID string) (n int, e
 	return n, nil
 }
 
-// UnlinkIdentities takes the identities at a provider from their users, ends the
-// sessions that rest on them, and returns how many identities there were.
+// UnlinkIdentities removes all identities at a provider, ends the sessions that rest on them,
+// and returns the number of identities.
 func UnlinkIdentities(t *Tx, providerID string, at time.Time) (n int, err error) {
 	if _, err := t.exec(lockLinked, providerID); err != nil {
 		return 0, fmt.Errorf("store: locking the users of an identity provider: %w", err)
@@ -127,8 +127,8 @@ func intoIdentities(found *[]schemas.Identity) func(scanner) error {
 	}
 }
 
-// linkIdentity locks the user, so that of the two that an identity refers to only
-// the provider can be missing later.
+// linkIdentity locks the user, so that of the two rows it references only the provider can be
+// missing later.
 func (t *tx) linkIdentity(c schemas.LinkIdentity) error {
 	i := c.Identity
 	if !isStorable(i.Subject) || !isStorable(i.Name) {
@@ -157,8 +157,8 @@ func (t *tx) linkIdentity(c schemas.LinkIdentity) error {
 	return nil
 }
 
-// checkIssuer makes sure that a provider, which an identity refers to by now and which
-// cannot go any more, is the one at the issuer.
+// checkIssuer checks the issuer of a provider. The identity references it already, so it can
+// no longer be deleted.
 func (t *tx) checkIssuer(providerID, issuer string) error {
 	var is string
 	switch err := t.row(selectIssuer, providerID).Scan(&is); {

@@ -21,9 +21,9 @@ const (
 // InstanceTTL is how long an instance counts after its last Ping.
 const InstanceTTL = 2 * time.Minute
 
-// Ping reports whether the database can be read and written and has the schema that
-// this program needs. It writes, because a full disk and a server that has become
-// read-only still answer reads; what it writes is that this instance is alive.
+// Ping reports whether the database can be read and written and has the schema that this
+// program needs. It writes, because reads still succeed with a full disk or a read-only
+// server; the row records that this instance is alive.
 func (s *Store) Ping(ctx context.Context) error {
 	now := time.Now()
 	current, err := schemaVersion(ctx, s.db.DB)
@@ -44,8 +44,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Instances returns how many instances have the store open: those whose Ping succeeded
-// within the last two minutes.
+// Instances returns the number of instances that use the store: those with a successful Ping
+// in the last two minutes.
 func (s *Store) Instances(ctx context.Context) (n int, err error) {
 	if err = s.row(ctx, selectInstances, toMicros(time.Now().Add(-InstanceTTL))).Scan(&n); err != nil {
 		return 0, fmt.Errorf("store: counting the instances: %w", err)
@@ -53,7 +53,7 @@ func (s *Store) Instances(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// removeInstance removes this instance from the table, as far as that is possible.
+// removeInstance removes this instance from the table if it can.
 func (s *Store) removeInstance() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -18,7 +18,7 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 )
 
-// What is done with keys seldom, and not prepared.
+// Rare statements on keys, which are not prepared.
 const (
 	retireKey = `UPDATE signing_keys SET status = 'retired', retired_at = ? WHERE id = ? AND status = 'signing'`
 
@@ -32,8 +32,8 @@ const (
 	removeKey = `DELETE FROM signing_keys WHERE id = ? AND status = 'retired' AND (needed_until IS NULL OR needed_until <= ?)`
 )
 
-// SigningKey is a key pair that tokens are signed with; its private half is
-// sealed and opaque here.
+// SigningKey is a key pair that signs tokens. Its private half is sealed, and opaque to the
+// store.
 type SigningKey = schemas.SigningKey
 
 // SigningKeys returns all keys, oldest first.
@@ -54,7 +54,7 @@ func (s *Store) SigningKeys(ctx context.Context) (keys []SigningKey, err error) 
 	return keys, nil
 }
 
-// optionalMicros is a time of which the zero is kept as NULL.
+// optionalMicros stores the zero time as NULL.
 func optionalMicros(t time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: toMicros(t), Valid: !t.IsZero()}
 }
@@ -66,9 +66,8 @@ func optionalFromMicros(us sql.NullInt64) time.Time {
 	return fromMicros(us.Int64)
 }
 
-// AddSigningKey adds a key. Of each algorithm one key signs at a time, and one
-// waits to: where another instance was quicker this is key_exists, Class
-// Conflict.
+// AddSigningKey adds a key. For each algorithm one key signs and at most one is published as
+// its successor. If another instance added one first, the error is key_exists, Class Conflict.
 func (s *Store) AddSigningKey(ctx context.Context, k SigningKey) error {
 	return s.writer.single(ctx, func(t *tx) error { return t.addKey(k) })
 }
@@ -86,9 +85,9 @@ func (t *tx) addKey(k SigningKey) error {
 	return nil
 }
 
-// PublishSigningKey adds a key that is to sign after another, and records the
-// event. If the other does not sign any more this is key_moved, Class Conflict;
-// if a key waits already it is key_exists.
+// PublishSigningKey adds a successor for a signing key and records the event. If the other key
+// no longer signs, the error is key_moved, Class Conflict; if there is a successor already, it
+// is key_exists.
 func (s *Store) PublishSigningKey(ctx context.Context, k SigningKey, after string, e schemas.Event) error {
 	return s.moveKeys(ctx, func(t *Tx) error {
 		if err := t.moveKey(after, holdSigning, after); err != nil {
@@ -101,10 +100,9 @@ func (s *Store) PublishSigningKey(ctx context.Context, k SigningKey, after strin
 	})
 }
 
-// PromoteSigningKey has a published key sign from a time on, in the place of
-// another, which is retired ("" for none), and records the event. If either is
-// not where it was, because another instance was quicker, this is key_moved,
-// Class Conflict, and nothing has happened.
+// PromoteSigningKey makes a published key sign from the given time, retires the key it
+// replaces ("" for none), and records the event. If another instance has changed either key,
+// the error is key_moved, Class Conflict, and nothing is changed.
 func (s *Store) PromoteSigningKey(ctx context.Context, id, after string, at time.Time, e schemas.Event) error {
 	return s.moveKeys(ctx, func(t *Tx) error {
 		if after != "" {
@@ -119,15 +117,14 @@ func (s *Store) PromoteSigningKey(ctx context.Context, id, after string, at time
 	})
 }
 
-// NeedSigningKey keeps a key at least until a time: so long something is valid
-// that it signs. If the key is gone this is key_moved, Class Conflict.
+// NeedSigningKey stores a key at least until the given time, when what it signs expires. If
+// the key is gone, the error is key_moved, Class Conflict.
 func (s *Store) NeedSigningKey(ctx context.Context, id string, until time.Time) error {
 	return s.moveKeys(ctx, func(t *Tx) error { return t.moveKey(id, needKey, toMicros(until), toMicros(until), id) })
 }
 
-// RemoveSigningKey removes a retired key that is not needed any more at a time,
-// and records the event. If it is needed, or gone, this is key_moved, Class
-// Conflict.
+// RemoveSigningKey removes a retired key that is no longer needed at the given time, and
+// records the event. If the key is needed or gone, the error is key_moved, Class Conflict.
 func (s *Store) RemoveSigningKey(ctx context.Context, id string, at time.Time, e schemas.Event) error {
 	return s.moveKeys(ctx, func(t *Tx) error {
 		if err := t.moveKey(id, removeKey, id, toMicros(at)); err != nil {
@@ -137,15 +134,13 @@ func (s *Store) RemoveSigningKey(ctx context.Context, id string, at time.Time, e
 	})
 }
 
-// moveKeys is Update for what is decided by conditions of its statements, each of
-// which locks the row it changes. It does not wait for other transactions: tokens
-// are issued also while a long one goes on.
+// moveKeys is Update for statements whose conditions decide the outcome and lock the row they
+// change. It does not wait for serial transactions, so tokens are issued during a long one.
 func (s *Store) moveKeys(ctx context.Context, do func(*Tx) error) error {
 	return s.writer.write(ctx, func(t *tx) error { return do(&Tx{tx: t, bind: s.bind()}) })
 }
 
-// moveKey runs a statement that changes one key, if that is where it is
-// expected.
+// moveKey runs a statement that changes one key if the key has the expected status.
 func (t *Tx) moveKey(id, statement string, args ...any) error {
 	n, err := t.exec(statement, args...)
 	if err != nil {

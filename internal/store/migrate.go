@@ -11,18 +11,18 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// migrations hold the schema, one folder for each driver. They are applied in
-// the order of their numbers and there is no way back.
+// migrations contains the schema, one folder for each driver. Migrations run in the order of
+// their numbers and cannot be undone.
 //
 //go:embed migrations
 var migrations embed.FS
 
-// migrate brings the schema up to date. The caller sees to it that no other
-// instance does so at the same time.
+// migrate applies missing migrations. The caller ensures that no other instance migrates
+// concurrently.
 func migrate(ctx context.Context, db *sqlx.DB) error {
 	driver := db.DriverName()
 	want := lastMigration(driver)
-	// What has been migrated already is told by one query, without goose.
+	// One query finds an up-to-date schema without goose.
 	if current, err := schemaVersion(ctx, db); err == nil && current >= want {
 		return checkVersion(current, want)
 	}
@@ -40,8 +40,7 @@ func migrate(ctx context.Context, db *sqlx.DB) error {
 	return checkVersion(current, want)
 }
 
-// MigrateTo makes a store with the schema of an earlier version, as a program of
-// that time would have. It is for tests of what becomes of such stores.
+// MigrateTo creates a store with the schema of an earlier version, for tests of upgrades.
 func MigrateTo(ctx context.Context, c Config, version int64) (err error) {
 	dsn := c.DSN
 	if c.Driver == "sqlite" {
@@ -60,8 +59,8 @@ func MigrateTo(ctx context.Context, c Config, version int64) (err error) {
 	return err
 }
 
-// checkVersion refuses a schema that this program does not know: it might write
-// what the newer program takes for something else.
+// checkVersion rejects a schema newer than this program, which could write data that a newer
+// program interprets differently.
 func checkVersion(current, known int64) error {
 	if current > known {
 		return fmt.Errorf("store: the database has schema version %d, and this program knows only up to %d: "+
@@ -82,13 +81,13 @@ func newProvider(driver string, db *sqlx.DB) (*goose.Provider, error) {
 	return goose.NewProvider(dialect, db.DB, folder, goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(migrateEmails(driver)))
 }
 
-// schemaVersion returns the number of the last migration the database has seen.
+// schemaVersion returns the number of the last applied migration.
 func schemaVersion(ctx context.Context, db *sqlx.DB) (version int64, err error) {
 	err = db.GetContext(ctx, &version, "SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version WHERE is_applied")
 	return version, err
 }
 
-// lastMigration returns the number of the last migration this program has.
+// lastMigration returns the number of the program's last migration.
 func lastMigration(driver string) (last int64) {
 	files, err := fs.ReadDir(migrations, "migrations/"+driver)
 	if err != nil || len(files) == 0 {

@@ -31,18 +31,18 @@ import (
 //   - A PostgreSQL server whose connections are used up accepts no further one. The pool
 //     stops asking for a while, and requests wait for the connections it has.
 
-// retryAfterOutage is when clients shall try again.
+// retryAfterOutage is the Retry-After of an outage.
 const retryAfterOutage = 2 * time.Second
 
-// pool is a pool of connections that recovers from outages.
+// pool is a connection pool that recovers from outages.
 type pool struct {
 	*sqlx.DB
 	size   int         // the most connections it opens
 	shrunk atomic.Bool // whether it opens fewer for the moment
 }
 
-// openDB opens a pool of at most size connections. It keeps all of them, each for at
-// most the lifetime; 0 means forever.
+// openDB opens a pool of at most size connections. Each stays open for at most lifetime; 0
+// means forever.
 func openDB(driver, dsn string, size int, lifetime time.Duration) (*pool, error) {
 	open := func(dsn string) (*sqlx.DB, error) { return sqlx.Open(driver, dsn) }
 	if driver == "sqlite" {
@@ -58,8 +58,7 @@ func openDB(driver, dsn string, size int, lifetime time.Duration) (*pool, error)
 	return &pool{DB: db, size: size}, nil
 }
 
-// check returns err, as one of class Unavailable if the database is at fault, and
-// repairs the pool.
+// check returns err, with class Unavailable if the database is at fault, and repairs the pool.
 func (p *pool) check(err error) error {
 	if err == nil || !isOutage(err) {
 		return err
@@ -79,17 +78,17 @@ func (p *pool) check(err error) error {
 	return e
 }
 
-// dropIdle closes the connections that no request uses.
+// dropIdle closes idle connections.
 func (p *pool) dropIdle() {
 	p.SetMaxIdleConns(0)
 	p.SetMaxIdleConns(p.size)
 }
 
-// shrinkPeriod is how long a pool makes do with the connections it has.
+// shrinkPeriod is how long a pool opens no further connections.
 const shrinkPeriod = 30 * time.Second
 
-// shrink has requests wait for the connections that there are, for a while. With none
-// there is nothing to wait for.
+// shrink limits the pool to its open connections for a while. It does nothing if there are
+// none.
 func (p *pool) shrink() {
 	if open := p.Stats().OpenConnections; open > 0 && p.shrunk.CompareAndSwap(false, true) {
 		p.SetMaxOpenConns(open)
@@ -100,14 +99,14 @@ func (p *pool) shrink() {
 	}
 }
 
-// The classes of SQLSTATE that say that the server cannot work.
+// The SQLSTATE classes of a server that cannot work.
 const (
 	connectionException   pqerror.Class = "08"
 	insufficientResources pqerror.Class = "53"
 )
 
-// isOutage reports whether an error says that the database cannot be used at the
-// moment. A caller who has gone away is no outage.
+// isOutage reports whether the database is currently unusable. A canceled request is not an
+// outage.
 func isOutage(err error) bool {
 	if e := (*pq.Error)(nil); errors.As(err, &e) {
 		class := e.Code.Class()
@@ -129,14 +128,14 @@ func isOutage(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// isReadOnly reports whether a PostgreSQL server or session takes no writes.
+// isReadOnly reports whether a PostgreSQL server or session rejects writes.
 func isReadOnly(err error) bool { return pq.As(err, pqerror.ReadOnlySQLTransaction) != nil }
 
-// checkedRow is a row whose error says whether the database is at fault.
+// checkedRow is a row whose error passes through pool.check.
 type checkedRow struct {
 	*sql.Row
 	pool *pool
 }
 
-// Scan is sql.Row.Scan.
+// Scan wraps sql.Row.Scan.
 func (r checkedRow) Scan(dest ...any) error { return r.pool.check(r.Row.Scan(dest...)) }

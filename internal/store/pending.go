@@ -8,32 +8,32 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Pending is how many rows there are for sign-ins that nobody may ever finish.
+// Pending counts the rows of unfinished sign-ins.
 type Pending struct{ Runs, AuthRequests, PasskeySessions int }
 
 const (
 	countPendingRuns query = `SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE expires_at > ? LIMIT ?) AS r`
 
-	// Those that were answered with a code are kept for longer than they could be open.
+	// Answered requests stay stored for longer than a request can be open.
 	countPendingRequests query = `SELECT COUNT(*) FROM (SELECT 1 FROM auth_requests WHERE expires_at > ? AND expires_at <= ? AND code_hash IS NULL LIMIT ?) AS r`
 
 	countPendingSessions query = `SELECT COUNT(*) FROM (SELECT 1 FROM passkey_sessions WHERE expires_at > ? LIMIT ?) AS r`
 
-	// The outer condition is judged again for the row as it is when it is deleted.
+	// PostgreSQL evaluates the outer condition again on the row it deletes.
 	deleteUnansweredRuns query = `DELETE FROM runs WHERE revision = 1 AND created_at <= ? AND id IN
 		(SELECT id FROM runs WHERE revision = 1 AND status = '` + query(schemas.Incomplete) + `' AND user_id = ''
 		AND created_at <= ? AND expires_at <= ? ORDER BY expires_at LIMIT ?)`
 )
 
-// Longer than an authorization request is open, and than a run waits for an answer.
+// The longest time an authorization request is open and a run waits for an answer.
 const (
 	longestRequest = time.Hour
 	longestRun     = 24 * time.Hour
 )
 
-// CountPending counts the rows of runs, authorization requests and passkey sessions that
-// have not expired at now, each up to a limit, beyond which it does not look. It is for
-// once in a while: an index leads to the rows, and each is looked at.
+// CountPending counts the runs, authorization requests and passkey sessions that have not
+// expired at now, each up to a limit. It visits every row it counts, so it is for occasional
+// use.
 func (s *Store) CountPending(ctx context.Context, now time.Time, limit Pending) (n Pending, err error) {
 	for _, one := range []struct {
 		into *int
@@ -51,9 +51,8 @@ func (s *Store) CountPending(ctx context.Context, now time.Time, limit Pending) 
 	return n, nil
 }
 
-// TrimRuns removes the runs that began before a time, name nobody, and whose first
-// question nobody has answered, a few at a time, and returns how many there were. It may
-// be called on any number of instances at once.
+// TrimRuns removes the unanswered runs without a user that began before the given time, in
+// small batches, and returns their number. Any number of instances may call it concurrently.
 func (s *Store) TrimRuns(ctx context.Context, before time.Time) (removed int, err error) {
 	for n := int64(sweepBatch); n == sweepBatch; removed += int(n) {
 		err := s.writer.single(ctx, func(t *tx) (err error) {

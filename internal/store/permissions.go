@@ -11,9 +11,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What somebody has is what the roles grant that are theirs or that belong to
-// groups they are in, directly or through other groups. CROSS JOIN has SQLite
-// take the tables in their order: each step is a look-up.
+// A principal has the permissions of its roles and of the roles of its groups, direct or
+// nested. CROSS JOIN makes SQLite join in the given order, so that each step is an index
+// lookup.
 const (
 	ofGroups = ` UNION SELECT m.group_id FROM belongs b CROSS JOIN group_members m WHERE m.member_id = b.id),
 		has (role_id) AS (`
@@ -36,8 +36,8 @@ const (
 		WHERE a.application_id = ? AND p.role_id = a.role_id GROUP BY p.permission ORDER BY p.permission`
 )
 
-// Permissions returns what the user may do ("system"), sorted; none for an
-// unknown user.
+// Permissions returns the permissions of the user ("system"), sorted; none for an unknown
+// user.
 func (s *Store) Permissions(ctx context.Context, userID string) (permissions []string, err error) {
 	if !isStorable(userID) {
 		return nil, nil
@@ -49,7 +49,7 @@ func (s *Store) Permissions(ctx context.Context, userID string) (permissions []s
 	return permissions, nil
 }
 
-// ApplicationPermissions returns what the application may do on its own behalf,
+// ApplicationPermissions returns the permissions that the application has on its own behalf,
 // sorted; none for an unknown one.
 func (s *Store) ApplicationPermissions(ctx context.Context, applicationID string) (permissions []string, err error) {
 	if !isStorable(applicationID) {
@@ -62,8 +62,8 @@ func (s *Store) ApplicationPermissions(ctx context.Context, applicationID string
 	return permissions, nil
 }
 
-// RegisteredScopes returns what the application is registered for as an OAuth client;
-// none if it is not one, or unknown.
+// RegisteredScopes returns the scopes registered for the application as an OAuth client; none
+// if it is unknown or not a client.
 func (s *Store) RegisteredScopes(ctx context.Context, applicationID string) ([]string, error) {
 	if !isStorable(applicationID) {
 		return nil, nil
@@ -76,8 +76,8 @@ func (s *Store) RegisteredScopes(ctx context.Context, applicationID string) ([]s
 	return list(scopes), nil
 }
 
-// PermissionsOf returns what somebody has, sorted: a user; an application; or a
-// group, of which it is what its members have by it.
+// PermissionsOf returns the permissions of a user or an application, or those that a group
+// gives its members, sorted.
 func PermissionsOf(ctx context.Context, r Reader, p schemas.Principal) (permissions []string, err error) {
 	q := selectPermissions
 	switch p.Type {
@@ -99,8 +99,8 @@ func PermissionsOf(ctx context.Context, r Reader, p schemas.Principal) (permissi
 	return permissions, nil
 }
 
-// ProviderPermissions returns what those have together, sorted, who have linked an
-// identity at a provider.
+// ProviderPermissions returns the union of the permissions of all users with a linked identity
+// at a provider, sorted.
 func ProviderPermissions(ctx context.Context, r Reader, providerID string) (permissions []string, err error) {
 	if err := rows(ctx, r, into(&permissions), string(selectProviderPermissions), providerID, providerID); err != nil {
 		return nil, fmt.Errorf("looking for what users of an identity provider may do: %w", err)
@@ -108,20 +108,20 @@ func ProviderPermissions(ctx context.Context, r Reader, providerID string) (perm
 	return permissions, nil
 }
 
-// PermissionHolders returns the ids of users who have a permission or one above it, the
-// oldest first, limit at most. They may be disabled or locked.
+// PermissionHolders returns the IDs of at most limit users with a permission or one above it,
+// oldest first, including disabled and locked users.
 func PermissionHolders(ctx context.Context, r Reader, permission string, limit int) (users []string, err error) {
 	return findHolders(ctx, r, permission, "AS h ORDER BY user_id LIMIT ?", limit)
 }
 
-// ActiveHolders is PermissionHolders without the users who may not sign in at that time.
+// ActiveHolders is PermissionHolders without the users who may not sign in at the given time.
 func ActiveHolders(ctx context.Context, r Reader, permission string, at time.Time, limit int) (users []string, err error) {
 	return findHolders(ctx, r, permission, `AS h CROSS JOIN users u WHERE u.id = h.user_id AND u.status = 'active'
 		AND (u.locked_until IS NULL OR u.locked_until <= ?) ORDER BY h.user_id LIMIT ?`, toMicros(at), limit)
 }
 
-// findHolders returns the ids of users who have a permission or one above it, as far as the
-// rest of the query selects them.
+// findHolders returns the IDs of the users with a permission or one above it that the rest of
+// the query selects.
 func findHolders(ctx context.Context, r Reader, permission, rest string, more ...any) (users []string, err error) {
 	if !isStorable(permission) {
 		return nil, nil
@@ -144,7 +144,7 @@ func findHolders(ctx context.Context, r Reader, permission, rest string, more ..
 	return users, nil
 }
 
-// into appends the texts of the only column to list.
+// into returns a scan function that appends the text of the only column to list.
 func into(list *[]string) func(scanner) error {
 	return func(row scanner) error {
 		var text string

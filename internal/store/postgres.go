@@ -17,28 +17,27 @@ import (
 )
 
 const (
-	// migrationLock is the advisory lock under which instances migrate one after
-	// the other. The number means nothing, but must never change.
+	// migrationLock is the advisory lock that serializes the migrations of several instances.
+	// It must never change.
 	migrationLock = 0x506f7374_65726e01
 
-	// serialLock is, together with the schema, the advisory lock of serial writes.
+	// serialLock and the schema form the advisory lock of serial writes.
 	serialLock       = 0x506f7374
 	lockSerial query = `SELECT pg_advisory_xact_lock(?, hashtext(current_schema()))`
 
-	// A write that has begun is not cancelled with its caller, because then
-	// nobody would know whether it was committed; it is given this long, unless
-	// the configuration gives it longer.
+	// A write that has begun is not canceled with its caller, because it would be unknown
+	// whether it was committed. It may take this long unless the configuration allows more.
 	maxWriteDuration = 30 * time.Second
 
-	// minPool is the fewest connections that the store works with: a serial write
-	// holds one, and so does a migration, while another runs the statements.
+	// minPool is the smallest working pool: a serial write and a migration each hold one
+	// connection while another one runs statements.
 	minPool = 2
 
-	// connectionLifetime bounds how long a connection goes to a server that a failover
-	// or a change of its address has replaced.
+	// connectionLifetime bounds the use of a server that a failover or an address change has
+	// replaced.
 	connectionLifetime = 30 * time.Minute
 
-	// Writes that lose a conflict are run again this often at most.
+	// The most attempts of a write that loses conflicts.
 	writeAttempts = 12
 )
 
@@ -64,8 +63,8 @@ func openPostgres(ctx context.Context, c Config) (*Store, error) {
 	return s, nil
 }
 
-// fit sets the default size of the pool: it leaves half of the server's connections to
-// other instances and programs.
+// fit sets the default pool size. It leaves half of the server's connections to other
+// instances and programs.
 func (p *pool) fit(ctx context.Context) error {
 	var allowed int
 	err := p.GetContext(ctx, &allowed, "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int")
@@ -90,8 +89,8 @@ func newPostgres(ctx context.Context, db *pool, longest time.Duration) (*Store, 
 	return &Store{db: db, reads: prepared, writer: writer, pools: []*pool{db}}, nil
 }
 
-// migratePostgres migrates while holding a lock of the database. The lock ends
-// with its connection, also when the process dies.
+// migratePostgres migrates under an advisory lock. The lock ends with its connection, even if
+// the process dies.
 func migratePostgres(ctx context.Context, db *sqlx.DB) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -111,9 +110,8 @@ var (
 	sslmode = regexp.MustCompile(`(^|\s)sslmode\s*=\s*[^\s']`)
 )
 
-// setsSSLMode reports whether a connection string, URL or key=value, has an
-// sslmode. The driver's default would depend on the environment, and a
-// connection that is not encrypted must have been asked for.
+// setsSSLMode reports whether a connection string, URL or key=value, has an sslmode. The
+// driver's default depends on the environment, and an unencrypted connection must be explicit.
 func setsSSLMode(dsn string) bool {
 	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
 		u, err := url.Parse(dsn)
@@ -122,9 +120,8 @@ func setsSSLMode(dsn string) bool {
 	return sslmode.MatchString(quoted.ReplaceAllString(dsn, "x"))
 }
 
-// postgresWriter runs each write in a transaction of its own. Read committed is
-// enough: every condition that matters is part of the statement that depends on
-// it, or a unique index.
+// postgresWriter runs each write in its own transaction. Read committed suffices: every
+// condition that matters is part of the statement that depends on it, or a unique index.
 type postgresWriter struct {
 	db       *pool
 	prepared statements
@@ -136,10 +133,9 @@ func (w *postgresWriter) write(ctx context.Context, do func(*tx) error) error {
 	return retry(ctx, func() error { return w.db.check(w.once(ctx, do)) })
 }
 
-// serial has serial writes wait for each other by a lock of the database. The
-// serializable transactions of PostgreSQL would do without, but they fail so
-// often when many write that some would never come through. Those of one process
-// wait here, so that they do not all hold a connection.
+// serial serializes writes with an advisory lock. Serializable transactions would need no
+// lock, but under contention some would never succeed. Writes of one process wait in memory,
+// so that they do not all hold a connection.
 func (w *postgresWriter) serial(ctx context.Context, do func(*tx) error) error {
 	select {
 	case w.turn <- struct{}{}:
@@ -148,7 +144,7 @@ func (w *postgresWriter) serial(ctx context.Context, do func(*tx) error) error {
 	}
 	defer func() { <-w.turn }()
 	return w.write(ctx, func(t *tx) error {
-		// What comes after this statement sees all that was committed before it.
+		// Statements after this one see everything committed before it.
 		if _, err := t.exec(lockSerial, serialLock); err != nil {
 			return fmt.Errorf("store: waiting for other writes: %w", err)
 		}
@@ -156,8 +152,8 @@ func (w *postgresWriter) serial(ctx context.Context, do func(*tx) error) error {
 	})
 }
 
-// single needs no BEGIN and COMMIT: a statement alone is a transaction, in one
-// round trip instead of three.
+// single needs no BEGIN and COMMIT: a single statement is a transaction, in one round trip
+// instead of three.
 func (w *postgresWriter) single(ctx context.Context, do func(*tx) error) error {
 	return retry(ctx, func() error {
 		if err := ctx.Err(); err != nil {
@@ -169,8 +165,7 @@ func (w *postgresWriter) single(ctx context.Context, do func(*tx) error) error {
 	})
 }
 
-// once waits for a connection as long as ctx lasts; from then on the
-// transaction goes on without it.
+// once waits for a connection until ctx ends. The transaction itself ignores the end of ctx.
 func (w *postgresWriter) once(ctx context.Context, do func(*tx) error) error {
 	conn, err := w.db.Conn(ctx)
 	if err != nil {
@@ -198,8 +193,8 @@ func (w *postgresWriter) detach(ctx context.Context) (context.Context, context.C
 	return context.WithTimeout(context.WithoutCancel(ctx), w.longest)
 }
 
-// retry calls do until it no longer loses a conflict. What it waits in between
-// is random, so that those who met do not meet again.
+// retry calls do until it loses no conflict. The delay between attempts is random, so that the
+// same writers do not collide again.
 func retry(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
 		err := do()
@@ -217,5 +212,5 @@ func retry(ctx context.Context, do func() error) error {
 	}
 }
 
-// close has nothing to do: closing the pool waits for the connections in use.
+// close does nothing: closing the pool waits for the connections in use.
 func (w *postgresWriter) close() {}

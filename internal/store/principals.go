@@ -7,7 +7,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// principal is the one of the three columns that has a value.
+// principal returns the principal of the one column that has a value.
 func principal(user, group, application sql.NullString) schemas.Principal {
 	switch {
 	case user.Valid:
@@ -18,15 +18,15 @@ func principal(user, group, application sql.NullString) schemas.Principal {
 	return schemas.Principal{Type: schemas.ApplicationPrincipal, ID: application.String}
 }
 
-// principals is how the principals that belong to an owner are kept: one row
-// each, with the id in the column of its type.
+// principals describes a table of the principals of an owner: one row each, with the ID in the
+// column of its type.
 type principals struct {
 	table, owner string
 	columns      map[schemas.PrincipalType]string
 }
 
-// rewrite makes the principals of the owner those wanted. Rows that stay are left
-// alone: a list may be long, and most changes of it are small.
+// rewrite replaces the principals of the owner. It does not touch unchanged rows: a list may
+// be long, and most changes are small.
 func (in principals) rewrite(t *Tx, owner string, was, wanted []schemas.Principal) error {
 	gone := make(map[schemas.Principal]bool, len(was))
 	for _, p := range was {

@@ -13,13 +13,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A credential may be changed or removed while a sign-in that rests on it is being
-// decided: verifying takes long, and a run takes minutes. Two locks on the user's
-// row keep the outcome as if one had come after the other. Whatever rests on a
-// credential (a commit with RequireProofs, a session that starts) takes a shared
-// lock; whatever changes or removes a credential, or disables the user, takes an
-// exclusive one. So either the change comes first, and the sign-in finds it and
-// fails; or the sign-in comes first, and the change finds the session and ends it.
+// A credential may change while a sign-in that rests on it is in progress: verification takes
+// long, and a run takes minutes. Two locks on the user's row make the outcome serial. Anything
+// that rests on a credential (a commit with RequireProofs, a new session) takes a shared lock;
+// anything that changes or removes a credential, or disables the user, takes an exclusive one.
+// If the change comes first, the sign-in finds it and fails; if the sign-in comes first, the
+// change finds the session and ends it.
 //
 // Every transaction locks in this order, so that no two wait for each other: users,
 // then runs, then sessions, then the rest. SQLite has one writer and needs no locks.
@@ -42,15 +41,15 @@ const (
 	deleteOtherRuns query = `DELETE FROM runs WHERE user_id = ? AND user_id <> '' AND status = 'INCOMPLETE' AND id <> ?`
 )
 
-// actor says on whose behalf a transaction writes: what it does must not end its
-// own run and sessions, and events that follow from it name who caused them.
+// actor is the run and sessions on whose behalf a transaction writes. The transaction must not
+// end them, and its events name the actor.
 type actor struct {
 	run      string
 	sessions []string
 	event    schemas.Event
 }
 
-// actorOf derives the acting run and sessions from what a step changes.
+// actorOf derives the acting run and sessions from the changes of a step.
 func actorOf(run string, changes []schemas.Change) actor {
 	a := actor{run: run}
 	for _, change := range changes {
@@ -70,8 +69,8 @@ func actorOf(run string, changes []schemas.Change) actor {
 	return a
 }
 
-// lockFirst locks the users whom the changes rest on or write, before anything else
-// is locked. A user that does not exist, or not yet, is no error here.
+// lockFirst locks the users that the changes rest on or write, before any other lock. A user
+// that does not exist yet is no error.
 func (t *tx) lockFirst(changes []schemas.Change) error {
 	exclusive := map[string]bool{}
 	for _, change := range changes {
@@ -93,8 +92,8 @@ func (t *tx) lockFirst(changes []schemas.Change) error {
 	return nil
 }
 
-// lockedBy returns the user whom a change locks, and whether it writes what belongs
-// to the user; "" if it locks none.
+// lockedBy returns the user that a change locks, "" for none, and whether it writes the user's
+// data.
 func lockedBy(change schemas.Change) (userID string, writes bool) {
 	switch c := change.(type) {
 	case schemas.RequireProofs:
@@ -123,9 +122,8 @@ func lockedBy(change schemas.Change) (userID string, writes bool) {
 	return "", false
 }
 
-// shareUser makes sure that the user exists, and makes changes of what the user signs
-// in with, and of the status, wait for the end of the transaction. Of the user it
-// returns the id, the status and the lock.
+// shareUser checks that the user exists and blocks changes of the user's credentials and
+// status until the transaction ends. It returns the ID, status and lock.
 func (t *tx) shareUser(id string) (*schemas.User, error) {
 	u := schemas.User{ID: id}
 	var locked sql.NullInt64
@@ -140,7 +138,7 @@ func (t *tx) shareUser(id string) (*schemas.User, error) {
 	return &u, nil
 }
 
-// requireActive returns an error unless the user may sign in at that time.
+// requireActive returns an error unless the user may sign in at the given time.
 func (t *tx) requireActive(id string, at time.Time) error {
 	u, err := t.shareUser(id)
 	if err != nil {
@@ -152,7 +150,7 @@ func (t *tx) requireActive(id string, at time.Time) error {
 	return nil
 }
 
-// requireProofs checks the precondition of what rests on an authentication.
+// requireProofs checks the precondition of a change that rests on an authentication.
 func (t *tx) requireProofs(c schemas.RequireProofs) error {
 	err := t.requireActive(c.UserID, c.At)
 	if schemas.HasCode(err, schemas.CodeUserNotFound) || err == nil && len(c.Proofs) == 0 {
@@ -173,7 +171,7 @@ func (t *tx) requireProofs(c schemas.RequireProofs) error {
 	return nil
 }
 
-// hasProof reports whether a user has the credential that a proof names.
+// hasProof reports whether a user has the credential of a proof.
 func (t *tx) hasProof(userID string, p schemas.Proof) (bool, error) {
 	if p.Kind == schemas.EmailProof {
 		u, err := scanUser(t.row(selectUser, userID))
@@ -191,7 +189,7 @@ func (t *tx) hasProof(userID string, p schemas.Proof) (bool, error) {
 	return err == nil, err
 }
 
-// proofQuery is how the credential of a proof is found: by the user and a key.
+// proofQuery finds the credential of a proof by the user and a key.
 func proofQuery(p schemas.Proof) (q query, key any, err error) {
 	switch p.Kind {
 	case schemas.PasswordProof:

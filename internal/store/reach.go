@@ -7,20 +7,18 @@ import (
 	"strings"
 )
 
-// FlowReach is what a change of flows leads to.
+// FlowReach is what users and applications can obtain through flows.
 type FlowReach struct {
-	// Applications are the permissions of the applications that use the flows: what
-	// their roles grant, and their registered scopes, the standard ones among them.
+	// Applications are the permissions of the applications that use the flows: those of their
+	// roles and their registered scopes, including standard ones.
 	Applications []string
-	// Users are the permissions of all users who may sign in through these
-	// applications.
+	// Users are the permissions of all users who may sign in through these applications.
 	Users []string
 }
 
-// ReachOf returns what a change of the flows leads to, by the applications that use them,
-// or use flows that they are a part of. An application without a type restriction counts
-// as using each of the flows in anyones: type and handle of flows that applications get
-// when they name none.
+// ReachOf returns the reach of flows through the applications that use them directly or as
+// sub-flows. An application without a type restriction counts as using each flow in anyones,
+// given as type and handle: the flows that applications use by default.
 func ReachOf(ctx context.Context, r Reader, flowIDs []string, anyones [][2]string) (reach FlowReach, err error) {
 	if len(flowIDs) == 0 || slices.ContainsFunc(flowIDs, func(id string) bool { return !isStorable(id) }) {
 		return reach, nil
@@ -60,8 +58,8 @@ func ReachOf(ctx context.Context, r Reader, flowIDs []string, anyones [][2]strin
 	return reach, nil
 }
 
-// UserPermissions returns the permissions of all users of the types, or of all users if no
-// type is given, sorted.
+// UserPermissions returns the permissions of all users of the types, or of all users if types
+// is empty, sorted.
 func UserPermissions(ctx context.Context, r Reader, types []string) (permissions []string, err error) {
 	if slices.ContainsFunc(types, func(t string) bool { return !isStorable(t) }) {
 		return nil, nil
@@ -79,11 +77,11 @@ func UserPermissions(ctx context.Context, r Reader, types []string) (permissions
 	return permissions, nil
 }
 
-// holders defines a relation of the roles that a user has who meets the condition, in which
-// u is the row of the user: directly, or by groups. There are few roles, and few groups
-// have one, so it begins with these and ends at the first such user of each role: it does
-// not read the users. Rows of a table with either a user or a group are found by their
-// index with >= ”, which SQLite does not use for IS NOT NULL.
+// holders defines a relation of the roles of the users who meet the condition, directly or
+// through groups; u is the row of the user. Roles and their groups are few, so the query
+// starts with them and stops at the first such user of each role: it does not scan the users.
+// The condition >= '' uses the index on a column that is NULL in some rows; SQLite does not
+// use it for IS NOT NULL.
 func holders(condition string) string {
 	return `granted (role_id, group_id) AS (SELECT a.role_id, a.group_id FROM roles r CROSS JOIN role_assignments a
 			WHERE a.role_id = r.id AND a.group_id >= ''

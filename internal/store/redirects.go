@@ -9,8 +9,8 @@ import (
 const selectRedirects query = `SELECT redirect_uris, registration = '' OR verified FROM oauth_profiles
 	JOIN applications ON id = application_id WHERE redirect_uris IS NOT NULL`
 
-// RedirectURIs returns the registered redirect URIs of every client: those of clients
-// that an administrator vouches for, and those of all others.
+// RedirectURIs returns the registered redirect URIs of all clients: those of trusted clients
+// and those of all others.
 func (s *Store) RedirectURIs(ctx context.Context) (vouched, others []string, err error) {
 	err = s.each(ctx, selectRedirects, func(row scanner) error {
 		var registered sql.NullString

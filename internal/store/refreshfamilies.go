@@ -17,11 +17,11 @@ const (
 	selectFamily query = `SELECT ` + familyColumns + ` FROM refresh_families WHERE id = ?`
 	deleteFamily query = `DELETE FROM refresh_families WHERE id = ?`
 
-	// Of several who rotate one generation one does it.
+	// Only one of several concurrent rotations of a generation succeeds.
 	rotateFamily query = `UPDATE refresh_families SET generation = generation + 1, rotated_at = ?
 		WHERE id = ? AND generation = ? AND expires_at > ?`
 
-	// A session lasts as long as the last tokens that can be had for it.
+	// A session lasts as long as the last tokens that can be obtained in it.
 	prolongSession query = `UPDATE sessions SET expires_at = ? WHERE id = ? AND expires_at < ?`
 )
 
@@ -52,9 +52,8 @@ func (t *tx) createFamily(f *schemas.RefreshFamily) error {
 	return nil
 }
 
-// RefreshFamily returns a family of refresh tokens. One that is unknown, or was
-// revoked, is refresh_token_not_found, Class Invalid; one that has expired may
-// still be there.
+// RefreshFamily returns a family of refresh tokens. An unknown or revoked one is
+// refresh_token_not_found, Class Invalid. An expired one may still be stored.
 func (s *Store) RefreshFamily(ctx context.Context, id string) (*schemas.RefreshFamily, error) {
 	if !isStorable(id) {
 		return nil, errNoRefresh()
@@ -78,11 +77,10 @@ func scanFamily(row scanner) (*schemas.RefreshFamily, error) {
 	return &f, parse(granted, &f.Grant)
 }
 
-// RotateRefresh moves a family of refresh tokens on to its next generation, or
-// leaves it there if the reply that said so may have been lost. Any other use of
-// an older generation means that two have the tokens, one of whom stole them: then
-// the family is revoked, and reused is true (RFC 9700 §4.14.2). A family that is
-// gone is refresh_token_not_found.
+// RotateRefresh advances a family of refresh tokens to its next generation, or leaves it if
+// the previous reply may have been lost. Any other use of an older generation means that the
+// tokens were stolen: the family is revoked and reused is true (RFC 9700 §4.14.2). A missing
+// family is refresh_token_not_found.
 func (s *Store) RotateRefresh(ctx context.Context, r schemas.Rotation) (reused bool, err error) {
 	err = s.writer.write(ctx, func(t *tx) error {
 		reused = false

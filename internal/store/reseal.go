@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// SealedColumn is a column whose values are sealed.
+// SealedColumn is a column with sealed values.
 type SealedColumn struct {
 	Table, Key, Value string
 	// Where restricts the rows; "" for all.
 	Where string
-	// Parts are the columns from whose values, as text, Belongs makes what a value
-	// belongs to.
+	// Parts are the columns from whose values, as text, Belongs derives the binding of a
+	// value.
 	Parts   []string
 	Belongs func(parts []string) string
 
@@ -23,7 +23,7 @@ type SealedColumn struct {
 	state     bool // the value is kept by sealState
 }
 
-// RunStates are what SealedRuns seals.
+// RunStates is the column that SealedRuns seals.
 func RunStates() SealedColumn {
 	return SealedColumn{
 		Table: "runs", Key: "id", Value: "state", Where: "state IS NOT NULL", state: true,
@@ -34,7 +34,7 @@ func RunStates() SealedColumn {
 	}
 }
 
-// PasskeySessionStates are what SealedSessions seals.
+// PasskeySessionStates is the column that SealedSessions seals.
 func PasskeySessionStates() SealedColumn {
 	return SealedColumn{
 		Table: "passkey_sessions", Key: "token_hash", Value: "state", Where: "state IS NOT NULL", state: true, binaryKey: true,
@@ -45,25 +45,25 @@ func PasskeySessionStates() SealedColumn {
 	}
 }
 
-// Resealed counts what became of the values of a column.
+// Resealed counts the values of a column by result.
 type Resealed struct {
 	Changed, Current int // sealed again, and sealed with the newest key before
 	Unreadable       int // that no key opens; they are left as they are
 }
 
-// Resealer seals again what an older key has sealed, and returns what the newest key has
-// sealed as it is. It fails for what no key opens.
+// Resealer re-encrypts a value that an older key sealed, and returns a value of the newest key
+// unchanged. It fails if no key opens the value.
 type Resealer interface {
 	Reseal(sealed []byte, belongs string) ([]byte, error)
 }
 
-// resealBatch is how many rows a transaction of Reseal changes: few enough that sign-ins
-// do not wait for it.
+// resealBatch is how many rows a transaction of Reseal changes: few enough that sign-ins do
+// not wait.
 const resealBatch = 200
 
-// Reseal seals all values of a column again that an older key has sealed. Each batch of
-// rows is a transaction, and a row that changes meanwhile is left to whoever changed it;
-// so it may run beside any number of instances, and be interrupted and run again.
+// Reseal re-encrypts all values of a column that an older key sealed, in batches. It skips a
+// row that changes concurrently, so it may run with any number of instances and be interrupted
+// and repeated.
 func (s *Store) Reseal(ctx context.Context, c SealedColumn, with Resealer) (done Resealed, err error) {
 	var after any = ""
 	if c.binaryKey {
@@ -86,7 +86,7 @@ func (s *Store) Reseal(ctx context.Context, c SealedColumn, with Resealer) (done
 	}
 }
 
-// ResealIn is Reseal in one transaction, and fails for a value that no key opens.
+// ResealIn is Reseal in one transaction. It fails for a value that no key opens.
 func ResealIn(ctx context.Context, t *Tx, c SealedColumn, with Resealer) (done Resealed, err error) {
 	all, err := c.read(ctx, t, "", 1<<30)
 	if err != nil {
@@ -131,7 +131,7 @@ func (c SealedColumn) read(ctx context.Context, r Reader, after any, limit int) 
 	return found, err
 }
 
-// reseal returns the rows whose value changes, and counts all.
+// reseal returns the rows whose value changes, and counts all rows.
 func (d *Resealed) reseal(c SealedColumn, batch []sealedRow, with Resealer) (changed []sealedRow) {
 	for _, row := range batch {
 		fresh, err := c.reseal(row, with)
@@ -164,7 +164,7 @@ func (c SealedColumn) reseal(row sealedRow, with Resealer) ([]byte, error) {
 	return stateText(fresh), err
 }
 
-// write replaces the values that are still as they were read.
+// write replaces the values that have not changed since they were read.
 func (c SealedColumn) write(t *Tx, changed []sealedRow) error {
 	q := fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s = ? AND %[2]s = ?", c.Table, c.Value, c.Key)
 	if c.state {

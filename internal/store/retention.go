@@ -10,22 +10,21 @@ import (
 )
 
 const (
-	// Of several that raise it to one time, one does.
+	// Only one of several concurrent updates to the same time changes the row.
 	raiseKeptFrom query = `UPDATE event_retention SET kept_from = ? WHERE one = 1 AND kept_from < ?`
 
 	deleteOldEvents query = `DELETE FROM events WHERE at < ? AND (at, id) IN
 		(SELECT at, id FROM events WHERE at < ? ORDER BY at, id LIMIT ?)`
 )
 
-// trimBatch is how many events one transaction removes. Each is in several indexes,
-// and watched over by a trigger.
+// trimBatch is how many events one transaction removes. Each is in several indexes and guarded
+// by a trigger.
 const trimBatch = 100
 
-// TrimEvents removes the events from before a time from the audit log, a few at a
-// time so that other writes come in between, and returns how many there were. The
-// log says that it was trimmed, once for each such time, and how many events were to
-// go: audit.trimmed. It may be called on any number of instances at once, and goes on
-// where an earlier call was interrupted.
+// TrimEvents removes the events before the given time from the audit log in small batches and
+// returns their number. It records audit.trimmed, with the number of events to remove, once
+// for each such time. Any number of instances may call it concurrently, and a later call
+// continues an interrupted one.
 func (s *Store) TrimEvents(ctx context.Context, before, now time.Time) (removed int, err error) {
 	old, err := s.countEvents(ctx, before)
 	if err != nil || old == 0 {
@@ -46,7 +45,7 @@ func (s *Store) countEvents(ctx context.Context, before time.Time) (n int, err e
 	return n, err
 }
 
-// announceTrim lets the events from before a time go, and records that they do.
+// announceTrim permits the removal of the events before the given time, and records it.
 func (s *Store) announceTrim(ctx context.Context, before, now time.Time, events int) error {
 	return s.writer.write(ctx, func(t *tx) error {
 		raised, err := t.exec(raiseKeptFrom, toMicros(before), toMicros(before))

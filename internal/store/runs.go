@@ -21,9 +21,8 @@ const (
 		updated_at = ?, expires_at = ? WHERE id = ? AND revision = ?`
 )
 
-// Run returns the run as it was last committed, also when it is over or has
-// expired: that is the engine's to judge. An unknown one is
-// execution_not_found, Class Invalid.
+// Run returns the run as last committed, including a completed or expired one, which the
+// engine checks. An unknown one is execution_not_found, Class Invalid.
 func (s *Store) Run(ctx context.Context, id string) (*schemas.Run, error) {
 	if !isStorable(id) {
 		return nil, errNoRun()
@@ -47,11 +46,10 @@ func errNoRun() error {
 		"There is no run with this executionId, or it is over. Start the flow again.")
 }
 
-// Commit moves a run on and applies the changes its step decided, together or
-// not at all. run.Revision is the new revision: 1 adds the run, n+1 replaces
-// the run at revision n. Whoever comes second for a revision gets stale_step,
-// Class Conflict, and has changed nothing. What a run began with (its flow,
-// version, application and time) never changes.
+// Commit stores the next revision of a run and the changes of its step atomically.
+// run.Revision is the new revision: 1 adds the run, n+1 replaces revision n. If the stored
+// revision differs, the error is stale_step, Class Conflict, and nothing is changed. The
+// initial data of a run (flow, version, application and time) never changes.
 func (s *Store) Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error {
 	if run.Revision < 1 {
 		return fmt.Errorf("store: revision %d of run %s: revisions count from 1", run.Revision, run.Digest())
@@ -71,7 +69,7 @@ func (s *Store) Commit(ctx context.Context, run *schemas.Run, changes []schemas.
 	})
 }
 
-// Apply applies changes that belong to no run, together or not at all.
+// Apply applies changes that belong to no run, atomically.
 func (s *Store) Apply(ctx context.Context, changes []schemas.Change) error {
 	return s.writer.write(ctx, func(t *tx) error {
 		t.actor = actorOf("", changes)
@@ -82,12 +80,11 @@ func (s *Store) Apply(ctx context.Context, changes []schemas.Change) error {
 	})
 }
 
-// EndRuns ends the runs that are about a user and under way.
+// EndRuns ends the unfinished runs of a user.
 func EndRuns(t *Tx, userID string) error { return t.tx.endRuns(userID) }
 
-// putRun is the first write in its transaction: in PostgreSQL it locks the run's
-// row, so that of two commits of one revision the second finds that it came too
-// late before it has changed anything else.
+// putRun is the first write of its transaction: in PostgreSQL it locks the run's row, so the
+// second of two commits of one revision fails before it changes anything else.
 func (t *tx) putRun(run *schemas.Run) error {
 	var n int64
 	var err error

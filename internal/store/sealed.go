@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// Cipher seals texts that belong to something.
+// Cipher seals texts and binds each to its context.
 type Cipher interface {
 	Seal(text []byte, belongs string) []byte
 	Open(sealed []byte, belongs string) ([]byte, error)
 }
 
-// isSealed tells states that are sealed from those that an older version has kept:
-// the column is JSON, a sealed state is a text in it, and one in the clear an object.
+// isSealed distinguishes sealed states from those of an older version: the column is JSON, a
+// sealed state is a string in it, and an unsealed one an object.
 func isSealed(state json.RawMessage) bool { return len(state) > 0 && state[0] == '"' }
 
-// sealState is a state as the database keeps it.
+// sealState returns the stored form of a state.
 func sealState(box Cipher, state json.RawMessage, belongs string) json.RawMessage {
 	return stateText(box.Seal(state, belongs))
 }
 
-// stateText is a sealed state as the column has it.
+// stateText returns the column value of a sealed state.
 func stateText(sealed []byte) json.RawMessage {
 	text := make(json.RawMessage, 0, base64.StdEncoding.EncodedLen(len(sealed))+2)
 	text = append(text, '"')
@@ -30,7 +30,7 @@ func stateText(sealed []byte) json.RawMessage {
 	return append(text, '"')
 }
 
-// openState is sealState the other way round.
+// openState is the inverse of sealState.
 func openState(box Cipher, state json.RawMessage, belongs string) (json.RawMessage, error) {
 	if !isSealed(state) {
 		return nil, errors.New("store: expected a state that is sealed, got one in the clear")

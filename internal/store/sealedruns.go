@@ -9,20 +9,19 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// SealedRuns are the runs of a store whose states the database holds sealed: what
-// people have typed, the challenges and the keys of authenticator apps that they
-// were offered are in no backup in the clear. A state belongs to its run, its
-// revision and the place where the run stands: in another row, or put back after
-// the run has moved on, it does not open.
+// SealedRuns are the runs of a store whose database holds the states sealed, so that backups
+// do not expose user input, challenges or the keys of offered authenticator apps. A state is
+// bound to its run, revision and node: in another row, or restored after the run has
+// continued, it does not open.
 type SealedRuns struct {
 	Store *Store
 	Box   Cipher
-	Log   *slog.Logger // is told of states that do not open
+	Log   *slog.Logger // receives the states that do not open
 }
 
-// Run is Store.Run with the state opened. A state that does not open ends its run:
-// it is execution_not_found, Class Invalid, as if the run had expired. One that is
-// not sealed was kept before states were, and is read as it is.
+// Run is Store.Run with the state opened. A state that does not open ends its run: the error
+// is execution_not_found, Class Invalid, as for an expired run. An unsealed state of an older
+// version is read unchanged.
 func (s SealedRuns) Run(ctx context.Context, id string) (*schemas.Run, error) {
 	run, err := s.Store.Run(ctx, id)
 	if err != nil || !isSealed(run.State) {
@@ -44,8 +43,8 @@ func (s SealedRuns) Commit(ctx context.Context, run *schemas.Run, changes []sche
 	return s.Store.Commit(ctx, &kept, changes)
 }
 
-// runBinding says what a run's state was decided for. Nothing in it has a line break,
-// so no two runs have the same.
+// runBinding returns the context that a run's state is bound to. No part contains a line
+// break, so it is unique.
 func runBinding(run *schemas.Run) string {
 	return strings.Join([]string{"run", run.ID, strconv.FormatInt(run.Revision, 10), string(run.Status),
 		run.FlowID, strconv.Itoa(run.FlowVersion), run.ApplicationID, run.UserID, run.Node}, "\n")

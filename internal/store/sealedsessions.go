@@ -11,13 +11,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// SealedSessions is a store whose passkey sessions the database holds sealed: their
-// challenges, and whom they are for, are in no backup in the clear. A state belongs to
-// its token, owner, ceremony and end: in another row it does not open.
+// SealedSessions is a store whose database holds passkey sessions sealed, so that backups do
+// not expose challenges and their users. A state is bound to its token, owner, ceremony and
+// expiry: in another row it does not open.
 type SealedSessions struct {
 	*Store
 	Box Cipher
-	Log *slog.Logger // is told of states that do not open
+	Log *slog.Logger // receives the states that do not open
 }
 
 // PutPasskeySession is Store.PutPasskeySession with the state sealed.
@@ -26,8 +26,8 @@ func (s SealedSessions) PutPasskeySession(ctx context.Context, p schemas.Passkey
 	return s.Store.PutPasskeySession(ctx, p)
 }
 
-// TakePasskeySession is Store.TakePasskeySession with the state opened. A session whose
-// state does not open is stale_session_token, Class Invalid, and burned all the same.
+// TakePasskeySession is Store.TakePasskeySession with the state opened. A session whose state
+// does not open is stale_session_token, Class Invalid, and consumed as well.
 func (s SealedSessions) TakePasskeySession(ctx context.Context, tokenHash []byte, now time.Time) (*schemas.PasskeySession, error) {
 	p, err := s.Store.TakePasskeySession(ctx, tokenHash, now)
 	if err != nil {
@@ -40,8 +40,8 @@ func (s SealedSessions) TakePasskeySession(ctx context.Context, tokenHash []byte
 	return p, nil
 }
 
-// belongsToSession says what a session's state was made for. What may have a line break
-// in it comes last, so no two sessions have the same.
+// belongsToSession returns the context that a session's state is bound to. Only the last part
+// may contain a line break, so it is unique.
 func belongsToSession(p *schemas.PasskeySession) string {
 	return strings.Join([]string{"passkey session", hex.EncodeToString(p.TokenHash), string(p.Ceremony),
 		strconv.FormatInt(toMicros(p.ExpiresAt), 10), p.Owner}, "\n")

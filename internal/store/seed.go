@@ -8,8 +8,8 @@ import (
 
 const insertSeeding query = `INSERT INTO seeding (one, done_at) VALUES (1, ?) ON CONFLICT (one) DO NOTHING`
 
-// MarkSeeded notes that the store has been given what it begins with, and
-// reports whether nobody has noted that before.
+// MarkSeeded records that the store has its initial content. It returns true for the first
+// call.
 func (t *Tx) MarkSeeded(now time.Time) (first bool, err error) {
 	n, err := t.tx.exec(insertSeeding, toMicros(now))
 	if err != nil {
@@ -18,7 +18,7 @@ func (t *Tx) MarkSeeded(now time.Time) (first bool, err error) {
 	return n > 0, nil
 }
 
-// Seeded reports whether the store has been given what it begins with.
+// Seeded reports whether the store has its initial content.
 func Seeded(ctx context.Context, r Reader) (seeded bool, err error) {
 	err = rows(ctx, r, func(row scanner) error { return row.Scan(&seeded) }, "SELECT EXISTS (SELECT 1 FROM seeding)")
 	return seeded, err

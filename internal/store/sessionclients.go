@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// A client that gets tokens while the session ends must be among those that are
-	// told of it, or get none. So both wait here for each other.
+	// A client that gets tokens while the session ends must be notified or get none, so both
+	// transactions wait for each other here.
 	lockSession query = `UPDATE sessions SET expires_at = expires_at WHERE id = ? RETURNING user_id`
 
 	insertSessionClient query = `INSERT INTO session_clients (session_id, application_id) VALUES (?, ?) ON CONFLICT DO NOTHING`
 
-	// With whether the client is one that anybody could register.
+	// Includes whether the client is self-registered and untrusted.
 	selectSessionClients query = `SELECT s.application_id, EXISTS (SELECT 1 FROM client_leases l JOIN applications a ON a.id = l.application_id
 			WHERE a.id = s.application_id AND NOT a.verified)
 		FROM session_clients s JOIN oauth_profiles p ON p.application_id = s.application_id
@@ -26,16 +26,14 @@ const (
 	deleteSession query = `DELETE FROM sessions WHERE id = ?`
 )
 
-// logoutTTL is for how long a client is tried to be told that a session has
-// ended. One that cannot be reached for a day has other worries.
+// logoutTTL is how long the server tries to notify a client of the end of a session.
 const logoutTTL = 24 * time.Hour
 
-// untrustedClientTTL is for how long one is tried that anybody could register, and nobody
-// vouches for. Whoever has some that never answer could else keep all others waiting.
+// untrustedClientTTL is logoutTTL for untrusted clients. An attacker could register some that
+// never answer and delay the notifications of others.
 const untrustedClientTTL = time.Minute
 
-// joinSession notes that a client gets tokens in the session of a grant, which is
-// JSON.
+// joinSession records that a client gets tokens in the session of a grant, given as JSON.
 func (t *tx) joinSession(granted []byte, application string) error {
 	var grant schemas.Grant
 	if err := parse(granted, &grant); err != nil {
@@ -56,8 +54,8 @@ func (t *tx) joinSession(granted []byte, application string) error {
 	return nil
 }
 
-// lockSession returns whose session it is, and has others who do wait for the end
-// of the transaction. If it has ended the error is sql.ErrNoRows.
+// lockSession returns the session's user and blocks other callers until the transaction ends.
+// If the session has ended the error is sql.ErrNoRows.
 func (t *tx) lockSession(id string) (userID string, err error) {
 	if err := t.row(lockSession, id).Scan(&userID); err != nil {
 		return "", fmt.Errorf("store: locking a session: %w", err)
@@ -82,7 +80,7 @@ func (t *tx) endSession(s schemas.EndSession) error {
 	return nil
 }
 
-// queueLogouts has the clients told that a session ends.
+// queueLogouts queues the notifications to the clients of a session that ends.
 func (t *tx) queueLogouts(s schemas.EndSession, userID string) error {
 	type reported struct {
 		application     string

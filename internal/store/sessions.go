@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// An owner has one session for each ceremony, so the newer voids the older.
+	// An owner has one session for each ceremony; a new one replaces it.
 	upsertPasskeySession query = `INSERT INTO passkey_sessions (owner, ceremony, token_hash, state, expires_at)
 		VALUES (?, ?, ?, ?, ?) ON CONFLICT (owner, ceremony) DO UPDATE SET
 		token_hash = excluded.token_hash, state = excluded.state, expires_at = excluded.expires_at`
@@ -20,8 +20,8 @@ const (
 		RETURNING owner, ceremony, token_hash, state, expires_at`
 )
 
-// PutPasskeySession keeps what a ceremony needs until it is finished, and voids
-// an older session of the same owner and ceremony.
+// PutPasskeySession stores the state of an unfinished ceremony and replaces an older session
+// of the same owner and ceremony.
 func (s *Store) PutPasskeySession(ctx context.Context, p schemas.PasskeySession) error {
 	return s.writer.single(ctx, func(t *tx) error {
 		_, err := t.exec(upsertPasskeySession, p.Owner, string(p.Ceremony), nonNilBytes(p.TokenHash), opaque(p.State),
@@ -33,9 +33,9 @@ func (s *Store) PutPasskeySession(ctx context.Context, p schemas.PasskeySession)
 	})
 }
 
-// TakePasskeySession returns the session and burns it, so that of several
-// takers one gets it, and nobody afterwards. A session that is unknown, used,
-// voided or expired is stale_session_token, Class Invalid.
+// TakePasskeySession returns and deletes the session, so that only one of several callers gets
+// it. A session that is unknown, used, replaced or expired is stale_session_token, Class
+// Invalid.
 func (s *Store) TakePasskeySession(ctx context.Context, tokenHash []byte, now time.Time) (*schemas.PasskeySession, error) {
 	var p *schemas.PasskeySession
 	err := s.writer.single(ctx, func(t *tx) (err error) {

@@ -37,10 +37,9 @@ const (
 	bindSession query = `UPDATE sessions SET token_hash = ?, token_expires_at = expires_at WHERE id = ? AND token_hash IS NULL`
 )
 
-// TokenLive reports whether a token still counts, if it is valid by itself: it
-// was not revoked, its session has not ended, and its client and its application
-// exist and are of the token's generation. Tokens that are revoked together have an
-// id that begins with that of all of them, and a dot.
+// TokenLive reports whether a valid token is still accepted: it was not revoked, its session
+// has not ended, and its client and application exist and have the token's generation. Tokens
+// that are revoked together share an ID prefix that ends with a dot.
 func (s *Store) TokenLive(ctx context.Context, t schemas.TokenRef) (live bool, err error) {
 	key := tokenKey(t)
 	if slices.ContainsFunc(key, isUnstorable) {
@@ -52,9 +51,9 @@ func (s *Store) TokenLive(ctx context.Context, t schemas.TokenRef) (live bool, e
 	return live, nil
 }
 
-// HoldToken is TokenLive in a transaction. It locks the session and the user of the
-// token until the transaction ends; userID is "" for a client's token. A transaction that
-// ends the session or the user waits, and then sees what this one has written.
+// HoldToken is TokenLive in a transaction. It locks the session and the user of the token
+// until the transaction ends; userID is "" for a client's token. A transaction that ends the
+// session or the user waits, and then sees what this one wrote.
 func HoldToken(t *Tx, ref schemas.TokenRef, userID string) (live bool, err error) {
 	key := tokenKey(ref)
 	if slices.ContainsFunc(append(key, userID), isUnstorable) {
@@ -78,20 +77,20 @@ func HoldToken(t *Tx, ref schemas.TokenRef, userID string) (live bool, err error
 	return live, nil
 }
 
-// tokenKey are the parameters of selectTokenLive.
+// tokenKey returns the parameters of selectTokenLive.
 func tokenKey(t schemas.TokenRef) []any {
 	together, _, _ := strings.Cut(t.ID, ".")
 	return []any{t.ID, together, t.Session, t.Session,
 		t.Client, t.Client, t.Generation, t.Application, t.Application, t.Generation}
 }
 
-// SessionByToken returns the session that a browser knows by the token of a hash;
-// nil if there is none at now.
+// SessionByToken returns the session with the browser token of a hash; nil if there is none at
+// now.
 func (s *Store) SessionByToken(ctx context.Context, hash []byte, now time.Time) (*schemas.Session, error) {
 	return oneSession(s.row(ctx, selectSessionByToken, nonNilBytes(hash), toMicros(now)))
 }
 
-// Session returns the session with the id; nil if there is none.
+// Session returns the session with the ID; nil if there is none.
 func (s *Store) Session(ctx context.Context, id string) (*schemas.Session, error) {
 	if !isStorable(id) {
 		return nil, nil
@@ -111,9 +110,8 @@ func oneSession(row scanner) (*schemas.Session, error) {
 	return &found, nil
 }
 
-// BindSession makes a session known by the token of a hash, for as long as it
-// would last now. It reports false if it has ended, or has a token already: who is
-// given another would be signed in where somebody else is.
+// BindSession gives a session the browser token of a hash and renews its lifetime. It returns
+// false if the session has ended or has a token: a second browser must not join it.
 func (s *Store) BindSession(ctx context.Context, id string, hash []byte) (bound bool, err error) {
 	err = s.writer.single(ctx, func(t *tx) error {
 		n, err := t.exec(bindSession, nonNilBytes(hash), id)
@@ -137,8 +135,7 @@ func scanSession(row scanner, s *schemas.Session) error {
 	return parse(proofs, &s.Proofs)
 }
 
-// startSession refuses a user who may not sign in, by whatever means the session was to
-// begin.
+// startSession rejects a user who may not sign in, regardless of the method.
 func (t *tx) startSession(s schemas.Session) error {
 	if err := t.requireActive(s.UserID, s.CreatedAt); err != nil {
 		return err

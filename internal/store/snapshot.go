@@ -8,9 +8,8 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Snapshot runs do with a Reader that sees the store as it is at one moment,
-// whatever is written meanwhile. It keeps no write waiting, except in a store
-// that has no file.
+// Snapshot calls do with a Reader that sees the store at one moment. It blocks no writes,
+// except in an in-memory store.
 func (s *Store) Snapshot(ctx context.Context, do func(Reader) error) error {
 	options := &sql.TxOptions{ReadOnly: true}
 	if s.db.DriverName() == "postgres" {
@@ -24,7 +23,7 @@ func (s *Store) Snapshot(ctx context.Context, do func(Reader) error) error {
 	return do(snapshot{t})
 }
 
-// snapshot is a Reader of a transaction that only reads.
+// snapshot is the Reader of a read-only transaction.
 type snapshot struct{ t *sqlx.Tx }
 
 func (s snapshot) query(ctx context.Context, q string, args ...any) (*sql.Rows, error) {

@@ -12,12 +12,12 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// memory is the DSN of a store without a file.
+// memory is the DSN of an in-memory store.
 const memory = ":memory:"
 
-// openSQLite opens the writing connection first: it makes the file and puts it
-// into WAL mode, in which readers and the writer do not wait for each other.
-// Without a file there is no WAL, and all share one connection.
+// openSQLite opens the writing connection first: it creates the file and enables WAL mode, in
+// which readers and the writer do not wait for each other. An in-memory store has no WAL, and
+// all share one connection.
 func openSQLite(ctx context.Context, path string) (*Store, error) {
 	if path == "" {
 		return nil, errors.New("store: the SQLite DSN is empty: expected the path of a file, or " + memory + " for none")
@@ -60,15 +60,14 @@ func newSQLite(ctx context.Context, path string, writing *pool) (*Store, error) 
 	if err != nil {
 		return nil, errors.Join(err, reading.Close())
 	}
-	// The reading connections are closed first: only a connection that may write
-	// can fold the log into the database when it is the last to leave.
+	// Close the reading connections first: only a connection that may write can checkpoint the
+	// log when it closes last.
 	return &Store{db: reading, reads: reads, writer: startGroupWriter(writing, writes),
 		pools: []*pool{reading, writing}, local: true}, nil
 }
 
-// migrateSQLite migrates. When another process is opening the same new file,
-// the slower of the two fails on what the quicker has just made; so it looks
-// again, as long as the other gets on.
+// migrateSQLite migrates. If two processes open the same new file, the slower one fails on
+// what the faster one created; it retries while the other makes progress.
 func migrateSQLite(ctx context.Context, db *sqlx.DB) error {
 	for before := int64(-1); ; {
 		err := migrate(ctx, db)
@@ -83,16 +82,16 @@ func migrateSQLite(ctx context.Context, db *sqlx.DB) error {
 	}
 }
 
-// writerPragmas make a commit durable before it is acknowledged, and keep the
-// write-ahead log from staying as large as it once was.
+// writerPragmas make a commit durable before it is acknowledged and truncate the write-ahead
+// log.
 func writerPragmas() []string {
 	return []string{"busy_timeout(5000)", "auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 		"journal_size_limit(67108864)"}
 }
 
-// sqliteDSN is the driver's URI for a path. Mode is SQLite's, "" for the
-// default. Writers take the write lock when they begin, not at their first
-// write: a lock that is taken late cannot be waited for.
+// sqliteDSN returns the driver's URI for a path. mode is SQLite's, "" for the default. Writers
+// take the write lock when they begin, because SQLite cannot wait for a lock that is taken at
+// the first write.
 func sqliteDSN(path, mode string, pragmas ...string) string {
 	q := url.Values{"_pragma": pragmas}
 	if mode != "" {
@@ -106,9 +105,8 @@ func sqliteDSN(path, mode string, pragmas ...string) string {
 	return "file:" + path + "?" + q.Encode()
 }
 
-// makePrivate makes the file and its folder if they are missing, readable by
-// their owner only: they hold password hashes. SQLite gives its log files the
-// mode of the database.
+// makePrivate creates a missing file and folder, readable only by their owner: they hold
+// password hashes. SQLite gives its log files the mode of the database.
 func makePrivate(path string) error {
 	if path == memory {
 		return nil

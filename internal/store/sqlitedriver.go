@@ -13,8 +13,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// sqliteConnector opens connections that have the functions which migrations need and
-// SQLite lacks. The driver is its own: the registered one is shared by the whole program.
+// sqliteConnector opens connections with the functions that migrations need and SQLite lacks.
+// It uses its own driver, because the registered one is shared by the program.
 type sqliteConnector struct {
 	driver *sqlite.Driver
 	dsn    string

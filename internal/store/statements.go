@@ -9,14 +9,14 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// query is the text of one SQL statement, with ? for its parameters.
+// query is one SQL statement, with ? for its parameters.
 type query string
 
-// forShare ends a query that has writers of the row wait for the end of the
-// transaction. SQLite, which has one writer, does not know it.
+// forShare ends a query that blocks writers of the row until the transaction ends.
+// SQLite, with its one writer, does not support it.
 const forShare = " FOR SHARE"
 
-// of is the query as the database of a driver understands it.
+// of returns the query in the dialect of a driver.
 func (q query) of(driver string) string {
 	if driver == "sqlite" {
 		return strings.TrimSuffix(string(q), forShare)
@@ -24,12 +24,12 @@ func (q query) of(driver string) string {
 	return string(q)
 }
 
-// statements are queries prepared on a pool. They are prepared when the store
-// is opened, so that a mistake in one shows at once, and never change.
+// statements are queries prepared on a pool. They are prepared when the store is
+// opened, so that an invalid one fails at once, and never change.
 type statements map[query]*sqlx.Stmt
 
-// prepare prepares the queries. Each connection of the pool prepares for itself
-// what it is asked for.
+// prepare prepares the queries. Each connection of the pool prepares a query when it
+// first runs it.
 func prepare(ctx context.Context, db *pool, lists ...[]query) (statements, error) {
 	bind := sqlx.QUESTION
 	if db.DriverName() == "postgres" {
@@ -48,7 +48,7 @@ func prepare(ctx context.Context, db *pool, lists ...[]query) (statements, error
 	return prepared, nil
 }
 
-// readQueries are the queries that reads use.
+// readQueries returns the queries of reads.
 func readQueries() []query {
 	return []query{
 		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions,
@@ -66,7 +66,7 @@ func readQueries() []query {
 	}
 }
 
-// writeQueries are the queries that writes use.
+// writeQueries returns the queries of writes.
 func writeQueries() []query {
 	return []query{
 		upsertInstance, deleteInstance, deleteOldInstances,
@@ -95,8 +95,8 @@ func writeQueries() []query {
 	}
 }
 
-// row asks for one row. The context of a local database only counts before the
-// query runs: watching it costs a goroutine, more than the query itself.
+// row queries one row. A local database checks the context only before the query:
+// watching it takes a goroutine, which costs more than the query.
 func (s *Store) row(ctx context.Context, q query, args ...any) checkedRow {
 	if s.local && ctx.Err() == nil {
 		ctx = context.WithoutCancel(ctx)
@@ -104,7 +104,7 @@ func (s *Store) row(ctx context.Context, q query, args ...any) checkedRow {
 	return checkedRow{s.reads[q].Stmt.QueryRowContext(ctx, args...), s.db}
 }
 
-// each asks for many rows and gives each of them to scan.
+// each queries rows and calls scan with each of them.
 func (s *Store) each(ctx context.Context, q query, scan func(scanner) error, args ...any) error {
 	rows, err := s.reads[q].Stmt.QueryContext(ctx, args...)
 	if err != nil {
@@ -126,8 +126,8 @@ func scanAll(rows *sql.Rows, scan func(scanner) error) error {
 // scanner is a row, alone or among many.
 type scanner interface{ Scan(dest ...any) error }
 
-// tx is a transaction as a write sees it. One without sql executes a single
-// statement, which is a transaction by itself.
+// tx is the transaction of a write. Without sql it executes a single statement, which
+// is a transaction by itself.
 type tx struct {
 	ctx      context.Context
 	sql      *sql.Tx
@@ -144,7 +144,7 @@ func (t *tx) exec(q query, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-// each asks for many rows and gives each of them to scan.
+// each queries rows and calls scan with each of them.
 func (t *tx) each(q query, scan func(scanner) error, args ...any) error {
 	found, err := t.stmt(q).QueryContext(t.ctx, args...)
 	if err != nil {
@@ -153,7 +153,7 @@ func (t *tx) each(q query, scan func(scanner) error, args ...any) error {
 	return scanAll(found, scan)
 }
 
-// row asks for one row, also of a statement that changes it (RETURNING).
+// row queries one row, possibly of a statement that changes it (RETURNING).
 func (t *tx) row(q query, args ...any) *sql.Row {
 	return t.stmt(q).QueryRowContext(t.ctx, args...)
 }

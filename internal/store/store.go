@@ -1,24 +1,21 @@
-// Package store keeps everything that must outlive the process, in SQLite or in
-// PostgreSQL. One type, Store, serves both: the statements are the same, only
-// the way a write becomes durable differs.
+// Package store keeps all persistent data in SQLite or PostgreSQL. One type, Store,
+// serves both with the same statements; only the way a write becomes durable differs.
 //
-//   - SQLite: one goroutine owns the only writing connection. It takes all
-//     writes that wait, runs each in a savepoint of its own and commits them
-//     together, so that one fsync pays for many callers. A write is answered
-//     after the commit is on the disk, never before.
-//   - PostgreSQL: each write is a transaction. One that lost a serialisation
-//     conflict or a deadlock is run again.
+//   - SQLite: one goroutine owns the only writing connection. It runs each waiting
+//     write in its own savepoint and commits them together, so that one fsync serves
+//     many callers. A write returns after the commit is on disk, never before.
+//   - PostgreSQL: each write is a transaction. It is retried after a serialization
+//     conflict or a deadlock.
 //
-// What happens at each sign-in are prepared methods of Store. Resources are kept
-// in tables, a Table for each noun, that are read through a Store or a Tx and
-// written through a Tx, in which rules can be checked and kept.
+// The operations of each sign-in are methods of Store with prepared statements. A Table
+// for each noun stores resources; it is read through a Store or a Tx and written through
+// a Tx, in which rules can be checked and enforced.
 //
-// Nothing is cached: any number of instances may share one PostgreSQL
-// database, and what one has written the next read of another sees.
+// Nothing is cached: any number of instances may share one PostgreSQL database, and a
+// read sees what another instance has committed.
 //
-// Times are kept in UTC to the microsecond. Errors that a client may cause are
-// *schemas.Error; everything else is internal, and says so in the words of the
-// database.
+// Times are stored in UTC with microseconds. Errors that a client may cause are
+// *schemas.Error; all others are internal and contain the message of the database.
 package store
 
 import (
@@ -32,26 +29,25 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Config says which database holds the store.
+// Config selects the database.
 type Config struct {
 	// Driver is "sqlite" or "postgres".
 	Driver string
-	// DSN is, for SQLite, the path of the database file, or ":memory:" for a
-	// store that ends with the process. For PostgreSQL it is a connection
-	// string, as URL or as key=value pairs, which must say its sslmode.
+	// DSN is, for SQLite, the path of the database file, or ":memory:" for an in-memory store.
+	// For PostgreSQL it is a connection string, as URL or key=value pairs, with an explicit
+	// sslmode.
 	DSN string
-	// Pool is how many connections to PostgreSQL the store opens at most; 0 means 16 or
-	// four for each processor, whichever is more, but at most half of what the server
-	// allows. ConnectionLifetime is how long it keeps one; 0 means half an hour.
+	// Pool is the most connections to PostgreSQL. 0 means 16 or four for each processor,
+	// whichever is more, but at most half of what the server allows. ConnectionLifetime is how
+	// long a connection stays open; 0 means half an hour.
 	Pool               int
 	ConnectionLifetime time.Duration
-	// MaxWriteDuration is how long a write to PostgreSQL may take once it has begun; 0
-	// means half a minute. Nobody waits that long for a request, but a command that
-	// writes all resources at once may take longer.
+	// MaxWriteDuration bounds a write to PostgreSQL from its start; 0 means half a minute. A
+	// command that writes all resources at once may need more.
 	MaxWriteDuration time.Duration
 }
 
-// Store is an open store. Its methods may be called by many goroutines at once.
+// Store is an open store. Its methods are safe for concurrent use.
 type Store struct {
 	db     *pool      // for reading
 	reads  statements // prepared on db
@@ -63,24 +59,23 @@ type Store struct {
 	counted  atomic.Bool // whether it is in that table
 }
 
-// writer makes writes durable. write runs do in a transaction: when do returns
-// nil its effects are durable before write returns nil, else none of them
-// remains. do may run more than once and must touch nothing but the transaction
-// and its own results.
+// writer makes writes durable. write runs do in a transaction. If do returns nil, its effects
+// are durable before write returns nil; otherwise they are undone. do may run more than once
+// and must only touch the transaction and its own results.
 type writer interface {
 	write(ctx context.Context, do func(*tx) error) error
 	// single is write for a do that executes one statement, no more.
 	single(ctx context.Context, do func(*tx) error) error
-	// serial is write for a do that reads what it decides by: the outcome is as
-	// if all such writes had come one after the other.
+	// serial is write for a do whose writes depend on its reads. All such writes have the same
+	// outcome as in some serial order.
 	serial(ctx context.Context, do func(*tx) error) error
-	// close refuses further writes and waits for those under way.
+	// close rejects further writes and waits for pending ones.
 	close()
 }
 
-// Open opens the store, making it if need be, and brings its schema up to date.
-// A store whose schema is newer than this program knows is refused. The error has
-// class Unavailable if the database may be ready later.
+// Open opens the store, creates it if it is missing, and migrates its schema. It rejects a
+// schema that is newer than the program. The error has class Unavailable if the database may
+// be ready later.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	var s *Store
 	var err error
@@ -99,8 +94,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	return s, nil
 }
 
-// Close waits until the writes under way are done, then closes the store. A
-// write that comes later fails.
+// Close waits for pending writes and closes the store. Later writes fail.
 func (s *Store) Close() error {
 	if s.counted.Load() {
 		s.removeInstance()
@@ -116,14 +110,13 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// isStorable reports whether a text that comes from a client can be kept by both
-// databases. PostgreSQL holds neither the character NUL nor what is not UTF-8;
-// so no row can have such a key, and asking would be an error.
+// isStorable reports whether both databases can store a text from a client. PostgreSQL rejects
+// NUL and invalid UTF-8, so no row has such a key and a query would fail.
 func isStorable(key string) bool {
 	return !strings.ContainsRune(key, 0) && strings.ToValidUTF8(key, "") == key
 }
 
-// isUnstorable reports whether a parameter is a text that cannot be kept.
+// isUnstorable reports whether a parameter is a text that cannot be stored.
 func isUnstorable(arg any) bool {
 	text, ok := arg.(string)
 	return ok && !isStorable(text)

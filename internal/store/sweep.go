@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// The outer condition is judged again when PostgreSQL finds that somebody
-	// else has just changed the row; the inner one is not.
+	// PostgreSQL evaluates the outer condition again on a row that was changed concurrently,
+	// but not the inner one.
 	deleteExpiredRuns query = `DELETE FROM runs WHERE expires_at <= ? AND id IN
 		(SELECT id FROM runs WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`
 
@@ -31,15 +31,13 @@ const (
 		(SELECT hash FROM client_assertions WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`
 )
 
-// sweepBatch is how many rows one transaction of a sweep removes: small enough
-// that a sign-in behind it does not notice.
+// sweepBatch is how many rows one transaction of a sweep removes: few enough that sign-ins do
+// not wait.
 const sweepBatch = 500
 
-// Sweep removes the runs, authorization requests, sessions, passkey sessions,
-// refresh tokens, revocations, clients' assertions and leases of clients (with the
-// clients) that have expired at now, a few at a time so that other writes come in
-// between, and returns how many there were. It may be called on any number of
-// instances at once.
+// Sweep removes the runs, authorization requests, sessions, passkey sessions, refresh tokens,
+// revocations, client assertions and clients that have expired at now, in small batches, and
+// returns their number. Any number of instances may call it concurrently.
 func (s *Store) Sweep(ctx context.Context, now time.Time) (removed int, err error) {
 	for _, q := range []query{deleteExpiredRuns, deleteExpiredAuthRequests, deleteExpiredPasskeySessions, deleteExpiredFamilies,
 		deleteExpiredSessions, deleteExpiredRevocations, deleteExpiredClientAssertions} {

@@ -12,9 +12,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Table is how one noun is kept. It is read through a Reader and written through
-// a Tx. A resource's UpdatedAt tells its states apart: it never stays the same,
-// or goes back, when the resource changes.
+// Table stores the resources of one noun. It is read through a Reader and written through a
+// Tx. UpdatedAt identifies the state of a resource: every change increases it.
 type Table[T any] struct {
 	noun    string            // "group", as errors say it
 	code    string            // of the error that there is none: "group_not_found"
@@ -28,23 +27,23 @@ type Table[T any] struct {
 	id     func(*T) string
 	values func(*T) ([]any, error) // of the columns, in their order
 	scan   func(scanner, *T) error // reads the columns, then those joined
-	// complete reads what stands in other tables, for resources just read; write
-	// and replaces it. Nil where nothing does.
+	// complete reads the data of found resources from other tables; write replaces it. Both
+	// may be nil.
 	complete func(ctx context.Context, r Reader, found []T) error
 	write    func(t *Tx, v *T) error
-	// exact is for members whose value is not what the condition compares: it
-	// returns what is, and whether a resource really has the value. Then at most
-	// one row meets the condition. Nil, or a nil has, if there is nothing to it.
+	// exact maps the value of a member to the key that the condition compares, and returns
+	// whether a resource really has the value. At most one row then meets the condition. exact
+	// and has may be nil.
 	exact func(member, value string) (key string, has func(*T) bool)
 }
 
-// Page says which part of a list is wanted: those after the id After, or after
-// the first Offset ones, oldest first.
+// Page selects a part of a list in the order of creation: the resources after the ID After, or
+// after the first Offset ones.
 type Page struct {
 	After         string
 	Limit, Offset int
-	// Member and Value select those whose member has the value; the member is one
-	// of Filters. Member "" selects all.
+	// Member and Value select the resources whose member, one of Filters, has the value.
+	// Member "" selects all.
 	Member, Value string
 }
 
@@ -71,8 +70,8 @@ func (of *Table[T]) Get(ctx context.Context, r Reader, id string) (*T, error) {
 	return &found[0], nil
 }
 
-// Find returns the resource whose member, one of Filters, has the value; nil if
-// there is none, and the oldest if there are several.
+// Find returns the resource whose member, one of Filters, has the value; nil if there is none,
+// and the oldest of several.
 func (of *Table[T]) Find(ctx context.Context, r Reader, member, value string) (*T, error) {
 	found, err := of.List(ctx, r, Page{Limit: 1, Member: member, Value: value})
 	if err != nil || len(found) == 0 {
@@ -94,7 +93,7 @@ func (of *Table[T]) List(ctx context.Context, r Reader, p Page) ([]T, error) {
 	return found, err
 }
 
-// Count returns how many resources there are in the list that a page is part of.
+// Count returns the number of resources in the list that a page belongs to.
 func (of *Table[T]) Count(ctx context.Context, r Reader, p Page) (n int, err error) {
 	scan := func(row scanner) error { return row.Scan(&n) }
 	p = Page{Limit: 1, Member: p.Member, Value: p.Value}
@@ -120,9 +119,9 @@ func (of *Table[T]) Count(ctx context.Context, r Reader, p Page) (n int, err err
 // ID returns the id of a resource.
 func (of *Table[T]) ID(v *T) string { return of.id(v) }
 
-// selected is the condition that selects what a page is part of, and whether a
-// resource that meets it is meant; nil if all are. The bound from below is there
-// always: "" is before every id.
+// selected returns the condition for the list that a page belongs to, and has, which reports
+// whether a matching resource is in the list; nil if all are. The lower bound is always
+// present: "" precedes every ID.
 func (of *Table[T]) selected(p Page) (condition string, args []any, has func(*T) bool, err error) {
 	if p.Member == "" {
 		return "id > ?", []any{p.After}, nil, nil
@@ -169,9 +168,8 @@ func (of *Table[T]) Insert(t *Tx, v *T) error {
 	return of.finish(t, v)
 }
 
-// Replace puts a resource into the place of the one with its id, which must be
-// as it was at the time: its UpdatedAt when it was read. If it has changed since
-// the error has Class Precondition.
+// Replace replaces the resource with the same ID if its UpdatedAt is still was; otherwise the
+// error has Class Precondition.
 func (of *Table[T]) Replace(t *Tx, v *T, was time.Time) error {
 	values, err := of.values(v)
 	if err != nil {
@@ -189,8 +187,8 @@ func (of *Table[T]) Replace(t *Tx, v *T, was time.Time) error {
 	return of.finish(t, v)
 }
 
-// Delete removes the resource with the id, and what belongs to it alone. Like
-// Replace it fails if the resource is not as it was.
+// Delete removes the resource with the ID and its dependent data if its UpdatedAt is still
+// was, like Replace.
 func (of *Table[T]) Delete(t *Tx, id string, was time.Time) error {
 	n, err := t.exec("DELETE FROM "+of.name+" WHERE id = ? AND updated_at = ?", id, toMicros(was))
 	if err != nil {
@@ -217,8 +215,8 @@ func (of *Table[T]) notFoundOrStale() error {
 		"The %s has changed since it was read. Read it again, and make the change to what it is now.", of.noun)
 }
 
-// refused words what the database refuses. The rules of the directory find all
-// of this first, with its place; only what changed at the same moment comes here.
+// refused converts errors of the database. The directory's rules report such errors first,
+// with their place; only concurrent changes reach this point.
 func (of *Table[T]) refused(err error) error {
 	var reported *schemas.Error
 	switch {
@@ -234,5 +232,5 @@ func (of *Table[T]) refused(err error) error {
 	return fmt.Errorf("store: writing %ss: %w", of.noun, err)
 }
 
-// placeholders are n parameters.
+// placeholders returns n parameters.
 func placeholders(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }

@@ -9,11 +9,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Reader reads: a *Store reads what is committed, a *Tx what is committed and
-// what it has written itself.
+// Reader reads: a *Store the committed data, a *Tx also its own writes.
 type Reader interface {
-	// query runs a statement that is not prepared. Administration can afford
-	// that; what happens at each sign-in is prepared.
+	// query runs an unprepared statement. That is fast enough for administration; the
+	// statements of each sign-in are prepared.
 	query(ctx context.Context, q string, args ...any) (*sql.Rows, error)
 }
 
@@ -22,24 +21,21 @@ func (s *Store) query(ctx context.Context, q string, args ...any) (*sql.Rows, er
 	return found, s.db.check(err)
 }
 
-// Tx is a transaction in which much is read and written, as the rules of the
-// resources need it. Nothing else that changes what they rest on happens in
-// between. It is for one goroutine, and only until the function it was given to
-// returns.
+// Tx is a serial transaction for the rules of the resources: the data it reads does not change
+// until it ends. It is for one goroutine, and only until the function it was given to returns.
 type Tx struct {
 	tx   *tx
 	bind int
 }
 
-// Update runs do in a transaction. When do returns nil its effects are durable
-// before Update returns nil, else none of them remains and Update returns its
-// error. Do may run more than once, and must read by the Tx alone: all other
-// writes of a SQLite store wait for it.
+// Update runs do in a transaction. If do returns nil, its effects are durable before Update
+// returns nil; otherwise they are undone and Update returns the error. do may run more than
+// once and must read only through the Tx: all other writes of a SQLite store wait for it.
 func (s *Store) Update(ctx context.Context, do func(*Tx) error) error {
 	return s.writer.serial(ctx, func(t *tx) error { return do(&Tx{tx: t, bind: s.bind()}) })
 }
 
-// bind is how the database writes parameters.
+// bind returns the parameter style of the database.
 func (s *Store) bind() int {
 	if s.db.DriverName() == "sqlite" {
 		return sqlx.QUESTION
@@ -60,7 +56,7 @@ func (t *Tx) exec(q string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-// rows gives each row of an answer to scan.
+// rows calls scan with each row of a result.
 func rows(ctx context.Context, r Reader, scan func(scanner) error, q string, args ...any) error {
 	found, err := r.query(ctx, q, args...)
 	if err != nil {

@@ -62,9 +62,9 @@ func (s *Store) UserByAttribute(ctx context.Context, userType, attribute, value 
 	return u, nil
 }
 
-// PasswordHash returns the hash of the user's password in PHC string format, ""
-// when the user has none or is unknown, and the id of the password: see
-// schemas.SetPassword.
+// PasswordHash returns the hash of the user's password in PHC string format and the ID of the
+// password (see schemas.SetPassword). The hash is "" if the user is unknown or has no
+// password.
 func (s *Store) PasswordHash(ctx context.Context, userID string) (hash, id string, err error) {
 	if !isStorable(userID) {
 		return "", "", nil
@@ -138,7 +138,7 @@ func (t *tx) createUser(u schemas.User) error {
 	return t.claim(&u)
 }
 
-// setPassword ends what somebody may have begun who knew the old password.
+// setPassword ends the runs and sessions that someone with the old password may have started.
 func (t *tx) setPassword(c schemas.SetPassword) error {
 	if _, err := t.lockUser(c.UserID); err != nil {
 		return err
@@ -155,8 +155,8 @@ func (t *tx) setPassword(c schemas.SetPassword) error {
 	return t.endSessionsOn(c.UserID, schemas.Proof{Kind: schemas.PasswordProof}, c.At) // those that live on forget the old one
 }
 
-// rehashPassword replaces a hash unless the stored one has changed. It needs no lock
-// on the user: what the password is stays the same.
+// rehashPassword replaces a hash unless the stored one has changed. It does not lock the user,
+// because the password stays the same.
 func (t *tx) rehashPassword(c schemas.RehashPassword) error {
 	if _, err := t.exec(updatePasswordHash, c.Hash, c.UserID, c.Verified); err != nil {
 		return fmt.Errorf("store: replacing a password hash: %w", err)

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// Whoever reads a user to write them has others who do wait.
+	// A transaction that reads a user to write it blocks others that do.
 	lockUser query = `UPDATE users SET updated_at = updated_at WHERE id = ?
 		RETURNING id, type, ou_id, attributes, status, locked_until, created_at, updated_at`
 
@@ -21,8 +21,8 @@ const (
 	deleteEmails       query = `DELETE FROM user_emails WHERE user_id = ?`
 )
 
-// lockUser returns the user, and has others who lock them wait for the end of the
-// transaction. An unknown one is user_not_found.
+// lockUser returns the user and blocks other callers until the transaction ends. An unknown
+// one is user_not_found.
 func (t *tx) lockUser(id string) (*schemas.User, error) {
 	var u schemas.User
 	err := scanUserRow(t.row(lockUser, id), &u)
@@ -35,8 +35,8 @@ func (t *tx) lockUser(id string) (*schemas.User, error) {
 	return &u, nil
 }
 
-// updateUser changes attributes of a user as they are now: what others have
-// changed meanwhile stays.
+// updateUser changes attributes of the current state of a user, so that concurrent changes of
+// others stay.
 func (t *tx) updateUser(c schemas.UpdateUser) error {
 	u, err := t.lockUser(c.UserID)
 	if err != nil {
@@ -53,7 +53,7 @@ func (t *tx) updateUser(c schemas.UpdateUser) error {
 	return t.reindexUser(u)
 }
 
-// writeAttributes replaces the attributes of a user, who must be locked.
+// writeAttributes replaces the attributes of a locked user.
 func (t *tx) writeAttributes(u *schemas.User, at time.Time) error {
 	text, err := marshalJSON(u.Attributes)
 	if err != nil {
@@ -66,7 +66,7 @@ func (t *tx) writeAttributes(u *schemas.User, at time.Time) error {
 	return nil
 }
 
-// reindexUser gives up what a user has claimed, and claims it anew.
+// reindexUser releases and claims the user's identifiers and unique values.
 func (t *tx) reindexUser(u *schemas.User) error {
 	for _, q := range []query{deleteIdentifiers, deleteUniqueValues, deleteEmails} {
 		if _, err := t.exec(q, u.ID); err != nil {

@@ -9,20 +9,18 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Use is something that refers to a resource.
+// Use is a reference to a resource.
 type Use struct {
 	schemas.ResourceRef
 	Name string // what people call it
 	How  string // "belongs to it": what follows its name
 }
 
-// maxUses is how many uses are looked up: one is enough to refuse, a few tell
-// what to do.
+// maxUses limits the references in an error.
 const maxUses = 20
 
-// Uses returns what refers to the resource with the id, as far as that keeps it
-// from being deleted; maxUses at most. What refers to a resource server are
-// PermissionUses.
+// Uses returns at most maxUses references that prevent the deletion of the resource. For
+// resource servers see PermissionUses.
 func Uses(ctx context.Context, r Reader, noun, id string) (uses []Use, err error) {
 	for _, ref := range references()[noun] {
 		q := "SELECT id, " + ref.label + " FROM " + ref.table + " WHERE " + ref.condition + " ORDER BY id LIMIT ?"
@@ -42,12 +40,12 @@ func Uses(ctx context.Context, r Reader, noun, id string) (uses []Use, err error
 	return uses, nil
 }
 
-// reference is one way of referring to a resource: rows of table that meet the
-// condition, of which the parameter is the resource's id.
+// reference describes one kind of reference: the rows of table that meet the condition, whose
+// parameter is the resource's ID.
 type reference struct{ noun, table, label, condition, how string }
 
-// references lists, for each noun, who may refer to it. Of users only the id is
-// told: the name of one is nobody's business who deletes a unit.
+// references lists the references to each noun. A user is shown by ID only: an administrator
+// of units need not know user names.
 func references() map[string][]reference {
 	return map[string][]reference{
 		"organizationUnit": {
@@ -77,16 +75,16 @@ func references() map[string][]reference {
 	}
 }
 
-// containsLine is the condition that a column of lines has a word, in words that both
-// databases understand.
+// containsLine is the condition that a column of lines contains a word, in SQL that both
+// databases support.
 func containsLine(column, word string) string {
 	const newline = "'\n'"
 	all := newline + " || " + column
 	return "REPLACE(" + all + ", " + newline + " || " + word + " || " + newline + ", '') <> " + all
 }
 
-// PermissionUses returns which roles grant one of the permissions, and which
-// clients have one as a registered scope; maxUses at most.
+// PermissionUses returns at most maxUses roles that grant one of the permissions and clients
+// that have one as a registered scope.
 func PermissionUses(ctx context.Context, r Reader, permissions []string) (uses []Use, err error) {
 	for some := range slices.Chunk(permissions, maxOwners) {
 		err := rows(ctx, r, func(row scanner) error {
@@ -105,8 +103,8 @@ func PermissionUses(ctx context.Context, r Reader, permissions []string) (uses [
 	return appendScopeUses(ctx, r, uses, permissions)
 }
 
-// appendScopeUses reads the scopes of every client: they are lists, for which
-// there is no index, and permissions are taken away rarely.
+// appendScopeUses reads the scopes of every client, because they have no index. Permissions
+// are rarely removed.
 func appendScopeUses(ctx context.Context, r Reader, uses []Use, permissions []string) ([]Use, error) {
 	wanted := make(map[string]bool, len(permissions))
 	for _, permission := range permissions {
