@@ -80,7 +80,7 @@ func UserPermissions(ctx context.Context, r Reader, types []string) (permissions
 // holders defines a relation of the roles of the users who meet the condition, directly or
 // through groups; u is the row of the user. Roles and their groups are few, so the query
 // starts with them and stops at the first such user of each role: it does not scan the users.
-// The condition >= '' uses the index on a column that is NULL in some rows; SQLite does not
+// The condition >= ” uses the index on a column that is NULL in some rows; SQLite does not
 // use it for IS NOT NULL.
 func holders(condition string) string {
 	return `granted (role_id, group_id) AS (SELECT a.role_id, a.group_id FROM roles r CROSS JOIN role_assignments a
