@@ -49,10 +49,9 @@ func checkGroup(w *writeContext, old, g *schemas.Group) {
 	}
 }
 
-// guardGroup requires the permissions of a group of callers who change its members or its
-// name. The name matters because files refer to groups by name: a caller who renamed the
-// group of administrators could give its name to another group, which the next file would
-// then fill.
+// guardGroup refuses a change of a group's members or name to a caller who lacks a
+// permission of the group. Files refer to groups by name: a caller who renamed the group of
+// administrators could give its name to another group, which the next file would then fill.
 func (w *writeContext) guardGroup(was, g *schemas.Group) {
 	group := schemas.Principal{Type: schemas.GroupPrincipal, ID: was.ID}
 	switch {
@@ -74,7 +73,7 @@ func checkNesting(w *writeContext, id string, members []schemas.Principal) {
 	for i, m := range members {
 		if m.Type == schemas.GroupPrincipal && slices.Contains(above, m.ID) {
 			w.addInvalid(fmt.Sprintf("members[%d].id", i),
-				"the group %s would be a part of itself through this one; a group cannot have a member that it is in", id)
+				"the group %s would contain itself through this one; a group cannot have a member that contains it", id)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func removeProvider(w *writeContext, p *schemas.IdentityProvider) {
 	linked, err := store.CountIdentities(w.ctx, w.tx, p.ID)
 	if !w.fail(err) && linked > 0 {
 		w.refusal = schemas.Errorf(schemas.Conflict, schemas.CodeInUse,
-			"the identity provider is in use: %d accounts are linked to what it calls people, who could no longer sign in by it. Unlink those first (DELETE /identity-providers/%s/identities)", linked, p.ID)
+			"the identity provider is in use: %d accounts are linked to it and could no longer sign in with it. Unlink them first (DELETE /identity-providers/%s/identities)", linked, p.ID)
 	}
 }
 

@@ -84,11 +84,11 @@ func TestGroupsStandInNoCircle(t *testing.T) {
 			below = h.create(t, h.Groups, object(t, "name", fmt.Sprint(i+1), "members", []schemas.Principal{group(below)}))
 		}
 		_, err := h.AddMember(t.Context(), SystemCall(), lowest, group(below))
-		refused(t, err, schemas.CodeInvalidRequest, "id: would be a part of itself")
+		refused(t, err, schemas.CodeInvalidRequest, "id: would contain itself")
 		_, err = h.AddMember(t.Context(), SystemCall(), lowest, group(lowest))
-		refused(t, err, schemas.CodeInvalidRequest, "id: would be a part of itself")
+		refused(t, err, schemas.CodeInvalidRequest, "id: would contain itself")
 		_, err = h.Groups.Replace(t.Context(), SystemCall(), lowest, "", doc(t, object(t, "name", "0", "members", []schemas.Principal{h.user(), group(below)})))
-		refused(t, err, schemas.CodeInvalidRequest, "members[1].id: would be a part of itself")
+		refused(t, err, schemas.CodeInvalidRequest, "members[1].id: would contain itself")
 		// Two paths to one group are no cycle.
 		_, err = h.AddMember(t.Context(), SystemCall(), below, group(lowest))
 		must(t, err)

@@ -162,7 +162,7 @@ func checkGrants(w *writeContext, o *schemas.OAuthProfile) {
 			schemas.GrantAuthorizationCode, map[bool]string{true: "among", false: "not among"}[code])
 	}
 	if code && len(o.RedirectURIs) == 0 {
-		w.addInvalid(inConfig("redirectUris"), "expected at least one: %s sends people back there", schemas.GrantAuthorizationCode)
+		w.addInvalid(inConfig("redirectUris"), "expected at least one: %s redirects users there", schemas.GrantAuthorizationCode)
 	}
 }
 
