@@ -9,21 +9,21 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The ids of what a scenario's browser brings along, so that a scenario can
-// name them.
+// Fixed IDs of the browser's request and session, so that scenarios can name them.
 const (
 	requestID = "request"
 	sessionID = "session"
 )
 
-// browser is what the requests of a scenario come from: it may have been sent
-// with an authorization request, and may have a session.
+// browser sends the requests of a scenario. It can have an authorization request and a
+// session.
 type browser struct {
 	asked   *schemas.AuthRequest
 	session *schemas.Session
 }
 
-// open gives the scenario its browser. What the browser brings is in the store.
+// open creates the scenario's browser, and stores its authorization request, session and
+// consents.
 func (p *scenarioRun) open(ctx context.Context) (err error) {
 	for name, scopes := range p.scenario.Consents {
 		if err := p.Apply(ctx, []schemas.Change{schemas.GrantConsent{UserID: userID(name), ApplicationID: p.app.ID, Scopes: scopes, At: p.now}}); err != nil {
@@ -34,8 +34,8 @@ func (p *scenarioRun) open(ctx context.Context) (err error) {
 	return err
 }
 
-// newBrowser makes a browser with an authorization request and a session, as far as
-// the scenario says.
+// newBrowser returns a browser with the authorization request and session of the scenario,
+// if any.
 func (w *environment) newBrowser(ctx context.Context, s Scenario) (*browser, error) {
 	b := &browser{}
 	if s.Request.Bound || s.Request.LoginHint != "" || s.Request.Scopes != nil || s.Login != nil {
@@ -66,7 +66,8 @@ func (w *environment) newBrowser(ctx context.Context, s Scenario) (*browser, err
 	return b, w.Apply(ctx, []schemas.Change{schemas.StartSession{Session: *b.session}})
 }
 
-// class is what a sign-in by the methods is of, "" if they say nothing of it.
+// class returns the assurance class of a sign-in by the methods, "" if they determine
+// none.
 func class(methods []string) string {
 	classes := map[string]string{
 		"fed": schemas.ACRVouched, "email": schemas.ACRVouched, "recovery": schemas.ACRRecovery, "otp": schemas.ACROneTimeCode, "pwd": schemas.ACRPassword,
@@ -79,7 +80,7 @@ func class(methods []string) string {
 	return schemas.CombineACRs(all...)
 }
 
-// request is what a request of the browser tells beside its body.
+// request returns the properties of a request from the browser.
 func (b *browser) request(now time.Time) engine.Request {
 	r := engine.Request{Origin: origin}
 	if b.asked != nil {

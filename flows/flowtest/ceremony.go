@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 )
 
-// ceremony lets a device answer the ceremony that a step offered, as inputs.
+// ceremony returns a device's answer to the ceremony of a step, as inputs.
 func (p *scenarioRun) ceremony(c Ceremony) (map[string]string, error) {
 	if c.Replay {
 		if p.answers[c.Device] == nil {
@@ -68,7 +68,7 @@ func (p *scenarioRun) authenticate(c Ceremony, options json.RawMessage) (map[str
 	}, nil
 }
 
-// authenticatorOptions say how the device is to answer.
+// authenticatorOptions returns options that control the device's answer.
 func (c Ceremony) authenticatorOptions() (list []passkeytest.CeremonyOption) {
 	if c.Fault != "" {
 		list = append(list, passkeytest.Fault(c.Fault))
@@ -94,8 +94,8 @@ func reason(err error) string {
 	return ""
 }
 
-// options are how the device is made. The authority is that of the devices that
-// attest their passkeys.
+// options returns the options that create the device. The authority attests the passkeys
+// of attested devices.
 func (d Device) options(name string, authority *passkeytest.CA) []passkeytest.Option {
 	list := []passkeytest.Option{passkeytest.Seed(name)}
 	if d.Attested {
@@ -119,7 +119,7 @@ func (d Device) options(name string, authority *passkeytest.CA) []passkeytest.Op
 	cose := map[string]int64{"ES256": -7, "EdDSA": -8, "RS256": -257}
 	var known []int64
 	for _, name := range d.Algorithms {
-		known = append(known, cose[name]) // the schema knows no others
+		known = append(known, cose[name]) // the schema allows no others
 	}
 	return append(list, passkeytest.Algorithms(known...))
 }

@@ -69,7 +69,7 @@ func (m *Memory) grant(c schemas.GrantAuthRequest) error {
 	return m.decide(c.ID, c.BrowserHash, c.At, func(r *schemas.AuthRequest) { r.Grant = &c.Grant })
 }
 
-// refuse is grant for a refusal.
+// refuse refuses an authorization request, unless the run ended in another browser.
 func (m *Memory) refuse(c schemas.RefuseAuthRequest) error {
 	return m.decide(c.ID, c.BrowserHash, c.At, func(r *schemas.AuthRequest) { r.Refusal = &c.Refusal })
 }
@@ -86,7 +86,7 @@ func (m *Memory) decide(id string, browser []byte, at time.Time, decision func(*
 	return nil
 }
 
-// changeCredential applies a change of a passkey that is there.
+// changeCredential applies a change to an existing passkey.
 func (m *Memory) changeCredential(change schemas.Change) error {
 	var id schemas.Bytes
 	var apply func(i int)

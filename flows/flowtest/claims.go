@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// claims writes what a token would say as plain JSON: a scenario looks at what
-// is asserted, not at how it is signed.
+// claims returns the claims of a token as plain JSON: scenarios check the claims, not the
+// signature.
 type claims struct{}
 
 // Assert returns the claims as a JSON object.
@@ -28,5 +28,5 @@ func (claims) Assert(_ context.Context, a schemas.Assertion) (string, error) {
 	return string(text), err
 }
 
-// AssertionTTL is an hour, as it is by default.
+// AssertionTTL is an hour, the default of the server.
 func (claims) AssertionTTL() time.Duration { return time.Hour }

@@ -14,7 +14,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// factors are the changes by which a user has what they are given.
+// factors returns the changes that give a user their second factors.
 func (w *environment) factors(userID string, g Given) (changes []schemas.Change, err error) {
 	if g.TOTP != "" {
 		key := appKey(g.TOTP)
@@ -36,14 +36,14 @@ func (w *environment) factors(userID string, g Given) (changes []schemas.Change,
 	return changes, nil
 }
 
-// appKey derives the key of a device's app from its name, so that two runs of a
-// scenario are alike.
+// appKey derives the key of a device's app from its name, so that repeated runs of a
+// scenario are equal.
 func appKey(device string) totp.Key {
 	h := sha256.Sum256([]byte(device))
 	return totp.Key{Secret: base32.StdEncoding.EncodeToString(h[:20]), Algorithm: totp.SHA1, Digits: 6}
 }
 
-// enterCodes adds the codes that an answer brings to its inputs.
+// enterCodes adds the codes of an answer to its inputs.
 func (p *scenarioRun) enterCodes(send Send, inputs map[string]string) error {
 	if send.RecoveryCode > 0 {
 		code, err := p.recoveryCode(send.RecoveryCode)
@@ -70,7 +70,7 @@ func (p *scenarioRun) enterCodes(send Send, inputs map[string]string) error {
 	return nil
 }
 
-// totpCode is what the app shows.
+// totpCode returns the code that the app shows.
 func (p *scenarioRun) totpCode(c Code) (string, error) {
 	last, err := p.step(0)
 	if err != nil {
@@ -90,7 +90,8 @@ func (p *scenarioRun) totpCode(c Code) (string, error) {
 	return key.Code(p.now.Add(ahead))
 }
 
-// recoveryCode is the nth of those that the newest step that showed any did.
+// recoveryCode returns the nth recovery code of the newest step that showed recovery
+// codes.
 func (p *scenarioRun) recoveryCode(n int) (string, error) {
 	for i := range p.steps {
 		step, err := p.step(i)
@@ -109,15 +110,15 @@ func (p *scenarioRun) recoveryCode(n int) (string, error) {
 	return "", errors.New("the run has shown no recovery codes")
 }
 
-// plainCipher keeps what it is given in the clear, and knows what it belongs to.
+// plainCipher does not encrypt: it stores the text with the context that it is bound to.
 type plainCipher struct{}
 
-// Seal returns the text with what it belongs to.
+// Seal returns the text with its context.
 func (plainCipher) Seal(text []byte, belongs string) []byte {
 	return []byte(belongs + "\x00" + string(text))
 }
 
-// Open returns the text, if it belongs to the same.
+// Open returns the text if the context is the same.
 func (plainCipher) Open(sealed []byte, belongs string) ([]byte, error) {
 	text, ok := strings.CutPrefix(string(sealed), belongs+"\x00")
 	if !ok {

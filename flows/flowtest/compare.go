@@ -11,29 +11,29 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// differences are members of what was expected, with what came.
+// differences are members that are not as expected, with the received values.
 type differences []Difference
 
-// add notes a difference. The member is named by its path below expect.
+// add adds a difference. The member is a path below expect.
 func (d *differences) add(member string, want, got any) {
 	*d = append(*d, Difference{Member: member, Want: want, Got: got})
 }
 
-// text compares two texts, unless nothing is expected.
+// text compares two strings if one is expected.
 func (d *differences) text(member, want, got string) {
 	if want != "" && want != got {
 		d.add(member, want, valueOrNone(got))
 	}
 }
 
-// list compares two lists, unless nothing is expected.
+// list compares two lists if one is expected.
 func (d *differences) list(member string, want, got []string) {
 	if want != nil && !slices.Equal(want, got) {
 		d.add(member, want, slices.Concat([]string{}, got))
 	}
 }
 
-// compare finds everything in which what came is not as expected.
+// compare returns every difference between the reply and what is expected.
 func (e Expect) compare(r *reply) differences {
 	var d differences
 	if code := codeOf(r.refused); code != e.Refused {
@@ -44,7 +44,7 @@ func (e Expect) compare(r *reply) differences {
 	}
 	step := r.step
 	if step == nil {
-		step = &schemas.Step{} // in which nothing is as expected
+		step = &schemas.Step{} // every member is empty
 	}
 	e.compareStep(&d, step)
 	e.compareData(&d, step)
@@ -55,7 +55,7 @@ func (e Expect) compare(r *reply) differences {
 	return d
 }
 
-// compareStore looks at how much there is in the store.
+// compareStore compares the counts of stored objects.
 func (e Expect) compareStore(d *differences, w *environment) {
 	if got := len(w.users); e.Users != nil && *e.Users != got {
 		d.add("users", *e.Users, got)
@@ -80,7 +80,7 @@ func (e Expect) compareStore(d *differences, w *environment) {
 	d.text("refusal", e.Refusal, refusal)
 }
 
-// compareStep looks at what the client sees.
+// compareStep compares what the client receives.
 func (e Expect) compareStep(d *differences, step *schemas.Step) {
 	d.text("status", string(e.Status), string(step.FlowStatus))
 	d.text("step", e.Step, step.StepID)
@@ -102,7 +102,7 @@ func (e Expect) compareStep(d *differences, step *schemas.Step) {
 	}
 }
 
-// compareData looks at what comes with a step for the client to use.
+// compareData compares the data of a step that the client uses.
 func (e Expect) compareData(d *differences, step *schemas.Step) {
 	data := step.Data.AdditionalData
 	for i, key := range e.Data {
@@ -117,7 +117,7 @@ func (e Expect) compareData(d *differences, step *schemas.Step) {
 	}
 }
 
-// compareClaims looks at what the assertion says.
+// compareClaims compares the claims of the assertion.
 func (e Expect) compareClaims(d *differences, assertion string) {
 	if len(e.Claims) == 0 && len(e.NoClaims) == 0 && e.User == "" {
 		return
@@ -149,7 +149,7 @@ func (e Expect) compareClaims(d *differences, assertion string) {
 	}
 }
 
-// compareEvents looks at what is in the audit log since.
+// compareEvents compares the audit events of the step.
 func (e Expect) compareEvents(d *differences, events []schemas.Event) {
 	if e.Events == nil {
 		return
@@ -196,11 +196,11 @@ func faultyOf(step *schemas.Step) (identifiers []string) {
 	return identifiers
 }
 
-// asked are the scopes that a step asks consent for.
+// asked returns the scopes for which a step requests consent.
 func asked(step *schemas.Step) []string {
 	var q schemas.ConsentQuestion
 	if err := json.Unmarshal([]byte(step.Data.AdditionalData[schemas.ConsentData]), &q); err != nil {
-		return nil // it asks none
+		return nil // the step does not request consent
 	}
 	scopes := make([]string, len(q.Scopes))
 	for i, s := range q.Scopes {

@@ -8,11 +8,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// consentKey names the consent of a user for an application.
+// consentKey identifies the consent of a user for an application.
 type consentKey struct{ userID, applicationID string }
 
-// Consent returns what a user lets an application have, nil if they have agreed to
-// nothing.
+// Consent returns the user's consent for an application, nil if there is none.
 func (m *Memory) Consent(_ context.Context, userID, applicationID string) (*schemas.Consent, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -22,7 +21,7 @@ func (m *Memory) Consent(_ context.Context, userID, applicationID string) (*sche
 	return nil, nil
 }
 
-// ScopeNames has no words for permissions but their names.
+// ScopeNames displays each permission by its own name.
 func (m *Memory) ScopeNames(_ context.Context, scopes []string) (map[string]string, error) {
 	words := map[string]string{}
 	for _, scope := range scopes {
@@ -31,7 +30,7 @@ func (m *Memory) ScopeNames(_ context.Context, scopes []string) (map[string]stri
 	return words, nil
 }
 
-// consent adds to what a user lets an application have.
+// consent adds scopes to the user's consent for an application.
 func (m *Memory) consent(g schemas.GrantConsent) {
 	key := consentKey{g.UserID, g.ApplicationID}
 	c := m.consents[key]

@@ -2,31 +2,31 @@ package flowtest
 
 import "slices"
 
-// Coverage is what scenarios reached of a flow.
+// Coverage counts which outcomes of a flow the scenarios reached.
 type Coverage struct {
-	File   string         `json:"file"` // the flow's, as the scenario file leads there
+	File   string         `json:"file"` // path of the flow, relative to that of the scenario file
 	Handle string         `json:"handle"`
 	Nodes  []NodeCoverage `json:"nodes"` // in the order of the flow
 }
 
-// NodeCoverage is what scenarios reached of a node.
+// NodeCoverage counts which outcomes of a node the scenarios reached.
 type NodeCoverage struct {
 	ID       string            `json:"id"`
 	Kind     string            `json:"kind"`
 	Outcomes []OutcomeCoverage `json:"outcomes"`
 }
 
-// OutcomeCoverage is how many scenarios left a node by an outcome, "" for that of
-// a node which ends the run.
+// OutcomeCoverage counts the scenarios that left a node by an outcome. The outcome is ""
+// for a node that ends the run.
 type OutcomeCoverage struct {
 	Outcome   string `json:"outcome"`
 	Scenarios int    `json:"scenarios"`
 }
 
-// exit is how a run leaves a node.
+// exit is a node that a run left, and the outcome.
 type exit struct{ node, outcome string }
 
-// covered adds up what the scenarios of the worlds reached.
+// covered adds up the coverage of the environments.
 func covered(f *File, worlds []*environment) Coverage {
 	graph := worlds[0].graph
 	c := Coverage{File: f.FlowPath(), Handle: graph.Flow().Handle}
@@ -60,8 +60,7 @@ func (c *Coverage) Reached(node, outcome string) bool {
 	})
 }
 
-// Count returns how many outcomes there are, and how many of them scenarios
-// reached.
+// Count returns the numbers of reached and of all outcomes.
 func (c *Coverage) Count() (reached, all int) {
 	for _, n := range c.Nodes {
 		all += len(n.Outcomes)
@@ -69,8 +68,8 @@ func (c *Coverage) Count() (reached, all int) {
 	return all - len(c.Missed()), all
 }
 
-// Missed lists the outcomes no scenario reached, as "node outcome", and nodes that
-// end a run and were not reached, as "node".
+// Missed lists the outcomes that no scenario reached, as "node outcome" or, for a node
+// that ends the run, "node".
 func (c *Coverage) Missed() (list []string) {
 	for _, n := range c.Nodes {
 		for _, o := range n.Outcomes {
@@ -86,7 +85,7 @@ func (c *Coverage) Missed() (list []string) {
 	return list
 }
 
-// Add adds what other scenarios reached of the same flow.
+// Add adds the coverage of other scenarios of the same flow.
 func (c *Coverage) Add(other Coverage) {
 	for i := range min(len(c.Nodes), len(other.Nodes)) {
 		for j := range min(len(c.Nodes[i].Outcomes), len(other.Nodes[i].Outcomes)) {
@@ -95,7 +94,7 @@ func (c *Coverage) Add(other Coverage) {
 	}
 }
 
-// clone is a copy that shares no counts.
+// clone returns a copy that shares no counts.
 func (c Coverage) clone() Coverage {
 	c.Nodes = slices.Clone(c.Nodes)
 	for i := range c.Nodes {

@@ -23,11 +23,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// origin is that of the page on which scenarios sign in.
+// origin is the origin of the sign-in page in scenarios.
 const origin = "https://login.example.org"
 
-// environment is what scenarios run in, one after another: a compiled flow and, new
-// for each, a store, devices and a clock.
+// environment runs scenarios, one after another: it has a compiled flow and, new for each
+// scenario, a store, devices and a clock.
 type environment struct {
 	*Memory
 	file         *File
@@ -35,13 +35,13 @@ type environment struct {
 	graph        *engine.Graph
 	app          schemas.Application
 	ceremonies   *passkey.Ceremonies
-	authority    *passkeytest.CA // of devices that attest their passkeys
+	authority    *passkeytest.CA // attests the passkeys of devices that are attested
 	hasher       *password.Pool
 	devices      map[string]*passkeytest.Authenticator
-	codes        map[string]totp.Key // of the authenticator apps, by device
+	codes        map[string]totp.Key // keys of authenticator apps, by device
 	now          time.Time
-	reached      map[exit]int        // in how many scenarios
-	answers      map[string][]Answer // that services have left, by target
+	reached      map[exit]int        // number of scenarios
+	answers      map[string][]Answer // remaining answers of services, by target
 	asked        []schemas.Call
 	internet     federationtest.Internet
 	down         []string // handles of identity providers
@@ -49,11 +49,11 @@ type environment struct {
 	relyingParty *relyingParty
 }
 
-// newEnvironment reads and compiles the flow that the file is about.
+// newEnvironment reads and compiles the flow of the file.
 func newEnvironment(f *File) (*environment, error) {
 	w := &environment{
 		file: f, reached: map[exit]int{}, relyingParty: &relyingParty{},
-		// The least that argon2id takes: a scenario tests the flow, not the hash.
+		// The lowest cost of argon2id: a scenario tests the flow, not the hash.
 		hasher: password.New(password.Options{MemoryKiB: 8, Iterations: 1, Workers: 1, Queue: 1}),
 	}
 	var err error
@@ -67,8 +67,8 @@ func newEnvironment(f *File) (*environment, error) {
 	return w, w.compile(w.kinds())
 }
 
-// reset begins a scenario: nothing is left of the one before, and the users of
-// the file exist.
+// reset prepares the environment for a scenario: it discards all state and creates the
+// users of the file.
 func (w *environment) reset(ctx context.Context, s Scenario) error {
 	w.app = schemas.Application{}
 	for _, members := range []json.RawMessage{w.file.Application, s.Application} {
@@ -95,7 +95,8 @@ func (w *environment) reset(ctx context.Context, s Scenario) error {
 	return nil
 }
 
-// kinds are those of the server, on this world.
+// kinds returns the kinds of nodes of the server, with the dependencies of this
+// environment.
 func (w *environment) kinds() engine.Kinds {
 	return nodes.Kinds(nodes.Deps{
 		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, ScopeNames: w, Hasher: w.hasher, Asserter: claims{},
@@ -104,7 +105,7 @@ func (w *environment) kinds() engine.Kinds {
 	})
 }
 
-// compile reads the flow and compiles it.
+// compile reads and compiles the flow.
 func (w *environment) compile(kinds engine.Kinds) error {
 	path := w.file.FlowPath()
 	text, err := os.ReadFile(path)
@@ -126,7 +127,7 @@ func (w *environment) compile(kinds engine.Kinds) error {
 
 func (w *environment) clock() time.Time { return w.now }
 
-// begin is when scenarios begin.
+// begin returns the time at which scenarios begin.
 func (f *File) begin() time.Time {
 	if f.Clock.IsZero() {
 		return time.Date(2030, time.January, 2, 3, 4, 5, 0, time.UTC)
@@ -134,7 +135,7 @@ func (f *File) begin() time.Time {
 	return f.Clock.UTC()
 }
 
-// passkeys is how many a user has.
+// passkeys returns the number of passkeys of a user.
 func (w *environment) passkeys(userID string) (n int) {
 	for _, c := range w.credentials {
 		if c.UserID == userID {
@@ -144,7 +145,7 @@ func (w *environment) passkeys(userID string) (n int) {
 	return n
 }
 
-// linkedTo is how many identities a user has.
+// linkedTo returns the number of identities of a user.
 func (w *environment) linkedTo(userID string) (n int) {
 	for _, i := range w.identities {
 		if i.UserID == userID {
@@ -154,15 +155,15 @@ func (w *environment) linkedTo(userID string) (n int) {
 	return n
 }
 
-// Client returns the application: there is no other.
+// Client returns the application of the scenario, whatever the ID.
 func (w *environment) Client(context.Context, string) (*schemas.Application, error) {
 	return &w.app, nil
 }
 
-// Graph returns the flow under test: there is no other.
+// Graph returns the flow under test, whatever the ID.
 func (w *environment) Graph(context.Context, string, int) (*engine.Graph, error) { return w.graph, nil }
 
-// createUser makes a user exist.
+// createUser stores a user with their credentials.
 func (w *environment) createUser(ctx context.Context, name string, g Given) error {
 	u := schemas.User{ID: userID(name), Type: "Person", Attributes: g.Attributes, Status: g.Status, LockedUntil: g.LockedUntil, CreatedAt: w.now, UpdatedAt: w.now}
 	changes := []schemas.Change{schemas.CreateUser{User: u}}
@@ -188,8 +189,8 @@ func (w *environment) createUser(ctx context.Context, name string, g Given) erro
 	return w.Apply(ctx, slices.Concat(changes, factors, w.linked(u.ID, g.Identities)))
 }
 
-// userID derives a user's id from the name it has in the file, so that two
-// runs of a scenario are alike.
+// userID derives a user's ID from the name in the file, so that repeated runs of a
+// scenario are equal.
 func userID(name string) string {
 	h := sha256.Sum256([]byte(name))
 	return fmt.Sprintf("01900000-0000-7000-8000-%012x", h[:6])
@@ -212,8 +213,7 @@ func (w *environment) registerPasskey(u schemas.User, device string) (*schemas.C
 	return w.ceremonies.FinishRegistration(session, answer, w.now)
 }
 
-// device returns the authenticator of the name; one that was not there before
-// has no passkeys.
+// device returns the authenticator with the name. A new one has no passkeys.
 func (w *environment) device(name string) *passkeytest.Authenticator {
 	if w.devices[name] == nil {
 		w.devices[name] = passkeytest.New(w.file.Devices[name].options(name, w.authority)...)

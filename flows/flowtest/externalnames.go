@@ -10,14 +10,14 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// externalNames are the names of what a flow turns to beside this service.
+// externalNames are the names of external services that a flow uses.
 type externalNames struct{ providers, targets []string }
 
 func externalNamesOf(g *engine.Graph) (e externalNames) {
 	for _, n := range g.Nodes() {
 		var with struct{ Provider, Target string }
 		if json.Unmarshal(n.Config, &with) != nil {
-			continue // it takes no configuration
+			continue // the node has no configuration
 		}
 		switch n.Kind {
 		case "federated-oidc":
@@ -29,9 +29,9 @@ func externalNamesOf(g *engine.Graph) (e externalNames) {
 	return e
 }
 
-// checkExternalNames finds identity providers that are down, and services that answer, which
-// the flow does not turn to: a name that is misspelt would change nothing, and the
-// scenario show something else than it says.
+// checkExternalNames finds identity providers that are down, and services with answers,
+// that the flow does not use. A misspelled name would have no effect, and the scenario
+// would test something else than intended.
 func (f *File) checkExternalNames(g *engine.Graph) (problems []schemas.Problem) {
 	known := externalNamesOf(g)
 	check := func(path, noun, name string, known []string) {

@@ -8,13 +8,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// recovery are the recovery codes of a user.
+// recovery is the set of a user's recovery codes.
 type recovery struct {
 	given schemas.SetRecoveryCodes
-	left  map[string]bool // by the hash in hex
+	left  map[string]bool // by hash, in hex
 }
 
-// TOTP returns the user's authenticator app, nil if they have none.
+// TOTP returns the user's authenticator app, nil if the user has none.
 func (m *Memory) TOTP(_ context.Context, userID string) (*schemas.TOTP, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -24,16 +24,14 @@ func (m *Memory) TOTP(_ context.Context, userID string) (*schemas.TOTP, error) {
 	return nil, nil
 }
 
-// HasRecoveryCode reports whether the user has a recovery code of the hash that
-// nobody has used.
+// HasRecoveryCode reports whether the user has an unused recovery code with the hash.
 func (m *Memory) HasRecoveryCode(_ context.Context, userID string, hash []byte) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.recovery[userID].left[hex.EncodeToString(hash)], nil
 }
 
-// RecoveryCodes returns how many recovery codes the user has, nil if they were
-// given none.
+// RecoveryCodes returns how many recovery codes the user has, nil if none were issued.
 func (m *Memory) RecoveryCodes(_ context.Context, userID string) (*schemas.RecoveryCodes, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -79,7 +77,7 @@ func (m *Memory) changeFactor(change schemas.Change) error {
 	return nil
 }
 
-// checkUserExists returns an error unless there is the user.
+// checkUserExists returns an error if there is no such user.
 func (m *Memory) checkUserExists(userID string) error {
 	if _, ok := m.users[userID]; !ok {
 		return notFound(schemas.CodeUserNotFound, "user", userID)
@@ -91,7 +89,7 @@ func errUsed() error {
 	return schemas.Errorf(schemas.Conflict, schemas.CodeUsed, "the code has been used")
 }
 
-// updateUser gives attributes of a user other values.
+// updateUser changes attributes of a user.
 func (m *Memory) updateUser(c schemas.UpdateUser) error {
 	u, ok := m.users[c.UserID]
 	if !ok {
@@ -102,6 +100,6 @@ func (m *Memory) updateUser(c schemas.UpdateUser) error {
 		c.At = u.UpdatedAt.Add(1)
 	}
 	u.UpdatedAt = c.At
-	delete(m.users, u.ID) // its own values are no others'
+	delete(m.users, u.ID) // the user's own values are not conflicts
 	return m.createUser(u)
 }

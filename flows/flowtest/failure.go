@@ -7,15 +7,15 @@ import (
 
 // Failure is a step that is not as expected.
 type Failure struct {
-	Step   int `json:"step"` // its number, from 1
-	Line   int `json:"line"` // where it stands
+	Step   int `json:"step"` // number of the step, from 1
+	Line   int `json:"line"` // position of the step
 	Column int `json:"column"`
-	// Differences are all there are, in the order in which they are looked for.
+	// Differences lists all differences, in the order of the comparison.
 	Differences []Difference `json:"differences"`
 }
 
-// Difference is a member of what was expected, and what came instead. Without a
-// member, Got says why the step could not be played.
+// Difference is an expected member and the received value. Without a member, Got states
+// why the step could not be executed.
 type Difference struct {
 	Member string `json:"member,omitempty"`
 	Line   int    `json:"line"`
@@ -24,7 +24,7 @@ type Difference struct {
 	Got    any    `json:"got"`
 }
 
-// failure places the differences of step j.
+// failure adds positions to the differences of step j.
 func (p *scenarioRun) failure(j int, d differences) *Failure {
 	at := stepPath(p.number, j)
 	f := &Failure{Step: j + 1, Differences: d}
@@ -40,8 +40,8 @@ func (p *scenarioRun) failure(j int, d differences) *Failure {
 	return f
 }
 
-// Text tells what was expected and what came, member by member, each below its
-// place in the file of the name.
+// Text lists the expected and received values of each member, with the position in the
+// named file.
 func (f *Failure) Text(file string) string {
 	var b strings.Builder
 	for _, d := range f.Differences {

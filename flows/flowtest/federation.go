@@ -13,37 +13,37 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Federated is what a person does at the identity provider that the step before sends
-// the browser to, and what the browser brings back.
+// Federated is the sign-in of a user at the identity provider to which the previous step
+// redirects, and the response that the browser returns.
 type Federated struct {
-	// Subject is what the provider calls the person.
+	// Subject is the provider's subject for the user.
 	Subject string `json:"subject,omitempty"`
-	// Claims are what it says of them.
+	// Claims are the provider's claims about the user.
 	Claims map[string]any `json:"claims,omitempty"`
 	// Fault is how the provider, or the browser that comes from it, misbehaves.
 	Fault string `json:"fault,omitempty"`
-	// Old goes where the step before the last sent the browser.
+	// Old follows the redirect of the step before the last.
 	Old bool `json:"old,omitempty"`
-	// Replay brings the last answer once more.
+	// Replay sends the last response again.
 	Replay bool `json:"replay,omitempty"`
 }
 
-// relyingParty is that of the scenario that is played.
+// relyingParty is the client of the current scenario.
 type relyingParty struct{ *federation.Client }
 
-// providerHost is the end of the hosts of all identity providers.
+// providerHost is the common suffix of the hosts of identity providers.
 const providerHost = ".provider.example"
 
 func issuerOf(handle string) string { return "https://" + handle + providerHost }
 
-// openInternet gives a scenario identity providers, each when it is first asked for.
+// openInternet gives a scenario its identity providers. Each is created on its first use.
 func (w *environment) openInternet(s Scenario) {
 	w.internet = federationtest.Internet{}
 	w.down = s.Down
 	w.relyingParty.Client = federation.New(w.internet)
 }
 
-// IdentityProvider returns the identity provider of the handle, whatever that is.
+// IdentityProvider returns an identity provider with the handle; any handle is valid.
 func (w *environment) IdentityProvider(_ context.Context, handle string) (*schemas.IdentityProvider, error) {
 	issuer := issuerOf(handle)
 	p := w.internet[issuer]
@@ -57,7 +57,7 @@ func (w *environment) IdentityProvider(_ context.Context, handle string) (*schem
 	}, nil
 }
 
-// linked are the changes by which a user has identities.
+// linked returns the changes that link a user's identities.
 func (w *environment) linked(userID string, subjects map[string]string) (changes []schemas.Change) {
 	for handle, subject := range subjects {
 		changes = append(changes, schemas.LinkIdentity{Identity: schemas.Identity{
@@ -67,7 +67,7 @@ func (w *environment) linked(userID string, subjects map[string]string) (changes
 	return changes
 }
 
-// signInAtProvider is what the browser brings back from a provider.
+// signInAtProvider returns the response of a provider, as inputs.
 func (p *scenarioRun) signInAtProvider(f Federated) (map[string]string, error) {
 	if f.Replay {
 		if p.isSignedIn == nil {
@@ -100,8 +100,8 @@ func (p *scenarioRun) signInAtProvider(f Federated) (map[string]string, error) {
 	return p.isSignedIn, nil
 }
 
-// providerOf is the handle of the identity provider that a step sends the browser to,
-// "" if to none.
+// providerOf returns the handle of the identity provider to which a step redirects, "" if
+// it redirects to none.
 func providerOf(step *schemas.Step) string {
 	u, err := url.Parse(step.Data.RedirectURL)
 	if err != nil || step.Type != schemas.Redirection {
@@ -124,8 +124,8 @@ func (f *Federated) describe() string {
 	return "sign-in there as " + show(f.Subject)
 }
 
-// federationFaults names every fault of a provider, and describes each as editors show
-// it.
+// federationFaults returns the schema of the faults of a provider, with the descriptions
+// that editors show.
 func federationFaults() map[string]any {
 	var names, docs []string
 	for _, d := range federationtest.Catalogue() {

@@ -14,31 +14,31 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Answer is what a service answers to a query.
+// Answer is a service's answer to a query.
 type Answer struct {
 	Status int             `json:"status,omitempty"` // by default 200
 	JSON   json.RawMessage `json:"json,omitempty"`   // none: the reply is not JSON
 	Error  string          `json:"error,omitempty"`  // why there is no reply: timeout, unreachable or refused
 }
 
-// Call is what is asked of a service, or told it.
+// Call is a query or a notification to a service.
 type Call struct {
 	Target  string         `json:"target"`
 	Method  string         `json:"method,omitempty"`
 	Path    string         `json:"path,omitempty"`
-	Event   string         `json:"event,omitempty"`   // of what is told
+	Event   string         `json:"event,omitempty"`   // type of a notification
 	Body    map[string]any `json:"body,omitempty"`    // members, among others
 	Without []string       `json:"without,omitempty"` // members that the body lacks
 }
 
-// fakeServices are the targets of a world: a scenario says what they answer, and nothing
-// leaves the machine.
+// fakeServices simulates the targets of an environment: scenarios contain their answers,
+// and no request leaves the machine.
 type fakeServices struct{ *environment }
 
-// Names is nil: any name will do.
+// Names is nil: any name is valid.
 func (fakeServices) Names() []string { return nil }
 
-// Call gives the next answer that the scenario has for the target.
+// Call returns the scenario's next answer of the target.
 func (s fakeServices) Call(_ context.Context, c schemas.Call) (*schemas.CallReply, error) {
 	s.asked = append(s.asked, c)
 	left := s.answers[c.Target]
@@ -50,7 +50,8 @@ func (s fakeServices) Call(_ context.Context, c schemas.Call) (*schemas.CallRepl
 	return left[0].reply()
 }
 
-// reply is the answer as the server gets it; the codes are those of internal/outbound.
+// reply returns the answer as the server receives it; the codes are those of
+// internal/outbound.
 func (a Answer) reply() (*schemas.CallReply, error) {
 	switch a.Error {
 	case "":
@@ -61,13 +62,13 @@ func (a Answer) reply() (*schemas.CallReply, error) {
 	return nil, schemas.Errorf(schemas.Unavailable, "outbound_failed", "the address did not answer (%s)", a.Error)
 }
 
-// NewDelivery makes the delivery of a call, not sealed: a scenario reads it.
+// NewDelivery returns the delivery of a call. It is not sealed, because scenarios read it.
 func (fakeServices) NewDelivery(c schemas.Call, now time.Time) (schemas.Delivery, error) {
 	body, err := json.Marshal(c)
 	return schemas.Delivery{ID: c.ID, Kind: schemas.CallDelivery, Target: c.Target, Body: body, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}, err
 }
 
-// queuedCalls are the calls that are queued, oldest first.
+// queuedCalls returns the queued calls, oldest first.
 func (m *Memory) queuedCalls() (list []schemas.Call) {
 	for _, d := range m.Deliveries() {
 		var c schemas.Call
@@ -78,23 +79,23 @@ func (m *Memory) queuedCalls() (list []schemas.Call) {
 	return list
 }
 
-// requestOf reads a call. What is told stands in an envelope.
+// requestOf converts a call. A notification is in an envelope.
 func requestOf(c schemas.Call, reported bool) Call {
 	r := Call{Target: c.Target, Method: c.Method, Path: c.Path}
 	if !reported {
-		_ = json.Unmarshal(c.Body, &r.Body) // a GET has none
+		_ = json.Unmarshal(c.Body, &r.Body) // a GET has no body
 		return r
 	}
 	var envelope struct {
 		Type string         `json:"type"`
 		Data map[string]any `json:"data"`
 	}
-	_ = json.Unmarshal(c.Body, &envelope) // it is our own
+	_ = json.Unmarshal(c.Body, &envelope) // written by this product
 	r.Event, r.Body = envelope.Type, envelope.Data
 	return r
 }
 
-// callsSince is what was asked since, and then what is told since.
+// callsSince returns the queries after the given number, then the notifications.
 func (w *environment) callsSince(asked, reported int) (list []Call) {
 	for _, c := range w.asked[asked:] {
 		list = append(list, requestOf(c, false))
@@ -105,7 +106,7 @@ func (w *environment) callsSince(asked, reported int) (list []Call) {
 	return list
 }
 
-// describe are how lists tell a request.
+// describe returns the request as lists show it.
 func (r Call) describe() string { return r.Target + " " + cmp.Or(r.Path, "/") }
 
 func describeRequest(list []Call) []string {
@@ -116,7 +117,7 @@ func describeRequest(list []Call) []string {
 	return words
 }
 
-// compareRequests looks at what is asked and told.
+// compareRequests compares the requests to services.
 func (e Expect) compareRequests(d *differences, got []Call) {
 	if e.Requests == nil {
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// IdentityProvider finds an identity provider by its handle.
+// IdentityProvider returns an identity provider by its handle.
 func (m *Memory) IdentityProvider(_ context.Context, handle string) (*schemas.IdentityProvider, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -17,8 +17,7 @@ func (m *Memory) IdentityProvider(_ context.Context, handle string) (*schemas.Id
 	return nil, notFound(schemas.CodeProviderNotFound, "identity provider", handle)
 }
 
-// Identity returns the identity of the subject at the provider, nil if nobody has
-// linked it.
+// Identity returns the identity of the subject at the provider, nil if it is not linked.
 func (m *Memory) Identity(_ context.Context, providerID, subject string) (*schemas.Identity, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -29,7 +28,7 @@ func (m *Memory) Identity(_ context.Context, providerID, subject string) (*schem
 	return nil, nil
 }
 
-// UserIdentities returns the identities of a user, the first linked first.
+// UserIdentities returns the identities of a user, in the order of their linking.
 func (m *Memory) UserIdentities(_ context.Context, userID string) (list []schemas.Identity, _ error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

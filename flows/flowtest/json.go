@@ -27,8 +27,8 @@ type jsonResult struct {
 	Transcript []string `json:"transcript,omitempty"`
 }
 
-// WriteJSON writes what came of scenarios as one JSON object: counts, each file with
-// its scenarios, and what they reached of each flow.
+// WriteJSON writes the results of scenarios as one JSON object: counts, each file with its
+// scenarios, and the coverage of each flow.
 func WriteJSON(w io.Writer, suite Suite) error {
 	out := jsonSuite{Files: []jsonFile{}, Coverage: suite.Coverage()}
 	out.Passed, out.Failed = suite.Count()
@@ -48,20 +48,20 @@ func WriteJSON(w io.Writer, suite Suite) error {
 
 func writeJSON(w io.Writer, value any) error {
 	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false) // transcripts have arrows
+	encoder.SetEscapeHTML(false) // transcripts contain arrows
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)
 }
 
-// coverageFile is how coverage is kept between two commands.
+// coverageFile is the file format of coverage between two commands.
 type coverageFile struct {
 	Flows []Coverage `json:"flows"`
 }
 
-// WriteCoverage writes what scenarios reached of flows, for ReadCoverage.
+// WriteCoverage writes the coverage of flows for ReadCoverage.
 func WriteCoverage(w io.Writer, list []Coverage) error { return writeJSON(w, coverageFile{list}) }
 
-// ReadCoverage reads what WriteCoverage has written.
+// ReadCoverage reads the output of WriteCoverage.
 func ReadCoverage(r io.Reader) ([]Coverage, error) {
 	var f coverageFile
 	decoder := json.NewDecoder(r)

@@ -39,9 +39,9 @@ type junitFault struct {
 	Text    string `xml:",chardata"`
 }
 
-// WriteJUnit writes what came of scenarios in the XML of JUnit, which build servers
-// read: a suite for each file, a case for each scenario. It tells no times, so that
-// the same scenarios give the same text.
+// WriteJUnit writes the results of scenarios in the XML format of JUnit, which build
+// servers read: a suite for each file, a case for each scenario. It omits durations, so
+// that the output is reproducible.
 func WriteJUnit(w io.Writer, suite Suite) error {
 	var out junitSuites
 	for _, f := range suite {

@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Mail makes the delivery of a mail, not sealed: a scenario reads it.
+// Mail returns the delivery of a mail. It is not sealed, because scenarios read it.
 func (m *Memory) Mail(_ context.Context, _ string, mail schemas.Mail, now time.Time) (schemas.Delivery, error) {
 	body, err := json.Marshal(mail)
 	return schemas.Delivery{
@@ -18,7 +18,8 @@ func (m *Memory) Mail(_ context.Context, _ string, mail schemas.Mail, now time.T
 	}, err
 }
 
-// Mail makes the delivery of a mail, unless the scenario is of a server without mail.
+// Mail returns the delivery of a mail, or an error if the scenario's server has no mail
+// server.
 func (w *environment) Mail(ctx context.Context, name string, mail schemas.Mail, now time.Time) (schemas.Delivery, error) {
 	if w.noMail {
 		return schemas.Delivery{}, schemas.Errorf(schemas.Unavailable, schemas.CodeMailNotConfigured, "the server has no mail server")
@@ -26,7 +27,7 @@ func (w *environment) Mail(ctx context.Context, name string, mail schemas.Mail, 
 	return w.Memory.Mail(ctx, name, mail, now)
 }
 
-// Mails returns the mails that are to be sent to somebody, oldest first.
+// Mails returns the queued mails that have a recipient, oldest first.
 func (m *Memory) Mails() []schemas.Mail {
 	var list []schemas.Mail
 	for _, d := range m.Deliveries() {
@@ -41,7 +42,7 @@ func (m *Memory) Mails() []schemas.Mail {
 // codeInput is the input of email-otp.
 const codeInput = "code"
 
-// mailedCode returns the code of the mail that was sent last, or of the one before.
+// mailedCode returns the code of the newest mail, or of the previous one.
 func (p *scenarioRun) mailedCode(which string) (string, error) {
 	mails, n := p.Mails(), 1
 	if which == "previous" {
@@ -53,7 +54,7 @@ func (p *scenarioRun) mailedCode(which string) (string, error) {
 	return mails[len(mails)-n].Code, nil
 }
 
-// addressees are who gets the mails.
+// addressees returns the recipients of the mails.
 func addressees(mails []schemas.Mail) []string {
 	list := []string{}
 	for _, m := range mails {
@@ -62,7 +63,8 @@ func addressees(mails []schemas.Mail) []string {
 	return list
 }
 
-// verifyEmail marks the address as verified, which takes it from others: see createUser.
+// verifyEmail marks the address as verified, which removes it from other users: see
+// createUser.
 func (m *Memory) verifyEmail(c schemas.VerifyEmail) error {
 	u, ok := m.users[c.UserID]
 	if !ok || schemas.IdentifierKey(u.Text("email")) != schemas.IdentifierKey(c.Email) {
@@ -74,7 +76,7 @@ func (m *Memory) verifyEmail(c schemas.VerifyEmail) error {
 	return m.updateUser(schemas.UpdateUser{UserID: u.ID, Attributes: map[string]any{schemas.EmailVerified: true}, At: c.At})
 }
 
-// loseEmail takes the address that identifies a user from all others.
+// loseEmail removes the address that identifies a user from all other users.
 func (m *Memory) loseEmail(owner schemas.User) {
 	for _, attribute := range schemas.IdentifyingAttributes() {
 		key := schemas.IdentifierKey(owner.Identifier(attribute))

@@ -9,9 +9,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// compareLike looks for whatever sets a reply apart from an earlier one, but for
-// what is new in every reply: tokens, challenges and ids. A person who could tell
-// two replies apart would learn what they must not, such as who has an account.
+// compareLike compares a reply with an earlier one, except for values that are new in
+// every reply: tokens, challenges and IDs. A caller that can distinguish the replies could
+// find out, for example, which accounts exist.
 func compareLike(d *differences, want, got *reply) {
 	a, b := describeQuestion(want), describeQuestion(got)
 	for _, member := range slices.Sorted(maps.Keys(a)) {
@@ -21,7 +21,7 @@ func compareLike(d *differences, want, got *reply) {
 	}
 }
 
-// describeQuestion is what tells a reply from others, by what to call it.
+// describeQuestion returns the distinguishing properties of a reply, by name.
 func describeQuestion(r *reply) map[string]string {
 	step := r.step
 	if step == nil {
@@ -41,9 +41,9 @@ func describeQuestion(r *reply) map[string]string {
 	return face
 }
 
-// shapeOf is the form of a text: of JSON its members and the forms of the items of its
-// lists. How many items have a form does not count: for a name that no user has, as many
-// passkeys are listed as users have, which is one or several.
+// shapeOf returns the structure of a text: the members of JSON objects and the structures
+// of list items. It ignores the number of equal items: for an unknown name the server
+// lists as many passkeys as users have, which is one or several.
 func shapeOf(text string) string {
 	var value any
 	if json.Unmarshal([]byte(text), &value) != nil {

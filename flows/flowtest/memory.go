@@ -10,11 +10,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Memory is a store in maps: what a test of a flow needs of one. It keeps the
-// promises that the nodes and the engine rest on: a commit happens as a whole
-// or not at all, a revision follows the one before, and no two users share the
-// value of an identifying attribute. Users have the type Person, or one that
-// lets them be as they are. It is safe for use by many goroutines.
+// Memory is an in-memory store for tests of flows. It makes the guarantees that nodes and
+// the engine rely on: a commit is atomic, revisions are consecutive, and identifying
+// attributes are unique. Users have the type Person or a type that accepts any attributes.
+// Memory is safe for concurrent use.
 type Memory struct {
 	mu          sync.Mutex
 	runs        map[string]schemas.Run
@@ -23,7 +22,7 @@ type Memory struct {
 	credentials []schemas.Credential
 	totps       map[string]schemas.TOTP
 	recovery    map[string]recovery
-	providers   map[string]schemas.IdentityProvider // by their handles
+	providers   map[string]schemas.IdentityProvider // by handle
 	identities  []schemas.Identity
 	sessions    []schemas.Session
 	requests    map[string]schemas.AuthRequest
@@ -45,7 +44,7 @@ func NewMemory() *Memory {
 	}
 }
 
-// Run returns a kept run.
+// Run returns a stored run.
 func (m *Memory) Run(_ context.Context, id string) (*schemas.Run, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,7 +54,7 @@ func (m *Memory) Run(_ context.Context, id string) (*schemas.Run, error) {
 	return nil, engine.NotFound(id)
 }
 
-// Commit moves a run on and applies the changes with it.
+// Commit stores the next revision of a run and applies the changes with it.
 func (m *Memory) Commit(_ context.Context, run *schemas.Run, changes []schemas.Change) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,7 +75,7 @@ func (m *Memory) Apply(_ context.Context, changes []schemas.Change) error {
 	return m.apply(changes)
 }
 
-// apply applies all changes to copies and keeps those only if all went well.
+// apply applies the changes to copies, and stores the copies if all changes succeed.
 func (m *Memory) apply(changes []schemas.Change) error {
 	next := &Memory{
 		users: maps.Clone(m.users), passwords: maps.Clone(m.passwords),
@@ -100,13 +99,13 @@ func notFound(code, what, id string) error {
 	return schemas.Errorf(schemas.NotFound, code, "there is no %s %.64q", what, id)
 }
 
-// person is what users of the only type there is are like.
+// person is the only user type with rules.
 var person = sync.OnceValues(func() (*schemas.CompiledUserType, error) {
 	t := schemas.Person()
 	return schemas.CompileUserType(&t)
 })
 
-// Sessions returns the sessions of a user that have not ended, oldest first.
+// Sessions returns the active sessions of a user, oldest first.
 func (m *Memory) Sessions(_ context.Context, userID string) ([]schemas.Session, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -119,7 +118,7 @@ func (m *Memory) Sessions(_ context.Context, userID string) ([]schemas.Session, 
 	return list, nil
 }
 
-// CreateAuthRequest keeps an authorization request.
+// CreateAuthRequest stores an authorization request.
 func (m *Memory) CreateAuthRequest(_ context.Context, r schemas.AuthRequest) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -127,7 +126,7 @@ func (m *Memory) CreateAuthRequest(_ context.Context, r schemas.AuthRequest) err
 	return nil
 }
 
-// AuthRequest returns an authorization request, also one that has expired.
+// AuthRequest returns an authorization request, even if it has expired.
 func (m *Memory) AuthRequest(_ context.Context, id string) (*schemas.AuthRequest, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -142,7 +141,7 @@ func noAuthRequest(id string) error {
 		"there is no authorization request %.64q that could be answered: it is unknown, has expired or has been answered", id)
 }
 
-// RegisteredScopes returns what an application is registered for as a client.
+// RegisteredScopes returns the scopes for which an application is registered.
 func (m *Memory) RegisteredScopes(ctx context.Context, applicationID string) ([]string, error) {
 	a, err := m.Application(ctx, applicationID)
 	if err != nil || a.OAuth() == nil {
@@ -151,7 +150,7 @@ func (m *Memory) RegisteredScopes(ctx context.Context, applicationID string) ([]
 	return a.OAuth().Scopes, nil
 }
 
-// Application finds an application.
+// Application returns an application.
 func (m *Memory) Application(_ context.Context, id string) (*schemas.Application, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -168,7 +167,7 @@ func (m *Memory) Events() []schemas.Event {
 	return slices.Clone(m.events)
 }
 
-// Deliveries returns what is to be sent, oldest first. Nobody sends it.
+// Deliveries returns the queued deliveries, oldest first. They are never sent.
 func (m *Memory) Deliveries() []schemas.Delivery {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// CheckUser checks a person by the type Person; users of other types may have
-// any attributes.
+// CheckUser checks a user of the type Person; users of other types can have any
+// attributes.
 func (m *Memory) CheckUser(_ context.Context, u *schemas.User) error {
 	if u.Type != schemas.PersonName {
 		return nil
@@ -30,7 +30,7 @@ func (m *Memory) CheckUser(_ context.Context, u *schemas.User) error {
 	return nil
 }
 
-// UserType returns the type Person; another is one that lets users be as they are.
+// UserType returns the type Person, or a type that accepts any attributes.
 func (m *Memory) UserType(_ context.Context, name string) (*schemas.UserType, error) {
 	if name != schemas.PersonName {
 		return &schemas.UserType{Name: name, Schema: json.RawMessage(`{"type": "object"}`)}, nil
@@ -39,8 +39,8 @@ func (m *Memory) UserType(_ context.Context, name string) (*schemas.UserType, er
 	return &t, nil
 }
 
-// find returns the user whom one of the attributes identifies by the value, however it
-// is written.
+// find returns the user that one of the attributes identifies by the value. It compares
+// normalized values.
 func (m *Memory) find(value string, attributes ...string) *schemas.User {
 	key := schemas.IdentifierKey(value)
 	for _, u := range m.users {
@@ -53,12 +53,12 @@ func (m *Memory) find(value string, attributes ...string) *schemas.User {
 	return nil
 }
 
-// credential returns the index of the passkey with the id, or -1.
+// credential returns the index of the passkey with the ID, or -1.
 func (m *Memory) credential(id schemas.Bytes) int {
 	return slices.IndexFunc(m.credentials, func(c schemas.Credential) bool { return bytes.Equal(c.ID, id) })
 }
 
-// User finds a user by id.
+// User returns a user by ID.
 func (m *Memory) User(_ context.Context, id string) (*schemas.User, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,8 +68,8 @@ func (m *Memory) User(_ context.Context, id string) (*schemas.User, error) {
 	return nil, notFound(schemas.CodeUserNotFound, "user", id)
 }
 
-// UserByAttribute finds a user by an identifying attribute. In scenarios all user types share the
-// global identifier scope.
+// UserByAttribute returns a user by an identifying attribute. In scenarios all user types
+// share the global identifier scope.
 func (m *Memory) UserByAttribute(_ context.Context, _, attribute, value string) (*schemas.User, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -79,8 +79,8 @@ func (m *Memory) UserByAttribute(_ context.Context, _, attribute, value string) 
 	return nil, notFound(schemas.CodeUserNotFound, "user with the "+attribute, value)
 }
 
-// PasswordHash returns the hash of the user's password, "" if there is none, and the
-// id of the password.
+// PasswordHash returns the hash of the user's password, "" if the user has none, and the
+// ID of the password.
 func (m *Memory) PasswordHash(_ context.Context, userID string) (hash, id string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,7 +101,7 @@ func (m *Memory) Credentials(_ context.Context, userID string) ([]schemas.Creden
 	return list, nil
 }
 
-// Credential finds a passkey by its id, whoever has it.
+// Credential returns a passkey by its ID, for any user.
 func (m *Memory) Credential(_ context.Context, id schemas.Bytes) (*schemas.Credential, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,7 +112,7 @@ func (m *Memory) Credential(_ context.Context, id schemas.Bytes) (*schemas.Crede
 	return nil, notFound(schemas.CodeCredentialNotFound, "passkey", id.String())
 }
 
-// Permissions returns what the user may do.
+// Permissions returns the user's permissions.
 func (m *Memory) Permissions(_ context.Context, userID string) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

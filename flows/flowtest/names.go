@@ -9,8 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// checkNames finds names that stand for nothing in the file, and scenarios that
-// cannot be told apart.
+// checkNames finds names that the file does not define, and scenarios with the same name.
 func (f *File) checkNames() (problems []schemas.Problem) {
 	first := map[string]int{}
 	for i, s := range f.Scenarios {
@@ -35,7 +34,7 @@ func (f *File) checkNames() (problems []schemas.Problem) {
 	return problems
 }
 
-// check finds members that would mean nothing beside others.
+// check finds members that have no effect in combination with others.
 func (s Send) check(at string, first bool) (problems []schemas.Problem) {
 	without := func(where string, members map[string]bool, why string) {
 		for _, name := range slices.Sorted(maps.Keys(members)) {
@@ -67,7 +66,7 @@ func (s Send) check(at string, first bool) (problems []schemas.Problem) {
 	return problems
 }
 
-// checkUsers finds users of a step whom the file does not have.
+// checkUsers finds users in a step that the file does not define.
 func (f *File) checkUsers(problems []schemas.Problem, at string, x Exchange) []schemas.Problem {
 	if c := x.Send.Passkey; c != nil && c.As != "" {
 		problems = f.checkUser(problems, at+".send.passkey.as", c.As)
@@ -99,7 +98,7 @@ func (f *File) checkUser(problems []schemas.Problem, path, name string) []schema
 	return append(problems, problem(path, "there is no user %q%s", name, schemas.Hint(name, slices.Sorted(maps.Keys(f.Users)))))
 }
 
-// checkSteps finds steps that the flow cannot come to.
+// checkSteps finds expected steps that the flow cannot reach.
 func (f *File) checkSteps(g *engine.Graph) (problems []schemas.Problem) {
 	var known []string
 	for _, n := range g.Nodes() {

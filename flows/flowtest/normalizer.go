@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// normalizer gives ids that are made as a run goes, and differ each time, names that do
-// not: what is told of a scenario is the same whenever it is played.
+// normalizer replaces generated IDs with stable names, so that the output of a scenario is
+// the same in every run.
 type normalizer struct {
-	given map[string]bool // ids that are the same each time
+	given map[string]bool // IDs that do not change between runs
 	names map[string]string
 }
 
@@ -23,7 +23,7 @@ func newNormalizer(users map[string]Given) *normalizer {
 	return s
 }
 
-// text writes a text with the names.
+// text replaces the IDs in a text.
 func (s *normalizer) text(text string) string {
 	return madeID.ReplaceAllStringFunc(text, func(id string) string {
 		if s.given[id] {
@@ -36,12 +36,12 @@ func (s *normalizer) text(text string) string {
 	})
 }
 
-// normalizeLines writes lines with the names.
+// normalizeLines replaces the IDs in lines.
 func (s *normalizer) normalizeLines(lines ...string) []string {
 	return strings.Split(s.text(strings.Join(lines, "\n")), "\n")
 }
 
-// normalizeValue writes a value with the names, if it is a text.
+// normalizeValue replaces the IDs in a value if it is a string.
 func (s *normalizer) normalizeValue(value any) any {
 	if text, ok := value.(string); ok {
 		return s.text(text)

@@ -16,7 +16,7 @@ func (m *Memory) requireProofs(c schemas.RequireProofs) error {
 	return m.requireActive(c.UserID, c.At)
 }
 
-// requireActive refuses a user who may not sign in at that time.
+// requireActive rejects a user who may not sign in at that time.
 func (m *Memory) requireActive(userID string, at time.Time) error {
 	u := m.users[userID]
 	if inactive := u.CheckActive(at); inactive != nil {
@@ -25,7 +25,7 @@ func (m *Memory) requireActive(userID string, at time.Time) error {
 	return nil
 }
 
-// hasProof reports whether a user has the credential that a proof names.
+// hasProof reports whether a user has the credential of a proof.
 func (m *Memory) hasProof(userID string, p schemas.Proof) bool {
 	switch p.Kind {
 	case schemas.PasswordProof:

@@ -12,8 +12,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Load reads a scenario file. The error lists everything that is wrong with
-// it, by line and column, or says that no flow is named or beside it.
+// Load reads a scenario file. The error lists all problems with line and column, or
+// reports that the file names no flow and none has the matching name.
 func Load(path string) (*File, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -29,7 +29,7 @@ func Load(path string) (*File, error) {
 	return f, err
 }
 
-// parse reads the text of a scenario file and checks what the text alone tells.
+// parse reads the text of a scenario file and makes the checks that do not need the flow.
 func parse(path string, text []byte) (*File, []schemas.Problem) {
 	doc, problems := schemas.ParseYAML(text)
 	f := &File{path: path, doc: doc}
@@ -42,10 +42,9 @@ func parse(path string, text []byte) (*File, []schemas.Problem) {
 	return f, problems
 }
 
-// Check returns everything that is wrong with a scenario file, but for what only
-// running it tells, and how many scenarios it has. The steps that scenarios expect
-// are looked for in the flow, if that compiles: what is wrong with it is for a check
-// of the flow to tell.
+// Check returns the number of scenarios and all problems of a scenario file that do not
+// need a run. It looks up the expected steps in the flow if that compiles; errors in the
+// flow are left to the check of the flow.
 func Check(path string, text []byte) (scenarios int, problems []schemas.Problem) {
 	f, problems := parse(path, text)
 	if len(problems) > 0 {
@@ -69,10 +68,10 @@ func Check(path string, text []byte) (scenarios int, problems []schemas.Problem)
 	return len(f.Scenarios), nil
 }
 
-// FlowPath is the path of the file of the flow that the scenarios are about.
+// FlowPath returns the path of the flow that the scenarios test.
 func (f *File) FlowPath() string { return filepath.Join(filepath.Dir(f.path), f.Flow) }
 
-// place is where a value of the file stands.
+// place returns the position of a value in the file.
 func (f *File) place(path string) (line, column int) {
 	at := f.doc.Locate([]schemas.Problem{{Path: path}})[0]
 	return at.Line, at.Column

@@ -10,15 +10,15 @@ import (
 	"github.com/postern-id/postern/engine"
 )
 
-// Report is what came of a scenario file.
+// Report is the result of a scenario file.
 type Report struct {
 	// Results are in the order of the file.
 	Results []Result
-	// Coverage is what the scenarios reached.
+	// Coverage describes which outcomes the scenarios reached.
 	Coverage Coverage
 }
 
-// Failed counts the scenarios that failed.
+// Failed returns the number of failed scenarios.
 func (r *Report) Failed() (n int) {
 	for _, result := range r.Results {
 		if result.Failure != nil {
@@ -28,34 +28,35 @@ func (r *Report) Failed() (n int) {
 	return n
 }
 
-// Result is what came of one scenario.
+// Result is the result of one scenario.
 type Result struct {
 	Name string
-	Line int // where it begins
+	Line int // first line of the scenario
 	// Failure is nil if the scenario passed.
 	Failure *Failure
-	// Transcript tells what was sent and what came, a line each, up to the step that
-	// failed. It is there if the scenario failed or the Runner keeps them all.
+	// Transcript has one line for each request and reply, up to the failed step. It is set
+	// if the scenario failed or Runner.Transcripts is set.
 	Transcript []string
 }
 
 // Runner runs scenarios. The zero value runs all of them.
 type Runner struct {
-	// Only, if not nil, leaves out the scenarios whose name it does not match.
+	// Only, if not nil, selects the scenarios whose names match.
 	Only *regexp.Regexp
-	// Transcripts keeps those of scenarios that pass, too.
+	// Transcripts includes the transcripts of scenarios that pass.
 	Transcripts bool
 }
 
 // Run runs every scenario of the file.
 func (f *File) Run(ctx context.Context) (*Report, error) { return Runner{}.Run(ctx, f) }
 
-// scenariosPerWorker is how many scenarios are worth another compilation of the flow.
+// scenariosPerWorker is the number of scenarios that justify another compilation of the
+// flow.
 const scenariosPerWorker = 16
 
-// Run runs scenarios of the file, as many at a time as there are processors; each
-// has a store, devices and a clock of its own. The error is for a flow that does not
-// compile or a file that makes no sense; failed scenarios are in the report.
+// Run runs scenarios of the file in parallel, up to one per processor. Each has its own
+// store, devices and clock. The error reports a flow that does not compile or an invalid
+// file; failed scenarios are in the report.
 func (r Runner) Run(ctx context.Context, f *File) (*Report, error) {
 	chosen := r.chosen(f)
 	worlds := []*environment{}
@@ -89,7 +90,7 @@ func (r Runner) Run(ctx context.Context, f *File) (*Report, error) {
 	return &Report{Results: results, Coverage: covered(f, worlds)}, nil
 }
 
-// chosen are the numbers of the scenarios to run.
+// chosen returns the indexes of the scenarios to run.
 func (r Runner) chosen(f *File) (list []int) {
 	for i, s := range f.Scenarios {
 		if r.Only == nil || r.Only.MatchString(s.Name) {
@@ -99,8 +100,7 @@ func (r Runner) chosen(f *File) (list []int) {
 	return list
 }
 
-// runOne runs the scenario of the number i. The error is for a file that makes no
-// sense.
+// runOne runs the scenario with the index i. The error reports an invalid file.
 func (r Runner) runOne(ctx context.Context, w *environment, i int) (Result, error) {
 	s := w.file.Scenarios[i]
 	if err := w.reset(ctx, s); err != nil {
@@ -121,7 +121,7 @@ func (r Runner) runOne(ctx context.Context, w *environment, i int) (Result, erro
 	return result, nil
 }
 
-// count adds what one scenario reached: each outcome once.
+// count adds the outcomes that one scenario reached, each once.
 func (w *environment) count(left []exit) {
 	seen := map[exit]bool{}
 	for _, at := range left {

@@ -9,23 +9,23 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// scenarioRun is one scenario while it is played.
+// scenarioRun is one scenario in progress.
 type scenarioRun struct {
 	*environment
 	scenario   Scenario
-	number     int // of the scenario
+	number     int // index of the scenario
 	browser    *browser
-	steps      []*schemas.Step              // those the client got, oldest first
+	steps      []*schemas.Step              // received by the client, oldest first
 	replies    []*reply                     // to each step
-	answers    map[string]map[string]string // the last of each device
-	isSignedIn map[string]string            // the last from a provider
-	left       []exit                       // by which the run left nodes
+	answers    map[string]map[string]string // last answer of each device
+	isSignedIn map[string]string            // last answer from a provider
+	left       []exit                       // nodes that the run left, with their outcomes
 	transcript []string
 	normalizer *normalizer
 }
 
-// reply is what comes of a request: a step, or an error instead of one, or nothing
-// because a device declined.
+// reply is the result of a request: a step, an error, or nothing because a device
+// declined.
 type reply struct {
 	step     *schemas.Step
 	refused  *schemas.Error
@@ -36,7 +36,7 @@ type reply struct {
 	left     []exit
 }
 
-// play runs the scenario to its first step that is not as expected, if any.
+// play runs the scenario up to the first step that is not as expected, if any.
 func (p *scenarioRun) play(ctx context.Context) *Failure {
 	p.answers, p.normalizer = map[string]map[string]string{}, newNormalizer(p.file.Users)
 	for j, x := range p.scenario.Steps {
@@ -60,8 +60,8 @@ func (p *scenarioRun) play(ctx context.Context) *Failure {
 	return nil
 }
 
-// exchange sends one request and takes what comes. The error is for a request that
-// could not be made, or a defect of the product.
+// exchange sends one request and returns the reply. The error reports a request that could
+// not be made, or a defect of the product.
 func (p *scenarioRun) exchange(ctx context.Context, j int, send Send) (*reply, error) {
 	events, mails, left := len(p.Events()), len(p.Mails()), len(p.left)
 	asked, reported := len(p.asked), len(p.queuedCalls())
@@ -121,7 +121,7 @@ func (p *scenarioRun) request(ctx context.Context, j int, send Send) (*schemas.S
 	return p.engine.Continue(ctx, *answer, req)
 }
 
-// answer is what the client answers to a step.
+// answer returns the client's answer to a step.
 func (p *scenarioRun) answer(step *schemas.Step, send Send) (*engine.Reply, error) {
 	r := &engine.Reply{ExecutionID: step.ExecutionID, Action: send.Action, Inputs: map[string]string{}, ChallengeToken: step.ChallengeToken}
 	if send.Stale {

@@ -13,8 +13,8 @@ import (
 //go:embed scenario.schema.json
 var scenarioSchemaText string
 
-// Schema is the JSON Schema of scenario files. It knows the members of an
-// application and every fault of an authenticator.
+// Schema returns the JSON Schema of scenario files. It includes the members of an
+// application and all faults of an authenticator.
 func Schema() *schemas.Schema { return scenarioSchema() }
 
 var scenarioSchema = sync.OnceValue(func() *schemas.Schema {
@@ -25,7 +25,7 @@ var scenarioSchema = sync.OnceValue(func() *schemas.Schema {
 	return schemas.MustSchema("scenario", string(text))
 })
 
-// completeSchema puts into the schema's definitions what is described elsewhere.
+// completeSchema adds the definitions that other packages describe.
 func completeSchema() ([]byte, error) {
 	var scenario, application map[string]any
 	if err := json.Unmarshal([]byte(scenarioSchemaText), &scenario); err != nil {
@@ -51,7 +51,8 @@ func completeSchema() ([]byte, error) {
 	return json.Marshal(scenario)
 }
 
-// faultSchema names every fault, and describes each as editors show it.
+// faultSchema returns the schema of the faults of an authenticator, with the descriptions
+// that editors show.
 func faultSchema() map[string]any {
 	var names, docs []string
 	for _, d := range passkeytest.Catalogue() {

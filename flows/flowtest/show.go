@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// show writes a value as it could stand in a scenario file.
+// show writes a value in the notation of scenario files.
 func show(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -36,7 +36,7 @@ func show(value any) string {
 	return string(text)
 }
 
-// describe tell what is sent.
+// describe returns the transcript line of a request.
 func (s Send) describe(first bool, start map[string]string) string {
 	var said []string
 	if s.After != "" {
@@ -103,8 +103,8 @@ func (c *Ceremony) describe() string {
 	return said
 }
 
-// describe tell what came: a line for the reply, one for the way the run took, one for
-// what it asked and told services, one for the audit log.
+// describe returns the transcript lines of a reply: the reply, the outcomes, the requests
+// to services and the audit log.
 func (r *reply) describe() (lines []string) {
 	switch {
 	case r.declined != nil:

@@ -8,18 +8,18 @@ import (
 	"sync"
 )
 
-// FileReport is what came of a scenario file: a report, or why there is none.
+// FileReport is the result of a scenario file: a report, or an error.
 type FileReport struct {
-	Name   string // as it was given
+	Name   string // as passed to RunFiles
 	Report *Report
 	Err    error
 }
 
-// Suite is what came of scenario files, in their order.
+// Suite contains the results of scenario files, in their order.
 type Suite []FileReport
 
-// RunFiles runs the scenarios of files, as many files at a time as there are
-// processors. What comes of it does not depend on how many those are.
+// RunFiles runs the scenarios of files in parallel, up to one file per processor. The
+// result does not depend on the number of processors.
 func (r Runner) RunFiles(ctx context.Context, names []string) Suite {
 	suite := make(Suite, len(names))
 	next := make(chan int)
@@ -49,8 +49,8 @@ func (r Runner) file(ctx context.Context, name string) FileReport {
 	return report
 }
 
-// Count counts scenarios that passed, and those that failed; a file that could not
-// be run counts as one that did.
+// Count returns the numbers of scenarios that passed and failed. A file that could not be
+// run counts as one failure.
 func (s Suite) Count() (passed, failed int) {
 	for _, f := range s {
 		if f.Err != nil {
@@ -64,11 +64,11 @@ func (s Suite) Count() (passed, failed int) {
 	return passed, failed
 }
 
-// Coverage is what the scenarios reached of each flow, in the order in which the
-// flows are first met. Several files may have scenarios of one flow.
+// Coverage returns the coverage of each flow, in order of first appearance. Several files
+// can have scenarios of one flow.
 func (s Suite) Coverage() []Coverage {
 	list := []Coverage{}
-	at := map[string]int{} // flow's file → index
+	at := map[string]int{} // file of the flow → index
 	for _, f := range s {
 		if f.Err != nil {
 			continue
@@ -85,7 +85,7 @@ func (s Suite) Coverage() []Coverage {
 	return list
 }
 
-// Percent is how much of the outcomes scenarios reached, of 100.
+// Percent returns the percentage of reached outcomes.
 func (c *Coverage) Percent() float64 {
 	reached, all := c.Count()
 	if all == 0 {
@@ -94,14 +94,14 @@ func (c *Coverage) Percent() float64 {
 	return 100 * float64(reached) / float64(all)
 }
 
-// Summary tell how much that is: "75.0% (3 of 4 outcomes)".
+// Summary describes the coverage: "75.0% (3 of 4 outcomes)".
 func (c *Coverage) Summary() string {
 	reached, all := c.Count()
 	return fmt.Sprintf("%.1f%% (%d of %d outcomes)", c.Percent(), reached, all)
 }
 
-// Untested is what came of a flow that no scenarios are about: nothing was reached.
-// The error is for one that does not compile.
+// Untested returns the report of a flow without scenarios. The error reports a flow that
+// does not compile.
 func Untested(flow string) (FileReport, error) {
 	f := &File{path: flow, Flow: filepath.Base(flow)}
 	w, err := newEnvironment(f)

@@ -8,16 +8,16 @@ import (
 	"text/tabwriter"
 )
 
-// Text writes what came of scenarios for people to read.
+// Text writes the results of scenarios for humans.
 type Text struct {
-	// Verbose also names the scenarios that passed, tells the transcripts of those
-	// that failed, and lists what none of them reached.
+	// Verbose also lists scenarios that passed, transcripts of those that failed, and
+	// outcomes that none reached.
 	Verbose bool
-	// Coverage adds a table of what was reached of each flow.
+	// Coverage adds a table with the coverage of each flow.
 	Coverage bool
 }
 
-// Write writes the failures first to last, then the tables, then the count.
+// Write writes the results of the files in order, then the tables, then the count.
 func (t Text) Write(w io.Writer, suite Suite) error {
 	out := &firstError{w: w}
 	for _, f := range suite {
@@ -56,12 +56,12 @@ func (t Text) file(w io.Writer, f FileReport) {
 	}
 }
 
-// indented moves the lines of a text to the right, below what they are about.
+// indented indents the lines of a text.
 func indented(text string) string {
 	return "    " + strings.ReplaceAll(text, "\n", "\n    ") + "\n"
 }
 
-// writeTable writes how many scenarios left each node by each outcome, if any did.
+// writeTable writes the number of scenarios that left each node by each outcome.
 func writeTable(w io.Writer, c Coverage) {
 	if reached, _ := c.Count(); reached == 0 {
 		fmt.Fprintf(w, "%s: %s\n    nothing is reached\n\n", c.File, c.Summary())
@@ -78,11 +78,11 @@ func writeTable(w io.Writer, c Coverage) {
 			fmt.Fprintf(table, "    %s\t%s\t%s\t%s\n", n.ID, n.Kind, cmp.Or(o.Outcome, "(ends the run)"), count)
 		}
 	}
-	_ = table.Flush() // w keeps the error
+	_ = table.Flush() // w stores the error
 	fmt.Fprintln(w)
 }
 
-// firstError writes until that fails, and keeps why.
+// firstError writes until the first error, and returns that error from then on.
 type firstError struct {
 	w   io.Writer
 	err error
