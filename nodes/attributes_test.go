@@ -35,7 +35,8 @@ func ownVisit(userID string, change ...func(*engine.Visit)) *engine.Visit {
 	return visit(append([]func(*engine.Visit){known(userID), func(v *engine.Visit) { v.Facts = engine.NewFacts(engine.Authenticated) }}, change...)...)
 }
 
-// By default a form asks for what the type requires, as far as forms can.
+// By default a form requests the attributes that the type requires, if inputs can
+// represent them.
 func TestAttributesByType(t *testing.T) {
 	w := newWorld(t)
 	w.userType = &schemas.UserType{Name: "Staff", Schema: json.RawMessage(staffSchema)}
@@ -68,8 +69,8 @@ func TestAttributesByType(t *testing.T) {
 	}
 }
 
-// What the type finds wrong is told where it was asked; what else is wrong with
-// the user is not for the person to mend.
+// Violations of the type are reported at the input that requested the attribute. Users
+// cannot correct other problems.
 func TestAttributesThatDoNotFit(t *testing.T) {
 	w := newWorld(t)
 	exec := w.make(t, "attributes", `{"attributes": ["family_name"]}`, nil)
@@ -104,12 +105,11 @@ func TestAttributesThatIdentify(t *testing.T) {
 			t.Errorf("%s: %+v", value, d)
 		}
 	}
-	w.users["bob"].Attributes = map[string]any{"username": "bob@example.org"} // his own is not another's
+	w.users["bob"].Attributes = map[string]any{"username": "bob@example.org"} // the user's own value is no conflict
 	left(t, run(t, exec, ownVisit("bob", answer("submit", "email", "bob@example.org"))), "done")
 }
 
-// A user that the run has not stored yet is made with the attributes; one that it
-// has just stored is changed.
+// A draft is created with the attributes; a user that the run has just stored is updated.
 func TestAttributesOfNewUsers(t *testing.T) {
 	w := newWorld(t)
 	exec := w.make(t, "attributes", `{"attributes": ["nickname"]}`, nil)

@@ -68,8 +68,8 @@ func TestAuthorizationCode(t *testing.T) {
 	}
 }
 
-// checkSession makes sure that the step starts the session that the assertion
-// names, before it says so in the audit log, and that both end together.
+// checkSession checks that the step starts the session of the assertion before it records
+// it in the audit log, and that both end together.
 func checkSession(t *testing.T, d *engine.Decision, v *engine.Visit, stated schemas.Assertion) {
 	t.Helper()
 	started, ok := d.Changes[0].(schemas.StartSession)
@@ -89,8 +89,7 @@ func checkSession(t *testing.T, d *engine.Decision, v *engine.Visit, stated sche
 	}
 }
 
-// A session lasts as long as it is said to where it begins in a browser, and as
-// long as the assertion elsewhere.
+// In a browser a session has its own lifetime; elsewhere it ends with the assertion.
 func TestHowLongASessionLasts(t *testing.T) {
 	w := newWorld(t)
 	w.deps.SessionTTL = 3 * time.Hour
@@ -132,7 +131,7 @@ func TestAuthorizationCodeFails(t *testing.T) {
 	}
 }
 
-// Users of a type that the application does not serve get no assertion for it.
+// Users of a type that the application does not allow get no assertion for it.
 func TestAssertionOnlyForAllowedUserTypes(t *testing.T) {
 	w := newWorld(t)
 	exec := w.make(t, "authorization-code", `{}`, nil)

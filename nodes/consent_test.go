@@ -14,12 +14,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Consent returns what a user has agreed to.
+// Consent returns the scopes that a user has granted.
 func (d *directory) Consent(_ context.Context, userID, applicationID string) (*schemas.Consent, error) {
 	return d.consents[userID+" "+applicationID], d.broken
 }
 
-// AuthRequest returns the only one there is.
+// AuthRequest returns the only authorization request.
 func (d *directory) AuthRequest(_ context.Context, id string) (*schemas.AuthRequest, error) {
 	if d.request == nil || d.request.ID != id {
 		return nil, errors.New("no such request")
@@ -27,7 +27,7 @@ func (d *directory) AuthRequest(_ context.Context, id string) (*schemas.AuthRequ
 	return d.request, d.broken
 }
 
-// ScopeNames calls reading orders something.
+// ScopeNames has a display name for reading orders.
 func (d *directory) ScopeNames(context.Context, []string) (map[string]string, error) {
 	return map[string]string{"openid": "Know who you are", "shop:orders:read": "See orders", "shop:secret": "shop:secret"}, d.broken
 }
@@ -36,8 +36,8 @@ var thirdParty = &schemas.Application{
 	ID: "app-1", Name: "Photos", RequireConsent: true, LogoURL: "https://photos.example/logo.png", PolicyURI: "https://photos.example/privacy",
 }
 
-// asking is a world in which the client of an application asks for scopes, and a
-// visit by Ada who has signed in for it.
+// asking returns a world in which an application's client requests scopes, and a visit by
+// Ada, who has signed in for it.
 func asking(t *testing.T, app *schemas.Application, scopes ...string) (*world, func(...func(*engine.Visit)) *engine.Visit) {
 	t.Helper()
 	w := newWorld(t)
@@ -50,7 +50,7 @@ func asking(t *testing.T, app *schemas.Application, scopes ...string) (*world, f
 	}
 }
 
-// agreed has Ada have agreed to scopes.
+// agreed stores Ada's consent to scopes.
 func (w *world) agreed(again *time.Time, scopes ...string) {
 	c := &schemas.Consent{GrantedAt: noon, AskAgainAt: again}
 	for _, scope := range scopes {
@@ -71,7 +71,7 @@ func (w *world) consentNode(t *testing.T, with string, next map[string]string) e
 	return exec
 }
 
-// question is what a decision asks about.
+// question returns the consent that a decision requests.
 func question(t *testing.T, d *engine.Decision) schemas.ConsentQuestion {
 	t.Helper()
 	if d.Ask == nil {
@@ -98,7 +98,7 @@ func TestWhoIsAskedForConsent(t *testing.T) {
 		agreed []string
 		again  *time.Time
 		visit  func(*engine.Visit)
-		want   []string // nil: nobody is asked
+		want   []string // nil: no consent is requested
 	}{
 		"a first time, for what the user may do":   {nil, nil, prompted(), all},
 		"an application of an administrator":       {nil, nil, own, nil},
@@ -133,8 +133,7 @@ func TestWhoIsAskedForConsent(t *testing.T) {
 	}
 }
 
-// That somebody signs in at all is asked once, also where the client asks for
-// nothing.
+// Consent to the sign-in itself is requested once, even if the client requests no scopes.
 func TestConsentToNoScope(t *testing.T) {
 	w, at := asking(t, thirdParty)
 	exec := w.consentNode(t, `{}`, nil)
@@ -186,15 +185,15 @@ func TestConsentDomain(t *testing.T) {
 	}
 }
 
-// agreeing is the visit in which somebody agrees to what the visit before has asked.
+// agreeing returns the visit in which the user agrees to the question of the previous
+// visit.
 func agreeing(t *testing.T, exec engine.Executor, at func(...func(*engine.Visit)) *engine.Visit) *engine.Visit {
 	t.Helper()
 	asked := run(t, exec, at())
 	return at(answer("allow"), func(v *engine.Visit) { v.NodeState = asked.NodeState })
 }
 
-// Who agrees has agreed to what they were shown, and to nothing that has taken its
-// place.
+// A user agrees to the scopes shown, not to those that replaced them since.
 func TestConsentIsToWhatWasShown(t *testing.T) {
 	renamed := *thirdParty
 	renamed.Name = "Postern"
@@ -259,7 +258,7 @@ func TestConsentAnswers(t *testing.T) {
 		t.Errorf("events %s", actions(d))
 	}
 	left(t, run(t, elsewhere, at(answer("other"))), "other")
-	// Who has agreed in the meantime, in another tab, may still say no.
+	// A user who has agreed in another tab in the meantime can still decline.
 	w.agreed(nil, scopes...)
 	left(t, run(t, elsewhere, at(answer("deny"))), "denied")
 }
@@ -306,7 +305,7 @@ func TestConsentConfiguration(t *testing.T) {
 	}
 }
 
-// Whatever the flow, no such client gets anything of somebody who was not asked.
+// Whatever the flow, such a client gets nothing from a user who was not asked for consent.
 func TestAuthorizationCodeNeedsConsent(t *testing.T) {
 	consented := func(v *engine.Visit) { v.Facts = engine.NewFacts(engine.User, engine.Authenticated, engine.Consented) }
 	for name, test := range map[string]struct {
@@ -347,7 +346,8 @@ func TestAuthorizationCodeNeedsConsent(t *testing.T) {
 	}
 }
 
-// The whole way: a flow that asks, one that goes around, and one for another user.
+// Complete flows: one that requests consent, one that bypasses it, and one with a
+// different user.
 func TestConsentInFlows(t *testing.T) {
 	const asks = `{"id": "ok", "use": "consent", "next": {"granted": "done", "denied": "end"}}`
 	key := `{"id": "key", "use": "passkey-authenticate", "next": "NEXT"}`
@@ -374,8 +374,7 @@ func TestConsentInFlows(t *testing.T) {
 	}
 }
 
-// A consent is the word of the user who gave it: whoever signs in after them is
-// asked too.
+// A consent belongs to the user who gave it: the next user who signs in is asked too.
 func TestConsentIsNotInherited(t *testing.T) {
 	nodes := []string{
 		`{"id": "key", "use": "passkey-authenticate", "with": {"mode": "usernameless"}, "next": "NEXT"}`,
@@ -398,11 +397,11 @@ func TestConsentIsNotInherited(t *testing.T) {
 	}
 }
 
-// stranger is an application for which nobody vouches.
+// stranger is an unverified application.
 var stranger = &schemas.Application{ID: "app-1", Name: "Photos", Registration: schemas.RegisteredByDocument}
 
-// Permissions to manage the service are given to a stranger only shortly after a sign-in
-// for this request, and each time anew.
+// An untrusted application gets permissions to manage the service only shortly after a
+// sign-in for this request, and never by an earlier consent.
 func TestAudit05ApprovalTakesAFreshSignIn(t *testing.T) {
 	signedIn := func(ago time.Duration, session string) func(*engine.Visit) {
 		return func(v *engine.Visit) {
@@ -433,7 +432,7 @@ func TestAudit05ApprovalTakesAFreshSignIn(t *testing.T) {
 				w.request.ID, w.request.CreatedAt = "late", noon.Add(-50*time.Second)
 			}
 			w.permissions["ada"] = test.has
-			w.agreed(nil, "openid", "system", "shop:orders:read") // which does not count for system
+			w.agreed(nil, "openid", "system", "shop:orders:read") // which does not apply to system
 			d, err := w.consentNode(t, `{}`, map[string]string{"granted": "done", "denied": "end", "other": "who"}).Execute(t.Context(), v)
 			if err != nil {
 				t.Fatal(err)
@@ -457,8 +456,7 @@ func TestAudit05ApprovalTakesAFreshSignIn(t *testing.T) {
 	}
 }
 
-// What was approved is kept with the request. Who waits too long with the answer signs in
-// again.
+// The approval is stored with the request. A user who answers too late must sign in again.
 func TestAudit05ApprovalIsKeptWithTheRequest(t *testing.T) {
 	w, at := asking(t, stranger, "openid", "system")
 	w.permissions["ada"] = []string{"system:users:read"}

@@ -7,7 +7,7 @@ import (
 	"github.com/postern-id/postern/engine"
 )
 
-// A flow may rely on what a decision found out, and on that alone.
+// A flow can rely on exactly the facts that a decision establishes.
 func TestFlowsRelyOnDecisions(t *testing.T) {
 	tests := []struct{ name, when, always, otherwise, want string }{
 		{"who is authenticated gets in", "user.isAuthenticated", "done", "key", ""},

@@ -12,7 +12,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// condition is a decision with one case.
+// condition returns a decision with one case.
 func condition(when string) string {
 	return `{"cases": [{"when": ` + quoted(when) + `, "outcome": "yes"}]}`
 }
@@ -123,7 +123,7 @@ func TestDecisionThatCannotBeMade(t *testing.T) {
 	}
 }
 
-// nested is an expression of a million turns.
+// nested returns an expression with a million iterations.
 func nested() string {
 	list := "[0,1,2,3,4,5,6,7,8,9]"
 	e := "false"
@@ -219,13 +219,13 @@ func TestExpressionsReadOnlyWhatIsCertain(t *testing.T) {
 	}
 }
 
-// unmet returns what the node needs beyond the facts that are certain.
+// unmet returns the requirements of the node that the certain facts do not meet.
 func unmet(exec engine.Executor, certain ...engine.Fact) []engine.Need {
 	held := engine.NewFacts(certain...)
 	return slices.DeleteFunc(exec.(engine.Needer).Needs(), func(n engine.Need) bool { return held.HasAny(n.AnyOf) })
 }
 
-// A later case is read only where the earlier ones are false.
+// A later case is evaluated only if the earlier ones are false.
 func TestACaseReliesOnTheOnesBefore(t *testing.T) {
 	exec := newWorld(t).make(t, "decision", `{"cases": [
 		{"when": "!has(inputs.username)", "outcome": "none"},
@@ -298,8 +298,8 @@ func TestWhatSeveralCasesProve(t *testing.T) {
 	}
 }
 
-// TestWhatIsCertainCanBeRead evaluates what the check let pass with nothing
-// known: it must not fail for want of an input.
+// TestWhatIsCertainCanBeRead evaluates expressions that the check accepts without certain
+// facts: a missing input must not make them fail.
 func TestWhatIsCertainCanBeRead(t *testing.T) {
 	for _, when := range []string{
 		"has(inputs.username) && inputs.username == 'x'",
@@ -318,8 +318,8 @@ func TestWhatIsCertainCanBeRead(t *testing.T) {
 	}
 }
 
-// moments are the values of expressions in runs that differ in what expressions
-// can prove, each with what holds in it.
+// moments returns the values of expressions in runs that differ in provable facts, each
+// with the facts that hold.
 func moments() []moment {
 	var list []moment
 	for i := range 16 {
@@ -350,9 +350,9 @@ type moment struct {
 	values map[string]any
 }
 
-// FuzzExpression checks that no text brings the compiler down, that what it
-// accepts, with nothing certain, never fails for want of a user or input, and
-// that what a value proves holds wherever the expression has that value.
+// FuzzExpression checks that no text makes the compiler panic, that an expression accepted
+// without certain facts never fails for a missing user or input, and that the facts that a
+// value proves hold whenever the expression has that value.
 func FuzzExpression(f *testing.F) {
 	for _, seed := range []string{
 		"true", "user.hasPasskey", "has(inputs.a) && inputs.a == 'x'", "inputs.exists(k, k == 'a')",
@@ -402,14 +402,14 @@ func FuzzExpression(f *testing.F) {
 	})
 }
 
-// checkReadable makes sure that an expression which needs nothing to be certain
-// did not fail for want of a user or an input.
+// checkReadable checks that an expression without requirements did not fail for a missing
+// user or input.
 func checkReadable(t *testing.T, text string, e *expression, err error) {
 	if len(e.needs()) > 0 {
 		return
 	}
 	unknownUser := strings.Contains(err.Error(), "no such attribute")
-	// A map literal may lack a key of its own accord.
+	// A map literal can lack a key itself.
 	unknownInput := strings.HasPrefix(err.Error(), "no such key") && !strings.Contains(text, "{") && len(e.inputs) > 0
 	if unknownUser || unknownInput {
 		t.Errorf("%q passed the check and failed: %v", text, err)

@@ -27,10 +27,10 @@ func (p *post) Mail(_ context.Context, name string, m schemas.Mail, now time.Tim
 	return schemas.Delivery{ID: "delivery", Kind: schemas.MailDelivery, Body: body, CreatedAt: now}, err
 }
 
-// code is that of the newest mail.
+// code returns the code of the newest mail.
 func (p *post) code() string { return p.sent[len(p.sent)-1].Code }
 
-// codeWorld is a world with a post, and a node that sends codes by it.
+// codeWorld returns a world with a mail queue, and a node that sends codes with it.
 func codeWorld(t *testing.T, with string) (*world, *post, engine.Executor) {
 	w := newWorld(t)
 	p := &post{}
@@ -39,11 +39,11 @@ func codeWorld(t *testing.T, with string) (*world, *post, engine.Executor) {
 	return w, p, w.make(t, "email-otp", with, nil)
 }
 
-// A code opens what it was sent for, and nothing else.
+// A code is valid only for the purpose for which it was sent.
 func TestEmailOTPBinds(t *testing.T) {
 	moved := func(w *world) { w.users["ada"].Attributes["email"] = "new@example.org" }
 	tests := map[string]struct {
-		visit  *engine.Visit // that of the answer
+		visit  *engine.Visit // the visit of the answer
 		before func(*world)
 		right  bool
 	}{
@@ -74,7 +74,7 @@ func TestEmailOTPBinds(t *testing.T) {
 	}
 }
 
-// What is kept does not tell the code, and is not the same for another run.
+// The stored state does not reveal the code, and differs between runs.
 func TestEmailOTPKeepsNoCode(t *testing.T) {
 	_, p, exec := codeWorld(t, `{"digits": 8}`)
 	d := run(t, exec, visit(known("ada")))
@@ -93,7 +93,7 @@ func TestEmailOTPKeepsNoCode(t *testing.T) {
 	}
 }
 
-// A name is concealed in all that the client sees, and in the work there is.
+// Replies and the work of the server do not reveal whether a name exists.
 func TestEmailOTPConceals(t *testing.T) {
 	w, p, exec := codeWorld(t, `{}`)
 	w.users["eve"] = &schemas.User{ID: "eve", Attributes: map[string]any{"username": "eve"}} // without an address
@@ -130,7 +130,7 @@ func TestEmailOTPConceals(t *testing.T) {
 	}
 }
 
-// Somebody without an address is told, if they are theirs to know.
+// A user without an address gets an error if the run may reveal that.
 func TestEmailOTPMissing(t *testing.T) {
 	_, _, exec := codeWorld(t, `{}`)
 	d, err := exec.Execute(t.Context(), visit(known("bob")))
@@ -155,8 +155,8 @@ func TestEmailOTPMissing(t *testing.T) {
 	left(t, run(t, wired, proven), "missing")
 }
 
-// That no more mails may be sent is told with the question, and no error: what led
-// here still counts.
+// An exceeded mail limit is reported with the question and not as an error: the outcomes
+// before it still count.
 func TestEmailOTPThrottled(t *testing.T) {
 	_, p, exec := codeWorld(t, `{}`)
 	p.broken = schemas.Errorf(schemas.Throttled, "too_many_requests", "too many mails")
@@ -189,7 +189,7 @@ func TestEmailOTPGuesses(t *testing.T) {
 	}
 }
 
-// counted notes what came of guesses.
+// counted records the results of guesses.
 type counted struct{ outcomes []bool }
 
 func (c *counted) Guess(_ context.Context, _ schemas.Guess, check func() (bool, error)) (bool, error) {
@@ -198,8 +198,8 @@ func (c *counted) Guess(_ context.Context, _ schemas.Guess, check func() (bool, 
 	return right, err
 }
 
-// Names that nobody vouches for are not mailed: who registers a client could say
-// anything to people in our name.
+// Mails contain no names of unverified applications: otherwise anyone who registers a
+// client could send users any text in this server's name.
 func TestEmailOTPNames(t *testing.T) {
 	_, p, exec := codeWorld(t, `{}`)
 	stranger := *app
@@ -210,8 +210,8 @@ func TestEmailOTPNames(t *testing.T) {
 	}
 }
 
-// Who was merely found by a name gets no code at an address that they have not verified,
-// and what the client sees is what it sees of nobody.
+// A user who is only identified gets no code at an unverified address, and the client
+// cannot distinguish this from an unknown user.
 func TestAudit02NoCodeToUnverifiedAddress(t *testing.T) {
 	w, p, exec := codeWorld(t, `{}`)
 	w.users["mallory"] = &schemas.User{ID: "mallory", Attributes: map[string]any{"username": "mallory", "email": "victim@example.org"}}
@@ -235,8 +235,8 @@ func TestAudit02NoCodeToUnverifiedAddress(t *testing.T) {
 	left(t, run(t, wired, visit(known("mallory"))), "missing")
 }
 
-// Who has authenticated verifies the address by the code, and the commit makes sure that
-// it is still theirs.
+// The code verifies the address of an authenticated user, and the commit checks that the
+// user still has it.
 func TestEmailOTPVerifies(t *testing.T) {
 	w, p, exec := codeWorld(t, `{}`)
 	w.users["grace"] = &schemas.User{ID: "grace", Attributes: map[string]any{"email": "grace@example.org"}}
@@ -250,7 +250,8 @@ func TestEmailOTPVerifies(t *testing.T) {
 	}
 }
 
-// A server without mail takes another way where there is one, whoever the user is.
+// Without a mail server the node leaves by unavailable if the flow wires it, for every
+// user.
 func TestEmailOTPUnavailable(t *testing.T) {
 	w, p, _ := codeWorld(t, `{}`)
 	p.broken = schemas.Errorf(schemas.Unavailable, schemas.CodeMailNotConfigured, "no mail server")
@@ -263,7 +264,7 @@ func TestEmailOTPUnavailable(t *testing.T) {
 	}
 }
 
-// asked is a question as the client sees it.
+// asked returns a question as the client receives it.
 func asked(t *testing.T, d *engine.Decision) string {
 	t.Helper()
 	text, err := json.Marshal(d.Ask)

@@ -12,7 +12,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// factors is what users prove themselves by, in maps.
+// factors is an in-memory store of second factors.
 type factors struct {
 	apps   map[string]*schemas.TOTP
 	codes  map[string]map[string]bool // by user and hash
@@ -34,7 +34,7 @@ func (f *factors) RecoveryCodes(_ context.Context, userID string) (*schemas.Reco
 	return &schemas.RecoveryCodes{Total: 10, Left: len(f.codes[userID]), CreatedAt: noon}, f.broken
 }
 
-// labelled is a box that shows what it was given to seal.
+// labelled is a cipher that shows its plaintext.
 type labelled struct{}
 
 func (labelled) Seal(text []byte, belongs string) []byte {
@@ -73,7 +73,7 @@ func newFactorWorld(t *testing.T) (*world, *factors, totp.Key) {
 
 func enrolledHere(v *engine.Visit) { v.Facts = engine.NewFacts(engine.Authenticated, engine.Enrolled) }
 
-// What somebody has who knows the password alone is not replaced by it.
+// A user authenticated only by password cannot replace existing factors.
 func TestFactorsAreKept(t *testing.T) {
 	byPassword := authenticated(schemas.ACRPassword, "pwd")
 	tests := map[string]struct {
@@ -187,7 +187,7 @@ func TestTOTP(t *testing.T) {
 	noticed(t, d, schemas.CodeInvalidCredentials)
 }
 
-// The key of one user's app opens as nobody else's.
+// The key of a user's app cannot be opened for another user.
 func TestTOTPOfAnother(t *testing.T) {
 	w, f, key := newFactorWorld(t)
 	code, err := key.Code(noon)
@@ -230,7 +230,7 @@ func TestRecoveryCode(t *testing.T) {
 	}
 }
 
-// Codes differ, are of 120 bits, and the letters that are none are read as digits.
+// Codes are unique and have 120 bits; letters outside the alphabet are read as digits.
 func TestRecoveryCodesAreGood(t *testing.T) {
 	seen := map[string]bool{}
 	for range 100 {
@@ -246,7 +246,7 @@ func TestRecoveryCodesAreGood(t *testing.T) {
 	}
 }
 
-// Guesses of codes are counted apart from those of passwords, and refused as well.
+// Guesses of codes are counted separately from those of passwords, and limited too.
 func TestCodesAreThrottled(t *testing.T) {
 	w, _, _ := newFactorWorld(t)
 	refusing := &guessing{refuse: schemas.Errorf(schemas.Throttled, schemas.CodeTooManyAttempts, "wait")}
@@ -270,7 +270,7 @@ func TestCodesAreThrottled(t *testing.T) {
 	}
 }
 
-// A store that cannot be read is no reason to let anybody in, or to ask anew.
+// If the store cannot be read, no code is accepted and no question repeated.
 func TestFactorsFail(t *testing.T) {
 	w, f, _ := newFactorWorld(t)
 	f.broken = errors.New("the disk is gone")

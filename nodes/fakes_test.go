@@ -21,7 +21,7 @@ var (
 	app  = &schemas.Application{ID: "app-1", Name: "Shop", OUID: "ou-1"}
 )
 
-// directory is everything the kinds read, in maps.
+// directory is an in-memory store of everything that the kinds read.
 type directory struct {
 	users       map[string]*schemas.User
 	hashes      map[string]string
@@ -29,11 +29,11 @@ type directory struct {
 	permissions map[string][]string
 	consents    map[string]*schemas.Consent // by user and application
 	request     *schemas.AuthRequest
-	scopes      map[string][]string // of applications
-	misfit      []schemas.Problem   // what is wrong with whoever is to be created
+	scopes      map[string][]string // by application
+	misfit      []schemas.Problem   // problems of the user to be created
 	lookups     int                 // calls of UserByAttribute
 	userType    *schemas.UserType   // nil: Person
-	broken      error               // what every method fails with, if not nil
+	broken      error               // error of every method, if not nil
 }
 
 func notFound(code string) error {
@@ -60,7 +60,7 @@ func (d *directory) UserByAttribute(_ context.Context, _, attribute, value strin
 	return nil, notFound(schemas.CodeUserNotFound)
 }
 
-// CheckUser lets users be as they are, unless the test says what is wrong.
+// CheckUser accepts any user, unless the test sets problems.
 func (d *directory) CheckUser(_ context.Context, u *schemas.User) error {
 	if len(d.misfit) == 0 {
 		return d.broken
@@ -68,7 +68,7 @@ func (d *directory) CheckUser(_ context.Context, u *schemas.User) error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeUserDoesNotFit, "a %s is not like this", u.Type).WithProblems(d.misfit)
 }
 
-// UserType is Person, or that of the test.
+// UserType returns Person, or the type that the test sets.
 func (d *directory) UserType(context.Context, string) (*schemas.UserType, error) {
 	if d.userType != nil {
 		return d.userType, d.broken
@@ -108,7 +108,7 @@ func (d *directory) Credential(_ context.Context, id schemas.Bytes) (*schemas.Cr
 	return nil, notFound(schemas.CodeCredentialNotFound)
 }
 
-// hasher writes passwords in the clear and counts what it does.
+// hasher stores passwords in clear text and counts its calls.
 type hasher struct {
 	hashed, verified int
 	broken           error
@@ -136,8 +136,8 @@ func (a asserter) Assert(_ context.Context, s schemas.Assertion) (string, error)
 
 func (asserter) AssertionTTL() time.Duration { return time.Hour }
 
-// world is what a test of the kinds works with: Ada, who has a username, an
-// address and a password; and Bob, who has a passkey.
+// world is the environment of tests of the kinds: Ada has a username, an address and a
+// password; Bob has a passkey.
 type world struct {
 	*directory
 	hasher *hasher
@@ -146,8 +146,8 @@ type world struct {
 	kinds  engine.Kinds
 }
 
-// addInactive adds users with Ada's password: one who is disabled, one who is locked, and
-// one whose lock has just ended.
+// addInactive adds users with Ada's password: a disabled one, a locked one, and one whose
+// lock has just ended.
 func (w *world) addInactive() {
 	for _, u := range []*schemas.User{
 		{ID: "dora", Type: "Person", Status: schemas.UserDisabled}, {ID: "lea", Type: "Person", LockedUntil: noon.Add(time.Second)},
@@ -187,7 +187,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// enrol gives a user a passkey on the device.
+// enrol registers a user's passkey on the device.
 func (w *world) enrol(t *testing.T, userID string) schemas.Credential {
 	t.Helper()
 	options, session, err := w.deps.Ceremonies.BeginRegistration(passkey.RegistrationRequest{User: passkey.User{ID: userID, Name: userID}})
@@ -206,7 +206,7 @@ func (w *world) enrol(t *testing.T, userID string) schemas.Credential {
 	return *c
 }
 
-// make returns the executor of a node. Inputs are those of the flow.
+// make returns the executor of a node in a flow with the inputs.
 func (w *world) make(t *testing.T, use, with string, inputs map[string]schemas.InputType) engine.Executor {
 	t.Helper()
 	exec, problems := w.try(use, with, inputs, schemas.Next{To: "next"})
@@ -231,7 +231,7 @@ func (w *world) try(use, with string, inputs map[string]schemas.InputType, next 
 	})
 }
 
-// visit is a visit on arrival.
+// visit returns a visit on arrival.
 func visit(change ...func(*engine.Visit)) *engine.Visit {
 	v := &engine.Visit{
 		ExecutionID: "run-1", FlowType: schemas.Authentication, Application: app, Now: noon,
@@ -284,7 +284,7 @@ func answer(action string, pairs ...string) func(*engine.Visit) {
 	}
 }
 
-// run executes and fails the test on an error.
+// run executes a visit and fails the test on an error.
 func run(t *testing.T, exec engine.Executor, v *engine.Visit) *engine.Decision {
 	t.Helper()
 	d, err := exec.Execute(t.Context(), v)
@@ -331,7 +331,7 @@ func actions(d *engine.Decision) string {
 	return strings.Join(list, " ")
 }
 
-// text joins the messages of problems with their paths.
+// texts joins the messages of problems with their paths.
 func texts(problems []schemas.Problem) string {
 	var b strings.Builder
 	for _, p := range problems {

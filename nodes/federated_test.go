@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Where a provider sends the browser is a page of the server, or one that the
-// application has registered: never where somebody else would like it.
+// A provider redirects the browser only to a page of the server or a registered redirect
+// URI of the application, never to an attacker's.
 func TestRedirectURIOfRuns(t *testing.T) {
 	app := &schemas.Application{ClientID: "app", InboundAuthConfig: []schemas.InboundAuth{{Type: "oauth2", Config: schemas.OAuthProfile{
 		RedirectURIs: []string{"com.example.app:/back", "https://app.example.com/one", "https://app.example.com/two", "https://other.example.com:8443/"},
@@ -54,7 +54,7 @@ func TestRedirectURIOfRuns(t *testing.T) {
 	}
 }
 
-// oneClient is the only client there is.
+// oneClient returns the same client for every ID.
 type oneClient struct{ app *schemas.Application }
 
 func (c oneClient) Client(_ context.Context, id string) (*schemas.Application, error) {
@@ -87,15 +87,15 @@ func TestFederatedConfiguration(t *testing.T) {
 	}
 }
 
-// unlinkedIdentities knows no identity that is linked.
+// unlinkedIdentities has no linked identity.
 type unlinkedIdentities struct{ Identities }
 
 func (unlinkedIdentities) Identity(context.Context, string, string) (*schemas.Identity, error) {
 	return nil, nil
 }
 
-// What is linked is what the issuer has said, and not whoever is called so by a provider
-// that is made with the same id meanwhile.
+// Links depend on the issuer: a provider that is created later with the same ID does not
+// take them over.
 func TestIdentitiesAreOfIssuers(t *testing.T) {
 	corp := &schemas.IdentityProvider{ID: "corp", Issuer: "https://login.example.com"}
 	held := left(t, (&federatedOIDC{}).leaveUnknown(visit(), corp, &federation.Identity{Subject: "1815"}), unknownOutcome)

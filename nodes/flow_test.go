@@ -23,8 +23,8 @@ const (
 	done = `{"id": "done", "use": "authorization-code"}`
 )
 
-// flow makes an AUTHENTICATION flow of nodes; NEXT in each stands for the id
-// after it.
+// flow returns an AUTHENTICATION flow of nodes; NEXT in a node stands for the ID of the
+// following one.
 func flow(t *testing.T, nodes ...string) *schemas.Flow {
 	t.Helper()
 	f := &schemas.Flow{ID: "flow-1", Handle: "test", Name: "Test", FlowType: schemas.Authentication, Nodes: make([]schemas.Node, len(nodes))}
@@ -181,7 +181,7 @@ func TestSupervisedEnrolmentCanBeWaived(t *testing.T) {
 	}
 }
 
-// runs keeps the runs of a test, and applies what they decide to the world.
+// runs stores the runs of a test, and applies their changes to the world.
 type runs struct {
 	*world
 	runs    map[string]schemas.Run
@@ -213,7 +213,7 @@ func (r *runs) Commit(_ context.Context, kept *schemas.Run, changes []schemas.Ch
 
 func (r *runs) Application(context.Context, string) (*schemas.Application, error) { return app, nil }
 
-// driver runs one flow, with requests that all tell the same beside their bodies.
+// driver runs one flow. Its requests differ only in their bodies.
 type driver struct {
 	*runs
 	t       *testing.T
@@ -274,7 +274,7 @@ func (d *driver) passkey(next string, hows ...passkeytest.CeremonyOption) {
 		"authenticatorData", r.AuthenticatorData, "signature", r.Signature, "userHandle", r.UserHandle)
 }
 
-// assertion reads what the run ended with.
+// assertion returns the assertion of the completed run.
 func (d *driver) assertion() (a schemas.Assertion) {
 	d.t.Helper()
 	if err := json.Unmarshal([]byte(d.step.Assertion), &a); err != nil {
@@ -295,15 +295,15 @@ func TestTwoFactors(t *testing.T) {
 	}
 	d.send("submit", "key", "password", "staple")
 	d.enrol(t, "ada")
-	d.passkey("key", passkeytest.ForeignCredential) // Ada's does not do for Bob
+	d.passkey("key", passkeytest.ForeignCredential) // Ada's passkey is rejected for Bob
 	d.passkey("")
 	if a := d.assertion(); a.Subject != "bob" || a.ACR != schemas.ACRMultiFactorPR || strings.Join(a.AMR, " ") != "pwd pop user mfa" {
 		t.Errorf("stated %+v", a)
 	}
 }
 
-// TestAddingAPasskeyProvesNothing signs in with a password and registers: the
-// assertion must not pass for one of a passkey.
+// TestAddingAPasskeyProvesNothing signs in with a password and registers a passkey: the
+// assertion must not claim that a passkey was used.
 func TestAddingAPasskeyProvesNothing(t *testing.T) {
 	d := drive(t, askName, find, `{"id": "pw", "use": "password-authenticate", "next": "NEXT"}`,
 		`{"id": "add", "use": "passkey-register", "next": "NEXT"}`, done)
@@ -322,8 +322,7 @@ func TestAddingAPasskeyProvesNothing(t *testing.T) {
 	}
 }
 
-// TestAStepSeesWhatItDecided asks, in the step that registers a passkey, whether
-// there is one.
+// TestAStepSeesWhatItDecided checks for a passkey in the step that registers one.
 func TestAStepSeesWhatItDecided(t *testing.T) {
 	d := drive(t, askName, `{"id": "make", "use": "user-create", "next": {"created": "NEXT", "taken": "who"}}`,
 		`{"id": "set", "use": "password-set", "next": "NEXT"}`,
@@ -337,11 +336,11 @@ func TestAStepSeesWhatItDecided(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.send("passkey", "key", "credentialId", r.ID, "clientDataJSON", r.ClientDataJSON, "attestationObject", r.AttestationObject)
-	d.passkey("") // the new passkey is among those listed
+	d.passkey("") // the new passkey is in the list
 }
 
-// TestRegistrationInTwoSteps sets a password, then a passkey in the next step,
-// when the user is stored already and still new in this run.
+// TestRegistrationInTwoSteps sets a password and, in the next step, a passkey, when the
+// user is stored but still new in this run.
 func TestRegistrationInTwoSteps(t *testing.T) {
 	d := drive(t, askName, `{"id": "make", "use": "user-create", "next": {"created": "NEXT", "taken": "who"}}`,
 		`{"id": "set", "use": "password-set", "next": "NEXT"}`,
@@ -376,8 +375,8 @@ func TestANameTakenBack(t *testing.T) {
 	}
 }
 
-// BenchmarkCompile compiles a flow of a thousand nodes, every tenth of which
-// decides by an expression.
+// BenchmarkCompile compiles a flow of a thousand nodes; every tenth evaluates an
+// expression.
 func BenchmarkCompile(b *testing.B) {
 	f := &schemas.Flow{Handle: "big", Name: "Big", FlowType: schemas.Authentication}
 	for i := range 999 {

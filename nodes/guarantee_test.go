@@ -8,8 +8,8 @@ import (
 	"github.com/postern-id/postern/engine"
 )
 
-// What flows of the real kinds guarantee, and the run that breaks it where they
-// do not.
+// Guarantees of flows of the real kinds, and the run that violates them where they do not
+// hold.
 func TestFlowsGuarantee(t *testing.T) {
 	const session, key, secret = "  - {id: s, use: session-check, next: {active: done, none: %s}}\n",
 		"  - {id: key, use: passkey-authenticate, next: done}\n", "  - {id: secret, use: password-authenticate, next: done}\n"

@@ -15,7 +15,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// services answer as the test says, and remember what they were asked and told.
+// services returns the test's answers, and records queries and notifications.
 type services struct {
 	names []string
 	reply *schemas.CallReply
@@ -35,7 +35,7 @@ func (s *services) NewDelivery(c schemas.Call, now time.Time) (schemas.Delivery,
 	return schemas.Delivery{ID: c.ID, Target: c.Target, CreatedAt: now}, s.err
 }
 
-// serve gives the world services.
+// serve adds services to the world.
 func (w *world) serve(names ...string) *services {
 	s := &services{names: names, reply: &schemas.CallReply{Status: 200, JSON: json.RawMessage(`{}`)}}
 	w.deps.Targets = s
@@ -66,7 +66,7 @@ func TestTargetsAreThoseOfTheServer(t *testing.T) {
 	}
 }
 
-// What a body says, by the types that expressions have.
+// Bodies contain the types of expressions.
 func TestBodies(t *testing.T) {
 	w := newWorld(t)
 	w.users["ada"].Attributes["tags"] = []any{"a", map[string]any{"b": 1.5}}
@@ -107,8 +107,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// A body that cannot be made is an answer that did not come, and stops what was to be
-// told.
+// If a body cannot be built, a query fails like one without a reply, and a notification
+// fails the step.
 func TestBodiesThatFail(t *testing.T) {
 	w := newWorld(t)
 	s := w.serve()
@@ -117,7 +117,7 @@ func TestBodiesThatFail(t *testing.T) {
 			with, _ := json.Marshal(map[string]any{"target": "crm", "mode": mode, "body": map[string]string{"x": text}})
 			exec, problems := w.try("http-request", string(with), nil, schemas.Next{To: "next"})
 			if len(problems) > 0 {
-				continue // known before
+				continue // the user is known
 			}
 			d, err := exec.Execute(t.Context(), visit(known("ada")))
 			if mode == "notify" && !schemas.HasCode(err, "expression_failed") || mode == "query" && (err != nil || d.Outcome != "failure" || reason(d) != "body") {
@@ -133,7 +133,7 @@ func TestBodiesThatFail(t *testing.T) {
 	}
 }
 
-// reason is why a query failed.
+// reason returns why a query failed.
 func reason(d *engine.Decision) string {
 	return d.Changes[0].(schemas.RecordEvent).Event.Detail["reason"]
 }
@@ -217,7 +217,7 @@ func TestNoReply(t *testing.T) {
 	left(t, run(t, exec, visit()), "success")
 }
 
-// The same question at the same step has the same id, and no other has.
+// The same query at the same step has the same ID; IDs of different queries differ.
 func TestIdsOfQuestions(t *testing.T) {
 	w := newWorld(t)
 	s := w.serve()
@@ -264,8 +264,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// FuzzPath holds the check of paths against what net/url makes of them: what may be
-// sent stays below the URL of its target.
+// FuzzPath compares the check of paths with net/url: an accepted path stays below the URL
+// of its target.
 func FuzzPath(f *testing.F) {
 	for _, seed := range []string{"/a", "/a/../b", "//a", "/%2e%2e/", "@b.example", "/a?b#c", "/..;/a"} {
 		f.Add(seed)
@@ -281,7 +281,7 @@ func FuzzPath(f *testing.F) {
 		if u.Host != "a.example" || u.User != nil || u.Fragment != "" || u.RequestURI() != "/base"+text {
 			t.Errorf("%q leads to %s", text, u)
 		}
-		for range 3 { // as often as anybody may decode
+		for range 3 { // repeated decoding stays safe
 			if !strings.HasPrefix(u.JoinPath().Path+"/", "/base/") || strings.Contains("/"+u.Path+"/", "/../") {
 				t.Errorf("%q leads out of the target: %s", text, u.Path)
 			}
@@ -292,8 +292,7 @@ func FuzzPath(f *testing.F) {
 	})
 }
 
-// FuzzReply reads replies that are anything: what is kept is of the type that was
-// declared.
+// FuzzReply reads arbitrary replies: stored values have the declared type.
 func FuzzReply(f *testing.F) {
 	for _, seed := range []string{`{"score": 1}`, `[{"score": "x"}]`, `{"a": {"~": [true]}}`, "1e999", `""`} {
 		f.Add([]byte(seed), "/score", "/a/~0/0")
@@ -322,6 +321,6 @@ func FuzzReply(f *testing.F) {
 }
 
 func jsonText(text string) json.RawMessage {
-	raw, _ := json.Marshal(text) // every text is one of JSON
+	raw, _ := json.Marshal(text) // as a JSON string
 	return raw
 }

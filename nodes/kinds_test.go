@@ -14,7 +14,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// configurations are the types that the schemas describe.
+// configurations returns the types that the schemas describe.
 func configurations() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		"prompt":                reflect.TypeFor[promptWith](),
@@ -66,7 +66,7 @@ func TestEveryKindIsDocumented(t *testing.T) {
 	}
 }
 
-// TestSchemasAgreeWithTypes walks every schema beside the type it describes.
+// TestSchemasAgreeWithTypes compares every schema with the type that it describes.
 func TestSchemasAgreeWithTypes(t *testing.T) {
 	kinds := Kinds(Deps{})
 	for name, typ := range configurations() {
@@ -86,7 +86,7 @@ func TestSchemasAgreeWithTypes(t *testing.T) {
 	}
 }
 
-// node is what the test reads of a schema.
+// node contains the members of a schema that the test compares.
 type node struct {
 	Type                 string
 	Description          string
@@ -100,7 +100,7 @@ type node struct {
 
 func agree(t *testing.T, path string, s node, typ reflect.Type) {
 	t.Helper()
-	if typ.Kind() == reflect.Pointer { // what is left out is neither true nor false
+	if typ.Kind() == reflect.Pointer { // distinguishes an absent value from true and false
 		typ = typ.Elem()
 	}
 	if s.Description == "" {
@@ -152,8 +152,8 @@ func agreeMembers(t *testing.T, path string, s node, typ reflect.Type) {
 	}
 }
 
-// TestConfigurationIsOptional makes sure that the kinds which can do without
-// configuration do.
+// TestConfigurationIsOptional checks that kinds without required members work without
+// configuration.
 func TestConfigurationIsOptional(t *testing.T) {
 	w := newWorld(t)
 	collected := map[string]schemas.InputType{"username": schemas.TextInput}
@@ -210,8 +210,8 @@ func TestOutcomesAreThoseOfTheExecutor(t *testing.T) {
 	}
 }
 
-// What is so by default stands in the schema too, where editors and flow diff read
-// it, and is the same that the description says.
+// Defaults are in the schema, for editors and flow diff, and equal those in the
+// description.
 func TestDefaultsAreInTheSchemas(t *testing.T) {
 	quoted := regexp.MustCompile(`[Bb]y default '([^']+)'`)
 	for name, kind := range Kinds(Deps{}) {
@@ -251,7 +251,7 @@ func everyMember(path string, s node, do func(path string, s node)) {
 	}
 }
 
-// A default that is written out changes nothing of what a node does or asks.
+// An explicit default changes neither the behavior nor the steps of a node.
 func TestDefaultsWrittenOut(t *testing.T) {
 	tests := []struct{ use, with, written string }{
 		{"password-set", `{}`, `{"input": "password", "label": "New password"}`},

@@ -16,7 +16,7 @@ import (
 // descriptor is an entry of allowCredentials and excludeCredentials.
 type descriptor struct{ ID, Type string }
 
-// creation and assertion are what the tests read of options.
+// creation and assertion contain the options that the tests check.
 type (
 	creation struct {
 		RP                     struct{ ID, Name string }
@@ -31,7 +31,7 @@ type (
 	}
 )
 
-// options reads the options that a decision offers.
+// options returns the options of a decision.
 func options[T any](t *testing.T, d *engine.Decision, name string) T {
 	t.Helper()
 	var o T
@@ -90,7 +90,7 @@ func TestPasskeyRegisterAsks(t *testing.T) {
 	}
 }
 
-// TestTheSessionStaysHere makes sure that nothing but Keep has the session.
+// TestTheSessionStaysHere checks that only Keep contains the session.
 func TestTheSessionStaysHere(t *testing.T) {
 	w := newWorld(t)
 	for _, use := range []string{"passkey-register", "passkey-authenticate"} {
@@ -220,7 +220,7 @@ func TestPasskeyAuthenticateAsks(t *testing.T) {
 	tests := map[string]struct {
 		with  string
 		visit *engine.Visit
-		list  bool // how many credentials are listed
+		list  bool // number of listed credentials
 	}{
 		"nobody is named":                   {`{}`, visit(), false},
 		"a user with a passkey":             {`{}`, visit(known("bob")), true},
@@ -256,8 +256,8 @@ func TestPasskeyAuthenticateIdentifiedNeedsAName(t *testing.T) {
 	}
 }
 
-// How a passkey is reached is kept, so that browsers offer the right device (finding 16
-// of the security audit of November 2026).
+// The transports of a passkey are stored, so that browsers offer the right device (finding
+// 16 of the security audit of November 2026).
 func TestAudit16TransportsAreKept(t *testing.T) {
 	w := newWorld(t)
 	exec := w.make(t, "passkey-register", `{}`, nil)
@@ -273,8 +273,8 @@ func TestAudit16TransportsAreKept(t *testing.T) {
 	}
 }
 
-// TestDecoysAreStable compares what is listed for one name in its spellings,
-// and for others.
+// TestDecoysAreStable compares the credentials listed for spellings of one name, and for
+// different names.
 func TestDecoysAreStable(t *testing.T) {
 	w := newWorld(t)
 	exec := w.make(t, "passkey-authenticate", `{}`, nil)
@@ -292,8 +292,8 @@ func TestDecoysAreStable(t *testing.T) {
 			t.Errorf("%+v gets Eve's decoy", other.Subject)
 		}
 	}
-	// One user under two names gets what two names that nobody has would get: the
-	// same decoy would tell that both are one user's.
+	// Two names of one user get different decoys, as two unknown names do: equal decoys
+	// would reveal that both names belong to one user.
 	called := func(name string) func(*engine.Visit) { return func(v *engine.Visit) { v.Subject.Name = name } }
 	if listed(visit(known("ada"), called("ada"))) == listed(visit(known("ada"), called("ada@example.org"))) {
 		t.Error("the decoy tells that two names are one user's")
@@ -306,7 +306,7 @@ func TestDecoysAreStable(t *testing.T) {
 	}
 }
 
-// A copied authenticator is refused, and an operator can hear of it.
+// A copied authenticator is rejected and recorded in the audit log.
 func TestPasskeyCounterRegressionIsAudited(t *testing.T) {
 	w := newWorld(t)
 	exec := w.make(t, "passkey-authenticate", `{}`, nil)
@@ -322,7 +322,7 @@ func TestPasskeyCounterRegressionIsAudited(t *testing.T) {
 	}
 }
 
-// A node that wants another kind of authenticator than answered refuses it.
+// The node rejects an authenticator of another attachment than configured.
 func TestPasskeyRegisterAttachment(t *testing.T) {
 	w := newWorld(t)
 	exec := w.make(t, "passkey-register", `{"authenticatorAttachment": "platform"}`, nil)
@@ -338,7 +338,7 @@ func TestPasskeyRegisterAttachment(t *testing.T) {
 	}
 }
 
-// signIn answers what exec asks on such a visit.
+// signIn answers the ceremony that exec offers on such a visit.
 func (w *world) signIn(t *testing.T, exec engine.Executor, to []func(*engine.Visit), hows ...passkeytest.CeremonyOption) *engine.Decision {
 	t.Helper()
 	asked := run(t, exec, visit(to...))
@@ -415,8 +415,8 @@ func TestPasskeyAuthenticateRefuses(t *testing.T) {
 	}
 }
 
-// TestOthersPasskeyDoesNotTell answers with one's own passkey for a user and
-// for a name that nobody has: the replies must not differ.
+// TestOthersPasskeyDoesNotTell answers with the attacker's own passkey for an existing and
+// an unknown user: the replies must not differ.
 func TestOthersPasskeyDoesNotTell(t *testing.T) {
 	for _, with := range []string{`{}`, `{"mode": "usernameless"}`} {
 		how := passkeytest.CeremonyOption(passkeytest.ForeignCredential)
@@ -481,7 +481,7 @@ func TestPasskeyAlternativesMustBeNew(t *testing.T) {
 	}
 }
 
-// TestPasskeyMisconfigured asks for a relying party that no origin lies under.
+// TestPasskeyMisconfigured configures a relying party ID that matches no origin.
 func TestPasskeyMisconfigured(t *testing.T) {
 	w := newWorld(t)
 	for _, use := range []string{"passkey-register", "passkey-authenticate"} {

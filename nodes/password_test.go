@@ -28,7 +28,7 @@ func TestPasswordAuthenticate(t *testing.T) {
 	tests := map[string]struct {
 		visit   *engine.Visit
 		outcome string
-		work    string // what the hasher was asked to do
+		work    string // calls of the hasher
 	}{
 		"right, collected before":          {visit(known("ada"), inputs("password", right)), "success", "verify"},
 		"right, answered":                  {visit(known("ada"), answer("submit", "password", right)), "success", "verify"},
@@ -103,8 +103,8 @@ func TestPasswordAuthenticateOverloaded(t *testing.T) {
 	}
 }
 
-// guessing notes whose password is guessed and what came of it, and refuses when
-// it is told to.
+// guessing records the users and results of guesses, and rejects guesses if the test says
+// so.
 type guessing struct {
 	refuse   error
 	outcomes []string

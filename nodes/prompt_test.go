@@ -55,7 +55,7 @@ func TestPromptAsks(t *testing.T) {
 	}
 }
 
-// TestComponentIDsAreUnique has an input and an action of one name.
+// TestComponentIDsAreUnique has an input and an action with the same name.
 func TestComponentIDsAreUnique(t *testing.T) {
 	exec := newWorld(t).make(t, "prompt", `{"inputs": [{"identifier": "code", "type": "TEXT_INPUT"}], "actions": [{"ref": "code"}]}`, nil)
 	block := run(t, exec, visit()).Ask.Components[0]
@@ -134,7 +134,7 @@ func TestPromptFacts(t *testing.T) {
 	exec := newWorld(t).make(t, "prompt", signInForm, nil)
 	outcomes := exec.(engine.OutcomeConfigurer).Outcomes()
 	want := map[string][]engine.Fact{
-		"continue": {engine.InputFact("username")}, // the nickname is optional, a password is never kept
+		"continue": {engine.InputFact("username")}, // the nickname is optional, a password is never stored
 		"passkey":  nil,
 		"name":     {engine.InputFact("username")},
 	}
@@ -235,8 +235,8 @@ func TestPromptDeclarations(t *testing.T) {
 	}
 }
 
-// FuzzFieldAccept checks that what is accepted is never what a later reader
-// could be harmed by, and that accepting is settled: a clean value is clean.
+// FuzzFieldAccept checks that accepted values cannot harm later readers, and that
+// accepting is idempotent.
 func FuzzFieldAccept(f *testing.F) {
 	f.Add("ada@example.org", uint8(1))
 	f.Add("+49 (30) 1234567", uint8(4))
@@ -260,7 +260,7 @@ func FuzzFieldAccept(f *testing.F) {
 	})
 }
 
-// An input that browsers fill in with a secret is one, whatever its type.
+// An input into which browsers fill a secret is secret, whatever its type.
 func TestAudit04AutocompleteMakesASecret(t *testing.T) {
 	for _, test := range []struct {
 		declared     schemas.InputType
@@ -271,7 +271,7 @@ func TestAudit04AutocompleteMakesASecret(t *testing.T) {
 		{schemas.EmailInput, "new-password", schemas.PasswordInput},
 		{schemas.NumberInput, "one-time-code", schemas.OTPInput},
 		{schemas.TextInput, "section-a\tshipping CURRENT-Password webauthn", schemas.PasswordInput},
-		{schemas.OTPInput, "current-password", schemas.OTPInput}, // a secret as it is
+		{schemas.OTPInput, "current-password", schemas.OTPInput}, // already secret
 		{schemas.PasswordInput, "one-time-code", schemas.PasswordInput},
 		{schemas.TextInput, "username webauthn", schemas.TextInput},
 		{schemas.TextInput, "my-current-password", schemas.TextInput},

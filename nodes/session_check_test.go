@@ -11,8 +11,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// session is one of Ada's that began ten minutes ago with a password, with
-// another application.
+// session returns a session of Ada that began ten minutes ago with a password, for another
+// application.
 func session(change ...func(*schemas.Session)) *schemas.Session {
 	s := &schemas.Session{
 		ID: "session-1", UserID: "ada", ApplicationID: "another", AMR: []string{"pwd"}, ACR: schemas.ACRPassword,
@@ -139,7 +139,7 @@ func TestSessionCheck(t *testing.T) {
 	}
 }
 
-// A store that cannot be read is no reason to ask for a password.
+// If the store cannot be read, the node fails instead of requesting a password.
 func TestSessionCheckFails(t *testing.T) {
 	w := newWorld(t)
 	w.broken = errors.New("disk on fire")
@@ -148,7 +148,7 @@ func TestSessionCheckFails(t *testing.T) {
 	}
 }
 
-// A method that no sign-in gives would make a node that never finds a session.
+// A method that no sign-in has would make a node that never finds a session.
 func TestSessionCheckKnowsItsMethods(t *testing.T) {
 	w := newWorld(t)
 	for _, with := range []string{`{"methods": ["passkey"]}`, `{"methods": []}`, `{"methods": ["pwd", "pwd"]}`} {

@@ -15,14 +15,14 @@ const (
 	byPasskey = `{"id": "key", "use": "passkey-authenticate", "next": "done"}`
 )
 
-// bound is a request for an authorization request, by a browser with the session.
+// bound returns a request for an authorization request, by a browser with the session.
 func bound(s *schemas.Session) engine.Request {
 	return engine.Request{Session: s, Browser: []byte("this"), AuthRequest: &schemas.AuthRequest{
 		ID: "auth-1", ApplicationID: app.ID, BrowserHash: []byte("the first"),
 	}}
 }
 
-// decided returns the changes of a type that the run has committed.
+// decided returns the committed changes of a type.
 func decided[T schemas.Change](d *driver) []T {
 	var list []T
 	for _, change := range d.changes {
@@ -33,8 +33,8 @@ func decided[T schemas.Change](d *driver) []T {
 	return list
 }
 
-// granted returns what the authorization request was granted, and makes sure that
-// it was to the browser.
+// granted returns the grant of the authorization request, and checks that it is for the
+// browser.
 func granted(d *driver, browser string) schemas.Grant {
 	d.t.Helper()
 	list := decided[schemas.GrantAuthRequest](d)
@@ -69,9 +69,9 @@ func TestSignInBySession(t *testing.T) {
 	}
 }
 
-// A sign-in of its own for an authorization request begins a session that
-// outlives the assertion, and dates from the proof: max_age counts from there,
-// however long somebody then took over another question.
+// A sign-in for an authorization request starts a session that outlives the assertion. Its
+// time is that of the proof: max_age counts from there, however long the user needs for a
+// later question.
 func TestSignInForAnAuthorizationRequest(t *testing.T) {
 	d := driveBy(t, bound(nil), `{"id": "check", "use": "session-check", "next": {"active": "done", "none": "NEXT"}}`,
 		`{"id": "key", "use": "passkey-authenticate", "next": "NEXT"}`,
@@ -92,8 +92,8 @@ func TestSignInForAnAuthorizationRequest(t *testing.T) {
 	}
 }
 
-// A passkey on top of a session that began with a password begins another: what
-// the old one rests on does not grow.
+// A passkey after a session that began with a password starts another session: a session
+// never gains proofs.
 func TestStepUpBeginsAnotherSession(t *testing.T) {
 	found := session(of("bob"))
 	d := driveBy(t, bound(found), stepUp, byPasskey, done)
@@ -107,18 +107,17 @@ func TestStepUpBeginsAnotherSession(t *testing.T) {
 	}
 }
 
-// A passkey of another user than the session's is no step up.
+// A passkey of another user than the session's is no step-up.
 func TestStepUpByAnother(t *testing.T) {
 	d := driveBy(t, bound(session()), stepUp,
 		`{"id": "key", "use": "passkey-authenticate", "with": {"mode": "usernameless"}, "next": "done"}`, done)
-	d.passkey("key") // Bob's, where Ada has the session
+	d.passkey("key") // Bob's passkey, with Ada's session
 	if d.step.Error == nil || d.step.Error.Code != schemas.CodePasskeyFailed {
 		t.Errorf("got %+v", d.step)
 	}
 }
 
-// Whoever names another than the browser's session is of has to prove to be
-// them, and is then nobody else.
+// A user named instead of the session's user must authenticate, and no other user can.
 func TestSessionOfAnotherThanNamed(t *testing.T) {
 	d := driveBy(t, bound(session(by("phr", "swk", "pop"))), askName, find, bySession, byPasskey, done)
 	d.send("go", "key", "username", "bob")
@@ -134,8 +133,8 @@ func TestSessionOfAnotherThanNamed(t *testing.T) {
 	}
 }
 
-// A session that is found after a proof stands for itself: what it is then said to
-// rest on is no more than what it began with.
+// A session found after a proof replaces it: later claims contain only the session's
+// methods.
 func TestSessionStandsForItself(t *testing.T) {
 	found := session(by("phr", "swk", "pop"))
 	d := driveBy(t, bound(found), askName, find, `{"id": "pw", "use": "password-authenticate", "next": "NEXT"}`, stepUp, done)
@@ -147,8 +146,8 @@ func TestSessionStandsForItself(t *testing.T) {
 	}
 }
 
-// An application that runs the flow by itself is told of nobody's session, also
-// if the browser's cookies came along.
+// A run outside an authorization request receives no session, even if the browser's
+// cookies were sent.
 func TestSessionIsForAuthorizationRequestsOnly(t *testing.T) {
 	d := driveBy(t, engine.Request{Session: session()}, askName, bySession, byPasskey, done)
 	d.send("go", "key", "username", "x")

@@ -7,7 +7,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Who an event says it was: nobody is named who has not proved who they are.
+// An event names only an authenticated user as its actor.
 func TestActorOfAnEvent(t *testing.T) {
 	ada := schemas.Actor{Type: schemas.UserActor, ID: "ada", Client: "app-1"}
 	for name, test := range map[string]struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What does not fit the user type is reported at the input it came from.
+// Violations of the user type are reported at the input they came from.
 func TestUserCreateTellsWhatDoesNotFit(t *testing.T) {
 	tests := map[string]struct {
 		with     string
@@ -23,7 +23,7 @@ func TestUserCreateTellsWhatDoesNotFit(t *testing.T) {
 		"of another input": {`{"attributes": {"username": "username", "shoe.size": "age"}}`, []schemas.Problem{{Path: `["shoe.size"]`, Message: "expected at least 30, got 7"}}, "grace",
 			schemas.CodeUserDoesNotFit, []string{"age: Expected at least 30, got 7."}},
 		"a part of one": {`{"attributes": {"username": "username", "address": "colour"}}`, []schemas.Problem{{Path: "address.city", Message: "is missing"}, {Path: "address[0]", Message: "too"}}, "grace",
-			schemas.CodeUserDoesNotFit, []string{"colour: Is missing."}}, // an input has room for one
+			schemas.CodeUserDoesNotFit, []string{"colour: Is missing."}}, // an input holds one value
 		"beside what is taken": {`{}`, []schemas.Problem{{Path: "username", Message: "again"}, {Path: "given_name", Message: "expected none."}}, "bob",
 			schemas.CodeAttributeTaken, []string{"username: This username is taken.", "given_name: expected none."}},
 		"beside what is no name": {`{}`, []schemas.Problem{{Path: "given_name", Message: "expected none"}}, "a b",
@@ -51,7 +51,8 @@ func TestUserCreateTellsWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// A user cannot correct what no prompt asks for: the run ends with the reason.
+// A user cannot correct an attribute that no prompt requests: the run ends with the
+// reason.
 func TestUserCreateEndsTheRunWhereNoPromptCanCorrectIt(t *testing.T) {
 	for _, path := range []string{"department", "", "given", "given_names"} {
 		w := newWorld(t)

@@ -186,7 +186,7 @@ func TestUserCreateTaken(t *testing.T) {
 	}
 }
 
-// What is taken or unfit is told at the input it came from.
+// Taken or invalid values are reported at the input they came from.
 func TestUserCreateRefuses(t *testing.T) {
 	tests := map[string]struct {
 		with, username, code, path string

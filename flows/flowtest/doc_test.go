@@ -12,8 +12,7 @@ import (
 	"github.com/postern-id/postern/flows/flowtest"
 )
 
-// The example of the package's documentation passes, beside the built-in flow
-// that it names.
+// The example in the package documentation passes with the built-in flow that it names.
 func TestDocumentedExample(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments)
 	if err != nil {
@@ -45,7 +44,7 @@ func TestDocumentedExample(t *testing.T) {
 	}
 }
 
-// A flow in JSON is read as JSON, whose strictness YAML lacks.
+// A JSON flow is parsed as JSON, which is stricter than YAML.
 func TestFlowInJSON(t *testing.T) {
 	const flow = `{"handle": "sign-in", "name": "Sign in", "flowType": "AUTHENTICATION", "nodes": [
   {"id": "key", "use": "passkey-authenticate", "next": "done"},

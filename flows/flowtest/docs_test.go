@@ -16,8 +16,7 @@ import (
 
 var updateDocs = flag.Bool("update-docs", false, "write the tables of docs/testing.md anew")
 
-// docs/testing.md tells of every member and every fault there is, in the words of
-// the schema.
+// docs/testing.md lists every member and every fault, with the descriptions of the schema.
 func TestDocumentedMembers(t *testing.T) {
 	const path = "../../docs/testing.md"
 	page, err := os.ReadFile(path)
@@ -53,7 +52,7 @@ func TestDocumentedMembers(t *testing.T) {
 	}
 }
 
-// readSchema reads the schema as its author ordered it.
+// readSchema reads the schema in the order of the file.
 func readSchema(t *testing.T) *yaml.Node {
 	text, err := os.ReadFile("scenario.schema.json")
 	if err != nil {
@@ -66,7 +65,7 @@ func readSchema(t *testing.T) *yaml.Node {
 	return doc.Content[0]
 }
 
-// faultRows is the table of the faults of devices, or of providers.
+// faultRows returns the table of the faults of devices, or of providers.
 func faultRows(of string) string {
 	var b strings.Builder
 	if of == "provider faults" {
@@ -83,7 +82,7 @@ func faultRows(of string) string {
 	return b.String()
 }
 
-// table is that of the members of a definition, or of the file itself.
+// table returns the table of the members of a definition, or of the whole file.
 func table(t *testing.T, schema *yaml.Node, of string) string {
 	var b strings.Builder
 	object := schema
@@ -115,7 +114,7 @@ func table(t *testing.T, schema *yaml.Node, of string) string {
 	return b.String()
 }
 
-// shape says what a value is.
+// shape describes the type of a value.
 func shape(schema *yaml.Node) string {
 	switch ref := reference(schema); ref {
 	case "":
@@ -166,7 +165,7 @@ func text(n *yaml.Node, name string) string {
 	return ""
 }
 
-// member follows names into a mapping.
+// member returns the node at a path of mapping keys.
 func member(n *yaml.Node, path ...string) *yaml.Node {
 	for _, name := range path {
 		var next *yaml.Node

@@ -33,7 +33,7 @@ scenarios:
         expect: {status: COMPLETE, check: signature, error: passkey_verification_failed}
 `
 
-// folder puts the files of an example into a folder of their own.
+// folder writes the files of an example to a new directory.
 func folder() (scenarios string, err error) {
 	dir, err := os.MkdirTemp("", "door")
 	if err != nil {
@@ -46,8 +46,8 @@ func folder() (scenarios string, err error) {
 	return scenarios, os.WriteFile(scenarios, []byte(doorScenarios), 0o600)
 }
 
-// A scenario file is read with its flow, and its report says what came of each
-// scenario and what was reached.
+// A scenario file is loaded with its flow. The report contains the result of each scenario
+// and the coverage.
 func ExampleFile_Run() {
 	path, err := folder()
 	if err != nil {
@@ -81,7 +81,7 @@ func ExampleFile_Run() {
 	// 100.0% (3 of 3 outcomes)
 }
 
-// A Runner runs some scenarios of many files, and keeps what happened in them.
+// A Runner runs selected scenarios of many files and returns their transcripts.
 func ExampleRunner_RunFiles() {
 	path, err := folder()
 	if err != nil {

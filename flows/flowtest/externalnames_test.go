@@ -8,8 +8,7 @@ import (
 	"github.com/postern-id/postern/flows/flowtest"
 )
 
-// What is misspelt of providers and services is found before it makes a scenario show
-// something else than it says.
+// Misspelled names of providers and services are found before a scenario runs.
 func TestNamesOfWhatIsElsewhere(t *testing.T) {
 	const flow = `handle: ask
 name: Ask

@@ -28,23 +28,23 @@ nodes:
   - {id: done, use: authorization-code}
 `
 
-// Both people keep passkeys on the same two devices.
+// Both users have passkeys on the same two devices.
 const twoPeople = `users:
   ada: {attributes: {username: ada}, passkeys: [laptop, tablet]}
   bob: {attributes: {username: bob}, passkeys: [laptop, tablet]}
 scenarios:
 `
 
-// checks are those that a fault fails: in an authentication by anybody, in one by a
-// user who is known, and in a registration. "-" is a fault that means nothing there.
+// checks are the checks that a fault fails: in a usernameless authentication, in one of an
+// identified user, and in a registration. "-" marks a fault without a meaning there.
 type checks struct{ anybody, named, registration string }
 
 const meaningless = "-"
 
-// accepted is a fault that is none: whoever is known need not be named once more.
+// accepted marks an answer that is valid: an identified user need not be named again.
 const accepted = "accepted"
 
-// declined is a fault for which nothing is sent.
+// declined marks a fault for which the device sends nothing.
 const declined = "declined"
 
 func everyFault() map[passkeytest.Fault]checks {
@@ -81,8 +81,7 @@ func everyFault() map[passkeytest.Fault]checks {
 	}
 }
 
-// Every fault there is fails, in every ceremony where it means something, and it
-// fails the check that it is about.
+// Every fault fails in every ceremony where it has a meaning, and at its own check.
 func TestEveryFaultIsRefused(t *testing.T) {
 	known := everyFault()
 	for _, d := range passkeytest.Catalogue() {
@@ -99,7 +98,7 @@ func TestEveryFaultIsRefused(t *testing.T) {
 	var signIns, enrolments strings.Builder
 	for _, d := range passkeytest.Catalogue() {
 		c := known[d.Fault]
-		// A counter can go back only when it has counted.
+		// A counter can only decrease after it has counted.
 		before := "{passkey: {device: tablet, as: ada}}, expect: {step: named}"
 		if d.Fault == passkeytest.CounterRegress {
 			fmt.Fprintf(&signIns, "  - name: named %s\n    steps: [{}, {send: {passkey: {device: tablet, as: ada}}}, {send: {passkey: {device: tablet, as: ada, fault: %s}}, expect: %s}]\n",
@@ -121,7 +120,7 @@ func TestEveryFaultIsRefused(t *testing.T) {
 	mustPass(t, enrolment, twoPeople+enrolments.String())
 }
 
-// expect is what must come of a fault that fails the check.
+// expect returns the expectation for a fault that fails the check.
 func (checks) expect(check, step string) string {
 	switch check {
 	case declined:
@@ -136,7 +135,7 @@ func (checks) expect(check, step string) string {
 	return "{step: " + step + ", error: passkey_verification_failed, check: " + check + ", events: [attempt.failed], users: 2, passkeys: {ada: 2, bob: 2}}"
 }
 
-// What an attacker does with answers that were right once, or are somebody else's.
+// Attackers replay earlier answers and send answers of other users.
 func TestAnswersThatWereRightOnce(t *testing.T) {
 	mustPass(t, signInTwice, twoPeople+`  - name: an answer answers no second question
     steps:
@@ -182,7 +181,7 @@ func TestAnswersThatWereRightOnce(t *testing.T) {
 `)
 }
 
-// Devices are as the file says.
+// Devices have the properties that the file lists.
 func TestDevices(t *testing.T) {
 	mustPass(t, enrolment, `users: {}
 devices:
@@ -218,7 +217,7 @@ scenarios:
 `)
 }
 
-// mustPass runs the scenarios of a flow.
+// mustPass runs the scenarios of a flow and fails the test unless all pass.
 func mustPass(t *testing.T, flow, scenarios string) {
 	t.Helper()
 	path := write(t, flow, scenarios)

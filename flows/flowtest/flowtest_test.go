@@ -36,7 +36,7 @@ func write(t testing.TB, flow, scenarios string) string {
 	return path
 }
 
-// Each scenario fails in one way, and the report says which.
+// Each scenario fails in one way, and the report states which.
 func TestFailuresAreReported(t *testing.T) {
 	const head = "users: {ada: {attributes: {username: ada}, passkeys: [laptop]}, bob: {attributes: {username: bob}}}\nscenarios:\n  - name: s\n    steps:\n"
 	const begin = "      - expect: {step: key}\n"
@@ -95,7 +95,7 @@ func TestFailuresAreReported(t *testing.T) {
 	}
 }
 
-// A file that makes no sense is told with the place.
+// Errors in a file are reported with their position.
 func TestFaultyFiles(t *testing.T) {
 	const good = "scenarios: [{name: s, steps: [{expect: {step: key}}]}]\n"
 	tests := []struct{ name, flow, scenarios, want string }{
@@ -140,7 +140,7 @@ func TestFaultyFiles(t *testing.T) {
 	}
 }
 
-// The schema names every check that a passkey can fail, and says what each is.
+// The schema lists and describes every check that a passkey can fail.
 func TestChecksAreNamed(t *testing.T) {
 	const path = "../../internal/passkey/failure.go"
 	source, err := os.ReadFile(path)
@@ -169,7 +169,7 @@ func TestChecksAreNamed(t *testing.T) {
 	}
 }
 
-// What comes of scenarios does not depend on when or how they are run.
+// Results do not depend on when or how scenarios run.
 func TestSameEachTime(t *testing.T) {
 	paths, err := filepath.Glob("../*_test.yaml")
 	if err != nil || len(paths) < 6 {
@@ -203,7 +203,7 @@ func TestSameEachTime(t *testing.T) {
 	}
 }
 
-// A run that rests on a session is over when that ends.
+// A run that relies on a session ends when the session ends.
 func TestSessionEndsInTheMiddleOfARun(t *testing.T) {
 	const flow = `handle: sign-in
 name: Sign in
@@ -246,7 +246,7 @@ scenarios:
 	}
 }
 
-// What no scenario reached is listed.
+// Outcomes that no scenario reached are listed.
 func TestMissed(t *testing.T) {
 	f, err := flowtest.Load(write(t, signIn, "scenarios: [{name: s, steps: [{expect: {step: key}}]}]\n"))
 	if err != nil {

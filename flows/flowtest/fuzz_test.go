@@ -6,10 +6,10 @@ import (
 	"github.com/postern-id/postern/flows/flowtest"
 )
 
-// No scenario file, whatever it says, brings the checker down, nor the flow; and
-// what Check lets pass can be loaded.
+// No scenario file or flow makes the checker panic, and every file that Check accepts can
+// be loaded.
 func FuzzScenarios(f *testing.F) {
-	// Small ones: what is interesting about a long one takes a minute to cut out.
+	// Small seeds: minimizing a long input takes a minute.
 	f.Add("scenarios: [{name: s, steps: [{expect: {step: key}}]}]\n")
 	f.Add("users: {ada: {attributes: {username: ada}, passkeys: [d]}}\nscenarios: [{name: s, steps: [{}, {send: {passkey: {device: d}}}]}]\n")
 	f.Add(twoPeople + "  - {name: s, steps: [{}, {send: {passkey: {device: laptop, as: bob, fault: be-changed}}, expect: {check: backup}}]}\n")
@@ -22,7 +22,7 @@ func FuzzScenarios(f *testing.F) {
 		}
 		file, err := flowtest.Load(path)
 		if err != nil {
-			t.Skip(err) // of a flow that is elsewhere
+			t.Skip(err) // the flow is in another file
 		}
 		report, err := file.Run(t.Context())
 		if err == nil && len(report.Results) != n {

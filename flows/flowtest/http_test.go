@@ -17,8 +17,7 @@ nodes:
   - {id: done, use: authorization-code}
 `
 
-// What scenarios say of services that are asked and told, and how it is told where that
-// is not so.
+// Scenarios check queries and notifications to services, and report differences.
 func TestServicesOfScenarios(t *testing.T) {
 	const fine, broken = "    http: {risk: [{json: {ok: true}}]}\n", "    http: {risk: [{status: 500}]}\n"
 	tests := []struct{ name, scenario, want string }{

@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The store in maps keeps the promises of the real ones.
+// The in-memory store makes the guarantees of the real ones.
 func TestMemory(t *testing.T) {
 	storetest.Runs(t, func(*testing.T) storetest.RunStore { return flowtest.NewMemory() })
 }

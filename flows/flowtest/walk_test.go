@@ -22,28 +22,27 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// How much is walked: at every flow, and at most in one walk.
+// Limits: walks per flow, and steps per walk.
 const (
 	walksPerFlow = 16
 	longestWalk  = 24
 )
 
-// walker is somebody in front of a run who means no good and knows no plan. Two
-// accounts are theirs, ada's and eve's, with all that belongs to these; of bob they
-// know the names alone.
+// walker is an attacker who sends random answers to a run. The walker owns two accounts,
+// ada's and eve's, with all their credentials; of bob it knows only the names.
 type walker struct {
 	*scenarioRun
 	ledger  *ledger
 	r       *rand.Rand
-	persona string // whom they mostly give as their name
+	persona string // user name that the walker mostly enters
 	sent    []*engine.Reply
-	codes   map[string]string            // identities that are brought without a fault, by the codes for them
-	faulty  map[string]passkeytest.Fault // what is wrong with answers of a device, by the signature
+	codes   map[string]string            // identities that a provider has returned without a fault, by their codes
+	faulty  map[string]passkeytest.Fault // faults of a device's answers, by signature
 	trail   []string
 }
 
-// walkedWorld is where that is. The passkeys of both accounts are on one device, bob's
-// on his own.
+// walkedWorld returns the walker's environment. The passkeys of both accounts are on one
+// device, bob's on his own.
 func walkedWorld(path string) *File {
 	account := func(name, host, password, device string) Given {
 		return Given{
@@ -59,13 +58,13 @@ func walkedWorld(path string) *File {
 	}}
 }
 
-// tallied counts what was walked.
+// tallied counts walks and their results.
 type tallied struct{ walks, steps, refused, completed, failed, signedIn int }
 
-// Whatever is sent to a run of a good flow, right or wrong, in whatever order: what was
-// proven of the flow is so at every node that the run comes to; who is signed in has
-// used a credential of theirs in that run; and no account is given a credential but by
-// who has proved to be its owner, or by the run that made it.
+// A run of a valid flow receives random answers, right and wrong, in random order. At
+// every node that the run reaches, all proven facts hold; a signed-in user has used one of
+// their own credentials in that run; and only the proven owner of an account, or the run
+// that created it, adds a credential to it.
 func TestRandomWalks(t *testing.T) {
 	var n tallied
 	reached, ways := 0, 0
@@ -99,7 +98,8 @@ func TestRandomWalks(t *testing.T) {
 	}
 }
 
-// isSubflow reports whether a file has a sub-flow, which is walked in what uses it.
+// isSubflow reports whether a file contains a sub-flow, which is walked as part of other
+// flows.
 func isSubflow(t *testing.T, path string) bool {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -109,7 +109,7 @@ func isSubflow(t *testing.T, path string) bool {
 	return bytes.Contains(text, []byte("flowType: SUBFLOW"))
 }
 
-// walkedFlows are the built-in flows and those of the corpus.
+// walkedFlows returns the built-in flows and those of the corpus.
 func walkedFlows(t *testing.T) (list []string) {
 	t.Helper()
 	for _, pattern := range []string{"../*.yaml", "../testdata/good/*.yaml"} {
@@ -125,12 +125,12 @@ func walkedFlows(t *testing.T) (list []string) {
 	return list
 }
 
-// chance is true in so many of a hundred cases.
+// chance is true with the given probability in percent.
 func (p *walker) chance(percent int) bool { return p.r.IntN(100) < percent }
 
 func pick[T any](p *walker, list ...T) T { return list[p.r.IntN(len(list))] }
 
-// walk walks through one run. The error is for a promise that was not kept.
+// walk walks through one run. The error reports a violated guarantee.
 func (p *walker) walk(t *testing.T, n *tallied) error {
 	n.walks++
 	p.persona = pick(p, "ada", "eve", "ada", "bob", "new", "new")
@@ -150,7 +150,7 @@ func (p *walker) walk(t *testing.T, n *tallied) error {
 	if err := p.scenarioRun.open(t.Context()); err != nil {
 		return err
 	}
-	if s.Session != nil { // which speaks for its user as soon as the browser sends it
+	if s.Session != nil { // which authenticates its user as soon as the browser sends it
 		p.ledger.proved[userID(s.Session.User)] = true
 	}
 	for range longestWalk {
@@ -162,7 +162,7 @@ func (p *walker) walk(t *testing.T, n *tallied) error {
 	return nil
 }
 
-// improvise makes up more answers than a walk has questions for the services of the corpus.
+// improvise returns more answers than a walk has queries for the services of the corpus.
 func (p *walker) improvise() map[string][]Answer {
 	list := make([]Answer, 8*longestWalk)
 	for i := range list {
@@ -172,7 +172,7 @@ func (p *walker) improvise() map[string][]Answer {
 	return map[string][]Answer{"risk": list, "crm": list}
 }
 
-// advance sends one request and looks at what came of it.
+// advance sends one request and checks the reply.
 func (p *walker) advance(t *testing.T, n *tallied) (over bool, err error) {
 	n.steps++
 	step, err := p.send(t)
@@ -210,8 +210,8 @@ func (p *walker) advance(t *testing.T, n *tallied) (over bool, err error) {
 	return step.FlowStatus != schemas.Incomplete, nil
 }
 
-// send begins the run, asks for its step again, or answers it: now and then with an
-// answer of before, an old token, or from another browser.
+// send starts the run, requests its step again, or answers it: sometimes with an earlier
+// answer, an old token, or from another browser.
 func (p *walker) send(t *testing.T) (*schemas.Step, error) {
 	w := p.ledger.environment
 	req := p.browser.request(w.now)
@@ -243,7 +243,7 @@ func (p *walker) send(t *testing.T) (*schemas.Step, error) {
 	return p.engine.Continue(t.Context(), *reply, req)
 }
 
-// reply makes up an answer to a step.
+// reply generates an answer to a step.
 func (p *walker) reply(step *schemas.Step) *engine.Reply {
 	r := &engine.Reply{ExecutionID: step.ExecutionID, ChallengeToken: step.ChallengeToken, Inputs: map[string]string{}}
 	if actions := step.Data.Actions; len(actions) > 0 {
@@ -268,7 +268,7 @@ func (p *walker) reply(step *schemas.Step) *engine.Reply {
 	return r
 }
 
-// passkey is an answer of the walker's device, if the step offers a ceremony.
+// passkey returns an answer of the walker's device, if the step offers a ceremony.
 func (p *walker) passkey(step *schemas.Step) map[string]string {
 	if step.Data.AdditionalData["passkeyCreationOptions"] == "" && step.Data.AdditionalData["passkeyChallenge"] == "" {
 		return nil
@@ -282,16 +282,16 @@ func (p *walker) passkey(step *schemas.Step) map[string]string {
 	}
 	inputs, err := p.ceremony(c)
 	if err != nil {
-		return nil // the device declines, or the fault means nothing here
+		return nil // the device declines, or the fault has no meaning here
 	}
-	if _, before := p.faulty[inputs["signature"]]; !before { // one that is sent once more is what it was
+	if _, before := p.faulty[inputs["signature"]]; !before { // a replayed answer has its original fault
 		p.faulty[inputs["signature"]] = passkeytest.Fault(c.Fault)
 	}
 	return inputs
 }
 
-// elsewhere is what comes of signing in at a provider, where the walker is whoever
-// they like but bob, and where anybody may claim any address.
+// elsewhere returns the result of a sign-in at a provider. The walker can be any subject
+// there but bob, and can claim any address.
 func (p *walker) elsewhere(provider string) map[string]string {
 	f := Federated{Subject: pick(p, "ada", "eve", "new", "newer"), Old: p.chance(4), Replay: p.chance(8)}
 	f.Claims = map[string]any{"email": pick(p, "ada", "bob", "new") + "@" + pick(p, "walker.example", "victim.example"), "given_name": "Eve"}
@@ -300,7 +300,7 @@ func (p *walker) elsewhere(provider string) map[string]string {
 	}
 	inputs, err := p.signInAtProvider(f)
 	if err != nil {
-		return nil // the step before led elsewhere, or nothing was brought yet
+		return nil // the previous step did not redirect, or there is no response to replay yet
 	}
 	if _, before := p.codes[inputs["code"]]; !before && (f.Fault == "" || !p.strict(f.Fault)) && !f.Replay {
 		p.codes[inputs["code"]] = provider + " " + f.Subject
@@ -308,13 +308,13 @@ func (p *walker) elsewhere(provider string) map[string]string {
 	return inputs
 }
 
-// strict reports whether a fault is one whatever the run asks for: how long ago a
-// sign-in is matters where there is a max_age.
+// strict reports whether a fault is an error in every run: the age of a sign-in matters
+// only with a max_age.
 func (p *walker) strict(fault string) bool {
 	return fault != "old-sign-in" && fault != "no-sign-in-time"
 }
 
-// judgeIdentity finds whose identity a provider has given the code for.
+// judgeIdentity records the owner of the identity for which a provider issued the code.
 func (p *walker) judgeIdentity(code string) {
 	brought := p.codes[code]
 	if brought == "" {
@@ -328,7 +328,7 @@ func (p *walker) judgeIdentity(code string) {
 	}
 }
 
-// value is what the walker types.
+// value returns an input of the walker.
 func (p *walker) value(step *schemas.Step, in schemas.Input) string {
 	name := p.persona
 	if p.chance(20) {
@@ -366,7 +366,7 @@ func (p *walker) value(step *schemas.Step, in schemas.Input) string {
 	return p.filler(in)
 }
 
-// filler is a value that says nothing of who somebody is.
+// filler returns a value that identifies no user.
 func (p *walker) filler(in schemas.Input) string {
 	if len(in.Options) > 0 {
 		return pick(p, in.Options...)
@@ -382,11 +382,11 @@ func (p *walker) filler(in schemas.Input) string {
 	return pick(p, "x", "some words")
 }
 
-// readable reports whether a mail goes to the walker.
+// readable reports whether the walker receives a mail.
 func readable(m schemas.Mail) bool { return strings.HasSuffix(m.To, "@walker.example") }
 
-// judge enters into the ledger whose credentials an answer uses, whatever the run
-// makes of them.
+// judge records in the ledger the owners of the credentials in an answer, however the run
+// evaluates them.
 func (p *walker) judge(t *testing.T, step *schemas.Step, inputs map[string]string) {
 	w := p.ledger.environment
 	if typed := inputs["password"]; typed != "" {
@@ -408,7 +408,7 @@ func (p *walker) judge(t *testing.T, step *schemas.Step, inputs map[string]strin
 	p.judgePasskey(t, step, inputs)
 }
 
-// judgeMail finds whose address a code was sent to.
+// judgeMail records the owner of the address that received a code.
 func (p *walker) judgeMail(code string) {
 	w := p.ledger.environment
 	for _, m := range p.Mails() {
@@ -423,8 +423,9 @@ func (p *walker) judgeMail(code string) {
 	}
 }
 
-// judgePasskey finds whose passkey signed the step's challenge. A device that does not
-// verify its user, leaves the handle out or counts wrongly is its owner's all the same.
+// judgePasskey records the owner of the passkey that signed the step's challenge. A device
+// still proves its owner if it does not verify the user, omits the user handle or
+// miscounts.
 func (p *walker) judgePasskey(t *testing.T, step *schemas.Step, inputs map[string]string) {
 	var options, client struct{ Challenge string }
 	text, err := base64.RawURLEncoding.DecodeString(inputs["clientDataJSON"])

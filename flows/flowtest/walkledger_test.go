@@ -10,23 +10,24 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// ledger is what is true of a run, whatever the engine believes: what the walker has
-// sent that only the owner of an account has, and what was committed.
+// ledger records the facts of a run independently of the engine: credentials that only an
+// account's owner has and that the walker sent, and the commits.
 type ledger struct {
 	*environment
 	kinds    engine.Kinds
-	certain  map[string][]engine.Fact // what was proven for each node
-	waived   bool                     // whether the flow lets credentials be added to others
-	proved   map[string]bool          // users of whom the walker has used a credential in this run
-	made     map[string]bool          // users whom this run has created
-	bound    map[string]bool          // users to whom this run has added a password or passkey
-	enrolled map[string]bool          // users to whom it has added a second factor
-	brought  map[string]bool          // identities that the walker has brought from a provider in this run
-	subject  engine.Subject           // as the last node saw it
-	broken   []string                 // promises, in words
+	certain  map[string][]engine.Fact // facts proven for each node
+	waived   bool                     // whether the flow may add credentials to other accounts
+	proved   map[string]bool          // users with a credential that the walker has used in this run
+	made     map[string]bool          // users that this run has created
+	bound    map[string]bool          // users that received a password or passkey in this run
+	enrolled map[string]bool          // users that received a second factor in this run
+	brought  map[string]bool          // identities that a provider returned to the walker in this run
+	subject  engine.Subject           // as the last node received it
+	broken   []string                 // violated guarantees, described
 }
 
-// newLedger is one of a world, whose kinds are such that it sees every visit.
+// newLedger returns the ledger of an environment, and wraps the environment's kinds to see
+// every visit.
 func newLedger(w *environment) *ledger {
 	l := &ledger{environment: w, kinds: engine.Kinds{}}
 	for name, kind := range w.kinds() {
@@ -35,7 +36,7 @@ func newLedger(w *environment) *ledger {
 	return l
 }
 
-// turn has the world turn to the flow in a file.
+// turn switches the environment to the flow in a file.
 func (l *ledger) turn(path string) error {
 	l.file.Flow, l.reached = path, map[exit]int{}
 	if err := l.compile(l.kinds); err != nil {
@@ -50,7 +51,7 @@ func (l *ledger) turn(path string) error {
 	return nil
 }
 
-// open begins with a new run.
+// open begins a new run.
 func (l *ledger) open() {
 	l.proved, l.made, l.bound, l.enrolled = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	l.brought = map[string]bool{}
@@ -61,8 +62,8 @@ func (l *ledger) breach(format string, args ...any) {
 	l.broken = append(l.broken, fmt.Sprintf(format, args...))
 }
 
-// isUsed reports whether the walker has used a credential of the user in this run, be
-// it that the run created the user and added it.
+// isUsed reports whether the walker has used a credential of the user in this run,
+// including one that the run added to a user it created.
 func (l *ledger) isUsed(userID string, pending []schemas.Change) bool {
 	return l.proved[userID] || l.isMade(userID) && (l.bound[userID] || slices.ContainsFunc(pending, func(c schemas.Change) bool {
 		of, factor := binds(c)
@@ -70,13 +71,13 @@ func (l *ledger) isUsed(userID string, pending []schemas.Change) bool {
 	}))
 }
 
-// isMade reports whether the user is this run's, in the store or not yet.
+// isMade reports whether this run created the user, stored or not.
 func (l *ledger) isMade(userID string) bool {
 	return l.made[userID] || l.subject.Draft != nil && l.subject.UserID == userID
 }
 
-// binds returns to whom a change adds what one can authenticate by, "" to nobody, and
-// whether that is a second factor.
+// binds returns the user to which a change adds a credential, or "", and whether the
+// credential is a second factor.
 func binds(change schemas.Change) (userID string, factor bool) {
 	switch c := change.(type) {
 	case schemas.CreateCredential:
@@ -93,8 +94,8 @@ func binds(change schemas.Change) (userID string, factor bool) {
 	return "", false
 }
 
-// Commit is Memory's, and makes sure that no account is given a credential but the
-// run's own and those that the walker has proved to be theirs.
+// Commit calls Memory.Commit, and checks that credentials are added only to accounts of
+// this run and to those that the walker has proved to own.
 func (l *ledger) Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error {
 	if err := l.Memory.Commit(ctx, run, changes); err != nil {
 		return err
@@ -119,7 +120,7 @@ func (l *ledger) Commit(ctx context.Context, run *schemas.Run, changes []schemas
 	return nil
 }
 
-// ended makes sure of whom a run that is over was about.
+// ended checks the user of a completed run.
 func (l *ledger) ended(s *schemas.Step, run *schemas.Run) {
 	if (l.graph.Flow().FlowType == schemas.Authentication || s.Assertion != "") && !l.isUsed(run.UserID, nil) {
 		l.breach("the run completed for %s, none of whose credentials was used", run.UserID)
@@ -129,8 +130,8 @@ func (l *ledger) ended(s *schemas.Step, run *schemas.Run) {
 	}
 }
 
-// visit makes sure that all holds that was proven for the node: that the run has the
-// fact, and that it is so.
+// visit checks every fact that was proven for the node: the run has the fact, and the fact
+// is true.
 func (l *ledger) visit(node string, v *engine.Visit) {
 	l.subject = v.Subject
 	for _, f := range l.certain[node] {
@@ -175,10 +176,10 @@ func (l *ledger) isTrue(f engine.Fact, v *engine.Visit) bool {
 	case engine.Enrolled:
 		return l.enrolled[id] || added
 	}
-	return true // nothing that can be told from here
+	return true // cannot be checked here
 }
 
-// spy is an executor whose visits the ledger sees.
+// spy is an executor that reports its visits to the ledger.
 type spy struct {
 	engine.Executor
 	kind   *engine.Kind
@@ -186,7 +187,7 @@ type spy struct {
 	ledger *ledger
 }
 
-// spyOn returns the kind with spies for executors.
+// spyOn returns the kind with spies as executors.
 func (l *ledger) spyOn(kind engine.Kind) *engine.Kind {
 	plain := kind
 	kind.New = func(c *engine.Config) (engine.Executor, []schemas.Problem) {
@@ -201,8 +202,7 @@ func (s spy) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, er
 	return s.Executor.Execute(ctx, v)
 }
 
-// What an executor says of itself beside: as it says it, or what is so of those that
-// say nothing.
+// Optional interfaces of an executor: forwarded, or the default of executors without them.
 
 func (s spy) Outcomes() []engine.Outcome {
 	if shaper, ok := s.Executor.(engine.OutcomeConfigurer); ok {

@@ -32,8 +32,8 @@ func restate(t *testing.T, object, format string, statement any) string {
 	})
 }
 
-// certificate makes a certificate over an RSA modulus of so many bits, which
-// nobody can sign with.
+// certificate returns a certificate over an RSA modulus of the given size, without a known
+// private key.
 func certificate(t *testing.T, bits uint) []byte {
 	t.Helper()
 	signer, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -49,8 +49,8 @@ func certificate(t *testing.T, bits uint) []byte {
 	return raw
 }
 
-// TestAttestationIsBounded: what would cost too much to verify is refused
-// before it is tried.
+// TestAttestationIsBounded: statements that are too expensive to verify are rejected
+// before verification.
 func TestAttestationIsBounded(t *testing.T) {
 	small, large := certificate(t, 2048), certificate(t, 16384)
 	statement := func(x5c ...any) map[string]any {
@@ -95,8 +95,8 @@ func TestAttestationIsBounded(t *testing.T) {
 	}
 }
 
-// TestKeysThatNeverVerify are refused at registration, also under attestation
-// "none", where nothing else would look at them.
+// TestKeysThatNeverVerify checks that unusable keys are rejected at registration, also
+// under attestation "none", which has no other check of them.
 func TestKeysThatNeverVerify(t *testing.T) {
 	w := newWorld(t, passkey.Policy{})
 	options, session := w.beginRegistration(passkey.RegistrationRequest{})
@@ -130,8 +130,7 @@ func TestKeysThatNeverVerify(t *testing.T) {
 	}
 }
 
-// rekey replaces the public key in an attestation object whose credential id
-// has 32 bytes.
+// rekey replaces the public key in an attestation object with a credential ID of 32 bytes.
 func rekey(t *testing.T, object string, key map[int64]any) string {
 	t.Helper()
 	return b64(object, func(b []byte) []byte {

@@ -12,8 +12,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// rawVerification makes what one verification of P-256 costs: the floor under
-// finishing an authentication.
+// rawVerification returns one P-256 verification: the minimal cost of finishing an
+// authentication.
 func rawVerification(b *testing.B) func() {
 	b.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -39,9 +39,8 @@ func BenchmarkRawP256Verification(b *testing.B) {
 	}
 }
 
-// BenchmarkFinishAuthentication reports beside its time how many raw
-// verifications it is worth ("ratio"). The two take turns, so that a busy
-// machine slows them alike.
+// BenchmarkFinishAuthentication also reports its time in raw verifications ("ratio"). The
+// two alternate, so that load on the machine slows both equally.
 func BenchmarkFinishAuthentication(b *testing.B) {
 	w, credential := registered(b, passkey.Policy{})
 	options, session := w.beginAuthentication(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{*credential}})

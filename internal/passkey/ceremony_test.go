@@ -13,8 +13,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// TestCeremonies registers and authenticates with every algorithm, named and
-// usernameless, with and without attestation.
+// TestCeremonies registers and authenticates with every algorithm, with and without a user
+// name, with and without attestation.
 func TestCeremonies(t *testing.T) {
 	for alg, name := range map[int64]string{passkey.ES256: "ES256", passkey.EdDSA: "EdDSA", passkey.RS256: "RS256"} {
 		for _, attestation := range []string{"none", "direct"} {
@@ -64,7 +64,7 @@ func TestRegistrationRecord(t *testing.T) {
 	}
 }
 
-// TestRegistrationTolerates leaves out what clients leave out.
+// TestRegistrationTolerates omits members that clients omit.
 func TestRegistrationTolerates(t *testing.T) {
 	w := newWorld(t, passkey.Policy{})
 	options, session := w.beginRegistration(passkey.RegistrationRequest{})
@@ -73,7 +73,7 @@ func TestRegistrationTolerates(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer.Transports, answer.Attachment, answer.Name = nil, "", "  My\u202e \x00laptop\n"
-	answer.ClientDataJSON += "=" // padding does no harm
+	answer.ClientDataJSON += "=" // padding is accepted
 	credential, err := w.FinishRegistration(session, answer, noon)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestVerified(t *testing.T) {
 	}
 }
 
-// TestSeveralUsers lets two people share a device.
+// TestSeveralUsers registers two users on one device.
 func TestSeveralUsers(t *testing.T) {
 	w, _ := registered(t, passkey.Policy{})
 	w.register(passkey.RegistrationRequest{User: passkey.User{ID: bob, Name: "bob"}})
@@ -147,7 +147,7 @@ func TestStoreFails(t *testing.T) {
 	mustRefuse(t, err, passkey.StepCredential, "not known")
 }
 
-// TestSessionsAreBound: to their ceremony, and to their time.
+// TestSessionsAreBound checks that sessions are bound to their ceremony and expire.
 func TestSessionsAreBound(t *testing.T) {
 	w, _ := registered(t, passkey.Policy{})
 	creation, forRegistration := w.beginRegistration(passkey.RegistrationRequest{})

@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A passkey is registered and then used without a user name. The software
-// authenticator stands for the browser.
+// A passkey is registered and then used without a user name. The software authenticator
+// replaces the browser.
 func Example() {
 	ceremonies, err := passkey.New(passkey.Config{Origins: []string{"https://login.example.com"}, RPID: "example.com"})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// FuzzClientDataJSON sends any bytes as client data, to both ceremonies. The
-// one text that verifies is the one that was signed.
+// FuzzClientDataJSON sends arbitrary client data to both ceremonies. Only the signed text
+// verifies.
 func FuzzClientDataJSON(f *testing.F) {
 	w, credential := registered(f, passkey.Policy{})
 	creation, forRegistration := w.beginRegistration(passkey.RegistrationRequest{})
@@ -49,8 +49,8 @@ func FuzzClientDataJSON(f *testing.F) {
 		if err != nil && passkey.FailedStep(err) == "" {
 			t.Fatalf("expected a refusal, got %v", err)
 		}
-		// Nothing signs the client data of a registration without attestation:
-		// whatever passes must at least have answered our challenge.
+		// Without attestation nothing signs the client data of a registration: accepted
+		// data must at least contain our challenge.
 		_, err = w.FinishRegistration(forRegistration, attestation, noon)
 		if err != nil && passkey.FailedStep(err) == "" {
 			t.Fatalf("expected a refusal, got %v", err)
@@ -62,13 +62,12 @@ func FuzzClientDataJSON(f *testing.F) {
 	})
 }
 
-// FuzzAttestationObject sends any bytes as attestation object (asking for an
-// attestation, so that every format's verifier is reached) and as
-// authenticator data. What registers must be a credential that can be used;
-// and no authenticator data verifies but what was signed.
+// FuzzAttestationObject sends arbitrary attestation objects (requesting attestation, to
+// reach every format's verifier) and authenticator data. A registered credential must be
+// usable, and only the signed authenticator data verifies.
 func FuzzAttestationObject(f *testing.F) {
 	w, credential := registered(f, passkey.Policy{})
-	// The relying party of the W3C's vectors, so that they get past its hash.
+	// The relying party of the W3C's test vectors, so that its hash matches.
 	w3c := passkey.RegistrationRequest{RPID: "example.org", Origins: []string{"https://example.org"}, Attestation: "direct"}
 	creation, forRegistration := w.beginRegistration(w3c)
 	attestation, err := w.device.Register(creation, "https://example.org")
@@ -115,8 +114,8 @@ func FuzzAttestationObject(f *testing.F) {
 	})
 }
 
-// idIn returns the id that the attested credential data of an object seem to
-// have, so that fuzzing gets past the comparison with it.
+// idIn returns the apparent credential ID in an object's attested credential data, so that
+// fuzzing passes the comparison with it.
 func idIn(object []byte, otherwise string) string {
 	at := flagsAt(object) + 1 + 4 + 16
 	if at < 0 || at+2 > len(object) {

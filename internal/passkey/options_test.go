@@ -16,8 +16,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// sameJSON compares options with what they should be; the challenge, which
-// differs each time, is taken out and returned.
+// sameJSON compares options with the expected ones, and returns the random challenge,
+// which it does not compare.
 func sameJSON(t *testing.T, got json.RawMessage, want string) (challenge string) {
 	t.Helper()
 	var g, w map[string]any
@@ -73,12 +73,12 @@ func TestRequestOptions(t *testing.T) {
 	one, _ := w.beginAuthentication(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{{ID: []byte{9}, Transports: []string{"usb"}}, {ID: []byte{1}}}})
 	sameJSON(t, one, `{"rpId": "example.com", "timeout": 300000, "userVerification": "required",
 		"allowCredentials": [{"type": "public-key", "id": "AQ", "transports": ["hybrid", "internal", "nfc", "usb"]}, {"type": "public-key", "id": "CQ", "transports": ["usb"]}]}`)
-	// Those of another relying party cannot answer, and are nobody's business.
+	// Passkeys of another relying party cannot answer and are not listed.
 	only, _ := w.beginAuthentication(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{{ID: []byte{9}, RPID: "example.org"}, {ID: []byte{1}, RPID: "example.com", BackupEligible: true}}})
 	sameJSON(t, only, `{"rpId": "example.com", "timeout": 300000, "userVerification": "required", "allowCredentials": [{"type": "public-key", "id": "AQ", "transports": ["hybrid", "internal"]}]}`)
 }
 
-// TestBeginRefuses what does not exist, or what the policy rules out.
+// TestBeginRefuses checks unknown values and options that the policy excludes.
 func TestBeginRefuses(t *testing.T) {
 	w := newWorld(t, passkey.Policy{Attachment: passkey.Platform})
 	user := passkey.User{ID: alice}
@@ -101,7 +101,8 @@ func TestBeginRefuses(t *testing.T) {
 	}
 }
 
-// TestNames are safe to show: one line, no invisible characters, 64 bytes.
+// TestNames checks that names are safe to display: one line, no invisible characters, 64
+// bytes.
 func TestNames(t *testing.T) {
 	w := newWorld(t, passkey.Policy{})
 	for _, test := range []struct{ name, display, wantName, wantDisplay string }{
@@ -126,9 +127,9 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestDecoysLookReal: the reply for somebody without a passkey differs from that for a
-// user with as many of the same authenticators in the ids alone, and the order of ids
-// tells nothing.
+// TestDecoysLookReal: the reply for a user without a passkey differs only in the IDs from
+// that for a user with as many of the same authenticators, and the order of IDs reveals
+// nothing.
 func TestDecoysLookReal(t *testing.T) {
 	w, credential := registered(t, passkey.Policy{})
 	shape := func(r passkey.AuthenticationRequest) (shape string, ids [][]byte) {
@@ -163,7 +164,7 @@ func TestDecoysLookReal(t *testing.T) {
 		slices.SortFunc(allow, func(a, b schemas.Credential) int {
 			return cmp.Compare(slices.IndexFunc(ids, func(id []byte) bool { return bytes.Equal(id[1:], a.ID[1:]) }), slices.IndexFunc(ids, func(id []byte) bool { return bytes.Equal(id[1:], b.ID[1:]) }))
 		})
-		for k := range allow { // so that the order of ids is that of the decoys
+		for k := range allow { // so that the IDs are ordered like the decoys
 			allow[k].ID[0] = byte(k)
 		}
 		if real, _ := shape(passkey.AuthenticationRequest{UserID: alice, Allow: allow, Decoys: decoys}); real != fake {
@@ -175,8 +176,8 @@ func TestDecoysLookReal(t *testing.T) {
 	}
 }
 
-// TestDecoysNeverVerify, not even for somebody who registered a passkey with a
-// decoy's id, and are refused in the words of a wrong signature.
+// TestDecoysNeverVerify: a passkey that was registered with a decoy's ID is rejected with
+// the error of a wrong signature.
 func TestDecoysNeverVerify(t *testing.T) {
 	w, credential := registered(t, passkey.Policy{})
 	for name, request := range map[string]passkey.AuthenticationRequest{
@@ -194,7 +195,7 @@ func TestDecoysNeverVerify(t *testing.T) {
 	}
 	_, err := w.authenticate(passkey.AuthenticationRequest{Decoys: []schemas.Credential{*credential}})
 	mustRefuse(t, err, passkey.StepUserHandle)
-	// A session with nothing but decoys is not a usernameless one.
+	// A session with only decoys is not a usernameless one.
 	options, session := w.beginAuthentication(passkey.AuthenticationRequest{Decoys: []schemas.Credential{{ID: []byte{1, 2, 3}}}})
 	answer, err := w.device.Authenticate(patch(t, options, map[string]any{"allowCredentials": nil}), site)
 	if err != nil {
@@ -202,13 +203,13 @@ func TestDecoysNeverVerify(t *testing.T) {
 	}
 	_, err = w.FinishAuthentication(t.Context(), session, answer, w.find, noon)
 	mustRefuse(t, err, passkey.StepCredential, "none of those")
-	// Beside a decoy, the real one still works.
+	// In a list with a decoy, the real passkey still works.
 	if _, err := w.authenticate(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{*credential}, Decoys: []schemas.Credential{{ID: []byte{1, 2, 3}}}}); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestDecoyCostsAsMuch: the store is asked once, for a decoy as for a passkey.
+// TestDecoyCostsAsMuch: a decoy causes one store lookup, as a passkey does.
 func TestDecoyCostsAsMuch(t *testing.T) {
 	w, credential := registered(t, passkey.Policy{})
 	for _, request := range []passkey.AuthenticationRequest{

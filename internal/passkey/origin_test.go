@@ -12,12 +12,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// TestOriginUnderRelyingParty runs whole ceremonies from one origin while
-// others are allowed too, and says whether the origin may use the RP ID.
+// TestOriginUnderRelyingParty runs complete ceremonies from one origin while others are
+// allowed too, and checks whether the origin may use the RP ID.
 func TestOriginUnderRelyingParty(t *testing.T) {
-	const ok = "" // no step refuses
+	const ok = "" // no step rejects it
 	for _, test := range []struct {
-		allowed string // beside https://example.com and https://xn--bcher-kva.example
+		allowed string // in addition to https://example.com and https://xn--bcher-kva.example
 		rpID    string
 		from    string
 		step    passkey.Step
@@ -37,14 +37,14 @@ func TestOriginUnderRelyingParty(t *testing.T) {
 		{"https://login.example.com", "example.com", "https://x@login.example.com", passkey.StepOrigin},
 		{"https://login.example.com", "example.com", "http://login.example.com", passkey.StepOrigin},
 		{"http://login.example.com", "example.com", "http://login.example.com", passkey.StepOrigin},
-		// Suffixes that are no parents.
+		// Suffixes that are not parent domains.
 		{"https://evil-example.com", "example.com", "https://evil-example.com", passkey.StepOrigin},
 		{"https://evilexample.com", "example.com", "https://evilexample.com", passkey.StepOrigin},
 		{"https://example.com.evil.com", "example.com", "https://example.com.evil.com", passkey.StepOrigin},
 		{"https://example.org", "example.com", "https://example.org", passkey.StepOrigin},
 		// An allowed origin above the RP ID is not under it.
 		{"https://login.example.com", "login.example.com", "https://example.com", passkey.StepOrigin},
-		// Trailing dots make another host, and no domain of an RP ID.
+		// A trailing dot makes a different host, and is invalid in an RP ID.
 		{"https://example.com.", "example.com", "https://example.com.", passkey.StepOrigin},
 		{"", "example.com", "https://example.com.", passkey.StepOrigin},
 		// Internationalized names.
@@ -57,7 +57,7 @@ func TestOriginUnderRelyingParty(t *testing.T) {
 		{"https://localhost:8090", "localhost", "https://localhost:8090", ok},
 		{"http://app.localhost http://localhost", "localhost", "http://app.localhost", passkey.StepOrigin},
 		{"http://app.localhost", "app.localhost", "http://app.localhost", ok},
-		// Not origins at all.
+		// Not origins.
 		{"", "example.com", "null", passkey.StepOrigin},
 		{"", "example.com", "", passkey.StepOrigin},
 		{"", "example.com", "android:apk-key-hash:pNiP5iKyQ8JwgGOaKA1zGPUPJIS-0H1xKCQcfIoGLck", passkey.StepOrigin},
@@ -87,8 +87,8 @@ func TestOriginUnderRelyingParty(t *testing.T) {
 	}
 }
 
-// TestAllowedButOutside tells the origin that is allowed, but not for this
-// relying party, from one that is not allowed.
+// TestAllowedButOutside distinguishes an origin that is allowed, but not for this relying
+// party, from one that is not allowed.
 func TestAllowedButOutside(t *testing.T) {
 	w, _ := registered(t, passkey.Policy{})
 	for from, words := range map[string]string{"https://other.example": "cannot use", "https://unknown.example.com": "is not allowed"} {
@@ -105,8 +105,8 @@ func TestAllowedButOutside(t *testing.T) {
 	}
 }
 
-// TestRelyingPartyIDs asks for relying party ids while https://login.example.com
-// (and an address, and a plain http origin) are allowed.
+// TestRelyingPartyIDs checks relying party IDs while https://login.example.com (and an
+// address, and a plain http origin) are allowed.
 func TestRelyingPartyIDs(t *testing.T) {
 	c, err := passkey.New(passkey.Config{Origins: []string{site, "https://192.0.2.7", "http://plain.example"}})
 	if err != nil {
@@ -158,8 +158,8 @@ func TestRelyingPartyIDs(t *testing.T) {
 	}
 }
 
-// TestApplicationOrigins adds those of an application to the configured ones,
-// for one ceremony.
+// TestApplicationOrigins adds the origins of an application to the configured ones for one
+// ceremony.
 func TestApplicationOrigins(t *testing.T) {
 	w := newWorld(t, passkey.Policy{})
 	request := passkey.RegistrationRequest{User: passkey.User{ID: alice}, RPID: "shop.example", Origins: []string{"https://www.shop.example"}}
@@ -181,8 +181,8 @@ func TestApplicationOrigins(t *testing.T) {
 	}
 }
 
-// TestRelatedOrigins lets pages of other sites use the configured relying party id,
-// and no other.
+// TestRelatedOrigins lets pages of other sites use the configured relying party ID, and no
+// other.
 func TestRelatedOrigins(t *testing.T) {
 	const related, both = "https://shop.example.net", "https://both.example.net"
 	c, err := passkey.New(passkey.Config{Origins: []string{site, both}, Related: []string{related, both, "http://plain.example"}, RPID: "example.com", Now: func() time.Time { return noon }})

@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// b64 changes base64url text by way of its bytes.
+// b64 changes the decoded bytes of base64url text.
 func b64(text string, change func([]byte) []byte) string {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -22,9 +22,9 @@ func b64(text string, change func([]byte) []byte) string {
 
 func appendByte(b []byte) []byte { return append(b, 0) }
 
-// TestAuthenticationRefusals violates each step of Level 3 §7.2 by itself. The
-// answers are right in everything else, signatures included where the
-// violation happens on the authenticator.
+// TestAuthenticationRefusals violates each step of Level 3 §7.2 separately. The answers
+// are otherwise correct, including the signature if the violation happens on the
+// authenticator.
 func TestAuthenticationRefusals(t *testing.T) {
 	type response = passkey.AuthenticationResponse
 	type request = passkey.AuthenticationRequest
@@ -134,8 +134,8 @@ func TestAuthenticationRefusals(t *testing.T) {
 	}
 }
 
-// TestSyncedPasskeysRefused at authentication too: the policy may be younger
-// than the passkey.
+// TestSyncedPasskeysRefused: the policy applies at authentication too, because it may be
+// newer than the passkey.
 func TestSyncedPasskeysRefused(t *testing.T) {
 	w, credential := registered(t, passkey.Policy{}, passkeytest.Synced())
 	strict := newWorld(t, passkey.Policy{SyncedPasskeys: passkey.Refuse})
@@ -156,7 +156,7 @@ func TestCounterRegressionAllowed(t *testing.T) {
 	}
 }
 
-// TestRegistrationRefusals violates each step of Level 3 §7.1 by itself.
+// TestRegistrationRefusals violates each step of Level 3 §7.1 separately.
 func TestRegistrationRefusals(t *testing.T) {
 	type response = passkey.RegistrationResponse
 	type request = passkey.RegistrationRequest
@@ -234,9 +234,9 @@ func TestRegistrationRefusals(t *testing.T) {
 	}
 }
 
-// flagsAt finds the flags of authenticator data inside an attestation object:
-// 32 bytes after the start of the data, which follows its name and a two or
-// three byte header.
+// flagsAt returns the offset of the flags of authenticator data in an attestation object:
+// 32 bytes after the start of the data, which follows its name and a two or three byte
+// header.
 func flagsAt(object []byte) int {
 	return bytes.Index(object, []byte("authData")) + len("authData") + 2 + 32
 }
@@ -249,8 +249,8 @@ func setFlag(flag byte) func([]byte) []byte {
 	return func(b []byte) []byte { b[flagsAt(b)] |= flag; return b }
 }
 
-// flipLast flips a bit of the last byte of the attestation object of an
-// authenticator that puts authData last, which is part of the key.
+// flipLast flips a bit of the last byte of an attestation object with authData last, which
+// is part of the key.
 func flipLast(b []byte) []byte {
 	b[len(b)-1] ^= 1
 	return b

@@ -28,13 +28,12 @@ func readVectors(t testing.TB) (vectors []vector) {
 	return vectors
 }
 
-// TestW3CVectors runs both ceremonies over the test vectors that the W3C
-// publishes in WebAuthn Level 3 §16: every attestation statement format, made
-// by other hands than ours.
+// TestW3CVectors runs both ceremonies with the test vectors of WebAuthn Level 3 §16: every
+// attestation statement format, produced independently.
 func TestW3CVectors(t *testing.T) {
-	// What is refused, and rightly: frames of other origins; a TPM and an Apple
-	// device whose chains end at the W3C's own root instead of their makers'; an
-	// Android key that does not claim to have been made in secure hardware.
+	// Vectors that are rejected by design: frames of other origins; a TPM and an Apple
+	// device whose chains end at the W3C's own root instead of their manufacturers'; an
+	// Android key that does not claim secure hardware.
 	refused := map[string]passkey.Step{
 		"16.4": passkey.StepCrossOrigin, "16.5": passkey.StepCrossOrigin,
 		"16.13": passkey.StepAttestation, "16.14": passkey.StepAttestation, "16.15": passkey.StepAttestation,

@@ -22,7 +22,7 @@ const (
 	bob   = "01890a5d-ac96-774b-bcce-b302099a9999"
 )
 
-// noon is when everything happens.
+// noon is the time of all tests.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // world is a relying party with a store, and an authenticator.
@@ -51,7 +51,7 @@ func newWorld(t testing.TB, policy passkey.Policy, device ...passkeytest.Option)
 	return &world{log: log, TB: t, Ceremonies: c, device: passkeytest.New(append([]passkeytest.Option{passkeytest.Seed(t.Name())}, device...)...), stored: map[string]*schemas.Credential{}}
 }
 
-// find is the store's FindCredential.
+// find implements FindCredential.
 func (w *world) find(_ context.Context, id schemas.Bytes) (*schemas.Credential, error) {
 	w.finds++
 	if c := w.stored[id.String()]; c != nil {
@@ -97,7 +97,7 @@ func (w *world) register(r passkey.RegistrationRequest) *schemas.Credential {
 	return credential
 }
 
-// registered returns a world with one passkey of alice's in it.
+// registered returns a world with one passkey of alice.
 func registered(t testing.TB, policy passkey.Policy, device ...passkeytest.Option) (*world, *schemas.Credential) {
 	t.Helper()
 	w := newWorld(t, policy, device...)
@@ -115,8 +115,8 @@ func (w *world) authenticate(r passkey.AuthenticationRequest, hows ...passkeytes
 	return w.FinishAuthentication(w.Context(), session, answer, w.find, noon)
 }
 
-// mustRefuse checks that a ceremony was refused at the step, in the way in
-// which clients see it, and that the description has every word.
+// mustRefuse checks that a ceremony was rejected at the step, with the client-visible
+// error, and that the description contains every word.
 func mustRefuse(t testing.TB, err error, step passkey.Step, words ...string) {
 	t.Helper()
 	var e *schemas.Error

@@ -70,8 +70,8 @@ func TestParsePHCRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParsePHC checks that whatever is accepted stays within bounds and has
-// exactly one spelling.
+// FuzzParsePHC checks that accepted hashes are within bounds and have exactly one
+// spelling.
 func FuzzParsePHC(f *testing.F) {
 	f.Add(prefix + "m=19456,t=2,p=1$" + salt16 + "$" + key32)
 	f.Add(prefix + "m=4294967295,t=4294967295,p=255$" + salt16 + "$" + key32)

@@ -12,8 +12,8 @@ var ada = &schemas.User{Attributes: map[string]any{
 	"employee": "Analyst-4711", "verified": true,
 }}
 
-// audited are the passwords that the security audit of November 2026 set through
-// the API (finding 13).
+// audited are the passwords that the security audit of November 2026 set through the API
+// (finding 13).
 var audited = []string{
 	"password1", "admin1234", "12345678a", "letmein123", "P@ssw0rd123", "charlie99", "michelle1", "starwars1",
 	"qwerty123", "iloveyou1", "welcome1", "football1", "sunshine1", "dragon123", "monkey123",
@@ -49,8 +49,8 @@ func TestCheck(t *testing.T) {
 		"augustalovelace":                   common,
 		"my Ada.Lovelace":                   common,
 		"analyst4711":                       common,
-		"Lunch-Menu-Lunch-Menu":             common, // what the application is called
-		"Example Corporation 2026":          common, // what the server is called
+		"Lunch-Menu-Lunch-Menu":             common, // contains the name of the application
+		"Example Corporation 2026":          common, // contains the name of the server
 		"administrator123":                  common,
 		"Password123!Password123!":          common,
 		"p@ssw0rdp@ssw0rd":                  common,
@@ -81,12 +81,12 @@ func TestCheck(t *testing.T) {
 
 func TestCheckMinimum(t *testing.T) {
 	for _, test := range []struct{ policy, asked, want int }{
-		{0, 0, 15},   // the default
-		{20, 0, 20},  // the operator's
-		{20, 16, 20}, // a flow cannot go below that of the operator
-		{0, 30, 30},  // but above
-		{20, 8, 8},   // and below where it has proof of a second factor
-		{0, 3, 8},    // though never below 8
+		{0, 0, 15},   // default
+		{20, 0, 20},  // configured minimum
+		{20, 16, 20}, // a flow cannot require less than the configured minimum
+		{0, 30, 30},  // a flow can require more
+		{20, 8, 8},   // a flow with a proven second factor can require less
+		{0, 3, 8},    // but never less than 8
 		{8, 0, 8},
 	} {
 		if got := (Policy{Minimum: test.policy}).minimum(test.asked); got != test.want {
@@ -95,7 +95,7 @@ func TestCheckMinimum(t *testing.T) {
 	}
 }
 
-// TestCheckNormalises counts characters as sign-in compares them.
+// TestCheckNormalises counts characters after normalization, as sign-in compares them.
 func TestCheckNormalises(t *testing.T) {
 	decomposed := strings.Repeat("e\u0301", 14)
 	if fault := (Policy{}).Check(Choice{Password: decomposed}); !strings.Contains(fault, "at least 15") {

@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// cheap is a cost that tests can afford.
+// cheap is a low cost for tests.
 var cheap = Options{MemoryKiB: 64, Iterations: 1, Workers: 1, Queue: 1}
 
 func TestHashAndVerify(t *testing.T) {
@@ -61,8 +61,8 @@ func TestVerifyNormalises(t *testing.T) {
 	}
 }
 
-// TestVerifyKnownAnswer pins the derivation to the reference implementation's
-// test vector (phc-winner-argon2, test.c, argon2id, version 0x13).
+// TestVerifyKnownAnswer compares the derivation with the reference implementation's test
+// vector (phc-winner-argon2, test.c, argon2id, version 0x13).
 func TestVerifyKnownAnswer(t *testing.T) {
 	const vector = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 	ok, rehash, err := New(cheap).Verify(t.Context(), vector, "password")
@@ -106,7 +106,7 @@ func TestVerifyRefusesHostileHash(t *testing.T) {
 	}
 }
 
-// blocked is a pool whose hashes tell that they began and wait to be let go.
+// blocked returns a pool whose hashes signal their start and wait for release.
 func blocked(o Options) (p *Pool, began, release chan struct{}) {
 	p, began, release = New(o), make(chan struct{}), make(chan struct{})
 	p.derive = func(string, phc, int) []byte {
@@ -151,7 +151,7 @@ func TestQueueWaitsForItsTurn(t *testing.T) {
 	}
 	go hash()
 	<-began
-	go hash() // waits: began has no second sender until the first is let go
+	go hash() // waits: began is unbuffered until the first is released
 	release <- struct{}{}
 	<-began
 	if p.queue.idle != 0 || p.queue.places != 1 {

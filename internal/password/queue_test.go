@@ -12,13 +12,13 @@ import (
 
 type sourceKey struct{}
 
-// from is ctx for a request from a network, near within wide.
+// from returns ctx for a request from a network: near is a part of wide.
 func from(ctx context.Context, wide, near byte) context.Context {
 	return context.WithValue(ctx, sourceKey{}, Source{Wide: [16]byte{wide}, Near: [16]byte{wide, near}})
 }
 
-// stage is a pool whose hashes wait to be let go, one after the other, and note
-// what was hashed.
+// stage is a pool whose hashes wait for release, one after the other, and record the
+// passwords.
 type stage struct {
 	*Pool
 	began, release chan struct{}
@@ -43,7 +43,7 @@ func newStage(places int) *stage {
 	return s
 }
 
-// call has a password hashed in the background. What is refused is noted.
+// call hashes a password in the background, and records a rejection.
 func (s *stage) call(ctx context.Context, password string) {
 	s.callers.Go(func() {
 		if _, err := s.Hash(ctx, password); err != nil {
@@ -54,7 +54,7 @@ func (s *stage) call(ctx context.Context, password string) {
 	})
 }
 
-// settled waits until so many callers have a place or were refused.
+// settled waits until the given numbers of callers wait or were rejected.
 func (s *stage) settled(waiting, refused int) {
 	for {
 		s.queue.mu.Lock()
@@ -68,13 +68,13 @@ func (s *stage) settled(waiting, refused int) {
 	}
 }
 
-// next lets the hash that runs go and waits for the one after it.
+// next releases the running hash and waits for the next one.
 func (s *stage) next() {
 	s.release <- struct{}{}
 	<-s.began
 }
 
-// end lets all go that wait.
+// end releases all waiting hashes.
 func (s *stage) end() {
 	go func() {
 		for range s.began {
@@ -86,9 +86,9 @@ func (s *stage) end() {
 	close(s.began)
 }
 
-// Finding 12 of the security audit of November 2026: 180 wrong guesses from three
-// networks wait or are refused, and a user from a fourth is served after at most
-// one guess of each of them.
+// Finding 12 of the security audit of November 2026: 180 wrong guesses from three networks
+// wait or are rejected, and a user from a fourth waits for at most one guess of each of
+// them.
 func TestAudit12ThreeNetworksDelayNobody(t *testing.T) {
 	s := newStage(64)
 	s.call(from(t.Context(), 1, 0), "guess")
@@ -114,8 +114,8 @@ func TestAudit12ThreeNetworksDelayNobody(t *testing.T) {
 	}
 }
 
-// Within a wide network its parts take turns as well, so that an attacker does not
-// gain by having many addresses of one block, and a neighbour is not kept out.
+// The parts of a wide network also take turns, so that an attacker does not gain from many
+// addresses of one block, and neighbors are still served.
 func TestNeighboursTakeTurns(t *testing.T) {
 	s := newStage(8)
 	s.call(from(t.Context(), 1, 1), "flood")
@@ -140,7 +140,7 @@ func TestNeighboursTakeTurns(t *testing.T) {
 	}
 }
 
-// A network that has as much as the others makes no room for itself.
+// A network with as many callers as the others cannot displace them.
 func TestFullQueueRefuses(t *testing.T) {
 	s := newStage(2)
 	s.call(from(t.Context(), 1, 1), "one")
@@ -157,8 +157,8 @@ func TestFullQueueRefuses(t *testing.T) {
 	s.end()
 }
 
-// Who gives up leaves their place to others, and a worker that they got in the
-// same moment too.
+// A caller that gives up releases its place, and a worker that it received at the same
+// moment.
 func TestLeaving(t *testing.T) {
 	s := newStage(2)
 	s.call(t.Context(), "runs")
@@ -183,14 +183,15 @@ func TestLeaving(t *testing.T) {
 	s.callers.Wait()
 }
 
-// grant lets the hash that runs go, so that a turn gets the worker.
+// grant releases the running hash, so that a turn gets the worker.
 func (s *stage) grant(t *waitingCaller) {
 	s.release <- struct{}{}
 	err := <-t.ready
 	t.ready <- err
 }
 
-// Whatever comes and goes, places and workers add up, and nobody is forgotten.
+// In any order of calls, the counts of places and workers are right, and every caller is
+// answered.
 func FuzzQueue(f *testing.F) {
 	f.Add([]byte{1, 17, 33, 200, 1, 1, 1, 255, 254})
 	f.Fuzz(func(t *testing.T, steps []byte) {

@@ -104,7 +104,7 @@ func TestURI(t *testing.T) {
 	}
 }
 
-// A picture is a PNG with light around it, and small enough for a reply.
+// A picture is a PNG with a light margin, small enough for a reply.
 func TestPicture(t *testing.T) {
 	uri := New(SHA1, 6).URI("Example", "ada@example.com")
 	text, err := QRCode(uri)

@@ -30,8 +30,8 @@ func register(t *testing.T, a *passkeytest.Authenticator, options string) string
 	return answer.ID
 }
 
-// TestSeed: the same calls on the same seed give the same bytes, whatever the
-// algorithm; another seed gives others.
+// TestSeed: the same calls with the same seed return the same bytes for every algorithm;
+// other seeds return others.
 func TestSeed(t *testing.T) {
 	type answers struct{ Registered, Authenticated any }
 	run := func(seed string, alg int64) answers {
@@ -57,7 +57,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// TestDeclines: what an authenticator and its browser refuse by themselves.
+// TestDeclines checks what an authenticator and its browser refuse.
 func TestDeclines(t *testing.T) {
 	a := passkeytest.New(passkeytest.Seed("declines"), passkeytest.Algorithms(-7), passkeytest.CannotVerify())
 	if _, err := a.Authenticate(json.RawMessage(request), origin); !errors.Is(err, passkeytest.ErrNoPasskey) {
@@ -93,7 +93,7 @@ func TestDeclines(t *testing.T) {
 	}
 }
 
-// TestSelection picks the newest passkey, or the one of a user, and forgets.
+// TestSelection selects the newest passkey or that of a user, and deletes passkeys.
 func TestSelection(t *testing.T) {
 	a := passkeytest.New(passkeytest.Seed("selection"))
 	alice := register(t, a, creation)
@@ -125,8 +125,8 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// TestFaultsChangeSomething: every fault has an effect in a ceremony where it
-// has a meaning, and is refused where it has none.
+// TestFaultsChangeSomething: every fault changes the answer in ceremonies where it has a
+// meaning, and is rejected in others.
 func TestFaultsChangeSomething(t *testing.T) {
 	for _, fault := range passkeytest.Faults() {
 		t.Run(string(fault), func(t *testing.T) {
