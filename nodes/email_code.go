@@ -63,7 +63,7 @@ func (o *emailOTP) mac(v *engine.Visit, user *schemas.User, address, code string
 	return mac.Sum(nil)
 }
 
-// mailAccount returns the name by which mails and guesses are counted: the address for a user that
+// mailAccount returns the account for counting mails and guesses: the address for a user that
 // the run creates.
 func mailAccount(v *engine.Visit, address string) string {
 	if v.Subject.Draft != nil {

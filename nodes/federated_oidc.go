@@ -27,7 +27,7 @@ import (
 //   - An attacker injects a code of their own into a user's browser: the state is not the one of this
 //     run. If the client keeps the state to itself, the provider requires the verifier of the sign-in for
 //     which it issued the code, and the ID token contains its nonce.
-//   - An attacker brings the answer of one provider to the node of another: each node has its own state,
+//   - An attacker sends the answer of one provider to the node of another: each node has its own state,
 //     and the answer names its provider if the provider supports RFC 9207.
 //   - An attacker replays an answer: the node drops its sign-in when the run leaves it, and of two
 //     concurrent answers only one commits.

@@ -86,7 +86,7 @@ type sessionCheckWith struct {
 }
 
 type sessionCheck struct {
-	methods  []string // all of which the session must contain
+	methods  []string // the session must contain all of them
 	acr      string   // the class that the session must satisfy
 	explicit bool     // the configuration sets the class
 	users    Users

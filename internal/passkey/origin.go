@@ -42,8 +42,8 @@ func parseOrigins(texts []string, path string) (list []origin, problems []schema
 	return list, problems
 }
 
-// parseOrigin parses scheme://host[:port] and brings it to the ASCII
-// serialization of HTML §7.1.1: lower case, without the scheme's default port.
+// parseOrigin parses scheme://host[:port] and returns its ASCII serialization (HTML
+// §7.1.1): lower case, without the scheme's default port.
 func parseOrigin(text string) (origin, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" {

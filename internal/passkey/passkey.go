@@ -13,8 +13,8 @@ const DefaultTimeout = 5 * time.Minute
 
 // Config is the common configuration of all ceremonies.
 type Config struct {
-	// Origins are the origins allowed in every ceremony, as a browser writes
-	// them: scheme://host[:port]. Configuration key passkey.allowed_origins.
+	// Origins are the origins allowed in every ceremony, in the form of browsers:
+	// scheme://host[:port]. Configuration key passkey.allowed_origins.
 	Origins []string
 	// RPID is the default relying party id; "" means the host of the first origin.
 	RPID string
@@ -35,8 +35,7 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Ceremonies begins and finishes ceremonies. It is immutable and safe for use
-// by many goroutines at once.
+// Ceremonies begins and finishes ceremonies. It is immutable and safe for concurrent use.
 type Ceremonies struct {
 	origins []origin
 	related []origin

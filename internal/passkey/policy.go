@@ -28,45 +28,41 @@ const (
 	Refuse = "refuse"
 )
 
-// COSE algorithm identifiers that are offered unless the policy says otherwise
-// (IANA COSE Algorithms).
+// The default COSE algorithms (IANA COSE Algorithms).
 const (
 	ES256 int64 = -7
 	EdDSA int64 = -8
 	RS256 int64 = -257
 )
 
-// Policy is what the operator demands of passkeys. It is enforced on the
-// server when a ceremony is finished, not only asked of the browser, which may
-// ignore it.
+// Policy is the operator's policy for passkeys. The server enforces it when a ceremony is
+// finished, because browsers can ignore the options.
 type Policy struct {
-	// Algorithms are the COSE algorithms offered and accepted at registration,
-	// the favourite first; nil means ES256, EdDSA, RS256.
+	// Algorithms are the COSE algorithms offered and accepted at registration, most
+	// preferred first; nil means ES256, EdDSA, RS256.
 	Algorithms []int64
-	// UserVerification is the least that is asked in any ceremony: required,
-	// preferred (the default) or discouraged.
+	// UserVerification is the minimum for every ceremony: required, preferred (the
+	// default) or discouraged.
 	UserVerification string
-	// Attachment allows only platform or only cross-platform authenticators to
-	// register; "" allows both. The browser tells which one it used, unsigned,
-	// and some do not: then the passkey is accepted.
+	// Attachment allows only platform or only cross-platform authenticators to register;
+	// "" allows both. The browser reports the attachment unsigned, and some browsers omit
+	// it: then the passkey is accepted.
 	Attachment string
-	// Attestation lists the accepted attestation statement formats ("none",
-	// "packed", …); nil accepts every format that verifies.
+	// Attestation lists the accepted attestation statement formats ("none", "packed", …);
+	// nil accepts every format that can be verified.
 	Attestation []string
-	// TrustAnchors are the root certificates of the makers of authenticators. A
-	// passkey whose attestation chains to one of them is Attested; without any
-	// none is.
+	// TrustAnchors are root certificates of authenticator manufacturers. A passkey whose
+	// attestation chains to one of them is Attested.
 	TrustAnchors []*x509.Certificate
-	// SyncedPasskeys is allow (the default), or refuse: passkeys that can leave
-	// their device (BE set) neither register nor authenticate.
+	// SyncedPasskeys is allow (the default) or refuse: passkeys that can leave their
+	// device (BE set) can neither register nor authenticate.
 	SyncedPasskeys string
-	// CounterRegression is refuse (the default), or allow: an authenticator
-	// whose signature counter did not grow, as a cloned one's would not, is
-	// let in and reported in Verified.
+	// CounterRegression is refuse (the default) or allow: an authenticator whose signature
+	// counter did not grow, as with a clone, is accepted and reported in Verified.
 	CounterRegression string
 }
 
-// complete fills in defaults and reports every value that does not exist.
+// complete applies defaults and reports every unknown value.
 func (p Policy) complete() (Policy, []schemas.Problem) {
 	var problems []schemas.Problem
 	check := func(name, value string, accepted ...string) {
@@ -105,7 +101,8 @@ func algorithmProblems(algorithms []int64) (problems []schemas.Problem) {
 	return problems
 }
 
-// userVerification settles what a ceremony asks for: at least the policy's.
+// userVerification returns the requested user verification, or the policy's if that is
+// stricter.
 func (p Policy) userVerification(asked string) (string, error) {
 	order := []string{Discouraged, Preferred, Required}
 	asked = valueOr(asked, Preferred)
@@ -118,7 +115,7 @@ func (p Policy) userVerification(asked string) (string, error) {
 	return asked, nil
 }
 
-// attachment settles which authenticators a registration asks for.
+// attachment returns the attachment that a registration requests.
 func (p Policy) attachment(asked string) (string, error) {
 	if asked != "" && asked != Platform && asked != CrossPlatform {
 		return "", badRequest("authenticatorAttachment: %s", oneOf(asked, []string{Platform, CrossPlatform}))
@@ -152,7 +149,7 @@ func valueOr(value, otherwise string) string {
 	return value
 }
 
-// oneOf says which values were expected.
+// oneOf returns an error message that lists the accepted values.
 func oneOf(value string, accepted []string) string {
 	named := slices.DeleteFunc(slices.Clone(accepted), func(s string) bool { return s == "" })
 	return fmt.Sprintf("expected one of %s, got %.64q", strings.Join(named, ", "), value)

@@ -12,13 +12,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// RegistrationRequest says what a registration shall ask for.
+// RegistrationRequest describes a registration ceremony.
 type RegistrationRequest struct {
 	User    User
 	Exclude []schemas.Credential // become excludeCredentials: authenticators that hold one refuse
 	// RPID and RPName replace the configured ones, if not "".
 	RPID, RPName string
-	// Origins are allowed besides the configured ones.
+	// Origins are allowed in addition to the configured ones.
 	Origins []string
 	// UserVerification is required, preferred ("" too) or discouraged; the
 	// policy may raise it.
@@ -68,7 +68,7 @@ func (c *Ceremonies) BeginRegistration(r RegistrationRequest) (options, session 
 	})
 }
 
-// selection is the authenticatorSelection of the options (§5.4.4).
+// selection returns the authenticatorSelection of the options (§5.4.4).
 func (c *Ceremonies) selection(r RegistrationRequest) (protocol.AuthenticatorSelection, error) {
 	var none protocol.AuthenticatorSelection
 	uv, err := c.policy.userVerification(r.UserVerification)
@@ -85,7 +85,7 @@ func (c *Ceremonies) selection(r RegistrationRequest) (protocol.AuthenticatorSel
 	default:
 		return none, badRequest("residentKey: %s", oneOf(residentKey, []string{Required, Preferred, Discouraged}))
 	}
-	// The older requireResidentKey says the same to browsers of Level 1.
+	// requireResidentKey is the equivalent for browsers of Level 1.
 	requireResidentKey := residentKey == Required
 	return protocol.AuthenticatorSelection{
 		AuthenticatorAttachment: protocol.AuthenticatorAttachment(attachment),
@@ -95,7 +95,7 @@ func (c *Ceremonies) selection(r RegistrationRequest) (protocol.AuthenticatorSel
 	}, nil
 }
 
-// parameters is pubKeyCredParams: the algorithms, in order.
+// parameters returns pubKeyCredParams: the algorithms, in order.
 func parameters(algorithms []int64) []protocol.CredentialParameter {
 	list := make([]protocol.CredentialParameter, len(algorithms))
 	for i, alg := range algorithms {
@@ -104,8 +104,8 @@ func parameters(algorithms []int64) []protocol.CredentialParameter {
 	return list
 }
 
-// RegistrationResponse is the browser's answer, in the base64url text in which
-// it came. The client extension results are not among it: none are asked for.
+// RegistrationResponse is the browser's answer, as base64url text. It has no client
+// extension results: none are requested.
 type RegistrationResponse struct {
 	ID, ClientDataJSON, AttestationObject string
 	Transports                            []string // response.getTransports(), optional
@@ -113,9 +113,9 @@ type RegistrationResponse struct {
 	Name                                  string   // what the user calls the passkey; "" names it after its authenticator
 }
 
-// FinishRegistration verifies L3 §7.1 and returns the credential record to
-// store. That nobody has a credential of that id yet (step 26) is for the
-// store to ensure, in the transaction that adds it.
+// FinishRegistration verifies L3 §7.1 and returns the credential record to store. The
+// store must reject a duplicate credential ID (step 26) in the transaction that adds the
+// record.
 func (c *Ceremonies) FinishRegistration(session json.RawMessage, r RegistrationResponse, now time.Time) (*schemas.Credential, error) {
 	s, err := openSession(session, schemas.RegistrationCeremony, now)
 	if err != nil {
@@ -146,7 +146,7 @@ func (c *Ceremonies) FinishRegistration(session json.RawMessage, r RegistrationR
 	return credential, nil
 }
 
-// newCredential makes the credential record of L3 §4 and §7.1 step 27.
+// newCredential returns the credential record of L3 §4 and §7.1 step 27.
 func (s *session) newCredential(parsed *protocol.ParsedCredentialCreationData, r RegistrationResponse, alg int64, now time.Time) *schemas.Credential {
 	object := &parsed.Response.AttestationObject
 	data := &object.AuthData

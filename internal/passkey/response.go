@@ -12,8 +12,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Bounds of what a client may send, in bytes after decoding. They keep hostile
-// input from costing more than honest input does; real values are a fraction.
+// Limits of client input, in bytes after decoding, so that hostile input cannot cost more
+// than valid input. Real values are a fraction.
 const (
 	maxCredentialID  = 1023 // §7.1 step 25
 	maxClientData    = 8 << 10
@@ -23,8 +23,8 @@ const (
 	maxUserHandle    = 64 // §5.4.3
 )
 
-// field is one member of a response: its name as the client writes it, its
-// base64url text, how long its bytes may be, and where they go.
+// field is one member of a response: its name on the wire, its base64url text, its maximum
+// length in bytes, and its destination.
 type field struct {
 	name     string
 	text     string
@@ -33,8 +33,8 @@ type field struct {
 	into     *protocol.URLEncodedBase64
 }
 
-// decode decodes the fields and refuses the first that is missing, too long or
-// not base64url. Line breaks, which Go's decoder skips, are not base64url.
+// decode decodes the fields and rejects the first that is missing, too long or not
+// base64url. Line breaks, which Go's decoder skips, are not base64url.
 func decode(fields ...field) error {
 	for _, f := range fields {
 		if f.text == "" && !f.optional {
@@ -98,8 +98,8 @@ func parseAssertion(r AuthenticationResponse) (*protocol.ParsedCredentialAsserti
 	if !utf8.Valid(in.ClientDataJSON) {
 		return nil, notJSON(nil)
 	}
-	// The library insists on members that a flow's inputs do not have: rawId is
-	// the id by definition, and there is only one type.
+	// The library requires members that a flow's inputs do not have: rawId equals the ID,
+	// and there is only one type.
 	raw.ID, raw.Type = raw.RawID.String(), string(protocol.PublicKeyCredentialType)
 	parsed, err := raw.Parse()
 	if err != nil {
@@ -112,8 +112,8 @@ func notJSON(cause error) error {
 	return refuseQuietly(StepResponse, cause, "clientDataJSON: expected a JSON object in UTF-8")
 }
 
-// checkClientData takes the steps that concern the client data: L3 §7.1 steps
-// 7–11, §7.2 steps 11–14 (type, challenge, origin, crossOrigin, topOrigin).
+// checkClientData makes the checks of the client data: L3 §7.1 steps 7–11, §7.2 steps
+// 11–14 (type, challenge, origin, crossOrigin, topOrigin).
 func (s *session) checkClientData(d *protocol.CollectedClientData, want protocol.CeremonyType) error {
 	if d.Type != want {
 		return refuse(StepType, "the browser's answer is of type %.64q, expected %q: it answers another kind of question", d.Type, want)
@@ -124,17 +124,17 @@ func (s *session) checkClientData(d *protocol.CollectedClientData, want protocol
 	if err := s.checkOrigin(d.Origin); err != nil {
 		return err
 	}
-	// An answer made inside somebody else's page: the user may not have known
-	// whom they were signing in to.
+	// The answer was made inside a page of another site, where users may not know to which
+	// site they sign in.
 	if d.CrossOrigin || d.TopOrigin != "" {
 		return refuse(StepCrossOrigin, "passkeys cannot be used from a frame inside a page of another origin: open the sign-in page by itself")
 	}
 	return nil
 }
 
-// checkOrigin checks that the origin is allowed, by exact comparison, and lies
-// under the relying party id. Without the second, one allowed origin could use
-// passkeys that belong to another's domain.
+// checkOrigin checks that the origin is allowed, by exact comparison, and is in the domain
+// of the relying party ID. Without the second check, one allowed origin could use the
+// passkeys of another's domain.
 func (s *session) checkOrigin(text string) error {
 	switch {
 	case slices.Contains(s.Origins, text):
@@ -145,8 +145,8 @@ func (s *session) checkOrigin(text string) error {
 	return refuse(StepOrigin, "origin %.255q is not allowed for relying party id %q: add it to %s or to the application's %s", text, s.RPID, configuredOrigins, applicationOrigins)
 }
 
-// checkAuthenticator takes the steps that concern the authenticator data: L3
-// §7.1 steps 13–17, §7.2 steps 15–18 (RP ID, UP, UV, BS without BE).
+// checkAuthenticator makes the checks of the authenticator data: L3 §7.1 steps 13–17, §7.2
+// steps 15–18 (RP ID, UP, UV, BS without BE).
 func (s *session) checkAuthenticator(d *protocol.AuthenticatorData, hash [32]byte, requireUV bool) error {
 	if subtle.ConstantTimeCompare(d.RPIDHash, hash[:]) != 1 {
 		return refuse(StepRelyingParty, "the passkey answered for another relying party than %q", s.RPID)

@@ -12,10 +12,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// session is what Begin tells Finish. Its JSON is opaque to callers.
+// session is the state between Begin and Finish. Its JSON is opaque to callers.
 type session struct {
 	Ceremony   schemas.Ceremony `json:"ceremony"`
-	Challenge  string           `json:"challenge"` // base64url, as the options and the client data write it
+	Challenge  string           `json:"challenge"` // base64url, as in the options and the client data
 	RPID       string           `json:"rpId"`
 	Origins    []string         `json:"origins"`           // allowed
 	Outside    []string         `json:"outside,omitempty"` // allowed, but not for this RP ID
@@ -23,12 +23,12 @@ type session struct {
 	ExpiresAt  time.Time        `json:"expiresAt"`
 	UserID     string           `json:"userId,omitempty"`
 	Algorithms []int64          `json:"algorithms,omitempty"` // offered, registration only
-	Attachment string           `json:"attachment,omitempty"` // asked for, registration only
-	Allow      []schemas.Bytes  `json:"allow,omitempty"`      // ids that may answer; with Decoys empty too: any of the user's
-	Decoys     []schemas.Bytes  `json:"decoys,omitempty"`     // ids that were offered and never may
+	Attachment string           `json:"attachment,omitempty"` // requested, registration only
+	Allow      []schemas.Bytes  `json:"allow,omitempty"`      // IDs that may answer; if Decoys is empty too: any of the user's
+	Decoys     []schemas.Bytes  `json:"decoys,omitempty"`     // IDs that were offered and are never accepted
 }
 
-// newSession opens a session with a fresh challenge of 256 bits.
+// newSession returns a session with a new challenge of 256 bits.
 func (c *Ceremonies) newSession(of schemas.Ceremony, rp relyingParty, uv string) (*session, protocol.URLEncodedBase64, error) {
 	challenge, err := protocol.CreateChallenge()
 	if err != nil {
@@ -45,7 +45,7 @@ func (c *Ceremonies) newSession(of schemas.Ceremony, rp relyingParty, uv string)
 	}, challenge, nil
 }
 
-// encode writes the options for the browser and the session.
+// encode returns the options for the browser and the session.
 func (s *session) encode(options any) (opts, state json.RawMessage, err error) {
 	if opts, err = json.Marshal(options); err != nil {
 		return nil, nil, fmt.Errorf("write the options: %w", err)
@@ -56,9 +56,9 @@ func (s *session) encode(options any) (opts, state json.RawMessage, err error) {
 	return opts, state, nil
 }
 
-// openSession reads a session and checks that it is of the ceremony and alive.
-// The binding stops the answer to one kind of question from being used for the
-// other: a registration session demands less of whoever answers it.
+// openSession decodes a session and checks its ceremony and expiry. Without the check of
+// the ceremony, an answer to a registration, which has fewer checks, could serve as an
+// authentication, and vice versa.
 func openSession(state json.RawMessage, want schemas.Ceremony, now time.Time) (*session, error) {
 	var s session
 	if err := json.Unmarshal(state, &s); err != nil {
@@ -79,7 +79,7 @@ func openSession(state json.RawMessage, want schemas.Ceremony, now time.Time) (*
 // listsCredentials reports whether the options named credentials, real or not.
 func (s *session) listsCredentials() bool { return len(s.Allow)+len(s.Decoys) > 0 }
 
-// isDecoy reports whether the id was offered for show only.
+// isDecoy reports whether the ID is that of an offered decoy.
 func (s *session) isDecoy(id []byte) bool { return contains(s.Decoys, id) && !contains(s.Allow, id) }
 
 func contains(ids []schemas.Bytes, id []byte) bool {

@@ -19,7 +19,7 @@ const (
 	flagED = 1 << 7
 )
 
-// options are the members of creation and request options that matter here.
+// options are the members of creation and request options that the authenticator uses.
 type options struct {
 	Challenge string `json:"challenge"`
 	RP        struct {
@@ -47,8 +47,8 @@ type descriptor struct {
 	ID string `json:"id"`
 }
 
-// parseOptions reads options and settles the relying party id, which by
-// default is the host of the page.
+// parseOptions parses options and sets the relying party ID, by default the host of the
+// page.
 func parseOptions(raw json.RawMessage, origin string) (*options, error) {
 	var o options
 	if err := json.Unmarshal(raw, &o); err != nil {
@@ -74,7 +74,7 @@ func listed(list []descriptor, id []byte) bool {
 	return slices.ContainsFunc(list, func(d descriptor) bool { return d.ID == encode(id) })
 }
 
-// clientData writes the collected client data of L3 §5.8.1.
+// clientData returns the collected client data of L3 §5.8.1.
 func (c *call) clientData(ceremony, challenge, origin string) ([]byte, error) {
 	data := struct {
 		Type        string `json:"type"`
@@ -100,7 +100,7 @@ func (c *call) clientData(ceremony, challenge, origin string) ([]byte, error) {
 	return c.garbled(text), err
 }
 
-// garbled is client data as the faults of its writing leave it.
+// garbled applies the faults of encoding to client data.
 func (c *call) garbled(clientData []byte) []byte {
 	if c.has(NotUTF8) {
 		clientData = slices.Concat([]byte("{\"note\":\"\xff\","), clientData[1:])
@@ -111,8 +111,8 @@ func (c *call) garbled(clientData []byte) []byte {
 	return clientData
 }
 
-// authData writes the authenticator data of L3 §6.1 with the attested
-// credential data given, if any.
+// authData returns the authenticator data of L3 §6.1 with the attested credential data, if
+// any.
 func (a *Authenticator) authData(c *call, rpID string, count uint32, attested []byte) []byte {
 	if c.has(WrongRPID) {
 		rpID = "evil.example"
@@ -129,8 +129,7 @@ func (a *Authenticator) authData(c *call, rpID string, count uint32, attested []
 	return data
 }
 
-// flags are those of authenticator data, with or without attested credential
-// data.
+// flags returns the flags of authenticator data, with or without attested credential data.
 func (a *Authenticator) flags(c *call, attested bool) byte {
 	flags := byte(flagUP)
 	if !a.noUV {
@@ -167,7 +166,7 @@ func (c *call) signed(k key, authData, clientData []byte) ([]byte, error) {
 	return signature, err
 }
 
-// oversized makes a credential id longer than the 1023 bytes allowed.
+// oversized returns a credential ID longer than the 1023 bytes allowed.
 func oversized(id []byte) []byte { return append(id, make([]byte, 1024-len(id))...) }
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }

@@ -23,7 +23,7 @@ import (
 	"sync"
 )
 
-// Authenticator holds passkeys. It is safe for use by many goroutines.
+// Authenticator holds passkeys. It is safe for concurrent use.
 type Authenticator struct {
 	mu          sync.Mutex
 	random      io.Reader
@@ -81,8 +81,8 @@ func Attachment(attachment string, transports ...string) Option {
 	return func(a *Authenticator) { a.attachment, a.transports = attachment, transports }
 }
 
-// New returns an authenticator without passkeys: a built-in, device-bound one
-// that counts signatures and verifies its user.
+// New returns an authenticator without passkeys: a platform authenticator whose passkeys
+// stay on the device, and that counts signatures and verifies its user.
 func New(options ...Option) *Authenticator {
 	a := &Authenticator{
 		random:     rand.Reader,
@@ -97,7 +97,7 @@ func New(options ...Option) *Authenticator {
 	return a
 }
 
-// Credentials returns copies of what the authenticator holds, oldest first.
+// Credentials returns copies of the authenticator's passkeys, oldest first.
 func (a *Authenticator) Credentials() []Credential {
 	a.mu.Lock()
 	defer a.mu.Unlock()

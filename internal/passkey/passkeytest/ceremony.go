@@ -177,8 +177,8 @@ func (a *Authenticator) packed(c *call, credential *Credential, authData, client
 	return "packed", statement, err
 }
 
-// Authenticate answers request options from a page of the origin with the
-// newest passkey that fits.
+// Authenticate answers request options from a page of the origin with the newest matching
+// passkey.
 func (a *Authenticator) Authenticate(opts json.RawMessage, origin string, hows ...CeremonyOption) (passkey.AuthenticationResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -229,8 +229,8 @@ func (a *Authenticator) Authenticate(opts json.RawMessage, origin string, hows .
 	}, nil
 }
 
-// choose picks the newest passkey of the relying party that was asked for;
-// under ForeignCredential one that was not, made up if need be.
+// choose selects the newest passkey of the relying party that the options allow; with
+// ForeignCredential it selects or generates one that they do not allow.
 func (a *Authenticator) choose(c *call, o *options) (*Credential, error) {
 	if a.noUV && o.UserVerification == "required" {
 		return nil, fmt.Errorf("%w: user verification", ErrUnsuitable)
@@ -251,7 +251,7 @@ func (a *Authenticator) choose(c *call, o *options) (*Credential, error) {
 	return a.foreignCredential(o)
 }
 
-// foreignCredential makes up a passkey that nobody has registered.
+// foreignCredential generates an unregistered passkey.
 func (a *Authenticator) foreignCredential(o *options) (*Credential, error) {
 	id, err := a.bytes(32)
 	if err != nil {
@@ -261,7 +261,7 @@ func (a *Authenticator) foreignCredential(o *options) (*Credential, error) {
 	return &Credential{ID: id, RPID: o.RPID, UserHandle: []byte("nobody"), key: k}, err
 }
 
-// count counts the signature that is about to be made.
+// count increments the counter for the next signature.
 func (a *Authenticator) count(c *call, credential *Credential) error {
 	switch {
 	case c.has(CounterRegress) && credential.SignCount == 0:

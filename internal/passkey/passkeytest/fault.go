@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Fault names one thing that an answer gets wrong.
+// Fault names one error in an answer.
 type Fault string
 
-// The faults. Register and Authenticate refuse those that mean nothing there;
-// Catalogue says what each one does.
+// The faults. Register and Authenticate reject those without a meaning in their ceremony;
+// Catalogue describes each.
 const (
 	WrongOrigin       Fault = "wrong-origin"
 	WrongChallenge    Fault = "wrong-challenge"
@@ -43,11 +43,11 @@ const (
 	Cancelled         Fault = "cancelled"
 )
 
-// ErrCancelled is what Register and Authenticate return when the user declines
-// (in a browser, a NotAllowedError).
+// ErrCancelled is the error of Register and Authenticate if the user declines (in a
+// browser, a NotAllowedError).
 var ErrCancelled = errors.New("the user cancelled")
 
-// ceremonies are those in which a fault means something.
+// ceremonies is a set of ceremonies.
 type ceremonies uint8
 
 const (
@@ -60,7 +60,7 @@ func (c ceremonies) String() string {
 	return [...]string{registration: "registration", authentication: "authentication", both: "both"}[c]
 }
 
-// Description says what a fault does, and in which ceremony it means something:
+// Description describes a fault, and the ceremony in which it has a meaning:
 // "registration", "authentication" or "both".
 type Description struct {
 	Fault    Fault
@@ -68,8 +68,8 @@ type Description struct {
 	Doc      string
 }
 
-// Catalogue describes every fault there is, in the order of the steps of Web
-// Authentication Level 3 §7.1 and §7.2 that they violate.
+// Catalogue describes every fault, in the order of the steps of Web Authentication Level 3
+// §7.1 and §7.2 that they violate.
 func Catalogue() []Description {
 	in := func(c ceremonies, f Fault, doc string) Description { return Description{f, c.String(), doc} }
 	return []Description{
@@ -105,7 +105,7 @@ func Catalogue() []Description {
 	}
 }
 
-// Faults returns every fault there is.
+// Faults returns every fault.
 func Faults() []Fault {
 	var list []Fault
 	for _, d := range Catalogue() {
@@ -114,10 +114,10 @@ func Faults() []Fault {
 	return list
 }
 
-// CeremonyOption says how a single call shall differ: a Fault, or As.
+// CeremonyOption changes a single call: a Fault, or As.
 type CeremonyOption interface{ apply(*call) }
 
-// As answers with a passkey of the user (by user handle) where several fit.
+// As selects a passkey of the user (by user handle) if several match.
 func As(userID string) CeremonyOption { return as(userID) }
 
 type as string
@@ -125,14 +125,14 @@ type as string
 func (u as) apply(c *call)    { c.user = string(u) }
 func (f Fault) apply(c *call) { c.faults = append(c.faults, f) }
 
-// call is what one Register or Authenticate was told.
+// call contains the options of one Register or Authenticate call.
 type call struct {
 	faults []Fault
 	user   string
 }
 
-// newCall gathers how a call differs and refuses faults that do not exist, or
-// not in this ceremony.
+// newCall collects the options of a call, and rejects faults that are unknown or have no
+// meaning in the ceremony.
 func newCall(hows []CeremonyOption, ceremony ceremonies) (*call, error) {
 	var c call
 	for _, how := range hows {

@@ -15,8 +15,8 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncbor"
 )
 
-// COSE algorithms (IANA). ESP256 is ES256 by another name; it serves as the
-// algorithm that nobody offers.
+// COSE algorithms (IANA). ESP256 is another name of ES256; it stands for an algorithm that
+// is never offered.
 const (
 	algES256  int64 = -7
 	algEdDSA  int64 = -8
@@ -30,8 +30,8 @@ type key struct {
 	signer crypto.Signer
 }
 
-// newKey derives a key pair from random, which alone decides it: the
-// generators of crypto/* take no randomness from their callers any more.
+// newKey derives a key pair from random alone. The generators of crypto/* no longer accept
+// randomness from their callers.
 func newKey(alg int64, random io.Reader) (key, error) {
 	seed := make([]byte, 32)
 	switch alg {
@@ -55,7 +55,7 @@ func newKey(alg int64, random io.Reader) (key, error) {
 	return key{}, fmt.Errorf("the software authenticator has no COSE algorithm %d", alg)
 }
 
-// newRSA makes a 2048-bit RSA key from two primes found in random.
+// newRSA returns a 2048-bit RSA key from two primes found in random.
 func newRSA(random io.Reader) (*rsa.PrivateKey, error) {
 	e, one := big.NewInt(65537), big.NewInt(1)
 	for {
@@ -78,7 +78,7 @@ func newRSA(random io.Reader) (*rsa.PrivateKey, error) {
 	}
 }
 
-// newPrime finds a prime of 1024 bits, the upper two set, from a random start.
+// newPrime returns a prime of 1024 bits, the upper two set, from a random start.
 func newPrime(random io.Reader) (*big.Int, error) {
 	raw := make([]byte, 128)
 	if _, err := io.ReadFull(random, raw); err != nil {
@@ -93,8 +93,8 @@ func newPrime(random io.Reader) (*big.Int, error) {
 	return p, nil
 }
 
-// sign signs data as the algorithm demands, deterministically (RFC 6979,
-// RFC 8032, RSASSA-PKCS1-v1_5).
+// sign signs data with the key's algorithm, deterministically (RFC 6979, RFC 8032,
+// RSASSA-PKCS1-v1_5).
 func (k key) sign(data []byte) ([]byte, error) {
 	if k.alg == algEdDSA {
 		return k.signer.Sign(nil, data, crypto.Hash(0))
@@ -103,7 +103,7 @@ func (k key) sign(data []byte) ([]byte, error) {
 	return k.signer.Sign(nil, digest[:], crypto.SHA256)
 }
 
-// cose writes the public key as a COSE_Key (RFC 9052 §7, RFC 8230 §4).
+// cose encodes the public key as a COSE_Key (RFC 9052 §7, RFC 8230 §4).
 func (k key) cose() ([]byte, error) {
 	m := map[int64]any{3: k.alg}
 	switch pub := k.signer.Public().(type) {
