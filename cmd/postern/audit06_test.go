@@ -124,7 +124,7 @@ func TestAudit06AKeyWithoutUserVerificationIsOneFactor(t *testing.T) {
 // The claims about a passkey are what was verified: user verification, and an attestation
 // that chained to a trust anchor at registration.
 func TestAudit06HardwareIsWhatAttestationProves(t *testing.T) {
-	stranger, err := passkeytest.NewCA("a stranger")
+	stranger, err := passkeytest.NewCA("an unknown maker")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,8 +59,8 @@ func bodied(path, body string) *http.Request {
 
 const runStart = `{"applicationId":"` + bootstrap.TryID + `","flowType":"AUTHENTICATION"}`
 
-// strangers are the ways for anonymous callers to have something stored.
-func (w *testApp) strangers() map[string]func() *http.Request {
+// anonymousRequests are the ways for anonymous callers to have something stored.
+func (w *testApp) anonymousRequests() map[string]func() *http.Request {
 	app := w.create(w.directory.Applications, `{"name":"Shop","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://shop.example.com/back"],"publicClient":true}}]}`).Value.(*schemas.Application)
 	authorize := "/oauth2/authorize?" + url.Values{"client_id": {app.ClientID}, "redirect_uri": {"https://shop.example.com/back"}, "response_type": {"code"},
 		"code_challenge": {strings.Repeat("A", 43)}, "code_challenge_method": {"S256"}, "state": {strings.Repeat("s", 4000)}}.Encode()
@@ -90,7 +90,7 @@ func TestAudit17OneNetworkFloods(t *testing.T) {
 		for _, what := range []string{"runs", "passkeys", "requests"} {
 			t.Run(driver+"/"+what, func(t *testing.T) {
 				w := bounded(t, driver)
-				ask := w.strangers()[what]
+				ask := w.anonymousRequests()[what]
 				first := w.from("203.0.113.7", bodied("/flow/execute", runStart))
 				var begun schemas.Step
 				if err := json.Unmarshal(first.Body.Bytes(), &begun); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// strangers is how many wrong passwords in a row unknown networks may try at one name.
-const strangers = 22
+// unknownNetworkLimit is how many wrong passwords in a row unknown networks may try at one name.
+const unknownNetworkLimit = 22
 
 // guessingRig is an instance on a store that others may share, with cheap hashes.
 func guessingRig(t *testing.T, environ ...string) *testApp {
@@ -44,8 +44,8 @@ func TestAudit11FailuresOutliveARestart(t *testing.T) {
 		t.Fatalf("%d %+v", status, s)
 	}
 	for _, name := range []string{"admin", "nobody"} {
-		if n := w.answered(name, strangers+10); n != strangers {
-			t.Errorf("%s: %d guesses were answered, want %d", name, n, strangers)
+		if n := w.answered(name, unknownNetworkLimit+10); n != unknownNetworkLimit {
+			t.Errorf("%s: %d guesses were answered, want %d", name, n, unknownNetworkLimit)
 		}
 	}
 	w = guessingRig(t, data) // as after a restart: memory is empty
@@ -66,8 +66,8 @@ func TestAudit11FailuresOutliveARestart(t *testing.T) {
 	if status, s := owner.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
 		t.Errorf("the owner's browser is locked out: %d %+v", status, s)
 	}
-	if n := w.answered("admin", strangers+10); n != strangers {
-		t.Errorf("after the owner signed in %d guesses were answered, want %d", n, strangers)
+	if n := w.answered("admin", unknownNetworkLimit+10); n != unknownNetworkLimit {
+		t.Errorf("after the owner signed in %d guesses were answered, want %d", n, unknownNetworkLimit)
 	}
 	if rec := w.call("DELETE", "/users/"+id+"/failed-guesses", token, ""); rec.Code != http.StatusNoContent {
 		t.Errorf("%d %s", rec.Code, rec.Body)
@@ -84,7 +84,7 @@ func TestAudit11InstancesCountTogether(t *testing.T) {
 	instances := []*testApp{guessingRig(t, environ...), guessingRig(t, environ...)}
 	var guesses sync.WaitGroup
 	var answered atomic.Int32
-	for i := range 4 * strangers {
+	for i := range 4 * unknownNetworkLimit {
 		guesses.Go(func() {
 			if status, _ := instances[i%2].guess(fmt.Sprintf("203.0.%d.1", i), "admin", "wrong"); status == http.StatusOK {
 				answered.Add(1)
@@ -92,7 +92,7 @@ func TestAudit11InstancesCountTogether(t *testing.T) {
 		})
 	}
 	guesses.Wait()
-	if n := answered.Load(); n != strangers {
-		t.Errorf("%d guesses were answered, want %d", n, strangers)
+	if n := answered.Load(); n != unknownNetworkLimit {
+		t.Errorf("%d guesses were answered, want %d", n, unknownNetworkLimit)
 	}
 }

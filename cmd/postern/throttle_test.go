@@ -137,7 +137,7 @@ func TestOwnDeviceIsNotLockedOut(t *testing.T) {
 	}
 	away := "192.0.2.1"
 	for name, by := range map[string]*guesser{
-		"a stranger": {testApp: w, remote: away}, "another's device": {testApp: w, remote: away, device: eve.device},
+		"an unknown browser": {testApp: w, remote: away}, "another's device": {testApp: w, remote: away, device: eve.device},
 		"a forged cookie": {testApp: w, remote: away, device: &http.Cookie{Name: first.Name, Value: first.Value[:len(first.Value)-2] + "AA"}},
 	} {
 		if status, _ := by.guess("admin", adminPassword); status != http.StatusTooManyRequests {
