@@ -15,13 +15,13 @@ func attributesKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "attributes",
 		Doc: "Asks for attributes that the run's user does not have yet, by what the user's type says of them, and writes them. " +
-			"It asks nothing of whoever has them all, and never for one that the user has. The user must be new in this run or have authenticated in it.",
+			"It asks nothing if the user has them all, and never for one that the user has. The user must be new in this run or have authenticated in it.",
 		With: schemas.MustSchema("attributes", attributesSchema),
 		Asks: true,
 		Needs: []engine.Need{{
 			AnyOf: []engine.Fact{engine.Own},
 			Rule:  engine.RuleTakeover,
-			Why:   "it would change somebody else's account",
+			Why:   "it would change another user's account",
 			Fix:   "create the user in this flow, or let them authenticate before it",
 		}},
 		Outcomes: orSkip(attributesOutcomes()),
@@ -42,7 +42,7 @@ const attributesSchema = `{
       "description": "The attributes to ask for, in their order; by default those that the user's type requires. What the type does not have, or what no form can ask for, is passed over.",
       "items": {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "an attribute name of letters, digits, dots, dashes and underscores", "description": "The name of an attribute."}
     },
-    "identifying": {"type": "boolean", "default": false, "description": "Whether username and email may be among them: whoever has the value can then be found by it."},
+    "identifying": {"type": "boolean", "default": false, "description": "Whether username and email may be among them. Their values identify the user."},
     "title": {"type": "string", "minLength": 1, "default": "Tell us about you", "description": "The heading; by default 'Tell us about you'."},
     "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading."},
     "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "What the button says; by default 'Continue'."},
@@ -70,7 +70,7 @@ func newAttributes(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem
 		at := fmt.Sprintf("attributes[%d]", i)
 		switch {
 		case attestedAttribute(name):
-			found = append(found, problem(at, "nobody can vouch for their own address: %s is set by a node that verifies it", name))
+			found = append(found, problem(at, "users cannot verify their own address: %s is set by a node that verifies it", name))
 		case !with.Identifying && slices.Contains(schemas.IdentifyingAttributes(), name):
 			found = append(found, problem(at, "people are found by their %s; if they may choose it here, say identifying: true", name))
 		}
@@ -83,7 +83,7 @@ func (a *attributes) Outcomes() []engine.Outcome { return a.Optional.outcomes(at
 
 // Reveals reports that the node reveals whether a value is taken.
 func (a *attributes) Reveals() string {
-	return "whether somebody else has the value of an attribute that must be one user's alone"
+	return "whether another user has the value of a unique attribute"
 }
 
 // Execute asks until no attribute is missing.

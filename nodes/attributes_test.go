@@ -91,7 +91,7 @@ func TestAttributesThatIdentify(t *testing.T) {
 	w := newWorld(t)
 	for with, want := range map[string]string{
 		`{"attributes": ["email"]}`:                                  "attributes[0]: people are found by their email",
-		`{"attributes": ["given_name", "email_verified"]}`:           "attributes[1]: nobody can vouch",
+		`{"attributes": ["given_name", "email_verified"]}`:           "attributes[1]: users cannot verify",
 		`{"attributes": ["email", "username"], "identifying": true}`: "",
 	} {
 		if _, problems := w.try("attributes", with, nil, schemas.Next{To: "next"}); !strings.HasPrefix(texts(problems), want) || want == "" && len(problems) > 0 {

@@ -17,11 +17,11 @@ func authorizationCodeKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "authorization-code",
 		Doc: "Ends the run with an assertion: a signed statement of who the user is and how they authenticated. " +
-			"A run that answers an authorization request grants it, and tells the way back to its client.",
+			"A run that answers an authorization request grants it, and returns the redirect to its client.",
 		Needs: []engine.Need{{
 			AnyOf: []engine.Fact{engine.Authenticated},
 			Rule:  engine.RuleUnauthenticated,
-			Why:   "it would vouch for somebody who proved nothing",
+			Why:   "it would issue a code for an unauthenticated user",
 			Fix:   "put a node that authenticates, such as passkey-authenticate, on every path before it",
 		}},
 		Terminal: true,
@@ -83,7 +83,7 @@ func (d Deps) wayBack(v *engine.Visit) string {
 func (a *authorizationCode) checkConsent(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.AuthRequestID == "" && asksConsent(v.Application) {
 		return &engine.Decision{Fail: schemas.Errorf(schemas.Forbidden, codeConsentRequired,
-			"people must agree before the application %q gets anything of theirs, and can do so only where its client sends them to /oauth2/authorize", v.Application.Name)}, nil
+			"users must consent before the application %q gets their data, and can do so only if its client redirects them to /oauth2/authorize", v.Application.Name)}, nil
 	}
 	if v.Facts.Has(engine.Consented) {
 		return nil, nil

@@ -14,9 +14,9 @@ func consentKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "consent",
 		Doc: "Asks the person whether the client that they are signing in to may have what it asks for. " +
-			"It asks nothing where nobody has to be asked: the run answers no authorization request, an administrator registered " +
+			"It asks nothing if no consent is required: the run answers no authorization request, an administrator registered " +
 			"the application and it does not say requireConsent, or the person has agreed before. A client gets nothing that " +
-			"somebody should have been asked about and was not, whatever the flow. " +
+			"the user should have been asked about and was not, whatever the flow. " +
 			"Permissions to manage this service go to a client that no administrator vouches for only if the user signed in for this " +
 			"request within the last five minutes, and agrees each time.",
 		With: schemas.MustSchema("consent", consentSchema),
@@ -24,7 +24,7 @@ func consentKind(d Deps) *engine.Kind {
 		Needs: []engine.Need{{
 			AnyOf: []engine.Fact{engine.Authenticated},
 			Rule:  engine.RuleUnauthenticated,
-			Why:   "whoever has not signed in cannot agree to anything for the user",
+			Why:   "only the authenticated user can consent",
 			Fix:   "put a node that authenticates, such as passkey-authenticate, on every path before it",
 		}},
 		Outcomes: consentOutcomes(),
@@ -35,10 +35,10 @@ func consentKind(d Deps) *engine.Kind {
 func consentOutcomes() []engine.Outcome {
 	return []engine.Outcome{
 		{Name: grantedOutcome, Doc: "the person agrees, has agreed before, or need not be asked", Establishes: []engine.Fact{engine.Consented}},
-		{Name: deniedOutcome, Doc: "the person does not agree. Wired to end, the run is over, and the client is told access_denied"},
+		{Name: deniedOutcome, Doc: "the user denies. Wired to end, the run ends, and the client gets access_denied"},
 		{
 			Name: otherOutcome, NewSubject: true,
-			Doc: "the person says that they are somebody else than who has signed in, or has to sign in again to agree to what the client asks for; " +
+			Doc: "the user wants to continue as another user, or must sign in again to approve what the client requests; " +
 				"there is this outcome only where the flow wires it",
 		},
 	}

@@ -68,7 +68,7 @@ func (c *consent) describe(q *schemas.ConsentQuestion) []schemas.Component {
 		list = append(list, text("account", q.Account, "ACCOUNT"))
 	}
 	if q.Client.Unverified && slices.ContainsFunc(q.Scopes, func(s schemas.ConsentScope) bool { return schemas.IsManagementScope(s.Scope) }) {
-		list = append(list, text("approval", "Nobody has verified this app. If you allow this, it can act as you here.", "BODY_1"))
+		list = append(list, text("approval", "This app is not verified. If you allow this, it can act as you here.", "BODY_1"))
 	}
 	if c.Text != "" {
 		list = append(list, text("text", c.Text, "BODY_1"))

@@ -470,7 +470,7 @@ func TestAudit05ApprovalIsKeptWithTheRequest(t *testing.T) {
 		t.Errorf("changes %+v", d.Changes)
 	}
 	text, err := json.Marshal(run(t, exec, at()).Ask.Components)
-	if err != nil || !strings.Contains(string(text), "Nobody has verified this app") {
+	if err != nil || !strings.Contains(string(text), "This app is not verified") {
 		t.Errorf("the page says %s, %v", text, err)
 	}
 

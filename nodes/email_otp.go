@@ -31,8 +31,8 @@ import (
 func emailOTPKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "email-otp",
-		Doc: "Authenticates with a code that is sent to the user's email address: of the user whom the run knows, or makes. " +
-			"A user who was merely found by a name must have verified the address before; one whom the run makes, or who has authenticated in it, verifies it by the code. A code is good for ten minutes, for five tries, and once. It takes a mail server (mail.host in the configuration); a server without one leaves by unavailable where the flow wires that.",
+		Doc: "Authenticates with a code that is sent to the email address of the user that the run has identified or creates. " +
+			"A user who was only identified must have a verified address; a user that the run creates or has authenticated verifies the address with the code. A code is valid for ten minutes, for five tries, and once. It needs a mail server (mail.host in the configuration); a server without one leaves by unavailable where the flow wires that.",
 		With:     schemas.MustSchema("email-otp", emailOTPSchema),
 		Asks:     true,
 		Outcomes: append(emailOTPOutcomes(), alternativeOutcome()),
@@ -50,11 +50,11 @@ func emailOTPOutcomes() []engine.Outcome {
 		{
 			Name: missingOutcome,
 			Doc: "the user has no email address, or was merely found and has not verified it. There is this outcome only where the flow wires it, else the run ends there. " +
-				"Where the user was named and concealed, and has proved nothing yet, it is not taken: the code is asked for all the same",
+				"If the user was identified with conceal and has not authenticated, it is not taken: the node asks for the code anyway",
 		},
 		{
 			Name: unavailableOutcome,
-			Doc:  "the server has no mail server, whoever the user is. There is this outcome only where the flow wires it, else the node fails",
+			Doc:  "the server has no mail server; it is taken for every user. The outcome exists only if the flow wires it; otherwise the node fails",
 		},
 	}
 }
@@ -81,7 +81,7 @@ const emailOTPSchema = `{
     "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "How many digits a code has; by default 6."},
     "title": {"type": "string", "minLength": 1, "default": "Check your email", "description": "The heading of the form; by default 'Check your email'."},
     "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading; by default that a code is on its way."},
-    "label": {"type": "string", "minLength": 1, "default": "Code", "description": "What the person reads beside the input; by default 'Code'."},
+    "label": {"type": "string", "minLength": 1, "default": "Code", "description": "The label of the input; by default 'Code'."},
     "alternatives": ` + alternativesSchema + `
   }
 }`

@@ -80,7 +80,7 @@ func (e *expression) replyNeeds() (needs []engine.Need) {
 		needs = append(needs, engine.Need{
 			AnyOf: engine.ReplyFacts(use.name),
 			Why:   fault{at: use.at, message: fmt.Sprintf("it reads what is kept as %q", use.name)}.placed(),
-			Fix: fmt.Sprintf("lead here from the success of the node that keeps it as %q; what it asked about must not be asked for anew in between",
+			Fix: fmt.Sprintf("lead here from the success of the node that stores it as %q; what it asked about must not be collected again in between",
 				use.name),
 		})
 	}

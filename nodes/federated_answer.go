@@ -85,7 +85,7 @@ func (f *federatedOIDC) leaveUnknown(v *engine.Visit, p *schemas.IdentityProvide
 func (f *federatedOIDC) refused(v *engine.Visit, p *schemas.IdentityProvider, fault *federation.Error) *engine.Decision {
 	d := engine.LeaveBy("failure")
 	if fault.Check == federation.CheckDenied {
-		d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeFederationDeclined, "nobody signed in at the identity provider %s; try again, or sign in another way", p.Handle)
+		d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeFederationDeclined, "the sign-in at the identity provider %s did not complete; try again, or sign in another way", p.Handle)
 		return d
 	}
 	d.Changes = []schemas.Change{event(v, "identity.refused", v.Subject.UserID, map[string]string{

@@ -16,7 +16,7 @@ func federatedLinkKind(d Deps) *engine.Kind {
 			AnyOf: []engine.Fact{engine.Federated},
 			Why:   "there would be nothing to link",
 			Fix:   "lead only the outcome unknown of federated-oidc here, by way of whatever nodes",
-		}}, ownUserNeeds("it would let a stranger sign in to somebody else's account")...),
+		}}, ownUserNeeds("it would let an attacker sign in to another user's account")...),
 		Outcomes: federatedLinkOutcomes(),
 		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) {
 			return &federatedLink{deps: d}, nil
@@ -32,7 +32,7 @@ func federatedLinkOutcomes() []engine.Outcome {
 			Name: "success", Doc: "the identity is the user's; a user of the run's own is authenticated",
 			Establishes: []engine.Fact{engine.Credential, engine.Findable},
 		}, []string{schemas.AMRFederated}, schemas.ACRVouched),
-		{Name: takenOutcome, Doc: "somebody else has linked the identity since the run came to hold it"},
+		{Name: takenOutcome, Doc: "another user has linked the identity in the meantime"},
 	}
 }
 

@@ -36,8 +36,8 @@ func federatedOIDCKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "federated-oidc",
 		Doc: "Signs in with another OpenID provider, which is one of the identity providers of this server: sends the browser there and takes its answer. " +
-			"Whoever has linked the identity is signed in by it. One that nobody has linked is held by the run, for federated-link to link to a user " +
-			"whom the run makes, or who authenticates otherwise.",
+			"It signs in the user who has linked the identity. The run holds an identity that is not linked, for federated-link to link to a user " +
+			"that the run creates or authenticates otherwise.",
 		With:     schemas.MustSchema("federated-oidc", federatedOIDCSchema),
 		Asks:     true,
 		Outcomes: append(federatedOutcomes(), alternativeOutcome()),
@@ -50,11 +50,11 @@ const unknownOutcome = "unknown"
 func federatedOutcomes() []engine.Outcome {
 	return []engine.Outcome{
 		withProof(engine.Outcome{
-			Name: "success", Doc: "the identity is linked to a user, and that to the one whom the run is about, if there is one",
+			Name: "success", Doc: "the identity is linked to a user: the run's user, if it has one",
 			Establishes: []engine.Fact{engine.User, engine.Authenticated, engine.Findable},
 		}, []string{schemas.AMRFederated}, schemas.ACRVouched),
 		{
-			Name: unknownOutcome, Doc: "nobody has linked the identity: the run holds it",
+			Name: unknownOutcome, Doc: "the identity is not linked: the run holds it",
 			Establishes: []engine.Fact{engine.Federated},
 		},
 		{
@@ -73,7 +73,7 @@ const federatedOIDCSchema = `{
     "claims": {
       "type": "object", "minProperties": 1, "maxProperties": 20,
       "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores"},
-      "description": "Inputs that take their values from claims of an identity that nobody has linked, such as email: email, for user-create to take. They are what the provider says: an email address may be somebody else's. One that does not come, or does not fit, empties its input.",
+      "description": "Inputs that take their values from claims of an identity that is not linked, such as email: email, for user-create. They are the provider's claims: an email address may belong to another person. One that does not come, or does not fit, empties its input.",
       "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 100, "description": "The name of a claim in the ID token."}
     },
     "required": {

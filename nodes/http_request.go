@@ -28,9 +28,9 @@ import (
 func httpRequestKind(d Deps, env environment) *engine.Kind {
 	return &engine.Kind{
 		Name: "http-request",
-		Doc: "Asks another service something (mode query) or tells it (mode notify), over HTTP. " +
+		Doc: "Sends a query (mode query) or a notification (mode notify) to another service, over HTTP. " +
 			"Which services there are the operator says, in http.targets of the configuration. A query waits for the answer, " +
-			"and may be repeated, so it must be a question that changes nothing; what is told is sent once the step is committed, until it has arrived.",
+			"and may be repeated, so it must change nothing; a notification is sent after the step is committed, until it arrives.",
 		With:     schemas.MustSchema("http-request", httpRequestSchema),
 		Outcomes: append(notifyOutcomes(), queryOutcomes()...),
 		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newHTTPRequest(c, d, env) },
@@ -74,7 +74,7 @@ const httpRequestSchema = `{
     "mode": {
       "enum": ["query", "notify"],
       "enumDescriptions": ["Ask, and wait for the answer. It may be repeated, so it must be a question.", "Tell: send it once the step is committed, until it has arrived."],
-      "description": "Whether the service is asked or told."
+      "description": "Whether the service gets a query or a notification."
     },
     "path": {
       "type": "string", "maxLength": 1000, "default": "",
@@ -89,7 +89,7 @@ const httpRequestSchema = `{
     },
     "event": {
       "type": "string", "pattern": "^[A-Za-z0-9_-]+([.][A-Za-z0-9_-]+)*$", "maxLength": 100, "x-expect": "words of letters, digits, dashes and underscores, with dots between them",
-      "description": "What has happened, such as user.signed-up: the type that a notify has, beside timestamp and data. By default the node's id."
+      "description": "The event, such as user.signed-up: the type of a notification, which also has timestamp and data. By default the node's id."
     },
     "as": {
       "type": "string", "pattern": "^[a-z][A-Za-z0-9_]{0,62}$", "x-expect": "letters, digits and underscores, a lower-case letter first",
@@ -177,11 +177,11 @@ func (x *httpRequest) checkMembers() (found []schemas.Problem) {
 		}
 	}
 	query := x.Mode == queryMode
-	add(query && x.Event != "", "event", "only what is told (mode notify) has an event; remove it")
-	add(!query && x.Method == "GET", "method", "what is told (mode notify) has a body, so it is a POST; remove method")
+	add(query && x.Event != "", "event", "only a notification (mode notify) has an event; remove it")
+	add(!query && x.Method == "GET", "method", "a notification (mode notify) has a body, so it is a POST; remove method")
 	add(query && x.Method == "GET" && len(x.Body) > 0, "body", "a GET has no body; use POST, or remove body")
-	add(!query && x.Reply != nil, "reply", "what is told (mode notify) has no reply that a flow could wait for; use mode query, or remove reply")
-	add(!query && x.As != "", "as", "what is told (mode notify) has no reply that could be kept; use mode query, or remove as")
+	add(!query && x.Reply != nil, "reply", "a notification (mode notify) has no reply; use mode query, or remove reply")
+	add(!query && x.As != "", "as", "a notification (mode notify) has no reply to store; use mode query, or remove as")
 	add(query && x.As != "" && x.Reply == nil, "as", "there is nothing to keep; declare with reply which values")
 	add(query && x.As == "" && x.Reply != nil, "reply", "the values need a name to be read by; give one with as, such as risk for replies.risk")
 	return found
@@ -269,7 +269,7 @@ func (x *httpRequest) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 func (x *httpRequest) notify(v *engine.Visit, data map[string]any) (*engine.Decision, error) {
 	call, err := x.notification(v, data)
 	if err != nil {
-		return nil, fmt.Errorf("what %q is to be told: %w", x.Target, err)
+		return nil, fmt.Errorf("the notification of %q: %w", x.Target, err)
 	}
 	delivery, err := x.deps.Targets.NewDelivery(call, v.Now)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 func passkeyAuthenticateKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "passkey-authenticate",
-		Doc: "Authenticates with a passkey (WebAuthn authentication ceremony): the user whom the run knows, " +
-			"or whoever has a discoverable passkey.",
+		Doc: "Authenticates with a passkey (WebAuthn authentication ceremony): the user that the run has identified, " +
+			"or any user with a discoverable passkey.",
 		With:     schemas.MustSchema("passkey-authenticate", passkeyAuthenticateSchema),
 		Asks:     true,
 		Outcomes: append(passkeyAuthenticateOutcomes(""), alternativeOutcome()),
@@ -40,7 +40,7 @@ const passkeyAuthenticateSchema = `{
     "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id; by default the configured one. The host of an allowed origin must equal it or lie under it."},
     "userVerification": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the authenticator must verify who uses it, by PIN or biometrics; by default preferred. The server's policy may ask for more."},
     "mode": {"enum": ["auto", "identified", "usernameless"], "default": "auto", "description": "Whose passkey to ask for: that of the user named before (identified), or any discoverable one (usernameless). By default (auto) the first where the run has a user, else the second."},
-    "mediation": {"enum": ["conditional"], "description": "conditional tells the page that it may offer passkeys in the autofill of a username field."},
+    "mediation": {"enum": ["conditional"], "description": "conditional lets the page offer passkeys in the autofill of a username field."},
     "alternatives": ` + alternativesSchema + `,
     "label": {"type": "string", "minLength": 1, "default": "Sign in with a passkey", "description": "What the passkey button says; by default 'Sign in with a passkey'."}
   }

@@ -19,7 +19,7 @@ func passkeyRegisterKind(d Deps) *engine.Kind {
 			"else an optional node is skipped, and the run ends at any other.",
 		With:     schemas.MustSchema("passkey-register", passkeyRegisterSchema),
 		Asks:     true,
-		Needs:    ownUserNeeds("it would add a passkey to somebody else's account"),
+		Needs:    ownUserNeeds("it would add a passkey to another user's account"),
 		Outcomes: orSkip(passkeyRegisterOutcomes("")),
 		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newPasskeyRegister(c, d) },
 	}

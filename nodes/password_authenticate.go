@@ -11,7 +11,7 @@ import (
 func passwordAuthenticateKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "password-authenticate",
-		Doc: "Authenticates the user whom the run knows with a password. It takes the password that a prompt " +
+		Doc: "Authenticates the user that the run has identified with a password. It takes the password that a prompt " +
 			"just collected, or asks for it.",
 		With: schemas.MustSchema("password-authenticate", passwordAuthenticateSchema),
 		Asks: true,
@@ -22,7 +22,7 @@ func passwordAuthenticateKind(d Deps) *engine.Kind {
 			}, []string{"pwd"}, schemas.ACRPassword),
 			{
 				Name:     "failure",
-				Doc:      "the password is wrong, or there is no such user, or the user has none: which of these is not told",
+				Doc:      "the password is wrong, or the user does not exist or has none; the reply does not reveal which",
 				Optional: true,
 			},
 		},
@@ -39,7 +39,7 @@ const passwordAuthenticateSchema = `{
       "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
       "default": "password", "description": "The identifier of the password input; by default 'password'."
     },
-    "label": {"type": "string", "minLength": 1, "default": "Password", "description": "What the person reads beside the input; by default 'Password'."}
+    "label": {"type": "string", "minLength": 1, "default": "Password", "description": "The label of the input; by default 'Password'."}
   }
 }`
 

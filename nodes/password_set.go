@@ -18,7 +18,7 @@ func passwordSetKind(d Deps) *engine.Kind {
 			"The other sessions of the user end.",
 		With:  schemas.MustSchema("password-set", passwordSetSchema),
 		Asks:  true,
-		Needs: ownUserNeeds("it would set the password of somebody else's account"),
+		Needs: ownUserNeeds("it would set the password of another user's account"),
 		Outcomes: []engine.Outcome{withEnrolment(engine.Outcome{
 			Name: "success", Doc: "the user has the new password; a user of the run's own is authenticated",
 			Establishes: []engine.Fact{engine.Credential},
@@ -40,7 +40,7 @@ const passwordSetSchema = `{
       "type": "integer", "minimum": 8, "maximum": 64,
       "description": "The least number of characters; by default password.min_length of the configuration, which is 15 unless set. From 15 on it can only raise that. Below 15 it takes a second factor that was used or enrolled before in the run (NIST SP 800-63B-4 §3.1.1.2)."
     },
-    "label": {"type": "string", "minLength": 1, "default": "New password", "description": "What the person reads beside the input; by default 'New password'."}
+    "label": {"type": "string", "minLength": 1, "default": "New password", "description": "The label of the input; by default 'New password'."}
   }
 }`
 

@@ -48,7 +48,7 @@ const promptSchema = `{
             "enum": ["TEXT_INPUT", "EMAIL_INPUT", "PASSWORD_INPUT", "OTP_INPUT", "PHONE_INPUT", "NUMBER_INPUT", "DATE_INPUT", "SELECT", "HIDDEN"],
             "description": "What the input takes. PASSWORD_INPUT and OTP_INPUT are secret: their values are used in the step that brought them, by the node that verifies or sets them, and never kept."
           },
-          "label": {"type": "string", "description": "What the person reads beside the input; by default the identifier."},
+          "label": {"type": "string", "description": "The label of the input; by default the identifier."},
           "placeholder": {"type": "string", "description": "A hint inside the empty input."},
           "required": {"type": "boolean", "default": false, "description": "Whether an action that submits the input needs a value; by default not."},
           "autocomplete": {"type": "string", "description": "The HTML autocomplete tokens, such as 'username webauthn'. With current-password or new-password the input is a PASSWORD_INPUT, with one-time-code an OTP_INPUT, whatever its type."},

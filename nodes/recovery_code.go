@@ -11,7 +11,7 @@ import (
 func recoveryCodeKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "recovery-code",
-		Doc: "Takes one of the recovery codes that the user has put aside, of somebody who was named or has authenticated in this run. " +
+		Doc: "Accepts one of the user's recovery codes, from a user who was identified or has authenticated in this run. " +
 			"A code is good once. Alone it authenticates, as the weakest class there is; with a password it stands for a second factor. " +
 			"Lead on to a node that gives the user what they have lost, such as passkey-register.",
 		With:     schemas.MustSchema("recovery-code", recoveryCodeSchema),
@@ -29,7 +29,7 @@ func recoveryCodeOutcomes() []engine.Outcome {
 		}, []string{schemas.AMRRecovery}, schemas.ACRRecovery),
 		{
 			Name:     "failure",
-			Doc:      "the code is wrong or was used before, or there is no such user, or the user has none: which of these is not told",
+			Doc:      "the code is wrong or was used before, or the user does not exist or has none; the reply does not reveal which",
 			Optional: true,
 		},
 	}
@@ -44,7 +44,7 @@ const recoveryCodeSchema = `{
       "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
       "default": "recoveryCode", "description": "The identifier of the input for the code; by default 'recoveryCode'."
     },
-    "label": {"type": "string", "minLength": 1, "default": "Recovery code", "description": "What the person reads beside the input; by default 'Recovery code'."},
+    "label": {"type": "string", "minLength": 1, "default": "Recovery code", "description": "The label of the input; by default 'Recovery code'."},
     "alternatives": ` + alternativesSchema + `
   }
 }`

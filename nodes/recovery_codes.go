@@ -23,7 +23,7 @@ func recoveryCodesKind(d Deps) *engine.Kind {
 			"The user must be new in this run or have authenticated in it.",
 		With:     schemas.MustSchema("recovery-codes", recoveryCodesSchema),
 		Asks:     true,
-		Needs:    ownUserNeeds("it would hand the recovery codes of somebody else's account to whoever asks"),
+		Needs:    ownUserNeeds("it would show an attacker the recovery codes of another user's account"),
 		Outcomes: orSkip(recoveryCodesOutcomes()),
 		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newRecoveryCodes(c, d) },
 	}
@@ -67,7 +67,7 @@ func newRecoveryCodes(c *engine.Config, d Deps) (engine.Executor, []schemas.Prob
 	with, found := configure[recoveryCodesWith](c)
 	return &recoveryCodes{recoveryCodesWith: with, deps: d, form: form{
 		title:   cmp.Or(with.Title, "Save your recovery codes"),
-		text:    cmp.Or(with.Text, "Each of these lets you in once if you lose your other ways to sign in. Keep them where nobody else finds them: they are not shown again."),
+		text:    cmp.Or(with.Text, "Each of these codes signs you in once if you lose your other sign-in methods. Keep them in a safe place: they are not shown again."),
 		buttons: append([]button{{ref: savedAction, label: cmp.Or(with.Label, "I have saved them")}}, with.Optional.buttons()...),
 	}}, found
 }

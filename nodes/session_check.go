@@ -59,7 +59,7 @@ func sessionCheckOutcomes() []engine.Outcome {
 			Name: "none",
 			Doc: "there is no session, or not one that will do: it is another user's than the run is about, or its user is gone, disabled or locked, " +
 				"or of a type that the application does not serve, or it lacks a method, or the authorization request " +
-				"asks for somebody else, for a fresh sign-in, or for a later or stronger one",
+				"asks for another user, for a fresh sign-in, or for a later or stronger one",
 		},
 	}
 }

@@ -12,8 +12,8 @@ import (
 func totpKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "totp",
-		Doc: "Asks for a code of the user's authenticator app (RFC 6238), as a second factor of somebody who has authenticated in this run. " +
-			"Each code is good once. With alone: true the code is all that somebody proves who was merely named: " +
+		Doc: "Asks for a code of the user's authenticator app (RFC 6238), as a second factor of a user who has authenticated in this run. " +
+			"Each code is valid once. With alone: true the code is the only proof of a user who was only identified: " +
 			"a single factor that is weaker than a password.",
 		With:     schemas.MustSchema("totp", totpSchema),
 		Asks:     true,
@@ -40,13 +40,13 @@ const totpSchema = `{
   "type": "object",
   "additionalProperties": false,
   "properties": {
-    "alone": {"type": "boolean", "default": false, "description": "Whether a code may be all that somebody proves who was merely named. There is then no outcome none: whether somebody has an app, or exists, is not told."},
+    "alone": {"type": "boolean", "default": false, "description": "Whether a code may be the only proof of a user who was only identified. The outcome none then does not exist, so the node does not reveal whether the user exists or has an app."},
     "input": {
       "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
       "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
       "default": "otp", "description": "The identifier of the input for the code; by default 'otp'. A code that a prompt has just collected is taken."
     },
-    "label": {"type": "string", "minLength": 1, "default": "Code of your authenticator app", "description": "What the person reads beside the input; by default 'Code of your authenticator app'."},
+    "label": {"type": "string", "minLength": 1, "default": "Code of your authenticator app", "description": "The label of the input; by default 'Code of your authenticator app'."},
     "alternatives": ` + alternativesSchema + `
   }
 }`
@@ -83,7 +83,7 @@ func (t *totpAuthenticate) Needs() []engine.Need {
 	}
 	return []engine.Need{{
 		AnyOf: []engine.Fact{engine.Authenticated},
-		Why:   "a code is a second factor, and anybody who was merely named would learn whether they have an app",
+		Why:   "a code is a second factor, and the node would reveal whether an unauthenticated user has an app",
 		Fix:   "put a node that authenticates, such as password-authenticate, before it, or set alone: true to let a code alone do",
 	}}
 }

@@ -16,10 +16,10 @@ func totpRegisterKind(d Deps) *engine.Kind {
 		Name: "totp-register",
 		Doc: "Gives the run's user an authenticator app (RFC 6238): shows its key as a QR code and as text, and takes the first " +
 			"code for a proof that the app has it. The user must be new in this run or have authenticated in it. " +
-			"It proves nothing of who does it: a new user needs a password or a passkey besides.",
+			"It does not authenticate: a new user also needs a password or a passkey.",
 		With:     schemas.MustSchema("totp-register", totpRegisterSchema),
 		Asks:     true,
-		Needs:    ownUserNeeds("it would add an authenticator app to somebody else's account"),
+		Needs:    ownUserNeeds("it would add an authenticator app to another user's account"),
 		Outcomes: orSkip(totpRegisterOutcomes()),
 		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newTOTPRegister(c, d) },
 	}

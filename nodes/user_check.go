@@ -31,7 +31,7 @@ func (u *userCreate) refuse(ctx context.Context, draft *schemas.User) (*schemas.
 			"this cannot be the name of an account; choose another").WithProblems(reported), nil
 	case len(taken) > 0:
 		return schemas.Errorf(schemas.Invalid, schemas.CodeAttributeTaken,
-			"somebody else uses this already; choose another, or sign in if it is you").WithProblems(reported), nil
+			"another user has this already; choose another, or sign in if it is you").WithProblems(reported), nil
 	case len(reported) > 0:
 		return schemas.Errorf(schemas.Invalid, schemas.CodeUserDoesNotFit,
 			"some of what was entered does not fit; change what is marked").WithProblems(reported), nil

@@ -28,7 +28,7 @@ func userCreateOutcomes() []engine.Outcome {
 			Name: "created", Doc: "the run is now about a new user. One with an address alone cannot be found again before that is verified",
 			NewSubject: true, Establishes: []engine.Fact{engine.User, engine.New},
 		},
-		{Name: "taken", Doc: "somebody else has the username, or has verified the email address, or what was typed does not fit the user type", NewSubject: true},
+		{Name: "taken", Doc: "another user has the username or the verified email address, or an input does not fit the user type", NewSubject: true},
 	}
 }
 
@@ -78,7 +78,7 @@ func newUserCreate(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem
 	for _, attribute := range slices.Sorted(maps.Keys(with.Attributes)) {
 		path := schemas.JoinPath("attributes", attribute)
 		if attestedAttribute(attribute) {
-			found = append(found, problem(path, "nobody can vouch for their own address: %s is set by a node that verifies it", attribute))
+			found = append(found, problem(path, "users cannot verify their own address: %s is set by a node that verifies it", attribute))
 		}
 		found = append(found, checkInput(c, path, with.Attributes[attribute])...)
 	}

@@ -10,8 +10,8 @@ import (
 func userResolveKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "user-resolve",
-		Doc: "Finds the user whom a collected input names. The user is thereby only named: " +
-			"whoever typed it may be somebody else.",
+		Doc: "Finds the user that a collected input identifies. The user is only identified: " +
+			"another person may have entered the name.",
 		With:     schemas.MustSchema("user-resolve", userResolveSchema),
 		Outcomes: userResolveOutcomes(),
 		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newUserResolve(c, d.Users) },
@@ -59,7 +59,7 @@ func newUserResolve(c *engine.Config, users Users) (engine.Executor, []schemas.P
 	found = append(found, checkInput(c, "from", with.From)...)
 	next := c.Node.Next
 	if with.Conceal && next.By != nil && next.By["found"] != next.By["missing"] {
-		found = append(found, problem("conceal", "conceal promises that nobody learns whether the user exists, "+
+		found = append(found, problem("conceal", "conceal hides whether the user exists, "+
 			"but found leads to %q and missing to %q; lead both to one node, or leave conceal out",
 			next.By["found"], next.By["missing"]))
 	}
@@ -70,7 +70,7 @@ func newUserResolve(c *engine.Config, users Users) (engine.Executor, []schemas.P
 func (r *userResolve) Needs() []engine.Need {
 	return []engine.Need{{
 		AnyOf: []engine.Fact{engine.InputFact(r.From)},
-		Why:   "without it there is nobody to look for",
+		Why:   "without it there is no user to look for",
 		Fix:   "lead only actions here that submit the input, and make it required in its prompt",
 		Path:  "with.from",
 	}}

@@ -101,7 +101,7 @@ func TestUserResolveConfiguration(t *testing.T) {
 	}{
 		"conceal led to one node":      {concealing, schemas.Next{By: map[string]string{"found": "a", "missing": "a"}}, ""},
 		"conceal led by default":       {concealing, schemas.Next{To: "a"}, ""},
-		"conceal led to two":           {concealing, schemas.Next{By: map[string]string{"found": "a", "missing": "b"}}, "conceal: conceal promises that nobody learns"},
+		"conceal led to two":           {concealing, schemas.Next{By: map[string]string{"found": "a", "missing": "b"}}, "conceal: conceal hides"},
 		"two without conceal":          {`{"by": ["username"], "from": "username"}`, schemas.Next{By: map[string]string{"found": "a", "missing": "b"}}, ""},
 		"input that nobody collects":   {`{"by": ["username"], "from": "usernmae"}`, schemas.Next{To: "a"}, `from: no prompt of this flow collects an input "usernmae"`},
 		"a secret":                     {`{"by": ["username"], "from": "password"}`, schemas.Next{To: "a"}, `from: the input "password" is a secret (PASSWORD_INPUT)`},
@@ -228,7 +228,7 @@ func TestUserCreateConfiguration(t *testing.T) {
 	tests := map[string]struct{ with, want string }{
 		"nobody collects it":     {`{"attributes": {"username": "login"}}`, `attributes.username: no prompt of this flow collects an input "login"`},
 		"a secret as attribute":  {`{"attributes": {"username": "username", "pin": "password"}}`, `attributes.pin: the input "password" is a secret (PASSWORD_INPUT)`},
-		"vouching for oneself":   {`{"attributes": {"username": "username", "email_verified": "colour"}}`, "attributes.email_verified: nobody can vouch"},
+		"vouching for oneself":   {`{"attributes": {"username": "username", "email_verified": "colour"}}`, "attributes.email_verified: users cannot verify"},
 		"nothing identifies":     {`{"attributes": {"given_name": "given_name"}}`, "a user without a username or an email address could never be found"},
 		"not by what was chosen": {`{"attributes": {"username": "username"}, "identifiedBy": "email"}`, "a user without the attribute email"},
 	}

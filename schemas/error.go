@@ -198,7 +198,7 @@ func HasCode(err error, code string) bool {
 func message(code string) string {
 	switch code {
 	case CodeAttributeTaken:
-		return "Somebody else uses this already. Choose another."
+		return "Another user has this already. Choose another."
 	case CodeInvalidIdentifier:
 		return "This cannot be the name of an account. Choose another."
 	case CodeUserDoesNotFit:
@@ -208,7 +208,7 @@ func message(code string) string {
 	case CodePasskeyFailed:
 		return "The passkey was not accepted. Try again, or use another one."
 	case CodePasskeyConfig:
-		return "Passkeys are not set up rightly here. Tell whoever runs this service."
+		return "Passkeys are not configured correctly here. Inform the operator of this service."
 	case CodeLastCredential:
 		return "This is your only way to sign in. Add a passkey first."
 	case CodeFederationDeclined:
@@ -236,7 +236,7 @@ func message(code string) string {
 	case CodeNoEmailAddress:
 		return "This account has no email address to send a code to."
 	case CodeMailNotConfigured:
-		return "No code can be sent at the moment. Tell whoever runs this service."
+		return "No code can be sent at the moment. Inform the operator of this service."
 	case CodeTooManyAttempts:
 		return "Too many attempts have failed. Start again."
 	case CodeExecutionNotFound:

@@ -47,7 +47,7 @@ func TestCheckDefinitionRefuses(t *testing.T) {
 		"a secret of another name":   {attributes(`"pin": {"type": "string", "x-credential": true}`), "schema.properties.pin.x-credential", `only the attribute "password"`},
 		"a password in the clear":    {attributes(`"password": {"type": "string"}`), "schema.properties.password", "kept and shown in the clear"},
 		"a password of numbers":      {attributes(`"password": {"type": "integer", "x-credential": true}`), "schema.properties.password", "a password is text"},
-		"a unique password":          {attributes(`"password": {"type": "string", "x-credential": true, "x-unique": true}`), "schema.properties.password.x-unique", "somebody else has the same"},
+		"a unique password":          {attributes(`"password": {"type": "string", "x-credential": true, "x-unique": true}`), "schema.properties.password.x-unique", "another user has the same"},
 		"a username of numbers":      {attributes(`"username": {"type": "integer"}`), "schema.properties.username", "users sign in with it"},
 		"an email of anything":       {attributes(`"email": true`), "schema.properties.email", "users sign in with it"},
 		"an expectation of numbers":  {attributes(`"a": {"type": "string", "x-expect": 1}`), "schema.properties.a.x-expect", "expected a string"},

@@ -96,7 +96,7 @@ func (w *definition) checkMark(of *element, m member) {
 	case m.name == credentialMark && w.at[1].name != passwordAttribute:
 		w.name(m, fmt.Sprintf("only the attribute %q can be a credential", passwordAttribute))
 	case m.name == uniqueMark && schemaHas(of, credentialMark, "true"):
-		w.name(m, "a credential cannot be unique: that would tell that somebody else has the same")
+		w.name(m, "a credential cannot be unique: that would reveal that another user has the same")
 	case m.name == uniqueMark && !schemaHas(of, "type", "string") && !schemaHas(of, "type", "number") && !schemaHas(of, "type", "integer"):
 		w.name(m, `only an attribute of one type can be unique: "string", "number" or "integer"`)
 	}
