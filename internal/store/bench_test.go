@@ -156,8 +156,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// parallel shares b.N calls among callers, each of which calls what its own call
-// of prepare has returned.
+// parallel shares b.N calls among callers. Each caller calls the function that its own
+// call of prepare returned.
 func parallel(b *testing.B, callers int, prepare func() func() error) {
 	b.Helper()
 	calls := make([]func() error, callers)

@@ -56,8 +56,8 @@ func wantRun(t *testing.T, s *Store, id string, want bool) {
 	}
 }
 
-// TestGroupFailures has one group of writes of which one fails and one panics,
-// both after having written.
+// TestGroupFailures runs a group in which one write fails and one panics, both after they
+// have written.
 func TestGroupFailures(t *testing.T) {
 	s := openFile(t)
 	release := block(s)
@@ -184,7 +184,7 @@ func TestCancelledWhileRunning(t *testing.T) {
 }
 
 // TestFailingCommit has the COMMIT itself fail, on a foreign key that is only
-// checked then: everyone in the group is told so.
+// checked then: every write in the group fails.
 func TestFailingCommit(t *testing.T) {
 	s := openFile(t)
 	release := block(s)

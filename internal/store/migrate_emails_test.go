@@ -24,8 +24,8 @@ func upgradedUsers() []struct{ id, attributes, before, after string } {
 	}
 }
 
-// The addresses of an earlier version identify nobody after the upgrade, unless they were
-// verified; users keep them, and can be found by administrators.
+// After the upgrade, unverified addresses of an earlier version identify no user. Users
+// keep them, and administrators can find users by them.
 func TestAudit02UpgradeWithdrawsUnverifiedAddresses(t *testing.T) {
 	for name, where := range databases() {
 		t.Run(name, func(t *testing.T) {

@@ -108,7 +108,7 @@ func testUpgradedSignIns(t *testing.T, s *store.Store) {
 	keys, err := s.SigningKeys(t.Context())
 	noError(t, err)
 	equal(t, "the signing keys", []any{len(keys), keys[0].ID, string(keys[0].Private), keys[0].SignsSince}, []any{1, "k1", "sealed", time.UnixMicro(1000000).UTC()})
-	// Nobody knows how long what it has signed is valid; at most it is a year.
+	// The lifetime of its tokens is unknown; it is at most a year.
 	if year := time.Now().Add(365 * 24 * time.Hour); keys[0].NeededUntil.Before(year) {
 		t.Errorf("the signing key is needed until %v, expected at least %v", keys[0].NeededUntil, year)
 	}
@@ -128,8 +128,8 @@ func equal(t testing.TB, what string, got, want any) {
 	}
 }
 
-// testUpgradedAdministrators: who might do everything is an administrator, and
-// nobody else is.
+// testUpgradedAdministrators checks that exactly the users with all permissions are
+// administrators.
 func testUpgradedAdministrators(t *testing.T, s *store.Store) {
 	unit, err := store.Units().Get(t.Context(), s, unitID)
 	noError(t, err)
@@ -188,8 +188,8 @@ func testUpgradedWrites(t *testing.T, s *store.Store) {
 	}
 }
 
-// TestUpgradeWithoutAdministrators upgrades a store in which nobody may do
-// anything: nobody may afterwards.
+// TestUpgradeWithoutAdministrators upgrades a store without permissions: no user has one
+// afterwards.
 func TestUpgradeWithoutAdministrators(t *testing.T) {
 	for name, where := range databases() {
 		t.Run(name, func(t *testing.T) {

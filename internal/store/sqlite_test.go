@@ -11,8 +11,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// TestDurability reads back what the writing connection was told: FULL (2)
-// syncs the log with each commit.
+// TestDurability reads the setting of the writing connection: FULL (2) syncs the log with
+// each commit.
 func TestDurability(t *testing.T) {
 	s := openFile(t)
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000"} {
@@ -101,8 +101,7 @@ func TestTellsSSLMode(t *testing.T) {
 	}
 }
 
-// TestFileDoesNotGrow fills and sweeps the store again and again: the room that
-// is freed is used again.
+// TestFileDoesNotGrow fills and sweeps the store repeatedly: freed pages are reused.
 func TestFileDoesNotGrow(t *testing.T) {
 	s := openFile(t)
 	var sizes []int

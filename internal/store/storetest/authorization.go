@@ -292,7 +292,7 @@ func testBrowserSessions(t *testing.T, s *store.Store) {
 	if found != nil {
 		t.Fatal("a session was found by a token that it has not")
 	}
-	for i, want := range []bool{true, false} { // nobody is given a second
+	for i, want := range []bool{true, false} { // a second one is not issued
 		bound, err := s.BindSession(ctx, a.session.ID, append(hash, make([]byte, i)...))
 		must(t, err)
 		wantEqual(t, "whether it was bound", bound, want)

@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// newStaff is a user type two attributes of which are unique.
+// newStaff returns a user type with two unique attributes.
 func newStaff() schemas.UserType {
 	staff := newUserType("Staff")
 	staff.Schema = json.RawMessage(`{"type":"object","properties":{
@@ -83,7 +83,7 @@ func testUniqueAttributes(t *testing.T, s *store.Store) {
 	must(t, insert(newWorker("bobby", 10, "+41 10")))
 }
 
-// testReclaim makes an attribute unique of which users have values already.
+// testReclaim makes an attribute unique that users already have.
 func testReclaim(t *testing.T, s *store.Store) {
 	ctx, staff := t.Context(), newStaff()
 	unique := staff.Schema

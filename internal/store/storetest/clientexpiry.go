@@ -44,7 +44,7 @@ func remaining(t *testing.T, s *store.Store, apps []schemas.Application) (names 
 	return names
 }
 
-// testLeases has clients go that nobody uses, and stay that somebody wants.
+// testLeases checks that unused clients are removed and wanted ones stay.
 func testLeases(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	apps := leased(t, s, 5)
@@ -101,12 +101,12 @@ func wantRemovals(t *testing.T, s *store.Store, at time.Time, apps ...schemas.Ap
 	wantEqual(t, "the clients that were removed", reported, want)
 }
 
-// testUnusedClients makes room among clients that registered themselves.
+// testUnusedClients removes self-registered clients to allow new ones.
 func testUnusedClients(t *testing.T, s *store.Store) {
 	apps := leased(t, s, 4)
 	later := noon().Add(time.Hour)
 	update(t, s, func(tx *store.Tx) error { return store.RemoveUnusedClients(tx, 5, later, noon()) })
-	update(t, s, func(tx *store.Tx) error { return store.RemoveUnusedClients(tx, 2, noon().Add(2*time.Minute), noon()) }) // of which there is one
+	update(t, s, func(tx *store.Tx) error { return store.RemoveUnusedClients(tx, 2, noon().Add(2*time.Minute), noon()) }) // there is one
 	wantEqual(t, "those that are left of few", remaining(t, s, apps), []string{"leased0", "leased1", "leased2", "leased3"})
 	update(t, s, func(tx *store.Tx) error { return store.RemoveUnusedClients(tx, 3, later, noon()) })
 	wantEqual(t, "those that are left of many", remaining(t, s, apps), []string{"leased2", "leased3"})

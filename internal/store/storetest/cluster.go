@@ -45,7 +45,7 @@ type cluster struct {
 
 // startCluster makes a cluster in a temporary folder and starts its server,
 // which listens on a socket in that folder and nowhere else. PostgreSQL refuses
-// to run as root: then it runs as somebody who may do less.
+// to run as root: then it runs as an unprivileged user.
 func startCluster(bin string) (*cluster, error) {
 	dir, err := os.MkdirTemp("", "postern-pg-")
 	if err != nil {

@@ -87,7 +87,7 @@ func testRevokedConsent(t *testing.T, s *store.Store) {
 	refreshed, plain := redeem("one", true), redeem("two", false)
 	a.user, a.session = bob, his
 	kept := redeem("three", true)
-	// The row by which tokens without a refresh token are found lasts as long as they.
+	// The row that finds tokens without a refresh token stays as long as they are valid.
 	_, err := s.Sweep(ctx, until.Add(-time.Second))
 	must(t, err)
 	for _, id := range []string{hers.UserID, bob.ID} {

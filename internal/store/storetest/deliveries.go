@@ -49,7 +49,7 @@ func testDeliveries(t *testing.T, s *store.Store) {
 	wantEqual(t, "the second delivery", claims(t, s, "a", now, "x").ID, second.ID)
 	wantEqual(t, "what is left", claims(t, s, "a", now), (*schemas.Delivery)(nil))
 
-	// Whoever claimed the first is dead: it is due again, and the next one's.
+	// The claim of the first has ended: the next caller gets it.
 	again := claims(t, s, "a", now.Add(minute))
 	wantEqual(t, "the delivery of who died", []any{again.ID, again.Attempts}, []any{first.ID, 2})
 	must(t, s.PutOffDelivery(ctx, first, now)) // comes too late

@@ -60,7 +60,7 @@ func testUnverifiedEmail(t *testing.T, s *store.Store) {
 		wantError(t, s.Apply(ctx, verify(former)), schemas.Conflict, schemas.CodeInvalidCode)
 		must(t, s.Apply(ctx, change(former.ID, map[string]any{"given_name": "M"})))
 	}
-	// Nobody may enter it any more, nor call themselves so.
+	// No other user may enter it or use it as a username.
 	wantError(t, s.Apply(ctx, create(entered("fourth", "victim@example.com"))), schemas.Conflict, schemas.CodeAttributeTaken)
 	wantError(t, s.Apply(ctx, create(newUser("victim@example.com"))), schemas.Conflict, schemas.CodeAttributeTaken)
 	wantError(t, s.Apply(ctx, change(mallory.ID, map[string]any{"email": "victim@example.com"})), schemas.Conflict, schemas.CodeAttributeTaken)
@@ -92,7 +92,7 @@ func testEmailStated(t *testing.T, s *store.Store) {
 	wantError(t, s.Apply(ctx, verify(owner)), schemas.Conflict, schemas.CodeInvalidCode) // of the first address
 	must(t, s.Apply(ctx, create(entered("heir", "owner@example.com"))))
 
-	// An address that nobody has verified keeps nobody from a username, and goes to who has it.
+	// An unverified address does not block a username, and its owner is the user with that username.
 	must(t, s.Apply(ctx, create(newUser("new@example.com"))))
 	got, err = s.User(ctx, owner.ID)
 	must(t, err)

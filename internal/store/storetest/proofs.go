@@ -38,7 +38,7 @@ func held() (h *holder, changes []schemas.Change) {
 		schemas.StartSession{Session: h.session})
 }
 
-// changed are the changes by which each kind of credential is replaced or removed.
+// changed are the changes that replace or remove each kind of credential.
 func (h *holder) changed() map[schemas.ProofKind][]schemas.Change {
 	later, other := noon().Add(time.Minute), newTOTP(h.user.ID)
 	other.CreatedAt = later
@@ -131,7 +131,7 @@ func sessionsOn(t *testing.T, s *store.Store, h *holder) map[schemas.ProofKind]s
 	return made
 }
 
-// A session ends with the credential that it rests on, and its clients are told.
+// A session ends with the credential that it rests on, and its clients are notified.
 func testSessionsEndWithCredentials(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	h, changes := held()
@@ -194,7 +194,7 @@ func testActingSession(t *testing.T, s *store.Store) {
 }
 
 // A new password ends the runs of the user, but the one that sets it; and the clients
-// of the sessions are told.
+// of the sessions are notified.
 func testPasswordEnds(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	r := a.answered(t, "code")

@@ -48,12 +48,12 @@ func testTrimEvents(t *testing.T, s *store.Store) {
 	wantEqual(t, "what is left", left, []schemas.Event{reported, kept})
 	wantEvents(t, s, schemas.EventQuery{Limit: 2, UserID: annID}, []schemas.Event{kept})
 
-	// Whoever was reading finds the end where it is now.
+	// A reader of pages finds the new end.
 	last := page[len(page)-1]
 	wantEvents(t, s, schemas.EventQuery{Limit: 2, Before: schemas.EventKey{At: last.At, ID: last.ID}}, nil)
 }
 
-// testTrimNothing trims a log that has nothing old, which it is not told of.
+// testTrimNothing trims a log without old events, which records no event.
 func testTrimNothing(t *testing.T, s *store.Store) {
 	events := newEvents(t, s)
 	n, err := s.TrimEvents(t.Context(), noon(), noon().Add(time.Hour))
