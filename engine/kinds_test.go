@@ -114,7 +114,7 @@ func (number) Collects() map[string]schemas.InputType {
 	return map[string]schemas.InputType{"name": schemas.NumberInput}
 }
 
-// resolve finds the user with the typed name, unless it is "nobody".
+// resolve finds the user with the entered name, except for one name.
 func resolve(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	name := v.Inputs["name"]
 	if name == "nobody" {

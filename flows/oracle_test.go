@@ -49,7 +49,7 @@ func (m moment) value(input string) person {
 	return nobody
 }
 
-// with returns the moment with another value of the input, nobody for none.
+// with returns the moment with another value of the input; "" removes it.
 func (m moment) with(input string, value person) moment {
 	pairs := map[string]string{}
 	for pair := range strings.SplitSeq(m.typed, ";") {

@@ -92,8 +92,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A panic in a tool, which is called in a goroutine of its own, ends neither the
-// program nor the request, and is told to nobody but the log.
+// A panic in a tool, which runs in its own goroutine, ends neither the program nor the request, and
+// only the log contains it.
 func TestPanics(t *testing.T) {
 	w := newWorld(t, func(o *mcp.Options) {
 		o.Directory = nil
@@ -107,7 +107,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// What goes wrong on our side is told to nobody but the log, by the trace id.
+// Only the log contains server faults, with the trace id.
 func TestInternalErrors(t *testing.T) {
 	w := newWorld(t)
 	broken, err := store.Open(t.Context(), store.Config{Driver: "sqlite", DSN: ":memory:"})

@@ -9,9 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// shape is a JSON Schema of an object, as a client gets it. It has no $schema and
-// no $id: the dialect is the protocol's own (draft 2020-12), and validators keep
-// schemas by their id, of which two tools would have the same.
+// shape is a JSON Schema of an object for clients. It has no $schema and no $id: the dialect is the
+// protocol's (draft 2020-12), and validators store schemas by id, which two tools would share.
 type shape map[string]any
 
 // shapeOf is the published schema of a noun, without what only Postern's own
@@ -112,9 +111,8 @@ func (s shape) with(properties map[string]any, required ...string) shape {
 	return s
 }
 
-// outline is the schema of an answer: which members there may be and what they
-// mean, and which there always are. Of those it tells the type alone. An answer's
-// schema is for reading it, and the schema of the arguments has the rest.
+// outline is the schema of a result: its possible members with their meaning, and the required ones
+// with their type only. The schema of the arguments has the details.
 func (s shape) outline(required ...string) shape {
 	members := map[string]any{}
 	for name, p := range s["properties"].(map[string]any) {

@@ -32,7 +32,7 @@ type effect int
 
 const (
 	looks    effect = iota // changes nothing
-	adds                   // makes something anew each time
+	adds                   // creates something with each call
 	replaces               // puts something in the place of what was there; again, it changes nothing
 )
 
@@ -41,7 +41,7 @@ func (s *Server) tools() []tool {
 	return slices.Concat(s.applicationTools(), s.flowTools(), s.reactTools())
 }
 
-// definition is what a client is told of the tool.
+// definition describes the tool for clients.
 func (t *tool) definition() *sdk.Tool {
 	no, destroys := false, t.effect == replaces
 	return &sdk.Tool{
@@ -88,8 +88,8 @@ func arguments(text json.RawMessage) (*schemas.Document, error) {
 	return d, nil
 }
 
-// errArguments is the error of arguments that are not as the tool takes them.
-// Where they stand in the request means nothing to whoever wrote them.
+// errArguments is the error of invalid arguments. Their position in the request is meaningless to
+// their author.
 func errArguments(problems []schemas.Problem) error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the arguments are not as expected: %s", withoutPlaces(problems)[0]).WithProblems(problems)
 }
@@ -161,5 +161,5 @@ func encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSpace(text.Bytes()), err
 }
 
-// errNoPublicText is an error of which the client learns the trace id alone.
+// errNoPublicText is an error for which the client gets only the trace id.
 var errNoPublicText = errors.New("mcp: not for the client")

@@ -14,10 +14,9 @@ import (
 
 var update = flag.Bool("update", false, "write the transcripts anew")
 
-// A transcript is what goes over the wire: after "> " the body of a request, a
-// message of one line, and after it "< ", the status and the body of the reply.
-// Lines that begin with # are for readers. What is made up anew each time is
-// written as what it is; the clock stands.
+// A transcript contains the messages on the wire: after "> " the body of a request, a message of
+// one line, and after it "< ", the status and the body of the reply. Lines that start with # are
+// comments. Generated values are replaced by their names; the clock is fixed.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/transcripts/*.txt")
 	must(t, err)
@@ -74,7 +73,7 @@ func (w *world) transcript(text string, called map[string]bool) string {
 	return out.String()
 }
 
-// normalised replaces what is made up anew each time.
+// normalised replaces generated values.
 func normalised(text string) string {
 	for _, made := range []struct{ pattern, as string }{
 		{`(clientSecret\\*": ?\\*")[A-Za-z0-9_-]{20,}`, "${1}<secret>"},

@@ -126,5 +126,5 @@ func writeRefusal(w http.ResponseWriter, status int, e *jsonrpc.Error) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // whoever does not read it is gone
+	_, _ = w.Write(text) // fails only if the client has gone
 }

@@ -12,8 +12,8 @@ type call = func(ctx context.Context, c directory.Call, args *schemas.Document) 
 // write writes one resource.
 type write func(ctx context.Context, c directory.Call, w *writeArguments) (*directory.Item, error)
 
-// writeCall is the call of a tool that writes: it has the parameters beside what is to
-// be written, and those that are needed.
+// writeCall is the call of a tool that writes: with its parameters in addition to the content, and
+// the required ones.
 func writeCall(parameters map[string]any, do write, needed ...string) call {
 	split := splitArguments(parameters, needed...)
 	return func(ctx context.Context, c directory.Call, args *schemas.Document) (*toolAnswer, error) {
@@ -33,8 +33,8 @@ func writeCall(parameters map[string]any, do write, needed ...string) call {
 // dryRunNote is said of a dry run.
 const dryRunNote = "This was a dry run: all of it is in order, and nothing was kept. Ids that were made up for it are not those that will be."
 
-// writtenAnswer is the answer of a tool that has written something, or would have. A
-// secret that was made up in a dry run is no secret of anybody's.
+// writtenAnswer is the result of a tool that has written something, or would have. A secret from a
+// dry run is not valid.
 func writtenAnswer(item *directory.Item, dryRun bool) *toolAnswer {
 	a := &toolAnswer{value: item.Value, notes: findings(item.Warnings)}
 	app, _ := item.Value.(*schemas.Application)

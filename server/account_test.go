@@ -69,7 +69,7 @@ func TestOwnAccount(t *testing.T) {
 	t.Run("postgres", func(t *testing.T) { ownAccount(t, newOpenServer(t, "postgres", storetest.Postgres(t))) })
 }
 
-// Somebody sees to their own account with what they got when they signed in.
+// Users manage their own account with the token of their sign-in.
 func ownAccount(t *testing.T, h *testServer) {
 	id, other := h.user("grace"), h.user("alan")
 	// The AAGUID is that of Apple Passwords.
@@ -103,7 +103,7 @@ func ownAccount(t *testing.T, h *testServer) {
 	sessions(t, h, a, token)
 }
 
-// passkeys renames and deletes passkeys, of which the first is to sign in with.
+// passkeys renames and deletes passkeys; the first one signs in.
 func passkeys(t *testing.T, h *testServer, token, first, second string, others *passkeytest.Authenticator) {
 	const at = "/users/me/passkeys/"
 	renamed, _ := h.ok(200, "PATCH "+at+second, `{"name":" Work "}`, token)
@@ -202,7 +202,7 @@ func TestAccountsOfOthers(t *testing.T) {
 	}
 }
 
-// A token of somebody who is gone is worthless, also one of no session.
+// The token of a deleted user, or without a session, is invalid.
 func TestTokenOfNobody(t *testing.T) {
 	h := newTestServer(t)
 	id := h.user("grace")

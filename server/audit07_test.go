@@ -118,6 +118,6 @@ func TestAudit07ChangesTakeARecentSignIn(t *testing.T) {
 		}
 		// A ceremony that a recent sign-in began may end a little later.
 		h.post("/register/passkey/finish", attested(t, passkeytest.New(), begun), &struct{}{}, headers["an assertion"])
-		h.ok(200, "POST /register/passkey/start", `{"userId":"`+carl+`"}`) // system acts for anybody
+		h.ok(200, "POST /register/passkey/start", `{"userId":"`+carl+`"}`) // system acts for any user
 	})
 }

@@ -31,8 +31,8 @@ func (h *testServer) listed(body string) (list []listed, options string) {
 	return o.AllowCredentials, strings.Replace(string(s.Request), o.Challenge, "", 1)
 }
 
-// A stranger who knows a user's id cannot void the sign-ins of that user. A client voids
-// its own, by the session token.
+// A caller who knows a user's id cannot invalidate the sign-ins of that user. A client invalidates
+// its own with the session token.
 func TestAudit16AStrangerVoidsNoSignIn(t *testing.T) {
 	onBothStores(t, func(t *testing.T, h *testServer) {
 		carl := h.user("carl")
@@ -48,7 +48,7 @@ func TestAudit16AStrangerVoidsNoSignIn(t *testing.T) {
 	})
 }
 
-// The list of credentials tells nobody whether a user exists, or has a passkey.
+// The list of credentials does not reveal whether a user exists or has a passkey.
 func TestAudit16ListsDoNotTellWhoExists(t *testing.T) {
 	onBothStores(t, func(t *testing.T, h *testServer) {
 		carl, bare, nobody := h.user("carl"), h.user("bare"), schemas.NewID()

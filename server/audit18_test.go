@@ -8,8 +8,8 @@ import (
 
 // Tests of finding 18 of the security audit of November 2026.
 
-// Whoever may write users, and no more, sets nothing by which an administrator's
-// account is found, reached or recognized, whatever the user type calls it.
+// A caller with only the permission to write users cannot set an attribute that identifies, reaches
+// or recovers an administrator's account, whatever the user type calls it.
 func TestAudit18UserWritersDoNotMarkAdministrators(t *testing.T) {
 	onBothStores(t, func(t *testing.T, h *testServer) {
 		h.create("/user-types", `{"name":"Staff","schema":{"type":"object","properties":{

@@ -129,7 +129,7 @@ func refuses(t *testing.T, h *testServer, request, body string, row bad) {
 	}
 }
 
-// footprint tells how much there is of everything, the audit log included.
+// footprint counts all resources and events.
 func (h *testServer) footprint() string {
 	h.t.Helper()
 	counts := map[string]int{}
@@ -149,8 +149,8 @@ func (h *testServer) footprint() string {
 	return strings.Join(list, ", ")
 }
 
-// All that is wrong is told at once: what the schema finds, what the rules find,
-// and what another resource is in the way of.
+// All faults are reported at once: those of the schema, of the rules, and conflicts with other
+// resources.
 func TestBadBodiesTellAll(t *testing.T) {
 	h := newTestServer(t)
 	h.create("/groups", `{"name":"Taken"}`)

@@ -96,8 +96,7 @@ func TestSelfSignedCertificate(t *testing.T) {
 	}
 }
 
-// A crash between the two files, or a broken one, is mended where nothing is
-// lost by it.
+// A crash between the two files, or a broken file, is repaired if that loses nothing.
 func TestSelfSignedCertificateIsMended(t *testing.T) {
 	o := server.CertificateOptions{DataDir: t.TempDir(), Now: time.Now()}
 	first := certificate(t, o)

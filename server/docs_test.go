@@ -12,7 +12,7 @@ import (
 	"github.com/postern-id/postern/server"
 )
 
-// docs/api.md tells of every endpoint there is, and of no other.
+// docs/api.md lists exactly the existing endpoints.
 func TestDocumentOfTheAPI(t *testing.T) {
 	h := newTestServer(t)
 	text, err := os.ReadFile("../docs/api.md")
@@ -58,8 +58,7 @@ func TestDocumentOfTheAPI(t *testing.T) {
 	}
 }
 
-// docs/runs.md tells of every member of what clients send to run flows and to use
-// passkeys, and of what they get.
+// docs/runs.md lists every member of the requests and replies of flows and passkeys.
 func TestDocumentOfRuns(t *testing.T) {
 	text, err := os.ReadFile("../docs/runs.md")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Nobody comes by a permission that they do not have, whatever they may write.
+// No caller gains a permission by any write.
 func TestNobodyRises(t *testing.T) {
 	h := newTestServer(t)
 	boss, clerk := h.user("boss"), h.user("clerk")
@@ -77,8 +77,8 @@ func TestNobodyRises(t *testing.T) {
 	h.ok(201, "POST /roles", `{"name":"Readers","permissions":["system:users:read"],"assignments":[{"type":"user","id":"`+clerk+`"}]}`, writer)
 }
 
-// An administrator who is led to somebody's application signs in there, and keeps the
-// account to themselves.
+// An administrator who is led to another user's application signs in there without granting
+// permissions.
 func TestNobodyRisesByAnAssertion(t *testing.T) {
 	h := newTestServer(t)
 	boss, clerk := h.user("boss"), h.user("clerk")
@@ -117,7 +117,7 @@ func TestNobodyRisesByAnAssertion(t *testing.T) {
 		s := h.startRegistration(start(user), header)
 		h.post("/register/passkey/finish", attested(t, passkeytest.New(), s), &struct{}{}, header)
 	}
-	h.ok(200, "GET /users/me", "", h.at(lure, boss)) // whom they let know who they are
+	h.ok(200, "GET /users/me", "", h.at(lure, boss)) // a client that they signed in to
 }
 
 // at is the header with the assertion of a user at an application.
@@ -142,7 +142,7 @@ func (h *testServer) atBy(application, user string, methods []string, permission
 	return "Authorization: Bearer " + raw
 }
 
-// Somebody must be left who may do everything.
+// One user with all permissions must remain.
 func TestLastAdministrator(t *testing.T) {
 	h := newTestServer(t)
 	boss := h.user("boss")

@@ -173,7 +173,7 @@ func TestInformationalStatusIsNotTheReplys(t *testing.T) {
 	}
 }
 
-// A client that went away is nobody's failure.
+// A client that disconnects is not a failure.
 func TestCancelledRequestsAreNoFailures(t *testing.T) {
 	w := newWorld(t)
 	w.store.down = fmt.Errorf("read: %w", context.Canceled)

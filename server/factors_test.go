@@ -41,7 +41,7 @@ func (h *testServer) removePasskeys(userID string) {
 func ownFactors(t *testing.T, h *testServer) {
 	id, other := h.user("grace"), h.user("alan")
 	const at = "/users/me/factors"
-	byPasskey, bare := h.signIn(h.enrol(id)), h.at(h.accountApp(), id) // the latter tells no methods, as that of a password does not tell these
+	byPasskey, bare := h.signIn(h.enrol(id)), h.at(h.accountApp(), id) // the latter contains no methods
 	if list, _ := h.ok(200, "GET "+at, "", byPasskey); list.number("count") != 0 {
 		t.Errorf("%v", list)
 	}

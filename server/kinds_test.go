@@ -33,7 +33,7 @@ func kind(name string, f execute, outcomes ...engine.Outcome) *engine.Kind {
 	return &engine.Kind{Name: name, Asks: true, New: maker(f), Outcomes: outcomes}
 }
 
-// form asks for a name, and shows what the engine was told of the request.
+// form asks for a name, and shows the request as the engine got it.
 func form(v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer != nil {
 		return &engine.Decision{Outcome: "go", Set: v.Answer.Inputs}, nil

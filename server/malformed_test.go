@@ -159,7 +159,7 @@ func TestMalformedRequests(t *testing.T) {
 	}
 }
 
-// All that is wrong is told at once, and nothing twice.
+// All faults are reported at once, each once.
 func TestSeveralFaultsAreReportedTogether(t *testing.T) {
 	const (
 		execute   = "/flow/execute"
@@ -176,7 +176,7 @@ func TestSeveralFaultsAreReportedTogether(t *testing.T) {
 		{execute, `{"applicationId":"app","foo":1}`, "flowType foo"},
 		{execute, `{"foo":1}`, " foo"},
 		{execute, `{"foo":1,"bar":2,"executionId":"x","flowType":"y"}`, "foo bar flowType"},
-		// A misspelt member is not missing besides, and one of the wrong type neither.
+		// A misspelled member is not also missing, nor is one of the wrong type.
 		{execute, `{"aplicationId":"app","flowType":"AUTHENTICATION"}`, "aplicationId"},
 		{execute, `{"aplicationId":"app","flowTyp":"AUTHENTICATION"}`, "aplicationId flowTyp"},
 		{execute, `{"executionid":"x","acton":"go"}`, "executionid acton"},

@@ -34,10 +34,10 @@ func TestCrossOrigin(t *testing.T) {
 		{"/register/passkey/finish", spaOrigin, true},
 		{health, spaOrigin, false},
 		{flow, stranger, false},
-		{flow, clientOrigin, false}, // of a client that nobody vouches for
+		{flow, clientOrigin, false}, // of an untrusted client
 		{metaPath, clientOrigin, false},
 		{passkeys, clientOrigin, false},
-		{flow, "null", false}, // listed in the options, and still nobody's
+		{flow, "null", false}, // in the options, and still not allowed
 		{flow, "*", false},
 		{flow, spaOrigin + ".evil.com", false},
 		{flow, spaOrigin + ":8443", false},
@@ -87,7 +87,7 @@ func TestCrossOrigin(t *testing.T) {
 	}
 }
 
-// An error must be readable to the page as well, or nobody learns of it.
+// The page must be able to read errors.
 func TestErrorsAreReadableAcrossOrigins(t *testing.T) {
 	w := newWorld(t)
 	for _, method := range []string{"POST", "DELETE"} {

@@ -353,8 +353,7 @@ type turning struct {
 	next server.Tokens
 }
 
-// The assertion of a sign-in is a token good enough to register the next
-// passkey with, and for nobody else.
+// The assertion of a sign-in can register the next passkey of its user, and of no other.
 func TestAssertionRegistersTheNextPasskey(t *testing.T) {
 	tokens := &turning{Tokens: fakeTokens{}}
 	w := newWorld(t, func(o *server.Options) {

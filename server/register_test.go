@@ -27,7 +27,7 @@ func newRegistry(t *testing.T, open bool) *testServer {
 	return h
 }
 
-// Who may register, and what the others are told.
+// Access to registration, and the errors.
 func TestWhoMayRegisterClients(t *testing.T) {
 	const body = `{"redirect_uris":["https://client.example.com/back"]}`
 	closed, opened := newRegistry(t, false), newRegistry(t, true)
@@ -66,7 +66,7 @@ func TestWhoMayRegisterClients(t *testing.T) {
 			t.Errorf("%s: %v %s", test.name, rec.Header(), rec.Body)
 		}
 	}
-	// Strangers are limited, and an administrator is not.
+	// Anonymous callers are limited, and an administrator is not.
 	opened.do("POST", oauth.RegisterPath, body)
 	if rec := opened.do("POST", oauth.RegisterPath, body); rec.Code != http.StatusTooManyRequests || rec.Header().Get("Retry-After") == "" {
 		t.Errorf("the third registration of a stranger: %d %s", rec.Code, rec.Body)
@@ -79,7 +79,7 @@ func TestWhoMayRegisterClients(t *testing.T) {
 	}
 }
 
-// A client that may not register is told of the ways that this server has for it.
+// A client that may not register learns the alternatives of this server.
 func TestClosedRegistrationNamesTheWays(t *testing.T) {
 	for _, test := range []struct {
 		policy oauth.DocumentPolicy

@@ -11,9 +11,8 @@ import (
 	"github.com/postern-id/postern/server"
 )
 
-// sample is a kind of resource as the tests use it: a body to create one, where
-// # stands for a number that makes it unique, and the members of which one
-// differs in changed. Required is a string that must be there.
+// sample is a kind of resource for the tests: a body to create one, where # stands for a unique
+// number, and the members that differ in changed. Required is a required string member.
 type sample struct{ body, changed, required string }
 
 func samples() map[string]sample {
@@ -266,7 +265,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// Every wrong parameter is told, all at once, with how to mend it.
+// Every wrong parameter is reported at once, with a fix.
 func TestListQueries(t *testing.T) {
 	h := newTestServer(t)
 	for query, want := range map[string][]string{

@@ -14,8 +14,7 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// The table is written down a second time, so that nobody changes what a route
-// needs without saying so.
+// The table is written a second time, so that a change of what a route needs is visible.
 func TestRoutes(t *testing.T) {
 	h := newTestServer(t)
 	var table strings.Builder
@@ -33,7 +32,7 @@ func (h *testServer) routes() []server.Route {
 	return server.Routes(server.Options{Directory: h.directory, OAuth: p, Tools: fakeTools{}})
 }
 
-// words are what a route may need beside a permission.
+// words are what a route can need other than a permission.
 func words() []string {
 	return []string{"nothing", "any token", "a user's token", "a token for the tools"}
 }
@@ -89,8 +88,8 @@ func TestRoutesWithoutToken(t *testing.T) {
 	}
 }
 
-// A route with a permission is closed to whoever has every other one, and open
-// to who has it, or one above it.
+// A route with a permission rejects callers with all other permissions, and accepts callers with it
+// or one above it.
 func TestRoutesAndPermissions(t *testing.T) {
 	h := newTestServer(t)
 	var all []string
@@ -183,8 +182,8 @@ func TestOpenServer(t *testing.T) {
 	fails(t, h.do("GET", here+"/groups", ""), 401, "unauthorized")
 }
 
-// The audit log tells a client that acts by itself from a user, and through
-// which application a user acts.
+// The audit log distinguishes a client that acts on its own behalf from a user, and names the
+// application through which a user acts.
 func TestActors(t *testing.T) {
 	h := newTestServer(t)
 	machine, err := h.tokens.Access(t.Context(), token.Access{Subject: "M2M", ClientID: "M2M", Audience: []string{publicURL}, Scope: []string{"system"}})

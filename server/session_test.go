@@ -14,7 +14,7 @@ import (
 	"github.com/postern-id/postern/server"
 )
 
-// A credential that is not one burns the session all the same.
+// An invalid credential consumes the session too.
 func TestBadCredentialsBurnTheSession(t *testing.T) {
 	w := newWorld(t)
 	a := w.enrol(ada)
@@ -53,8 +53,7 @@ func TestBadCredentialsBurnTheSession(t *testing.T) {
 	}
 }
 
-// Somebody else who came by the session token neither finishes the ceremony nor
-// leaves it for another try.
+// Another user with the session token neither finishes the ceremony nor leaves it for another try.
 func TestStolenRegistrationTokenIsBurned(t *testing.T) {
 	w := newWorld(t)
 	body := asJSON(t, attested(t, passkeytest.New(), w.startRegistration(`{"userId":"`+ada+`"}`, asAda)))

@@ -8,8 +8,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// sessionResponse is a session as people are told of it. Current marks the one that the
-// token they ask with belongs to.
+// sessionResponse describes a session. Current marks the session of the token.
 type sessionResponse struct {
 	schemas.Session
 	Current bool `json:"current"`
@@ -43,7 +42,7 @@ func (s *server) endSession(w http.ResponseWriter, r *http.Request, c *caller) e
 	return nil
 }
 
-// endedSessions tells how many sessions were.
+// endedSessions is the number of ended sessions.
 type endedSessions struct {
 	Ended int `json:"ended"`
 }

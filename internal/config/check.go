@@ -114,8 +114,8 @@ func relyingPartyFault(text string) string {
 	return ""
 }
 
-// check finds what is wrong between keys. Doubtful tells of keys whose values
-// may not be what was meant: what hangs on another fault is not reported.
+// check finds conflicts between keys. Doubtful reports keys whose values may be unintended, unless
+// another fault explains them.
 func (c *Config) check(doubtful func(keys ...string) bool) []schemas.Problem {
 	var problems []schemas.Problem
 	for _, rule := range []struct {
@@ -195,8 +195,8 @@ func (c *Config) keyFault() (key, fault string) {
 	return "", ""
 }
 
-// relyingPartyFault also judges what was made of other keys: the one allowed
-// origin that server.public_url is by default, and the first origin's host.
+// relyingPartyFault also checks derived values: server.public_url as the default origin, and the
+// first origin's host.
 func (c *Config) relyingPartyFault() (key, fault string) {
 	p := c.Passkey
 	for _, origin := range p.AllowedOrigins {

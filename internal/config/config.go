@@ -125,7 +125,7 @@ type ClientMetadataDocuments struct {
 
 // DCR is dynamic client registration (RFC 7591).
 type DCR struct {
-	Insecure          bool     `json:"insecure"`            // open to anybody
+	Insecure          bool     `json:"insecure"`            // open to anonymous callers
 	PrivateUseSchemes []string `json:"private_use_schemes"` // in lower case, without a dot
 }
 

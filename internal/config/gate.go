@@ -18,8 +18,8 @@ func (c *Config) GateURL() string {
 	return canonical(&url.URL{Scheme: u.Scheme, Host: net.JoinHostPort(u.Hostname(), strconv.Itoa(c.GateClient.Port))})
 }
 
-// GateListen is the address, besides the server's, at which the hosted pages are
-// served that have a port of their own; "" for none.
+// GateListen is the additional address of the hosted pages if they have a port of their own; "" for
+// none.
 func (c *Config) GateListen() string {
 	host, _, err := net.SplitHostPort(c.Server.Listen)
 	if err != nil || !c.ownGate() || c.GateClient.External {

@@ -15,7 +15,7 @@ type key struct {
 	standard any    // its value where nothing is configured, nil if that follows from other keys
 }
 
-// member is as much of a JSON Schema as tells the keys.
+// member is the part of a JSON Schema that describes keys.
 type member struct {
 	Type       string            `json:"type"`
 	Ref        string            `json:"$ref"`
@@ -75,9 +75,8 @@ func variableOf(path string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 }
 
-// isOther reports whether a variable with the prefix is no key: a secret, which
-// has no place in a file that is shown around, also one that the files of
-// resources refer to; or what tests of the store are told.
+// isOther reports whether a variable with the prefix is not a key: a secret, which does not belong
+// in a shared file, including one that resource files refer to; or a setting of the store tests.
 func isOther(name string) bool {
 	return strings.HasPrefix(name, "POSTERN_SECRET_") || slices.Contains(otherVariables(), name)
 }

@@ -17,8 +17,7 @@ type layer struct {
 	problems []schemas.Problem
 }
 
-// newLayer keeps what is right of the values given, by key, and goes on to
-// judge each by itself.
+// newLayer keeps the valid values, by key, and checks each.
 func newLayer(given map[string]any, problems []schemas.Problem) *layer {
 	l := &layer{values: make(map[string]any), faulty: make(map[string]bool), problems: problems}
 	for _, p := range problems {
@@ -29,7 +28,7 @@ func newLayer(given map[string]any, problems []schemas.Problem) *layer {
 	}
 	for _, k := range keys() {
 		value, ok := given[k.path]
-		if !ok || l.faulty[k.path] && k.typ != "array" { // a list is judged item by item
+		if !ok || l.faulty[k.path] && k.typ != "array" { // a list is checked item by item
 			continue
 		}
 		if wrong := checkValue(k, value); len(wrong) > 0 {

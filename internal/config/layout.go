@@ -58,11 +58,11 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// CheckSecretFiles checks the modes of all files that the configuration names and that
-// hold secrets. The error lists files with nothing but secrets that any user of the
-// machine can read or change. The warnings are about files that a group can read, which
-// is how some systems pass secrets to a service, and about files that hold secrets beside
-// other things. A file that is missing is not reported: whoever opens it does.
+// CheckSecretFiles checks the modes of all files in the configuration that contain secrets. The
+// error lists files with only secrets that any user of the machine can read or change. The warnings
+// are about files that a group can read, which is how some systems pass secrets to a service, and
+// about files with secrets and other content. A missing file is not reported here, but where it is
+// opened.
 func (c *Config) CheckSecretFiles() (warnings []string, err error) {
 	var faults []error
 	for _, file := range c.secretFiles() {

@@ -2,8 +2,8 @@ package config
 
 import "net/mail"
 
-// fault finds what is wrong with a mail server. Without TLS whoever is on the way
-// reads the codes and the password, so that is for this machine alone.
+// fault finds errors in the mail server's settings. Without TLS the codes and the password are
+// readable on the network, so that is allowed only on this machine.
 func (m *Mail) fault() (key, fault string) {
 	switch {
 	case m.Host == "" && (m.From != "" || m.Username != "" || m.Password != ""):

@@ -15,8 +15,8 @@ const (
 	exampleURL    = "anybody between server and browser can change a page that comes over http, and would call the API from it"
 )
 
-// originFault says what is wrong with an origin, "" if nothing is. Why tells
-// what plain http would mean here.
+// originFault describes what is wrong with an origin, "" if nothing is. Why is the reason against
+// plain http.
 func originFault(text, why string) string {
 	if strings.Contains(text, "*") {
 		return "origins are compared exactly, there are no wildcards: list every origin"

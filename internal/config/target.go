@@ -49,7 +49,7 @@ func checkTargets(key string, value any) []schemas.Problem {
 	return problems
 }
 
-// faults tells by member what is wrong with a target.
+// faults maps members of a target to what is wrong with them.
 func (t Target) faults() map[string]string {
 	found := map[string]string{"url": targetFault(t.URL)}
 	if t.Timeout > maxTargetTimeout {

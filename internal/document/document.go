@@ -1,8 +1,8 @@
-// Package document serves what many ask for, and what is nobody's secret: packed
-// where the client takes that, and not at all where it has it already.
+// Package document serves public texts over HTTP: compressed if the client accepts that, and with
+// 304 if it has them already.
 //
-// Beside a secret nothing is packed that a stranger could choose a part of: they could
-// tell by its length what the secret is (BREACH). So a [Document] is for public texts.
+// Compression next to secrets reveals them if an attacker can choose a part of the text (BREACH).
+// So a [Document] is for public texts only.
 package document
 
 import (
@@ -24,7 +24,7 @@ type Document struct {
 	packed          func() []byte // by gzip, once
 }
 
-// New makes a document. Nobody may write to the text afterwards.
+// New creates a document. The caller must not change the text afterwards.
 func New(mediaType string, text []byte) *Document {
 	sum := sha256.Sum256(text)
 	return &Document{
@@ -61,8 +61,8 @@ func (d *Document) Serve(w http.ResponseWriter, r *http.Request, caching string)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// takesGzip reads Accept-Encoding (RFC 9110 §12.5.3) as far as it matters:
-// whoever names gzip takes it, unless by a weight of zero.
+// takesGzip reads the relevant part of Accept-Encoding (RFC 9110 §12.5.3): gzip is accepted unless
+// its weight is zero.
 func takesGzip(field string) bool {
 	for coding := range strings.SplitSeq(field, ",") {
 		name, weight, _ := strings.Cut(coding, ";")

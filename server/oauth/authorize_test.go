@@ -223,7 +223,7 @@ func TestPromptNone(t *testing.T) {
 	}
 }
 
-// TestIDTokenHint: somebody else's session is none for the client that means ann.
+// TestIDTokenHint: another user's session does not count for a client that expects ann.
 func TestIDTokenHint(t *testing.T) {
 	a, b := newSignIns(t), browser{}
 	r, err := a.redeem(a.code(b, ask()))

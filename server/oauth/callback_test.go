@@ -240,8 +240,7 @@ func TestGrantedRequestIsAnsweredByItsOwnRun(t *testing.T) {
 	}
 }
 
-// Who has the assertion of one application, as whoever serves its pages has, is not
-// signed in to all others by it.
+// The assertion of one application does not sign its holder in to all others.
 func TestAssertionsSignNoBrowserIn(t *testing.T) {
 	for _, mode := range []string{"query", "form_post"} {
 		a, b := newSignIns(t), browser{}

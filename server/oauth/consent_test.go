@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// stranger makes the client "app" one that registered itself.
+// stranger turns the client "app" into one that registered itself.
 func (a *signIns) stranger() *schemas.Application {
 	app := a.clients.list["app"]
 	app.Registration = schemas.RegisteredDynamically
@@ -22,8 +22,7 @@ func (a *signIns) agree(app *schemas.Application, scopes ...string) {
 	a.must(a.store.Apply(a.t.Context(), []schemas.Change{schemas.GrantConsent{UserID: a.user.ID, ApplicationID: app.ID, Scopes: scopes, At: a.now}}))
 }
 
-// A grant that does not say that somebody agreed gives no code to a client that
-// nobody vouches for, nor to one that asks for consent.
+// A grant without consent gives no code to an untrusted client, nor to one that requests consent.
 func TestNoCodeWithoutConsent(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*schemas.Application)
@@ -108,9 +107,9 @@ func TestTokensCarryWhatWasAgreedTo(t *testing.T) {
 	wantRefused(t, err, "invalid_grant")
 }
 
-// A client that nobody vouches for has no permission of this server's API that the user
-// did not approve in the request, be it by a consent or by refresh tokens from before
-// there were approvals. What was approved it keeps as long as it refreshes.
+// An untrusted client has no permission of this API that the user did not approve in the request,
+// whether by consent or with refresh tokens from before approvals existed. It keeps approved ones
+// while it refreshes.
 func TestAudit05NoPermissionWithoutApproval(t *testing.T) {
 	s := newStrangers(t)
 	reported, err := s.register(`{"redirect_uris":["`+clientBack+`"],"token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"]}`, nil)
@@ -165,7 +164,7 @@ func TestAudit05ApprovalIsOfItsUser(t *testing.T) {
 	}
 }
 
-// The client of such a request is told at once that somebody has to sign in.
+// The client of such a request learns at once that the user must sign in.
 func TestAudit05NothingIsApprovedSilently(t *testing.T) {
 	s := newStrangers(t)
 	reported, err := s.register(`{"redirect_uris":["`+clientBack+`"],"token_endpoint_auth_method":"none"}`, nil)

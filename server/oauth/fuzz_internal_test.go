@@ -67,8 +67,8 @@ func FuzzReadDocument(f *testing.F) {
 	})
 }
 
-// FuzzReadMetadata looks for a registration that gets past its checks with what no
-// stranger may have.
+// FuzzReadMetadata looks for a registration that passes the checks with values that untrusted
+// clients must not have.
 func FuzzReadMetadata(f *testing.F) {
 	f.Add([]byte(`{"redirect_uris":["https://client.example.com/back"],"scope":"system","grant_types":["client_credentials","refresh_token"]}`))
 	f.Add([]byte(`{"redirect_uris":null,"jwks":{"keys":[{"kty":"EC","use":"enc"}]},"token_endpoint_auth_method":"private_key_jwt","contacts":[""]}`))

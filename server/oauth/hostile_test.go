@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/internal/token"
 )
 
-// hostile is a request that must be refused, with what it is to be told.
+// hostile is a request that must be rejected, with the expected error.
 type hostile struct {
 	request *http.Request
 	status  int
@@ -92,7 +92,7 @@ type broken struct{}
 func (broken) Read([]byte) (int, error) { return 0, fmt.Errorf("connection reset") }
 func (broken) Close() error             { return nil }
 
-// unauthenticated are requests of which it is not certain who sends them.
+// unauthenticated are requests with uncertain client authentication.
 func unauthenticated() map[string]hostile {
 	header := func(header, says string) hostile {
 		return hostile{request(grantType+"&scope=system", header), 401, "invalid_client", says, true}
@@ -248,8 +248,8 @@ func TestHostileTokenRequests(t *testing.T) {
 	}
 }
 
-// checkDescription makes sure that a description is short, of the characters of
-// RFC 6749 §5.2, and tells no secret.
+// checkDescription checks that a description is short, has only the characters of RFC 6749 §5.2,
+// and contains no secret.
 func checkDescription(t *testing.T, text string) {
 	t.Helper()
 	if text == "" || len(text) > 300 || strings.Contains(text, secret) {

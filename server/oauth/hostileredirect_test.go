@@ -8,8 +8,8 @@ import (
 // pair is a redirect URI that is registered, and one that is sent.
 type pair struct{ registered, sent string }
 
-// mutations are what somebody makes of a registered URI who wants codes sent to
-// themselves, or hopes that it is not compared letter by letter.
+// mutations are variations of a registered URI with which an attacker would try to get codes, or
+// hopes for an inexact comparison.
 func mutations() map[string]func(uri string) string {
 	after := func(more string) func(string) string { return func(uri string) string { return uri + more } }
 	before := func(more string) func(string) string { return func(uri string) string { return more + uri } }

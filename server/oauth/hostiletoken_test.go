@@ -11,9 +11,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// TestTokensInTheWrongPlace has each kind of token used for another, and tokens that
-// are no longer good in every spelling of theirs. (That forged ones are refused, the
-// room of tokens tests.)
+// TestTokensInTheWrongPlace uses each kind of token in place of another, and invalid tokens in
+// every spelling. (The token package tests forged ones.)
 func TestTokensInTheWrongPlace(t *testing.T) {
 	a := newSignIns(t)
 	good := must(a.redeem(a.code(browser{}, ask())))

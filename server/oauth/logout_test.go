@@ -111,8 +111,8 @@ func TestLogoutIsConfirmed(t *testing.T) {
 	}
 }
 
-// TestLogoutByForm: a form from another site comes without cookies. It signs nobody
-// out by having the browser forget them, and is answered where the cookies are.
+// TestLogoutByForm: a form from another site comes without cookies. It must not sign users out by
+// clearing their cookie, and is answered after the browser has sent the cookies.
 func TestLogoutByForm(t *testing.T) {
 	a, b := newSignIns(t), browser{}
 	for _, hinted := range []bool{false, true} {

@@ -20,7 +20,7 @@ func document(id, more string) string {
 	return fmt.Sprintf(`{"client_id":%q,"redirect_uris":["https://client.example.com/back","http://127.0.0.1/cb"],"grant_types":["authorization_code","refresh_token"]%s}`, id, more)
 }
 
-// A client that nobody registered signs people in, from beginning to end.
+// A client with a metadata document signs users in, from beginning to end.
 func TestMetadataDocument(t *testing.T) {
 	s := newStrangers(t)
 	s.publish(documentID, document(documentID, `,"client_name":"Tool","logo_uri":"https://client.example.com/logo.png"`), "Cache-Control: max-age=600")
@@ -62,7 +62,7 @@ func (s *strangers) revoke(token, clientID string) error {
 	return s.provider.Revoke(newRecorder(), request(url.Values{"token": {token}, "client_id": {clientID}}.Encode()))
 }
 
-// Trouble that may pass shuts nobody out, and a document that is gone does.
+// Temporary problems lock no client out; a missing document does.
 func TestDocumentsThatGo(t *testing.T) {
 	s := newStrangers(t)
 	s.publish(documentID, document(documentID, ""))
@@ -143,8 +143,8 @@ func (s *strangers) wantNoClient(id string) {
 	}
 }
 
-// What nobody was sent to sign in to is not fetched, what has failed is not fetched
-// again at once, and a network may have only so much fetched.
+// A document without a sign-in is not fetched, a failed fetch is not repeated at once, and fetches
+// are limited per network.
 func TestWhatIsFetched(t *testing.T) {
 	s := newStrangers(t)
 	s.publish(documentID, document(documentID, ""))

@@ -8,11 +8,11 @@ import (
 	"github.com/postern-id/postern/internal/directory"
 )
 
-// evil is where a stranger would have people sent to.
+// evil is the attacker's address.
 const evil = "https://accounts.example.net/sign-in"
 
-// mistakes are authorization requests that can be answered without asking anybody
-// anything: what an attacker makes a link of.
+// mistakes are authorization requests that are answered without asking the user: material for an
+// attacker's links.
 func mistakes() map[string][]string {
 	return map[string][]string{
 		"silent":                      {"prompt", "none"},
@@ -28,8 +28,8 @@ func mistakes() map[string][]string {
 	}
 }
 
-// Anybody can register a client. A link to this server must not for that lead
-// wherever they like (RFC 9700 §4.11.2).
+// Anyone can register a client. A link to this server must not lead to any address because of that
+// (RFC 9700 §4.11.2).
 func TestStrangersAreNoOpenRedirectors(t *testing.T) {
 	s := newStrangers(t)
 	open := s.registered(evil, nil)
@@ -70,7 +70,7 @@ func TestStrangersLearnOfThoseWhoKnowThem(t *testing.T) {
 	}
 }
 
-// Nor does signing out lead wherever a stranger likes.
+// Sign-out does not lead to an attacker's address either.
 func TestStrangersTakeNobodyWhoSignsOut(t *testing.T) {
 	s := newStrangers(t)
 	call := directory.SystemCall()

@@ -17,7 +17,7 @@ import (
 
 const clientBack = "https://client.example.com/back"
 
-// What a stranger asks for, and what it gets.
+// What untrusted clients request, and what they get.
 func TestRegistration(t *testing.T) {
 	s := newStrangers(t)
 	system := directory.SystemCall()
@@ -123,7 +123,7 @@ func TestRegistrationsRefused(t *testing.T) {
 		{with(`"id_token_signed_response_alg":"HS256"`), bad, nil}, {with(`"userinfo_signed_response_alg":"RS256"`), bad, nil},
 		{with(`"id_token_encrypted_response_alg":"RSA-OAEP"`), bad, nil}, {with(`"backchannel_logout_uri":"http://client.example.com/out"`), bad, nil}, {with(`"userinfo_encrypted_response_alg":"RSA-OAEP"`), bad, nil}, {with(`"client_name":5`), bad, nil}, {with(`"contacts":"me"`), bad, nil},
 		{with(`"client_name":"` + strings.Repeat("a", 201) + `"`), bad, nil}, {with(`"client_name":"Bank\u202egnp"`), bad, nil}, {with(`"client_name":"a\nb"`), bad, nil}, {with(`"client_name":"a\u0000"`), bad, nil},
-		// Names that are not seen, or are painted over what stands beside them.
+		// Invisible names, and names that cover their neighbors.
 		{with(`"client_name":"\u3164"`), bad, nil}, {with(`"client_name":"\u2800"`), bad, nil}, {with(`"client_name":"Bank\u034f"`), bad, nil},
 		{with(`"client_name":"\ue000"`), bad, nil}, {with(`"client_name":"B\u00adank"`), bad, nil}, {with(`"client_name":"B` + strings.Repeat(`\u0489`, 5) + `"`), bad, nil},
 		{with(`"logo_uri":"http://client.example.com/logo"`), bad, nil}, {with(`"logo_uri":"javascript:alert(1)"`), bad, nil}, {with(`"policy_uri":"data:text/html,x"`), bad, nil}, {with(`"tos_uri":"//client.example.com"`), bad, nil},
@@ -157,8 +157,8 @@ func TestRegistrationsRefused(t *testing.T) {
 	}
 }
 
-// A stranger's client signs people in, and has of the permission system what the
-// person has; on its own behalf it has nothing.
+// An untrusted client signs users in, and gets at most their permissions; on its own behalf it has
+// none.
 func TestStrangerSignsIn(t *testing.T) {
 	s := newStrangers(t)
 	reported, err := s.register(`{"client_name":"Tool","redirect_uris":["http://127.0.0.1:3334/cb"],"token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"]}`, nil)
@@ -196,14 +196,14 @@ func TestStrangerSignsIn(t *testing.T) {
 	if got.AccessToken == "" || got.RefreshToken != "" {
 		t.Errorf("got %+v", got)
 	}
-	// The scope for the account is for those whom an administrator gave it.
+	// Only administrators can register the scope account.
 	code := s.signIn(reported["client_id"].(string), clientBack, "openid account", basic(reported["client_id"].(string), reported["client_secret"].(string)))
 	if strings.Contains(code.Scope, "account") {
 		t.Errorf("a stranger got %q", code.Scope)
 	}
 }
 
-// What is registered is in the audit log, as nobody's deed.
+// The audit log records registrations without an actor.
 func TestRegistrationIsRecorded(t *testing.T) {
 	s := newStrangers(t)
 	reported, err := s.register(`{"redirect_uris":["`+clientBack+`"]}`, nil)
@@ -215,7 +215,7 @@ func TestRegistrationIsRecorded(t *testing.T) {
 	}
 }
 
-// Of thousands whom nobody uses the oldest make room.
+// Of thousands of unused clients the oldest are removed.
 func TestStrangersAreEvicted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("registers two thousand clients")

@@ -20,7 +20,7 @@ import (
 
 const both = base + " " + base + "/mcp"
 
-// What is granted, to whom, and for what.
+// The granted scopes and audiences.
 func TestClientCredentials(t *testing.T) {
 	w := newWorld(t)
 	m2m := basic("m2m", secret)
@@ -98,8 +98,7 @@ func TestValidityOfTheClient(t *testing.T) {
 	}
 }
 
-// A client that does not exist and one with another secret are the same to
-// whoever asks: in the answer, and in what is done for it.
+// An unknown client and a wrong secret are indistinguishable, in the reply and in the work.
 func TestUnknownClientsAreNotReported(t *testing.T) {
 	w := newWorld(t)
 	var reported []*oauth.Error
@@ -117,7 +116,7 @@ func TestUnknownClientsAreNotReported(t *testing.T) {
 	}
 }
 
-// What fails inside is not told as the client's mistake.
+// Internal failures are not reported as the client's fault.
 func TestBrokenStore(t *testing.T) {
 	w := newWorld(t)
 	fire := errors.New("disk on fire")
@@ -202,7 +201,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// What a client is told about how it may authenticate is what it may do.
+// The errors of client authentication name the methods that work.
 func TestMetadataIsTrue(t *testing.T) {
 	w := newWorld(t)
 	rec := httptest.NewRecorder()

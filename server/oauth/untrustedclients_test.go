@@ -16,7 +16,7 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// strangers is an authorization server on which clients register themselves.
+// strangers is an authorization server where clients register themselves.
 type strangers struct {
 	*signIns
 	directory *directory.Directory
@@ -99,7 +99,7 @@ func (s *strangers) publish(url, text string, headers ...string) {
 	s.web[url] = &outbound.Response{Status: http.StatusOK, Header: h, Body: []byte(text)}
 }
 
-// register sends a registration; by is who sends a token, nil for nobody.
+// register sends a registration; by is the caller, nil for an anonymous one.
 func (s *strangers) register(body string, by *directory.Call) (map[string]any, error) {
 	s.t.Helper()
 	r := httptest.NewRequest("POST", oauth.RegisterPath, strings.NewReader(body))
@@ -132,7 +132,7 @@ func (s *strangers) signIn(clientID, redirect, scope string, headers ...string) 
 	return &r
 }
 
-// vouch has an administrator vouch for a client, and change it besides.
+// vouch lets an administrator mark a client as trusted and change it.
 func (s *strangers) vouch(app *schemas.Application, more string) {
 	s.t.Helper()
 	text, err := json.Marshal(app)

@@ -72,8 +72,7 @@ func TestUserInfo(t *testing.T) {
 	wantRefused(t, err, "invalid_token")
 }
 
-// A resource server that a token was issued for does not learn more by it than it was
-// told.
+// A resource server does not learn more about the user with a token for it.
 func TestUserInfoIsForClients(t *testing.T) {
 	a := newSignIns(t)
 	for _, test := range []struct {
@@ -233,7 +232,7 @@ func TestOriginTrust(t *testing.T) {
 	}
 }
 
-// Where anybody may be a client, being one does not entitle to try out tokens.
+// Where anyone can be a client, a client may not probe tokens.
 func TestStrangersIntrospectTheirOwn(t *testing.T) {
 	s := newStrangers(t)
 	confidential := func(by *directory.Call) (id, credentials string) {

@@ -52,7 +52,7 @@ func testUniqueAttributes(t *testing.T, s *store.Store) {
 			wantEqual(t, "the attributes told", taken, test.taken)
 		}
 	}
-	// No value is nobody's, and what another type does not call unique is not.
+	// Missing values do not collide, nor do values that another type does not mark as unique.
 	for i := range 2 {
 		none := newWorker(fmt.Sprint("none", i), nil, "")
 		delete(none.Attributes, "badge")
@@ -61,7 +61,7 @@ func testUniqueAttributes(t *testing.T, s *store.Store) {
 		person.Attributes["badge"] = 7.5
 		must(t, insert(person))
 	}
-	// What somebody gives up is free, and comes with the change, not before.
+	// A released value is free after the change commits, not before.
 	bob := newWorker("bob", 9, "+41 9")
 	must(t, insert(bob))
 	changed := bob

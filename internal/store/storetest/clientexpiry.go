@@ -81,8 +81,7 @@ func testLeases(t *testing.T, s *store.Store) {
 	wantRemovals(t, s, noon().Add(4*time.Minute), apps[3])
 }
 
-// wantRemovals makes sure that the audit log tells that these clients were removed,
-// and of no others.
+// wantRemovals checks that the audit log records the removal of these clients, and of no others.
 func wantRemovals(t *testing.T, s *store.Store, at time.Time, apps ...schemas.Application) {
 	t.Helper()
 	events, err := s.Events(t.Context(), schemas.EventQuery{Limit: 100, Action: "application.deleted"})

@@ -66,8 +66,7 @@ func testConsents(t *testing.T, s *store.Store) {
 	}
 }
 
-// testRevokedConsent has a client with tokens of two users, of whom one takes back
-// what they agreed to.
+// testRevokedConsent has a client with tokens of two users, one of whom revokes the consent.
 func testRevokedConsent(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	bob := newUser("bob")

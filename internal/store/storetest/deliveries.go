@@ -82,8 +82,7 @@ func testDeliveryOfNothing(t *testing.T, s *store.Store) {
 	wantEqual(t, "what is due of what did not happen", claims(t, s, "none", noon()), (*schemas.Delivery)(nil))
 }
 
-// testDeliveryRace has many instances claim many deliveries at once: each is had
-// by one of them.
+// testDeliveryRace lets many instances claim many deliveries at once: each is claimed by one.
 func testDeliveryRace(t *testing.T, s *store.Store) {
 	const deliveries, instances = 40, 8
 	for i := range deliveries {

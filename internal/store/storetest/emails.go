@@ -110,8 +110,8 @@ func testEmailStated(t *testing.T, s *store.Store) {
 	must(t, err)
 }
 
-// testEmailRace has users verify one address at once, while they change and others enter
-// the address too: one has it in the end, verified, and nobody else.
+// testEmailRace lets users verify one address at once, while they change it and others enter it
+// too: in the end one user has it, verified.
 func testEmailRace(t *testing.T, s *store.Store) {
 	const rounds, contenders = 8, 8
 	for round := range rounds {

@@ -155,8 +155,7 @@ func testFlowDelete(t *testing.T, s *store.Store) {
 	wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
 	_, err = s.FlowVersion(ctx, f.ID, 1)
 	wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
-	// Its handle is free, and so is its id; but version 1 of that has been read, and is
-	// remembered by whoever did.
+	// Its handle and its id are free; but version 1 of that id has been read, and may be cached.
 	for want := 2; want < 4; want++ {
 		insertFlows(t, s, &f)
 		wantEqual(t, "the number of what comes after", f.ActiveVersion, want)

@@ -16,8 +16,7 @@ func endAt(t *testing.T, s *store.Store, id string, at time.Time) {
 	must(t, s.Apply(t.Context(), []schemas.Change{schemas.EndSession{ID: id, At: at}}))
 }
 
-// testLogouts has clients told of the end of a session: those that got tokens in
-// it and want to know, once each.
+// testLogouts notifies clients of the end of a session: those with tokens and a URI, once each.
 func testLogouts(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	silent, stranger := newClient("silent"), newClient("stranger")
@@ -60,8 +59,7 @@ func testLogouts(t *testing.T, s *store.Store) {
 	wantEqual(t, "who is told of a session that expires", claims(t, s, schemas.LogoutDelivery, noon().Add(time.Minute)), (*schemas.Delivery)(nil))
 }
 
-// testLogoutsOfStrangers tries but for a while to tell a client that anybody could
-// register, unless an administrator vouches for it.
+// testLogoutsOfStrangers retries only briefly for an untrusted client.
 func testLogoutsOfStrangers(t *testing.T, s *store.Store) {
 	a := newAuthorizing(t, s)
 	update(t, s, func(tx *store.Tx) error {
@@ -84,8 +82,8 @@ func testLogoutsOfStrangers(t *testing.T, s *store.Store) {
 	}
 }
 
-// testLogoutRace ends sessions while clients get tokens in them: who got some is
-// told, and who came too late got none.
+// testLogoutRace ends sessions while clients get tokens in them: a client with tokens is notified,
+// and a late one gets none.
 func testLogoutRace(t *testing.T, s *store.Store) {
 	const rounds = 20
 	a := newAuthorizing(t, s)

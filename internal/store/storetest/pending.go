@@ -9,8 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// testPending counts what nobody may ever finish, and removes the runs that nobody has
-// answered.
+// testPending counts unfinished runs, requests and ceremonies, and removes runs without an answer.
 func testPending(t *testing.T, s *store.Store) {
 	ctx, now := t.Context(), noon().Add(10*time.Minute)
 	answered, named, expired, late := newRun(), newRun(), newRun(), newRun()

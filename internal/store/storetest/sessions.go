@@ -81,7 +81,7 @@ func testExpiredSession(t *testing.T, s *store.Store) {
 	must(t, s.PutPasskeySession(ctx, session))
 	_, err := s.TakePasskeySession(ctx, session.TokenHash, session.ExpiresAt)
 	wantError(t, err, schemas.Invalid, schemas.CodeStaleSession)
-	// It was burned all the same: no clock brings it back.
+	// It was consumed anyway: a clock that moves back does not restore it.
 	_, err = s.TakePasskeySession(ctx, session.TokenHash, noon())
 	wantError(t, err, schemas.Invalid, schemas.CodeStaleSession)
 }

@@ -8,15 +8,14 @@ import (
 	"github.com/postern-id/postern/internal/store"
 )
 
-// FirstVersion makes a store of the first schema version and runs statements in
-// it, one of which ends with a semicolon at the end of a line. BLOB is the type
-// of bytes in them, whatever the database.
+// FirstVersion creates a store of the first schema version and runs statements in it; a semicolon
+// at the end of a line ends a statement. BLOB is the type of bytes, for both databases.
 func FirstVersion(t testing.TB, c store.Config, statements string) {
 	t.Helper()
 	AtVersion(t, c, 1, statements)
 }
 
-// AtVersion brings a store to a version, and executes the statements on it.
+// AtVersion migrates a store to a version, and executes the statements on it.
 func AtVersion(t testing.TB, c store.Config, version int64, statements string) {
 	t.Helper()
 	must(t, store.MigrateTo(t.Context(), c, version))

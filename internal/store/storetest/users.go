@@ -35,7 +35,7 @@ func testUserRoundTrip(t *testing.T, s RunStore) {
 	_, err = s.UserByAttribute(ctx, "", "username", "ann@example.com")
 	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
 
-	// Somebody without any name is found by id alone.
+	// A user without a name is found by id only.
 	nobody := newUser("")
 	must(t, s.Apply(ctx, create(nobody)))
 	must(t, s.Apply(ctx, create(newUser(""))))
@@ -68,8 +68,8 @@ func testIdentifiers(t *testing.T, s RunStore) {
 	must(t, s.Apply(ctx, create(newUser("Somebody"))))
 }
 
-// testOneValueOneUser has somebody sign up with another's address as username,
-// who would be found in place of the other wherever people sign in by either.
+// testOneValueOneUser signs up a user with another user's address as the username, which would
+// identify the wrong user.
 func testOneValueOneUser(t *testing.T, s RunStore) {
 	ctx := t.Context()
 	victim := newUser("victim")

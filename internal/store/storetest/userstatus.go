@@ -56,8 +56,8 @@ func testInactiveUser(t *testing.T, s *store.Store) {
 	must(t, s.Apply(ctx, session(end)))
 }
 
-// Access that ends takes all sessions of the user, the acting one too, what clients
-// obtained in them, and all runs but the one that ends it; and nothing of anybody else.
+// The end of access ends all sessions of the user, the acting one too, the tokens in them, and all
+// runs except the one that ends it; and nothing of other users.
 func testEndAccess(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	r := a.answered(t, "code")
