@@ -20,7 +20,7 @@ func (s *Server) applicationTools() []tool {
 	return []tool{
 		typedCall(tool{
 			name: "service_list_applications", title: "List applications",
-			description: "Lists the applications, oldest first: what each is called and the ids by which it is got. Get one for all of its details.",
+			description: "Lists the applications, oldest first, with their names and ids. Get one for all of its details.",
 			input:       object(map[string]any{}), output: listOf("applications", application.of(summaryMembers()...).outline("id", "name")),
 		}, s.listApplications),
 		typedCall(tool{

@@ -28,7 +28,7 @@ func (s *Server) flowTools() []tool {
 			input: object(map[string]any{
 				"limit":     map[string]any{"type": "integer", "minimum": 1, "maximum": maxFlows, "default": 30, "description": "How many are listed at most."},
 				"offset":    map[string]any{"type": "integer", "minimum": 0, "maximum": 10_000, "default": 0, "description": "How many are left out before the first that is listed."},
-				"flow_type": withDescription(kind, "List only those that sign people in, those by which they register, or the sub-flows that others are made of."),
+				"flow_type": withDescription(kind, "List only flows for sign-in, flows for registration, or sub-flows."),
 			}),
 			output: listOf("flows", flow.of(flowSummaryMembers()...).outline("id", "handle", "name", "flowType")),
 		}, s.listFlows),
@@ -48,7 +48,7 @@ func (s *Server) flowTools() []tool {
 		}, s.flowByID),
 		{
 			name: "service_create_flow", title: "Create a flow", effect: adds,
-			description: "Proves a flow and stores it. A flow that breaks a rule is not stored: the answer has every finding with its rule, its path, what is wrong and how to mend it. Try it with dry_run first. The resource postern://kinds says what each kind of node does, needs and establishes.",
+			description: "Proves a flow and stores it. A flow that breaks a rule is not stored: the answer has every finding with its rule, its path, what is wrong and how to fix it. Try it with dry_run first. The resource postern://kinds says what each kind of node does, needs and establishes.",
 			input:       flow.with(map[string]any{"dry_run": dryRun()}, "handle", "name", "flowType", "nodes"), output: whole,
 			call: writeCall(map[string]any{"dry_run": dryRun()}, s.createFlow),
 		},
@@ -186,7 +186,7 @@ func (s *Server) replaceFlow(ctx context.Context, c directory.Call, w *writeArgu
 	}
 	item, err := s.Directory.Flows.Replace(ctx, c, w.how.ID, old.ETag, d)
 	if schemas.HasClass(err, schemas.Precondition) {
-		return nil, errChanged("somebody changed it at this moment")
+		return nil, errChanged("it was changed concurrently")
 	}
 	return item, err
 }

@@ -29,7 +29,7 @@ A flow is an object {handle, name, flowType: "{type}", nodes}. Each node is {id,
 
 It is proven before it is stored. What a kind needs must be certain on every path to the node, so lead there only through outcomes that establish it:
 - authorization-code, and in an AUTHENTICATION flow the end, only where the user is authenticated on every path;
-- a passkey or a password only for a user that this run creates or has authenticated, or somebody could take over another's account;
+- a passkey or a password only for a user that this run creates or has authenticated, otherwise an attacker could take over another user's account;
 - every node is reached from the entry, the end is reached from every node, and no circle passes without asking anything.
 
 The kinds of nodes:
@@ -39,9 +39,9 @@ The kinds of nodes:
 Go on like this:
 1. Read a flow that is there and comes near, by service_list_flows and service_get_flow_by_handle.
 2. Read how the kinds you use are configured: the resource postern://kinds, or the schema of service_create_flow.
-3. Call service_create_flow with dry_run: true. Mend every finding of the answer; each says where it is, which rule it breaks and how to mend it, and some show the shortest run that breaks the rule. Never waive a finding to get rid of it. Repeat until there is none.
+3. Call service_create_flow with dry_run: true. Fix every finding of the result; each states its place, its rule and how to fix it, and some show the shortest run that breaks the rule. Never waive a finding to get rid of it. Repeat until there is none.
 4. Show the flow and say in a few words what people go through on each path. Call service_create_flow without dry_run only when that is what was wanted.
-5. A new flow signs nobody in until an application names it: authFlowId or registrationFlowId, by service_update_application.`
+5. A new flow has no effect until an application names it: authFlowId or registrationFlowId, by service_update_application.`
 
 func (s *Server) writeFlow(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	goal, t := strings.TrimSpace(req.Params.Arguments["goal"]), req.Params.Arguments["flow_type"]

@@ -20,7 +20,7 @@ func (s *Server) reactTools() []tool {
 	}, "mode", "file", "language", "description", "code")
 	return []tool{typedCall(tool{
 		name: "service_integrate_react_sdk", title: "Integrate the React SDK",
-		description: "Tells how to add signing in to a React app, with the files to do it, in both modes: redirect-based (Mode 1), where people sign in at Postern's page, and self-hosted (Mode 2), where the app renders the steps of the flow itself.",
+		description: "Explains how to add sign-in to a React app, with the files, in both modes: redirect-based (Mode 1), where users sign in at Postern's page, and self-hosted (Mode 2), where the app renders the steps of the flow itself.",
 		input:       object(map[string]any{"service_url": text(address), "thunderid_url": text("Another name of service_url.")}),
 		output: object(map[string]any{
 			"instructions":  text("What to do, in Markdown."),

@@ -44,8 +44,8 @@ func New(o Options) *Server {
 	return s
 }
 
-const instructions = `Postern is an identity provider. Applications are OAuth clients and what people sign in to; flows are the graphs of steps by which they sign in (AUTHENTICATION) or register (REGISTRATION). ` +
-	`A flow is proven safe before it is stored: read postern://kinds and an existing flow first, then call service_create_flow or service_update_flow with dry_run, mend every finding, and call it again without. ` +
+const instructions = `Postern is an identity provider. Applications are OAuth clients to which users sign in; flows are the graphs of steps with which they sign in (AUTHENTICATION) or register (REGISTRATION). ` +
+	`A flow is proven safe before it is stored: read postern://kinds and an existing flow first, then call service_create_flow or service_update_flow with dry_run, fix every finding, and call it again without. ` +
 	`Updates replace the whole: get the application or flow, change what you mean to, and send all of it back.`
 
 func (s *Server) newHandler() http.Handler {

@@ -31,7 +31,7 @@ func writeCall(parameters map[string]any, do write, needed ...string) call {
 }
 
 // dryRunNote is said of a dry run.
-const dryRunNote = "This was a dry run: all of it is in order, and nothing was kept. Ids that were made up for it are not those that will be."
+const dryRunNote = "This was a dry run: everything is valid, and nothing was stored. Generated ids will be different."
 
 // writtenAnswer is the result of a tool that has written something, or would have. A secret from a
 // dry run is not valid.

@@ -182,7 +182,7 @@ func (e *insufficientToken) Unwrap() error {
 			"the tools take a token with the scope %q, which this one does not carry: ask for it, or have the client registered with it. A user's tokens carry what the user's roles grant", "system")
 	case e.needs == userToken:
 		return schemas.Errorf(schemas.Forbidden, codeForbidden,
-			"this is about the user whom the token speaks for, and this token speaks for no user: sign in, and send that token")
+			"this request concerns the user of the token, and this token has no user: sign in, and send that token")
 	}
 	return schemas.Errorf(schemas.Forbidden, codeForbidden,
 		"this token does not carry the permission %q, nor one above it: send one that does. A user's tokens carry what the user's roles grant", string(e.needs))

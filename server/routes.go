@@ -177,7 +177,7 @@ func (at *resource) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	err = e.handle(w, r, c)
 	if e.needs == userToken && schemas.HasCode(err, schemas.CodeUserNotFound) {
-		return schemas.Errorf(schemas.Unauthenticated, codeInvalidToken, "the user whom the token speaks for is no longer there")
+		return schemas.Errorf(schemas.Unauthenticated, codeInvalidToken, "the user of the token no longer exists")
 	}
 	return err
 }

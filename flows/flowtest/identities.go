@@ -73,7 +73,7 @@ func (m *Memory) linkIdentity(linked schemas.Identity) error {
 	case i < 0:
 		m.identities = append(m.identities, linked)
 	case m.identities[i].UserID != linked.UserID:
-		return schemas.Errorf(schemas.Conflict, schemas.CodeIdentityTaken, "the identity is somebody else's")
+		return schemas.Errorf(schemas.Conflict, schemas.CodeIdentityTaken, "the identity is another user's")
 	default:
 		m.identities[i].Name = linked.Name
 	}

@@ -12,7 +12,7 @@ import (
 // Why pages of other machines must come over https.
 const (
 	secureContext = "browsers offer passkeys only to pages in a secure context (Web Authentication Level 3 §5: [SecureContext])"
-	exampleURL    = "anybody between server and browser can change a page that comes over http, and would call the API from it"
+	exampleURL    = "an attacker on the network can change a page that is loaded over http, and would call the API from it"
 )
 
 // originFault describes what is wrong with an origin, "" if nothing is. Why is the reason against

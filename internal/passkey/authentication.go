@@ -179,7 +179,7 @@ func (s *session) findOwned(ctx context.Context, parsed *protocol.ParsedCredenti
 	}
 	handle := string(parsed.Response.UserHandle)
 	if handle == "" && s.UserID == "" && !s.listsCredentials() {
-		return nil, refuse(StepUserHandle, "userHandle is missing: without a user name it is what tells who is signing in")
+		return nil, refuse(StepUserHandle, "userHandle is missing: without a user name it identifies the user")
 	}
 	if handle != "" && handle != credential.UserID {
 		return nil, refuse(StepUserHandle, "the passkey is made out to another user (userHandle)")

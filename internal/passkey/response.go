@@ -119,7 +119,7 @@ func (s *session) checkClientData(d *protocol.CollectedClientData, want protocol
 		return refuse(StepType, "the browser's answer is of type %.64q, expected %q: it answers another kind of question", d.Type, want)
 	}
 	if subtle.ConstantTimeCompare([]byte(d.Challenge), []byte(s.Challenge)) != 1 {
-		return refuse(StepChallenge, "the answer is to another challenge: only the newest one counts, start the ceremony anew")
+		return refuse(StepChallenge, "the answer is to another challenge: only the newest one counts, start the ceremony again")
 	}
 	if err := s.checkOrigin(d.Origin); err != nil {
 		return err
@@ -152,7 +152,7 @@ func (s *session) checkAuthenticator(d *protocol.AuthenticatorData, hash [32]byt
 		return refuse(StepRelyingParty, "the passkey answered for another relying party than %q", s.RPID)
 	}
 	if !d.Flags.HasUserPresent() {
-		return refuse(StepPresence, "the authenticator did not see anybody present (flag UP)")
+		return refuse(StepPresence, "the authenticator did not see a user present (flag UP)")
 	}
 	if requireUV && !d.Flags.HasUserVerified() {
 		return refuse(StepVerification, "the authenticator did not verify who is using it (flag UV), which is required here: set up a PIN or biometrics on it")

@@ -30,7 +30,9 @@ const (
 	scopedValues = `SELECT prefix || CAST(? AS TEXT) FROM (SELECT '' AS prefix UNION ALL SELECT name || '` + scopeSeparator + `'
 		FROM user_types WHERE identifier_scope = '` + schemas.TypeIdentifiers + `') scopes`
 
-	selectTypeRules query = `SELECT unique_attributes, identifier_scope FROM user_types WHERE name = ?`
+	// A change of the rules waits for the writes that follow the old ones, and then claims the
+	// values of all users again.
+	selectTypeRules query = `SELECT unique_attributes, identifier_scope FROM user_types WHERE name = ?` + forShare
 
 	insertIdentifier query = `INSERT INTO user_identifiers (value, user_id) VALUES (?, ?)
 		ON CONFLICT (value) DO NOTHING`

@@ -148,7 +148,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, a *authoriz
 	}
 	silent := hasPrompt(req, "none")
 	if silent && (session == nil || !req.Login.Accept(session, p.now())) {
-		return errorf(codeLoginRequired, "nobody is signed in here whom the client could mean, or not as it asks for")
+		return errorf(codeLoginRequired, "there is no session that satisfies the request")
 	}
 	if err := p.extendExpiry(r.Context(), a.client.Application, requestTTLAsked); err != nil {
 		return err

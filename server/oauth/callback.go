@@ -35,7 +35,7 @@ func (p *Provider) answerRequest(w http.ResponseWriter, r *http.Request, id stri
 		return err
 	}
 	if req.Grant == nil && req.Refusal == nil {
-		return errorf(codeInvalidRequest, "nobody has signed in for this request yet: go back and finish the sign-in")
+		return errorf(codeInvalidRequest, "the sign-in for this request is not finished: go back and finish it")
 	}
 	more, err := p.authorizationResponse(w, r, req)
 	if err != nil {

@@ -103,7 +103,7 @@ func (m *clientMetadata) check() error {
 	case m.SoftwareStatement != "" && strings.Count(m.SoftwareStatement, ".") != 2:
 		return errorf(codeInvalidStatement, "expected as software_statement a JWT")
 	case m.SoftwareStatement != "":
-		return errorf(codeUnapprovedStatement, "this server trusts nobody's software statements: leave it out")
+		return errorf(codeUnapprovedStatement, "software statements are not supported: leave it out")
 	case m.ApplicationType != "" && m.ApplicationType != "web" && m.ApplicationType != "native":
 		return errorf(codeInvalidMetadata, "expected as application_type web or native")
 	case m.SubjectType != "" && m.SubjectType != "public":

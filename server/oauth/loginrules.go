@@ -61,7 +61,7 @@ func checkGrant(req *schemas.AuthRequest) error {
 	early := g.AuthTime.Before(req.CreatedAt.Truncate(time.Second)) // assertions have times in whole seconds
 	switch {
 	case req.Login.Subject != "" && req.Login.Subject != g.UserID:
-		return errorf(codeLoginRequired, "somebody else has signed in than the one whom the client means by id_token_hint")
+		return errorf(codeLoginRequired, "another user than that of id_token_hint has signed in")
 	case early && (hasPrompt(req, "login") || hasPrompt(req, "select_account")):
 		return errorf(codeLoginRequired, "the client asks for a new sign-in, and this is an earlier one")
 	case early && req.Login.MaxAge != nil && req.CreatedAt.Sub(g.AuthTime) > seconds(*req.Login.MaxAge):

@@ -33,7 +33,7 @@ func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
 	}
 	user, err := p.Authorization.Users.User(r.Context(), claims.Subject)
 	if schemas.HasCode(err, schemas.CodeUserNotFound) {
-		return errToken(http.StatusUnauthorized, codeInvalidToken, "the user whom the token speaks for is no longer there")
+		return errToken(http.StatusUnauthorized, codeInvalidToken, "the user of the token no longer exists")
 	}
 	if err != nil {
 		return err

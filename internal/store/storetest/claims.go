@@ -129,3 +129,64 @@ func testUniqueRace(t *testing.T, s *store.Store) {
 		})
 	}
 }
+
+// setScope gives a user type an identifier scope and claims the values of its users again.
+func setScope(t *testing.T, s *store.Store, name, scope string) error {
+	ctx := t.Context()
+	return s.Update(ctx, func(tx *store.Tx) error {
+		staff, err := store.UserTypes().Find(ctx, tx, "name", name)
+		if err != nil {
+			return err
+		}
+		was := staff.UpdatedAt
+		staff.IdentifierScope, staff.UpdatedAt = scope, was.Add(time.Second)
+		if err := store.UserTypes().Replace(tx, staff, was); err != nil {
+			return err
+		}
+		users, err := store.Users().List(ctx, tx, store.Page{Limit: 100, Member: "type", Value: name})
+		for i := 0; err == nil && i < len(users); i++ {
+			err = store.ReindexUser(tx, &users[i])
+		}
+		return err
+	})
+}
+
+// testIdentifierScopes lets users of two scopes have the same values, and users of one scope not.
+func testIdentifierScopes(t *testing.T, s *store.Store) {
+	ctx, staff := t.Context(), newStaff()
+	staff.IdentifierScope = schemas.TypeIdentifiers
+	update(t, s, func(tx *store.Tx) error { return store.UserTypes().Insert(tx, &staff) })
+	person, worker := newUser("ann"), newWorker("ann", 1, "+41 1")
+	must(t, s.Apply(ctx, create(person)))
+	must(t, s.Apply(ctx, create(worker)))
+	wantError(t, s.Apply(ctx, create(newWorker("ANN", 2, ""))), schemas.Conflict, schemas.CodeAttributeTaken)
+	wantError(t, s.Apply(ctx, create(newWorker("bob", 1, ""))), schemas.Conflict, schemas.CodeAttributeTaken)
+	for userType, id := range map[string]string{"": person.ID, "Person": person.ID, "Staff": worker.ID} {
+		got, err := s.UserByAttribute(ctx, userType, "username", "Ann")
+		must(t, err)
+		wantEqual(t, "the user in the scope of "+userType, got.ID, id)
+	}
+	_, err := s.UserByAttribute(ctx, "", "username", "Staff\x1fann")
+	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+	wantError(t, setScope(t, s, "Staff", ""), schemas.Conflict, schemas.CodeAttributeTaken)
+	got, err := s.UserByAttribute(ctx, "Staff", "username", "ann")
+	must(t, err)
+	wantEqual(t, "the user after a rejected change", got.ID, worker.ID)
+}
+
+// testScopeRace changes the scope of a type while a user of it is created: the user is found afterwards.
+func testScopeRace(t *testing.T, s *store.Store) {
+	ctx, staff := t.Context(), newStaff()
+	update(t, s, func(tx *store.Tx) error { return store.UserTypes().Insert(tx, &staff) })
+	scopes := []string{schemas.TypeIdentifiers, ""}
+	for round := range 20 {
+		changed := make(chan error, 1)
+		go func() { changed <- setScope(t, s, "Staff", scopes[round%2]) }()
+		worker := newWorker(fmt.Sprint("worker", round), round, "")
+		must(t, s.Apply(ctx, create(worker)))
+		must(t, <-changed)
+		got, err := s.UserByAttribute(ctx, "Staff", "username", worker.Text("username"))
+		must(t, err)
+		wantEqual(t, "the user found", got.ID, worker.ID)
+	}
+}

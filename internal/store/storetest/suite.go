@@ -38,6 +38,8 @@ func ofUsers() []test {
 		{"holders of a permission are found", testHolders},
 		{"those who have a permission and may sign in are found", testActiveHolders},
 		{"unique attributes are one user's", testUniqueAttributes},
+		{"identifiers are unique in their scope", testIdentifierScopes},
+		{"a user is created while the scope changes", testScopeRace},
 		{"unique attributes are one user's when they change", testUpdateUnique},
 		{"of recovery codes given at once one set counts", testRecoveryCodeSets},
 		{"what users prove themselves by goes with them", testFactorsGo},
