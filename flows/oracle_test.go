@@ -199,7 +199,7 @@ func judgeBy(flow *schemas.Flow, promised *promise) verdict {
 	return o.verdict
 }
 
-// identifying returns the inputs, one of which a user-create needs.
+// identifying returns the inputs that can identify the user of a user-create.
 func identifying(c config) []string {
 	names := []string{"username", "email"}
 	if c.IdentifiedBy != "" {

@@ -36,7 +36,7 @@ func (o *oracle) request(m moment, c config) {
 	o.leave(m.answered(c.As, m.asked(c)), "success")
 }
 
-// tells returns the inputs in a body.
+// This returns the inputs in a body.
 func (c config) tells() (inputs []string) {
 	for _, text := range c.Body {
 		for _, found := range readsInput.FindAllStringSubmatch(text, -1) {

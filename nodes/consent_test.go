@@ -397,7 +397,7 @@ func TestConsentIsNotInherited(t *testing.T) {
 	}
 }
 
-// stranger is an application that is not trusted.
+// An application that is not trusted.
 var stranger = &schemas.Application{ID: "app-1", Name: "Photos", Registration: schemas.RegisteredByDocument}
 
 // An untrusted application gets permissions to manage the service only shortly after a

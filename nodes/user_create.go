@@ -64,7 +64,7 @@ type userCreate struct {
 	kinds Types
 	// from is Attributes or its default.
 	from map[string]string
-	// identifying lists the attributes of which a user must have at least one.
+	// identifying lists the attributes that identify a user, who must have at least one.
 	identifying []string
 	types       map[string]schemas.InputType
 }

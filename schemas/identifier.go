@@ -124,7 +124,7 @@ func checkScripts(key string) string {
 	if len(met) < 2 {
 		return ""
 	}
-	return "This mixes " + strings.Join(met, " and ") + " letters, some of which look alike. Use those of one script."
+	return "This mixes " + strings.Join(met, " and ") + " letters, and some of them look alike. Use the letters of one script."
 }
 
 // isInvisible reports whether a character shows nothing, or changes how others

@@ -9,7 +9,7 @@ type Trace []TraceStep
 // TraceStep is one node of a Trace and how the run leaves it.
 type TraceStep struct {
 	Node string `json:"node"`
-	// Outcome is the outcome by which the run leaves the node; empty at the last step.
+	// Outcome is the outcome with which the run leaves the node; empty at the last step.
 	Outcome string `json:"outcome,omitempty"`
 	// Note says what the run gained or lost here that bears on the rule, if
 	// anything.

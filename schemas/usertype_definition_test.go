@@ -163,7 +163,7 @@ func nested(open string, n int) string {
 	return `{"type": "object", "properties": {"a": ` + opened + "{}" + closing + "}"
 }
 
-// doubling is a definition of n schemas, each of which applies the next twice.
+// doubling is a definition of n schemas; each applies the next twice.
 func doubling(keyword string, n int) string {
 	var b strings.Builder
 	b.WriteString(`{"type": "object", "properties": {"a": {"$ref": "#/$defs/s0"}}, "$defs": {`)

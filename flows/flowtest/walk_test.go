@@ -385,7 +385,7 @@ func (p *walker) filler(in schemas.Input) string {
 // readable reports whether the walker receives a mail.
 func readable(m schemas.Mail) bool { return strings.HasSuffix(m.To, "@walker.example") }
 
-// judge records in the ledger the owners of the credentials in an answer, independent of the result
+// It records in the ledger the owners of the credentials in an answer, independent of the result
 // of the run.
 func (p *walker) judge(t *testing.T, step *schemas.Step, inputs map[string]string) {
 	w := p.ledger.environment

@@ -23,7 +23,7 @@ func ExistingKeys(ctx context.Context, r Reader, noun string, values []string) (
 	case "permission":
 		column, table = "permission", "permissions"
 	default:
-		return nil, fmt.Errorf("store: nobody asks for a %s by the list", noun)
+		return nil, fmt.Errorf("store: no list of keys for a %s", noun)
 	}
 	known := make(map[string]bool, len(values))
 	values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !isStorable(v) })

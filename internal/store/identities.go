@@ -150,7 +150,7 @@ func (t *tx) linkIdentity(c schemas.LinkIdentity) error {
 		return fmt.Errorf("store: linking an identity: %w", err)
 	case n == 0:
 		return schemas.Errorf(schemas.Conflict, schemas.CodeIdentityTaken,
-			"Somebody else signs in by this identity. Sign in by it to get to that account, or link another one.")
+			"Another user has linked this identity. Sign in with it to use that account, or link another one.")
 	case c.Issuer != "":
 		return t.checkIssuer(i.ProviderID, c.Issuer)
 	}

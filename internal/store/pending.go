@@ -60,7 +60,7 @@ func (s *Store) TrimRuns(ctx context.Context, before time.Time) (removed int, er
 			return err
 		})
 		if err != nil {
-			return removed, fmt.Errorf("store: removing runs that nobody has answered: %w", err)
+			return removed, fmt.Errorf("store: removing unanswered runs: %w", err)
 		}
 	}
 	return removed, nil

@@ -39,7 +39,7 @@ func (s *Store) User(ctx context.Context, id string) (*schemas.User, error) {
 	return scanUser(s.row(ctx, selectUser, id))
 }
 
-// UserByAttribute returns the user whom the identifying attribute identifies
+// UserByAttribute returns the user that the identifying attribute identifies
 // (schemas.User.Identifier), compared by schemas.IdentifierKey, in the identifier scope of the
 // user type; "" is the global scope. It fails with user_not_found if there is none, also if the
 // value identifies a user under another attribute.

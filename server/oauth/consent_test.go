@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// stranger turns the client "app" into one that registered itself.
+// This turns the client "app" into one that registered itself.
 func (a *signIns) stranger() *schemas.Application {
 	app := a.clients.list["app"]
 	app.Registration = schemas.RegisteredDynamically

@@ -16,7 +16,7 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// strangers is an authorization server where clients register themselves.
+// This is an authorization server where clients register themselves.
 type strangers struct {
 	*signIns
 	directory *directory.Directory

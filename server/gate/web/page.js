@@ -4,7 +4,7 @@ import { Refusal } from "./wire.js";
 import { explain, t } from "./words.js";
 import * as passkey from "./passkey.js";
 
-// Shows nodes, of which the first is the heading, in place of what was there.
+// Replaces the content by nodes; the first is the heading.
 export function view(name, ...nodes) {
 	byId("alert").replaceChildren();
 	byId("view").replaceChildren(...nodes.flat().filter(Boolean));
@@ -17,7 +17,7 @@ export function view(name, ...nodes) {
 export const message = (name, title, text, ...ways) => view(name, heading(title), text && el("p", { class: "lead" }, text), ...ways);
 
 export function fail(error, ...ways) {
-	view("over", heading(t("over")), told(error), ways);
+	view("over", heading(t("over")), explain(error), ways);
 	byId("heading").focus();
 }
 
@@ -26,9 +26,9 @@ export const tell = (text) => { byId("status").textContent = text; };
 
 export const note = (text) => byId("alert").replaceChildren(el("p", {}, text));
 
-export const complain = (error) => byId("alert").replaceChildren(el("div", { class: "fault" }, told(error)));
+export const complain = (error) => byId("alert").replaceChildren(el("div", { class: "fault" }, explain(error)));
 
-function told(error) {
+function explain(error) {
 	const { text, details } = explain(error);
 	return [el("p", {}, text), details && el("details", {}, el("summary", {}, t("details")), el("p", {}, details))];
 }

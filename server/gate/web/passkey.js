@@ -62,7 +62,7 @@ function encode(credential) {
 	}
 }
 
-// The inputs by which POST /flow/execute takes a credential.
+// The inputs of a credential for POST /flow/execute.
 export function flowInputs({ id, response, authenticatorAttachment }) {
 	const inputs = { credentialId: id };
 	for (const name of members) if (response[name]) inputs[name] = response[name];
@@ -71,7 +71,7 @@ export function flowInputs({ id, response, authenticatorAttachment }) {
 	return inputs;
 }
 
-// Tells the browser that the server does not know a passkey (§5.1.10). One that does not listen goes on offering it.
+// Reports to the browser that the server does not know a passkey (§5.1.10).
 export const disown = (rpId, credentialId) =>
 	window.PublicKeyCredential?.signalUnknownCredential?.({ rpId, credentialId }).catch(() => {});
 
@@ -90,7 +90,7 @@ function refusal(why, options, error) {
 	const { origin, hostname: host } = location;
 	const rpId = options.rpId ?? options.rp?.id ?? host;
 	// For who runs the service.
-	const mend = why === "origin" ? ` Set passkey.relying_party_id to ${host} or a domain above it, and add ${origin} to passkey.allowed_origins.` : "";
-	const details = /certificate|origin|unable|failed/.test(why) && `${error.name}: ${error.message}${mend}`;
+	const fix = why === "origin" ? ` Set passkey.relying_party_id to ${host} or a domain above it, and add ${origin} to passkey.allowed_origins.` : "";
+	const details = /certificate|origin|unable|failed/.test(why) && `${error.name}: ${error.message}${fix}`;
 	return new Refusal({ code: why, key: `passkey.${why}`, values: { origin, rpId }, details });
 }

@@ -36,7 +36,7 @@ async function execute(body, begun = 0) {
 	return { data: {}, ...(await call("POST", "flow/execute", { body: { ...body, verbose: true } })), at };
 }
 
-// A run in the middle of which somebody consents is not begun here.
+// A run with a consent step is not started here.
 const startable = () => applicationId && page !== "consent";
 
 async function start() {
@@ -124,7 +124,7 @@ async function waitInAutofill() {
 	const { id } = trigger(step);
 	const renewal = () => {
 		if (reply !== step || isBusy()) return;
-		// For a page that nobody looks at the run need not be kept alive.
+		// A hidden page need not keep the run alive.
 		if (document.hidden) document.addEventListener("visibilitychange", renewal, { once: true });
 		else task(null, () => renew(id, {}));
 	};
@@ -133,7 +133,7 @@ async function waitInAutofill() {
 		const credential = await passkey.wait(options(step));
 		if (reply === step) await task(byId(`action-${id}`), () => sendCredential(credential));
 	} catch {
-		// Nobody asked for this ceremony, so nobody is told that it ended.
+		// The user did not request this ceremony, so its end is not shown.
 	}
 	clearTimeout(timer);
 }

@@ -17,7 +17,7 @@ const types = {
 // What browsers fill into an input for which the flow does not say it.
 const tokens = { username: "username", email: "email", given_name: "given-name", family_name: "family-name" };
 
-// What stands beside a scope.
+// The mark of a scope.
 const marks = { profile: "person", email: "mail", account: "key" };
 
 // The options of the step's passkey ceremony, if it has one.

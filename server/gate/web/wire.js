@@ -27,7 +27,7 @@ export async function call(method, path, { body, token } = {}) {
 	const response = await sent.catch(() => { throw new Refusal({ code: "unreachable" }); });
 	const reply = await response.json().catch(() => ({}));
 	if (response.ok) return reply;
-	// RFC 6749 §5.2: the request that somebody signed in for is gone, or another browser's.
+	// RFC 6749 §5.2: the request is gone, or another browser's.
 	const key = /^(invalid|access_denied)/.test(reply.error) && "oauth.lost";
 	throw new Refusal({ traceId: response.headers.get("X-Trace-Id"), key, details: reply.error_description, ...reply });
 }

@@ -33,7 +33,7 @@ export const phrase = (text = "") => (/[A-Z]/.test(text) && has(text) ? words[te
 // A day, or with time an instant, as it is written here.
 export const date = (value, time) => new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: time && "short" }).format(new Date(value));
 
-// What an error says to a person, and details for who can mend it: not where a name was mistyped.
+// The text of an error, and details for its fix: not where a name was mistyped.
 export function explain({ code, key, values, message, description, details, traceId }) {
 	const known = [key, description?.key, message?.key, `error.${code}`].find(has);
 	const ordinary = message?.key && !traceId && code !== "passkey_verification_failed";

@@ -1,7 +1,7 @@
 -- +goose Up
 
 -- When a key began to sign, when it ceased to, and until when what it has signed
--- may be valid: so long it must be kept. Nobody knows how long the tokens last
+-- may be valid: so long it must be kept. It is unknown how long the tokens last
 -- that the keys from before have signed, but none lasts longer than a year.
 ALTER TABLE signing_keys ADD COLUMN signs_since BIGINT;
 ALTER TABLE signing_keys ADD COLUMN retired_at BIGINT;

@@ -1,7 +1,7 @@
 -- +goose Up
 
--- Assertions by which clients have authenticated (RFC 7523 §3): each is good once,
--- on whichever instance, and is remembered until it has expired.
+-- Used client assertions (RFC 7523 §3): each is valid once, on any instance, and is stored until it
+-- expires.
 CREATE TABLE client_assertions (
     hash       BYTEA NOT NULL PRIMARY KEY, -- SHA-256 of the client and the jti
     expires_at BIGINT NOT NULL

@@ -6,8 +6,7 @@ ALTER TABLE applications ADD COLUMN registration TEXT COLLATE "C" NOT NULL DEFAU
 ALTER TABLE applications ADD COLUMN verified BOOLEAN NOT NULL DEFAULT FALSE;
 CREATE INDEX applications_registration ON applications (registration, id);
 
--- For how long clients are kept that anybody could register, and until when their
--- metadata documents are fresh.
+-- When untrusted clients expire, and until when their metadata documents are fresh.
 CREATE TABLE client_leases (
     application_id TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES applications (id) ON DELETE CASCADE,
     expires_at     BIGINT NOT NULL,

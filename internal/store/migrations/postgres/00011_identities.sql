@@ -1,6 +1,6 @@
 -- +goose Up
 
--- The other OpenID providers by which people sign in.
+-- The other OpenID providers with which users sign in.
 CREATE TABLE identity_providers (
     id                         TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     handle                     TEXT COLLATE "C" NOT NULL UNIQUE,
@@ -14,8 +14,8 @@ CREATE TABLE identity_providers (
     updated_at                 BIGINT NOT NULL
 );
 
--- What the providers call users. It goes with the user; a provider stays as long as
--- there is somebody whom it calls something.
+-- The identities of users at the providers. They are deleted with the user; a provider with linked
+-- identities cannot be deleted.
 CREATE TABLE identities (
     id           TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     user_id      TEXT COLLATE "C" NOT NULL REFERENCES users (id) ON DELETE CASCADE,

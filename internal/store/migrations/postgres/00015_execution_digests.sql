@@ -1,7 +1,6 @@
 -- +goose Up
 
--- The log has held the ids of runs, by which whoever reads the log could continue a run
--- that is under way. From now on execution_id is the digest of the id: its SHA-256 in
+-- The log contained the ids of runs, with which its readers could continue unfinished runs. From now on execution_id is the digest of the id: its SHA-256 in
 -- hexadecimal. Events that were recorded before get it too, so that all events of a run
 -- still have the same. Nothing else about them changes.
 ALTER TABLE events DISABLE TRIGGER events_keep;

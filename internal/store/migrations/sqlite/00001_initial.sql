@@ -10,9 +10,8 @@ CREATE TABLE users (
     updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What users can be found by: the normalised values of their identifying
--- attributes. A value is one user's, whichever of them has it: else somebody
--- whose username is another's email would be found in place of the other.
+-- The normalized values of identifying attributes. A value belongs to one user, whichever attribute
+-- has it: otherwise a username that equals another user's email would identify the wrong user.
 CREATE TABLE user_identifiers (
     value   TEXT NOT NULL PRIMARY KEY,
     user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE

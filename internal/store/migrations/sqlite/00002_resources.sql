@@ -25,7 +25,7 @@ CREATE TABLE user_types (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX user_types_ou ON user_types (ou_id, id);
 
--- The values of the attributes that user types mark x-unique, beside the
+-- The values of the attributes that user types mark x-unique, except the
 -- identifying ones, which are in user_identifiers.
 CREATE TABLE user_unique_values (
     attribute TEXT NOT NULL,

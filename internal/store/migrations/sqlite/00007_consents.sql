@@ -14,5 +14,5 @@ CREATE INDEX consents_application ON consents (application_id);
 
 ALTER TABLE applications ADD COLUMN require_consent INTEGER NOT NULL DEFAULT 0;
 
--- What the client is told where it gets no code.
+-- The error for a client that gets no code.
 ALTER TABLE auth_requests ADD COLUMN refused TEXT; -- JSON

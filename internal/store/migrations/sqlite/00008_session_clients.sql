@@ -1,6 +1,6 @@
 -- +goose Up
 
--- Where a client is told that a session has ended.
+-- Where a client is notified of the end of a session.
 ALTER TABLE oauth_profiles ADD COLUMN backchannel_logout_uri TEXT NOT NULL DEFAULT '';
 ALTER TABLE oauth_profiles ADD COLUMN backchannel_logout_session INTEGER NOT NULL DEFAULT FALSE;
 

@@ -1,6 +1,6 @@
 -- +goose Up
 -- The normalised email addresses of users, verified or not. An address that is not
--- verified identifies nobody, so several users may have it; user_identifiers has those
+-- verified identifies no user, so several users may have it; user_identifiers has those
 -- that are verified. Migration 19 (migrate_emails.go) fills the table, and removes the
 -- addresses that are not verified from user_identifiers.
 CREATE TABLE user_emails (
