@@ -75,6 +75,21 @@ func (of fields[T]) destinations(v *T) []any {
 // Value implements driver.Valuer.
 func (i *microTime) Value() (driver.Value, error) { return toMicros(time.Time(*i)), nil }
 
+// scanText reads a text or NULL. It is faster than sql.NullString for the types that the
+// drivers return.
+func scanText(v any) (text sql.NullString, err error) {
+	switch v := v.(type) {
+	case nil:
+		return text, nil
+	case string:
+		return sql.NullString{String: v, Valid: true}, nil
+	case []byte:
+		return sql.NullString{String: string(v), Valid: true}, nil
+	}
+	err = text.Scan(v)
+	return text, err
+}
+
 // nullText stores "" as NULL, because it must not count as a value of a unique
 // column.
 type nullText string
@@ -84,8 +99,7 @@ func (n *nullText) Value() (driver.Value, error) { return nullable(string(*n)).V
 
 // Scan implements sql.Scanner.
 func (n *nullText) Scan(v any) error {
-	var text sql.NullString
-	err := text.Scan(v)
+	text, err := scanText(v)
 	*n = nullText(text.String)
 	return err
 }
@@ -104,8 +118,7 @@ func (l *lines) Value() (driver.Value, error) {
 
 // Scan implements sql.Scanner.
 func (l *lines) Scan(v any) error {
-	var text sql.NullString
-	err := text.Scan(v)
+	text, err := scanText(v)
 	*l = list(text)
 	return err
 }
@@ -118,8 +131,7 @@ func (r *rawText) Value() (driver.Value, error) { return string(*r), nil }
 
 // Scan implements sql.Scanner.
 func (r *rawText) Scan(v any) error {
-	var text sql.NullString
-	err := text.Scan(v)
+	text, err := scanText(v)
 	*r = rawText(text.String)
 	return err
 }
@@ -140,11 +152,11 @@ func (c jsonColumn) Value() (driver.Value, error) {
 
 // Scan implements sql.Scanner.
 func (c jsonColumn) Scan(v any) error {
-	var text sql.Null[[]byte]
-	if err := text.Scan(v); err != nil {
+	text, err := scanText(v)
+	if err != nil || !text.Valid {
 		return err
 	}
-	return parse(text.V, c.member)
+	return parse([]byte(text.String), c.member)
 }
 
 // zeroIfNull reads NULL as the zero value: the columns of a joined table are NULL
@@ -160,6 +172,10 @@ func (z zeroIfNull[V]) Value() (driver.Value, error) {
 
 // Scan implements sql.Scanner.
 func (z zeroIfNull[V]) Scan(v any) error {
+	if same, ok := v.(V); ok {
+		*z.member = same
+		return nil
+	}
 	var value sql.Null[V]
 	err := value.Scan(v)
 	*z.member = value.V
