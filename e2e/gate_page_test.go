@@ -150,7 +150,7 @@ func TestGateTellsPlainlyWhatFailed(t *testing.T) {
 	p := serve(t)
 	for _, test := range []struct{ page, script, words, details string }{
 		{"signin", `throw new DOMException("", "NotAllowedError")`, "No passkey was used", ""},
-		{"signin", `throw new DOMException("", "AbortError")`, "Cancelled", ""},
+		{"signin", `throw new DOMException("", "AbortError")`, "Canceled", ""},
 		{"signin", `throw new DOMException("", "SecurityError")`, "its passkeys belong to localhost", "passkey.relying_party_id"},
 		{"signin", `throw new DOMException("", "UnknownError")`, "did not answer", "UnknownError"},
 		{"signin", `throw new DOMException("WebAuthn is not supported on sites with TLS certificate errors.", "NotAllowedError")`, "certificate", "NotAllowedError"},

@@ -36,7 +36,7 @@ func TestGateSignsUpAndIn(t *testing.T) {
 	g.click("action-passkey")
 	g.until(`document.getElementById("elsewhere").textContent === "Cancel"`)
 	g.do(clickNow("elsewhere"))
-	g.alerted("Cancelled")
+	g.alerted("Canceled")
 	g.present(true)
 	g.until(`(document.getElementById("action-passkey")?.click(), true)`) // gone if the waiting autofill noticed
 	g.shows("account")

@@ -101,7 +101,7 @@ func (g *gateTab) signUpInstead(username string) {
 	g.enrol(username)
 }
 
-// enrol answers the steps of a sign-up with a passkey.
+// enroll answers the steps of a sign-up with a passkey.
 func (g *gateTab) enrol(username string) {
 	g.t.Helper()
 	g.shows("step/who")

@@ -46,7 +46,7 @@ func TestPageSignsUpAndIn(t *testing.T) {
 			t.Errorf("after sign-up the claim %s is %q, want %q", name, got, want)
 		}
 	}
-	if b.text("told") == "" {
+	if b.text("reply") == "" {
 		t.Error("the page does not show the new passkey")
 	}
 	user := b.claim("sub")
@@ -191,7 +191,7 @@ func TestPageTellsPlainlyWhatFailedAndRecovers(t *testing.T) {
 	b.click("action-passkey")
 	b.until(`!document.getElementById("cancel").hidden`)
 	b.do(clickNow("cancel"))
-	if text := b.complains(); !strings.Contains(text, "Cancelled") {
+	if text := b.complains(); !strings.Contains(text, "Canceled") {
 		t.Errorf("a user who cancels sees %q", text)
 	}
 

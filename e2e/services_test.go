@@ -28,7 +28,7 @@ const (
 	confided = "the seventh wave at dawn"
 )
 
-// neighbour is a service on this machine that a flow calls. It is unavailable until the
+// neighbor is a service on this machine that a flow calls. It is unavailable until the
 // test enables it.
 type neighbour struct {
 	t    *testing.T

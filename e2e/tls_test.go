@@ -117,7 +117,7 @@ func TestChromiumWantsATrustedCertificateExceptOnLocalhost(t *testing.T) {
 			b.until(`!document.getElementById("cancel").hidden`)
 			// The browser's own dialog captures the mouse.
 			eval[any](b, `document.getElementById("cancel").click()`)
-			if text := b.complains(); !strings.Contains(text, "Cancelled") {
+			if text := b.complains(); !strings.Contains(text, "Canceled") {
 				t.Errorf("the browser did not wait for an authenticator: %s", text)
 			}
 		})

@@ -1,5 +1,5 @@
 // Package flows contains the built-in flows as YAML files with their scenario tests, and the
-// catalogue of compiled flows.
+// catalog of compiled flows.
 package flows
 
 import (

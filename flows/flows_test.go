@@ -135,10 +135,10 @@ func flowThatShows(title string) schemas.Flow {
 	}}
 }
 
-func TestCatalogue(t *testing.T) {
+func TestCatalog(t *testing.T) {
 	ctx := context.Background()
 	source := &versions{flows: []schemas.Flow{flowThatShows("one")}}
-	c := flows.NewCatalogue(source, nodes.Kinds(nodes.Deps{}))
+	c := flows.NewCatalog(source, nodes.Kinds(nodes.Deps{}))
 	first, err := c.Active(ctx, "f")
 	if err != nil || first.Flow().Name != "one" {
 		t.Fatal(first, err)

@@ -11,7 +11,7 @@
 // isError, with all faults at once: for a flow each finding has its rule, path, message and fix.
 // With dry_run everything is checked and nothing stored.
 //
-// There are also resources (each flow with its findings and its diagram, the schemas, the catalogue
+// There are also resources (each flow with its findings and its diagram, the schemas, the catalog
 // of kinds) and a prompt that helps to write a flow.
 //
 // # Load

@@ -54,7 +54,7 @@ func (s *Server) flowTools() []tool {
 		},
 		{
 			name: "service_update_flow", title: "Replace a flow", effect: replaces,
-			description: "Proves a definition and makes it the next version of a flow. The definition is replaced as a whole; only the handle and the type stay when they are left out. Runs under way go on by the version that they began with. With expected_version nothing is stored if somebody else has changed the flow since you got it.",
+			description: "Proves a definition and makes it the next version of a flow. The definition is replaced as a whole; only the handle and the type stay when they are left out. Runs under way go on by the version that they began with. With expected_version nothing is stored if it changed after you read it.",
 			input:       flow.with(updateParameters(), "id", "name", "nodes"), output: whole,
 			call: writeCall(updateParameters(), s.replaceFlow, "id"),
 		},

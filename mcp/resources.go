@@ -41,7 +41,7 @@ func (s *Server) addResources(server *sdk.Server) {
 			})
 	}
 	fixed(kindsURI, "kinds", "Kinds of nodes", "What each kind of node does, how it is configured, what it needs and what is certain after each of its outcomes.", jsonType,
-		func() (json.RawMessage, error) { return encode(catalogueOf(s.Kinds)) })
+		func() (json.RawMessage, error) { return encode(catalogOf(s.Kinds)) })
 	fixed(flowSchemaURI, "flow-schema", "JSON Schema of flows", "The shape of a flow, with the configuration of every kind of node.", schemaType,
 		func() (json.RawMessage, error) { return flows.Schema(s.Kinds) })
 	fixed(applicationSchemaURI, "application-schema", "JSON Schema of applications", "The shape of an application.", schemaType,

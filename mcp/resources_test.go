@@ -120,8 +120,8 @@ func TestFlowResources(t *testing.T) {
 	}
 }
 
-// The catalogue says of every kind what the kind says of itself.
-func TestCatalogueOfKinds(t *testing.T) {
+// The catalog says of every kind what the kind says of itself.
+func TestCatalogOfKinds(t *testing.T) {
 	w := newWorld(t)
 	result, err := w.connect().ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "postern://kinds"})
 	must(t, err)

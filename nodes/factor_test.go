@@ -34,7 +34,7 @@ func (f *factors) RecoveryCodes(_ context.Context, userID string) (*schemas.Reco
 	return &schemas.RecoveryCodes{Total: 10, Left: len(f.codes[userID]), CreatedAt: noon}, f.broken
 }
 
-// labelled is a cipher that shows its plaintext.
+// labeled is a cipher that shows its plaintext.
 type labelled struct{}
 
 func (labelled) Seal(text []byte, belongs string) []byte {

@@ -187,7 +187,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// enrol registers a user's passkey on the device.
+// enroll registers a user's passkey on the device.
 func (w *world) enrol(t *testing.T, userID string) schemas.Credential {
 	t.Helper()
 	options, session, err := w.deps.Ceremonies.BeginRegistration(passkey.RegistrationRequest{User: passkey.User{ID: userID, Name: userID}})

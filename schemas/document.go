@@ -59,7 +59,7 @@ func (d *Document) Decode(s *Schema, into any) []Problem {
 }
 
 // DecodeLoosely is Decode for those who have more to check: what is wrong with
-// some members does not keep the others from being decoded. A misspelt one is
+// some members does not keep the others from being decoded. A misspelled one is
 // taken for the one it was probably meant to be, so that what depends on that can
 // be checked too.
 func (d *Document) DecodeLoosely(s *Schema, into any) []Problem {
@@ -67,7 +67,7 @@ func (d *Document) DecodeLoosely(s *Schema, into any) []Problem {
 	if len(problems) == 0 || d.root.shape != objectShape {
 		return problems
 	}
-	meant := map[string]string{} // misspelt name → name
+	meant := map[string]string{} // misspelled name → name
 	for _, p := range problems {
 		if p.meant != "" && d.root.member(p.meant) == nil {
 			meant[p.Path] = p.meant

@@ -153,7 +153,7 @@ func matchesAny(patterns []*regexp.Regexp, name string) bool {
 	return slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(name) })
 }
 
-// withoutRepeatedMessages drops "x is missing" where a misspelt x is reported already:
+// withoutRepeatedMessages drops "x is missing" where a misspelled x is reported already:
 // that is one fault, not two.
 func withoutRepeatedMessages(problems []Problem) []Problem {
 	meant := make(map[string]bool)

@@ -26,7 +26,7 @@ const (
 // keywords are those of JSON Schema that a user type may use: all of draft
 // 2020-12 but for what makes references depend on something (ids and anchors
 // inside, dynamic references) and what the validator ignores. A keyword that is
-// misspelt would be ignored too, and check nothing.
+// misspelled would be ignored too, and check nothing.
 func keywords() map[string]usage {
 	of := map[string]usage{
 		"$ref": refUsage, "$defs": defsUsage,
@@ -63,7 +63,7 @@ func formats() []string {
 	}
 }
 
-// marks are our own annotations, which a misspelt one may have been meant to be.
+// marks are our own annotations, which a misspelled one may have been meant to be.
 func marks() []string { return []string{uniqueMark, credentialMark, expectMark} }
 
 // sortedKeywords are the names of the keywords.

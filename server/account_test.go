@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// enrol gives a user a passkey.
+// enroll gives a user a passkey.
 func (h *testServer) enrol(userID string, options ...passkeytest.Option) *passkeytest.Authenticator {
 	h.t.Helper()
 	a := passkeytest.New(options...)

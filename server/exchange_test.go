@@ -174,7 +174,7 @@ func TestInformationalStatusIsNotTheReplys(t *testing.T) {
 }
 
 // A client that disconnects is not a failure.
-func TestCancelledRequestsAreNoFailures(t *testing.T) {
+func TestCanceledRequestsAreNoFailures(t *testing.T) {
 	w := newWorld(t)
 	w.store.down = fmt.Errorf("read: %w", context.Canceled)
 	fails(t, w.do("GET", "/flow/meta?id=app", ""), 500, schemas.CodeInternal)

@@ -25,7 +25,7 @@ const (
 	codeOriginNotAllowed     = "origin_not_allowed"
 	codeRegistrationDisabled = "registration_disabled"
 	codeFlowNotConfigured    = "flow_not_configured"
-	codeCancelled            = "request_cancelled"
+	codeCanceled             = "request_cancelled"
 )
 
 // fail replies to a request with an error. No other function does.
@@ -86,7 +86,7 @@ func (s *server) readCeremony(r *http.Request, err error) (int, *schemas.Error) 
 	}
 	e := *schemas.AsError(err)
 	if e.Class == schemas.Internal && r.Context().Err() != nil && errors.Is(err, context.Canceled) {
-		e = *schemas.Errorf(schemas.Unavailable, codeCancelled, "the request was cancelled before it was answered")
+		e = *schemas.Errorf(schemas.Unavailable, codeCanceled, "the request was canceled before it was answered")
 	}
 	if e.Class == schemas.Internal {
 		e = *schemas.AsError(errors.New("")) // its text is not for the client

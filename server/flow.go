@@ -66,7 +66,7 @@ func (s *server) begin(ctx context.Context, app *schemas.Application, t schemas.
 	if err != nil {
 		return nil, err
 	}
-	graph, err := s.Catalogue.Active(ctx, flowID)
+	graph, err := s.Catalog.Active(ctx, flowID)
 	if err != nil {
 		return nil, fmt.Errorf("the flow of application %s: %w", app.ID, internalError(err))
 	}

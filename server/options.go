@@ -33,7 +33,7 @@ type Options struct {
 	OriginTrust func(ctx context.Context, origin string) oauth.OriginTrust
 
 	Engine       *engine.Engine
-	Catalogue    Catalogue
+	Catalog      Catalog
 	Applications engine.Applications
 	Passkeys     *passkey.Ceremonies
 	Store        PasskeyStore
@@ -77,8 +77,8 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Catalogue finds the flow of a new run.
-type Catalogue interface {
+// Catalog finds the flow of a new run.
+type Catalog interface {
 	// Active returns the graph of the flow's active version.
 	Active(ctx context.Context, flowID string) (*engine.Graph, error)
 }

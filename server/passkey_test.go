@@ -78,7 +78,7 @@ func assertedAt(t testing.TB, a *passkeytest.Authenticator, origin string, s sta
 	}
 }
 
-// enrol gives a user a passkey.
+// enroll gives a user a passkey.
 func (w *world) enrol(userID string) *passkeytest.Authenticator {
 	w.t.Helper()
 	a := passkeytest.New()

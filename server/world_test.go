@@ -58,8 +58,8 @@ func newWorld(t testing.TB, change ...func(*server.Options)) *world {
 		OriginTrust: func(_ context.Context, origin string) oauth.OriginTrust {
 			return map[string]oauth.OriginTrust{rpOrigin: oauth.TrustedOrigin, clientOrigin: oauth.ClientOrigin}[origin]
 		},
-		Engine:    engine.NewEngine(engine.Engine{Runs: w.store, Graphs: w.store, Applications: w.store, MaxFailures: 2, Now: w.clock}),
-		Catalogue: w.store, Applications: w.store, Passkeys: ceremonies, Store: w.store, Tokens: fakeTokens{},
+		Engine:  engine.NewEngine(engine.Engine{Runs: w.store, Graphs: w.store, Applications: w.store, MaxFailures: 2, Now: w.clock}),
+		Catalog: w.store, Applications: w.store, Passkeys: ceremonies, Store: w.store, Tokens: fakeTokens{},
 		Log: slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Now: w.clock,
 	}

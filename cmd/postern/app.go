@@ -46,7 +46,7 @@ type app struct {
 	federation   *federation.Client
 	targets      *target.Targets
 	tokens       *token.Issuer
-	catalogue    *flows.Catalogue
+	catalog      *flows.Catalog
 	directory    *directory.Directory
 	kinds        engine.Kinds
 	encryption   encryption
@@ -155,7 +155,7 @@ func (h *app) build(ctx context.Context) error {
 		Federation: h.federation, Clients: h.directory, GateURL: cfg.GateURL(),
 		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: h.encryption.derived[purposeDecoys],
 	})
-	h.catalogue = flows.NewCatalogue(h.store, h.kinds)
+	h.catalog = flows.NewCatalog(h.store, h.kinds)
 	return nil
 }
 
@@ -189,7 +189,7 @@ func newPasswords(c config.Password) *password.Pool {
 func (h *app) flowEngine() *engine.Engine {
 	c := h.cfg.Flow
 	return engine.NewEngine(engine.Engine{
-		Runs: boundedRuns{h.runs, h.pending}, Graphs: h.catalogue, Applications: h.applications,
+		Runs: boundedRuns{h.runs, h.pending}, Graphs: h.catalog, Applications: h.applications,
 		AuthenticationTTL: time.Duration(c.AuthenticationTTL),
 		RegistrationTTL:   time.Duration(c.RegistrationTTL),
 		MaxFailures:       c.MaxFailures,
@@ -207,7 +207,7 @@ func (h *app) handler() http.Handler {
 	authorization := h.authorizationServer()
 	return server.New(server.Options{
 		PublicURL: h.cfg.Server.PublicURL, AccountPage: h.cfg.Server.PublicURL + "/gate/account", AllowedOrigins: h.cfg.CORS.AllowedOrigins,
-		Engine: h.flowEngine(), Catalogue: h.catalogue, Applications: h.applications,
+		Engine: h.flowEngine(), Catalog: h.catalog, Applications: h.applications,
 		OAuth: authorization, OriginTrust: authorization.OriginTrust,
 		Passkeys: h.passkeys, Store: boundedSessions{store.SealedSessions{Store: h.store, Box: h.ciphers.sessions, Log: h.log}, h.pending.passkeys}, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
 		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),

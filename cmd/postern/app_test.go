@@ -111,7 +111,7 @@ func (w *testApp) signInTo(applicationID string) (s schemas.Step) {
 	return s
 }
 
-// enrol signs a user up.
+// enroll signs a user up.
 func (w *testApp) enrol(name string) {
 	s := w.answer(w.start(schemas.Registration), "continue", map[string]string{"username": name})
 	a, err := w.device.Register(json.RawMessage(s.Data.AdditionalData["passkeyCreationOptions"]), w.origin)

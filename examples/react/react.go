@@ -64,7 +64,7 @@ func Integrate(baseURL string) (*Integration, error) {
 	}
 	fill := strings.NewReplacer(servicePlaceholder, base, packagesPlaceholder, packages())
 	in := &Integration{Instructions: fill.Replace(read("instructions.md"))}
-	for _, s := range catalogue() {
+	for _, s := range catalog() {
 		s.Code = fill.Replace(read(path.Join(s.Mode, s.File)))
 		s.Language = languages()[path.Ext(s.File)]
 		in.Snippets = append(in.Snippets, s)
@@ -72,8 +72,8 @@ func Integrate(baseURL string) (*Integration, error) {
 	return in, nil
 }
 
-// catalogue lists the files in reading order.
-func catalogue() []Snippet {
+// catalog lists the files in reading order.
+func catalog() []Snippet {
 	return []Snippet{
 		{Mode: Redirect, File: "postern.ts", Description: "Where Postern is, and what it calls this application: fill it in."},
 		{Mode: Redirect, File: "main.tsx", Description: "Puts the SDK's provider around the app."},
@@ -84,7 +84,7 @@ func catalogue() []Snippet {
 		{Mode: SelfHosted, File: "App.tsx", Description: "Shows who is signed in, or the forms to sign in and up."},
 		{Mode: SelfHosted, File: "SignInForm.tsx", Description: "Signs in by the steps of the application's flow."},
 		{Mode: SelfHosted, File: "SignUpForm.tsx", Description: "Signs up by the steps of the application's flow."},
-		{Mode: SelfHosted, File: "useRetry.ts", Description: "Lets people try again when a passkey prompt was cancelled."},
+		{Mode: SelfHosted, File: "useRetry.ts", Description: "Lets people try again when a passkey prompt was canceled."},
 	}
 }
 

@@ -96,7 +96,7 @@ export function explain(error, relyingPartyId = location.hostname) {
     case "NotAllowedError":
       return "No passkey was used: the prompt was closed or timed out, the device could not verify you, or it has no passkey for this. You can try again.";
     case "AbortError":
-      return "Cancelled. Nothing has changed.";
+      return "Canceled. Nothing has changed.";
     case "InvalidStateError":
       return "This device already has a passkey for this account. Sign in with it, or use another device.";
     case "SecurityError":

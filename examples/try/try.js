@@ -105,7 +105,7 @@ function signedIn(heading, assertion, more = {}) {
     assertion && el("p", {}, "The server gave this page an assertion, a signed JWT. It says:"),
     facts("claims", held),
     Object.keys(more).length > 0 && el("h2", {}, "About the passkey"),
-    facts("told", more),
+    facts("reply", more),
     adds && el("h2", {}, "Add a passkey"),
     adds && form({ id: "add-form" },
       el("p", { class: "hint" }, "By POST /register/passkey/start and /finish, with the assertion as bearer token."),

@@ -15,7 +15,7 @@ import (
 
 // Text writes results for people.
 type Text struct {
-	// Colour enables ANSI escape sequences.
+	// Color enables ANSI escape sequences.
 	Colour bool
 }
 

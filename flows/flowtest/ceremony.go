@@ -82,7 +82,7 @@ func (c Ceremony) authenticatorOptions() (list []passkeytest.CeremonyOption) {
 // reason names why a device declined to answer, "" if it did not.
 func reason(err error) string {
 	switch {
-	case errors.Is(err, passkeytest.ErrCancelled):
+	case errors.Is(err, passkeytest.ErrCanceled):
 		return "cancelled"
 	case errors.Is(err, passkeytest.ErrExcluded):
 		return "excluded"

@@ -70,13 +70,13 @@ func faultRows(of string) string {
 	var b strings.Builder
 	if of == "provider faults" {
 		b.WriteString("| fault | the provider |\n|---|---|\n")
-		for _, d := range federationtest.Catalogue() {
+		for _, d := range federationtest.Catalog() {
 			fmt.Fprintf(&b, "| `%s` | %s |\n", d.Fault, d.Doc)
 		}
 		return b.String()
 	}
 	b.WriteString("| fault | in | the device |\n|---|---|---|\n")
-	for _, d := range passkeytest.Catalogue() {
+	for _, d := range passkeytest.Catalog() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", d.Fault, d.Ceremony, d.Doc)
 	}
 	return b.String()

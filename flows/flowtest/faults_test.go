@@ -49,7 +49,7 @@ const declined = "declined"
 
 func everyFault() map[passkeytest.Fault]checks {
 	return map[passkeytest.Fault]checks{
-		passkeytest.Cancelled:         {declined, declined, declined},
+		passkeytest.Canceled:          {declined, declined, declined},
 		passkeytest.ForeignCredential: {"credential", "credential", "credential"},
 		passkeytest.UnknownCredential: {"credential", "credential", meaningless},
 		passkeytest.WrongUserHandle:   {"user_handle", "user_handle", meaningless},
@@ -84,7 +84,7 @@ func everyFault() map[passkeytest.Fault]checks {
 // Every fault fails in every ceremony where it has a meaning, and at its own check.
 func TestEveryFaultIsRefused(t *testing.T) {
 	known := everyFault()
-	for _, d := range passkeytest.Catalogue() {
+	for _, d := range passkeytest.Catalog() {
 		c, ok := known[d.Fault]
 		if !ok {
 			t.Errorf("%s: nothing says which check it fails", d.Fault)
@@ -96,7 +96,7 @@ func TestEveryFaultIsRefused(t *testing.T) {
 		}
 	}
 	var signIns, enrolments strings.Builder
-	for _, d := range passkeytest.Catalogue() {
+	for _, d := range passkeytest.Catalog() {
 		c := known[d.Fault]
 		// A counter can only decrease after it has counted.
 		before := "{passkey: {device: tablet, as: ada}}, expect: {step: named}"

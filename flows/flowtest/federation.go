@@ -128,7 +128,7 @@ func (f *Federated) describe() string {
 // that editors show.
 func federationFaults() map[string]any {
 	var names, docs []string
-	for _, d := range federationtest.Catalogue() {
+	for _, d := range federationtest.Catalog() {
 		names, docs = append(names, string(d.Fault)), append(docs, "The provider "+d.Doc+".")
 	}
 	return map[string]any{

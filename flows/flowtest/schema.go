@@ -55,7 +55,7 @@ func completeSchema() ([]byte, error) {
 // that editors show.
 func faultSchema() map[string]any {
 	var names, docs []string
-	for _, d := range passkeytest.Catalogue() {
+	for _, d := range passkeytest.Catalog() {
 		doc := "The device " + d.Doc + "."
 		if d.Ceremony != "both" {
 			doc += " Only in a " + d.Ceremony + "."

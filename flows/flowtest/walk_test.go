@@ -296,7 +296,7 @@ func (p *walker) elsewhere(provider string) map[string]string {
 	f := Federated{Subject: pick(p, "ada", "eve", "new", "newer"), Old: p.chance(4), Replay: p.chance(8)}
 	f.Claims = map[string]any{"email": pick(p, "ada", "bob", "new") + "@" + pick(p, "walker.example", "victim.example"), "given_name": "Eve"}
 	if p.chance(25) {
-		f.Fault = string(pick(p, federationtest.Catalogue()...).Fault)
+		f.Fault = string(pick(p, federationtest.Catalog()...).Fault)
 	}
 	inputs, err := p.signInAtProvider(f)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package rules is the catalogue of the rules for flow files: why each exists, how to fix a
+// Package rules is the catalog of the rules for flow files: why each exists, how to fix a
 // violation, and a bad and a good example. docs/rules.md and `postern flow explain` are made
 // from it.
 package rules

@@ -53,8 +53,8 @@ func check(t *testing.T, r rules.Rule, text string) []schemas.Problem {
 	return problems
 }
 
-// The catalogue contains every rule that the code names, and the code names each by a constant.
-func TestCatalogueIsComplete(t *testing.T) {
+// The catalog contains every rule that the code names, and the code names each by a constant.
+func TestCatalogIsComplete(t *testing.T) {
 	var reported []string
 	for _, r := range rules.All() {
 		if slices.Contains(reported, r.ID) {
@@ -76,16 +76,16 @@ func TestCatalogueIsComplete(t *testing.T) {
 	}
 	for _, id := range named {
 		if !slices.Contains(reported, id) {
-			t.Errorf("the rule %q is not in the catalogue", id)
+			t.Errorf("the rule %q is not in the catalog", id)
 		}
 	}
 	if len(named)+1 != len(reported) { // and the rule of scenarios
-		t.Errorf("the code has the rules %q, and the catalogue %q", named, reported)
+		t.Errorf("the code has the rules %q, and the catalog %q", named, reported)
 	}
 }
 
 // rulesIn returns the values of the constants named Rule… in a file. A rule given as a literal
-// would be missing from the catalogue.
+// would be missing from the catalog.
 func rulesIn(t *testing.T, file string) (ids []string) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 	if err != nil {
@@ -133,7 +133,7 @@ func literal(list []ast.Expr, i int) (string, bool) {
 func TestPageIsUpToDate(t *testing.T) {
 	page, err := os.ReadFile("../../docs/rules.md")
 	if err != nil || string(page) != rules.Page() {
-		t.Errorf("docs/rules.md is not what the catalogue says (%v); run go generate ./flows/rules", err)
+		t.Errorf("docs/rules.md is not what the catalog says (%v); run go generate ./flows/rules", err)
 	}
 }
 

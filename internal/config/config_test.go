@@ -300,7 +300,7 @@ func TestFaults(t *testing.T) {
 		{environ: []string{"POSTERN_PASSKEY_ALLOWED_ORIGINS=https://a.example,b.example"}, want: []string{`POSTERN_PASSKEY_ALLOWED_ORIGINS[1]: expected an origin such as https://login.example.com, got "b.example"`}},
 		{environ: []string{"POSTERN_PASSKEY_ALLOWED_ORIGINS= , "}, want: []string{"POSTERN_PASSKEY_ALLOWED_ORIGINS: expected at least 1 item, got 0"}},
 		{environ: []string{"POSTERN_PASSKEY_RELYING_PARTY_ID=b.example"}, want: []string{`POSTERN_PASSKEY_RELYING_PARTY_ID: expected the host of an allowed origin, or a parent domain of it (Web Authentication Level 3 §5.1.3), got "b.example", where passkey.allowed_origins has https://localhost:8090`}},
-		// An unset variable that was misspelt, or one that is wrong, is one fault,
+		// An unset variable that was misspelled, or one that is wrong, is one fault,
 		// not also a relying party that fits no origin.
 		{text: "passkey: {relying_party_id: a.example}", environ: []string{"POSTERN_PASSKEY_ALLOWED_ORIGIN=https://a.example"}, want: []string{"POSTERN_PASSKEY_ALLOWED_ORIGIN: there is no such variable; did you mean POSTERN_PASSKEY_ALLOWED_ORIGINS?"}},
 		{text: "passkey: {relying_party_id: a.example, allowed_origins: [https://A.example]}", want: []string{"1:58: passkey.allowed_origins[0]: an origin is scheme://host[:port] as browsers write it, without a path: write https://a.example"}},

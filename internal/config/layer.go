@@ -58,7 +58,7 @@ func keyOf(path string) string {
 func sectionOf(path string) string { return path[:max(0, strings.LastIndexByte(path, '.'))] }
 
 // isUncertain reports whether one of the keys may not have the value that was
-// meant: it has a wrong one, or it was misspelt.
+// meant: it has a wrong one, or it was misspelled.
 func (l *layer) isUncertain(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		return l.faulty[key] || l.faulty[sectionOf(key)] || l.faulty[""]

@@ -99,7 +99,7 @@ func TestSignIn(t *testing.T) {
 
 // No fault of a provider signs a user in.
 func TestFaults(t *testing.T) {
-	for _, d := range federationtest.Catalogue() {
+	for _, d := range federationtest.Catalog() {
 		t.Run(string(d.Fault), func(t *testing.T) {
 			w := newWorld(t)
 			asked := w.begin()

@@ -148,7 +148,7 @@ func TestSerialWritesLetOthersPass(t *testing.T) {
 	}
 }
 
-func TestCancelledWhileQueued(t *testing.T) {
+func TestCanceledWhileQueued(t *testing.T) {
 	s := openFile(t)
 	release := block(s)
 	defer release()
@@ -170,7 +170,7 @@ func TestCancelledWhileQueued(t *testing.T) {
 	}
 }
 
-func TestCancelledWhileRunning(t *testing.T) {
+func TestCanceledWhileRunning(t *testing.T) {
 	s := openFile(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	err := s.writer.write(ctx, func(t *tx) error {

@@ -53,7 +53,7 @@ type Store struct {
 	reads  statements // prepared on db
 	writer writer
 	pools  []*pool // in the order in which they are closed
-	local  bool    // reads take microseconds and need no cancelling
+	local  bool    // reads take microseconds and need no canceling
 
 	instance string      // the id of this store in the table of instances
 	counted  atomic.Bool // whether it is in that table

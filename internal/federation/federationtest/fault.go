@@ -15,8 +15,8 @@ type Description struct {
 	Check federation.Check
 }
 
-// Catalogue lists the faults.
-func Catalogue() []Description {
+// Catalog lists the faults.
+func Catalog() []Description {
 	return []Description{
 		{"denied", "says that the person declined (access_denied)", "denied"},
 		{"error", "answers with another error (server_error)", "response"},

@@ -88,7 +88,7 @@ func TestDeclines(t *testing.T) {
 	if _, err := a.Register(json.RawMessage(`{"publicKey":`+creation+`}`), origin); err == nil || !strings.Contains(err.Error(), "publicKey") {
 		t.Errorf("expected wrapped options to be refused with the reason, got %v", err)
 	}
-	if _, err := a.Authenticate(json.RawMessage(request), origin, passkeytest.Cancelled); !errors.Is(err, passkeytest.ErrCancelled) {
+	if _, err := a.Authenticate(json.RawMessage(request), origin, passkeytest.Canceled); !errors.Is(err, passkeytest.ErrCanceled) {
 		t.Errorf("expected the user to cancel, got %v", err)
 	}
 }
@@ -147,7 +147,7 @@ func TestFaultsChangeSomething(t *testing.T) {
 				t.Fatal(errs)
 			}
 			r1, a1, errs := run(fault)
-			if errs[0] != nil && errs[1] != nil && fault != passkeytest.Cancelled {
+			if errs[0] != nil && errs[1] != nil && fault != passkeytest.Canceled {
 				t.Errorf("expected the fault to mean something somewhere, got %v", errs)
 			}
 			if errs[0] == nil && reflect.DeepEqual(r0, r1) {

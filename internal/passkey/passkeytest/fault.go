@@ -10,7 +10,7 @@ import (
 type Fault string
 
 // The faults. Register and Authenticate reject those without a meaning in their ceremony;
-// Catalogue describes each.
+// Catalog describes each.
 const (
 	WrongOrigin       Fault = "wrong-origin"
 	WrongChallenge    Fault = "wrong-challenge"
@@ -40,12 +40,12 @@ const (
 	AlgNotOffered     Fault = "alg-not-offered"
 	UnknownFormat     Fault = "unknown-format"
 	NoneWithStatement Fault = "none-with-statement"
-	Cancelled         Fault = "cancelled"
+	Canceled          Fault = "cancelled"
 )
 
-// ErrCancelled is the error of Register and Authenticate if the user declines (in a
+// ErrCanceled is the error of Register and Authenticate if the user declines (in a
 // browser, a NotAllowedError).
-var ErrCancelled = errors.New("the user cancelled")
+var ErrCanceled = errors.New("the user canceled")
 
 // ceremonies is a set of ceremonies.
 type ceremonies uint8
@@ -68,12 +68,12 @@ type Description struct {
 	Doc      string
 }
 
-// Catalogue describes every fault, in the order of the steps of Web Authentication Level 3
+// Catalog describes every fault, in the order of the steps of Web Authentication Level 3
 // §7.1 and §7.2 that they violate.
-func Catalogue() []Description {
+func Catalog() []Description {
 	in := func(c ceremonies, f Fault, doc string) Description { return Description{f, c.String(), doc} }
 	return []Description{
-		in(both, Cancelled, "answers nothing, because the person declines"),
+		in(both, Canceled, "answers nothing, because the person declines"),
 		in(both, ForeignCredential, "answers with a passkey of the device that was not requested, or with an unregistered one; a new passkey has an id that was not attested"),
 		in(authentication, UnknownCredential, "answers with an unregistered passkey"),
 		in(authentication, WrongUserHandle, "names another user as the passkey's user"),
@@ -108,7 +108,7 @@ func Catalogue() []Description {
 // Faults returns every fault.
 func Faults() []Fault {
 	var list []Fault
-	for _, d := range Catalogue() {
+	for _, d := range Catalog() {
 		list = append(list, d.Fault)
 	}
 	return list
@@ -138,7 +138,7 @@ func newCall(hows []CeremonyOption, ceremony ceremonies) (*call, error) {
 	for _, how := range hows {
 		how.apply(&c)
 	}
-	all := Catalogue()
+	all := Catalog()
 	for _, f := range c.faults {
 		i := slices.IndexFunc(all, func(d Description) bool { return d.Fault == f })
 		if i < 0 {
@@ -148,8 +148,8 @@ func newCall(hows []CeremonyOption, ceremony ceremonies) (*call, error) {
 			return nil, fmt.Errorf("fault %q means nothing in this ceremony, only in %s", f, in)
 		}
 	}
-	if c.has(Cancelled) {
-		return nil, ErrCancelled
+	if c.has(Canceled) {
+		return nil, ErrCanceled
 	}
 	return &c, nil
 }

@@ -66,7 +66,7 @@ func testConsents(t *testing.T, s *store.Store) {
 	}
 }
 
-// testRevokedConsent has a client with tokens of two users, one of whom revokes the consent.
+// testRevokedConsent has a client with tokens of two users; one revokes the consent.
 func testRevokedConsent(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	bob := newUser("bob")

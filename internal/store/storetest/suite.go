@@ -120,7 +120,7 @@ func ofTheRest() []test {
 		{"sign-ins that have expired are swept", testSweepSignIns},
 		{"what cannot be kept is not found", testUnstorable},
 		{"writes that meet crosswise both happen", testCrosswise},
-		{"who has given up writes nothing", testCancelled},
+		{"who has given up writes nothing", testCanceled},
 		{"transactions come one after the other", testSerial},
 		{"who waits for a transaction may give up", testSerialWaits},
 	}
@@ -246,7 +246,7 @@ func testCrosswise(t *testing.T, s *store.Store) {
 	wantEqual(t, "the number of events", len(events), writers*100)
 }
 
-func testCancelled(t *testing.T, s *store.Store) {
+func testCanceled(t *testing.T, s *store.Store) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	run, u := newRun(), newUser("ann")

@@ -17,7 +17,7 @@ export default {
 	"passkey.timeout": "That took too long. Try again.",
 	"passkey.notUsed": "No passkey was used. Try again, or sign in another way.",
 	"passkey.notMade": "No passkey was made. Try again, or use a phone or security key.",
-	"passkey.cancelled": "Cancelled. Nothing has changed.",
+	"passkey.cancelled": "Canceled. Nothing has changed.",
 	"passkey.exists": "This device already has a passkey for this account. Sign in with it.",
 	"passkey.origin": "Passkeys do not work at this address: the page is at {origin}, its passkeys belong to {rpId}. Tell those who run the service.",
 	"passkey.unable": "This device cannot make such a passkey. Set up a screen lock, or use another device.",

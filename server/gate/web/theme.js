@@ -1,5 +1,5 @@
-// The application's looks: its name, logo and colours, from GET /flow/meta.
-// Colours are changed as far as it takes to read what is written in them.
+// The application's looks: its name, logo and colors, from GET /flow/meta.
+// Colors are changed as far as it takes to read what is written in them.
 import { byId, el, icon } from "./dom.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -38,7 +38,7 @@ function paint({ colors, dark: night }) {
 	}
 }
 
-// A CSS colour's red, green and blue from 0 to 1; undefined if it is none, or lets something through.
+// A CSS color's red, green and blue from 0 to 1; undefined if it is none, or lets something through.
 function rgb(text) {
 	const mixed = `color-mix(in srgb, ${text}, ${text})`;
 	if (!CSS.supports("color", mixed)) return undefined;
@@ -49,11 +49,11 @@ function rgb(text) {
 	return numbers.length === 3 ? numbers.map(Number) : undefined;
 }
 
-const css = (colour) => `rgb(${colour.map((v) => Math.round(v * 255)).join(" ")})`;
+const css = (color) => `rgb(${color.map((v) => Math.round(v * 255)).join(" ")})`;
 
 // Relative luminance and contrast: WCAG 2.2.
-function luminance(colour) {
-	const [r, g, b] = colour.map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+function luminance(color) {
+	const [r, g, b] = color.map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
 	return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
 }
 
@@ -65,10 +65,10 @@ function contrast(a, b) {
 // White or black: where the one cannot be read the other can.
 const best = (ground) => Array(3).fill(contrast([1, 1, 1], ground) >= 4.5 ? 1 : 0);
 
-// The colour, moved towards white or black until it can be read on the ground.
-function readable(colour, ground) {
+// The color, moved towards white or black until it can be read on the ground.
+function readable(color, ground) {
 	let share = 0;
-	const moved = () => colour.map((v, i) => v + (best(ground)[i] - v) * share);
+	const moved = () => color.map((v, i) => v + (best(ground)[i] - v) * share);
 	while (share < 1 && contrast(moved(), ground) < 4.5) share += 0.05;
 	return moved();
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/postern-id/postern/engine"
 )
 
-// catalogue describes the kinds of nodes and the facts for authors of flows.
-type catalogue struct {
+// catalog describes the kinds of nodes and the facts for authors of flows.
+type catalog struct {
 	Facts map[engine.Fact]string `json:"facts"`
 	Kinds []kindEntry            `json:"kinds"`
 }
@@ -42,8 +42,8 @@ type outcomeEntry struct {
 	NewSubject  bool                          `json:"newSubject,omitempty"`
 }
 
-func catalogueOf(kinds engine.Kinds) catalogue {
-	c := catalogue{Facts: map[engine.Fact]string{}}
+func catalogOf(kinds engine.Kinds) catalog {
+	c := catalog{Facts: map[engine.Fact]string{}}
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		e := entryOf(kinds[name])
 		c.Kinds = append(c.Kinds, e)
@@ -61,7 +61,7 @@ func catalogueOf(kinds engine.Kinds) catalogue {
 }
 
 // explain adds the meaning of facts.
-func (c *catalogue) explain(facts []engine.Fact) {
+func (c *catalog) explain(facts []engine.Fact) {
 	for _, f := range facts {
 		c.Facts[f] = f.Describe()
 	}

@@ -17,10 +17,10 @@ type Source interface {
 	FlowVersion(ctx context.Context, id string, version int) (*schemas.Flow, error)
 }
 
-// Catalogue returns compiled flows by ID and version. Compiled versions are cached, because a
+// Catalog returns compiled flows by ID and version. Compiled versions are cached, because a
 // version never changes. The active version is read from the source each time. It is safe for
 // concurrent use.
-type Catalogue struct {
+type Catalog struct {
 	source Source
 	kinds  engine.Kinds
 
@@ -33,14 +33,14 @@ type version struct {
 	number int
 }
 
-// NewCatalogue returns an empty catalogue over the source.
-func NewCatalogue(source Source, kinds engine.Kinds) *Catalogue {
-	return &Catalogue{source: source, kinds: kinds, graphs: map[version]*engine.Graph{}}
+// NewCatalog returns an empty catalog over the source.
+func NewCatalog(source Source, kinds engine.Kinds) *Catalog {
+	return &Catalog{source: source, kinds: kinds, graphs: map[version]*engine.Graph{}}
 }
 
 // Active returns the graph of the flow's active version. For a missing flow it returns the
 // source's error.
-func (c *Catalogue) Active(ctx context.Context, flowID string) (*engine.Graph, error) {
+func (c *Catalog) Active(ctx context.Context, flowID string) (*engine.Graph, error) {
 	number, err := c.source.ActiveVersion(ctx, flowID)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (c *Catalogue) Active(ctx context.Context, flowID string) (*engine.Graph, e
 }
 
 // Graph returns the graph of one version of a flow.
-func (c *Catalogue) Graph(ctx context.Context, flowID string, number int) (*engine.Graph, error) {
+func (c *Catalog) Graph(ctx context.Context, flowID string, number int) (*engine.Graph, error) {
 	if g := c.cachedGraph(version{flowID, number}); g != nil {
 		return g, nil
 	}
@@ -60,7 +60,7 @@ func (c *Catalogue) Graph(ctx context.Context, flowID string, number int) (*engi
 	return c.compile(f)
 }
 
-func (c *Catalogue) cachedGraph(v version) *engine.Graph {
+func (c *Catalog) cachedGraph(v version) *engine.Graph {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.graphs[v]
@@ -68,7 +68,7 @@ func (c *Catalogue) cachedGraph(v version) *engine.Graph {
 
 // compile compiles a stored flow. Flows are checked when they are stored. One that no longer
 // compiles was stored without the checks, or for another release, and must not run.
-func (c *Catalogue) compile(f *schemas.Flow) (*engine.Graph, error) {
+func (c *Catalog) compile(f *schemas.Flow) (*engine.Graph, error) {
 	g, problems := engine.Compile(f, c.kinds)
 	if g == nil {
 		return nil, Faults(fmt.Sprintf("flow %s (%s) version %d does not compile", f.Handle, f.ID, f.ActiveVersion), problems)
