@@ -161,7 +161,7 @@ func TestServicesAreQueriedAndNotified(t *testing.T) {
 	confide(t, p)
 	// Only then has the server recorded the attempt: a server that is killed earlier has
 	// claimed the delivery for a minute.
-	eventually(t, "the service got the notification while down", func() bool { return strings.Contains(p.log.String(), "is tried again") })
+	eventually(t, "the service got the notification while down", func() bool { return strings.Contains(p.log.String(), "will be retried") })
 	p.kill()
 	log := p.log.String()
 	hidden(t, p.dir)

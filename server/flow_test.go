@@ -148,8 +148,8 @@ func TestFlowErrorsOfTheEngine(t *testing.T) {
 	}{
 		{"old token", stale, 409, schemas.CodeStaleStep, s.ExecutionID},
 		{"wrong action", answer(s, "og", nil), 400, schemas.CodeInvalidAction, `"og"`},
-		{"no action", answer(s, "", nil), 400, schemas.CodeInvalidAction, "no action"},
-		{"empty inputs are an answer", `{"executionId":"` + s.ExecutionID + `","inputs":{}}`, 400, schemas.CodeInvalidAction, "no action"},
+		{"no action", answer(s, "", nil), 400, schemas.CodeInvalidAction, "none was sent"},
+		{"empty inputs are an answer", `{"executionId":"` + s.ExecutionID + `","inputs":{}}`, 400, schemas.CodeInvalidAction, "none was sent"},
 		{"unknown run", `{"executionId":"none","action":"go"}`, 400, schemas.CodeExecutionNotFound, `"none"`},
 		{"unknown run resumed", `{"executionId":"none"}`, 400, schemas.CodeExecutionNotFound, `"none"`},
 		{"empty id", `{"executionId":""}`, 400, schemas.CodeExecutionNotFound, `""`},
