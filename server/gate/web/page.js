@@ -17,7 +17,7 @@ export function view(name, ...nodes) {
 export const message = (name, title, text, ...ways) => view(name, heading(title), text && el("p", { class: "lead" }, text), ...ways);
 
 export function fail(error, ...ways) {
-	view("over", heading(t("over")), explain(error), ways);
+	view("over", heading(t("over")), describe(error), ways);
 	byId("heading").focus();
 }
 
@@ -26,9 +26,9 @@ export const tell = (text) => { byId("status").textContent = text; };
 
 export const note = (text) => byId("alert").replaceChildren(el("p", {}, text));
 
-export const complain = (error) => byId("alert").replaceChildren(el("div", { class: "fault" }, explain(error)));
+export const complain = (error) => byId("alert").replaceChildren(el("div", { class: "fault" }, describe(error)));
 
-function explain(error) {
+function describe(error) {
 	const { text, details } = explain(error);
 	return [el("p", {}, text), details && el("details", {}, el("summary", {}, t("details")), el("p", {}, details))];
 }
