@@ -49,6 +49,28 @@ func (s *server) pageOf(r *http.Request, plural string, items []any) (listing, e
 	}, nil
 }
 
+// writeList writes the page of a list that q selects. It reads one item more than the page has, to
+// find out whether another page follows: with the total, a list that changes meanwhile could end too
+// early or never.
+func (s *server) writeList(w http.ResponseWriter, path, plural string, q directory.Query, read func(directory.Query) (*directory.Page, error)) error {
+	oneMore := q
+	oneMore.Limit++
+	page, err := read(oneMore)
+	if err != nil {
+		return err
+	}
+	more := len(page.Items) > q.Limit
+	page.Items = page.Items[:min(len(page.Items), q.Limit)]
+	values, last := make([]any, len(page.Items)), ""
+	for i, item := range page.Items {
+		values[i], last = item.Value, item.ID
+	}
+	return writeJSON(w, http.StatusOK, listing{
+		total: page.Total, start: q.Offset + 1, plural: plural, items: values,
+		links: s.links(path, q, len(values), last, more),
+	})
+}
+
 // links returns the links of a page with count items. next contains the last id of the page, so
 // that the store need not count from the start: each page of a long list costs the same. last is ""
 // for lists that are always short.

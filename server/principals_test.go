@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/schemas"
 )
 
 // Members of groups and assignments of roles are lists that clients read page by page,
@@ -81,4 +83,35 @@ func principalNames(list []members) (names []string) {
 		names = append(names, p.text("type")+"/"+p.text("id"))
 	}
 	return names
+}
+
+// The members of a large group are read page by page, each once and in their order.
+func TestLargeGroupsAreReadInPages(t *testing.T) {
+	n := 25_000
+	if testing.Short() {
+		n = 250
+	}
+	h := newTestServer(t)
+	now := h.clock()
+	group := schemas.Group{ID: schemas.NewID(), Name: "Large", OUID: h.unit, CreatedAt: now, UpdatedAt: now}
+	err := h.db.Update(t.Context(), func(tx *store.Tx) error {
+		for range n {
+			u := schemas.User{ID: schemas.NewID(), Type: "Person", OUID: h.unit, CreatedAt: now, UpdatedAt: now}
+			group.Members = append(group.Members, schemas.Principal{Type: schemas.UserPrincipal, ID: u.ID})
+			if err := store.Users().Insert(tx, &u); err != nil {
+				return err
+			}
+		}
+		return store.Groups().Insert(tx, &group)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, pages := h.pages("/groups/"+group.ID+"/members?limit=100", "members", nil)
+	if len(names) != n || pages != n/100+min(n%100, 1) || !slices.IsSorted(names) {
+		t.Errorf("%d members on %d pages, sorted: %t", len(names), pages, slices.IsSorted(names))
+	}
+	for _, id := range []string{"nope", "%00"} {
+		fails(t, h.do("GET", "/groups/"+id+"/members", "", h.admin), 404, "group_not_found")
+	}
 }

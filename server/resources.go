@@ -24,31 +24,9 @@ func (h nounHandlers) list(w http.ResponseWriter, r *http.Request, c *caller) er
 	if err != nil {
 		return err
 	}
-	page, more, err := h.page(r, c, q)
-	if err != nil {
-		return err
-	}
-	values, last := make([]any, len(page.Items)), ""
-	for i, item := range page.Items {
-		values[i], last = item.Value, item.ID
-	}
-	return writeJSON(w, http.StatusOK, listing{
-		total: page.Total, start: q.Offset + 1, plural: h.noun.Plural, items: values,
-		links: h.links(h.noun.Path, q, len(values), last, more),
+	return h.writeList(w, h.noun.Path, h.noun.Plural, q, func(q directory.Query) (*directory.Page, error) {
+		return h.resource.List(r.Context(), c.Call, q)
 	})
-}
-
-// page reads a page, and whether there are more after it. It requests one more than the limit to
-// find out: with the total, a list that changes meanwhile could end too early or never.
-func (h nounHandlers) page(r *http.Request, c *caller, q directory.Query) (*directory.Page, bool, error) {
-	wanted := q.Limit
-	q.Limit++
-	page, err := h.resource.List(r.Context(), c.Call, q)
-	if err != nil || len(page.Items) <= wanted {
-		return page, false, err
-	}
-	page.Items = page.Items[:wanted]
-	return page, true, nil
 }
 
 // create handles POST /users and the like.

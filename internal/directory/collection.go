@@ -109,6 +109,25 @@ func (c *collection[T]) Find(ctx context.Context, call Call, key string) (*Item,
 	return c.item(v), nil
 }
 
+// principals returns a page of the principals of the resource with the id. The ID of an item is the
+// cursor of the page that follows it: "<type>/<id>".
+func (c *collection[T]) principals(ctx context.Context, call Call, id string, q Query) (*Page, error) {
+	page := store.PrincipalPage{Limit: q.Limit, Offset: q.Offset}
+	if q.After != "" {
+		kind, after, _ := strings.Cut(q.After, "/")
+		page.After, page.Offset = schemas.Principal{Type: schemas.PrincipalType(kind), ID: after}, 0
+	}
+	found, total, err := c.table.Principals(ctx, c.d.reader(call), id, page)
+	if err != nil {
+		return nil, err
+	}
+	p := &Page{Total: total, Items: make([]Item, len(found))}
+	for i, one := range found {
+		p.Items[i] = Item{ID: string(one.Type) + "/" + one.ID, Value: one}
+	}
+	return p, nil
+}
+
 // item returns the resource without the members that are never shown.
 func (c *collection[T]) item(v *T) *Item {
 	m := c.meta(v)

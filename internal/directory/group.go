@@ -31,6 +31,11 @@ func (d *Directory) AddMember(ctx context.Context, c Call, groupID string, p sch
 	return d.groups.updatePart(ctx, c, groupID, "members[0]", func(_ *writeContext, g *schemas.Group) { g.Members = addPrincipal(g.Members, p) })
 }
 
+// Members returns a page of the members of a group, sorted by type and id.
+func (d *Directory) Members(ctx context.Context, c Call, groupID string, q Query) (*Page, error) {
+	return d.groups.principals(ctx, c, groupID, q)
+}
+
 // RemoveMember removes a user or a group from a group. A missing member changes nothing.
 func (d *Directory) RemoveMember(ctx context.Context, c Call, groupID string, p schemas.Principal) (*Item, error) {
 	return d.groups.updatePart(ctx, c, groupID, "members[0]", func(_ *writeContext, g *schemas.Group) { g.Members = removePrincipal(g.Members, p) })

@@ -32,6 +32,11 @@ func (d *Directory) Assign(ctx context.Context, c Call, roleID string, p schemas
 	return d.roles.updatePart(ctx, c, roleID, "assignments[0]", func(_ *writeContext, r *schemas.Role) { r.Assignments = addPrincipal(r.Assignments, p) })
 }
 
+// Assignments returns a page of the assignments of a role, sorted by type and id.
+func (d *Directory) Assignments(ctx context.Context, c Call, roleID string, q Query) (*Page, error) {
+	return d.roles.principals(ctx, c, roleID, q)
+}
+
 // Unassign removes an assignment of a role. A missing assignment changes nothing.
 func (d *Directory) Unassign(ctx context.Context, c Call, roleID string, p schemas.Principal) (*Item, error) {
 	return d.roles.updatePart(ctx, c, roleID, "assignments[0]", func(_ *writeContext, r *schemas.Role) { r.Assignments = removePrincipal(r.Assignments, p) })

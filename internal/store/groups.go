@@ -18,8 +18,13 @@ func Groups() *Table[schemas.Group] {
 		{column: "created_at", member: func(g *group) any { return (*microTime)(&g.CreatedAt) }},
 		{column: "updated_at", member: func(g *group) any { return (*microTime)(&g.UpdatedAt) }},
 	})
-	table.complete, table.write = readMembers, writeMembers
+	table.complete, table.write, table.principals = readMembers, writeMembers, members()
 	return table
+}
+
+func members() principals {
+	return principals{"group_members", "group_id", map[schemas.PrincipalType]string{
+		schemas.UserPrincipal: "user_id", schemas.GroupPrincipal: "member_id"}}
 }
 
 func groupID(g *schemas.Group) string { return g.ID }
@@ -50,7 +55,5 @@ func writeMembers(t *Tx, g *schemas.Group) error {
 	if err := readMembers(t.tx.ctx, t, was); err != nil {
 		return err
 	}
-	members := principals{"group_members", "group_id", map[schemas.PrincipalType]string{
-		schemas.UserPrincipal: "user_id", schemas.GroupPrincipal: "member_id"}}
-	return members.rewrite(t, g.ID, was[0].Members, g.Members)
+	return members().rewrite(t, g.ID, was[0].Members, g.Members)
 }

@@ -51,6 +51,10 @@ func TestListsUseIndexes(t *testing.T) {
 	}
 	_, err := Flows().Versions(t.Context(), received, "x", Page{Limit: 3})
 	noError(t, err)
+	_, _, err = Groups().Principals(t.Context(), received, "team", PrincipalPage{Limit: 3})
+	noError(t, err)
+	_, _, err = Roles().Principals(t.Context(), received, "clerk", PrincipalPage{Limit: 3})
+	noError(t, err)
 	for _, q := range received.queries {
 		steps := plan(t, s, q)
 		for _, step := range wholeTables(t, s, q, steps) {

@@ -19,8 +19,13 @@ func Roles() *Table[schemas.Role] {
 		{column: "created_at", member: func(v *role) any { return (*microTime)(&v.CreatedAt) }},
 		{column: "updated_at", member: func(v *role) any { return (*microTime)(&v.UpdatedAt) }},
 	})
-	table.complete, table.write = readGrants, writeGrants
+	table.complete, table.write, table.principals = readGrants, writeGrants, assignments()
 	return table
+}
+
+func assignments() principals {
+	return principals{"role_assignments", "role_id", map[schemas.PrincipalType]string{
+		schemas.UserPrincipal: "user_id", schemas.GroupPrincipal: "group_id", schemas.ApplicationPrincipal: "application_id"}}
 }
 
 func roleID(v *schemas.Role) string { return v.ID }
@@ -69,7 +74,5 @@ func writeGrants(t *Tx, v *schemas.Role) error {
 			return err
 		}
 	}
-	assignments := principals{"role_assignments", "role_id", map[schemas.PrincipalType]string{
-		schemas.UserPrincipal: "user_id", schemas.GroupPrincipal: "group_id", schemas.ApplicationPrincipal: "application_id"}}
-	return assignments.rewrite(t, v.ID, was[0].Assignments, v.Assignments)
+	return assignments().rewrite(t, v.ID, was[0].Assignments, v.Assignments)
 }

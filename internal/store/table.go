@@ -31,6 +31,8 @@ type Table[T any] struct {
 	// may be nil.
 	complete func(ctx context.Context, r Reader, found []T) error
 	write    func(t *Tx, v *T) error
+	// principals is the table of the principals of a resource; the zero value if there are none.
+	principals principals
 	// exact maps the value of a member to the key that the condition compares, and returns
 	// whether a resource really has the value. At most one row then meets the condition. exact
 	// and has may be nil.
@@ -65,9 +67,13 @@ func (of *Table[T]) Get(ctx context.Context, r Reader, id string) (*T, error) {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, schemas.Errorf(schemas.NotFound, of.code, "There is no %s with the id %.64q.", of.noun, id)
+		return nil, of.notFound(id)
 	}
 	return &found[0], nil
+}
+
+func (of *Table[T]) notFound(id string) error {
+	return schemas.Errorf(schemas.NotFound, of.code, "There is no %s with the id %.64q.", of.noun, id)
 }
 
 // Find returns the resource whose member, one of Filters, has the value; nil if there is none,
