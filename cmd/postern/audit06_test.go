@@ -33,10 +33,7 @@ type keyWorld struct {
 
 func newKeyWorld(t *testing.T, environ ...string) *keyWorld {
 	t.Helper()
-	maker, err := passkeytest.NewCA("trusted")
-	if err != nil {
-		t.Fatal(err)
-	}
+	maker := passkeytest.NewCA("trusted")
 	file := filepath.Join(t.TempDir(), "makers.pem")
 	if err := os.WriteFile(file, maker.PEM(), 0o600); err != nil {
 		t.Fatal(err)
@@ -124,10 +121,7 @@ func TestAudit06AKeyWithoutUserVerificationIsOneFactor(t *testing.T) {
 // The claims about a passkey are what was verified: user verification, and an attestation
 // that chained to a trust anchor at registration.
 func TestAudit06HardwareIsWhatAttestationProves(t *testing.T) {
-	stranger, err := passkeytest.NewCA("an unknown maker")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stranger := passkeytest.NewCA("an unknown maker")
 	w := newKeyWorld(t)
 	trusted, unknown := passkeytest.AttestedBy(w.maker), passkeytest.AttestedBy(stranger)
 	for i, test := range []struct {

@@ -1,10 +1,10 @@
 package password
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -49,6 +49,17 @@ type phc struct {
 	salt, key []byte
 }
 
+// check reports the first parameter or length that is out of bounds.
+func (h phc) check() error {
+	switch {
+	case len(h.salt) < minSalt || len(h.salt) > maxSalt:
+		return fmt.Errorf("the salt has %d bytes, expected %d to %d", len(h.salt), minSalt, maxSalt)
+	case len(h.key) < minKey || len(h.key) > maxKey:
+		return fmt.Errorf("the key has %d bytes, expected %d to %d", len(h.key), minKey, maxKey)
+	}
+	return h.params.check()
+}
+
 // String writes the PHC string format.
 func (h phc) String() string {
 	b64 := base64.RawStdEncoding
@@ -59,65 +70,18 @@ func (h phc) String() string {
 // parsePHC accepts only what String writes: every hash has one spelling. Its errors never contain
 // the salt or the key.
 func parsePHC(s string) (phc, error) {
+	form := errors.New("expected $argon2id$v=19$m=…,t=…,p=…$salt$key, with decimal numbers and base64 without padding")
 	parts := strings.Split(s, "$")
-	if len(parts) != 6 || parts[0] != "" {
-		return phc{}, errors.New("expected $argon2id$v=19$m=…,t=…,p=…$salt$key")
+	if len(parts) != 6 {
+		return phc{}, form
 	}
-	if parts[1] != "argon2id" || parts[2] != "v=19" {
-		return phc{}, errors.New("expected argon2id of version 19 (1.3)")
+	var h phc
+	_, err1 := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &h.memoryKiB, &h.iterations, &h.parallelism)
+	salt, err2 := base64.RawStdEncoding.DecodeString(parts[4])
+	key, err3 := base64.RawStdEncoding.DecodeString(parts[5])
+	h.salt, h.key = salt, key
+	if cmp.Or(err1, err2, err3) != nil || h.String() != s {
+		return phc{}, form
 	}
-	p, err := parseParams(parts[3])
-	if err != nil {
-		return phc{}, err
-	}
-	salt, err := parseBytes(parts[4], "salt", minSalt, maxSalt)
-	if err != nil {
-		return phc{}, err
-	}
-	key, err := parseBytes(parts[5], "key", minKey, maxKey)
-	return phc{params: p, salt: salt, key: key}, err
-}
-
-func parseParams(s string) (params, error) {
-	fields := strings.Split(s, ",")
-	if len(fields) != 3 {
-		return params{}, errors.New("expected the parameters m, t and p, in this order")
-	}
-	var n [3]uint32
-	for i, name := range []string{"m=", "t=", "p="} {
-		v, err := parseNumber(fields[i], name)
-		if err != nil {
-			return params{}, err
-		}
-		n[i] = v
-	}
-	if n[2] > maxParallelism { // before the conversion below could wrap it around
-		return params{}, fmt.Errorf("p=%d is not within 1 and %d", n[2], maxParallelism)
-	}
-	p := params{memoryKiB: n[0], iterations: n[1], parallelism: uint8(n[2])}
-	return p, p.check()
-}
-
-func parseNumber(field, name string) (uint32, error) {
-	text, ok := strings.CutPrefix(field, name)
-	v, err := strconv.ParseUint(text, 10, 32)
-	if !ok || err != nil || strconv.FormatUint(v, 10) != text {
-		return 0, fmt.Errorf("expected %s and a decimal number", name)
-	}
-	return uint32(v), nil
-}
-
-func parseBytes(s, what string, least, most int) ([]byte, error) {
-	if len(s) > base64.RawStdEncoding.EncodedLen(most) {
-		return nil, fmt.Errorf("the %s is longer than %d bytes", what, most)
-	}
-	raw, err := base64.RawStdEncoding.DecodeString(s)
-	// The decoder accepts line breaks and unused trailing bits; encoding again detects both.
-	if err != nil || base64.RawStdEncoding.EncodeToString(raw) != s {
-		return nil, fmt.Errorf("the %s is not base64 without padding", what)
-	}
-	if len(raw) < least || len(raw) > most {
-		return nil, fmt.Errorf("the %s has %d bytes, expected %d to %d", what, len(raw), least, most)
-	}
-	return raw, nil
+	return h, h.check()
 }

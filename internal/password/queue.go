@@ -1,6 +1,7 @@
 package password
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -25,21 +26,23 @@ type Source struct {
 // fails. An attacker with more networks than places can still fill the queue.
 type queue struct {
 	mu      sync.Mutex
-	idle    int // free workers
-	places  int // free places to wait
-	waiting networkQueue
+	idle    int              // free workers
+	places  int              // free places to wait
+	waiting []*waitingCaller // in order of arrival
+	served  int              // counts the callers that got a worker or came to wait
 }
 
 // waitingCaller is a waiting caller. It receives nil when it has a worker, or an error.
 type waitingCaller struct {
-	path  [2][16]byte
+	Source
+	turn  [2]int // of its wide network, and of the near one in it; the least is next
 	ready chan error
 }
 
 // acquire returns when the caller has a worker, which release frees. It fails at once if there is
 // no place to wait, later if another network gets the place, and when ctx ends.
 func (q *queue) acquire(ctx context.Context, from Source) error {
-	t := &waitingCaller{path: [2][16]byte{from.Wide, from.Near}, ready: make(chan error, 1)}
+	t := &waitingCaller{Source: from, ready: make(chan error, 1)}
 	if err := q.join(t); err != nil {
 		return err
 	}
@@ -64,21 +67,21 @@ func (q *queue) join(t *waitingCaller) error {
 	case q.places > 0:
 		q.places--
 	default:
-		last := q.waiting.shed(t.path[:])
+		last := q.shed(t.Source)
 		if last == nil {
 			return overloaded()
 		}
-		q.waiting.remove(last, last.path[:])
+		q.remove(last)
 		last.ready <- overloaded()
 	}
-	q.waiting.push(t, t.path[:])
+	q.push(t)
 	return nil
 }
 
 // leave removes a caller that no longer waits. A worker that it has just got is freed.
 func (q *queue) leave(t *waitingCaller) {
 	q.mu.Lock()
-	waited := q.waiting.remove(t, t.path[:])
+	waited := q.remove(t)
 	if waited {
 		q.places++
 	}
@@ -92,7 +95,7 @@ func (q *queue) leave(t *waitingCaller) {
 func (q *queue) release() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	t := q.waiting.next()
+	t := q.next()
 	if t == nil {
 		q.idle++
 		return
@@ -101,108 +104,70 @@ func (q *queue) release() {
 	t.ready <- nil
 }
 
-// networkQueue is a tree of waiting callers: each inner node has one lane for each network, and the
-// leaves have the callers of one network.
-type networkQueue struct {
-	key   [16]byte
-	count int              // waiting callers in it
-	lanes []*networkQueue  // with waiting callers, in order of their turns
-	turns []*waitingCaller // in order of arrival
+// push adds a caller. Its networks have the turns of their waiting callers, or the last ones.
+func (q *queue) push(t *waitingCaller) {
+	q.served++
+	t.turn = [2]int{q.served, q.served}
+	for _, other := range q.waiting {
+		if other.Wide == t.Wide {
+			t.turn[0] = other.turn[0]
+		}
+		if other.Source == t.Source {
+			t.turn[1] = other.turn[1]
+		}
+	}
+	q.waiting = append(q.waiting, t)
 }
 
-// find returns the lane of a network and its index, or nil.
-func (l *networkQueue) find(key [16]byte) (int, *networkQueue) {
-	i := slices.IndexFunc(l.lanes, func(one *networkQueue) bool { return one.key == key })
-	if i < 0 {
-		return i, nil
-	}
-	return i, l.lanes[i]
-}
-
-func (l *networkQueue) push(t *waitingCaller, path [][16]byte) {
-	l.count++
-	if len(path) == 0 {
-		l.turns = append(l.turns, t)
-		return
-	}
-	_, to := l.find(path[0])
-	if to == nil {
-		to = &networkQueue{key: path[0]}
-		l.lanes = append(l.lanes, to)
-	}
-	to.push(t, path[1:])
-}
-
-// next removes and returns the caller whose turn it is, nil if there is none. Its lane then becomes
-// the last one.
-func (l *networkQueue) next() *waitingCaller {
-	if l.count == 0 {
+// next removes and returns the caller whose turn it is, nil if there is none. The turn of its
+// networks is then the last one.
+func (q *queue) next() *waitingCaller {
+	if len(q.waiting) == 0 {
 		return nil
 	}
-	l.count--
-	if len(l.turns) > 0 {
-		t := l.turns[0]
-		l.turns = slices.Delete(l.turns, 0, 1)
-		return t
-	}
-	first := l.lanes[0]
-	l.lanes = slices.Delete(l.lanes, 0, 1)
-	t := first.next()
-	if first.count > 0 {
-		l.lanes = append(l.lanes, first)
+	t := slices.MinFunc(q.waiting, func(a, b *waitingCaller) int { return slices.Compare(a.turn[:], b.turn[:]) })
+	q.remove(t)
+	q.served++
+	for _, other := range q.waiting {
+		if other.Wide == t.Wide {
+			other.turn[0] = q.served
+		}
+		if other.Source == t.Source {
+			other.turn[1] = q.served
+		}
 	}
 	return t
 }
 
-// remove removes a caller from the lane and reports whether it was there.
-func (l *networkQueue) remove(t *waitingCaller, path [][16]byte) bool {
-	if len(path) == 0 {
-		i := slices.Index(l.turns, t)
-		if i >= 0 {
-			l.turns = slices.Delete(l.turns, i, i+1)
-			l.count--
-		}
-		return i >= 0
-	}
-	i, in := l.find(path[0])
-	if in == nil || !in.remove(t, path[1:]) {
-		return false
-	}
-	if l.count--; in.count == 0 {
-		l.lanes = slices.Delete(l.lanes, i, i+1)
-	}
-	return true
+// remove removes a caller and reports whether it waited.
+func (q *queue) remove(t *waitingCaller) bool {
+	waiting := len(q.waiting)
+	q.waiting = slices.DeleteFunc(q.waiting, func(other *waitingCaller) bool { return other == t })
+	return len(q.waiting) < waiting
 }
 
-// shed returns the caller that loses its place to one more caller of the network of the path: the
-// last one of the network with the most. It is nil if that network would then have the most itself.
-func (l *networkQueue) shed(path [][16]byte) *waitingCaller {
-	if len(path) == 0 || len(l.lanes) == 0 {
-		return nil
+// shed returns the caller that loses its place to one more caller from a source: the last one of
+// the near network with the most, in the wide network with the most. It is nil if the networks of
+// the source would then have the most themselves.
+func (q *queue) shed(from Source) *waitingCaller {
+	wide, near := map[[16]byte]int{}, map[Source]int{}
+	for _, t := range q.waiting {
+		wide[t.Wide]++
+		near[t.Source]++
 	}
-	most, own := l.longest(), 0
-	if _, to := l.find(path[0]); to != nil {
-		own = to.count
+	var most *waitingCaller
+	for _, t := range q.waiting {
+		if most == nil || cmp.Or(wide[t.Wide]-wide[most.Wide], near[t.Source]-near[most.Source]) >= 0 {
+			most = t
+		}
 	}
 	switch {
-	case most.key == path[0]:
-		return most.shed(path[1:])
-	case most.count > own+1:
-		return most.last()
+	case most == nil,
+		most.Wide != from.Wide && wide[most.Wide] <= wide[from.Wide]+1,
+		most.Wide == from.Wide && near[most.Source] <= near[from]+1:
+		return nil
 	}
-	return nil
-}
-
-// last returns the caller that came last to the longest of the lanes.
-func (l *networkQueue) last() *waitingCaller {
-	if len(l.lanes) == 0 {
-		return l.turns[len(l.turns)-1]
-	}
-	return l.longest().last()
-}
-
-func (l *networkQueue) longest() *networkQueue {
-	return slices.MaxFunc(l.lanes, func(a, b *networkQueue) int { return a.count - b.count })
+	return most
 }
 
 func overloaded() error {

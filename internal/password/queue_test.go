@@ -59,7 +59,7 @@ func (s *stage) settled(waiting, refused int) {
 	for {
 		s.queue.mu.Lock()
 		s.mu.Lock()
-		done := s.queue.waiting.count == waiting && len(s.refused) == refused
+		done := len(s.queue.waiting) == waiting && len(s.refused) == refused
 		s.mu.Unlock()
 		s.queue.mu.Unlock()
 		if runtime.Gosched(); done {
@@ -168,8 +168,8 @@ func TestLeaving(t *testing.T) {
 	s.settled(1, 0)
 	cancel()
 	s.settled(0, 1)
-	if s.queue.places != 2 || len(s.queue.waiting.lanes) != 0 {
-		t.Errorf("%d places, %d lanes", s.queue.places, len(s.queue.waiting.lanes))
+	if s.queue.places != 2 || len(s.queue.waiting) != 0 {
+		t.Errorf("%d places, %d waiting", s.queue.places, len(s.queue.waiting))
 	}
 	late := &waitingCaller{ready: make(chan error, 1)}
 	if err := s.queue.join(late); err != nil {
@@ -208,7 +208,7 @@ func FuzzQueue(f *testing.F) {
 				q.leave(in[i])
 				in = slices.Delete(in, i, i+1)
 			default:
-				turn := &waitingCaller{path: [2][16]byte{{step % 4}, {step / 4 % 4}}, ready: make(chan error, 1)}
+				turn := &waitingCaller{Source: Source{Wide: [16]byte{step % 4}, Near: [16]byte{step / 4 % 4}}, ready: make(chan error, 1)}
 				if q.join(turn) == nil {
 					in = append(in, turn)
 				}
@@ -224,8 +224,8 @@ func FuzzQueue(f *testing.F) {
 					return false
 				}
 			})
-			if running+q.idle != 2 || len(in)+q.places != 4 || q.waiting.count != len(in) || len(in) > 0 && q.idle > 0 {
-				t.Fatalf("%d run, %d idle, %d wait, %d counted, %d places", running, q.idle, len(in), q.waiting.count, q.places)
+			if running+q.idle != 2 || len(in)+q.places != 4 || len(q.waiting) != len(in) || len(in) > 0 && q.idle > 0 {
+				t.Fatalf("%d run, %d idle, %d wait, %d counted, %d places", running, q.idle, len(in), len(q.waiting), q.places)
 			}
 		}
 	})

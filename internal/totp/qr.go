@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
 
+	"github.com/boombuler/barcode"
 	"github.com/boombuler/barcode/qr"
 )
 
@@ -24,28 +26,17 @@ func QRCode(text string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("totp: drawing a QR code: %w", err)
 	}
-	modules := code.Bounds()
-	size := (modules.Dx() + 2*quietModules) * modulePixels
-	picture := image.NewPaletted(image.Rect(0, 0, size, size), color.Palette{color.White, color.Black})
-	for y := range modules.Dy() {
-		for x := range modules.Dx() {
-			if code.At(x, y) == color.Black {
-				darken(picture, x+quietModules, y+quietModules)
-			}
-		}
+	modules := code.Bounds().Dx()
+	code, err = barcode.Scale(code, modules*modulePixels, modules*modulePixels)
+	if err != nil {
+		return "", fmt.Errorf("totp: drawing a QR code: %w", err)
 	}
+	margin := image.Pt(quietModules*modulePixels, quietModules*modulePixels)
+	picture := image.NewPaletted(image.Rectangle{Max: code.Bounds().Max.Add(margin.Mul(2))}, color.Palette{color.White, color.Black})
+	draw.Draw(picture, code.Bounds().Add(margin), code, image.Point{}, draw.Src)
 	var encoded bytes.Buffer
 	if err := png.Encode(&encoded, picture); err != nil {
 		return "", fmt.Errorf("totp: %w", err)
 	}
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(encoded.Bytes()), nil
-}
-
-// darken draws a dark module.
-func darken(picture *image.Paletted, x, y int) {
-	for dy := range modulePixels {
-		for dx := range modulePixels {
-			picture.SetColorIndex(x*modulePixels+dx, y*modulePixels+dy, 1)
-		}
-	}
 }

@@ -1,8 +1,10 @@
 package passkeytest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -57,16 +59,11 @@ func parseOptions(raw json.RawMessage, origin string) (*options, error) {
 	if o.Challenge == "" {
 		return nil, fmt.Errorf("read the options: they have no challenge (is there a publicKey member around them?)")
 	}
-	if o.RPID == "" {
-		o.RPID = o.RP.ID
+	page, err := url.Parse(origin)
+	if err != nil {
+		return nil, fmt.Errorf("read the origin: %w", err)
 	}
-	if o.RPID == "" {
-		u, err := url.Parse(origin)
-		if err != nil {
-			return nil, fmt.Errorf("read the origin: %w", err)
-		}
-		o.RPID = u.Hostname()
-	}
+	o.RPID = cmp.Or(o.RPID, o.RP.ID, page.Hostname())
 	return &o, nil
 }
 
@@ -75,45 +72,42 @@ func listed(list []descriptor, id []byte) bool {
 }
 
 // clientData returns the collected client data of L3 §5.8.1.
-func (c *call) clientData(ceremony, challenge, origin string) ([]byte, error) {
+func (c *call) clientData(ceremony string) []byte {
 	data := struct {
 		Type        string `json:"type"`
 		Challenge   string `json:"challenge"`
 		Origin      string `json:"origin"`
 		CrossOrigin bool   `json:"crossOrigin"`
 		TopOrigin   string `json:"topOrigin,omitempty"`
-	}{Type: ceremony, Challenge: challenge, Origin: origin}
-	if c.has(WrongType) {
-		data.Type = map[string]string{"webauthn.create": "webauthn.get", "webauthn.get": "webauthn.create"}[ceremony]
+	}{Type: ceremony, Challenge: c.options.Challenge, Origin: c.origin}
+	for _, fault := range c.faults {
+		switch fault {
+		case WrongType:
+			data.Type = map[string]string{"webauthn.create": "webauthn.get", "webauthn.get": "webauthn.create"}[ceremony]
+		case WrongChallenge:
+			data.Challenge = encode(make([]byte, 32))
+		case WrongOrigin:
+			data.Origin = "https://evil.example"
+		case CrossOrigin:
+			data.CrossOrigin = true
+		case TopOrigin:
+			data.TopOrigin = "https://evil.example"
+		}
 	}
-	if c.has(WrongChallenge) {
-		data.Challenge = encode(make([]byte, 32))
-	}
-	if c.has(WrongOrigin) {
-		data.Origin = "https://evil.example"
-	}
-	data.CrossOrigin = c.has(CrossOrigin)
-	if c.has(TopOrigin) {
-		data.TopOrigin = "https://evil.example"
-	}
-	text, err := json.Marshal(data)
-	return c.garbled(text), err
-}
-
-// garbled applies the faults of encoding to client data.
-func (c *call) garbled(clientData []byte) []byte {
+	text := must(json.Marshal(data))
 	if c.has(NotUTF8) {
-		clientData = slices.Concat([]byte("{\"note\":\"\xff\","), clientData[1:])
+		text = slices.Concat([]byte("{\"note\":\"\xff\","), text[1:])
 	}
 	if c.has(NotJSON) {
-		clientData = clientData[1:]
+		text = text[1:]
 	}
-	return clientData
+	return text
 }
 
 // authData returns the authenticator data of L3 §6.1 with the attested credential data, if
 // any.
-func (a *Authenticator) authData(c *call, rpID string, count uint32, attested []byte) []byte {
+func (a *Authenticator) authData(c *call, count uint32, attested []byte) []byte {
+	rpID := c.options.RPID
 	if c.has(WrongRPID) {
 		rpID = "evil.example"
 	}
@@ -122,7 +116,7 @@ func (a *Authenticator) authData(c *call, rpID string, count uint32, attested []
 	}
 	hash := sha256.Sum256([]byte(rpID))
 	data := append(hash[:], a.flags(c, attested != nil))
-	data = slices.Concat(data, uint32Bytes(count), attested)
+	data = append(binary.BigEndian.AppendUint32(data, count), attested...)
 	if c.has(ShortData) {
 		data = data[:len(data)-1]
 	}
@@ -141,32 +135,37 @@ func (a *Authenticator) flags(c *call, attested bool) byte {
 	if attested {
 		flags |= flagAT
 	}
-	if c.has(BSWithoutBE) {
-		flags = flags&^flagBE | flagBS
+	changes := map[Fault]struct{ clear, set byte }{
+		BSWithoutBE:     {flagBE, flagBS},
+		NoExtensionData: {0, flagED},
+		NoUP:            {flagUP, 0},
+		NoUV:            {flagUV, 0},
 	}
-	if c.has(NoExtensionData) {
-		flags |= flagED
-	}
-	if c.has(NoUP) {
-		flags &^= flagUP
-	}
-	if c.has(NoUV) {
-		flags &^= flagUV
+	for _, fault := range c.faults {
+		flags = flags&^changes[fault].clear | changes[fault].set
 	}
 	return flags
 }
 
 // signed signs authenticator data and the hash of the client data (L3 §6.3.3).
-func (c *call) signed(k key, authData, clientData []byte) ([]byte, error) {
+func (c *call) signed(k key, authData, clientData []byte) []byte {
 	hash := sha256.Sum256(clientData)
-	signature, err := k.sign(slices.Concat(authData, hash[:]))
-	if err == nil && c.has(BadSignature) {
+	signature := k.sign(slices.Concat(authData, hash[:]))
+	if c.has(BadSignature) {
 		signature[len(signature)-1] ^= 1
 	}
-	return signature, err
+	return signature
 }
 
 // oversized returns a credential ID longer than the 1023 bytes allowed.
 func oversized(id []byte) []byte { return append(id, make([]byte, 1024-len(id))...) }
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+// must returns a value whose creation cannot fail here: keys and randomness are the package's own.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}

@@ -1,7 +1,6 @@
 package passkeytest
 
 import (
-	"crypto/ecdsa"
 	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -18,19 +17,12 @@ type CA struct {
 }
 
 // NewCA returns an authority. The same seed gives the same one.
-func NewCA(seed string) (*CA, error) {
-	k, err := newKey(algES256, mathrand.NewChaCha8(sha256.Sum256([]byte("authority "+seed))))
-	if err != nil {
-		return nil, err
-	}
+func NewCA(seed string) *CA {
+	k := newKey(algES256, mathrand.NewChaCha8(sha256.Sum256([]byte("authority "+seed))))
 	template := certificate(pkix.Name{Organization: []string{"Example Keys"}, CommonName: "Example Keys Root " + seed})
 	template.IsCA, template.KeyUsage = true, x509.KeyUsageCertSign
-	raw, err := x509.CreateCertificate(nil, template, template, k.signer.Public(), k.signer)
-	if err != nil {
-		return nil, err
-	}
-	parsed, err := x509.ParseCertificate(raw)
-	return &CA{parsed, k}, err
+	raw := must(x509.CreateCertificate(nil, template, template, k.signer.Public(), k.signer))
+	return &CA{must(x509.ParseCertificate(raw)), k}
 }
 
 // PEM returns the trust anchor in PEM, for the configuration key passkey.trust_anchors.
@@ -44,18 +36,14 @@ func AttestedBy(ca *CA) Option { return func(a *Authenticator) { a.maker = ca } 
 
 // attestation returns the key that signs statements, and its certificate chain without the trust
 // anchor. Authenticators of one model share one key.
-func (ca *CA) attestation() (k key, chain []any, err error) {
-	k, err = newKey(algES256, mathrand.NewChaCha8(sha256.Sum256(ca.Certificate.Raw)))
-	if err != nil {
-		return k, nil, err
-	}
+func (ca *CA) attestation() (k key, chain []any) {
+	k = newKey(algES256, mathrand.NewChaCha8(sha256.Sum256(ca.Certificate.Raw)))
 	// The subject is that of L3 §8.2.1.
 	template := certificate(pkix.Name{
 		Country: []string{"SE"}, Organization: []string{"Example Keys"},
 		OrganizationalUnit: []string{"Authenticator Attestation"}, CommonName: "Example Key",
 	})
-	raw, err := x509.CreateCertificate(nil, template, ca.Certificate, k.signer.Public().(*ecdsa.PublicKey), ca.key.signer)
-	return k, []any{raw}, err
+	return k, []any{must(x509.CreateCertificate(nil, template, ca.Certificate, k.signer.Public(), ca.key.signer))}
 }
 
 // certificate is the template of a certificate with a long validity.

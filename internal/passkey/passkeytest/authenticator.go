@@ -116,8 +116,4 @@ func (a *Authenticator) Forget(id []byte) {
 }
 
 // bytes returns n bytes of the authenticator's randomness.
-func (a *Authenticator) bytes(n int) ([]byte, error) {
-	b := make([]byte, n)
-	_, err := io.ReadFull(a.random, b)
-	return b, err
-}
+func (a *Authenticator) bytes(n int) []byte { return readBytes(a.random, n) }

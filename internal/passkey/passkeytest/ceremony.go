@@ -2,6 +2,7 @@ package passkeytest
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,35 +30,22 @@ var (
 func (a *Authenticator) Register(opts json.RawMessage, origin string, hows ...CeremonyOption) (passkey.RegistrationResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var none passkey.RegistrationResponse
-	c, err := newCall(hows, registration)
+	c, err := newCall(registration, opts, origin, hows)
 	if err != nil {
-		return none, err
+		return passkey.RegistrationResponse{}, err
 	}
-	o, err := parseOptions(opts, origin)
+	credential, err := a.newCredential(c)
 	if err != nil {
-		return none, err
+		return passkey.RegistrationResponse{}, err
 	}
-	credential, err := a.newCredential(c, o)
-	if err != nil {
-		return none, err
-	}
-	clientData, err := c.clientData("webauthn.create", o.Challenge, origin)
-	if err != nil {
-		return none, err
-	}
-	object, err := a.attest(c, o, credential, clientData)
-	if err != nil {
-		return none, err
-	}
+	clientData := c.clientData("webauthn.create")
+	object := a.attest(c, credential, clientData)
 	if !c.has(TakenCredential) {
 		a.credentials = append(a.credentials, credential)
 	}
 	id := credential.ID
 	if c.has(ForeignCredential) {
-		if id, err = a.bytes(len(id)); err != nil {
-			return none, err
-		}
+		id = a.bytes(len(id))
 	}
 	return passkey.RegistrationResponse{
 		ID:                encode(id),
@@ -69,8 +57,10 @@ func (a *Authenticator) Register(opts json.RawMessage, origin string, hows ...Ce
 }
 
 // newCredential creates a credential for the options.
-func (a *Authenticator) newCredential(c *call, o *options) (*Credential, error) {
-	if a.excluded(o) && !c.has(TakenCredential) {
+func (a *Authenticator) newCredential(c *call) (*Credential, error) {
+	o := c.options
+	excluded := func(held *Credential) bool { return held.RPID == o.RPID && listed(o.Exclude, held.ID) }
+	if slices.ContainsFunc(a.credentials, excluded) && !c.has(TakenCredential) {
 		return nil, ErrExcluded
 	}
 	if want := o.Selection.Attachment; want != "" && want != a.attachment {
@@ -79,7 +69,7 @@ func (a *Authenticator) newCredential(c *call, o *options) (*Credential, error) 
 	if a.noUV && o.Selection.UserVerification == "required" {
 		return nil, fmt.Errorf("%w: user verification", ErrUnsuitable)
 	}
-	alg, err := a.algorithm(c, o)
+	alg, err := a.algorithm(c)
 	if err != nil {
 		return nil, err
 	}
@@ -87,44 +77,36 @@ func (a *Authenticator) newCredential(c *call, o *options) (*Credential, error) 
 	if err != nil {
 		return nil, fmt.Errorf("read user.id: %w", err)
 	}
-	id, err := a.newID(c, o)
+	id, err := a.newID(c)
 	if err != nil {
 		return nil, err
 	}
-	k, err := newKey(alg, a.random)
-	return &Credential{ID: id, RPID: o.RPID, UserHandle: handle, UserName: o.User.Name, key: k}, err
-}
-
-// excluded reports whether the authenticator holds a passkey of excludeCredentials.
-func (a *Authenticator) excluded(o *options) bool {
-	return slices.ContainsFunc(a.credentials, func(held *Credential) bool {
-		return held.RPID == o.RPID && listed(o.Exclude, held.ID)
-	})
+	return &Credential{ID: id, RPID: o.RPID, UserHandle: handle, UserName: o.User.Name, key: newKey(alg, a.random)}, nil
 }
 
 // newID returns an id for a credential; with TakenCredential it is the id of the newest one.
-func (a *Authenticator) newID(c *call, o *options) ([]byte, error) {
+func (a *Authenticator) newID(c *call) ([]byte, error) {
 	if c.has(TakenCredential) {
 		for _, held := range slices.Backward(a.credentials) {
-			if held.RPID == o.RPID {
+			if held.RPID == c.options.RPID {
 				return slices.Clone(held.ID), nil
 			}
 		}
 		return nil, errors.New("taken-credential needs a device that holds a passkey")
 	}
-	id, err := a.bytes(32)
-	if err == nil && c.has(OversizedID) {
+	id := a.bytes(32)
+	if c.has(OversizedID) {
 		id = oversized(id)
 	}
-	return id, err
+	return id, nil
 }
 
 // algorithm picks the first offered algorithm that the authenticator knows.
-func (a *Authenticator) algorithm(c *call, o *options) (int64, error) {
+func (a *Authenticator) algorithm(c *call) (int64, error) {
 	if c.has(AlgNotOffered) {
 		return algESP256, nil
 	}
-	for _, param := range o.Params {
+	for _, param := range c.options.Params {
 		if slices.Contains(a.algorithms, param.Alg) {
 			return param.Alg, nil
 		}
@@ -133,18 +115,13 @@ func (a *Authenticator) algorithm(c *call, o *options) (int64, error) {
 }
 
 // attest writes the attestation object (L3 §6.5.4).
-func (a *Authenticator) attest(c *call, o *options, credential *Credential, clientData []byte) ([]byte, error) {
-	cose, err := credential.key.cose()
-	if err != nil {
-		return nil, err
-	}
-	attested := slices.Concat(a.aaguid[:], uint16Bytes(len(credential.ID)), credential.ID, cose)
-	authData := a.authData(c, o.RPID, credential.SignCount, attested)
+func (a *Authenticator) attest(c *call, credential *Credential, clientData []byte) []byte {
+	idLength := binary.BigEndian.AppendUint16(nil, uint16(len(credential.ID)))
+	attested := slices.Concat(a.aaguid[:], idLength, credential.ID, credential.key.cose())
+	authData := a.authData(c, credential.SignCount, attested)
 	format, statement := "none", map[string]any{}
-	if o.Attestation != "" && o.Attestation != "none" || c.has(BadSignature) {
-		if format, statement, err = a.packed(c, credential, authData, clientData); err != nil {
-			return nil, err
-		}
+	if want := c.options.Attestation; want != "" && want != "none" || c.has(BadSignature) {
+		format, statement = "packed", a.packed(c, credential, authData, clientData)
 	}
 	if c.has(UnknownFormat) {
 		format = "homemade"
@@ -152,29 +129,22 @@ func (a *Authenticator) attest(c *call, o *options, credential *Credential, clie
 	if c.has(NoneWithStatement) {
 		format, statement = "none", map[string]any{"sig": []byte("nothing")}
 	}
-	object, err := webauthncbor.Marshal(map[string]any{"fmt": format, "attStmt": statement, "authData": authData})
+	object := must(webauthncbor.Marshal(map[string]any{"fmt": format, "attStmt": statement, "authData": authData}))
 	if c.has(TrailingBytes) {
 		object = append(object, 0)
 	}
-	return object, err
+	return object
 }
 
 // packed returns a statement: basic if the authenticator has an attestation key, otherwise self
 // attestation.
-func (a *Authenticator) packed(c *call, credential *Credential, authData, clientData []byte) (string, map[string]any, error) {
-	signer, chain := credential.key, []any(nil)
+func (a *Authenticator) packed(c *call, credential *Credential, authData, clientData []byte) map[string]any {
+	signer, statement := credential.key, map[string]any{}
 	if a.maker != nil {
-		var err error
-		if signer, chain, err = a.maker.attestation(); err != nil {
-			return "", nil, err
-		}
+		signer, statement["x5c"] = a.maker.attestation()
 	}
-	signature, err := c.signed(signer, authData, clientData)
-	statement := map[string]any{"alg": signer.alg, "sig": signature}
-	if chain != nil {
-		statement["x5c"] = chain
-	}
-	return "packed", statement, err
+	statement["alg"], statement["sig"] = signer.alg, c.signed(signer, authData, clientData)
+	return statement
 }
 
 // Authenticate answers request options from a page of the origin with the newest matching
@@ -182,39 +152,24 @@ func (a *Authenticator) packed(c *call, credential *Credential, authData, client
 func (a *Authenticator) Authenticate(opts json.RawMessage, origin string, hows ...CeremonyOption) (passkey.AuthenticationResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var none passkey.AuthenticationResponse
-	c, err := newCall(hows, authentication)
+	c, err := newCall(authentication, opts, origin, hows)
 	if err != nil {
-		return none, err
+		return passkey.AuthenticationResponse{}, err
 	}
-	o, err := parseOptions(opts, origin)
+	credential, err := a.choose(c)
+	if err == nil {
+		err = a.count(c, credential)
+	}
 	if err != nil {
-		return none, err
+		return passkey.AuthenticationResponse{}, err
 	}
-	credential, err := a.choose(c, o)
-	if err != nil {
-		return none, err
-	}
-	if err := a.count(c, credential); err != nil {
-		return none, err
-	}
-	clientData, err := c.clientData("webauthn.get", o.Challenge, origin)
-	if err != nil {
-		return none, err
-	}
-	authData := a.authData(c, o.RPID, credential.SignCount, nil)
+	clientData, authData := c.clientData("webauthn.get"), a.authData(c, credential.SignCount, nil)
 	if c.has(TrailingBytes) {
 		authData = append(authData, 0)
 	}
 	signer := credential.key
 	if c.has(OtherKey) {
-		if signer, err = newKey(algES256, a.random); err != nil {
-			return none, err
-		}
-	}
-	signature, err := c.signed(signer, authData, clientData)
-	if err != nil {
-		return none, err
+		signer = newKey(algES256, a.random)
 	}
 	id := credential.ID
 	if c.has(OversizedID) {
@@ -224,41 +179,30 @@ func (a *Authenticator) Authenticate(opts json.RawMessage, origin string, hows .
 		ID:                encode(id),
 		ClientDataJSON:    encode(clientData),
 		AuthenticatorData: encode(authData),
-		Signature:         encode(signature),
+		Signature:         encode(c.signed(signer, authData, clientData)),
 		UserHandle:        encode(c.userHandle(credential)),
 	}, nil
 }
 
 // choose selects the newest passkey of the relying party that the options allow; with
-// ForeignCredential it selects or generates one that they do not allow.
-func (a *Authenticator) choose(c *call, o *options) (*Credential, error) {
+// ForeignCredential it selects or generates one that they do not allow, and with UnknownCredential
+// it generates an unregistered one.
+func (a *Authenticator) choose(c *call) (*Credential, error) {
+	o, foreign := c.options, c.has(ForeignCredential)
 	if a.noUV && o.UserVerification == "required" {
 		return nil, fmt.Errorf("%w: user verification", ErrUnsuitable)
-	}
-	if c.has(UnknownCredential) {
-		return a.foreignCredential(o)
 	}
 	for _, held := range slices.Backward(a.credentials) {
 		asked := len(o.Allow) == 0 || listed(o.Allow, held.ID)
 		theirs := c.user == "" || c.user == string(held.UserHandle)
-		if held.RPID == o.RPID && theirs && asked != c.has(ForeignCredential) {
+		if held.RPID == o.RPID && theirs && asked != foreign && !c.has(UnknownCredential) {
 			return held, nil
 		}
 	}
-	if !c.has(ForeignCredential) {
+	if !foreign && !c.has(UnknownCredential) {
 		return nil, ErrNoPasskey
 	}
-	return a.foreignCredential(o)
-}
-
-// foreignCredential generates an unregistered passkey.
-func (a *Authenticator) foreignCredential(o *options) (*Credential, error) {
-	id, err := a.bytes(32)
-	if err != nil {
-		return nil, err
-	}
-	k, err := newKey(algES256, a.random)
-	return &Credential{ID: id, RPID: o.RPID, UserHandle: []byte("nobody"), key: k}, err
+	return &Credential{ID: a.bytes(32), RPID: o.RPID, UserHandle: []byte("nobody"), key: newKey(algES256, a.random)}, nil
 }
 
 // count increments the counter for the next signature.

@@ -1,6 +1,7 @@
 package passkeytest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -47,18 +48,12 @@ const (
 // browser, a NotAllowedError).
 var ErrCanceled = errors.New("the user canceled")
 
-// ceremonies is a set of ceremonies.
-type ceremonies uint8
-
+// The ceremonies in which a fault has a meaning.
 const (
-	registration ceremonies = 1 << iota
-	authentication
-	both = registration | authentication
+	registration   = "registration"
+	authentication = "authentication"
+	both           = "both"
 )
-
-func (c ceremonies) String() string {
-	return [...]string{registration: "registration", authentication: "authentication", both: "both"}[c]
-}
 
 // Description describes a fault, and the ceremony in which it has a meaning:
 // "registration", "authentication" or "both".
@@ -71,37 +66,36 @@ type Description struct {
 // Catalog describes every fault, in the order of the steps of Web Authentication Level 3
 // §7.1 and §7.2 that they violate.
 func Catalog() []Description {
-	in := func(c ceremonies, f Fault, doc string) Description { return Description{f, c.String(), doc} }
 	return []Description{
-		in(both, Canceled, "answers nothing, because the person declines"),
-		in(both, ForeignCredential, "answers with a passkey of the device that was not requested, or with an unregistered one; a new passkey has an id that was not attested"),
-		in(authentication, UnknownCredential, "answers with an unregistered passkey"),
-		in(authentication, WrongUserHandle, "names another user as the passkey's user"),
-		in(authentication, NoUserHandle, "names no user"),
-		in(both, NotUTF8, "sends client data that is not UTF-8"),
-		in(both, NotJSON, "sends client data that is not JSON"),
-		in(both, WrongType, "says webauthn.get where webauthn.create was asked, or the reverse"),
-		in(both, WrongChallenge, "answers another challenge"),
-		in(both, WrongOrigin, "was used on https://evil.example"),
-		in(both, CrossOrigin, "was used in a frame inside a page of another origin (crossOrigin)"),
-		in(both, TopOrigin, "names an origin around its own (topOrigin)"),
-		in(both, WrongRPID, "answers for the relying party evil.example"),
-		in(both, NoUP, "has not seen a user present (flag UP)"),
-		in(both, NoUV, "has not verified its user (flag UV)"),
-		in(both, BSWithoutBE, "says that the passkey is backed up though it cannot be (flags BS, BE)"),
-		in(authentication, BEChanged, "says otherwise than at registration whether the passkey can be backed up (flag BE)"),
-		in(both, NoExtensionData, "announces extension data that does not follow (flag ED)"),
-		in(authentication, ShortData, "sends authenticator data that ends too soon"),
-		in(both, TrailingBytes, "sends one byte too many after the authenticator's data"),
-		in(registration, NoAttestedData, "sends no attested credential data (flag AT)"),
-		in(registration, AlgNotOffered, "makes a key of an algorithm that was not offered"),
-		in(both, OversizedID, "sends a credential id of 1024 bytes"),
-		in(registration, UnknownFormat, "attests in an unknown format"),
-		in(registration, NoneWithStatement, "attests nothing (format none), yet sends a statement"),
-		in(both, BadSignature, "gets one bit of the signature wrong: of the assertion, or of the attestation"),
-		in(authentication, OtherKey, "signs with a key that is not the passkey's"),
-		in(authentication, CounterRegress, "counts no further than the last time, as a copy would"),
-		in(registration, TakenCredential, "registers the id of a passkey again that the device holds already, whatever excludeCredentials says"),
+		{Canceled, both, "answers nothing, because the person declines"},
+		{ForeignCredential, both, "answers with a passkey of the device that was not requested, or with an unregistered one; a new passkey has an id that was not attested"},
+		{UnknownCredential, authentication, "answers with an unregistered passkey"},
+		{WrongUserHandle, authentication, "names another user as the passkey's user"},
+		{NoUserHandle, authentication, "names no user"},
+		{NotUTF8, both, "sends client data that is not UTF-8"},
+		{NotJSON, both, "sends client data that is not JSON"},
+		{WrongType, both, "says webauthn.get where webauthn.create was asked, or the reverse"},
+		{WrongChallenge, both, "answers another challenge"},
+		{WrongOrigin, both, "was used on https://evil.example"},
+		{CrossOrigin, both, "was used in a frame inside a page of another origin (crossOrigin)"},
+		{TopOrigin, both, "names an origin around its own (topOrigin)"},
+		{WrongRPID, both, "answers for the relying party evil.example"},
+		{NoUP, both, "has not seen a user present (flag UP)"},
+		{NoUV, both, "has not verified its user (flag UV)"},
+		{BSWithoutBE, both, "says that the passkey is backed up though it cannot be (flags BS, BE)"},
+		{BEChanged, authentication, "says otherwise than at registration whether the passkey can be backed up (flag BE)"},
+		{NoExtensionData, both, "announces extension data that does not follow (flag ED)"},
+		{ShortData, authentication, "sends authenticator data that ends too soon"},
+		{TrailingBytes, both, "sends one byte too many after the authenticator's data"},
+		{NoAttestedData, registration, "sends no attested credential data (flag AT)"},
+		{AlgNotOffered, registration, "makes a key of an algorithm that was not offered"},
+		{OversizedID, both, "sends a credential id of 1024 bytes"},
+		{UnknownFormat, registration, "attests in an unknown format"},
+		{NoneWithStatement, registration, "attests nothing (format none), yet sends a statement"},
+		{BadSignature, both, "gets one bit of the signature wrong: of the assertion, or of the attestation"},
+		{OtherKey, authentication, "signs with a key that is not the passkey's"},
+		{CounterRegress, authentication, "counts no further than the last time, as a copy would"},
+		{TakenCredential, registration, "registers the id of a passkey again that the device holds already, whatever excludeCredentials says"},
 	}
 }
 
@@ -125,16 +119,18 @@ type as string
 func (u as) apply(c *call)    { c.user = string(u) }
 func (f Fault) apply(c *call) { c.faults = append(c.faults, f) }
 
-// call contains the options of one Register or Authenticate call.
+// call is one Register or Authenticate call.
 type call struct {
-	faults []Fault
-	user   string
+	options *options
+	origin  string
+	faults  []Fault
+	user    string
 }
 
-// newCall collects the options of a call, and rejects faults that are unknown or have no
+// newCall reads the options of a call, and rejects faults that are unknown or have no
 // meaning in the ceremony.
-func newCall(hows []CeremonyOption, ceremony ceremonies) (*call, error) {
-	var c call
+func newCall(ceremony string, opts json.RawMessage, origin string, hows []CeremonyOption) (*call, error) {
+	c := call{origin: origin}
 	for _, how := range hows {
 		how.apply(&c)
 	}
@@ -144,14 +140,16 @@ func newCall(hows []CeremonyOption, ceremony ceremonies) (*call, error) {
 		if i < 0 {
 			return nil, fmt.Errorf("there is no fault %q; there are %v", f, Faults())
 		}
-		if in := all[i].Ceremony; in != both.String() && in != ceremony.String() {
+		if in := all[i].Ceremony; in != both && in != ceremony {
 			return nil, fmt.Errorf("fault %q means nothing in this ceremony, only in %s", f, in)
 		}
 	}
 	if c.has(Canceled) {
 		return nil, ErrCanceled
 	}
-	return &c, nil
+	var err error
+	c.options, err = parseOptions(opts, origin)
+	return &c, err
 }
 
 func (c *call) has(f Fault) bool { return slices.Contains(c.faults, f) }
