@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/postern-id/postern/server/runs"
 )
 
 // traceHeader contains the id of the request in the log.
@@ -29,14 +31,6 @@ type exchangeKey struct{}
 func exchangeOf(r *http.Request) *exchange {
 	x, _ := r.Context().Value(exchangeKey{}).(*exchange)
 	return x
-}
-
-// TraceID returns the log id of the request of a context, "" if there is none.
-func TraceID(ctx context.Context) string {
-	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
-		return x.traceID
-	}
-	return ""
 }
 
 // WriteHeader records the status; informational ones come before the reply.
@@ -67,7 +61,7 @@ func (s *server) observe(next http.Handler) http.Handler {
 		x := &exchange{ResponseWriter: w, traceID: traceOf(r.Header.Get("Traceparent"))}
 		w.Header().Set(traceHeader, x.traceID)
 		defer func() { s.logExchange(r, x, time.Since(begun)) }()
-		next.ServeHTTP(x, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
+		next.ServeHTTP(x, r.WithContext(context.WithValue(runs.WithTrace(r.Context(), x.traceID), exchangeKey{}, x)))
 	})
 }
 

@@ -17,15 +17,13 @@ import (
 
 // Error codes of this package.
 const (
-	codeUnauthorized         = "unauthorized" // no token; what is wrong with one is invalid_token
-	codeInvalidToken         = "invalid_token"
-	codeForbidden            = "forbidden"
-	codeMethodNotAllowed     = "method_not_allowed"
-	codeTooLarge             = "payload_too_large"
-	codeOriginNotAllowed     = "origin_not_allowed"
-	codeRegistrationDisabled = "registration_disabled"
-	codeFlowNotConfigured    = "flow_not_configured"
-	codeCanceled             = "request_cancelled"
+	codeUnauthorized     = "unauthorized" // no token; what is wrong with one is invalid_token
+	codeInvalidToken     = "invalid_token"
+	codeForbidden        = "forbidden"
+	codeMethodNotAllowed = "method_not_allowed"
+	codeTooLarge         = "payload_too_large"
+	codeOriginNotAllowed = "origin_not_allowed"
+	codeCanceled         = "request_cancelled"
 )
 
 // fail replies to a request with an error. No other function does.

@@ -1,16 +1,12 @@
 package server
 
 import (
-	"context"
-	"fmt"
 	"net/http"
-	"strings"
-
-	"golang.org/x/text/language"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/runs"
 )
 
 // executeFlow handles POST /flow/execute: it starts a run, answers its step, or returns the step
@@ -39,11 +35,11 @@ func (s *server) executeFlow(w http.ResponseWriter, r *http.Request) error {
 func (s *server) step(r *http.Request, body *executeBody, req engine.Request) (*schemas.Step, error) {
 	switch {
 	case body.ExecutionID == nil:
-		return s.startRun(r, body, req)
+		return s.Runs.Begin(r.Context(), *body.ApplicationID, schemas.FlowType(*body.FlowType), body.inputs(), req)
 	case body.asks():
-		return s.Engine.Resume(r.Context(), *body.ExecutionID, text(body.ChallengeToken), req)
+		return s.Runs.Engine.Resume(r.Context(), *body.ExecutionID, text(body.ChallengeToken), req)
 	}
-	return s.Engine.Continue(r.Context(), engine.Reply{
+	return s.Runs.Engine.Continue(r.Context(), engine.Reply{
 		ExecutionID:    *body.ExecutionID,
 		Action:         text(body.Action),
 		Inputs:         body.inputs(),
@@ -51,91 +47,19 @@ func (s *server) step(r *http.Request, body *executeBody, req engine.Request) (*
 	}, req)
 }
 
-// startRun starts the application's flow of the flow type.
-func (s *server) startRun(r *http.Request, body *executeBody, req engine.Request) (*schemas.Step, error) {
-	app, err := s.Applications.Application(r.Context(), *body.ApplicationID)
-	if err != nil {
-		return nil, err
-	}
-	return s.begin(r.Context(), app, schemas.FlowType(*body.FlowType), body.inputs(), req)
-}
-
-// begin starts a run of the application's flow of a type.
-func (s *server) begin(ctx context.Context, app *schemas.Application, t schemas.FlowType, inputs map[string]string, req engine.Request) (*schemas.Step, error) {
-	flowID, err := flowOf(app, t)
-	if err != nil {
-		return nil, err
-	}
-	graph, err := s.Catalog.Active(ctx, flowID)
-	if err != nil {
-		return nil, fmt.Errorf("the flow of application %s: %w", app.ID, internalError(err))
-	}
-	return s.Engine.Start(ctx, graph, app, inputs, req)
-}
-
-// flowOf returns the id of the application's flow of a type.
-func flowOf(app *schemas.Application, t schemas.FlowType) (string, error) {
-	switch {
-	case t == schemas.Registration && !app.IsRegistrationFlowEnabled:
-		return "", schemas.Errorf(schemas.Invalid, codeRegistrationDisabled,
-			"people cannot register with the application %q themselves: set its isRegistrationFlowEnabled to allow that", app.Name)
-	case t == schemas.Registration && app.RegistrationFlowID == "":
-		return "", schemas.Errorf(schemas.Invalid, codeFlowNotConfigured, "the application %q has no registration flow: set its registrationFlowId", app.Name)
-	case t == schemas.Registration:
-		return app.RegistrationFlowID, nil
-	case app.AuthFlowID == "":
-		return "", schemas.Errorf(schemas.Invalid, codeFlowNotConfigured, "the application %q has no authentication flow: set its authFlowId", app.Name)
-	}
-	return app.AuthFlowID, nil
-}
-
-// boundRequest is engineRequest with the contents of the browser's cookies, for runs that answer an
-// authorization request. The engine ignores them in other runs.
+// boundRequest returns the request for the engine. For runs that answer an authorization request it
+// has the contents of the browser's cookies; the engine ignores them in other runs.
 func (s *server) boundRequest(r *http.Request, body *executeBody) (engine.Request, error) {
-	req := engineRequest(r, body)
+	req := runs.NewRequest(r)
+	req.Verbose, req.Origin = body.Verbose, r.Header.Get("Origin")
 	if s.OAuth == nil || body.ExecutionID == nil && body.AuthID == nil {
 		return req, nil
 	}
-	var err error
-	if body.AuthID != nil {
-		if req.AuthRequest, err = s.openRequest(r, body); err != nil {
-			return req, err
-		}
-	}
-	req.Browser = s.OAuth.Browser(r)
-	req.Session, err = s.OAuth.Session(r)
-	return req, err
-}
-
-// openRequest returns the authorization request that a new run answers: one of this browser and
-// application.
-func (s *server) openRequest(r *http.Request, body *executeBody) (*schemas.AuthRequest, error) {
-	req, err := s.OAuth.Open(r, *body.AuthID)
-	if err == nil && req.ApplicationID != *body.ApplicationID {
+	err := s.OAuth.BindRun(r, &req, body.AuthID)
+	if a := req.AuthRequest; err == nil && a != nil && a.ApplicationID != *body.ApplicationID {
 		err = schemas.Errorf(schemas.Invalid, schemas.CodeAuthRequest, "the authorization request is of another application: send the applicationId that came with the authId")
 	}
 	return req, err
-}
-
-// engineRequest converts the request for the engine.
-func engineRequest(r *http.Request, body *executeBody) engine.Request {
-	return engine.Request{
-		Verbose:   body.Verbose,
-		Origin:    r.Header.Get("Origin"),
-		Language:  preferredLanguage(r.Header.Get("Accept-Language")),
-		UserAgent: r.UserAgent(),
-		TraceID:   exchangeOf(r).traceID,
-	}
-}
-
-// preferredLanguage returns the language tag that the client prefers (RFC 9110 §12.5.4), "" for
-// none.
-func preferredLanguage(field string) string {
-	tags, _, err := language.ParseAcceptLanguage(field)
-	if err != nil || len(tags) == 0 || strings.HasPrefix(strings.TrimSpace(field), "*") {
-		return ""
-	}
-	return tags[0].String()
 }
 
 // executeBody is the body of POST /flow/execute. Members that are absent or null are nil.

@@ -59,7 +59,7 @@ func (s *server) flowMeta(w http.ResponseWriter, r *http.Request) error {
 	if id == "" {
 		return writeMeta(w, r, metaOf(&schemas.Application{}, query.Get("language")))
 	}
-	app, err := s.Applications.Application(r.Context(), id)
+	app, err := s.Runs.Applications.Application(r.Context(), id)
 	if err != nil {
 		return requestFault(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/postern-id/postern/internal/throttle"
-	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/oauth"
 )
 
@@ -18,21 +17,14 @@ func (s *server) oauthEndpoints() []endpoint {
 	if p == nil {
 		return nil
 	}
-	list := []endpoint{
+	authorize := s.limited(throttle.RunStart, open(p.Authorize))
+	return []endpoint{
 		{"POST", oauth.TokenPath, nothing, s.limited(throttle.Token, open(p.Token)), clientOrigins},
 		{"GET", oauth.KeysPath, nothing, open(p.Keys), publicOrigins},
 		{"GET", oauth.ServerPath, nothing, open(p.Server), publicOrigins},
 		{"GET", oauth.ResourcePath, nothing, open(p.Resource), publicOrigins},
 		{"GET", oauth.ResourcePath + oauth.ToolsPath, nothing, open(p.Resource), publicOrigins},
-	}
-	if p.Registration != nil {
-		list = append(list, s.registrationEndpoint())
-	}
-	if p.Authorization == nil {
-		return list
-	}
-	authorize := s.limited(throttle.RunStart, open(p.Authorize(s.beginSignIn)))
-	return append(list, []endpoint{
+		s.registrationEndpoint(),
 		{"GET", oauth.AuthorizePath, nothing, authorize, noOrigins},
 		{"POST", oauth.AuthorizePath, nothing, authorize, noOrigins},
 		{"GET", oauth.CallbackPath, nothing, s.located(open(p.Callback)), applicationOrigins},
@@ -45,20 +37,8 @@ func (s *server) oauthEndpoints() []endpoint {
 		{"POST", oauth.UserInfoPath, nothing, open(p.UserInfo), clientOrigins},
 		{"POST", oauth.IntrospectPath, nothing, s.limited(throttle.Token, open(p.Introspect)), noOrigins},
 		{"POST", oauth.RevokePath, nothing, s.limited(throttle.Token, open(p.Revoke)), clientOrigins},
-		{"GET", oauth.OpenIDPath, nothing, open(p.OpenID), publicOrigins},
-	}...)
-}
-
-// beginSignIn starts the run that answers an authorization request.
-func (s *server) beginSignIn(r *http.Request, a *schemas.AuthRequest, session *schemas.Session) (*schemas.Step, error) {
-	app, err := s.Applications.Application(r.Context(), a.ApplicationID)
-	if err != nil {
-		return nil, err
+		{"GET", oauth.OpenIDPath, nothing, open(p.Server), publicOrigins},
 	}
-	req := engineRequest(r, &executeBody{})
-	req.AuthRequest, req.Session = a, session
-	req.Origin = "" // it is the origin of the page that led here
-	return s.begin(r.Context(), app, schemas.Authentication, nil, req)
 }
 
 // speaksOAuth reports whether the errors of a route have the form of RFC 6749 §5.2.

@@ -15,16 +15,18 @@ import (
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
 	"github.com/postern-id/postern/server/oauth"
+	"github.com/postern-id/postern/server/runs"
 )
 
 // oneClient is the client m2m, whose secret is "secret".
 type oneClient struct {
+	oauth.Clients
 	broken error
 	trace  string // of the request that was recorded
 }
 
 func (c *oneClient) record(ctx context.Context, _ schemas.Event, _ ...schemas.Change) error {
-	c.trace = server.TraceID(ctx)
+	c.trace = runs.TraceID(ctx)
 	return nil
 }
 
@@ -175,7 +177,7 @@ func newAuthorizingWorld(t *testing.T) *world {
 	clients := &oneClient{}
 	return newWorld(t, func(o *server.Options) {
 		o.OAuth = oauth.New(oauth.Options{Issuer: publicURL, Clients: clients, Tokens: fakeTokens{}, Record: clients.record,
-			Authorization: &oauth.Authorization{Gate: publicURL + "/gate", RefreshKey: make([]byte, 32)}})
+			Gate: publicURL + "/gate", RefreshKey: make([]byte, 32)})
 	})
 }
 
@@ -192,6 +194,15 @@ func TestMethodGuards(t *testing.T) {
 		if rec.Code != http.StatusMethodNotAllowed || rec.Header().Get("Allow") != allow {
 			t.Errorf("PUT %s: %d, Allow: %s", path, rec.Code, rec.Header().Get("Allow"))
 		}
+	}
+}
+
+// TestServerMetadata: the documents of RFC 8414 and OpenID Connect are one.
+func TestServerMetadata(t *testing.T) {
+	w := newAuthorizingWorld(t)
+	one, other := w.do("GET", oauth.ServerPath, ""), w.do("GET", oauth.OpenIDPath, "")
+	if one.Code != http.StatusOK || other.Code != http.StatusOK || one.Body.String() != other.Body.String() || one.Body.Len() == 0 {
+		t.Errorf("%d %s\n%d %s", one.Code, one.Body, other.Code, other.Body)
 	}
 }
 

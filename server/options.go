@@ -8,13 +8,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/oauth"
+	"github.com/postern-id/postern/server/runs"
 )
 
 // Options configures the handlers. It is set before New and only read afterwards.
@@ -32,12 +32,10 @@ type Options struct {
 	// ceremonies accept only AllowedOrigins. Nil: none is trusted.
 	OriginTrust func(ctx context.Context, origin string) oauth.OriginTrust
 
-	Engine       *engine.Engine
-	Catalog      Catalog
-	Applications engine.Applications
-	Passkeys     *passkey.Ceremonies
-	Store        PasskeyStore
-	Tokens       Tokens
+	Runs     *runs.Starter
+	Passkeys *passkey.Ceremonies
+	Store    PasskeyStore
+	Tokens   Tokens
 	// OAuth is the authorization server. Nil: none.
 	OAuth *oauth.Provider
 	// Tools is the MCP server. Nil: none.
@@ -75,12 +73,6 @@ type Options struct {
 	Log *slog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-}
-
-// Catalog finds the flow of a new run.
-type Catalog interface {
-	// Active returns the graph of the flow's active version.
-	Active(ctx context.Context, flowID string) (*engine.Graph, error)
 }
 
 // Users finds users. User fails with the code user_not_found.

@@ -17,7 +17,7 @@ func (s *server) registrationEndpoint() endpoint {
 		return s.OAuth.Register(w, r, nil)
 	})
 	e := endpoint{"POST", oauth.RegisterPath, registerClients, s.registerFor, configuredOrigins}
-	if !s.OAuth.Registration.Open {
+	if !s.OAuth.OpenRegistration {
 		return e
 	}
 	e.needs = nothing

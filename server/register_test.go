@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -17,13 +16,13 @@ import (
 // without.
 func newRegistry(t *testing.T, open bool) *testServer {
 	t.Helper()
-	registration := &oauth.Registration{Open: open, Admit: func(context.Context) error { return nil }}
+	var p *oauth.Provider
 	h := newTestServer(t, func(o *server.Options) {
 		o.Throttle = throttle.New(throttle.Options{Budgets: throttle.Budgets{Registrations: throttle.Budget{Burst: 2, Every: 1e18}}})
-		o.OAuth = oauth.New(oauth.Options{Issuer: publicURL, Tokens: fakeTokens{}, Registration: registration,
-			Authorization: &oauth.Authorization{Gate: publicURL + "/gate", RefreshKey: make([]byte, 32)}})
+		p = oauth.New(oauth.Options{Issuer: publicURL, Gate: publicURL + "/gate", Tokens: fakeTokens{}, OpenRegistration: open})
+		o.OAuth = p
 	})
-	registration.Clients = h.directory
+	p.Clients = h.directory
 	return h
 }
 

@@ -28,8 +28,7 @@ func TestRoutes(t *testing.T) {
 }
 
 func (h *testServer) routes() []server.Route {
-	p := &oauth.Provider{Options: oauth.Options{Authorization: &oauth.Authorization{}, Registration: &oauth.Registration{}}}
-	return server.Routes(server.Options{Directory: h.directory, OAuth: p, Tools: fakeTools{}})
+	return server.Routes(server.Options{Directory: h.directory, OAuth: &oauth.Provider{}, Tools: fakeTools{}})
 }
 
 // words are what a route can need other than a permission.

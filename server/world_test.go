@@ -21,6 +21,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
 	"github.com/postern-id/postern/server/oauth"
+	"github.com/postern-id/postern/server/runs"
 )
 
 const (
@@ -58,8 +59,11 @@ func newWorld(t testing.TB, change ...func(*server.Options)) *world {
 		OriginTrust: func(_ context.Context, origin string) oauth.OriginTrust {
 			return map[string]oauth.OriginTrust{rpOrigin: oauth.TrustedOrigin, clientOrigin: oauth.ClientOrigin}[origin]
 		},
-		Engine:  engine.NewEngine(engine.Engine{Runs: w.store, Graphs: w.store, Applications: w.store, MaxFailures: 2, Now: w.clock}),
-		Catalog: w.store, Applications: w.store, Passkeys: ceremonies, Store: w.store, Tokens: fakeTokens{},
+		Runs: &runs.Starter{
+			Engine:  engine.NewEngine(engine.Engine{Runs: w.store, Graphs: w.store, Applications: w.store, MaxFailures: 2, Now: w.clock}),
+			Catalog: w.store, Applications: w.store,
+		},
+		Passkeys: ceremonies, Store: w.store, Tokens: fakeTokens{},
 		Log: slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Now: w.clock,
 	}
@@ -162,7 +166,7 @@ func asJSON(t testing.TB, v any) string {
 }
 
 // fakeTokens knows the tokens "system", "user <id>" and "busy".
-type fakeTokens struct{}
+type fakeTokens struct{ oauth.Tokens }
 
 func (fakeTokens) Assert(_ context.Context, a schemas.Assertion) (string, error) {
 	text, err := json.Marshal(a)

@@ -29,6 +29,7 @@ import (
 	"github.com/postern-id/postern/server"
 	"github.com/postern-id/postern/server/gate"
 	"github.com/postern-id/postern/server/oauth"
+	"github.com/postern-id/postern/server/runs"
 )
 
 // app holds all built components. They are wired here only.
@@ -122,9 +123,6 @@ func (h *app) build(ctx context.Context) error {
 	}
 	h.runs = store.SealedRuns{Store: h.store, Box: h.ciphers.runs, Log: h.log}
 	h.sealer = delivery.Sealer{Box: h.ciphers.deliveries}
-	if h.tokens, err = h.newTokens(ctx); err != nil {
-		return err
-	}
 	if h.passkeys, err = newCeremonies(cfg, h.log); err != nil {
 		return err
 	}
@@ -139,14 +137,18 @@ func (h *app) build(ctx context.Context) error {
 	if h.targets, err = h.newTargets(); err != nil {
 		return err
 	}
+	definitions := nodes.Kinds(nodes.Deps{Targets: h.targets}) // to check flows, not to run them
 	h.directory = directory.New(directory.Options{
 		Store: h.store, Hasher: h.passwords, Passwords: policy, DigestKey: h.encryption.derived[purposeAudit], Box: h.ciphers.providers,
 		PrivateUseSchemes: cfg.OAuth.DCR.PrivateUseSchemes,
 		CheckFlow: func(text []byte, yaml bool, subflows schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
-			flow, _, problems := engine.CheckUsing(text, yaml, h.kinds, subflows)
+			flow, _, problems := engine.CheckUsing(text, yaml, definitions, subflows)
 			return flow, problems
 		},
 	})
+	if h.tokens, err = h.newTokens(ctx); err != nil {
+		return err
+	}
 	h.kinds = nodes.Kinds(nodes.Deps{
 		Users: h.store, Types: h.directory, Passwords: h.store, Credentials: h.store, Permissions: h.store,
 		Factors: h.store, Identities: h.directory, Box: h.ciphers.factors, Name: cfg.Passkey.RelyingPartyName,
@@ -159,17 +161,14 @@ func (h *app) build(ctx context.Context) error {
 	return nil
 }
 
-// newTokens creates the token issuer. It reduces a token to the permissions that its
-// subject still has.
+// newTokens creates the token issuer. It reduces a token to the permissions that its subject still
+// has.
 func (h *app) newTokens(ctx context.Context) (*token.Issuer, error) {
 	return token.New(ctx, h.store, h.encryption.newestKey(), token.Options{
 		FormerKeys: h.encryption.keys[1:],
 		Issuer:     h.cfg.Server.PublicURL, AssertionTTL: time.Duration(h.cfg.Token.AssertionTTL), AccessTTL: time.Duration(h.cfg.Token.AccessTTL),
 		IDTokenTTL: time.Duration(h.cfg.Token.IDTokenTTL), KeyAge: time.Duration(h.cfg.Token.KeyAge), KeyPublish: time.Duration(h.cfg.Token.KeyPublish),
-		Live: h.tokenLive,
-		Granted: func(ctx context.Context, subject, clientID string, scope []string) ([]string, error) {
-			return h.directory.Granted(ctx, subject, clientID, scope)
-		},
+		Live: h.tokenLive, Granted: h.directory.Granted,
 	})
 }
 
@@ -204,11 +203,11 @@ func passwordPolicy(cfg *config.Config) password.Policy {
 
 // handler returns the handler of the whole server.
 func (h *app) handler() http.Handler {
-	authorization := h.authorizationServer()
+	starter := &runs.Starter{Engine: h.flowEngine(), Catalog: h.catalog, Applications: h.applications}
+	authorization := h.authorizationServer(starter)
 	return server.New(server.Options{
 		PublicURL: h.cfg.Server.PublicURL, AccountPage: h.cfg.Server.PublicURL + "/gate/account", AllowedOrigins: h.cfg.CORS.AllowedOrigins,
-		Engine: h.flowEngine(), Catalog: h.catalog, Applications: h.applications,
-		OAuth: authorization, OriginTrust: authorization.OriginTrust,
+		Runs: starter, OAuth: authorization, OriginTrust: authorization.OriginTrust,
 		Passkeys: h.passkeys, Store: boundedSessions{store.SealedSessions{Store: h.store, Box: h.ciphers.sessions, Log: h.log}, h.pending.passkeys}, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
 		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
 		SessionTTL: time.Duration(h.cfg.Passkey.Timeout), DecoySecret: h.encryption.derived[purposeDecoys],
@@ -223,15 +222,16 @@ func (h *app) handler() http.Handler {
 }
 
 // authorizationServer creates the handler of /oauth2.
-func (h *app) authorizationServer() *oauth.Provider {
+func (h *app) authorizationServer(starter *runs.Starter) *oauth.Provider {
+	documents := h.outbound.With(func(r *outbound.Rules) { r.MaxBytes = oauth.DocumentBytes })
 	return oauth.New(oauth.Options{
-		Issuer: h.cfg.Server.PublicURL, Clients: h.directory, Tokens: h.tokens, KeyAuthentication: h.keyAuthentication(),
-		Registration: h.clientRegistration(), Documents: h.documentPolicy(),
-		Authorization: &oauth.Authorization{
-			Requests: boundedRequests{h.store, h.pending.requests}, Sessions: h.store, Users: h.store, Consents: h.store, Tokens: h.tokens, RefreshKey: h.encryption.derived[purposeRefreshTokens], Gate: h.cfg.GateURL(),
-		},
+		Issuer: h.cfg.Server.PublicURL, Gate: h.cfg.GateURL(),
+		Clients: h.directory, Store: boundedRequests{h.store, h.pending.requests}, Tokens: h.tokens, Runs: starter,
+		RefreshKey: h.encryption.derived[purposeRefreshTokens], UseAssertion: h.store.UseClientAssertion,
+		FetchKeys: h.fetch, FetchDocument: documents.Get, Documents: h.documentPolicy(), OpenRegistration: h.cfg.OAuth.DCR.Insecure,
+		AdmitFetch: func(ctx context.Context) error { return h.throttle.AdmitFrom(ctx, throttle.Register) },
 		Record: func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error {
-			e.TraceID = server.TraceID(ctx)
+			e.TraceID = runs.TraceID(ctx)
 			return h.store.Apply(ctx, append(changes, schemas.RecordEvent{Event: e}))
 		},
 	})

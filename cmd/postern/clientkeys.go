@@ -4,14 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-
-	"github.com/postern-id/postern/server/oauth"
 )
-
-// keyAuthentication returns what clients that authenticate with a key need.
-func (h *app) keyAuthentication() *oauth.KeyAuthentication {
-	return &oauth.KeyAuthentication{Use: h.store.UseClientAssertion, Fetch: h.fetch}
-}
 
 // fetch reads a third party's document.
 func (h *app) fetch(ctx context.Context, uri string) ([]byte, error) {

@@ -260,7 +260,7 @@ func codeReuse(after time.Duration) trial {
 		if status != http.StatusOK {
 			t.Fatal(status)
 		}
-		later := p.authorizationServer()
+		later := p.authorizationServer(nil)
 		later.Now = func() time.Time { return time.Now().Add(after) }
 		form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {p.redirect}}
 		r := httptest.NewRequest(http.MethodPost, "/oauth2/token", strings.NewReader(form.Encode()))

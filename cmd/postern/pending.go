@@ -77,18 +77,18 @@ func (b boundedRuns) Commit(ctx context.Context, run *schemas.Run, changes []sch
 
 // boundedRequests bounds the number of unanswered authorization requests.
 type boundedRequests struct {
-	oauth.Requests
+	oauth.Store
 	*throttle.Pending
 }
 
-// CreateAuthRequest is Requests.CreateAuthRequest.
+// CreateAuthRequest is Store.CreateAuthRequest.
 func (b boundedRequests) CreateAuthRequest(ctx context.Context, r schemas.AuthRequest) error {
-	return b.Add(ctx, func() error { return b.Requests.CreateAuthRequest(ctx, r) })
+	return b.Add(ctx, func() error { return b.Store.CreateAuthRequest(ctx, r) })
 }
 
-// IssueCode is Requests.IssueCode.
+// IssueCode is Store.IssueCode.
 func (b boundedRequests) IssueCode(ctx context.Context, id string, codeHash []byte, expires, now time.Time) error {
-	err := b.Requests.IssueCode(ctx, id, codeHash, expires, now)
+	err := b.Store.IssueCode(ctx, id, codeHash, expires, now)
 	if err == nil {
 		b.Release(ctx)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/postern-id/postern/engine"
-	"github.com/postern-id/postern/internal/outbound"
-	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/oauth"
 )
@@ -60,13 +58,4 @@ func ignoreNotFound(err error) error {
 		return nil
 	}
 	return err
-}
-
-// clientRegistration returns the settings of client registration.
-func (h *app) clientRegistration() *oauth.Registration {
-	documents := h.outbound.With(func(r *outbound.Rules) { r.MaxBytes = oauth.DocumentBytes })
-	return &oauth.Registration{
-		Clients: h.directory, Open: h.cfg.OAuth.DCR.Insecure, Fetch: documents.Get,
-		Admit: func(ctx context.Context) error { return h.throttle.AdmitFrom(ctx, throttle.Register) },
-	}
 }

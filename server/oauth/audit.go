@@ -48,13 +48,11 @@ func (i *auditedClients) forget(clientID string) {
 // audit records that a client gets tokens on its own behalf: once for the tokens of an hour, before
 // the first reply.
 func (p *Provider) audit(ctx context.Context, c *client, scope, audience []string) error {
-	now := p.Now().UTC()
-	if !p.auditedClients.isFirst(c.ClientID, now) {
+	if !p.auditedClients.isFirst(c.ClientID, p.now()) {
 		return nil
 	}
-	err := p.Record(ctx, schemas.Event{
-		ID: schemas.NewID(), At: now, Action: "token.issued", ApplicationID: c.ID,
-		Actor:  schemas.Actor{Type: schemas.ApplicationActor, ID: c.ID, Client: c.ID},
+	err := p.recordByClient(ctx, c, schemas.Event{
+		Action: "token.issued",
 		Detail: map[string]string{"grant": schemas.GrantClientCredentials, "scope": strings.Join(scope, " "), "audience": strings.Join(audience, " ")},
 	})
 	if err != nil {
@@ -62,4 +60,11 @@ func (p *Provider) audit(ctx context.Context, c *client, scope, audience []strin
 		return fmt.Errorf("recording that a token is issued: %w", err)
 	}
 	return nil
+}
+
+// recordByClient commits an event about what a client does, with its changes.
+func (p *Provider) recordByClient(ctx context.Context, c *client, e schemas.Event, changes ...schemas.Change) error {
+	e.ID, e.At, e.ApplicationID = schemas.NewID(), p.now(), c.ID
+	e.Actor = schemas.Actor{Type: schemas.ApplicationActor, ID: c.ID, Client: c.ID}
+	return p.Record(ctx, e, changes...)
 }

@@ -2,43 +2,31 @@ package oauth
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
 	"errors"
-	"fmt"
 	"net/url"
 	"time"
 
 	"github.com/zitadel/oidc/v3/pkg/oidc"
-	"github.com/zitadel/oidc/v3/pkg/op"
 
 	"github.com/postern-id/postern/schemas"
 )
 
-// noRedirect replaces a missing redirect_uri in a token request. OAuth 2.1 no longer has that
-// parameter, but op requires it.
-const noRedirect = "urn:ietf:params:oauth:none"
-
-// CodeExchange is the grant of RFC 6749 §4.1.3: tokens for an authorization code.
-func (g *grants) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.AccessTokenRequest]) (*op.Response, error) {
-	c, ok := r.Client.(*client)
-	if !ok {
-		return nil, rejectWith(ctx, fmt.Errorf("the client is a %T", r.Client))
-	}
-	reply, err := g.provider.exchange(ctx, c, r.Form)
-	if err != nil {
-		return nil, rejectWith(ctx, err)
-	}
-	return op.NewResponse(reply), nil
-}
+// refreshTTL is the lifetime of refresh tokens, unless the client sets one.
+const refreshTTL = 30 * 24 * time.Hour
 
 // errCode is the error for every unusable code: it reveals nothing to a caller that guesses.
 func errCode() *Error {
 	return errorf(codeInvalidGrant, "there is no such authorization code, or it has expired or been used, or it is another client's")
 }
 
-func (p *Provider) exchange(ctx context.Context, c *client, form url.Values) (*oidc.AccessTokenResponse, error) {
+// exchangeCode is the grant of RFC 6749 §4.1.3: tokens for an authorization code.
+func (p *Provider) exchangeCode(ctx context.Context, c *client, form url.Values) (*oidc.AccessTokenResponse, error) {
 	hash := schemas.HashSecret(form.Get(codeParameter))
-	req, err := p.Authorization.Requests.AuthRequestByCode(ctx, hash)
-	if schemas.HasCode(err, schemas.CodeAuthCodeNotFound) || err == nil && (req.ClientID != c.GetID() || req.Grant == nil || req.Grant.Generation != c.TokenGeneration) {
+	req, err := p.Store.AuthRequestByCode(ctx, hash)
+	if schemas.HasCode(err, schemas.CodeAuthCodeNotFound) || err == nil && (req.ClientID != c.ClientID || req.Grant == nil || req.Grant.Generation != c.TokenGeneration) {
 		return nil, errCode()
 	}
 	if err != nil {
@@ -65,9 +53,10 @@ func (p *Provider) exchange(ctx context.Context, c *client, form url.Values) (*o
 }
 
 // checkRedirect checks that the redirect URI is that of the authorization request. Without a
-// challenge it is required: nothing else ties the code to the request then (RFC 6749 §4.1.3).
+// challenge it is required: nothing else ties the code to the request then (RFC 6749 §4.1.3). OAuth
+// 2.1 no longer has the parameter.
 func checkRedirect(req *schemas.AuthRequest, sent string) error {
-	if sent == noRedirect && req.CodeChallenge != "" || sent == req.RedirectURI {
+	if sent == "" && req.CodeChallenge != "" || sent == req.RedirectURI {
 		return nil
 	}
 	return errorf(codeInvalidGrant, "the redirect_uri is not that of the authorization request")
@@ -98,7 +87,7 @@ func (p *Provider) redeem(ctx context.Context, c *client, hash []byte, f *schema
 		kept = nil
 	}
 	now := p.now()
-	replayed, err := p.Authorization.Requests.RedeemCode(ctx, hash, kept, now, p.revokeUntil(c))
+	replayed, err := p.Store.RedeemCode(ctx, hash, kept, now, p.revokeUntil(c))
 	switch {
 	case schemas.HasCode(err, schemas.CodeAuthCodeNotFound):
 		return errCode()
@@ -115,9 +104,24 @@ func (p *Provider) revokeUntil(c *client) time.Time { return p.now().Add(p.acces
 
 // recordTheft records the second use of a single-use value.
 func (p *Provider) recordTheft(ctx context.Context, c *client, userID, what string) error {
-	return p.Record(ctx, schemas.Event{
-		ID: schemas.NewID(), At: p.now(), Action: "token.reused", ApplicationID: c.ID, UserID: userID,
-		Actor:  schemas.Actor{Type: schemas.ApplicationActor, ID: c.ID, Client: c.ID},
-		Detail: map[string]string{"used": what},
-	})
+	return p.recordByClient(ctx, c, schemas.Event{Action: "token.reused", UserID: userID, Detail: map[string]string{"used": what}})
+}
+
+// checkVerifier checks that the caller sent the authorization request. A verifier without a
+// challenge means that an attacker removed the challenge: the PKCE downgrade (RFC 9700 §4.8.2).
+func checkVerifier(challenge, verifier string) error {
+	switch {
+	case challenge == "" && verifier == "":
+		return nil
+	case challenge == "":
+		return errorf(codeInvalidGrant, "there is a code_verifier, and the authorization request had no code_challenge")
+	case verifier == "":
+		return errorf(codeInvalidGrant, "the code_verifier is missing")
+	}
+	sum := sha256.Sum256([]byte(verifier))
+	made := base64.RawURLEncoding.EncodeToString(sum[:])
+	if len(verifier) < 43 || len(verifier) > 128 || subtle.ConstantTimeCompare([]byte(made), []byte(challenge)) != 1 {
+		return errorf(codeInvalidGrant, "the code_verifier does not match the code_challenge of the authorization request")
+	}
+	return nil
 }

@@ -39,13 +39,9 @@ func TestAuthorize(t *testing.T) {
 // is not done here.
 func TestAuthorizeWhereAnotherProviderIsFirst(t *testing.T) {
 	a, b := newSignIns(t), browser{}
-	away := func(r *http.Request, req *schemas.AuthRequest, s *schemas.Session) (*schemas.Step, error) {
-		step, err := a.begin(r, req, s)
-		step.Type, step.Data.RedirectURL = schemas.Redirection, "https://login.example.com/authorize?state=s"
-		return step, err
-	}
+	a.away = "https://login.example.com/authorize?state=s"
 	for prompt, want := range map[string]string{"": gateURL + "/signin?", "none": "https://app.example.com/callback?"} {
-		rec, err := b.do(t, a.provider.Authorize(away), authorization(ask("prompt", prompt)))
+		rec, err := b.do(t, a.provider.Authorize, authorization(ask("prompt", prompt)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +57,7 @@ func TestAuthorizeByPost(t *testing.T) {
 	post := func(b browser, q url.Values) *url.URL {
 		r := httptest.NewRequest("POST", "/oauth2/authorize", strings.NewReader(q.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		rec, err := b.do(t, a.provider.Authorize(a.begin), r)
+		rec, err := b.do(t, a.provider.Authorize, r)
 		if err != nil || rec.Code != http.StatusSeeOther {
 			t.Errorf("%d %v, %v", rec.Code, rec.Header(), err)
 		}
@@ -81,7 +77,7 @@ func TestAuthorizeByPost(t *testing.T) {
 	if to := post(bare, ask("login_hint", strings.Repeat("x", 4000), "ui_locales", strings.Repeat("x", 4000))); to.Path != "/gate/signin" {
 		t.Errorf("what is too long for an address led to %s", to)
 	}
-	rec, err := b.do(t, a.provider.Authorize(a.begin), httptest.NewRequest("HEAD", "/oauth2/authorize?"+ask().Encode(), nil))
+	rec, err := b.do(t, a.provider.Authorize, httptest.NewRequest("HEAD", "/oauth2/authorize?"+ask().Encode(), nil))
 	if err == nil {
 		t.Errorf("a HEAD was answered with %d", rec.Code)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
@@ -39,6 +40,8 @@ type signIns struct {
 	agrees    bool // whether ann agrees to what is asked for
 	approves  bool // whether ann has just signed in and approves it
 	asks      bool // whether runs ask for consent
+
+	away string // the address of another provider, where runs begin; "" for none
 }
 
 func newSignIns(t testing.TB) *signIns {
@@ -63,8 +66,8 @@ func newSignInsOn(t testing.TB, config store.Config) *signIns {
 	}
 	a.furnish()
 	w.provider = oauth.New(oauth.Options{
-		Issuer: base, Clients: w.clients, Tokens: w.tokens, Record: a.record, Now: func() time.Time { return w.now }, KeyAuthentication: w.keyAuthentication(),
-		Authorization: &oauth.Authorization{Requests: s, Sessions: s, Users: s, Consents: s, Tokens: w.tokens, RefreshKey: make([]byte, 32), Gate: gateURL},
+		Issuer: base, Gate: gateURL, Clients: w.clients, Store: s, Tokens: w.tokens, Runs: a, RefreshKey: make([]byte, 32), Record: a.record,
+		UseAssertion: w.useAssertion, FetchKeys: w.fetchKeys, Now: func() time.Time { return w.now },
 	})
 	return a
 }
@@ -116,10 +119,14 @@ func (a *signIns) newClient(id, method string) *schemas.Application {
 	return app
 }
 
-// begin is the flow: it waits, or completes as the status says.
-func (a *signIns) begin(_ *http.Request, req *schemas.AuthRequest, s *schemas.Session) (*schemas.Step, error) {
+// Begin is the flow: it waits, or completes as the status says.
+func (a *signIns) Begin(_ context.Context, _ string, _ schemas.FlowType, _ map[string]string, run engine.Request) (*schemas.Step, error) {
+	req, s := run.AuthRequest, run.Session
 	a.begun, a.session = req, s
 	step := &schemas.Step{ExecutionID: "run", FlowStatus: a.status}
+	if a.away != "" {
+		step.Type, step.Data.RedirectURL = schemas.Redirection, a.away
+	}
 	if a.asks {
 		step.Data.AdditionalData = map[string]string{schemas.ConsentData: "{}"}
 	}
@@ -191,7 +198,7 @@ func ask(change ...string) url.Values {
 // authorize sends an authorization request and returns where it leads.
 func (a *signIns) authorize(b browser, q url.Values) *url.URL {
 	a.t.Helper()
-	rec, err := b.do(a.t, a.provider.Authorize(a.begin), httptest.NewRequest("GET", "/oauth2/authorize?"+q.Encode(), nil))
+	rec, err := b.do(a.t, a.provider.Authorize, httptest.NewRequest("GET", "/oauth2/authorize?"+q.Encode(), nil))
 	if err != nil || rec.Code != http.StatusFound {
 		a.t.Fatalf("%d %s, %v", rec.Code, rec.Body, err)
 	}

@@ -82,7 +82,7 @@ func TestFormPost(t *testing.T) {
 	if csp := rec.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "script-src 'sha256-") || strings.Contains(csp, "unsafe") {
 		t.Errorf("the page has the policy %s", csp)
 	}
-	rec, err = b.do(t, a.provider.Authorize(a.begin), httptest.NewRequest("GET", "/oauth2/authorize?"+ask("response_mode", "form_post", "prompt", "x").Encode(), nil))
+	rec, err = b.do(t, a.provider.Authorize, httptest.NewRequest("GET", "/oauth2/authorize?"+ask("response_mode", "form_post", "prompt", "x").Encode(), nil))
 	if err != nil || !strings.Contains(rec.Body.String(), `value="invalid_request"`) {
 		t.Errorf("an error: %d %s, %v", rec.Code, rec.Body, err)
 	}

@@ -1,99 +1,36 @@
 package oauth
 
 import (
-	"cmp"
-	"slices"
+	"context"
 	"time"
-
-	"github.com/zitadel/oidc/v3/pkg/oidc"
-	"github.com/zitadel/oidc/v3/pkg/op"
 
 	"github.com/postern-id/postern/schemas"
 )
 
-// client adapts an application with an OAuth configuration to op.Client.
+// client is an application with an OAuth configuration.
 type client struct {
 	*schemas.Application
 	oauth *schemas.OAuthProfile
 }
 
-// GetID returns the client id.
-func (c *client) GetID() string { return c.ClientID }
-
-// RedirectURIs returns the registered ones, which must match exactly.
-func (c *client) RedirectURIs() []string { return c.oauth.RedirectURIs }
-
-// PostLogoutRedirectURIs returns the registered ones.
-func (c *client) PostLogoutRedirectURIs() []string { return c.oauth.PostLogoutRedirectURIs }
-
-// ApplicationType decides which redirect URIs op accepts.
-func (c *client) ApplicationType() op.ApplicationType {
-	switch c.Type {
-	case schemas.SinglePageApp:
-		return op.ApplicationTypeUserAgent
-	case schemas.MobileApp:
-		return op.ApplicationTypeNative
+// findClient returns the client with the id.
+func (p *Provider) findClient(ctx context.Context, id string) (*client, error) {
+	if err := p.Documents.check(id); err != nil {
+		return nil, err
 	}
-	return op.ApplicationTypeWeb
-}
-
-// AuthMethod returns the client's authentication method.
-func (c *client) AuthMethod() oidc.AuthMethod {
-	return oidc.AuthMethod(cmp.Or(c.oauth.TokenEndpointAuthMethod, schemas.AuthMethodBasic))
-}
-
-// ResponseTypes returns the registered ones.
-func (c *client) ResponseTypes() []oidc.ResponseType {
-	return convert[oidc.ResponseType](c.oauth.ResponseTypes)
-}
-
-// GrantTypes returns the registered ones.
-func (c *client) GrantTypes() []oidc.GrantType { return convert[oidc.GrantType](c.oauth.GrantTypes) }
-
-// LoginURL is unused: Postern starts the sign-in itself.
-func (c *client) LoginURL(string) string { return "" }
-
-// AccessTokenType states that access tokens are JWTs.
-func (c *client) AccessTokenType() op.AccessTokenType { return op.AccessTokenTypeJWT }
-
-// IDTokenLifetime returns the configured one; zero for the server's.
-func (c *client) IDTokenLifetime() time.Duration {
-	return seconds(c.oauth.Token.IDToken.ValidityPeriod)
-}
-
-// DevMode would relax the rules for redirect URIs: never.
-func (c *client) DevMode() bool { return false }
-
-// RestrictAdditionalIdTokenScopes restricts nothing: scopes are decided earlier.
-func (c *client) RestrictAdditionalIdTokenScopes() func([]string) []string { return unrestrictedScopes }
-
-// RestrictAdditionalAccessTokenScopes restricts nothing: see RestrictAdditionalIdTokenScopes.
-func (c *client) RestrictAdditionalAccessTokenScopes() func([]string) []string {
-	return unrestrictedScopes
-}
-
-// IsScopeAllowed reports whether a non-standard scope is registered.
-func (c *client) IsScopeAllowed(scope string) bool { return slices.Contains(c.oauth.Scopes, scope) }
-
-// IDTokenUserinfoClaimsAssertion puts the profile into ID tokens, where browser clients read it.
-func (c *client) IDTokenUserinfoClaimsAssertion() bool { return true }
-
-// mayGrant reports whether the client is registered for a grant type.
-func (c *client) mayGrant(grant string) bool { return slices.Contains(c.oauth.GrantTypes, grant) }
-
-// ClockSkew is the tolerated clock difference.
-func (c *client) ClockSkew() time.Duration { return 0 }
-
-func unrestrictedScopes(scopes []string) []string { return scopes }
-
-func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
-
-func convert[T ~string](texts []string) []T {
-	converted := make([]T, len(texts))
-	for i, text := range texts {
-		converted[i] = T(text)
+	app, err := p.Clients.Client(ctx, id)
+	if err == nil && app.OAuth() != nil {
+		return &client{app, app.OAuth()}, nil
 	}
-	return converted
+	if err == nil || schemas.HasClass(err, schemas.NotFound) {
+		return nil, errorf(codeInvalidClient, "there is no client with this client_id")
+	}
+	return nil, err
+}
+
+// isPublic reports whether the client has no means to authenticate.
+func (c *client) isPublic() bool {
+	return c.oauth.TokenEndpointAuthMethod == schemas.AuthMethodNone
 }
 
 // accessTTL returns the lifetime of a client's access tokens.
@@ -102,4 +39,26 @@ func (p *Provider) accessTTL(c *client) time.Duration {
 		return own
 	}
 	return p.Tokens.AccessTTL()
+}
+
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+// How long untrusted clients are stored.
+const (
+	unusedTTL       = 3 * 24 * time.Hour  // without a sign-in
+	usedTTL         = 90 * 24 * time.Hour // after the last token
+	requestTTLAsked = 2 * time.Hour       // after the start of a sign-in, at least
+)
+
+// extendExpiry extends the expiry of an untrusted client. It writes only if that makes a
+// difference.
+func (p *Provider) extendExpiry(ctx context.Context, a *schemas.Application, ttl time.Duration) error {
+	if a.IsTrusted() {
+		return nil
+	}
+	expiry, err := p.Clients.ClientExpiry(ctx, a.ClientID)
+	if until := p.now().Add(ttl); err == nil && expiry != nil && expiry.ExpiresAt.Before(until.Add(-ttl/10)) {
+		err = p.Clients.ExtendClientExpiry(ctx, a.ID, until)
+	}
+	return err
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4/jwt"
-	"github.com/zitadel/oidc/v3/pkg/op"
 
 	"github.com/postern-id/postern/internal/jwtverify"
 	"github.com/postern-id/postern/schemas"
@@ -25,15 +24,6 @@ import (
 //   - jti is present, and the client has not used it before.
 //   - the algorithm is asymmetric and that of the registered key; no header contains or names another key, and none is critical.
 
-// KeyAuthentication is what private_key_jwt needs.
-type KeyAuthentication struct {
-	// Use records that the assertion with the hash is used, until it expires. It reports false if
-	// it was used before, on any instance.
-	Use func(ctx context.Context, hash []byte, expires time.Time) (first bool, err error)
-	// Fetch reads the keys at a client's jwksUri. Nil: nothing is fetched.
-	Fetch func(ctx context.Context, uri string) ([]byte, error)
-}
-
 const (
 	assertionTypeJWT = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 	// assertionJWTType is the explicit typ of an assertion. Others have JWT or none.
@@ -43,32 +33,23 @@ const (
 	clockSkew        = time.Minute      // tolerated clock difference
 )
 
-// clientAssertion is an unverified assertion.
-type clientAssertion struct {
-	*jwtverify.Token
-	client string // its subject
-}
-
 // authenticateByKey authenticates a client with its assertion.
-func (p *Provider) authenticateByKey(ctx context.Context, sent *op.ClientCredentials) (*client, error) {
-	a, err := readAssertion(sent.ClientAssertion)
+func (p *Provider) authenticateByKey(ctx context.Context, sent *credentials) (*client, error) {
+	a, id, err := parseAssertion(sent.assertion)
 	if err != nil {
 		return nil, err
 	}
-	if sent.ClientID != "" && sent.ClientID != a.client {
+	if sent.id != "" && sent.id != id {
 		return nil, errClient(false, "the client_id is not the sub of the client_assertion")
 	}
-	if err := p.refreshInBackground(ctx, a.client); err != nil {
-		return nil, err
+	if err := p.refreshClient(ctx, id, false); err != nil {
+		return nil, asInvalidClient(err)
 	}
-	c, err := p.clientNamed(ctx, a.client)
-	if reported, worded := err.(*Error); worded {
-		return nil, errClient(false, "%s", reported.Description)
-	}
+	c, err := p.findClient(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, asInvalidClient(err)
 	}
-	if registered := c.oauth.TokenEndpointAuthMethod; registered != schemas.AuthMethodPrivateKeyJWT || p.KeyAuthentication == nil {
+	if registered := c.oauth.TokenEndpointAuthMethod; registered != schemas.AuthMethodPrivateKeyJWT {
 		return nil, errMethod(false, schemas.AuthMethodPrivateKeyJWT, cmp.Or(registered, "a client secret"))
 	}
 	claims, err := p.verifyAssertion(ctx, c, a)
@@ -78,29 +59,29 @@ func (p *Provider) authenticateByKey(ctx context.Context, sent *op.ClientCredent
 	return c, p.useAssertion(ctx, c, claims)
 }
 
-// readAssertion parses an assertion without verifying it.
-func readAssertion(raw string) (*clientAssertion, error) {
-	token, err := jwtverify.Parse(raw, assertionJWTType)
+// parseAssertion parses an assertion without verifying it, and returns its subject.
+func parseAssertion(raw string) (a *jwtverify.Token, clientID string, err error) {
+	a, err = jwtverify.Parse(raw, assertionJWTType)
 	if err != nil {
-		return nil, errClient(false, "the client_assertion is not as it should be: %v", err)
+		return nil, "", errClient(false, "the client_assertion is not as it should be: %v", err)
 	}
 	var named struct {
 		Subject string `json:"sub"`
 	}
-	if err := token.Unverified(&named); err != nil || named.Subject == "" {
-		return nil, errClient(false, "expected as sub of the client_assertion the client_id")
+	if err := a.Unverified(&named); err != nil || named.Subject == "" {
+		return nil, "", errClient(false, "expected as sub of the client_assertion the client_id")
 	}
-	return &clientAssertion{Token: token, client: named.Subject}, nil
+	return a, named.Subject, nil
 }
 
 // assertionKey returns the client's key that the assertion names.
-func (p *Provider) assertionKey(ctx context.Context, c *client, a *clientAssertion) (any, error) {
+func (p *Provider) assertionKey(ctx context.Context, c *client, a *jwtverify.Token) (any, error) {
 	if c.oauth.JWKS != nil {
-		if key, ok := jwtverify.Pick(c.oauth.JWKS, a.Token); ok {
+		if key, ok := jwtverify.Pick(c.oauth.JWKS, a); ok {
 			return key, nil
 		}
-	} else if c.oauth.JWKSURI != "" && p.keys.Fetch != nil {
-		key, ok, err := p.keys.Key(ctx, c.oauth.JWKSURI, a.Token, p.Now())
+	} else if c.oauth.JWKSURI != "" {
+		key, ok, err := p.keys.Key(ctx, c.oauth.JWKSURI, a, p.Now())
 		if err != nil {
 			// The reason is not reported: it would reveal which hosts reply in our network.
 			return nil, errClient(false, "the client's keys cannot be read from its jwksUri: expected a JWK Set (RFC 7517 section 5) there")
@@ -114,7 +95,7 @@ func (p *Provider) assertionKey(ctx context.Context, c *client, a *clientAsserti
 
 // verifyAssertion returns the claims of an assertion after checking its signature by a key of
 // the client, its audience and its lifetime.
-func (p *Provider) verifyAssertion(ctx context.Context, c *client, a *clientAssertion) (*jwt.Claims, error) {
+func (p *Provider) verifyAssertion(ctx context.Context, c *client, a *jwtverify.Token) (*jwt.Claims, error) {
 	key, err := p.assertionKey(ctx, c, a)
 	if err != nil {
 		return nil, err
@@ -125,7 +106,7 @@ func (p *Provider) verifyAssertion(ctx context.Context, c *client, a *clientAsse
 	}
 	now, soon := p.Now(), p.Now().Add(clockSkew)
 	switch {
-	case claims.Issuer != c.GetID() || claims.Subject != c.GetID():
+	case claims.Issuer != c.ClientID || claims.Subject != c.ClientID:
 		return nil, errClient(false, "expected as iss and sub of the client_assertion the client_id")
 	case len(claims.Audience) != 1 || !slices.Contains([]string{p.Issuer, p.Issuer + TokenPath}, claims.Audience[0]):
 		return nil, errClient(false, "expected as aud of the client_assertion %s alone", p.Issuer)
@@ -144,8 +125,8 @@ func (p *Provider) verifyAssertion(ctx context.Context, c *client, a *clientAsse
 // useAssertion ensures that an assertion is used once: otherwise anyone who has seen it could use
 // it.
 func (p *Provider) useAssertion(ctx context.Context, c *client, claims *jwt.Claims) error {
-	hash := schemas.HashSecret(c.GetID() + "\x00" + claims.ID)
-	first, err := p.KeyAuthentication.Use(ctx, hash, claims.Expiry.Time().Add(clockSkew).UTC())
+	hash := schemas.HashSecret(c.ClientID + "\x00" + claims.ID)
+	first, err := p.UseAssertion(ctx, hash, claims.Expiry.Time().Add(clockSkew).UTC())
 	if err == nil && !first {
 		return errClient(false, "the client_assertion has been used already: sign a new one for each request, with a jti of its own")
 	}

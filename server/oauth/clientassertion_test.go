@@ -176,7 +176,7 @@ func TestAssertionsElsewhere(t *testing.T) {
 func TestKeyMetadata(t *testing.T) {
 	a := newSignIns(t)
 	rec := httptest.NewRecorder()
-	a.must(a.provider.OpenID(rec, httptest.NewRequest("GET", oauth.OpenIDPath, nil)))
+	a.must(a.provider.Server(rec, httptest.NewRequest("GET", oauth.OpenIDPath, nil)))
 	var reported map[string]any
 	a.must(json.Unmarshal(rec.Body.Bytes(), &reported))
 	for _, endpoint := range []string{"token", "introspection", "revocation"} {

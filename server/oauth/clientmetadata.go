@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -71,29 +72,19 @@ func readMetadata(text []byte) (*clientMetadata, error) {
 		return nil, errorf(codeInvalidMetadata, "expected a JSON object")
 	}
 	var m clientMetadata
-	for name, into := range m.members() {
-		if raw, sent := members[name]; sent && json.Unmarshal(raw, into) != nil {
-			if name == "redirect_uris" {
-				return nil, errorf(codeInvalidRedirect, "expected as redirect_uris a list of texts")
-			}
-			return nil, errorf(codeInvalidMetadata, "the member %s is of another type than expected", name)
+	into := reflect.ValueOf(&m).Elem()
+	for _, f := range reflect.VisibleFields(into.Type()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		raw, sent := members[name]
+		if !sent || json.Unmarshal(raw, into.FieldByIndex(f.Index).Addr().Interface()) == nil {
+			continue
 		}
+		if name == "redirect_uris" {
+			return nil, errorf(codeInvalidRedirect, "expected as redirect_uris a list of texts")
+		}
+		return nil, errorf(codeInvalidMetadata, "the member %s is of another type than expected", name)
 	}
 	return &m, nil
-}
-
-// members maps names to their destinations.
-func (m *clientMetadata) members() map[string]any {
-	return map[string]any{
-		"client_id": &m.ClientID, "redirect_uris": &m.RedirectURIs, "post_logout_redirect_uris": &m.LogoutRedirects,
-		"grant_types": &m.GrantTypes, "response_types": &m.ResponseTypes, "token_endpoint_auth_method": &m.AuthMethod,
-		"client_name": &m.ClientName, "client_uri": &m.ClientURI, "logo_uri": &m.LogoURI, "tos_uri": &m.TosURI, "policy_uri": &m.PolicyURI,
-		"contacts": &m.Contacts, "scope": &m.Scope, "jwks": &m.JWKS, "jwks_uri": &m.JWKSURI, "application_type": &m.ApplicationType,
-		"subject_type": &m.SubjectType, "sector_identifier_uri": &m.SectorURI, "id_token_signed_response_alg": &m.IDTokenAlg,
-		"id_token_encrypted_response_alg": &m.IDTokenEncryption, "userinfo_signed_response_alg": &m.UserInfoAlg, "userinfo_encrypted_response_alg": &m.UserInfoEncryption,
-		"backchannel_logout_uri": &m.BackchannelLogout, "backchannel_logout_session_required": &m.BackchannelSession,
-		"software_statement": &m.SoftwareStatement, "client_secret": &m.ClientSecret, "client_secret_expires_at": &m.ClientSecretExpires,
-	}
 }
 
 // check rejects what no client can have here. Rules of all applications, such as those for redirect
@@ -207,7 +198,7 @@ func (p *Provider) scopes(ctx context.Context, m *clientMetadata, trusted bool) 
 	if len(asked) > maxScopes {
 		return nil, errorf(codeInvalidMetadata, "there are more than %d scopes", maxScopes)
 	}
-	known, err := p.Registration.Clients.KnownScopes(ctx, asked)
+	known, err := p.Clients.KnownScopes(ctx, asked)
 	if err != nil {
 		return nil, err
 	}

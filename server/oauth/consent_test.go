@@ -1,10 +1,12 @@
 package oauth_test
 
 import (
+	"bytes"
 	"net/http"
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
@@ -209,7 +211,11 @@ func TestOpenRequests(t *testing.T) {
 		for name, value := range b {
 			r.AddCookie(&http.Cookie{Name: name, Value: value})
 		}
-		_, err = a.provider.Open(r, a.begun.ID)
+		run := engine.Request{}
+		err = a.provider.BindRun(r, &run, &a.begun.ID)
+		if err == nil && (run.AuthRequest.ID != a.begun.ID || !bytes.Equal(run.Browser, a.begun.BrowserHash)) {
+			t.Errorf("bound to %+v", run)
+		}
 		return err
 	}
 	a.must(open(b))

@@ -1,11 +1,13 @@
 package oauth
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/url"
 	"strings"
 
+	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -40,24 +42,16 @@ func (p *Provider) cookieHash(r *http.Request, name string) []byte {
 	return schemas.HashSecret(sent[0].Value)
 }
 
-// Browser returns the hash that binds authorization requests to the browser; nil without a cookie.
-func (p *Provider) Browser(r *http.Request) []byte {
-	if !p.hasAuthorizationEndpoint() {
-		return nil
-	}
-	return p.cookieHash(r, browserCookie)
-}
+// browser returns the hash that binds authorization requests to the browser; nil without a cookie.
+func (p *Provider) browser(r *http.Request) []byte { return p.cookieHash(r, browserCookie) }
 
-// Session returns the live session of the browser; nil for none.
-func (p *Provider) Session(r *http.Request) (*schemas.Session, error) {
-	if !p.hasAuthorizationEndpoint() {
-		return nil, nil
-	}
+// session returns the live session of the browser; nil for none.
+func (p *Provider) session(r *http.Request) (*schemas.Session, error) {
 	hash := p.cookieHash(r, sessionCookie)
 	if hash == nil {
 		return nil, nil
 	}
-	return p.Authorization.Sessions.SessionByToken(r.Context(), hash, p.now())
+	return p.Store.SessionByToken(r.Context(), hash, p.now())
 }
 
 // maxQueryLength is the maximum length of a query in a redirect, in bytes: intermediate servers may
@@ -68,7 +62,7 @@ const maxQueryLength = 6 << 10
 // redirect to the same request as GET, for which the browser sends them. It reports false if there
 // are none, or if the form is too long.
 func (p *Provider) fetchCookies(w http.ResponseWriter, r *http.Request, path string, form url.Values) bool {
-	if r.Method != http.MethodPost || p.Browser(r) != nil || p.cookieHash(r, sessionCookie) != nil {
+	if r.Method != http.MethodPost || p.browser(r) != nil || p.cookieHash(r, sessionCookie) != nil {
 		return false
 	}
 	query := form.Encode()
@@ -79,10 +73,10 @@ func (p *Provider) fetchCookies(w http.ResponseWriter, r *http.Request, path str
 	return true
 }
 
-// ensureBrowser is Browser, and sets a new cookie if there is none. Concurrent requests share one
+// ensureBrowser is browser, and sets a new cookie if there is none. Concurrent requests share one
 // cookie.
 func (p *Provider) ensureBrowser(w http.ResponseWriter, r *http.Request) []byte {
-	if hash := p.Browser(r); hash != nil {
+	if hash := p.browser(r); hash != nil {
 		return hash
 	}
 	value := schemas.NewSecret()
@@ -92,12 +86,12 @@ func (p *Provider) ensureBrowser(w http.ResponseWriter, r *http.Request) []byte 
 
 // signIn stores the session in the browser. A session of another browser is not moved.
 func (p *Provider) signIn(w http.ResponseWriter, r *http.Request, sessionID string) error {
-	known, err := p.Session(r)
+	known, err := p.session(r)
 	if err != nil || known != nil && known.ID == sessionID {
 		return err
 	}
 	value := schemas.NewSecret()
-	bound, err := p.Authorization.Sessions.BindSession(r.Context(), sessionID, schemas.HashSecret(value))
+	bound, err := p.Store.BindSession(r.Context(), sessionID, schemas.HashSecret(value))
 	if err == nil && bound {
 		http.SetCookie(w, p.cookie(sessionCookie, value))
 	}
@@ -106,5 +100,30 @@ func (p *Provider) signIn(w http.ResponseWriter, r *http.Request, sessionID stri
 
 // isSessionLive reports whether a session has not ended.
 func (p *Provider) isSessionLive(ctx context.Context, sessionID string) (bool, error) {
-	return p.Authorization.Sessions.TokenLive(ctx, schemas.TokenRef{Session: sessionID})
+	return p.Store.TokenLive(ctx, schemas.TokenRef{Session: sessionID})
+}
+
+// BindRun adds to the request of a run of POST /flow/execute what binds it to an authorization
+// request: the contents of the browser's cookies, and for a new run the authorization request with
+// the id, if there is one.
+func (p *Provider) BindRun(r *http.Request, run *engine.Request, authID *string) (err error) {
+	if authID != nil {
+		if run.AuthRequest, err = p.openRequest(r, *authID); err != nil {
+			return err
+		}
+	}
+	run.Browser = p.browser(r)
+	run.Session, err = p.session(r)
+	return err
+}
+
+// openRequest returns an unanswered authorization request that this browser started. Any other is
+// auth_request_not_found, Class Invalid.
+func (p *Provider) openRequest(r *http.Request, id string) (*schemas.AuthRequest, error) {
+	req, err := p.Store.AuthRequest(r.Context(), id)
+	if err == nil && (!p.now().Before(req.ExpiresAt) || req.Grant != nil || req.Refusal != nil || !bytes.Equal(p.browser(r), req.BrowserHash)) {
+		err = schemas.Errorf(schemas.Invalid, schemas.CodeAuthRequest,
+			"there is no such authorization request in this browser, or it has expired or been answered: go back to the application and sign in again")
+	}
+	return req, err
 }

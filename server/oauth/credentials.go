@@ -1,49 +1,68 @@
 package oauth
 
 import (
+	"context"
 	"net/http"
 	"net/url"
-	"strings"
+
+	"github.com/postern-id/postern/schemas"
 )
 
-// checkCredentials checks that a client authenticates in exactly one (RFC 6749 §2.3), supported
-// way. op and VerifyClient read the credentials.
-func checkCredentials(r *http.Request) error {
-	form := r.PostForm
-	basic, err := basicClientID(r)
+// credentials are what a client sends to authenticate (RFC 6749 §2.3): a secret, in the header or in
+// the body, or an assertion. A public client sends its id alone.
+type credentials struct {
+	id, secret, assertion string
+	basic                 bool // in the header
+}
+
+// authenticateClient returns the client of a request to the token, introspection or revocation
+// endpoint, whose form readForm has read. An unknown client gets the same error as one with a wrong
+// secret, after the same work.
+func (p *Provider) authenticateClient(r *http.Request) (*client, error) {
+	sent, err := readCredentials(r)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if sent.assertion != "" {
+		return p.authenticateByKey(r.Context(), sent)
+	}
+	return p.authenticateBySecret(r.Context(), sent)
+}
+
+// readCredentials reads the credentials of a request, which must have them in exactly one way.
+func readCredentials(r *http.Request) (*credentials, error) {
+	form := r.PostForm
+	sent := &credentials{id: form.Get(clientIDParameter), secret: form.Get(clientSecretParameter), assertion: form.Get(clientAssertionParameter)}
+	id, secret, err := basicCredentials(r)
+	if err != nil {
+		return nil, err
 	}
 	ways := 0
-	for _, used := range []bool{basic != "", form.Has(clientSecretParameter), form.Has(clientAssertionParameter)} {
+	for _, used := range []bool{id != "", sent.secret != "", sent.assertion != ""} {
 		if used {
 			ways++
 		}
 	}
-	named := form.Get(clientIDParameter)
 	switch {
 	case ways > 1:
-		return errorf(codeInvalidRequest, "the client authenticates in more than one way: send either the header Authorization, or client_secret, or client_assertion in the body")
-	case basic != "" && named != "" && named != basic:
-		return errorf(codeInvalidRequest, "the client_id in the body is not that of the header Authorization")
-	case form.Has(clientAssertionParameter) != form.Has(assertionTypeParameter):
-		return errClient(false, "client_assertion and client_assertion_type go together: one of them is missing")
-	case form.Has(assertionTypeParameter) && form.Get(assertionTypeParameter) != assertionTypeJWT:
-		return errClient(false, "expected the client_assertion_type %s", assertionTypeJWT)
-	case basic == "" && named == "" && !form.Has(clientAssertionParameter):
-		return errClient(false, "the request does not say which client sends it: use HTTP Basic authentication, or send client_id and client_secret in the body")
+		return nil, errorf(codeInvalidRequest, "the client authenticates in more than one way: send either the header Authorization, or client_secret, or client_assertion in the body")
+	case id != "" && sent.id != "" && sent.id != id:
+		return nil, errorf(codeInvalidRequest, "the client_id in the body is not that of the header Authorization")
+	case (sent.assertion != "") != form.Has(assertionTypeParameter):
+		return nil, errClient(false, "client_assertion and client_assertion_type go together: one of them is missing")
+	case sent.assertion != "" && form.Get(assertionTypeParameter) != assertionTypeJWT:
+		return nil, errClient(false, "expected the client_assertion_type %s", assertionTypeJWT)
+	case id == "" && sent.id == "" && sent.assertion == "":
+		return nil, errClient(false, "the request does not say which client sends it: use HTTP Basic authentication, or send client_id and client_secret in the body")
 	}
-	return nil
+	if id != "" {
+		sent.id, sent.secret, sent.basic = id, secret, true
+	}
+	return sent, nil
 }
 
-// basicClientID returns the client id of HTTP Basic authentication, "" without it. Id and secret
-// are form-encoded (RFC 6749 §2.3.1).
-func basicClientID(r *http.Request) (string, error) {
-	id, _, err := basicCredentials(r)
-	return id, err
-}
-
-// basicCredentials returns the client id and secret.
+// basicCredentials returns the client id and secret of HTTP Basic authentication, "" without it.
+// Both are form-encoded (RFC 6749 §2.3.1).
 func basicCredentials(r *http.Request) (id, secret string, err error) {
 	fields := r.Header.Values("Authorization")
 	if len(fields) == 0 {
@@ -64,9 +83,31 @@ func basicCredentials(r *http.Request) (id, secret string, err error) {
 	return id, secret, nil
 }
 
-// triedBasic reports whether the request has credentials in its header. checkCredentials rejects
-// other schemes.
-func triedBasic(h http.Header) bool {
-	scheme, _, _ := strings.Cut(h.Get("Authorization"), " ")
-	return strings.EqualFold(scheme, "Basic")
+func (p *Provider) authenticateBySecret(ctx context.Context, sent *credentials) (*client, error) {
+	if err := p.refreshClient(ctx, sent.id, false); err != nil {
+		return nil, asInvalidClient(err)
+	}
+	app, err := p.Clients.Client(ctx, sent.id)
+	unknown := schemas.HasClass(err, schemas.NotFound)
+	if err != nil && !unknown {
+		return nil, err
+	}
+	if unknown || app.OAuth() == nil {
+		app = p.unknownClient
+	}
+	c := &client{app, app.OAuth()}
+	if c.isPublic() && sent.secret == "" {
+		return c, nil
+	}
+	if !p.Clients.CheckSecret(app, sent.secret) {
+		return nil, errClient(sent.basic, "there is no such client, or this is not its secret")
+	}
+	used := schemas.AuthMethodPost
+	if sent.basic {
+		used = schemas.AuthMethodBasic
+	}
+	if registered := c.oauth.TokenEndpointAuthMethod; registered != schemas.AuthMethodEither && used != registered {
+		return nil, errMethod(sent.basic, used, registered)
+	}
+	return c, nil
 }

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -82,6 +83,15 @@ func errClient(basic bool, format string, args ...any) *Error {
 	e := errorf(codeInvalidClient, format, args...)
 	e.Status, e.Challenge = http.StatusUnauthorized, basic
 	return e
+}
+
+// asInvalidClient returns an error of this package as one of failed client authentication, and any
+// other unchanged.
+func asInvalidClient(err error) error {
+	if reported, ok := errors.AsType[*Error](err); ok {
+		return errClient(false, "%s", reported.Description)
+	}
+	return err
 }
 
 // errToken is the error of an unusable bearer token.

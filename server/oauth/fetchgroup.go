@@ -2,96 +2,61 @@ package oauth
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 )
 
 // fetchGroup deduplicates fetches of documents. Concurrent requests for a document share one fetch,
 // and a recent failure is returned again, so that a client cannot use this server to flood another.
 type fetchGroup struct {
-	mu      sync.Mutex
-	running map[string]*documentFetch
+	running  singleflight.Group
+	mu       sync.Mutex
+	failures map[string]fetchFailure // by id
 }
 
-// documentFetch is one fetch. Err is its result once done is closed.
-type documentFetch struct {
-	done chan struct{}
-	err  error
-	over time.Time // time of the next try
+type fetchFailure struct {
+	err   error
+	until time.Time // time of the next try
 }
 
 const (
-	retryAfter = 5 * time.Second // how long a failure is remembered
-	maxFetches = 1000            // remembered fetches
+	retryAfter  = 5 * time.Second // how long a failure is remembered
+	maxFailures = 1000            // remembered failures
 )
 
 // once fetches a document unless a fetch is in progress. The fetch continues for the others if its
 // first caller leaves.
-func (m *fetchGroup) once(ctx context.Context, id string, do func(context.Context) error) error {
-	at, mine := m.join(id)
-	if mine {
-		defer m.leave(id, at)
-		at.err = do(context.WithoutCancel(ctx))
-		return at.err
+func (g *fetchGroup) once(ctx context.Context, id string, fetch func(context.Context) error) error {
+	if err := g.lastFailure(id); err != nil {
+		return err
 	}
-	select {
-	case <-at.done:
-		return at.err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// join returns the fetch for an id, and whether the caller must do it.
-func (m *fetchGroup) join(id string) (at *documentFetch, mine bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if at = m.running[id]; at != nil && !at.ended() {
-		return at, false
-	}
-	m.removeFinished()
-	at = &documentFetch{done: make(chan struct{}), err: errUnfinishedReply}
-	m.running[id] = at
-	return at, true
-}
-
-// errUnfinishedReply is the result of a fetch that panicked.
-var errUnfinishedReply = errors.New("fetching a client's metadata document has broken off")
-
-func (m *fetchGroup) leave(id string, at *documentFetch) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	at.over = time.Now().Add(retryAfter)
-	close(at.done)
-	if at.err == nil {
-		delete(m.running, id)
-	}
-}
-
-// ended reports whether it is over and can be tried again.
-func (at *documentFetch) ended() bool {
-	select {
-	case <-at.done:
-		return !time.Now().Before(at.over)
-	default:
-		return false
-	}
-}
-
-// removeFinished removes old results if there are many.
-func (m *fetchGroup) removeFinished() {
-	if m.running == nil {
-		m.running = map[string]*documentFetch{}
-	}
-	if len(m.running) < maxFetches {
-		return
-	}
-	for id, at := range m.running {
-		select {
-		case <-at.done:
-			delete(m.running, id)
-		default:
+	_, err, _ := g.running.Do(id, func() (any, error) {
+		err := fetch(context.WithoutCancel(ctx))
+		if err != nil {
+			g.remember(id, err)
 		}
+		return nil, err
+	})
+	return err
+}
+
+func (g *fetchGroup) lastFailure(id string) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if last := g.failures[id]; time.Now().Before(last.until) {
+		return last.err
 	}
+	return nil
+}
+
+// remember stores a failure. With too many it forgets the others.
+func (g *fetchGroup) remember(id string, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.failures == nil || len(g.failures) >= maxFailures {
+		g.failures = map[string]fetchFailure{}
+	}
+	g.failures[id] = fetchFailure{err, time.Now().Add(retryAfter)}
 }

@@ -33,7 +33,7 @@ func FuzzRedirects(f *testing.F) {
 
 // FuzzOpenRefresh looks for a refresh token that was not made here.
 func FuzzOpenRefresh(f *testing.F) {
-	p := &Provider{Options: Options{Authorization: &Authorization{RefreshKey: []byte("key")}}}
+	p := &Provider{Options: Options{RefreshKey: []byte("key")}}
 	f.Add(p.refreshToken(schemas.NewID(), 0))
 	f.Add(p.refreshToken(schemas.NewID(), 7) + "=")
 	f.Add("")

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zitadel/oidc/v3/pkg/op"
-
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
@@ -37,7 +35,7 @@ func (p *Provider) Introspect(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if c.oauth.TokenEndpointAuthMethod == schemas.AuthMethodNone {
+	if c.isPublic() {
 		return errClient(false, "a client without a secret cannot introspect tokens")
 	}
 	reported, err := p.introspect(r.Context(), c, raw)
@@ -51,7 +49,7 @@ func (p *Provider) introspect(ctx context.Context, c *client, raw string) (*intr
 	if _, _, ours := p.openRefresh(raw); ours {
 		return p.introspectRefresh(ctx, c, raw)
 	}
-	claims, err := p.Authorization.Tokens.Inspect(ctx, raw)
+	claims, err := p.Tokens.Inspect(ctx, raw)
 	if schemas.HasClass(err, schemas.Unauthenticated) || err == nil && claims.Type != token.AccessType {
 		return &introspection{}, nil
 	}
@@ -70,7 +68,7 @@ func (p *Provider) introspect(ctx context.Context, c *client, raw string) (*intr
 // mayIntrospect reports whether a token was issued to the client, is meant for the client, or for a
 // resource server that the client is.
 func (p *Provider) mayIntrospect(ctx context.Context, c *client, claims *token.Claims) (bool, error) {
-	if claims.ClientID == c.GetID() || slices.Contains(claims.Audience, c.GetID()) {
+	if claims.ClientID == c.ClientID || slices.Contains(claims.Audience, c.ClientID) {
 		return true, nil
 	}
 	if !c.IsTrusted() {
@@ -103,20 +101,7 @@ func (p *Provider) clientAndToken(w http.ResponseWriter, r *http.Request) (*clie
 	if err := readForm(w, r, append(clientParameters(), tokenParameter)); err != nil {
 		return nil, "", err
 	}
-	if err := checkCredentials(r); err != nil {
-		return nil, "", err
-	}
-	sent := &op.ClientCredentials{
-		ClientID: r.PostForm.Get(clientIDParameter), ClientSecret: r.PostForm.Get(clientSecretParameter),
-		ClientAssertion: r.PostForm.Get(clientAssertionParameter), ClientAssertionType: r.PostForm.Get(assertionTypeParameter),
-	}
-	if triedBasic(r.Header) {
-		var err error
-		if sent.ClientID, sent.ClientSecret, err = basicCredentials(r); err != nil {
-			return nil, "", err
-		}
-	}
-	c, err := p.authenticate(r.Context(), sent, triedBasic(r.Header))
+	c, err := p.authenticateClient(r)
 	if err != nil {
 		return nil, "", err
 	}

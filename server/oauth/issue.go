@@ -29,7 +29,7 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 	if err != nil {
 		return nil, err
 	}
-	if s.user, err = p.Authorization.Users.User(ctx, f.Grant.UserID); !live || schemas.HasCode(err, schemas.CodeUserNotFound) {
+	if s.user, err = p.Store.User(ctx, f.Grant.UserID); !live || schemas.HasCode(err, schemas.CodeUserNotFound) {
 		return nil, errorf(codeInvalidGrant, "the session has ended: the person has to sign in again")
 	}
 	if err != nil {
@@ -38,8 +38,7 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 	if types := c.AllowedUserTypes; len(types) > 0 && !slices.Contains(types, s.user.Type) {
 		return nil, errorf(codeInvalidGrant, "users of this type may not sign in to the application any more")
 	}
-	granted := slices.DeleteFunc(slices.Clone(f.Scopes), func(scope string) bool { return !c.stillRequestable(scope) })
-	if s.scope, err = p.userScope(ctx, s.user.ID, granted); err != nil {
+	if s.scope, err = p.userScope(ctx, s.user.ID, c.requestable(f.Scopes)); err != nil {
 		return nil, err
 	}
 	if s.scope, err = p.consentedScope(ctx, c, s.user.ID, s.scope); err != nil {
@@ -61,7 +60,7 @@ func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResp
 		return nil, err
 	}
 	raw, err := p.Tokens.Access(ctx, token.Access{
-		Subject: s.user.ID, ClientID: c.GetID(), Generation: c.TokenGeneration, Audience: s.audience, Scope: s.scope, Session: grant.SessionID,
+		Subject: s.user.ID, ClientID: c.ClientID, Generation: c.TokenGeneration, Audience: s.audience, Scope: s.scope, Session: grant.SessionID,
 		ID: s.family.ID + "." + schemas.NewID(), Validity: validity, AuthTime: grant.AuthTime, ACR: grant.ACR, AMR: grant.AMR,
 	})
 	if err != nil {
@@ -74,23 +73,15 @@ func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResp
 	if !slices.Contains(s.scope, openidScope) {
 		return reply, nil
 	}
-	reply.IDToken, err = p.Authorization.Tokens.IDToken(ctx, token.ID{
-		Subject: s.user.ID, ClientID: c.GetID(), Nonce: s.nonce, Session: grant.SessionID, AuthTime: grant.AuthTime,
+	reply.IDToken, err = p.Tokens.IDToken(ctx, token.ID{
+		Subject: s.user.ID, ClientID: c.ClientID, Nonce: s.nonce, Session: grant.SessionID, AuthTime: grant.AuthTime,
 		ACR: grant.ACR, AMR: grant.AMR, Profile: profile(s.user, s.scope), AccessToken: raw, Code: s.code,
-		Validity: c.IDTokenLifetime(), Algorithm: c.oauth.Token.IDToken.SignedResponseAlg,
+		Validity: seconds(c.oauth.Token.IDToken.ValidityPeriod), Algorithm: c.oauth.Token.IDToken.SignedResponseAlg,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("issuing an ID token: %w", err)
 	}
 	return reply, nil
-}
-
-// stillRequestable reports whether the client may request a scope now.
-func (c *client) stillRequestable(scope string) bool {
-	if len(c.oauth.Scopes) == 0 {
-		return isFreeScope(scope)
-	}
-	return coveredBy(c.oauth.Scopes)(scope)
 }
 
 // profile returns the claims that the scopes release: OpenID Connect Core §5.4. The scope openid

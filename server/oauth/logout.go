@@ -115,7 +115,7 @@ func (p *Provider) readLogout(w http.ResponseWriter, r *http.Request) (*logoutRe
 		return nil, err
 	}
 	l := &logoutRequest{form: form}
-	if l.session, err = p.Session(r); err != nil {
+	if l.session, err = p.session(r); err != nil {
 		return nil, err
 	}
 	clientID, err := p.readHint(r.Context(), l)
@@ -136,7 +136,7 @@ func (p *Provider) readHint(ctx context.Context, l *logoutRequest) (clientID str
 	if raw == "" {
 		return clientID, nil
 	}
-	hint, err := p.Authorization.Tokens.VerifyIDToken(ctx, raw)
+	hint, err := p.Tokens.VerifyIDToken(ctx, raw)
 	if schemas.HasClass(err, schemas.Unauthenticated) || err == nil && clientID != "" && clientID != hint.ClientID {
 		return "", errorf(codeInvalidRequest, "the id_token_hint is no ID token that this client was given here")
 	}
@@ -156,7 +156,7 @@ func (p *Provider) readHint(ctx context.Context, l *logoutRequest) (clientID str
 // sessionOf returns the session that an ID token was issued in; nil if it has ended or
 // expired. So an old ID token is accepted no longer than its session lasts.
 func (p *Provider) sessionOf(ctx context.Context, hint *token.Claims) (*schemas.Session, error) {
-	s, err := p.Authorization.Sessions.Session(ctx, hint.Session)
+	s, err := p.Store.Session(ctx, hint.Session)
 	if err != nil || s == nil || s.UserID != hint.Subject || !p.now().Before(s.ExpiresAt) {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (p *Provider) logoutSession(ctx context.Context, clientID string, form url.
 	if clientID == "" && !back {
 		return nil, nil
 	}
-	c, err := p.clientNamed(ctx, clientID)
+	c, err := p.findClient(ctx, clientID)
 	if _, worded := errors.AsType[*Error](err); worded && !back {
 		return nil, nil
 	}
@@ -214,7 +214,7 @@ func (p *Provider) confirmLogout(w http.ResponseWriter, r *http.Request, l *logo
 		}
 	}
 	if l.client != nil {
-		q.Set(clientIDParameter, l.client.GetID())
+		q.Set(clientIDParameter, l.client.ClientID)
 	}
 	http.Redirect(w, r, p.renderLogoutPage("signout", l, q), seeOther(r))
 }
@@ -228,5 +228,5 @@ func (p *Provider) renderLogoutPage(name string, l *logoutRequest, q url.Values)
 	if l.form.Has(localesParameter) {
 		q.Set(localesParameter, l.form.Get(localesParameter))
 	}
-	return strings.TrimSuffix(p.Authorization.Gate+"/"+name+"?"+q.Encode(), "?")
+	return strings.TrimSuffix(p.Gate+"/"+name+"?"+q.Encode(), "?")
 }

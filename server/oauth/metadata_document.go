@@ -71,17 +71,14 @@ func checkDocumentID(id string) error {
 	return nil
 }
 
-// refreshClient ensures that a client with a document is known and current. It ignores other
-// clients.
-func (p *Provider) refreshClient(ctx context.Context, id string) error {
-	if err := p.Documents.check(id); err != nil {
+// refreshClient ensures that a client with a document is current, and fetches that of an unknown
+// client if create is true. It ignores other clients.
+func (p *Provider) refreshClient(ctx context.Context, id string, create bool) error {
+	if err := p.Documents.check(id); err != nil || !isDocumentID(id) {
 		return err
 	}
-	if p.Registration == nil || !isDocumentID(id) {
-		return nil
-	}
-	expiry, err := p.Registration.Clients.ClientExpiry(ctx, id)
-	if err != nil || expiry != nil && p.now().Before(expiry.FreshUntil) {
+	expiry, err := p.Clients.ClientExpiry(ctx, id)
+	if err != nil || expiry == nil && !create || expiry != nil && p.now().Before(expiry.FreshUntil) {
 		return err
 	}
 	if err := checkDocumentID(id); err != nil {
@@ -90,31 +87,16 @@ func (p *Provider) refreshClient(ctx context.Context, id string) error {
 	return p.fetches.once(ctx, id, func(ctx context.Context) error { return p.fetchClientDocument(ctx, id, expiry) })
 }
 
-// refreshInBackground refreshes a known client. For an unknown one nothing is fetched.
-func (p *Provider) refreshInBackground(ctx context.Context, id string) error {
-	err := p.Documents.check(id)
-	if err == nil && p.Registration != nil && isDocumentID(id) {
-		var expiry *schemas.ClientExpiry
-		if expiry, err = p.Registration.Clients.ClientExpiry(ctx, id); expiry != nil {
-			err = p.refreshClient(ctx, id)
-		}
-	}
-	if reported, ok := errors.AsType[*Error](err); ok {
-		return errClient(false, "%s", reported.Description)
-	}
-	return err
-}
-
 // fetchClientDocument fetches the document of a client and stores its contents.
 func (p *Provider) fetchClientDocument(ctx context.Context, id string, expiry *schemas.ClientExpiry) error {
 	if expiry == nil {
-		if err := p.Registration.Admit(ctx); err != nil {
+		if err := p.AdmitFetch(ctx); err != nil {
 			return err
 		}
 	}
 	m, fresh, err := p.fetchDocument(ctx, id)
 	now := p.now()
-	if isTransient(err) && expiry != nil && now.Before(expiry.FetchedAt.Add(maxStaleness)) {
+	if schemas.HasClass(err, schemas.Unavailable) && expiry != nil && now.Before(expiry.FetchedAt.Add(maxStaleness)) {
 		stale := *expiry
 		stale.FreshUntil = now.Add(minFreshness)
 		return p.writeDocument(ctx, id, nil, stale)
@@ -123,27 +105,17 @@ func (p *Provider) fetchClientDocument(ctx context.Context, id string, expiry *s
 		return explainDocument(err)
 	}
 	renewed := schemas.ClientExpiry{ExpiresAt: now.Add(requestTTLAsked), FetchedAt: now, FreshUntil: now.Add(fresh)}
-	if expiry != nil {
-		renewed.ExpiresAt = later(expiry.ExpiresAt, renewed.ExpiresAt)
+	if expiry != nil && renewed.ExpiresAt.Before(expiry.ExpiresAt) {
+		renewed.ExpiresAt = expiry.ExpiresAt
 	}
-	if err := p.writeDocument(ctx, id, m, renewed); err != nil {
-		return explainDocument(err)
-	}
-	return nil
+	return explainDocument(p.writeDocument(ctx, id, m, renewed))
 }
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// isTransient reports whether a document could not be fetched because of a temporary problem.
-func isTransient(err error) bool { return schemas.HasClass(err, schemas.Unavailable) }
 
 // explainDocument returns the error of an unavailable document.
 func explainDocument(err error) error {
+	if err == nil {
+		return nil
+	}
 	if reported, worded := errors.AsType[*Error](err); worded {
 		return errorf(codeInvalidClient, "%s", reported.Description)
 	}
@@ -155,7 +127,7 @@ func explainDocument(err error) error {
 
 // fetchDocument reads a client's document and its freshness.
 func (p *Provider) fetchDocument(ctx context.Context, id string) (*clientMetadata, time.Duration, error) {
-	published, err := p.Registration.Fetch(ctx, id)
+	published, err := p.FetchDocument(ctx, id)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -237,7 +209,7 @@ func (p *Provider) writeDocument(ctx context.Context, id string, m *clientMetada
 		r.Application.ClientID = id
 		m.describeIn(&r.Application, scopes)
 	}
-	_, err = p.Registration.Clients.Register(ctx, directory.UntrustedCall(), r)
+	_, err = p.Clients.Register(ctx, directory.UntrustedCall(), r)
 	if schemas.HasClass(err, schemas.Conflict) {
 		return nil // another instance was faster
 	}

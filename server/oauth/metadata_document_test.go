@@ -159,7 +159,7 @@ func TestWhatIsFetched(t *testing.T) {
 		t.Errorf("asked %d times for nothing", n)
 	}
 	s.refuse = schemas.Errorf(schemas.Throttled, "too_many_requests", "too many")
-	_, err = browser{}.do(t, s.provider.Authorize(s.begin), authorization(ask("client_id", documentID, "redirect_uri", clientBack)))
+	_, err = browser{}.do(t, s.provider.Authorize, authorization(ask("client_id", documentID, "redirect_uri", clientBack)))
 	if !schemas.HasClass(err, schemas.Throttled) || s.asked[documentID] != 0 {
 		t.Errorf("%v, and asked %d times", err, s.asked[documentID])
 	}

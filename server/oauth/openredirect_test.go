@@ -45,7 +45,7 @@ func TestStrangersAreNoOpenRedirectors(t *testing.T) {
 			if back == "" {
 				back = to
 			}
-			rec, err := browser{}.do(t, s.provider.Authorize(s.begin), authorization(ask(append([]string{"client_id", client, "redirect_uri", back}, change...)...)))
+			rec, err := browser{}.do(t, s.provider.Authorize, authorization(ask(append([]string{"client_id", client, "redirect_uri", back}, change...)...)))
 			s.must(err)
 			if got := rec.Header().Get("Location") + rec.Body.String(); !strings.Contains(got, to) || to == gateURL && strings.Contains(got, "accounts.example.net/sign-in") {
 				t.Errorf("%s, %s: led to %s", name, client, got)
@@ -62,7 +62,7 @@ func TestStrangersLearnOfThoseWhoKnowThem(t *testing.T) {
 	b := browser{}
 	s.code(b, ask("client_id", id, "redirect_uri", evil))
 	for name, change := range mistakes() {
-		rec, err := b.do(t, s.provider.Authorize(s.begin), authorization(ask(append([]string{"client_id", id, "redirect_uri", evil}, change...)...)))
+		rec, err := b.do(t, s.provider.Authorize, authorization(ask(append([]string{"client_id", id, "redirect_uri", evil}, change...)...)))
 		s.must(err)
 		if got := rec.Header().Get("Location") + rec.Body.String(); !strings.Contains(got, evil) {
 			t.Errorf("%s: led to %s", name, got)

@@ -32,13 +32,10 @@ type origins struct {
 
 // OriginTrust returns how far an origin is trusted. If that fails it is UnknownOrigin.
 func (p *Provider) OriginTrust(ctx context.Context, origin string) OriginTrust {
-	if !p.hasAuthorizationEndpoint() {
-		return UnknownOrigin
-	}
 	p.origins.mu.Lock()
 	defer p.origins.mu.Unlock()
 	if now := p.now(); !now.Before(p.origins.until) {
-		vouched, others, err := p.Authorization.Requests.RedirectURIs(ctx)
+		vouched, others, err := p.Store.RedirectURIs(ctx)
 		if err != nil {
 			return UnknownOrigin
 		}

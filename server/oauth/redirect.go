@@ -57,18 +57,18 @@ func originOf(uri string) string {
 // redirector with the name of this server (RFC 9700 §4.11.2), so only users who have consented to
 // the client are redirected. A program on the user's device cannot be mistaken for a web page.
 func (p *Provider) servesUsers(r *http.Request, c *client, to string) (bool, error) {
-	if c.IsTrusted() || p.Registration == nil || originOf(to) == "" || isLoopback(to) {
+	if c.IsTrusted() || originOf(to) == "" || isLoopback(to) {
 		return true, nil
 	}
-	expiry, err := p.Registration.Clients.ClientExpiry(r.Context(), c.GetID())
+	expiry, err := p.Clients.ClientExpiry(r.Context(), c.ClientID)
 	if err != nil || expiry == nil { // registered with a token
 		return err == nil, err
 	}
-	session, err := p.Session(r)
+	session, err := p.session(r)
 	if err != nil || session == nil {
 		return false, err
 	}
-	consent, err := p.Authorization.Consents.Consent(r.Context(), session.UserID, c.ID)
+	consent, err := p.Store.Consent(r.Context(), session.UserID, c.ID)
 	return consent != nil, err
 }
 

@@ -30,7 +30,7 @@ func (p *Provider) refreshToken(family string, generation int) string {
 }
 
 func (p *Provider) refreshMAC(text []byte) []byte {
-	mac := hmac.New(sha256.New, p.Authorization.RefreshKey)
+	mac := hmac.New(sha256.New, p.RefreshKey)
 	mac.Write(text)
 	return mac.Sum(nil)
 }

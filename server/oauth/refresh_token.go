@@ -3,35 +3,24 @@ package oauth
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/zitadel/oidc/v3/pkg/oidc"
-	"github.com/zitadel/oidc/v3/pkg/op"
 
 	"github.com/postern-id/postern/schemas"
 )
 
-// RefreshToken is the grant of RFC 6749 §6. A token can be used once, and the reply contains the
-// next.
-func (g *grants) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.RefreshTokenRequest]) (*op.Response, error) {
-	c, ok := r.Client.(*client)
-	if !ok {
-		return nil, rejectWith(ctx, fmt.Errorf("the client is a %T", r.Client))
-	}
-	reply, err := g.provider.refresh(ctx, c, r.Form)
-	if err != nil {
-		return nil, rejectWith(ctx, err)
-	}
-	return op.NewResponse(reply), nil
-}
+// lostReplyWindow is how long a used refresh token can be used again, because the reply was lost.
+const lostReplyWindow = 10 * time.Second
 
 // errRefresh is the error for every unusable refresh token.
 func errRefresh() *Error {
 	return errorf(codeInvalidGrant, "there is no such refresh token, or it has expired, been used or been revoked, or it is another client's")
 }
 
+// refresh is the grant of RFC 6749 §6. A token can be used once, and the reply contains the next.
 func (p *Provider) refresh(ctx context.Context, c *client, form url.Values) (*oidc.AccessTokenResponse, error) {
 	f, generation, err := p.findFamily(ctx, c, form.Get(refreshParameter))
 	if err != nil {
@@ -58,7 +47,7 @@ func (p *Provider) refresh(ctx context.Context, c *client, form url.Values) (*oi
 // findFamily returns the family of a refresh token of the client.
 func (p *Provider) findFamily(ctx context.Context, c *client, raw string) (*schemas.RefreshFamily, int, error) {
 	f, generation, err := p.liveFamily(ctx, raw)
-	if err == nil && (f.ClientID != c.GetID() || f.Grant.Generation != c.TokenGeneration) {
+	if err == nil && (f.ClientID != c.ClientID || f.Grant.Generation != c.TokenGeneration) {
 		return nil, 0, errRefresh()
 	}
 	return f, generation, err
@@ -71,7 +60,7 @@ func (p *Provider) liveFamily(ctx context.Context, raw string) (*schemas.Refresh
 	if !ok {
 		return nil, 0, errRefresh()
 	}
-	f, err := p.Authorization.Requests.RefreshFamily(ctx, id)
+	f, err := p.Store.RefreshFamily(ctx, id)
 	if err != nil && !schemas.HasCode(err, schemas.CodeRefreshNotFound) {
 		return nil, 0, err
 	}
@@ -82,7 +71,7 @@ func (p *Provider) liveFamily(ctx context.Context, raw string) (*schemas.Refresh
 }
 
 func (p *Provider) rotate(ctx context.Context, c *client, f *schemas.RefreshFamily, generation int) error {
-	reused, err := p.Authorization.Requests.RotateRefresh(ctx, schemas.Rotation{
+	reused, err := p.Store.RotateRefresh(ctx, schemas.Rotation{
 		ID: f.ID, Generation: generation, At: p.now(), Window: lostReplyWindow, Revoke: p.revokeUntil(c),
 	})
 	switch {

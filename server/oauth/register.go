@@ -5,41 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/postern-id/postern/internal/directory"
-	"github.com/postern-id/postern/internal/outbound"
 	"github.com/postern-id/postern/schemas"
 )
-
-// Registration is what self-registration needs: at the registration endpoint (RFC 7591), or with a
-// metadata document (metadata_document.go).
-type Registration struct {
-	Clients Registrar
-	// Open permits registration at the endpoint without a token.
-	Open bool
-	// Fetch fetches what a client publishes.
-	Fetch func(ctx context.Context, url string) (*outbound.Response, error)
-	// Admit limits the fetches per caller. Its error is that of the request.
-	Admit func(ctx context.Context) error
-}
-
-// Registrar stores clients that register themselves. The directory implements it and documents the
-// contracts.
-type Registrar interface {
-	Register(ctx context.Context, c directory.Call, r directory.Registration) (*schemas.Application, error)
-	KnownScopes(ctx context.Context, scopes []string) ([]string, error)
-	ClientExpiry(ctx context.Context, clientID string) (*schemas.ClientExpiry, error)
-	ExtendClientExpiry(ctx context.Context, applicationID string, until time.Time) error
-}
-
-// RegisterPath is the registration endpoint: RFC 7591 §3.
-const RegisterPath = "/oauth2/dcr/register"
 
 // ClosedRegistration describes to a client that may not register what it can do instead.
 func (p *Provider) ClosedRegistration() string {
@@ -73,7 +48,7 @@ func (p *Provider) Register(w http.ResponseWriter, r *http.Request, by *director
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("Pragma", "no-cache")
-	text, err := readRegistration(w, r)
+	text, err := readJSON(w, r, maxRegistration)
 	if err != nil {
 		return err
 	}
@@ -91,15 +66,16 @@ func (p *Provider) Register(w http.ResponseWriter, r *http.Request, by *director
 	return json.NewEncoder(w).Encode(echo(made, m))
 }
 
-// readRegistration reads the body.
-func readRegistration(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// readJSON reads a body of at most limit bytes. Pages of other origins cannot send this media type
+// without a preflight.
+func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" || r.Header.Get("Content-Encoding") != "" {
 		return nil, errorf(codeInvalidRequest, "expected the body as application/json, and a header Content-Type that says so")
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRegistration))
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Code: codeInvalidRequest, Description: "the body has more than 16384 bytes"}
+		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Code: codeInvalidRequest, Description: fmt.Sprintf("the body has more than %d bytes", limit)}
 	}
 	if err != nil {
 		return nil, errorf(codeInvalidRequest, "the body ended before it was complete")
@@ -110,7 +86,7 @@ func readRegistration(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 func (p *Provider) register(ctx context.Context, m *clientMetadata, by *directory.Call) (*schemas.Application, error) {
 	may := untrustedClientGrants()
 	if by != nil {
-		may = p.grantTypes()
+		may = grantTypes()
 	}
 	if err := m.check(); err != nil {
 		return nil, err
@@ -139,7 +115,7 @@ func (p *Provider) register(ctx context.Context, m *clientMetadata, by *director
 		scopes = slices.DeleteFunc(scopes, func(s string) bool { return isPermission(s) && !call.Permits(s) })
 	}
 	m.describeIn(&registration.Application, scopes)
-	made, err := p.Registration.Clients.Register(ctx, call, registration)
+	made, err := p.Clients.Register(ctx, call, registration)
 	return made, explainRegistration(err)
 }
 
@@ -155,7 +131,7 @@ func (p *Provider) checkSector(ctx context.Context, m *clientMetadata) error {
 	if m.SectorURI == "" {
 		return nil
 	}
-	published, err := p.Registration.Fetch(ctx, m.SectorURI)
+	published, err := p.FetchDocument(ctx, m.SectorURI)
 	if err != nil {
 		return errorf(codeInvalidMetadata, "the sector_identifier_uri cannot be read: %s", schemas.AsError(err).Description.DefaultValue)
 	}

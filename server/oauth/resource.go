@@ -41,7 +41,7 @@ func (p *Provider) audience(ctx context.Context, scope, resources []string) ([]s
 func (p *Provider) userAudience(ctx context.Context, c *client, scope, resources []string) ([]string, error) {
 	ours := func(scope string) bool { return schemas.CoversPermission(systemScope, scope) }
 	if len(resources) == 0 && !slices.ContainsFunc(scope, ours) {
-		return []string{c.GetID()}, nil
+		return []string{c.ClientID}, nil
 	}
 	return p.audience(ctx, scope, resources)
 }

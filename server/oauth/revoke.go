@@ -28,7 +28,7 @@ func (p *Provider) revoke(ctx context.Context, c *client, raw string) error {
 	if _, _, ours := p.openRefresh(raw); ours {
 		return p.revokeRefresh(ctx, c, raw)
 	}
-	claims, err := p.Authorization.Tokens.Inspect(ctx, raw)
+	claims, err := p.Tokens.Inspect(ctx, raw)
 	switch {
 	case schemas.HasClass(err, schemas.Unauthenticated):
 		return p.checkRevocable(ctx, raw)
@@ -36,15 +36,15 @@ func (p *Provider) revoke(ctx context.Context, c *client, raw string) error {
 		return err
 	case claims.Type == token.AssertionType:
 		return errUnrevocable("an assertion")
-	case claims.ClientID != c.GetID():
+	case claims.ClientID != c.ClientID:
 		return errForeignToken()
 	}
 	userID := claims.Subject
 	if userID == claims.ClientID {
 		userID = "" // the client's own
 	}
-	return p.recordRevoked(ctx, c, userID, schemas.ResourceRef{Type: "token", ID: claims.ID},
-		schemas.RevokeToken{ID: claims.ID, ExpiresAt: claims.Expires})
+	event := schemas.Event{Action: "token.revoked", UserID: userID, Resource: schemas.ResourceRef{Type: "token", ID: claims.ID}}
+	return p.recordByClient(ctx, c, event, schemas.RevokeToken{ID: claims.ID, ExpiresAt: claims.Expires})
 }
 
 func (p *Provider) revokeRefresh(ctx context.Context, c *client, raw string) error {
@@ -55,19 +55,19 @@ func (p *Provider) revokeRefresh(ctx context.Context, c *client, raw string) err
 	switch {
 	case err != nil:
 		return err
-	case f.ClientID != c.GetID():
+	case f.ClientID != c.ClientID:
 		return errForeignToken()
 	case f.Grant.Generation != c.TokenGeneration:
 		return nil // revoked with all tokens of the client
 	}
-	return p.recordRevoked(ctx, c, f.Grant.UserID, schemas.ResourceRef{Type: "refreshFamily", ID: f.ID},
-		schemas.RevokeFamily{ID: f.ID, Until: p.revokeUntil(c)})
+	event := schemas.Event{Action: "token.revoked", UserID: f.Grant.UserID, Resource: schemas.ResourceRef{Type: "refreshFamily", ID: f.ID}}
+	return p.recordByClient(ctx, c, event, schemas.RevokeFamily{ID: f.ID, Until: p.revokeUntil(c)})
 }
 
 // checkRevocable rejects an ID token, which a client could otherwise believe revoked. Any other
 // text that is not a live access token is ignored.
 func (p *Provider) checkRevocable(ctx context.Context, raw string) error {
-	_, err := p.Authorization.Tokens.VerifyIDToken(ctx, raw)
+	_, err := p.Tokens.VerifyIDToken(ctx, raw)
 	switch {
 	case schemas.HasClass(err, schemas.Unauthenticated):
 		return nil
@@ -84,12 +84,4 @@ func errForeignToken() *Error {
 
 func errUnrevocable(what string) *Error {
 	return errorf(codeUnsupportedTokenType, "the token is %s, which cannot be revoked: send an access token or a refresh token, or end the session", what)
-}
-
-// recordRevoked commits a revocation with its event.
-func (p *Provider) recordRevoked(ctx context.Context, c *client, userID string, what schemas.ResourceRef, change schemas.Change) error {
-	return p.Record(ctx, schemas.Event{
-		ID: schemas.NewID(), At: p.now(), Action: "token.revoked", ApplicationID: c.ID, UserID: userID,
-		Actor: schemas.Actor{Type: schemas.ApplicationActor, ID: c.ID, Client: c.ID}, Resource: what,
-	}, change)
 }

@@ -45,22 +45,15 @@ func (p *Provider) clientScope(ctx context.Context, c *client, asked string) ([]
 	return scopes, nil
 }
 
-// requestable returns the requested scopes that the client may request of a user: its registered
-// scopes. Others are left out (RFC 6749 §3.3), and an empty request is no error. A client without
-// registered scopes may request the user's identity.
-func (c *client) requestable(asked string) ([]string, error) {
-	if asked == "" {
-		return nil, nil
-	}
-	scopes, err := parseScope(asked)
-	if err != nil {
-		return nil, err
-	}
+// requestable returns the scopes that the client may request of a user: its registered scopes.
+// Others are left out (RFC 6749 §3.3). A client without registered scopes may request the user's
+// identity.
+func (c *client) requestable(scopes []string) []string {
 	may := coveredBy(c.oauth.Scopes)
 	if len(c.oauth.Scopes) == 0 {
 		may = isFreeScope
 	}
-	return slices.DeleteFunc(scopes, func(scope string) bool { return !may(scope) }), nil
+	return slices.DeleteFunc(slices.Clone(scopes), func(scope string) bool { return !may(scope) })
 }
 
 // userScope returns the scopes of a token about a user now: of permissions those that the user's
@@ -69,7 +62,7 @@ func (p *Provider) userScope(ctx context.Context, userID string, scopes []string
 	if !slices.ContainsFunc(scopes, isPermission) {
 		return scopes, nil
 	}
-	has, err := p.Authorization.Users.Permissions(ctx, userID)
+	has, err := p.Store.Permissions(ctx, userID)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +78,11 @@ func coveredBy(scopes []string) func(string) bool {
 	}
 }
 
-// parseScope reads a list of scopes (RFC 6749 §3.3), each once.
+// parseScope reads a list of scopes (RFC 6749 §3.3), each once. An empty text has none.
 func parseScope(text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
 	var scopes []string
 	for scope := range strings.SplitSeq(text, " ") {
 		if !token.IsScope(scope) {
@@ -111,4 +107,31 @@ func isIdentityScope(scope string) bool {
 // Core §5.4 and §11. The scope account, with which a client can add passkeys, must be registered.
 func isFreeScope(scope string) bool {
 	return isIdentityScope(scope) && scope != schemas.AccountScope
+}
+
+// consentedScope returns the scopes that a client may have now, if it needs consent: none after the
+// user has revoked it.
+func (p *Provider) consentedScope(ctx context.Context, c *client, userID string, scopes []string) ([]string, error) {
+	if !c.AsksConsent() {
+		return scopes, nil
+	}
+	consent, err := p.Store.Consent(ctx, userID, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	if consent == nil {
+		return nil, errorf(codeInvalidGrant, "the person does not let the client have anything any more: send them to agree again")
+	}
+	return consent.Restrict(scopes), nil
+}
+
+// approvedScope returns the scopes that a client may have after the user's approval in the
+// authorization request. Without it an untrusted client gets no permission of this API, whatever
+// the flow was.
+func (c *client) approvedScope(scopes, approved []string) []string {
+	if c.IsTrusted() {
+		return scopes
+	}
+	others := slices.DeleteFunc(slices.Clone(scopes), schemas.IsManagementScope)
+	return append(others, schemas.SharedPermissions(schemas.ManagementScopes(scopes), approved)...)
 }

@@ -180,9 +180,28 @@ func TestDocuments(t *testing.T) {
 		want  string
 	}{
 		"authorization server": {w.provider.Server, `{"issuer":"https://id.example.com","token_endpoint":"https://id.example.com/oauth2/token",
-			"jwks_uri":"https://id.example.com/oauth2/jwks","scopes_supported":["system"],"grant_types_supported":["client_credentials"],
-			"token_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post","private_key_jwt"],
-			"token_endpoint_auth_signing_alg_values_supported":["ES256","ES384","ES512","PS256","PS384","PS512","RS256","RS384","RS512","EdDSA","Ed25519"]}`},
+			"jwks_uri":"https://id.example.com/oauth2/jwks","scopes_supported":["openid","profile","email","address","phone","offline_access","account","system"],
+			"grant_types_supported":["authorization_code","refresh_token","client_credentials"],
+			"token_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post","private_key_jwt","none"],
+			"token_endpoint_auth_signing_alg_values_supported":["ES256","ES384","ES512","PS256","PS384","PS512","RS256","RS384","RS512","EdDSA","Ed25519"],
+			"registration_endpoint":"https://id.example.com/oauth2/dcr/register","authorization_endpoint":"https://id.example.com/oauth2/authorize",
+			"userinfo_endpoint":"https://id.example.com/oauth2/userinfo","end_session_endpoint":"https://id.example.com/oauth2/logout",
+			"backchannel_logout_supported":true,"backchannel_logout_session_supported":true,"introspection_endpoint":"https://id.example.com/oauth2/introspect",
+			"introspection_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post","private_key_jwt"],
+			"introspection_endpoint_auth_signing_alg_values_supported":["ES256","ES384","ES512","PS256","PS384","PS512","RS256","RS384","RS512","EdDSA","Ed25519"],
+			"revocation_endpoint":"https://id.example.com/oauth2/revoke",
+			"revocation_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post","private_key_jwt","none"],
+			"revocation_endpoint_auth_signing_alg_values_supported":["ES256","ES384","ES512","PS256","PS384","PS512","RS256","RS384","RS512","EdDSA","Ed25519"],
+			"response_types_supported":["code"],"response_modes_supported":["query","form_post"],"code_challenge_methods_supported":["S256"],
+			"authorization_response_iss_parameter_supported":true,"subject_types_supported":["public"],"id_token_signing_alg_values_supported":["RS256","ES256"],
+			"acr_values_supported":["urn:postern:acr:vouched","urn:postern:acr:recovery","urn:postern:acr:otp","urn:postern:acr:password","urn:postern:acr:mfa",
+				"phr","phrh","urn:postern:acr:mfa-phr","urn:postern:acr:mfa-phrh"],
+			"prompt_values_supported":["none","login","consent","select_account"],"claim_types_supported":["normal"],
+			"claims_supported":["iss","sub","aud","exp","iat","auth_time","nonce","acr","amr","sid","at_hash","username","preferred_username","name","given_name",
+				"family_name","middle_name","nickname","profile","picture","website","gender","birthdate","zoneinfo","locale","email","email_verified","address",
+				"phone_number","phone_number_verified"],
+			"claims_parameter_supported":false,"request_parameter_supported":false,"request_uri_parameter_supported":false,
+			"client_id_metadata_document_supported":true}`},
 		"protected resource": {w.provider.Resource, `{"resource":"https://id.example.com/mcp","authorization_servers":["https://id.example.com"],
 			"scopes_supported":["system"],"bearer_methods_supported":["header"]}`},
 		"keys": {w.provider.Keys, string(w.tokens.JWKS())},
@@ -218,16 +237,21 @@ func TestMetadataIsTrue(t *testing.T) {
 			schemas.AuthMethodBasic:         request("grant_type=client_credentials", basic("m2m", secret)),
 			schemas.AuthMethodPost:          request("grant_type=client_credentials&client_id=post&client_secret=" + secret),
 			schemas.AuthMethodPrivateKeyJWT: present(newSignatory(w, "signer").with(nil)),
-			schemas.AuthMethodNone:          request("grant_type=client_credentials&client_id=spa"),
+			schemas.AuthMethodNone:          request("grant_type=refresh_token&refresh_token=x&client_id=spa"),
 		}[method]
-		if err := w.provider.Token(httptest.NewRecorder(), r); (err == nil) != slices.Contains(reported.Methods, method) {
+		if err := w.provider.Token(httptest.NewRecorder(), r); hasCode(err, "invalid_client") == slices.Contains(reported.Methods, method) {
 			t.Errorf("%s: %v, and the metadata tells %v", method, err, reported.Methods)
 		}
 	}
 	for _, grant := range []string{"client_credentials", "authorization_code", "refresh_token", "password", "implicit"} {
 		err := w.provider.Token(httptest.NewRecorder(), request("grant_type="+grant, basic("m2m", secret)))
-		if (err == nil) != slices.Contains(reported.Grants, grant) {
+		if hasCode(err, "unsupported_grant_type") == slices.Contains(reported.Grants, grant) {
 			t.Errorf("%s: %v, and the metadata tells %v", grant, err, reported.Grants)
 		}
 	}
+}
+
+func hasCode(err error, code string) bool {
+	reported, ok := errors.AsType[*oauth.Error](err)
+	return ok && reported.Code == code
 }

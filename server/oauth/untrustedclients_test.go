@@ -48,10 +48,9 @@ func newStrangers(t testing.TB) *strangers {
 	s.agrees, s.approves = true, true
 	s.furnishDirectory()
 	s.provider = oauth.New(oauth.Options{
-		Issuer: base, Clients: s.directory, Tokens: s.tokens, Record: s.record, Now: func() time.Time { return s.now }, KeyAuthentication: s.keyAuthentication(),
-		Authorization: &oauth.Authorization{Requests: s.store, Sessions: s.store, Users: s.store, Consents: s.store, Tokens: s.tokens, RefreshKey: make([]byte, 32), Gate: gateURL},
-		Registration: &oauth.Registration{Clients: s.directory, Open: true, Fetch: s.fetch,
-			Admit: func(context.Context) error { return s.refuse }},
+		Issuer: base, Gate: gateURL, Clients: s.directory, Store: s.store, Tokens: s.tokens, Runs: s, RefreshKey: make([]byte, 32), Record: s.record,
+		UseAssertion: s.useAssertion, FetchKeys: s.fetchKeys, FetchDocument: s.fetch, AdmitFetch: func(context.Context) error { return s.refuse },
+		OpenRegistration: true, Now: func() time.Time { return s.now },
 	})
 	return s
 }

@@ -17,7 +17,7 @@ func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	claims, err := p.Authorization.Tokens.Inspect(r.Context(), raw)
+	claims, err := p.Tokens.Inspect(r.Context(), raw)
 	switch {
 	case schemas.HasClass(err, schemas.Unauthenticated):
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "%s", schemas.AsError(err).Description.DefaultValue)
@@ -31,7 +31,7 @@ func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "the token is for another resource server: "+
 			"get one that names no resource, or %s (RFC 8707)", p.Issuer)
 	}
-	user, err := p.Authorization.Users.User(r.Context(), claims.Subject)
+	user, err := p.Store.User(r.Context(), claims.Subject)
 	if schemas.HasCode(err, schemas.CodeUserNotFound) {
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "the user of the token no longer exists")
 	}

@@ -199,29 +199,6 @@ func TestRevoke(t *testing.T) {
 	wantRefused(t, err, "invalid_client")
 }
 
-// TestAuthorizationMetadata: both documents are one.
-func TestAuthorizationMetadata(t *testing.T) {
-	a := newSignIns(t)
-	var documents [2]string
-	for i, h := range []func(http.ResponseWriter, *http.Request) error{a.provider.Server, a.provider.OpenID} {
-		rec := httptest.NewRecorder()
-		a.must(h(rec, nil))
-		documents[i] = rec.Body.String()
-	}
-	var m struct {
-		Scopes    []string `json:"scopes_supported"`
-		Methods   []string `json:"code_challenge_methods_supported"`
-		Iss       bool     `json:"authorization_response_iss_parameter_supported"`
-		Authorize string   `json:"authorization_endpoint"`
-		Grants    []string `json:"grant_types_supported"`
-	}
-	a.must(json.Unmarshal([]byte(documents[0]), &m))
-	if documents[0] != documents[1] || !slices.Contains(m.Scopes, "system") || !slices.Contains(m.Scopes, "openid") || !slices.Equal(m.Methods, []string{"S256"}) || !m.Iss ||
-		m.Authorize != base+"/oauth2/authorize" || !slices.Contains(m.Grants, "refresh_token") {
-		t.Errorf("told %s", documents[0])
-	}
-}
-
 func TestOriginTrust(t *testing.T) {
 	a := newSignIns(t)
 	for origin, want := range map[string]oauth.OriginTrust{"https://app.example.com": oauth.TrustedOrigin, "http://127.0.0.1:8000": oauth.TrustedOrigin,

@@ -31,6 +31,7 @@ const (
 
 // clients are the clients of a test, in a map.
 type clients struct {
+	oauth.Clients
 	list    map[string]*schemas.Application
 	roles   map[string][]string // what roles grant to a client
 	checked atomic.Int64        // calls of CheckSecret
@@ -60,6 +61,11 @@ func (c *clients) IsResourceServer(_ context.Context, a *schemas.Application, id
 
 func (c *clients) IsResource(_ context.Context, identifier string) (bool, error) {
 	return identifier == shop, c.broken
+}
+
+// ClientExpiry is nil: no client expires.
+func (c *clients) ClientExpiry(context.Context, string) (*schemas.ClientExpiry, error) {
+	return nil, c.broken
 }
 
 // client is a client with the secret, registered for client_credentials.
@@ -110,27 +116,24 @@ type world struct {
 	fetched   map[string]int
 }
 
-// keyAuthentication keeps what clients sign, and publish, in memory.
-func (w *world) keyAuthentication() *oauth.KeyAuthentication {
-	w.used, w.published, w.fetched = map[string]bool{}, map[string]string{}, map[string]int{}
-	return &oauth.KeyAuthentication{
-		Use: func(_ context.Context, hash []byte, expires time.Time) (bool, error) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			first := !w.used[string(hash)]
-			w.used[string(hash)] = true
-			return first && expires.After(w.now), w.full
-		},
-		Fetch: func(ctx context.Context, uri string) ([]byte, error) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.fetched[uri]++
-			if w.published[uri] == "" {
-				return nil, errors.New("no route to 10.0.0.1")
-			}
-			return []byte(w.published[uri]), ctx.Err()
-		},
+// useAssertion remembers what clients sign.
+func (w *world) useAssertion(_ context.Context, hash []byte, expires time.Time) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	first := !w.used[string(hash)]
+	w.used[string(hash)] = true
+	return first && expires.After(w.now), w.full
+}
+
+// fetchKeys reads what clients publish.
+func (w *world) fetchKeys(ctx context.Context, uri string) ([]byte, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fetched[uri]++
+	if w.published[uri] == "" {
+		return nil, errors.New("no route to 10.0.0.1")
 	}
+	return []byte(w.published[uri]), ctx.Err()
 }
 
 func (w *world) record(_ context.Context, e schemas.Event, _ ...schemas.Change) error {
@@ -151,7 +154,7 @@ func newWorld(t testing.TB) *world {
 	brief.OAuth().Token.AccessToken.ValidityPeriod = 90
 	web := client("web", schemas.AuthMethodBasic, "openid", "system")
 	web.OAuth().GrantTypes = []string{schemas.GrantAuthorizationCode}
-	w := &world{t: t, now: time.Now(), clients: &clients{
+	w := &world{t: t, now: time.Now(), used: map[string]bool{}, published: map[string]string{}, fetched: map[string]int{}, clients: &clients{
 		list: map[string]*schemas.Application{
 			"m2m":  client("m2m", schemas.AuthMethodBasic, "system", "shop:orders", "openid", "profile"),
 			"post": client("post", schemas.AuthMethodPost, "shop:orders"), "jwt": client("jwt", schemas.AuthMethodPrivateKeyJWT, "system"),
@@ -166,8 +169,8 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.provider = oauth.New(oauth.Options{Issuer: base, Clients: w.clients, Tokens: w.tokens, Record: w.record, KeyAuthentication: w.keyAuthentication(),
-		Now: func() time.Time { return w.now }})
+	w.provider = oauth.New(oauth.Options{Issuer: base, Clients: w.clients, Tokens: w.tokens, Record: w.record,
+		UseAssertion: w.useAssertion, FetchKeys: w.fetchKeys, Now: func() time.Time { return w.now }})
 	return w
 }
 

@@ -68,14 +68,18 @@ func seeOther(r *http.Request) int {
 	return http.StatusFound
 }
 
+// parameters are those of the error in a redirect.
+func (e *Error) parameters() url.Values {
+	return url.Values{"error": {e.Code}, "error_description": {e.Description}}
+}
+
 // renderErrorPage shows an error to the user if it cannot be sent to a client.
 func (p *Provider) renderErrorPage(w http.ResponseWriter, r *http.Request, err error) error {
 	reported, ok := errors.AsType[*Error](err)
 	if !ok {
 		return err
 	}
-	q := url.Values{"error": {reported.Code}, "error_description": {reported.Description}}
-	http.Redirect(w, r, p.Authorization.Gate+"/error?"+q.Encode(), seeOther(r))
+	http.Redirect(w, r, p.Gate+"/error?"+reported.parameters().Encode(), seeOther(r))
 	return nil
 }
 
@@ -92,10 +96,9 @@ func (p *Provider) redirectWithError(w http.ResponseWriter, r *http.Request, a *
 	if !known {
 		return p.renderErrorPage(w, r, reported)
 	}
-	more := url.Values{"error": {reported.Code}, "error_description": {reported.Description}}
 	var state string
 	if sent := a.form[stateParameter]; len(sent) == 1 && isStorable(sent[0]) {
 		state = sent[0]
 	}
-	return p.redirectToClient(w, r, &schemas.AuthRequest{RedirectURI: a.redirect, ResponseMode: a.mode, State: state}, more)
+	return p.redirectToClient(w, r, &schemas.AuthRequest{RedirectURI: a.redirect, ResponseMode: a.mode, State: state}, reported.parameters())
 }

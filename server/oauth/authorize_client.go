@@ -1,0 +1,65 @@
+package oauth
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// authorizeRequest is an authorization request with a known client and redirect URI.
+type authorizeRequest struct {
+	form     url.Values
+	client   *client
+	redirect string // the registered redirect URI
+	mode     string // query or form_post
+}
+
+// resolveClient determines the client and the redirect URI of a request. Until both are certain,
+// nothing is redirected: an answer, even an error, to an unregistered URI is an open redirector
+// (RFC 9700 §4.11.2).
+func (p *Provider) resolveClient(w http.ResponseWriter, r *http.Request) (*authorizeRequest, error) {
+	form := r.URL.Query()
+	if r.Method == http.MethodPost {
+		if r.URL.RawQuery != "" {
+			return nil, errorf(codeInvalidRequest, "the parameters of a POST belong into its body")
+		}
+		var err error
+		if form, err = readBody(w, r); err != nil {
+			return nil, err
+		}
+	}
+	named, redirects := form[clientIDParameter], form[redirectParameter]
+	if len(named) != 1 || len(redirects) > 1 {
+		return nil, errorf(codeInvalidRequest, "expected one client_id and one redirect_uri")
+	}
+	if err := p.refreshClient(r.Context(), named[0], true); err != nil {
+		return nil, err
+	}
+	c, err := p.findClient(r.Context(), named[0])
+	if err != nil {
+		return nil, err
+	}
+	a := &authorizeRequest{form: form, client: c, mode: "query"}
+	switch registered := c.oauth.RedirectURIs; {
+	case len(redirects) == 1:
+		a.redirect = redirects[0]
+	case len(registered) == 1 && !asksForOpenID(form): // required by OpenID Connect Core §3.1.2.1
+		a.redirect = registered[0] // RFC 6749 §3.1.2.3
+	}
+	if a.redirect == "" {
+		return nil, errorf(codeInvalidRequest, "the redirect_uri is missing: it may be left out only where the client has registered one, and the scope openid is not asked for")
+	}
+	if !c.redirects(a.redirect) {
+		return nil, errorf(codeInvalidRequest, "the redirect_uri is not registered for this client: expected one of its redirectUris, letter by letter")
+	}
+	if form.Get(responseModeParameter) == "form_post" {
+		a.mode = "form_post"
+	}
+	return a, nil
+}
+
+// asksForOpenID reports whether a request is one of OpenID Connect.
+func asksForOpenID(form url.Values) bool {
+	return slices.Contains(strings.Fields(form.Get(scopeParameter)), openidScope)
+}

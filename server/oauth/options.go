@@ -1,0 +1,113 @@
+package oauth
+
+import (
+	"context"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/outbound"
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Options configures a Provider. All members but Hosts, Disabled and Now are required.
+type Options struct {
+	// Issuer is the server's public URL, without a trailing slash.
+	Issuer string
+	// Gate is the address of the hosted pages, without a trailing slash.
+	Gate    string
+	Clients Clients
+	Store   Store
+	Tokens  Tokens
+	Runs    Runs
+	// RefreshKey is the key of refresh tokens: 32 secret bytes that do not change.
+	RefreshKey []byte
+	// UseAssertion records that the client assertion with the hash is used, until it expires. It
+	// reports false if it was used before, on any instance.
+	UseAssertion func(ctx context.Context, hash []byte, expires time.Time) (first bool, err error)
+	// FetchKeys reads the keys at a client's jwksUri.
+	FetchKeys func(ctx context.Context, uri string) ([]byte, error)
+	// FetchDocument fetches what else a client publishes.
+	FetchDocument func(ctx context.Context, url string) (*outbound.Response, error)
+	// AdmitFetch limits the fetches of documents of unknown clients per caller. Its error is that
+	// of the request.
+	AdmitFetch func(ctx context.Context) error
+	// Documents restricts clients with a metadata document.
+	Documents DocumentPolicy
+	// OpenRegistration permits registration at the endpoint without a token.
+	OpenRegistration bool
+	// Record adds an event to the audit log together with its changes.
+	Record func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Clients finds clients and their permissions, and stores those that register themselves. The
+// directory implements it and documents the contracts of registration.
+type Clients interface {
+	// Client returns the application with the client id and its OAuth configuration. If there is
+	// none the error has Class NotFound.
+	Client(ctx context.Context, clientID string) (*schemas.Application, error)
+	// CheckSecret reports whether the secret is the client's. The time does not depend on the
+	// result.
+	CheckSecret(app *schemas.Application, secret string) bool
+	// ClientScopes returns the scopes that the client may request on its own behalf.
+	ClientScopes(ctx context.Context, app *schemas.Application) ([]string, error)
+	// IsResource reports whether tokens can be requested for the resource server with the
+	// identifier.
+	IsResource(ctx context.Context, identifier string) (bool, error)
+	// IsResourceServer reports whether the application is the client of the resource server with
+	// the identifier.
+	IsResourceServer(ctx context.Context, a *schemas.Application, identifier string) (bool, error)
+
+	Register(ctx context.Context, c directory.Call, r directory.Registration) (*schemas.Application, error)
+	KnownScopes(ctx context.Context, scopes []string) ([]string, error)
+	ClientExpiry(ctx context.Context, clientID string) (*schemas.ClientExpiry, error)
+	ExtendClientExpiry(ctx context.Context, applicationID string, until time.Time) error
+}
+
+// Store stores authorization requests and their results, and finds sessions, consents and users.
+// The store implements it and documents the contracts.
+type Store interface {
+	CreateAuthRequest(ctx context.Context, r schemas.AuthRequest) error
+	AuthRequest(ctx context.Context, id string) (*schemas.AuthRequest, error)
+	AuthRequestByCode(ctx context.Context, codeHash []byte) (*schemas.AuthRequest, error)
+	IssueCode(ctx context.Context, id string, codeHash []byte, expires, now time.Time) error
+	RedeemCode(ctx context.Context, codeHash []byte, family *schemas.RefreshFamily, now, revoke time.Time) (replayed bool, err error)
+	RefreshFamily(ctx context.Context, id string) (*schemas.RefreshFamily, error)
+	RotateRefresh(ctx context.Context, r schemas.Rotation) (reused bool, err error)
+	RedirectURIs(ctx context.Context) (vouched, others []string, err error)
+	// Apply commits all changes or none.
+	Apply(ctx context.Context, changes []schemas.Change) error
+
+	// SessionByToken and Session return nil if there is no such session.
+	SessionByToken(ctx context.Context, hash []byte, now time.Time) (*schemas.Session, error)
+	Session(ctx context.Context, id string) (*schemas.Session, error)
+	// BindSession reports false if the session is gone, or has a token.
+	BindSession(ctx context.Context, id string, hash []byte) (bool, error)
+	TokenLive(ctx context.Context, t schemas.TokenRef) (bool, error)
+
+	// Consent returns nil if there is none.
+	Consent(ctx context.Context, userID, applicationID string) (*schemas.Consent, error)
+	// User fails with the code user_not_found.
+	User(ctx context.Context, id string) (*schemas.User, error)
+	// Permissions returns the permissions of the user's roles.
+	Permissions(ctx context.Context, userID string) ([]string, error)
+}
+
+// Tokens issues and verifies tokens.
+type Tokens interface {
+	Access(ctx context.Context, a token.Access) (string, error)
+	AccessTTL() time.Duration
+	IDToken(ctx context.Context, t token.ID) (string, error)
+	VerifyIDToken(ctx context.Context, raw string) (*token.Claims, error)
+	Verify(ctx context.Context, raw, audience string) (*token.Claims, error)
+	Inspect(ctx context.Context, raw string) (*token.Claims, error)
+	JWKS() []byte
+}
+
+// Runs starts runs of the flows of applications.
+type Runs interface {
+	Begin(ctx context.Context, applicationID string, t schemas.FlowType, inputs map[string]string, req engine.Request) (*schemas.Step, error)
+}

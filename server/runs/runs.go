@@ -1,0 +1,67 @@
+// Package runs starts runs of the flows of applications, for POST /flow/execute and for the
+// authorization endpoint.
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Error codes of applications without the requested flow.
+const (
+	codeRegistrationDisabled = "registration_disabled"
+	codeFlowNotConfigured    = "flow_not_configured"
+)
+
+// Catalog finds the flow of a new run.
+type Catalog interface {
+	// Active returns the graph of the flow's active version.
+	Active(ctx context.Context, flowID string) (*engine.Graph, error)
+}
+
+// Starter starts runs.
+type Starter struct {
+	Engine       *engine.Engine
+	Catalog      Catalog
+	Applications engine.Applications
+}
+
+// Begin starts a run of the application's flow of a type.
+func (s *Starter) Begin(ctx context.Context, applicationID string, t schemas.FlowType, inputs map[string]string, req engine.Request) (*schemas.Step, error) {
+	app, err := s.Applications.Application(ctx, applicationID)
+	if err != nil {
+		return nil, err
+	}
+	flowID, err := flowOf(app, t)
+	if err != nil {
+		return nil, err
+	}
+	graph, err := s.Catalog.Active(ctx, flowID)
+	if schemas.HasClass(err, schemas.NotFound) || schemas.HasClass(err, schemas.Invalid) {
+		err = errors.New(err.Error()) // about the server's own data
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the flow of application %s: %w", app.ID, err)
+	}
+	return s.Engine.Start(ctx, graph, app, inputs, req)
+}
+
+// flowOf returns the id of the application's flow of a type.
+func flowOf(app *schemas.Application, t schemas.FlowType) (string, error) {
+	switch {
+	case t == schemas.Registration && !app.IsRegistrationFlowEnabled:
+		return "", schemas.Errorf(schemas.Invalid, codeRegistrationDisabled,
+			"people cannot register with the application %q themselves: set its isRegistrationFlowEnabled to allow that", app.Name)
+	case t == schemas.Registration && app.RegistrationFlowID == "":
+		return "", schemas.Errorf(schemas.Invalid, codeFlowNotConfigured, "the application %q has no registration flow: set its registrationFlowId", app.Name)
+	case t == schemas.Registration:
+		return app.RegistrationFlowID, nil
+	case app.AuthFlowID == "":
+		return "", schemas.Errorf(schemas.Invalid, codeFlowNotConfigured, "the application %q has no authentication flow: set its authFlowId", app.Name)
+	}
+	return app.AuthFlowID, nil
+}
