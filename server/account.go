@@ -1,14 +1,49 @@
 package server
 
 import (
+	"context"
 	"net/http"
-	"time"
 
 	"github.com/gorilla/mux"
 
-	"github.com/postern-id/postern/internal/passkey"
-	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/internal/directory"
 )
+
+// userEndpoints returns the endpoints of the parts of users, such as their passkeys: below /users/me
+// for the user of the token, and below /users/{id} for administrators.
+func (s *server) userEndpoints() []endpoint {
+	d := s.Directory
+	list := []endpoint{
+		{"GET", "/users/me", userToken, s.self, configuredOrigins},
+		{"DELETE", "/users/{id}/failed-guesses", "system:users:write", s.forgetFailedGuesses, configuredOrigins},
+	}
+	for _, part := range []struct {
+		method, path string
+		handle       handler
+	}{
+		{"GET", "/passkeys", s.listParts("passkeys", s.passkeys)},
+		{"PATCH", "/passkeys/{credentialId}", s.renamePasskey},
+		{"DELETE", "/passkeys/{credentialId}", removePart(s.deletePasskey)},
+		{"GET", "/factors", s.listParts("factors", s.factors)},
+		{"DELETE", "/factors/{factor}", removePart(d.DeleteFactor)},
+		{"GET", "/identities", s.listParts("identities", s.identities)},
+		{"DELETE", "/identities/{identityId}", removePart(d.DeleteIdentity)},
+		{"GET", "/sessions", s.listParts("sessions", s.sessions)},
+		{"DELETE", "/sessions", s.endSessions},
+		{"DELETE", "/sessions/{sid}", removePart(d.EndSession)},
+		{"GET", "/consents", s.listParts("consents", s.consents)},
+		{"DELETE", "/consents/{applicationId}", removePart(d.RevokeConsent)},
+	} {
+		permission := need("system:users:write")
+		if part.method == http.MethodGet {
+			permission = "system:users:read"
+		}
+		list = append(list,
+			endpoint{part.method, "/users/me" + part.path, userToken, part.handle, configuredOrigins},
+			endpoint{part.method, "/users/{id}" + part.path, permission, part.handle, configuredOrigins})
+	}
+	return list
+}
 
 // userOf returns the user of a path: the named one, or the token's user for "me".
 func userOf(r *http.Request, c *caller) string {
@@ -16,6 +51,33 @@ func userOf(r *http.Request, c *caller) string {
 		return id
 	}
 	return c.userID()
+}
+
+// listParts returns the handler of a list of parts of a user, which read returns as they are
+// written.
+func (s *server) listParts(plural string, read func(ctx context.Context, c *caller, userID string) ([]any, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
+		parts, err := read(r.Context(), c, userOf(r, c))
+		if err != nil {
+			return err
+		}
+		page, err := s.pageOf(r, plural, parts)
+		return writeResult(w, page, err)
+	}
+}
+
+// removePart returns the handler that removes the part of a user whose id is the last variable of
+// the path.
+func removePart(remove func(ctx context.Context, c directory.Call, userID, id string) error) handler {
+	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
+		id := ""
+		for name, value := range mux.Vars(r) {
+			if name != "id" {
+				id = value
+			}
+		}
+		return writeNoContent(w, remove(r.Context(), c.Call, userOf(r, c), id))
+	}
 }
 
 // self handles GET /users/me.
@@ -27,94 +89,7 @@ func (s *server) self(w http.ResponseWriter, r *http.Request, c *caller) error {
 	return answerGet(w, r, item)
 }
 
-// passkeyResponse describes a passkey without its keys.
-type passkeyResponse struct {
-	ID             schemas.Bytes `json:"id"`
-	Name           string        `json:"name"`
-	CreatedAt      time.Time     `json:"createdAt"`
-	LastUsedAt     *time.Time    `json:"lastUsedAt"`    // null: never used
-	Authenticator  string        `json:"authenticator"` // model of the authenticator, by its AAGUID; "" if unknown
-	AAGUID         string        `json:"aaguid"`
-	Transports     []string      `json:"transports"`
-	BackedUp       bool          `json:"backedUp"`
-	BackupEligible bool          `json:"backupEligible"`
-}
-
-func newPasskeyResponse(c *schemas.Credential) passkeyResponse {
-	return passkeyResponse{
-		ID: c.ID, Name: c.Name, CreatedAt: c.CreatedAt, LastUsedAt: c.LastUsedAt,
-		Authenticator: passkey.AuthenticatorName(c.AAGUID), AAGUID: c.AAGUID,
-		Transports: append([]string{}, c.Transports...),
-		BackedUp:   c.BackupState, BackupEligible: c.BackupEligible,
-	}
-}
-
-// passkeys handles GET /users/me/passkeys and GET /users/{id}/passkeys.
-func (s *server) passkeys(w http.ResponseWriter, r *http.Request, c *caller) error {
-	found, err := s.Directory.Passkeys(r.Context(), c.Call, userOf(r, c))
-	if err != nil {
-		return err
-	}
-	keys := make([]any, len(found))
-	for i := range found {
-		keys[i] = newPasskeyResponse(&found[i])
-	}
-	page, err := s.pageOf(r, "passkeys", keys)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, page)
-}
-
-// renameBody is the body of PATCH …/passkeys/{credentialId}.
-type renameBody struct {
-	Name *string `json:"name"`
-}
-
-func (b *renameBody) check() []schemas.Problem {
-	if b.Name == nil {
-		return []schemas.Problem{missingMember("name", "what the passkey is to be called")}
-	}
-	return nil
-}
-
-// renamePasskey handles PATCH …/passkeys/{credentialId}: only the name can change.
-func (s *server) renamePasskey(w http.ResponseWriter, r *http.Request, c *caller) error {
-	id, err := credentialID(r)
-	if err != nil {
-		return err
-	}
-	var body renameBody
-	if err := readJSON(w, r, smallBody, &body); err != nil {
-		return err
-	}
-	renamed, err := s.Directory.RenamePasskey(r.Context(), c.Call, userOf(r, c), id, *body.Name)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, newPasskeyResponse(renamed))
-}
-
-// deletePasskey handles DELETE …/passkeys/{credentialId}.
-func (s *server) deletePasskey(w http.ResponseWriter, r *http.Request, c *caller) error {
-	id, err := credentialID(r)
-	if err != nil {
-		return err
-	}
-	if err := s.Directory.DeletePasskey(r.Context(), c.Call, userOf(r, c), id); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-// credentialID returns the id of the passkey in the path.
-func credentialID(r *http.Request) (schemas.Bytes, error) {
-	text := mux.Vars(r)["credentialId"]
-	id, err := schemas.ParseBytes(text)
-	if err != nil {
-		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeCredentialNotFound,
-			"there is no passkey with the id %.64q: expected base64url text as the list of passkeys has it", text)
-	}
-	return id, nil
+// forgetFailedGuesses handles DELETE /users/{id}/failed-guesses.
+func (s *server) forgetFailedGuesses(w http.ResponseWriter, r *http.Request, c *caller) error {
+	return writeNoContent(w, s.Directory.ForgetFailedGuesses(r.Context(), c.Call, pathID(r)))
 }

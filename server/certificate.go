@@ -1,7 +1,6 @@
 package server
 
 import (
-	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -72,8 +71,8 @@ func loadPair(o CertificateOptions) (tls.Certificate, error) {
 	if err != nil {
 		return none, fmt.Errorf("tls.key_file: %w", err)
 	}
-	if _, err := parseCertificate(certText); err != nil {
-		return none, fmt.Errorf("tls.cert_file %s: %w", o.CertFile, err)
+	if block, _ := pem.Decode(certText); block == nil || block.Type != "CERTIFICATE" {
+		return none, fmt.Errorf("tls.cert_file %s: expected a certificate as PEM (-----BEGIN CERTIFICATE-----)", o.CertFile)
 	}
 	pair, err := tls.X509KeyPair(certText, keyText)
 	if err != nil {
@@ -94,25 +93,26 @@ func selfSigned(o CertificateOptions) (tls.Certificate, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return none, fmt.Errorf("keep the TLS certificate: %w", err)
 	}
-	key, err := loadPrivateKey(filepath.Join(dir, "key.pem"))
+	certPath, keyPath := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	key, err := loadPrivateKey(keyPath)
 	if err != nil {
 		return none, err
 	}
-	path := filepath.Join(dir, "cert.pem")
-	certText, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	pair, err := tls.LoadX509KeyPair(certPath, keyPath)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
 		return none, fmt.Errorf("read the TLS certificate: %w", err)
+	case err == nil && isCertificateCurrent(pair.Leaf, o):
+		return pair, nil
 	}
-	cert, err := parseCertificate(certText)
-	if err != nil || !isCertificateCurrent(cert, key, o) {
-		if cert, err = sign(key, o); err != nil {
-			return none, fmt.Errorf("make a TLS certificate: %w", err)
-		}
-		if err := writeFile(path, "CERTIFICATE", cert.Raw, 0o644); err != nil {
-			return none, err
-		}
+	der, err := sign(key, o)
+	if err == nil {
+		err = writeFile(certPath, "CERTIFICATE", der, 0o644)
 	}
-	return tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert}, nil
+	if err != nil {
+		return none, fmt.Errorf("make a TLS certificate: %w", err)
+	}
+	return tls.LoadX509KeyPair(certPath, keyPath)
 }
 
 // loadPrivateKey reads the key file, or creates it if it does not exist. A file with other content
@@ -125,14 +125,13 @@ func loadPrivateKey(path string) (*ecdsa.PrivateKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the TLS key: %w", err)
 	}
-	block, _ := pem.Decode(text)
-	if block == nil {
-		return nil, fmt.Errorf("%s: expected a PEM file with a private key; remove it and a new one is made", path)
+	var parsed any
+	if block, _ := pem.Decode(text); block != nil {
+		parsed, _ = x509.ParsePKCS8PrivateKey(block.Bytes)
 	}
-	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	key, ok := parsed.(*ecdsa.PrivateKey)
-	if err != nil || !ok {
-		return nil, fmt.Errorf("%s: expected an ECDSA key in PKCS #8; remove it and a new one is made", path)
+	if !ok {
+		return nil, fmt.Errorf("%s: expected a PEM file with an ECDSA key in PKCS #8; remove it and a new one is made", path)
 	}
 	return key, nil
 }
@@ -149,13 +148,9 @@ func newKey(path string) (*ecdsa.PrivateKey, error) {
 	return key, writeFile(path, "PRIVATE KEY", der, 0o600)
 }
 
-// isCertificateCurrent reports whether a stored certificate is valid for the key, for long enough,
-// and for every name.
-func isCertificateCurrent(cert *x509.Certificate, key crypto.Signer, o CertificateOptions) bool {
-	public, ok := key.Public().(*ecdsa.PublicKey)
-	if !ok || !public.Equal(cert.PublicKey) {
-		return false
-	}
+// isCertificateCurrent reports whether a stored certificate is valid for long enough, and for every
+// name.
+func isCertificateCurrent(cert *x509.Certificate, o CertificateOptions) bool {
 	for _, name := range append(certificateNames(o), "127.0.0.1", "::1") {
 		if cert.VerifyHostname(name) != nil {
 			return false
@@ -174,7 +169,7 @@ func certificateNames(o CertificateOptions) []string {
 }
 
 // sign creates a self-signed certificate that cannot sign others.
-func sign(key crypto.Signer, o CertificateOptions) (*x509.Certificate, error) {
+func sign(key *ecdsa.PrivateKey, o CertificateOptions) ([]byte, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
 		return nil, err
@@ -196,46 +191,21 @@ func sign(key crypto.Signer, o CertificateOptions) (*x509.Certificate, error) {
 			template.DNSNames = append(template.DNSNames, name)
 		}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return nil, err
-	}
-	return x509.ParseCertificate(der)
+	return x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 }
 
-func parseCertificate(text []byte) (*x509.Certificate, error) {
-	block, _ := pem.Decode(text)
-	if block == nil || block.Type != "CERTIFICATE" {
-		return nil, errors.New("expected a certificate as PEM (-----BEGIN CERTIFICATE-----)")
-	}
-	return x509.ParseCertificate(block.Bytes)
-}
-
-// writeFile writes a PEM file so that there is either the whole file or none.
+// writeFile writes a PEM file so that there is either the whole file or none: it writes a new file and
+// renames it. os.CreateTemp creates files that only their owner can read, so a key is never readable
+// for others.
 func writeFile(path, kind string, der []byte, mode fs.FileMode) error {
-	err := replaceFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), mode)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
-}
-
-// replaceFile writes a new file and renames it. os.CreateTemp creates files that only their owner
-// can read, so a key is never readable for others.
-func replaceFile(path string, text []byte, mode fs.FileMode) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err != nil {
-		return err
+	defer os.Remove(f.Name()) // fails after the renaming
+	err = pem.Encode(f, &pem.Block{Type: kind, Bytes: der})
+	if err := errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return os.Rename(f.Name(), path)
 }

@@ -1,10 +1,8 @@
 package server
 
 import (
-	"net/http"
+	"context"
 	"time"
-
-	"github.com/gorilla/mux"
 
 	"github.com/postern-id/postern/internal/directory"
 )
@@ -27,26 +25,19 @@ type scopeResponse struct {
 	GrantedAt time.Time `json:"grantedAt"`
 }
 
-// consents handles GET /users/me/consents and GET /users/{id}/consents.
-func (s *server) consents(w http.ResponseWriter, r *http.Request, c *caller) error {
-	found, err := s.Directory.Consents(r.Context(), c.Call, userOf(r, c))
-	if err != nil {
-		return err
-	}
+// consents lists the consents of a user.
+func (s *server) consents(ctx context.Context, c *caller, userID string) ([]any, error) {
+	found, err := s.Directory.Consents(ctx, c.Call, userID)
 	list := make([]any, len(found))
 	for i := range found {
-		if list[i], err = s.newConsentResponse(r, &found[i]); err != nil {
-			return err
+		if list[i], err = s.newConsentResponse(ctx, &found[i]); err != nil {
+			return nil, err
 		}
 	}
-	page, err := s.pageOf(r, "consents", list)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, page)
+	return list, err
 }
 
-func (s *server) newConsentResponse(r *http.Request, c *directory.Consented) (*consentResponse, error) {
+func (s *server) newConsentResponse(ctx context.Context, c *directory.Consented) (*consentResponse, error) {
 	app := c.Application
 	shown := &consentResponse{
 		ApplicationID: app.ID, Name: app.Name, URL: app.URL, Unverified: !app.IsTrusted(),
@@ -56,7 +47,7 @@ func (s *server) newConsentResponse(r *http.Request, c *directory.Consented) (*c
 	for i, scope := range c.Scopes {
 		scopes[i] = scope.Scope
 	}
-	words, err := s.Directory.ScopeNames(r.Context(), scopes)
+	words, err := s.Directory.ScopeNames(ctx, scopes)
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +55,4 @@ func (s *server) newConsentResponse(r *http.Request, c *directory.Consented) (*c
 		shown.Scopes[i] = scopeResponse{scope.Scope, words[scope.Scope], scope.GrantedAt}
 	}
 	return shown, nil
-}
-
-// revokeConsent handles DELETE …/consents/{applicationId}: it revokes all tokens that the client
-// has for the user.
-func (s *server) revokeConsent(w http.ResponseWriter, r *http.Request, c *caller) error {
-	if err := s.Directory.RevokeConsent(r.Context(), c.Call, userOf(r, c), mux.Vars(r)["applicationId"]); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
 }

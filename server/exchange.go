@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -84,31 +85,19 @@ func (s *server) logExchange(r *http.Request, x *exchange, took time.Duration) {
 		slog.String("traceId", x.traceID))
 }
 
+// traceParent is version-traceid-parentid-flags. A later version can have more fields.
+var traceParent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$`)
+
 // traceOf returns the trace id of a valid traceparent (W3C Trace Context §3.2), otherwise a new
 // one.
 func traceOf(parent string) string {
-	if id, ok := parentTrace(parent); ok {
-		return id
+	if field := traceParent.FindStringSubmatch(parent); field != nil {
+		version, id, span, more := field[1], field[2], field[3], field[4]
+		if version != "ff" && (version != "00" || more == "") && strings.Trim(id, "0") != "" && strings.Trim(span, "0") != "" {
+			return id
+		}
 	}
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // crypto/rand.Read never fails
 	return hex.EncodeToString(id[:])
-}
-
-// parentTrace reads version-traceid-parentid-flags. A later version can have more fields.
-func parentTrace(parent string) (id string, ok bool) {
-	const version, trace, span, length = 2, 3 + 32, 36 + 16, 55
-	if len(parent) < length || parent[version] != '-' || parent[trace] != '-' || parent[span] != '-' {
-		return "", false
-	}
-	if parent[:version] == "ff" || parent[:version] == "00" && len(parent) > length || len(parent) > length && parent[length] != '-' {
-		return "", false
-	}
-	id = parent[3:trace]
-	for _, field := range []string{parent[:version], id, parent[36:span], parent[53:length]} {
-		if strings.Trim(field, "0123456789abcdef") != "" {
-			return "", false
-		}
-	}
-	return id, strings.Trim(id, "0") != "" && strings.Trim(parent[36:span], "0") != ""
 }

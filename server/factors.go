@@ -1,10 +1,8 @@
 package server
 
 import (
-	"net/http"
+	"context"
 	"time"
-
-	"github.com/gorilla/mux"
 
 	"github.com/postern-id/postern/internal/directory"
 )
@@ -18,11 +16,11 @@ type factorResponse struct {
 	Left       *int       `json:"left,omitempty"`       // recovery codes left
 }
 
-// factors handles GET /users/me/factors and GET /users/{id}/factors.
-func (s *server) factors(w http.ResponseWriter, r *http.Request, c *caller) error {
-	found, err := s.Directory.Factors(r.Context(), c.Call, userOf(r, c))
+// factors lists the second factors of a user.
+func (s *server) factors(ctx context.Context, c *caller, userID string) ([]any, error) {
+	found, err := s.Directory.Factors(ctx, c.Call, userID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	list := []any{}
 	if app := found.TOTP; app != nil {
@@ -31,18 +29,5 @@ func (s *server) factors(w http.ResponseWriter, r *http.Request, c *caller) erro
 	if codes := found.RecoveryCodes; codes != nil {
 		list = append(list, factorResponse{Type: directory.RecoveryCodesFactor, CreatedAt: codes.CreatedAt, Total: codes.Total, Left: &codes.Left})
 	}
-	page, err := s.pageOf(r, "factors", list)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, page)
-}
-
-// deleteFactor handles DELETE …/factors/{factor}.
-func (s *server) deleteFactor(w http.ResponseWriter, r *http.Request, c *caller) error {
-	if err := s.Directory.DeleteFactor(r.Context(), c.Call, userOf(r, c), mux.Vars(r)["factor"]); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return list, nil
 }

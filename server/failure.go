@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/postern-id/postern/internal/directory"
@@ -26,23 +28,38 @@ const (
 	codeCanceled         = "request_cancelled"
 )
 
-// fail replies to a request with an error. No other function does.
+// fail replies to a request with an error. No other function does. The endpoints of the authorization
+// server have the form of RFC 6749 §5.2.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	x := exchangeOf(r)
-	if speaksOAuth(x.route) {
-		s.failOAuth(w, r, err)
-		return
-	}
-	status, e := s.readCeremony(r, err)
-	s.logFailure(r, status, err)
-	x.code, e.TraceID = e.Code, x.traceID
-	h := w.Header()
+	x, h := exchangeOf(r), w.Header()
 	hardenReply(h)
-	if challenge := s.challenge(r, status, err, e); challenge != "" {
+	reported, worded := errors.AsType[*oauth.Error](err)
+	if !worded {
+		status, e := publicError(r, err)
+		s.logFailure(r, status, err)
+		setFailureFields(h, err, e)
+		setChallenge(h, s.challenge(r, status, err, e))
+		if !speaksOAuth(x.route) {
+			x.code, e.TraceID = e.Code, x.traceID
+			mustWriteJSON(w, status, e)
+			return
+		}
+		reported = oauth.Explain(status, e.Description.DefaultValue)
+	}
+	x.code = reported.Code
+	setChallenge(h, reported.Authenticate)
+	mustWriteJSON(w, reported.Status, reported)
+}
+
+// speaksOAuth reports whether the errors of a route have the form of RFC 6749 §5.2.
+func speaksOAuth(route string) bool {
+	return strings.HasPrefix(route, "/oauth2/") || route == oauth.LogoutAlias
+}
+
+func setChallenge(h http.Header, challenge string) {
+	if challenge != "" {
 		h.Set("WWW-Authenticate", challenge)
 	}
-	setFailureFields(h, err, e)
-	mustWriteJSON(w, status, e)
 }
 
 // logFailure logs server faults, which clients do not see.
@@ -76,8 +93,8 @@ func mustWriteJSON(w http.ResponseWriter, status int, v any) {
 	}
 }
 
-// readCeremony returns the status of an error and a copy for the client.
-func (s *server) readCeremony(r *http.Request, err error) (int, *schemas.Error) {
+// publicError returns the status of an error and a copy for the client.
+func publicError(r *http.Request, err error) (int, *schemas.Error) {
 	var wrong *wrongMethod
 	if errors.As(err, &wrong) {
 		return http.StatusMethodNotAllowed, wrong.explain()
@@ -94,41 +111,26 @@ func (s *server) readCeremony(r *http.Request, err error) (int, *schemas.Error) 
 
 // statusOf maps error classes to HTTP statuses.
 func statusOf(c schemas.Class) int {
-	switch c {
-	case schemas.Invalid:
-		return http.StatusBadRequest
-	case schemas.Unauthenticated:
-		return http.StatusUnauthorized
-	case schemas.Forbidden:
-		return http.StatusForbidden
-	case schemas.NotFound:
-		return http.StatusNotFound
-	case schemas.Conflict:
-		return http.StatusConflict
-	case schemas.Precondition:
-		return http.StatusPreconditionFailed
-	case schemas.TooLarge:
-		return http.StatusRequestEntityTooLarge
-	case schemas.Throttled:
-		return http.StatusTooManyRequests
-	case schemas.Unavailable:
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusInternalServerError
+	return cmp.Or(map[schemas.Class]int{
+		schemas.Invalid:         http.StatusBadRequest,
+		schemas.Unauthenticated: http.StatusUnauthorized,
+		schemas.Forbidden:       http.StatusForbidden,
+		schemas.NotFound:        http.StatusNotFound,
+		schemas.Conflict:        http.StatusConflict,
+		schemas.Precondition:    http.StatusPreconditionFailed,
+		schemas.TooLarge:        http.StatusRequestEntityTooLarge,
+		schemas.Throttled:       http.StatusTooManyRequests,
+		schemas.Unavailable:     http.StatusServiceUnavailable,
+	}[c], http.StatusInternalServerError)
 }
 
-// challenge returns the WWW-Authenticate field of a reply, "" for none.
+// challenge returns the WWW-Authenticate field of RFC 6750 §3; "" for none. A request without a token
+// learns only that one is required (§3.1). A request without the needed scope learns that scope if
+// there is one; if a rule forbids the request, it is the broadest one.
 func (s *server) challenge(r *http.Request, status int, err error, e *schemas.Error) string {
 	if exchangeOf(r).route == oauth.ToolsPath {
 		return s.toolChallenge(r, status, e)
 	}
-	return challengeFor(r, status, err, e)
-}
-
-// challengeFor returns the WWW-Authenticate field of RFC 6750 §3. A request without a token learns
-// only that one is required (§3.1). A request without the needed scope learns that scope if there
-// is one; if a rule forbids the request, it is the broadest one.
-func challengeFor(r *http.Request, status int, err error, e *schemas.Error) string {
 	sent := r.Header.Get("Authorization") != ""
 	switch {
 	case schemas.HasCode(err, schemas.CodeStaleProof): // RFC 9470 §3
@@ -162,21 +164,8 @@ func wantedScope(err error) string {
 	return ", scope=" + quotedString(string(lacked))
 }
 
-// quotedString writes an error_description: RFC 6750 §3 excludes quotes, backslashes and
-// everything outside printable ASCII.
-func quotedString(text string) string {
-	kept := make([]byte, 0, len(text)+2)
-	kept = append(kept, '"')
-	for _, c := range []byte(text) {
-		switch {
-		case c == '"' || c == '\\':
-			kept = append(kept, '\'')
-		case c >= ' ' && c < 0x7f:
-			kept = append(kept, c)
-		}
-	}
-	return string(append(kept, '"'))
-}
+// quotedString writes an error_description: RFC 6750 §3.
+func quotedString(text string) string { return `"` + oauth.Printable(text) + `"` }
 
 // wrongMethod is the error of a method that the path does not have.
 type wrongMethod struct{ method, path, allow string }
@@ -230,7 +219,7 @@ func (s *server) recoverPanic(next http.Handler) http.Handler {
 				s.fail(w, r, err)
 				return
 			}
-			s.Log.ErrorContext(r.Context(), "request failed", slog.String("route", exchangeOf(r).route), slog.String("traceId", exchangeOf(r).traceID), slog.Any("error", err))
+			s.logFailure(r, http.StatusInternalServerError, err)
 			panic(http.ErrAbortHandler)
 		}()
 		next.ServeHTTP(w, r)

@@ -83,10 +83,7 @@ func (s *server) restoreFlow(w http.ResponseWriter, r *http.Request, c *caller) 
 		return err
 	}
 	item, err := s.Directory.RestoreFlow(r.Context(), c.Call, pathID(r), *body.Version)
-	if err != nil {
-		return requestFault(err) // the body names the version
-	}
-	return writeItem(w, r, http.StatusOK, item)
+	return writeItemResult(w, r, item, requestFault(err)) // the body names the version
 }
 
 // checkResult is the body of POST /flows/check. A valid flow can have findings that are warnings.

@@ -27,23 +27,10 @@ func hardenReply(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 }
 
-// publicHTTPS reports whether browsers reach the server over https under its own name. On
+// isPublicHTTPS reports whether browsers reach the server over https under its own name. On
 // localhost, Strict-Transport-Security would apply to all ports, and so to a developer's other
 // servers.
-func publicHTTPS(base string) bool {
-	u, err := url.Parse(base)
-	if err != nil || u.Scheme != "https" {
-		return false
-	}
-	host := strings.ToLower(u.Hostname())
-	return host != "localhost" && !strings.HasSuffix(host, ".localhost") && net.ParseIP(host) == nil
-}
-
-// sitePath returns the path under which the server is reached; "" at the root of a host.
-func sitePath(base string) string {
-	u, err := url.Parse(base)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSuffix(u.EscapedPath(), "/")
+func isPublicHTTPS(public *url.URL) bool {
+	host := strings.ToLower(public.Hostname())
+	return public.Scheme == "https" && host != "localhost" && !strings.HasSuffix(host, ".localhost") && net.ParseIP(host) == nil
 }

@@ -1,10 +1,9 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"time"
-
-	"github.com/gorilla/mux"
 )
 
 // identityResponse describes a linked external identity.
@@ -24,44 +23,21 @@ type providerResponse struct {
 	Name   string `json:"name"`
 }
 
-// identities handles GET /users/me/identities and GET /users/{id}/identities.
-func (s *server) identities(w http.ResponseWriter, r *http.Request, c *caller) error {
-	found, err := s.Directory.Identities(r.Context(), c.Call, userOf(r, c))
-	if err != nil {
-		return err
-	}
+// identities lists the linked external identities of a user.
+func (s *server) identities(ctx context.Context, c *caller, userID string) ([]any, error) {
+	found, err := s.Directory.Identities(ctx, c.Call, userID)
 	list := make([]any, len(found))
 	for i, one := range found {
 		list[i] = identityResponse{
 			one.ID, providerResponse{one.Provider.ID, one.Provider.Handle, one.Provider.Name}, one.Subject, one.Name, one.CreatedAt, one.LastUsedAt,
 		}
 	}
-	page, err := s.pageOf(r, "identities", list)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, page)
+	return list, err
 }
 
-// unlinkProvider handles DELETE /identity-providers/{id}/identities.
+// unlinkProvider handles DELETE /identity-providers/{id}/identities. It replies with the number of
+// removed identities.
 func (s *server) unlinkProvider(w http.ResponseWriter, r *http.Request, c *caller) error {
 	n, err := s.Directory.UnlinkProvider(r.Context(), c.Call, pathID(r))
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, unlinkedIdentities{n})
-}
-
-// unlinkedIdentities is the number of removed identities.
-type unlinkedIdentities struct {
-	Unlinked int `json:"unlinked"`
-}
-
-// deleteIdentity handles DELETE …/identities/{identityId}.
-func (s *server) deleteIdentity(w http.ResponseWriter, r *http.Request, c *caller) error {
-	if err := s.Directory.DeleteIdentity(r.Context(), c.Call, userOf(r, c), mux.Vars(r)["identityId"]); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return writeResult(w, map[string]int{"unlinked": n}, err)
 }

@@ -1,10 +1,6 @@
 package server
 
 import (
-	"errors"
-	"net/http"
-	"strings"
-
 	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/server/oauth"
 )
@@ -39,46 +35,4 @@ func (s *server) oauthEndpoints() []endpoint {
 		{"POST", oauth.RevokePath, nothing, s.limited(throttle.Token, open(p.Revoke)), clientOrigins},
 		{"GET", oauth.OpenIDPath, nothing, open(p.Server), publicOrigins},
 	}
-}
-
-// speaksOAuth reports whether the errors of a route have the form of RFC 6749 §5.2.
-func speaksOAuth(route string) bool {
-	return strings.HasPrefix(route, "/oauth2/") || route == oauth.LogoutAlias
-}
-
-// failOAuth is fail for those routes.
-func (s *server) failOAuth(w http.ResponseWriter, r *http.Request, err error) {
-	reported, worded := errors.AsType[*oauth.Error](err)
-	if !worded {
-		status, e := s.readCeremony(r, err)
-		s.logFailure(r, status, err)
-		setFailureFields(w.Header(), err, e)
-		reported = oauth.Explain(status, e.Description.DefaultValue)
-		if challenge := challengeFor(r, status, err, e); challenge != "" {
-			w.Header().Set("WWW-Authenticate", challenge)
-		}
-	}
-	exchangeOf(r).code = reported.Code
-	h := w.Header()
-	hardenReply(h)
-	if reported.Challenge {
-		h.Set("WWW-Authenticate", `Basic realm="postern", charset="UTF-8"`) // RFC 7617 §2.1
-	}
-	if reported.Bearer {
-		h.Set("WWW-Authenticate", bearerChallenge(reported))
-	}
-	mustWriteJSON(w, reported.Status, reported)
-}
-
-// bearerChallenge asks for a token. A request without one learns of no error: RFC 6750 §3.1.
-func bearerChallenge(reported *oauth.Error) string {
-	challenge := `Bearer realm="postern"`
-	if reported.Code == "invalid_request" {
-		return challenge
-	}
-	challenge += `, error="` + reported.Code + `", error_description=` + quotedString(reported.Description)
-	if reported.Status == http.StatusForbidden {
-		challenge += `, scope="openid"`
-	}
-	return challenge
 }

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -124,6 +126,8 @@ type AuditLog interface {
 // server is the state of the handlers.
 type server struct {
 	Options
+	public  *url.URL        // PublicURL
+	origin  string          // of the server's own pages, "" if PublicURL has none
 	base    string          // the path of PublicURL: "" unless the server is a part of a site
 	allowed map[string]bool // AllowedOrigins
 	paths   []string        // of the API, but for those with variables
@@ -146,7 +150,14 @@ func New(o Options) http.Handler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &server{Options: o, base: sitePath(o.PublicURL), allowed: map[string]bool{}, hsts: publicHTTPS(o.PublicURL)}
+	public, err := url.Parse(o.PublicURL)
+	if err != nil {
+		public = &url.URL{}
+	}
+	s := &server{Options: o, public: public, base: strings.TrimSuffix(public.EscapedPath(), "/"), allowed: map[string]bool{}, hsts: isPublicHTTPS(public)}
+	if public.Host != "" {
+		s.origin = public.Scheme + "://" + public.Host
+	}
 	for _, origin := range o.AllowedOrigins {
 		s.allowed[origin] = true
 	}

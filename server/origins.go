@@ -54,7 +54,7 @@ func (at *resource) allows(r *http.Request, origin string) (allowed, credentials
 	if origin == "" || origin == "null" || origin == "*" {
 		return false, false
 	}
-	if at.allowed[origin] || at.origins == toolOrigins && origin == ownOrigin(at.PublicURL) {
+	if at.allowed[origin] || at.origins == toolOrigins && origin == at.origin {
 		return true, true
 	}
 	if at.OriginTrust == nil || at.origins != applicationOrigins && at.origins != clientOrigins && at.origins != publicOrigins {

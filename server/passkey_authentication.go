@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/schemas"
@@ -173,7 +172,7 @@ func (s *server) assert(r *http.Request, user *schemas.User, v *passkey.Verified
 // application. Only pages of this server get them: any other page might be one to which an attacker
 // led the user.
 func (s *server) permissionsAt(r *http.Request, user *schemas.User, origin string) ([]string, error) {
-	if own, err := url.Parse(s.PublicURL); err != nil || origin != own.Scheme+"://"+own.Host {
+	if origin != s.origin {
 		return nil, nil
 	}
 	return s.Store.Permissions(r.Context(), user.ID)

@@ -22,10 +22,7 @@ func principal(change principalChange) handler {
 	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
 		vars := mux.Vars(r)
 		item, err := change(r.Context(), c.Call, vars["id"], schemas.Principal{Type: schemas.PrincipalType(vars["type"]), ID: vars["principalId"]})
-		if err != nil {
-			return err
-		}
-		return writeItem(w, r, http.StatusOK, item)
+		return writeItemResult(w, r, item, err)
 	}
 }
 

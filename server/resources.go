@@ -70,10 +70,7 @@ func (h nounHandlers) replace(w http.ResponseWriter, r *http.Request, c *caller)
 		return err
 	}
 	item, err := h.resource.Replace(r.Context(), c.Call, pathID(r), ifMatch(r), d)
-	if err != nil {
-		return err
-	}
-	return writeItem(w, r, http.StatusOK, item)
+	return writeItemResult(w, r, item, err)
 }
 
 // patch handles PATCH /users/{id} and the like: a JSON Merge Patch (RFC 7396).
@@ -83,19 +80,12 @@ func (h nounHandlers) patch(w http.ResponseWriter, r *http.Request, c *caller) e
 		return err
 	}
 	item, err := directory.Patch(r.Context(), h.resource, c.Call, pathID(r), ifMatch(r), d)
-	if err != nil {
-		return err
-	}
-	return writeItem(w, r, http.StatusOK, item)
+	return writeItemResult(w, r, item, err)
 }
 
 // delete handles DELETE /users/{id} and the like.
 func (h nounHandlers) delete(w http.ResponseWriter, r *http.Request, c *caller) error {
-	if err := h.resource.Delete(r.Context(), c.Call, pathID(r), ifMatch(r)); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return writeNoContent(w, h.resource.Delete(r.Context(), c.Call, pathID(r), ifMatch(r)))
 }
 
 // read reads the body of a write, in one of the media types.
@@ -117,22 +107,13 @@ func (s *server) rotateSecret(w http.ResponseWriter, r *http.Request, c *caller)
 		return err
 	}
 	app := item.Value.(*schemas.Application)
-	return writeJSON(w, http.StatusOK, clientSecret{app.ClientID, app.ClientSecret})
+	return writeJSON(w, http.StatusOK, map[string]string{"clientId": app.ClientID, "clientSecret": app.ClientSecret})
 }
 
 // revokeTokens handles POST /applications/{id}/revoke-tokens.
 func (s *server) revokeTokens(w http.ResponseWriter, r *http.Request, c *caller) error {
-	if _, err := s.Directory.RevokeTokens(r.Context(), c.Call, pathID(r)); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-// clientSecret contains a client's credentials.
-type clientSecret struct {
-	ClientID     string `json:"clientId"`
-	ClientSecret string `json:"clientSecret"`
+	_, err := s.Directory.RevokeTokens(r.Context(), c.Call, pathID(r))
+	return writeNoContent(w, err)
 }
 
 // pathID returns the id in the path.

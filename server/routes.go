@@ -48,6 +48,7 @@ func (s *server) endpoints() []endpoint {
 	if s.Directory == nil {
 		return list
 	}
+	list = append(list, s.userEndpoints()...)
 	list = append(list, s.partEndpoints()...)
 	for _, r := range s.Directory.Resources() {
 		list = append(list, s.nounEndpoints(r)...)
@@ -55,36 +56,10 @@ func (s *server) endpoints() []endpoint {
 	return list
 }
 
-// partEndpoints returns the endpoints of parts of resources, and others.
+// partEndpoints returns the endpoints of parts of other resources, and others.
 func (s *server) partEndpoints() []endpoint {
 	d := s.Directory
 	return []endpoint{
-		{"GET", "/users/me", userToken, s.self, configuredOrigins},
-		{"GET", "/users/me/passkeys", userToken, s.passkeys, configuredOrigins},
-		{"PATCH", "/users/me/passkeys/{credentialId}", userToken, s.renamePasskey, configuredOrigins},
-		{"DELETE", "/users/me/passkeys/{credentialId}", userToken, s.deletePasskey, configuredOrigins},
-		{"GET", "/users/me/factors", userToken, s.factors, configuredOrigins},
-		{"DELETE", "/users/me/factors/{factor}", userToken, s.deleteFactor, configuredOrigins},
-		{"GET", "/users/me/identities", userToken, s.identities, configuredOrigins},
-		{"DELETE", "/users/me/identities/{identityId}", userToken, s.deleteIdentity, configuredOrigins},
-		{"GET", "/users/me/sessions", userToken, s.sessions, configuredOrigins},
-		{"DELETE", "/users/me/sessions", userToken, s.endSessions, configuredOrigins},
-		{"DELETE", "/users/me/sessions/{sid}", userToken, s.endSession, configuredOrigins},
-		{"GET", "/users/me/consents", userToken, s.consents, configuredOrigins},
-		{"DELETE", "/users/me/consents/{applicationId}", userToken, s.revokeConsent, configuredOrigins},
-		{"GET", "/users/{id}/consents", "system:users:read", s.consents, configuredOrigins},
-		{"DELETE", "/users/{id}/consents/{applicationId}", "system:users:write", s.revokeConsent, configuredOrigins},
-		{"GET", "/users/{id}/passkeys", "system:users:read", s.passkeys, configuredOrigins},
-		{"PATCH", "/users/{id}/passkeys/{credentialId}", "system:users:write", s.renamePasskey, configuredOrigins},
-		{"DELETE", "/users/{id}/passkeys/{credentialId}", "system:users:write", s.deletePasskey, configuredOrigins},
-		{"GET", "/users/{id}/factors", "system:users:read", s.factors, configuredOrigins},
-		{"DELETE", "/users/{id}/factors/{factor}", "system:users:write", s.deleteFactor, configuredOrigins},
-		{"DELETE", "/users/{id}/failed-guesses", "system:users:write", s.forgetFailedGuesses, configuredOrigins},
-		{"GET", "/users/{id}/identities", "system:users:read", s.identities, configuredOrigins},
-		{"DELETE", "/users/{id}/identities/{identityId}", "system:users:write", s.deleteIdentity, configuredOrigins},
-		{"GET", "/users/{id}/sessions", "system:users:read", s.sessions, configuredOrigins},
-		{"DELETE", "/users/{id}/sessions", "system:users:write", s.endSessions, configuredOrigins},
-		{"DELETE", "/users/{id}/sessions/{sid}", "system:users:write", s.endSession, configuredOrigins},
 		{"POST", "/applications/{id}/client-secret", "system:applications:write", s.rotateSecret, configuredOrigins},
 		{"POST", "/applications/{id}/revoke-tokens", "system:applications:write", s.revokeTokens, configuredOrigins},
 		{"DELETE", "/identity-providers/{id}/identities", "system:identity-providers:write", s.unlinkProvider, configuredOrigins},

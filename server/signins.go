@@ -1,9 +1,8 @@
 package server
 
 import (
+	"context"
 	"net/http"
-
-	"github.com/gorilla/mux"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -14,45 +13,20 @@ type sessionResponse struct {
 	Current bool `json:"current"`
 }
 
-// sessions handles GET /users/me/sessions and GET /users/{id}/sessions.
-func (s *server) sessions(w http.ResponseWriter, r *http.Request, c *caller) error {
-	found, err := s.Directory.Sessions(r.Context(), c.Call, userOf(r, c))
-	if err != nil {
-		return err
-	}
+// sessions lists the sessions of a user.
+func (s *server) sessions(ctx context.Context, c *caller, userID string) ([]any, error) {
+	found, err := s.Directory.Sessions(ctx, c.Call, userID)
 	list := make([]any, len(found))
 	for i, session := range found {
 		session.AMR = append([]string{}, session.AMR...) // [], not null
 		list[i] = sessionResponse{session, session.ID == c.Session}
 	}
-	page, err := s.pageOf(r, "sessions", list)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, page)
+	return list, err
 }
 
-// endSession handles DELETE …/sessions/{sid}: every token of the session is worthless
-// from now on.
-func (s *server) endSession(w http.ResponseWriter, r *http.Request, c *caller) error {
-	if err := s.Directory.EndSession(r.Context(), c.Call, userOf(r, c), mux.Vars(r)["sid"]); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-// endedSessions is the number of ended sessions.
-type endedSessions struct {
-	Ended int `json:"ended"`
-}
-
-// endSessions handles DELETE …/sessions: it ends all but the one that the token
-// belongs to, if that is one of them.
+// endSessions handles DELETE …/sessions: it ends all but the one that the token belongs to, if that
+// is one of them. It replies with their number.
 func (s *server) endSessions(w http.ResponseWriter, r *http.Request, c *caller) error {
 	n, err := s.Directory.EndSessions(r.Context(), c.Call, userOf(r, c), c.Session)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, endedSessions{n})
+	return writeResult(w, map[string]int{"ended": n}, err)
 }

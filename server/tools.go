@@ -72,8 +72,7 @@ func (s *server) knowsHost(r *http.Request) bool {
 		return true
 	}
 	host := hostname(r.Host)
-	public, err := url.Parse(s.PublicURL)
-	return isLoopbackName(host) || err == nil && host == strings.ToLower(public.Hostname())
+	return isLoopbackName(host) || host == strings.ToLower(s.public.Hostname())
 }
 
 // overLoopback reports whether a connection came to a loopback address.
@@ -92,15 +91,6 @@ func hostname(host string) string { return strings.ToLower((&url.URL{Host: host}
 // isLoopbackName reports whether a host always means this machine.
 func isLoopbackName(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
-}
-
-// ownOrigin returns the origin of the server's own pages.
-func ownOrigin(publicURL string) string {
-	u, err := url.Parse(publicURL)
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host
 }
 
 // toolChallenge returns the WWW-Authenticate field of the tools: it refers a client to the

@@ -16,11 +16,8 @@ type Error struct {
 	Code string `json:"error"`
 	// Description is the "error_description" member, for the developer of the client.
 	Description string `json:"error_description"`
-	// Challenge requests Basic authentication in the reply. It is set only if the client tried
-	// that: browsers open a dialog for it.
-	Challenge bool `json:"-"`
-	// Bearer requests a bearer token instead (RFC 6750 §3).
-	Bearer bool `json:"-"`
+	// Authenticate is the WWW-Authenticate field of the reply, "" for none.
+	Authenticate string `json:"-"`
 }
 
 // Error returns the message for the client.
@@ -54,15 +51,19 @@ func errorf(code, format string, args ...any) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: code, Description: errorDescription(fmt.Sprintf(format, args...))}
 }
 
-// errorDescription converts a text to an error_description: printable ASCII without quotes and
-// backslashes (RFC 6749 §5.2), of limited length.
+// errorDescription converts a text to an error_description of limited length.
 func errorDescription(text string) string {
 	const longest = 300
-	var kept []byte
+	text = Printable(text)
+	return text[:min(len(text), longest)]
+}
+
+// Printable returns a text in the characters that error descriptions and header fields permit:
+// printable ASCII without quotes and backslashes (RFC 6749 §5.2, RFC 6750 §3).
+func Printable(text string) string {
+	kept := make([]byte, 0, len(text))
 	for _, c := range []byte(text) {
 		switch {
-		case len(kept) == longest:
-			return string(kept)
 		case c == '"' || c == '\\':
 			kept = append(kept, '\'')
 		case c >= ' ' && c < 0x7f:
@@ -78,10 +79,14 @@ func errMethod(basic bool, used, registered string) *Error {
 		"authenticate that way, or leave the field out to allow client_secret_basic and client_secret_post", used, registered)
 }
 
-// errClient is the error of failed client authentication.
+// errClient is the error of failed client authentication. It requests Basic authentication (RFC 7617
+// §2.1) only if the client tried that: browsers open a dialog for it.
 func errClient(basic bool, format string, args ...any) *Error {
 	e := errorf(codeInvalidClient, format, args...)
-	e.Status, e.Challenge = http.StatusUnauthorized, basic
+	e.Status = http.StatusUnauthorized
+	if basic {
+		e.Authenticate = `Basic realm="postern", charset="UTF-8"`
+	}
 	return e
 }
 
@@ -94,10 +99,18 @@ func asInvalidClient(err error) error {
 	return err
 }
 
-// errToken is the error of an unusable bearer token.
+// errToken is the error of an unusable bearer token: RFC 6750 §3. A request without one learns of no
+// error (§3.1).
 func errToken(status int, code, format string, args ...any) *Error {
 	e := errorf(code, format, args...)
-	e.Status, e.Bearer = status, true
+	e.Status, e.Authenticate = status, `Bearer realm="postern"`
+	if code == codeInvalidRequest {
+		return e
+	}
+	e.Authenticate += `, error="` + code + `", error_description="` + e.Description + `"`
+	if status == http.StatusForbidden {
+		e.Authenticate += `, scope="openid"`
+	}
 	return e
 }
 

@@ -144,7 +144,7 @@ func TestHostileClientAssertions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w.t = t
 			reported := w.refusal(present(assertion))
-			if reported.Status != 401 || reported.Code != "invalid_client" || reported.Challenge {
+			if reported.Status != 401 || reported.Code != "invalid_client" || (reported.Authenticate != "") {
 				t.Errorf("told %d %v", reported.Status, reported)
 			}
 			checkDescription(t, reported.Description)

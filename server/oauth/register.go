@@ -164,7 +164,7 @@ func explainRegistration(err error) error {
 	}
 	e := schemas.AsError(err)
 	if e.Class == schemas.Forbidden {
-		return &Error{Status: http.StatusForbidden, Code: codeInsufficientScope, Bearer: true, Description: errorDescription(e.Description.DefaultValue)}
+		return errToken(http.StatusForbidden, codeInsufficientScope, "%s", e.Description.DefaultValue)
 	}
 	if e.Class != schemas.Invalid || len(e.Errors) == 0 {
 		return err

@@ -74,8 +74,7 @@ func bearer(w http.ResponseWriter, r *http.Request) (string, error) {
 			return sent[0], nil
 		}
 	}
-	return "", &Error{Status: http.StatusUnauthorized, Code: codeInvalidRequest, Bearer: true,
-		Description: "an access token is required: send it as Authorization: Bearer <token>"}
+	return "", errToken(http.StatusUnauthorized, codeInvalidRequest, "an access token is required: send it as Authorization: Bearer <token>")
 }
 
 // writeReply writes a reply that must not be cached.
