@@ -49,6 +49,13 @@ func anyOf(methods, among []string) bool {
 	return slices.ContainsFunc(methods, func(m string) bool { return slices.Contains(among, m) })
 }
 
+// leaveProven leaves by success with a user who has just authenticated by a credential.
+func leaveProven(v *engine.Visit, methods []string, acr string, by schemas.Proof, changes ...schemas.Change) *engine.Decision {
+	d := &engine.Decision{Outcome: successOutcome, Proofs: []schemas.Proof{by}, Changes: changes}
+	recordProof(v, d, methods, acr)
+	return d
+}
+
 // recordProof states in d that the user authenticated with these methods and this class, in
 // addition to what the run has proved before.
 func recordProof(v *engine.Visit, d *engine.Decision, methods []string, acr string) {
@@ -67,10 +74,11 @@ func recordProof(v *engine.Visit, d *engine.Decision, methods []string, acr stri
 	}
 }
 
-// recordEnrolment states in d how the user is authenticated after a credential was added. A user
-// that this run creates is authenticated by the new credential. A user who has authenticated before
-// gains nothing; otherwise a stolen password could become phishing-resistant by adding a passkey.
-func recordEnrolment(v *engine.Visit, d *engine.Decision, methods []string, acr string) {
+// leaveEnrolled leaves by success with a user who has a new credential. A user that this run creates
+// is authenticated by it. A user who has authenticated before gains nothing; otherwise a stolen
+// password could become phishing-resistant by adding a passkey.
+func leaveEnrolled(v *engine.Visit, methods []string, acr string, by schemas.Proof, changes ...schemas.Change) *engine.Decision {
+	d := &engine.Decision{Outcome: successOutcome, Proofs: []schemas.Proof{by}, Changes: changes}
 	switch {
 	case v.Authentication == nil:
 		d.Methods, d.ACR = methods, acr
@@ -79,6 +87,7 @@ func recordEnrolment(v *engine.Visit, d *engine.Decision, methods []string, acr 
 	default:
 		d.ACR = v.Authentication.ACR
 	}
+	return d
 }
 
 // provenFacts returns the facts that hold after an authentication with these methods and at least
@@ -108,7 +117,7 @@ func withProof(o engine.Outcome, methods []string, acr string) engine.Outcome {
 	return o
 }
 
-// withEnrolment adds to an outcome what it proves of a new user; see recordEnrolment.
+// withEnrolment adds to an outcome what it proves of a new user; see leaveEnrolled.
 func withEnrolment(o engine.Outcome, methods []string, acr string) engine.Outcome {
 	o.EstablishesGiven = map[engine.Fact][]engine.Fact{
 		engine.Own: {engine.Authenticated},

@@ -12,11 +12,10 @@ import (
 )
 
 func attributesKind(d Deps) *engine.Kind {
-	return &engine.Kind{
+	return configured(engine.Kind{
 		Name: "attributes",
 		Doc: "Asks for attributes that the run's user does not have yet, by what the user's type says of them, and writes them. " +
 			"It asks nothing if the user has them all, and never for one that the user has. The user must be new in this run or have authenticated in it.",
-		With: schemas.MustSchema("attributes", attributesSchema),
 		Asks: true,
 		Needs: []engine.Need{{
 			AnyOf: []engine.Fact{engine.Own},
@@ -25,18 +24,7 @@ func attributesKind(d Deps) *engine.Kind {
 			Fix:   "create the user in this flow, or let them authenticate before it",
 		}},
 		Outcomes: orSkip(attributesOutcomes()),
-		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newAttributes(c, d) },
-	}
-}
-
-func attributesOutcomes() []engine.Outcome {
-	return []engine.Outcome{{Name: "done", Doc: "the user has the attributes"}}
-}
-
-const attributesSchema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
+	}, `
     "attributes": {
       "type": "array", "minItems": 1, "uniqueItems": true,
       "description": "The attributes to ask for, in their order; by default those that the user's type requires. What the type does not have, or what no form can ask for, is passed over.",
@@ -45,10 +33,13 @@ const attributesSchema = `{
     "identifying": {"type": "boolean", "default": false, "description": "Whether username and email may be among them. Their values identify the user."},
     "title": {"type": "string", "minLength": 1, "default": "Tell us about you", "description": "The heading; by default 'Tell us about you'."},
     "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading."},
-    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "What the button says; by default 'Continue'."},
-    "optional": {"type": "boolean", "default": false, "description": "Whether the person may decline; the node then has the outcome skip."}
-  }
-}`
+    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "What the button says; by default 'Continue'."},`+optionalProperty,
+		d.newAttributes)
+}
+
+func attributesOutcomes() []engine.Outcome {
+	return []engine.Outcome{{Name: "done", Doc: "the user has the attributes"}}
+}
 
 type attributesWith struct {
 	Attributes  []string `json:"attributes,omitempty"`
@@ -60,12 +51,13 @@ type attributesWith struct {
 }
 
 type attributes struct {
+	node
 	attributesWith
 	deps Deps
 }
 
-func newAttributes(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
-	with, found := configure[attributesWith](c)
+func (d Deps) newAttributes(_ *engine.Config, with attributesWith) (engine.Executor, []schemas.Problem) {
+	var found []schemas.Problem
 	for i, name := range with.Attributes {
 		at := fmt.Sprintf("attributes[%d]", i)
 		switch {
@@ -75,20 +67,13 @@ func newAttributes(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem
 			found = append(found, problem(at, "people are found by their %s; if they may choose it here, say identifying: true", name))
 		}
 	}
-	return &attributes{attributesWith: with, deps: d}, found
-}
-
-// Outcomes includes skip only if the node is optional.
-func (a *attributes) Outcomes() []engine.Outcome { return a.Optional.outcomes(attributesOutcomes()) }
-
-// Reveals reports that the node reveals whether a value is taken.
-func (a *attributes) Reveals() string {
-	return "whether another user has the value of a unique attribute"
+	outcomes := with.Optional.outcomes(attributesOutcomes())
+	return &attributes{node{outcomes: outcomes, reveals: "whether another user has the value of a unique attribute"}, with, d}, found
 }
 
 // Execute asks until no attribute is missing.
 func (a *attributes) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	user, err := subjectUser(ctx, a.deps.Users, v)
+	user, err := a.deps.subjectUser(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -125,14 +110,12 @@ func (a *attributes) ask(lacking []askedAttribute, faults []schemas.FieldError) 
 		b.event = schemas.TriggerEvent // otherwise pages insist on required inputs first
 		f.buttons = append(f.buttons, b)
 	}
-	d := &engine.Decision{Ask: f.ask()}
-	d.Ask.FieldErrors = faults
-	return d
+	return &engine.Decision{Ask: f.ask(faults...)}
 }
 
 // lacking returns the attributes that the node asks for and the user does not have.
 func (a *attributes) lacking(ctx context.Context, user *schemas.User) (list []askedAttribute, err error) {
-	t, err := a.deps.Types.UserType(ctx, user.Type)
+	t, err := a.deps.Directory.UserType(ctx, user.Type)
 	if err != nil {
 		return nil, err
 	}
@@ -159,45 +142,24 @@ func (a *attributes) lacking(ctx context.Context, user *schemas.User) (list []as
 // them here.
 func (a *attributes) check(ctx context.Context, user *schemas.User, given map[string]any) (faults []schemas.FieldError, err error) {
 	changed := user.With(given)
-	report := func(name, words string) {
-		if !slices.ContainsFunc(faults, func(f schemas.FieldError) bool { return f.Identifier == name }) {
-			faults = append(faults, schemas.FieldError{Identifier: name, Message: capitalize(words)})
+	unfit, taken, err := a.deps.checkNames(ctx, changed, given)
+	if err != nil {
+		return nil, err
+	}
+	misfit, err := a.deps.checkType(ctx, changed)
+	if err != nil && misfit == nil {
+		return nil, err
+	}
+	found := slices.Concat(unfit, taken)
+	for _, p := range misfit {
+		if name := attributeAt(p.Path, maps.Keys(given)); name != "" {
+			found = append(found, schemas.Problem{Path: name, Message: p.Message})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if words, err := a.faultOfName(ctx, changed, name); err != nil {
-			return nil, err
-		} else if words != "" {
-			report(name, words)
-		}
-	}
-	err = a.deps.Types.CheckUser(ctx, changed)
-	if !schemas.HasCode(err, schemas.CodeUserDoesNotFit) {
-		return faults, err
-	}
-	for _, p := range schemas.AsError(err).Errors {
-		for name := range given {
-			if isBelow(p.Path, name) {
-				report(name, p.Message)
-			}
-		}
+	for _, p := range firstOfEach(found) {
+		faults = append(faults, schemas.FieldError{Identifier: p.Path, Message: p.Message})
 	}
 	return faults, nil
-}
-
-// faultOfName returns what is wrong with an identifying value, "" if nothing.
-func (a *attributes) faultOfName(ctx context.Context, changed *schemas.User, name string) (string, error) {
-	if !slices.Contains(schemas.IdentifyingAttributes(), name) {
-		return "", nil
-	}
-	if words := checkName(changed, name); words != "" {
-		return words, nil
-	}
-	taken, err := isTakenByOther(ctx, a.deps.Users, changed, changed.Text(name))
-	if taken {
-		return "This " + name + " is taken.", err
-	}
-	return "", err
 }
 
 // write adds the attributes to the stored user, or to the user that the run is about to store.

@@ -43,7 +43,7 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 	if v.Authentication == nil {
 		return nil, errors.New("the run came here unauthenticated; the check of the flow should have refused it")
 	}
-	user, err := subjectUser(ctx, a.deps.Users, v)
+	user, err := a.deps.subjectUser(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -109,11 +109,11 @@ func (a *authorizationCode) permissions(ctx context.Context, v *engine.Visit, us
 	if v.Application == nil || v.Subject.Draft != nil { // a user that is not stored yet has none
 		return nil, nil
 	}
-	has, err := a.deps.Permissions.Permissions(ctx, user.ID)
+	has, err := a.deps.Store.Permissions(ctx, user.ID)
 	if err != nil || len(has) == 0 {
 		return nil, err
 	}
-	registered, err := a.deps.Permissions.RegisteredScopes(ctx, v.Application.ID)
+	registered, err := a.deps.Store.RegisteredScopes(ctx, v.Application.ID)
 	shared := schemas.SharedPermissions(has, registered)
 	if !v.Application.IsTrusted() { // its client gets them at the token endpoint after approval
 		shared = slices.DeleteFunc(shared, schemas.IsManagementScope)

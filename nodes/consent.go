@@ -3,7 +3,6 @@ package nodes
 import (
 	"bytes"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/postern-id/postern/engine"
@@ -11,7 +10,7 @@ import (
 )
 
 func consentKind(d Deps) *engine.Kind {
-	return &engine.Kind{
+	return configured(engine.Kind{
 		Name: "consent",
 		Doc: "Asks the person whether the client that they are signing in to may have what it asks for. " +
 			"It asks nothing if no consent is required: the run answers no authorization request, an administrator registered " +
@@ -19,7 +18,6 @@ func consentKind(d Deps) *engine.Kind {
 			"the user should have been asked about and was not, whatever the flow. " +
 			"Permissions to manage this service go to a client that no administrator vouches for only if the user signed in for this " +
 			"request within the last five minutes, and agrees each time.",
-		With: schemas.MustSchema("consent", consentSchema),
 		Asks: true,
 		Needs: []engine.Need{{
 			AnyOf: []engine.Fact{engine.Authenticated},
@@ -28,8 +26,17 @@ func consentKind(d Deps) *engine.Kind {
 			Fix:   "put a node that authenticates, such as passkey-authenticate, on every path before it",
 		}},
 		Outcomes: consentOutcomes(),
-		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newConsent(c, d) },
-	}
+	}, `
+    "title": {"type": "string", "minLength": 1, "default": "Allow access?", "description": "The heading of the question; by default 'Allow access?'."},
+    "text": {"type": "string", "minLength": 1, "description": "A paragraph above what the client would get."},
+    "allow": {"type": "string", "minLength": 1, "default": "Allow", "description": "What the button says that agrees; by default 'Allow'."},
+    "deny": {"type": "string", "minLength": 1, "default": "Do not allow", "description": "What the button says that does not; by default 'Do not allow'."},
+    "remember": {"type": "boolean", "default": true, "description": "Whether the person is asked but once; by default so. Otherwise at every sign-in."},
+    "ttl": {
+      "type": "string", "pattern": "^([0-9]{1,5}(\\.[0-9]{1,3})?(m|h)){1,2}$", "x-expect": "a duration such as 720h",
+      "description": "After how long the person is asked again, such as 720h; by default never."
+    }`,
+		d.newConsent)
 }
 
 func consentOutcomes() []engine.Outcome {
@@ -53,22 +60,6 @@ const (
 	denyAction     = "deny"
 )
 
-const consentSchema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "title": {"type": "string", "minLength": 1, "default": "Allow access?", "description": "The heading of the question; by default 'Allow access?'."},
-    "text": {"type": "string", "minLength": 1, "description": "A paragraph above what the client would get."},
-    "allow": {"type": "string", "minLength": 1, "default": "Allow", "description": "What the button says that agrees; by default 'Allow'."},
-    "deny": {"type": "string", "minLength": 1, "default": "Do not allow", "description": "What the button says that does not; by default 'Do not allow'."},
-    "remember": {"type": "boolean", "default": true, "description": "Whether the person is asked but once; by default so. Otherwise at every sign-in."},
-    "ttl": {
-      "type": "string", "pattern": "^([0-9]{1,5}(\\.[0-9]{1,3})?(m|h)){1,2}$", "x-expect": "a duration such as 720h",
-      "description": "After how long the person is asked again, such as 720h; by default never."
-    }
-  }
-}`
-
 type consentWith struct {
 	Title    string `json:"title,omitempty"`
 	Text     string `json:"text,omitempty"`
@@ -79,17 +70,19 @@ type consentWith struct {
 }
 
 type consent struct {
+	node
 	consentWith
 	deps Deps
 	ttl  time.Duration // 0: without limit
 	ends bool          // a denial ends the run
-	// outcomes are the outcomes of the kind that the node has.
-	outcomes []engine.Outcome
 }
 
-func newConsent(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
-	with, found := configure[consentWith](c)
-	x := &consent{consentWith: with, deps: d, ends: c.Node.Next.By[deniedOutcome] == schemas.End}
+// newConsent omits the outcome other if it is not wired.
+func (d Deps) newConsent(c *engine.Config, with consentWith) (engine.Executor, []schemas.Problem) {
+	next := c.Node.Next
+	x := &consent{consentWith: with, deps: d, ends: next.By[deniedOutcome] == schemas.End}
+	x.outcomes = withoutUnwired(c, consentOutcomes(), otherOutcome)
+	var found []schemas.Problem
 	switch {
 	case with.TTL == "":
 	case with.Remember != nil && !*with.Remember:
@@ -100,18 +93,12 @@ func newConsent(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
 			found = append(found, problem("ttl", "expected a duration such as 720h, got %q", with.TTL))
 		}
 	}
-	if next := c.Node.Next; next.To != "" || next.By != nil && next.By[grantedOutcome] == next.By[deniedOutcome] {
+	if next.To != "" || next.By != nil && next.By[grantedOutcome] == next.By[deniedOutcome] {
 		found = append(found, problem("", "granted and denied lead to the same node, so it makes no difference what the person says; "+
 			"write next: {granted: <node id>, denied: end}"))
 	}
-	x.outcomes = slices.DeleteFunc(consentOutcomes(), func(o engine.Outcome) bool {
-		return o.Name == otherOutcome && c.Node.Next.By[otherOutcome] == ""
-	})
 	return x, found
 }
-
-// Outcomes are granted and denied, and other if it is wired.
-func (c *consent) Outcomes() []engine.Outcome { return c.outcomes }
 
 // mayBeOtherUser reports whether the node offers to continue as another user.
 func (c *consent) mayBeOtherUser() bool { return len(c.outcomes) == len(consentOutcomes()) }

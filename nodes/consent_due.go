@@ -46,10 +46,10 @@ func (d Deps) consentDue(ctx context.Context, v *engine.Visit) (*dueConsent, err
 	}
 	due := &dueConsent{}
 	var err error
-	if due.user, err = subjectUser(ctx, d.Users, v); err != nil {
+	if due.user, err = d.subjectUser(ctx, v); err != nil {
 		return nil, err
 	}
-	if due.request, err = d.Requests.AuthRequest(ctx, v.AuthRequestID); err != nil {
+	if due.request, err = d.Store.AuthRequest(ctx, v.AuthRequestID); err != nil {
 		return nil, err
 	}
 	known, has, err := d.consented(ctx, v)
@@ -87,11 +87,11 @@ func (d Deps) consented(ctx context.Context, v *engine.Visit) (*schemas.Consent,
 	if v.Subject.Draft != nil {
 		return nil, nil, nil
 	}
-	known, err := d.Consents.Consent(ctx, v.Subject.UserID, applicationID(v))
+	known, err := d.Store.Consent(ctx, v.Subject.UserID, applicationID(v))
 	if err != nil {
 		return nil, nil, err
 	}
-	has, err := d.Permissions.Permissions(ctx, v.Subject.UserID)
+	has, err := d.Store.Permissions(ctx, v.Subject.UserID)
 	return known, has, err
 }
 

@@ -35,7 +35,7 @@ func (c *consent) ask(q *schemas.ConsentQuestion) (*engine.Decision, error) {
 		return nil, err
 	}
 	f := form{
-		title: cmp.Or(c.Title, "Allow access?"),
+		title: cmp.Or(c.Title, "Allow access?"), shown: c.describe(q),
 		buttons: []button{
 			{ref: allowAction, label: cmp.Or(c.Allow, "Allow")},
 			{ref: denyAction, label: cmp.Or(c.Deny, "Do not allow")},
@@ -46,7 +46,6 @@ func (c *consent) ask(q *schemas.ConsentQuestion) (*engine.Decision, error) {
 	}
 	ask := f.ask()
 	ask.Data = map[string]string{schemas.ConsentData: string(data)}
-	ask.Components = slices.Insert(ask.Components, 1, c.describe(q)...)
 	return &engine.Decision{Ask: ask, NodeState: data}, nil
 }
 
@@ -114,7 +113,7 @@ func domainOf(redirect string) string {
 
 // scopeTexts returns the display names of scopes.
 func (d Deps) scopeTexts(ctx context.Context, scopes []string) ([]schemas.ConsentScope, error) {
-	words, err := d.ScopeNames.ScopeNames(ctx, scopes)
+	words, err := d.Directory.ScopeNames(ctx, scopes)
 	if err != nil {
 		return nil, err
 	}

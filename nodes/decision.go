@@ -9,28 +9,16 @@ import (
 )
 
 func decisionKind(d Deps, env environment) *engine.Kind {
-	return &engine.Kind{
+	return configured(engine.Kind{
 		Name: "decision",
 		Doc: "Chooses the way by expressions in CEL. The first case whose expression is true gives the outcome, " +
 			"else it is otherwise. What follows may rely on what an expression found out: where user.isAuthenticated " +
 			"is true the user is authenticated.",
-		With: schemas.MustSchema("decision", decisionSchema),
 		Outcomes: []engine.Outcome{
 			{Name: "<case>", Doc: "the expression of a case with this outcome is the first that is true"},
 			{Name: otherwise, Doc: "no expression is true"},
 		},
-		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newDecision(c, d, env) },
-	}
-}
-
-// otherwise is the outcome if no case applies.
-const otherwise = "otherwise"
-
-const decisionSchema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "required": ["cases"],
-  "properties": {
+	}, `
     "cases": {
       "type": "array", "minItems": 1, "maxItems": 100,
       "description": "The cases, in the order in which they are tried.",
@@ -43,16 +31,17 @@ const decisionSchema = `{
             "type": "string", "minLength": 1, "maxLength": 4096,
             "description": "A CEL expression that is true or false. It sees user (id, type, ouId, attributes, hasPasskey, hasPassword, isNew, isAuthenticated), application (id, name, ouId, clientId), inputs, request (origin, language), and replies: what an http-request keeps as risk is replies.risk with the names of its values."
           },
-          "outcome": {
-            "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
-            "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
-            "description": "The outcome when the expression is true. Several cases may share one."
-          }
+          "outcome": {`+identifierSchema+`, "description": "The outcome when the expression is true. Several cases may share one."}
         }
       }
-    }
-  }
-}`
+    }`,
+		func(c *engine.Config, with decisionWith) (engine.Executor, []schemas.Problem) {
+			return newDecision(c, with, d, env)
+		}, "cases")
+}
+
+// otherwise is the outcome if no case applies.
+const otherwise = "otherwise"
 
 type decisionWith struct {
 	Cases []decisionCase `json:"cases"`
@@ -64,31 +53,29 @@ type decisionCase struct {
 }
 
 type decision struct {
+	node
 	decisionWith
 	expressionReader
-	node   string
+	id     string
 	proves map[string]provenCases // facts after each outcome
 	untrue provenCases            // facts if no case so far is true
 }
 
-func newDecision(c *engine.Config, d Deps, env environment) (engine.Executor, []schemas.Problem) {
-	with, found := configure[decisionWith](c)
+func newDecision(c *engine.Config, with decisionWith, d Deps, env environment) (engine.Executor, []schemas.Problem) {
 	e, err := env.with(c)
 	if err != nil {
-		return nil, append(found, problem("", "CEL is not available: %v", err))
+		return nil, []schemas.Problem{problem("", "CEL is not available: %v", err)}
 	}
-	x := &decision{decisionWith: with, expressionReader: newExpressionReader(c, d), node: c.Node.ID, proves: map[string]provenCases{}}
+	x := &decision{decisionWith: with, expressionReader: newExpressionReader(c, d), id: c.Node.ID, proves: map[string]provenCases{}}
+	var found []schemas.Problem
 	for i, one := range with.Cases {
 		compiled, faults := compileExpression(e, c, one.When, x.untrue.facts)
-		faults = append(faults, compiled.checkInputs(c)...)
-		for _, f := range faults {
-			found = append(found, f.problem(whenPath(i)))
-		}
+		found = append(found, x.add(c, compiled, faults, whenPath(i))...)
 		x.conclude(one.Outcome, x.untrue.both(compiled.isTrue))
 		x.untrue = x.untrue.both(compiled.isFalse)
-		x.expressions = append(x.expressions, compiled)
 	}
 	x.conclude(otherwise, x.untrue)
+	x.outcomes, x.needs = x.wayOutcomes(), x.requirements
 	return x, found
 }
 
@@ -102,8 +89,8 @@ func (x *decision) conclude(outcome string, p provenCases) {
 	x.proves[outcome] = p
 }
 
-// Outcomes returns the outcomes of the cases, each once, and otherwise.
-func (x *decision) Outcomes() []engine.Outcome {
+// wayOutcomes returns the outcomes of the cases, each once, and otherwise.
+func (x *decision) wayOutcomes() []engine.Outcome {
 	var outcomes []engine.Outcome
 	seen := map[string]bool{otherwise: true}
 	for _, one := range x.Cases {
@@ -120,18 +107,6 @@ func (x *decision) outcome(name, doc string) engine.Outcome {
 	return engine.Outcome{Name: name, Doc: doc, Establishes: x.proves[name].facts.List()}
 }
 
-// Needs returns the facts that the expressions rely on.
-func (x *decision) Needs() []engine.Need {
-	var needs []engine.Need
-	for i, e := range x.expressions {
-		for _, need := range e.needs() {
-			need.Path = schemas.JoinPath("with", whenPath(i))
-			needs = append(needs, need)
-		}
-	}
-	return needs
-}
-
 // Execute evaluates the cases in order.
 func (x *decision) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	values, err := x.values(ctx, v)
@@ -143,7 +118,7 @@ func (x *decision) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisi
 		if err != nil {
 			// The message contains no values: they may be secret.
 			return nil, schemas.Errorf(schemas.Invalid, "expression_failed",
-				"node %q, case %d: %s", x.node, i+1, evalFault(err))
+				"node %q, case %d: %s", x.id, i+1, evalFault(err))
 		}
 		if yes {
 			return engine.LeaveBy(x.Cases[i].Outcome), nil

@@ -18,12 +18,7 @@ func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, t
 		return nil, err
 	}
 	verify := func() (bool, error) { return user != nil && to != "" && sent.matches(o.mac(v, user, to, typed)), nil }
-	right := false
-	if o.deps.Guesses != nil {
-		right, err = o.deps.Guesses.Guess(ctx, mailGuess(v, to), verify)
-	} else {
-		right, err = verify()
-	}
+	right, err := o.deps.guess(ctx, mailGuess(v, to), verify)
 	switch {
 	case err != nil:
 		return nil, err
@@ -37,10 +32,7 @@ func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, t
 		}
 		return d, err
 	}
-	d := engine.LeaveBy("failure")
-	d.Failed = true
-	d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCode, "too many codes were wrong, so this one is void; have a new one sent")
-	return d, nil
+	return leaveFailed(schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCode, "too many codes were wrong, so this one is void; have a new one sent")), nil
 }
 
 // mailGuess describes a guess at a mailed code. A user that the run creates has no account to lock
@@ -64,10 +56,8 @@ func wrongCode(left int) string {
 // succeed leaves with a verified address: in the draft of a user that is not stored yet, otherwise
 // with a change that checks again that the user still has the address.
 func (o *emailOTP) succeed(v *engine.Visit, user *schemas.User) *engine.Decision {
-	d := engine.LeaveBy("success")
-	recordProof(v, d, []string{schemas.AMREmail}, schemas.ACRVouched)
-	d.Proofs = []schemas.Proof{schemas.ProofOfEmail(user.Text("email"))}
-	d.Changes = []schemas.Change{proof(v, "email_code.used", user.ID, nil)}
+	d := leaveProven(v, []string{schemas.AMREmail}, schemas.ACRVouched, schemas.ProofOfEmail(user.Text("email")),
+		proof(v, "email_code.used", user.ID, nil))
 	if v.Subject.Draft != nil {
 		subject := v.Subject
 		subject.Draft = user.With(map[string]any{schemas.EmailVerified: true})

@@ -30,14 +30,6 @@ func readSentCode(kept json.RawMessage) (*sentCode, error) {
 	return sent, nil
 }
 
-func (s *sentCode) marshal() (json.RawMessage, error) { return json.Marshal(s) }
-
-// withMAC returns s with the MAC of the code.
-func (s *sentCode) withMAC(mac []byte) *sentCode {
-	s.MAC = mac
-	return s
-}
-
 // matches compares in constant time.
 func (s *sentCode) matches(mac []byte) bool { return len(s.MAC) > 0 && hmac.Equal(s.MAC, mac) }
 

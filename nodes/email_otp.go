@@ -3,6 +3,7 @@ package nodes
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -29,15 +30,18 @@ import (
 // without a recipient.
 
 func emailOTPKind(d Deps) *engine.Kind {
-	return &engine.Kind{
+	return configured(engine.Kind{
 		Name: "email-otp",
 		Doc: "Authenticates with a code that is sent to the email address of the user that the run has identified or creates. " +
 			"A user who was only identified must have a verified address; a user that the run creates or has authenticated verifies the address with the code. A code is valid for ten minutes, for five tries, and once. It needs a mail server (mail.host in the configuration); a server without one leaves by unavailable where the flow wires that.",
-		With:     schemas.MustSchema("email-otp", emailOTPSchema),
 		Asks:     true,
 		Outcomes: append(emailOTPOutcomes(), alternativeOutcome()),
-		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newEmailOTP(c, d) },
-	}
+	}, `
+    "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "How many digits a code has; by default 6."},
+    "title": {"type": "string", "minLength": 1, "default": "Check your email", "description": "The heading of the form; by default 'Check your email'."},
+    "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading; by default that a code is on its way."},
+    "label": {"type": "string", "minLength": 1, "default": "Code", "description": "The label of the input; by default 'Code'."},`+alternativesProperty,
+		d.newEmailOTP)
 }
 
 func emailOTPOutcomes() []engine.Outcome {
@@ -74,18 +78,6 @@ const (
 	resendPause   = 30 * time.Second
 )
 
-const emailOTPSchema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "How many digits a code has; by default 6."},
-    "title": {"type": "string", "minLength": 1, "default": "Check your email", "description": "The heading of the form; by default 'Check your email'."},
-    "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading; by default that a code is on its way."},
-    "label": {"type": "string", "minLength": 1, "default": "Code", "description": "The label of the input; by default 'Code'."},
-    "alternatives": ` + alternativesSchema + `
-  }
-}`
-
 type emailOTPWith struct {
 	Digits int    `json:"digits,omitempty"`
 	Title  string `json:"title,omitempty"`
@@ -96,17 +88,16 @@ type emailOTPWith struct {
 }
 
 type emailOTP struct {
+	node
 	deps         Deps
 	digits       int
 	form         form
 	alternatives alternatives
-	outcomes     []engine.Outcome
-	wired        []string      // missing and unavailable, if wired
-	claims       []engine.Fact // inputs that identified the user
 }
 
-func newEmailOTP(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
-	with, found := configure[emailOTPWith](c)
+// newEmailOTP requires a user to send the code to. It omits the outcomes missing and unavailable if
+// they are not wired.
+func (d Deps) newEmailOTP(c *engine.Config, with emailOTPWith) (engine.Executor, []schemas.Problem) {
 	o := &emailOTP{deps: d, digits: cmp.Or(with.Digits, defaultDigits), alternatives: with.Alternatives, form: form{
 		title: cmp.Or(with.Title, "Check your email"),
 		text:  cmp.Or(with.Text, "If this account has an email address, a code is on its way there. It is good for ten minutes."),
@@ -117,34 +108,20 @@ func newEmailOTP(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) 
 		buttons: []button{{ref: submitAction, label: "Continue"}, {ref: resendAction, label: "Send a new code", variant: "TEXT", event: schemas.TriggerEvent}},
 	}}
 	o.form.buttons = append(o.form.buttons, with.Alternatives.buttons()...)
-	found = append(found, with.Alternatives.check("success", "failure", missingOutcome, unavailableOutcome, submitAction, resendAction)...)
-	ifWired := []string{missingOutcome, unavailableOutcome}
-	o.wired = slices.DeleteFunc(slices.Clone(ifWired), func(name string) bool { return c.Node.Next.By[name] == "" })
-	o.outcomes = slices.DeleteFunc(emailOTPOutcomes(), func(out engine.Outcome) bool {
-		return slices.Contains(ifWired, out.Name) && !slices.Contains(o.wired, out.Name)
-	})
-	o.outcomes = append(o.outcomes, with.Alternatives.outcomes()...)
-	for identifier := range c.Inputs {
-		o.claims = append(o.claims, engine.ClaimFact(identifier))
-	}
-	return o, found
-}
-
-// Outcomes are success and failure, missing and unavailable if wired, and the alternatives.
-func (o *emailOTP) Outcomes() []engine.Outcome { return o.outcomes }
-
-// Collects reports that codes are secret.
-func (o *emailOTP) Collects() map[string]schemas.InputType {
-	return map[string]schemas.InputType{codeInput: schemas.OTPInput}
-}
-
-// Needs requires a user to send the code to.
-func (o *emailOTP) Needs() []engine.Need {
-	return []engine.Need{{
-		AnyOf: append([]engine.Fact{engine.User}, o.claims...),
+	o.collects = map[string]schemas.InputType{codeInput: schemas.OTPInput}
+	o.needs = []engine.Need{{
+		AnyOf: append([]engine.Fact{engine.User}, claimFacts(c)...),
 		Why:   "a code goes to the address of a user",
 		Fix:   "put user-resolve or user-create before it on every path",
 	}}
+	outcomes, found := with.Alternatives.addTo(emailOTPOutcomes(), submitAction, resendAction)
+	o.outcomes = withoutUnwired(c, outcomes, missingOutcome, unavailableOutcome)
+	return o, found
+}
+
+// has reports whether the node has an outcome.
+func (n node) has(outcome string) bool {
+	return slices.ContainsFunc(n.outcomes, func(o engine.Outcome) bool { return o.Name == outcome })
 }
 
 // Execute sends a code on arrival and on request, and checks the entered code.
@@ -174,7 +151,7 @@ func (o *emailOTP) address(ctx context.Context, v *engine.Visit) (string, *schem
 	if !v.Subject.Known() && v.Subject.Name != "" {
 		return "", nil, nil
 	}
-	user, err := subjectUser(ctx, o.deps.Users, v)
+	user, err := o.deps.subjectUser(ctx, v)
 	if err != nil {
 		return "", nil, err
 	}
@@ -209,18 +186,18 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 		// An error would leave the run where it was, without counting a wrong code that led here.
 		return o.postpone(before, schemas.AsError(err))
 	}
-	if schemas.HasCode(err, schemas.CodeMailNotConfigured) && slices.Contains(o.wired, unavailableOutcome) {
+	if schemas.HasCode(err, schemas.CodeMailNotConfigured) && o.has(unavailableOutcome) {
 		return engine.LeaveBy(unavailableOutcome), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	sent := &sentCode{SentAt: v.Now, ExpiresAt: v.Now.Add(codeTTL)}
-	form := o.form
+	sent := &sentCode{MAC: o.mac(v, user, to, code), SentAt: v.Now, ExpiresAt: v.Now.Add(codeTTL)}
+	again := *o
 	if before != nil {
-		form.text = "If this account has an email address, another code is on its way there. The one before is void."
+		again.form.text = "If this account has an email address, another code is on its way there. The one before is void."
 	}
-	d, err := askCode(form, sent.withMAC(o.mac(v, user, to, code)), "")
+	d, err := again.ask(sent, "")
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +221,7 @@ func (o *emailOTP) postpone(before *sentCode, why *schemas.Error) (*engine.Decis
 }
 
 func (o *emailOTP) leaveMissing() *engine.Decision {
-	if slices.Contains(o.wired, missingOutcome) {
+	if o.has(missingOutcome) {
 		return engine.LeaveBy(missingOutcome)
 	}
 	return &engine.Decision{Fail: schemas.Errorf(schemas.Invalid, schemas.CodeNoEmailAddress,
@@ -253,14 +230,6 @@ func (o *emailOTP) leaveMissing() *engine.Decision {
 
 // ask asks for the code, with the fault of the last one if any.
 func (o *emailOTP) ask(sent *sentCode, fault string) (*engine.Decision, error) {
-	return askCode(o.form, sent, fault)
-}
-
-func askCode(f form, sent *sentCode, fault string) (*engine.Decision, error) {
-	ask := f.ask()
-	if fault != "" {
-		ask.FieldErrors = []schemas.FieldError{{Identifier: codeInput, Message: fault}}
-	}
-	kept, err := sent.marshal()
-	return &engine.Decision{Ask: ask, NodeState: kept}, err
+	kept, err := json.Marshal(sent)
+	return &engine.Decision{Ask: o.form.ask(faultAt(codeInput, fault)...), NodeState: kept}, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common"
+	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
@@ -81,16 +82,22 @@ func expressionEnv() (*cel.Env, error) {
 // expression is a compiled condition or value.
 type expression struct {
 	program cel.Program
-	uses    usage
 	inputs  []inputUse
 	replies []replyUse
-	// allInputs reports that it reads inputs as a whole and not only by name; ofUser that it reads
-	// any member of user.
-	allInputs, ofUser bool
-	user              common.Location // the first use of user that needs one, nil for none
-	isTrue            provenCases     // facts if it is true
-	isFalse           provenCases
+	// members are the members of user that it reads, wholeUser for any. allInputs reports that it
+	// reads inputs as a whole and not only by name.
+	members   map[string]bool
+	allInputs bool
+	user      common.Location // the first use of user that needs one, nil for none
+	isTrue    provenCases     // facts if it is true
+	isFalse   provenCases
 }
+
+// wholeUser is the member of an expression that reads user as a whole.
+const wholeUser = "*"
+
+// ofUser reports whether the expression reads any member of user.
+func (e *expression) ofUser() bool { return len(e.members) > 0 }
 
 // fault is an error in an expression, with its position.
 type fault struct {
@@ -125,7 +132,7 @@ func compileExpression(env *cel.Env, c *engine.Config, text string, given engine
 
 // compileTyped compiles an expression with a type for which unfit reports no fault.
 func compileTyped(env *cel.Env, c *engine.Config, text string, given engine.Facts, unfit func(*cel.Type) string) (*expression, []fault) {
-	e := &expression{}
+	e := &expression{members: map[string]bool{}}
 	checked, issues := env.Compile(text)
 	if issues.Err() != nil {
 		var faults []fault
@@ -144,7 +151,7 @@ func compileTyped(env *cel.Env, c *engine.Config, text string, given engine.Fact
 	}
 	e.program = program
 	w := expressionWalker{info: native.SourceInfo(), into: e}
-	w.walk(native.Expr(), given)
+	w.walk(ast.NavigateAST(native), given)
 	e.isTrue, e.isFalse = provenBy(native.Expr(), true), provenBy(native.Expr(), false)
 	return e, w.faults
 }

@@ -10,13 +10,6 @@ import (
 	"github.com/postern-id/postern/engine"
 )
 
-// usage lists what must be fetched for an expression.
-type usage struct{ user, passkey, password bool }
-
-func (u usage) with(v usage) usage {
-	return usage{u.user || v.user, u.passkey || v.passkey, u.password || v.password}
-}
-
 // inputUse is a place where an expression reads an input or tests whether it is present.
 type inputUse struct {
 	identifier string
@@ -74,7 +67,7 @@ type expressionWalker struct {
 }
 
 // walk visits e. The facts in given hold whenever the value of e matters.
-func (w *expressionWalker) walk(e ast.Expr, given engine.Facts) {
+func (w *expressionWalker) walk(e ast.NavigableExpr, given engine.Facts) {
 	if identifier, tested, ok := inputOf(e); ok {
 		w.into.inputs = append(w.into.inputs, inputUse{identifier, w.at(e), tested || given.Has(engine.InputFact(identifier))})
 		return
@@ -83,22 +76,19 @@ func (w *expressionWalker) walk(e ast.Expr, given engine.Facts) {
 	case ast.IdentKind:
 		w.walkIdent(e, given)
 	case ast.SelectKind:
-		w.walkSelect(e, given)
+		if s := e.AsSelect(); isIdent(s.Operand(), "user") {
+			_, isFact := factOf(e)
+			w.useUser(s.Operand(), s.FieldName(), isFact || given.Has(engine.User))
+			return
+		}
 	case ast.CallKind:
-		w.walkCall(e, given)
-	case ast.ListKind:
-		w.walkAll(e.AsList().Elements(), given)
-	case ast.MapKind:
-		for _, entry := range e.AsMap().Entries() {
-			w.walkAll([]ast.Expr{entry.AsMapEntry().Key(), entry.AsMapEntry().Value()}, given)
+		if call := e.AsCall(); call.FunctionName() == operators.Index && isIdent(call.Args()[0], "inputs") {
+			w.faults = append(w.faults, fault{at: w.at(e), message: "which input this reads is only known when it runs, so it cannot be checked; name the input"})
 		}
-	case ast.StructKind:
-		for _, field := range e.AsStruct().Fields() {
-			w.walk(field.AsStructField().Value(), given)
-		}
-	case ast.ComprehensionKind:
-		c := e.AsComprehension()
-		w.walkAll([]ast.Expr{c.IterRange(), c.AccuInit(), c.LoopCondition(), c.LoopStep(), c.Result()}, given)
+	}
+	known := knownInParts(e, given)
+	for i, part := range e.Children() {
+		w.walk(part, known[min(i, len(known)-1)])
 	}
 }
 
@@ -106,7 +96,7 @@ func (w *expressionWalker) walk(e ast.Expr, given engine.Facts) {
 func (w *expressionWalker) walkIdent(e ast.Expr, given engine.Facts) {
 	switch name := e.AsIdent(); name {
 	case "user":
-		w.useUser(e, given, usage{user: true, passkey: true, password: true})
+		w.useUser(e, wholeUser, given.Has(engine.User))
 	case "inputs":
 		w.into.allInputs = true
 	default:
@@ -116,64 +106,34 @@ func (w *expressionWalker) walkIdent(e ast.Expr, given engine.Facts) {
 	}
 }
 
-func (w *expressionWalker) walkAll(list []ast.Expr, given engine.Facts) {
-	for _, e := range list {
-		w.walk(e, given)
-	}
-}
-
 func (w *expressionWalker) at(e ast.Expr) common.Location { return w.info.GetStartLocation(e.ID()) }
 
-func (w *expressionWalker) useUser(e ast.Expr, given engine.Facts, u usage) {
-	if w.into.user == nil && !given.Has(engine.User) {
+// useUser records that a member of user is read. It needs a user unless that is certain.
+func (w *expressionWalker) useUser(e ast.Expr, member string, certain bool) {
+	if w.into.user == nil && !certain {
 		w.into.user = w.at(e)
 	}
-	w.into.uses, w.into.ofUser = w.into.uses.with(u), true
+	w.into.members[member] = true
 }
 
-// walkSelect visits a.b; of user it records the member.
-func (w *expressionWalker) walkSelect(e ast.Expr, given engine.Facts) {
-	s := e.AsSelect()
-	if !isIdent(s.Operand(), "user") {
-		w.walk(s.Operand(), given)
-		return
+// knownInParts returns the facts that hold where the parts of e matter; the last ones are those of
+// all further parts. In A && B, and in A ? B : C, what A tests is known where B matters. CEL's && is
+// false if either side is, even if the other fails, so each side also guards the other. With || it
+// is the reverse.
+func knownInParts(e ast.Expr, given engine.Facts) []engine.Facts {
+	if e.Kind() != ast.CallKind {
+		return []engine.Facts{given}
 	}
-	if _, fact := factOf(e); fact {
-		w.into.ofUser = true
-		return
-	}
-	member := s.FieldName()
-	w.useUser(s.Operand(), given, usage{user: true, passkey: member == "hasPasskey", password: member == "hasPassword"})
-}
-
-// walkCall visits a call. In A && B, and in A ? B : C, what A tests is known where B matters. CEL's
-// && is false if either side is, even if the other fails, so each side also guards the other. With
-// || it is the reverse.
-func (w *expressionWalker) walkCall(e ast.Expr, given engine.Facts) {
-	c := e.AsCall()
-	args := c.Args()
-	switch c.FunctionName() {
+	args, function := e.AsCall().Args(), e.AsCall().FunctionName()
+	switch function {
 	case operators.LogicalAnd, operators.LogicalOr:
-		known := given
 		for _, arg := range args {
-			known = unionFacts(known, provenBy(arg, c.FunctionName() == operators.LogicalAnd).facts)
+			given = unionFacts(given, provenBy(arg, function == operators.LogicalAnd).facts)
 		}
-		w.walkAll(args, known)
-		return
 	case operators.Conditional:
-		w.walk(args[0], given)
-		w.walk(args[1], unionFacts(given, provenBy(args[0], true).facts))
-		w.walk(args[2], unionFacts(given, provenBy(args[0], false).facts))
-		return
-	case operators.Index:
-		if isIdent(args[0], "inputs") {
-			w.faults = append(w.faults, fault{at: w.at(e), message: "which input this reads is only known when it runs, so it cannot be checked; name the input"})
-		}
+		return []engine.Facts{given, unionFacts(given, provenBy(args[0], true).facts), unionFacts(given, provenBy(args[0], false).facts)}
 	}
-	if c.IsMemberFunction() {
-		w.walk(c.Target(), given)
-	}
-	w.walkAll(args, given)
+	return []engine.Facts{given}
 }
 
 // inputOf recognizes inputs.x, inputs["x"], has(inputs.x) and "x" in inputs; tested is true for the

@@ -12,8 +12,10 @@ import (
 type expressionReader struct {
 	deps        Deps
 	expressions []*expression
-	secret      map[string]bool // inputs that expressions must not read
-	replies     map[string]map[string]engine.ReplyType
+	// requirements are the facts that the expressions rely on.
+	requirements []engine.Need
+	secret       map[string]bool // inputs that expressions must not read
+	replies      map[string]map[string]engine.ReplyType
 }
 
 func newExpressionReader(c *engine.Config, d Deps) expressionReader {
@@ -22,6 +24,26 @@ func newExpressionReader(c *engine.Config, d Deps) expressionReader {
 		r.secret[identifier] = t.Secret()
 	}
 	return r
+}
+
+// add adds an expression at a path of the configuration, and returns the problems of its faults.
+func (x *expressionReader) add(c *engine.Config, e *expression, faults []fault, path string) (found []schemas.Problem) {
+	x.expressions = append(x.expressions, e)
+	for _, need := range e.needs() {
+		need.Path = schemas.JoinPath("with", path)
+		x.requirements = append(x.requirements, need)
+	}
+	for _, f := range append(faults, e.checkInputs(c)...) {
+		found = append(found, f.problem(path))
+	}
+	return found
+}
+
+// read reports whether any expression reads a member of user, or user as a whole.
+func (x *expressionReader) read(members ...string) bool {
+	return slices.ContainsFunc(x.expressions, func(e *expression) bool {
+		return slices.ContainsFunc(append(members, wholeUser), func(m string) bool { return e.members[m] })
+	})
 }
 
 // values returns the variables of the expressions. It fetches only what an expression uses.
@@ -68,42 +90,34 @@ func (x *expressionReader) user(ctx context.Context, v *engine.Visit) (*userView
 	view := &userView{
 		Attributes: viewAttributes(nil), IsNew: v.Facts.Has(engine.New), IsAuthenticated: v.Authentication != nil,
 	}
-	uses := x.uses()
 	certain := slices.ContainsFunc(x.expressions, func(e *expression) bool { return e.user != nil })
-	if !uses.user || !certain && !v.Subject.Known() {
+	stored := x.read("id", "type", "ouId", "attributes", "hasPasskey", "hasPassword")
+	if !stored || !certain && !v.Subject.Known() {
 		return view, nil
 	}
-	u, err := subjectUser(ctx, x.deps.Users, v)
+	u, err := x.deps.subjectUser(ctx, v)
 	if err != nil {
 		return nil, err
 	}
 	view.ID, view.Type, view.OUID, view.Attributes = u.ID, u.Type, u.OUID, viewAttributes(u.Attributes)
-	return view, x.addCredentials(ctx, v, uses, u, view)
+	return view, x.addCredentials(ctx, v, view)
 }
 
-// addCredentials adds whether the user has the credentials that expressions use.
-func (x *expressionReader) addCredentials(ctx context.Context, v *engine.Visit, uses usage, u *schemas.User, view *userView) error {
-	if uses.passkey {
-		credentials, err := passkeysOf(ctx, x.deps.Credentials, v, u.ID)
+// addCredentials adds whether the user has the credentials that expressions read.
+func (x *expressionReader) addCredentials(ctx context.Context, v *engine.Visit, view *userView) error {
+	if x.read("hasPasskey") {
+		credentials, err := x.deps.passkeysOf(ctx, v, view.ID)
 		if err != nil {
 			return err
 		}
 		view.HasPasskey = len(credentials) > 0
 	}
-	if uses.password {
-		hash, _, err := passwordOf(ctx, x.deps.Passwords, v, u.ID)
+	if x.read("hasPassword") {
+		hash, _, err := x.deps.passwordOf(ctx, v, view.ID)
 		if err != nil {
 			return err
 		}
 		view.HasPassword = hash != ""
 	}
 	return nil
-}
-
-// uses returns what all expressions together need.
-func (x *expressionReader) uses() (uses usage) {
-	for _, e := range x.expressions {
-		uses = uses.with(e.uses)
-	}
-	return uses
 }

@@ -39,7 +39,8 @@ func (d Deps) beforeEnrolling(ctx context.Context, v *engine.Visit, o optional) 
 	if o.isDeclined(v.Answer) {
 		return engine.LeaveBy(skip), nil
 	}
-	if kept, err := d.keepsFactors(ctx, v); err != nil || !kept {
+	kept, err := d.keepsFactors(ctx, v)
+	if err != nil || !kept {
 		return nil, err
 	}
 	return engine.LeaveBy(keptOutcome), nil
@@ -56,7 +57,7 @@ func (d Deps) keepsFactors(ctx context.Context, v *engine.Visit) (bool, error) {
 	if err != nil || app != nil {
 		return app != nil, err
 	}
-	codes, err := d.Factors.RecoveryCodes(ctx, v.Subject.UserID)
+	codes, err := d.Store.RecoveryCodes(ctx, v.Subject.UserID)
 	return codes != nil && codes.Left > 0, err
 }
 
@@ -68,7 +69,7 @@ func (d Deps) totpOf(ctx context.Context, v *engine.Visit) (*schemas.TOTP, error
 			return &c.TOTP, nil
 		}
 	}
-	return d.Factors.TOTP(ctx, v.Subject.UserID)
+	return d.Store.TOTP(ctx, v.Subject.UserID)
 }
 
 // SealTOTP creates the authenticator app of a user with the sealed key.
@@ -92,16 +93,12 @@ func (d Deps) openKey(app *schemas.TOTP) (key totp.Key, err error) {
 // TOTPOwner is the associated data of a user's sealed key.
 func TOTPOwner(userID string) string { return "totp " + userID }
 
-// guessCode checks a code within the limits on guesses. Codes of a second factor are counted
-// separately from passwords, so that knowing the password gains no guesses. A code that stands
-// alone is counted with passwords, by the entered name.
-func (d Deps) guessCode(ctx context.Context, v *engine.Visit, check func() (bool, error)) (bool, error) {
-	if d.Guesses == nil {
-		return check()
-	}
-	g := guessOf(v, schemas.NameSecret, nameOf(v))
+// factorGuess describes a guess at a code. Codes of a second factor are counted separately from
+// passwords, so that knowing the password gains no guesses. A code that stands alone is counted with
+// passwords, by the entered name.
+func factorGuess(v *engine.Visit) schemas.Guess {
 	if v.Authentication != nil {
-		g = guessOf(v, schemas.FactorSecret, v.Subject.UserID)
+		return guessOf(v, schemas.FactorSecret, v.Subject.UserID)
 	}
-	return d.Guesses.Guess(ctx, g, check)
+	return guessOf(v, schemas.NameSecret, nameOf(v))
 }

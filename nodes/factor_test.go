@@ -66,7 +66,7 @@ func newFactorWorld(t *testing.T) (*world, *factors, totp.Key) {
 	}
 	w.users["cyd"] = &schemas.User{ID: "cyd", Type: "Person", Attributes: map[string]any{}}
 	w.users["spent"] = &schemas.User{ID: "spent", Type: "Person", Attributes: map[string]any{"username": "spent"}}
-	w.deps.Factors, w.deps.Box = f, labelled{}
+	w.factors, w.deps.Box = f, labelled{}
 	w.kinds = Kinds(w.deps)
 	return w, f, key
 }

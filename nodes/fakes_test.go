@@ -23,6 +23,8 @@ var (
 
 // directory is an in-memory store of everything that the kinds read.
 type directory struct {
+	Directory // what the tests do not read
+	*factors
 	users       map[string]*schemas.User
 	hashes      map[string]string
 	credentials []schemas.Credential
@@ -165,6 +167,7 @@ func newWorld(t *testing.T) *world {
 	}
 	w := &world{
 		directory: &directory{
+			factors: &factors{},
 			users: map[string]*schemas.User{
 				"ada": {ID: "ada", Type: "Person", OUID: "ou-1", Attributes: map[string]any{
 					"username": "ada", "email": "ada@example.org", "email_verified": true, "given_name": "Ada", "department": "Engines",
@@ -179,7 +182,7 @@ func newWorld(t *testing.T) *world {
 		device: passkeytest.New(passkeytest.Seed(t.Name())),
 	}
 	w.deps = Deps{
-		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, ScopeNames: w, Hasher: w.hasher, Asserter: asserter{}, Factors: &factors{},
+		Store: w, Directory: w, Hasher: w.hasher, Asserter: asserter{},
 		Ceremonies: ceremonies, BaseURL: "https://id.example.com", DecoySecret: []byte("0123456789abcdef0123456789abcdef"),
 	}
 	w.kinds = Kinds(w.deps)

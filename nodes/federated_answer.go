@@ -22,7 +22,7 @@ func (f *federatedOIDC) finish(ctx context.Context, v *engine.Visit, p *schemas.
 	if err != nil {
 		return nil, err
 	}
-	linked, err := f.deps.Identities.Identity(ctx, p.ID, who.Subject)
+	linked, err := f.deps.Directory.Identity(ctx, p.ID, who.Subject)
 	switch {
 	case err != nil:
 		return nil, err
@@ -36,21 +36,15 @@ func (f *federatedOIDC) finish(ctx context.Context, v *engine.Visit, p *schemas.
 // answered with another user's account.
 func (f *federatedOIDC) signIn(v *engine.Visit, p *schemas.IdentityProvider, who *federation.Identity, linked *schemas.Identity) *engine.Decision {
 	if named := v.Subject.Known() || v.Subject.Name != ""; named && v.Subject.UserID != linked.UserID {
-		d := engine.LeaveBy("failure")
-		d.Failed, d.Notice = true, identityTaken()
-		return d
+		return leaveFailed(identityTaken())
 	}
-	d := engine.LeaveBy("success")
+	d := leaveProven(v, []string{schemas.AMRFederated}, schemas.ACRVouched, schemas.Proof{Kind: schemas.IdentityProof, Of: linked.ID},
+		schemas.UseIdentity{ID: linked.ID, At: v.Now},
+		proof(v, "identity.used", linked.UserID, map[string]string{"provider": p.Handle}))
 	if !v.Subject.Known() {
 		d.Subject = &engine.Subject{UserID: linked.UserID}
 	}
-	recordProof(v, d, []string{schemas.AMRFederated}, schemas.ACRVouched)
-	d.Proofs = []schemas.Proof{{Kind: schemas.IdentityProof, Of: linked.ID}}
 	d.At = who.AuthTime
-	d.Changes = []schemas.Change{
-		schemas.UseIdentity{ID: linked.ID, At: v.Now},
-		proof(v, "identity.used", linked.UserID, map[string]string{"provider": p.Handle}),
-	}
 	return d
 }
 

@@ -41,7 +41,7 @@ type federatedLink struct{ deps Deps }
 // Execute links the identity, unless it is already linked to the user.
 func (l *federatedLink) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	id := v.Identity
-	linked, err := l.deps.Identities.Identity(ctx, id.ProviderID, id.Subject)
+	linked, err := l.deps.Directory.Identity(ctx, id.ProviderID, id.Subject)
 	if err != nil {
 		return nil, err
 	}
@@ -50,20 +50,16 @@ func (l *federatedLink) Execute(ctx context.Context, v *engine.Visit) (*engine.D
 		d.Notice = identityTaken()
 		return d, nil
 	}
-	d := engine.LeaveBy("success")
-	recordEnrolment(v, d, []string{schemas.AMRFederated}, schemas.ACRVouched)
+	leave := func(identityID string, changes ...schemas.Change) *engine.Decision {
+		return leaveEnrolled(v, []string{schemas.AMRFederated}, schemas.ACRVouched, schemas.Proof{Kind: schemas.IdentityProof, Of: identityID}, changes...)
+	}
 	if linked != nil {
-		d.Proofs = []schemas.Proof{{Kind: schemas.IdentityProof, Of: linked.ID}}
-		return d, nil
+		return leave(linked.ID), nil
 	}
 	link := schemas.Identity{
 		ID: schemas.NewID(), UserID: v.Subject.UserID, ProviderID: id.ProviderID, Subject: id.Subject, Name: id.Name,
 		CreatedAt: v.Now, LastUsedAt: &v.Now,
 	}
-	d.Proofs = []schemas.Proof{{Kind: schemas.IdentityProof, Of: link.ID}}
-	d.Changes = []schemas.Change{
-		schemas.LinkIdentity{Identity: link, Issuer: id.Issuer},
-		event(v, "identity.linked", link.UserID, map[string]string{"identityId": link.ID, "providerId": link.ProviderID}),
-	}
-	return d, nil
+	return leave(link.ID, schemas.LinkIdentity{Identity: link, Issuer: id.Issuer},
+		event(v, "identity.linked", link.UserID, map[string]string{"identityId": link.ID, "providerId": link.ProviderID})), nil
 }

@@ -33,42 +33,14 @@ import (
 //     concurrent answers only one commits.
 
 func federatedOIDCKind(d Deps) *engine.Kind {
-	return &engine.Kind{
+	return configured(engine.Kind{
 		Name: "federated-oidc",
 		Doc: "Signs in with another OpenID provider, which is one of the identity providers of this server: sends the browser there and takes its answer. " +
 			"It signs in the user who has linked the identity. The run holds an identity that is not linked, for federated-link to link to a user " +
 			"that the run creates or authenticates otherwise.",
-		With:     schemas.MustSchema("federated-oidc", federatedOIDCSchema),
 		Asks:     true,
 		Outcomes: append(federatedOutcomes(), alternativeOutcome()),
-		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newFederatedOIDC(c, d) },
-	}
-}
-
-const unknownOutcome = "unknown"
-
-func federatedOutcomes() []engine.Outcome {
-	return []engine.Outcome{
-		withProof(engine.Outcome{
-			Name: "success", Doc: "the identity is linked to a user: the run's user, if it has one",
-			Establishes: []engine.Fact{engine.User, engine.Authenticated, engine.Findable},
-		}, []string{schemas.AMRFederated}, schemas.ACRVouched),
-		{
-			Name: unknownOutcome, Doc: "the identity is not linked: the run holds it",
-			Establishes: []engine.Fact{engine.Federated},
-		},
-		{
-			Name: "failure", Optional: true,
-			Doc: "the person declined there, or the identity is another user's than the run is about, or lacks a claim that is required, or the provider does not answer when it is tried again, or not as it must",
-		},
-	}
-}
-
-const federatedOIDCSchema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "required": ["provider"],
-  "properties": {
+	}, `
     "provider": {"type": "string", "pattern": "^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$", "maxLength": 100, "x-expect": "the handle of an identity provider: small letters, digits, - and _", "description": "The handle of the identity provider."},
     "claims": {
       "type": "object", "minProperties": 1, "maxProperties": 20,
@@ -93,10 +65,28 @@ const federatedOIDCSchema = `{
     },
     "title": {"type": "string", "minLength": 1, "description": "The heading; by default the name of the provider."},
     "text": {"type": "string", "minLength": 1, "default": "You sign in there and come back here.", "description": "A paragraph below the heading; by default 'You sign in there and come back here.'"},
-    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "What the button says that leads there; by default 'Continue'."},
-    "alternatives": ` + alternativesSchema + `
-  }
-}`
+    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "What the button says that leads there; by default 'Continue'."},`+alternativesProperty,
+		d.newFederatedOIDC, "provider")
+}
+
+const unknownOutcome = "unknown"
+
+func federatedOutcomes() []engine.Outcome {
+	return []engine.Outcome{
+		withProof(engine.Outcome{
+			Name: "success", Doc: "the identity is linked to a user: the run's user, if it has one",
+			Establishes: []engine.Fact{engine.User, engine.Authenticated, engine.Findable},
+		}, []string{schemas.AMRFederated}, schemas.ACRVouched),
+		{
+			Name: unknownOutcome, Doc: "the identity is not linked: the run holds it",
+			Establishes: []engine.Fact{engine.Federated},
+		},
+		{
+			Name: "failure", Optional: true,
+			Doc: "the person declined there, or the identity is another user's than the run is about, or lacks a claim that is required, or the provider does not answer when it is tried again, or not as it must",
+		},
+	}
+}
 
 type federatedOIDCWith struct {
 	Provider     string            `json:"provider"`
@@ -111,40 +101,27 @@ type federatedOIDCWith struct {
 }
 
 type federatedOIDC struct {
+	node
 	federatedOIDCWith
 	deps Deps
 }
 
-func newFederatedOIDC(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
-	with, found := configure[federatedOIDCWith](c)
+// newFederatedOIDC declares the inputs that get values from claims.
+func (d Deps) newFederatedOIDC(_ *engine.Config, with federatedOIDCWith) (engine.Executor, []schemas.Problem) {
+	outcomes, found := with.Alternatives.addTo(federatedOutcomes(), continueAction)
+	f := &federatedOIDC{node{outcomes: outcomes, collects: map[string]schemas.InputType{}}, with, d}
+	inputs, unknown := slices.Sorted(maps.Keys(with.Claims)), &outcomes[1]
+	unknown.Withdraws = inputs
+	for _, identifier := range inputs {
+		f.collects[identifier] = claimType(with.Claims[identifier])
+	}
 	for i, identifier := range with.Required {
+		unknown.Establishes = append(unknown.Establishes, engine.InputFact(identifier))
 		if with.Claims[identifier] == "" {
-			found = append(found, problem(fmt.Sprintf("required[%d]", i), "%q is no input of claims%s", identifier,
-				schemas.Hint(identifier, slices.Sorted(maps.Keys(with.Claims)))))
+			found = append(found, problem(fmt.Sprintf("required[%d]", i), "%q is no input of claims%s", identifier, schemas.Hint(identifier, inputs)))
 		}
 	}
-	found = append(found, with.Alternatives.check("success", unknownOutcome, "failure", continueAction)...)
-	return &federatedOIDC{federatedOIDCWith: with, deps: d}, found
-}
-
-// Outcomes lists the inputs that get values, and adds the alternatives.
-func (f *federatedOIDC) Outcomes() []engine.Outcome {
-	outcomes := federatedOutcomes()
-	unknown := &outcomes[1]
-	unknown.Withdraws = slices.Sorted(maps.Keys(f.Claims))
-	for _, identifier := range f.Required {
-		unknown.Establishes = append(unknown.Establishes, engine.InputFact(identifier))
-	}
-	return append(outcomes, f.Alternatives.outcomes()...)
-}
-
-// Collects returns the types of the claims.
-func (f *federatedOIDC) Collects() map[string]schemas.InputType {
-	types := map[string]schemas.InputType{}
-	for identifier, claim := range f.Claims {
-		types[identifier] = claimType(claim)
-	}
-	return types
+	return f, found
 }
 
 // claimType returns the type of the input for a standard claim (OpenID Connect Core section 5.1).
@@ -169,7 +146,7 @@ func (f *federatedOIDC) Execute(ctx context.Context, v *engine.Visit) (*engine.D
 	if d := f.Alternatives.leaveByAlternative(v); d != nil {
 		return d, nil
 	}
-	p, err := f.deps.Identities.IdentityProvider(ctx, f.Provider)
+	p, err := f.deps.Directory.IdentityProvider(ctx, f.Provider)
 	switch {
 	case schemas.HasCode(err, schemas.CodeProviderNotFound):
 		return f.askAgain(v, &schemas.IdentityProvider{Handle: f.Provider}, &federation.Error{
@@ -237,14 +214,12 @@ func (f *federatedOIDC) prompt(login schemas.LoginRules) []string {
 }
 
 func (f *federatedOIDC) form(p *schemas.IdentityProvider) form {
-	hidden := func(identifier string, required bool) field {
-		return field{Identifier: identifier, Type: schemas.HiddenInput, Required: required}
-	}
 	buttons := append([]button{{ref: continueAction, label: cmp.Or(f.Label, "Continue")}}, f.Alternatives.buttons()...)
 	return form{
-		title:   cmp.Or(f.Title, p.Name, p.Handle),
-		text:    cmp.Or(f.Text, "You sign in there and come back here."),
-		fields:  []field{hidden(authorizationCodeInput, false), hidden(stateInput, true), hidden(issuerInput, false), hidden(errorInput, false)},
+		title: cmp.Or(f.Title, p.Name, p.Handle),
+		text:  cmp.Or(f.Text, "You sign in there and come back here."),
+		fields: slices.Concat(hiddenFields(false, authorizationCodeInput), hiddenFields(true, stateInput),
+			hiddenFields(false, issuerInput, errorInput)),
 		buttons: buttons,
 	}
 }

@@ -41,7 +41,7 @@ func (d Deps) redirectURIs(ctx context.Context, app *schemas.Application) ([]str
 	if app == nil || app.ClientID == "" {
 		return nil, nil
 	}
-	client, err := d.Clients.Client(ctx, app.ClientID)
+	client, err := d.Directory.Client(ctx, app.ClientID)
 	if err != nil || client.OAuth() == nil {
 		return nil, err
 	}

@@ -39,14 +39,14 @@ func TestRedirectURIOfRuns(t *testing.T) {
 		{"https://app.example.com", "", &schemas.Application{ClientID: "gone"}, "", false},
 	}
 	for gate, want := range map[string]string{"": "https://id.example.com/gate/callback", "https://pages.example.com": "https://pages.example.com/callback"} {
-		d := Deps{BaseURL: "https://id.example.com", GateURL: gate, Clients: oneClient{app}}
+		d := Deps{BaseURL: "https://id.example.com", GateURL: gate, Directory: oneClient{app: app}}
 		uri, own, err := d.redirectURI(t.Context(), &engine.Visit{Application: app, AuthRequestID: "auth-1"})
 		if uri != want || own != (gate == "") || err != nil {
 			t.Errorf("of an authorization request: got %q, %v, %v", uri, own, err)
 		}
 	}
 	for _, test := range tests {
-		d := Deps{BaseURL: "https://id.example.com", GateURL: test.gate, Clients: oneClient{app}}
+		d := Deps{BaseURL: "https://id.example.com", GateURL: test.gate, Directory: oneClient{app: app}}
 		uri, own, err := d.redirectURI(t.Context(), &engine.Visit{Application: test.app, Request: engine.Request{Origin: test.origin}})
 		if uri != test.uri || own != test.own || (err != nil) != (test.uri == "") {
 			t.Errorf("%q: got %q, %v, %v", test.origin, uri, own, err)
@@ -55,7 +55,10 @@ func TestRedirectURIOfRuns(t *testing.T) {
 }
 
 // oneClient returns the same client for every ID.
-type oneClient struct{ app *schemas.Application }
+type oneClient struct {
+	Directory
+	app *schemas.Application
+}
 
 func (c oneClient) Client(_ context.Context, id string) (*schemas.Application, error) {
 	if id != c.app.ClientID {
@@ -88,7 +91,7 @@ func TestFederatedConfiguration(t *testing.T) {
 }
 
 // unlinkedIdentities has no linked identity.
-type unlinkedIdentities struct{ Identities }
+type unlinkedIdentities struct{ Directory }
 
 func (unlinkedIdentities) Identity(context.Context, string, string) (*schemas.Identity, error) {
 	return nil, nil
@@ -101,7 +104,7 @@ func TestIdentitiesAreOfIssuers(t *testing.T) {
 	held := left(t, (&federatedOIDC{}).leaveUnknown(visit(), corp, &federation.Identity{Subject: "1815"}), unknownOutcome)
 	v := visit(known("ada"), authenticated("phrh", "hwk"))
 	v.Identity = held.Identity
-	d := left(t, run(t, &federatedLink{deps: Deps{Identities: unlinkedIdentities{}}}, v), successOutcome)
+	d := left(t, run(t, &federatedLink{deps: Deps{Directory: unlinkedIdentities{}}}, v), successOutcome)
 	if c, is := d.Changes[0].(schemas.LinkIdentity); !is || c.Issuer != corp.Issuer || c.Identity.ProviderID != "corp" || c.Identity.Subject != "1815" {
 		t.Errorf("got %+v", d.Changes)
 	}

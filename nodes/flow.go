@@ -13,30 +13,19 @@ import (
 const begin = "begin"
 
 func flowKind() *engine.Kind {
-	return &engine.Kind{
+	return configured(engine.Kind{
 		Name: schemas.SubflowKind,
 		Doc: "Stands for the nodes of a sub-flow: a part that several flows can be made of, in a definition of its own " +
 			"whose flowType is SUBFLOW. Its nodes get ids such as second.ask here. What the sub-flow requires must be certain.",
-		With:     schemas.MustSchema("flow-node", flowSchema),
 		Outcomes: []engine.Outcome{{Name: "<outcome>", Doc: "the run leaves the sub-flow by its outcome of that name; end if it declares none"}},
 		Inlines:  subflowNamed,
-		New:      newSubflow,
-	}
-}
-
-const flowSchema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "required": ["flow"],
-  "properties": {
+	}, `
     "flow": {
-      "type": "string", "minLength": 1, "maxLength": 64,
-      "pattern": "^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$",
-      "x-expect": "the handle of a sub-flow",
+      "type": "string", "minLength": 1, "maxLength": 64, "pattern": "^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$", "x-expect": "the handle of a sub-flow",
       "description": "The handle of the sub-flow. A stored flow keeps to the version of it that is active when the flow is stored."
-    }
-  }
-}`
+    }`,
+		newSubflow, "flow")
+}
 
 type flowWith struct {
 	Flow string `json:"flow"`
@@ -52,33 +41,23 @@ func subflowNamed(with json.RawMessage) string {
 }
 
 // subflow is the node before the first node of a sub-flow. It does nothing.
-type subflow struct{ flow *schemas.Flow }
+type subflow struct{ node }
 
-func newSubflow(c *engine.Config) (engine.Executor, []schemas.Problem) {
-	return subflow{c.Subflow}, nil
-}
-
-// Outcomes implements engine.OutcomeConfigurer.
-func (x subflow) Outcomes() []engine.Outcome {
-	return []engine.Outcome{{Name: begin, Doc: "the run goes on to the first node of the sub-flow"}}
-}
-
-// Needs implements engine.Needer: it returns what the sub-flow requires.
-func (x subflow) Needs() []engine.Need {
-	var needs []engine.Need
-	for _, fact := range engine.Required(x.flow) {
-		needs = append(needs, engine.Need{
+// newSubflow declares what the sub-flow requires. The flow collects the required inputs.
+func newSubflow(c *engine.Config, _ flowWith) (engine.Executor, []schemas.Problem) {
+	x := subflow{node{
+		outcomes: []engine.Outcome{{Name: begin, Doc: "the run goes on to the first node of the sub-flow"}},
+		collects: c.Subflow.Requires.Inputs,
+	}}
+	for _, fact := range engine.Required(c.Subflow) {
+		x.needs = append(x.needs, engine.Need{
 			AnyOf: []engine.Fact{fact}, Path: "with.flow",
-			Why: fmt.Sprintf("the sub-flow %q requires it", x.flow.Handle),
+			Why: fmt.Sprintf("the sub-flow %q requires it", c.Subflow.Handle),
 			Fix: "see to it on every path to this node",
 		})
 	}
-	return needs
+	return x, nil
 }
-
-// Collects implements engine.Collector: it returns the types of the inputs that the sub-flow
-// requires, which the flow collects.
-func (x subflow) Collects() map[string]schemas.InputType { return x.flow.Requires.Inputs }
 
 // Execute implements engine.Executor.
 func (x subflow) Execute(context.Context, *engine.Visit) (*engine.Decision, error) {

@@ -10,6 +10,7 @@ import (
 // form is a step as the user sees it.
 type form struct {
 	title, text string
+	shown       []schemas.Component // below the text
 	fields      []field
 	buttons     []button
 }
@@ -19,10 +20,11 @@ type button struct {
 	ref, label, variant, event string
 }
 
-// ask converts the form to the step for the client: the inputs and actions, and the components with
-// which any client can show them without knowing the kind. HIDDEN inputs have no component.
-func (f form) ask() *engine.Ask {
-	a := &engine.Ask{}
+// ask converts the form to the step for the client: the inputs and actions, the faults of the last
+// answer, and the components with which any client can show them without knowing the kind. HIDDEN
+// inputs have no component.
+func (f form) ask(faults ...schemas.FieldError) *engine.Ask {
+	a := &engine.Ask{FieldErrors: faults}
 	block := schemas.Component{ID: "form", Type: schemas.BlockComponent}
 	for _, in := range f.fields {
 		a.Inputs = append(a.Inputs, in.input())
@@ -40,8 +42,24 @@ func (f form) ask() *engine.Ask {
 	if f.text != "" {
 		a.Components = append(a.Components, text("text", f.text, "BODY_1"))
 	}
-	a.Components = append(a.Components, block)
+	a.Components = append(append(a.Components, f.shown...), block)
 	return a
+}
+
+// faultAt returns the fault of an input, none for "".
+func faultAt(identifier, message string) []schemas.FieldError {
+	if message == "" {
+		return nil
+	}
+	return []schemas.FieldError{{Identifier: identifier, Message: message}}
+}
+
+// hiddenFields returns inputs that the user does not see.
+func hiddenFields(required bool, identifiers ...string) (fields []field) {
+	for _, identifier := range identifiers {
+		fields = append(fields, field{Identifier: identifier, Type: schemas.HiddenInput, Required: required})
+	}
+	return fields
 }
 
 func text(id, label, variant string) schemas.Component {
@@ -66,13 +84,7 @@ func (b button) component(first bool) schemas.Component {
 }
 
 func (f field) input() schemas.Input {
-	return schemas.Input{
-		Ref:        f.componentID(),
-		Identifier: f.Identifier,
-		Type:       f.Type,
-		Required:   f.Required,
-		Options:    f.Options,
-	}
+	return schemas.Input{Ref: f.componentID(), Identifier: f.Identifier, Type: f.Type, Required: f.Required, Options: f.Options}
 }
 
 func (f field) component() schemas.Component {

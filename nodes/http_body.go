@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -101,14 +102,10 @@ func plainMap(m traits.Mapper) (any, error) {
 // notification returns the call of a notification: the envelope of Standard Webhooks, with the
 // event and its time, around the data.
 func (x *httpRequest) notification(v *engine.Visit, data map[string]any) (schemas.Call, error) {
-	event := x.Event
-	if event == "" {
-		event = x.node
-	}
 	body, err := json.Marshal(struct {
 		Type      string         `json:"type"`
 		Timestamp time.Time      `json:"timestamp"`
 		Data      map[string]any `json:"data"`
-	}{event, v.Now.UTC(), data})
+	}{cmp.Or(x.Event, x.id), v.Now.UTC(), data})
 	return schemas.Call{ID: schemas.NewID(), Target: x.Target, Method: "POST", Path: x.Path, Body: body}, err
 }

@@ -61,7 +61,7 @@ func (x *httpRequest) question(v *engine.Visit, body map[string]any) (schemas.Ca
 		call.Body = text
 	}
 	digest := sha256.New()
-	fmt.Fprintf(digest, "%s\x00%d\x00%s\x00%s\x00%s\x00%s\x00", v.ExecutionID, v.Revision, x.node, call.Target, call.Method, call.Path)
+	fmt.Fprintf(digest, "%s\x00%d\x00%s\x00%s\x00%s\x00%s\x00", v.ExecutionID, v.Revision, x.id, call.Target, call.Method, call.Path)
 	digest.Write(call.Body)
 	const enough = 16
 	call.ID = "q_" + hex.EncodeToString(digest.Sum(nil)[:enough])
@@ -75,7 +75,7 @@ func (x *httpRequest) failed(v *engine.Visit, reason string) *engine.Decision {
 		about = v.Subject.UserID
 	}
 	return &engine.Decision{Outcome: failureOutcome, Changes: []schemas.Change{
-		event(v, "http_request.failed", about, map[string]string{"node": x.node, "target": x.Target, "reason": reason}),
+		event(v, "http_request.failed", about, map[string]string{"node": x.id, "target": x.Target, "reason": reason}),
 	}}
 }
 

@@ -26,46 +26,19 @@ import (
 // decisions.
 
 func httpRequestKind(d Deps, env environment) *engine.Kind {
-	return &engine.Kind{
+	return configured(engine.Kind{
 		Name: "http-request",
 		Doc: "Sends a query (mode query) or a notification (mode notify) to another service, over HTTP. " +
 			"Which services there are the operator says, in http.targets of the configuration. A query waits for the answer, " +
 			"and may be repeated, so it must change nothing; a notification is sent after the step is committed, until it arrives.",
-		With:     schemas.MustSchema("http-request", httpRequestSchema),
 		Outcomes: append(notifyOutcomes(), queryOutcomes()...),
-		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newHTTPRequest(c, d, env) },
-	}
+	}, httpRequestProperties, func(c *engine.Config, with httpRequestWith) (engine.Executor, []schemas.Problem) {
+		return newHTTPRequest(c, with, d, env)
+	}, "target", "mode")
 }
 
-// The modes of http-request.
-const (
-	notifyMode = "notify"
-	queryMode  = "query"
-)
-
-const queuedOutcome = "queued"
-
-func notifyOutcomes() []engine.Outcome {
-	return []engine.Outcome{{Name: queuedOutcome, Doc: "of a notify: it is sent when the step is committed, and again until it has arrived, for three days"}}
-}
-
-func queryOutcomes() []engine.Outcome {
-	return []engine.Outcome{
-		{Name: successOutcome, Doc: "of a query: the service answered with 2xx, and the reply has the values that are declared"},
-		{Name: failureOutcome, Doc: "of a query: anything else, be it no answer in time, another status, or a reply of another form"},
-	}
-}
-
-const (
-	successOutcome = "success"
-	failureOutcome = "failure"
-)
-
-const httpRequestSchema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "required": ["target", "mode"],
-  "properties": {
+// httpRequestProperties are the properties of the configuration.
+const httpRequestProperties = `
     "target": {
       "type": "string", "pattern": "^[a-z][a-z0-9_-]{0,62}$",
       "x-expect": "a name of lower-case letters, digits, dashes and underscores, that begins with a letter",
@@ -106,9 +79,31 @@ const httpRequestSchema = `{
           "type": {"enum": ["string", "number", "integer", "boolean"], "description": "Its type. A string has 4096 characters at most."}
         }
       }
-    }
-  }
-}`
+    }`
+
+// The modes of http-request.
+const (
+	notifyMode = "notify"
+	queryMode  = "query"
+)
+
+const queuedOutcome = "queued"
+
+func notifyOutcomes() []engine.Outcome {
+	return []engine.Outcome{{Name: queuedOutcome, Doc: "of a notify: it is sent when the step is committed, and again until it has arrived, for three days"}}
+}
+
+func queryOutcomes() []engine.Outcome {
+	return []engine.Outcome{
+		{Name: successOutcome, Doc: "of a query: the service answered with 2xx, and the reply has the values that are declared"},
+		{Name: failureOutcome, Doc: "of a query: anything else, be it no answer in time, another status, or a reply of another form"},
+	}
+}
+
+const (
+	successOutcome = "success"
+	failureOutcome = "failure"
+)
 
 type httpRequestWith struct {
 	Target string                `json:"target"`
@@ -123,41 +118,38 @@ type httpRequestWith struct {
 
 // httpRequest has one expression for each member of its body, sorted by name.
 type httpRequest struct {
+	node
 	httpRequestWith
 	expressionReader
-	node  string
+	id    string
 	names []string
 	keeps *engine.ServiceReply
 }
 
-func newHTTPRequest(c *engine.Config, d Deps, env environment) (engine.Executor, []schemas.Problem) {
-	with, found := configure[httpRequestWith](c)
+func newHTTPRequest(c *engine.Config, with httpRequestWith, d Deps, env environment) (engine.Executor, []schemas.Problem) {
 	e, err := env.with(c)
 	if err != nil {
-		return nil, append(found, problem("", "CEL is not available: %v", err))
+		return nil, []schemas.Problem{problem("", "CEL is not available: %v", err)}
 	}
-	x := &httpRequest{httpRequestWith: with, expressionReader: newExpressionReader(c, d), node: c.Node.ID, names: slices.Sorted(maps.Keys(with.Body))}
-	found = append(found, x.checkMembers()...)
-	found = append(found, checkTarget(d.Targets, with.Target)...)
+	x := &httpRequest{httpRequestWith: with, expressionReader: newExpressionReader(c, d), id: c.Node.ID, names: slices.Sorted(maps.Keys(with.Body))}
+	found := append(x.checkMembers(), checkTarget(d.Targets, with.Target)...)
 	if fault := pathFault(with.Path); fault != "" {
 		found = append(found, problem("path", "%s", fault))
 	}
 	for _, name := range x.names {
 		compiled, faults := compileTyped(e, c, with.Body[name], nil, notJSON)
-		faults = append(faults, compiled.checkInputs(c)...)
 		if compiled.allInputs {
 			faults = append(faults, fault{message: "it would send whatever people have typed; name the inputs that are to be sent"})
 		}
-		for _, f := range faults {
-			found = append(found, f.problem(bodyPath(name)))
-		}
-		x.expressions = append(x.expressions, compiled)
+		found = append(found, x.add(c, compiled, faults, schemas.MemberPath("body", name))...)
 	}
 	x.keeps = x.serviceReply(c)
+	x.outcomes, x.needs = x.modeOutcomes(), x.requirements
+	if x.Mode == queryMode && slices.ContainsFunc(x.expressions, (*expression).ofUser) {
+		x.reveals = "what another service says of the user, by where that leads"
+	}
 	return x, found
 }
-
-func bodyPath(name string) string { return schemas.MemberPath("body", name) }
 
 // checkTarget reports a target that is not configured. Without a server there are no targets, and
 // any name is accepted.
@@ -198,7 +190,7 @@ func (x *httpRequest) serviceReply(c *engine.Config) *engine.ServiceReply {
 		r.Types[name] = value.Type
 	}
 	for _, e := range x.expressions {
-		r.OfUser = r.OfUser || e.ofUser || len(e.replies) > 0
+		r.OfUser = r.OfUser || e.ofUser() || len(e.replies) > 0
 		for _, use := range e.inputs {
 			r.Inputs = append(r.Inputs, use.identifier)
 		}
@@ -215,8 +207,8 @@ func (x *httpRequest) Waits() bool { return x.Mode == queryMode }
 // ServiceReply describes what a query stores.
 func (x *httpRequest) ServiceReply() *engine.ServiceReply { return x.keeps }
 
-// Outcomes returns the outcomes of the mode. A failure removes an earlier reply.
-func (x *httpRequest) Outcomes() []engine.Outcome {
+// modeOutcomes returns the outcomes of the mode. A failure removes an earlier reply.
+func (x *httpRequest) modeOutcomes() []engine.Outcome {
 	if x.Mode != queryMode {
 		return notifyOutcomes()
 	}
@@ -230,25 +222,6 @@ func (x *httpRequest) Outcomes() []engine.Outcome {
 	return outcomes
 }
 
-// Needs requires that what the body reads is certain.
-func (x *httpRequest) Needs() (needs []engine.Need) {
-	for i, e := range x.expressions {
-		for _, need := range e.needs() {
-			need.Path = schemas.JoinPath("with", bodyPath(x.names[i]))
-			needs = append(needs, need)
-		}
-	}
-	return needs
-}
-
-// Reveals reports that the path after a query about the user reveals something about that user.
-func (x *httpRequest) Reveals() string {
-	if x.Mode == queryMode && slices.ContainsFunc(x.expressions, func(e *expression) bool { return e.ofUser }) {
-		return "what another service says of the user, by where that leads"
-	}
-	return ""
-}
-
 // Execute sends the notification, or the query and leaves by its result.
 func (x *httpRequest) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	values, err := x.values(ctx, v)
@@ -260,7 +233,7 @@ func (x *httpRequest) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 	case x.Mode == queryMode:
 		return x.query(ctx, v, body, err)
 	case err != nil:
-		return nil, schemas.Errorf(schemas.Invalid, "expression_failed", "node %q: %s", x.node, err)
+		return nil, schemas.Errorf(schemas.Invalid, "expression_failed", "node %q: %s", x.id, err)
 	}
 	return x.notify(v, body)
 }

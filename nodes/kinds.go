@@ -12,51 +12,53 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Users finds users. Both methods fail with the code user_not_found.
-type Users interface {
+// Store reads users, what they have, and authorization requests. What it returns is nil, "" or empty
+// if there is none, except where a method names an error code.
+type Store interface {
+	// User fails with the code user_not_found.
 	User(ctx context.Context, id string) (*schemas.User, error)
 	// UserByAttribute compares the normalized form of an identifying attribute, in the identifier
-	// scope of the user type: schemas.UserType.IdentifierScope. "" is the global scope.
+	// scope of the user type: schemas.UserType.IdentifierScope. "" is the global scope. It fails
+	// with the code user_not_found.
 	UserByAttribute(ctx context.Context, userType, attribute, value string) (*schemas.User, error)
-}
-
-// Types describes user types. CheckUser fails with the code user_does_not_fit; the path of each
-// problem is the name of an attribute, or "" if it concerns nothing that the user entered. It can
-// assign an organization unit to a user without one.
-type Types interface {
-	UserType(ctx context.Context, name string) (*schemas.UserType, error)
-	CheckUser(ctx context.Context, u *schemas.User) error
-}
-
-// Passwords returns the PHC string of a user's password, "" for none, and the id of the password:
-// see schemas.SetPassword.
-type Passwords interface {
+	// PasswordHash returns the PHC string of a user's password and the id of the password: see
+	// schemas.SetPassword.
 	PasswordHash(ctx context.Context, userID string) (hash, id string, err error)
-}
-
-// Credentials finds passkeys. Credential fails with the code credential_not_found.
-type Credentials interface {
+	// Credentials returns the passkeys of a user.
 	Credentials(ctx context.Context, userID string) ([]schemas.Credential, error)
+	// Credential fails with the code credential_not_found.
 	Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
-}
-
-// Factors finds the second factors of users: nil, or false, if there is none.
-type Factors interface {
 	TOTP(ctx context.Context, userID string) (*schemas.TOTP, error)
 	RecoveryCodes(ctx context.Context, userID string) (*schemas.RecoveryCodes, error)
 	// HasRecoveryCode reports whether the user has an unused recovery code with this SHA-256.
 	HasRecoveryCode(ctx context.Context, userID string, hash []byte) (bool, error)
+	// Permissions returns the permissions of a user.
+	Permissions(ctx context.Context, userID string) ([]string, error)
+	// RegisteredScopes returns the scopes for which an application is registered as a client.
+	RegisteredScopes(ctx context.Context, applicationID string) ([]string, error)
+	// Consent returns the consent of a user for an application.
+	Consent(ctx context.Context, userID, applicationID string) (*schemas.Consent, error)
+	// AuthRequest fails with the code auth_request_not_found.
+	AuthRequest(ctx context.Context, id string) (*schemas.AuthRequest, error)
 }
 
-// Identities finds the linked external identities of users.
-type Identities interface {
+// Directory reads what administrators have configured.
+type Directory interface {
+	UserType(ctx context.Context, name string) (*schemas.UserType, error)
+	// CheckUser fails with the code user_does_not_fit; the path of each problem is the name of an
+	// attribute, or "" if it concerns nothing that the user entered. It can assign an organization
+	// unit to a user without one.
+	CheckUser(ctx context.Context, u *schemas.User) error
 	// IdentityProvider finds a provider, with its client secret. It fails with the code
 	// identity_provider_not_found.
 	IdentityProvider(ctx context.Context, handle string) (*schemas.IdentityProvider, error)
 	// Identity returns the identity of the subject at the provider, nil if it is not linked.
 	Identity(ctx context.Context, providerID, subject string) (*schemas.Identity, error)
-	// UserIdentities returns the identities of a user in the order of their linking.
-	UserIdentities(ctx context.Context, userID string) ([]schemas.Identity, error)
+	// Client finds an application with its OAuth configuration. It fails with the code
+	// application_not_found.
+	Client(ctx context.Context, clientID string) (*schemas.Application, error)
+	// ScopeNames returns the display name of each scope.
+	ScopeNames(ctx context.Context, scopes []string) (map[string]string, error)
 }
 
 // Cipher seals secrets. belongs is associated data: a text opens only with the same value.
@@ -141,17 +143,9 @@ type Asserter interface {
 // Deps contains what the executors use. The zero value is sufficient for compiling and checking
 // flows; running one needs all members except Guesses, without which guesses are unlimited.
 type Deps struct {
-	Users       Users
-	Types       Types
-	Passwords   Passwords
-	Credentials Credentials
-	Factors     Factors
-	Identities  Identities
-	Permissions Permissions
-	Consents    Consents
-	Requests    Requests
-	ScopeNames  ScopeNames
-	Hasher      Hasher
+	Store     Store
+	Directory Directory
+	Hasher    Hasher
 	// Policy decides which passwords users can set. The zero value is the default.
 	Policy  password.Policy
 	Guesses Guesses
@@ -165,9 +159,8 @@ type Deps struct {
 	Box Cipher
 	// Name is the server's name in authenticator apps; "" means Postern.
 	Name string
-	// Federation signs in with the providers of Identities.
+	// Federation signs in with the identity providers of Directory.
 	Federation Federation
-	Clients    Clients
 	// BaseURL is the server's public URL, an audience of every assertion.
 	BaseURL string
 	// GateURL is the URL of the hosted pages; "" means /gate below BaseURL.

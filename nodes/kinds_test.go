@@ -77,7 +77,7 @@ func TestSchemasAgreeWithTypes(t *testing.T) {
 			}
 			continue
 		}
-		var root node
+		var root schemaNode
 		if err := json.Unmarshal(schema.Raw(), &root); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -86,19 +86,19 @@ func TestSchemasAgreeWithTypes(t *testing.T) {
 	}
 }
 
-// node contains the members of a schema that the test compares.
-type node struct {
+// schemaNode contains the members of a schema that the test compares.
+type schemaNode struct {
 	Type                 string
 	Description          string
 	Default              json.RawMessage
 	Enum                 []string
-	Properties           map[string]node
+	Properties           map[string]schemaNode
 	Required             []string
-	Items                *node
+	Items                *schemaNode
 	AdditionalProperties json.RawMessage
 }
 
-func agree(t *testing.T, path string, s node, typ reflect.Type) {
+func agree(t *testing.T, path string, s schemaNode, typ reflect.Type) {
 	t.Helper()
 	if typ.Kind() == reflect.Pointer { // distinguishes an absent value from true and false
 		typ = typ.Elem()
@@ -122,7 +122,7 @@ func agree(t *testing.T, path string, s node, typ reflect.Type) {
 	}
 }
 
-func agreeMembers(t *testing.T, path string, s node, typ reflect.Type) {
+func agreeMembers(t *testing.T, path string, s schemaNode, typ reflect.Type) {
 	t.Helper()
 	if string(s.AdditionalProperties) != "false" {
 		t.Errorf("%s: additionalProperties is %s, want false", path, s.AdditionalProperties)
@@ -218,11 +218,11 @@ func TestDefaultsAreInTheSchemas(t *testing.T) {
 		if kind.With == nil {
 			continue
 		}
-		var root node
+		var root schemaNode
 		if err := json.Unmarshal(kind.With.Raw(), &root); err != nil {
 			t.Fatal(err)
 		}
-		everyMember(name, root, func(path string, s node) {
+		everyMember(name, root, func(path string, s schemaNode) {
 			if said := quoted.FindStringSubmatch(s.Description); said != nil && string(s.Default) != strconv.Quote(said[1]) {
 				t.Errorf("%s: by default %q, but its default is %s", path, said[1], s.Default)
 			}
@@ -241,7 +241,7 @@ func TestDefaultsAreInTheSchemas(t *testing.T) {
 }
 
 // everyMember calls a function with every member of a schema.
-func everyMember(path string, s node, do func(path string, s node)) {
+func everyMember(path string, s schemaNode, do func(path string, s schemaNode)) {
 	do(path, s)
 	for name, member := range s.Properties {
 		everyMember(path+"."+name, member, do)

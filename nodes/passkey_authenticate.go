@@ -11,15 +11,19 @@ import (
 )
 
 func passkeyAuthenticateKind(d Deps) *engine.Kind {
-	return &engine.Kind{
+	return configured(engine.Kind{
 		Name: "passkey-authenticate",
 		Doc: "Authenticates with a passkey (WebAuthn authentication ceremony): the user that the run has identified, " +
 			"or any user with a discoverable passkey.",
-		With:     schemas.MustSchema("passkey-authenticate", passkeyAuthenticateSchema),
 		Asks:     true,
 		Outcomes: append(passkeyAuthenticateOutcomes(""), alternativeOutcome()),
-		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newPasskeyAuthenticate(c, d) },
-	}
+	}, `
+    "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id; by default the configured one. The host of an allowed origin must equal it or lie under it."},
+    "userVerification": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the authenticator must verify who uses it, by PIN or biometrics; by default preferred. The server's policy may ask for more."},
+    "mode": {"enum": ["auto", "identified", "usernameless"], "default": "auto", "description": "Whose passkey to ask for: that of the user named before (identified), or any discoverable one (usernameless). By default (auto) the first where the run has a user, else the second."},
+    "mediation": {"enum": ["conditional"], "description": "conditional lets the page offer passkeys in the autofill of a username field."},`+alternativesProperty+`,
+    "label": {"type": "string", "minLength": 1, "default": "Sign in with a passkey", "description": "What the passkey button says; by default 'Sign in with a passkey'."}`,
+		d.newPasskeyAuthenticate)
 }
 
 func passkeyAuthenticateOutcomes(userVerification string) []engine.Outcome {
@@ -33,19 +37,6 @@ func passkeyAuthenticateOutcomes(userVerification string) []engine.Outcome {
 	}
 }
 
-const passkeyAuthenticateSchema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id; by default the configured one. The host of an allowed origin must equal it or lie under it."},
-    "userVerification": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the authenticator must verify who uses it, by PIN or biometrics; by default preferred. The server's policy may ask for more."},
-    "mode": {"enum": ["auto", "identified", "usernameless"], "default": "auto", "description": "Whose passkey to ask for: that of the user named before (identified), or any discoverable one (usernameless). By default (auto) the first where the run has a user, else the second."},
-    "mediation": {"enum": ["conditional"], "description": "conditional lets the page offer passkeys in the autofill of a username field."},
-    "alternatives": ` + alternativesSchema + `,
-    "label": {"type": "string", "minLength": 1, "default": "Sign in with a passkey", "description": "What the passkey button says; by default 'Sign in with a passkey'."}
-  }
-}`
-
 type passkeyAuthenticateWith struct {
 	RelyingPartyID   string       `json:"relyingPartyId,omitempty"`
 	UserVerification string       `json:"userVerification,omitempty"`
@@ -56,41 +47,37 @@ type passkeyAuthenticateWith struct {
 }
 
 type passkeyAuthenticate struct {
+	node
 	passkeyAuthenticateWith
-	deps     Deps
-	question passkeyQuestion
-	claims   []engine.Fact // inputs that identified the user
+	deps Deps
+	form form
 }
 
-func newPasskeyAuthenticate(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
-	with, found := configure[passkeyAuthenticateWith](c)
-	p := &passkeyAuthenticate{passkeyAuthenticateWith: with, deps: d, question: passkeyQuestion{
-		label:    cmp.Or(with.Label, "Sign in with a passkey"),
-		required: []string{credentialIDInput, clientDataInput, authenticatorDataInput, signatureInput},
-		optional: []string{userHandleInput},
-	}}
-	for identifier := range c.Inputs {
-		p.claims = append(p.claims, engine.ClaimFact(identifier))
+// newPasskeyAuthenticate requires an identified user in the mode identified.
+func (d Deps) newPasskeyAuthenticate(c *engine.Config, with passkeyAuthenticateWith) (engine.Executor, []schemas.Problem) {
+	fields := append(hiddenFields(true, credentialIDInput, clientDataInput, authenticatorDataInput, signatureInput), hiddenFields(false, userHandleInput)...)
+	p := &passkeyAuthenticate{passkeyAuthenticateWith: with, deps: d}
+	p.form = newPasskeyForm(cmp.Or(with.Label, "Sign in with a passkey"), fields, with.Alternatives.buttons())
+	outcomes, found := with.Alternatives.addTo(passkeyAuthenticateOutcomes(with.UserVerification), passkeyAction)
+	p.outcomes = outcomes
+	if with.Mode == "identified" {
+		p.needs = []engine.Need{{
+			AnyOf: append([]engine.Fact{engine.User}, claimFacts(c)...),
+			Why:   "mode identified asks for the passkeys of a user who was named before",
+			Fix:   "put user-resolve before it on every path, or leave mode out",
+			Path:  "with.mode",
+		}}
 	}
-	p.question.others = with.Alternatives.buttons()
-	return p, append(found, with.Alternatives.check("success", "failure", passkeyAction)...)
-}
-
-// Outcomes adds the alternatives.
-func (p *passkeyAuthenticate) Outcomes() []engine.Outcome {
-	return append(passkeyAuthenticateOutcomes(p.UserVerification), p.Alternatives.outcomes()...)
+	return p, found
 }
 
 // Execute offers request options and verifies the browser's answer. The action without a credential
 // requests fresh options.
 func (p *passkeyAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	if v.Answer == nil {
-		return p.begin(ctx, v)
-	}
 	if d := p.Alternatives.leaveByAlternative(v); d != nil {
 		return d, nil
 	}
-	if !p.question.isAnswered(v.Answer) {
+	if !p.form.isAnswered(v.Answer) {
 		return p.begin(ctx, v)
 	}
 	return p.finish(ctx, v)
@@ -105,7 +92,7 @@ func (p *passkeyAuthenticate) begin(ctx context.Context, v *engine.Visit) (*engi
 	if err != nil {
 		return nil, err
 	}
-	d := p.question.ask("passkeyChallenge", options, session)
+	d := p.form.askPasskey("passkeyChallenge", options, session)
 	if p.Mediation != "" {
 		d.Ask.Data["passkeyMediation"] = p.Mediation
 	}
@@ -128,7 +115,7 @@ func (p *passkeyAuthenticate) request(ctx context.Context, v *engine.Visit) (*pa
 		return nil, errors.New("mode is identified, but no node before has named a user")
 	}
 	// For an unknown name the look-up finds nothing, and takes the same time.
-	allow, err := passkeysOf(ctx, p.deps.Credentials, v, cmp.Or(v.Subject.UserID, v.Subject.Name))
+	allow, err := p.deps.passkeysOf(ctx, v, cmp.Or(v.Subject.UserID, v.Subject.Name))
 	if err != nil {
 		return nil, err
 	}
@@ -139,19 +126,6 @@ func (p *passkeyAuthenticate) request(ctx context.Context, v *engine.Visit) (*pa
 	return r, nil
 }
 
-// Needs requires an identified user in the mode identified.
-func (p *passkeyAuthenticate) Needs() []engine.Need {
-	if p.Mode != "identified" {
-		return nil
-	}
-	return []engine.Need{{
-		AnyOf: append([]engine.Fact{engine.User}, p.claims...),
-		Why:   "mode identified asks for the passkeys of a user who was named before",
-		Fix:   "put user-resolve before it on every path, or leave mode out",
-		Path:  "with.mode",
-	}}
-}
-
 func (p *passkeyAuthenticate) finish(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	in := v.Answer.Inputs
 	verified, err := p.deps.Ceremonies.FinishAuthentication(ctx, v.NodeState, passkey.AuthenticationResponse{
@@ -160,7 +134,7 @@ func (p *passkeyAuthenticate) finish(ctx context.Context, v *engine.Visit) (*eng
 		AuthenticatorData: in[authenticatorDataInput],
 		Signature:         in[signatureInput],
 		UserHandle:        in[userHandleInput],
-	}, p.deps.Credentials.Credential, v.Now)
+	}, p.deps.Store.Credential, v.Now)
 	if err == nil {
 		err = checkHolder(v.Subject, verified.UserID)
 	}
@@ -188,19 +162,15 @@ func checkHolder(s engine.Subject, holder string) error {
 }
 
 func signedIn(v *engine.Visit, verified *passkey.Verified) *engine.Decision {
-	d := engine.LeaveBy("success")
-	if !v.Subject.Known() {
-		d.Subject = &engine.Subject{UserID: verified.UserID}
-	}
-	recordProof(v, d, verified.Methods, verified.ACR)
-	d.Proofs = []schemas.Proof{{Kind: schemas.PasskeyProof, Of: verified.Use.ID.String()}}
-	detail := map[string]string{"credentialId": verified.Use.ID.String()}
+	id := verified.Use.ID.String()
+	detail := map[string]string{"credentialId": id}
 	if verified.CounterRegressed {
 		detail["counterRegressed"] = "true"
 	}
-	d.Changes = []schemas.Change{
-		verified.Use,
-		proof(v, "passkey.used", verified.UserID, detail),
+	d := leaveProven(v, verified.Methods, verified.ACR, schemas.Proof{Kind: schemas.PasskeyProof, Of: id},
+		verified.Use, proof(v, "passkey.used", verified.UserID, detail))
+	if !v.Subject.Known() {
+		d.Subject = &engine.Subject{UserID: verified.UserID}
 	}
 	return d
 }

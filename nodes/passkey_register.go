@@ -12,17 +12,23 @@ import (
 )
 
 func passkeyRegisterKind(d Deps) *engine.Kind {
-	return &engine.Kind{
+	return configured(engine.Kind{
 		Name: "passkey-register",
 		Doc: "Registers a passkey for the run's user (WebAuthn registration ceremony). " +
 			"The user must be new in this run or have authenticated in it. A user who has a second factor must have used one, or a passkey, in this run: " +
 			"else an optional node is skipped, and the run ends at any other.",
-		With:     schemas.MustSchema("passkey-register", passkeyRegisterSchema),
 		Asks:     true,
 		Needs:    ownUserNeeds("it would add a passkey to another user's account"),
 		Outcomes: orSkip(passkeyRegisterOutcomes("")),
-		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newPasskeyRegister(c, d) },
-	}
+	}, `
+    "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id; by default the configured one. The host of an allowed origin must equal it or lie under it."},
+    "relyingPartyName": {"type": "string", "minLength": 1, "description": "The name that the authenticator shows for the relying party; by default the configured one."},
+    "userVerification": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the authenticator must verify who uses it, by PIN or biometrics; by default preferred. The server's policy may ask for more."},
+    "authenticatorAttachment": {"enum": ["platform", "cross-platform"], "description": "Only authenticators built into the device, or only those that can be plugged into another; by default any. An answer that says otherwise is refused; one that does not say is taken."},
+    "residentKey": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the browser shall make a passkey that can be used without a username; by default preferred."},
+    "attestation": {"enum": ["none", "indirect", "direct", "enterprise"], "default": "none", "description": "Whether to ask the authenticator to prove its make; by default none. What it may answer is the policy of the server: passkey.attestation_formats."},`+optionalProperty+`,
+    "label": {"type": "string", "minLength": 1, "default": "Create a passkey", "description": "What the button says; by default 'Create a passkey'."}`,
+		d.newPasskeyRegister)
 }
 
 func passkeyRegisterOutcomes(userVerification string) []engine.Outcome {
@@ -53,21 +59,6 @@ func ownUserNeeds(why string) []engine.Need {
 	}
 }
 
-const passkeyRegisterSchema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id; by default the configured one. The host of an allowed origin must equal it or lie under it."},
-    "relyingPartyName": {"type": "string", "minLength": 1, "description": "The name that the authenticator shows for the relying party; by default the configured one."},
-    "userVerification": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the authenticator must verify who uses it, by PIN or biometrics; by default preferred. The server's policy may ask for more."},
-    "authenticatorAttachment": {"enum": ["platform", "cross-platform"], "description": "Only authenticators built into the device, or only those that can be plugged into another; by default any. An answer that says otherwise is refused; one that does not say is taken."},
-    "residentKey": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the browser shall make a passkey that can be used without a username; by default preferred."},
-    "attestation": {"enum": ["none", "indirect", "direct", "enterprise"], "default": "none", "description": "Whether to ask the authenticator to prove its make; by default none. What it may answer is the policy of the server: passkey.attestation_formats."},
-    "optional": {"type": "boolean", "default": false, "description": "Whether the person may decline; the node then has the outcome skip."},
-    "label": {"type": "string", "minLength": 1, "default": "Create a passkey", "description": "What the button says; by default 'Create a passkey'."}
-  }
-}`
-
 type passkeyRegisterWith struct {
 	RelyingPartyID          string   `json:"relyingPartyId,omitempty"`
 	RelyingPartyName        string   `json:"relyingPartyName,omitempty"`
@@ -80,25 +71,17 @@ type passkeyRegisterWith struct {
 }
 
 type passkeyRegister struct {
+	node
 	passkeyRegisterWith
-	deps     Deps
-	question passkeyQuestion
+	deps Deps
+	form form
 }
 
-func newPasskeyRegister(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
-	with, found := configure[passkeyRegisterWith](c)
-	p := &passkeyRegister{passkeyRegisterWith: with, deps: d, question: passkeyQuestion{
-		label:    cmp.Or(with.Label, "Create a passkey"),
-		required: []string{credentialIDInput, clientDataInput, attestationInput},
-		optional: []string{credentialNameInput, attachmentInput, transportsInput},
-		others:   with.Optional.buttons(),
-	}}
-	return p, found
-}
-
-// Outcomes includes skip only if the node is optional.
-func (p *passkeyRegister) Outcomes() []engine.Outcome {
-	return p.Optional.outcomes(passkeyRegisterOutcomes(p.UserVerification))
+func (d Deps) newPasskeyRegister(_ *engine.Config, with passkeyRegisterWith) (engine.Executor, []schemas.Problem) {
+	fields := append(hiddenFields(true, credentialIDInput, clientDataInput, attestationInput), hiddenFields(false, credentialNameInput, attachmentInput, transportsInput)...)
+	outcomes := with.Optional.outcomes(passkeyRegisterOutcomes(with.UserVerification))
+	f := newPasskeyForm(cmp.Or(with.Label, "Create a passkey"), fields, with.Optional.buttons())
+	return &passkeyRegister{node{outcomes: outcomes}, with, d, f}, nil
 }
 
 // Execute offers creation options and verifies the browser's answer. The action without a
@@ -115,7 +98,7 @@ func (p *passkeyRegister) Execute(ctx context.Context, v *engine.Visit) (*engine
 		return nil, err
 	case kept:
 		return p.refuseKept(), nil
-	case v.Answer == nil || !p.question.isAnswered(v.Answer):
+	case !p.form.isAnswered(v.Answer):
 		return p.begin(ctx, v)
 	}
 	return p.finish(ctx, v)
@@ -131,11 +114,11 @@ func (p *passkeyRegister) refuseKept() *engine.Decision {
 }
 
 func (p *passkeyRegister) begin(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	user, err := subjectUser(ctx, p.deps.Users, v)
+	user, err := p.deps.subjectUser(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	exclude, err := passkeysOf(ctx, p.deps.Credentials, v, user.ID)
+	exclude, err := p.deps.passkeysOf(ctx, v, user.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +136,7 @@ func (p *passkeyRegister) begin(ctx context.Context, v *engine.Visit) (*engine.D
 	if err != nil {
 		return nil, err
 	}
-	return p.question.ask("passkeyCreationOptions", options, session), nil
+	return p.form.askPasskey("passkeyCreationOptions", options, session), nil
 }
 
 func (p *passkeyRegister) finish(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
@@ -178,7 +161,7 @@ func (p *passkeyRegister) finish(ctx context.Context, v *engine.Visit) (*engine.
 // checkUnknown checks that no passkey with this id exists (WebAuthn Level 3 section 7.1 step 26).
 // The store checks again when it adds the passkey.
 func (p *passkeyRegister) checkUnknown(ctx context.Context, id schemas.Bytes) error {
-	_, err := p.deps.Credentials.Credential(ctx, id)
+	_, err := p.deps.Store.Credential(ctx, id)
 	switch {
 	case schemas.HasCode(err, schemas.CodeCredentialNotFound):
 		return nil
@@ -190,18 +173,14 @@ func (p *passkeyRegister) checkUnknown(ctx context.Context, id schemas.Bytes) er
 }
 
 func (p *passkeyRegister) registered(v *engine.Visit, c *schemas.Credential) *engine.Decision {
-	d := engine.LeaveBy("success")
 	methods, acr := passkey.Assurance(c, c.UserVerified)
-	recordEnrolment(v, d, methods, acr)
-	d.Proofs = []schemas.Proof{{Kind: schemas.PasskeyProof, Of: c.ID.String()}}
+	d := leaveEnrolled(v, methods, acr, schemas.Proof{Kind: schemas.PasskeyProof, Of: c.ID.String()},
+		schemas.CreateCredential{Credential: *c},
+		event(v, "passkey.registered", c.UserID, map[string]string{"credentialId": c.ID.String()}))
 	d.Data = map[string]string{
 		"passkeyCredentialID":   c.ID.String(),
 		"passkeyCredentialName": c.Name,
 		"credentialCreatedAt":   c.CreatedAt.UTC().Format(time.RFC3339),
-	}
-	d.Changes = []schemas.Change{
-		schemas.CreateCredential{Credential: *c},
-		event(v, "passkey.registered", c.UserID, map[string]string{"credentialId": c.ID.String()}),
 	}
 	return d
 }

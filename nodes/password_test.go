@@ -221,32 +221,31 @@ func TestAssurance(t *testing.T) {
 	byPassword := authenticated(schemas.ACRPassword, "pwd")
 	isNew := func(v *engine.Visit) { v.Facts = engine.NewFacts(engine.New) }
 	tests := map[string]struct {
-		how     func(*engine.Visit, *engine.Decision, []string, string)
+		leave   func(v *engine.Visit, methods []string, acr string, by schemas.Proof, changes ...schemas.Change) *engine.Decision
 		visit   *engine.Visit
 		methods []string
 		acr     string
 		want    string
 	}{
-		"first proof":                           {recordProof, visit(), []string{"pwd"}, schemas.ACRPassword, "pwd " + schemas.ACRPassword},
-		"passkey after password":                {recordProof, visit(byPassword), []string{"pop"}, "phr", "pop mfa " + schemas.ACRMultiFactorPR},
-		"attested passkey after password":       {recordProof, visit(byPassword), []string{"hwk", "pop"}, "phrh", "hwk pop mfa " + schemas.ACRMultiFactorPRProtected},
-		"verifying passkey after password":      {recordProof, visit(byPassword), []string{"pop", "user", "mfa"}, schemas.ACRMultiFactorPR, "pop user mfa " + schemas.ACRMultiFactorPR},
-		"password after passkey":                {recordProof, visit(passkeyed), []string{"pwd"}, schemas.ACRPassword, "pwd mfa " + schemas.ACRMultiFactorPRProtected},
-		"synced passkey after a bound one":      {recordProof, visit(passkeyed), []string{"swk", "pop"}, "phr", "swk pop phrh"},
-		"a class not known here is the weakest": {recordProof, visit(authenticated("custom", "x")), []string{"pwd"}, schemas.ACRPassword, "pwd " + schemas.ACRPassword},
-		"a code after a password":               {recordProof, visit(byPassword), []string{"otp"}, schemas.ACROneTimeCode, "otp mfa " + schemas.ACRMultiFactor},
-		"a password after a code":               {recordProof, visit(authenticated(schemas.ACROneTimeCode, "otp")), []string{"pwd"}, schemas.ACRPassword, "pwd mfa " + schemas.ACRMultiFactor},
-		"a passkey after two factors":           {recordProof, visit(authenticated(schemas.ACRMultiFactor, "pwd", "otp", "mfa")), []string{"pop"}, "phr", "pop mfa " + schemas.ACRMultiFactorPR},
-		"a recovery code after a password":      {recordProof, visit(byPassword), []string{schemas.AMRRecovery}, schemas.ACRRecovery, "recovery mfa " + schemas.ACRMultiFactor},
-		"two things that are held":              {recordProof, visit(passkeyed), []string{"otp"}, schemas.ACROneTimeCode, "otp phrh"},
-		"enrolled by a new user":                {recordEnrolment, visit(isNew), []string{"hwk", "pop"}, "phrh", "hwk pop phrh"},
-		"second credential of a new user":       {recordEnrolment, visit(isNew, byPassword), []string{"hwk", "pop"}, "phrh", "hwk pop mfa " + schemas.ACRMultiFactorPRProtected},
-		"a password does not become a passkey":  {recordEnrolment, visit(byPassword), []string{"hwk", "pop"}, "phrh", schemas.ACRPassword},
-		"a passkey does not become a password":  {recordEnrolment, visit(passkeyed), []string{"pwd"}, schemas.ACRPassword, "phrh"},
+		"first proof":                           {leaveProven, visit(), []string{"pwd"}, schemas.ACRPassword, "pwd " + schemas.ACRPassword},
+		"passkey after password":                {leaveProven, visit(byPassword), []string{"pop"}, "phr", "pop mfa " + schemas.ACRMultiFactorPR},
+		"attested passkey after password":       {leaveProven, visit(byPassword), []string{"hwk", "pop"}, "phrh", "hwk pop mfa " + schemas.ACRMultiFactorPRProtected},
+		"verifying passkey after password":      {leaveProven, visit(byPassword), []string{"pop", "user", "mfa"}, schemas.ACRMultiFactorPR, "pop user mfa " + schemas.ACRMultiFactorPR},
+		"password after passkey":                {leaveProven, visit(passkeyed), []string{"pwd"}, schemas.ACRPassword, "pwd mfa " + schemas.ACRMultiFactorPRProtected},
+		"synced passkey after a bound one":      {leaveProven, visit(passkeyed), []string{"swk", "pop"}, "phr", "swk pop phrh"},
+		"a class not known here is the weakest": {leaveProven, visit(authenticated("custom", "x")), []string{"pwd"}, schemas.ACRPassword, "pwd " + schemas.ACRPassword},
+		"a code after a password":               {leaveProven, visit(byPassword), []string{"otp"}, schemas.ACROneTimeCode, "otp mfa " + schemas.ACRMultiFactor},
+		"a password after a code":               {leaveProven, visit(authenticated(schemas.ACROneTimeCode, "otp")), []string{"pwd"}, schemas.ACRPassword, "pwd mfa " + schemas.ACRMultiFactor},
+		"a passkey after two factors":           {leaveProven, visit(authenticated(schemas.ACRMultiFactor, "pwd", "otp", "mfa")), []string{"pop"}, "phr", "pop mfa " + schemas.ACRMultiFactorPR},
+		"a recovery code after a password":      {leaveProven, visit(byPassword), []string{schemas.AMRRecovery}, schemas.ACRRecovery, "recovery mfa " + schemas.ACRMultiFactor},
+		"two things that are held":              {leaveProven, visit(passkeyed), []string{"otp"}, schemas.ACROneTimeCode, "otp phrh"},
+		"enrolled by a new user":                {leaveEnrolled, visit(isNew), []string{"hwk", "pop"}, "phrh", "hwk pop phrh"},
+		"second credential of a new user":       {leaveEnrolled, visit(isNew, byPassword), []string{"hwk", "pop"}, "phrh", "hwk pop mfa " + schemas.ACRMultiFactorPRProtected},
+		"a password does not become a passkey":  {leaveEnrolled, visit(byPassword), []string{"hwk", "pop"}, "phrh", schemas.ACRPassword},
+		"a passkey does not become a password":  {leaveEnrolled, visit(passkeyed), []string{"pwd"}, schemas.ACRPassword, "phrh"},
 	}
 	for name, test := range tests {
-		d := &engine.Decision{}
-		test.how(test.visit, d, test.methods, test.acr)
+		d := test.leave(test.visit, test.methods, test.acr, schemas.Proof{})
 		if got := strings.TrimSpace(strings.Join(d.Methods, " ") + " " + d.ACR); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}

@@ -10,25 +10,20 @@ import (
 )
 
 func promptKind() *engine.Kind {
-	return &engine.Kind{
+	return configured(engine.Kind{
 		Name: "prompt",
 		Doc: "Shows a form and collects what the person enters. Its outcomes are its actions. " +
 			"An answer replaces the values of all inputs the form declares: what the action does not submit is forgotten.",
-		With: schemas.MustSchema("prompt", promptSchema),
 		Asks: true,
 		Outcomes: []engine.Outcome{{
 			Name: "<action>",
 			Doc:  "The person chose the action of this name. The required inputs it submits are certain afterwards.",
 		}},
-		New: newPrompt,
-	}
+	}, promptProperties, newPrompt, "actions")
 }
 
-const promptSchema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "required": ["actions"],
-  "properties": {
+// promptProperties are the properties of the configuration.
+const promptProperties = `
     "title": {"type": "string", "description": "The heading of the form."},
     "text": {"type": "string", "description": "A paragraph below the heading."},
     "inputs": {
@@ -39,11 +34,7 @@ const promptSchema = `{
         "additionalProperties": false,
         "required": ["identifier", "type"],
         "properties": {
-          "identifier": {
-            "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
-            "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
-            "description": "The name under which the value is sent and kept; unique in the form."
-          },
+          "identifier": {` + identifierSchema + `, "description": "The name under which the value is sent and kept; unique in the form."},
           "type": {
             "enum": ["TEXT_INPUT", "EMAIL_INPUT", "PASSWORD_INPUT", "OTP_INPUT", "PHONE_INPUT", "NUMBER_INPUT", "DATE_INPUT", "SELECT", "HIDDEN"],
             "description": "What the input takes. PASSWORD_INPUT and OTP_INPUT are secret: their values are used in the step that brought them, by the node that verifies or sets them, and never kept."
@@ -71,11 +62,7 @@ const promptSchema = `{
         "additionalProperties": false,
         "required": ["ref"],
         "properties": {
-          "ref": {
-            "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
-            "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
-            "description": "The name of the action and of the outcome; unique in the form."
-          },
+          "ref": {` + identifierSchema + `, "description": "The name of the action and of the outcome; unique in the form."},
           "label": {"type": "string", "description": "What the button says; by default the ref."},
           "inputs": {
             "type": "array", "uniqueItems": true, "x-unordered": true,
@@ -85,9 +72,7 @@ const promptSchema = `{
           "variant": {"type": "string", "description": "How the button looks; by default PRIMARY for the first action and SECONDARY for others."}
         }
       }
-    }
-  }
-}`
+    }`
 
 type promptWith struct {
 	Title   string         `json:"title,omitempty"`
@@ -108,13 +93,13 @@ func (a promptAction) submits(identifier string) bool {
 }
 
 type prompt struct {
+	node
 	promptWith
 	form form
 }
 
-func newPrompt(c *engine.Config) (engine.Executor, []schemas.Problem) {
-	with, found := configure[promptWith](c)
-	found = append(found, with.compile()...)
+func newPrompt(_ *engine.Config, with promptWith) (engine.Executor, []schemas.Problem) {
+	found := with.compile()
 	p := &prompt{promptWith: with, form: form{title: with.Title, text: with.Text, fields: with.Inputs}}
 	for _, a := range with.Actions {
 		b := button{ref: a.Ref, label: a.Label, variant: a.Variant}
@@ -123,6 +108,7 @@ func newPrompt(c *engine.Config) (engine.Executor, []schemas.Problem) {
 		}
 		p.form.buttons = append(p.form.buttons, b)
 	}
+	p.declare()
 	return p, found
 }
 
@@ -162,15 +148,16 @@ func (w *promptWith) compile() []schemas.Problem {
 	return found
 }
 
-// Outcomes returns the actions. Each replaces the value of every input of the form, including those
-// it does not submit: a client that passed the prompt as A must not continue as A after entering B.
-func (p *prompt) Outcomes() []engine.Outcome {
+// declare declares the inputs and the actions. Each action replaces the value of every input of the
+// form, including those it does not submit: a client that passed the prompt as A must not continue as
+// A after entering B.
+func (p *prompt) declare() {
+	p.collects = make(map[string]schemas.InputType, len(p.Inputs))
 	declared := make([]string, len(p.Inputs))
 	for i, f := range p.Inputs {
-		declared[i] = f.Identifier
+		declared[i], p.collects[f.Identifier] = f.Identifier, f.Type
 	}
-	outcomes := make([]engine.Outcome, len(p.Actions))
-	for i, a := range p.Actions {
+	for _, a := range p.Actions {
 		o := engine.Outcome{Name: a.Ref, Doc: "the person chose " + a.Ref, Withdraws: declared}
 		for _, f := range p.Inputs {
 			// A secret does not outlive its step, so it is never certain.
@@ -178,18 +165,8 @@ func (p *prompt) Outcomes() []engine.Outcome {
 				o.Establishes = append(o.Establishes, engine.InputFact(f.Identifier))
 			}
 		}
-		outcomes[i] = o
+		p.outcomes = append(p.outcomes, o)
 	}
-	return outcomes
-}
-
-// Collects returns the inputs and their types.
-func (p *prompt) Collects() map[string]schemas.InputType {
-	types := make(map[string]schemas.InputType, len(p.Inputs))
-	for _, f := range p.Inputs {
-		types[f.Identifier] = f.Type
-	}
-	return types
 }
 
 // Execute asks, and leaves by the action once all its inputs are valid.
@@ -215,9 +192,7 @@ func (p *prompt) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, 
 		setInput(d, f.Identifier, value)
 	}
 	if len(faults) > 0 {
-		ask := p.form.ask()
-		ask.FieldErrors = faults
-		return &engine.Decision{Ask: ask}, nil
+		return &engine.Decision{Ask: p.form.ask(faults...)}, nil
 	}
 	return d, nil
 }

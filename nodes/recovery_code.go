@@ -9,45 +9,32 @@ import (
 )
 
 func recoveryCodeKind(d Deps) *engine.Kind {
-	return &engine.Kind{
+	return configured(engine.Kind{
 		Name: "recovery-code",
 		Doc: "Accepts one of the user's recovery codes, from a user who was identified or has authenticated in this run. " +
 			"A code is good once. Alone it authenticates, as the weakest class there is; with a password it stands for a second factor. " +
 			"Lead on to a node that gives the user what they have lost, such as passkey-register.",
-		With:     schemas.MustSchema("recovery-code", recoveryCodeSchema),
 		Asks:     true,
 		Outcomes: append(recoveryCodeOutcomes(), alternativeOutcome()),
-		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newRecoveryCode(c, d) },
-	}
+	}, `
+    "input": {`+identifierSchema+`, "default": "recoveryCode", "description": "The identifier of the input for the code; by default 'recoveryCode'."},
+    "label": {"type": "string", "minLength": 1, "default": "Recovery code", "description": "The label of the input; by default 'Recovery code'."},`+alternativesProperty,
+		d.newRecoveryCode)
 }
 
 func recoveryCodeOutcomes() []engine.Outcome {
 	return []engine.Outcome{
 		withProof(engine.Outcome{
-			Name: "success", Doc: "the code is one of the user's, and is used up",
+			Name: successOutcome, Doc: "the code is one of the user's, and is used up",
 			Establishes: []engine.Fact{engine.User, engine.Authenticated},
 		}, []string{schemas.AMRRecovery}, schemas.ACRRecovery),
 		{
-			Name:     "failure",
+			Name:     failureOutcome,
 			Doc:      "the code is wrong or was used before, or the user does not exist or has none; the reply does not reveal which",
 			Optional: true,
 		},
 	}
 }
-
-const recoveryCodeSchema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "input": {
-      "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
-      "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
-      "default": "recoveryCode", "description": "The identifier of the input for the code; by default 'recoveryCode'."
-    },
-    "label": {"type": "string", "minLength": 1, "default": "Recovery code", "description": "The label of the input; by default 'Recovery code'."},
-    "alternatives": ` + alternativesSchema + `
-  }
-}`
 
 type recoveryCodeWith struct {
 	Input        string       `json:"input,omitempty"`
@@ -58,22 +45,16 @@ type recoveryCodeWith struct {
 type recoveryCode struct {
 	recoveryCodeWith
 	secretQuestion
-	deps Deps
 }
 
-func newRecoveryCode(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
-	with, found := configure[recoveryCodeWith](c)
-	q := newSecretQuestion(field{
+func (d Deps) newRecoveryCode(_ *engine.Config, with recoveryCodeWith) (engine.Executor, []schemas.Problem) {
+	q := d.newSecretQuestion(field{
 		Identifier: cmp.Or(with.Input, defaultRecoveryInput), Type: schemas.PasswordInput,
 		Label: cmp.Or(with.Label, "Recovery code"), Autocomplete: "one-time-code",
 	}, with.Alternatives.buttons()...)
-	return &recoveryCode{recoveryCodeWith: with, secretQuestion: q, deps: d},
-		append(found, with.Alternatives.check("success", "failure", submitAction)...)
-}
-
-// Outcomes adds the alternatives.
-func (r *recoveryCode) Outcomes() []engine.Outcome {
-	return append(recoveryCodeOutcomes(), r.Alternatives.outcomes()...)
+	outcomes, found := with.Alternatives.addTo(recoveryCodeOutcomes(), submitAction)
+	q.outcomes = outcomes
+	return &recoveryCode{with, q}, found
 }
 
 // Execute asks for a code if there is none, and checks it.
@@ -81,29 +62,16 @@ func (r *recoveryCode) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 	if d := r.Alternatives.leaveByAlternative(v); d != nil {
 		return d, nil
 	}
-	code := r.secret(v)
-	if code == "" {
-		return r.askAgain(v), nil
-	}
-	hash := HashRecoveryCode(code)
-	ok, err := r.deps.guessCode(ctx, v, func() (bool, error) {
+	const wrong = "the name or the code is not right, or the code was used before; check both and try again"
+	return r.verify(ctx, v, factorGuess(v), wrong, func(code string) (*engine.Decision, error) {
 		// For an unknown name the look-up finds nothing, and takes the same time.
-		has, err := r.deps.Factors.HasRecoveryCode(ctx, cmp.Or(v.Subject.UserID, v.Subject.Name), hash)
-		return has && v.Subject.Known(), err
+		hash := HashRecoveryCode(code)
+		has, err := r.deps.Store.HasRecoveryCode(ctx, cmp.Or(v.Subject.UserID, v.Subject.Name), hash)
+		if !has || !v.Subject.Known() || err != nil {
+			return nil, err
+		}
+		return leaveProven(v, []string{schemas.AMRRecovery}, schemas.ACRRecovery, schemas.ProofOfRecoveryCode(hash),
+			schemas.UseRecoveryCode{UserID: v.Subject.UserID, Hash: hash, At: v.Now},
+			proof(v, "recovery.used", v.Subject.UserID, nil)), nil
 	})
-	switch {
-	case err != nil:
-		return nil, err
-	case !ok:
-		return r.failed("the name or the code is not right, or the code was used before; check both and try again"), nil
-	}
-	d := engine.LeaveBy("success")
-	d.Drop = []string{r.input}
-	recordProof(v, d, []string{schemas.AMRRecovery}, schemas.ACRRecovery)
-	d.Proofs = []schemas.Proof{schemas.ProofOfRecoveryCode(hash)}
-	d.Changes = []schemas.Change{
-		schemas.UseRecoveryCode{UserID: v.Subject.UserID, Hash: hash, At: v.Now},
-		proof(v, "recovery.used", v.Subject.UserID, nil),
-	}
-	return d, nil
 }

@@ -16,36 +16,27 @@ import (
 )
 
 func recoveryCodesKind(d Deps) *engine.Kind {
-	return &engine.Kind{
+	return configured(engine.Kind{
 		Name: "recovery-codes",
 		Doc: "Gives the run's user ten recovery codes, each good once, for the day they lose everything else. They are shown this once, " +
 			"and count from when the person says that they have saved them; those from before are void then. " +
 			"The user must be new in this run or have authenticated in it.",
-		With:     schemas.MustSchema("recovery-codes", recoveryCodesSchema),
 		Asks:     true,
 		Needs:    ownUserNeeds("it would show an attacker the recovery codes of another user's account"),
 		Outcomes: orSkip(recoveryCodesOutcomes()),
-		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newRecoveryCodes(c, d) },
-	}
+	}, `
+    "title": {"type": "string", "minLength": 1, "default": "Save your recovery codes", "description": "The heading; by default 'Save your recovery codes'."},
+    "text": {"type": "string", "minLength": 1, "description": "What the codes are for, above them."},
+    "label": {"type": "string", "minLength": 1, "default": "I have saved them", "description": "What the button says; by default 'I have saved them'."},`+optionalProperty,
+		d.newRecoveryCodes)
 }
 
 func recoveryCodesOutcomes() []engine.Outcome {
 	return []engine.Outcome{
-		{Name: "success", Doc: "the user has new recovery codes, and no others", Establishes: []engine.Fact{engine.Credential, engine.Enrolled}},
+		{Name: successOutcome, Doc: "the user has new recovery codes, and no others", Establishes: []engine.Fact{engine.Credential, engine.Enrolled}},
 		keepsFactor(),
 	}
 }
-
-const recoveryCodesSchema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "title": {"type": "string", "minLength": 1, "default": "Save your recovery codes", "description": "The heading; by default 'Save your recovery codes'."},
-    "text": {"type": "string", "minLength": 1, "description": "What the codes are for, above them."},
-    "label": {"type": "string", "minLength": 1, "default": "I have saved them", "description": "What the button says; by default 'I have saved them'."},
-    "optional": {"type": "boolean", "default": false, "description": "Whether the person may decline; the node then has the outcome skip."}
-  }
-}`
 
 type recoveryCodesWith struct {
 	Title    string   `json:"title,omitempty"`
@@ -55,6 +46,7 @@ type recoveryCodesWith struct {
 }
 
 type recoveryCodes struct {
+	node
 	recoveryCodesWith
 	deps Deps
 	form form
@@ -63,18 +55,13 @@ type recoveryCodes struct {
 // savedAction is the action that activates the codes.
 const savedAction = "saved"
 
-func newRecoveryCodes(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
-	with, found := configure[recoveryCodesWith](c)
-	return &recoveryCodes{recoveryCodesWith: with, deps: d, form: form{
+func (d Deps) newRecoveryCodes(_ *engine.Config, with recoveryCodesWith) (engine.Executor, []schemas.Problem) {
+	outcomes := with.Optional.outcomes(recoveryCodesOutcomes())
+	return &recoveryCodes{node{outcomes: outcomes}, with, d, form{
 		title:   cmp.Or(with.Title, "Save your recovery codes"),
 		text:    cmp.Or(with.Text, "Each of these codes signs you in once if you lose your other sign-in methods. Keep them in a safe place: they are not shown again."),
 		buttons: append([]button{{ref: savedAction, label: cmp.Or(with.Label, "I have saved them")}}, with.Optional.buttons()...),
-	}}, found
-}
-
-// Outcomes includes skip only if the node is optional.
-func (r *recoveryCodes) Outcomes() []engine.Outcome {
-	return r.Optional.outcomes(recoveryCodesOutcomes())
+	}}, nil
 }
 
 // Execute shows codes, and stores them once the user has saved them.
@@ -102,10 +89,10 @@ func (r *recoveryCodes) show() (*engine.Decision, error) {
 		hashes[i] = HashRecoveryCode(code)
 		list.Components = append(list.Components, text(fmt.Sprintf("code_%d", i+1), code, "CODE"))
 	}
-	d := &engine.Decision{Ask: r.form.ask()}
+	f := r.form
+	f.shown = []schemas.Component{list}
+	d := &engine.Decision{Ask: f.ask()}
 	d.Ask.Data = map[string]string{"recoveryCodes": string(reported)}
-	last := len(d.Ask.Components) - 1 // the form
-	d.Ask.Components = slices.Insert(d.Ask.Components, last, list)
 	d.NodeState, err = json.Marshal(hashes)
 	return d, err
 }
@@ -115,7 +102,7 @@ func (r *recoveryCodes) given(v *engine.Visit) (*engine.Decision, error) {
 	if err := json.Unmarshal(v.NodeState, &hashes); err != nil {
 		return nil, err
 	}
-	d := engine.LeaveBy("success")
+	d := engine.LeaveBy(successOutcome)
 	d.Proofs = []schemas.Proof{schemas.ProofOfRecoveryCode(hashes[0])}
 	d.Changes = []schemas.Change{
 		schemas.SetRecoveryCodes{UserID: v.Subject.UserID, Hashes: hashes, At: v.Now},
@@ -127,10 +114,9 @@ func (r *recoveryCodes) given(v *engine.Visit) (*engine.Decision, error) {
 // A recovery code has 120 random bits, so a plain hash is sufficient for storage (NIST SP 800-63B
 // section 3.1.2.2 requires 112), in characters that are hard to confuse.
 const (
-	codeCount     = 10
-	codeBytes     = 15
-	codeAlphabet  = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-	codeGroupSize = 4
+	codeCount    = 10
+	codeBytes    = 15
+	codeAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 )
 
 // newCodes returns a set of recovery codes, such as 7K3M-9QWE-….
@@ -139,10 +125,15 @@ func newCodes() []string {
 	for i := range codes {
 		var random [codeBytes]byte
 		rand.Read(random[:]) // never fails
-		text := []byte(base32.NewEncoding(codeAlphabet).EncodeToString(random[:]))
-		codes[i] = string(bytes.Join(slices.Collect(slices.Chunk(text, codeGroupSize)), []byte("-")))
+		codes[i] = grouped(base32.NewEncoding(codeAlphabet).EncodeToString(random[:]), "-")
 	}
 	return codes
+}
+
+// grouped writes an ASCII text in groups of four characters, which are easier to copy.
+func grouped(text, separator string) string {
+	groups := slices.Collect(slices.Chunk([]byte(text), 4))
+	return string(bytes.Join(groups, []byte(separator)))
 }
 
 // HashRecoveryCode returns the stored hash of a recovery code, ignoring how it was typed.

@@ -32,19 +32,24 @@ import (
 // user for proofs and end as another.
 
 func sessionCheckKind(d Deps) *engine.Kind {
-	return &engine.Kind{
+	return configured(engine.Kind{
 		Name: "session-check",
 		Doc: "Signs in by the session that the browser has from an earlier sign-in, to whatever application. " +
 			"The user counts as authenticated by what they proved then, at the time they did. It asks nothing. " +
 			"By itself it demands the class that every other path through the flow proves, unless what follows makes up for it, " +
 			"at least urn:postern:acr:password, and what the flow guarantees. Set acr to demand another class, and methods to demand certain methods.",
-		With:     schemas.MustSchema("session-check", sessionCheckSchema),
 		Outcomes: sessionCheckOutcomes(),
-		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) {
-			with, found := configure[sessionCheckWith](c)
-			return newSessionCheck(with, c.Guarantees, d.Users), found
-		},
-	}
+	}, `
+    "methods": {
+      "type": "array", "minItems": 1, "uniqueItems": true, "x-unordered": true,
+      "description": "What the session's sign-in must have proved, all of it: authentication methods of RFC 8176. pwd is a password; otp a code of an authenticator app; recovery a recovery code; email a code sent by mail; pop a passkey of any sort, hwk an attested one that stays in hardware, swk one that is synced; user says that the passkey verified who used it; mfa that there were two factors. By default none in particular.",
+      "items": {"enum": ["pwd", "otp", "recovery", "email", "fed", "pop", "hwk", "swk", "user", "mfa"], "description": "A method."}
+    },
+    "acr": {
+      "enum": ["urn:postern:acr:vouched", "urn:postern:acr:recovery", "urn:postern:acr:otp", "urn:postern:acr:password", "urn:postern:acr:mfa", "phr", "phrh", "urn:postern:acr:mfa-phr", "urn:postern:acr:mfa-phrh"],
+      "description": "The class that the session's sign-in must satisfy: urn:postern:acr:vouched is a code sent by mail, or the word of another identity provider, urn:postern:acr:recovery a recovery code, urn:postern:acr:otp a one-time code alone, urn:postern:acr:password a password, or any passkey, urn:postern:acr:mfa two factors, phr a passkey, phrh an attested one that stays in hardware, urn:postern:acr:mfa-phr and urn:postern:acr:mfa-phrh two factors, one of them such a passkey. By default urn:postern:acr:password, or the class that every other path through the flow proves, if the run could else complete with less. A class that allows this is a finding of the rule session."
+    }`,
+		d.newSessionCheck)
 }
 
 const activeOutcome = "active"
@@ -64,22 +69,6 @@ func sessionCheckOutcomes() []engine.Outcome {
 	}
 }
 
-const sessionCheckSchema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "methods": {
-      "type": "array", "minItems": 1, "uniqueItems": true, "x-unordered": true,
-      "description": "What the session's sign-in must have proved, all of it: authentication methods of RFC 8176. pwd is a password; otp a code of an authenticator app; recovery a recovery code; email a code sent by mail; pop a passkey of any sort, hwk an attested one that stays in hardware, swk one that is synced; user says that the passkey verified who used it; mfa that there were two factors. By default none in particular.",
-      "items": {"enum": ["pwd", "otp", "recovery", "email", "fed", "pop", "hwk", "swk", "user", "mfa"], "description": "A method."}
-    },
-    "acr": {
-      "enum": ["urn:postern:acr:vouched", "urn:postern:acr:recovery", "urn:postern:acr:otp", "urn:postern:acr:password", "urn:postern:acr:mfa", "phr", "phrh", "urn:postern:acr:mfa-phr", "urn:postern:acr:mfa-phrh"],
-      "description": "The class that the session's sign-in must satisfy: urn:postern:acr:vouched is a code sent by mail, or the word of another identity provider, urn:postern:acr:recovery a recovery code, urn:postern:acr:otp a one-time code alone, urn:postern:acr:password a password, or any passkey, urn:postern:acr:mfa two factors, phr a passkey, phrh an attested one that stays in hardware, urn:postern:acr:mfa-phr and urn:postern:acr:mfa-phrh two factors, one of them such a passkey. By default urn:postern:acr:password, or the class that every other path through the flow proves, if the run could else complete with less. A class that allows this is a finding of the rule session."
-    }
-  }
-}`
-
 type sessionCheckWith struct {
 	Methods []string `json:"methods,omitempty"`
 	ACR     string   `json:"acr,omitempty"`
@@ -89,16 +78,16 @@ type sessionCheck struct {
 	methods  []string // the session must contain all of them
 	acr      string   // the class that the session must satisfy
 	explicit bool     // the configuration sets the class
-	users    Users
+	users    Store
 }
 
 // newSessionCheck requires what the configuration and the flow's guarantees require. Without a
 // configured class that is a password until RequireClass adds what the other paths prove.
-func newSessionCheck(with sessionCheckWith, g schemas.Guarantees, users Users) *sessionCheck {
+func (d Deps) newSessionCheck(c *engine.Config, with sessionCheckWith) (engine.Executor, []schemas.Problem) {
 	return &sessionCheck{
-		methods: slices.Concat(with.Methods, g.Methods()), explicit: with.ACR != "",
-		acr: schemas.CombineACRs(cmp.Or(with.ACR, schemas.ACRPassword), g.Class()), users: users,
-	}
+		methods: slices.Concat(with.Methods, c.Guarantees.Methods()), explicit: with.ACR != "",
+		acr: schemas.CombineACRs(cmp.Or(with.ACR, schemas.ACRPassword), c.Guarantees.Class()), users: d.Store,
+	}, nil
 }
 
 // ResumedOutcome returns the outcome that continues an earlier sign-in.

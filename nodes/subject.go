@@ -11,14 +11,14 @@ import (
 )
 
 // subjectUser returns the run's user: the one that it will create, or the stored one.
-func subjectUser(ctx context.Context, users Users, v *engine.Visit) (*schemas.User, error) {
+func (d Deps) subjectUser(ctx context.Context, v *engine.Visit) (*schemas.User, error) {
 	if v.Subject.Draft != nil {
 		return asPending(v, v.Subject.Draft), nil
 	}
 	if !v.Subject.Known() {
 		return nil, errors.New("the run came here without a user; the check of the flow should have refused it")
 	}
-	user, err := users.User(ctx, v.Subject.UserID)
+	user, err := d.Store.User(ctx, v.Subject.UserID)
 	if schemas.HasCode(err, schemas.CodeUserNotFound) {
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeUserNotFound,
 			"the user this run was about does not exist any more; start again")
@@ -64,8 +64,8 @@ func guessOf(v *engine.Visit, secret schemas.GuessedSecret, name string) schemas
 
 // passkeysOf returns a user's passkeys after this step commits: the stored ones and those that it
 // registers.
-func passkeysOf(ctx context.Context, stored Credentials, v *engine.Visit, userID string) ([]schemas.Credential, error) {
-	list, err := stored.Credentials(ctx, userID)
+func (d Deps) passkeysOf(ctx context.Context, v *engine.Visit, userID string) ([]schemas.Credential, error) {
+	list, err := d.Store.Credentials(ctx, userID)
 	if err != nil {
 		return nil, err
 	}
@@ -79,13 +79,13 @@ func passkeysOf(ctx context.Context, stored Credentials, v *engine.Visit, userID
 
 // passwordOf returns the hash of a user's password after this step commits, "" for none, and the id
 // of the password.
-func passwordOf(ctx context.Context, stored Passwords, v *engine.Visit, userID string) (hash, id string, err error) {
+func (d Deps) passwordOf(ctx context.Context, v *engine.Visit, userID string) (hash, id string, err error) {
 	for _, change := range slices.Backward(v.Pending) {
 		if c, ok := change.(schemas.SetPassword); ok && c.UserID == userID {
 			return c.Hash, c.ID, nil
 		}
 	}
-	hash, id, err = stored.PasswordHash(ctx, userID)
+	hash, id, err = d.Store.PasswordHash(ctx, userID)
 	if schemas.HasCode(err, schemas.CodeUserNotFound) { // not stored yet
 		return "", "", nil
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/totp"
@@ -12,46 +11,33 @@ import (
 )
 
 func totpRegisterKind(d Deps) *engine.Kind {
-	return &engine.Kind{
+	return configured(engine.Kind{
 		Name: "totp-register",
 		Doc: "Gives the run's user an authenticator app (RFC 6238): shows its key as a QR code and as text, and takes the first " +
 			"code for a proof that the app has it. The user must be new in this run or have authenticated in it. " +
 			"It does not authenticate: a new user also needs a password or a passkey.",
-		With:     schemas.MustSchema("totp-register", totpRegisterSchema),
 		Asks:     true,
 		Needs:    ownUserNeeds("it would add an authenticator app to another user's account"),
 		Outcomes: orSkip(totpRegisterOutcomes()),
-		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newTOTPRegister(c, d) },
-	}
+	}, `
+    "issuer": {"type": "string", "minLength": 1, "maxLength": 64, "description": "What the app calls this server; by default what authenticators call it: passkey.relying_party_name."},
+    "algorithm": {"enum": ["SHA1", "SHA256", "SHA512"], "default": "SHA1", "description": "The hash of the codes; by default SHA1, which every app knows. Many take a key with another and show wrong codes."},
+    "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "How many digits codes have; by default 6, which every app knows."},
+    "input": {`+identifierSchema+`, "default": "otp", "description": "The identifier of the input for the first code; by default 'otp'."},
+    "title": {"type": "string", "minLength": 1, "default": "Set up an authenticator app", "description": "The heading; by default 'Set up an authenticator app'."},
+    "text": {"type": "string", "minLength": 1, "description": "What the person is to do, above the QR code."},`+optionalProperty,
+		d.newTOTPRegister)
 }
 
 func totpRegisterOutcomes() []engine.Outcome {
 	return []engine.Outcome{
 		{
-			Name: "success", Doc: "the user has an authenticator app, in place of the one before",
+			Name: successOutcome, Doc: "the user has an authenticator app, in place of the one before",
 			Establishes: []engine.Fact{engine.Credential, engine.Enrolled},
 		},
 		keepsFactor(),
 	}
 }
-
-const totpRegisterSchema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "issuer": {"type": "string", "minLength": 1, "maxLength": 64, "description": "What the app calls this server; by default what authenticators call it: passkey.relying_party_name."},
-    "algorithm": {"enum": ["SHA1", "SHA256", "SHA512"], "default": "SHA1", "description": "The hash of the codes; by default SHA1, which every app knows. Many take a key with another and show wrong codes."},
-    "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "How many digits codes have; by default 6, which every app knows."},
-    "input": {
-      "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
-      "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
-      "default": "otp", "description": "The identifier of the input for the first code; by default 'otp'."
-    },
-    "title": {"type": "string", "minLength": 1, "default": "Set up an authenticator app", "description": "The heading; by default 'Set up an authenticator app'."},
-    "text": {"type": "string", "minLength": 1, "description": "What the person is to do, above the QR code."},
-    "optional": {"type": "boolean", "default": false, "description": "Whether the person may decline; the node then has the outcome skip."}
-  }
-}`
 
 type totpRegisterWith struct {
 	Issuer    string   `json:"issuer,omitempty"`
@@ -66,27 +52,14 @@ type totpRegisterWith struct {
 type totpRegister struct {
 	totpRegisterWith
 	secretQuestion
-	deps Deps
 }
 
-func newTOTPRegister(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
-	with, found := configure[totpRegisterWith](c)
-	t := &totpRegister{totpRegisterWith: with, deps: d, secretQuestion: newCodeQuestion(with.Input, with.Optional.buttons()...)}
-	t.form.title = cmp.Or(with.Title, "Set up an authenticator app")
-	t.form.text = cmp.Or(with.Text, "Scan this with your authenticator app, or type the key into it. Then enter the code that it shows.")
-	return t, found
-}
-
-// newCodeQuestion asks for a code of an authenticator app.
-func newCodeQuestion(input string, others ...button) secretQuestion {
-	return newSecretQuestion(field{
-		Identifier: cmp.Or(input, defaultCodeInput), Type: schemas.OTPInput, Label: "Code of your authenticator app", Autocomplete: "one-time-code",
-	}, others...)
-}
-
-// Outcomes includes skip only if the node is optional.
-func (t *totpRegister) Outcomes() []engine.Outcome {
-	return t.Optional.outcomes(totpRegisterOutcomes())
+func (d Deps) newTOTPRegister(_ *engine.Config, with totpRegisterWith) (engine.Executor, []schemas.Problem) {
+	q := d.newCodeQuestion(with.Input, "", with.Optional.buttons()...)
+	q.form.title = cmp.Or(with.Title, "Set up an authenticator app")
+	q.form.text = cmp.Or(with.Text, "Scan this with your authenticator app, or type the key into it. Then enter the code that it shows.")
+	q.outcomes = with.Optional.outcomes(totpRegisterOutcomes())
+	return &totpRegister{with, q}, nil
 }
 
 // Execute offers a key until its first code arrives.
@@ -103,7 +76,7 @@ func (t *totpRegister) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 // offer shows the key. Clients that render themselves get the URI under totpURI and the key under
 // totpSecret.
 func (t *totpRegister) offer(ctx context.Context, v *engine.Visit, key totp.Key, fault string) (*engine.Decision, error) {
-	user, err := subjectUser(ctx, t.deps.Users, v)
+	user, err := t.deps.subjectUser(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -112,18 +85,15 @@ func (t *totpRegister) offer(ctx context.Context, v *engine.Visit, key totp.Key,
 	if err != nil {
 		return nil, err
 	}
-	d := t.ask(fault)
-	if d.NodeState, err = json.Marshal(key); err != nil {
-		return nil, err
-	}
-	d.Ask.Data = map[string]string{"totpURI": uri, "totpSecret": key.Secret}
-	shown := []schemas.Component{
+	q := t.secretQuestion
+	q.form.shown = []schemas.Component{
 		{ID: "totp_picture", Type: schemas.ImageComponent, Src: picture, Label: "QR code", Variant: "CODE"},
-		text("totp_secret", grouped(key.Secret), "CODE"),
+		text("totp_secret", grouped(key.Secret, " "), "CODE"),
 	}
-	last := len(d.Ask.Components) - 1 // the form
-	d.Ask.Components = slices.Insert(d.Ask.Components, last, shown...)
-	return d, nil
+	d := q.ask(fault)
+	d.Ask.Data = map[string]string{"totpURI": uri, "totpSecret": key.Secret}
+	d.NodeState, err = json.Marshal(key)
+	return d, err
 }
 
 // finish checks the first code. A wrong one does not count as a guess: the user sees the key.
@@ -152,7 +122,7 @@ func (t *totpRegister) registered(v *engine.Visit, key totp.Key, step int64) (*e
 		return nil, err
 	}
 	app.LastStep, app.CreatedAt = step, v.Now
-	d := engine.LeaveBy("success")
+	d := engine.LeaveBy(successOutcome)
 	d.Drop = []string{t.input}
 	d.Proofs = []schemas.Proof{schemas.ProofOfTOTP(&app)}
 	if v.Authentication != nil && v.Facts.Has(engine.New) {
@@ -163,16 +133,4 @@ func (t *totpRegister) registered(v *engine.Visit, key totp.Key, step int64) (*e
 		event(v, "totp.registered", v.Subject.UserID, nil),
 	}
 	return d, nil
-}
-
-// grouped writes a text in groups of four characters, which are easier to copy.
-func grouped(text string) string {
-	var groups []byte
-	for i := range len(text) {
-		if i > 0 && i%4 == 0 {
-			groups = append(groups, ' ')
-		}
-		groups = append(groups, text[i])
-	}
-	return string(groups)
 }

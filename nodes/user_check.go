@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strings"
 
@@ -9,55 +10,30 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// refuse returns why the user cannot be created, at the inputs of the attributes; nil if it can.
-func (u *userCreate) refuse(ctx context.Context, draft *schemas.User) (*schemas.Error, error) {
-	unfit, taken, err := u.checkNames(ctx, draft)
-	if err != nil {
-		return nil, err
-	}
-	misfit, err := u.checkType(ctx, draft)
-	if err != nil {
-		return nil, err
-	}
-	reported := slices.Concat(unfit, taken)
-	for _, p := range misfit {
-		if !slices.ContainsFunc(reported, func(q schemas.Problem) bool { return p.Path == q.Path }) {
-			reported = append(reported, p)
-		}
-	}
-	switch {
-	case len(unfit) > 0:
-		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidIdentifier,
-			"this cannot be the name of an account; choose another").WithProblems(reported), nil
-	case len(taken) > 0:
-		return schemas.Errorf(schemas.Invalid, schemas.CodeAttributeTaken,
-			"another user has this already; choose another, or sign in if it is you").WithProblems(reported), nil
-	case len(reported) > 0:
-		return schemas.Errorf(schemas.Invalid, schemas.CodeUserDoesNotFit,
-			"some of what was entered does not fit; change what is marked").WithProblems(reported), nil
-	}
-	return nil, nil
+// attestedAttribute reports whether the server decides the attribute: whether an address is
+// verified.
+func attestedAttribute(attribute string) bool {
+	return attribute == "email_verified" || attribute == "phone_number_verified"
 }
 
-// checkNames finds identifying attributes that are not allowed, or that belong to another user.
-func (u *userCreate) checkNames(ctx context.Context, draft *schemas.User) (unfit, taken []schemas.Problem, err error) {
+// checkNames finds identifying attributes among the given ones that are not allowed, or that belong
+// to another user. The path of a problem is the attribute.
+func (d Deps) checkNames(ctx context.Context, user *schemas.User, given map[string]any) (unfit, taken []schemas.Problem, err error) {
 	for _, attribute := range schemas.IdentifyingAttributes() {
-		value := draft.Text(attribute)
-		if value == "" {
+		value := user.Text(attribute)
+		if _, is := given[attribute]; !is || value == "" {
 			continue
 		}
-		at := schemas.Problem{Path: u.from[attribute]}
-		if at.Message = checkName(draft, attribute); at.Message != "" {
-			unfit = append(unfit, at)
+		if wrong := checkName(user, attribute); wrong != "" {
+			unfit = append(unfit, schemas.Problem{Path: attribute, Message: wrong})
 			continue
 		}
-		used, err := isTakenByOther(ctx, u.users, draft, value)
+		used, err := d.isTakenByOther(ctx, user, value)
 		if err != nil {
 			return nil, nil, err
 		}
 		if used {
-			at.Message = "This " + attribute + " is taken."
-			taken = append(taken, at)
+			taken = append(taken, schemas.Problem{Path: attribute, Message: "This " + attribute + " is taken."})
 		}
 	}
 	return unfit, taken, nil
@@ -79,22 +55,17 @@ func checkName(u *schemas.User, attribute string) string {
 	return ""
 }
 
-// checkType finds what does not fit the user's type. A fault that comes from no input is returned
-// as the error, because the user cannot correct it.
-func (u *userCreate) checkType(ctx context.Context, draft *schemas.User) ([]schemas.Problem, error) {
-	err := u.kinds.CheckUser(ctx, draft)
+// checkType returns what does not fit the user's type, as sentences, with the error that reports it.
+func (d Deps) checkType(ctx context.Context, user *schemas.User) ([]schemas.Problem, error) {
+	err := d.Directory.CheckUser(ctx, user)
 	if !schemas.HasCode(err, schemas.CodeUserDoesNotFit) {
 		return nil, err
 	}
-	var misfit []schemas.Problem
-	for _, p := range schemas.AsError(err).Errors {
-		identifier := u.inputOf(p.Path)
-		if identifier == "" {
-			return nil, err
-		}
-		misfit = append(misfit, schemas.Problem{Path: identifier, Message: capitalize(p.Message)})
+	misfit := slices.Clone(schemas.AsError(err).Errors)
+	for i := range misfit {
+		misfit[i].Message = capitalize(misfit[i].Message)
 	}
-	return misfit, nil
+	return misfit, err
 }
 
 // failsOnUserType ends the run with an error that the user cannot correct: the flow
@@ -107,20 +78,25 @@ func failsOnUserType(err error) (*engine.Decision, error) {
 	return nil, err
 }
 
-// inputOf returns the input of the attribute at the path, or "".
-func (u *userCreate) inputOf(path string) string {
-	for attribute, identifier := range u.from {
-		if isBelow(path, attribute) {
-			return identifier
+// attributeAt returns the attribute that a path is of, or of a part of it; "" for none of them.
+func attributeAt(path string, attributes iter.Seq[string]) string {
+	for attribute := range attributes {
+		rest, ok := strings.CutPrefix(path, schemas.MemberPath("", attribute))
+		if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return attribute
 		}
 	}
 	return ""
 }
 
-// isBelow reports whether a path is that of an attribute or of a part of it.
-func isBelow(path, attribute string) bool {
-	rest, ok := strings.CutPrefix(path, schemas.MemberPath("", attribute))
-	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+// firstOfEach returns the first problem at each path.
+func firstOfEach(list []schemas.Problem) []schemas.Problem {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(list, func(p schemas.Problem) bool {
+		again := seen[p.Path]
+		seen[p.Path] = true
+		return again
+	})
 }
 
 // capitalize writes the message of a problem as a sentence.
@@ -134,9 +110,9 @@ func capitalize(words string) string {
 // isTakenByOther reports whether the value identifies another user in the identifier scope of u,
 // under any identifying attribute: a username that equals another user's email address would
 // identify the wrong user in sign-ins that accept either.
-func isTakenByOther(ctx context.Context, users Users, u *schemas.User, value string) (bool, error) {
+func (d Deps) isTakenByOther(ctx context.Context, u *schemas.User, value string) (bool, error) {
 	for _, attribute := range schemas.IdentifyingAttributes() {
-		switch found, err := users.UserByAttribute(ctx, u.Type, attribute, value); {
+		switch found, err := d.Store.UserByAttribute(ctx, u.Type, attribute, value); {
 		case err == nil && found.ID != u.ID:
 			return true, nil
 		case err != nil && !schemas.HasCode(err, schemas.CodeUserNotFound):

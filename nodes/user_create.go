@@ -12,14 +12,25 @@ import (
 )
 
 func userCreateKind(d Deps) *engine.Kind {
-	return &engine.Kind{
+	return configured(engine.Kind{
 		Name: "user-create",
 		Doc: "Makes a user out of collected inputs. The user is stored together with the first thing that " +
 			"concerns it, or when the run completes: an abandoned registration leaves nothing behind.",
-		With:     schemas.MustSchema("user-create", userCreateSchema),
 		Outcomes: userCreateOutcomes(),
-		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newUserCreate(c, d) },
-	}
+	}, `
+    "type": {"type": "string", "minLength": 1, "description": "The user type; by default Person, or the first that the application allows."},
+    "ouId": {"type": "string", "minLength": 1, "description": "The organization unit; by default that of the application."},
+    "attributes": {
+      "type": "object", "minProperties": 1,
+      "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "an attribute name of letters, digits, dots, dashes and underscores"},
+      "description": "Which input each attribute takes its value from. By default every input that is named like a standard profile attribute (username, email, given_name …) becomes that attribute.",
+      "additionalProperties": {"type": "string", "minLength": 1, "description": "The identifier of an input."}
+    },
+    "identifiedBy": {
+      "enum": ["username", "email"],
+      "description": "The attribute that the user must have, to be found by; by default username or email, whichever there is."
+    }`,
+		d.newUserCreate)
 }
 
 func userCreateOutcomes() []engine.Outcome {
@@ -32,25 +43,6 @@ func userCreateOutcomes() []engine.Outcome {
 	}
 }
 
-const userCreateSchema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "type": {"type": "string", "minLength": 1, "description": "The user type; by default Person, or the first that the application allows."},
-    "ouId": {"type": "string", "minLength": 1, "description": "The organization unit; by default that of the application."},
-    "attributes": {
-      "type": "object", "minProperties": 1,
-      "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "an attribute name of letters, digits, dots, dashes and underscores"},
-      "description": "Which input each attribute takes its value from. By default every input that is named like a standard profile attribute (username, email, given_name …) becomes that attribute.",
-      "additionalProperties": {"type": "string", "minLength": 1, "description": "The identifier of an input."}
-    },
-    "identifiedBy": {
-      "enum": ["username", "email"],
-      "description": "The attribute that the user must have, to be found by; by default username or email, whichever there is."
-    }
-  }
-}`
-
 type userCreateWith struct {
 	Type         string            `json:"type,omitempty"`
 	OUID         string            `json:"ouId,omitempty"`
@@ -59,9 +51,9 @@ type userCreateWith struct {
 }
 
 type userCreate struct {
+	node
 	userCreateWith
-	users Users
-	kinds Types
+	deps Deps
 	// from is Attributes or its default.
 	from map[string]string
 	// identifying lists the attributes that identify a user, who must have at least one.
@@ -69,12 +61,12 @@ type userCreate struct {
 	types       map[string]schemas.InputType
 }
 
-func newUserCreate(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
-	with, found := configure[userCreateWith](c)
-	u := &userCreate{userCreateWith: with, users: d.Users, kinds: d.Types, from: with.Attributes, types: c.Inputs}
+func (d Deps) newUserCreate(c *engine.Config, with userCreateWith) (engine.Executor, []schemas.Problem) {
+	u := &userCreate{userCreateWith: with, deps: d, from: with.Attributes, types: c.Inputs}
 	if u.from == nil {
 		u.from = defaultAttributes(c)
 	}
+	var found []schemas.Problem
 	for _, attribute := range slices.Sorted(maps.Keys(with.Attributes)) {
 		path := schemas.JoinPath("attributes", attribute)
 		if attestedAttribute(attribute) {
@@ -91,6 +83,11 @@ func newUserCreate(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem
 		found = append(found, problem("", "a user without %s could never be found again; "+
 			"collect it in a prompt before this node, or name its input under attributes", identifiers(with.IdentifiedBy)))
 	}
+	u.needs, u.outcomes = u.requirements(), userCreateOutcomes()
+	u.reveals = "which names and addresses are taken; no flow that makes users can keep it from those who sign up"
+	if input := u.from["username"]; input != "" { // a user with a username can be found again
+		u.outcomes[0].EstablishesGiven = map[engine.Fact][]engine.Fact{engine.InputFact(input): {engine.Findable}}
+	}
 	return u, found
 }
 
@@ -105,24 +102,15 @@ func identifiers(chosen string) string {
 func defaultAttributes(c *engine.Config) map[string]string {
 	from := map[string]string{}
 	for identifier, t := range c.Inputs {
-		if isEnterable(identifier) && !t.Secret() {
+		if slices.Contains(schemas.ProfileAttributes(), identifier) && !attestedAttribute(identifier) && !t.Secret() {
 			from[identifier] = identifier
 		}
 	}
 	return from
 }
 
-// Outcomes establishes that a user with a username can be found again.
-func (u *userCreate) Outcomes() []engine.Outcome {
-	outcomes := userCreateOutcomes()
-	if input := u.from["username"]; input != "" {
-		outcomes[0].EstablishesGiven = map[engine.Fact][]engine.Fact{engine.InputFact(input): {engine.Findable}}
-	}
-	return outcomes
-}
-
-// Needs requires the inputs of the configuration, and one that identifies.
-func (u *userCreate) Needs() []engine.Need {
+// requirements are the inputs of the configuration, and one that identifies.
+func (u *userCreate) requirements() []engine.Need {
 	var needs []engine.Need
 	for _, attribute := range slices.Sorted(maps.Keys(u.Attributes)) {
 		needs = append(needs, engine.Need{
@@ -143,11 +131,6 @@ func (u *userCreate) Needs() []engine.Need {
 		identify.AnyOf = append(identify.AnyOf, engine.InputFact(u.from[attribute]))
 	}
 	return append(needs, identify)
-}
-
-// Reveals reports that a sign-up reveals which names are taken.
-func (u *userCreate) Reveals() string {
-	return "which names and addresses are taken; no flow that makes users can keep it from those who sign up"
 }
 
 // Execute drafts the user if it fits its type and its identifying attributes are free. Another user
@@ -175,6 +158,40 @@ func (u *userCreate) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 	d := engine.LeaveBy("created")
 	d.Subject = &engine.Subject{UserID: draft.ID, Draft: draft}
 	return d, nil
+}
+
+// refuse returns why the user cannot be created, at the inputs of the attributes; nil if it can. A
+// fault that comes from no input is returned as the error, because the user cannot correct it.
+func (u *userCreate) refuse(ctx context.Context, draft *schemas.User) (*schemas.Error, error) {
+	unfit, taken, err := u.deps.checkNames(ctx, draft, draft.Attributes)
+	if err != nil {
+		return nil, err
+	}
+	misfit, err := u.deps.checkType(ctx, draft)
+	if err != nil && misfit == nil {
+		return nil, err
+	}
+	reported := slices.Concat(unfit, taken, misfit)
+	for i := range reported {
+		attribute := attributeAt(reported[i].Path, maps.Keys(u.from))
+		if attribute == "" {
+			return nil, err
+		}
+		reported[i].Path = u.from[attribute]
+	}
+	reported = firstOfEach(reported)
+	switch {
+	case len(unfit) > 0:
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidIdentifier,
+			"this cannot be the name of an account; choose another").WithProblems(reported), nil
+	case len(taken) > 0:
+		return schemas.Errorf(schemas.Invalid, schemas.CodeAttributeTaken,
+			"another user has this already; choose another, or sign in if it is you").WithProblems(reported), nil
+	case len(reported) > 0:
+		return schemas.Errorf(schemas.Invalid, schemas.CodeUserDoesNotFit,
+			"some of what was entered does not fit; change what is marked").WithProblems(reported), nil
+	}
+	return nil, nil
 }
 
 func (u *userCreate) attributes(v *engine.Visit) map[string]any {

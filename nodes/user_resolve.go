@@ -8,28 +8,12 @@ import (
 )
 
 func userResolveKind(d Deps) *engine.Kind {
-	return &engine.Kind{
+	return configured(engine.Kind{
 		Name: "user-resolve",
 		Doc: "Finds the user that a collected input identifies. The user is only identified: " +
 			"another person may have entered the name.",
-		With:     schemas.MustSchema("user-resolve", userResolveSchema),
 		Outcomes: userResolveOutcomes(),
-		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newUserResolve(c, d.Users) },
-	}
-}
-
-func userResolveOutcomes() []engine.Outcome {
-	return []engine.Outcome{
-		{Name: "found", Doc: "there is such a user", NewSubject: true, Establishes: []engine.Fact{engine.User}},
-		{Name: "missing", Doc: "there is no such user", NewSubject: true},
-	}
-}
-
-const userResolveSchema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "required": ["by", "from"],
-  "properties": {
+	}, `
     "by": {
       "type": "array", "minItems": 1, "uniqueItems": true,
       "description": "The attributes to look the user up by; the first that matches counts.",
@@ -39,9 +23,16 @@ const userResolveSchema = `{
     "conceal": {
       "type": "boolean",
       "default": false, "description": "Whether to keep from the client that there is no such user. Both outcomes must then lead to the same node, and everything after carries on as if there were one."
-    }
-  }
-}`
+    }`,
+		d.newUserResolve, "by", "from")
+}
+
+func userResolveOutcomes() []engine.Outcome {
+	return []engine.Outcome{
+		{Name: "found", Doc: "there is such a user", NewSubject: true, Establishes: []engine.Fact{engine.User}},
+		{Name: "missing", Doc: "there is no such user", NewSubject: true},
+	}
+}
 
 type userResolveWith struct {
 	By      []string `json:"by"`
@@ -50,50 +41,36 @@ type userResolveWith struct {
 }
 
 type userResolve struct {
+	node
 	userResolveWith
-	users Users
+	users Store
 }
 
-func newUserResolve(c *engine.Config, users Users) (engine.Executor, []schemas.Problem) {
-	with, found := configure[userResolveWith](c)
-	found = append(found, checkInput(c, "from", with.From)...)
-	next := c.Node.Next
-	if with.Conceal && next.By != nil && next.By["found"] != next.By["missing"] {
-		found = append(found, problem("conceal", "conceal hides whether the user exists, "+
-			"but found leads to %q and missing to %q; lead both to one node, or leave conceal out",
-			next.By["found"], next.By["missing"]))
-	}
-	return &userResolve{userResolveWith: with, users: users}, found
-}
-
-// Needs requires a value for the input.
-func (r *userResolve) Needs() []engine.Need {
-	return []engine.Need{{
-		AnyOf: []engine.Fact{engine.InputFact(r.From)},
+// newUserResolve declares which input identified the user, and that the outcome reveals whether the
+// user exists. If that is concealed, the run continues without a user as if there were one.
+func (d Deps) newUserResolve(c *engine.Config, with userResolveWith) (engine.Executor, []schemas.Problem) {
+	r := &userResolve{userResolveWith: with, users: d.Store}
+	r.needs = []engine.Need{{
+		AnyOf: []engine.Fact{engine.InputFact(with.From)},
 		Why:   "without it there is no user to look for",
 		Fix:   "lead only actions here that submit the input, and make it required in its prompt",
 		Path:  "with.from",
 	}}
-}
-
-// Reveals reports that the outcome reveals whether the user exists.
-func (r *userResolve) Reveals() string {
-	if r.Conceal {
-		return ""
-	}
-	return "whether the name is found; set conceal: true and lead both outcomes to one node"
-}
-
-// Outcomes establishes which input identified the user. If concealed, the run continues without a
-// user as if there were one.
-func (r *userResolve) Outcomes() []engine.Outcome {
-	outcomes := userResolveOutcomes()
-	for i := range outcomes {
-		if outcomes[i].Name == "found" || r.Conceal {
-			outcomes[i].Establishes = append(outcomes[i].Establishes, engine.ClaimFact(r.From))
+	r.outcomes = userResolveOutcomes()
+	for i := range r.outcomes {
+		if r.outcomes[i].Name == "found" || with.Conceal {
+			r.outcomes[i].Establishes = append(r.outcomes[i].Establishes, engine.ClaimFact(with.From))
 		}
 	}
-	return outcomes
+	found, next := checkInput(c, "from", with.From), c.Node.Next
+	if !with.Conceal {
+		r.reveals = "whether the name is found; set conceal: true and lead both outcomes to one node"
+	} else if next.By != nil && next.By["found"] != next.By["missing"] {
+		found = append(found, problem("conceal", "conceal hides whether the user exists, "+
+			"but found leads to %q and missing to %q; lead both to one node, or leave conceal out",
+			next.By["found"], next.By["missing"]))
+	}
+	return r, found
 }
 
 // Execute looks the user up.

@@ -150,11 +150,9 @@ func (h *app) build(ctx context.Context) error {
 		return err
 	}
 	h.kinds = nodes.Kinds(nodes.Deps{
-		Users: h.store, Types: h.directory, Passwords: h.store, Credentials: h.store, Permissions: h.store,
-		Factors: h.store, Identities: h.directory, Box: h.ciphers.factors, Name: cfg.Passkey.RelyingPartyName,
-		Consents: h.store, Requests: h.store, ScopeNames: h.directory,
+		Store: h.store, Directory: h.directory, Box: h.ciphers.factors, Name: cfg.Passkey.RelyingPartyName,
 		Hasher: h.passwords, Policy: policy, Guesses: h.throttle, Mails: h.mailer(), Targets: h.targets, Asserter: h.tokens, Ceremonies: h.passkeys,
-		Federation: h.federation, Clients: h.directory, GateURL: cfg.GateURL(),
+		Federation: h.federation, GateURL: cfg.GateURL(),
 		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: h.encryption.derived[purposeDecoys],
 	})
 	h.catalog = flows.NewCatalog(h.store, h.kinds)

@@ -97,8 +97,8 @@ func (w *environment) reset(ctx context.Context, s Scenario) error {
 // environment.
 func (w *environment) kinds() engine.Kinds {
 	return nodes.Kinds(nodes.Deps{
-		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, ScopeNames: w, Hasher: w.hasher, Asserter: claims{},
-		Factors: w, Identities: w, Federation: w.relyingParty, Clients: w, Mails: w, Targets: fakeServices{w}, Box: plainCipher{}, Name: "Example",
+		Store: w, Directory: w, Hasher: w.hasher, Asserter: claims{},
+		Federation: w.relyingParty, Mails: w, Targets: fakeServices{w}, Box: plainCipher{}, Name: "Example",
 		Ceremonies: w.ceremonies, BaseURL: origin, DecoySecret: make([]byte, 32),
 	})
 }

@@ -24,26 +24,17 @@ const (
 	userHandleInput        = "userHandle"
 )
 
-// passkeyQuestion is a step that a passkey answers. The first button starts the ceremony; required
-// inputs come with the browser's answer.
-type passkeyQuestion struct {
-	label              string
-	required, optional []string
-	others             []button
+// newPasskeyForm returns the form of a step that a passkey answers. The first button starts the
+// ceremony; the fields come with the browser's answer.
+func newPasskeyForm(label string, fields []field, others []button) form {
+	return form{fields: fields, buttons: append([]button{{ref: passkeyAction, label: label, event: schemas.TriggerEvent}}, others...)}
 }
 
-// ask offers the options under name in data. The session stays with the node: a client that could
-// read it could answer it twice.
+// askPasskey offers the options under name in data. The session stays with the node: a client that
+// could read it could answer it twice.
 //
 // An answer can leave out the action, because the inputs identify it.
-func (q passkeyQuestion) ask(name string, options, session json.RawMessage) *engine.Decision {
-	f := form{buttons: append([]button{{ref: passkeyAction, label: q.label, event: schemas.TriggerEvent}}, q.others...)}
-	for _, identifier := range q.required {
-		f.fields = append(f.fields, field{Identifier: identifier, Type: schemas.HiddenInput, Required: true})
-	}
-	for _, identifier := range q.optional {
-		f.fields = append(f.fields, field{Identifier: identifier, Type: schemas.HiddenInput})
-	}
+func (f form) askPasskey(name string, options, session json.RawMessage) *engine.Decision {
 	ask := f.ask()
 	ask.Implicit = true
 	ask.Data = map[string]string{name: string(options)}
@@ -52,8 +43,8 @@ func (q passkeyQuestion) ask(name string, options, session json.RawMessage) *eng
 
 // isAnswered reports whether the answer contains any of the browser's values. Without them the
 // client wants to start the ceremony.
-func (q passkeyQuestion) isAnswered(a *engine.Answer) bool {
-	return slices.ContainsFunc(q.required, func(identifier string) bool { return a.Inputs[identifier] != "" })
+func (f form) isAnswered(a *engine.Answer) bool {
+	return a != nil && slices.ContainsFunc(f.fields, func(in field) bool { return in.Required && a.Inputs[in.Identifier] != "" })
 }
 
 // ceremonyFailure converts a failed ceremony to the outcome failure with its reason. Other errors
@@ -63,9 +54,12 @@ func ceremonyFailure(err error) (*engine.Decision, error) {
 	if e.Class != schemas.Invalid && e.Class != schemas.Conflict {
 		return nil, err
 	}
-	d := engine.LeaveBy("failure")
-	d.Notice, d.Failed = e, true
-	return d, nil
+	return leaveFailed(e), nil
+}
+
+// leaveFailed leaves by failure after a failed attempt to prove something.
+func leaveFailed(why *schemas.Error) *engine.Decision {
+	return &engine.Decision{Outcome: failureOutcome, Failed: true, Notice: why}
 }
 
 // allowedOrigins returns the origins that the application adds to the configured ones.

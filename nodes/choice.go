@@ -1,0 +1,100 @@
+package nodes
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// alternatives are further choices at a node, each with an outcome of its own name.
+type alternatives []alternative
+
+type alternative struct {
+	Ref   string `json:"ref"`
+	Label string `json:"label,omitempty"`
+}
+
+// alternativesProperty is the JSON Schema of the member alternatives.
+const alternativesProperty = `
+    "alternatives": {
+      "type": "array", "minItems": 1,
+      "description": "Other ways to go on, each an outcome of its own name.",
+      "items": {
+        "type": "object", "description": "One other way.",
+        "additionalProperties": false,
+        "required": ["ref"],
+        "properties": {
+          "ref": {` + identifierSchema + `, "description": "The name of the action and of the outcome."},
+          "label": {"type": "string", "minLength": 1, "description": "What the button says; by default the ref."}
+        }
+      }
+    }`
+
+// alternativeOutcome documents the outcomes of alternatives.
+func alternativeOutcome() engine.Outcome {
+	return engine.Outcome{Name: "<alternative>", Doc: "the person chose the alternative of this name"}
+}
+
+// addTo adds the outcomes to those of a node, and reports names that the node already uses, for
+// outcomes or for actions.
+func (list alternatives) addTo(outcomes []engine.Outcome, actions ...string) ([]engine.Outcome, []schemas.Problem) {
+	var found []schemas.Problem
+	for i, a := range list {
+		if slices.Contains(actions, a.Ref) || slices.ContainsFunc(outcomes, func(o engine.Outcome) bool { return o.Name == a.Ref }) {
+			found = append(found, problem(fmt.Sprintf("alternatives[%d].ref", i),
+				"%q is the name of something else at this node; choose another", a.Ref))
+		}
+		outcomes = append(outcomes, engine.Outcome{Name: a.Ref, Doc: "the person chose " + a.Ref})
+	}
+	return outcomes, found
+}
+
+func (list alternatives) buttons() (buttons []button) {
+	for _, a := range list {
+		buttons = append(buttons, button{ref: a.Ref, label: a.Label})
+	}
+	return buttons
+}
+
+// leaveByAlternative leaves by the alternative in the answer; nil if the answer names none.
+func (list alternatives) leaveByAlternative(v *engine.Visit) *engine.Decision {
+	if v.Answer == nil || !slices.ContainsFunc(list, func(a alternative) bool { return a.Ref == v.Answer.Action }) {
+		return nil
+	}
+	return engine.LeaveBy(v.Answer.Action)
+}
+
+// optional is a member of `with`: whether the user can decline.
+type optional bool
+
+const skip = "skip"
+
+// optionalProperty is the JSON Schema of the member optional.
+const optionalProperty = `
+    "optional": {"type": "boolean", "default": false, "description": "Whether the person may decline; the node then has the outcome skip."}`
+
+// orSkip returns the outcomes of a kind whose nodes can be optional.
+func orSkip(outcomes []engine.Outcome) []engine.Outcome {
+	return append(outcomes, engine.Outcome{Name: skip, Doc: "the person declined; there is this outcome only when the node is optional"})
+}
+
+// outcomes returns the outcomes of one node: skip only if it is optional.
+func (o optional) outcomes(outcomes []engine.Outcome) []engine.Outcome {
+	if o {
+		outcomes = append(outcomes, engine.Outcome{Name: skip, Doc: "the person declined"})
+	}
+	return outcomes
+}
+
+// buttons returns the button for declining.
+func (o optional) buttons() []button {
+	if !o {
+		return nil
+	}
+	return []button{{ref: skip, label: "Not now"}}
+}
+
+// isDeclined reports whether the answer declines; a may be nil.
+func (o optional) isDeclined(a *engine.Answer) bool { return bool(o) && a != nil && a.Action == skip }

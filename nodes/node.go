@@ -1,0 +1,94 @@
+package nodes
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// node is what an executor declares about its node. Executors embed it.
+type node struct {
+	outcomes []engine.Outcome
+	needs    []engine.Need
+	collects map[string]schemas.InputType
+	reveals  string
+}
+
+// Outcomes implements engine.OutcomeConfigurer.
+func (n node) Outcomes() []engine.Outcome { return n.outcomes }
+
+// Needs implements engine.Needer.
+func (n node) Needs() []engine.Need { return n.needs }
+
+// Collects implements engine.Collector.
+func (n node) Collects() map[string]schemas.InputType { return n.collects }
+
+// Reveals implements engine.AccountRevealer.
+func (n node) Reveals() string { return n.reveals }
+
+// configured completes a kind whose nodes have a configuration of the type T. The properties are
+// those of its JSON Schema, which has accepted the configuration that create gets.
+func configured[T any](k engine.Kind, properties string, create func(*engine.Config, T) (engine.Executor, []schemas.Problem), required ...string) *engine.Kind {
+	head := `"type": "object", "additionalProperties": false`
+	if len(required) > 0 {
+		head += `, "required": ["` + strings.Join(required, `", "`) + `"]`
+	}
+	k.With = schemas.MustSchema(k.Name, "{"+head+`, "properties": {`+properties+"}}")
+	k.New = func(c *engine.Config) (engine.Executor, []schemas.Problem) {
+		var with T
+		if err := json.Unmarshal(c.With, &with); err != nil { // the schema and T disagree
+			return nil, []schemas.Problem{{Message: err.Error()}}
+		}
+		return create(c, with)
+	}
+	return &k
+}
+
+// identifierSchema contains members of the JSON Schema of an identifier.
+const identifierSchema = `"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores"`
+
+// problem returns a finding about a part of the configuration.
+func problem(path, format string, args ...any) schemas.Problem {
+	return schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)}
+}
+
+// checkInput reports a reference to an input that no prompt collects or that is secret. The engine
+// passes a secret only to the node that verifies or sets it.
+func checkInput(c *engine.Config, path, identifier string) []schemas.Problem {
+	t, collected := c.Inputs[identifier]
+	switch {
+	case !collected && c.Partial:
+		return nil
+	case !collected && len(c.Inputs) == 0:
+		return []schemas.Problem{problem(path, "no prompt of this flow collects an input %q; it collects none at all: put a prompt before this node", identifier)}
+	case !collected:
+		names := slices.Sorted(maps.Keys(c.Inputs))
+		return []schemas.Problem{problem(path, "no prompt of this flow collects an input %q; it collects %s", identifier, strings.Join(names, ", "))}
+	case t.Secret():
+		secret := problem(path, "the input %q is a secret (%s): only a node that verifies or sets it, such as password-authenticate, "+
+			"password-set or totp, may read it; use another input here", identifier, t)
+		secret.Rule = engine.RuleSecret
+		return []schemas.Problem{secret}
+	}
+	return nil
+}
+
+// withoutUnwired returns the outcomes without those of the names that the node does not wire.
+func withoutUnwired(c *engine.Config, outcomes []engine.Outcome, names ...string) []engine.Outcome {
+	return slices.DeleteFunc(outcomes, func(o engine.Outcome) bool {
+		return slices.Contains(names, o.Name) && c.Node.Next.By[o.Name] == ""
+	})
+}
+
+// claimFacts returns the facts that an input merely identified the user.
+func claimFacts(c *engine.Config) (facts []engine.Fact) {
+	for identifier := range c.Inputs {
+		facts = append(facts, engine.ClaimFact(identifier))
+	}
+	return facts
+}
