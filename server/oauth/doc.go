@@ -1,11 +1,13 @@
-// Package oauth is the OAuth 2.1 authorization server and OpenID provider.
+// Package oauth is the OAuth 2.1 authorization server and OpenID provider, on the library
+// github.com/zitadel/oidc.
 //
 // A token request passes through:
 //
 //	server: route, method, origin
 //	  form.go:        reads the body strictly, and nothing from the query
 //	  credentials.go: the client authenticates in exactly one way
-//	  token.go:       the grant: authorization_code.go, refresh_token.go, client_credentials.go.
+//	  token.go:       the grant, which the library dispatches (library.go):
+//	                  authorization_code.go, refresh_token.go, client_credentials.go.
 //	                  issue.go has the contents of tokens.
 //	server: the one place that writes errors
 //

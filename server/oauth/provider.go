@@ -2,7 +2,10 @@ package oauth
 
 import (
 	"crypto/rand"
+	"net/http"
 	"time"
+
+	"github.com/zitadel/oidc/v3/pkg/op"
 
 	"github.com/postern-id/postern/internal/jwtverify"
 	"github.com/postern-id/postern/schemas"
@@ -32,6 +35,7 @@ const (
 // Provider is the authorization server. Its methods are the endpoints.
 type Provider struct {
 	Options
+	protocol       http.Handler         // zitadel/oidc, with libraryServer as its server
 	unknownClient  *schemas.Application // its secret is checked for unknown clients
 	metadata       metadata
 	auditedClients auditedClients
@@ -48,6 +52,8 @@ func New(o Options) *Provider {
 	p := &Provider{Options: o, unknownClient: newUnknownClient()}
 	p.keys.Fetch = o.FetchKeys
 	p.metadata = p.newMetadata()
+	p.protocol = op.RegisterServer(&libraryServer{provider: p}, op.Endpoints{Token: op.NewEndpoint(TokenPath)},
+		op.WithServerCORSOptions(nil)) // the HTTP server handles origins
 	return p
 }
 

@@ -1,14 +1,10 @@
 package oauth
 
 import (
-	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/zitadel/oidc/v3/pkg/oidc"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -17,14 +13,13 @@ import (
 type grant struct {
 	name     string
 	required string // its required parameter, "" for none
-	issue    func(p *Provider, ctx context.Context, c *client, form url.Values) (*oidc.AccessTokenResponse, error)
 }
 
 func grants() []grant {
 	return []grant{
-		{schemas.GrantAuthorizationCode, codeParameter, (*Provider).exchangeCode},
-		{schemas.GrantRefreshToken, refreshParameter, (*Provider).refresh},
-		{schemas.GrantClientCredentials, "", (*Provider).issueToClient},
+		{schemas.GrantAuthorizationCode, codeParameter},
+		{schemas.GrantRefreshToken, refreshParameter},
+		{schemas.GrantClientCredentials, ""},
 	}
 }
 
@@ -56,12 +51,7 @@ func (p *Provider) Token(w http.ResponseWriter, r *http.Request) error {
 	if err := g.check(c, r.PostForm); err != nil {
 		return err
 	}
-	reply, err := g.issue(p, r.Context(), c, r.PostForm)
-	if err != nil {
-		return err
-	}
-	h.Set("Content-Type", "application/json")
-	return json.NewEncoder(w).Encode(reply)
+	return p.serveGrant(w, r, c)
 }
 
 func findGrant(name string) (*grant, error) {

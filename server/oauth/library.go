@@ -1,0 +1,120 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
+)
+
+// exchange is a request to the token endpoint while the library serves it. Errors go around the
+// library, which would lose their status and header fields.
+type exchange struct {
+	client *client
+	form   url.Values
+	err    error
+}
+
+type exchangeKey struct{}
+
+// serveGrant lets the library decode the parameters, call the method of the grant and write the
+// reply.
+func (p *Provider) serveGrant(w http.ResponseWriter, r *http.Request, c *client) error {
+	x, kept := &exchange{client: c, form: r.PostForm}, &successWriter{ResponseWriter: w}
+	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	r.Form = maps.Clone(r.PostForm)
+	if !r.Form.Has(redirectParameter) {
+		r.Form.Set(redirectParameter, "none") // required by the library, and optional in OAuth 2.1
+	}
+	p.protocol.ServeHTTP(kept, r)
+	if x.err == nil && kept.failed {
+		return fmt.Errorf("zitadel/oidc refused a request with the grant type %.100s", x.form.Get(grantTypeParameter))
+	}
+	return x.err
+}
+
+// libraryServer is the token endpoint of the library. Provider.Token has authenticated the client.
+type libraryServer struct {
+	op.UnimplementedServer
+	provider *Provider
+}
+
+// VerifyClient returns the authenticated client.
+func (g *libraryServer) VerifyClient(ctx context.Context, _ *op.Request[op.ClientCredentials]) (op.Client, error) {
+	return grantClient{client: ctx.Value(exchangeKey{}).(*exchange).client}, nil
+}
+
+// CodeExchange is the grant authorization_code.
+func (g *libraryServer) CodeExchange(ctx context.Context, _ *op.ClientRequest[oidc.AccessTokenRequest]) (*op.Response, error) {
+	return answerGrant(ctx, g.provider.exchangeCode)
+}
+
+// RefreshToken is the grant refresh_token.
+func (g *libraryServer) RefreshToken(ctx context.Context, _ *op.ClientRequest[oidc.RefreshTokenRequest]) (*op.Response, error) {
+	return answerGrant(ctx, g.provider.refresh)
+}
+
+// ClientCredentialsExchange is the grant client_credentials.
+func (g *libraryServer) ClientCredentialsExchange(ctx context.Context, _ *op.ClientRequest[oidc.ClientCredentialsRequest]) (*op.Response, error) {
+	return answerGrant(ctx, g.provider.issueToClient)
+}
+
+func answerGrant(ctx context.Context, issue func(context.Context, *client, url.Values) (*oidc.AccessTokenResponse, error)) (*op.Response, error) {
+	x := ctx.Value(exchangeKey{}).(*exchange)
+	reply, err := issue(ctx, x.client, x.form)
+	if err != nil {
+		x.err = err
+		return nil, oidc.ErrInvalidRequest()
+	}
+	return op.NewResponse(reply), nil
+}
+
+// grantClient has the methods of op.Client that the library calls for the grants above.
+type grantClient struct {
+	op.Client
+	client *client
+}
+
+// GrantTypes returns the registered ones.
+func (c grantClient) GrantTypes() (list []oidc.GrantType) {
+	for _, name := range c.client.oauth.GrantTypes {
+		list = append(list, oidc.GrantType(name))
+	}
+	return list
+}
+
+// AuthMethod is none for a public client, which the library refuses client_credentials.
+func (c grantClient) AuthMethod() oidc.AuthMethod {
+	if c.client.isPublic() {
+		return oidc.AuthMethodNone
+	}
+	return oidc.AuthMethodBasic
+}
+
+// successWriter writes successes, and drops errors.
+type successWriter struct {
+	http.ResponseWriter
+	failed bool
+}
+
+// WriteHeader writes the status of a success.
+func (w *successWriter) WriteHeader(status int) {
+	if w.failed = status >= http.StatusBadRequest; !w.failed {
+		w.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// Write writes the body of a success.
+func (w *successWriter) Write(b []byte) (int, error) {
+	if w.failed {
+		return len(b), nil
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap returns the inner writer for http.ResponseController.
+func (w *successWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
