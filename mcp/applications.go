@@ -21,13 +21,13 @@ func (s *Server) applicationTools() []tool {
 		typedCall(tool{
 			name: "service_list_applications", title: "List applications",
 			description: "Lists the applications, oldest first, with their names and ids. Get one for all of its details.",
-			input:       object(map[string]any{}), output: listOf("applications", application.of(summaryMembers()...).outline("id", "name")),
+			input:       object(map[string]any{}), output: listOf("applications", application.of(applicationSummary()...).outline("id", "name")),
 		}, s.listApplications),
-		typedCall(tool{
+		getTool(tool{
 			name: "service_get_application_by_id", title: "Get an application by its id",
 			description: "Returns all details of an application, but for its client secret, which is never shown again. service_update_application takes what this answers.",
 			input:       object(map[string]any{"id": text("The id of the application: a UUID.")}, "id"), output: whole,
-		}, s.applicationByID),
+		}, s.Directory.Applications),
 		typedCall(tool{
 			name: "service_get_application_by_client_id", title: "Get an application by its client id",
 			description: "Returns all details of the application that is the OAuth client with the id, but for its client secret. service_update_application takes what this answers.",
@@ -37,7 +37,7 @@ func (s *Server) applicationTools() []tool {
 			name: "service_create_application", title: "Create an application", effect: adds,
 			description: "Makes an application, and an OAuth client if it has inboundAuthConfig. Only name is required; what is left out gets its default. The answer has the clientId and, where the client has one, the clientSecret, which is shown in this answer and never again. service_get_application_templates has one to begin with for each type.",
 			input:       application.with(map[string]any{"dry_run": dryRun()}, "name"), output: whole,
-			call: writeCall(map[string]any{"dry_run": dryRun()}, s.createApplication),
+			call: writeCall(map[string]any{"dry_run": dryRun()}, createIn(s.Directory.Applications)),
 		},
 		{
 			name: "service_update_application", title: "Replace an application", effect: replaces,
@@ -53,23 +53,9 @@ func (s *Server) applicationTools() []tool {
 	}
 }
 
-// applicationSummary is an application in a list.
-type applicationSummary struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	Type        string `json:"type,omitempty"`
-	Description string `json:"description,omitempty"`
-	URL         string `json:"url,omitempty"`
-	ClientID    string `json:"clientId,omitempty"`
-}
-
-func summaryMembers() []string {
+// applicationSummary are the members of an application in a list.
+func applicationSummary() []string {
 	return []string{"id", "name", "type", "description", "url", "clientId"}
-}
-
-type applicationList struct {
-	Total        int                  `json:"total_count"`
-	Applications []applicationSummary `json:"applications"`
 }
 
 func (s *Server) listApplications(ctx context.Context, c directory.Call, _ *struct{}) (*toolAnswer, error) {
@@ -77,28 +63,11 @@ func (s *Server) listApplications(ctx context.Context, c directory.Call, _ *stru
 	if err != nil {
 		return nil, err
 	}
-	list := applicationList{Total: page.Total, Applications: make([]applicationSummary, 0, len(page.Items))}
-	for _, item := range page.Items {
-		a := item.Value.(*schemas.Application)
-		list.Applications = append(list.Applications, applicationSummary{a.ID, a.Name, a.Type, a.Description, a.URL, a.ClientID})
+	result, err := listAnswer(page, "applications", applicationSummary())
+	if listed := len(page.Items); err == nil && page.Total > listed {
+		result.notes = append(result.notes, fmt.Sprintf("Only the oldest %d of %d are listed. Get others by their id or client id.", listed, page.Total))
 	}
-	result := &toolAnswer{value: list}
-	if page.Total > len(list.Applications) {
-		result.notes = append(result.notes, fmt.Sprintf("Only the oldest %d of %d are listed. Get others by their id or client id.", len(list.Applications), page.Total))
-	}
-	return result, nil
-}
-
-type byID struct {
-	ID string `json:"id"`
-}
-
-func (s *Server) applicationByID(ctx context.Context, c directory.Call, in *byID) (*toolAnswer, error) {
-	item, err := s.Directory.Applications.Get(ctx, c, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &toolAnswer{value: item.Value}, nil
+	return result, err
 }
 
 type byClientID struct {
@@ -113,11 +82,7 @@ func (s *Server) applicationByClientID(ctx context.Context, c directory.Call, in
 	if len(page.Items) == 0 {
 		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "there is no application with the client id %.64q", in.ClientID)
 	}
-	return &toolAnswer{value: page.Items[0].Value}, nil
-}
-
-func (s *Server) createApplication(ctx context.Context, c directory.Call, w *writeArguments) (*directory.Item, error) {
-	return s.Directory.Applications.Create(ctx, c, w.document)
+	return itemAnswer(&page.Items[0]), nil
 }
 
 func (s *Server) replaceApplication(ctx context.Context, c directory.Call, w *writeArguments) (*directory.Item, error) {

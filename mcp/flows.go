@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/internal/directory"
@@ -26,11 +25,11 @@ func (s *Server) flowTools() []tool {
 			name: "service_list_flows", title: "List flows",
 			description: "Lists the flows, oldest first, without their nodes. Get one for its definition.",
 			input: object(map[string]any{
-				"limit":     map[string]any{"type": "integer", "minimum": 1, "maximum": maxFlows, "default": 30, "description": "How many are listed at most."},
+				"limit":     map[string]any{"type": "integer", "minimum": 1, "default": 30, "description": "How many are listed at most. More than 100 means 100."},
 				"offset":    map[string]any{"type": "integer", "minimum": 0, "maximum": 10_000, "default": 0, "description": "How many are left out before the first that is listed."},
 				"flow_type": withDescription(kind, "List only flows for sign-in, flows for registration, or sub-flows."),
 			}),
-			output: listOf("flows", flow.of(flowSummaryMembers()...).outline("id", "handle", "name", "flowType")),
+			output: listOf("flows", flow.of(flowSummary()...).outline("id", "handle", "name", "flowType")),
 		}, s.listFlows),
 		typedCall(tool{
 			name: "service_get_flow_by_handle", title: "Get a flow by its handle",
@@ -41,16 +40,16 @@ func (s *Server) flowTools() []tool {
 			}, "handle", "flow_type"),
 			output: whole,
 		}, s.flowByHandle),
-		typedCall(tool{
+		getTool(tool{
 			name: "service_get_flow_by_id", title: "Get a flow by its id",
 			description: "Returns the definition of a flow. service_update_flow takes what this answers.",
 			input:       object(map[string]any{"id": text("The id of the flow: a UUID.")}, "id"), output: whole,
-		}, s.flowByID),
+		}, s.Directory.Flows),
 		{
 			name: "service_create_flow", title: "Create a flow", effect: adds,
 			description: "Proves a flow and stores it. A flow that breaks a rule is not stored: the answer has every finding with its rule, its path, what is wrong and how to fix it. Try it with dry_run first. The resource postern://kinds says what each kind of node does, needs and establishes.",
 			input:       flow.with(map[string]any{"dry_run": dryRun()}, "handle", "name", "flowType", "nodes"), output: whole,
-			call: writeCall(map[string]any{"dry_run": dryRun()}, s.createFlow),
+			call: writeCall(map[string]any{"dry_run": dryRun()}, createIn(s.Directory.Flows)),
 		},
 		{
 			name: "service_update_flow", title: "Replace a flow", effect: replaces,
@@ -76,28 +75,13 @@ func withDescription(schema map[string]any, description string) map[string]any {
 	return map[string]any{"type": schema["type"], "enum": schema["enum"], "description": description}
 }
 
-// flowSummary is a flow in a list.
-type flowSummary struct {
-	ID            string           `json:"id"`
-	Handle        string           `json:"handle"`
-	Name          string           `json:"name"`
-	FlowType      schemas.FlowType `json:"flowType"`
-	ActiveVersion int              `json:"activeVersion"`
-	IsReadOnly    bool             `json:"isReadOnly,omitempty"`
-	UpdatedAt     *time.Time       `json:"updatedAt,omitempty"`
-}
-
-func flowSummaryMembers() []string {
+// flowSummary are the members of a flow in a list.
+func flowSummary() []string {
 	return []string{"id", "handle", "name", "flowType", "activeVersion", "isReadOnly", "updatedAt"}
 }
 
-type flowList struct {
-	Total int           `json:"total_count"`
-	Flows []flowSummary `json:"flows"`
-}
-
 type listFlows struct {
-	Limit    *int             `json:"limit"`
+	Limit    *float64         `json:"limit"`
 	Offset   int              `json:"offset"`
 	FlowType schemas.FlowType `json:"flow_type"`
 }
@@ -105,7 +89,7 @@ type listFlows struct {
 func (s *Server) listFlows(ctx context.Context, c directory.Call, in *listFlows) (*toolAnswer, error) {
 	q := directory.Query{Limit: 30, Offset: in.Offset}
 	if in.Limit != nil {
-		q.Limit = *in.Limit
+		q.Limit = int(min(*in.Limit, maxFlows))
 	}
 	if in.FlowType != "" {
 		q.Filter, q.Value = "flowType", string(in.FlowType)
@@ -114,12 +98,7 @@ func (s *Server) listFlows(ctx context.Context, c directory.Call, in *listFlows)
 	if err != nil {
 		return nil, err
 	}
-	list := flowList{Total: page.Total, Flows: make([]flowSummary, 0, len(page.Items))}
-	for _, item := range page.Items {
-		f := item.Value.(*schemas.Flow)
-		list.Flows = append(list.Flows, flowSummary{f.ID, f.Handle, f.Name, f.FlowType, f.ActiveVersion, f.IsReadOnly, f.UpdatedAt})
-	}
-	return &toolAnswer{value: list}, nil
+	return listAnswer(page, "flows", flowSummary())
 }
 
 type byHandle struct {
@@ -132,7 +111,7 @@ func (s *Server) flowByHandle(ctx context.Context, c directory.Call, in *byHandl
 	if err != nil {
 		return nil, err
 	}
-	return flowAnswer(item), nil
+	return itemAnswer(item), nil
 }
 
 // findFlow fails with the code flow_not_found.
@@ -142,31 +121,6 @@ func (s *Server) findFlow(ctx context.Context, c directory.Call, t schemas.FlowT
 		err = schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound, "there is no %s flow with the handle %.64q", t, handle)
 	}
 	return item, err
-}
-
-func (s *Server) flowByID(ctx context.Context, c directory.Call, in *byID) (*toolAnswer, error) {
-	item, err := s.Directory.Flows.Get(ctx, c, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return flowAnswer(item), nil
-}
-
-// flowAnswer is a flow with its waived findings.
-func flowAnswer(item *directory.Item) *toolAnswer {
-	return &toolAnswer{value: item.Value, notes: findings(item.Warnings)}
-}
-
-func findings(warnings []schemas.Problem) []string {
-	var notes []string
-	for _, p := range withoutPlaces(warnings) {
-		notes = append(notes, "warning: "+p.String())
-	}
-	return notes
-}
-
-func (s *Server) createFlow(ctx context.Context, c directory.Call, w *writeArguments) (*directory.Item, error) {
-	return s.Directory.Flows.Create(ctx, c, w.document)
 }
 
 // replaceFlow stores the next version of a flow if it has not changed since it was read. The proof

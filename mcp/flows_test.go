@@ -32,6 +32,7 @@ func TestListFlows(t *testing.T) {
 		{`{"offset": 34}`, 0, 34, ""},
 		{`{"flow_type": "REGISTRATION"}`, 2, 2, "passkey-sign-up"},
 		{`{"flow_type": "AUTHENTICATION", "offset": 1, "limit": 3}`, 3, 32, "kept"},
+		{`{"limit": 101}`, 34, 34, "sign-in"},
 	} {
 		var page flowPage
 		r := w.ok("service_list_flows", tt.args, &page)
@@ -41,6 +42,20 @@ func TestListFlows(t *testing.T) {
 		}
 		if len(page.Flows) != tt.listed || page.Total != tt.total || first != tt.first || strings.Contains(string(r.Data), "nodes") || page.Flows == nil {
 			t.Errorf("%s: %d of %d, first %q: %s", tt.args, len(page.Flows), page.Total, first, r.Data)
+		}
+	}
+}
+
+// A limit above the largest page is reduced to it, as over HTTP.
+func TestListFlowsAboveTheLimit(t *testing.T) {
+	w := newWorld(t)
+	for i := range 100 {
+		w.make(w.directory.Flows, fmt.Sprintf(`{"handle": "more-%d", "name": "More", "flowType": "AUTHENTICATION", "nodes": %s}`, i, passkeyNodes))
+	}
+	for _, limit := range []string{"100", "101", "1000000", "1e300"} {
+		var page flowPage
+		if w.ok("service_list_flows", `{"limit": `+limit+`}`, &page); len(page.Flows) != 100 || page.Total != 104 {
+			t.Errorf("limit %s: %d of %d", limit, len(page.Flows), page.Total)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func TestLimits(t *testing.T) {
 // only the log contains it.
 func TestPanics(t *testing.T) {
 	w := newWorld(t, func(o *mcp.Options) {
-		o.Directory = nil
+		o.Directory = &directory.Directory{}
 	})
 	reply, body := w.post(`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "service_list_flows", "arguments": {}}}`)
 	if reply.StatusCode != 200 || !strings.Contains(string(body), "-32603") || strings.Contains(string(body), "nil pointer") {

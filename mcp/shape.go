@@ -22,8 +22,7 @@ func shapeOf(raw json.RawMessage) shape {
 	}
 	delete(s, "$schema")
 	delete(s, "$id")
-	dropAnnotations(map[string]any(s))
-	addTypes(map[string]any(s))
+	adapt(map[string]any(s))
 	return s
 }
 
@@ -37,14 +36,16 @@ func keywordsOf(typ string) []string {
 	}[typ]
 }
 
-// addTypes has each schema say a single type, at any depth: the dialects of some
-// clients know neither enums without a type nor lists of types. A schema with a list of
-// types chooses between schemas with one each.
-func addTypes(v any) {
+// adapt has each schema at any depth say a single type, and drops our own annotations: the dialects
+// of some clients know neither enums without a type nor lists of types. A schema with a list of types
+// chooses between schemas with one each.
+func adapt(v any) {
 	switch v := v.(type) {
 	case map[string]any:
+		delete(v, "x-expect")
+		delete(v, "x-unordered")
 		for _, inner := range v {
-			addTypes(inner)
+			adapt(inner)
 		}
 		if _, isEnum := v["enum"].([]any); isEnum && v["type"] == nil {
 			v["type"] = "string" // our enums are of texts
@@ -55,7 +56,7 @@ func addTypes(v any) {
 		}
 	case []any:
 		for _, inner := range v {
-			addTypes(inner)
+			adapt(inner)
 		}
 	}
 }
@@ -75,22 +76,6 @@ func split(schema map[string]any, types []any) []any {
 		branches = append(branches, branch)
 	}
 	return branches
-}
-
-// dropAnnotations drops the annotations of our own, at any depth.
-func dropAnnotations(v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		delete(v, "x-expect")
-		delete(v, "x-unordered")
-		for _, inner := range v {
-			dropAnnotations(inner)
-		}
-	case []any:
-		for _, inner := range v {
-			dropAnnotations(inner)
-		}
-	}
 }
 
 // object is a schema of the properties, and of nothing else.

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -18,13 +17,7 @@ type tool struct {
 	name, title, description string
 	input, output            shape
 	effect                   effect
-	call                     func(ctx context.Context, c directory.Call, args *schemas.Document) (*toolAnswer, error)
-}
-
-// toolAnswer is what a tool answers: an object, and what is to be said about it.
-type toolAnswer struct {
-	value any
-	notes []string
+	call                     call
 }
 
 // effect is what a call does.

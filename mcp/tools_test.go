@@ -143,7 +143,7 @@ func TestArguments(t *testing.T) {
 		{"service_get_application_by_id", `{"id": 7}`, []string{"id"}},
 		{"service_get_application_by_client_id", `{"clientId": "shop"}`, []string{"clientId"}},
 		{"service_list_flows", `{"limit": 0, "offset": -1, "flow_type": "SIGN_IN", "page": 2}`, []string{"flow_type", "limit", "offset", "page"}},
-		{"service_list_flows", `{"limit": 101}`, []string{"limit"}},
+		{"service_list_flows", `{"limit": 1.5}`, []string{"limit"}},
 		{"service_list_flows", `{"limit": "30"}`, []string{"limit"}},
 		{"service_get_flow_by_handle", `{"handle": "sign-in"}`, []string{"flow_type"}},
 		{"service_get_flow_by_handle", `{"handle": "sign-in", "flowType": "AUTHENTICATION"}`, []string{"flowType"}},

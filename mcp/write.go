@@ -9,8 +9,30 @@ import (
 
 type call = func(ctx context.Context, c directory.Call, args *schemas.Document) (*toolAnswer, error)
 
+type byID struct {
+	ID string `json:"id"`
+}
+
+// getTool returns the tool that gets a resource by its id.
+func getTool(t tool, from directory.Resource) tool {
+	return typedCall(t, func(ctx context.Context, c directory.Call, in *byID) (*toolAnswer, error) {
+		item, err := from.Get(ctx, c, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return itemAnswer(item), nil
+	})
+}
+
 // write writes one resource.
 type write func(ctx context.Context, c directory.Call, w *writeArguments) (*directory.Item, error)
+
+// createIn returns the write of a new resource.
+func createIn(resource directory.Resource) write {
+	return func(ctx context.Context, c directory.Call, w *writeArguments) (*directory.Item, error) {
+		return resource.Create(ctx, c, w.document)
+	}
+}
 
 // writeCall is the call of a tool that writes: with its parameters in addition to the content, and
 // the required ones.
@@ -28,24 +50,4 @@ func writeCall(parameters map[string]any, do write, needed ...string) call {
 		}
 		return writtenAnswer(item, c.DryRun), nil
 	}
-}
-
-// dryRunNote is said of a dry run.
-const dryRunNote = "This was a dry run: everything is valid, and nothing was stored. Generated ids will be different."
-
-// writtenAnswer is the result of a tool that has written something, or would have. A secret from a
-// dry run is not valid.
-func writtenAnswer(item *directory.Item, dryRun bool) *toolAnswer {
-	a := &toolAnswer{value: item.Value, notes: findings(item.Warnings)}
-	app, _ := item.Value.(*schemas.Application)
-	switch {
-	case dryRun:
-		a.notes = append(a.notes, dryRunNote)
-		if app != nil && app.ClientSecret != "" {
-			app.ClientSecret, app.OAuth().ClientSecret = "", ""
-		}
-	case app != nil && app.ClientSecret != "":
-		a.notes = append(a.notes, "The client secret is shown in this answer and never again. Keep it where only the application reads it.")
-	}
-	return a
 }
