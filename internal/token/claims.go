@@ -7,21 +7,24 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/go-jose/go-jose/v4/jwt"
 )
 
 // claims are the claims of the tokens that this server issues, without the ones of the
-// user's profile. Each kind of token has some of them.
+// user's profile. Each kind of token has some of them. Times are seconds since 1970.
 type claims struct {
-	Issuer   string   `json:"iss"`
-	Subject  string   `json:"sub"`
-	Audience audience `json:"aud"`
-	IssuedAt int64    `json:"iat"`
-	Expires  int64    `json:"exp"`
-	ID       string   `json:"jti,omitempty"`
-	AuthTime int64    `json:"auth_time,omitempty"`
-	ACR      string   `json:"acr,omitempty"`
-	AMR      []string `json:"amr,omitempty"`
-	Session  string   `json:"sid,omitempty"`
+	Issuer    string   `json:"iss"`
+	Subject   string   `json:"sub"`
+	Audience  audience `json:"aud"`
+	IssuedAt  int64    `json:"iat"`
+	Expires   int64    `json:"exp"`
+	NotBefore int64    `json:"nbf,omitempty"` // in no token of this version
+	ID        string   `json:"jti,omitempty"`
+	AuthTime  int64    `json:"auth_time,omitempty"`
+	ACR       string   `json:"acr,omitempty"`
+	AMR       []string `json:"amr,omitempty"`
+	Session   string   `json:"sid,omitempty"`
 
 	// RFC 9068 §2.2; assertions have all but the client.
 	ClientID   string `json:"client_id,omitempty"`
@@ -40,11 +43,18 @@ type claims struct {
 
 	// Only in logout tokens: OpenID Connect Back-Channel Logout §2.4.
 	Events map[string]struct{} `json:"events,omitempty"`
+
+	typ string // of a received token
 }
 
 // audience is the claim aud. A single value is a string, because some readers compare it as
 // text (RFC 7519 §4.1.3).
 type audience []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *audience) UnmarshalJSON(text []byte) error {
+	return (*jwt.Audience)(a).UnmarshalJSON(text)
+}
 
 // MarshalJSON implements json.Marshaler.
 func (a audience) MarshalJSON() ([]byte, error) {

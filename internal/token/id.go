@@ -60,27 +60,20 @@ func halfHash(text string) string {
 // (OpenID Connect Core §3.1.2.1). It may have expired: it identifies who once signed in and
 // proves nothing about the present. Any other fault is the error invalid_token.
 func (i *Issuer) VerifyIDToken(ctx context.Context, raw string) (*Claims, error) {
-	claims, err := i.open(ctx, raw)
+	c, err := i.open(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
-	if err := i.checkID(claims); err != nil {
-		return nil, err
-	}
-	claims.ClientID = claims.Audience[0]
-	return claims.verified(), nil
-}
-
-func (i *Issuer) checkID(c *receivedClaims) error {
 	switch {
 	case c.typ != idType:
-		return errInvalid("Expected an ID token, got a token of the type %s.", c.typ)
+		return nil, errInvalid("Expected an ID token, got a token of the type %s.", c.typ)
 	case c.Issuer != i.issuer:
-		return errInvalid("The ID token is from another issuer, expected %s.", i.issuer)
-	case c.Subject == "" || len(c.Audience) != 1 || c.Audience[0] == "" || c.Expiry == nil || c.IssuedAt == nil:
-		return errInvalid("The ID token lacks sub, exp or iat, or does not have exactly one audience.")
-	case i.now().Add(leeway).Before(c.IssuedAt.Time()):
-		return errInvalid("The ID token was issued in the future: the clocks of the servers differ.")
+		return nil, errInvalid("The ID token is from another issuer, expected %s.", i.issuer)
+	case c.Subject == "" || len(c.Audience) != 1 || c.Audience[0] == "" || c.Expires == 0 || c.IssuedAt == 0:
+		return nil, errInvalid("The ID token lacks sub, exp or iat, or does not have exactly one audience.")
+	case i.now().Add(leeway).Before(time.Unix(c.IssuedAt, 0)):
+		return nil, errInvalid("The ID token was issued in the future: the clocks of the servers differ.")
 	}
-	return nil
+	c.ClientID = c.Audience[0]
+	return c.verified(), nil
 }

@@ -1,6 +1,13 @@
 package token
 
-import "github.com/postern-id/postern/schemas"
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/postern-id/postern/schemas"
+)
 
 // keySet is the signing keys as they were read. It is immutable; a change of the keys
 // replaces it.
@@ -24,7 +31,7 @@ type trustedKey struct {
 // and tokens of a retired one are valid until they expire.
 func newKeySet(kept []schemas.SigningKey, cipher *Cipher, before *keySet) (*keySet, error) {
 	set := &keySet{signers: map[string]*signer{}, signing: map[string]*signer{}, trusted: map[string]trustedKey{}}
-	public := make([]*signer, 0, len(kept))
+	public := jose.JSONWebKeySet{Keys: make([]jose.JSONWebKey, 0, len(kept))}
 	for _, k := range kept {
 		if k.Algorithm != ES256 && k.Algorithm != RS256 {
 			continue
@@ -34,11 +41,13 @@ func newKeySet(kept []schemas.SigningKey, cipher *Cipher, before *keySet) (*keyS
 			return nil, err
 		}
 		set.add(k, s)
-		public = append(public, s)
+		public.Keys = append(public.Keys, jose.JSONWebKey{Key: s.private.Public(), KeyID: s.id, Algorithm: s.algorithm, Use: "sig"})
 	}
 	var err error
-	set.jwks, err = encodeJWKS(public)
-	return set, err
+	if set.jwks, err = json.Marshal(public); err != nil {
+		return nil, fmt.Errorf("token: writing the public keys: %w", err)
+	}
+	return set, nil
 }
 
 // openSigner returns the signer of a stored key.
@@ -50,7 +59,7 @@ func (set *keySet) openSigner(k schemas.SigningKey, cipher *Cipher) (*signer, er
 	if err != nil {
 		return nil, err
 	}
-	return newSigner(k.ID, k.Algorithm, private)
+	return newSigner(k.ID, k.Algorithm, private), nil
 }
 
 func (set *keySet) add(k schemas.SigningKey, s *signer) {
@@ -70,3 +79,8 @@ func (set *keySet) add(k schemas.SigningKey, s *signer) {
 	set.stored = append(set.stored, k)
 	set.signers[k.ID] = s
 }
+
+// JWKS returns the JWK Set (RFC 7517 §5) of the public keys that verify tokens of this
+// issuer, as JSON: the signing keys, the published keys, and the retired keys that have
+// signed what may still be valid. The caller must not modify it.
+func (i *Issuer) JWKS() []byte { return i.set().jwks }

@@ -251,10 +251,7 @@ func TestUnknownKey(t *testing.T) {
 // strange is a token of an unknown key under a well-formed header.
 func strange(t testing.TB, i *Issuer) string {
 	t.Helper()
-	stranger, err := newSigner(schemas.NewID(), ES256, i.set().signing[ES256].private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stranger := newSigner(schemas.NewID(), ES256, i.set().signing[ES256].private)
 	raw, err := stranger.sign(AccessType, []byte("{}"))
 	if err != nil {
 		t.Fatal(err)

@@ -50,16 +50,12 @@ func typesOf(algorithm string) []string {
 }
 
 // newSigner returns the signer of a key; kid is its name in tokens.
-func newSigner(kid, algorithm string, private crypto.Signer) (*signer, error) {
+func newSigner(kid, algorithm string, private crypto.Signer) *signer {
 	s := &signer{id: kid, algorithm: algorithm, private: private, headers: map[string]string{}}
 	for _, typ := range typesOf(algorithm) {
-		header, err := json.Marshal(joseHeader{algorithm, kid, typ})
-		if err != nil {
-			return nil, fmt.Errorf("token: writing a header: %w", err)
-		}
-		s.headers[typ] = base64.RawURLEncoding.EncodeToString(header)
+		s.headers[typ] = joseHeader{algorithm, kid, typ}.encode()
 	}
-	return s, nil
+	return s
 }
 
 // joseHeader is the JOSE header of a token: RFC 7515 §4.1.
@@ -67,6 +63,15 @@ type joseHeader struct {
 	Algorithm string `json:"alg"`
 	KeyID     string `json:"kid"`
 	Type      string `json:"typ,omitempty"`
+}
+
+// encode returns the header in base64url.
+func (h joseHeader) encode() string {
+	text, err := json.Marshal(h)
+	if err != nil {
+		panic(err) // three texts
+	}
+	return base64.RawURLEncoding.EncodeToString(text)
 }
 
 // sign returns the compact serialization (RFC 7515 §7.1) of the signed payload.

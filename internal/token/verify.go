@@ -3,6 +3,7 @@ package token
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,19 +64,44 @@ func (c *Claims) Permits(permission string) bool {
 // similar key id, or an extension (crit). If the key of a header is unknown, the keys are
 // read once more, because another instance may have introduced it.
 func (i *Issuer) Verify(ctx context.Context, raw, audience string) (*Claims, error) {
-	claims, err := i.open(ctx, raw)
+	c, err := i.openAccess(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
-	if err := i.check(claims, audience); err != nil {
+	if audience == "" || !slices.Contains(c.Audience, audience) {
+		return nil, errInvalid("The token is for another audience, expected %s: request it with resource=%s.", audience, audience)
+	}
+	return i.accept(ctx, c)
+}
+
+// Inspect is Verify for a token of any audience: the issuer itself introspects it (RFC
+// 7662), revokes it (RFC 7009), or returns claims about the user (OpenID Connect Core
+// §5.3).
+func (i *Issuer) Inspect(ctx context.Context, raw string) (*Claims, error) {
+	c, err := i.openAccess(ctx, raw)
+	if err != nil {
 		return nil, err
 	}
-	c := claims.verified()
-	c.Application = i.applicationOf(c)
-	if err := i.checkLive(ctx, c); err != nil {
+	return i.accept(ctx, c)
+}
+
+// openAccess returns the claims of a valid token that gives access.
+func (i *Issuer) openAccess(ctx context.Context, raw string) (*claims, error) {
+	c, err := i.open(ctx, raw)
+	if err != nil {
 		return nil, err
 	}
-	return c, i.reduceScope(ctx, c)
+	return c, i.check(c)
+}
+
+// accept returns the public claims of a valid token that is still live.
+func (i *Issuer) accept(ctx context.Context, c *claims) (*Claims, error) {
+	v := c.verified()
+	v.Application = i.applicationOf(v)
+	if err := i.checkLive(ctx, v); err != nil {
+		return nil, err
+	}
+	return v, i.reduceScope(ctx, v)
 }
 
 // reduceScope removes the permissions that the subject no longer has. A former
@@ -117,41 +143,23 @@ func (i *Issuer) applicationOf(c *Claims) string {
 	return ""
 }
 
-// receivedClaims are the unverified claims of a token.
-type receivedClaims struct {
-	jwt.Claims
-	Scope       string           `json:"scope"`
-	AuthTime    *jwt.NumericDate `json:"auth_time"`
-	AMR         []string         `json:"amr"`
-	ACR         string           `json:"acr"`
-	UserType    string           `json:"userType"`
-	OUID        string           `json:"ouId"`
-	ClientID    string           `json:"client_id"`
-	Session     string           `json:"sid"`
-	Generation  string           `json:"tgen"`
-	Nonce       string           `json:"nonce"`
-	AuthRequest string           `json:"authId"`
-
-	typ string
-}
-
 // verified returns the claims of a token that was checked.
-func (c *receivedClaims) verified() *Claims {
+func (c *claims) verified() *Claims {
 	v := &Claims{
 		Type: c.typ, Subject: c.Subject, ID: c.ID, ClientID: c.ClientID, Session: c.Session,
 		Audience: c.Audience, Scope: strings.Fields(c.Scope), Nonce: c.Nonce,
-		IssuedAt: c.IssuedAt.Time().UTC(), Expires: c.Expiry.Time().UTC(),
+		IssuedAt: time.Unix(c.IssuedAt, 0).UTC(), Expires: time.Unix(c.Expires, 0).UTC(),
 		UserType: c.UserType, OUID: c.OUID, Generation: c.Generation, AMR: c.AMR, ACR: c.ACR,
 		AuthRequest: c.AuthRequest,
 	}
-	if c.AuthTime != nil {
-		v.AuthTime = c.AuthTime.Time().UTC()
+	if c.AuthTime != 0 {
+		v.AuthTime = time.Unix(c.AuthTime, 0).UTC()
 	}
 	return v
 }
 
 // open returns the claims of a token after verifying its signature.
-func (i *Issuer) open(ctx context.Context, raw string) (*receivedClaims, error) {
+func (i *Issuer) open(ctx context.Context, raw string) (*claims, error) {
 	if len(raw) > maxTokenSize {
 		return nil, errInvalid("The token has %d bytes, expected at most %d.", len(raw), maxTokenSize)
 	}
@@ -168,33 +176,31 @@ func (i *Issuer) open(ctx context.Context, raw string) (*receivedClaims, error) 
 	if err != nil {
 		return nil, errInvalid("The token is not a signed JWT.")
 	}
-	var claims receivedClaims
-	if err := token.Claims(key.private.Public(), &claims); err != nil {
+	c := &claims{}
+	if err := token.Claims(key.private.Public(), c); err != nil {
 		return nil, errInvalid("The token's signature or claims are not valid.")
 	}
-	claims.typ = key.typ
-	return &claims, nil
+	c.typ = key.typ
+	return c, nil
 }
 
-// check validates the claims of a token with a valid signature.
-func (i *Issuer) check(c *receivedClaims, audience string) error {
+// check validates the claims of a token with a valid signature, except its audience.
+func (i *Issuer) check(c *claims) error {
 	now := i.now()
 	switch {
 	case c.typ == idType:
 		return errInvalid("An ID token identifies the user to the client and gives no access. Send the access token.")
 	case c.Issuer != i.issuer:
 		return errInvalid("The token is from another issuer, expected %s.", i.issuer)
-	case audience == "" || !c.Audience.Contains(audience):
-		return errInvalid("The token is for another audience, expected %s: request it with resource=%s.", audience, audience)
-	case c.Subject == "" || c.Expiry == nil || c.IssuedAt == nil:
-		return errInvalid("The token lacks sub, exp or iat.")
+	case c.Subject == "" || len(c.Audience) == 0 || c.Expires == 0 || c.IssuedAt == 0:
+		return errInvalid("The token lacks sub, aud, exp or iat.")
 	case c.ID == "" || (c.typ == AccessType) != (c.ClientID != ""):
 		return errInvalid("The token lacks jti, or its client_id does not match its type.")
-	case !now.Before(c.Expiry.Time()):
+	case !now.Before(time.Unix(c.Expires, 0)):
 		return errInvalid("The token has expired. Sign in again.")
-	case c.NotBefore != nil && now.Add(leeway).Before(c.NotBefore.Time()):
+	case now.Add(leeway).Before(time.Unix(c.NotBefore, 0)):
 		return errInvalid("The token is not valid yet.")
-	case now.Add(leeway).Before(c.IssuedAt.Time()):
+	case now.Add(leeway).Before(time.Unix(c.IssuedAt, 0)):
 		return errInvalid("The token was issued in the future: the clocks of the servers differ.")
 	}
 	return nil
