@@ -40,10 +40,10 @@ func bootstrapKilled(t *testing.T, database func(*testing.T) []string) {
 	want := undisturbed.export()
 
 	disturbed := serveOpen(t, database(t)...)
-	for round := range 10 {
-		disturbed.bootstrap(1 + 3*round)
+	for round := range 5 {
+		disturbed.bootstrap(1 + 6*round)
 	}
-	for range 10 {
+	for range 2 {
 		disturbed.bootstrap(0)
 	}
 	if got := disturbed.export(); got != want {
