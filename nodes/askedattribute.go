@@ -11,9 +11,8 @@ import (
 
 // askedAttribute is an attribute with what a form needs to collect it.
 type askedAttribute struct {
-	name  string
-	field field
-	kind  string // JSON type: string, number, integer or boolean
+	field
+	kind string // JSON type: string, number, integer or boolean
 }
 
 // property is the part of an attribute's schema in a user type that forms use.
@@ -69,7 +68,7 @@ func (p property) asked(name string) (askedAttribute, bool) {
 	default:
 		f.Type = p.inputType(name)
 	}
-	return askedAttribute{name: name, field: f, kind: kind}, len(f.compile()) == 0
+	return askedAttribute{f, kind}, len(f.compile()) == 0
 }
 
 // The options of a boolean attribute.
@@ -104,16 +103,16 @@ func autofillTokens() map[string]string {
 func acceptAttributes(asked []askedAttribute, inputs map[string]string) (given map[string]any, faults []schemas.FieldError) {
 	given = map[string]any{}
 	for _, one := range asked {
-		text, fault := one.field.accept(inputs[one.name])
+		text, fault := one.accept(inputs[one.Identifier])
 		value, readable := one.value(text)
 		if fault == "" && !readable {
 			fault = "Enter a whole number."
 		}
 		if fault != "" {
-			faults = append(faults, schemas.FieldError{Identifier: one.name, Message: fault})
+			faults = append(faults, schemas.FieldError{Identifier: one.Identifier, Message: fault})
 			continue
 		}
-		given[one.name] = value
+		given[one.Identifier] = value
 	}
 	return given, faults
 }

@@ -120,7 +120,7 @@ func (c *consent) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisio
 	if err != nil {
 		return nil, err
 	}
-	return c.ask(q)
+	return c.ask(q), nil
 }
 
 // refuseStale ends a run in which the user has not signed in for the request but must. It does not
@@ -165,7 +165,7 @@ func (c *consent) answer(ctx context.Context, v *engine.Visit, due *dueConsent) 
 		return nil, err
 	}
 	if !wasShown(v, q) {
-		return c.ask(q)
+		return c.ask(q), nil
 	}
 	return c.allow(v, due), nil
 }

@@ -14,9 +14,13 @@ import (
 
 // question returns what there is to agree to, with texts for users.
 func (c *consent) question(ctx context.Context, v *engine.Visit, due *dueConsent) (*schemas.ConsentQuestion, error) {
-	scopes, err := c.deps.scopeTexts(ctx, due.asked)
+	words, err := c.deps.Directory.ScopeNames(ctx, due.asked)
 	if err != nil {
 		return nil, err
+	}
+	scopes := make([]schemas.ConsentScope, len(due.asked))
+	for i, scope := range due.asked {
+		scopes[i] = schemas.ConsentScope{Scope: scope, Text: words[scope]}
 	}
 	return &schemas.ConsentQuestion{Client: client(v.Application, due.request), Account: due.user.AccountName(), Scopes: scopes}, nil
 }
@@ -29,11 +33,7 @@ func wasShown(v *engine.Visit, now *schemas.ConsentQuestion) bool {
 }
 
 // ask shows the question. It is also in the data of the reply, for pages with their own layout.
-func (c *consent) ask(q *schemas.ConsentQuestion) (*engine.Decision, error) {
-	data, err := json.Marshal(q)
-	if err != nil {
-		return nil, err
-	}
+func (c *consent) ask(q *schemas.ConsentQuestion) *engine.Decision {
 	f := form{
 		title: cmp.Or(c.Title, "Allow access?"), shown: c.describe(q),
 		buttons: []button{
@@ -44,9 +44,9 @@ func (c *consent) ask(q *schemas.ConsentQuestion) (*engine.Decision, error) {
 	if c.mayBeOtherUser() {
 		f.buttons = append(f.buttons, button{ref: otherOutcome, label: "Not you?", variant: "TEXT"})
 	}
-	ask := f.ask()
+	ask, data := f.ask(), must(json.Marshal(q))
 	ask.Data = map[string]string{schemas.ConsentData: string(data)}
-	return &engine.Decision{Ask: ask, NodeState: data}, nil
+	return &engine.Decision{Ask: ask, NodeState: data}
 }
 
 // describe shows the client, the user and the scopes.
@@ -109,19 +109,6 @@ func domainOf(redirect string) string {
 		return u.Scheme + ":"
 	}
 	return u.Hostname()
-}
-
-// scopeTexts returns the display names of scopes.
-func (d Deps) scopeTexts(ctx context.Context, scopes []string) ([]schemas.ConsentScope, error) {
-	words, err := d.Directory.ScopeNames(ctx, scopes)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]schemas.ConsentScope, len(scopes))
-	for i, scope := range scopes {
-		list[i] = schemas.ConsentScope{Scope: scope, Text: words[scope]}
-	}
-	return list, nil
 }
 
 // consentEvent records the user's decision.

@@ -62,10 +62,7 @@ type decision struct {
 }
 
 func newDecision(c *engine.Config, with decisionWith, d Deps, env environment) (engine.Executor, []schemas.Problem) {
-	e, err := env.with(c)
-	if err != nil {
-		return nil, []schemas.Problem{problem("", "CEL is not available: %v", err)}
-	}
+	e := env.with(c)
 	x := &decision{decisionWith: with, expressionReader: newExpressionReader(c, d), id: c.Node.ID, proves: map[string]provenCases{}}
 	var found []schemas.Problem
 	for i, one := range with.Cases {

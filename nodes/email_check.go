@@ -11,7 +11,7 @@ import (
 // check compares the entered code with the code that was sent.
 func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, typed string) (*engine.Decision, error) {
 	if !v.Now.Before(sent.ExpiresAt) {
-		return o.ask(sent, "This code has expired. Have a new one sent.")
+		return o.ask(sent, "This code has expired. Have a new one sent."), nil
 	}
 	to, user, err := o.address(ctx, v)
 	if err != nil {
@@ -26,11 +26,9 @@ func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, t
 		return o.succeed(v, user), nil
 	}
 	if sent.Tries++; sent.Tries < maxTries {
-		d, err := o.ask(sent, wrongCode(maxTries-sent.Tries))
-		if d != nil {
-			d.Failed = true
-		}
-		return d, err
+		d := o.ask(sent, wrongCode(maxTries-sent.Tries))
+		d.Failed = true
+		return d, nil
 	}
 	return leaveFailed(schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCode, "too many codes were wrong, so this one is void; have a new one sent")), nil
 }

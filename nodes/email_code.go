@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"time"
@@ -20,14 +19,6 @@ type sentCode struct {
 	Tries     int       `json:"tries,omitempty"`
 	SentAt    time.Time `json:"sentAt,omitzero"`
 	ExpiresAt time.Time `json:"expiresAt,omitzero"`
-}
-
-func readSentCode(kept json.RawMessage) (*sentCode, error) {
-	sent := &sentCode{}
-	if err := json.Unmarshal(kept, sent); err != nil {
-		return nil, fmt.Errorf("what was kept of a code: %w", err)
-	}
-	return sent, nil
 }
 
 // matches compares in constant time.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -132,16 +133,16 @@ func (o *emailOTP) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisi
 	if d := o.alternatives.leaveByAlternative(v); d != nil {
 		return d, nil
 	}
-	sent, err := readSentCode(v.NodeState)
-	if err != nil {
-		return nil, err
+	sent := &sentCode{}
+	if err := json.Unmarshal(v.NodeState, sent); err != nil {
+		return nil, fmt.Errorf("what was kept of a code: %w", err)
 	}
 	if v.Answer.Action == resendAction {
 		return o.send(ctx, v, sent)
 	}
 	typed := strings.Join(strings.Fields(v.Answer.Inputs[codeInput]), "")
 	if typed == "" {
-		return o.ask(sent, "This is required.")
+		return o.ask(sent, "This is required."), nil
 	}
 	return o.check(ctx, v, sent, typed)
 }
@@ -176,7 +177,7 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 	}
 	if before != nil && v.Now.Before(before.SentAt.Add(resendPause)) {
 		return o.postpone(before, schemas.Errorf(schemas.Throttled, schemas.CodeMailThrottled,
-			"a code was sent a moment ago; wait for it, or have another sent in %v", before.SentAt.Add(resendPause).Sub(v.Now)))
+			"a code was sent a moment ago; wait for it, or have another sent in %v", before.SentAt.Add(resendPause).Sub(v.Now))), nil
 	}
 	code := newCode(o.digits)
 	delivery, err := o.deps.Mails.Mail(ctx, mailAccount(v, to), schemas.Mail{
@@ -184,7 +185,7 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 	}, v.Now)
 	if schemas.HasClass(err, schemas.Throttled) {
 		// An error would leave the run where it was, without counting a wrong code that led here.
-		return o.postpone(before, schemas.AsError(err))
+		return o.postpone(before, schemas.AsError(err)), nil
 	}
 	if schemas.HasCode(err, schemas.CodeMailNotConfigured) && o.has(unavailableOutcome) {
 		return engine.LeaveBy(unavailableOutcome), nil
@@ -197,10 +198,7 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 	if before != nil {
 		again.form.text = "If this account has an email address, another code is on its way there. The one before is void."
 	}
-	d, err := again.ask(sent, "")
-	if err != nil {
-		return nil, err
-	}
+	d := again.ask(sent, "")
 	d.Changes = []schemas.Change{schemas.QueueDelivery{Delivery: delivery}}
 	if to != "" {
 		d.Changes = append(d.Changes, event(v, "email_code.sent", v.Subject.UserID, nil))
@@ -209,15 +207,13 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 }
 
 // postpone asks for the code of before, if any, and states why no other code was sent.
-func (o *emailOTP) postpone(before *sentCode, why *schemas.Error) (*engine.Decision, error) {
+func (o *emailOTP) postpone(before *sentCode, why *schemas.Error) *engine.Decision {
 	if before == nil {
 		before = &sentCode{}
 	}
-	d, err := o.ask(before, "")
-	if d != nil {
-		d.Notice = why
-	}
-	return d, err
+	d := o.ask(before, "")
+	d.Notice = why
+	return d
 }
 
 func (o *emailOTP) leaveMissing() *engine.Decision {
@@ -229,7 +225,6 @@ func (o *emailOTP) leaveMissing() *engine.Decision {
 }
 
 // ask asks for the code, with the fault of the last one if any.
-func (o *emailOTP) ask(sent *sentCode, fault string) (*engine.Decision, error) {
-	kept, err := json.Marshal(sent)
-	return &engine.Decision{Ask: o.form.ask(faultAt(codeInput, fault)...), NodeState: kept}, err
+func (o *emailOTP) ask(sent *sentCode, fault string) *engine.Decision {
+	return &engine.Decision{Ask: o.form.ask(faultAt(codeInput, fault)...), NodeState: must(json.Marshal(sent))}
 }

@@ -63,9 +63,9 @@ const (
 
 // expressionEnv returns the environment of expressions: the four variables and CEL's standard
 // functions. None of these has side effects or reads a clock.
-func expressionEnv() (*cel.Env, error) {
+func expressionEnv() *cel.Env {
 	user, application, request := reflect.TypeFor[userView](), reflect.TypeFor[applicationView](), reflect.TypeFor[requestView]()
-	return cel.NewEnv(
+	return must(cel.NewEnv(
 		ext.NativeTypes(user, application, request, ext.ParseStructTags(true)),
 		cel.Variable("user", cel.ObjectType(user.String())),
 		cel.Variable("application", cel.ObjectType(application.String())),
@@ -76,7 +76,7 @@ func expressionEnv() (*cel.Env, error) {
 		cel.ExpressionNodeLimit(maxExpressionNodes),
 		cel.RegexProgramSizeLimit(maxRegexProgram),
 		cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals()),
-	)
+	))
 }
 
 // expression is a compiled condition or value.

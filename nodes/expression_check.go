@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"fmt"
+	"slices"
 
 	"cel.dev/cel-go/common"
 	"cel.dev/cel-go/common/ast"
@@ -17,15 +18,23 @@ type inputUse struct {
 	tested     bool // with has, or where an earlier has was true
 }
 
-// checkInputs reports inputs that the flow does not collect or that are secret.
-func (e *expression) checkInputs(c *engine.Config) []fault {
-	var faults []fault
+// firstUses returns the first of the uses with each name.
+func firstUses[T any](uses []T, name func(T) string) (first []T) {
 	seen := map[string]bool{}
-	for _, use := range e.inputs {
-		if seen[use.identifier] {
-			continue
+	for _, use := range uses {
+		if !seen[name(use)] {
+			seen[name(use)] = true
+			first = append(first, use)
 		}
-		seen[use.identifier] = true
+	}
+	return first
+}
+
+func nameOfInput(use inputUse) string { return use.identifier }
+
+// checkInputs reports inputs that the flow does not collect or that are secret.
+func (e *expression) checkInputs(c *engine.Config) (faults []fault) {
+	for _, use := range firstUses(e.inputs, nameOfInput) {
 		for _, p := range checkInput(c, "", use.identifier) {
 			faults = append(faults, fault{at: use.at, message: p.Message, rule: p.Rule})
 		}
@@ -43,12 +52,8 @@ func (e *expression) needs() []engine.Need {
 			Fix:   "put a node before it that establishes the user on every path, or user.isAuthenticated && before what it reads",
 		})
 	}
-	seen := map[string]bool{}
-	for _, use := range e.inputs {
-		if use.tested || seen[use.identifier] {
-			continue
-		}
-		seen[use.identifier] = true
+	untested := slices.DeleteFunc(slices.Clone(e.inputs), func(use inputUse) bool { return use.tested })
+	for _, use := range firstUses(untested, nameOfInput) {
 		needs = append(needs, engine.Need{
 			AnyOf: []engine.Fact{engine.InputFact(use.identifier)},
 			Why:   fault{at: use.at, message: fmt.Sprintf("it reads the input %q", use.identifier)}.placed(),

@@ -15,18 +15,14 @@ import (
 
 // environment creates the environment of a node's expressions. The common part is created once,
 // when the first node of the flow needs it: many flows have no expressions.
-type environment func() (*cel.Env, error)
+type environment func() *cel.Env
 
-func newEnvironment() environment { return sync.OnceValues(expressionEnv) }
+func newEnvironment() environment { return sync.OnceValue(expressionEnv) }
 
 // with returns the environment with a variable for each value of each reply of the flow. Any other
 // name is an error, unless part of the flow could not be understood: then it may exist, with any
 // type.
-func (e environment) with(c *engine.Config) (*cel.Env, error) {
-	env, err := e()
-	if err != nil || len(c.Replies) == 0 && !c.Partial {
-		return env, err
-	}
+func (e environment) with(c *engine.Config) *cel.Env {
 	var options []cel.EnvOption
 	for name, types := range c.Replies {
 		for member, t := range types {
@@ -36,7 +32,10 @@ func (e environment) with(c *engine.Config) (*cel.Env, error) {
 	if c.Partial {
 		options = append(options, cel.Variable(repliesName, cel.DynType))
 	}
-	return env.Extend(options...)
+	if len(options) == 0 {
+		return e()
+	}
+	return must(e().Extend(options...))
 }
 
 // repliesName is the variable for replies of services: replies.risk.score.
@@ -71,12 +70,7 @@ func replyOf(ident string) (name string, ok bool) {
 
 // replyNeeds returns the replies that must be present for the expression.
 func (e *expression) replyNeeds() (needs []engine.Need) {
-	seen := map[string]bool{}
-	for _, use := range e.replies {
-		if seen[use.name] {
-			continue
-		}
-		seen[use.name] = true
+	for _, use := range firstUses(e.replies, func(use replyUse) string { return use.name }) {
 		needs = append(needs, engine.Need{
 			AnyOf: engine.ReplyFacts(use.name),
 			Why:   fault{at: use.at, message: fmt.Sprintf("it reads what is kept as %q", use.name)}.placed(),

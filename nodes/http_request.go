@@ -100,11 +100,6 @@ func queryOutcomes() []engine.Outcome {
 	}
 }
 
-const (
-	successOutcome = "success"
-	failureOutcome = "failure"
-)
-
 type httpRequestWith struct {
 	Target string                `json:"target"`
 	Mode   string                `json:"mode"`
@@ -127,10 +122,7 @@ type httpRequest struct {
 }
 
 func newHTTPRequest(c *engine.Config, with httpRequestWith, d Deps, env environment) (engine.Executor, []schemas.Problem) {
-	e, err := env.with(c)
-	if err != nil {
-		return nil, []schemas.Problem{problem("", "CEL is not available: %v", err)}
-	}
+	e := env.with(c)
 	x := &httpRequest{httpRequestWith: with, expressionReader: newExpressionReader(c, d), id: c.Node.ID, names: slices.Sorted(maps.Keys(with.Body))}
 	found := append(x.checkMembers(), checkTarget(d.Targets, with.Target)...)
 	if fault := pathFault(with.Path); fault != "" {

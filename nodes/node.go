@@ -11,6 +11,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
+// The outcomes of nodes that try something.
+const (
+	successOutcome = "success"
+	failureOutcome = "failure"
+)
+
 // node is what an executor declares about its node. Executors embed it.
 type node struct {
 	outcomes []engine.Outcome
@@ -51,6 +57,14 @@ func configured[T any](k engine.Kind, properties string, create func(*engine.Con
 
 // identifierSchema contains members of the JSON Schema of an identifier.
 const identifierSchema = `"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores"`
+
+// must returns a value that is made of constants, or of values of the program, and so cannot fail.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
 
 // problem returns a finding about a part of the configuration.
 func problem(path, format string, args ...any) schemas.Problem {

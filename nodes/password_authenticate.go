@@ -50,7 +50,7 @@ func (d Deps) newPasswordAuthenticate(_ *engine.Config, with passwordAuthenticat
 
 func (d Deps) newPasswordQuestion(input, label, autocomplete string) secretQuestion {
 	return d.newSecretQuestion(field{
-		Identifier: cmp.Or(input, defaultPasswordInput), Type: schemas.PasswordInput, Label: label, Autocomplete: autocomplete,
+		Identifier: cmp.Or(input, "password"), Type: schemas.PasswordInput, Label: label, Autocomplete: autocomplete,
 	})
 }
 

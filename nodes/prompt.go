@@ -178,7 +178,7 @@ func (p *prompt) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, 
 	if err != nil {
 		return nil, err
 	}
-	d := engine.LeaveBy(a.Ref)
+	d := &engine.Decision{Outcome: a.Ref, Set: map[string]string{}}
 	var faults []schemas.FieldError
 	for i := range p.Inputs {
 		f := &p.Inputs[i]
@@ -189,24 +189,16 @@ func (p *prompt) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, 
 		if fault != "" {
 			faults = append(faults, schemas.FieldError{Identifier: f.Identifier, Message: fault})
 		}
-		setInput(d, f.Identifier, value)
+		if value == "" {
+			d.Drop = append(d.Drop, f.Identifier)
+		} else {
+			d.Set[f.Identifier] = value
+		}
 	}
 	if len(faults) > 0 {
 		return &engine.Decision{Ask: p.form.ask(faults...)}, nil
 	}
 	return d, nil
-}
-
-// setInput replaces the value of an input; "" removes it.
-func setInput(d *engine.Decision, identifier, value string) {
-	if value == "" {
-		d.Drop = append(d.Drop, identifier)
-		return
-	}
-	if d.Set == nil {
-		d.Set = map[string]string{}
-	}
-	d.Set[identifier] = value
 }
 
 func (p *prompt) action(ref string) (promptAction, error) {

@@ -49,7 +49,7 @@ type recoveryCode struct {
 
 func (d Deps) newRecoveryCode(_ *engine.Config, with recoveryCodeWith) (engine.Executor, []schemas.Problem) {
 	q := d.newSecretQuestion(field{
-		Identifier: cmp.Or(with.Input, defaultRecoveryInput), Type: schemas.PasswordInput,
+		Identifier: cmp.Or(with.Input, "recoveryCode"), Type: schemas.PasswordInput,
 		Label: cmp.Or(with.Label, "Recovery code"), Autocomplete: "one-time-code",
 	}, with.Alternatives.buttons()...)
 	outcomes, found := with.Alternatives.addTo(recoveryCodeOutcomes(), submitAction)

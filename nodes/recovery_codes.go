@@ -70,19 +70,15 @@ func (r *recoveryCodes) Execute(ctx context.Context, v *engine.Visit) (*engine.D
 		return d, err
 	}
 	if v.Answer == nil {
-		return r.show()
+		return r.show(), nil
 	}
 	return r.given(v)
 }
 
 // show also returns the codes as data, under recoveryCodes as a JSON array, for clients that render
 // themselves.
-func (r *recoveryCodes) show() (*engine.Decision, error) {
+func (r *recoveryCodes) show() *engine.Decision {
 	codes := newCodes()
-	reported, err := json.Marshal(codes)
-	if err != nil {
-		return nil, err
-	}
 	hashes := make([][]byte, len(codes))
 	list := schemas.Component{ID: "codes", Type: schemas.StackComponent, Variant: "CODES"}
 	for i, code := range codes {
@@ -91,10 +87,9 @@ func (r *recoveryCodes) show() (*engine.Decision, error) {
 	}
 	f := r.form
 	f.shown = []schemas.Component{list}
-	d := &engine.Decision{Ask: f.ask()}
-	d.Ask.Data = map[string]string{"recoveryCodes": string(reported)}
-	d.NodeState, err = json.Marshal(hashes)
-	return d, err
+	ask := f.ask()
+	ask.Data = map[string]string{"recoveryCodes": string(must(json.Marshal(codes)))}
+	return &engine.Decision{Ask: ask, NodeState: must(json.Marshal(hashes))}
 }
 
 func (r *recoveryCodes) given(v *engine.Visit) (*engine.Decision, error) {

@@ -7,13 +7,6 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The default identifiers of secret inputs.
-const (
-	defaultPasswordInput = "password"
-	defaultCodeInput     = "otp"
-	defaultRecoveryInput = "recoveryCode"
-)
-
 // secretQuestion is a node that asks for one secret.
 type secretQuestion struct {
 	node

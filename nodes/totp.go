@@ -70,7 +70,7 @@ func (d Deps) newTOTP(_ *engine.Config, with totpWith) (engine.Executor, []schem
 // newCodeQuestion asks for a code of an authenticator app.
 func (d Deps) newCodeQuestion(input, label string, others ...button) secretQuestion {
 	return d.newSecretQuestion(field{
-		Identifier: cmp.Or(input, defaultCodeInput), Type: schemas.OTPInput,
+		Identifier: cmp.Or(input, "otp"), Type: schemas.OTPInput,
 		Label: cmp.Or(label, "Code of your authenticator app"), Autocomplete: "one-time-code",
 	}, others...)
 }

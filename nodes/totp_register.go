@@ -92,8 +92,8 @@ func (t *totpRegister) offer(ctx context.Context, v *engine.Visit, key totp.Key,
 	}
 	d := q.ask(fault)
 	d.Ask.Data = map[string]string{"totpURI": uri, "totpSecret": key.Secret}
-	d.NodeState, err = json.Marshal(key)
-	return d, err
+	d.NodeState = must(json.Marshal(key))
+	return d, nil
 }
 
 // finish checks the first code. A wrong one does not count as a guess: the user sees the key.

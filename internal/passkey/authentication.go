@@ -37,18 +37,15 @@ type AuthenticationRequest struct {
 // BeginAuthentication returns PublicKeyCredentialRequestOptions (§5.5) and the
 // session for FinishAuthentication.
 func (c *Ceremonies) BeginAuthentication(r AuthenticationRequest) (options, session json.RawMessage, err error) {
-	uv, err := c.policy.userVerification(r.UserVerification)
-	if err != nil {
+	if err := checkVerification(r.UserVerification); err != nil {
 		return nil, nil, err
 	}
+	uv := c.policy.userVerification(r.UserVerification)
 	rp, err := c.relyingParty(r.RPID, r.Origins)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, challenge, err := c.newSession(schemas.AuthenticationCeremony, rp, uv)
-	if err != nil {
-		return nil, nil, err
-	}
+	s, challenge := c.newSession(schemas.AuthenticationCeremony, rp, uv)
 	// A passkey of another relying party cannot answer, so its id need not be shown.
 	allow := slices.DeleteFunc(slices.Clone(r.Allow), func(c schemas.Credential) bool { return c.RPID != "" && c.RPID != rp.id })
 	for i := range allow {

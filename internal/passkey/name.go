@@ -1,6 +1,7 @@
 package passkey
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -67,10 +68,10 @@ func displayText(s string, limit int) string {
 // User: the id is not a name.
 func userEntity(u User) protocol.UserEntity {
 	name, display := displayText(u.Name, maxNameBytes), displayText(u.DisplayName, maxNameBytes)
-	name = valueOr(name, valueOr(display, "User"))
+	name = cmp.Or(name, display, "User")
 	return protocol.UserEntity{
 		CredentialEntity: protocol.CredentialEntity{Name: name},
-		DisplayName:      valueOr(display, name),
+		DisplayName:      cmp.Or(display, name),
 		ID:               protocol.URLEncodedBase64(u.ID),
 	}
 }

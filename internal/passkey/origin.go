@@ -1,13 +1,14 @@
 package passkey
 
 import (
-	"log/slog"
-
+	"cmp"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-webauthn/webauthn/protocol"
 
@@ -53,7 +54,7 @@ func parseOrigin(text string) (origin, error) {
 		return origin{}, fmt.Errorf("an origin is scheme://host[:port] and nothing else: write %s://%s instead of %.200q", u.Scheme, u.Host, text)
 	}
 	host := strings.ToLower(u.Hostname())
-	if !ascii(host) {
+	if strings.ContainsFunc(host, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return origin{}, fmt.Errorf("browsers report the host of %.200q in its ASCII form (xn--…): write it that way", text)
 	}
 	if strings.Contains(host, "*") {
@@ -101,7 +102,7 @@ func (c *Ceremonies) relyingParty(asked string, more []string) (p relyingParty, 
 		return p, schemas.Errorf(schemas.Invalid, schemas.CodePasskeyConfig, "the application lists %d origin(s) in %s that are not origins", len(problems), applicationOrigins).WithProblems(problems)
 	}
 	allowed = append(c.origins[:len(c.origins):len(c.origins)], allowed...)
-	p.id = valueOr(asked, c.rpID)
+	p.id = cmp.Or(asked, c.rpID)
 	for _, o := range allowed {
 		if o.useless == "" && isUnderDomain(o.host, p.id) {
 			p.origins = append(p.origins, o.text)
@@ -155,29 +156,17 @@ func relyingPartyError(rpID string, allowed []origin) *schemas.Error {
 // rpIDProblems returns why a text is not a relying party id: a valid domain string in ASCII and
 // lower case (§5.1.3, WHATWG URL §3.4).
 func rpIDProblems(rpID, path string) []schemas.Problem {
-	message := ""
 	if err := protocol.ValidateRPID(rpID); err != nil {
-		message = fmt.Sprintf("expected a domain such as example.com, got %.255q: %v", rpID, err)
-	} else if rpID != strings.ToLower(rpID) {
-		message = fmt.Sprintf("expected lower case: write %.255q", strings.ToLower(rpID))
+		return []schemas.Problem{{Path: path, Message: fmt.Sprintf("expected a domain such as example.com, got %.255q: %v", rpID, err)}}
 	}
-	if message == "" {
-		return nil
+	if rpID != strings.ToLower(rpID) {
+		return []schemas.Problem{{Path: path, Message: fmt.Sprintf("expected lower case: write %.255q", strings.ToLower(rpID))}}
 	}
-	return []schemas.Problem{{Path: path, Message: message}}
+	return nil
 }
 
 // isIP reports whether a host is an IP address rather than a name.
 func isIP(host string) bool { return net.ParseIP(host) != nil }
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
-}
 
 // Origins returns the configured origins whose pages can use the default relying party id,
 // including the related ones. Browsers read them at /.well-known/webauthn before they let a page of

@@ -1,6 +1,7 @@
 package passkey
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -62,11 +63,10 @@ func New(c Config) (*Ceremonies, error) {
 	policy, more := c.Policy.complete()
 	problems = append(problems, more...)
 	rpID := c.RPID
-	if rpID == "" && len(origins) > 0 {
+	if rpID != "" {
+		problems = append(problems, rpIDProblems(rpID, "passkey.relying_party_id")...)
+	} else if len(origins) > 0 {
 		rpID = origins[0].host
-	}
-	if c.RPID != "" {
-		problems = append(problems, rpIDProblems(c.RPID, "passkey.relying_party_id")...)
 	}
 	if c.Timeout < 0 {
 		problems = append(problems, schemas.Problem{Path: "passkey.timeout", Message: "expected a positive duration, got " + c.Timeout.String()})
@@ -74,12 +74,9 @@ func New(c Config) (*Ceremonies, error) {
 	if len(problems) > 0 {
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodePasskeyConfig, "the passkey configuration has %d mistake(s)", len(problems)).WithProblems(problems)
 	}
-	cs := &Ceremonies{origins: origins, related: related, rpID: rpID, rpName: displayText(c.RPName, maxNameBytes), policy: policy, timeout: c.Timeout, now: c.Now, log: c.Log}
-	if cs.rpName == "" {
-		cs.rpName = "Postern"
-	}
-	if cs.timeout == 0 {
-		cs.timeout = DefaultTimeout
+	cs := &Ceremonies{
+		origins: origins, related: related, rpID: rpID, rpName: cmp.Or(displayText(c.RPName, maxNameBytes), "Postern"),
+		policy: policy, timeout: cmp.Or(c.Timeout, DefaultTimeout), now: c.Now, log: c.Log,
 	}
 	if cs.now == nil {
 		cs.now = time.Now

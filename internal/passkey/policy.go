@@ -1,6 +1,7 @@
 package passkey
 
 import (
+	"cmp"
 	"crypto/x509"
 	"fmt"
 	"slices"
@@ -73,9 +74,9 @@ func (p Policy) complete() (Policy, []schemas.Problem) {
 	if p.Algorithms == nil {
 		p.Algorithms = []int64{ES256, EdDSA, RS256}
 	}
-	p.UserVerification = valueOr(p.UserVerification, Preferred)
-	p.SyncedPasskeys = valueOr(p.SyncedPasskeys, Allow)
-	p.CounterRegression = valueOr(p.CounterRegression, Refuse)
+	p.UserVerification = cmp.Or(p.UserVerification, Preferred)
+	p.SyncedPasskeys = cmp.Or(p.SyncedPasskeys, Allow)
+	p.CounterRegression = cmp.Or(p.CounterRegression, Refuse)
 	check("user_verification", p.UserVerification, Required, Preferred, Discouraged)
 	check("attachment", p.Attachment, "", Platform, CrossPlatform)
 	check("synced_passkeys", p.SyncedPasskeys, Allow, Refuse)
@@ -103,27 +104,30 @@ func algorithmProblems(algorithms []int64) (problems []schemas.Problem) {
 
 // userVerification returns the requested user verification, or the policy's if that is
 // stricter.
-func (p Policy) userVerification(asked string) (string, error) {
+func (p Policy) userVerification(asked string) string {
 	order := []string{Discouraged, Preferred, Required}
-	asked = valueOr(asked, Preferred)
-	if !slices.Contains(order, asked) {
-		return "", badRequest("userVerification: %s", oneOf(asked, order))
-	}
-	if slices.Index(order, p.UserVerification) > slices.Index(order, asked) {
-		return p.UserVerification, nil
-	}
-	return asked, nil
+	return order[max(slices.Index(order, p.UserVerification), slices.Index(order, cmp.Or(asked, Preferred)))]
 }
 
-// attachment returns the attachment that a registration requests.
-func (p Policy) attachment(asked string) (string, error) {
-	if asked != "" && asked != Platform && asked != CrossPlatform {
-		return "", badRequest("authenticatorAttachment: %s", oneOf(asked, []string{Platform, CrossPlatform}))
-	}
+// admitAttachment applies Attachment to the attachment that a registration requests.
+func (p Policy) admitAttachment(asked string) error {
 	if p.Attachment != "" && asked != "" && asked != p.Attachment {
-		return "", badRequest("authenticatorAttachment: the policy of this server admits %s authenticators only, %s was asked for", p.Attachment, asked)
+		return badRequest("authenticatorAttachment: the policy of this server admits %s authenticators only, %s was asked for", p.Attachment, asked)
 	}
-	return valueOr(p.Attachment, asked), nil
+	return nil
+}
+
+// checkVerification checks that a requested user verification exists.
+func checkVerification(asked string) error {
+	return checkOption("userVerification", asked, "", Required, Preferred, Discouraged)
+}
+
+// checkOption checks that an option has one of the accepted values.
+func checkOption(name, value string, accepted ...string) error {
+	if slices.Contains(accepted, value) {
+		return nil
+	}
+	return badRequest("%s: %s", name, oneOf(value, accepted))
 }
 
 // admitSynced applies SyncedPasskeys to an authenticator's BE flag.
@@ -140,13 +144,6 @@ func (p Policy) admitFormat(format string) error {
 		return nil
 	}
 	return refuse(StepPolicy, "the policy of this server accepts attestation in the formats %s, the authenticator sent %.32q", strings.Join(p.Attestation, ", "), format)
-}
-
-func valueOr(value, otherwise string) string {
-	if value == "" {
-		return otherwise
-	}
-	return value
 }
 
 // oneOf returns an error message that lists the accepted values.

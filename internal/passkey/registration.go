@@ -1,6 +1,7 @@
 package passkey
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"time"
@@ -37,62 +38,46 @@ func (c *Ceremonies) BeginRegistration(r RegistrationRequest) (options, session 
 	if n := len(r.User.ID); n == 0 || n > maxUserHandle {
 		return nil, nil, badRequest("a passkey needs a user: expected an id of 1 to %d bytes, got %d", maxUserHandle, n)
 	}
-	selection, err := c.selection(r)
+	err = cmp.Or(
+		checkVerification(r.UserVerification),
+		checkOption("authenticatorAttachment", r.Attachment, "", Platform, CrossPlatform),
+		checkOption("residentKey", r.ResidentKey, "", Required, Preferred, Discouraged),
+		checkOption("attestation", r.Attestation, "", "none", "indirect", "direct", "enterprise"),
+		c.policy.admitAttachment(r.Attachment),
+	)
 	if err != nil {
 		return nil, nil, err
-	}
-	attestation := protocol.ConveyancePreference(valueOr(r.Attestation, "none"))
-	switch attestation {
-	case protocol.PreferNoAttestation, protocol.PreferIndirectAttestation, protocol.PreferDirectAttestation, protocol.PreferEnterpriseAttestation:
-	default:
-		return nil, nil, badRequest("attestation: %s", oneOf(r.Attestation, []string{"none", "indirect", "direct", "enterprise"}))
 	}
 	rp, err := c.relyingParty(r.RPID, r.Origins)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, challenge, err := c.newSession(schemas.RegistrationCeremony, rp, string(selection.UserVerification))
-	if err != nil {
-		return nil, nil, err
-	}
+	selection := c.selection(r)
+	s, challenge := c.newSession(schemas.RegistrationCeremony, rp, string(selection.UserVerification))
 	s.UserID, s.Algorithms, s.Attachment = r.User.ID, c.policy.Algorithms, string(selection.AuthenticatorAttachment)
 	return s.encode(protocol.PublicKeyCredentialCreationOptions{
-		RelyingParty:           relyingPartyEntity(rp.id, valueOr(displayText(r.RPName, maxNameBytes), c.rpName)),
+		RelyingParty:           relyingPartyEntity(rp.id, cmp.Or(displayText(r.RPName, maxNameBytes), c.rpName)),
 		User:                   userEntity(r.User),
 		Challenge:              challenge,
 		Parameters:             parameters(s.Algorithms),
 		Timeout:                int(c.timeout.Milliseconds()),
 		CredentialExcludeList:  descriptors(r.Exclude),
 		AuthenticatorSelection: selection,
-		Attestation:            attestation,
+		Attestation:            protocol.ConveyancePreference(cmp.Or(r.Attestation, "none")),
 	})
 }
 
 // selection returns the authenticatorSelection of the options (§5.4.4).
-func (c *Ceremonies) selection(r RegistrationRequest) (protocol.AuthenticatorSelection, error) {
-	var none protocol.AuthenticatorSelection
-	uv, err := c.policy.userVerification(r.UserVerification)
-	if err != nil {
-		return none, err
-	}
-	attachment, err := c.policy.attachment(r.Attachment)
-	if err != nil {
-		return none, err
-	}
-	residentKey := valueOr(r.ResidentKey, Preferred)
-	switch residentKey {
-	case Required, Preferred, Discouraged:
-	default:
-		return none, badRequest("residentKey: %s", oneOf(residentKey, []string{Required, Preferred, Discouraged}))
-	}
+func (c *Ceremonies) selection(r RegistrationRequest) protocol.AuthenticatorSelection {
+	residentKey := cmp.Or(r.ResidentKey, Preferred)
 	// requireResidentKey is the equivalent for browsers of Level 1.
 	requireResidentKey := residentKey == Required
 	return protocol.AuthenticatorSelection{
-		AuthenticatorAttachment: protocol.AuthenticatorAttachment(attachment),
+		AuthenticatorAttachment: protocol.AuthenticatorAttachment(cmp.Or(c.policy.Attachment, r.Attachment)),
 		RequireResidentKey:      &requireResidentKey,
 		ResidentKey:             protocol.ResidentKeyRequirement(residentKey),
-		UserVerification:        protocol.UserVerificationRequirement(uv),
-	}, nil
+		UserVerification:        protocol.UserVerificationRequirement(c.policy.userVerification(r.UserVerification)),
+	}
 }
 
 // parameters returns pubKeyCredParams: the algorithms, in order.
@@ -158,7 +143,7 @@ func (s *session) newCredential(parsed *protocol.ParsedCredentialCreationData, r
 	return &schemas.Credential{
 		ID:                schemas.Bytes(data.AttData.CredentialID),
 		UserID:            s.UserID,
-		Name:              valueOr(displayText(r.Name, maxNameBytes), valueOr(AuthenticatorName(aaguid), "Passkey")),
+		Name:              cmp.Or(displayText(r.Name, maxNameBytes), AuthenticatorName(aaguid), "Passkey"),
 		RPID:              s.RPID,
 		PublicKey:         schemas.Bytes(data.AttData.CredentialPublicKey),
 		Algorithm:         alg,

@@ -2,7 +2,9 @@ package passkey
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -29,11 +31,9 @@ type session struct {
 }
 
 // newSession returns a session with a new challenge of 256 bits.
-func (c *Ceremonies) newSession(of schemas.Ceremony, rp relyingParty, uv string) (*session, protocol.URLEncodedBase64, error) {
-	challenge, err := protocol.CreateChallenge()
-	if err != nil {
-		return nil, nil, fmt.Errorf("make a challenge: %w", err)
-	}
+func (c *Ceremonies) newSession(of schemas.Ceremony, rp relyingParty, uv string) (*session, protocol.URLEncodedBase64) {
+	challenge := make(protocol.URLEncodedBase64, 32)
+	rand.Read(challenge) // never fails
 	return &session{
 		Ceremony:  of,
 		Challenge: challenge.String(),
@@ -42,18 +42,14 @@ func (c *Ceremonies) newSession(of schemas.Ceremony, rp relyingParty, uv string)
 		Outside:   rp.outside,
 		RequireUV: uv == Required,
 		ExpiresAt: c.now().Add(c.timeout).UTC(),
-	}, challenge, nil
+	}, challenge
 }
 
 // encode returns the options for the browser and the session.
 func (s *session) encode(options any) (opts, state json.RawMessage, err error) {
-	if opts, err = json.Marshal(options); err != nil {
-		return nil, nil, fmt.Errorf("write the options: %w", err)
-	}
-	if state, err = json.Marshal(s); err != nil {
-		return nil, nil, fmt.Errorf("write the session: %w", err)
-	}
-	return opts, state, nil
+	opts, err1 := json.Marshal(options)
+	state, err2 := json.Marshal(s)
+	return opts, state, errors.Join(err1, err2)
 }
 
 // openSession decodes a session and checks its ceremony and expiry. Without the check of

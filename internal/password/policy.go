@@ -1,6 +1,7 @@
 package password
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -70,10 +71,7 @@ func (p Policy) Check(c Choice) string {
 // minimum returns the minimum for a caller's setting. A caller with proof of a second factor can go
 // below the policy's minimum; any other only above it.
 func (p Policy) minimum(asked int) int {
-	least := p.Minimum
-	if least == 0 {
-		least = DefaultMinimum
-	}
+	least := cmp.Or(p.Minimum, DefaultMinimum)
 	if asked == 0 || asked >= DefaultMinimum && asked < least {
 		return least
 	}

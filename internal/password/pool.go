@@ -1,6 +1,7 @@
 package password
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -60,19 +61,11 @@ func New(o Options) *Pool {
 }
 
 func (o Options) withDefaults() Options {
-	if o.MemoryKiB == 0 {
-		o.MemoryKiB = DefaultMemoryKiB
-	}
-	if o.Iterations == 0 {
-		o.Iterations = DefaultIterations
-	}
+	o.MemoryKiB, o.Iterations = cmp.Or(o.MemoryKiB, DefaultMemoryKiB), cmp.Or(o.Iterations, DefaultIterations)
 	if o.Workers <= 0 {
 		o.Workers = max(1, runtime.GOMAXPROCS(0)/2)
 	}
-	if o.Queue == 0 {
-		o.Queue = 16 * o.Workers
-	}
-	o.Queue = max(0, o.Queue)
+	o.Queue = max(0, cmp.Or(o.Queue, 16*o.Workers))
 	if o.Source == nil {
 		o.Source = func(context.Context) Source { return Source{} }
 	}
@@ -84,9 +77,7 @@ func (o Options) withDefaults() Options {
 // overloaded and RetryAfter; if ctx ends while waiting, with ctx's error.
 func (p *Pool) Hash(ctx context.Context, password string) (string, error) {
 	h := phc{params: p.cost, salt: make([]byte, saltLength)}
-	if _, err := rand.Read(h.salt); err != nil {
-		return "", fmt.Errorf("salt of a password hash: %w", err)
-	}
+	rand.Read(h.salt) // never fails
 	key, err := p.run(ctx, password, h, keyLength)
 	if err != nil {
 		return "", err

@@ -2,10 +2,12 @@ package throttle
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/binary"
+	"slices"
 	"time"
 )
 
@@ -97,8 +99,7 @@ func (d *Device) of(userID string, now time.Time) Key {
 	if d == nil || user == (Key{}) {
 		return Key{}
 	}
-	const days = uint32(DeviceTTL / day)
-	if at := d.find(user); at == nil || dayOf(now) >= at.Day+days {
+	if at := d.find(user); at == nil || !at.isRecent(now) {
 		return Key{}
 	}
 	return d.text.ID.with(user)
@@ -107,36 +108,27 @@ func (d *Device) of(userID string, now time.Time) Key {
 // known returns the key of the device. It is zero if no user has signed in with it within
 // DeviceTTL.
 func (d *Device) known(now time.Time) Key {
-	if d == nil {
+	if d == nil || !slices.ContainsFunc(d.text.Users[:], func(u deviceUser) bool { return u.User != Key{} && u.isRecent(now) }) {
 		return Key{}
 	}
-	const days = uint32(DeviceTTL / day)
-	for _, u := range d.text.Users {
-		if u.User != (Key{}) && dayOf(now) < u.Day+days {
-			return d.text.ID
-		}
-	}
-	return Key{}
+	return d.text.ID
 }
 
+// isRecent reports whether the sign-in was within DeviceTTL.
+func (u deviceUser) isRecent(now time.Time) bool { return dayOf(now) < u.Day+uint32(DeviceTTL/day) }
+
 func (d *Device) find(user Key) *deviceUser {
-	for i := range d.text.Users {
-		if d.text.Users[i].User == user {
-			return &d.text.Users[i]
-		}
+	i := slices.IndexFunc(d.text.Users[:], func(u deviceUser) bool { return u.User == user })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &d.text.Users[i]
 }
 
 // oldest returns the place with the oldest sign-in.
 func (d *Device) oldest() *deviceUser {
-	oldest := &d.text.Users[0]
-	for i := range d.text.Users {
-		if d.text.Users[i].Day < oldest.Day {
-			oldest = &d.text.Users[i]
-		}
-	}
-	return oldest
+	oldest := slices.MinFunc(d.text.Users[:], func(a, b deviceUser) int { return cmp.Compare(a.Day, b.Day) })
+	return d.find(oldest.User)
 }
 
 const day = 24 * time.Hour

@@ -2,7 +2,6 @@ package throttle
 
 import (
 	"context"
-	"hash/maphash"
 	"sync"
 	"time"
 
@@ -20,9 +19,8 @@ import (
 //
 // The total is the last count of the database (see Observe) plus what this process has
 // added since. So several instances share one capacity, with an error of what they add
-// between two counts. Each process knows which networks added how many rows, in memory of a
-// fixed size; counts of different networks may collide there, which rejects too much rather
-// than too little.
+// between two counts. Each process knows which networks added how many rows: not more networks
+// than rows.
 //
 // A nil Pending admits everything. Methods are safe for concurrent use.
 type Pending struct {
@@ -32,23 +30,17 @@ type Pending struct {
 	every    time.Duration // duration of a generation
 
 	mu       sync.Mutex
-	observed int // rows in the database when last counted
-	added    int // rows added since then
-	seeds    [hashes]maphash.Seed
-	current  int
+	observed int       // rows in the database when last counted
+	added    int       // rows added since then
 	rotated  time.Time // start of the current generation
-	counts   [generations]generation
+	// counts are the pending rows of each network and device by the part of the rows' lifetime in
+	// which they were added; the current part is the last.
+	counts [generations]map[Key]int
 }
 
-// A generation is what was added and released in a part of the rows' lifetime. The oldest
-// generation is dropped when its rows have expired.
-type generation [hashes][columns]int32
-
-const (
-	generations = 5 // four parts of the lifetime, and the current one
-	hashes      = 2
-	columns     = 1 << 11
-)
+// generations is how many parts of the rows' lifetime are counted, with the current one. The oldest
+// part is dropped when its rows have expired.
+const generations = 5
 
 // The fractions of the free capacity that a network, the wider network around it, and a
 // device may use, as divisors; and the fraction of the capacity that is reserved for
@@ -65,9 +57,7 @@ func NewPending(what string, capacity int, kept time.Duration, now func() time.T
 		return nil
 	}
 	p := &Pending{noun: what, capacity: capacity, now: now, every: kept / (generations - 1), rotated: now()}
-	for i := range p.seeds {
-		p.seeds[i] = maphash.MakeSeed()
-	}
+	p.counts[generations-1] = map[Key]int{}
 	return p
 }
 
@@ -85,7 +75,7 @@ func (p *Pending) Admit(ctx context.Context) error {
 	network, device := FromContext(ctx), p.device(ctx)
 	free := p.capacity - p.total()
 	if device != (Key{}) && p.count(device)*devicePart < free+p.capacity/reservePart {
-		p.add(1, device)
+		p.add(device)
 		return nil
 	}
 	switch {
@@ -94,7 +84,7 @@ func (p *Pending) Admit(ctx context.Context) error {
 	case p.count(network.Near)*nearPart >= free, p.count(network.Wide)*widePart >= free:
 		return p.refuse(schemas.Throttled, CodeTooManyRequests, "too many %s from your network are unfinished", p.every/10)
 	}
-	p.add(1, network.Near, network.Wide)
+	p.add(network.Near, network.Wide)
 	return nil
 }
 
@@ -119,11 +109,11 @@ func (p *Pending) Release(ctx context.Context) {
 	defer p.mu.Unlock()
 	p.rotate()
 	if device := p.device(ctx); p.count(device) > 0 {
-		p.add(-1, device)
+		p.remove(device)
 		return
 	}
 	network := FromContext(ctx)
-	p.add(-1, network.Near, network.Wide)
+	p.remove(network.Near, network.Wide)
 }
 
 // Observe sets the number of rows in the database.
@@ -173,42 +163,44 @@ func (p *Pending) total() int { return max(0, p.observed+p.added) }
 func (p *Pending) rotate() {
 	for i := 0; i < generations && p.now().Sub(p.rotated) >= p.every; i++ {
 		p.rotated = p.rotated.Add(p.every)
-		p.current = (p.current + 1) % generations
-		p.counts[p.current] = generation{}
+		copy(p.counts[:], p.counts[1:])
+		p.counts[generations-1] = map[Key]int{}
 	}
 	if p.now().Sub(p.rotated) >= p.every {
 		p.rotated = p.now()
 	}
 }
 
-// count returns an upper bound for the pending rows of a key.
-func (p *Pending) count(k Key) int {
-	if k == (Key{}) {
-		return 0
+// count returns the pending rows of a key.
+func (p *Pending) count(k Key) (n int) {
+	for _, counts := range p.counts {
+		n += counts[k]
 	}
-	least := int32(1) << 30
-	for row := range p.seeds {
-		column := p.column(row, k)
-		var sum int32
-		for i := range p.counts {
-			sum += p.counts[i][row][column]
-		}
-		least = min(least, sum)
-	}
-	return int(max(0, least))
+	return n
 }
 
-// add adds n rows to each of the keys and to the total.
-func (p *Pending) add(n int, keys ...Key) {
-	p.added += n
+// add adds a row to each of the keys and to the total.
+func (p *Pending) add(keys ...Key) {
+	p.added++
 	for _, k := range keys {
-		if k == (Key{}) || n < 0 && p.count(k) == 0 {
-			continue
-		}
-		for row := range p.seeds {
-			p.counts[p.current][row][p.column(row, k)] += int32(n)
+		if k != (Key{}) {
+			p.counts[generations-1][k]++
 		}
 	}
 }
 
-func (p *Pending) column(row int, k Key) uint64 { return maphash.Bytes(p.seeds[row], k[:]) % columns }
+// remove removes the newest row of each of the keys, and one of the total.
+func (p *Pending) remove(keys ...Key) {
+	p.added--
+	for _, k := range keys {
+		i := generations - 1
+		for i > 0 && p.counts[i][k] == 0 {
+			i--
+		}
+		if p.counts[i][k] > 1 {
+			p.counts[i][k]--
+		} else {
+			delete(p.counts[i], k)
+		}
+	}
+}

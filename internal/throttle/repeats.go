@@ -99,20 +99,14 @@ func (r *Repeats) Thin(ctx context.Context, changes []schemas.Change) []schemas.
 		if !record {
 			continue
 		}
-		kept = append(kept, schemas.RecordEvent{Event: repeated(e.Event, count)})
+		if count > 1 {
+			e.Event.Detail = maps.Clone(e.Event.Detail)
+			if e.Event.Detail == nil {
+				e.Event.Detail = map[string]string{}
+			}
+			e.Event.Detail["repeated"] = strconv.Itoa(count)
+		}
+		kept = append(kept, e)
 	}
 	return kept
-}
-
-func repeated(e schemas.Event, count int) schemas.Event {
-	if count == 1 {
-		return e
-	}
-	detail := maps.Clone(e.Detail)
-	if detail == nil {
-		detail = map[string]string{}
-	}
-	detail["repeated"] = strconv.Itoa(count)
-	e.Detail = detail
-	return e
 }
