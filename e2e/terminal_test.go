@@ -58,47 +58,6 @@ func TestTerminalScreenshots(t *testing.T) {
 	}
 }
 
-// The picture of a flow in docs/flows.md equals the program's output, and a browser shows
-// it.
-func TestFlowPicture(t *testing.T) {
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	tab, dir := openBareTab(t), walkThrough(t)
-	cmd := exec.Command(path, "flow", "graph", "--format", "svg", "better/door.yaml")
-	cmd.Dir = dir
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	const picture = "../docs/screenshots/flow-graph.svg"
-	if *screenshots {
-		if err := os.WriteFile(picture, out, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if text, err := os.ReadFile(picture); err != nil || string(text) != string(out) {
-		t.Errorf("%s is not what is drawn (%v): run go test ./e2e -run Picture -screenshots", picture, err)
-	}
-	file := filepath.Join(dir, "door.svg")
-	if err := os.WriteFile(file, out, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	tab.open("file://" + file)
-	tab.until("document.documentElement.getBoundingClientRect().width > 100")
-	// No texts overlap, with any fonts.
-	overlapping := eval[string](tab, `(() => {
-		const boxes = [...document.querySelectorAll("text")].map(e => [e.textContent, e.getBoundingClientRect()]);
-		return boxes.flatMap(([a, x], i) => boxes.slice(i + 1)
-			.filter(([, y]) => x.left < y.right && y.left < x.right && x.top + 4 < y.bottom && y.top + 4 < x.bottom)
-			.map(([b]) => a + " and " + b)).join(", ");
-	})()`)
-	if overlapping != "" {
-		t.Errorf("in the picture lie on each other: %s", overlapping)
-	}
-}
-
 // walkThrough writes the files of docs/flows.md into a folder.
 func walkThrough(t *testing.T) (dir string) {
 	t.Helper()

@@ -1,9 +1,7 @@
 // Package draw draws compiled flows with the results of the proofs: where the user is
 // identified, where they authenticate, and what ends the run.
 //
-// All formats show the same picture. The SVG layout is implemented here, because the available
-// layout libraries for Go fail on a flow of sixty nodes or occupy memory from the start of every
-// process.
+// Both formats show the same picture.
 //
 // The drawing of a flow is deterministic. Names from the flow appear only as text: no name can
 // add a node, a link or a script.
@@ -38,16 +36,16 @@ const (
 
 // appearance is how a drawing shows a state of the user.
 type appearance struct {
-	name, gain, legend string // gain labels an outcome that leads to the state
-	fill, outline      string // colors that are readable on light and on dark backgrounds
+	name, gain    string // gain labels an outcome that leads to the state
+	fill, outline string // colors that are readable on light and on dark backgrounds
 }
 
 func (s userState) appearance() appearance {
 	return [...]appearance{
-		anyone:        {"anyone", "", "no user yet", "#eceff1", "#78909c"},
-		identified:    {"identified", "user identified", "user identified", "#fff3cd", "#b8860b"},
-		created:       {"created", "user created", "user created by this run", "#d6e9ff", "#2f6fb5"},
-		authenticated: {"authenticated", "✓ authenticated", "user authenticated", "#d5f0d8", "#2e7d32"},
+		anyone:        {"anyone", "", "#eceff1", "#78909c"},
+		identified:    {"identified", "user identified", "#fff3cd", "#b8860b"},
+		created:       {"created", "user created", "#d6e9ff", "#2f6fb5"},
+		authenticated: {"authenticated", "✓ authenticated", "#d5f0d8", "#2e7d32"},
 	}[s]
 }
 
