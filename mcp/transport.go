@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/document"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -47,9 +48,16 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c directory.Call)
 	}
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	reply := &reply{ResponseWriter: w}
+	reply := &document.HeldReply{ResponseWriter: w, Holds: isPlainError}
 	s.handler().ServeHTTP(reply, r)
-	reply.end()
+	if reply.Status == 0 {
+		return nil
+	}
+	code := int64(jsonrpc.CodeInvalidRequest)
+	if reply.Status == http.StatusNotFound {
+		code = jsonrpc.CodeMethodNotFound
+	}
+	writeRefusal(w, reply.Status, &jsonrpc.Error{Code: code, Message: strings.TrimSpace(reply.Body.String())})
 	return nil
 }
 
@@ -69,46 +77,11 @@ func checkRequestBody(body []byte) *jsonrpc.Error {
 	return nil
 }
 
-// reply gives refusals of the transport the form that the protocol has for them:
-// the library writes them as plain text.
-type reply struct {
-	http.ResponseWriter
-	refused int // the status of a refusal; 0 for another reply
-	text    bytes.Buffer
-}
-
-// WriteHeader begins the reply. It may hold a secret: no cache keeps it.
-func (w *reply) WriteHeader(status int) {
-	w.Header().Set("Cache-Control", "no-store")
-	if status >= http.StatusBadRequest && strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
-		w.refused = status
-		return
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Write writes a part of the reply.
-func (w *reply) Write(b []byte) (int, error) {
-	if w.refused != 0 {
-		return w.text.Write(b)
-	}
-	w.Header().Set("Cache-Control", "no-store")
-	return w.ResponseWriter.Write(b)
-}
-
-// Unwrap gives http.ResponseController the writer below.
-func (w *reply) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// end writes a refusal.
-func (w *reply) end() {
-	if w.refused == 0 {
-		return
-	}
-	code := int64(jsonrpc.CodeInvalidRequest)
-	if w.refused == http.StatusNotFound {
-		code = jsonrpc.CodeMethodNotFound
-	}
-	writeRefusal(w.ResponseWriter, w.refused, &jsonrpc.Error{Code: code, Message: strings.TrimSpace(w.text.String())})
+// isPlainError reports whether a reply is a refusal of the transport, which the library writes as plain
+// text. No cache stores any reply: it can have a secret.
+func isPlainError(status int, h http.Header) bool {
+	h.Set("Cache-Control", "no-store")
+	return status >= http.StatusBadRequest && document.IsPlainText(h)
 }
 
 // writeRefusal writes an error about a whole request. It has no id, as which

@@ -51,7 +51,7 @@ func (s *server) admit(r *http.Request, needs need) (*caller, error) {
 		return nil, err
 	}
 	if !c.satisfies(needs) {
-		return nil, &insufficientToken{needs, c.delegated}
+		return nil, insufficientToken(needs, c.delegated)
 	}
 	c.Needs = needs.permission()
 	return c, nil
@@ -158,34 +158,21 @@ func (s *server) wantedToken(route string) string {
 }
 
 // insufficientToken is the error of a valid token without the needed scope or sign-in.
-type insufficientToken struct {
-	needs     need
-	delegated bool // of an OAuth client
-}
-
-// account reports whether the scope for the user's account is missing.
-func (e *insufficientToken) account() bool {
-	return e.delegated && (e.needs == userToken || e.needs == anyToken)
-}
-
-// Error returns the message for the client.
-func (e *insufficientToken) Error() string { return e.Unwrap().Error() }
-
-// Unwrap returns the error for the client.
-func (e *insufficientToken) Unwrap() error {
+func insufficientToken(needs need, delegated bool) error {
+	lacked := &refusal{scope: needs.permission()}
+	text := "this token does not carry the permission %q, nor one above it: send one that does. A user's tokens carry what the user's roles grant"
 	switch {
-	case e.account():
-		return schemas.Errorf(schemas.Forbidden, codeForbidden,
-			"this is about the account of the user, and the client has not been given the scope %q: register it with that scope and ask for it, or send the assertion of a sign-in", schemas.AccountScope)
-	case e.needs == toolToken:
-		return schemas.Errorf(schemas.Forbidden, codeForbidden,
-			"the tools take a token with the scope %q, which this one does not carry: ask for it, or have the client registered with it. A user's tokens carry what the user's roles grant", "system")
-	case e.needs == userToken:
-		return schemas.Errorf(schemas.Forbidden, codeForbidden,
-			"this request concerns the user of the token, and this token has no user: sign in, and send that token")
+	case delegated && (needs == userToken || needs == anyToken):
+		lacked.scope = schemas.AccountScope
+		text = "this is about the account of the user, and the client has not been given the scope %q: register it with that scope and ask for it, or send the assertion of a sign-in"
+	case needs == toolToken:
+		text = "the tools take a token with the scope %q, which this one does not carry: ask for it, or have the client registered with it. A user's tokens carry what the user's roles grant"
+	case needs == userToken:
+		lacked.err = schemas.Errorf(schemas.Forbidden, codeForbidden, "this request concerns the user of the token, and this token has no user: sign in, and send that token")
+		return lacked
 	}
-	return schemas.Errorf(schemas.Forbidden, codeForbidden,
-		"this token does not carry the permission %q, nor one above it: send one that does. A user's tokens carry what the user's roles grant", string(e.needs))
+	lacked.err = schemas.Errorf(schemas.Forbidden, codeForbidden, text, lacked.scope)
+	return lacked
 }
 
 // mayRegister checks that the caller is the user and can manage the account with this token, or may

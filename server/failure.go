@@ -81,8 +81,8 @@ func setFailureFields(h http.Header, err error, e *schemas.Error) {
 		seconds := (e.RetryAfter + time.Second - 1) / time.Second
 		h.Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
 	}
-	if wrong, ok := errors.AsType[*wrongMethod](err); ok {
-		h.Set("Allow", wrong.allow)
+	if refused, ok := errors.AsType[*refusal](err); ok && refused.allow != "" {
+		h.Set("Allow", refused.allow)
 	}
 }
 
@@ -95,16 +95,15 @@ func mustWriteJSON(w http.ResponseWriter, status int, v any) {
 
 // publicError returns the status of an error and a copy for the client.
 func publicError(r *http.Request, err error) (int, *schemas.Error) {
-	var wrong *wrongMethod
-	if errors.As(err, &wrong) {
-		return http.StatusMethodNotAllowed, wrong.explain()
-	}
 	e := *schemas.AsError(err)
 	if e.Class == schemas.Internal && r.Context().Err() != nil && errors.Is(err, context.Canceled) {
 		e = *schemas.Errorf(schemas.Unavailable, codeCanceled, "the request was canceled before it was answered")
 	}
 	if e.Class == schemas.Internal {
 		e = *schemas.AsError(errors.New("")) // its text is not for the client
+	}
+	if refused, ok := errors.AsType[*refusal](err); ok && refused.status != 0 {
+		return refused.status, &e
 	}
 	return statusOf(e.Class), &e
 }
@@ -148,33 +147,40 @@ func (s *server) challenge(r *http.Request, status int, err error, e *schemas.Er
 
 // wantedScope returns the scope that the token of a request lacks.
 func wantedScope(err error) string {
-	lacked := need("system")
-	if l, ok := errors.AsType[*insufficientToken](err); ok {
-		lacked = l.needs
-		if l.account() {
-			lacked = schemas.AccountScope
-		}
+	lacked := "system"
+	if refused, ok := errors.AsType[*refusal](err); ok {
+		lacked = refused.scope
 	}
 	if schemas.HasCode(err, directory.CodeInsufficientScope) {
 		lacked = schemas.AccountScope
 	}
-	if lacked == userToken {
+	if lacked == "" {
 		return ""
 	}
-	return ", scope=" + quotedString(string(lacked))
+	return ", scope=" + quotedString(lacked)
 }
 
 // quotedString writes an error_description: RFC 6750 §3.
 func quotedString(text string) string { return `"` + oauth.Printable(text) + `"` }
 
-// wrongMethod is the error of a method that the path does not have.
-type wrongMethod struct{ method, path, allow string }
+// refusal is an error with properties of the reply that its class does not determine.
+type refusal struct {
+	err    *schemas.Error
+	status int    // 0: that of the class
+	allow  string // the Allow field, "" for none
+	scope  string // that the token lacks, "" for none
+}
 
 // Error returns the message for the client.
-func (e *wrongMethod) Error() string { return e.explain().Error() }
+func (e *refusal) Error() string { return e.err.Error() }
 
-func (e *wrongMethod) explain() *schemas.Error {
-	return schemas.Errorf(schemas.Invalid, codeMethodNotAllowed, "%s does not take %.16s; it takes %s", e.path, e.method, e.allow)
+// Unwrap returns the error for the client.
+func (e *refusal) Unwrap() error { return e.err }
+
+// wrongMethod is the error of a method that the path does not have.
+func wrongMethod(method, path, allow string) error {
+	return &refusal{status: http.StatusMethodNotAllowed, allow: allow,
+		err: schemas.Errorf(schemas.Invalid, codeMethodNotAllowed, "%s does not take %.16s; it takes %s", path, method, allow)}
 }
 
 // notFound replies for unknown paths.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/gorilla/mux"
+
+	"github.com/postern-id/postern/internal/document"
 )
 
 // mountPages mounts the pages after the API, longer keys first.
@@ -26,48 +28,25 @@ func (s *server) mountPages(router *mux.Router) {
 	}
 }
 
-// page serves a page. If it fails in plain text, as http.Error and http.ServeMux do, the client
-// gets the API's error instead.
+// page serves a page. If it fails in plain text, the client gets the API's error instead.
 func (s *server) page(key string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		exchangeOf(r).route = key
-		reply := &pageReply{ResponseWriter: w}
+		reply := &document.HeldReply{ResponseWriter: w, Holds: isPlainError}
 		s.Pages[key].ServeHTTP(reply, r)
-		switch reply.refused {
+		switch reply.Status {
 		case 0:
 		case http.StatusNotFound:
 			s.notFound(w, r)
 		case http.StatusMethodNotAllowed:
-			s.fail(w, r, &wrongMethod{method: r.Method, path: key, allow: w.Header().Get("Allow")})
+			s.fail(w, r, wrongMethod(r.Method, key, w.Header().Get("Allow")))
 		default:
-			s.fail(w, r, fmt.Errorf("the page %s answered with %d", key, reply.refused))
+			s.fail(w, r, fmt.Errorf("the page %s answered with %d", key, reply.Status))
 		}
 	})
 }
 
-// pageReply holds back plain text errors of a page.
-type pageReply struct {
-	http.ResponseWriter
-	refused int // the status, 0 for none
+// isPlainError reports whether a reply is an error of http.Error or http.ServeMux.
+func isPlainError(status int, h http.Header) bool {
+	return document.IsPlainText(h) && slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusInternalServerError}, status)
 }
-
-// WriteHeader holds the reply back if it is an error in plain text.
-func (p *pageReply) WriteHeader(status int) {
-	plain := strings.HasPrefix(p.Header().Get("Content-Type"), "text/plain")
-	if plain && slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusInternalServerError}, status) {
-		p.refused = status
-		return
-	}
-	p.ResponseWriter.WriteHeader(status)
-}
-
-// Write writes any other reply.
-func (p *pageReply) Write(b []byte) (int, error) {
-	if p.refused != 0 {
-		return len(b), nil
-	}
-	return p.ResponseWriter.Write(b)
-}
-
-// Unwrap returns the inner writer for http.ResponseController.
-func (p *pageReply) Unwrap() http.ResponseWriter { return p.ResponseWriter }

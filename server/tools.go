@@ -43,7 +43,7 @@ func (at *resource) refuseMethod(r *http.Request) error {
 			return err
 		}
 	}
-	return &wrongMethod{method: r.Method, path: at.path, allow: at.allow()}
+	return wrongMethod(r.Method, at.path, at.allow())
 }
 
 // checkSource rejects requests to the tools that a page of another origin may have sent, as the

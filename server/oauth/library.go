@@ -9,6 +9,8 @@ import (
 
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 	"github.com/zitadel/oidc/v3/pkg/op"
+
+	"github.com/postern-id/postern/internal/document"
 )
 
 // exchange is a request to the token endpoint while the library serves it. Errors go around the
@@ -24,14 +26,15 @@ type exchangeKey struct{}
 // serveGrant lets the library decode the parameters, call the method of the grant and write the
 // reply.
 func (p *Provider) serveGrant(w http.ResponseWriter, r *http.Request, c *client) error {
-	x, kept := &exchange{client: c, form: r.PostForm}, &successWriter{ResponseWriter: w}
+	x := &exchange{client: c, form: r.PostForm}
+	kept := &document.HeldReply{ResponseWriter: w, Holds: func(status int, _ http.Header) bool { return status >= http.StatusBadRequest }}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	r.Form = maps.Clone(r.PostForm)
 	if !r.Form.Has(redirectParameter) {
 		r.Form.Set(redirectParameter, "none") // required by the library, and optional in OAuth 2.1
 	}
 	p.protocol.ServeHTTP(kept, r)
-	if x.err == nil && kept.failed {
+	if x.err == nil && kept.Status != 0 {
 		return fmt.Errorf("zitadel/oidc refused a request with the grant type %.100s", x.form.Get(grantTypeParameter))
 	}
 	return x.err
@@ -94,27 +97,3 @@ func (c grantClient) AuthMethod() oidc.AuthMethod {
 	}
 	return oidc.AuthMethodBasic
 }
-
-// successWriter writes successes, and drops errors.
-type successWriter struct {
-	http.ResponseWriter
-	failed bool
-}
-
-// WriteHeader writes the status of a success.
-func (w *successWriter) WriteHeader(status int) {
-	if w.failed = status >= http.StatusBadRequest; !w.failed {
-		w.ResponseWriter.WriteHeader(status)
-	}
-}
-
-// Write writes the body of a success.
-func (w *successWriter) Write(b []byte) (int, error) {
-	if w.failed {
-		return len(b), nil
-	}
-	return w.ResponseWriter.Write(b)
-}
-
-// Unwrap returns the inner writer for http.ResponseController.
-func (w *successWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
