@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -116,16 +117,12 @@ func errToken(status int, code, format string, args ...any) *Error {
 
 // Explain converts an error from outside the protocol, by its class and description.
 func Explain(status int, description string) *Error {
-	code := codeInvalidRequest
-	switch {
-	case status == http.StatusUnauthorized:
-		code = codeInvalidToken
-	case status == http.StatusForbidden:
-		code = codeInsufficientScope
-	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
-		code = codeUnavailable
-	case status >= http.StatusInternalServerError:
-		code = codeServerError
-	}
+	code := cmp.Or(map[int]string{
+		http.StatusUnauthorized:        codeInvalidToken,
+		http.StatusForbidden:           codeInsufficientScope,
+		http.StatusTooManyRequests:     codeUnavailable,
+		http.StatusServiceUnavailable:  codeUnavailable,
+		http.StatusInternalServerError: codeServerError,
+	}[status], codeInvalidRequest)
 	return &Error{Status: status, Code: code, Description: errorDescription(description)}
 }

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -35,9 +36,23 @@ func (p *Provider) serveGrant(w http.ResponseWriter, r *http.Request, c *client)
 	}
 	p.protocol.ServeHTTP(kept, r)
 	if x.err == nil && kept.Status != 0 {
-		return fmt.Errorf("zitadel/oidc refused a request with the grant type %.100s", x.form.Get(grantTypeParameter))
+		return refusedByLibrary(kept)
 	}
 	return x.err
+}
+
+// refusedByLibrary returns the error that the library found itself: a grant type that the client is not
+// registered for, or a missing parameter.
+func refusedByLibrary(reply *document.HeldReply) error {
+	var refused Error
+	err := json.Unmarshal(reply.Body.Bytes(), &refused)
+	switch {
+	case err != nil || refused.Code == "" || refused.Code == codeServerError:
+		return fmt.Errorf("zitadel/oidc answered %d: %.200s", reply.Status, reply.Body.Bytes())
+	case refused.Code == codeInvalidClient:
+		return errClient(false, "%s", refused.Description)
+	}
+	return errorf(refused.Code, "%s", refused.Description)
 }
 
 // libraryServer is the token endpoint of the library. Provider.Token has authenticated the client.

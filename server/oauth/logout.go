@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -49,8 +48,10 @@ func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return p.renderErrorPage(w, r, err)
 	}
+	// Browsers add an Origin to every POST. A cross-site form lacks the cookies.
+	fromBrowser := r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
 	switch {
-	case (!l.remote || sentByBrowser(r)) && p.fetchCookies(w, r, LogoutPath, l.form):
+	case (!l.remote || fromBrowser) && p.fetchCookies(w, r, LogoutPath, l.form):
 		return nil
 	case l.remote && l.client == nil:
 		return p.renderErrorPage(w, r, errorf(codeInvalidRequest, "the client of the id_token_hint is not registered: the session was not ended"))
@@ -62,24 +63,18 @@ func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	p.clearSessionCookie(w, r)
+	// Without the check a form on a page of another site, which lacks the cookie, could sign users out.
+	if p.cookieHash(r, sessionCookie) != nil {
+		gone := p.cookie(sessionCookie, "")
+		gone.MaxAge = -1
+		http.SetCookie(w, gone)
+	}
 	to := l.back
 	if to == "" {
-		to = p.renderLogoutPage("signedout", l, url.Values{})
+		to = p.logoutPage("signedout", l, url.Values{})
 	}
 	http.Redirect(w, r, to, seeOther(r))
 	return nil
-}
-
-// clearSessionCookie removes the session cookie, if the browser sent it: otherwise a form on a page
-// of another site, which lacks the cookie, could sign users out.
-func (p *Provider) clearSessionCookie(w http.ResponseWriter, r *http.Request) {
-	if p.cookieHash(r, sessionCookie) == nil {
-		return
-	}
-	gone := p.cookie(sessionCookie, "")
-	gone.MaxAge = -1
-	http.SetCookie(w, gone)
 }
 
 // endSession ends the session of a request. The event names the client if only its ID token
@@ -96,25 +91,17 @@ func (p *Provider) endSession(ctx context.Context, l *logoutRequest) error {
 	}, schemas.EndSession{ID: s.ID, At: p.now()})
 }
 
-// sentByBrowser reports whether a browser sent a form: browsers add an Origin to every
-// POST. A cross-site form lacks the cookies, which fetchCookies then asks for.
-func sentByBrowser(r *http.Request) bool {
-	return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
-}
-
-func (p *Provider) readLogout(w http.ResponseWriter, r *http.Request) (*logoutRequest, error) {
+func (p *Provider) readLogout(w http.ResponseWriter, r *http.Request) (l *logoutRequest, err error) {
 	sent := r.URL.Query()
 	if r.Method == http.MethodPost {
-		var err error
 		if sent, err = readBody(w, r); err != nil {
 			return nil, err
 		}
 	}
-	form, err := knownParameters(sent, logoutParameters())
-	if err != nil {
+	l = &logoutRequest{}
+	if l.form, err = knownParameters(sent, logoutParameters()); err != nil {
 		return nil, err
 	}
-	l := &logoutRequest{form: form}
 	if l.session, err = p.session(r); err != nil {
 		return nil, err
 	}
@@ -122,14 +109,12 @@ func (p *Provider) readLogout(w http.ResponseWriter, r *http.Request) (*logoutRe
 	if err != nil {
 		return nil, err
 	}
-	if l.client, err = p.logoutSession(r.Context(), clientID, form); err != nil {
-		return nil, err
-	}
-	l.back, err = p.wayBack(r, l)
-	return l, err
+	return l, p.findBack(r, l, clientID)
 }
 
-// readHint returns the client: that of the ID token, or of client_id.
+// readHint returns the id of the client: of that of the ID token, or of client_id. Without a session
+// of the browser it takes that of the ID token, unless that has ended or expired. So an old ID token is
+// accepted no longer than its session lasts.
 func (p *Provider) readHint(ctx context.Context, l *logoutRequest) (clientID string, err error) {
 	clientID = l.form.Get(clientIDParameter)
 	raw := l.form.Get(idHintParameter)
@@ -144,54 +129,43 @@ func (p *Provider) readHint(ctx context.Context, l *logoutRequest) (clientID str
 		return "", err
 	}
 	if l.session == nil {
-		if l.session, err = p.sessionOf(ctx, hint); err != nil {
+		s, err := p.Store.Session(ctx, hint.Session)
+		if err != nil {
 			return "", err
 		}
-		l.remote = l.session != nil
+		if s != nil && s.UserID == hint.Subject && p.now().Before(s.ExpiresAt) {
+			l.session, l.remote = s, true
+		}
 	}
 	l.hinted = l.session != nil && hint.Session == l.session.ID
 	return hint.ClientID, nil
 }
 
-// sessionOf returns the session that an ID token was issued in; nil if it has ended or
-// expired. So an old ID token is accepted no longer than its session lasts.
-func (p *Provider) sessionOf(ctx context.Context, hint *token.Claims) (*schemas.Session, error) {
-	s, err := p.Store.Session(ctx, hint.Session)
-	if err != nil || s == nil || s.UserID != hint.Subject || !p.now().Before(s.ExpiresAt) {
-		return nil, err
-	}
-	return s, nil
-}
-
-// logoutSession returns the client. A client without a redirect need not exist any more.
-func (p *Provider) logoutSession(ctx context.Context, clientID string, form url.Values) (*client, error) {
-	back := form.Has(logoutRedirectParameter)
-	if clientID == "" && !back {
-		return nil, nil
-	}
-	c, err := p.findClient(ctx, clientID)
-	if _, worded := errors.AsType[*Error](err); worded && !back {
-		return nil, nil
-	}
-	return c, err
-}
-
-// wayBack returns where the browser goes afterwards: a URI that the client has registered for it.
-func (p *Provider) wayBack(r *http.Request, l *logoutRequest) (string, error) {
+// findBack determines the client, and where the browser goes afterwards: to a URI that the client has
+// registered for it. Without such a URI the client need not exist any more.
+func (p *Provider) findBack(r *http.Request, l *logoutRequest, clientID string) (err error) {
 	to := l.form.Get(logoutRedirectParameter)
-	if to == "" {
-		return "", nil
+	if clientID == "" && to == "" {
+		return nil
+	}
+	l.client, err = p.findClient(r.Context(), clientID)
+	if _, unknown := errors.AsType[*Error](err); unknown && to == "" {
+		return nil
+	}
+	if err != nil || to == "" {
+		return err
 	}
 	if !slices.Contains(l.client.oauth.PostLogoutRedirectURIs, to) {
-		return "", errorf(codeInvalidRequest, "the post_logout_redirect_uri is not registered for this client: expected one of its postLogoutRedirectUris, letter by letter")
+		return errorf(codeInvalidRequest, "the post_logout_redirect_uri is not registered for this client: expected one of its postLogoutRedirectUris, letter by letter")
 	}
 	if takes, err := p.servesUsers(r, l.client, to); err != nil || !takes {
-		return "", err
+		return err
 	}
 	if state := l.form.Get(stateParameter); state != "" {
 		to = withQuery(to, url.Values{stateParameter: {state}})
 	}
-	return to, nil
+	l.back = to
+	return nil
 }
 
 // confirmation is the value with which the page confirms. It is valid for this session only, and
@@ -216,12 +190,12 @@ func (p *Provider) confirmLogout(w http.ResponseWriter, r *http.Request, l *logo
 	if l.client != nil {
 		q.Set(clientIDParameter, l.client.ClientID)
 	}
-	http.Redirect(w, r, p.renderLogoutPage("signout", l, q), seeOther(r))
+	http.Redirect(w, r, p.logoutPage("signout", l, q), seeOther(r))
 }
 
-// renderLogoutPage returns the address of a hosted page, with the appearance of the client and the
+// logoutPage returns the address of a hosted page, with the appearance of the client and the
 // requested language.
-func (p *Provider) renderLogoutPage(name string, l *logoutRequest, q url.Values) string {
+func (p *Provider) logoutPage(name string, l *logoutRequest, q url.Values) string {
 	if l.client != nil {
 		q.Set("applicationId", l.client.ID)
 	}
