@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/token"
@@ -132,12 +131,11 @@ func actor(claims *token.Claims) schemas.Actor {
 // a token from the query or the body, which end up in logs and histories. The MCP tools are an
 // audience of their own, so that a token for them is not accepted elsewhere.
 func (s *server) authenticate(r *http.Request, needs need) (*token.Claims, error) {
-	fields := r.Header.Values("Authorization")
-	if len(fields) == 0 {
+	raw, sent := oauth.BearerToken(r)
+	if !sent {
 		return nil, schemas.Errorf(schemas.Unauthenticated, codeUnauthorized, "%s", s.wantedToken(exchangeOf(r).route))
 	}
-	scheme, raw, _ := strings.Cut(fields[0], " ")
-	if raw = strings.TrimSpace(raw); len(fields) > 1 || !strings.EqualFold(scheme, "Bearer") || raw == "" {
+	if raw == "" {
 		return nil, schemas.Errorf(schemas.Unauthenticated, codeInvalidToken,
 			"expected one header Authorization: Bearer <token>")
 	}

@@ -77,33 +77,21 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Users finds users. User fails with the code user_not_found.
-type Users interface {
+// PasskeyStore is the store of the passkey endpoints.
+type PasskeyStore interface {
+	// User fails with the code user_not_found.
 	User(ctx context.Context, id string) (*schemas.User, error)
 	// Permissions returns the permissions of the user's roles.
 	Permissions(ctx context.Context, userID string) ([]string, error)
-}
-
-// Credentials finds passkeys. Credential fails with the code credential_not_found.
-type Credentials interface {
+	// Credentials and Credential find passkeys. Credential fails with the code
+	// credential_not_found.
 	Credentials(ctx context.Context, userID string) ([]schemas.Credential, error)
 	Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
-}
-
-// PasskeySessions stores the sessions of the passkey endpoints.
-type PasskeySessions interface {
 	// PutPasskeySession replaces an older session of the same owner and ceremony.
 	PutPasskeySession(ctx context.Context, p schemas.PasskeySession) error
 	// TakePasskeySession removes and returns the session: of several concurrent calls one gets it.
 	// It fails with the code stale_session_token.
 	TakePasskeySession(ctx context.Context, tokenHash []byte, now time.Time) (*schemas.PasskeySession, error)
-}
-
-// PasskeyStore is the store of the passkey endpoints.
-type PasskeyStore interface {
-	Users
-	Credentials
-	PasskeySessions
 	// Apply commits all changes or none.
 	Apply(ctx context.Context, changes []schemas.Change) error
 }

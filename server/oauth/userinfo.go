@@ -57,12 +57,9 @@ func bearer(w http.ResponseWriter, r *http.Request) (string, error) {
 	if r.URL.Query().Has("access_token") {
 		return "", errorf(codeInvalidRequest, "an access token does not belong into the query: send it as Authorization: Bearer <token>")
 	}
-	fields := r.Header.Values("Authorization")
-	if len(fields) > 0 {
-		scheme, raw, _ := strings.Cut(fields[0], " ")
-		if raw = strings.TrimSpace(raw); len(fields) == 1 && strings.EqualFold(scheme, "Bearer") && raw != "" {
-			return raw, nil
-		}
+	if raw, sent := BearerToken(r); raw != "" {
+		return raw, nil
+	} else if sent {
 		return "", errToken(http.StatusUnauthorized, codeInvalidToken, "expected one header Authorization: Bearer <token>")
 	}
 	if r.Method == http.MethodPost && r.Header.Get("Content-Type") != "" {
@@ -75,6 +72,20 @@ func bearer(w http.ResponseWriter, r *http.Request) (string, error) {
 		}
 	}
 	return "", errToken(http.StatusUnauthorized, codeInvalidRequest, "an access token is required: send it as Authorization: Bearer <token>")
+}
+
+// BearerToken returns the token of the header of a request (RFC 6750 §2.1), "" if there is none or the
+// header is malformed. It reports whether there is such a header.
+func BearerToken(r *http.Request) (raw string, sent bool) {
+	fields := r.Header.Values("Authorization")
+	if len(fields) != 1 {
+		return "", len(fields) > 0
+	}
+	scheme, raw, _ := strings.Cut(fields[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		raw = ""
+	}
+	return strings.TrimSpace(raw), true
 }
 
 // writeReply writes a reply that must not be cached.
