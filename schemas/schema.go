@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
@@ -34,13 +35,21 @@ type Schema struct {
 	optionalText []string // the members of type string that may be empty or absent
 }
 
-// MustSchema compiles a schema that is part of the program and panics if it is
+// ofProgram are the compiled schemas of the program, by name and text.
+var ofProgram sync.Map
+
+// MustSchema compiles a schema that is part of the program, once, and panics if it is
 // not a valid one. The name appears in messages about the schema only.
 func MustSchema(name, text string) *Schema {
+	key := [2]string{name, text}
+	if s, ok := ofProgram.Load(key); ok {
+		return s.(*Schema)
+	}
 	s, err := CompileSchema(name, []byte(text))
 	if err != nil {
 		panic(fmt.Sprintf("schema %s: %v", name, err))
 	}
+	ofProgram.Store(key, s)
 	return s
 }
 
