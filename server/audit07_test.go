@@ -85,7 +85,7 @@ func TestAudit07ChangesTakeARecentSignIn(t *testing.T) {
 		h.provider("corp")
 		identity := h.link(carl, "corp", "1")
 		app, _ := h.ok(200, "GET /applications/"+h.accountApp(), "")
-		access, err := h.tokens.Access(t.Context(), token.Access{
+		access, err := h.tokens.Access(t.Context(), token.Claims{
 			Subject: carl, ClientID: app.text("clientId"), Audience: []string{h.base}, Scope: []string{"account"}, AuthTime: h.clock(),
 			Generation: h.generation(app.text("id")),
 		})

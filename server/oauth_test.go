@@ -57,7 +57,7 @@ func (*oneClient) IsResourceServer(context.Context, *schemas.Application, string
 func (*oneClient) IsResource(context.Context, string) (bool, error) { return false, nil }
 
 // Access writes a token that Verify of the same knows.
-func (fakeTokens) Access(_ context.Context, a token.Access) (string, error) {
+func (fakeTokens) Access(_ context.Context, a token.Claims) (string, error) {
 	return strings.Join(a.Scope, " "), nil
 }
 

@@ -185,11 +185,11 @@ func TestOpenServer(t *testing.T) {
 // application through which a user acts.
 func TestActors(t *testing.T) {
 	h := newTestServer(t)
-	machine, err := h.tokens.Access(t.Context(), token.Access{Subject: "M2M", ClientID: "M2M", Audience: []string{publicURL}, Scope: []string{"system"}})
+	machine, err := h.tokens.Access(t.Context(), token.Claims{Subject: "M2M", ClientID: "M2M", Audience: []string{publicURL}, Scope: []string{"system"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	person, err := h.tokens.Access(t.Context(), token.Access{Subject: ada, ClientID: "SPA", Audience: []string{publicURL, publicURL + "/mcp"}, Scope: []string{"system"}})
+	person, err := h.tokens.Access(t.Context(), token.Claims{Subject: ada, ClientID: "SPA", Audience: []string{publicURL, publicURL + "/mcp"}, Scope: []string{"system"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestClientsAndAccounts(t *testing.T) {
 	}
 	bob := h.user("bob")
 	for scope, want := range map[string]int{"openid": 403, "openid accounts": 403, "system:users": 403, "openid account": 200, "system": 200} {
-		raw, err := h.tokens.Access(t.Context(), token.Access{Subject: bob, ClientID: "shop", Audience: []string{publicURL}, Scope: strings.Fields(scope), AuthTime: h.clock()})
+		raw, err := h.tokens.Access(t.Context(), token.Claims{Subject: bob, ClientID: "shop", Audience: []string{publicURL}, Scope: strings.Fields(scope), AuthTime: h.clock()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func newToolServer(t *testing.T) *testServer {
 }
 
 // toolHeader returns a header field with a token for the tools.
-func (h *testServer) toolHeader(a token.Access) string {
+func (h *testServer) toolHeader(a token.Claims) string {
 	h.t.Helper()
 	raw, err := h.tokens.Access(h.t.Context(), a)
 	if err != nil {
@@ -49,8 +49,8 @@ func (h *testServer) toolHeader(a token.Access) string {
 	return "Authorization: Bearer " + raw
 }
 
-func access(audience string, scope ...string) token.Access {
-	return token.Access{Subject: ada, ClientID: "assistant", Audience: []string{audience}, Scope: scope}
+func access(audience string, scope ...string) token.Claims {
+	return token.Claims{Subject: ada, ClientID: "assistant", Audience: []string{audience}, Scope: scope}
 }
 
 const toolChallenge = `resource_metadata="` + publicURL + `/.well-known/oauth-protected-resource", scope="system"`

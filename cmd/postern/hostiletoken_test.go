@@ -125,9 +125,9 @@ func (b *attackedServer) audiences() map[string][]string {
 }
 
 // access is an access token of the administrator with some claims changed.
-func (b *attackedServer) access(client string, change func(*token.Access)) string {
+func (b *attackedServer) access(client string, change func(*token.Claims)) string {
 	b.t.Helper()
-	a := token.Access{Subject: b.admin, ClientID: client, Audience: []string{b.origin, b.origin + "/mcp"}, Scope: []string{"system", "openid", "account"}}
+	a := token.Claims{Subject: b.admin, ClientID: client, Audience: []string{b.origin, b.origin + "/mcp"}, Scope: []string{"system", "openid", "account"}}
 	if app, err := b.store.ApplicationByClientID(b.t.Context(), client); err == nil {
 		a.Generation = app.TokenGeneration
 	}
@@ -188,7 +188,7 @@ func (b *attackedServer) spoiled(f *forger) map[string]string {
 		table["an assertion "+name] = other.statement(b.app, b.session())
 	}
 	for name, audience := range b.audiences() {
-		table[name] = b.access("CONSOLE", func(a *token.Access) { a.Audience = audience })
+		table[name] = b.access("CONSOLE", func(a *token.Claims) { a.Audience = audience })
 	}
 	return table
 }
@@ -198,9 +198,9 @@ func (b *attackedServer) otherKinds() map[string]string {
 	ctx, table := b.t.Context(), map[string]string{}
 	for _, algorithm := range []string{token.RS256, token.ES256} {
 		for _, client := range []string{"CONSOLE", b.origin, b.origin + "/mcp", b.app} {
-			table["an ID token by "+algorithm+" for "+client] = b.sign(b.tokens.IDToken(ctx, token.ID{Subject: b.admin, ClientID: client, Algorithm: algorithm,
+			table["an ID token by "+algorithm+" for "+client] = b.sign(b.tokens.IDToken(ctx, token.Claims{Subject: b.admin, ClientID: client, Algorithm: algorithm,
 				Profile: map[string]any{"scope": "system openid account", "client_id": "CONSOLE", "jti": schemas.NewID()}}))
-			table["a logout token by "+algorithm+" for "+client] = b.sign(b.tokens.LogoutToken(ctx, token.Logout{Subject: b.admin, Session: b.session(), ClientID: client, Algorithm: algorithm}))
+			table["a logout token by "+algorithm+" for "+client] = b.sign(b.tokens.LogoutToken(ctx, token.Claims{Subject: b.admin, Session: b.session(), ClientID: client, Algorithm: algorithm}))
 		}
 	}
 	got, _, _ := b.p.fresh().happy("scope", "openid offline_access", "prompt", "consent")
@@ -246,12 +246,12 @@ func (b *attackedServer) gone(f *forger) map[string]string {
 	client := b.client("system")
 	app := b.create(b.directory.Applications, `{"name":"Gone"}`).ID
 	table := map[string]string{
-		"an access token of a session that ended":         b.access("CONSOLE", func(a *token.Access) { a.Session = ended }),
+		"an access token of a session that ended":         b.access("CONSOLE", func(a *token.Claims) { a.Session = ended }),
 		"an assertion of a session that ended":            b.statement(b.app, ended),
-		"an access token of a session that there was not": b.access("CONSOLE", func(a *token.Access) { a.Session = schemas.NewID() }),
-		"an access token that was revoked":                b.access("CONSOLE", func(a *token.Access) { a.ID = revoked }),
-		"one of several that were revoked together":       b.access("CONSOLE", func(a *token.Access) { a.ID = revoked + ".1" }),
-		"a client's own that is gone":                     b.access(client.ClientID, func(a *token.Access) { a.Subject = client.ClientID }),
+		"an access token of a session that there was not": b.access("CONSOLE", func(a *token.Claims) { a.Session = schemas.NewID() }),
+		"an access token that was revoked":                b.access("CONSOLE", func(a *token.Claims) { a.ID = revoked }),
+		"one of several that were revoked together":       b.access("CONSOLE", func(a *token.Claims) { a.ID = revoked + ".1" }),
+		"a client's own that is gone":                     b.access(client.ClientID, func(a *token.Claims) { a.Subject = client.ClientID }),
 		"a user's for a client that is gone":              b.access(client.ClientID, nil),
 		"of a client that there was not":                  b.access("nobody", nil),
 		"of a client by the id of its application":        b.access(bootstrap.ConsoleID, nil),
@@ -278,7 +278,7 @@ func (b *attackedServer) ofNobody() map[string]string {
 	was := b.admin
 	b.admin = user
 	table := map[string]string{
-		"of a user who is gone":              b.access("CONSOLE", func(a *token.Access) { a.Session = b.session() }),
+		"of a user who is gone":              b.access("CONSOLE", func(a *token.Claims) { a.Session = b.session() }),
 		"an assertion of a user who is gone": b.statement(b.app, b.session()),
 	}
 	b.admin = was

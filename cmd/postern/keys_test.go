@@ -58,14 +58,14 @@ func newKeyRig(t *testing.T, c store.Config) *keyTestApps {
 // use issues tokens on one instance and verifies them on the other.
 func (r *keyTestApps) use(n int) {
 	here, there := r.instances[n], r.instances[1-n]
-	access, err := here.Access(r.t.Context(), token.Access{Subject: "ann", ClientID: "console", Audience: []string{"api"}})
+	access, err := here.Access(r.t.Context(), token.Claims{Subject: "ann", ClientID: "console", Audience: []string{"api"}})
 	if err == nil {
 		_, err = there.Verify(r.t.Context(), access, "api")
 	}
 	if err != nil {
 		r.t.Errorf("an access token: %v", err)
 	}
-	id, err := here.IDToken(r.t.Context(), token.ID{Subject: "ann", ClientID: "console", AccessToken: access})
+	id, err := here.IDToken(r.t.Context(), token.Claims{Subject: "ann", ClientID: "console", AccessToken: access})
 	if err == nil {
 		_, err = there.VerifyIDToken(r.t.Context(), id)
 	}

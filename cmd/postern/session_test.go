@@ -67,7 +67,7 @@ func TestRevokedTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	issue := func(client string) (string, *token.Claims) {
-		raw, err := w.tokens.Access(ctx, token.Access{Subject: "x", ClientID: client, Generation: console.TokenGeneration, Audience: []string{w.cfg.Server.PublicURL}})
+		raw, err := w.tokens.Access(ctx, token.Claims{Subject: "x", ClientID: client, Generation: console.TokenGeneration, Audience: []string{w.cfg.Server.PublicURL}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,7 +74,7 @@ func (h *app) issueToken(ctx context.Context, name string, scope []string, ttl t
 	if err != nil {
 		return "", err
 	}
-	return h.tokens.Access(ctx, token.Access{
+	return h.tokens.Access(ctx, token.Claims{
 		Subject: userID, ClientID: console.ClientID, Generation: console.TokenGeneration, Audience: h.tokenAudience(scope), Scope: scope, Session: session.ID, Validity: ttl,
 	})
 }

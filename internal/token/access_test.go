@@ -15,8 +15,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func newAccess() Access {
-	return Access{
+func newAccess() Claims {
+	return Claims{
 		Subject: "0198c0de-0000-7000-8000-000000000002", ClientID: "console", Audience: []string{app, base},
 		Scope: []string{"openid", "system"}, Session: "0198c0de-0000-7000-8000-000000000003",
 		AuthTime: noon().Add(-time.Minute), ACR: "phr", AMR: []string{"swk", "user"},
@@ -62,7 +62,7 @@ func TestAccess(t *testing.T) {
 // A client's own token has no claims about a sign-in.
 func TestAccessOfAClient(t *testing.T) {
 	i := newIssuer(t, &ring{})
-	raw, err := i.Access(t.Context(), Access{Subject: "m2m", ClientID: "m2m", Audience: []string{base}, Validity: time.Second})
+	raw, err := i.Access(t.Context(), Claims{Subject: "m2m", ClientID: "m2m", Audience: []string{base}, Validity: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,13 +76,13 @@ func TestAccessOfAClient(t *testing.T) {
 
 func TestAccessRefuses(t *testing.T) {
 	i := newIssuer(t, &ring{})
-	for name, spoil := range map[string]func(*Access){
-		"no subject":         func(a *Access) { a.Subject = "" },
-		"no client":          func(a *Access) { a.ClientID = "" },
-		"no audience":        func(a *Access) { a.Audience = nil },
-		"a scope of two":     func(a *Access) { a.Scope = []string{"audit system"} },
-		"an empty scope":     func(a *Access) { a.Scope = []string{""} },
-		"a scope in unicode": func(a *Access) { a.Scope = []string{"systèm"} },
+	for name, spoil := range map[string]func(*Claims){
+		"no subject":         func(a *Claims) { a.Subject = "" },
+		"no client":          func(a *Claims) { a.ClientID = "" },
+		"no audience":        func(a *Claims) { a.Audience = nil },
+		"a scope of two":     func(a *Claims) { a.Scope = []string{"audit system"} },
+		"an empty scope":     func(a *Claims) { a.Scope = []string{""} },
+		"a scope in unicode": func(a *Claims) { a.Scope = []string{"systèm"} },
 	} {
 		a := newAccess()
 		spoil(&a)

@@ -1,8 +1,8 @@
 package token
 
 import (
-	"cmp"
-	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -11,40 +11,24 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// claims are the claims of the tokens that this server issues, without the ones of the
-// user's profile. Each kind of token has some of them. Times are seconds since 1970.
+// claims are the claims of a token as they are written, without the ones of the user's profile. Its
+// members replace those of Claims that have another form. Times are seconds since 1970.
 type claims struct {
 	Issuer    string   `json:"iss"`
-	Subject   string   `json:"sub"`
 	Audience  audience `json:"aud"`
 	IssuedAt  int64    `json:"iat"`
 	Expires   int64    `json:"exp"`
 	NotBefore int64    `json:"nbf,omitempty"` // in no token of this version
-	ID        string   `json:"jti,omitempty"`
 	AuthTime  int64    `json:"auth_time,omitempty"`
-	ACR       string   `json:"acr,omitempty"`
-	AMR       []string `json:"amr,omitempty"`
-	Session   string   `json:"sid,omitempty"`
-
-	// RFC 9068 §2.2; assertions have all but the client.
-	ClientID   string `json:"client_id,omitempty"`
-	Scope      string `json:"scope,omitempty"`
-	Generation string `json:"tgen,omitempty"`
-
-	// Only in assertions. AuthRequest is named like the parameter of the endpoints.
-	UserType    string `json:"userType,omitempty"`
-	OUID        string `json:"ouId,omitempty"`
-	AuthRequest string `json:"authId,omitempty"`
+	Scope     string   `json:"scope,omitempty"`
+	Claims
 
 	// Only in ID tokens: OpenID Connect Core §2.
-	Nonce      string `json:"nonce,omitempty"`
 	AccessHash string `json:"at_hash,omitempty"`
 	CodeHash   string `json:"c_hash,omitempty"`
 
 	// Only in logout tokens: OpenID Connect Back-Channel Logout §2.4.
 	Events map[string]struct{} `json:"events,omitempty"`
-
-	typ string // of a received token
 }
 
 // audience is the claim aud. A single value is a string, because some readers compare it as
@@ -72,25 +56,55 @@ func unixSeconds(t time.Time) int64 {
 	return t.Unix()
 }
 
-// issue returns a signed token of a type with the claims and the profile. It sets the
-// issuer and the times. A validity of 0 means the default of the type.
-func (i *Issuer) issue(ctx context.Context, algorithm, typ string, validity time.Duration, profile map[string]any, c claims) (string, error) {
-	if err := i.Ready(); err != nil {
-		return "", err
+// encodeClaims returns the claims of a token to issue.
+func encodeClaims(c *Claims) (claims, error) {
+	scope, err := joinScope(c.Scope)
+	return claims{
+		Claims: *c, Audience: c.Audience, Scope: scope, AuthTime: unixSeconds(c.AuthTime),
+		AccessHash: halfHash(c.AccessToken), CodeHash: halfHash(c.Code),
+	}, err
+}
+
+// verified returns the claims of a token that was checked.
+func (c *claims) verified() *Claims {
+	v := c.Claims
+	v.Audience, v.Scope = c.Audience, strings.Fields(c.Scope)
+	v.IssuedAt, v.Expires = time.Unix(c.IssuedAt, 0).UTC(), time.Unix(c.Expires, 0).UTC()
+	if c.AuthTime != 0 {
+		v.AuthTime = time.Unix(c.AuthTime, 0).UTC()
 	}
-	if algorithm != RS256 && algorithm != ES256 {
-		return "", fmt.Errorf("token: expected the algorithm %s or %s, got %q", RS256, ES256, algorithm)
+	return &v
+}
+
+// joinScope returns permissions as the value of a scope claim.
+func joinScope(permissions []string) (string, error) {
+	for _, permission := range permissions {
+		if !IsScope(permission) {
+			return "", fmt.Errorf("token: the permission %q cannot be a scope (RFC 6749 §3.3)", permission)
+		}
 	}
-	now, validity := i.now(), cmp.Or(validity, i.validity[typ])
-	c.Issuer, c.IssuedAt, c.Expires = i.issuer, now.Unix(), now.Add(validity).Unix()
-	payload, err := join(&c, profile)
-	if err != nil {
-		return "", fmt.Errorf("token: writing the claims: %w", err)
+	return strings.Join(permissions, " "), nil
+}
+
+// IsScope reports whether a text is a scope-token of RFC 6749 §3.3. Scopes are separated by
+// spaces, so a permission with a space would grant two.
+func IsScope(s string) bool {
+	for _, c := range []byte(s) {
+		if c <= ' ' || c == '"' || c == '\\' || c >= 0x7f {
+			return false
+		}
 	}
-	if typ == idType {
-		validity += hintTTL
+	return s != ""
+}
+
+// halfHash returns the left half of the SHA-256 of a text, the value of at_hash and c_hash;
+// "" for "". Both algorithms use SHA-256.
+func halfHash(text string) string {
+	if text == "" {
+		return ""
 	}
-	return i.sign(ctx, algorithm, typ, payload, now.Add(validity).Unix())
+	sum := sha256.Sum256([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])
 }
 
 // join returns the claims, a non-empty struct, and the profile's attributes as one JSON

@@ -20,15 +20,15 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func newID() ID {
-	return ID{
+func newID() Claims {
+	return Claims{
 		Subject: "0198c0de-0000-7000-8000-000000000002", ClientID: "console", Nonce: "n-0S6_WzA2Mj", Session: "0198c0de-0000-7000-8000-000000000003",
 		AuthTime: noon().Add(-time.Minute), ACR: "phr", AMR: []string{"swk", "user"},
 		Profile: map[string]any{"email": "ann@example.com", "address": map[string]any{"country": "NO"}},
 	}
 }
 
-func idToken(t testing.TB, i *Issuer, change func(*ID)) string {
+func idToken(t testing.TB, i *Issuer, change func(*Claims)) string {
 	t.Helper()
 	id := newID()
 	if change != nil {
@@ -46,7 +46,7 @@ func idToken(t testing.TB, i *Issuer, change func(*ID)) string {
 func TestIDToken(t *testing.T) {
 	i := newIssuer(t, &ring{})
 	for _, algorithm := range []string{"", RS256, ES256} {
-		raw := idToken(t, i, func(id *ID) { id.Algorithm = algorithm })
+		raw := idToken(t, i, func(id *Claims) { id.Algorithm = algorithm })
 		var set jose.JSONWebKeySet
 		if err := json.Unmarshal(i.JWKS(), &set); err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestIDToken(t *testing.T) {
 // Unknown claims are left out.
 func TestIDTokenOfLittle(t *testing.T) {
 	i := newIssuer(t, &ring{})
-	raw, err := i.IDToken(t.Context(), ID{Subject: "ann", ClientID: "console", Validity: time.Second, Algorithm: ES256})
+	raw, err := i.IDToken(t.Context(), Claims{Subject: "ann", ClientID: "console", Validity: time.Second, Algorithm: ES256})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestIDTokenOfLittle(t *testing.T) {
 
 // TestHalfHash has the examples of OpenID Connect Core, Appendix A.3 and A.4.
 func TestHalfHash(t *testing.T) {
-	raw := idToken(t, newIssuer(t, &ring{}), func(id *ID) {
+	raw := idToken(t, newIssuer(t, &ring{}), func(id *Claims) {
 		id.Algorithm = ES256
 		id.AccessToken, id.Code = "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y", "Qcb0Orv1zh30vL1MPRsbm-diHiMwcLyZvn1arpZv-Jxf_11jnpEX3Tgfvk"
 	})
@@ -107,7 +107,7 @@ func TestHalfHash(t *testing.T) {
 // or not.
 func TestIDTokenProfileOverridesNothing(t *testing.T) {
 	i := newIssuer(t, &ring{})
-	raw := idToken(t, i, func(id *ID) {
+	raw := idToken(t, i, func(id *Claims) {
 		id.Algorithm, id.Session, id.Nonce, id.ACR = ES256, "", "", ""
 		id.Profile = map[string]any{"given_name": "Ann"}
 		for _, name := range []string{"iss", "sub", "aud", "exp", "iat", "nbf", "jti", "nonce", "sid", "azp", "acr", "amr", "auth_time",
@@ -128,12 +128,12 @@ func TestIDTokenProfileOverridesNothing(t *testing.T) {
 
 func TestIDTokenRefuses(t *testing.T) {
 	i := newIssuer(t, &ring{})
-	for name, spoil := range map[string]func(*ID){
-		"no subject":       func(id *ID) { id.Subject = "" },
-		"no client":        func(id *ID) { id.ClientID = "" },
-		"no algorithm":     func(id *ID) { id.Algorithm = "none" },
-		"a shared secret":  func(id *ID) { id.Algorithm = "HS256" },
-		"what has no JSON": func(id *ID) { id.Profile = map[string]any{"f": func() {}} },
+	for name, spoil := range map[string]func(*Claims){
+		"no subject":       func(id *Claims) { id.Subject = "" },
+		"no client":        func(id *Claims) { id.ClientID = "" },
+		"no algorithm":     func(id *Claims) { id.Algorithm = "none" },
+		"a shared secret":  func(id *Claims) { id.Algorithm = "HS256" },
+		"what has no JSON": func(id *Claims) { id.Profile = map[string]any{"f": func() {}} },
 	} {
 		id := newID()
 		id.Algorithm = ES256
@@ -155,7 +155,7 @@ func TestVerifyIDToken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw := idToken(t, i, func(id *ID) { id.Algorithm = algorithm })
+		raw := idToken(t, i, func(id *Claims) { id.Algorithm = algorithm })
 		now = noon().Add(1000 * time.Hour)
 		got, err := i.VerifyIDToken(t.Context(), raw)
 		if err != nil {
@@ -175,7 +175,7 @@ func TestVerifyIDToken(t *testing.T) {
 func TestIDTokensAreNoAccessTokens(t *testing.T) {
 	i := newIssuer(t, &ring{})
 	for _, algorithm := range []string{RS256, ES256} {
-		raw := idToken(t, i, func(id *ID) { id.Algorithm, id.ClientID = algorithm, base })
+		raw := idToken(t, i, func(id *Claims) { id.Algorithm, id.ClientID = algorithm, base })
 		if claims, err := i.Verify(t.Context(), raw, base); codeOf(err) != "invalid_token" {
 			t.Errorf("%s: the API is open to an ID token: %+v, %v", algorithm, claims, err)
 		}
@@ -292,8 +292,8 @@ func TestHostileIDTokens(t *testing.T) {
 		"issued in the future":                        f.with(f.rs, named("RS256", rs), map[string]any{"iat": noon().Add(2 * time.Minute).Unix()}),
 		"empty":                                       "",
 		"its signature cut off":                       cutSignature(idToken(t, f.i, nil)),
-		"the signature of another ID token, as is":    crossed(idToken(t, f.i, nil), idToken(t, f.i, func(id *ID) { id.Subject = "admin" })),
-		"longer than any":                             idToken(t, f.i, func(id *ID) { id.Profile["filler"] = strings.Repeat("x", maxTokenSize) }),
+		"the signature of another ID token, as is":    crossed(idToken(t, f.i, nil), idToken(t, f.i, func(id *Claims) { id.Subject = "admin" })),
+		"longer than any":                             idToken(t, f.i, func(id *Claims) { id.Profile["filler"] = strings.Repeat("x", maxTokenSize) }),
 		"a line end inside, which decoders pass over": idToken(t, f.i, nil) + "\n",
 	}
 	for name, secret := range f.secrets() {

@@ -19,39 +19,6 @@ const (
 	leeway = time.Minute
 )
 
-// Claims are the claims of a verified token.
-type Claims struct {
-	Type                        string // AssertionType or AccessType
-	Subject, ID                 string
-	ClientID, Session           string // "" for none
-	Application                 string // of an assertion; "" for none, and for an access token
-	Generation                  string // of the application it was issued to; "" for none
-	Audience                    []string
-	Scope                       []string
-	IssuedAt, Expires, AuthTime time.Time // AuthTime is zero if absent
-	UserType, OUID              string
-	AMR                         []string
-	ACR                         string
-	Nonce                       string // of an ID token; "" for none
-	AuthRequest                 string // that an assertion answers; "" for none
-}
-
-// Ref returns the attributes that a revocation of the token matches.
-func (c *Claims) Ref() schemas.TokenRef {
-	return schemas.TokenRef{ID: c.ID, Session: c.Session, Client: c.ClientID, Application: c.Application, Generation: c.Generation}
-}
-
-// Permits reports whether the scope covers a permission: it contains the permission itself
-// or one above it, as "system" is above "system:users:read".
-func (c *Claims) Permits(permission string) bool {
-	for _, scope := range c.Scope {
-		if schemas.CoversPermission(scope, permission) {
-			return true
-		}
-	}
-	return false
-}
-
 // Verify checks that a token was issued by this issuer for the audience, and returns its
 // claims. Any fault of the token is the error invalid_token of Class Unauthenticated (RFC
 // 6750 §3.1). Revocation and the subject's current permissions are checked last; if they
@@ -143,21 +110,6 @@ func (i *Issuer) applicationOf(c *Claims) string {
 	return ""
 }
 
-// verified returns the claims of a token that was checked.
-func (c *claims) verified() *Claims {
-	v := &Claims{
-		Type: c.typ, Subject: c.Subject, ID: c.ID, ClientID: c.ClientID, Session: c.Session,
-		Audience: c.Audience, Scope: strings.Fields(c.Scope), Nonce: c.Nonce,
-		IssuedAt: time.Unix(c.IssuedAt, 0).UTC(), Expires: time.Unix(c.Expires, 0).UTC(),
-		UserType: c.UserType, OUID: c.OUID, Generation: c.Generation, AMR: c.AMR, ACR: c.ACR,
-		AuthRequest: c.AuthRequest,
-	}
-	if c.AuthTime != 0 {
-		v.AuthTime = time.Unix(c.AuthTime, 0).UTC()
-	}
-	return v
-}
-
 // open returns the claims of a token after verifying its signature.
 func (i *Issuer) open(ctx context.Context, raw string) (*claims, error) {
 	if len(raw) > maxTokenSize {
@@ -180,7 +132,7 @@ func (i *Issuer) open(ctx context.Context, raw string) (*claims, error) {
 	if err := token.Claims(key.private.Public(), c); err != nil {
 		return nil, errInvalid("The token's signature or claims are not valid.")
 	}
-	c.typ = key.typ
+	c.Type = key.typ
 	return c, nil
 }
 
@@ -188,13 +140,13 @@ func (i *Issuer) open(ctx context.Context, raw string) (*claims, error) {
 func (i *Issuer) check(c *claims) error {
 	now := i.now()
 	switch {
-	case c.typ == idType:
+	case c.Type == idType:
 		return errInvalid("An ID token identifies the user to the client and gives no access. Send the access token.")
 	case c.Issuer != i.issuer:
 		return errInvalid("The token is from another issuer, expected %s.", i.issuer)
 	case c.Subject == "" || len(c.Audience) == 0 || c.Expires == 0 || c.IssuedAt == 0:
 		return errInvalid("The token lacks sub, aud, exp or iat.")
-	case c.ID == "" || (c.typ == AccessType) != (c.ClientID != ""):
+	case c.ID == "" || (c.Type == AccessType) != (c.ClientID != ""):
 		return errInvalid("The token lacks jti, or its client_id does not match its type.")
 	case !now.Before(time.Unix(c.Expires, 0)):
 		return errInvalid("The token has expired. Sign in again.")
@@ -208,4 +160,26 @@ func (i *Issuer) check(c *claims) error {
 
 func errInvalid(format string, args ...any) error {
 	return schemas.Errorf(schemas.Unauthenticated, "invalid_token", format, args...)
+}
+
+// VerifyIDToken verifies an ID token of this issuer that a client returns as id_token_hint
+// (OpenID Connect Core §3.1.2.1). It may have expired: it identifies who once signed in and
+// proves nothing about the present. Any other fault is the error invalid_token.
+func (i *Issuer) VerifyIDToken(ctx context.Context, raw string) (*Claims, error) {
+	c, err := i.open(ctx, raw)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case c.Type != idType:
+		return nil, errInvalid("Expected an ID token, got a token of the type %s.", c.Type)
+	case c.Issuer != i.issuer:
+		return nil, errInvalid("The ID token is from another issuer, expected %s.", i.issuer)
+	case c.Subject == "" || len(c.Audience) != 1 || c.Audience[0] == "" || c.Expires == 0 || c.IssuedAt == 0:
+		return nil, errInvalid("The ID token lacks sub, exp or iat, or does not have exactly one audience.")
+	case i.now().Add(leeway).Before(time.Unix(c.IssuedAt, 0)):
+		return nil, errInvalid("The ID token was issued in the future: the clocks of the servers differ.")
+	}
+	c.ClientID = c.Audience[0]
+	return c.verified(), nil
 }

@@ -26,7 +26,7 @@ type Backchannel struct {
 
 // LogoutTokens issues logout tokens.
 type LogoutTokens interface {
-	LogoutToken(ctx context.Context, t token.Logout) (string, error)
+	LogoutToken(ctx context.Context, t token.Claims) (string, error)
 }
 
 // Requester sends requests to URLs of clients.
@@ -52,7 +52,7 @@ func (b *Backchannel) Send(ctx context.Context, d schemas.Delivery) error {
 	if client == nil || client.BackchannelLogoutURI == "" {
 		return nil
 	}
-	raw, err := b.Tokens.LogoutToken(ctx, token.Logout{
+	raw, err := b.Tokens.LogoutToken(ctx, token.Claims{
 		Subject: end.UserID, Session: end.SessionID, ClientID: app.ClientID, Algorithm: client.Token.IDToken.SignedResponseAlg,
 	})
 	if err != nil {

@@ -23,7 +23,7 @@ func (p *Provider) issueToClient(ctx context.Context, c *client, form url.Values
 		return nil, err
 	}
 	validity := min(p.accessTTL(c), schemas.MaxClientTokenTTL)
-	raw, err := p.Tokens.Access(ctx, token.Access{
+	raw, err := p.Tokens.Access(ctx, token.Claims{
 		Subject: c.ClientID, ClientID: c.ClientID, Generation: c.TokenGeneration, Audience: audience, Scope: granted, Validity: validity,
 	})
 	if err != nil {

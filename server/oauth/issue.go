@@ -59,7 +59,7 @@ func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResp
 	if err := p.extendExpiry(ctx, c.Application, usedTTL); err != nil {
 		return nil, err
 	}
-	raw, err := p.Tokens.Access(ctx, token.Access{
+	raw, err := p.Tokens.Access(ctx, token.Claims{
 		Subject: s.user.ID, ClientID: c.ClientID, Generation: c.TokenGeneration, Audience: s.audience, Scope: s.scope, Session: grant.SessionID,
 		ID: s.family.ID + "." + schemas.NewID(), Validity: validity, AuthTime: grant.AuthTime, ACR: grant.ACR, AMR: grant.AMR,
 	})
@@ -73,7 +73,7 @@ func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResp
 	if !slices.Contains(s.scope, openidScope) {
 		return reply, nil
 	}
-	reply.IDToken, err = p.Tokens.IDToken(ctx, token.ID{
+	reply.IDToken, err = p.Tokens.IDToken(ctx, token.Claims{
 		Subject: s.user.ID, ClientID: c.ClientID, Nonce: s.nonce, Session: grant.SessionID, AuthTime: grant.AuthTime,
 		ACR: grant.ACR, AMR: grant.AMR, Profile: profile(s.user, s.scope), AccessToken: raw, Code: s.code,
 		Validity: seconds(c.oauth.Token.IDToken.ValidityPeriod), Algorithm: c.oauth.Token.IDToken.SignedResponseAlg,

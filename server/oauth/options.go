@@ -98,9 +98,9 @@ type Store interface {
 
 // Tokens issues and verifies tokens.
 type Tokens interface {
-	Access(ctx context.Context, a token.Access) (string, error)
+	Access(ctx context.Context, a token.Claims) (string, error)
 	AccessTTL() time.Duration
-	IDToken(ctx context.Context, t token.ID) (string, error)
+	IDToken(ctx context.Context, t token.Claims) (string, error)
 	VerifyIDToken(ctx context.Context, raw string) (*token.Claims, error)
 	Verify(ctx context.Context, raw, audience string) (*token.Claims, error)
 	Inspect(ctx context.Context, raw string) (*token.Claims, error)

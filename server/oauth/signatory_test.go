@@ -158,6 +158,6 @@ func mirrored(raw string) string {
 	return parts[0] + "." + parts[1] + "." + base64.RawURLEncoding.EncodeToString(signature)
 }
 
-func accessOf(clientID string) token.Access {
-	return token.Access{Subject: clientID, ClientID: clientID, Audience: []string{base}}
+func accessOf(clientID string) token.Claims {
+	return token.Claims{Subject: clientID, ClientID: clientID, Audience: []string{base}}
 }

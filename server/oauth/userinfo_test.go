@@ -147,7 +147,7 @@ func (a *signIns) accessOf(clientID, audience string) string {
 	a.t.Helper()
 	app, err := a.store.ApplicationByClientID(a.t.Context(), clientID)
 	a.must(err)
-	raw, err := a.tokens.Access(a.t.Context(), token.Access{
+	raw, err := a.tokens.Access(a.t.Context(), token.Claims{
 		Subject: a.user.ID, ClientID: clientID, Audience: []string{audience}, Scope: []string{"openid"}, Generation: app.TokenGeneration,
 	})
 	a.must(err)

@@ -1,0 +1,67 @@
+package token
+
+import (
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Claims are the content of a token: of a verified one, or of one to issue. Subject and, except for
+// assertions, ClientID are required.
+type Claims struct {
+	// Subject is a user's id. For a client that acts on its own behalf it is the ClientID
+	// (RFC 9068 §2.2).
+	Subject string `json:"sub"`
+	// ID is the jti; "" generates one. Tokens that are revoked together have ids with the
+	// same prefix up to a dot.
+	ID string `json:"jti,omitempty"`
+	// ClientID is the client that the token is issued to, "" for an assertion. It is the only
+	// audience of an ID token or logout token, which so needs no azp (OpenID Connect Core §2).
+	ClientID    string    `json:"client_id,omitempty"`
+	Session     string    `json:"sid,omitempty"`
+	Generation  string    `json:"tgen,omitempty"` // the TokenGeneration of the application that it is issued to
+	Audience    []string  `json:"-"`
+	Scope       []string  `json:"-"`
+	AuthTime    time.Time `json:"-"` // when the user authenticated; zero without a user
+	AMR         []string  `json:"amr,omitempty"`
+	ACR         string    `json:"acr,omitempty"`
+	UserType    string    `json:"userType,omitempty"`
+	OUID        string    `json:"ouId,omitempty"`
+	Nonce       string    `json:"nonce,omitempty"`  // of an ID token
+	AuthRequest string    `json:"authId,omitempty"` // that an assertion answers
+
+	// Type, IssuedAt and Expires are those of a verified token. Application is that of an
+	// assertion; "" for none, and for an access token.
+	Type        string    `json:"-"` // AssertionType or AccessType
+	IssuedAt    time.Time `json:"-"`
+	Expires     time.Time `json:"-"`
+	Application string    `json:"-"`
+
+	// Validity is that of a token to issue; 0 means the issuer's default.
+	Validity time.Duration `json:"-"`
+	// Algorithm of an ID token or logout token is ES256 or RS256; "" is RS256.
+	Algorithm string `json:"-"`
+	// Profile are the claims about the user that an ID token releases. Attributes named like
+	// reserved claims are left out.
+	Profile map[string]any `json:"-"`
+	// AccessToken and Code are issued with an ID token, "" for none: at_hash (OpenID Connect
+	// Core §3.1.3.6) and c_hash (§3.3.2.11) bind them to it.
+	AccessToken string `json:"-"`
+	Code        string `json:"-"`
+}
+
+// Ref returns the attributes that a revocation of the token matches.
+func (c *Claims) Ref() schemas.TokenRef {
+	return schemas.TokenRef{ID: c.ID, Session: c.Session, Client: c.ClientID, Application: c.Application, Generation: c.Generation}
+}
+
+// Permits reports whether the scope covers a permission: it contains the permission itself
+// or one above it, as "system" is above "system:users:read".
+func (c *Claims) Permits(permission string) bool {
+	for _, scope := range c.Scope {
+		if schemas.CoversPermission(scope, permission) {
+			return true
+		}
+	}
+	return false
+}
