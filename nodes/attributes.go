@@ -23,7 +23,7 @@ func attributesKind(d Deps) *engine.Kind {
 			Why:   "it would change another user's account",
 			Fix:   "create the user in this flow, or let them authenticate before it",
 		}},
-		Outcomes: orSkip(attributesOutcomes()),
+		Outcomes: optional(true).outcomes(attributesOutcomes()),
 	}, `
     "attributes": {
       "type": "array", "minItems": 1, "uniqueItems": true,

@@ -75,15 +75,10 @@ const skip = "skip"
 const optionalProperty = `
     "optional": {"type": "boolean", "default": false, "description": "Whether the person may decline; the node then has the outcome skip."}`
 
-// orSkip returns the outcomes of a kind whose nodes can be optional.
-func orSkip(outcomes []engine.Outcome) []engine.Outcome {
-	return append(outcomes, engine.Outcome{Name: skip, Doc: "the person declined; there is this outcome only when the node is optional"})
-}
-
-// outcomes returns the outcomes of one node: skip only if it is optional.
+// outcomes adds skip to the outcomes of an optional node.
 func (o optional) outcomes(outcomes []engine.Outcome) []engine.Outcome {
 	if o {
-		outcomes = append(outcomes, engine.Outcome{Name: skip, Doc: "the person declined"})
+		outcomes = append(outcomes, engine.Outcome{Name: skip, Doc: "the person declined; there is this outcome only when the node is optional"})
 	}
 	return outcomes
 }

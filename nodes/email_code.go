@@ -27,10 +27,7 @@ func (s *sentCode) matches(mac []byte) bool { return len(s.MAC) > 0 && hmac.Equa
 // newCode returns a uniformly random code with the given number of decimal digits.
 func newCode(digits int) string {
 	most := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
-	n, err := rand.Int(rand.Reader, most)
-	if err != nil {
-		panic(err) // crypto/rand.Read never fails
-	}
+	n := must(rand.Int(rand.Reader, most)) // crypto/rand.Read never fails
 	return fmt.Sprintf("%0*d", digits, n)
 }
 

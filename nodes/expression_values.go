@@ -14,16 +14,12 @@ type expressionReader struct {
 	expressions []*expression
 	// requirements are the facts that the expressions rely on.
 	requirements []engine.Need
-	secret       map[string]bool // inputs that expressions must not read
+	inputs       map[string]schemas.InputType
 	replies      map[string]map[string]engine.ReplyType
 }
 
 func newExpressionReader(c *engine.Config, d Deps) expressionReader {
-	r := expressionReader{deps: d, secret: map[string]bool{}, replies: c.Replies}
-	for identifier, t := range c.Inputs {
-		r.secret[identifier] = t.Secret()
-	}
-	return r
+	return expressionReader{deps: d, inputs: c.Inputs, replies: c.Replies}
 }
 
 // add adds an expression at a path of the configuration, and returns the problems of its faults.
@@ -50,7 +46,7 @@ func (x *expressionReader) read(members ...string) bool {
 func (x *expressionReader) values(ctx context.Context, v *engine.Visit) (map[string]any, error) {
 	inputs := make(map[string]string, len(v.Inputs))
 	for identifier, value := range v.Inputs {
-		if !x.secret[identifier] {
+		if !x.inputs[identifier].Secret() { // expressions must not read these
 			inputs[identifier] = value
 		}
 	}

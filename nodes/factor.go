@@ -73,12 +73,8 @@ func (d Deps) totpOf(ctx context.Context, v *engine.Visit) (*schemas.TOTP, error
 }
 
 // SealTOTP creates the authenticator app of a user with the sealed key.
-func SealTOTP(b Cipher, key totp.Key, userID string) (schemas.TOTP, error) {
-	text, err := json.Marshal(key)
-	if err != nil {
-		return schemas.TOTP{}, err
-	}
-	return schemas.TOTP{UserID: userID, Secret: b.Seal(text, TOTPOwner(userID))}, nil
+func SealTOTP(b Cipher, key totp.Key, userID string) schemas.TOTP {
+	return schemas.TOTP{UserID: userID, Secret: b.Seal(must(json.Marshal(key)), TOTPOwner(userID))}
 }
 
 // openKey opens the key of a user's app. A sealed key opens only for its user.

@@ -56,10 +56,7 @@ func newFactorWorld(t *testing.T) (*world, *factors, totp.Key) {
 	t.Helper()
 	w := newWorld(t)
 	key := totp.Key{Secret: "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", Algorithm: totp.SHA1, Digits: 6}
-	app, err := SealTOTP(labelled{}, key, "ada")
-	if err != nil {
-		t.Fatal(err)
-	}
+	app := SealTOTP(labelled{}, key, "ada")
 	f := &factors{
 		apps:  map[string]*schemas.TOTP{"ada": &app},
 		codes: map[string]map[string]bool{"bob": {string(HashRecoveryCode(recoveryOfAda)): true}, "spent": {}},

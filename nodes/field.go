@@ -145,29 +145,30 @@ var (
 	phoneFill  = strings.NewReplacer(" ", "", "-", "", ".", "", "(", "", ")", "")
 )
 
+// typeRule describes the values of an input type.
+type typeRule struct {
+	accepts func(string) bool
+	message string
+}
+
 func (f *field) acceptType(value string) (clean, fault string) {
-	switch f.Type {
-	case schemas.EmailInput:
-		if !schemas.IsEmail(value) {
-			return "", "Enter an email address, such as name@example.com."
-		}
-	case schemas.PhoneInput:
+	rules := map[schemas.InputType]typeRule{
+		schemas.EmailInput:  {schemas.IsEmail, "Enter an email address, such as name@example.com."},
+		schemas.PhoneInput:  {phoneForm.MatchString, "Enter a phone number with its country code, such as +49 30 1234567."},
+		schemas.NumberInput: {numberForm.MatchString, "Enter a number, such as 12 or -3.5."},
+		schemas.DateInput:   {isDate, "Enter a date as year-month-day, such as 1990-12-31."},
+		schemas.SelectInput: {func(value string) bool { return slices.Contains(f.Options, value) }, "Choose one of the options."},
+	}
+	if f.Type == schemas.PhoneInput {
 		value = phoneFill.Replace(value)
-		if !phoneForm.MatchString(value) {
-			return "", "Enter a phone number with its country code, such as +49 30 1234567."
-		}
-	case schemas.NumberInput:
-		if !numberForm.MatchString(value) {
-			return "", "Enter a number, such as 12 or -3.5."
-		}
-	case schemas.DateInput:
-		if _, err := time.Parse(time.DateOnly, value); err != nil {
-			return "", "Enter a date as year-month-day, such as 1990-12-31."
-		}
-	case schemas.SelectInput:
-		if !slices.Contains(f.Options, value) {
-			return "", "Choose one of the options."
-		}
+	}
+	if rule, is := rules[f.Type]; is && !rule.accepts(value) {
+		return "", rule.message
 	}
 	return value, ""
+}
+
+func isDate(value string) bool {
+	_, err := time.Parse(time.DateOnly, value)
+	return err == nil
 }

@@ -11,10 +11,10 @@ var pathForm = regexp.MustCompile(`^(/(` + pathCharacter + `|/)*)?(\?(` + pathCh
 
 const pathCharacter = `[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2}`
 
-// leaveOutcomes matches encoded characters with which some servers see a path of a different
+// structureCharacters matches encoded characters with which some servers see a path of a different
 // structure: slash, backslash, dot, a percent sign that is decoded again, the end of a string, and
 // line breaks.
-var leaveOutcomes = regexp.MustCompile(`(?i)%(2f|5c|2e|25|00|0a|0d)`)
+var structureCharacters = regexp.MustCompile(`(?i)%(2f|5c|2e|25|00|0a|0d)`)
 
 // pathFault describes what is wrong with a path, "" if nothing. The path is appended to the URL of
 // a target and must not leave it.
@@ -27,7 +27,7 @@ func pathFault(text string) string {
 		return "a path begins with a slash, such as /sign-ups"
 	case !pathForm.MatchString(text):
 		return "expected a path such as /sign-ups, maybe with a query; other characters are written as % and two hexadecimal digits, and there is no fragment"
-	case leaveOutcomes.MatchString(path):
+	case structureCharacters.MatchString(path):
 		return "encoded slashes, backslashes, dots, percent signs and control characters could lead out of the target's URL; leave them out"
 	}
 	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/") {

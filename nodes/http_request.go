@@ -31,7 +31,7 @@ func httpRequestKind(d Deps, env environment) *engine.Kind {
 		Doc: "Sends a query (mode query) or a notification (mode notify) to another service, over HTTP. " +
 			"Which services there are the operator says, in http.targets of the configuration. A query waits for the answer, " +
 			"and may be repeated, so it must change nothing; a notification is sent after the step is committed, until it arrives.",
-		Outcomes: append(notifyOutcomes(), queryOutcomes()...),
+		Outcomes: httpRequestOutcomes(),
 	}, httpRequestProperties, func(c *engine.Config, with httpRequestWith) (engine.Executor, []schemas.Problem) {
 		return newHTTPRequest(c, with, d, env)
 	}, "target", "mode")
@@ -89,12 +89,10 @@ const (
 
 const queuedOutcome = "queued"
 
-func notifyOutcomes() []engine.Outcome {
-	return []engine.Outcome{{Name: queuedOutcome, Doc: "of a notify: it is sent when the step is committed, and again until it has arrived, for three days"}}
-}
-
-func queryOutcomes() []engine.Outcome {
+// httpRequestOutcomes returns the outcome of a notification, then those of a query.
+func httpRequestOutcomes() []engine.Outcome {
 	return []engine.Outcome{
+		{Name: queuedOutcome, Doc: "of a notify: it is sent when the step is committed, and again until it has arrived, for three days"},
 		{Name: successOutcome, Doc: "of a query: the service answered with 2xx, and the reply has the values that are declared"},
 		{Name: failureOutcome, Doc: "of a query: anything else, be it no answer in time, another status, or a reply of another form"},
 	}
@@ -202,9 +200,9 @@ func (x *httpRequest) ServiceReply() *engine.ServiceReply { return x.keeps }
 // modeOutcomes returns the outcomes of the mode. A failure removes an earlier reply.
 func (x *httpRequest) modeOutcomes() []engine.Outcome {
 	if x.Mode != queryMode {
-		return notifyOutcomes()
+		return httpRequestOutcomes()[:1]
 	}
-	outcomes := queryOutcomes()
+	outcomes := httpRequestOutcomes()[1:]
 	if x.keeps != nil {
 		for i := range outcomes {
 			outcomes[i].Forgets = engine.ReplyFacts(x.keeps.Name)

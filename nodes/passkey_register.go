@@ -19,7 +19,7 @@ func passkeyRegisterKind(d Deps) *engine.Kind {
 			"else an optional node is skipped, and the run ends at any other.",
 		Asks:     true,
 		Needs:    ownUserNeeds("it would add a passkey to another user's account"),
-		Outcomes: orSkip(passkeyRegisterOutcomes("")),
+		Outcomes: optional(true).outcomes(passkeyRegisterOutcomes("")),
 	}, `
     "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id; by default the configured one. The host of an allowed origin must equal it or lie under it."},
     "relyingPartyName": {"type": "string", "minLength": 1, "description": "The name that the authenticator shows for the relying party; by default the configured one."},

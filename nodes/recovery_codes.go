@@ -23,7 +23,7 @@ func recoveryCodesKind(d Deps) *engine.Kind {
 			"The user must be new in this run or have authenticated in it.",
 		Asks:     true,
 		Needs:    ownUserNeeds("it would show an attacker the recovery codes of another user's account"),
-		Outcomes: orSkip(recoveryCodesOutcomes()),
+		Outcomes: optional(true).outcomes(recoveryCodesOutcomes()),
 	}, `
     "title": {"type": "string", "minLength": 1, "default": "Save your recovery codes", "description": "The heading; by default 'Save your recovery codes'."},
     "text": {"type": "string", "minLength": 1, "description": "What the codes are for, above them."},
@@ -97,13 +97,10 @@ func (r *recoveryCodes) given(v *engine.Visit) (*engine.Decision, error) {
 	if err := json.Unmarshal(v.NodeState, &hashes); err != nil {
 		return nil, err
 	}
-	d := engine.LeaveBy(successOutcome)
-	d.Proofs = []schemas.Proof{schemas.ProofOfRecoveryCode(hashes[0])}
-	d.Changes = []schemas.Change{
+	return &engine.Decision{Outcome: successOutcome, Proofs: []schemas.Proof{schemas.ProofOfRecoveryCode(hashes[0])}, Changes: []schemas.Change{
 		schemas.SetRecoveryCodes{UserID: v.Subject.UserID, Hashes: hashes, At: v.Now},
 		event(v, "recovery.issued", v.Subject.UserID, nil),
-	}
-	return d, nil
+	}}, nil
 }
 
 // A recovery code has 120 random bits, so a plain hash is sufficient for storage (NIST SP 800-63B

@@ -18,7 +18,7 @@ func totpRegisterKind(d Deps) *engine.Kind {
 			"It does not authenticate: a new user also needs a password or a passkey.",
 		Asks:     true,
 		Needs:    ownUserNeeds("it would add an authenticator app to another user's account"),
-		Outcomes: orSkip(totpRegisterOutcomes()),
+		Outcomes: optional(true).outcomes(totpRegisterOutcomes()),
 	}, `
     "issuer": {"type": "string", "minLength": 1, "maxLength": 64, "description": "What the app calls this server; by default what authenticators call it: passkey.relying_party_name."},
     "algorithm": {"enum": ["SHA1", "SHA256", "SHA512"], "default": "SHA1", "description": "The hash of the codes; by default SHA1, which every app knows. Many take a key with another and show wrong codes."},
@@ -113,24 +113,18 @@ func (t *totpRegister) finish(ctx context.Context, v *engine.Visit) (*engine.Dec
 	if !ok {
 		return t.offer(ctx, v, key, "This is not the code that the app shows now. Check that your device's clock is right.")
 	}
-	return t.registered(v, key, step)
+	return t.registered(v, key, step), nil
 }
 
-func (t *totpRegister) registered(v *engine.Visit, key totp.Key, step int64) (*engine.Decision, error) {
-	app, err := SealTOTP(t.deps.Box, key, v.Subject.UserID)
-	if err != nil {
-		return nil, err
-	}
+func (t *totpRegister) registered(v *engine.Visit, key totp.Key, step int64) *engine.Decision {
+	app := SealTOTP(t.deps.Box, key, v.Subject.UserID)
 	app.LastStep, app.CreatedAt = step, v.Now
-	d := engine.LeaveBy(successOutcome)
-	d.Drop = []string{t.input}
-	d.Proofs = []schemas.Proof{schemas.ProofOfTOTP(&app)}
+	d := &engine.Decision{
+		Outcome: successOutcome, Drop: []string{t.input}, Proofs: []schemas.Proof{schemas.ProofOfTOTP(&app)},
+		Changes: []schemas.Change{schemas.SetTOTP{TOTP: app}, event(v, "totp.registered", v.Subject.UserID, nil)},
+	}
 	if v.Authentication != nil && v.Facts.Has(engine.New) {
 		recordProof(v, d, []string{"otp"}, schemas.ACROneTimeCode)
 	}
-	d.Changes = []schemas.Change{
-		schemas.SetTOTP{TOTP: app},
-		event(v, "totp.registered", v.Subject.UserID, nil),
-	}
-	return d, nil
+	return d
 }

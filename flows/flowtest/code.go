@@ -19,10 +19,7 @@ func (w *environment) factors(userID string, g Given) (changes []schemas.Change,
 	if g.TOTP != "" {
 		key := appKey(g.TOTP)
 		w.codes[g.TOTP] = key
-		app, err := nodes.SealTOTP(plainCipher{}, key, userID)
-		if err != nil {
-			return nil, err
-		}
+		app := nodes.SealTOTP(plainCipher{}, key, userID)
 		app.CreatedAt = w.now
 		changes = append(changes, schemas.SetTOTP{TOTP: app})
 	}

@@ -48,7 +48,8 @@ type Ceremonies struct {
 	log     *slog.Logger
 }
 
-// New checks the configuration and reports all errors at once, with the code passkey_configuration.
+// New returns the ceremonies of a configuration whose values package config has checked. It reports
+// all texts that are not origins, with the code passkey_configuration.
 //
 // A well-formed origin that cannot use passkeys (plain http, an IP address) is no error here, so
 // that a server with other sign-in methods still starts; a ceremony that depends on it reports why
@@ -59,24 +60,12 @@ func New(c Config) (*Ceremonies, error) {
 		problems = append(problems, schemas.Problem{Path: configuredOrigins, Message: "expected at least one origin, such as https://login.example.com"})
 	}
 	related, more := parseOrigins(c.Related, relatedOrigins)
-	problems = append(problems, more...)
-	policy, more := c.Policy.complete()
-	problems = append(problems, more...)
-	rpID := c.RPID
-	if rpID != "" {
-		problems = append(problems, rpIDProblems(rpID, "passkey.relying_party_id")...)
-	} else if len(origins) > 0 {
-		rpID = origins[0].host
-	}
-	if c.Timeout < 0 {
-		problems = append(problems, schemas.Problem{Path: "passkey.timeout", Message: "expected a positive duration, got " + c.Timeout.String()})
-	}
-	if len(problems) > 0 {
+	if problems = append(problems, more...); len(problems) > 0 {
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodePasskeyConfig, "the passkey configuration has %d mistake(s)", len(problems)).WithProblems(problems)
 	}
 	cs := &Ceremonies{
-		origins: origins, related: related, rpID: rpID, rpName: cmp.Or(displayText(c.RPName, maxNameBytes), "Postern"),
-		policy: policy, timeout: cmp.Or(c.Timeout, DefaultTimeout), now: c.Now, log: c.Log,
+		origins: origins, related: related, rpID: cmp.Or(c.RPID, origins[0].host), rpName: cmp.Or(displayText(c.RPName, maxNameBytes), "Postern"),
+		policy: c.Policy.withDefaults(), timeout: cmp.Or(c.Timeout, DefaultTimeout), now: c.Now, log: c.Log,
 	}
 	if cs.now == nil {
 		cs.now = time.Now

@@ -3,11 +3,8 @@ package passkey
 import (
 	"cmp"
 	"crypto/x509"
-	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/postern-id/postern/schemas"
 )
 
 // The values of userVerification and residentKey (§5.8.6, §5.4.6).
@@ -63,43 +60,15 @@ type Policy struct {
 	CounterRegression string
 }
 
-// complete applies defaults and reports every unknown value.
-func (p Policy) complete() (Policy, []schemas.Problem) {
-	var problems []schemas.Problem
-	check := func(name, value string, accepted ...string) {
-		if !slices.Contains(accepted, value) {
-			problems = append(problems, schemas.Problem{Path: "passkey." + name, Message: oneOf(value, accepted)})
-		}
-	}
+// withDefaults returns the policy with the defaults of values that are not set.
+func (p Policy) withDefaults() Policy {
 	if p.Algorithms == nil {
 		p.Algorithms = []int64{ES256, EdDSA, RS256}
 	}
 	p.UserVerification = cmp.Or(p.UserVerification, Preferred)
 	p.SyncedPasskeys = cmp.Or(p.SyncedPasskeys, Allow)
 	p.CounterRegression = cmp.Or(p.CounterRegression, Refuse)
-	check("user_verification", p.UserVerification, Required, Preferred, Discouraged)
-	check("attachment", p.Attachment, "", Platform, CrossPlatform)
-	check("synced_passkeys", p.SyncedPasskeys, Allow, Refuse)
-	check("counter_regression", p.CounterRegression, Refuse, Allow)
-	for i, format := range p.Attestation {
-		check(fmt.Sprintf("attestation_formats[%d]", i), format, attestationFormats()...)
-	}
-	return p, append(problems, algorithmProblems(p.Algorithms)...)
-}
-
-func algorithmProblems(algorithms []int64) (problems []schemas.Problem) {
-	if len(algorithms) == 0 {
-		problems = append(problems, schemas.Problem{Path: "passkey.algorithms", Message: "expected at least one COSE algorithm, such as -7 (ES256)"})
-	}
-	for i, alg := range algorithms {
-		if keyKinds[alg] == "" {
-			problems = append(problems, schemas.Problem{
-				Path:    fmt.Sprintf("passkey.algorithms[%d]", i),
-				Message: fmt.Sprintf("COSE algorithm %d cannot be verified here; use -7 (ES256), -8 (EdDSA) or -257 (RS256)", alg),
-			})
-		}
-	}
-	return problems
+	return p
 }
 
 // userVerification returns the requested user verification, or the policy's if that is
@@ -119,15 +88,15 @@ func (p Policy) admitAttachment(asked string) error {
 
 // checkVerification checks that a requested user verification exists.
 func checkVerification(asked string) error {
-	return checkOption("userVerification", asked, "", Required, Preferred, Discouraged)
+	return checkOption("userVerification", asked, Required, Preferred, Discouraged)
 }
 
-// checkOption checks that an option has one of the accepted values.
+// checkOption checks that an option has one of the accepted values, or none.
 func checkOption(name, value string, accepted ...string) error {
-	if slices.Contains(accepted, value) {
+	if value == "" || slices.Contains(accepted, value) {
 		return nil
 	}
-	return badRequest("%s: %s", name, oneOf(value, accepted))
+	return badRequest("%s: expected one of %s, got %.64q", name, strings.Join(accepted, ", "), value)
 }
 
 // admitSynced applies SyncedPasskeys to an authenticator's BE flag.
@@ -144,10 +113,4 @@ func (p Policy) admitFormat(format string) error {
 		return nil
 	}
 	return refuse(StepPolicy, "the policy of this server accepts attestation in the formats %s, the authenticator sent %.32q", strings.Join(p.Attestation, ", "), format)
-}
-
-// oneOf returns an error message that lists the accepted values.
-func oneOf(value string, accepted []string) string {
-	named := slices.DeleteFunc(slices.Clone(accepted), func(s string) bool { return s == "" })
-	return fmt.Sprintf("expected one of %s, got %.64q", strings.Join(named, ", "), value)
 }

@@ -40,9 +40,9 @@ func (c *Ceremonies) BeginRegistration(r RegistrationRequest) (options, session 
 	}
 	err = cmp.Or(
 		checkVerification(r.UserVerification),
-		checkOption("authenticatorAttachment", r.Attachment, "", Platform, CrossPlatform),
-		checkOption("residentKey", r.ResidentKey, "", Required, Preferred, Discouraged),
-		checkOption("attestation", r.Attestation, "", "none", "indirect", "direct", "enterprise"),
+		checkOption("authenticatorAttachment", r.Attachment, Platform, CrossPlatform),
+		checkOption("residentKey", r.ResidentKey, Required, Preferred, Discouraged),
+		checkOption("attestation", r.Attestation, "none", "indirect", "direct", "enterprise"),
 		c.policy.admitAttachment(r.Attachment),
 	)
 	if err != nil {
