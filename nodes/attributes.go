@@ -166,9 +166,7 @@ func (a *attributes) check(ctx context.Context, user *schemas.User, given map[st
 func (a *attributes) write(v *engine.Visit, user *schemas.User, given map[string]any) *engine.Decision {
 	d := engine.LeaveBy("done")
 	if v.Subject.Draft != nil && !storesUser(v) {
-		subject := v.Subject
-		subject.Draft = user.With(given)
-		d.Subject = &subject
+		d.Subject = redrafted(v, user, given)
 		return d
 	}
 	d.Changes = []schemas.Change{

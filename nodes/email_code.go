@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -21,9 +22,6 @@ type sentCode struct {
 	ExpiresAt time.Time `json:"expiresAt,omitzero"`
 }
 
-// matches compares in constant time.
-func (s *sentCode) matches(mac []byte) bool { return len(s.MAC) > 0 && hmac.Equal(s.MAC, mac) }
-
 // newCode returns a uniformly random code with the given number of decimal digits.
 func newCode(digits int) string {
 	most := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
@@ -43,13 +41,13 @@ func (o *emailOTP) mac(v *engine.Visit, user *schemas.User, address, code string
 	return mac.Sum(nil)
 }
 
-// mailAccount returns the account for counting mails and guesses: the address for a user that
-// the run creates.
-func mailAccount(v *engine.Visit, address string) string {
+// mailAccount returns the account for counting mails and guesses, and the kind of its secret: a user
+// that the run creates has only an address, and no account to lock yet.
+func mailAccount(v *engine.Visit, address string) (string, schemas.GuessedSecret) {
 	if v.Subject.Draft != nil {
-		return address
+		return address, schemas.AddressSecret
 	}
-	return nameOf(v)
+	return nameOf(v), schemas.MailedSecret
 }
 
 // trustedName returns the name of an application that an administrator trusts. The server's mail
@@ -59,4 +57,52 @@ func trustedName(app *schemas.Application) string {
 		return ""
 	}
 	return app.Name
+}
+
+// check compares the entered code with the code that was sent.
+func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, typed string) (*engine.Decision, error) {
+	if !v.Now.Before(sent.ExpiresAt) {
+		return o.ask(sent, "This code has expired. Have a new one sent."), nil
+	}
+	to, user, err := o.address(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	account, secret := mailAccount(v, to)
+	right, err := o.deps.guess(ctx, guessOf(v, secret, account), func() (bool, error) {
+		return user != nil && to != "" && hmac.Equal(sent.MAC, o.mac(v, user, to, typed)), nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case right:
+		return o.succeed(v, user), nil
+	}
+	if sent.Tries++; sent.Tries < maxTries {
+		d := o.ask(sent, wrongCode(maxTries-sent.Tries))
+		d.Failed = true
+		return d, nil
+	}
+	return leaveFailed(schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCode, "too many codes were wrong, so this one is void; have a new one sent")), nil
+}
+
+// wrongCode states how many tries are left.
+func wrongCode(left int) string {
+	if left == 1 {
+		return "This is not the code. You may try once more."
+	}
+	return fmt.Sprintf("This is not the code. You may try %d more times.", left)
+}
+
+// succeed leaves with a verified address: in the draft of a user that is not stored yet, otherwise
+// with a change that checks again that the user still has the address.
+func (o *emailOTP) succeed(v *engine.Visit, user *schemas.User) *engine.Decision {
+	d := leaveProven(v, []string{schemas.AMREmail}, schemas.ACRVouched, schemas.ProofOfEmail(user.Text("email")),
+		proof(v, "email_code.used", user.ID, nil))
+	if v.Subject.Draft != nil {
+		d.Subject = redrafted(v, user, map[string]any{schemas.EmailVerified: true})
+		return d
+	}
+	d.Changes = append(d.Changes, schemas.VerifyEmail{UserID: user.ID, Email: user.Text("email"), At: v.Now})
+	return d
 }

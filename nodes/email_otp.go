@@ -180,7 +180,8 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 			"a code was sent a moment ago; wait for it, or have another sent in %v", before.SentAt.Add(resendPause).Sub(v.Now))), nil
 	}
 	code := newCode(o.digits)
-	delivery, err := o.deps.Mails.Mail(ctx, mailAccount(v, to), schemas.Mail{
+	account, _ := mailAccount(v, to)
+	delivery, err := o.deps.Mails.Mail(ctx, account, schemas.Mail{
 		To: to, Code: code, Minutes: int(codeTTL.Minutes()), Application: trustedName(v.Application), Language: v.Request.Language,
 	}, v.Now)
 	if schemas.HasClass(err, schemas.Throttled) {

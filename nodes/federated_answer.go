@@ -35,7 +35,7 @@ func (f *federatedOIDC) finish(ctx context.Context, v *engine.Visit, p *schemas.
 // signIn leaves by success unless the run is about another user: an entered name must not be
 // answered with another user's account.
 func (f *federatedOIDC) signIn(v *engine.Visit, p *schemas.IdentityProvider, who *federation.Identity, linked *schemas.Identity) *engine.Decision {
-	if named := v.Subject.Known() || v.Subject.Name != ""; named && v.Subject.UserID != linked.UserID {
+	if isAboutOther(v.Subject, linked.UserID) {
 		return leaveFailed(identityTaken())
 	}
 	d := leaveProven(v, []string{schemas.AMRFederated}, schemas.ACRVouched, schemas.Proof{Kind: schemas.IdentityProof, Of: linked.ID},

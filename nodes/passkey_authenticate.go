@@ -149,12 +149,10 @@ func (p *passkeyAuthenticate) finish(ctx context.Context, v *engine.Visit) (*eng
 	return signedIn(v, verified), nil
 }
 
-// checkHolder checks that the passkey belongs to the named user, also if any passkey could answer:
-// a run about one user must not end as another. An unknown name gets the same error as a user with
-// other passkeys.
+// checkHolder checks that the passkey belongs to the named user, also if any passkey could answer. An
+// unknown name gets the same error as a user with other passkeys.
 func checkHolder(s engine.Subject, holder string) error {
-	named := s.Known() || s.Name != ""
-	if named && s.UserID != holder {
+	if isAboutOther(s, holder) {
 		return schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed,
 			"this passkey belongs to another account than the one that is signing in; use a passkey of that account, or start again")
 	}

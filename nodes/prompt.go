@@ -98,24 +98,32 @@ type prompt struct {
 	form form
 }
 
+// newPrompt declares the inputs and the actions. Each action replaces the value of every input of the
+// form, including those it does not submit: a client that passed the prompt as A must not continue as
+// A after entering B.
 func newPrompt(_ *engine.Config, with promptWith) (engine.Executor, []schemas.Problem) {
 	found := with.compile()
 	p := &prompt{promptWith: with, form: form{title: with.Title, text: with.Text, fields: with.Inputs}}
+	p.collects = make(map[string]schemas.InputType, len(p.Inputs))
+	declared := make([]string, len(p.Inputs))
+	for i, f := range p.Inputs {
+		declared[i], p.collects[f.Identifier] = f.Identifier, f.Type
+	}
 	for _, a := range with.Actions {
 		b := button{ref: a.Ref, label: a.Label, variant: a.Variant}
-		if p.leavesOutRequired(a) {
-			b.event = schemas.TriggerEvent
+		o := engine.Outcome{Name: a.Ref, Doc: "the person chose " + a.Ref, Withdraws: declared}
+		for _, f := range p.Inputs {
+			switch submitted := a.submits(f.Identifier); {
+			case f.Required && !submitted: // pages do not submit a form with an empty required input
+				b.event = schemas.TriggerEvent
+			case f.Required && !f.Type.Secret(): // a secret does not outlive its step, so it is never certain
+				o.Establishes = append(o.Establishes, engine.InputFact(f.Identifier))
+			}
 		}
 		p.form.buttons = append(p.form.buttons, b)
+		p.outcomes = append(p.outcomes, o)
 	}
-	p.declare()
 	return p, found
-}
-
-// leavesOutRequired reports whether the action does not submit a required input. Its button is then
-// a trigger: pages do not submit a form with an empty required input.
-func (p *prompt) leavesOutRequired(a promptAction) bool {
-	return slices.ContainsFunc(p.Inputs, func(f field) bool { return f.Required && !a.submits(f.Identifier) })
 }
 
 func (w *promptWith) compile() []schemas.Problem {
@@ -146,27 +154,6 @@ func (w *promptWith) compile() []schemas.Problem {
 		}
 	}
 	return found
-}
-
-// declare declares the inputs and the actions. Each action replaces the value of every input of the
-// form, including those it does not submit: a client that passed the prompt as A must not continue as
-// A after entering B.
-func (p *prompt) declare() {
-	p.collects = make(map[string]schemas.InputType, len(p.Inputs))
-	declared := make([]string, len(p.Inputs))
-	for i, f := range p.Inputs {
-		declared[i], p.collects[f.Identifier] = f.Identifier, f.Type
-	}
-	for _, a := range p.Actions {
-		o := engine.Outcome{Name: a.Ref, Doc: "the person chose " + a.Ref, Withdraws: declared}
-		for _, f := range p.Inputs {
-			// A secret does not outlive its step, so it is never certain.
-			if f.Required && a.submits(f.Identifier) && !f.Type.Secret() {
-				o.Establishes = append(o.Establishes, engine.InputFact(f.Identifier))
-			}
-		}
-		p.outcomes = append(p.outcomes, o)
-	}
 }
 
 // Execute asks, and leaves by the action once all its inputs are valid.
@@ -205,11 +192,9 @@ func (p *prompt) action(ref string) (promptAction, error) {
 	if ref == "" && len(p.Actions) == 1 {
 		return p.Actions[0], nil
 	}
-	for _, a := range p.Actions {
-		if a.Ref == ref {
-			return a, nil
-		}
+	i := slices.IndexFunc(p.Actions, func(a promptAction) bool { return a.Ref == ref })
+	if i < 0 {
+		return promptAction{}, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidAction, "this step has no action %q", ref)
 	}
-	return promptAction{}, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidAction,
-		"this step has no action %q", ref)
+	return p.Actions[i], nil
 }

@@ -141,5 +141,5 @@ func (c *sessionCheck) isAcceptable(s *schemas.Session, v *engine.Visit) bool {
 	lacks := func(method string) bool { return !slices.Contains(s.AMR, method) }
 	return v.Now.Before(s.ExpiresAt) && len(s.AMR) > 0 && !slices.ContainsFunc(c.methods, lacks) &&
 		schemas.Satisfies(s.ACR, c.acr) &&
-		checkHolder(v.Subject, s.UserID) == nil && v.Login.Accept(s, v.Now)
+		!isAboutOther(v.Subject, s.UserID) && v.Login.Accept(s, v.Now)
 }

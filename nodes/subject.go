@@ -46,6 +46,19 @@ func asPending(v *engine.Visit, user *schemas.User) *schemas.User {
 	return user
 }
 
+// redrafted returns the subject of a run with further attributes in the draft of its user.
+func redrafted(v *engine.Visit, user *schemas.User, attributes map[string]any) *engine.Subject {
+	subject := v.Subject
+	subject.Draft = user.With(attributes)
+	return &subject
+}
+
+// isAboutOther reports whether the run is about another user than this one, or about an unknown
+// name: a run about one user must not end as another.
+func isAboutOther(s engine.Subject, userID string) bool {
+	return (s.Known() || s.Name != "") && s.UserID != userID
+}
+
 // nameOf returns the name that the client entered for the run's user, who may not exist, or the id
 // of a user found otherwise.
 func nameOf(v *engine.Visit) string {

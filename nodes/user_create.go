@@ -74,14 +74,15 @@ func (d Deps) newUserCreate(c *engine.Config, with userCreateWith) (engine.Execu
 		}
 		found = append(found, checkInput(c, path, with.Attributes[attribute])...)
 	}
+	identifiers := "a username or an email address"
 	u.identifying = schemas.IdentifyingAttributes()
 	if with.IdentifiedBy != "" {
-		u.identifying = []string{with.IdentifiedBy}
+		u.identifying, identifiers = []string{with.IdentifiedBy}, "the attribute "+with.IdentifiedBy
 	}
 	u.identifying = slices.DeleteFunc(u.identifying, func(a string) bool { return u.from[a] == "" })
 	if len(u.identifying) == 0 && !c.Partial {
 		found = append(found, problem("", "a user without %s could never be found again; "+
-			"collect it in a prompt before this node, or name its input under attributes", identifiers(with.IdentifiedBy)))
+			"collect it in a prompt before this node, or name its input under attributes", identifiers))
 	}
 	u.needs, u.outcomes = u.requirements(), userCreateOutcomes()
 	u.reveals = "which names and addresses are taken; no flow that makes users can keep it from those who sign up"
@@ -89,13 +90,6 @@ func (d Deps) newUserCreate(c *engine.Config, with userCreateWith) (engine.Execu
 		u.outcomes[0].EstablishesGiven = map[engine.Fact][]engine.Fact{engine.InputFact(input): {engine.Findable}}
 	}
 	return u, found
-}
-
-func identifiers(chosen string) string {
-	if chosen != "" {
-		return "the attribute " + chosen
-	}
-	return "a username or an email address"
 }
 
 // defaultAttributes maps the inputs that are named like profile attributes.

@@ -80,20 +80,14 @@ func (r *userResolve) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 	if err != nil {
 		return nil, err
 	}
-	if user != nil {
-		d := engine.LeaveBy("found")
-		d.Subject = &engine.Subject{UserID: user.ID, Input: r.From}
-		if r.Conceal {
-			d.Subject.Name = name
-		}
-		return d, nil
+	d := &engine.Decision{Outcome: "missing", Subject: &engine.Subject{}}
+	if r.Conceal {
+		d.Subject.Name, d.Subject.Input = name, r.From
 	}
-	d := engine.LeaveBy("missing")
-	d.Subject = &engine.Subject{}
-	switch {
-	case r.Conceal:
-		d.Subject = &engine.Subject{Name: name, Input: r.From}
-	case v.FlowType == schemas.Authentication:
+	if user != nil {
+		d.Outcome = "found"
+		d.Subject.UserID, d.Subject.Input = user.ID, r.From
+	} else if !r.Conceal && v.FlowType == schemas.Authentication {
 		// A user who registers is not expected to exist yet: that is no error.
 		d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeUserNotFound,
 			"there is no user of this name; check the spelling, or sign up")
