@@ -23,7 +23,10 @@ func attributesKind(d Deps) *engine.Kind {
 			Why:   "it would change another user's account",
 			Fix:   "create the user in this flow, or let them authenticate before it",
 		}},
-		Outcomes: optional(true).outcomes(attributesOutcomes()),
+		Outcomes: []engine.Outcome{
+			{Name: "done", Doc: "the user has the attributes"},
+			skipOutcome(),
+		},
 	}, `
     "attributes": {
       "type": "array", "minItems": 1, "uniqueItems": true,
@@ -35,10 +38,6 @@ func attributesKind(d Deps) *engine.Kind {
     "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading."},
     "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "What the button says; by default 'Continue'."},`+optionalProperty,
 		d.newAttributes)
-}
-
-func attributesOutcomes() []engine.Outcome {
-	return []engine.Outcome{{Name: "done", Doc: "the user has the attributes"}}
 }
 
 type attributesWith struct {
@@ -56,7 +55,7 @@ type attributes struct {
 	deps Deps
 }
 
-func (d Deps) newAttributes(_ *engine.Config, with attributesWith) (engine.Executor, []schemas.Problem) {
+func (d Deps) newAttributes(n node, _ *engine.Config, with attributesWith) (engine.Executor, []schemas.Problem) {
 	var found []schemas.Problem
 	for i, name := range with.Attributes {
 		at := fmt.Sprintf("attributes[%d]", i)
@@ -67,8 +66,9 @@ func (d Deps) newAttributes(_ *engine.Config, with attributesWith) (engine.Execu
 			found = append(found, problem(at, "people are found by their %s; if they may choose it here, say identifying: true", name))
 		}
 	}
-	outcomes := with.Optional.outcomes(attributesOutcomes())
-	return &attributes{node{outcomes: outcomes, reveals: "whether another user has the value of a unique attribute"}, with, d}, found
+	n.outcomes = with.Optional.outcomes(n.outcomes)
+	n.reveals = "whether another user has the value of a unique attribute"
+	return &attributes{n, with, d}, found
 }
 
 // Execute asks until no attribute is missing.

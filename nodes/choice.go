@@ -78,9 +78,14 @@ const optionalProperty = `
 // outcomes adds skip to the outcomes of an optional node.
 func (o optional) outcomes(outcomes []engine.Outcome) []engine.Outcome {
 	if o {
-		outcomes = append(outcomes, engine.Outcome{Name: skip, Doc: "the person declined; there is this outcome only when the node is optional"})
+		outcomes = append(outcomes, skipOutcome())
 	}
 	return outcomes
+}
+
+// skipOutcome documents the outcome of declining.
+func skipOutcome() engine.Outcome {
+	return engine.Outcome{Name: skip, Doc: "the person declined; there is this outcome only when the node is optional"}
 }
 
 // buttons returns the button for declining.

@@ -25,7 +25,15 @@ func consentKind(d Deps) *engine.Kind {
 			Why:   "only the authenticated user can consent",
 			Fix:   "put a node that authenticates, such as passkey-authenticate, on every path before it",
 		}},
-		Outcomes: consentOutcomes(),
+		Outcomes: []engine.Outcome{
+			{Name: grantedOutcome, Doc: "the person agrees, has agreed before, or need not be asked", Establishes: []engine.Fact{engine.Consented}},
+			{Name: deniedOutcome, Doc: "the user denies. Wired to end, the run ends, and the client gets access_denied"},
+			{
+				Name: otherOutcome, NewSubject: true,
+				Doc: "the user wants to continue as another user, or must sign in again to approve what the client requests; " +
+					"there is this outcome only where the flow wires it",
+			},
+		},
 	}, `
     "title": {"type": "string", "minLength": 1, "default": "Allow access?", "description": "The heading of the question; by default 'Allow access?'."},
     "text": {"type": "string", "minLength": 1, "description": "A paragraph above what the client would get."},
@@ -37,18 +45,6 @@ func consentKind(d Deps) *engine.Kind {
       "description": "After how long the person is asked again, such as 720h; by default never."
     }`,
 		d.newConsent)
-}
-
-func consentOutcomes() []engine.Outcome {
-	return []engine.Outcome{
-		{Name: grantedOutcome, Doc: "the person agrees, has agreed before, or need not be asked", Establishes: []engine.Fact{engine.Consented}},
-		{Name: deniedOutcome, Doc: "the user denies. Wired to end, the run ends, and the client gets access_denied"},
-		{
-			Name: otherOutcome, NewSubject: true,
-			Doc: "the user wants to continue as another user, or must sign in again to approve what the client requests; " +
-				"there is this outcome only where the flow wires it",
-		},
-	}
 }
 
 // The outcomes of consent, and the actions that lead to them.
@@ -78,10 +74,10 @@ type consent struct {
 }
 
 // newConsent omits the outcome other if it is not wired.
-func (d Deps) newConsent(c *engine.Config, with consentWith) (engine.Executor, []schemas.Problem) {
+func (d Deps) newConsent(n node, c *engine.Config, with consentWith) (engine.Executor, []schemas.Problem) {
 	next := c.Node.Next
 	x := &consent{consentWith: with, deps: d, ends: next.By[deniedOutcome] == schemas.End}
-	x.outcomes = withoutUnwired(c, consentOutcomes(), otherOutcome)
+	x.outcomes = withoutUnwired(c, n.outcomes, otherOutcome)
 	var found []schemas.Problem
 	switch {
 	case with.TTL == "":
@@ -101,7 +97,7 @@ func (d Deps) newConsent(c *engine.Config, with consentWith) (engine.Executor, [
 }
 
 // mayBeOtherUser reports whether the node offers to continue as another user.
-func (c *consent) mayBeOtherUser() bool { return len(c.outcomes) == len(consentOutcomes()) }
+func (c *consent) mayBeOtherUser() bool { return c.has(otherOutcome) }
 
 // Execute asks, unless there is nothing to ask.
 func (c *consent) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {

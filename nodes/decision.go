@@ -35,7 +35,7 @@ func decisionKind(d Deps, env environment) *engine.Kind {
         }
       }
     }`,
-		func(c *engine.Config, with decisionWith) (engine.Executor, []schemas.Problem) {
+		func(_ node, c *engine.Config, with decisionWith) (engine.Executor, []schemas.Problem) {
 			return newDecision(c, with, d, env)
 		}, "cases")
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -35,33 +34,30 @@ func emailOTPKind(d Deps) *engine.Kind {
 		Name: "email-otp",
 		Doc: "Authenticates with a code that is sent to the email address of the user that the run has identified or creates. " +
 			"A user who was only identified must have a verified address; a user that the run creates or has authenticated verifies the address with the code. A code is valid for ten minutes, for five tries, and once. It needs a mail server (mail.host in the configuration); a server without one leaves by unavailable where the flow wires that.",
-		Asks:     true,
-		Outcomes: append(emailOTPOutcomes(), alternativeOutcome()),
+		Asks: true,
+		Outcomes: []engine.Outcome{
+			{
+				Name: "success", Doc: "the person typed the code, so they read the mail of the user's address",
+				Establishes: append([]engine.Fact{engine.User, engine.Authenticated, engine.Findable}, provenFacts([]string{schemas.AMREmail}, schemas.ACRVouched)...),
+			},
+			{Name: "failure", Doc: "too many codes were wrong; left unwired, a new one is sent", Optional: true},
+			{
+				Name: missingOutcome,
+				Doc: "the user has no email address, or was merely found and has not verified it. There is this outcome only where the flow wires it, else the run ends there. " +
+					"If the user was identified with conceal and has not authenticated, it is not taken: the node asks for the code anyway",
+			},
+			{
+				Name: unavailableOutcome,
+				Doc:  "the server has no mail server; it is taken for every user. The outcome exists only if the flow wires it; otherwise the node fails",
+			},
+			alternativeOutcome(),
+		},
 	}, `
     "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "How many digits a code has; by default 6."},
     "title": {"type": "string", "minLength": 1, "default": "Check your email", "description": "The heading of the form; by default 'Check your email'."},
     "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading; by default that a code is on its way."},
     "label": {"type": "string", "minLength": 1, "default": "Code", "description": "The label of the input; by default 'Code'."},`+alternativesProperty,
 		d.newEmailOTP)
-}
-
-func emailOTPOutcomes() []engine.Outcome {
-	return []engine.Outcome{
-		{
-			Name: "success", Doc: "the person typed the code, so they read the mail of the user's address",
-			Establishes: append([]engine.Fact{engine.User, engine.Authenticated, engine.Findable}, provenFacts([]string{schemas.AMREmail}, schemas.ACRVouched)...),
-		},
-		{Name: "failure", Doc: "too many codes were wrong; left unwired, a new one is sent", Optional: true},
-		{
-			Name: missingOutcome,
-			Doc: "the user has no email address, or was merely found and has not verified it. There is this outcome only where the flow wires it, else the run ends there. " +
-				"If the user was identified with conceal and has not authenticated, it is not taken: the node asks for the code anyway",
-		},
-		{
-			Name: unavailableOutcome,
-			Doc:  "the server has no mail server; it is taken for every user. The outcome exists only if the flow wires it; otherwise the node fails",
-		},
-	}
 }
 
 const (
@@ -98,7 +94,7 @@ type emailOTP struct {
 
 // newEmailOTP requires a user to send the code to. It omits the outcomes missing and unavailable if
 // they are not wired.
-func (d Deps) newEmailOTP(c *engine.Config, with emailOTPWith) (engine.Executor, []schemas.Problem) {
+func (d Deps) newEmailOTP(n node, c *engine.Config, with emailOTPWith) (engine.Executor, []schemas.Problem) {
 	o := &emailOTP{deps: d, digits: cmp.Or(with.Digits, defaultDigits), alternatives: with.Alternatives, form: form{
 		title: cmp.Or(with.Title, "Check your email"),
 		text:  cmp.Or(with.Text, "If this account has an email address, a code is on its way there. It is good for ten minutes."),
@@ -115,14 +111,9 @@ func (d Deps) newEmailOTP(c *engine.Config, with emailOTPWith) (engine.Executor,
 		Why:   "a code goes to the address of a user",
 		Fix:   "put user-resolve or user-create before it on every path",
 	}}
-	outcomes, found := with.Alternatives.addTo(emailOTPOutcomes(), submitAction, resendAction)
+	outcomes, found := with.Alternatives.addTo(n.outcomes, submitAction, resendAction)
 	o.outcomes = withoutUnwired(c, outcomes, missingOutcome, unavailableOutcome)
 	return o, found
-}
-
-// has reports whether the node has an outcome.
-func (n node) has(outcome string) bool {
-	return slices.ContainsFunc(n.outcomes, func(o engine.Outcome) bool { return o.Name == outcome })
 }
 
 // Execute sends a code on arrival and on request, and checks the entered code.

@@ -17,7 +17,13 @@ func federatedLinkKind(d Deps) *engine.Kind {
 			Why:   "there would be nothing to link",
 			Fix:   "lead only the outcome unknown of federated-oidc here, by way of whatever nodes",
 		}}, ownUserNeeds("it would let an attacker sign in to another user's account")...),
-		Outcomes: federatedLinkOutcomes(),
+		Outcomes: []engine.Outcome{
+			withEnrolment(engine.Outcome{
+				Name: "success", Doc: "the identity is the user's; a user of the run's own is authenticated",
+				Establishes: []engine.Fact{engine.Credential, engine.Findable},
+			}, []string{schemas.AMRFederated}, schemas.ACRVouched),
+			{Name: takenOutcome, Doc: "another user has linked the identity in the meantime"},
+		},
 		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) {
 			return &federatedLink{deps: d}, nil
 		},
@@ -25,16 +31,6 @@ func federatedLinkKind(d Deps) *engine.Kind {
 }
 
 const takenOutcome = "taken"
-
-func federatedLinkOutcomes() []engine.Outcome {
-	return []engine.Outcome{
-		withEnrolment(engine.Outcome{
-			Name: "success", Doc: "the identity is the user's; a user of the run's own is authenticated",
-			Establishes: []engine.Fact{engine.Credential, engine.Findable},
-		}, []string{schemas.AMRFederated}, schemas.ACRVouched),
-		{Name: takenOutcome, Doc: "another user has linked the identity in the meantime"},
-	}
-}
 
 type federatedLink struct{ deps Deps }
 

@@ -38,8 +38,22 @@ func federatedOIDCKind(d Deps) *engine.Kind {
 		Doc: "Signs in with another OpenID provider, which is one of the identity providers of this server: sends the browser there and takes its answer. " +
 			"It signs in the user who has linked the identity. The run holds an identity that is not linked, for federated-link to link to a user " +
 			"that the run creates or authenticates otherwise.",
-		Asks:     true,
-		Outcomes: append(federatedOutcomes(), alternativeOutcome()),
+		Asks: true,
+		Outcomes: []engine.Outcome{
+			withProof(engine.Outcome{
+				Name: "success", Doc: "the identity is linked to a user: the run's user, if it has one",
+				Establishes: []engine.Fact{engine.User, engine.Authenticated, engine.Findable},
+			}, []string{schemas.AMRFederated}, schemas.ACRVouched),
+			{
+				Name: unknownOutcome, Doc: "the identity is not linked: the run holds it",
+				Establishes: []engine.Fact{engine.Federated},
+			},
+			{
+				Name: "failure", Optional: true,
+				Doc: "the person declined there, or the identity is another user's than the run is about, or lacks a claim that is required, or the provider does not answer when it is tried again, or not as it must",
+			},
+			alternativeOutcome(),
+		},
 	}, `
     "provider": {"type": "string", "pattern": "^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$", "maxLength": 100, "x-expect": "the handle of an identity provider: small letters, digits, - and _", "description": "The handle of the identity provider."},
     "claims": {
@@ -71,23 +85,6 @@ func federatedOIDCKind(d Deps) *engine.Kind {
 
 const unknownOutcome = "unknown"
 
-func federatedOutcomes() []engine.Outcome {
-	return []engine.Outcome{
-		withProof(engine.Outcome{
-			Name: "success", Doc: "the identity is linked to a user: the run's user, if it has one",
-			Establishes: []engine.Fact{engine.User, engine.Authenticated, engine.Findable},
-		}, []string{schemas.AMRFederated}, schemas.ACRVouched),
-		{
-			Name: unknownOutcome, Doc: "the identity is not linked: the run holds it",
-			Establishes: []engine.Fact{engine.Federated},
-		},
-		{
-			Name: "failure", Optional: true,
-			Doc: "the person declined there, or the identity is another user's than the run is about, or lacks a claim that is required, or the provider does not answer when it is tried again, or not as it must",
-		},
-	}
-}
-
 type federatedOIDCWith struct {
 	Provider     string            `json:"provider"`
 	Claims       map[string]string `json:"claims,omitempty"`
@@ -107,9 +104,10 @@ type federatedOIDC struct {
 }
 
 // newFederatedOIDC declares the inputs that get values from claims.
-func (d Deps) newFederatedOIDC(_ *engine.Config, with federatedOIDCWith) (engine.Executor, []schemas.Problem) {
-	outcomes, found := with.Alternatives.addTo(federatedOutcomes(), continueAction)
-	f := &federatedOIDC{node{outcomes: outcomes, collects: map[string]schemas.InputType{}}, with, d}
+func (d Deps) newFederatedOIDC(n node, _ *engine.Config, with federatedOIDCWith) (engine.Executor, []schemas.Problem) {
+	outcomes, found := with.Alternatives.addTo(n.outcomes, continueAction)
+	n.outcomes, n.collects = outcomes, map[string]schemas.InputType{}
+	f := &federatedOIDC{n, with, d}
 	inputs, unknown := slices.Sorted(maps.Keys(with.Claims)), &outcomes[1]
 	unknown.Withdraws = inputs
 	for _, identifier := range inputs {

@@ -44,7 +44,7 @@ func subflowNamed(with json.RawMessage) string {
 type subflow struct{ node }
 
 // newSubflow declares what the sub-flow requires. The flow collects the required inputs.
-func newSubflow(c *engine.Config, _ flowWith) (engine.Executor, []schemas.Problem) {
+func newSubflow(_ node, c *engine.Config, _ flowWith) (engine.Executor, []schemas.Problem) {
 	x := subflow{node{
 		outcomes: []engine.Outcome{{Name: begin, Doc: "the run goes on to the first node of the sub-flow"}},
 		collects: c.Subflow.Requires.Inputs,

@@ -31,9 +31,13 @@ func httpRequestKind(d Deps, env environment) *engine.Kind {
 		Doc: "Sends a query (mode query) or a notification (mode notify) to another service, over HTTP. " +
 			"Which services there are the operator says, in http.targets of the configuration. A query waits for the answer, " +
 			"and may be repeated, so it must change nothing; a notification is sent after the step is committed, until it arrives.",
-		Outcomes: httpRequestOutcomes(),
-	}, httpRequestProperties, func(c *engine.Config, with httpRequestWith) (engine.Executor, []schemas.Problem) {
-		return newHTTPRequest(c, with, d, env)
+		Outcomes: []engine.Outcome{
+			{Name: queuedOutcome, Doc: "of a notify: it is sent when the step is committed, and again until it has arrived, for three days"},
+			{Name: successOutcome, Doc: "of a query: the service answered with 2xx, and the reply has the values that are declared"},
+			{Name: failureOutcome, Doc: "of a query: anything else, be it no answer in time, another status, or a reply of another form"},
+		},
+	}, httpRequestProperties, func(n node, c *engine.Config, with httpRequestWith) (engine.Executor, []schemas.Problem) {
+		return newHTTPRequest(n, c, with, d, env)
 	}, "target", "mode")
 }
 
@@ -89,15 +93,6 @@ const (
 
 const queuedOutcome = "queued"
 
-// httpRequestOutcomes returns the outcome of a notification, then those of a query.
-func httpRequestOutcomes() []engine.Outcome {
-	return []engine.Outcome{
-		{Name: queuedOutcome, Doc: "of a notify: it is sent when the step is committed, and again until it has arrived, for three days"},
-		{Name: successOutcome, Doc: "of a query: the service answered with 2xx, and the reply has the values that are declared"},
-		{Name: failureOutcome, Doc: "of a query: anything else, be it no answer in time, another status, or a reply of another form"},
-	}
-}
-
 type httpRequestWith struct {
 	Target string                `json:"target"`
 	Mode   string                `json:"mode"`
@@ -119,7 +114,7 @@ type httpRequest struct {
 	keeps *engine.ServiceReply
 }
 
-func newHTTPRequest(c *engine.Config, with httpRequestWith, d Deps, env environment) (engine.Executor, []schemas.Problem) {
+func newHTTPRequest(n node, c *engine.Config, with httpRequestWith, d Deps, env environment) (engine.Executor, []schemas.Problem) {
 	e := env.with(c)
 	x := &httpRequest{httpRequestWith: with, expressionReader: newExpressionReader(c, d), id: c.Node.ID, names: slices.Sorted(maps.Keys(with.Body))}
 	found := append(x.checkMembers(), checkTarget(d.Targets, with.Target)...)
@@ -134,7 +129,7 @@ func newHTTPRequest(c *engine.Config, with httpRequestWith, d Deps, env environm
 		found = append(found, x.add(c, compiled, faults, schemas.MemberPath("body", name))...)
 	}
 	x.keeps = x.serviceReply(c)
-	x.outcomes, x.needs = x.modeOutcomes(), x.requirements
+	x.outcomes, x.needs = x.modeOutcomes(n), x.requirements
 	if x.Mode == queryMode && slices.ContainsFunc(x.expressions, (*expression).ofUser) {
 		x.reveals = "what another service says of the user, by where that leads"
 	}
@@ -198,11 +193,11 @@ func (x *httpRequest) Waits() bool { return x.Mode == queryMode }
 func (x *httpRequest) ServiceReply() *engine.ServiceReply { return x.keeps }
 
 // modeOutcomes returns the outcomes of the mode. A failure removes an earlier reply.
-func (x *httpRequest) modeOutcomes() []engine.Outcome {
+func (x *httpRequest) modeOutcomes(n node) []engine.Outcome {
 	if x.Mode != queryMode {
-		return httpRequestOutcomes()[:1]
+		return n.outcomes[:1]
 	}
-	outcomes := httpRequestOutcomes()[1:]
+	outcomes := n.outcomes[1:]
 	if x.keeps != nil {
 		for i := range outcomes {
 			outcomes[i].Forgets = engine.ReplyFacts(x.keeps.Name)

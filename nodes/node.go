@@ -37,9 +37,15 @@ func (n node) Collects() map[string]schemas.InputType { return n.collects }
 // Reveals implements engine.AccountRevealer.
 func (n node) Reveals() string { return n.reveals }
 
+// has reports whether the node has an outcome.
+func (n node) has(outcome string) bool {
+	return slices.ContainsFunc(n.outcomes, func(o engine.Outcome) bool { return o.Name == outcome })
+}
+
 // configured completes a kind whose nodes have a configuration of the type T. The properties are
-// those of its JSON Schema, which has accepted the configuration that create gets.
-func configured[T any](k engine.Kind, properties string, create func(*engine.Config, T) (engine.Executor, []schemas.Problem), required ...string) *engine.Kind {
+// those of its JSON Schema, which has accepted the configuration that create gets. The node that
+// create gets has the outcomes of the kind, except those that only describe a choice of the author.
+func configured[T any](k engine.Kind, properties string, create func(node, *engine.Config, T) (engine.Executor, []schemas.Problem), required ...string) *engine.Kind {
 	head := `"type": "object", "additionalProperties": false`
 	if len(required) > 0 {
 		head += `, "required": ["` + strings.Join(required, `", "`) + `"]`
@@ -50,9 +56,18 @@ func configured[T any](k engine.Kind, properties string, create func(*engine.Con
 		if err := json.Unmarshal(c.With, &with); err != nil { // the schema and T disagree
 			return nil, []schemas.Problem{{Message: err.Error()}}
 		}
-		return create(c, with)
+		return create(node{outcomes: outcomesOf(&k)}, c, with)
 	}
 	return &k
+}
+
+// outcomesOf returns the outcomes of a kind for one node, which can change them.
+func outcomesOf(k *engine.Kind) []engine.Outcome {
+	outcomes := slices.DeleteFunc(slices.Clone(k.Outcomes), func(o engine.Outcome) bool { return o.Name == skip || o.Name[0] == '<' })
+	for i := range outcomes {
+		outcomes[i].Establishes = slices.Clip(outcomes[i].Establishes)
+	}
+	return outcomes
 }
 
 // identifierSchema contains members of the JSON Schema of an identifier.

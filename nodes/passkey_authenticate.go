@@ -54,7 +54,7 @@ type passkeyAuthenticate struct {
 }
 
 // newPasskeyAuthenticate requires an identified user in the mode identified.
-func (d Deps) newPasskeyAuthenticate(c *engine.Config, with passkeyAuthenticateWith) (engine.Executor, []schemas.Problem) {
+func (d Deps) newPasskeyAuthenticate(_ node, c *engine.Config, with passkeyAuthenticateWith) (engine.Executor, []schemas.Problem) {
 	fields := append(hiddenFields(true, credentialIDInput, clientDataInput, authenticatorDataInput, signatureInput), hiddenFields(false, userHandleInput)...)
 	p := &passkeyAuthenticate{passkeyAuthenticateWith: with, deps: d}
 	p.form = newPasskeyForm(cmp.Or(with.Label, "Sign in with a passkey"), fields, with.Alternatives.buttons())

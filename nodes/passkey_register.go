@@ -19,7 +19,7 @@ func passkeyRegisterKind(d Deps) *engine.Kind {
 			"else an optional node is skipped, and the run ends at any other.",
 		Asks:     true,
 		Needs:    ownUserNeeds("it would add a passkey to another user's account"),
-		Outcomes: optional(true).outcomes(passkeyRegisterOutcomes("")),
+		Outcomes: append(passkeyRegisterOutcomes(""), skipOutcome()),
 	}, `
     "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id; by default the configured one. The host of an allowed origin must equal it or lie under it."},
     "relyingPartyName": {"type": "string", "minLength": 1, "description": "The name that the authenticator shows for the relying party; by default the configured one."},
@@ -77,7 +77,7 @@ type passkeyRegister struct {
 	form form
 }
 
-func (d Deps) newPasskeyRegister(_ *engine.Config, with passkeyRegisterWith) (engine.Executor, []schemas.Problem) {
+func (d Deps) newPasskeyRegister(_ node, _ *engine.Config, with passkeyRegisterWith) (engine.Executor, []schemas.Problem) {
 	fields := append(hiddenFields(true, credentialIDInput, clientDataInput, attestationInput), hiddenFields(false, credentialNameInput, attachmentInput, transportsInput)...)
 	outcomes := with.Optional.outcomes(passkeyRegisterOutcomes(with.UserVerification))
 	f := newPasskeyForm(cmp.Or(with.Label, "Create a passkey"), fields, with.Optional.buttons())

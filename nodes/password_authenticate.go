@@ -13,26 +13,22 @@ func passwordAuthenticateKind(d Deps) *engine.Kind {
 		Name: "password-authenticate",
 		Doc: "Authenticates the user that the run has identified with a password. It takes the password that a prompt " +
 			"just collected, or asks for it.",
-		Asks:     true,
-		Outcomes: passwordAuthenticateOutcomes(),
+		Asks: true,
+		Outcomes: []engine.Outcome{
+			withProof(engine.Outcome{
+				Name: successOutcome, Doc: "the password is the user's",
+				Establishes: []engine.Fact{engine.User, engine.Authenticated},
+			}, []string{"pwd"}, schemas.ACRPassword),
+			{
+				Name:     failureOutcome,
+				Doc:      "the password is wrong, or the user does not exist or has none; the reply does not reveal which",
+				Optional: true,
+			},
+		},
 	}, `
     "input": {`+identifierSchema+`, "default": "password", "description": "The identifier of the password input; by default 'password'."},
     "label": {"type": "string", "minLength": 1, "default": "Password", "description": "The label of the input; by default 'Password'."}`,
 		d.newPasswordAuthenticate)
-}
-
-func passwordAuthenticateOutcomes() []engine.Outcome {
-	return []engine.Outcome{
-		withProof(engine.Outcome{
-			Name: successOutcome, Doc: "the password is the user's",
-			Establishes: []engine.Fact{engine.User, engine.Authenticated},
-		}, []string{"pwd"}, schemas.ACRPassword),
-		{
-			Name:     failureOutcome,
-			Doc:      "the password is wrong, or the user does not exist or has none; the reply does not reveal which",
-			Optional: true,
-		},
-	}
 }
 
 type passwordAuthenticateWith struct {
@@ -42,14 +38,12 @@ type passwordAuthenticateWith struct {
 
 type passwordAuthenticate struct{ secretQuestion }
 
-func (d Deps) newPasswordAuthenticate(_ *engine.Config, with passwordAuthenticateWith) (engine.Executor, []schemas.Problem) {
-	q := d.newPasswordQuestion(with.Input, cmp.Or(with.Label, "Password"), "current-password")
-	q.outcomes = passwordAuthenticateOutcomes()
-	return &passwordAuthenticate{q}, nil
+func (d Deps) newPasswordAuthenticate(n node, _ *engine.Config, with passwordAuthenticateWith) (engine.Executor, []schemas.Problem) {
+	return &passwordAuthenticate{d.newPasswordQuestion(n, with.Input, cmp.Or(with.Label, "Password"), "current-password")}, nil
 }
 
-func (d Deps) newPasswordQuestion(input, label, autocomplete string) secretQuestion {
-	return d.newSecretQuestion(field{
+func (d Deps) newPasswordQuestion(n node, input, label, autocomplete string) secretQuestion {
+	return d.newSecretQuestion(n, field{
 		Identifier: cmp.Or(input, "password"), Type: schemas.PasswordInput, Label: label, Autocomplete: autocomplete,
 	})
 }

@@ -16,9 +16,12 @@ func passwordSetKind(d Deps) *engine.Kind {
 		Doc: "Sets the password of the run's user, who must be new in this run or have authenticated in it. " +
 			"It takes the password that a prompt just collected, or asks for it, until the server's password policy accepts it. " +
 			"The other sessions of the user end.",
-		Asks:     true,
-		Needs:    ownUserNeeds("it would set the password of another user's account"),
-		Outcomes: passwordSetOutcomes(),
+		Asks:  true,
+		Needs: ownUserNeeds("it would set the password of another user's account"),
+		Outcomes: []engine.Outcome{withEnrolment(engine.Outcome{
+			Name: successOutcome, Doc: "the user has the new password; a user of the run's own is authenticated",
+			Establishes: []engine.Fact{engine.Credential},
+		}, []string{"pwd"}, schemas.ACRPassword)},
 	}, `
     "input": {`+identifierSchema+`, "default": "password", "description": "The identifier of the password input; by default 'password'."},
     "minLength": {
@@ -27,13 +30,6 @@ func passwordSetKind(d Deps) *engine.Kind {
     },
     "label": {"type": "string", "minLength": 1, "default": "New password", "description": "The label of the input; by default 'New password'."}`,
 		d.newPasswordSet)
-}
-
-func passwordSetOutcomes() []engine.Outcome {
-	return []engine.Outcome{withEnrolment(engine.Outcome{
-		Name: successOutcome, Doc: "the user has the new password; a user of the run's own is authenticated",
-		Establishes: []engine.Fact{engine.Credential},
-	}, []string{"pwd"}, schemas.ACRPassword)}
 }
 
 type passwordSetWith struct {
@@ -49,9 +45,8 @@ type passwordSet struct {
 
 // newPasswordSet allows short passwords only together with a second factor: a password that is
 // sufficient for a sign-in has 15 characters (NIST SP 800-63B-4 section 3.1.1.2).
-func (d Deps) newPasswordSet(_ *engine.Config, with passwordSetWith) (engine.Executor, []schemas.Problem) {
-	q := d.newPasswordQuestion(with.Input, cmp.Or(with.Label, "New password"), "new-password")
-	q.outcomes = passwordSetOutcomes()
+func (d Deps) newPasswordSet(n node, _ *engine.Config, with passwordSetWith) (engine.Executor, []schemas.Problem) {
+	q := d.newPasswordQuestion(n, with.Input, cmp.Or(with.Label, "New password"), "new-password")
 	if with.MinLength > 0 && with.MinLength < password.DefaultMinimum {
 		q.needs = []engine.Need{{
 			AnyOf: []engine.Fact{engine.Enrolled, engine.AMRFact("otp")},

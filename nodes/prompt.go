@@ -101,7 +101,7 @@ type prompt struct {
 // newPrompt declares the inputs and the actions. Each action replaces the value of every input of the
 // form, including those it does not submit: a client that passed the prompt as A must not continue as
 // A after entering B.
-func newPrompt(_ *engine.Config, with promptWith) (engine.Executor, []schemas.Problem) {
+func newPrompt(_ node, _ *engine.Config, with promptWith) (engine.Executor, []schemas.Problem) {
 	found := with.compile()
 	p := &prompt{promptWith: with, form: form{title: with.Title, text: with.Text, fields: with.Inputs}}
 	p.collects = make(map[string]schemas.InputType, len(p.Inputs))

@@ -14,26 +14,23 @@ func recoveryCodeKind(d Deps) *engine.Kind {
 		Doc: "Accepts one of the user's recovery codes, from a user who was identified or has authenticated in this run. " +
 			"A code is good once. Alone it authenticates, as the weakest class there is; with a password it stands for a second factor. " +
 			"Lead on to a node that gives the user what they have lost, such as passkey-register.",
-		Asks:     true,
-		Outcomes: append(recoveryCodeOutcomes(), alternativeOutcome()),
+		Asks: true,
+		Outcomes: []engine.Outcome{
+			withProof(engine.Outcome{
+				Name: successOutcome, Doc: "the code is one of the user's, and is used up",
+				Establishes: []engine.Fact{engine.User, engine.Authenticated},
+			}, []string{schemas.AMRRecovery}, schemas.ACRRecovery),
+			{
+				Name:     failureOutcome,
+				Doc:      "the code is wrong or was used before, or the user does not exist or has none; the reply does not reveal which",
+				Optional: true,
+			},
+			alternativeOutcome(),
+		},
 	}, `
     "input": {`+identifierSchema+`, "default": "recoveryCode", "description": "The identifier of the input for the code; by default 'recoveryCode'."},
     "label": {"type": "string", "minLength": 1, "default": "Recovery code", "description": "The label of the input; by default 'Recovery code'."},`+alternativesProperty,
 		d.newRecoveryCode)
-}
-
-func recoveryCodeOutcomes() []engine.Outcome {
-	return []engine.Outcome{
-		withProof(engine.Outcome{
-			Name: successOutcome, Doc: "the code is one of the user's, and is used up",
-			Establishes: []engine.Fact{engine.User, engine.Authenticated},
-		}, []string{schemas.AMRRecovery}, schemas.ACRRecovery),
-		{
-			Name:     failureOutcome,
-			Doc:      "the code is wrong or was used before, or the user does not exist or has none; the reply does not reveal which",
-			Optional: true,
-		},
-	}
 }
 
 type recoveryCodeWith struct {
@@ -47,12 +44,12 @@ type recoveryCode struct {
 	secretQuestion
 }
 
-func (d Deps) newRecoveryCode(_ *engine.Config, with recoveryCodeWith) (engine.Executor, []schemas.Problem) {
-	q := d.newSecretQuestion(field{
+func (d Deps) newRecoveryCode(n node, _ *engine.Config, with recoveryCodeWith) (engine.Executor, []schemas.Problem) {
+	q := d.newSecretQuestion(n, field{
 		Identifier: cmp.Or(with.Input, "recoveryCode"), Type: schemas.PasswordInput,
 		Label: cmp.Or(with.Label, "Recovery code"), Autocomplete: "one-time-code",
 	}, with.Alternatives.buttons()...)
-	outcomes, found := with.Alternatives.addTo(recoveryCodeOutcomes(), submitAction)
+	outcomes, found := with.Alternatives.addTo(n.outcomes, submitAction)
 	q.outcomes = outcomes
 	return &recoveryCode{with, q}, found
 }

@@ -21,21 +21,18 @@ func recoveryCodesKind(d Deps) *engine.Kind {
 		Doc: "Gives the run's user ten recovery codes, each good once, for the day they lose everything else. They are shown this once, " +
 			"and count from when the person says that they have saved them; those from before are void then. " +
 			"The user must be new in this run or have authenticated in it.",
-		Asks:     true,
-		Needs:    ownUserNeeds("it would show an attacker the recovery codes of another user's account"),
-		Outcomes: optional(true).outcomes(recoveryCodesOutcomes()),
+		Asks:  true,
+		Needs: ownUserNeeds("it would show an attacker the recovery codes of another user's account"),
+		Outcomes: []engine.Outcome{
+			{Name: successOutcome, Doc: "the user has new recovery codes, and no others", Establishes: []engine.Fact{engine.Credential, engine.Enrolled}},
+			keepsFactor(),
+			skipOutcome(),
+		},
 	}, `
     "title": {"type": "string", "minLength": 1, "default": "Save your recovery codes", "description": "The heading; by default 'Save your recovery codes'."},
     "text": {"type": "string", "minLength": 1, "description": "What the codes are for, above them."},
     "label": {"type": "string", "minLength": 1, "default": "I have saved them", "description": "What the button says; by default 'I have saved them'."},`+optionalProperty,
 		d.newRecoveryCodes)
-}
-
-func recoveryCodesOutcomes() []engine.Outcome {
-	return []engine.Outcome{
-		{Name: successOutcome, Doc: "the user has new recovery codes, and no others", Establishes: []engine.Fact{engine.Credential, engine.Enrolled}},
-		keepsFactor(),
-	}
 }
 
 type recoveryCodesWith struct {
@@ -55,9 +52,9 @@ type recoveryCodes struct {
 // savedAction is the action that activates the codes.
 const savedAction = "saved"
 
-func (d Deps) newRecoveryCodes(_ *engine.Config, with recoveryCodesWith) (engine.Executor, []schemas.Problem) {
-	outcomes := with.Optional.outcomes(recoveryCodesOutcomes())
-	return &recoveryCodes{node{outcomes: outcomes}, with, d, form{
+func (d Deps) newRecoveryCodes(n node, _ *engine.Config, with recoveryCodesWith) (engine.Executor, []schemas.Problem) {
+	n.outcomes = with.Optional.outcomes(n.outcomes)
+	return &recoveryCodes{n, with, d, form{
 		title:   cmp.Or(with.Title, "Save your recovery codes"),
 		text:    cmp.Or(with.Text, "Each of these codes signs you in once if you lose your other sign-in methods. Keep them in a safe place: they are not shown again."),
 		buttons: append([]button{{ref: savedAction, label: cmp.Or(with.Label, "I have saved them")}}, with.Optional.buttons()...),

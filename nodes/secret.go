@@ -16,14 +16,14 @@ type secretQuestion struct {
 }
 
 // newSecretQuestion returns a form with the field and further buttons.
-func (d Deps) newSecretQuestion(secret field, others ...button) secretQuestion {
+func (d Deps) newSecretQuestion(n node, secret field, others ...button) secretQuestion {
 	secret.Required = true
 	for i := range others {
 		others[i].event = schemas.TriggerEvent // otherwise pages insist on the secret first
 	}
 	// A prompt of the flow cannot collect the input as plain text, which would be stored.
-	collects := map[string]schemas.InputType{secret.Identifier: secret.Type}
-	return secretQuestion{node: node{collects: collects}, deps: d, input: secret.Identifier, form: form{
+	n.collects = map[string]schemas.InputType{secret.Identifier: secret.Type}
+	return secretQuestion{node: n, deps: d, input: secret.Identifier, form: form{
 		fields:  []field{secret},
 		buttons: append([]button{{ref: submitAction, label: "Continue"}}, others...),
 	}}

@@ -38,7 +38,18 @@ func sessionCheckKind(d Deps) *engine.Kind {
 			"The user counts as authenticated by what they proved then, at the time they did. It asks nothing. " +
 			"By itself it demands the class that every other path through the flow proves, unless what follows makes up for it, " +
 			"at least urn:postern:acr:password, and what the flow guarantees. Set acr to demand another class, and methods to demand certain methods.",
-		Outcomes: sessionCheckOutcomes(),
+		Outcomes: []engine.Outcome{
+			{
+				Name: activeOutcome, Doc: "the browser has a session, and neither this node nor the authorization request asks for more",
+				NewSubject: true, Establishes: []engine.Fact{engine.User, engine.Authenticated},
+			},
+			{
+				Name: "none",
+				Doc: "there is no session, or not one that will do: it is another user's than the run is about, or its user is gone, disabled or locked, " +
+					"or of a type that the application does not serve, or it lacks a method, or the authorization request " +
+					"asks for another user, for a fresh sign-in, or for a later or stronger one",
+			},
+		},
 	}, `
     "methods": {
       "type": "array", "minItems": 1, "uniqueItems": true, "x-unordered": true,
@@ -54,21 +65,6 @@ func sessionCheckKind(d Deps) *engine.Kind {
 
 const activeOutcome = "active"
 
-func sessionCheckOutcomes() []engine.Outcome {
-	return []engine.Outcome{
-		{
-			Name: activeOutcome, Doc: "the browser has a session, and neither this node nor the authorization request asks for more",
-			NewSubject: true, Establishes: []engine.Fact{engine.User, engine.Authenticated},
-		},
-		{
-			Name: "none",
-			Doc: "there is no session, or not one that will do: it is another user's than the run is about, or its user is gone, disabled or locked, " +
-				"or of a type that the application does not serve, or it lacks a method, or the authorization request " +
-				"asks for another user, for a fresh sign-in, or for a later or stronger one",
-		},
-	}
-}
-
 type sessionCheckWith struct {
 	Methods []string `json:"methods,omitempty"`
 	ACR     string   `json:"acr,omitempty"`
@@ -79,14 +75,15 @@ type sessionCheck struct {
 	acr      string   // the class that the session must satisfy
 	explicit bool     // the configuration sets the class
 	users    Store
+	base     []engine.Outcome // without what a session has proved
 }
 
 // newSessionCheck requires what the configuration and the flow's guarantees require. Without a
 // configured class that is a password until RequireClass adds what the other paths prove.
-func (d Deps) newSessionCheck(c *engine.Config, with sessionCheckWith) (engine.Executor, []schemas.Problem) {
+func (d Deps) newSessionCheck(n node, c *engine.Config, with sessionCheckWith) (engine.Executor, []schemas.Problem) {
 	return &sessionCheck{
 		methods: slices.Concat(with.Methods, c.Guarantees.Methods()), explicit: with.ACR != "",
-		acr: schemas.CombineACRs(cmp.Or(with.ACR, schemas.ACRPassword), c.Guarantees.Class()), users: d.Store,
+		acr: schemas.CombineACRs(cmp.Or(with.ACR, schemas.ACRPassword), c.Guarantees.Class()), users: d.Store, base: n.outcomes,
 	}, nil
 }
 
@@ -105,7 +102,7 @@ func (c *sessionCheck) RequireClass(class string) engine.Executor {
 
 // Outcomes establishes what an accepted session has proved.
 func (c *sessionCheck) Outcomes() []engine.Outcome {
-	outcomes := sessionCheckOutcomes()
+	outcomes := slices.Clone(c.base)
 	for _, method := range c.methods {
 		outcomes[0].Establishes = append(outcomes[0].Establishes, engine.AMRFact(method))
 	}

@@ -16,24 +16,21 @@ func totpKind(d Deps) *engine.Kind {
 		Doc: "Asks for a code of the user's authenticator app (RFC 6238), as a second factor of a user who has authenticated in this run. " +
 			"Each code is valid once. With alone: true the code is the only proof of a user who was only identified: " +
 			"a single factor that is weaker than a password.",
-		Asks:     true,
-		Outcomes: append(totpOutcomes(), alternativeOutcome()),
+		Asks: true,
+		Outcomes: []engine.Outcome{
+			withProof(engine.Outcome{
+				Name: successOutcome, Doc: "the code is one of the user's app",
+				Establishes: []engine.Fact{engine.User, engine.Authenticated},
+			}, []string{"otp"}, schemas.ACROneTimeCode),
+			{Name: failureOutcome, Doc: "the code is wrong, or was used before", Optional: true},
+			{Name: "none", Doc: "the user has no authenticator app; there is not this outcome with alone: true, which does not tell"},
+			alternativeOutcome(),
+		},
 	}, `
     "alone": {"type": "boolean", "default": false, "description": "Whether a code may be the only proof of a user who was only identified. The outcome none then does not exist, so the node does not reveal whether the user exists or has an app."},
     "input": {`+identifierSchema+`, "default": "otp", "description": "The identifier of the input for the code; by default 'otp'. A code that a prompt has just collected is taken."},
     "label": {"type": "string", "minLength": 1, "default": "Code of your authenticator app", "description": "The label of the input; by default 'Code of your authenticator app'."},`+alternativesProperty,
 		d.newTOTP)
-}
-
-func totpOutcomes() []engine.Outcome {
-	return []engine.Outcome{
-		withProof(engine.Outcome{
-			Name: successOutcome, Doc: "the code is one of the user's app",
-			Establishes: []engine.Fact{engine.User, engine.Authenticated},
-		}, []string{"otp"}, schemas.ACROneTimeCode),
-		{Name: failureOutcome, Doc: "the code is wrong, or was used before", Optional: true},
-		{Name: "none", Doc: "the user has no authenticator app; there is not this outcome with alone: true, which does not tell"},
-	}
 }
 
 type totpWith struct {
@@ -50,9 +47,9 @@ type totpAuthenticate struct {
 
 // newTOTP requires that a second factor follows a first. The outcome none reveals something about
 // the user, but only after authentication; where a code stands alone the outcome does not exist.
-func (d Deps) newTOTP(_ *engine.Config, with totpWith) (engine.Executor, []schemas.Problem) {
-	q := d.newCodeQuestion(with.Input, with.Label, with.Alternatives.buttons()...)
-	outcomes, found := with.Alternatives.addTo(totpOutcomes(), submitAction)
+func (d Deps) newTOTP(n node, _ *engine.Config, with totpWith) (engine.Executor, []schemas.Problem) {
+	q := d.newCodeQuestion(n, with.Input, with.Label, with.Alternatives.buttons()...)
+	outcomes, found := with.Alternatives.addTo(n.outcomes, submitAction)
 	q.outcomes = outcomes
 	if with.Alone {
 		q.outcomes = slices.DeleteFunc(outcomes, func(o engine.Outcome) bool { return o.Name == "none" })
@@ -68,8 +65,8 @@ func (d Deps) newTOTP(_ *engine.Config, with totpWith) (engine.Executor, []schem
 }
 
 // newCodeQuestion asks for a code of an authenticator app.
-func (d Deps) newCodeQuestion(input, label string, others ...button) secretQuestion {
-	return d.newSecretQuestion(field{
+func (d Deps) newCodeQuestion(n node, input, label string, others ...button) secretQuestion {
+	return d.newSecretQuestion(n, field{
 		Identifier: cmp.Or(input, "otp"), Type: schemas.OTPInput,
 		Label: cmp.Or(label, "Code of your authenticator app"), Autocomplete: "one-time-code",
 	}, others...)

@@ -16,9 +16,16 @@ func totpRegisterKind(d Deps) *engine.Kind {
 		Doc: "Gives the run's user an authenticator app (RFC 6238): shows its key as a QR code and as text, and takes the first " +
 			"code for a proof that the app has it. The user must be new in this run or have authenticated in it. " +
 			"It does not authenticate: a new user also needs a password or a passkey.",
-		Asks:     true,
-		Needs:    ownUserNeeds("it would add an authenticator app to another user's account"),
-		Outcomes: optional(true).outcomes(totpRegisterOutcomes()),
+		Asks:  true,
+		Needs: ownUserNeeds("it would add an authenticator app to another user's account"),
+		Outcomes: []engine.Outcome{
+			{
+				Name: successOutcome, Doc: "the user has an authenticator app, in place of the one before",
+				Establishes: []engine.Fact{engine.Credential, engine.Enrolled},
+			},
+			keepsFactor(),
+			skipOutcome(),
+		},
 	}, `
     "issuer": {"type": "string", "minLength": 1, "maxLength": 64, "description": "What the app calls this server; by default what authenticators call it: passkey.relying_party_name."},
     "algorithm": {"enum": ["SHA1", "SHA256", "SHA512"], "default": "SHA1", "description": "The hash of the codes; by default SHA1, which every app knows. Many take a key with another and show wrong codes."},
@@ -27,16 +34,6 @@ func totpRegisterKind(d Deps) *engine.Kind {
     "title": {"type": "string", "minLength": 1, "default": "Set up an authenticator app", "description": "The heading; by default 'Set up an authenticator app'."},
     "text": {"type": "string", "minLength": 1, "description": "What the person is to do, above the QR code."},`+optionalProperty,
 		d.newTOTPRegister)
-}
-
-func totpRegisterOutcomes() []engine.Outcome {
-	return []engine.Outcome{
-		{
-			Name: successOutcome, Doc: "the user has an authenticator app, in place of the one before",
-			Establishes: []engine.Fact{engine.Credential, engine.Enrolled},
-		},
-		keepsFactor(),
-	}
 }
 
 type totpRegisterWith struct {
@@ -54,11 +51,11 @@ type totpRegister struct {
 	secretQuestion
 }
 
-func (d Deps) newTOTPRegister(_ *engine.Config, with totpRegisterWith) (engine.Executor, []schemas.Problem) {
-	q := d.newCodeQuestion(with.Input, "", with.Optional.buttons()...)
+func (d Deps) newTOTPRegister(n node, _ *engine.Config, with totpRegisterWith) (engine.Executor, []schemas.Problem) {
+	q := d.newCodeQuestion(n, with.Input, "", with.Optional.buttons()...)
 	q.form.title = cmp.Or(with.Title, "Set up an authenticator app")
 	q.form.text = cmp.Or(with.Text, "Scan this with your authenticator app, or type the key into it. Then enter the code that it shows.")
-	q.outcomes = with.Optional.outcomes(totpRegisterOutcomes())
+	q.outcomes = with.Optional.outcomes(n.outcomes)
 	return &totpRegister{with, q}, nil
 }
 

@@ -16,7 +16,13 @@ func userCreateKind(d Deps) *engine.Kind {
 		Name: "user-create",
 		Doc: "Makes a user out of collected inputs. The user is stored together with the first thing that " +
 			"concerns it, or when the run completes: an abandoned registration leaves nothing behind.",
-		Outcomes: userCreateOutcomes(),
+		Outcomes: []engine.Outcome{
+			{
+				Name: "created", Doc: "the run is now about a new user. One with an address alone cannot be found again before that is verified",
+				NewSubject: true, Establishes: []engine.Fact{engine.User, engine.New},
+			},
+			{Name: "taken", Doc: "another user has the username or the verified email address, or an input does not fit the user type", NewSubject: true},
+		},
 	}, `
     "type": {"type": "string", "minLength": 1, "description": "The user type; by default Person, or the first that the application allows."},
     "ouId": {"type": "string", "minLength": 1, "description": "The organization unit; by default that of the application."},
@@ -31,16 +37,6 @@ func userCreateKind(d Deps) *engine.Kind {
       "description": "The attribute that the user must have, to be found by; by default username or email, whichever there is."
     }`,
 		d.newUserCreate)
-}
-
-func userCreateOutcomes() []engine.Outcome {
-	return []engine.Outcome{
-		{
-			Name: "created", Doc: "the run is now about a new user. One with an address alone cannot be found again before that is verified",
-			NewSubject: true, Establishes: []engine.Fact{engine.User, engine.New},
-		},
-		{Name: "taken", Doc: "another user has the username or the verified email address, or an input does not fit the user type", NewSubject: true},
-	}
 }
 
 type userCreateWith struct {
@@ -61,7 +57,7 @@ type userCreate struct {
 	types       map[string]schemas.InputType
 }
 
-func (d Deps) newUserCreate(c *engine.Config, with userCreateWith) (engine.Executor, []schemas.Problem) {
+func (d Deps) newUserCreate(n node, c *engine.Config, with userCreateWith) (engine.Executor, []schemas.Problem) {
 	u := &userCreate{userCreateWith: with, deps: d, from: with.Attributes, types: c.Inputs}
 	if u.from == nil {
 		u.from = defaultAttributes(c)
@@ -84,7 +80,7 @@ func (d Deps) newUserCreate(c *engine.Config, with userCreateWith) (engine.Execu
 		found = append(found, problem("", "a user without %s could never be found again; "+
 			"collect it in a prompt before this node, or name its input under attributes", identifiers))
 	}
-	u.needs, u.outcomes = u.requirements(), userCreateOutcomes()
+	u.needs, u.outcomes = u.requirements(), n.outcomes
 	u.reveals = "which names and addresses are taken; no flow that makes users can keep it from those who sign up"
 	if input := u.from["username"]; input != "" { // a user with a username can be found again
 		u.outcomes[0].EstablishesGiven = map[engine.Fact][]engine.Fact{engine.InputFact(input): {engine.Findable}}

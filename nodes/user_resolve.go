@@ -12,7 +12,10 @@ func userResolveKind(d Deps) *engine.Kind {
 		Name: "user-resolve",
 		Doc: "Finds the user that a collected input identifies. The user is only identified: " +
 			"another person may have entered the name.",
-		Outcomes: userResolveOutcomes(),
+		Outcomes: []engine.Outcome{
+			{Name: "found", Doc: "there is such a user", NewSubject: true, Establishes: []engine.Fact{engine.User}},
+			{Name: "missing", Doc: "there is no such user", NewSubject: true},
+		},
 	}, `
     "by": {
       "type": "array", "minItems": 1, "uniqueItems": true,
@@ -25,13 +28,6 @@ func userResolveKind(d Deps) *engine.Kind {
       "default": false, "description": "Whether to keep from the client that there is no such user. Both outcomes must then lead to the same node, and everything after carries on as if there were one."
     }`,
 		d.newUserResolve, "by", "from")
-}
-
-func userResolveOutcomes() []engine.Outcome {
-	return []engine.Outcome{
-		{Name: "found", Doc: "there is such a user", NewSubject: true, Establishes: []engine.Fact{engine.User}},
-		{Name: "missing", Doc: "there is no such user", NewSubject: true},
-	}
 }
 
 type userResolveWith struct {
@@ -48,7 +44,7 @@ type userResolve struct {
 
 // newUserResolve declares which input identified the user, and that the outcome reveals whether the
 // user exists. If that is concealed, the run continues without a user as if there were one.
-func (d Deps) newUserResolve(c *engine.Config, with userResolveWith) (engine.Executor, []schemas.Problem) {
+func (d Deps) newUserResolve(n node, c *engine.Config, with userResolveWith) (engine.Executor, []schemas.Problem) {
 	r := &userResolve{userResolveWith: with, users: d.Store}
 	r.needs = []engine.Need{{
 		AnyOf: []engine.Fact{engine.InputFact(with.From)},
@@ -56,7 +52,7 @@ func (d Deps) newUserResolve(c *engine.Config, with userResolveWith) (engine.Exe
 		Fix:   "lead only actions here that submit the input, and make it required in its prompt",
 		Path:  "with.from",
 	}}
-	r.outcomes = userResolveOutcomes()
+	r.outcomes = n.outcomes
 	for i := range r.outcomes {
 		if r.outcomes[i].Name == "found" || with.Conceal {
 			r.outcomes[i].Establishes = append(r.outcomes[i].Establishes, engine.ClaimFact(with.From))

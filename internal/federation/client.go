@@ -2,7 +2,6 @@ package federation
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
@@ -90,7 +89,7 @@ func (c *Client) Begin(ctx context.Context, p *schemas.IdentityProvider, r Reque
 		return nil, err
 	}
 	k := signInState{
-		State: random(), Nonce: random(), Verifier: random(), RedirectURI: r.RedirectURI, MaxAge: r.MaxAge, Opened: r.Opened,
+		State: schemas.NewSecret(), Nonce: schemas.NewSecret(), Verifier: schemas.NewSecret(), RedirectURI: r.RedirectURI, MaxAge: r.MaxAge, Opened: r.Opened,
 		Provider: p.ID, Issuer: p.Issuer, ClientID: p.ClientID,
 	}
 	text, err := json.Marshal(k)
@@ -132,14 +131,6 @@ func scope(p *schemas.IdentityProvider) string {
 		scopes = append([]string{"openid"}, scopes...)
 	}
 	return strings.Join(scopes, " ")
-}
-
-// random returns 256 random bits as 43 characters that never need escaping, as RFC 7636
-// §4.1 requires of a verifier.
-func random() string {
-	var b [32]byte
-	_, _ = rand.Read(b[:]) // never fails: see crypto/rand.Read
-	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
 // Response is the provider's response as the browser delivers it: RFC 6749 §4.1.2, RFC
