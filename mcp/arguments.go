@@ -15,7 +15,7 @@ func typedCall[In any](t tool, do func(ctx context.Context, c directory.Call, in
 	schema := t.input.schema(t.name)
 	t.call = func(ctx context.Context, c directory.Call, args *schemas.Document) (*toolAnswer, error) {
 		in := new(In)
-		if problems := args.Decode(schema, in); len(problems) > 0 {
+		if problems := args.WithoutAbsent(schema).Decode(schema, in); len(problems) > 0 {
 			return nil, errArguments(problems)
 		}
 		return do(ctx, c, in)
@@ -59,7 +59,7 @@ func splitArguments(parameters map[string]any, needed ...string) func(args *sche
 		if err != nil {
 			return nil, err
 		}
-		if problems := d.Decode(schema, &w.how); len(problems) > 0 {
+		if problems := d.WithoutAbsent(schema).Decode(schema, &w.how); len(problems) > 0 {
 			return nil, errArguments(problems)
 		}
 		w.document, err = documentOf(w.members)

@@ -171,4 +171,5 @@ func TestArguments(t *testing.T) {
 		}
 	}
 	w.ok("service_list_flows", `null`, nil)
+	w.ok("service_list_flows", `{"limit": null, "flow_type": null}`, nil)
 }

@@ -14,8 +14,8 @@ import (
 
 // Strict decodes exactly one JSON value into a pointer to a Go value, for requests without a
 // schema. Every member must be one of the Go type, in its exact spelling. The error is Invalid with
-// the code invalid_request and a problem for each of the first fifty faults, nested ones too. null
-// counts as absent, as JavaScript clients expect.
+// the code invalid_request and a problem for each of the first fifty faults, nested ones too. A
+// member that is null counts as absent, as JavaScript clients expect; an item of a list does not.
 //
 // Anyone can send a body, so the cost is linear in it whatever is wrong.
 func Strict(data []byte, into any) error {
@@ -135,6 +135,9 @@ func (f *typeChecker) fitList(e *element, t reflect.Type) {
 	}
 	for i, item := range e.items {
 		f.at = f.at.item(i)
+		if item.shape == nullShape && t.Elem().Kind() != reflect.Interface && t.Elem() != anyJSON {
+			f.note(item, "expected a value, got null")
+		}
 		f.fit(item, t.Elem())
 		f.at = f.at.up()
 	}

@@ -35,7 +35,7 @@ type strictPart struct {
 func TestStrictAccepts(t *testing.T) {
 	const text = `{"id": "a", "count": -128, "size": 1, "rate": 1.5, "on": true, "at": "2026-01-31T12:00:00Z", "key": "AQI",
 		"next": {"ok": "b"}, "raw": {"x": [1]}, "any": {"y": {"z": 1}}, "texts": {"a b": "c"},
-		"children": [{"id": "b"}, null], "pair": [1, 2], "Untagged": "u", "part": "p"}`
+		"children": [{"id": "b"}], "pair": [1, 2], "Untagged": "u", "part": "p"}`
 	var body strictBody
 	if err := Strict([]byte(text), &body); err != nil {
 		t.Fatal(err)
@@ -70,6 +70,7 @@ func TestStrictRefuses(t *testing.T) {
 		{`{"Secret": "a"}`, []string{`1:2: Secret: unknown member "Secret"; known: id, count, size, rate, on, at, key, next, raw, any, texts, children, pair, Untagged, part`}},
 		{"{\"id\": 1,\n\"on\": \"yes\",\n\"children\": {}}", []string{
 			"1:8: id: expected a string, got a number", "2:7: on: expected true or false, got a string", "3:13: children: expected a list, got an object"}},
+		{`{"children": [null, {"id": null}]}`, []string{"1:15: children[0]: expected a value, got null"}},
 		{`{"count": 128}`, []string{"1:11: count: expected a whole number of at most 8 bits, got 128"}},
 		{`{"count": 1.5}`, []string{"1:11: count: expected a whole number of at most 8 bits, got 1.5"}},
 		{`{"size": -1}`, []string{"1:10: size: expected a whole number from 0 of at most 64 bits, got -1"}},

@@ -116,8 +116,18 @@ func (d *Directory) digestFlow(f *schemas.Flow) string {
 // problems are warnings.
 func (d *Directory) CheckFlowText(ctx context.Context, c Call, text []byte, yaml bool) (*schemas.Flow, []schemas.Problem, error) {
 	subflows := d.storedSubflows(ctx, c)
-	flow, problems := d.CheckFlow(text, yaml, subflows)
-	return flow, problems, subflows.err
+	parse := schemas.ParseJSON
+	if yaml {
+		parse = schemas.ParseYAML
+	}
+	document, _ := parse(text)
+	if document == nil {
+		flow, problems := d.CheckFlow(text, yaml, subflows)
+		return flow, problems, subflows.err
+	}
+	document = document.WithoutAbsent(schemas.FlowSchema())
+	flow, problems := d.CheckFlow(document.JSON(), false, subflows)
+	return flow, document.Locate(withoutPlaces(problems)), subflows.err
 }
 
 // prove proves a flow that has no source text, with its Parts. The flow it returns is nil
