@@ -24,7 +24,7 @@ func errCode() *Error {
 
 // exchangeCode is the grant of RFC 6749 §4.1.3: tokens for an authorization code.
 func (p *Provider) exchangeCode(ctx context.Context, c *client, form url.Values) (*oidc.AccessTokenResponse, error) {
-	hash := schemas.HashSecret(form.Get(codeParameter))
+	hash := schemas.HashSecret(form.Get("code"))
 	req, err := p.Store.AuthRequestByCode(ctx, hash)
 	if schemas.HasCode(err, schemas.CodeAuthCodeNotFound) || err == nil && (req.ClientID != c.ClientID || req.Grant == nil || req.Grant.Generation != c.TokenGeneration) {
 		return nil, errCode()
@@ -34,10 +34,10 @@ func (p *Provider) exchangeCode(ctx context.Context, c *client, form url.Values)
 	}
 	// All checks come before the code is used up: a stolen code that does not fit must not end the
 	// sign-in of its user.
-	if err := checkRedirect(req, form.Get(redirectParameter)); err != nil {
+	if err := checkRedirect(req, form.Get("redirect_uri")); err != nil {
 		return nil, err
 	}
-	if err := checkVerifier(req.CodeChallenge, form.Get(verifierParameter)); err != nil {
+	if err := checkVerifier(req.CodeChallenge, form.Get("code_verifier")); err != nil {
 		return nil, err
 	}
 	f := p.family(c, req)
@@ -48,7 +48,7 @@ func (p *Provider) exchangeCode(ctx context.Context, c *client, form url.Values)
 	if err := p.redeem(ctx, c, hash, f); err != nil {
 		return nil, err
 	}
-	s.nonce, s.code = req.Nonce, form.Get(codeParameter)
+	s.nonce, s.code = req.Nonce, form.Get("code")
 	return p.issue(ctx, s)
 }
 

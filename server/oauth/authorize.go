@@ -2,30 +2,13 @@ package oauth
 
 import "net/http"
 
-// Parameters of the authorization endpoint: RFC 6749 §4.1.1, RFC 7636 §4.3,
-// OpenID Connect Core §3.1.2.1, RFC 8707 §2.
-const (
-	responseTypeParameter    = "response_type"
-	responseModeParameter    = "response_mode"
-	stateParameter           = "state"
-	nonceParameter           = "nonce"
-	challengeParameter       = "code_challenge"
-	challengeMethodParameter = "code_challenge_method"
-	promptParameter          = "prompt"
-	maxAgeParameter          = "max_age"
-	acrParameter             = "acr_values"
-	hintParameter            = "login_hint"
-	idHintParameter          = "id_token_hint"
-	localesParameter         = "ui_locales"
-	requestParameter         = "request"
-	requestURIParameter      = "request_uri"
-)
-
+// authorizeParameters are the parameters of RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core
+// §3.1.2.1, and RFC 8707 §2.
 func authorizeParameters() []string {
 	return []string{
-		clientIDParameter, redirectParameter, responseTypeParameter, responseModeParameter, scopeParameter, stateParameter,
-		nonceParameter, challengeParameter, challengeMethodParameter, promptParameter, maxAgeParameter, acrParameter,
-		hintParameter, idHintParameter, localesParameter, resourceParameter, requestParameter, requestURIParameter,
+		"client_id", "redirect_uri", "response_type", "response_mode", "scope", "state",
+		"nonce", "code_challenge", "code_challenge_method", "prompt", "max_age", "acr_values",
+		"login_hint", "id_token_hint", "ui_locales", "resource", "request", "request_uri",
 	}
 }
 

@@ -46,7 +46,7 @@ func (p *Provider) authenticate(w http.ResponseWriter, r *http.Request, a *autho
 	case silent:
 		return "", errorf(codeLoginRequired, "the person is signed in, but not so that it does for this application: they have to sign in again")
 	}
-	return p.hostedPageURL(req, step.ExecutionID, a.form.Get(localesParameter)), nil
+	return p.hostedPageURL(req, step.ExecutionID, a.form.Get("ui_locales")), nil
 }
 
 // explainBegin reports to the client a fault that an administrator must fix.
@@ -70,10 +70,10 @@ func failureOf(step *schemas.Step) string {
 func (p *Provider) hostedPageURL(req *schemas.AuthRequest, executionID, locales string) string {
 	q := url.Values{"applicationId": {req.ApplicationID}, "authId": {req.ID}, "executionId": {executionID}, "begun": {"1"}}
 	if locales != "" {
-		q.Set(localesParameter, locales)
+		q.Set("ui_locales", locales)
 	}
 	if req.LoginHint != "" {
-		q.Set(hintParameter, req.LoginHint)
+		q.Set("login_hint", req.LoginHint)
 	}
 	return p.Gate + "/signin?" + q.Encode()
 }

@@ -29,7 +29,7 @@ func (p *Provider) resolveClient(w http.ResponseWriter, r *http.Request) (*autho
 			return nil, err
 		}
 	}
-	named, redirects := form[clientIDParameter], form[redirectParameter]
+	named, redirects := form["client_id"], form["redirect_uri"]
 	if len(named) != 1 || len(redirects) > 1 {
 		return nil, errorf(codeInvalidRequest, "expected one client_id and one redirect_uri")
 	}
@@ -53,7 +53,7 @@ func (p *Provider) resolveClient(w http.ResponseWriter, r *http.Request) (*autho
 	if !c.redirects(a.redirect) {
 		return nil, errorf(codeInvalidRequest, "the redirect_uri is not registered for this client: expected one of its redirectUris, letter by letter")
 	}
-	if form.Get(responseModeParameter) == "form_post" {
+	if form.Get("response_mode") == "form_post" {
 		a.mode = "form_post"
 	}
 	return a, nil
@@ -61,5 +61,5 @@ func (p *Provider) resolveClient(w http.ResponseWriter, r *http.Request) (*autho
 
 // asksForOpenID reports whether a request is one of OpenID Connect.
 func asksForOpenID(form url.Values) bool {
-	return slices.Contains(strings.Fields(form.Get(scopeParameter)), openidScope)
+	return slices.Contains(strings.Fields(form.Get("scope")), openidScope)
 }

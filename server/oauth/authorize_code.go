@@ -3,7 +3,6 @@ package oauth
 import (
 	"bytes"
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -17,52 +16,48 @@ const codeTTL = time.Minute
 // issueCode redirects the browser to the client with the answer to a request that is granted or
 // refused. The hash is that of the browser's cookie.
 func (p *Provider) issueCode(w http.ResponseWriter, r *http.Request, id string, browser []byte) error {
-	req, err := p.requestOfBrowser(r.Context(), id, browser)
+	req, c, err := p.requestOfBrowser(r.Context(), id, browser)
 	if err != nil {
 		return err
 	}
 	if req.Grant == nil && req.Refusal == nil {
 		return errorf(codeInvalidRequest, "the sign-in for this request is not finished: go back and finish it")
 	}
-	answer, err := p.authorizationResponse(w, r, req)
+	answer, err := p.authorizationResponse(w, r, c, req)
 	if err != nil {
 		return err
 	}
 	return p.redirectToClient(w, r, req, answer)
 }
 
-// requestOfBrowser returns a request that this browser started. With the authId from a link or a
-// log alone, a user would be signed in to another user's account.
-func (p *Provider) requestOfBrowser(ctx context.Context, id string, browser []byte) (*schemas.AuthRequest, error) {
+// requestOfBrowser returns a request that this browser started, and its client. With the authId from a
+// link or a log alone, a user would be signed in to another user's account. The redirect URI must still
+// be registered: removing one, for example because its domain has a new owner, must take effect at
+// once.
+func (p *Provider) requestOfBrowser(ctx context.Context, id string, browser []byte) (*schemas.AuthRequest, *client, error) {
 	req, err := p.Store.AuthRequest(ctx, id)
 	if schemas.HasCode(err, schemas.CodeAuthRequest) || err == nil && !p.now().Before(req.ExpiresAt) {
-		return nil, errorf(codeInvalidRequest, "there is no such authorization request, or it has expired: go back to the application and sign in again")
+		return nil, nil, errorf(codeInvalidRequest, "there is no such authorization request, or it has expired: go back to the application and sign in again")
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !bytes.Equal(browser, req.BrowserHash) {
-		return nil, &Error{Status: http.StatusForbidden, Code: codeAccessDenied,
+		return nil, nil, &Error{Status: http.StatusForbidden, Code: codeAccessDenied,
 			Description: "this sign-in was begun in another browser, or without cookies: go back to the application and sign in again"}
 	}
-	return req, p.stillRegistered(ctx, req)
-}
-
-// stillRegistered checks that the redirect URI is still registered: removing one, for example
-// because its domain has a new owner, must take effect at once.
-func (p *Provider) stillRegistered(ctx context.Context, req *schemas.AuthRequest) error {
 	c, err := p.findClient(ctx, req.ClientID)
 	if err == nil && !c.redirects(req.RedirectURI) {
 		err = errorf(codeInvalidRequest, "the redirect_uri is not registered for this client any more: go back to the application and sign in again")
 	}
-	return err
+	return req, c, err
 }
 
 // authorizationResponse returns the answer to a granted or refused request. A refusal can be sent
 // again: it contains nothing else. A code is issued once, and stores the session in the browser if
 // the user signed in here. Otherwise the assertion of one application could sign its holder in to
 // all others.
-func (p *Provider) authorizationResponse(w http.ResponseWriter, r *http.Request, req *schemas.AuthRequest) (url.Values, error) {
+func (p *Provider) authorizationResponse(w http.ResponseWriter, r *http.Request, c *client, req *schemas.AuthRequest) (url.Values, error) {
 	if req.Refusal != nil {
 		return errorf(req.Refusal.Code, "%s", req.Refusal.Description).parameters(), nil
 	}
@@ -74,14 +69,13 @@ func (p *Provider) authorizationResponse(w http.ResponseWriter, r *http.Request,
 	if err != nil {
 		return nil, err
 	}
-	err = p.checkGrant(r.Context(), req)
-	if reported, ok := errors.AsType[*Error](err); ok {
-		return reported.parameters(), nil
+	if refused := checkGrant(c, req); refused != nil {
+		return refused.parameters(), nil
 	}
-	if err == nil && !req.Grant.ByAssertion {
+	if !req.Grant.ByAssertion {
 		err = p.signIn(w, r, req.Grant.SessionID)
 	}
-	return url.Values{codeParameter: {code}}, err
+	return url.Values{"code": {code}}, err
 }
 
 // errAnswered rejects a second answer to a request.
@@ -90,7 +84,7 @@ func errAnswered() *Error {
 }
 
 // checkGrant checks that a grant satisfies the request, whichever flow it came from.
-func (p *Provider) checkGrant(ctx context.Context, req *schemas.AuthRequest) error {
+func checkGrant(c *client, req *schemas.AuthRequest) *Error {
 	g := req.Grant
 	early := g.AuthTime.Before(req.CreatedAt.Truncate(time.Second)) // assertions have times in whole seconds
 	switch {
@@ -100,21 +94,8 @@ func (p *Provider) checkGrant(ctx context.Context, req *schemas.AuthRequest) err
 		return errorf(codeLoginRequired, "the client asks for a new sign-in, and this is an earlier one")
 	case early && req.Login.MaxAge != nil && req.CreatedAt.Sub(g.AuthTime) > seconds(*req.Login.MaxAge):
 		return errorf(codeLoginRequired, "the sign-in is older than the client allows by max_age")
-	}
-	return p.checkConsent(ctx, req)
-}
-
-// checkConsent checks that the user has given the required consent, whichever flow granted the
-// request: OpenID Connect Core §3.1.2.4.
-func (p *Provider) checkConsent(ctx context.Context, req *schemas.AuthRequest) error {
-	if req.Grant.Consented {
-		return nil
-	}
-	c, err := p.findClient(ctx, req.ClientID)
-	if err != nil {
-		return err
-	}
-	if c.AsksConsent() || hasPrompt(req, "consent") {
+	// OpenID Connect Core §3.1.2.4
+	case !g.Consented && (c.AsksConsent() || hasPrompt(req, "consent")):
 		return errorf(codeConsentRequired, "the person has to agree to what the client asks for, and was not asked: send them through the sign-in page")
 	}
 	return nil

@@ -27,7 +27,7 @@ func (p *Provider) redirectToClient(w http.ResponseWriter, r *http.Request, req 
 func (p *Provider) addCommonParameters(req *schemas.AuthRequest, more url.Values) {
 	more.Set("iss", p.Issuer)
 	if req.State != "" {
-		more.Set(stateParameter, req.State)
+		more.Set("state", req.State)
 	}
 }
 
@@ -97,7 +97,7 @@ func (p *Provider) redirectWithError(w http.ResponseWriter, r *http.Request, a *
 		return p.renderErrorPage(w, r, reported)
 	}
 	var state string
-	if sent := a.form[stateParameter]; len(sent) == 1 && isStorable(sent[0]) {
+	if sent := a.form["state"]; len(sent) == 1 && isStorable(sent[0]) {
 		state = sent[0]
 	}
 	return p.redirectToClient(w, r, &schemas.AuthRequest{RedirectURI: a.redirect, ResponseMode: a.mode, State: state}, reported.parameters())

@@ -37,10 +37,10 @@ func (p *Provider) validateAuthRequest(ctx context.Context, a *authorizeRequest)
 	now := p.now()
 	req := &schemas.AuthRequest{
 		ID: schemas.NewID(), ApplicationID: a.client.ID, ClientID: a.client.ClientID, RedirectURI: a.redirect, ResponseMode: a.mode,
-		State: form.Get(stateParameter), Nonce: form.Get(nonceParameter), CodeChallenge: challenge, LoginHint: form.Get(hintParameter),
-		Resources: form[resourceParameter], CreatedAt: now, ExpiresAt: now.Add(RequestTTL),
+		State: form.Get("state"), Nonce: form.Get("nonce"), CodeChallenge: challenge, LoginHint: form.Get("login_hint"),
+		Resources: form["resource"], CreatedAt: now, ExpiresAt: now.Add(RequestTTL),
 	}
-	scopes, err := parseScope(form.Get(scopeParameter))
+	scopes, err := parseScope(form.Get("scope"))
 	if err != nil {
 		return nil, err
 	}
@@ -63,18 +63,18 @@ func (p *Provider) validateAuthRequest(ctx context.Context, a *authorizeRequest)
 
 // checkKind checks that the request has a supported kind, and that the client may use it.
 func (a *authorizeRequest) checkKind(form url.Values) error {
-	mode := form.Get(responseModeParameter)
+	mode := form.Get("response_mode")
 	switch {
-	case form.Has(requestParameter):
+	case form.Has("request"):
 		return errorf(codeNoRequest, "request objects are not supported: send the parameters themselves")
-	case form.Has(requestURIParameter):
+	case form.Has("request_uri"):
 		return errorf(codeNoRequestURI, "request_uri is not supported: send the parameters themselves")
 	case !a.client.mayGrant(schemas.GrantAuthorizationCode):
 		return errorf(codeUnauthorizedClient, "the client is not registered for the grant type authorization_code")
-	case !form.Has(responseTypeParameter):
+	case !form.Has("response_type"):
 		return errorf(codeInvalidRequest, "the parameter response_type is missing: expected code")
-	case form.Get(responseTypeParameter) != "code":
-		return errorf(codeUnsupportedResponse, "expected the response_type code, got %.100s", form.Get(responseTypeParameter))
+	case form.Get("response_type") != "code":
+		return errorf(codeUnsupportedResponse, "expected the response_type code, got %.100s", form.Get("response_type"))
 	case cmp.Or(mode, "query") != a.mode:
 		return errorf(codeInvalidRequest, "expected the response_mode query or form_post, got %.100s", mode)
 	}
@@ -85,7 +85,7 @@ func (a *authorizeRequest) checkKind(form url.Values) error {
 // none and the client needs none. The method plain, which is the default, is rejected: it does not
 // protect from an attacker who saw the request (RFC 9700 §2.1.1).
 func (c *client) challenge(form url.Values) (string, error) {
-	challenge, method := form.Get(challengeParameter), form.Get(challengeMethodParameter)
+	challenge, method := form.Get("code_challenge"), form.Get("code_challenge_method")
 	switch {
 	case challenge == "" && method != "":
 		return "", errorf(codeInvalidRequest, "there is a code_challenge_method, and no code_challenge")
@@ -112,7 +112,7 @@ func (c *client) checkUnchallenged(form url.Values) error {
 		return errorf(codeInvalidRequest, missing+"; a public client always needs it, and pkceRequired cannot be false")
 	case c.oauth.PKCERequired != nil && *c.oauth.PKCERequired:
 		return errorf(codeInvalidRequest, missing+", or have an administrator set pkceRequired of the application to false")
-	case c.Registration != "" && (form.Get(nonceParameter) == "" || !asksForOpenID(form)):
+	case c.Registration != "" && (form.Get("nonce") == "" || !asksForOpenID(form)):
 		return errorf(codeInvalidRequest, missing+", or a nonce with the scope openid; a client that registered itself needs one of them, whatever pkceRequired is")
 	}
 	return nil
@@ -123,7 +123,7 @@ const maxACRValues = 20
 
 // loginRules reads the requirements of a request for the sign-in: OpenID Connect Core §3.1.2.1.
 func (p *Provider) loginRules(ctx context.Context, c *client, form url.Values) (schemas.LoginRules, error) {
-	rules := schemas.LoginRules{Prompt: strings.Fields(form.Get(promptParameter)), ACRValues: strings.Fields(form.Get(acrParameter))}
+	rules := schemas.LoginRules{Prompt: strings.Fields(form.Get("prompt")), ACRValues: strings.Fields(form.Get("acr_values"))}
 	for _, prompt := range rules.Prompt {
 		if !slices.Contains(promptValues(), prompt) {
 			return rules, errorf(codeInvalidRequest, "expected as prompt %s, got %.100s", strings.Join(promptValues(), ", "), prompt)
@@ -135,7 +135,7 @@ func (p *Provider) loginRules(ctx context.Context, c *client, form url.Values) (
 	if len(rules.ACRValues) > maxACRValues {
 		return rules, errorf(codeInvalidRequest, "there are more than %d acr_values", maxACRValues)
 	}
-	if text := form.Get(maxAgeParameter); text != "" {
+	if text := form.Get("max_age"); text != "" {
 		seconds, err := strconv.ParseUint(text, 10, 31)
 		if err != nil {
 			return rules, errorf(codeInvalidRequest, "expected max_age in seconds, got %.100s", text)
@@ -143,7 +143,7 @@ func (p *Provider) loginRules(ctx context.Context, c *client, form url.Values) (
 		limit := int(seconds)
 		rules.MaxAge = &limit
 	}
-	if raw := form.Get(idHintParameter); raw != "" {
+	if raw := form.Get("id_token_hint"); raw != "" {
 		hint, err := p.Tokens.VerifyIDToken(ctx, raw)
 		if schemas.HasClass(err, schemas.Unauthenticated) || err == nil && hint.ClientID != c.ClientID {
 			return rules, errorf(codeInvalidRequest, "the id_token_hint is no ID token that this client was given here")
@@ -180,7 +180,7 @@ func checkParameters(form url.Values) error {
 	for _, name := range authorizeParameters() {
 		for _, value := range form[name] {
 			switch {
-			case name == idHintParameter || isStorable(value):
+			case name == "id_token_hint" || isStorable(value):
 			case len(value) > maxParameterLength:
 				return errorf(codeInvalidRequest, "the parameter %s has %d bytes, expected at most %d: keep the rest at the client", name, len(value), maxParameterLength)
 			default:
@@ -201,7 +201,7 @@ func checkSize(req *schemas.AuthRequest) error {
 		}
 	}
 	if kept > maxKept {
-		return errorf(codeInvalidRequest, "the parameters have %d bytes together, expected at most %d: shorten %s", kept, maxKept, stateParameter)
+		return errorf(codeInvalidRequest, "the parameters have %d bytes together, expected at most %d: shorten %s", kept, maxKept, "state")
 	}
 	return nil
 }

@@ -14,11 +14,11 @@ import (
 // issueToClient is the grant of RFC 6749 §4.4: the client acts on its own behalf, so the token's
 // subject is the client id (RFC 9068 §2.2). There is no refresh token (§4.4.3).
 func (p *Provider) issueToClient(ctx context.Context, c *client, form url.Values) (*oidc.AccessTokenResponse, error) {
-	granted, err := p.clientScope(ctx, c, form.Get(scopeParameter))
+	granted, err := p.clientScope(ctx, c, form.Get("scope"))
 	if err != nil {
 		return nil, err
 	}
-	audience, err := p.audience(ctx, granted, form[resourceParameter])
+	audience, err := p.audience(ctx, granted, form["resource"])
 	if err != nil {
 		return nil, err
 	}

@@ -18,11 +18,13 @@ import (
 // this server (RFC 7523 §3, OpenID Connect Core §9). The requirements:
 //
 //   - iss and sub are the client id.
-//   - aud is this server alone: its issuer, or the URL of its token endpoint, which older clients send. An assertion for several servers is
-//     rejected, because any of the others could send it here (RFC 9700 §4.16 describes the attack on several servers).
+//   - aud is this server alone: its issuer, or the URL of its token endpoint, which older clients
+//     send. An assertion for several servers is rejected, because any of the others could send it
+//     here (RFC 9700 §4.16 describes the attack on several servers).
 //   - exp is present and near: the use of the assertion is stored until then.
 //   - jti is present, and the client has not used it before.
-//   - the algorithm is asymmetric and that of the registered key; no header contains or names another key, and none is critical.
+//   - the algorithm is asymmetric and that of the registered key; no header contains or names another
+//     key, and none is critical.
 
 const (
 	assertionTypeJWT = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"

@@ -32,7 +32,7 @@ func (p *Provider) authenticateClient(r *http.Request) (*client, error) {
 // readCredentials reads the credentials of a request, which must have them in exactly one way.
 func readCredentials(r *http.Request) (*credentials, error) {
 	form := r.PostForm
-	sent := &credentials{id: form.Get(clientIDParameter), secret: form.Get(clientSecretParameter), assertion: form.Get(clientAssertionParameter)}
+	sent := &credentials{id: form.Get("client_id"), secret: form.Get("client_secret"), assertion: form.Get("client_assertion")}
 	id, secret, err := basicCredentials(r)
 	if err != nil {
 		return nil, err
@@ -48,9 +48,9 @@ func readCredentials(r *http.Request) (*credentials, error) {
 		return nil, errorf(codeInvalidRequest, "the client authenticates in more than one way: send either the header Authorization, or client_secret, or client_assertion in the body")
 	case id != "" && sent.id != "" && sent.id != id:
 		return nil, errorf(codeInvalidRequest, "the client_id in the body is not that of the header Authorization")
-	case (sent.assertion != "") != form.Has(assertionTypeParameter):
+	case (sent.assertion != "") != form.Has("client_assertion_type"):
 		return nil, errClient(false, "client_assertion and client_assertion_type go together: one of them is missing")
-	case sent.assertion != "" && form.Get(assertionTypeParameter) != assertionTypeJWT:
+	case sent.assertion != "" && form.Get("client_assertion_type") != assertionTypeJWT:
 		return nil, errClient(false, "expected the client_assertion_type %s", assertionTypeJWT)
 	case id == "" && sent.id == "" && sent.assertion == "":
 		return nil, errClient(false, "the request does not say which client sends it: use HTTP Basic authentication, or send client_id and client_secret in the body")

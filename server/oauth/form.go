@@ -13,30 +13,15 @@ import (
 // maxForm is the maximum size of a body, in bytes.
 const maxForm = 64 << 10
 
-// Parameters of the token endpoint; op reads some of them.
-const (
-	grantTypeParameter       = "grant_type"
-	scopeParameter           = "scope"
-	resourceParameter        = "resource"
-	codeParameter            = "code"
-	redirectParameter        = "redirect_uri"
-	verifierParameter        = "code_verifier"
-	refreshParameter         = "refresh_token"
-	clientIDParameter        = "client_id"
-	clientSecretParameter    = "client_secret"
-	clientAssertionParameter = "client_assertion"
-	assertionTypeParameter   = "client_assertion_type"
-)
-
 // clientParameters are the parameters of client authentication.
 func clientParameters() []string {
-	return []string{clientIDParameter, clientSecretParameter, clientAssertionParameter, assertionTypeParameter}
+	return []string{"client_id", "client_secret", "client_assertion", "client_assertion_type"}
 }
 
 // tokenParameters are the parameters of the token endpoint. resource can be repeated (RFC 8707 §2).
 func tokenParameters() []string {
-	return append(clientParameters(), grantTypeParameter, scopeParameter, resourceParameter,
-		codeParameter, redirectParameter, verifierParameter, refreshParameter)
+	return append(clientParameters(), "grant_type", "scope", "resource",
+		"code", "redirect_uri", "code_verifier", "refresh_token")
 }
 
 // readForm reads the known parameters of a request from its body, and stores them where op reads
@@ -100,7 +85,7 @@ func knownParameters(sent url.Values, names []string) (url.Values, error) {
 	form := make(url.Values, len(sent))
 	for _, name := range names {
 		values := sent[name]
-		if len(values) > 1 && name != resourceParameter {
+		if len(values) > 1 && name != "resource" {
 			return nil, errorf(codeInvalidRequest, "the parameter %s is there %d times: send it once", name, len(values))
 		}
 		if values = slices.DeleteFunc(values, isEmpty); len(values) > 0 {

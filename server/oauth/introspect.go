@@ -10,8 +10,6 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-const tokenParameter = "token"
-
 // introspection is the reply of RFC 7662 §2.2.
 type introspection struct {
 	Active   bool     `json:"active"`
@@ -98,14 +96,14 @@ func (p *Provider) introspectRefresh(ctx context.Context, c *client, raw string)
 
 // clientAndToken returns the client of a request, and the token it is about.
 func (p *Provider) clientAndToken(w http.ResponseWriter, r *http.Request) (*client, string, error) {
-	if err := readForm(w, r, append(clientParameters(), tokenParameter)); err != nil {
+	if err := readForm(w, r, append(clientParameters(), "token")); err != nil {
 		return nil, "", err
 	}
 	c, err := p.authenticateClient(r)
 	if err != nil {
 		return nil, "", err
 	}
-	raw := r.PostForm.Get(tokenParameter)
+	raw := r.PostForm.Get("token")
 	if raw == "" {
 		return nil, "", errorf(codeInvalidRequest, "the parameter token is missing")
 	}

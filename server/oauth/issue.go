@@ -45,7 +45,7 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 		return nil, err
 	}
 	s.scope = c.approvedScope(s.scope, f.Grant.Approved)
-	resources, err := narrowResources(f.Resources, form[resourceParameter])
+	resources, err := narrowResources(f.Resources, form["resource"])
 	if err != nil {
 		return nil, err
 	}

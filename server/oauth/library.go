@@ -31,8 +31,8 @@ func (p *Provider) serveGrant(w http.ResponseWriter, r *http.Request, c *client)
 	kept := &document.HeldReply{ResponseWriter: w, Holds: func(status int, _ http.Header) bool { return status >= http.StatusBadRequest }}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	r.Form = maps.Clone(r.PostForm)
-	if !r.Form.Has(redirectParameter) {
-		r.Form.Set(redirectParameter, "none") // required by the library, and optional in OAuth 2.1
+	if !r.Form.Has("redirect_uri") {
+		r.Form.Set("redirect_uri", "none") // required by the library, and optional in OAuth 2.1
 	}
 	p.protocol.ServeHTTP(kept, r)
 	if x.err == nil && kept.Status != 0 {

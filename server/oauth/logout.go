@@ -13,14 +13,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Parameters of the logout endpoint: OpenID Connect RP-Initiated Logout §2.
-const (
-	logoutRedirectParameter = "post_logout_redirect_uri"
-	confirmParameter        = "confirm" // Postern's: the user has confirmed
-)
-
+// logoutParameters are those of OpenID Connect RP-Initiated Logout §2, and confirm: the user has
+// confirmed.
 func logoutParameters() []string {
-	return []string{idHintParameter, clientIDParameter, logoutRedirectParameter, stateParameter, localesParameter, confirmParameter}
+	return []string{"id_token_hint", "client_id", "post_logout_redirect_uri", "state", "ui_locales", "confirm"}
 }
 
 // logoutRequest is a sign-out request.
@@ -116,8 +112,8 @@ func (p *Provider) readLogout(w http.ResponseWriter, r *http.Request) (l *logout
 // of the browser it takes that of the ID token, unless that has ended or expired. So an old ID token is
 // accepted no longer than its session lasts.
 func (p *Provider) readHint(ctx context.Context, l *logoutRequest) (clientID string, err error) {
-	clientID = l.form.Get(clientIDParameter)
-	raw := l.form.Get(idHintParameter)
+	clientID = l.form.Get("client_id")
+	raw := l.form.Get("id_token_hint")
 	if raw == "" {
 		return clientID, nil
 	}
@@ -144,7 +140,7 @@ func (p *Provider) readHint(ctx context.Context, l *logoutRequest) (clientID str
 // findBack determines the client, and where the browser goes afterwards: to a URI that the client has
 // registered for it. Without such a URI the client need not exist any more.
 func (p *Provider) findBack(r *http.Request, l *logoutRequest, clientID string) (err error) {
-	to := l.form.Get(logoutRedirectParameter)
+	to := l.form.Get("post_logout_redirect_uri")
 	if clientID == "" && to == "" {
 		return nil
 	}
@@ -161,8 +157,8 @@ func (p *Provider) findBack(r *http.Request, l *logoutRequest, clientID string) 
 	if takes, err := p.servesUsers(r, l.client, to); err != nil || !takes {
 		return err
 	}
-	if state := l.form.Get(stateParameter); state != "" {
-		to = withQuery(to, url.Values{stateParameter: {state}})
+	if state := l.form.Get("state"); state != "" {
+		to = withQuery(to, url.Values{"state": {state}})
 	}
 	l.back = to
 	return nil
@@ -175,20 +171,20 @@ func (p *Provider) confirmation(s *schemas.Session) string {
 }
 
 func (p *Provider) confirmed(l *logoutRequest) bool {
-	return subtle.ConstantTimeCompare([]byte(l.form.Get(confirmParameter)), []byte(p.confirmation(l.session))) == 1
+	return subtle.ConstantTimeCompare([]byte(l.form.Get("confirm")), []byte(p.confirmation(l.session))) == 1
 }
 
 // confirmLogout redirects to the page that asks, with the parameters. The client replaces the ID
 // token, which does not belong in URLs.
 func (p *Provider) confirmLogout(w http.ResponseWriter, r *http.Request, l *logoutRequest) {
-	q := url.Values{confirmParameter: {p.confirmation(l.session)}}
-	for _, name := range []string{logoutRedirectParameter, stateParameter} {
+	q := url.Values{"confirm": {p.confirmation(l.session)}}
+	for _, name := range []string{"post_logout_redirect_uri", "state"} {
 		if l.form.Has(name) {
 			q.Set(name, l.form.Get(name))
 		}
 	}
 	if l.client != nil {
-		q.Set(clientIDParameter, l.client.ClientID)
+		q.Set("client_id", l.client.ClientID)
 	}
 	http.Redirect(w, r, p.logoutPage("signout", l, q), seeOther(r))
 }
@@ -199,8 +195,8 @@ func (p *Provider) logoutPage(name string, l *logoutRequest, q url.Values) strin
 	if l.client != nil {
 		q.Set("applicationId", l.client.ID)
 	}
-	if l.form.Has(localesParameter) {
-		q.Set(localesParameter, l.form.Get(localesParameter))
+	if l.form.Has("ui_locales") {
+		q.Set("ui_locales", l.form.Get("ui_locales"))
 	}
 	return strings.TrimSuffix(p.Gate+"/"+name+"?"+q.Encode(), "?")
 }

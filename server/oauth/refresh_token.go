@@ -28,12 +28,12 @@ func errRefresh() *Error {
 
 // refresh is the grant of RFC 6749 §6. A token can be used once, and the reply contains the next.
 func (p *Provider) refresh(ctx context.Context, c *client, form url.Values) (*oidc.AccessTokenResponse, error) {
-	f, generation, err := p.findFamily(ctx, c, form.Get(refreshParameter))
+	f, generation, err := p.findFamily(ctx, c, form.Get("refresh_token"))
 	if err != nil {
 		return nil, err
 	}
 	// As with a code, a request that fails uses nothing up.
-	asked, err := narrowedScope(f.Scopes, form.Get(scopeParameter))
+	asked, err := narrowedScope(f.Scopes, form.Get("scope"))
 	if err != nil {
 		return nil, err
 	}

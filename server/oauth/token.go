@@ -20,7 +20,7 @@ func (p *Provider) Token(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r, tokenParameters()); err != nil {
 		return err
 	}
-	if err := checkGrantType(r.PostForm.Get(grantTypeParameter)); err != nil {
+	if err := checkGrantType(r.PostForm.Get("grant_type")); err != nil {
 		return err
 	}
 	c, err := p.authenticateClient(r)
