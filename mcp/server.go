@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/throttle"
 )
 
 // Options configures the tools.
@@ -30,7 +32,7 @@ type Options struct {
 // Server is the MCP server. It is safe for concurrent use.
 type Server struct {
 	Options
-	limiter limiter
+	places  *throttle.Concurrency // for requests
 	handler func() http.Handler
 }
 
@@ -39,7 +41,7 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Options: o, limiter: newLimiter(o.MaxCalls, o.MaxCallsPerClient)}
+	s := &Server{Options: o, places: throttle.NewConcurrency(cmp.Or(o.MaxCalls, defaultMaxCalls), cmp.Or(o.MaxCallsPerClient, defaultMaxCallsPerClient))}
 	s.handler = sync.OnceValue(s.newHandler)
 	return s
 }

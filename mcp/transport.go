@@ -10,10 +10,12 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/document"
+	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -37,9 +39,9 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c directory.Call)
 	if err != nil {
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the request body broke off: %w", err)
 	}
-	leave, err := s.limiter.acquire(cmp.Or(c.Actor.Client, c.Actor.ID))
-	if err != nil {
-		return err
+	leave, own := s.places.Acquire(cmp.Or(c.Actor.Client, c.Actor.ID))
+	if leave == nil {
+		return s.busyError(own)
 	}
 	defer leave()
 	if refused := checkRequestBody(body); refused != nil {
@@ -59,6 +61,24 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c directory.Call)
 	}
 	writeRefusal(w, reply.Status, &jsonrpc.Error{Code: code, Message: strings.TrimSpace(reply.Body.String())})
 	return nil
+}
+
+// The maximum number of concurrent requests. One takes about half a megabyte for a few
+// milliseconds.
+const (
+	defaultMaxCalls          = 64
+	defaultMaxCallsPerClient = 16
+)
+
+// busyError is the error of a request above a limit: that of the client's own requests, or of all.
+func (s *Server) busyError(own bool) error {
+	busy := schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "the tools have too much to do; try again in a second")
+	if own {
+		busy = schemas.Errorf(schemas.Throttled, throttle.CodeTooManyRequests,
+			"%d requests of yours are under way; wait for one to be answered, then try again", cmp.Or(s.MaxCallsPerClient, defaultMaxCallsPerClient))
+	}
+	busy.RetryAfter = time.Second
+	return busy
 }
 
 // checkRequestBody refuses what is no JSON, and more work at once than one request may

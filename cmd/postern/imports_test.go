@@ -28,7 +28,7 @@ func allowedImports() map[string][]string {
 		"internal/store/storetest":     {"schemas", "internal/store"},
 		"internal/token":               {"schemas"},
 		"internal/document":            {},
-		"internal/outbound":            {"schemas"},
+		"internal/outbound":            {"schemas", "internal/throttle"},
 		"internal/delivery":            {"schemas"},
 		"internal/jwtverify":           {"schemas"},
 		"internal/federation":          {"schemas", "internal/outbound", "internal/jwtverify"},

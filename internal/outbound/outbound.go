@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -60,7 +61,7 @@ type Client struct {
 	rules    Rules
 	hosts    map[string]bool
 	resolver *net.Resolver // nil means the system's
-	limiter  *limiter
+	places   *throttle.Concurrency
 	http     *http.Client
 }
 
@@ -73,7 +74,7 @@ type Response struct {
 
 // New returns a client with the rules.
 func New(rules Rules) *Client {
-	return build(rules, nil, newLimiter(cmp.Or(rules.MaxConcurrent, defaultConcurrency)))
+	return build(rules, nil, newPlaces(cmp.Or(rules.MaxConcurrent, defaultConcurrency)))
 }
 
 // With returns a client with the rules as changed by adjust. It shares the limit of
@@ -81,13 +82,19 @@ func New(rules Rules) *Client {
 func (c *Client) With(adjust func(*Rules)) *Client {
 	rules := c.rules
 	adjust(&rules)
-	return build(rules, c.resolver, c.limiter)
+	return build(rules, c.resolver, c.places)
 }
 
-func build(rules Rules, resolver *net.Resolver, line *limiter) *Client {
+// newPlaces limits the concurrent requests. One host gets an eighth of all places.
+func newPlaces(most int) *throttle.Concurrency {
+	const share = 8
+	return throttle.NewConcurrency(most, max(1, most/share))
+}
+
+func build(rules Rules, resolver *net.Resolver, places *throttle.Concurrency) *Client {
 	rules.Timeout = cmp.Or(rules.Timeout, defaultTimeout)
 	rules.MaxBytes = cmp.Or(rules.MaxBytes, defaultMaxBytes)
-	c := &Client{rules: rules, hosts: make(map[string]bool), resolver: resolver, limiter: line}
+	c := &Client{rules: rules, hosts: make(map[string]bool), resolver: resolver, places: places}
 	for _, name := range rules.Hosts {
 		c.hosts[lower(name)] = true
 	}
@@ -133,9 +140,11 @@ func (c *Client) Do(ctx context.Context, req *http.Request) (*Response, error) {
 	if err := c.check(req.URL); err != nil {
 		return nil, err
 	}
-	leave, err := c.limiter.acquire(lower(req.URL.Hostname()))
-	if err != nil {
-		return nil, err
+	leave, _ := c.places.Acquire(lower(req.URL.Hostname()))
+	if leave == nil {
+		busy := schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "too many requests to other servers are in progress: try again in a moment")
+		busy.RetryAfter = time.Second
+		return nil, busy
 	}
 	defer leave()
 	ctx, cancel := context.WithTimeout(ctx, c.rules.Timeout)

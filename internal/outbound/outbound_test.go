@@ -118,7 +118,7 @@ func hostileNames() *names {
 
 // No connection is made, and every error is safe to show.
 func TestHostileURLs(t *testing.T) {
-	c := build(Rules{}, hostileNames().resolver(), newLimiter(8))
+	c := build(Rules{}, hostileNames().resolver(), newPlaces(8))
 	if len(hostile()) < 40 {
 		t.Fatalf("only %d URLs", len(hostile()))
 	}
@@ -143,7 +143,7 @@ func TestHostileURLs(t *testing.T) {
 // Errors do not reveal which names exist inside: a name that leads inside and one that does
 // not resolve get the same error.
 func TestNamesInsideAreNotReported(t *testing.T) {
-	c := build(Rules{}, hostileNames().resolver(), newLimiter(8))
+	c := build(Rules{}, hostileNames().resolver(), newPlaces(8))
 	_, err := c.Get(t.Context(), "https://nobody.test/")
 	want := schemas.AsError(err).Description.DefaultValue
 	for name := range hostileNames().of {
@@ -214,7 +214,7 @@ func TestAllowed(t *testing.T) {
 	for _, test := range tests {
 		test.rules.RootCAs = secure.roots()
 		before := secure.came.Load() + plain.came.Load()
-		reply, err := build(test.rules, resolved.resolver(), newLimiter(8)).Get(t.Context(), test.url)
+		reply, err := build(test.rules, resolved.resolver(), newPlaces(8)).Get(t.Context(), test.url)
 		came := secure.came.Load() + plain.came.Load() - before
 		if test.want == "" && (err != nil || string(reply.Body) != "hello" || reply.Status != 200) {
 			t.Errorf("%v %s: got %v and %v", test.rules, test.url, reply, err)
@@ -231,7 +231,7 @@ func TestRebinding(t *testing.T) {
 	secure := serve(t, true, hello)
 	turns := &names{of: map[string][]string{"example.com": {"127.0.0.1", "127.0.0.2"}}}
 	rules := Rules{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, RootCAs: secure.roots()}
-	c := build(rules, turns.resolver(), newLimiter(8))
+	c := build(rules, turns.resolver(), newPlaces(8))
 	answered, refused := 0, 0
 	for range 8 {
 		reply, err := c.Get(t.Context(), "https://example.com:"+secure.port())
@@ -326,29 +326,16 @@ func TestNothingElseIsSent(t *testing.T) {
 	}
 }
 
-func TestLine(t *testing.T) {
-	l := newLimiter(16)
-	var leave []func()
-	for i := range 16 {
-		out, err := l.acquire(fmt.Sprint(i / 2))
-		if err != nil {
-			t.Fatalf("%d: %v", i, err)
-		}
-		leave = append(leave, out)
-		if _, err := l.acquire(fmt.Sprint(i / 2)); i%2 == 1 && !schemas.HasCode(err, schemas.CodeOverloaded) {
-			t.Errorf("a third request to one host: got %v", err)
-		} else if i%2 == 0 && err == nil {
-			l.release(fmt.Sprint(i / 2))
+// Requests above the limit are rejected at once, and can be tried again.
+func TestConcurrentRequests(t *testing.T) {
+	c := build(Rules{}, nil, newPlaces(16))
+	for range 2 {
+		if leave, _ := c.places.Acquire("busy.example.com"); leave == nil {
+			t.Fatal("no place for two requests to one host")
 		}
 	}
-	if _, err := l.acquire("another"); !schemas.HasCode(err, schemas.CodeOverloaded) || schemas.AsError(err).RetryAfter == 0 {
-		t.Errorf("a seventeenth request: got %v", err)
-	}
-	for _, out := range leave {
-		out()
-	}
-	if l.all != 0 || len(l.perHost) != 0 {
-		t.Errorf("%d are left, of %v", l.all, l.perHost)
+	if _, err := c.Get(t.Context(), "https://busy.example.com/"); !schemas.HasCode(err, schemas.CodeOverloaded) || schemas.AsError(err).RetryAfter == 0 {
+		t.Errorf("a third request to one host: got %v", err)
 	}
 }
 
