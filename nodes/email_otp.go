@@ -113,6 +113,9 @@ func (d Deps) newEmailOTP(n node, c *engine.Config, with emailOTPWith) (engine.E
 	}}
 	outcomes, found := with.Alternatives.addTo(n.outcomes, submitAction, resendAction)
 	o.outcomes = withoutUnwired(c, outcomes, missingOutcome, unavailableOutcome)
+	if d.NoMail && !o.has(unavailableOutcome) {
+		found = append(found, problem("", "this server sends no mail, so the node would always fail: set mail.host in the configuration of the server, or wire the outcome unavailable"))
+	}
 	return o, found
 }
 

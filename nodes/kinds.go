@@ -150,6 +150,9 @@ type Deps struct {
 	Policy  password.Policy
 	Guesses Guesses
 	Mails   Mails
+	// NoMail refuses flows with an email-otp that would always fail, because the server that they
+	// are checked for sends no mail.
+	NoMail bool
 	// Targets are the services of http-request. Nil accepts any name, which is sufficient for
 	// checking flows.
 	Targets    Targets

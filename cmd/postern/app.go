@@ -137,7 +137,7 @@ func (h *app) build(ctx context.Context) error {
 	if h.targets, err = h.newTargets(); err != nil {
 		return err
 	}
-	definitions := nodes.Kinds(nodes.Deps{Targets: h.targets}) // to check flows, not to run them
+	definitions := nodes.Kinds(nodes.Deps{Targets: h.targets, NoMail: cfg.Mail.Host == ""}) // to check flows, not to run them
 	h.directory = directory.New(directory.Options{
 		Store: h.store, Hasher: h.passwords, Passwords: policy, DigestKey: h.encryption.derived[purposeAudit], Box: h.ciphers.providers,
 		PrivateUseSchemes: cfg.OAuth.DCR.PrivateUseSchemes,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -41,6 +42,30 @@ func TestTargetFiles(t *testing.T) {
 		}
 		if test.want == "" && (len(s.Key) > 0) != (test.target.Secret+test.target.SecretFile != "") || err == nil && s.Authorization != "" && s.Authorization != "Bearer hunter2" {
 			t.Errorf("%d: got %+v", i, s)
+		}
+	}
+}
+
+// A server without a mail server stores no flow whose email-otp would always fail, and keeps those
+// that were stored when it had one.
+func TestFlowsThatNeedMailAreRefusedWithoutAMailServer(t *testing.T) {
+	const flow = `{"handle":"mailed","name":"Mailed","flowType":"AUTHENTICATION","nodes":[
+		{"id":"who","use":"prompt","with":{"inputs":[{"identifier":"username","type":"TEXT_INPUT","required":true}],"actions":[{"ref":"go"}]},"next":"find"},
+		{"id":"find","use":"user-resolve","with":{"by":["username"],"from":"username"},"next":{"found":"code","missing":"who"}},
+		{"id":"code","use":"email-otp","next":{"success":"done"%s}},{"id":"done","use":"authorization-code"}]}`
+	bare, wired := fmt.Sprintf(flow, ""), fmt.Sprintf(flow, `,"unavailable":"who"`)
+	for _, test := range []struct {
+		host, flow string
+		status     int
+	}{
+		{"", bare, http.StatusBadRequest},
+		{"", wired, http.StatusCreated},
+		{"localhost", bare, http.StatusCreated},
+	} {
+		w := newTestApp(t, "POSTERN_MAIL_TLS=none", "POSTERN_MAIL_HOST="+test.host, "POSTERN_MAIL_FROM="+map[bool]string{true: "a@example.com"}[test.host != ""])
+		rec := w.call(http.MethodPost, "/flows", w.admin(), test.flow)
+		if refused := strings.Contains(rec.Body.String(), "this server sends no mail"); rec.Code != test.status || refused != (test.status == http.StatusBadRequest) {
+			t.Errorf("mail.host %q: %d %s", test.host, rec.Code, rec.Body)
 		}
 	}
 }
