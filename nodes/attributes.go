@@ -12,7 +12,7 @@ import (
 )
 
 func attributesKind(d Deps) *engine.Kind {
-	return configured(engine.Kind{
+	return configured[attributes](d, engine.Kind{
 		Name: "attributes",
 		Doc: "Asks for attributes that the run's user does not have yet, by what the user's type says of them, and writes them. " +
 			"It asks nothing if the user has them all, and never for one that the user has. The user must be new in this run or have authenticated in it.",
@@ -36,11 +36,11 @@ func attributesKind(d Deps) *engine.Kind {
     "identifying": {"type": "boolean", "default": false, "description": "Whether username and email may be among them. Their values identify the user."},
     "title": {"type": "string", "minLength": 1, "default": "Tell us about you", "description": "The heading; by default 'Tell us about you'."},
     "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading."},
-    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "What the button says; by default 'Continue'."},`+optionalProperty,
-		d.newAttributes)
+    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "What the button says; by default 'Continue'."},`+optionalProperty)
 }
 
-type attributesWith struct {
+type attributes struct {
+	node
 	Attributes  []string `json:"attributes,omitempty"`
 	Identifying bool     `json:"identifying,omitempty"`
 	Title       string   `json:"title,omitempty"`
@@ -49,26 +49,19 @@ type attributesWith struct {
 	Optional    optional `json:"optional,omitempty"`
 }
 
-type attributes struct {
-	node
-	attributesWith
-	deps Deps
-}
-
-func (d Deps) newAttributes(n node, _ *engine.Config, with attributesWith) (engine.Executor, []schemas.Problem) {
-	var found []schemas.Problem
-	for i, name := range with.Attributes {
+func (a *attributes) prepare(*engine.Config) (found []schemas.Problem) {
+	for i, name := range a.Attributes {
 		at := fmt.Sprintf("attributes[%d]", i)
 		switch {
 		case attestedAttribute(name):
 			found = append(found, problem(at, "users cannot verify their own address: %s is set by a node that verifies it", name))
-		case !with.Identifying && slices.Contains(schemas.IdentifyingAttributes(), name):
+		case !a.Identifying && slices.Contains(schemas.IdentifyingAttributes(), name):
 			found = append(found, problem(at, "people are found by their %s; if they may choose it here, say identifying: true", name))
 		}
 	}
-	n.outcomes = with.Optional.outcomes(n.outcomes)
-	n.reveals = "whether another user has the value of a unique attribute"
-	return &attributes{n, with, d}, found
+	a.outcomes = a.Optional.outcomes(a.outcomes)
+	a.reveals = "whether another user has the value of a unique attribute"
+	return found
 }
 
 // Execute asks until no attribute is missing.

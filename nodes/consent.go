@@ -10,7 +10,7 @@ import (
 )
 
 func consentKind(d Deps) *engine.Kind {
-	return configured(engine.Kind{
+	return configured[consent](d, engine.Kind{
 		Name: "consent",
 		Doc: "Asks the person whether the client that they are signing in to may have what it asks for. " +
 			"It asks nothing if no consent is required: the run answers no authorization request, an administrator registered " +
@@ -43,8 +43,7 @@ func consentKind(d Deps) *engine.Kind {
     "ttl": {
       "type": "string", "pattern": "^([0-9]{1,5}(\\.[0-9]{1,3})?(m|h)){1,2}$", "x-expect": "a duration such as 720h",
       "description": "After how long the person is asked again, such as 720h; by default never."
-    }`,
-		d.newConsent)
+    }`)
 }
 
 // The outcomes of consent, and the actions that lead to them.
@@ -56,44 +55,39 @@ const (
 	denyAction     = "deny"
 )
 
-type consentWith struct {
+type consent struct {
+	node
 	Title    string `json:"title,omitempty"`
 	Text     string `json:"text,omitempty"`
 	Allow    string `json:"allow,omitempty"`
 	Deny     string `json:"deny,omitempty"`
 	Remember *bool  `json:"remember,omitempty"`
 	TTL      string `json:"ttl,omitempty"`
-}
 
-type consent struct {
-	node
-	consentWith
-	deps Deps
 	ttl  time.Duration // 0: without limit
 	ends bool          // a denial ends the run
 }
 
-// newConsent omits the outcome other if it is not wired.
-func (d Deps) newConsent(n node, c *engine.Config, with consentWith) (engine.Executor, []schemas.Problem) {
-	next := c.Node.Next
-	x := &consent{consentWith: with, deps: d, ends: next.By[deniedOutcome] == schemas.End}
-	x.outcomes = withoutUnwired(c, n.outcomes, otherOutcome)
-	var found []schemas.Problem
+// prepare omits the outcome other if it is not wired.
+func (c *consent) prepare(config *engine.Config) (found []schemas.Problem) {
+	next := config.Node.Next
+	c.ends = next.By[deniedOutcome] == schemas.End
+	c.outcomes = withoutUnwired(config, c.outcomes, otherOutcome)
 	switch {
-	case with.TTL == "":
-	case with.Remember != nil && !*with.Remember:
+	case c.TTL == "":
+	case c.Remember != nil && !*c.Remember:
 		found = append(found, problem("ttl", "with remember: false the person is asked every time; leave one of the two out"))
 	default:
 		var err error
-		if x.ttl, err = time.ParseDuration(with.TTL); err != nil || x.ttl <= 0 {
-			found = append(found, problem("ttl", "expected a duration such as 720h, got %q", with.TTL))
+		if c.ttl, err = time.ParseDuration(c.TTL); err != nil || c.ttl <= 0 {
+			found = append(found, problem("ttl", "expected a duration such as 720h, got %q", c.TTL))
 		}
 	}
 	if next.To != "" || next.By != nil && next.By[grantedOutcome] == next.By[deniedOutcome] {
 		found = append(found, problem("", "granted and denied lead to the same node, so it makes no difference what the person says; "+
 			"write next: {granted: <node id>, denied: end}"))
 	}
-	return x, found
+	return found
 }
 
 // mayBeOtherUser reports whether the node offers to continue as another user.

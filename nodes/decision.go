@@ -8,8 +8,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func decisionKind(d Deps, env environment) *engine.Kind {
-	return configured(engine.Kind{
+func decisionKind(d Deps) *engine.Kind {
+	return configured[decision](d, engine.Kind{
 		Name: "decision",
 		Doc: "Chooses the way by expressions in CEL. The first case whose expression is true gives the outcome, " +
 			"else it is otherwise. What follows may rely on what an expression found out: where user.isAuthenticated " +
@@ -34,18 +34,11 @@ func decisionKind(d Deps, env environment) *engine.Kind {
           "outcome": {`+identifierSchema+`, "description": "The outcome when the expression is true. Several cases may share one."}
         }
       }
-    }`,
-		func(_ node, c *engine.Config, with decisionWith) (engine.Executor, []schemas.Problem) {
-			return newDecision(c, with, d, env)
-		}, "cases")
+    }`, "cases")
 }
 
 // otherwise is the outcome if no case applies.
 const otherwise = "otherwise"
-
-type decisionWith struct {
-	Cases []decisionCase `json:"cases"`
-}
 
 type decisionCase struct {
 	When    string `json:"when"`
@@ -53,27 +46,25 @@ type decisionCase struct {
 }
 
 type decision struct {
-	node
-	decisionWith
 	expressionReader
-	id     string
+	Cases []decisionCase `json:"cases"`
+
 	proves map[string]provenCases // facts after each outcome
 	untrue provenCases            // facts if no case so far is true
 }
 
-func newDecision(c *engine.Config, with decisionWith, d Deps, env environment) (engine.Executor, []schemas.Problem) {
-	e := env.with(c)
-	x := &decision{decisionWith: with, expressionReader: newExpressionReader(c, d), id: c.Node.ID, proves: map[string]provenCases{}}
-	var found []schemas.Problem
-	for i, one := range with.Cases {
-		compiled, faults := compileExpression(e, c, one.When, x.untrue.facts)
+func (x *decision) prepare(c *engine.Config) (found []schemas.Problem) {
+	env := x.environment(c)
+	x.proves = map[string]provenCases{}
+	for i, one := range x.Cases {
+		compiled, faults := compileExpression(env, c, one.When, x.untrue.facts)
 		found = append(found, x.add(c, compiled, faults, whenPath(i))...)
 		x.conclude(one.Outcome, x.untrue.both(compiled.isTrue))
 		x.untrue = x.untrue.both(compiled.isFalse)
 	}
 	x.conclude(otherwise, x.untrue)
-	x.outcomes, x.needs = x.wayOutcomes(), x.requirements
-	return x, found
+	x.outcomes = x.wayOutcomes()
+	return found
 }
 
 func whenPath(i int) string { return fmt.Sprintf("cases[%d].when", i) }

@@ -366,7 +366,7 @@ func FuzzExpression(f *testing.F) {
 	config := &engine.Config{Replies: map[string]map[string]engine.ReplyType{"r": {
 		"yes": engine.BooleanReply, "number": engine.NumberReply, "whole": engine.IntegerReply, "text": engine.StringReply,
 	}}}
-	env := newEnvironment().with(config)
+	env := new(environment).with(config)
 	f.Fuzz(func(t *testing.T, text string) {
 		e, faults := compileExpression(env, config, text, nil)
 		if len(faults) == 0 && e.program == nil {

@@ -30,7 +30,7 @@ import (
 // without a recipient.
 
 func emailOTPKind(d Deps) *engine.Kind {
-	return configured(engine.Kind{
+	return configured[emailOTP](d, engine.Kind{
 		Name: "email-otp",
 		Doc: "Authenticates with a code that is sent to the email address of the user that the run has identified or creates. " +
 			"A user who was only identified must have a verified address; a user that the run creates or has authenticated verifies the address with the code. A code is valid for ten minutes, for five tries, and once. It needs a mail server (mail.host in the configuration); a server without one leaves by unavailable where the flow wires that.",
@@ -56,8 +56,7 @@ func emailOTPKind(d Deps) *engine.Kind {
     "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "How many digits a code has; by default 6."},
     "title": {"type": "string", "minLength": 1, "default": "Check your email", "description": "The heading of the form; by default 'Check your email'."},
     "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading; by default that a code is on its way."},
-    "label": {"type": "string", "minLength": 1, "default": "Code", "description": "The label of the input; by default 'Code'."},`+alternativesProperty,
-		d.newEmailOTP)
+    "label": {"type": "string", "minLength": 1, "default": "Code", "description": "The label of the input; by default 'Code'."},`+alternativesProperty)
 }
 
 const (
@@ -75,48 +74,40 @@ const (
 	resendPause   = 30 * time.Second
 )
 
-type emailOTPWith struct {
-	Digits int    `json:"digits,omitempty"`
-	Title  string `json:"title,omitempty"`
-	Text   string `json:"text,omitempty"`
-	Label  string `json:"label,omitempty"`
-
+type emailOTP struct {
+	node
+	Digits       int          `json:"digits,omitempty"`
+	Title        string       `json:"title,omitempty"`
+	Text         string       `json:"text,omitempty"`
+	Label        string       `json:"label,omitempty"`
 	Alternatives alternatives `json:"alternatives,omitempty"`
 }
 
-type emailOTP struct {
-	node
-	deps         Deps
-	digits       int
-	form         form
-	alternatives alternatives
-}
-
-// newEmailOTP requires a user to send the code to. It omits the outcomes missing and unavailable if
-// they are not wired.
-func (d Deps) newEmailOTP(n node, c *engine.Config, with emailOTPWith) (engine.Executor, []schemas.Problem) {
-	o := &emailOTP{deps: d, digits: cmp.Or(with.Digits, defaultDigits), alternatives: with.Alternatives, form: form{
-		title: cmp.Or(with.Title, "Check your email"),
-		text:  cmp.Or(with.Text, "If this account has an email address, a code is on its way there. It is good for ten minutes."),
+// prepare requires a user to send the code to. It omits the outcomes missing and unavailable if they
+// are not wired.
+func (o *emailOTP) prepare(c *engine.Config) (found []schemas.Problem) {
+	o.form = form{
+		title: cmp.Or(o.Title, "Check your email"),
+		text:  cmp.Or(o.Text, "If this account has an email address, a code is on its way there. It is good for ten minutes."),
 		fields: []field{{
-			Identifier: codeInput, Type: schemas.OTPInput, Label: cmp.Or(with.Label, "Code"), Required: true, Autocomplete: "one-time-code",
+			Identifier: codeInput, Type: schemas.OTPInput, Label: cmp.Or(o.Label, "Code"), Required: true, Autocomplete: "one-time-code",
 		}},
 		// Requesting a new code does not require the field: see prompt.
 		buttons: []button{{ref: submitAction, label: "Continue"}, {ref: resendAction, label: "Send a new code", variant: "TEXT", event: schemas.TriggerEvent}},
-	}}
-	o.form.buttons = append(o.form.buttons, with.Alternatives.buttons()...)
+	}
+	o.form.buttons = append(o.form.buttons, o.Alternatives.buttons()...)
 	o.collects = map[string]schemas.InputType{codeInput: schemas.OTPInput}
 	o.needs = []engine.Need{{
 		AnyOf: append([]engine.Fact{engine.User}, claimFacts(c)...),
 		Why:   "a code goes to the address of a user",
 		Fix:   "put user-resolve or user-create before it on every path",
 	}}
-	outcomes, found := with.Alternatives.addTo(n.outcomes, submitAction, resendAction)
-	o.outcomes = withoutUnwired(c, outcomes, missingOutcome, unavailableOutcome)
-	if d.NoMail && !o.has(unavailableOutcome) {
+	o.outcomes, found = o.Alternatives.addTo(o.outcomes, submitAction, resendAction)
+	o.outcomes = withoutUnwired(c, o.outcomes, missingOutcome, unavailableOutcome)
+	if o.deps.NoMail && !o.has(unavailableOutcome) {
 		found = append(found, problem("", "this server sends no mail, so the node would always fail: set mail.host in the configuration of the server, or wire the outcome unavailable"))
 	}
-	return o, found
+	return found
 }
 
 // Execute sends a code on arrival and on request, and checks the entered code.
@@ -124,7 +115,7 @@ func (o *emailOTP) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisi
 	if v.Answer == nil {
 		return o.send(ctx, v, nil)
 	}
-	if d := o.alternatives.leaveByAlternative(v); d != nil {
+	if d := o.Alternatives.leaveByAlternative(v); d != nil {
 		return d, nil
 	}
 	sent := &sentCode{}
@@ -173,7 +164,7 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 		return o.postpone(before, schemas.Errorf(schemas.Throttled, schemas.CodeMailThrottled,
 			"a code was sent a moment ago; wait for it, or have another sent in %v", before.SentAt.Add(resendPause).Sub(v.Now))), nil
 	}
-	code := newCode(o.digits)
+	code := newCode(cmp.Or(o.Digits, defaultDigits))
 	account, _ := mailAccount(v, to)
 	delivery, err := o.deps.Mails.Mail(ctx, account, schemas.Mail{
 		To: to, Code: code, Minutes: int(codeTTL.Minutes()), Application: trustedName(v.Application), Language: v.Request.Language,

@@ -15,14 +15,16 @@ import (
 
 // environment creates the environment of a node's expressions. The common part is created once,
 // when the first node of the flow needs it: many flows have no expressions.
-type environment func() *cel.Env
-
-func newEnvironment() environment { return sync.OnceValue(expressionEnv) }
+type environment struct {
+	once   sync.Once
+	common *cel.Env
+}
 
 // with returns the environment with a variable for each value of each reply of the flow. Any other
 // name is an error, unless part of the flow could not be understood: then it may exist, with any
 // type.
-func (e environment) with(c *engine.Config) *cel.Env {
+func (e *environment) with(c *engine.Config) *cel.Env {
+	e.once.Do(func() { e.common = expressionEnv() })
 	var options []cel.EnvOption
 	for name, types := range c.Replies {
 		for member, t := range types {
@@ -33,9 +35,9 @@ func (e environment) with(c *engine.Config) *cel.Env {
 		options = append(options, cel.Variable(repliesName, cel.DynType))
 	}
 	if len(options) == 0 {
-		return e()
+		return e.common
 	}
-	return must(e().Extend(options...))
+	return must(e.common.Extend(options...))
 }
 
 // repliesName is the variable for replies of services: replies.risk.score.

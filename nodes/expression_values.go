@@ -4,22 +4,25 @@ import (
 	"context"
 	"slices"
 
+	"cel.dev/cel-go/cel"
+
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
 )
 
-// expressionReader provides the variables of a node's expressions.
+// expressionReader is a node with expressions. It provides their variables.
 type expressionReader struct {
-	deps        Deps
+	node
+	id          string
 	expressions []*expression
-	// requirements are the facts that the expressions rely on.
-	requirements []engine.Need
-	inputs       map[string]schemas.InputType
-	replies      map[string]map[string]engine.ReplyType
+	inputs      map[string]schemas.InputType
+	replies     map[string]map[string]engine.ReplyType
 }
 
-func newExpressionReader(c *engine.Config, d Deps) expressionReader {
-	return expressionReader{deps: d, inputs: c.Inputs, replies: c.Replies}
+// environment returns the environment for compiling the expressions of the node.
+func (x *expressionReader) environment(c *engine.Config) *cel.Env {
+	x.id, x.inputs, x.replies = c.Node.ID, c.Inputs, c.Replies
+	return x.deps.expressions.with(c)
 }
 
 // add adds an expression at a path of the configuration, and returns the problems of its faults.
@@ -27,7 +30,7 @@ func (x *expressionReader) add(c *engine.Config, e *expression, faults []fault, 
 	x.expressions = append(x.expressions, e)
 	for _, need := range e.needs() {
 		need.Path = schemas.JoinPath("with", path)
-		x.requirements = append(x.requirements, need)
+		x.needs = append(x.needs, need)
 	}
 	for _, f := range append(faults, e.checkInputs(c)...) {
 		found = append(found, f.problem(path))

@@ -33,7 +33,7 @@ import (
 //     concurrent answers only one commits.
 
 func federatedOIDCKind(d Deps) *engine.Kind {
-	return configured(engine.Kind{
+	return configured[federatedOIDC](d, engine.Kind{
 		Name: "federated-oidc",
 		Doc: "Signs in with another OpenID provider, which is one of the identity providers of this server: sends the browser there and takes its answer. " +
 			"It signs in the user who has linked the identity. The run holds an identity that is not linked, for federated-link to link to a user " +
@@ -79,13 +79,13 @@ func federatedOIDCKind(d Deps) *engine.Kind {
     },
     "title": {"type": "string", "minLength": 1, "description": "The heading; by default the name of the provider."},
     "text": {"type": "string", "minLength": 1, "default": "You sign in there and come back here.", "description": "A paragraph below the heading; by default 'You sign in there and come back here.'"},
-    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "What the button says that leads there; by default 'Continue'."},`+alternativesProperty,
-		d.newFederatedOIDC, "provider")
+    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "What the button says that leads there; by default 'Continue'."},`+alternativesProperty, "provider")
 }
 
 const unknownOutcome = "unknown"
 
-type federatedOIDCWith struct {
+type federatedOIDC struct {
+	node
 	Provider     string            `json:"provider"`
 	Claims       map[string]string `json:"claims,omitempty"`
 	Required     []string          `json:"required,omitempty"`
@@ -97,29 +97,22 @@ type federatedOIDCWith struct {
 	Alternatives alternatives      `json:"alternatives,omitempty"`
 }
 
-type federatedOIDC struct {
-	node
-	federatedOIDCWith
-	deps Deps
-}
-
-// newFederatedOIDC declares the inputs that get values from claims.
-func (d Deps) newFederatedOIDC(n node, _ *engine.Config, with federatedOIDCWith) (engine.Executor, []schemas.Problem) {
-	outcomes, found := with.Alternatives.addTo(n.outcomes, continueAction)
-	n.outcomes, n.collects = outcomes, map[string]schemas.InputType{}
-	f := &federatedOIDC{n, with, d}
-	inputs, unknown := slices.Sorted(maps.Keys(with.Claims)), &outcomes[1]
+// prepare declares the inputs that get values from claims.
+func (f *federatedOIDC) prepare(*engine.Config) (found []schemas.Problem) {
+	f.outcomes, found = f.Alternatives.addTo(f.outcomes, continueAction)
+	f.collects = map[string]schemas.InputType{}
+	inputs, unknown := slices.Sorted(maps.Keys(f.Claims)), &f.outcomes[1]
 	unknown.Withdraws = inputs
 	for _, identifier := range inputs {
-		f.collects[identifier] = claimType(with.Claims[identifier])
+		f.collects[identifier] = claimType(f.Claims[identifier])
 	}
-	for i, identifier := range with.Required {
+	for i, identifier := range f.Required {
 		unknown.Establishes = append(unknown.Establishes, engine.InputFact(identifier))
-		if with.Claims[identifier] == "" {
+		if f.Claims[identifier] == "" {
 			found = append(found, problem(fmt.Sprintf("required[%d]", i), "%q is no input of claims%s", identifier, schemas.Hint(identifier, inputs)))
 		}
 	}
-	return f, found
+	return found
 }
 
 // claimType returns the type of the input for a standard claim (OpenID Connect Core section 5.1).

@@ -12,8 +12,8 @@ import (
 // begin is the outcome that leads to the first node of a sub-flow.
 const begin = "begin"
 
-func flowKind() *engine.Kind {
-	return configured(engine.Kind{
+func flowKind(d Deps) *engine.Kind {
+	return configured[subflow](d, engine.Kind{
 		Name: schemas.SubflowKind,
 		Doc: "Stands for the nodes of a sub-flow: a part that several flows can be made of, in a definition of its own " +
 			"whose flowType is SUBFLOW. Its nodes get ids such as second.ask here. What the sub-flow requires must be certain.",
@@ -23,32 +23,28 @@ func flowKind() *engine.Kind {
     "flow": {
       "type": "string", "minLength": 1, "maxLength": 64, "pattern": "^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$", "x-expect": "the handle of a sub-flow",
       "description": "The handle of the sub-flow. A stored flow keeps to the version of it that is active when the flow is stored."
-    }`,
-		newSubflow, "flow")
+    }`, "flow")
 }
 
-type flowWith struct {
+// subflow is the node before the first node of a sub-flow. It does nothing.
+type subflow struct {
+	node
 	Flow string `json:"flow"`
 }
 
 // subflowNamed returns the handle in a configuration, "" if it is invalid.
 func subflowNamed(with json.RawMessage) string {
-	var w flowWith
-	if json.Unmarshal(with, &w) != nil {
+	var x subflow
+	if json.Unmarshal(with, &x) != nil {
 		return ""
 	}
-	return w.Flow
+	return x.Flow
 }
 
-// subflow is the node before the first node of a sub-flow. It does nothing.
-type subflow struct{ node }
-
-// newSubflow declares what the sub-flow requires. The flow collects the required inputs.
-func newSubflow(_ node, c *engine.Config, _ flowWith) (engine.Executor, []schemas.Problem) {
-	x := subflow{node{
-		outcomes: []engine.Outcome{{Name: begin, Doc: "the run goes on to the first node of the sub-flow"}},
-		collects: c.Subflow.Requires.Inputs,
-	}}
+// prepare declares what the sub-flow requires. The flow collects the required inputs.
+func (x *subflow) prepare(c *engine.Config) []schemas.Problem {
+	x.outcomes = []engine.Outcome{{Name: begin, Doc: "the run goes on to the first node of the sub-flow"}}
+	x.collects = c.Subflow.Requires.Inputs
 	for _, fact := range engine.Required(c.Subflow) {
 		x.needs = append(x.needs, engine.Need{
 			AnyOf: []engine.Fact{fact}, Path: "with.flow",
@@ -56,10 +52,10 @@ func newSubflow(_ node, c *engine.Config, _ flowWith) (engine.Executor, []schema
 			Fix: "see to it on every path to this node",
 		})
 	}
-	return x, nil
+	return nil
 }
 
 // Execute implements engine.Executor.
-func (x subflow) Execute(context.Context, *engine.Visit) (*engine.Decision, error) {
+func (x *subflow) Execute(context.Context, *engine.Visit) (*engine.Decision, error) {
 	return engine.LeaveBy(begin), nil
 }

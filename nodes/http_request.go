@@ -25,8 +25,8 @@ import (
 // A query proves nothing about the user's identity. Its reply is only data for the conditions of
 // decisions.
 
-func httpRequestKind(d Deps, env environment) *engine.Kind {
-	return configured(engine.Kind{
+func httpRequestKind(d Deps) *engine.Kind {
+	return configured[httpRequest](d, engine.Kind{
 		Name: "http-request",
 		Doc: "Sends a query (mode query) or a notification (mode notify) to another service, over HTTP. " +
 			"Which services there are the operator says, in http.targets of the configuration. A query waits for the answer, " +
@@ -36,9 +36,7 @@ func httpRequestKind(d Deps, env environment) *engine.Kind {
 			{Name: successOutcome, Doc: "of a query: the service answered with 2xx, and the reply has the values that are declared"},
 			{Name: failureOutcome, Doc: "of a query: anything else, be it no answer in time, another status, or a reply of another form"},
 		},
-	}, httpRequestProperties, func(n node, c *engine.Config, with httpRequestWith) (engine.Executor, []schemas.Problem) {
-		return newHTTPRequest(n, c, with, d, env)
-	}, "target", "mode")
+	}, httpRequestProperties, "target", "mode")
 }
 
 // httpRequestProperties are the properties of the configuration.
@@ -93,7 +91,9 @@ const (
 
 const queuedOutcome = "queued"
 
-type httpRequestWith struct {
+// httpRequest has one expression for each member of its body, sorted by name.
+type httpRequest struct {
+	expressionReader
 	Target string                `json:"target"`
 	Mode   string                `json:"mode"`
 	Path   string                `json:"path,omitempty"`
@@ -102,38 +102,31 @@ type httpRequestWith struct {
 	Event  string                `json:"event,omitempty"`
 	As     string                `json:"as,omitempty"`
 	Reply  map[string]replyValue `json:"reply,omitempty"`
-}
 
-// httpRequest has one expression for each member of its body, sorted by name.
-type httpRequest struct {
-	node
-	httpRequestWith
-	expressionReader
-	id    string
 	names []string
 	keeps *engine.ServiceReply
 }
 
-func newHTTPRequest(n node, c *engine.Config, with httpRequestWith, d Deps, env environment) (engine.Executor, []schemas.Problem) {
-	e := env.with(c)
-	x := &httpRequest{httpRequestWith: with, expressionReader: newExpressionReader(c, d), id: c.Node.ID, names: slices.Sorted(maps.Keys(with.Body))}
-	found := append(x.checkMembers(), checkTarget(d.Targets, with.Target)...)
-	if fault := pathFault(with.Path); fault != "" {
+func (x *httpRequest) prepare(c *engine.Config) []schemas.Problem {
+	env := x.environment(c)
+	x.names = slices.Sorted(maps.Keys(x.Body))
+	found := append(x.checkMembers(), checkTarget(x.deps.Targets, x.Target)...)
+	if fault := pathFault(x.Path); fault != "" {
 		found = append(found, problem("path", "%s", fault))
 	}
 	for _, name := range x.names {
-		compiled, faults := compileTyped(e, c, with.Body[name], nil, notJSON)
+		compiled, faults := compileTyped(env, c, x.Body[name], nil, notJSON)
 		if compiled.allInputs {
 			faults = append(faults, fault{message: "it would send whatever people have typed; name the inputs that are to be sent"})
 		}
 		found = append(found, x.add(c, compiled, faults, schemas.MemberPath("body", name))...)
 	}
 	x.keeps = x.serviceReply(c)
-	x.outcomes, x.needs = x.modeOutcomes(n), x.requirements
+	x.outcomes = x.modeOutcomes()
 	if x.Mode == queryMode && slices.ContainsFunc(x.expressions, (*expression).ofUser) {
 		x.reveals = "what another service says of the user, by where that leads"
 	}
-	return x, found
+	return found
 }
 
 // checkTarget reports a target that is not configured. Without a server there are no targets, and
@@ -193,11 +186,11 @@ func (x *httpRequest) Waits() bool { return x.Mode == queryMode }
 func (x *httpRequest) ServiceReply() *engine.ServiceReply { return x.keeps }
 
 // modeOutcomes returns the outcomes of the mode. A failure removes an earlier reply.
-func (x *httpRequest) modeOutcomes(n node) []engine.Outcome {
+func (x *httpRequest) modeOutcomes() []engine.Outcome {
 	if x.Mode != queryMode {
-		return n.outcomes[:1]
+		return x.outcomes[:1]
 	}
-	outcomes := n.outcomes[1:]
+	outcomes := x.outcomes[1:]
 	if x.keeps != nil {
 		for i := range outcomes {
 			outcomes[i].Forgets = engine.ReplyFacts(x.keeps.Name)

@@ -299,7 +299,7 @@ func FuzzReply(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte, one, two string) {
 		const pointer = `^(/([^~/]|~[01])*)*$`
-		x := &httpRequest{httpRequestWith: httpRequestWith{Reply: map[string]replyValue{}}}
+		x := &httpRequest{Reply: map[string]replyValue{}}
 		for name, at := range map[string]string{"one": one, "two": two} {
 			if schema := schemas.MustSchema("pointer", `{"type":"string","pattern":"`+pointer+`"}`); len(schema.Check(jsonText(at))) > 0 {
 				return

@@ -173,13 +173,15 @@ type Deps struct {
 	// DecoySecret keys the passkey ids of decoys and the MACs of mailed codes. It must be the same
 	// on every instance and stay secret: with it, decoys can be distinguished from passkeys.
 	DecoySecret []byte
+
+	expressions *environment
 }
 
 // Kinds returns all kinds of nodes.
 func Kinds(d Deps) engine.Kinds {
-	env := newEnvironment()
+	d.expressions = &environment{}
 	return engine.Kinds{
-		"prompt":                promptKind(),
+		"prompt":                promptKind(d),
 		"user-resolve":          userResolveKind(d),
 		"user-create":           userCreateKind(d),
 		"passkey-register":      passkeyRegisterKind(d),
@@ -192,9 +194,9 @@ func Kinds(d Deps) engine.Kinds {
 		"recovery-code":         recoveryCodeKind(d),
 		"email-otp":             emailOTPKind(d),
 		"attributes":            attributesKind(d),
-		"http-request":          httpRequestKind(d, env),
-		"decision":              decisionKind(d, env),
-		"flow":                  flowKind(),
+		"http-request":          httpRequestKind(d),
+		"decision":              decisionKind(d),
+		"flow":                  flowKind(d),
 		"federated-oidc":        federatedOIDCKind(d),
 		"federated-link":        federatedLinkKind(d),
 		"session-check":         sessionCheckKind(d),

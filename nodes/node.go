@@ -17,13 +17,19 @@ const (
 	failureOutcome = "failure"
 )
 
-// node is what an executor declares about its node. Executors embed it.
+// node is what the executors of most kinds have in common: what they read, what they declare, and
+// the form of their question. Executors embed it; their other exported members are the configuration.
 type node struct {
+	deps     Deps
 	outcomes []engine.Outcome
 	needs    []engine.Need
 	collects map[string]schemas.InputType
 	reveals  string
+	form     form
 }
+
+// setUp sets a node up with the outcomes of its kind.
+func (n *node) setUp(d Deps, outcomes []engine.Outcome) { n.deps, n.outcomes = d, outcomes }
 
 // Outcomes implements engine.OutcomeConfigurer.
 func (n node) Outcomes() []engine.Outcome { return n.outcomes }
@@ -42,21 +48,31 @@ func (n node) has(outcome string) bool {
 	return slices.ContainsFunc(n.outcomes, func(o engine.Outcome) bool { return o.Name == outcome })
 }
 
-// configured completes a kind whose nodes have a configuration of the type T. The properties are
-// those of its JSON Schema, which has accepted the configuration that create gets. The node that
-// create gets has the outcomes of the kind, except those that only describe a choice of the author.
-func configured[T any](k engine.Kind, properties string, create func(node, *engine.Config, T) (engine.Executor, []schemas.Problem), required ...string) *engine.Kind {
+// executor is the executor of a kind with a configuration. It is decoded from the configuration and
+// set up, with the outcomes of the kind except those that only describe a choice of the author. Then
+// prepare completes it, and returns further problems of the configuration.
+type executor[T any] interface {
+	*T
+	engine.Executor
+	setUp(d Deps, outcomes []engine.Outcome)
+	prepare(c *engine.Config) []schemas.Problem
+}
+
+// configured completes a kind whose nodes have a configuration. The properties are those of its
+// JSON Schema, which accepts a configuration before it is decoded.
+func configured[T any, E executor[T]](d Deps, k engine.Kind, properties string, required ...string) *engine.Kind {
 	head := `"type": "object", "additionalProperties": false`
 	if len(required) > 0 {
 		head += `, "required": ["` + strings.Join(required, `", "`) + `"]`
 	}
 	k.With = schemas.MustSchema(k.Name, "{"+head+`, "properties": {`+properties+"}}")
 	k.New = func(c *engine.Config) (engine.Executor, []schemas.Problem) {
-		var with T
-		if err := json.Unmarshal(c.With, &with); err != nil { // the schema and T disagree
+		x := E(new(T))
+		if err := json.Unmarshal(c.With, x); err != nil { // the schema and T disagree
 			return nil, []schemas.Problem{{Message: err.Error()}}
 		}
-		return create(node{outcomes: outcomesOf(&k)}, c, with)
+		x.setUp(d, outcomesOf(&k))
+		return x, x.prepare(c)
 	}
 	return &k
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func passkeyAuthenticateKind(d Deps) *engine.Kind {
-	return configured(engine.Kind{
+	return configured[passkeyAuthenticate](d, engine.Kind{
 		Name: "passkey-authenticate",
 		Doc: "Authenticates with a passkey (WebAuthn authentication ceremony): the user that the run has identified, " +
 			"or any user with a discoverable passkey.",
@@ -22,8 +22,7 @@ func passkeyAuthenticateKind(d Deps) *engine.Kind {
     "userVerification": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the authenticator must verify who uses it, by PIN or biometrics; by default preferred. The server's policy may ask for more."},
     "mode": {"enum": ["auto", "identified", "usernameless"], "default": "auto", "description": "Whose passkey to ask for: that of the user named before (identified), or any discoverable one (usernameless). By default (auto) the first where the run has a user, else the second."},
     "mediation": {"enum": ["conditional"], "description": "conditional lets the page offer passkeys in the autofill of a username field."},`+alternativesProperty+`,
-    "label": {"type": "string", "minLength": 1, "default": "Sign in with a passkey", "description": "What the passkey button says; by default 'Sign in with a passkey'."}`,
-		d.newPasskeyAuthenticate)
+    "label": {"type": "string", "minLength": 1, "default": "Sign in with a passkey", "description": "What the passkey button says; by default 'Sign in with a passkey'."}`)
 }
 
 func passkeyAuthenticateOutcomes(userVerification string) []engine.Outcome {
@@ -37,7 +36,8 @@ func passkeyAuthenticateOutcomes(userVerification string) []engine.Outcome {
 	}
 }
 
-type passkeyAuthenticateWith struct {
+type passkeyAuthenticate struct {
+	node
 	RelyingPartyID   string       `json:"relyingPartyId,omitempty"`
 	UserVerification string       `json:"userVerification,omitempty"`
 	Mode             string       `json:"mode,omitempty"`
@@ -46,21 +46,12 @@ type passkeyAuthenticateWith struct {
 	Label            string       `json:"label,omitempty"`
 }
 
-type passkeyAuthenticate struct {
-	node
-	passkeyAuthenticateWith
-	deps Deps
-	form form
-}
-
-// newPasskeyAuthenticate requires an identified user in the mode identified.
-func (d Deps) newPasskeyAuthenticate(_ node, c *engine.Config, with passkeyAuthenticateWith) (engine.Executor, []schemas.Problem) {
+// prepare requires an identified user in the mode identified.
+func (p *passkeyAuthenticate) prepare(c *engine.Config) (found []schemas.Problem) {
 	fields := append(hiddenFields(true, credentialIDInput, clientDataInput, authenticatorDataInput, signatureInput), hiddenFields(false, userHandleInput)...)
-	p := &passkeyAuthenticate{passkeyAuthenticateWith: with, deps: d}
-	p.form = newPasskeyForm(cmp.Or(with.Label, "Sign in with a passkey"), fields, with.Alternatives.buttons())
-	outcomes, found := with.Alternatives.addTo(passkeyAuthenticateOutcomes(with.UserVerification), passkeyAction)
-	p.outcomes = outcomes
-	if with.Mode == "identified" {
+	p.form = newPasskeyForm(cmp.Or(p.Label, "Sign in with a passkey"), fields, p.Alternatives.buttons())
+	p.outcomes, found = p.Alternatives.addTo(passkeyAuthenticateOutcomes(p.UserVerification), passkeyAction)
+	if p.Mode == "identified" {
 		p.needs = []engine.Need{{
 			AnyOf: append([]engine.Fact{engine.User}, claimFacts(c)...),
 			Why:   "mode identified asks for the passkeys of a user who was named before",
@@ -68,7 +59,7 @@ func (d Deps) newPasskeyAuthenticate(_ node, c *engine.Config, with passkeyAuthe
 			Path:  "with.mode",
 		}}
 	}
-	return p, found
+	return found
 }
 
 // Execute offers request options and verifies the browser's answer. The action without a credential

@@ -12,7 +12,7 @@ import (
 )
 
 func passkeyRegisterKind(d Deps) *engine.Kind {
-	return configured(engine.Kind{
+	return configured[passkeyRegister](d, engine.Kind{
 		Name: "passkey-register",
 		Doc: "Registers a passkey for the run's user (WebAuthn registration ceremony). " +
 			"The user must be new in this run or have authenticated in it. A user who has a second factor must have used one, or a passkey, in this run: " +
@@ -27,8 +27,7 @@ func passkeyRegisterKind(d Deps) *engine.Kind {
     "authenticatorAttachment": {"enum": ["platform", "cross-platform"], "description": "Only authenticators built into the device, or only those that can be plugged into another; by default any. An answer that says otherwise is refused; one that does not say is taken."},
     "residentKey": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the browser shall make a passkey that can be used without a username; by default preferred."},
     "attestation": {"enum": ["none", "indirect", "direct", "enterprise"], "default": "none", "description": "Whether to ask the authenticator to prove its make; by default none. What it may answer is the policy of the server: passkey.attestation_formats."},`+optionalProperty+`,
-    "label": {"type": "string", "minLength": 1, "default": "Create a passkey", "description": "What the button says; by default 'Create a passkey'."}`,
-		d.newPasskeyRegister)
+    "label": {"type": "string", "minLength": 1, "default": "Create a passkey", "description": "What the button says; by default 'Create a passkey'."}`)
 }
 
 func passkeyRegisterOutcomes(userVerification string) []engine.Outcome {
@@ -59,7 +58,8 @@ func ownUserNeeds(why string) []engine.Need {
 	}
 }
 
-type passkeyRegisterWith struct {
+type passkeyRegister struct {
+	node
 	RelyingPartyID          string   `json:"relyingPartyId,omitempty"`
 	RelyingPartyName        string   `json:"relyingPartyName,omitempty"`
 	UserVerification        string   `json:"userVerification,omitempty"`
@@ -70,18 +70,11 @@ type passkeyRegisterWith struct {
 	Label                   string   `json:"label,omitempty"`
 }
 
-type passkeyRegister struct {
-	node
-	passkeyRegisterWith
-	deps Deps
-	form form
-}
-
-func (d Deps) newPasskeyRegister(_ node, _ *engine.Config, with passkeyRegisterWith) (engine.Executor, []schemas.Problem) {
+func (p *passkeyRegister) prepare(*engine.Config) []schemas.Problem {
 	fields := append(hiddenFields(true, credentialIDInput, clientDataInput, attestationInput), hiddenFields(false, credentialNameInput, attachmentInput, transportsInput)...)
-	outcomes := with.Optional.outcomes(passkeyRegisterOutcomes(with.UserVerification))
-	f := newPasskeyForm(cmp.Or(with.Label, "Create a passkey"), fields, with.Optional.buttons())
-	return &passkeyRegister{node{outcomes: outcomes}, with, d, f}, nil
+	p.form = newPasskeyForm(cmp.Or(p.Label, "Create a passkey"), fields, p.Optional.buttons())
+	p.outcomes = p.Optional.outcomes(passkeyRegisterOutcomes(p.UserVerification))
+	return nil
 }
 
 // Execute offers creation options and verifies the browser's answer. The action without a

@@ -9,7 +9,7 @@ import (
 )
 
 func passwordAuthenticateKind(d Deps) *engine.Kind {
-	return configured(engine.Kind{
+	return configured[passwordAuthenticate](d, engine.Kind{
 		Name: "password-authenticate",
 		Doc: "Authenticates the user that the run has identified with a password. It takes the password that a prompt " +
 			"just collected, or asks for it.",
@@ -27,25 +27,19 @@ func passwordAuthenticateKind(d Deps) *engine.Kind {
 		},
 	}, `
     "input": {`+identifierSchema+`, "default": "password", "description": "The identifier of the password input; by default 'password'."},
-    "label": {"type": "string", "minLength": 1, "default": "Password", "description": "The label of the input; by default 'Password'."}`,
-		d.newPasswordAuthenticate)
+    "label": {"type": "string", "minLength": 1, "default": "Password", "description": "The label of the input; by default 'Password'."}`)
 }
 
-type passwordAuthenticateWith struct {
+type passwordAuthenticate struct {
+	secretQuestion
 	Input string `json:"input,omitempty"`
 	Label string `json:"label,omitempty"`
 }
 
-type passwordAuthenticate struct{ secretQuestion }
-
-func (d Deps) newPasswordAuthenticate(n node, _ *engine.Config, with passwordAuthenticateWith) (engine.Executor, []schemas.Problem) {
-	return &passwordAuthenticate{d.newPasswordQuestion(n, with.Input, cmp.Or(with.Label, "Password"), "current-password")}, nil
-}
-
-func (d Deps) newPasswordQuestion(n node, input, label, autocomplete string) secretQuestion {
-	return d.newSecretQuestion(n, field{
-		Identifier: cmp.Or(input, "password"), Type: schemas.PasswordInput, Label: label, Autocomplete: autocomplete,
-	})
+func (p *passwordAuthenticate) prepare(*engine.Config) []schemas.Problem {
+	p.Input, p.Label = cmp.Or(p.Input, "password"), cmp.Or(p.Label, "Password")
+	p.askFor(field{Identifier: p.Input, Type: schemas.PasswordInput, Label: p.Label, Autocomplete: "current-password"})
+	return nil
 }
 
 // Execute asks for the password if there is none, and checks it.

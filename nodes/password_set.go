@@ -11,7 +11,7 @@ import (
 )
 
 func passwordSetKind(d Deps) *engine.Kind {
-	return configured(engine.Kind{
+	return configured[passwordSet](d, engine.Kind{
 		Name: "password-set",
 		Doc: "Sets the password of the run's user, who must be new in this run or have authenticated in it. " +
 			"It takes the password that a prompt just collected, or asks for it, until the server's password policy accepts it. " +
@@ -28,34 +28,30 @@ func passwordSetKind(d Deps) *engine.Kind {
       "type": "integer", "minimum": 8, "maximum": 64,
       "description": "The least number of characters; by default password.min_length of the configuration, which is 15 unless set. From 15 on it can only raise that. Below 15 it takes a second factor that was used or enrolled before in the run (NIST SP 800-63B-4 §3.1.1.2)."
     },
-    "label": {"type": "string", "minLength": 1, "default": "New password", "description": "The label of the input; by default 'New password'."}`,
-		d.newPasswordSet)
+    "label": {"type": "string", "minLength": 1, "default": "New password", "description": "The label of the input; by default 'New password'."}`)
 }
 
-type passwordSetWith struct {
+// passwordSet allows short passwords only together with a second factor: a password that is
+// sufficient for a sign-in has 15 characters (NIST SP 800-63B-4 section 3.1.1.2).
+type passwordSet struct {
+	secretQuestion
 	Input     string `json:"input,omitempty"`
 	MinLength int    `json:"minLength,omitempty"`
 	Label     string `json:"label,omitempty"`
 }
 
-type passwordSet struct {
-	secretQuestion
-	minimum int
-}
-
-// newPasswordSet allows short passwords only together with a second factor: a password that is
-// sufficient for a sign-in has 15 characters (NIST SP 800-63B-4 section 3.1.1.2).
-func (d Deps) newPasswordSet(n node, _ *engine.Config, with passwordSetWith) (engine.Executor, []schemas.Problem) {
-	q := d.newPasswordQuestion(n, with.Input, cmp.Or(with.Label, "New password"), "new-password")
-	if with.MinLength > 0 && with.MinLength < password.DefaultMinimum {
-		q.needs = []engine.Need{{
+func (p *passwordSet) prepare(*engine.Config) []schemas.Problem {
+	p.Input, p.Label = cmp.Or(p.Input, "password"), cmp.Or(p.Label, "New password")
+	p.askFor(field{Identifier: p.Input, Type: schemas.PasswordInput, Label: p.Label, Autocomplete: "new-password"})
+	if p.MinLength > 0 && p.MinLength < password.DefaultMinimum {
+		p.needs = []engine.Need{{
 			AnyOf: []engine.Fact{engine.Enrolled, engine.AMRFact("otp")},
 			Why:   fmt.Sprintf("a password of fewer than %d characters must not be all that a user signs in with", password.DefaultMinimum),
 			Fix:   fmt.Sprintf("put totp, totp-register or recovery-codes before it on every path, or raise minLength to %d", password.DefaultMinimum),
 			Path:  "with.minLength",
 		}}
 	}
-	return &passwordSet{q, with.MinLength}, nil
+	return nil
 }
 
 // Execute asks until the password is acceptable, and sets it.
@@ -68,7 +64,7 @@ func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 	if err != nil {
 		return nil, err
 	}
-	choice := password.Choice{Password: chosen, User: user, Minimum: p.minimum}
+	choice := password.Choice{Password: chosen, User: user, Minimum: p.MinLength}
 	if v.Application != nil {
 		choice.Application = v.Application.Name
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func promptKind() *engine.Kind {
-	return configured(engine.Kind{
+func promptKind(d Deps) *engine.Kind {
+	return configured[prompt](d, engine.Kind{
 		Name: "prompt",
 		Doc: "Shows a form and collects what the person enters. Its outcomes are its actions. " +
 			"An answer replaces the values of all inputs the form declares: what the action does not submit is forgotten.",
@@ -19,7 +19,7 @@ func promptKind() *engine.Kind {
 			Name: "<action>",
 			Doc:  "The person chose the action of this name. The required inputs it submits are certain afterwards.",
 		}},
-	}, promptProperties, newPrompt, "actions")
+	}, promptProperties, "actions")
 }
 
 // promptProperties are the properties of the configuration.
@@ -74,7 +74,8 @@ const promptProperties = `
       }
     }`
 
-type promptWith struct {
+type prompt struct {
+	node
 	Title   string         `json:"title,omitempty"`
 	Text    string         `json:"text,omitempty"`
 	Inputs  []field        `json:"inputs,omitempty"`
@@ -92,24 +93,19 @@ func (a promptAction) submits(identifier string) bool {
 	return a.Inputs == nil || slices.Contains(a.Inputs, identifier)
 }
 
-type prompt struct {
-	node
-	promptWith
-	form form
-}
-
-// newPrompt declares the inputs and the actions. Each action replaces the value of every input of the
+// prepare declares the inputs and the actions. Each action replaces the value of every input of the
 // form, including those it does not submit: a client that passed the prompt as A must not continue as
 // A after entering B.
-func newPrompt(_ node, _ *engine.Config, with promptWith) (engine.Executor, []schemas.Problem) {
-	found := with.compile()
-	p := &prompt{promptWith: with, form: form{title: with.Title, text: with.Text, fields: with.Inputs}}
+func (p *prompt) prepare(*engine.Config) []schemas.Problem {
+	found := p.compile()
+	p.outcomes = nil
+	p.form = form{title: p.Title, text: p.Text, fields: p.Inputs}
 	p.collects = make(map[string]schemas.InputType, len(p.Inputs))
 	declared := make([]string, len(p.Inputs))
 	for i, f := range p.Inputs {
 		declared[i], p.collects[f.Identifier] = f.Identifier, f.Type
 	}
-	for _, a := range with.Actions {
+	for _, a := range p.Actions {
 		b := button{ref: a.Ref, label: a.Label, variant: a.Variant}
 		o := engine.Outcome{Name: a.Ref, Doc: "the person chose " + a.Ref, Withdraws: declared}
 		for _, f := range p.Inputs {
@@ -123,25 +119,25 @@ func newPrompt(_ node, _ *engine.Config, with promptWith) (engine.Executor, []sc
 		p.form.buttons = append(p.form.buttons, b)
 		p.outcomes = append(p.outcomes, o)
 	}
-	return p, found
+	return found
 }
 
-func (w *promptWith) compile() []schemas.Problem {
+func (p *prompt) compile() []schemas.Problem {
 	var found []schemas.Problem
 	declared := map[string]bool{}
-	for i := range w.Inputs {
-		f, at := &w.Inputs[i], fmt.Sprintf("inputs[%d]", i)
+	for i := range p.Inputs {
+		f, at := &p.Inputs[i], fmt.Sprintf("inputs[%d]", i)
 		if declared[f.Identifier] {
 			found = append(found, problem(at+".identifier", "the form declares %q twice", f.Identifier))
 		}
 		declared[f.Identifier] = true
-		for _, p := range f.compile() {
-			p.Path = at + "." + p.Path
-			found = append(found, p)
+		for _, fault := range f.compile() {
+			fault.Path = at + "." + fault.Path
+			found = append(found, fault)
 		}
 	}
 	refs := map[string]bool{}
-	for i, a := range w.Actions {
+	for i, a := range p.Actions {
 		if refs[a.Ref] {
 			found = append(found, problem(fmt.Sprintf("actions[%d].ref", i), "the form declares %q twice", a.Ref))
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 func recoveryCodeKind(d Deps) *engine.Kind {
-	return configured(engine.Kind{
+	return configured[recoveryCode](d, engine.Kind{
 		Name: "recovery-code",
 		Doc: "Accepts one of the user's recovery codes, from a user who was identified or has authenticated in this run. " +
 			"A code is good once. Alone it authenticates, as the weakest class there is; with a password it stands for a second factor. " +
@@ -29,29 +29,23 @@ func recoveryCodeKind(d Deps) *engine.Kind {
 		},
 	}, `
     "input": {`+identifierSchema+`, "default": "recoveryCode", "description": "The identifier of the input for the code; by default 'recoveryCode'."},
-    "label": {"type": "string", "minLength": 1, "default": "Recovery code", "description": "The label of the input; by default 'Recovery code'."},`+alternativesProperty,
-		d.newRecoveryCode)
+    "label": {"type": "string", "minLength": 1, "default": "Recovery code", "description": "The label of the input; by default 'Recovery code'."},`+alternativesProperty)
 }
 
-type recoveryCodeWith struct {
+type recoveryCode struct {
+	secretQuestion
 	Input        string       `json:"input,omitempty"`
 	Label        string       `json:"label,omitempty"`
 	Alternatives alternatives `json:"alternatives,omitempty"`
 }
 
-type recoveryCode struct {
-	recoveryCodeWith
-	secretQuestion
-}
-
-func (d Deps) newRecoveryCode(n node, _ *engine.Config, with recoveryCodeWith) (engine.Executor, []schemas.Problem) {
-	q := d.newSecretQuestion(n, field{
-		Identifier: cmp.Or(with.Input, "recoveryCode"), Type: schemas.PasswordInput,
-		Label: cmp.Or(with.Label, "Recovery code"), Autocomplete: "one-time-code",
-	}, with.Alternatives.buttons()...)
-	outcomes, found := with.Alternatives.addTo(n.outcomes, submitAction)
-	q.outcomes = outcomes
-	return &recoveryCode{with, q}, found
+func (r *recoveryCode) prepare(*engine.Config) (found []schemas.Problem) {
+	r.askFor(field{
+		Identifier: cmp.Or(r.Input, "recoveryCode"), Type: schemas.PasswordInput,
+		Label: cmp.Or(r.Label, "Recovery code"), Autocomplete: "one-time-code",
+	}, r.Alternatives.buttons()...)
+	r.outcomes, found = r.Alternatives.addTo(r.outcomes, submitAction)
+	return found
 }
 
 // Execute asks for a code if there is none, and checks it.

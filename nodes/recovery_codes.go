@@ -16,7 +16,7 @@ import (
 )
 
 func recoveryCodesKind(d Deps) *engine.Kind {
-	return configured(engine.Kind{
+	return configured[recoveryCodes](d, engine.Kind{
 		Name: "recovery-codes",
 		Doc: "Gives the run's user ten recovery codes, each good once, for the day they lose everything else. They are shown this once, " +
 			"and count from when the person says that they have saved them; those from before are void then. " +
@@ -31,34 +31,28 @@ func recoveryCodesKind(d Deps) *engine.Kind {
 	}, `
     "title": {"type": "string", "minLength": 1, "default": "Save your recovery codes", "description": "The heading; by default 'Save your recovery codes'."},
     "text": {"type": "string", "minLength": 1, "description": "What the codes are for, above them."},
-    "label": {"type": "string", "minLength": 1, "default": "I have saved them", "description": "What the button says; by default 'I have saved them'."},`+optionalProperty,
-		d.newRecoveryCodes)
+    "label": {"type": "string", "minLength": 1, "default": "I have saved them", "description": "What the button says; by default 'I have saved them'."},`+optionalProperty)
 }
 
-type recoveryCodesWith struct {
+type recoveryCodes struct {
+	node
 	Title    string   `json:"title,omitempty"`
 	Text     string   `json:"text,omitempty"`
 	Label    string   `json:"label,omitempty"`
 	Optional optional `json:"optional,omitempty"`
 }
 
-type recoveryCodes struct {
-	node
-	recoveryCodesWith
-	deps Deps
-	form form
-}
-
 // savedAction is the action that activates the codes.
 const savedAction = "saved"
 
-func (d Deps) newRecoveryCodes(n node, _ *engine.Config, with recoveryCodesWith) (engine.Executor, []schemas.Problem) {
-	n.outcomes = with.Optional.outcomes(n.outcomes)
-	return &recoveryCodes{n, with, d, form{
-		title:   cmp.Or(with.Title, "Save your recovery codes"),
-		text:    cmp.Or(with.Text, "Each of these codes signs you in once if you lose your other sign-in methods. Keep them in a safe place: they are not shown again."),
-		buttons: append([]button{{ref: savedAction, label: cmp.Or(with.Label, "I have saved them")}}, with.Optional.buttons()...),
-	}}, nil
+func (r *recoveryCodes) prepare(*engine.Config) []schemas.Problem {
+	r.outcomes = r.Optional.outcomes(r.outcomes)
+	r.form = form{
+		title:   cmp.Or(r.Title, "Save your recovery codes"),
+		text:    cmp.Or(r.Text, "Each of these codes signs you in once if you lose your other sign-in methods. Keep them in a safe place: they are not shown again."),
+		buttons: append([]button{{ref: savedAction, label: cmp.Or(r.Label, "I have saved them")}}, r.Optional.buttons()...),
+	}
+	return nil
 }
 
 // Execute shows codes, and stores them once the user has saved them.

@@ -10,23 +10,19 @@ import (
 // secretQuestion is a node that asks for one secret.
 type secretQuestion struct {
 	node
-	deps  Deps
 	input string
-	form  form
 }
 
-// newSecretQuestion returns a form with the field and further buttons.
-func (d Deps) newSecretQuestion(n node, secret field, others ...button) secretQuestion {
+// askFor sets the form: the field and further buttons.
+func (q *secretQuestion) askFor(secret field, others ...button) {
 	secret.Required = true
 	for i := range others {
 		others[i].event = schemas.TriggerEvent // otherwise pages insist on the secret first
 	}
+	q.input = secret.Identifier
 	// A prompt of the flow cannot collect the input as plain text, which would be stored.
-	n.collects = map[string]schemas.InputType{secret.Identifier: secret.Type}
-	return secretQuestion{node: n, deps: d, input: secret.Identifier, form: form{
-		fields:  []field{secret},
-		buttons: append([]button{{ref: submitAction, label: "Continue"}}, others...),
-	}}
+	q.collects = map[string]schemas.InputType{secret.Identifier: secret.Type}
+	q.form = form{fields: []field{secret}, buttons: append([]button{{ref: submitAction, label: "Continue"}}, others...)}
 }
 
 // submitAction is the action that sends the secret.

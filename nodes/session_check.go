@@ -32,7 +32,7 @@ import (
 // user for proofs and end as another.
 
 func sessionCheckKind(d Deps) *engine.Kind {
-	return configured(engine.Kind{
+	return configured[sessionCheck](d, engine.Kind{
 		Name: "session-check",
 		Doc: "Signs in by the session that the browser has from an earlier sign-in, to whatever application. " +
 			"The user counts as authenticated by what they proved then, at the time they did. It asks nothing. " +
@@ -59,32 +59,26 @@ func sessionCheckKind(d Deps) *engine.Kind {
     "acr": {
       "enum": ["urn:postern:acr:vouched", "urn:postern:acr:recovery", "urn:postern:acr:otp", "urn:postern:acr:password", "urn:postern:acr:mfa", "phr", "phrh", "urn:postern:acr:mfa-phr", "urn:postern:acr:mfa-phrh"],
       "description": "The class that the session's sign-in must satisfy: urn:postern:acr:vouched is a code sent by mail, or the word of another identity provider, urn:postern:acr:recovery a recovery code, urn:postern:acr:otp a one-time code alone, urn:postern:acr:password a password, or any passkey, urn:postern:acr:mfa two factors, phr a passkey, phrh an attested one that stays in hardware, urn:postern:acr:mfa-phr and urn:postern:acr:mfa-phrh two factors, one of them such a passkey. By default urn:postern:acr:password, or the class that every other path through the flow proves, if the run could else complete with less. A class that allows this is a finding of the rule session."
-    }`,
-		d.newSessionCheck)
+    }`)
 }
 
 const activeOutcome = "active"
 
-type sessionCheckWith struct {
+type sessionCheck struct {
+	node
 	Methods []string `json:"methods,omitempty"`
 	ACR     string   `json:"acr,omitempty"`
+
+	methods []string // the session must contain all of them
+	acr     string   // the class that the session must satisfy
 }
 
-type sessionCheck struct {
-	methods  []string // the session must contain all of them
-	acr      string   // the class that the session must satisfy
-	explicit bool     // the configuration sets the class
-	users    Store
-	base     []engine.Outcome // without what a session has proved
-}
-
-// newSessionCheck requires what the configuration and the flow's guarantees require. Without a
-// configured class that is a password until RequireClass adds what the other paths prove.
-func (d Deps) newSessionCheck(n node, c *engine.Config, with sessionCheckWith) (engine.Executor, []schemas.Problem) {
-	return &sessionCheck{
-		methods: slices.Concat(with.Methods, c.Guarantees.Methods()), explicit: with.ACR != "",
-		acr: schemas.CombineACRs(cmp.Or(with.ACR, schemas.ACRPassword), c.Guarantees.Class()), users: d.Store, base: n.outcomes,
-	}, nil
+// prepare requires what the configuration and the flow's guarantees require. Without a configured
+// class that is a password until RequireClass adds what the other paths prove.
+func (c *sessionCheck) prepare(config *engine.Config) []schemas.Problem {
+	c.methods = slices.Concat(c.Methods, config.Guarantees.Methods())
+	c.acr = schemas.CombineACRs(cmp.Or(c.ACR, schemas.ACRPassword), config.Guarantees.Class())
+	return nil
 }
 
 // ResumedOutcome returns the outcome that continues an earlier sign-in.
@@ -92,7 +86,7 @@ func (c *sessionCheck) ResumedOutcome() string { return activeOutcome }
 
 // RequireClass adds the class that the other paths prove, unless `acr` sets the class.
 func (c *sessionCheck) RequireClass(class string) engine.Executor {
-	if c.explicit {
+	if c.ACR != "" {
 		return c
 	}
 	demanding := *c
@@ -102,7 +96,7 @@ func (c *sessionCheck) RequireClass(class string) engine.Executor {
 
 // Outcomes establishes what an accepted session has proved.
 func (c *sessionCheck) Outcomes() []engine.Outcome {
-	outcomes := slices.Clone(c.base)
+	outcomes := slices.Clone(c.outcomes)
 	for _, method := range c.methods {
 		outcomes[0].Establishes = append(outcomes[0].Establishes, engine.AMRFact(method))
 	}
@@ -116,7 +110,7 @@ func (c *sessionCheck) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 	if s == nil || !c.isAcceptable(s, v) {
 		return engine.LeaveBy("none"), nil
 	}
-	user, err := c.users.User(ctx, s.UserID)
+	user, err := c.deps.Store.User(ctx, s.UserID)
 	switch {
 	case schemas.HasCode(err, schemas.CodeUserNotFound):
 		return engine.LeaveBy("none"), nil

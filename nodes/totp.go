@@ -11,7 +11,7 @@ import (
 )
 
 func totpKind(d Deps) *engine.Kind {
-	return configured(engine.Kind{
+	return configured[totpAuthenticate](d, engine.Kind{
 		Name: "totp",
 		Doc: "Asks for a code of the user's authenticator app (RFC 6238), as a second factor of a user who has authenticated in this run. " +
 			"Each code is valid once. With alone: true the code is the only proof of a user who was only identified: " +
@@ -29,44 +29,38 @@ func totpKind(d Deps) *engine.Kind {
 	}, `
     "alone": {"type": "boolean", "default": false, "description": "Whether a code may be the only proof of a user who was only identified. The outcome none then does not exist, so the node does not reveal whether the user exists or has an app."},
     "input": {`+identifierSchema+`, "default": "otp", "description": "The identifier of the input for the code; by default 'otp'. A code that a prompt has just collected is taken."},
-    "label": {"type": "string", "minLength": 1, "default": "Code of your authenticator app", "description": "The label of the input; by default 'Code of your authenticator app'."},`+alternativesProperty,
-		d.newTOTP)
+    "label": {"type": "string", "minLength": 1, "default": "Code of your authenticator app", "description": "The label of the input; by default 'Code of your authenticator app'."},`+alternativesProperty)
 }
 
-type totpWith struct {
+// totpAuthenticate requires that a second factor follows a first. The outcome none reveals something
+// about the user, but only after authentication; where a code stands alone the outcome does not exist.
+type totpAuthenticate struct {
+	secretQuestion
 	Alone        bool         `json:"alone,omitempty"`
 	Input        string       `json:"input,omitempty"`
 	Label        string       `json:"label,omitempty"`
 	Alternatives alternatives `json:"alternatives,omitempty"`
 }
 
-type totpAuthenticate struct {
-	totpWith
-	secretQuestion
-}
-
-// newTOTP requires that a second factor follows a first. The outcome none reveals something about
-// the user, but only after authentication; where a code stands alone the outcome does not exist.
-func (d Deps) newTOTP(n node, _ *engine.Config, with totpWith) (engine.Executor, []schemas.Problem) {
-	q := d.newCodeQuestion(n, with.Input, with.Label, with.Alternatives.buttons()...)
-	outcomes, found := with.Alternatives.addTo(n.outcomes, submitAction)
-	q.outcomes = outcomes
-	if with.Alone {
-		q.outcomes = slices.DeleteFunc(outcomes, func(o engine.Outcome) bool { return o.Name == "none" })
-		return &totpAuthenticate{with, q}, found
+func (t *totpAuthenticate) prepare(*engine.Config) (found []schemas.Problem) {
+	t.askCode(t.Input, t.Label, t.Alternatives.buttons()...)
+	t.outcomes, found = t.Alternatives.addTo(t.outcomes, submitAction)
+	if t.Alone {
+		t.outcomes = slices.DeleteFunc(t.outcomes, func(o engine.Outcome) bool { return o.Name == "none" })
+		return found
 	}
-	q.reveals = "whether the user has an authenticator app; set alone: true, which does not"
-	q.needs = []engine.Need{{
+	t.reveals = "whether the user has an authenticator app; set alone: true, which does not"
+	t.needs = []engine.Need{{
 		AnyOf: []engine.Fact{engine.Authenticated},
 		Why:   "a code is a second factor, and the node would reveal whether an unauthenticated user has an app",
 		Fix:   "put a node that authenticates, such as password-authenticate, before it, or set alone: true to let a code alone do",
 	}}
-	return &totpAuthenticate{with, q}, found
+	return found
 }
 
-// newCodeQuestion asks for a code of an authenticator app.
-func (d Deps) newCodeQuestion(n node, input, label string, others ...button) secretQuestion {
-	return d.newSecretQuestion(n, field{
+// askCode asks for a code of an authenticator app.
+func (q *secretQuestion) askCode(input, label string, others ...button) {
+	q.askFor(field{
 		Identifier: cmp.Or(input, "otp"), Type: schemas.OTPInput,
 		Label: cmp.Or(label, "Code of your authenticator app"), Autocomplete: "one-time-code",
 	}, others...)

@@ -11,7 +11,7 @@ import (
 )
 
 func totpRegisterKind(d Deps) *engine.Kind {
-	return configured(engine.Kind{
+	return configured[totpRegister](d, engine.Kind{
 		Name: "totp-register",
 		Doc: "Gives the run's user an authenticator app (RFC 6238): shows its key as a QR code and as text, and takes the first " +
 			"code for a proof that the app has it. The user must be new in this run or have authenticated in it. " +
@@ -32,11 +32,11 @@ func totpRegisterKind(d Deps) *engine.Kind {
     "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "How many digits codes have; by default 6, which every app knows."},
     "input": {`+identifierSchema+`, "default": "otp", "description": "The identifier of the input for the first code; by default 'otp'."},
     "title": {"type": "string", "minLength": 1, "default": "Set up an authenticator app", "description": "The heading; by default 'Set up an authenticator app'."},
-    "text": {"type": "string", "minLength": 1, "description": "What the person is to do, above the QR code."},`+optionalProperty,
-		d.newTOTPRegister)
+    "text": {"type": "string", "minLength": 1, "description": "What the person is to do, above the QR code."},`+optionalProperty)
 }
 
-type totpRegisterWith struct {
+type totpRegister struct {
+	secretQuestion
 	Issuer    string   `json:"issuer,omitempty"`
 	Algorithm string   `json:"algorithm,omitempty"`
 	Digits    int      `json:"digits,omitempty"`
@@ -46,17 +46,12 @@ type totpRegisterWith struct {
 	Optional  optional `json:"optional,omitempty"`
 }
 
-type totpRegister struct {
-	totpRegisterWith
-	secretQuestion
-}
-
-func (d Deps) newTOTPRegister(n node, _ *engine.Config, with totpRegisterWith) (engine.Executor, []schemas.Problem) {
-	q := d.newCodeQuestion(n, with.Input, "", with.Optional.buttons()...)
-	q.form.title = cmp.Or(with.Title, "Set up an authenticator app")
-	q.form.text = cmp.Or(with.Text, "Scan this with your authenticator app, or type the key into it. Then enter the code that it shows.")
-	q.outcomes = with.Optional.outcomes(n.outcomes)
-	return &totpRegister{with, q}, nil
+func (t *totpRegister) prepare(*engine.Config) []schemas.Problem {
+	t.askCode(t.Input, "", t.Optional.buttons()...)
+	t.form.title = cmp.Or(t.Title, "Set up an authenticator app")
+	t.form.text = cmp.Or(t.Text, "Scan this with your authenticator app, or type the key into it. Then enter the code that it shows.")
+	t.outcomes = t.Optional.outcomes(t.outcomes)
+	return nil
 }
 
 // Execute offers a key until its first code arrives.

@@ -12,7 +12,7 @@ import (
 )
 
 func userCreateKind(d Deps) *engine.Kind {
-	return configured(engine.Kind{
+	return configured[userCreate](d, engine.Kind{
 		Name: "user-create",
 		Doc: "Makes a user out of collected inputs. The user is stored together with the first thing that " +
 			"concerns it, or when the run completes: an abandoned registration leaves nothing behind.",
@@ -35,21 +35,16 @@ func userCreateKind(d Deps) *engine.Kind {
     "identifiedBy": {
       "enum": ["username", "email"],
       "description": "The attribute that the user must have, to be found by; by default username or email, whichever there is."
-    }`,
-		d.newUserCreate)
-}
-
-type userCreateWith struct {
-	Type         string            `json:"type,omitempty"`
-	OUID         string            `json:"ouId,omitempty"`
-	Attributes   map[string]string `json:"attributes,omitempty"`
-	IdentifiedBy string            `json:"identifiedBy,omitempty"`
+    }`)
 }
 
 type userCreate struct {
 	node
-	userCreateWith
-	deps Deps
+	Type         string            `json:"type,omitempty"`
+	OUID         string            `json:"ouId,omitempty"`
+	Attributes   map[string]string `json:"attributes,omitempty"`
+	IdentifiedBy string            `json:"identifiedBy,omitempty"`
+
 	// from is Attributes or its default.
 	from map[string]string
 	// identifying lists the attributes that identify a user, who must have at least one.
@@ -57,35 +52,34 @@ type userCreate struct {
 	types       map[string]schemas.InputType
 }
 
-func (d Deps) newUserCreate(n node, c *engine.Config, with userCreateWith) (engine.Executor, []schemas.Problem) {
-	u := &userCreate{userCreateWith: with, deps: d, from: with.Attributes, types: c.Inputs}
+func (u *userCreate) prepare(c *engine.Config) (found []schemas.Problem) {
+	u.from, u.types = u.Attributes, c.Inputs
 	if u.from == nil {
 		u.from = defaultAttributes(c)
 	}
-	var found []schemas.Problem
-	for _, attribute := range slices.Sorted(maps.Keys(with.Attributes)) {
+	for _, attribute := range slices.Sorted(maps.Keys(u.Attributes)) {
 		path := schemas.JoinPath("attributes", attribute)
 		if attestedAttribute(attribute) {
 			found = append(found, problem(path, "users cannot verify their own address: %s is set by a node that verifies it", attribute))
 		}
-		found = append(found, checkInput(c, path, with.Attributes[attribute])...)
+		found = append(found, checkInput(c, path, u.Attributes[attribute])...)
 	}
 	identifiers := "a username or an email address"
 	u.identifying = schemas.IdentifyingAttributes()
-	if with.IdentifiedBy != "" {
-		u.identifying, identifiers = []string{with.IdentifiedBy}, "the attribute "+with.IdentifiedBy
+	if u.IdentifiedBy != "" {
+		u.identifying, identifiers = []string{u.IdentifiedBy}, "the attribute "+u.IdentifiedBy
 	}
 	u.identifying = slices.DeleteFunc(u.identifying, func(a string) bool { return u.from[a] == "" })
 	if len(u.identifying) == 0 && !c.Partial {
 		found = append(found, problem("", "a user without %s could never be found again; "+
 			"collect it in a prompt before this node, or name its input under attributes", identifiers))
 	}
-	u.needs, u.outcomes = u.requirements(), n.outcomes
+	u.needs = u.requirements()
 	u.reveals = "which names and addresses are taken; no flow that makes users can keep it from those who sign up"
 	if input := u.from["username"]; input != "" { // a user with a username can be found again
 		u.outcomes[0].EstablishesGiven = map[engine.Fact][]engine.Fact{engine.InputFact(input): {engine.Findable}}
 	}
-	return u, found
+	return found
 }
 
 // defaultAttributes maps the inputs that are named like profile attributes.

@@ -8,7 +8,7 @@ import (
 )
 
 func userResolveKind(d Deps) *engine.Kind {
-	return configured(engine.Kind{
+	return configured[userResolve](d, engine.Kind{
 		Name: "user-resolve",
 		Doc: "Finds the user that a collected input identifies. The user is only identified: " +
 			"another person may have entered the name.",
@@ -26,47 +26,40 @@ func userResolveKind(d Deps) *engine.Kind {
     "conceal": {
       "type": "boolean",
       "default": false, "description": "Whether to keep from the client that there is no such user. Both outcomes must then lead to the same node, and everything after carries on as if there were one."
-    }`,
-		d.newUserResolve, "by", "from")
+    }`, "by", "from")
 }
 
-type userResolveWith struct {
+type userResolve struct {
+	node
 	By      []string `json:"by"`
 	From    string   `json:"from"`
 	Conceal bool     `json:"conceal,omitempty"`
 }
 
-type userResolve struct {
-	node
-	userResolveWith
-	users Store
-}
-
-// newUserResolve declares which input identified the user, and that the outcome reveals whether the
-// user exists. If that is concealed, the run continues without a user as if there were one.
-func (d Deps) newUserResolve(n node, c *engine.Config, with userResolveWith) (engine.Executor, []schemas.Problem) {
-	r := &userResolve{userResolveWith: with, users: d.Store}
+// prepare declares which input identified the user, and that the outcome reveals whether the user
+// exists. If that is concealed, the run continues without a user as if there were one.
+func (r *userResolve) prepare(c *engine.Config) []schemas.Problem {
+	found := checkInput(c, "from", r.From)
 	r.needs = []engine.Need{{
-		AnyOf: []engine.Fact{engine.InputFact(with.From)},
+		AnyOf: []engine.Fact{engine.InputFact(r.From)},
 		Why:   "without it there is no user to look for",
 		Fix:   "lead only actions here that submit the input, and make it required in its prompt",
 		Path:  "with.from",
 	}}
-	r.outcomes = n.outcomes
 	for i := range r.outcomes {
-		if r.outcomes[i].Name == "found" || with.Conceal {
-			r.outcomes[i].Establishes = append(r.outcomes[i].Establishes, engine.ClaimFact(with.From))
+		if r.outcomes[i].Name == "found" || r.Conceal {
+			r.outcomes[i].Establishes = append(r.outcomes[i].Establishes, engine.ClaimFact(r.From))
 		}
 	}
-	found, next := checkInput(c, "from", with.From), c.Node.Next
-	if !with.Conceal {
+	next := c.Node.Next
+	if !r.Conceal {
 		r.reveals = "whether the name is found; set conceal: true and lead both outcomes to one node"
 	} else if next.By != nil && next.By["found"] != next.By["missing"] {
 		found = append(found, problem("conceal", "conceal hides whether the user exists, "+
 			"but found leads to %q and missing to %q; lead both to one node, or leave conceal out",
 			next.By["found"], next.By["missing"]))
 	}
-	return r, found
+	return found
 }
 
 // Execute looks the user up.
@@ -96,7 +89,7 @@ func (r *userResolve) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 func (r *userResolve) find(ctx context.Context, userType, name string) (*schemas.User, error) {
 	var found *schemas.User
 	for _, attribute := range r.By {
-		user, err := r.users.UserByAttribute(ctx, userType, attribute, name)
+		user, err := r.deps.Store.UserByAttribute(ctx, userType, attribute, name)
 		switch {
 		case schemas.HasCode(err, schemas.CodeUserNotFound):
 		case err != nil:
