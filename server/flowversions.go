@@ -7,6 +7,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -21,26 +22,22 @@ type versionInfo struct {
 
 // flowVersions handles GET /flows/{id}/versions, newest first.
 func (s *server) flowVersions(w http.ResponseWriter, r *http.Request, c *caller) error {
-	page, err := partQuery(r)
+	q, err := partQuery(r)
 	if err != nil {
 		return err
 	}
-	flow, err := s.Directory.Flows.Get(r.Context(), c.Call, pathID(r))
-	if err != nil {
-		return err
-	}
-	found, err := s.Directory.FlowVersions(r.Context(), c.Call, flow.ID, page)
-	if err != nil {
-		return err
-	}
-	versions := make([]any, len(found))
-	for i, v := range found {
-		versions[i] = versionInfo{v.Version, v.Handle, v.Name, v.CreatedAt, v.Active}
-	}
-	total := flow.Value.(*schemas.Flow).ActiveVersion // versions count from 1, and the newest is active
-	return writeJSON(w, http.StatusOK, listing{
-		total: total, start: page.Offset + 1, plural: "versions", items: versions,
-		links: s.links(r.URL.Path, page, len(found), "", page.Offset+len(found) < total),
+	return s.writeList(w, r.URL.Path, "versions", q, func(q directory.Query) (*directory.Page, error) {
+		flow, err := s.Directory.Flows.Get(r.Context(), c.Call, pathID(r))
+		if err != nil {
+			return nil, err
+		}
+		// Versions count from 1, and the newest is active.
+		page := &directory.Page{Total: flow.Value.(*schemas.Flow).ActiveVersion}
+		found, err := s.Directory.FlowVersions(r.Context(), c.Call, flow.ID, q)
+		for _, v := range found {
+			page.Items = append(page.Items, directory.Item{Value: versionInfo{v.Version, v.Handle, v.Name, v.CreatedAt, v.Active}})
+		}
+		return page, err
 	})
 }
 

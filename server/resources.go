@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -63,24 +64,22 @@ func answerGet(w http.ResponseWriter, r *http.Request, item *directory.Item) err
 	return nil
 }
 
-// replace handles PUT /users/{id} and the like.
-func (h nounHandlers) replace(w http.ResponseWriter, r *http.Request, c *caller) error {
-	d, err := h.read(w, r, jsonType, yamlType)
-	if err != nil {
-		return err
+// change returns the handler of PUT or PATCH /users/{id} and the like, whose body has one of the media
+// types.
+func (h nounHandlers) change(apply func(ctx context.Context, c directory.Call, id, match string, d *schemas.Document) (*directory.Item, error), types ...string) handler {
+	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
+		d, err := h.read(w, r, types...)
+		if err != nil {
+			return err
+		}
+		item, err := apply(r.Context(), c.Call, pathID(r), ifMatch(r), d)
+		return writeItemResult(w, r, item, err)
 	}
-	item, err := h.resource.Replace(r.Context(), c.Call, pathID(r), ifMatch(r), d)
-	return writeItemResult(w, r, item, err)
 }
 
-// patch handles PATCH /users/{id} and the like: a JSON Merge Patch (RFC 7396).
-func (h nounHandlers) patch(w http.ResponseWriter, r *http.Request, c *caller) error {
-	d, err := h.read(w, r, jsonType, mergePatchType)
-	if err != nil {
-		return err
-	}
-	item, err := directory.Patch(r.Context(), h.resource, c.Call, pathID(r), ifMatch(r), d)
-	return writeItemResult(w, r, item, err)
+// mergePatch applies a JSON Merge Patch (RFC 7396).
+func (h nounHandlers) mergePatch(ctx context.Context, c directory.Call, id, match string, d *schemas.Document) (*directory.Item, error) {
+	return directory.Patch(ctx, h.resource, c, id, match, d)
 }
 
 // delete handles DELETE /users/{id} and the like.

@@ -10,6 +10,7 @@ import (
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/oauth"
 )
 
 // handler answers a request, or returns an error and has written nothing. The caller is nil if the
@@ -44,7 +45,9 @@ func (s *server) endpoints() []endpoint {
 		{"GET", "/health/readiness", nothing, open(s.readiness), noOrigins},
 	}
 	list = append(list, s.oauthEndpoints()...)
-	list = append(list, s.toolEndpoints()...)
+	if s.Tools != nil {
+		list = append(list, endpoint{"POST", oauth.ToolsPath, toolToken, s.useTools, toolOrigins})
+	}
 	if s.Directory == nil {
 		return list
 	}
@@ -86,8 +89,8 @@ func (s *server) nounEndpoints(of directory.Resource) []endpoint {
 		{"GET", n.Path, look, h.list, configuredOrigins},
 		{"POST", n.Path, change, h.create, configuredOrigins},
 		{"GET", n.Path + "/{id}", look, h.get, configuredOrigins},
-		{"PUT", n.Path + "/{id}", change, h.replace, configuredOrigins},
-		{"PATCH", n.Path + "/{id}", change, h.patch, configuredOrigins},
+		{"PUT", n.Path + "/{id}", change, h.change(of.Replace, jsonType, yamlType), configuredOrigins},
+		{"PATCH", n.Path + "/{id}", change, h.change(h.mergePatch, jsonType, mergePatchType), configuredOrigins},
 		{"DELETE", n.Path + "/{id}", change, h.delete, configuredOrigins},
 	}
 }

@@ -22,21 +22,13 @@ type Tools interface {
 // codeHostNotAllowed is the code of a request to the tools with an unknown host name.
 const codeHostNotAllowed = "host_not_allowed"
 
-// toolEndpoints returns the endpoint of the tools. A caller without access learns that first, for
-// every method: the reply describes where to get a token.
-func (s *server) toolEndpoints() []endpoint {
-	if s.Tools == nil {
-		return nil
-	}
-	return []endpoint{{"POST", oauth.ToolsPath, toolToken, s.useTools, toolOrigins}}
-}
-
 // useTools handles POST /mcp.
 func (s *server) useTools(w http.ResponseWriter, r *http.Request, c *caller) error {
 	return s.Tools.Serve(w, r, c.Call)
 }
 
-// refuseMethod returns the error of a method that a resource does not have.
+// refuseMethod returns the error of a method that a resource does not have. A caller without access
+// to the tools learns that first, for every method: the reply describes where to get a token.
 func (at *resource) refuseMethod(r *http.Request) error {
 	if at.origins == toolOrigins {
 		if _, err := at.admit(r, toolToken); err != nil {

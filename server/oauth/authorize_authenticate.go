@@ -31,37 +31,27 @@ func (p *Provider) authenticate(w http.ResponseWriter, r *http.Request, a *autho
 		return "", err
 	}
 	step, err := p.Runs.Begin(r.Context(), req.ApplicationID, schemas.Authentication, nil, run)
+	if schemas.HasClass(err, schemas.Invalid) || schemas.HasClass(err, schemas.NotFound) { // an administrator must fix it
+		return "", errorf(codeServerError, "the sign-in cannot begin: %s", schemas.AsError(err).Description.DefaultValue)
+	}
 	if err != nil {
-		return "", explainBegin(err)
+		return "", err
 	}
 	switch {
 	// A run that waits for another provider has a redirectURL too; the pages follow it, because the
 	// answer returns to them.
 	case step.FlowStatus == schemas.Complete, step.FlowStatus == schemas.Failed && step.Data.RedirectURL != "":
 		return "", nil
+	case step.FlowStatus == schemas.Failed && step.Error == nil:
+		return "", errorf(codeAccessDenied, "the sign-in failed: the flow ended in an error")
 	case step.FlowStatus == schemas.Failed:
-		return "", errorf(codeAccessDenied, "the sign-in failed: %s", failureOf(step))
+		return "", errorf(codeAccessDenied, "the sign-in failed: %s", step.Error.Description.DefaultValue)
 	case silent && step.Data.AdditionalData[schemas.ConsentData] != "":
 		return "", errorf(codeConsentRequired, "the person is signed in, but has not agreed to all that the client asks for")
 	case silent:
 		return "", errorf(codeLoginRequired, "the person is signed in, but not so that it does for this application: they have to sign in again")
 	}
 	return p.hostedPageURL(req, step.ExecutionID, a.form.Get("ui_locales")), nil
-}
-
-// explainBegin reports to the client a fault that an administrator must fix.
-func explainBegin(err error) error {
-	if e := schemas.AsError(err); e.Class == schemas.Invalid || e.Class == schemas.NotFound {
-		return errorf(codeServerError, "the sign-in cannot begin: %s", e.Description.DefaultValue)
-	}
-	return err
-}
-
-func failureOf(step *schemas.Step) string {
-	if step.Error == nil {
-		return "the flow ended in an error"
-	}
-	return step.Error.Description.DefaultValue
 }
 
 // hostedPageURL returns the page on which the user continues the run. The address states once that

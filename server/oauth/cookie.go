@@ -2,7 +2,6 @@ package oauth
 
 import (
 	"bytes"
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -96,11 +95,6 @@ func (p *Provider) signIn(w http.ResponseWriter, r *http.Request, sessionID stri
 		http.SetCookie(w, p.cookie(sessionCookie, value))
 	}
 	return err
-}
-
-// isSessionLive reports whether a session has not ended.
-func (p *Provider) isSessionLive(ctx context.Context, sessionID string) (bool, error) {
-	return p.Store.TokenLive(ctx, schemas.TokenRef{Session: sessionID})
 }
 
 // BindRun adds to the request of a run of POST /flow/execute what binds it to an authorization

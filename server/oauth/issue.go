@@ -25,7 +25,7 @@ type subject struct {
 // users are deleted, and sessions end.
 func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFamily, form url.Values) (*subject, error) {
 	s := &subject{client: c, family: f}
-	live, err := p.isSessionLive(ctx, f.Grant.SessionID)
+	live, err := p.Store.TokenLive(ctx, schemas.TokenRef{Session: f.Grant.SessionID})
 	if err != nil {
 		return nil, err
 	}

@@ -49,21 +49,15 @@ func New(o Options) *Provider {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	p := &Provider{Options: o, unknownClient: newUnknownClient()}
+	p := &Provider{Options: o, unknownClient: &schemas.Application{}}
+	hash := make([]byte, 32)
+	rand.Read(hash) // never fails
+	p.unknownClient.InboundAuthConfig = []schemas.InboundAuth{{Config: schemas.OAuthProfile{TokenEndpointAuthMethod: schemas.AuthMethodBasic, SecretHash: hash}}}
 	p.keys.Fetch = o.FetchKeys
 	p.metadata = p.newMetadata()
 	p.protocol = op.RegisterServer(&libraryServer{provider: p}, op.Endpoints{Token: op.NewEndpoint(TokenPath)},
 		op.WithServerCORSOptions(nil)) // the HTTP server handles origins
 	return p
-}
-
-// newUnknownClient returns a client with a random secret.
-func newUnknownClient() *schemas.Application {
-	hash := make([]byte, 32)
-	rand.Read(hash) // never fails
-	return &schemas.Application{InboundAuthConfig: []schemas.InboundAuth{{Config: schemas.OAuthProfile{
-		TokenEndpointAuthMethod: schemas.AuthMethodBasic, SecretHash: hash,
-	}}}}
 }
 
 // now returns the current time with the precision of the stores.

@@ -57,7 +57,7 @@ func originOf(uri string) string {
 // redirector with the name of this server (RFC 9700 §4.11.2), so only users who have consented to
 // the client are redirected. A program on the user's device cannot be mistaken for a web page.
 func (p *Provider) servesUsers(r *http.Request, c *client, to string) (bool, error) {
-	if c.IsTrusted() || originOf(to) == "" || isLoopback(to) {
+	if _, isLoopback := withoutPort(to); c.IsTrusted() || originOf(to) == "" || isLoopback {
 		return true, nil
 	}
 	expiry, err := p.Clients.ClientExpiry(r.Context(), c.ClientID)
@@ -70,9 +70,4 @@ func (p *Provider) servesUsers(r *http.Request, c *client, to string) (bool, err
 	}
 	consent, err := p.Store.Consent(r.Context(), session.UserID, c.ID)
 	return consent != nil, err
-}
-
-func isLoopback(uri string) bool {
-	_, ok := withoutPort(uri)
-	return ok
 }

@@ -66,7 +66,7 @@ func (p *Provider) checkResource(ctx context.Context, resource string) error {
 	if err != nil || !u.IsAbs() || u.Fragment != "" || u.RawFragment != "" || resource[len(resource)-1] == '#' {
 		return errorf(codeInvalidTarget, "expected as resource an absolute URI without a fragment (RFC 8707 section 2)")
 	}
-	if resource == p.Issuer || resource == p.Issuer+ToolsPath {
+	if p.isOwnAudience(resource) {
 		return nil
 	}
 	known, err := p.Clients.IsResource(ctx, resource)
@@ -77,4 +77,9 @@ func (p *Provider) checkResource(ctx context.Context, resource string) error {
 		return errorf(codeInvalidTarget, "the resource is unknown here: expected %s, %s, or the identifier of a resource server", p.Issuer, p.Issuer+ToolsPath)
 	}
 	return nil
+}
+
+// isOwnAudience reports whether an audience is this server: its API, or the tools.
+func (p *Provider) isOwnAudience(audience string) bool {
+	return audience == p.Issuer || audience == p.Issuer+ToolsPath
 }

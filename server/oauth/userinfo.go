@@ -27,7 +27,8 @@ func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "expected an access token that speaks for a user")
 	case !slices.Contains(claims.Scope, openidScope):
 		return errToken(http.StatusForbidden, codeInsufficientScope, "the token lacks the scope openid")
-	case !p.isForUs(claims):
+	// Another resource server must not learn more about the user from its token (RFC 9068 §4).
+	case !slices.ContainsFunc(claims.Audience, func(audience string) bool { return audience == claims.ClientID || p.isOwnAudience(audience) }):
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "the token is for another resource server: "+
 			"get one that names no resource, or %s (RFC 8707)", p.Issuer)
 	}
@@ -41,14 +42,6 @@ func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
 	reported := profile(user, claims.Scope)
 	reported["sub"] = user.ID
 	return writeReply(w, reported)
-}
-
-// isForUs reports whether a token may be used here. A token for another resource server (RFC 8707
-// §2) is rejected: that server must not learn more about the user from it (RFC 9068 §4).
-func (p *Provider) isForUs(claims *token.Claims) bool {
-	return slices.ContainsFunc(claims.Audience, func(audience string) bool {
-		return audience == claims.ClientID || audience == p.Issuer || audience == p.Issuer+ToolsPath
-	})
 }
 
 // bearer returns the token of a request: RFC 6750 §2.1 and §2.2. A token in the query would end
