@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"strings"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -18,46 +18,67 @@ var (
 	selectIdentityProvider = selectFields(identityProviderFields().columns(), "identity_providers WHERE handle = ?")
 )
 
-func selectFields(columns []string, from string) query {
-	return query("SELECT " + strings.Join(columns, ", ") + " FROM " + from)
+func selectFields(columns []string, from string) string {
+	return "SELECT " + strings.Join(columns, ", ") + " FROM " + from
 }
 
 // Application returns the application as a sign-in needs it: without its OAuth
 // configuration, but with the client id. An unknown one is
 // application_not_found, Class NotFound.
 func (s *Store) Application(ctx context.Context, id string) (*schemas.Application, error) {
-	if !isStorable(id) {
-		return nil, errNoApplication(id)
-	}
-	return readApplication(s.row(ctx, selectApplication, id), applicationFields().scan, errNoApplication(id))
+	return readOne(s.row(ctx, selectApplication, id), applicationFields().scan, func() error { return errNoApplication(id) })
 }
 
 // ApplicationByClientID returns the application that is the OAuth client, with its
 // OAuth configuration. An unknown one is application_not_found, Class NotFound.
 func (s *Store) ApplicationByClientID(ctx context.Context, clientID string) (*schemas.Application, error) {
-	if !isStorable(clientID) {
-		return nil, errNoClient(clientID)
-	}
-	return readApplication(s.row(ctx, selectApplicationByClient, clientID), scanApplication, errNoClient(clientID))
+	return readOne(s.row(ctx, selectApplicationByClient, clientID), scanApplication, func() error { return errNoClient(clientID) })
 }
 
 func errNoClient(clientID string) error {
 	return schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "There is no application with the client id %.64q.", clientID)
 }
 
-// readApplication reads the one application of a row, or returns unknown.
-func readApplication(row scanner, scan func(scanner, *schemas.Application) error, unknown error) (*schemas.Application, error) {
-	var a schemas.Application
-	err := scan(row, &a)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, unknown
-	}
-	if err != nil {
-		return nil, fmt.Errorf("store: reading an application: %w", err)
-	}
-	return &a, nil
-}
-
 func errNoApplication(id string) error {
 	return schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "There is no application with the id %.64q.", id)
+}
+
+const selectClientRevision = `SELECT id, updated_at FROM applications WHERE client_id = ?`
+
+// ClientRevision identifies the state of the application that is the OAuth client: its ID and
+// the time of its last change. If both are unchanged, so is the result of
+// ApplicationByClientID. Errors are the same as of that method.
+func (s *Store) ClientRevision(ctx context.Context, clientID string) (id string, updated time.Time, err error) {
+	err = s.row(ctx, selectClientRevision, clientID).Scan(&id, (*microTime)(&updated))
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", time.Time{}, errNoClient(clientID)
+	}
+	return id, updated, err
+}
+
+const selectOwnNames = `SELECT name FROM applications WHERE registration = ''`
+
+// OwnApplicationNames returns the names of the applications that administrators made.
+func (s *Store) OwnApplicationNames(ctx context.Context) ([]string, error) {
+	return readAll(ctx, s, scanValue[string], selectOwnNames)
+}
+
+const selectRedirects = `SELECT redirect_uris, registration = '' OR verified FROM oauth_profiles
+	JOIN applications ON id = application_id WHERE redirect_uris IS NOT NULL`
+
+// RedirectURIs returns the registered redirect URIs of all clients: those of trusted clients
+// and those of all others.
+func (s *Store) RedirectURIs(ctx context.Context) (vouched, others []string, err error) {
+	err = rows(ctx, s, func(row scanner) error {
+		var registered lines
+		var isVouched bool
+		err := row.Scan(&registered, &isVouched)
+		if isVouched {
+			vouched = append(vouched, registered...)
+		} else {
+			others = append(others, registered...)
+		}
+		return err
+	}, selectRedirects)
+	return vouched, others, err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -15,30 +14,30 @@ const (
 	authRequestColumns = `id, application_id, client_id, redirect_uri, response_mode, state, nonce, scopes, resources,
 		code_challenge, login_hint, login, browser_hash, granted, refused, approved, created_at, expires_at`
 
-	insertAuthRequest query = `INSERT INTO auth_requests (` + authRequestColumns + `)
+	insertAuthRequest = `INSERT INTO auth_requests (` + authRequestColumns + `)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?)`
 
-	selectAuthRequest       query = `SELECT ` + authRequestColumns + ` FROM auth_requests WHERE id = ?`
-	selectAuthRequestByCode query = `SELECT ` + authRequestColumns + ` FROM auth_requests WHERE code_hash = ?`
+	selectAuthRequest       = `SELECT ` + authRequestColumns + ` FROM auth_requests WHERE id = ?`
+	selectAuthRequestByCode = `SELECT ` + authRequestColumns + ` FROM auth_requests WHERE code_hash = ?`
 
-	selectOpen query = `SELECT browser_hash FROM auth_requests WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
+	selectOpen = `SELECT browser_hash FROM auth_requests WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
 
 	// PostgreSQL evaluates the condition again on the row it writes, so only one of several
 	// concurrent grants succeeds.
-	updateGrant    query = `UPDATE auth_requests SET granted = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
-	updateApproval query = `UPDATE auth_requests SET approved = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
-	updateRefusal  query = `UPDATE auth_requests SET refused = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
+	updateGrant    = `UPDATE auth_requests SET granted = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
+	updateApproval = `UPDATE auth_requests SET approved = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
+	updateRefusal  = `UPDATE auth_requests SET refused = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
 
 	// The client receives the state with the code. Nothing else reads these columns.
-	updateCode query = `UPDATE auth_requests SET state = '', login_hint = '', code_hash = ?, code_expires_at = ?, expires_at = ?
+	updateCode = `UPDATE auth_requests SET state = '', login_hint = '', code_hash = ?, code_expires_at = ?, expires_at = ?
 		WHERE id = ? AND granted IS NOT NULL AND code_hash IS NULL AND expires_at > ?`
 
 	// The row stays as long as the tokens issued for the code, so that a replay can revoke
 	// them. The ID token contains the nonce.
-	updateRedeemed query = `UPDATE auth_requests SET nonce = '', redeemed_at = ?, expires_at = CASE WHEN expires_at < ? THEN ? ELSE expires_at END
+	updateRedeemed = `UPDATE auth_requests SET nonce = '', redeemed_at = ?, expires_at = CASE WHEN expires_at < ? THEN ? ELSE expires_at END
 		WHERE code_hash = ? AND redeemed_at IS NULL AND code_expires_at > ? RETURNING id, application_id, granted`
 
-	selectRedeemed query = `SELECT id FROM auth_requests WHERE code_hash = ? AND redeemed_at IS NOT NULL`
+	selectRedeemed = `SELECT id FROM auth_requests WHERE code_hash = ? AND redeemed_at IS NOT NULL`
 )
 
 // replayWindow is how long a code stays stored after it expires.
@@ -46,40 +45,27 @@ const replayWindow = time.Hour
 
 // CreateAuthRequest stores an authorization request. Its client must exist.
 func (s *Store) CreateAuthRequest(ctx context.Context, r schemas.AuthRequest) error {
-	kept, err := splitLines(r.Scopes, r.Resources)
-	if err != nil {
-		return err
-	}
-	login, err := marshalJSON(r.Login)
-	if err != nil {
-		return err
-	}
-	return s.writer.single(ctx, func(t *tx) error {
+	return s.writer.single(ctx, func(t *Tx) error {
 		_, err := t.exec(insertAuthRequest, r.ID, r.ApplicationID, r.ClientID, r.RedirectURI, r.ResponseMode, r.State,
-			r.Nonce, kept[0], kept[1], r.CodeChallenge, r.LoginHint, login, nonNilBytes(r.BrowserHash), toMicros(r.CreatedAt), toMicros(r.ExpiresAt))
+			r.Nonce, (*lines)(&r.Scopes), (*lines)(&r.Resources), r.CodeChallenge, r.LoginHint, asJSON(r.Login),
+			nonNilBytes(r.BrowserHash), toMicros(r.CreatedAt), toMicros(r.ExpiresAt))
 		if isForeignKeyViolation(err) {
 			return errNoApplication(r.ApplicationID)
 		}
-		if err != nil {
-			return fmt.Errorf("store: keeping an authorization request: %w", err)
-		}
-		return nil
+		return err
 	})
 }
 
 // AuthRequest returns an authorization request, including an expired one that is still stored.
 // An unknown one is auth_request_not_found, Class Invalid.
 func (s *Store) AuthRequest(ctx context.Context, id string) (*schemas.AuthRequest, error) {
-	if !isStorable(id) {
-		return nil, errNoAuthRequest()
-	}
-	return scanAuthRequest(s.row(ctx, selectAuthRequest, id), errNoAuthRequest())
+	return readOne(s.row(ctx, selectAuthRequest, id), scanAuthRequest, errNoAuthRequest)
 }
 
 // AuthRequestByCode returns the authorization request that was answered with the code, given
 // by its hash, redeemed or not. An unknown one is auth_code_not_found, Class Invalid.
 func (s *Store) AuthRequestByCode(ctx context.Context, codeHash []byte) (*schemas.AuthRequest, error) {
-	return scanAuthRequest(s.row(ctx, selectAuthRequestByCode, nonNilBytes(codeHash)), errNoCode())
+	return readOne(s.row(ctx, selectAuthRequestByCode, nonNilBytes(codeHash)), scanAuthRequest, errNoCode)
 }
 
 func errNoAuthRequest() error {
@@ -91,29 +77,19 @@ func errNoCode() error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeAuthCodeNotFound, "There is no such authorization code, or it has expired.")
 }
 
-func scanAuthRequest(row scanner, unknown error) (*schemas.AuthRequest, error) {
-	var r schemas.AuthRequest
-	var scopes, resources sql.NullString
-	var login, granted, refused, approved []byte
-	err := row.Scan(&r.ID, &r.ApplicationID, &r.ClientID, &r.RedirectURI, &r.ResponseMode, &r.State, &r.Nonce, &scopes, &resources,
-		&r.CodeChallenge, &r.LoginHint, &login, &r.BrowserHash, &granted, &refused, &approved, (*microTime)(&r.CreatedAt), (*microTime)(&r.ExpiresAt))
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, unknown
-	}
-	if err != nil {
-		return nil, fmt.Errorf("store: reading an authorization request: %w", err)
-	}
-	r.Scopes, r.Resources = list(scopes), list(resources)
-	return &r, errors.Join(parse(login, &r.Login), parse(granted, &r.Grant), parse(refused, &r.Refusal), parse(approved, &r.Approval))
+func scanAuthRequest(row scanner, r *schemas.AuthRequest) error {
+	return row.Scan(&r.ID, &r.ApplicationID, &r.ClientID, &r.RedirectURI, &r.ResponseMode, &r.State, &r.Nonce,
+		(*lines)(&r.Scopes), (*lines)(&r.Resources), &r.CodeChallenge, &r.LoginHint, asJSON(&r.Login), &r.BrowserHash,
+		asJSON(&r.Grant), asJSON(&r.Refusal), asJSON(&r.Approval), (*microTime)(&r.CreatedAt), (*microTime)(&r.ExpiresAt))
 }
 
 // grantAuthRequest reports a request that is not open, but not whether it was granted before:
 // see schemas.GrantAuthRequest. A session that ends right after the grant ends what was
 // granted in it: see joinSession.
-func (t *tx) grantAuthRequest(c schemas.GrantAuthRequest) error {
+func (t *Tx) grantAuthRequest(c schemas.GrantAuthRequest) error {
 	live, err := t.hasProof(c.Grant.UserID, schemas.Proof{Kind: schemas.SessionProof, Of: c.Grant.SessionID})
 	if err != nil {
-		return fmt.Errorf("store: looking for the session of a grant: %w", err)
+		return err
 	}
 	if !live {
 		return schemas.ErrSuperseded()
@@ -121,56 +97,25 @@ func (t *tx) grantAuthRequest(c schemas.GrantAuthRequest) error {
 	return t.decideAuthRequest(updateGrant, c.ID, c.BrowserHash, c.At, c.Grant)
 }
 
-// refuseAuthRequest is grantAuthRequest for a refusal.
-func (t *tx) refuseAuthRequest(c schemas.RefuseAuthRequest) error {
-	return t.decideAuthRequest(updateRefusal, c.ID, c.BrowserHash, c.At, c.Refusal)
-}
-
-// approveAuthRequest is grantAuthRequest for an approval.
-func (t *tx) approveAuthRequest(c schemas.ApproveAuthRequest) error {
-	return t.decideAuthRequest(updateApproval, c.ID, c.BrowserHash, c.At, c.Approval)
-}
-
 // decideAuthRequest writes the decision on a request if the request is still open and the
 // browser is its own.
-func (t *tx) decideAuthRequest(update query, id string, browserHash []byte, at time.Time, decision any) error {
-	text, err := marshalJSON(decision)
-	if err != nil {
-		return err
-	}
+func (t *Tx) decideAuthRequest(update, id string, browserHash []byte, at time.Time, decision any) error {
 	var browser []byte
-	err = t.row(selectOpen, id, toMicros(at)).Scan(&browser)
+	err := t.row(selectOpen, id, toMicros(at)).Scan(&browser)
 	if errors.Is(err, sql.ErrNoRows) {
 		return errNoAuthRequest()
 	}
-	if err != nil {
-		return fmt.Errorf("store: deciding on an authorization request: %w", err)
+	if err != nil || !bytes.Equal(browser, browserHash) {
+		return err
 	}
-	if !bytes.Equal(browser, browserHash) {
-		return nil
-	}
-	n, err := t.exec(update, text, id, toMicros(at))
-	if err != nil {
-		return fmt.Errorf("store: deciding on an authorization request: %w", err)
-	}
-	if n == 0 {
-		return errNoAuthRequest()
-	}
-	return nil
+	return t.change(errNoAuthRequest, update, asJSON(decision), id, toMicros(at))
 }
 
 // IssueCode answers a granted authorization request once, with the code of a hash. A request
 // that is not granted or already answered is auth_request_not_found.
 func (s *Store) IssueCode(ctx context.Context, id string, codeHash []byte, expires, now time.Time) error {
-	return s.writer.single(ctx, func(t *tx) error {
-		n, err := t.exec(updateCode, nonNilBytes(codeHash), toMicros(expires), toMicros(expires.Add(replayWindow)), id, toMicros(now))
-		if err != nil {
-			return fmt.Errorf("store: keeping an authorization code: %w", err)
-		}
-		if n == 0 {
-			return errNoAuthRequest()
-		}
-		return nil
+	return s.writer.single(ctx, func(t *Tx) error {
+		return t.change(errNoAuthRequest, updateCode, nonNilBytes(codeHash), toMicros(expires), toMicros(expires.Add(replayWindow)), id, toMicros(now))
 	})
 }
 
@@ -180,19 +125,20 @@ func (s *Store) IssueCode(ctx context.Context, id string, codeHash []byte, expir
 // code that is unknown or expired, or whose session has ended, is auth_code_not_found. The
 // session records that the client received tokens in it.
 func (s *Store) RedeemCode(ctx context.Context, codeHash []byte, family *schemas.RefreshFamily, now, revoke time.Time) (replayed bool, err error) {
-	err = s.writer.write(ctx, func(t *tx) error {
+	err = s.writer.write(ctx, func(t *Tx) error {
 		replayed = false
 		var id, application string
-		var granted []byte
-		err := t.row(updateRedeemed, toMicros(now), toMicros(revoke), toMicros(revoke), nonNilBytes(codeHash), toMicros(now)).Scan(&id, &application, &granted)
+		var granted schemas.Grant
+		err := t.row(updateRedeemed, toMicros(now), toMicros(revoke), toMicros(revoke), nonNilBytes(codeHash), toMicros(now)).
+			Scan(&id, &application, asJSON(&granted))
 		if errors.Is(err, sql.ErrNoRows) {
 			replayed, err = t.replay(codeHash, revoke)
 			return err
 		}
 		if err != nil {
-			return fmt.Errorf("store: redeeming an authorization code: %w", err)
+			return err
 		}
-		if err := t.joinSession(granted, application); err != nil {
+		if err := t.joinSession(granted.SessionID, application); err != nil {
 			return err
 		}
 		if family == nil {
@@ -203,14 +149,10 @@ func (s *Store) RedeemCode(ctx context.Context, codeHash []byte, family *schemas
 	return replayed, err
 }
 
-func (t *tx) replay(codeHash []byte, revoke time.Time) (bool, error) {
-	var id string
-	err := t.row(selectRedeemed, nonNilBytes(codeHash)).Scan(&id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, errNoCode()
-	}
+func (t *Tx) replay(codeHash []byte, revoke time.Time) (bool, error) {
+	id, err := readOne(t.row(selectRedeemed, nonNilBytes(codeHash)), scanValue[string], errNoCode)
 	if err != nil {
-		return false, fmt.Errorf("store: redeeming an authorization code: %w", err)
+		return false, err
 	}
-	return true, t.revokeFamily(id, revoke)
+	return true, t.revokeFamily(*id, revoke)
 }

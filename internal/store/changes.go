@@ -6,17 +6,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// apply applies changes in order. The first failure is the result and undoes the transaction.
-func (t *tx) apply(changes []schemas.Change) error {
-	for _, change := range changes {
-		if err := t.applyOne(change); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *tx) applyOne(change schemas.Change) error {
+func (t *Tx) applyOne(change schemas.Change) error {
 	switch c := change.(type) {
 	case schemas.CreateUser:
 		return t.createUser(c.User)
@@ -63,7 +53,7 @@ func (t *tx) applyOne(change schemas.Change) error {
 }
 
 // applySession applies a change of sessions, tokens, authorization requests or the audit log.
-func (t *tx) applySession(change schemas.Change) error {
+func (t *Tx) applySession(change schemas.Change) error {
 	switch c := change.(type) {
 	case schemas.StartSession:
 		return t.startSession(c.Session)
@@ -78,9 +68,9 @@ func (t *tx) applySession(change schemas.Change) error {
 	case schemas.QueueDelivery:
 		return t.queueDelivery(c.Delivery)
 	case schemas.RefuseAuthRequest:
-		return t.refuseAuthRequest(c)
+		return t.decideAuthRequest(updateRefusal, c.ID, c.BrowserHash, c.At, c.Refusal)
 	case schemas.ApproveAuthRequest:
-		return t.approveAuthRequest(c)
+		return t.decideAuthRequest(updateApproval, c.ID, c.BrowserHash, c.At, c.Approval)
 	case schemas.GrantConsent:
 		return t.grantConsent(c)
 	case schemas.RecordEvent:

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -32,23 +31,19 @@ const (
 
 	// A change of the rules waits for the writes that follow the old ones, and then claims the
 	// values of all users again.
-	selectTypeRules query = `SELECT unique_attributes, identifier_scope FROM user_types WHERE name = ?` + forShare
+	selectTypeRules = `SELECT unique_attributes, identifier_scope FROM user_types WHERE name = ?` + forShare
 
-	insertIdentifier query = `INSERT INTO user_identifiers (value, user_id) VALUES (?, ?)
+	insertIdentifier = `INSERT INTO user_identifiers (value, user_id) VALUES (?, ?)
 		ON CONFLICT (value) DO NOTHING`
 
-	insertUniqueValue query = `INSERT INTO user_unique_values (attribute, value, user_id) VALUES (?, ?, ?)
+	insertUniqueValue = `INSERT INTO user_unique_values (attribute, value, user_id) VALUES (?, ?, ?)
 		ON CONFLICT (attribute, value) DO NOTHING`
 )
-
-// ReindexUser claims a user's identifiers and unique values again. Call it after the unique
-// attributes of the user's type change; the methods of Users call it themselves.
-func ReindexUser(t *Tx, u *schemas.User) error { return t.tx.reindexUser(u) }
 
 // claim claims every value that must be unique to the user and reports all that are taken. It
 // claims in a fixed order, so that two users who claim the same values do not deadlock. For
 // email addresses see emails.go.
-func (t *tx) claim(u *schemas.User) error {
+func (t *Tx) claim(u *schemas.User) error {
 	rules, err := t.typeRules(u.Type)
 	if err != nil {
 		return err
@@ -66,7 +61,7 @@ func (t *tx) claim(u *schemas.User) error {
 	for _, key := range slices.Sorted(maps.Keys(identifiers)) {
 		n, err := t.exec(insertIdentifier, rules.prefix+key, u.ID)
 		if err != nil {
-			return fmt.Errorf("store: claiming an identifier of a user: %w", err)
+			return err
 		}
 		for _, attribute := range identifiers[key] {
 			taken[attribute] = n == 0
@@ -84,16 +79,13 @@ func (t *tx) claim(u *schemas.User) error {
 }
 
 // claimUnique claims the value of an attribute, and reports whether it is taken.
-func (t *tx) claimUnique(u *schemas.User, attribute, prefix string) (taken bool, err error) {
+func (t *Tx) claimUnique(u *schemas.User, attribute, prefix string) (taken bool, err error) {
 	key, err := uniqueKey(u.Attributes[attribute])
 	if err != nil || key == "" {
 		return false, err
 	}
 	n, err := t.exec(insertUniqueValue, attribute, prefix+key, u.ID)
-	if err != nil {
-		return false, fmt.Errorf("store: claiming an attribute of a user: %w", err)
-	}
-	return n == 0, nil
+	return n == 0, err
 }
 
 // typeRules are the rules of a user type for the values that its users claim.
@@ -103,13 +95,14 @@ type typeRules struct {
 }
 
 // typeRules returns the rules of a user type; those of an unknown type are empty.
-func (t *tx) typeRules(userType string) (rules typeRules, err error) {
-	var unique, scope sql.NullString
+func (t *Tx) typeRules(userType string) (rules typeRules, err error) {
+	var unique lines
+	var scope sql.NullString
 	err = t.row(selectTypeRules, userType).Scan(&unique, &scope)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return rules, fmt.Errorf("store: reading a user type: %w", err)
+		return rules, err
 	}
-	rules.unique = slices.DeleteFunc(list(unique), func(attribute string) bool {
+	rules.unique = slices.DeleteFunc(unique, func(attribute string) bool {
 		return slices.Contains(schemas.IdentifyingAttributes(), attribute)
 	})
 	slices.Sort(rules.unique)

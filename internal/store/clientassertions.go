@@ -2,22 +2,18 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
-const insertClientAssertion query = `INSERT INTO client_assertions (hash, expires_at) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING`
+const insertClientAssertion = `INSERT INTO client_assertions (hash, expires_at) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING`
 
 // UseClientAssertion records until it expires that the assertion of a hash was used. Only the
 // first of several calls returns true.
 func (s *Store) UseClientAssertion(ctx context.Context, hash []byte, expires time.Time) (first bool, err error) {
-	err = s.writer.single(ctx, func(t *tx) error {
+	err = s.writer.single(ctx, func(t *Tx) error {
 		n, err := t.exec(insertClientAssertion, nonNilBytes(hash), toMicros(expires))
-		if err != nil {
-			return fmt.Errorf("store: noting a client's assertion: %w", err)
-		}
 		first = n == 1
-		return nil
+		return err
 	})
 	return first, err
 }

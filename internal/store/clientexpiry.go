@@ -2,19 +2,16 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
 
 const (
-	selectClientExpiry query = `SELECT application_id, expires_at, fetched_at, fresh_until FROM client_leases
+	selectClientExpiry = `SELECT application_id, expires_at, fetched_at, fresh_until FROM client_leases
 		WHERE application_id = (SELECT id FROM applications WHERE client_id = ?)`
 
-	extendClientExpiry query = `UPDATE client_leases SET expires_at = ? WHERE application_id = ? AND expires_at < ?`
+	extendClientExpiry = `UPDATE client_leases SET expires_at = ? WHERE application_id = ? AND expires_at < ?`
 
 	// A client that an administrator verified or gave a role stays.
 	withoutOwner = `NOT verified AND NOT EXISTS (SELECT 1 FROM role_assignments r WHERE r.application_id = applications.id)`
@@ -33,30 +30,17 @@ const (
 // ClientExpiry returns the expiry of the client; nil if it has none, as a client that an
 // administrator created.
 func (s *Store) ClientExpiry(ctx context.Context, clientID string) (*schemas.ClientExpiry, error) {
-	if !isStorable(clientID) {
-		return nil, nil
-	}
-	var l schemas.ClientExpiry
-	err := s.row(ctx, selectClientExpiry, clientID).Scan(&l.ApplicationID, (*microTime)(&l.ExpiresAt), (*microTime)(&l.FetchedAt), (*microTime)(&l.FreshUntil))
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("store: reading the lease of a client: %w", err)
-	}
-	return &l, nil
+	return readOne(s.row(ctx, selectClientExpiry, clientID), func(row scanner, l *schemas.ClientExpiry) error {
+		return row.Scan(&l.ApplicationID, (*microTime)(&l.ExpiresAt), (*microTime)(&l.FetchedAt), (*microTime)(&l.FreshUntil))
+	}, nil)
 }
 
 // ExtendClientExpiry stores the client until then at least.
 func (s *Store) ExtendClientExpiry(ctx context.Context, applicationID string, until time.Time) error {
-	err := s.writer.single(ctx, func(t *tx) error {
+	return s.writer.single(ctx, func(t *Tx) error {
 		_, err := t.exec(extendClientExpiry, toMicros(until), applicationID, toMicros(until))
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("store: prolonging the lease of a client: %w", err)
-	}
-	return nil
 }
 
 // PutClientExpiry sets or replaces the expiry of an application.
@@ -64,25 +48,17 @@ func PutClientExpiry(t *Tx, l schemas.ClientExpiry) error {
 	_, err := t.exec(`INSERT INTO client_leases (application_id, expires_at, fetched_at, fresh_until) VALUES (?, ?, ?, ?)
 		ON CONFLICT (application_id) DO UPDATE SET expires_at = excluded.expires_at, fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until`,
 		l.ApplicationID, toMicros(l.ExpiresAt), toMicros(l.FetchedAt), toMicros(l.FreshUntil))
-	if err != nil {
-		return fmt.Errorf("store: writing the lease of a client: %w", err)
-	}
-	return nil
+	return err
 }
 
 // RemoveUnusedClients removes the oldest clients that expire before the given time until one
 // more fits into most, and records the removals.
 func RemoveUnusedClients(t *Tx, most int, before, now time.Time) error {
-	n := 0
-	err := rows(context.Background(), t, func(row scanner) error { return row.Scan(&n) },
-		"SELECT COUNT(*) FROM client_leases WHERE expires_at < ?", toMicros(before))
+	n, err := readValue[int](t.ctx, t, "SELECT COUNT(*) FROM client_leases WHERE expires_at < ?", toMicros(before))
 	if err == nil && n >= most {
 		_, err = removeClients(t, now, deleteFirstClients, n-most+1)
 	}
-	if err != nil {
-		return fmt.Errorf("store: making room for clients: %w", err)
-	}
-	return nil
+	return err
 }
 
 // sweepClients removes expired clients and records the removals.
@@ -106,7 +82,7 @@ func (s *Store) sweepClients(ctx context.Context, now time.Time) (removed int, e
 // removeClients deletes clients by a statement and records an event for each.
 func removeClients(t *Tx, now time.Time, statement string, args ...any) (n int, err error) {
 	var gone []schemas.Change
-	err = rows(t.tx.ctx, t, func(row scanner) error {
+	err = rows(t.ctx, t, func(row scanner) error {
 		e := schemas.Event{ID: schemas.NewID(), At: now, Action: "application.deleted", Actor: schemas.Actor{Type: schemas.SystemActor}}
 		e.Resource.Type = "application"
 		var clientID string

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -27,73 +28,6 @@ func nonNilBytes(b []byte) []byte {
 	return b
 }
 
-// joinLines stores a list as lines, each with a final newline; nil is NULL. So nil, the
-// empty list and a list of one empty word stay distinct.
-func joinLines(list []string) (sql.NullString, error) {
-	if list == nil {
-		return sql.NullString{}, nil
-	}
-	var b strings.Builder
-	for _, word := range list {
-		if strings.Contains(word, "\n") {
-			return sql.NullString{}, fmt.Errorf("store: %q has more than one line", word)
-		}
-		b.WriteString(word)
-		b.WriteByte('\n')
-	}
-	return sql.NullString{String: b.String(), Valid: true}, nil
-}
-
-// splitLines is joinLines for several lists.
-func splitLines(lists ...[]string) ([]sql.NullString, error) {
-	kept := make([]sql.NullString, len(lists))
-	for i, list := range lists {
-		var err error
-		if kept[i], err = joinLines(list); err != nil {
-			return nil, err
-		}
-	}
-	return kept, nil
-}
-
-// list is the inverse of joinLines.
-func list(s sql.NullString) []string {
-	if !s.Valid {
-		return nil
-	}
-	words := strings.Split(s.String, "\n")
-	return words[:len(words)-1]
-}
-
-// marshalJSON returns a value as JSON text.
-func marshalJSON(v any) (string, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return "", fmt.Errorf("store: %w", err)
-	}
-	return string(raw), nil
-}
-
-// optionalJSON returns a map as JSON text, NULL if it is empty.
-func optionalJSON[V any](m map[string]V) (sql.NullString, error) {
-	if len(m) == 0 {
-		return sql.NullString{}, nil
-	}
-	text, err := marshalJSON(m)
-	return sql.NullString{String: text, Valid: true}, err
-}
-
-// parse reads JSON text into v. It does not change v for NULL.
-func parse(text []byte, v any) error {
-	if text == nil {
-		return nil
-	}
-	if err := json.Unmarshal(text, v); err != nil {
-		return fmt.Errorf("store: a JSON column cannot be read: %w", err)
-	}
-	return nil
-}
-
 // opaque stores JSON unchanged, NULL if there is none.
 func opaque(raw json.RawMessage) sql.NullString {
 	return sql.NullString{String: string(raw), Valid: len(raw) > 0}
@@ -110,4 +44,254 @@ func (i *microTime) Scan(v any) error {
 	}
 	*i = microTime(fromMicros(us))
 	return nil
+}
+
+// field maps a member of T to its column. Statements, parameters and scan
+// destinations all come from one list of fields, so their order always agrees.
+type field[T any] struct {
+	column string
+	// member returns a pointer to the member. If the column has another form than the
+	// member it returns a driver.Valuer that is also a sql.Scanner.
+	member func(*T) any
+	filter string // the member's JSON name if lists can be filtered by it; "" otherwise
+}
+
+// fields are the columns of one table. The first one is the ID.
+type fields[T any] []field[T]
+
+// newTable returns the table of a noun whose columns are the fields.
+func newTable[T any](noun, code, name string, of fields[T]) *Table[T] {
+	return &Table[T]{
+		noun: noun, code: code, name: name,
+		columns: of.columns(), filters: of.filters(),
+		id:     func(v *T) string { return *of[0].member(v).(*string) },
+		values: of.values, scan: of.scan,
+	}
+}
+
+func (of fields[T]) columns() []string {
+	names := make([]string, len(of))
+	for i, f := range of {
+		names[i] = f.column
+	}
+	return names
+}
+
+func (of fields[T]) filters() map[string]string {
+	conditions := map[string]string{}
+	for _, f := range of {
+		if f.filter != "" {
+			conditions[f.filter] = f.column + " = ?"
+		}
+	}
+	return conditions
+}
+
+// values returns the parameters that store v.
+func (of fields[T]) values(v *T) ([]any, error) {
+	values := make([]any, len(of))
+	for i, f := range of {
+		value, err := driver.DefaultParameterConverter.ConvertValue(f.member(v))
+		if err != nil {
+			return nil, fmt.Errorf("store: column %s: %w", f.column, err)
+		}
+		values[i] = value
+	}
+	return values, nil
+}
+
+func (of fields[T]) scan(row scanner, v *T) error { return row.Scan(of.destinations(v)...) }
+
+func (of fields[T]) destinations(v *T) []any {
+	into := make([]any, len(of))
+	for i, f := range of {
+		into[i] = f.member(v)
+	}
+	return into
+}
+
+// Value implements driver.Valuer.
+func (i *microTime) Value() (driver.Value, error) { return toMicros(time.Time(*i)), nil }
+
+// scanText reads a text or NULL. It is faster than sql.NullString for the types that the
+// drivers return.
+func scanText(v any) (text sql.NullString, err error) {
+	switch v := v.(type) {
+	case nil:
+		return text, nil
+	case string:
+		return sql.NullString{String: v, Valid: true}, nil
+	case []byte:
+		return sql.NullString{String: string(v), Valid: true}, nil
+	}
+	err = text.Scan(v)
+	return text, err
+}
+
+// nullText stores "" as NULL, because it must not count as a value of a unique
+// column.
+type nullText string
+
+// Value implements driver.Valuer.
+func (n *nullText) Value() (driver.Value, error) { return nullable(string(*n)).Value() }
+
+// Scan implements sql.Scanner.
+func (n *nullText) Scan(v any) error {
+	text, err := scanText(v)
+	*n = nullText(text.String)
+	return err
+}
+
+// lines stores a list as lines, each with a final newline; nil is NULL. So nil, the
+// empty list and a list of one empty word stay distinct.
+type lines []string
+
+// Value implements driver.Valuer.
+func (l *lines) Value() (driver.Value, error) {
+	if *l == nil {
+		return nil, nil
+	}
+	var b strings.Builder
+	for _, word := range *l {
+		if strings.Contains(word, "\n") {
+			return nil, fmt.Errorf("store: %q has more than one line", word)
+		}
+		b.WriteString(word)
+		b.WriteByte('\n')
+	}
+	return b.String(), nil
+}
+
+// Scan implements sql.Scanner.
+func (l *lines) Scan(v any) error {
+	text, err := scanText(v)
+	*l = nil
+	if text.Valid {
+		words := strings.Split(text.String, "\n")
+		*l = words[:len(words)-1]
+	}
+	return err
+}
+
+// rawText stores JSON as the text that it is.
+type rawText json.RawMessage
+
+// Value implements driver.Valuer.
+func (r *rawText) Value() (driver.Value, error) { return string(*r), nil }
+
+// Scan implements sql.Scanner.
+func (r *rawText) Scan(v any) error {
+	text, err := scanText(v)
+	*r = rawText(text.String)
+	return err
+}
+
+// jsonColumn stores what member points to as JSON text, or NULL if it is empty. Reading NULL
+// does not change it.
+type jsonColumn struct {
+	member any
+	empty  bool
+}
+
+// Value implements driver.Valuer.
+func (c jsonColumn) Value() (driver.Value, error) {
+	if c.empty {
+		return nil, nil
+	}
+	raw, err := json.Marshal(c.member)
+	return string(raw), err
+}
+
+// Scan implements sql.Scanner.
+func (c jsonColumn) Scan(v any) error {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case string:
+		return json.Unmarshal([]byte(v), c.member)
+	case []byte:
+		return json.Unmarshal(v, c.member)
+	}
+	return fmt.Errorf("a JSON column is kept as %T, expected text", v)
+}
+
+// asJSON is a column that holds a value as JSON. To read it, v is a pointer.
+func asJSON(v any) jsonColumn { return jsonColumn{member: v} }
+
+// nullTime is a time whose zero value is NULL.
+type nullTime time.Time
+
+// Value implements driver.Valuer.
+func (t *nullTime) Value() (driver.Value, error) {
+	if time.Time(*t).IsZero() {
+		return nil, nil
+	}
+	return toMicros(time.Time(*t)), nil
+}
+
+// Scan implements sql.Scanner.
+func (t *nullTime) Scan(v any) error {
+	*t = nullTime{}
+	if v == nil {
+		return nil
+	}
+	return (*microTime)(t).Scan(v)
+}
+
+// optionalTime is a time that may be nil: NULL.
+type optionalTime struct{ member **time.Time }
+
+// Value implements driver.Valuer.
+func (o optionalTime) Value() (driver.Value, error) {
+	if *o.member == nil {
+		return nil, nil
+	}
+	return toMicros(**o.member), nil
+}
+
+// Scan implements sql.Scanner.
+func (o optionalTime) Scan(v any) error {
+	*o.member = nil
+	if v == nil {
+		return nil
+	}
+	*o.member = new(time.Time)
+	return (*microTime)(*o.member).Scan(v)
+}
+
+// zeroIfNull reads NULL as the zero value: the columns of a joined table are NULL
+// if it has no row. It never stores NULL.
+type zeroIfNull[V any] struct{ member *V }
+
+func orZero[V any](member *V) zeroIfNull[V] { return zeroIfNull[V]{member} }
+
+// Value implements driver.Valuer.
+func (z zeroIfNull[V]) Value() (driver.Value, error) {
+	return driver.DefaultParameterConverter.ConvertValue(*z.member)
+}
+
+// Scan implements sql.Scanner.
+func (z zeroIfNull[V]) Scan(v any) error {
+	if same, ok := v.(V); ok {
+		*z.member = same
+		return nil
+	}
+	var value sql.Null[V]
+	err := value.Scan(v)
+	*z.member = value.V
+	return err
+}
+
+// flag stores a missing boolean as false.
+type flag struct{ member **bool }
+
+// Value implements driver.Valuer.
+func (f flag) Value() (driver.Value, error) { return *f.member != nil && **f.member, nil }
+
+// Scan implements sql.Scanner.
+func (f flag) Scan(v any) error {
+	var value sql.NullBool
+	err := value.Scan(v)
+	*f.member = &value.Bool
+	return err
 }

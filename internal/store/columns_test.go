@@ -8,15 +8,16 @@ import (
 
 func TestLines(t *testing.T) {
 	for _, want := range [][]string{nil, {}, {""}, {"a"}, {"a", "", "b c"}, {"", ""}} {
-		kept, err := joinLines(want)
+		kept, err := (*lines)(&want).Value()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := list(kept); !reflect.DeepEqual(got, want) {
-			t.Errorf("%#v comes back as %#v", want, got)
+		var got []string
+		if err := (*lines)(&got).Scan(kept); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%#v comes back as %#v (%v)", want, got, err)
 		}
 	}
-	if _, err := joinLines([]string{"a\nb"}); err == nil {
+	if _, err := (&lines{"a\nb"}).Value(); err == nil {
 		t.Error("a word of two lines was kept")
 	}
 }

@@ -56,7 +56,7 @@ func (s *Store) compact(ctx context.Context) error {
 		if err != nil || surplus <= 0 || sizes.Mode != incremental {
 			return err
 		}
-		err = s.writer.write(ctx, func(t *tx) error {
+		err = s.writer.write(ctx, func(t *Tx) error {
 			_, err := t.sql.ExecContext(t.ctx, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", min(surplus, compactBatch)))
 			return err
 		})

@@ -2,9 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -13,30 +10,27 @@ import (
 const (
 	deliveryColumns = `id, kind, target, body, attempts, not_before, expires_at, created_at`
 
-	insertDelivery query = `INSERT INTO deliveries (` + deliveryColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+	insertDelivery = `INSERT INTO deliveries (` + deliveryColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 
 	// PostgreSQL evaluates the condition again on the row it writes, so only one of several
 	// concurrent claims succeeds.
-	claimDelivery query = `UPDATE deliveries SET attempts = attempts + 1, not_before = ?
+	claimDelivery = `UPDATE deliveries SET attempts = attempts + 1, not_before = ?
 		WHERE id = ? AND attempts = ? AND not_before <= ? RETURNING ` + deliveryColumns
 
-	putOffDelivery query = `UPDATE deliveries SET not_before = ? WHERE id = ? AND attempts = ?`
-	deleteDelivery query = `DELETE FROM deliveries WHERE id = ?`
-	giveUpDelivery query = `DELETE FROM deliveries WHERE id = ? AND attempts = ?`
+	putOffDelivery = `UPDATE deliveries SET not_before = ? WHERE id = ? AND attempts = ?`
+	deleteDelivery = `DELETE FROM deliveries WHERE id = ?`
+	giveUpDelivery = `DELETE FROM deliveries WHERE id = ? AND attempts = ?`
 
-	selectExpiredDeliveries query = `SELECT ` + deliveryColumns + ` FROM deliveries WHERE expires_at <= ? AND not_before <= ?
+	selectExpiredDeliveries = `SELECT ` + deliveryColumns + ` FROM deliveries WHERE expires_at <= ? AND not_before <= ?
 		ORDER BY expires_at LIMIT ?`
 )
 
-func (t *tx) queueDelivery(d schemas.Delivery) error {
+func (t *Tx) queueDelivery(d schemas.Delivery) error {
 	if d.NotBefore.IsZero() {
 		d.NotBefore = d.CreatedAt
 	}
 	_, err := t.exec(insertDelivery, d.ID, d.Kind, d.Target, nonNilBytes(d.Body), d.Attempts, toMicros(d.NotBefore), toMicros(d.ExpiresAt), toMicros(d.CreatedAt))
-	if err != nil {
-		return fmt.Errorf("store: queueing a delivery: %w", err)
-	}
-	return nil
+	return err
 }
 
 // ClaimDelivery claims the delivery of a kind that has been due longest, except those to busy
@@ -65,24 +59,13 @@ func (s *Store) dueDelivery(ctx context.Context, kind string, busy []string, now
 		args = append(args, target)
 	}
 	err = rows(ctx, s, func(row scanner) error { return row.Scan(&id, &attempts) }, q+` ORDER BY not_before LIMIT 1`, args...)
-	if err != nil {
-		return "", 0, fmt.Errorf("looking for deliveries: %w", err)
-	}
-	return id, attempts, nil
+	return id, attempts, err
 }
 
 func (s *Store) takeDelivery(ctx context.Context, id string, attempts int, now, until time.Time) (d *schemas.Delivery, err error) {
-	err = s.writer.single(ctx, func(t *tx) error {
-		d = &schemas.Delivery{}
-		err := scanDelivery(t.row(claimDelivery, toMicros(until), id, attempts, toMicros(now)), d)
-		if errors.Is(err, sql.ErrNoRows) {
-			d = nil // another instance claimed it
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("store: taking a delivery: %w", err)
-		}
-		return nil
+	err = s.writer.single(ctx, func(t *Tx) (err error) {
+		d, err = readOne(t.row(claimDelivery, toMicros(until), id, attempts, toMicros(now)), scanDelivery, nil)
+		return err
 	})
 	return d, err
 }
@@ -93,34 +76,27 @@ func scanDelivery(row scanner, d *schemas.Delivery) error {
 
 // EndDelivery removes a delivery that arrived.
 func (s *Store) EndDelivery(ctx context.Context, id string) error {
-	return s.writer.single(ctx, func(t *tx) error {
-		if _, err := t.exec(deleteDelivery, id); err != nil {
-			return fmt.Errorf("store: ending a delivery: %w", err)
-		}
-		return nil
+	return s.writer.single(ctx, func(t *Tx) error {
+		_, err := t.exec(deleteDelivery, id)
+		return err
 	})
 }
 
 // PutOffDelivery reschedules a claimed delivery unless another instance has claimed it since.
 func (s *Store) PutOffDelivery(ctx context.Context, d schemas.Delivery, until time.Time) error {
-	return s.writer.single(ctx, func(t *tx) error {
-		if _, err := t.exec(putOffDelivery, toMicros(until), d.ID, d.Attempts); err != nil {
-			return fmt.Errorf("store: putting a delivery off: %w", err)
-		}
-		return nil
+	return s.writer.single(ctx, func(t *Tx) error {
+		_, err := t.exec(putOffDelivery, toMicros(until), d.ID, d.Attempts)
+		return err
 	})
 }
 
 // GiveUpDelivery removes a delivery that will not arrive and records the event. It returns
 // false if another instance has claimed or removed the delivery since.
 func (s *Store) GiveUpDelivery(ctx context.Context, d schemas.Delivery, e schemas.Event) (given bool, err error) {
-	err = s.writer.write(ctx, func(t *tx) error {
+	err = s.writer.write(ctx, func(t *Tx) error {
 		n, err := t.exec(giveUpDelivery, d.ID, d.Attempts)
-		if err != nil {
-			return fmt.Errorf("store: giving a delivery up: %w", err)
-		}
 		if given = n == 1; !given {
-			return nil
+			return err
 		}
 		return t.recordEvent(e)
 	})
@@ -129,13 +105,6 @@ func (s *Store) GiveUpDelivery(ctx context.Context, d schemas.Delivery, e schema
 
 // ExpiredDeliveries returns at most limit deliveries of any kind that are expired at now and
 // not claimed.
-func (s *Store) ExpiredDeliveries(ctx context.Context, now time.Time, limit int) (expired []schemas.Delivery, err error) {
-	err = s.each(ctx, selectExpiredDeliveries, func(row scanner) error {
-		expired = append(expired, schemas.Delivery{})
-		return scanDelivery(row, &expired[len(expired)-1])
-	}, toMicros(now), toMicros(now), limit)
-	if err != nil {
-		return nil, fmt.Errorf("store: reading expired deliveries: %w", err)
-	}
-	return expired, nil
+func (s *Store) ExpiredDeliveries(ctx context.Context, now time.Time, limit int) ([]schemas.Delivery, error) {
+	return readAll(ctx, s, scanDelivery, selectExpiredDeliveries, toMicros(now), toMicros(now), limit)
 }

@@ -1,9 +1,6 @@
 package store
 
 import (
-	"database/sql"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -25,18 +22,18 @@ import (
 // other and do not deadlock.
 
 const (
-	deleteIdentifier query = `DELETE FROM user_identifiers WHERE value = ? AND user_id = ?`
+	deleteIdentifier = `DELETE FROM user_identifiers WHERE value = ? AND user_id = ?`
 
-	selectTypeOfUser query = `SELECT type FROM users WHERE id = ?`
+	selectTypeOfUser = `SELECT type FROM users WHERE id = ?`
 
-	insertEmail query = `INSERT INTO user_emails (value, user_id) VALUES (?, ?)`
+	insertEmail = `INSERT INTO user_emails (value, user_id) VALUES (?, ?)`
 
-	selectEmailHolders query = `SELECT user_id FROM user_emails WHERE value = ? AND user_id <> ? ORDER BY user_id`
+	selectEmailHolders = `SELECT user_id FROM user_emails WHERE value = ? AND user_id <> ? ORDER BY user_id`
 )
 
 // verifyEmail marks the address of a user as verified. The change requires that the user still
 // has the address.
-func (t *tx) verifyEmail(c schemas.VerifyEmail) error {
+func (t *Tx) verifyEmail(c schemas.VerifyEmail) error {
 	prefix, err := t.prefixOf(c.UserID)
 	if err != nil {
 		return err
@@ -59,7 +56,7 @@ func (t *tx) verifyEmail(c schemas.VerifyEmail) error {
 }
 
 // lockEmailHolders locks the users who lose their address when u claims it.
-func (t *tx) lockEmailHolders(u *schemas.User, prefix string) error {
+func (t *Tx) lockEmailHolders(u *schemas.User, prefix string) error {
 	for _, key := range addressesOf(u) {
 		if err := t.lockUsers(u.ID, prefix+key); err != nil {
 			return err
@@ -69,10 +66,10 @@ func (t *tx) lockEmailHolders(u *schemas.User, prefix string) error {
 }
 
 // prefixOf returns the prefix of the values of a user, "" for an unknown user.
-func (t *tx) prefixOf(userID string) (string, error) {
-	var userType string
-	if err := t.row(selectTypeOfUser, userID).Scan(&userType); err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("store: reading the type of a user: %w", err)
+func (t *Tx) prefixOf(userID string) (string, error) {
+	userType, err := readValue[string](t.ctx, t, selectTypeOfUser, userID)
+	if err != nil {
+		return "", err
 	}
 	rules, err := t.typeRules(userType)
 	return rules.prefix, err
@@ -90,7 +87,7 @@ func addressesOf(u *schemas.User) (keys []string) {
 }
 
 // lockUsers locks a user and all holders of the address, in the order of their IDs.
-func (t *tx) lockUsers(userID, key string) error {
+func (t *Tx) lockUsers(userID, key string) error {
 	ids, err := t.emailHolders(key, userID)
 	if err != nil {
 		return err
@@ -106,28 +103,19 @@ func (t *tx) lockUsers(userID, key string) error {
 }
 
 // emailHolders returns the IDs of the users with the address, except one.
-func (t *tx) emailHolders(key, except string) (ids []string, err error) {
-	err = t.each(selectEmailHolders, func(row scanner) error {
-		var id string
-		err := row.Scan(&id)
-		ids = append(ids, id)
-		return err
-	}, key, except)
-	if err != nil {
-		return nil, fmt.Errorf("store: reading who has an email address: %w", err)
-	}
-	return ids, nil
+func (t *Tx) emailHolders(key, except string) ([]string, error) {
+	return readAll(t.ctx, t, scanValue[string], selectEmailHolders, key, except)
 }
 
 // UsersLosingEmail returns the IDs of the users who lose their address when the user is
 // written.
 func UsersLosingEmail(t *Tx, u *schemas.User) (ids []string, err error) {
-	rules, err := t.tx.typeRules(u.Type)
+	rules, err := t.typeRules(u.Type)
 	if err != nil {
 		return nil, err
 	}
 	for _, key := range addressesOf(u) {
-		holders, err := t.tx.emailHolders(rules.prefix+key, u.ID)
+		holders, err := t.emailHolders(rules.prefix+key, u.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -139,14 +127,14 @@ func UsersLosingEmail(t *Tx, u *schemas.User) (ids []string, err error) {
 // claimEmail is called when the identifying attributes of a user have been claimed, the
 // address among them. It gives the claim of an address up that is not verified, and
 // takes from all others what identifies this user.
-func (t *tx) claimEmail(u *schemas.User, prefix string) error {
+func (t *Tx) claimEmail(u *schemas.User, prefix string) error {
 	if key := schemas.IdentifierKey(u.Text("email")); key != "" {
 		if _, err := t.exec(insertEmail, prefix+key, u.ID); err != nil {
-			return fmt.Errorf("store: keeping the email address of a user: %w", err)
+			return err
 		}
 		if !u.Verified(schemas.EmailVerified) && key != schemas.IdentifierKey(u.Text("username")) {
 			if _, err := t.exec(deleteIdentifier, prefix+key, u.ID); err != nil {
-				return fmt.Errorf("store: giving up the claim of an email address: %w", err)
+				return err
 			}
 		}
 	}
@@ -159,7 +147,7 @@ func (t *tx) claimEmail(u *schemas.User, prefix string) error {
 }
 
 // takeEmail removes an address from all users of the scope except its owner.
-func (t *tx) takeEmail(key, prefix string, owner *schemas.User) error {
+func (t *Tx) takeEmail(key, prefix string, owner *schemas.User) error {
 	ids, err := t.emailHolders(prefix+key, owner.ID)
 	if err != nil {
 		return err
@@ -180,12 +168,12 @@ func (t *tx) takeEmail(key, prefix string, owner *schemas.User) error {
 }
 
 // loseEmail removes the address of a user and records that, without the address.
-func (t *tx) loseEmail(u, owner *schemas.User) error {
+func (t *Tx) loseEmail(u, owner *schemas.User) error {
 	if err := t.writeAttributes(u.WithoutEmail(), owner.UpdatedAt); err != nil {
 		return err
 	}
 	if _, err := t.exec(deleteEmails, u.ID); err != nil {
-		return fmt.Errorf("store: taking an email address from a user: %w", err)
+		return err
 	}
 	return t.recordEvent(schemas.Event{
 		At: owner.UpdatedAt, Action: "email.lost", UserID: u.ID, Detail: map[string]string{"owner": owner.ID},

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
 	"time"
 )
 
@@ -16,14 +14,10 @@ type DerivedKey struct {
 }
 
 // DerivedKeys returns the stored derived keys.
-func DerivedKeys(ctx context.Context, r Reader) (keys []DerivedKey, err error) {
-	err = rows(ctx, r, func(row scanner) error {
-		var k DerivedKey
-		err := row.Scan(&k.Purpose, &k.Sealed, (*microTime)(&k.CreatedAt))
-		keys = append(keys, k)
-		return err
+func DerivedKeys(ctx context.Context, r Reader) ([]DerivedKey, error) {
+	return readAll(ctx, r, func(row scanner, k *DerivedKey) error {
+		return row.Scan(&k.Purpose, &k.Sealed, (*microTime)(&k.CreatedAt))
 	}, "SELECT purpose, sealed, created_at FROM derived_keys ORDER BY purpose")
-	return keys, err
 }
 
 // PutDerivedKey stores a derived key and replaces the one with the same purpose.
@@ -31,10 +25,7 @@ func PutDerivedKey(t *Tx, k DerivedKey) error {
 	_, err := t.exec(`INSERT INTO derived_keys (purpose, sealed, created_at) VALUES (?, ?, ?)
 		ON CONFLICT (purpose) DO UPDATE SET sealed = excluded.sealed, created_at = excluded.created_at`,
 		k.Purpose, nonNilBytes(k.Sealed), toMicros(k.CreatedAt))
-	if err != nil {
-		return fmt.Errorf("store: keeping a derived key: %w", err)
-	}
-	return nil
+	return err
 }
 
 // InstanceKeys are the key-encryption keys of a server that uses the store.
@@ -47,37 +38,24 @@ type InstanceKeys struct {
 // PutInstanceKeys stores the keys of this server and counts it among the instances that use
 // the store.
 func (s *Store) PutInstanceKeys(t *Tx, k InstanceKeys, now time.Time) error {
-	keys, err := joinLines(k.Keys)
-	if err != nil {
-		return err
-	}
 	s.counted.Store(true)
-	_, err = t.tx.exec(upsertInstance, s.instance, toMicros(now))
+	_, err := t.exec(upsertInstance, s.instance, toMicros(now))
 	if err == nil {
 		_, err = t.exec("DELETE FROM instance_keys WHERE instance NOT IN (SELECT id FROM instances)")
 	}
 	if err == nil {
 		_, err = t.exec(`INSERT INTO instance_keys (instance, host, keys, started_at) VALUES (?, ?, ?, ?)
-			ON CONFLICT (instance) DO UPDATE SET keys = excluded.keys`, s.instance, k.Host, keys, toMicros(k.StartedAt))
+			ON CONFLICT (instance) DO UPDATE SET keys = excluded.keys`, s.instance, k.Host, (*lines)(&k.Keys), toMicros(k.StartedAt))
 	}
-	if err != nil {
-		return fmt.Errorf("store: noting the keys of an instance: %w", err)
-	}
-	return nil
+	return err
 }
 
 // OtherInstances returns the keys of the other instances that use the store. An instance with
 // unknown keys has an empty list.
-func (s *Store) OtherInstances(ctx context.Context, r Reader, now time.Time) (others []InstanceKeys, err error) {
-	err = rows(ctx, r, func(row scanner) error {
-		var k InstanceKeys
-		var keys sql.NullString
-		err := row.Scan(&k.Host, &keys, (*microTime)(&k.StartedAt))
-		k.Keys = list(keys)
-		others = append(others, k)
-		return err
+func (s *Store) OtherInstances(ctx context.Context, r Reader, now time.Time) ([]InstanceKeys, error) {
+	return readAll(ctx, r, func(row scanner, k *InstanceKeys) error {
+		return row.Scan(&k.Host, (*lines)(&k.Keys), (*microTime)(&k.StartedAt))
 	}, `SELECT COALESCE(k.host, 'an unknown host'), k.keys, COALESCE(k.started_at, i.seen_at) FROM instances i
 		LEFT JOIN instance_keys k ON k.instance = i.id WHERE i.seen_at > ? AND i.id <> ? ORDER BY 3, i.id`,
 		toMicros(now.Add(-InstanceTTL)), s.instance)
-	return others, err
 }

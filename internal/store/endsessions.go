@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -22,32 +21,30 @@ const (
 // SetActor sets the actor of the transaction's further writes. The session "" means none; only
 // the actor and request data of the event are used.
 func (t *Tx) SetActor(session string, event schemas.Event) {
-	t.tx.actor = actor{event: event}
+	t.actor = actor{event: event}
 	if session != "" {
-		t.tx.actor.sessions = []string{session}
+		t.actor.sessions = []string{session}
 	}
 }
 
 // EndSessionsOn ends the user's sessions that rest on a removed credential, or on any of its
 // kind if Of is "".
 func EndSessionsOn(t *Tx, userID string, gone schemas.Proof, at time.Time) error {
-	if _, err := t.tx.lockUser(userID); err != nil {
+	if _, err := t.lockUser(userID); err != nil {
 		return err
 	}
-	return t.tx.endSessionsOn(userID, gone, at)
+	return t.endSessionsOn(userID, gone, at)
 }
 
 // endRuns ends the unfinished runs of a user except the acting one.
-func (t *tx) endRuns(userID string) error {
-	if _, err := t.exec(deleteOtherRuns, userID, t.actor.run); err != nil {
-		return fmt.Errorf("store: ending the runs of a user: %w", err)
-	}
-	return nil
+func (t *Tx) endRuns(userID string) error {
+	_, err := t.exec(deleteOtherRuns, userID, t.actor.run)
+	return err
 }
 
 // endSessionsOn ends the sessions that rest on a removed credential. The acting session
 // continues without that proof.
-func (t *tx) endSessionsOn(userID string, gone schemas.Proof, at time.Time) error {
+func (t *Tx) endSessionsOn(userID string, gone schemas.Proof, at time.Time) error {
 	all, err := t.ownSessions(userID)
 	if err != nil {
 		return err
@@ -68,24 +65,7 @@ func (t *tx) endSessionsOn(userID string, gone schemas.Proof, at time.Time) erro
 	return nil
 }
 
-// endOtherSessions ends all sessions of a user except the acting ones.
-func (t *tx) endOtherSessions(userID string, why endReason, at time.Time) error {
-	all, err := t.ownSessions(userID)
-	if err != nil {
-		return err
-	}
-	for _, s := range all {
-		if t.isActing(s.ID) {
-			continue
-		}
-		if err := t.endOwnSession(&s, why, at); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *tx) isActing(session string) bool { return slices.Contains(t.actor.sessions, session) }
+func (t *Tx) isActing(session string) bool { return slices.Contains(t.actor.sessions, session) }
 
 // usesProof reports whether a session rests on a credential. A session without stored proofs
 // is evaluated by its methods.
@@ -104,40 +84,24 @@ func proofMatcher(gone schemas.Proof) func(schemas.Proof) bool {
 
 // ownSessions returns all sessions of a user, including those that have just expired: the
 // clock of another instance may be behind.
-func (t *tx) ownSessions(userID string) (all []schemas.Session, err error) {
-	err = t.each(selectOwnSessions, func(row scanner) error {
-		all = append(all, schemas.Session{})
-		return scanSession(row, &all[len(all)-1])
-	}, userID)
-	if err != nil {
-		return nil, fmt.Errorf("store: reading the sessions of a user: %w", err)
-	}
-	return all, nil
+func (t *Tx) ownSessions(userID string) ([]schemas.Session, error) {
+	return readAll(t.ctx, t, scanSession, selectOwnSessions, userID)
 }
 
 // endAccess ends all sessions and runs of a user. Unlike setting a password it also ends the
 // acting session, because the user may do nothing more with it.
-func (t *tx) endAccess(c schemas.EndAccess) error {
+func (t *Tx) endAccess(c schemas.EndAccess) error {
 	if _, err := t.lockUser(c.UserID); err != nil {
 		return err
 	}
 	if err := t.endRuns(c.UserID); err != nil {
 		return err
 	}
-	all, err := t.ownSessions(c.UserID)
-	if err != nil {
-		return err
-	}
-	for _, s := range all {
-		if err := t.endOwnSession(&s, endReason(c.Reason), c.At); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.endSessions(c.UserID, endReason(c.Reason), c.At, func(string) bool { return false })
 }
 
 // endOwnSession ends a session and records the event.
-func (t *tx) endOwnSession(s *schemas.Session, why endReason, at time.Time) error {
+func (t *Tx) endOwnSession(s *schemas.Session, why endReason, at time.Time) error {
 	if err := t.endSession(schemas.EndSession{ID: s.ID, At: at}); err != nil {
 		return err
 	}
@@ -149,13 +113,38 @@ func (t *tx) endOwnSession(s *schemas.Session, why endReason, at time.Time) erro
 }
 
 // forgetProof removes a credential from the proofs of a session.
-func (t *tx) forgetProof(s *schemas.Session, gone schemas.Proof) error {
-	left, err := marshalJSON(slices.DeleteFunc(s.Proofs, proofMatcher(gone)))
+func (t *Tx) forgetProof(s *schemas.Session, gone schemas.Proof) error {
+	_, err := t.exec(updateSessionProofs, asJSON(slices.DeleteFunc(s.Proofs, proofMatcher(gone))), s.ID)
+	return err
+}
+
+// removeProof runs a statement that deletes what proves a user's identity. If it deletes
+// something, it ends the sessions that rest on it. No other transaction changes the user
+// meanwhile.
+func (t *Tx) removeProof(userID string, gone schemas.Proof, at time.Time, q string, args ...any) (removed bool, err error) {
+	if _, err := t.lockUser(userID); err != nil {
+		return false, err
+	}
+	n, err := t.exec(q, args...)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	return true, t.endSessionsOn(userID, gone, at)
+}
+
+// endSessions ends the sessions of a user other than those to spare.
+func (t *Tx) endSessions(userID string, why endReason, at time.Time, spare func(session string) bool) error {
+	all, err := t.ownSessions(userID)
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(updateSessionProofs, left, s.ID); err != nil {
-		return fmt.Errorf("store: changing what a session rests on: %w", err)
+	for _, s := range all {
+		if spare(s.ID) {
+			continue
+		}
+		if err := t.endOwnSession(&s, why, at); err != nil {
+			return err
+		}
 	}
 	return nil
 }

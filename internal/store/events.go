@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -14,7 +13,7 @@ const (
 	eventColumns = `at, id, action, user_id, application_id, execution_id, trace_id, detail, actor_type, actor_id,
 		actor_client, resource_type, resource_id, before_digest, after_digest`
 
-	insertEvent query = `INSERT INTO events (` + eventColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertEvent = `INSERT INTO events (` + eventColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
 // Events returns the matching events of the audit log, newest first. User, actor, resource and
@@ -23,21 +22,11 @@ func (s *Store) Events(ctx context.Context, q schemas.EventQuery) ([]schemas.Eve
 	return events(ctx, s, q)
 }
 
-func events(ctx context.Context, r Reader, q schemas.EventQuery) (found []schemas.Event, err error) {
+func events(ctx context.Context, r Reader, q schemas.EventQuery) ([]schemas.Event, error) {
 	var c conditions
 	c.add(q)
-	if slices.ContainsFunc(c.args, isUnstorable) || !isStorable(q.ActorID) {
-		return nil, nil // no event can have it
-	}
 	text, args := c.selection(q.ActorID)
-	err = rows(ctx, r, func(row scanner) error {
-		found = append(found, schemas.Event{})
-		return scanEvent(row, &found[len(found)-1])
-	}, text+" ORDER BY at DESC, id DESC LIMIT ?", append(args, q.Limit)...)
-	if err != nil {
-		return nil, fmt.Errorf("reading events: %w", err)
-	}
-	return found, nil
+	return readAll(ctx, r, scanEvent, text+" ORDER BY at DESC, id DESC LIMIT ?", append(args, q.Limit)...)
 }
 
 // conditions select events. The indexes are partial, so a condition also includes the
@@ -111,28 +100,16 @@ func (c *conditions) query() string {
 }
 
 func scanEvent(row scanner, e *schemas.Event) error {
-	var detail []byte
-	err := row.Scan((*microTime)(&e.At), &e.ID, &e.Action, &e.UserID, &e.ApplicationID, &e.ExecutionDigest, &e.TraceID, &detail,
+	return row.Scan((*microTime)(&e.At), &e.ID, &e.Action, &e.UserID, &e.ApplicationID, &e.ExecutionDigest, &e.TraceID, asJSON(&e.Detail),
 		(*string)(&e.Actor.Type), &e.Actor.ID, &e.Actor.Client, &e.Resource.Type, &e.Resource.ID, &e.Before, &e.After)
-	if err != nil {
-		return err
-	}
-	return parse(detail, &e.Detail)
 }
 
 // recordEvent appends to the audit log. An event without an id gets one.
-func (t *tx) recordEvent(e schemas.Event) error {
+func (t *Tx) recordEvent(e schemas.Event) error {
 	if e.ID == "" {
 		e.ID = schemas.NewID()
 	}
-	detail, err := optionalJSON(e.Detail)
-	if err != nil {
-		return err
-	}
-	_, err = t.exec(insertEvent, toMicros(e.At), e.ID, e.Action, e.UserID, e.ApplicationID, e.ExecutionDigest, e.TraceID, detail,
-		string(e.Actor.Type), e.Actor.ID, e.Actor.Client, e.Resource.Type, e.Resource.ID, e.Before, e.After)
-	if err != nil {
-		return fmt.Errorf("store: recording an event: %w", err)
-	}
-	return nil
+	_, err := t.exec(insertEvent, toMicros(e.At), e.ID, e.Action, e.UserID, e.ApplicationID, e.ExecutionDigest, e.TraceID,
+		jsonColumn{e.Detail, len(e.Detail) == 0}, string(e.Actor.Type), e.Actor.ID, e.Actor.Client, e.Resource.Type, e.Resource.ID, e.Before, e.After)
+	return err
 }

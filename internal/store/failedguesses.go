@@ -2,28 +2,25 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
 
 const (
-	selectFailedGuesses query = `SELECT failures FROM failed_guesses WHERE digest = ?`
+	selectFailedGuesses = `SELECT failures FROM failed_guesses WHERE digest = ?`
 
 	// A counter at its limit is not increased, and the statement returns no row.
-	upsertFailedGuess query = `INSERT INTO failed_guesses (digest, secret, user_id, failures, failed_at) VALUES (?, ?, ?, 1, ?)
+	upsertFailedGuess = `INSERT INTO failed_guesses (digest, secret, user_id, failures, failed_at) VALUES (?, ?, ?, 1, ?)
 		ON CONFLICT (digest) DO UPDATE SET failures = failed_guesses.failures + 1, failed_at = excluded.failed_at
 		WHERE failed_guesses.failures < ? RETURNING failures`
 
-	deleteFailedGuesses query = `DELETE FROM failed_guesses WHERE user_id = ?`
+	deleteFailedGuesses = `DELETE FROM failed_guesses WHERE user_id = ?`
 
 	// The secret "" is of counters of versions without kinds.
-	deleteFailedGuessesAt query = `DELETE FROM failed_guesses WHERE user_id = ? AND secret IN (?, '')`
+	deleteFailedGuessesAt = `DELETE FROM failed_guesses WHERE user_id = ? AND secret IN (?, '')`
 
-	deleteOldFailedGuesses query = `DELETE FROM failed_guesses WHERE failed_at <= ? AND digest IN
+	deleteOldFailedGuesses = `DELETE FROM failed_guesses WHERE failed_at <= ? AND digest IN
 		(SELECT digest FROM failed_guesses WHERE user_id IS NULL AND failed_at <= ? ORDER BY failed_at LIMIT ?)`
 
 	deleteFirstFailedGuesses = `DELETE FROM failed_guesses WHERE digest IN
@@ -39,33 +36,18 @@ const (
 )
 
 // FailedGuesses returns the number of consecutive failed guesses of the digest.
-func (s *Store) FailedGuesses(ctx context.Context, digest []byte) (n int, err error) {
-	err = s.row(ctx, selectFailedGuesses, nonNilBytes(digest)).Scan(&n)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("store: reading failed guesses: %w", err)
-	}
-	return n, nil
+func (s *Store) FailedGuesses(ctx context.Context, digest []byte) (int, error) {
+	return readValue[int](ctx, s, selectFailedGuesses, nonNilBytes(digest))
 }
 
 // AddFailedGuess counts a failed guess. It returns false and counts nothing if the limit is
 // reached, also when several instances count concurrently.
 func (s *Store) AddFailedGuess(ctx context.Context, f schemas.FailedGuess) (counted bool, err error) {
-	err = s.writer.write(ctx, func(t *tx) error {
-		counted = false
-		var n int
-		err := t.row(upsertFailedGuess, nonNilBytes(f.Digest), string(f.Secret), nullable(f.UserID), toMicros(f.At), f.Limit).Scan(&n)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("store: counting a failed guess: %w", err)
-		}
-		counted = true
-		if n != f.EventAt || f.UserID == "" {
-			return nil
+	err = s.writer.write(ctx, func(t *Tx) error {
+		n, err := readOne(t.row(upsertFailedGuess, nonNilBytes(f.Digest), string(f.Secret), nullable(f.UserID), toMicros(f.At), f.Limit), scanValue[int], nil)
+		counted = n != nil
+		if err != nil || n == nil || *n != f.EventAt || f.UserID == "" {
+			return err
 		}
 		return t.recordEvent(f.Event)
 	})
@@ -74,7 +56,7 @@ func (s *Store) AddFailedGuess(ctx context.Context, f schemas.FailedGuess) (coun
 
 // forgetFailedGuesses resets the counters of the secrets that the user signed in with: see
 // schemas.Session.ProvedSecrets.
-func (t *tx) forgetFailedGuesses(s *schemas.Session) (err error) {
+func (t *Tx) forgetFailedGuesses(s *schemas.Session) (err error) {
 	secrets, all := s.ProvedSecrets()
 	if all {
 		_, err = t.exec(deleteFailedGuesses, s.UserID)
@@ -84,19 +66,12 @@ func (t *tx) forgetFailedGuesses(s *schemas.Session) (err error) {
 			_, err = t.exec(deleteFailedGuessesAt, s.UserID, string(secret))
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("store: forgetting failed guesses: %w", err)
-	}
-	return nil
+	return err
 }
 
 // ForgetFailedGuesses resets the user's counters and returns their number.
 func ForgetFailedGuesses(t *Tx, userID string) (int64, error) {
-	n, err := t.exec(string(deleteFailedGuesses), userID)
-	if err != nil {
-		return 0, fmt.Errorf("store: forgetting failed guesses: %w", err)
-	}
-	return n, nil
+	return t.exec(deleteFailedGuesses, userID)
 }
 
 // sweepFailedGuesses removes old counters of unknown names, and the oldest ones above the
@@ -112,8 +87,7 @@ func (s *Store) sweepFailedGuesses(ctx context.Context, now time.Time) (removed 
 
 // trimFailedGuesses removes the oldest counters of unknown names above the limit.
 func (s *Store) trimFailedGuesses(ctx context.Context, most int) (removed int, err error) {
-	var n int
-	err = rows(ctx, s, func(row scanner) error { return row.Scan(&n) }, "SELECT COUNT(*) FROM failed_guesses WHERE user_id IS NULL")
+	n, err := readValue[int](ctx, s, "SELECT COUNT(*) FROM failed_guesses WHERE user_id IS NULL")
 	for ; err == nil && n-removed > most; removed += min(sweepBatch, n-removed-most) {
 		err = s.Update(ctx, func(t *Tx) error {
 			_, err := t.exec(deleteFirstFailedGuesses, min(sweepBatch, n-removed-most))

@@ -2,12 +2,11 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/postern-id/postern/schemas"
 )
 
-const insertFlowUse query = `INSERT INTO flow_uses (flow_id, version, used_id, used_version) VALUES (?, ?, ?, ?)`
+const insertFlowUse = `INSERT INTO flow_uses (flow_id, version, used_id, used_version) VALUES (?, ?, ?, ?)`
 
 // definition is the content of a flow's JSON column.
 type definition struct {
@@ -63,29 +62,19 @@ func flowsOf(parts map[string]flowPart) map[string]*schemas.Flow {
 }
 
 // insertFlowUses records the sub-flows that a version uses.
-func (t *tx) insertFlowUses(f *schemas.Flow, version int) error {
+func (t *Tx) insertFlowUses(f *schemas.Flow, version int) error {
 	for _, u := range schemas.UsesOf(f.Parts) {
 		if _, err := t.exec(insertFlowUse, f.ID, version, u.ID, u.Version); err != nil {
-			return fmt.Errorf("store: noting what a flow uses: %w", err)
+			return err
 		}
 	}
 	return nil
 }
 
 // Users returns the flows whose active versions use a sub-flow, ordered by handle.
-func (FlowTable) Users(ctx context.Context, r Reader, id string) (users []schemas.SubflowUser, err error) {
-	if !isStorable(id) {
-		return nil, nil
-	}
-	err = rows(ctx, r, func(row scanner) error {
-		var u schemas.SubflowUser
-		err := row.Scan(&u.ID, &u.Handle, (*string)(&u.FlowType), &u.Version)
-		users = append(users, u)
-		return err
+func (FlowTable) Users(ctx context.Context, r Reader, id string) ([]schemas.SubflowUser, error) {
+	return readAll(ctx, r, func(row scanner, u *schemas.SubflowUser) error {
+		return row.Scan(&u.ID, &u.Handle, (*string)(&u.FlowType), &u.Version)
 	}, `SELECT f.id, f.handle, f.flow_type, u.used_version FROM flow_uses u
 		JOIN flows f ON f.id = u.flow_id AND f.active_version = u.version WHERE u.used_id = ? ORDER BY f.handle, f.id`, id)
-	if err != nil {
-		return nil, fmt.Errorf("reading who uses a sub-flow: %w", err)
-	}
-	return users, nil
 }

@@ -52,7 +52,7 @@ func readMembers(ctx context.Context, r Reader, groups []schemas.Group) error {
 
 func writeMembers(t *Tx, g *schemas.Group) error {
 	was := []schemas.Group{{ID: g.ID}}
-	if err := readMembers(t.tx.ctx, t, was); err != nil {
+	if err := readMembers(t.ctx, t, was); err != nil {
 		return err
 	}
 	return members().rewrite(t, g.ID, was[0].Members, g.Members)

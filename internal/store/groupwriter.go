@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	beginSavepoint query = `SAVEPOINT job`
-	undoSavepoint  query = `ROLLBACK TO job`
-	endSavepoint   query = `RELEASE job`
+	beginSavepoint = `SAVEPOINT job`
+	undoSavepoint  = `ROLLBACK TO job`
+	endSavepoint   = `RELEASE job`
 )
 
-func savepointQueries() []query { return []query{beginSavepoint, undoSavepoint, endSavepoint} }
+func savepointQueries() []string { return []string{beginSavepoint, undoSavepoint, endSavepoint} }
 
 const (
 	queueLength  = 1024 // writes that may wait before their callers block
@@ -41,7 +41,7 @@ type groupWriter struct {
 // writeJob is one write. Exactly one side moves it out of waiting: the writer, which then
 // answers it, or the caller, who gives up and gets no answer.
 type writeJob struct {
-	do     func(*tx) error
+	do     func(*Tx) error
 	state  atomic.Int32
 	err    error
 	answer chan error
@@ -62,7 +62,7 @@ func startGroupWriter(db *pool, prepared statements) *groupWriter {
 // write queues do and waits for its commit. If ctx ends before the writer starts do, do never
 // runs. Once do runs, write waits for the result regardless of ctx: a "canceled" error
 // guarantees that nothing was written.
-func (w *groupWriter) write(ctx context.Context, do func(*tx) error) error {
+func (w *groupWriter) write(ctx context.Context, do func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -82,11 +82,11 @@ func (w *groupWriter) write(ctx context.Context, do func(*tx) error) error {
 }
 
 // single is write: the commit is shared with other writes anyway.
-func (w *groupWriter) single(ctx context.Context, do func(*tx) error) error { return w.write(ctx, do) }
+func (w *groupWriter) single(ctx context.Context, do func(*Tx) error) error { return w.write(ctx, do) }
 
 // serial is write, because there is one writer. Serial writes are long, so at most one of them
 // is in the queue: sign-ins never wait for more than one.
-func (w *groupWriter) serial(ctx context.Context, do func(*tx) error) error {
+func (w *groupWriter) serial(ctx context.Context, do func(*Tx) error) error {
 	select {
 	case w.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -186,7 +186,7 @@ func (w *groupWriter) transact(group []*writeJob) error {
 	if err != nil {
 		return err
 	}
-	t := &tx{ctx: context.Background(), sql: begun, prepared: w.prepared}
+	t := &Tx{ctx: context.Background(), sql: begun, prepared: w.prepared}
 	for _, j := range group {
 		if err := t.runInSavepoint(j); err != nil {
 			return errors.Join(err, begun.Rollback())
@@ -197,7 +197,7 @@ func (w *groupWriter) transact(group []*writeJob) error {
 
 // runInSavepoint runs a job in a savepoint, so that a failure undoes only that job. An error
 // means that the transaction is lost: SQLite rolls it back if the disk is full or unreadable.
-func (t *tx) runInSavepoint(j *writeJob) error {
+func (t *Tx) runInSavepoint(j *writeJob) error {
 	if _, err := t.exec(beginSavepoint); err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (t *tx) runInSavepoint(j *writeJob) error {
 
 // attempt runs a write and converts a panic to its error, so that it does not affect the
 // writes of other callers.
-func attempt(t *tx, do func(*tx) error) (err error) {
+func attempt(t *Tx, do func(*Tx) error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("store: a write panicked: %v\n%s", v, debug.Stack())

@@ -29,7 +29,7 @@ func openFile(t *testing.T) *Store {
 // block keeps the writer busy until the function it returns is called.
 func block(s *Store) (release func()) {
 	running, blocked := make(chan struct{}), make(chan struct{})
-	go s.writer.write(context.Background(), func(*tx) error {
+	go s.writer.write(context.Background(), func(*Tx) error {
 		close(running)
 		<-blocked
 		return nil
@@ -45,8 +45,8 @@ func queued(s *Store, n int) {
 	}
 }
 
-func putRun(id string) func(*tx) error {
-	return func(t *tx) error { return t.putRun(&schemas.Run{ID: id, Revision: 1}) }
+func putRun(id string) func(*Tx) error {
+	return func(t *Tx) error { return t.putRun(&schemas.Run{ID: id, Revision: 1}) }
 }
 
 func wantRun(t *testing.T, s *Store, id string, want bool) {
@@ -63,12 +63,12 @@ func TestGroupFailures(t *testing.T) {
 	release := block(s)
 	defer release()
 	broken := errors.New("broken")
-	jobs := map[string]func(*tx) error{
+	jobs := map[string]func(*Tx) error{
 		"good": putRun("good"),
-		"bad": func(t *tx) error {
+		"bad": func(t *Tx) error {
 			return errors.Join(putRun("bad")(t), broken)
 		},
-		"panic": func(t *tx) error {
+		"panic": func(t *Tx) error {
 			if err := putRun("panic")(t); err != nil {
 				return err
 			}
@@ -118,12 +118,12 @@ func TestSerialWritesLetOthersPass(t *testing.T) {
 	running, blocked := make(chan struct{}), make(chan struct{})
 	var done sync.WaitGroup
 	done.Go(func() {
-		s.writer.serial(context.Background(), func(*tx) error { close(running); <-blocked; return nil })
+		s.writer.serial(context.Background(), func(*Tx) error { close(running); <-blocked; return nil })
 	})
 	<-running
 	var order []string // written by the one writer
-	note := func(name string) func(*tx) error {
-		return func(*tx) error { order = append(order, name); return nil }
+	note := func(name string) func(*Tx) error {
+		return func(*Tx) error { order = append(order, name); return nil }
 	}
 	for range 10 {
 		done.Go(func() { s.writer.serial(context.Background(), note("serial")) })
@@ -173,7 +173,7 @@ func TestCanceledWhileQueued(t *testing.T) {
 func TestCanceledWhileRunning(t *testing.T) {
 	s := openFile(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	err := s.writer.write(ctx, func(t *tx) error {
+	err := s.writer.write(ctx, func(t *Tx) error {
 		cancel()
 		return putRun("running")(t)
 	})
@@ -193,7 +193,7 @@ func TestFailingCommit(t *testing.T) {
 	answers := make(chan error, members)
 	for i := range members {
 		go func() {
-			answers <- s.writer.write(t.Context(), func(t *tx) error {
+			answers <- s.writer.write(t.Context(), func(t *Tx) error {
 				if i == 1 {
 					if _, err := t.sql.ExecContext(t.ctx, "PRAGMA defer_foreign_keys = 1"); err != nil {
 						return err
@@ -229,7 +229,7 @@ func TestLostTransaction(t *testing.T) {
 	go func() { first <- s.writer.write(t.Context(), putRun("first")) }()
 	queued(s, 1)
 	go func() {
-		second <- s.writer.write(t.Context(), func(t *tx) error {
+		second <- s.writer.write(t.Context(), func(t *Tx) error {
 			_, err := t.sql.ExecContext(t.ctx, "ROLLBACK")
 			return errors.Join(err, errors.New("disk full"))
 		})

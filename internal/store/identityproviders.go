@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -32,18 +31,21 @@ func identityProviderFields() fields[schemas.IdentityProvider] {
 // IdentityProvider returns the identity provider with the handle. An unknown one is
 // identity_provider_not_found, Class NotFound.
 func (s *Store) IdentityProvider(ctx context.Context, handle string) (*schemas.IdentityProvider, error) {
-	var found []schemas.IdentityProvider
-	if isStorable(handle) {
-		err := s.each(ctx, selectIdentityProvider, func(row scanner) error {
-			found = append(found, schemas.IdentityProvider{})
-			return identityProviderFields().scan(row, &found[len(found)-1])
-		}, handle)
-		if err != nil {
-			return nil, fmt.Errorf("store: reading an identity provider: %w", err)
-		}
-	}
-	if len(found) == 0 {
-		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeProviderNotFound, "There is no identity provider with the handle %.64q.", handle)
-	}
-	return &found[0], nil
+	return readOne(s.row(ctx, selectIdentityProvider, handle), identityProviderFields().scan, func() error {
+		return schemas.Errorf(schemas.NotFound, schemas.CodeProviderNotFound, "There is no identity provider with the handle %.64q.", handle)
+	})
+}
+
+// Units is the table of the organization units.
+func Units() *Table[schemas.OrganizationUnit] {
+	type unit = schemas.OrganizationUnit
+	return newTable("organization unit", "organization_unit_not_found", "organization_units", fields[unit]{
+		{column: "id", member: func(u *unit) any { return &u.ID }},
+		{column: "handle", member: func(u *unit) any { return &u.Handle }, filter: "handle"},
+		{column: "name", member: func(u *unit) any { return &u.Name }},
+		{column: "description", member: func(u *unit) any { return &u.Description }},
+		{column: "parent_id", member: func(u *unit) any { return (*nullText)(&u.ParentID) }, filter: "parentId"},
+		{column: "created_at", member: func(u *unit) any { return (*microTime)(&u.CreatedAt) }},
+		{column: "updated_at", member: func(u *unit) any { return (*microTime)(&u.UpdatedAt) }},
+	})
 }

@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	upsertInstance query = `INSERT INTO instances (id, seen_at) VALUES (?, ?)
+	upsertInstance = `INSERT INTO instances (id, seen_at) VALUES (?, ?)
 		ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`
 
-	selectInstances query = `SELECT COUNT(*) FROM instances WHERE seen_at > ?`
+	selectInstances = `SELECT COUNT(*) FROM instances WHERE seen_at > ?`
 
-	deleteInstance query = `DELETE FROM instances WHERE id = ?`
+	deleteInstance = `DELETE FROM instances WHERE id = ?`
 
-	deleteOldInstances query = `DELETE FROM instances WHERE seen_at <= ? AND id IN
+	deleteOldInstances = `DELETE FROM instances WHERE seen_at <= ? AND id IN
 		(SELECT id FROM instances WHERE seen_at <= ? ORDER BY seen_at LIMIT ?)`
 )
 
@@ -33,7 +33,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	if want := lastMigration(s.db.DriverName()); current < want {
 		return fmt.Errorf("store: the database has schema version %d, expected %d", current, want)
 	}
-	err = s.writer.single(ctx, func(t *tx) error {
+	err = s.writer.single(ctx, func(t *Tx) error {
 		_, err := t.exec(upsertInstance, s.instance, toMicros(now))
 		return err
 	})
@@ -46,18 +46,15 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Instances returns the number of instances that use the store: those with a successful Ping
 // in the last two minutes.
-func (s *Store) Instances(ctx context.Context) (n int, err error) {
-	if err = s.row(ctx, selectInstances, toMicros(time.Now().Add(-InstanceTTL))).Scan(&n); err != nil {
-		return 0, fmt.Errorf("store: counting the instances: %w", err)
-	}
-	return n, nil
+func (s *Store) Instances(ctx context.Context) (int, error) {
+	return readValue[int](ctx, s, selectInstances, toMicros(time.Now().Add(-InstanceTTL)))
 }
 
 // removeInstance removes this instance from the table if it can.
 func (s *Store) removeInstance() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_ = s.writer.single(ctx, func(t *tx) error {
+	_ = s.writer.single(ctx, func(t *Tx) error {
 		_, err := t.exec(deleteInstance, s.instance)
 		return err
 	})

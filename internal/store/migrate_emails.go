@@ -8,9 +8,8 @@ import (
 	"strings"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/pressly/goose/v3"
-
 	"github.com/postern-id/postern/schemas"
+	"github.com/pressly/goose/v3"
 )
 
 // emailMigration is the number of the one migration that is not SQL: the form in which

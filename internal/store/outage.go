@@ -130,12 +130,3 @@ func isOutage(err error) bool {
 
 // isReadOnly reports whether a PostgreSQL server or session rejects writes.
 func isReadOnly(err error) bool { return pq.As(err, pqerror.ReadOnlySQLTransaction) != nil }
-
-// checkedRow is a row whose error passes through pool.check.
-type checkedRow struct {
-	*sql.Row
-	pool *pool
-}
-
-// Scan wraps sql.Row.Scan.
-func (r checkedRow) Scan(dest ...any) error { return r.pool.check(r.Row.Scan(dest...)) }

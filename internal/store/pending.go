@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -12,16 +11,16 @@ import (
 type Pending struct{ Runs, AuthRequests, PasskeySessions int }
 
 const (
-	countPendingRuns query = `SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE expires_at > ? LIMIT ?) AS r`
+	countPendingRuns = `SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE expires_at > ? LIMIT ?) AS r`
 
 	// Answered requests stay stored for longer than a request can be open.
-	countPendingRequests query = `SELECT COUNT(*) FROM (SELECT 1 FROM auth_requests WHERE expires_at > ? AND expires_at <= ? AND code_hash IS NULL LIMIT ?) AS r`
+	countPendingRequests = `SELECT COUNT(*) FROM (SELECT 1 FROM auth_requests WHERE expires_at > ? AND expires_at <= ? AND code_hash IS NULL LIMIT ?) AS r`
 
-	countPendingSessions query = `SELECT COUNT(*) FROM (SELECT 1 FROM passkey_sessions WHERE expires_at > ? LIMIT ?) AS r`
+	countPendingSessions = `SELECT COUNT(*) FROM (SELECT 1 FROM passkey_sessions WHERE expires_at > ? LIMIT ?) AS r`
 
 	// PostgreSQL evaluates the outer condition again on the row it deletes.
-	deleteUnansweredRuns query = `DELETE FROM runs WHERE revision = 1 AND created_at <= ? AND id IN
-		(SELECT id FROM runs WHERE revision = 1 AND status = '` + query(schemas.Incomplete) + `' AND user_id = ''
+	deleteUnansweredRuns = `DELETE FROM runs WHERE revision = 1 AND created_at <= ? AND id IN
+		(SELECT id FROM runs WHERE revision = 1 AND status = '` + string(schemas.Incomplete) + `' AND user_id = ''
 		AND created_at <= ? AND expires_at <= ? ORDER BY expires_at LIMIT ?)`
 )
 
@@ -37,7 +36,7 @@ const (
 func (s *Store) CountPending(ctx context.Context, now time.Time, limit Pending) (n Pending, err error) {
 	for _, one := range []struct {
 		into *int
-		q    query
+		q    string
 		args []any
 	}{
 		{&n.Runs, countPendingRuns, []any{toMicros(now), limit.Runs}},
@@ -45,7 +44,7 @@ func (s *Store) CountPending(ctx context.Context, now time.Time, limit Pending) 
 		{&n.PasskeySessions, countPendingSessions, []any{toMicros(now), limit.PasskeySessions}},
 	} {
 		if err := s.row(ctx, one.q, one.args...).Scan(one.into); err != nil {
-			return n, fmt.Errorf("store: counting unfinished sign-ins: %w", err)
+			return n, err
 		}
 	}
 	return n, nil
@@ -55,12 +54,12 @@ func (s *Store) CountPending(ctx context.Context, now time.Time, limit Pending) 
 // small batches, and returns their number. Any number of instances may call it concurrently.
 func (s *Store) TrimRuns(ctx context.Context, before time.Time) (removed int, err error) {
 	for n := int64(sweepBatch); n == sweepBatch; removed += int(n) {
-		err := s.writer.single(ctx, func(t *tx) (err error) {
+		err := s.writer.single(ctx, func(t *Tx) (err error) {
 			n, err = t.exec(deleteUnansweredRuns, toMicros(before), toMicros(before), toMicros(before.Add(longestRun)), sweepBatch)
 			return err
 		})
 		if err != nil {
-			return removed, fmt.Errorf("store: removing unanswered runs: %w", err)
+			return removed, err
 		}
 	}
 	return removed, nil

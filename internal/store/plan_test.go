@@ -17,14 +17,14 @@ import (
 // only when the table has grown.
 func TestPointReadsUseIndexes(t *testing.T) {
 	s := openFile(t)
-	whole := map[query]bool{selectKeys: true, selectRedirects: true,
+	whole := map[string]bool{selectKeys: true, selectRedirects: true,
 		beginSavepoint: true, undoSavepoint: true, endSavepoint: true}
-	for _, list := range [][]query{readQueries(), writeQueries()} {
+	for _, list := range [][]string{readQueries(), writeQueries(), sweepQueries()} {
 		for _, q := range list {
 			if whole[q] {
 				continue
 			}
-			for _, step := range wholeTables(t, s, q.of("sqlite"), plan(t, s, q.of("sqlite"))) {
+			for _, step := range wholeTables(t, s, inDialect("sqlite", q), plan(t, s, inDialect("sqlite", q))) {
 				t.Errorf("%s\nreads a whole table: %s", q, step)
 			}
 		}

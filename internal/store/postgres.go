@@ -22,8 +22,8 @@ const (
 	migrationLock = 0x506f7374_65726e01
 
 	// serialLock and the schema form the advisory lock of serial writes.
-	serialLock       = 0x506f7374
-	lockSerial query = `SELECT pg_advisory_xact_lock(?, hashtext(current_schema()))`
+	serialLock = 0x506f7374
+	lockSerial = `SELECT pg_advisory_xact_lock(?, hashtext(current_schema()))`
 
 	// A write that has begun is not canceled with its caller, because it would be unknown
 	// whether it was committed. It may take this long unless the configuration allows more.
@@ -81,7 +81,7 @@ func newPostgres(ctx context.Context, db *pool, longest time.Duration) (*Store, 
 	if err := migratePostgres(ctx, db.DB); err != nil {
 		return nil, err
 	}
-	prepared, err := prepare(ctx, db, readQueries(), writeQueries(), []query{lockSerial})
+	prepared, err := prepare(ctx, db, readQueries(), writeQueries(), sweepQueries(), []string{lockSerial})
 	if err != nil {
 		return nil, err
 	}
@@ -129,21 +129,21 @@ type postgresWriter struct {
 	turn     chan struct{} // holds one value while a serial write of this process runs
 }
 
-func (w *postgresWriter) write(ctx context.Context, do func(*tx) error) error {
+func (w *postgresWriter) write(ctx context.Context, do func(*Tx) error) error {
 	return retry(ctx, func() error { return w.db.check(w.once(ctx, do)) })
 }
 
 // serial serializes writes with an advisory lock. Serializable transactions would need no
 // lock, but under contention some would never succeed. Writes of one process wait in memory,
 // so that they do not all hold a connection.
-func (w *postgresWriter) serial(ctx context.Context, do func(*tx) error) error {
+func (w *postgresWriter) serial(ctx context.Context, do func(*Tx) error) error {
 	select {
 	case w.turn <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	defer func() { <-w.turn }()
-	return w.write(ctx, func(t *tx) error {
+	return w.write(ctx, func(t *Tx) error {
 		// Statements after this one see everything committed before it.
 		if _, err := t.exec(lockSerial, serialLock); err != nil {
 			return fmt.Errorf("store: waiting for other writes: %w", err)
@@ -154,19 +154,19 @@ func (w *postgresWriter) serial(ctx context.Context, do func(*tx) error) error {
 
 // single needs no BEGIN and COMMIT: a single statement is a transaction, in one round trip
 // instead of three.
-func (w *postgresWriter) single(ctx context.Context, do func(*tx) error) error {
+func (w *postgresWriter) single(ctx context.Context, do func(*Tx) error) error {
 	return retry(ctx, func() error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		detached, cancel := w.detach(ctx)
 		defer cancel()
-		return w.db.check(attempt(&tx{ctx: detached, prepared: w.prepared}, do))
+		return w.db.check(attempt(&Tx{ctx: detached, prepared: w.prepared}, do))
 	})
 }
 
 // once waits for a connection until ctx ends. The transaction itself ignores the end of ctx.
-func (w *postgresWriter) once(ctx context.Context, do func(*tx) error) error {
+func (w *postgresWriter) once(ctx context.Context, do func(*Tx) error) error {
 	conn, err := w.db.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("store: waiting for a connection: %w", err)
@@ -178,7 +178,7 @@ func (w *postgresWriter) once(ctx context.Context, do func(*tx) error) error {
 	if err != nil {
 		return fmt.Errorf("store: beginning a transaction: %w", err)
 	}
-	if err := attempt(&tx{ctx: detached, sql: begun, prepared: w.prepared}, do); err != nil {
+	if err := attempt(&Tx{ctx: detached, sql: begun, prepared: w.prepared}, do); err != nil {
 		begun.Rollback() // if this fails too, the connection is gone and the transaction with it
 		return err
 	}

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -64,30 +64,21 @@ type PrincipalPage struct {
 // them. A page that starts at After reads only its own rows. If the resource does not exist, the
 // error has Class NotFound.
 func (of *Table[T]) Principals(ctx context.Context, r Reader, id string, p PrincipalPage) (page []schemas.Principal, total int, err error) {
-	if !isStorable(id) {
-		return nil, 0, of.notFound(id)
-	}
-	total = -1
 	in := of.principals
-	err = rows(ctx, r, func(row scanner) error { return row.Scan(&total) },
+	found, err := readAll(ctx, r, scanValue[int],
 		"SELECT (SELECT COUNT(*) FROM "+in.table+" WHERE "+in.owner+" = ?) FROM "+of.name+" WHERE id = ?", id, id)
-	if err == nil && total < 0 {
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(found) == 0 {
 		return nil, 0, of.notFound(id)
 	}
-	if err == nil {
-		page, err = in.page(ctx, r, id, p)
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("reading the principals of a %s: %w", of.noun, err)
-	}
-	return page, total, nil
+	page, err = in.page(ctx, r, id, p)
+	return page, found[0], err
 }
 
 // page reads one type after the other, each with its index, until the page is full.
 func (in principals) page(ctx context.Context, r Reader, owner string, p PrincipalPage) (page []schemas.Principal, err error) {
-	if !isStorable(p.After.ID) {
-		return nil, nil
-	}
 	skip := p.Offset
 	for _, kind := range slices.Sorted(maps.Keys(in.columns)) {
 		left, after := skip+p.Limit-len(page), ""
@@ -114,3 +105,24 @@ func (in principals) page(ctx context.Context, r Reader, owner string, p Princip
 }
 
 func sortPrincipals(list []schemas.Principal) { slices.SortFunc(list, schemas.Principal.Compare) }
+
+// RemovePrincipal dates the groups and roles that a user or an application belongs to, who
+// is about to be deleted: they change by it, and must not look as if they had
+// not. The rows that say that it belongs to them go with it.
+func RemovePrincipal(t *Tx, p schemas.Principal, at time.Time) error {
+	column := "user_id"
+	if p.Type == schemas.ApplicationPrincipal {
+		column = "application_id"
+	} else if err := t.touch("user_groups", "SELECT group_id FROM group_members WHERE user_id = ?", p.ID, at); err != nil {
+		return err
+	}
+	return t.touch("roles", "SELECT role_id FROM role_assignments WHERE "+column+" = ?", p.ID, at)
+}
+
+// touch makes the time the last change of rows, or what comes just after the one
+// they had: an entity tag must not come twice.
+func (t *Tx) touch(table, which, id string, at time.Time) error {
+	now := toMicros(at)
+	_, err := t.exec("UPDATE "+table+" SET updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at + 1 END WHERE id IN ("+which+")", now, now, id)
+	return err
+}

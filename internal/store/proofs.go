@@ -1,9 +1,7 @@
 package store
 
 import (
-	"database/sql"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,20 +23,20 @@ import (
 
 const (
 	// The lock is that of PostgreSQL; see prepare.
-	shareUser query = `SELECT status, locked_until FROM users WHERE id = ?` + forShare
+	shareUser = `SELECT status, locked_until FROM users WHERE id = ?` + forShare
 
-	selectProofPassword query = `SELECT 1 FROM passwords WHERE user_id = ? AND id = ?`
-	selectProofPasskey  query = `SELECT 1 FROM credentials WHERE user_id = ? AND id = ?`
-	selectProofTOTP     query = `SELECT 1 FROM totp WHERE user_id = ? AND created_at = ?`
-	selectProofRecovery query = `SELECT 1 FROM recovery_codes WHERE user_id = ? AND hash = ?`
-	selectProofIdentity query = `SELECT 1 FROM identities WHERE user_id = ? AND id = ?`
-	selectProofSession  query = `SELECT 1 FROM sessions WHERE user_id = ? AND id = ?`
+	selectProofPassword = `SELECT 1 FROM passwords WHERE user_id = ? AND id = ?`
+	selectProofPasskey  = `SELECT 1 FROM credentials WHERE user_id = ? AND id = ?`
+	selectProofTOTP     = `SELECT 1 FROM totp WHERE user_id = ? AND created_at = ?`
+	selectProofRecovery = `SELECT 1 FROM recovery_codes WHERE user_id = ? AND hash = ?`
+	selectProofIdentity = `SELECT 1 FROM identities WHERE user_id = ? AND id = ?`
+	selectProofSession  = `SELECT 1 FROM sessions WHERE user_id = ? AND id = ?`
 
-	selectOwnSessions query = `SELECT ` + sessionColumns + ` FROM sessions WHERE user_id = ? ORDER BY id`
+	selectOwnSessions = `SELECT ` + sessionColumns + ` FROM sessions WHERE user_id = ? ORDER BY id`
 
-	updateSessionProofs query = `UPDATE sessions SET proofs = ? WHERE id = ?`
+	updateSessionProofs = `UPDATE sessions SET proofs = ? WHERE id = ?`
 
-	deleteOtherRuns query = `DELETE FROM runs WHERE user_id = ? AND user_id <> '' AND status = 'INCOMPLETE' AND id <> ?`
+	deleteOtherRuns = `DELETE FROM runs WHERE user_id = ? AND user_id <> '' AND status = 'INCOMPLETE' AND id <> ?`
 )
 
 // actor is the run and sessions on whose behalf a transaction writes. The transaction must not
@@ -71,7 +69,7 @@ func actorOf(run string, changes []schemas.Change) actor {
 
 // lockFirst locks the users that the changes rest on or write, before any other lock. A user
 // that does not exist yet is no error.
-func (t *tx) lockFirst(changes []schemas.Change) error {
+func (t *Tx) lockFirst(changes []schemas.Change) error {
 	exclusive := map[string]bool{}
 	for _, change := range changes {
 		if id, writes := lockedBy(change); id != "" {
@@ -124,22 +122,15 @@ func lockedBy(change schemas.Change) (userID string, writes bool) {
 
 // shareUser checks that the user exists and blocks changes of the user's credentials and
 // status until the transaction ends. It returns the ID, status and lock.
-func (t *tx) shareUser(id string) (*schemas.User, error) {
-	u := schemas.User{ID: id}
-	var locked sql.NullInt64
-	err := t.row(shareUser, id).Scan(&u.Status, &locked)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, errNoUser()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("store: locking a user: %w", err)
-	}
-	u.LockedUntil = optionalFromMicros(locked)
-	return &u, nil
+func (t *Tx) shareUser(id string) (*schemas.User, error) {
+	return readOne(t.row(shareUser, id), func(row scanner, u *schemas.User) error {
+		u.ID = id
+		return row.Scan(&u.Status, (*nullTime)(&u.LockedUntil))
+	}, errNoUser)
 }
 
 // requireActive returns an error unless the user may sign in at the given time.
-func (t *tx) requireActive(id string, at time.Time) error {
+func (t *Tx) requireActive(id string, at time.Time) error {
 	u, err := t.shareUser(id)
 	if err != nil {
 		return err
@@ -151,7 +142,7 @@ func (t *tx) requireActive(id string, at time.Time) error {
 }
 
 // requireProofs checks the precondition of a change that rests on an authentication.
-func (t *tx) requireProofs(c schemas.RequireProofs) error {
+func (t *Tx) requireProofs(c schemas.RequireProofs) error {
 	err := t.requireActive(c.UserID, c.At)
 	if schemas.HasCode(err, schemas.CodeUserNotFound) || err == nil && len(c.Proofs) == 0 {
 		return schemas.ErrSuperseded()
@@ -162,7 +153,7 @@ func (t *tx) requireProofs(c schemas.RequireProofs) error {
 	for _, p := range c.Proofs {
 		has, err := t.hasProof(c.UserID, p)
 		if err != nil {
-			return fmt.Errorf("store: looking whether a %s is still the user's: %w", p.Kind, err)
+			return err
 		}
 		if !has {
 			return schemas.ErrSuperseded()
@@ -172,25 +163,20 @@ func (t *tx) requireProofs(c schemas.RequireProofs) error {
 }
 
 // hasProof reports whether a user has the credential of a proof.
-func (t *tx) hasProof(userID string, p schemas.Proof) (bool, error) {
+func (t *Tx) hasProof(userID string, p schemas.Proof) (bool, error) {
 	if p.Kind == schemas.EmailProof {
-		u, err := scanUser(t.row(selectUser, userID))
+		u, err := readOne(t.row(selectUser, userID), scanUser, errNoUser)
 		return err == nil && schemas.ProofOfEmail(u.Text("email")) == p, err
 	}
 	q, key, err := proofQuery(p)
 	if err != nil {
 		return false, err
 	}
-	var one int
-	err = t.row(q, userID, key).Scan(&one)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
+	return exists(t.ctx, t, q, userID, key)
 }
 
 // proofQuery finds the credential of a proof by the user and a key.
-func proofQuery(p schemas.Proof) (q query, key any, err error) {
+func proofQuery(p schemas.Proof) (q string, key any, err error) {
 	switch p.Kind {
 	case schemas.PasswordProof:
 		return selectProofPassword, p.Of, nil

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -52,7 +51,7 @@ func ReachOf(ctx context.Context, r Reader, flowIDs []string, anyones [][2]strin
 		return err
 	}, text, args...)
 	if err != nil {
-		return reach, fmt.Errorf("looking for what a flow leads to: %w", err)
+		return reach, err
 	}
 	reach.Applications, reach.Users = sortedSet(reach.Applications), sortedSet(reach.Users)
 	return reach, nil
@@ -60,10 +59,7 @@ func ReachOf(ctx context.Context, r Reader, flowIDs []string, anyones [][2]strin
 
 // UserPermissions returns the permissions of all users of the types, or of all users if types
 // is empty, sorted.
-func UserPermissions(ctx context.Context, r Reader, types []string) (permissions []string, err error) {
-	if slices.ContainsFunc(types, func(t string) bool { return !isStorable(t) }) {
-		return nil, nil
-	}
+func UserPermissions(ctx context.Context, r Reader, types []string) ([]string, error) {
 	allowed := "1 = 1"
 	if len(types) > 0 {
 		allowed = "u.type IN (" + placeholders(len(types)) + ")"
@@ -71,10 +67,7 @@ func UserPermissions(ctx context.Context, r Reader, types []string) (permissions
 	text := "WITH RECURSIVE " + holders(allowed) + ` SELECT DISTINCT p.permission FROM holders h CROSS JOIN role_permissions p
 		WHERE p.role_id = h.role_id ORDER BY p.permission`
 	args := toArgs(types)
-	if err := rows(ctx, r, into(&permissions), text, append(args, args...)...); err != nil {
-		return nil, fmt.Errorf("looking for what users may do: %w", err)
-	}
-	return permissions, nil
+	return readAll(ctx, r, scanValue[string], text, append(args, args...)...)
 }
 
 // holders defines a relation of the roles of the users who meet the condition, directly or

@@ -79,7 +79,7 @@ func (s *Store) Reseal(ctx context.Context, c SealedColumn, with Resealer) (done
 		if len(changed) == 0 {
 			continue
 		}
-		err = s.writer.write(ctx, func(t *tx) error { return c.write(&Tx{tx: t, bind: s.bind()}, changed) })
+		err = s.writer.write(ctx, func(t *Tx) error { return c.write(t, changed) })
 		if err != nil {
 			return done, err
 		}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -11,9 +10,9 @@ import (
 
 const (
 	// Only one of several concurrent updates to the same time changes the row.
-	raiseKeptFrom query = `UPDATE event_retention SET kept_from = ? WHERE one = 1 AND kept_from < ?`
+	raiseKeptFrom = `UPDATE event_retention SET kept_from = ? WHERE one = 1 AND kept_from < ?`
 
-	deleteOldEvents query = `DELETE FROM events WHERE at < ? AND (at, id) IN
+	deleteOldEvents = `DELETE FROM events WHERE at < ? AND (at, id) IN
 		(SELECT at, id FROM events WHERE at < ? ORDER BY at, id LIMIT ?)`
 )
 
@@ -26,28 +25,19 @@ const trimBatch = 100
 // for each such time. Any number of instances may call it concurrently, and a later call
 // continues an interrupted one.
 func (s *Store) TrimEvents(ctx context.Context, before, now time.Time) (removed int, err error) {
-	old, err := s.countEvents(ctx, before)
+	old, err := readValue[int](ctx, s, "SELECT COUNT(*) FROM events WHERE at < ?", toMicros(before))
 	if err != nil || old == 0 {
 		return 0, err
 	}
 	if err := s.announceTrim(ctx, before, now, old); err != nil {
-		return 0, fmt.Errorf("store: trimming the audit log: %w", err)
+		return 0, err
 	}
-	removed, err = s.sweep(ctx, deleteOldEvents, before, trimBatch)
-	if err != nil {
-		err = fmt.Errorf("store: trimming the audit log: %w", err)
-	}
-	return removed, err
-}
-
-func (s *Store) countEvents(ctx context.Context, before time.Time) (n int, err error) {
-	err = rows(ctx, s, func(row scanner) error { return row.Scan(&n) }, "SELECT COUNT(*) FROM events WHERE at < ?", toMicros(before))
-	return n, err
+	return s.sweep(ctx, deleteOldEvents, before, trimBatch)
 }
 
 // announceTrim permits the removal of the events before the given time, and records it.
 func (s *Store) announceTrim(ctx context.Context, before, now time.Time, events int) error {
-	return s.writer.write(ctx, func(t *tx) error {
+	return s.writer.write(ctx, func(t *Tx) error {
 		raised, err := t.exec(raiseKeptFrom, toMicros(before), toMicros(before))
 		if err != nil || raised == 0 {
 			return err

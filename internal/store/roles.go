@@ -63,7 +63,7 @@ func readGrants(ctx context.Context, r Reader, roles []schemas.Role) error {
 
 func writeGrants(t *Tx, v *schemas.Role) error {
 	was := []schemas.Role{{ID: v.ID}}
-	if err := readGrants(t.tx.ctx, t, was); err != nil {
+	if err := readGrants(t.ctx, t, was); err != nil {
 		return err
 	}
 	if _, err := t.exec("DELETE FROM role_permissions WHERE role_id = ?", v.ID); err != nil {

@@ -2,43 +2,30 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/postern-id/postern/schemas"
 )
 
 const (
-	selectRun query = `SELECT id, revision, status, flow_id, flow_version, application_id, user_id, node, state,
+	selectRun = `SELECT id, revision, status, flow_id, flow_version, application_id, user_id, node, state,
 		created_at, updated_at, expires_at FROM runs WHERE id = ?`
 
-	insertRun query = `INSERT INTO runs (id, revision, status, flow_id, flow_version, application_id, user_id, node,
+	insertRun = `INSERT INTO runs (id, revision, status, flow_id, flow_version, application_id, user_id, node,
 		state, created_at, updated_at, expires_at) VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO NOTHING`
 
-	updateRun query = `UPDATE runs SET revision = revision + 1, status = ?, user_id = ?, node = ?, state = ?,
+	updateRun = `UPDATE runs SET revision = revision + 1, status = ?, user_id = ?, node = ?, state = ?,
 		updated_at = ?, expires_at = ? WHERE id = ? AND revision = ?`
 )
 
 // Run returns the run as last committed, including a completed or expired one, which the
 // engine checks. An unknown one is execution_not_found, Class Invalid.
 func (s *Store) Run(ctx context.Context, id string) (*schemas.Run, error) {
-	if !isStorable(id) {
-		return nil, errNoRun()
-	}
-	var r schemas.Run
-	var created, updated, expires int64
-	err := s.row(ctx, selectRun, id).Scan(&r.ID, &r.Revision, (*string)(&r.Status), &r.FlowID, &r.FlowVersion,
-		&r.ApplicationID, &r.UserID, &r.Node, (*[]byte)(&r.State), &created, &updated, &expires)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, errNoRun()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("store: reading a run: %w", err)
-	}
-	r.CreatedAt, r.UpdatedAt, r.ExpiresAt = fromMicros(created), fromMicros(updated), fromMicros(expires)
-	return &r, nil
+	return readOne(s.row(ctx, selectRun, id), func(row scanner, r *schemas.Run) error {
+		return row.Scan(&r.ID, &r.Revision, (*string)(&r.Status), &r.FlowID, &r.FlowVersion, &r.ApplicationID, &r.UserID,
+			&r.Node, (*[]byte)(&r.State), (*microTime)(&r.CreatedAt), (*microTime)(&r.UpdatedAt), (*microTime)(&r.ExpiresAt))
+	}, errNoRun)
 }
 
 func errNoRun() error {
@@ -55,9 +42,9 @@ func (s *Store) Commit(ctx context.Context, run *schemas.Run, changes []schemas.
 		return fmt.Errorf("store: revision %d of run %s: revisions count from 1", run.Revision, run.Digest())
 	}
 	if len(changes) == 0 {
-		return s.writer.single(ctx, func(t *tx) error { return t.putRun(run) })
+		return s.writer.single(ctx, func(t *Tx) error { return t.putRun(run) })
 	}
-	return s.writer.write(ctx, func(t *tx) error {
+	return s.writer.write(ctx, func(t *Tx) error {
 		t.actor = actorOf(run.ID, changes)
 		if err := t.lockFirst(changes); err != nil {
 			return err
@@ -65,42 +52,36 @@ func (s *Store) Commit(ctx context.Context, run *schemas.Run, changes []schemas.
 		if err := t.putRun(run); err != nil {
 			return err
 		}
-		return t.apply(changes)
+		return t.Apply(changes)
 	})
 }
 
 // Apply applies changes that belong to no run, atomically.
 func (s *Store) Apply(ctx context.Context, changes []schemas.Change) error {
-	return s.writer.write(ctx, func(t *tx) error {
+	return s.writer.write(ctx, func(t *Tx) error {
 		t.actor = actorOf("", changes)
 		if err := t.lockFirst(changes); err != nil {
 			return err
 		}
-		return t.apply(changes)
+		return t.Apply(changes)
 	})
 }
 
 // EndRuns ends the unfinished runs of a user.
-func EndRuns(t *Tx, userID string) error { return t.tx.endRuns(userID) }
+func EndRuns(t *Tx, userID string) error { return t.endRuns(userID) }
 
 // putRun is the first write of its transaction: in PostgreSQL it locks the run's row, so the
 // second of two commits of one revision fails before it changes anything else.
-func (t *tx) putRun(run *schemas.Run) error {
-	var n int64
-	var err error
+func (t *Tx) putRun(run *schemas.Run) error {
 	if run.Revision == 1 {
-		n, err = t.exec(insertRun, run.ID, string(run.Status), run.FlowID, run.FlowVersion, run.ApplicationID,
+		return t.change(errStaleStep, insertRun, run.ID, string(run.Status), run.FlowID, run.FlowVersion, run.ApplicationID,
 			run.UserID, run.Node, opaque(run.State), toMicros(run.CreatedAt), toMicros(run.UpdatedAt), toMicros(run.ExpiresAt))
-	} else {
-		n, err = t.exec(updateRun, string(run.Status), run.UserID, run.Node, opaque(run.State),
-			toMicros(run.UpdatedAt), toMicros(run.ExpiresAt), run.ID, run.Revision-1)
 	}
-	if err != nil {
-		return fmt.Errorf("store: committing a run: %w", err)
-	}
-	if n == 0 {
-		return schemas.Errorf(schemas.Conflict, schemas.CodeStaleStep,
-			"This step has been answered already. Ask for the current step with the executionId alone, and answer that.")
-	}
-	return nil
+	return t.change(errStaleStep, updateRun, string(run.Status), run.UserID, run.Node, opaque(run.State),
+		toMicros(run.UpdatedAt), toMicros(run.ExpiresAt), run.ID, run.Revision-1)
+}
+
+func errStaleStep() error {
+	return schemas.Errorf(schemas.Conflict, schemas.CodeStaleStep,
+		"This step has been answered already. Ask for the current step with the executionId alone, and answer that.")
 }

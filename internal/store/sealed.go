@@ -1,10 +1,17 @@
 package store
 
 import (
+	"context"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"log/slog"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // Cipher seals texts and binds each to its context.
@@ -40,4 +47,81 @@ func openState(box Cipher, state json.RawMessage, belongs string) (json.RawMessa
 		return nil, err
 	}
 	return box.Open(sealed, belongs)
+}
+
+// SealedRuns are the runs of a store whose database holds the states sealed, so that backups
+// do not expose user input, challenges or the keys of offered authenticator apps. A state is
+// bound to its run, revision and node: in another row, or restored after the run has
+// continued, it does not open.
+type SealedRuns struct {
+	Store *Store
+	Box   Cipher
+	Log   *slog.Logger // receives the states that do not open
+}
+
+// Run is Store.Run with the state opened. A state that does not open ends its run: the error
+// is execution_not_found, Class Invalid, as for an expired run. An unsealed state of an older
+// version is read unchanged.
+func (s SealedRuns) Run(ctx context.Context, id string) (*schemas.Run, error) {
+	run, err := s.Store.Run(ctx, id)
+	if err != nil || !isSealed(run.State) {
+		return run, err
+	}
+	if run.State, err = openState(s.Box, run.State, runBinding(run)); err != nil {
+		s.Log.WarnContext(ctx, "the state of a run does not open, so the run is over: the key has changed, or the row has", "executionDigest", run.Digest(), "error", err)
+		return nil, errNoRun()
+	}
+	return run, nil
+}
+
+// Commit is Store.Commit with the state sealed.
+func (s SealedRuns) Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error {
+	kept := *run
+	if len(run.State) > 0 {
+		kept.State = sealState(s.Box, run.State, runBinding(run))
+	}
+	return s.Store.Commit(ctx, &kept, changes)
+}
+
+// runBinding returns the context that a run's state is bound to. No part contains a line
+// break, so it is unique.
+func runBinding(run *schemas.Run) string {
+	return strings.Join([]string{"run", run.ID, strconv.FormatInt(run.Revision, 10), string(run.Status),
+		run.FlowID, strconv.Itoa(run.FlowVersion), run.ApplicationID, run.UserID, run.Node}, "\n")
+}
+
+// SealedSessions is a store whose database holds passkey sessions sealed, so that backups do
+// not expose challenges and their users. A state is bound to its token, owner, ceremony and
+// expiry: in another row it does not open.
+type SealedSessions struct {
+	*Store
+	Box Cipher
+	Log *slog.Logger // receives the states that do not open
+}
+
+// PutPasskeySession is Store.PutPasskeySession with the state sealed.
+func (s SealedSessions) PutPasskeySession(ctx context.Context, p schemas.PasskeySession) error {
+	p.State = sealState(s.Box, p.State, belongsToSession(&p))
+	return s.Store.PutPasskeySession(ctx, p)
+}
+
+// TakePasskeySession is Store.TakePasskeySession with the state opened. A session whose state
+// does not open is stale_session_token, Class Invalid, and consumed as well.
+func (s SealedSessions) TakePasskeySession(ctx context.Context, tokenHash []byte, now time.Time) (*schemas.PasskeySession, error) {
+	p, err := s.Store.TakePasskeySession(ctx, tokenHash, now)
+	if err != nil {
+		return nil, err
+	}
+	if p.State, err = openState(s.Box, p.State, belongsToSession(p)); err != nil {
+		s.Log.WarnContext(ctx, "the state of a passkey session does not open, so it is over: the key has changed, or the row has", "error", err)
+		return nil, errStaleSession()
+	}
+	return p, nil
+}
+
+// belongsToSession returns the context that a session's state is bound to. Only the last part
+// may contain a line break, so it is unique.
+func belongsToSession(p *schemas.PasskeySession) string {
+	return strings.Join([]string{"passkey session", hex.EncodeToString(p.TokenHash), string(p.Ceremony),
+		strconv.FormatInt(toMicros(p.ExpiresAt), 10), p.Owner}, "\n")
 }

@@ -2,9 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -12,24 +9,21 @@ import (
 
 const (
 	// An owner has one session for each ceremony; a new one replaces it.
-	upsertPasskeySession query = `INSERT INTO passkey_sessions (owner, ceremony, token_hash, state, expires_at)
+	upsertPasskeySession = `INSERT INTO passkey_sessions (owner, ceremony, token_hash, state, expires_at)
 		VALUES (?, ?, ?, ?, ?) ON CONFLICT (owner, ceremony) DO UPDATE SET
 		token_hash = excluded.token_hash, state = excluded.state, expires_at = excluded.expires_at`
 
-	deletePasskeySession query = `DELETE FROM passkey_sessions WHERE token_hash = ?
+	deletePasskeySession = `DELETE FROM passkey_sessions WHERE token_hash = ?
 		RETURNING owner, ceremony, token_hash, state, expires_at`
 )
 
 // PutPasskeySession stores the state of an unfinished ceremony and replaces an older session
 // of the same owner and ceremony.
 func (s *Store) PutPasskeySession(ctx context.Context, p schemas.PasskeySession) error {
-	return s.writer.single(ctx, func(t *tx) error {
+	return s.writer.single(ctx, func(t *Tx) error {
 		_, err := t.exec(upsertPasskeySession, p.Owner, string(p.Ceremony), nonNilBytes(p.TokenHash), opaque(p.State),
 			toMicros(p.ExpiresAt))
-		if err != nil {
-			return fmt.Errorf("store: keeping a passkey session: %w", err)
-		}
-		return nil
+		return err
 	})
 }
 
@@ -38,8 +32,8 @@ func (s *Store) PutPasskeySession(ctx context.Context, p schemas.PasskeySession)
 // Invalid.
 func (s *Store) TakePasskeySession(ctx context.Context, tokenHash []byte, now time.Time) (*schemas.PasskeySession, error) {
 	var p *schemas.PasskeySession
-	err := s.writer.single(ctx, func(t *tx) (err error) {
-		p, err = takePasskeySession(t, tokenHash)
+	err := s.writer.single(ctx, func(t *Tx) (err error) {
+		p, err = readOne(t.row(deletePasskeySession, nonNilBytes(tokenHash)), scanPasskeySession, nil)
 		return err
 	})
 	if err != nil {
@@ -56,17 +50,6 @@ func errStaleSession() error {
 		"The sessionToken is unknown, used, expired, or replaced by a newer one. Start again and use the newest.")
 }
 
-func takePasskeySession(t *tx, tokenHash []byte) (*schemas.PasskeySession, error) {
-	var p schemas.PasskeySession
-	var expires int64
-	err := t.row(deletePasskeySession, nonNilBytes(tokenHash)).Scan(&p.Owner, (*string)(&p.Ceremony), &p.TokenHash,
-		(*[]byte)(&p.State), &expires)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("store: taking a passkey session: %w", err)
-	}
-	p.ExpiresAt = fromMicros(expires)
-	return &p, nil
+func scanPasskeySession(row scanner, p *schemas.PasskeySession) error {
+	return row.Scan(&p.Owner, (*string)(&p.Ceremony), &p.TokenHash, (*[]byte)(&p.State), (*microTime)(&p.ExpiresAt))
 }

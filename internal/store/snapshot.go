@@ -20,12 +20,17 @@ func (s *Store) Snapshot(ctx context.Context, do func(Reader) error) error {
 		return fmt.Errorf("store: beginning to read: %w", err)
 	}
 	defer func() { _ = t.Rollback() }() // there is nothing to keep
-	return do(snapshot{t})
+	return do(snapshot{t, s})
 }
 
 // snapshot is the Reader of a read-only transaction.
-type snapshot struct{ t *sqlx.Tx }
+type snapshot struct {
+	t     *sqlx.Tx
+	store *Store
+}
 
 func (s snapshot) query(ctx context.Context, q string, args ...any) (*sql.Rows, error) {
 	return s.t.QueryContext(ctx, s.t.Rebind(q), args...)
 }
+
+func (s snapshot) check(err error) error { return s.store.check(err) }

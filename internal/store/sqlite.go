@@ -56,7 +56,7 @@ func newSQLite(ctx context.Context, path string, writing *pool) (*Store, error) 
 	if err != nil {
 		return nil, errors.Join(err, reading.Close())
 	}
-	writes, err := prepare(ctx, writing, writeQueries(), savepointQueries())
+	writes, err := prepare(ctx, writing, writeQueries(), sweepQueries(), savepointQueries())
 	if err != nil {
 		return nil, errors.Join(err, reading.Close())
 	}

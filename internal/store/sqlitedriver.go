@@ -8,9 +8,8 @@ import (
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
-	"modernc.org/sqlite"
-
 	"github.com/postern-id/postern/schemas"
+	"modernc.org/sqlite"
 )
 
 // sqliteConnector opens connections with the functions that migrations need and SQLite lacks.

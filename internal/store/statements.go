@@ -3,54 +3,51 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
 )
 
-// query is one SQL statement, with ? for its parameters.
-type query string
-
 // forShare ends a query that blocks writers of the row until the transaction ends.
 // SQLite, with its one writer, does not support it.
 const forShare = " FOR SHARE"
 
-// of returns the query in the dialect of a driver.
-func (q query) of(driver string) string {
+// inDialect returns a query in the dialect of a driver.
+func inDialect(driver, q string) string {
 	if driver == "sqlite" {
-		return strings.TrimSuffix(string(q), forShare)
+		return strings.TrimSuffix(q, forShare)
 	}
-	return string(q)
+	return q
 }
 
 // statements are queries prepared on a pool. They are prepared when the store is
 // opened, so that an invalid one fails at once, and never change.
-type statements map[query]*sqlx.Stmt
+type statements struct {
+	of   map[string]*sql.Stmt
+	bind int // the style of the parameters of other queries
+}
 
 // prepare prepares the queries. Each connection of the pool prepares a query when it
 // first runs it.
-func prepare(ctx context.Context, db *pool, lists ...[]query) (statements, error) {
-	bind := sqlx.QUESTION
-	if db.DriverName() == "postgres" {
-		bind = sqlx.DOLLAR
-	}
-	prepared := statements{}
-	for _, list := range lists {
-		for _, q := range list {
-			stmt, err := db.PreparexContext(ctx, sqlx.Rebind(bind, q.of(db.DriverName())))
-			if err != nil {
-				return nil, fmt.Errorf("store: preparing %q: %w", q, err)
-			}
-			prepared[q] = stmt
+func prepare(ctx context.Context, db *pool, lists ...[]string) (statements, error) {
+	prepared := statements{map[string]*sql.Stmt{}, sqlx.BindType(db.DriverName())}
+	for _, q := range slices.Concat(lists...) {
+		stmt, err := db.PrepareContext(ctx, sqlx.Rebind(prepared.bind, inDialect(db.DriverName(), q)))
+		if err != nil {
+			return statements{}, fmt.Errorf("store: preparing %q: %w", q, err)
 		}
+		prepared.of[q] = stmt
 	}
 	return prepared, nil
 }
 
 // readQueries returns the queries of reads.
-func readQueries() []query {
-	return []query{
+func readQueries() []string {
+	return []string{
 		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions,
 		selectCredential, selectCredentials,
 		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectSession, selectSessionByToken,
@@ -67,19 +64,19 @@ func readQueries() []query {
 }
 
 // writeQueries returns the queries of writes.
-func writeQueries() []query {
-	return []query{
+func writeQueries() []string {
+	return []string{
 		upsertInstance, deleteInstance, deleteOldInstances,
-		insertRun, updateRun, deleteExpiredRuns, deleteUnansweredRuns,
+		insertRun, updateRun, deleteUnansweredRuns,
 		insertUser, selectTypeRules, selectTypeOfUser, insertIdentifier, insertUniqueValue, upsertPassword, updatePasswordHash,
 		insertCredential, updateCredentialUse, updateCredentialName, deleteCredential,
-		insertSession, deleteSession, lockSession, insertSessionClient, selectSessionClients, deleteExpiredSessions, insertRevokedToken, deleteExpiredRevocations,
+		insertSession, deleteSession, lockSession, insertSessionClient, selectSessionClients, insertRevokedToken,
 		bindSession, prolongSession,
-		insertAuthRequest, selectOpen, updateGrant, updateApproval, updateRefusal, updateCode, updateRedeemed, selectRedeemed, deleteExpiredAuthRequests,
-		insertFamily, selectFamily, deleteFamily, rotateFamily, deleteExpiredFamilies,
-		upsertPasskeySession, deletePasskeySession, deleteExpiredPasskeySessions,
+		insertAuthRequest, selectOpen, updateGrant, updateApproval, updateRefusal, updateCode, updateRedeemed, selectRedeemed,
+		insertFamily, selectFamily, deleteFamily, rotateFamily,
+		upsertPasskeySession, deletePasskeySession,
 		insertFlow, selectFormerVersion, insertFlowVersion, insertFlowUse, advanceFlow, selectFlowClash,
-		insertClientAssertion, deleteExpiredClientAssertions,
+		insertClientAssertion,
 		insertKey, insertEvent, raiseKeptFrom, deleteOldEvents, insertSeeding,
 		extendClientExpiry,
 		insertDelivery, claimDelivery, putOffDelivery, deleteDelivery, giveUpDelivery,
@@ -95,22 +92,84 @@ func writeQueries() []query {
 	}
 }
 
-// row queries one row. A local database checks the context only before the query:
-// watching it takes a goroutine, which costs more than the query.
-func (s *Store) row(ctx context.Context, q query, args ...any) checkedRow {
-	if s.local && ctx.Err() == nil {
-		ctx = context.WithoutCancel(ctx)
+// row queries one row with a prepared statement. A local database checks the context only
+// before the query: watching it takes a goroutine, which costs more than the query.
+func (s *Store) row(ctx context.Context, q string, args ...any) checkedRow {
+	if slices.ContainsFunc(args, isUnstorable) {
+		return checkedRow{}
 	}
-	return checkedRow{s.reads[q].Stmt.QueryRowContext(ctx, args...), s.db}
+	return checkedRow{s.reads.of[q].QueryRowContext(s.uncanceled(ctx), args...), q, s}
 }
 
-// each queries rows and calls scan with each of them.
-func (s *Store) each(ctx context.Context, q query, scan func(scanner) error, args ...any) error {
-	rows, err := s.reads[q].Stmt.QueryContext(ctx, args...)
-	if err != nil {
-		return s.db.check(err)
+// uncanceled returns the context of a short read.
+func (s *Store) uncanceled(ctx context.Context) context.Context {
+	if s.local && ctx.Err() == nil {
+		return context.WithoutCancel(ctx)
 	}
-	return s.db.check(scanAll(rows, scan))
+	return ctx
+}
+
+// checkedRow is the row of a query, none if a parameter cannot be stored.
+type checkedRow struct {
+	row    *sql.Row
+	q      string
+	reader Reader
+}
+
+// Scan returns sql.ErrNoRows if there is no row.
+func (r checkedRow) Scan(dest ...any) error {
+	if r.row == nil {
+		return sql.ErrNoRows
+	}
+	err := r.row.Scan(dest...)
+	if err == nil || errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	return r.reader.check(statementError(r.q, err))
+}
+
+// scanner is a row, alone or among many.
+type scanner interface{ Scan(dest ...any) error }
+
+// statementTarget finds what a statement does to which table first.
+var statementTarget = regexp.MustCompile(`(INSERT INTO|UPDATE|DELETE FROM|FROM)\s+\w+`)
+
+// statementError adds to an error what its statement does.
+func statementError(q string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("store: %s: %w", statementTarget.FindString(q), err)
+}
+
+// Reader reads: a *Store the committed data, a *Tx also its own writes.
+type Reader interface {
+	// query runs a statement. An unprepared one is fast enough for administration; the
+	// statements of each sign-in are prepared.
+	query(ctx context.Context, q string, args ...any) (*sql.Rows, error)
+	// check returns the error of a read: see pool.check.
+	check(err error) error
+}
+
+func (s *Store) query(ctx context.Context, q string, args ...any) (*sql.Rows, error) {
+	if stmt := s.reads.of[q]; stmt != nil {
+		return stmt.QueryContext(s.uncanceled(ctx), args...)
+	}
+	return s.db.QueryContext(ctx, s.db.Rebind(q), args...)
+}
+
+func (s *Store) check(err error) error { return s.db.check(err) }
+
+// rows calls scan with each row of a result. No row has a value that cannot be stored.
+func rows(ctx context.Context, r Reader, scan func(scanner) error, q string, args ...any) error {
+	if slices.ContainsFunc(args, isUnstorable) {
+		return nil
+	}
+	found, err := r.query(ctx, q, args...)
+	if err != nil {
+		return r.check(statementError(q, err))
+	}
+	return r.check(statementError(q, scanAll(found, scan)))
 }
 
 func scanAll(rows *sql.Rows, scan func(scanner) error) error {
@@ -123,45 +182,53 @@ func scanAll(rows *sql.Rows, scan func(scanner) error) error {
 	return rows.Err()
 }
 
-// scanner is a row, alone or among many.
-type scanner interface{ Scan(dest ...any) error }
-
-// tx is the transaction of a write. Without sql it executes a single statement, which
-// is a transaction by itself.
-type tx struct {
-	ctx      context.Context
-	sql      *sql.Tx
-	prepared statements
-	actor    actor
+// readAll returns the rows of a result.
+func readAll[T any](ctx context.Context, r Reader, scan func(scanner, *T) error, q string, args ...any) (found []T, err error) {
+	err = rows(ctx, r, func(row scanner) error {
+		found = append(found, *new(T))
+		return scan(row, &found[len(found)-1])
+	}, q, args...)
+	return found, err
 }
 
-// exec runs a statement and returns how many rows it changed.
-func (t *tx) exec(q query, args ...any) (int64, error) {
-	result, err := t.stmt(q).ExecContext(t.ctx, args...)
-	if err != nil {
-		return 0, err
+// readOne returns a row, or the error of notFound if there is none. Without notFound that
+// is no error.
+func readOne[T any](row scanner, scan func(scanner, *T) error, notFound func() error) (*T, error) {
+	v := new(T)
+	err := scan(row, v)
+	switch {
+	case err == nil:
+		return v, nil
+	case !errors.Is(err, sql.ErrNoRows):
+		return nil, err
+	case notFound != nil:
+		return nil, notFound()
 	}
-	return result.RowsAffected()
+	return nil, nil
 }
 
-// each queries rows and calls scan with each of them.
-func (t *tx) each(q query, scan func(scanner) error, args ...any) error {
-	found, err := t.stmt(q).QueryContext(t.ctx, args...)
-	if err != nil {
-		return err
+// readValue returns the value of a result with one column, the zero value without a row.
+func readValue[V any](ctx context.Context, r Reader, q string, args ...any) (v V, err error) {
+	err = rows(ctx, r, func(row scanner) error { return row.Scan(&v) }, q, args...)
+	return v, err
+}
+
+// scanValue scans a row with one column.
+func scanValue[V any](row scanner, v *V) error { return row.Scan(v) }
+
+// exists reports whether a result has rows.
+func exists(ctx context.Context, r Reader, q string, args ...any) (found bool, err error) {
+	err = rows(ctx, r, func(scanner) error {
+		found = true
+		return nil
+	}, q, args...)
+	return found, err
+}
+
+// firstOf returns the first of the found values, nil without one.
+func firstOf[T any](found []T) *T {
+	if len(found) == 0 {
+		return nil
 	}
-	return scanAll(found, scan)
-}
-
-// row queries one row, possibly of a statement that changes it (RETURNING).
-func (t *tx) row(q query, args ...any) *sql.Row {
-	return t.stmt(q).QueryRowContext(t.ctx, args...)
-}
-
-func (t *tx) stmt(q query) *sql.Stmt {
-	stmt := t.prepared[q].Stmt
-	if t.sql == nil {
-		return stmt
-	}
-	return t.sql.StmtContext(t.ctx, stmt)
+	return &found[0]
 }

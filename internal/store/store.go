@@ -25,6 +25,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -63,12 +64,12 @@ type Store struct {
 // are durable before write returns nil; otherwise they are undone. do may run more than once
 // and must only touch the transaction and its own results.
 type writer interface {
-	write(ctx context.Context, do func(*tx) error) error
+	write(ctx context.Context, do func(*Tx) error) error
 	// single is write for a do that executes one statement, no more.
-	single(ctx context.Context, do func(*tx) error) error
+	single(ctx context.Context, do func(*Tx) error) error
 	// serial is write for a do whose writes depend on its reads. All such writes have the same
 	// outcome as in some serial order.
-	serial(ctx context.Context, do func(*tx) error) error
+	serial(ctx context.Context, do func(*Tx) error) error
 	// close rejects further writes and waits for pending ones.
 	close()
 }
@@ -113,7 +114,7 @@ func (s *Store) Close() error {
 // isStorable reports whether both databases can store a text from a client. PostgreSQL rejects
 // NUL and invalid UTF-8, so no row has such a key and a query would fail.
 func isStorable(key string) bool {
-	return !strings.ContainsRune(key, 0) && strings.ToValidUTF8(key, "") == key
+	return utf8.ValidString(key) && !strings.ContainsRune(key, 0)
 }
 
 // isUnstorable reports whether a parameter is a text that cannot be stored.

@@ -2,8 +2,8 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -63,13 +63,10 @@ func (of *Table[T]) Filters() []string {
 // NotFound.
 func (of *Table[T]) Get(ctx context.Context, r Reader, id string) (*T, error) {
 	found, err := of.where(ctx, r, "id = ?", id)
-	if err != nil {
-		return nil, err
+	if err == nil && len(found) == 0 {
+		err = of.notFound(id)
 	}
-	if len(found) == 0 {
-		return nil, of.notFound(id)
-	}
-	return &found[0], nil
+	return firstOf(found), err
 }
 
 func (of *Table[T]) notFound(id string) error {
@@ -80,10 +77,7 @@ func (of *Table[T]) notFound(id string) error {
 // and the oldest of several.
 func (of *Table[T]) Find(ctx context.Context, r Reader, member, value string) (*T, error) {
 	found, err := of.List(ctx, r, Page{Limit: 1, Member: member, Value: value})
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	return &found[0], nil
+	return firstOf(found), err
 }
 
 // List returns one page of the resources.
@@ -101,17 +95,16 @@ func (of *Table[T]) List(ctx context.Context, r Reader, p Page) ([]T, error) {
 
 // Count returns the number of resources in the list that a page belongs to.
 func (of *Table[T]) Count(ctx context.Context, r Reader, p Page) (n int, err error) {
-	scan := func(row scanner) error { return row.Scan(&n) }
 	p = Page{Limit: 1, Member: p.Member, Value: p.Value}
 	condition, args, has, err := of.selected(p)
-	if err != nil || !isStorable(p.Value) {
+	if err != nil {
 		return 0, err
 	}
 	if slices.Contains(of.counted, p.Member) {
 		if p.Member == "" {
 			p.Value = ""
 		}
-		return n, rows(ctx, r, scan, "SELECT COALESCE(SUM(n), 0) FROM row_counts WHERE name = ? AND member = ? AND value = ?",
+		return readValue[int](ctx, r, "SELECT COALESCE(SUM(n), 0) FROM row_counts WHERE name = ? AND member = ? AND value = ?",
 			of.name, p.Member, p.Value)
 	}
 	if has != nil {
@@ -119,7 +112,7 @@ func (of *Table[T]) Count(ctx context.Context, r Reader, p Page) (n int, err err
 		found, err := of.List(ctx, r, p)
 		return len(found), err
 	}
-	return n, rows(ctx, r, scan, "SELECT COUNT(*) FROM "+of.name+" WHERE "+condition, args...)
+	return readValue[int](ctx, r, "SELECT COUNT(*) FROM "+of.name+" WHERE "+condition, args...)
 }
 
 // ID returns the id of a resource.
@@ -144,90 +137,52 @@ func (of *Table[T]) selected(p Page) (condition string, args []any, has func(*T)
 }
 
 func (of *Table[T]) where(ctx context.Context, r Reader, condition string, args ...any) ([]T, error) {
-	if slices.ContainsFunc(args, isUnstorable) {
-		return nil, nil // no row can have it
-	}
-	var found []T
-	err := rows(ctx, r, func(row scanner) error {
-		found = append(found, *new(T))
-		return of.scan(row, &found[len(found)-1])
-	}, "SELECT "+strings.Join(slices.Concat(of.columns, of.joined), ", ")+" FROM "+of.name+" "+of.join+" WHERE "+condition, args...)
+	found, err := readAll(ctx, r, of.scan, "SELECT "+strings.Join(slices.Concat(of.columns, of.joined), ", ")+" FROM "+of.name+" "+of.join+" WHERE "+condition, args...)
 	if err == nil && of.complete != nil && len(found) > 0 {
 		err = of.complete(ctx, r, found)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading %ss: %w", of.noun, err)
-	}
-	return found, nil
+	return found, err
 }
 
 // Insert adds a resource.
 func (of *Table[T]) Insert(t *Tx, v *T) error {
 	values, err := of.values(v)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = t.exec("INSERT INTO "+of.name+" ("+strings.Join(of.columns, ", ")+") VALUES ("+placeholders(len(of.columns))+")", values...)
 	}
-	_, err = t.exec("INSERT INTO "+of.name+" ("+strings.Join(of.columns, ", ")+") VALUES ("+placeholders(len(of.columns))+")", values...)
-	if err != nil {
-		return of.refused(err)
-	}
-	return of.finish(t, v)
+	return of.finish(t, v, err)
 }
 
 // Replace replaces the resource with the same ID if its UpdatedAt is still was; otherwise the
 // error has Class Precondition.
 func (of *Table[T]) Replace(t *Tx, v *T, was time.Time) error {
 	values, err := of.values(v)
-	if err != nil {
-		return err
+	if err == nil {
+		set := strings.Join(of.columns[1:], " = ?, ") + " = ?"
+		err = t.change(of.errStale, "UPDATE "+of.name+" SET "+set+" WHERE id = ? AND updated_at = ?",
+			append(values[1:], values[0], toMicros(was))...)
 	}
-	set := strings.Join(of.columns[1:], " = ?, ") + " = ?"
-	n, err := t.exec("UPDATE "+of.name+" SET "+set+" WHERE id = ? AND updated_at = ?",
-		append(values[1:], values[0], toMicros(was))...)
-	if err != nil {
-		return of.refused(err)
-	}
-	if n == 0 {
-		return of.notFoundOrStale()
-	}
-	return of.finish(t, v)
+	return of.finish(t, v, err)
 }
 
 // Delete removes the resource with the ID and its dependent data if its UpdatedAt is still
 // was, like Replace.
 func (of *Table[T]) Delete(t *Tx, id string, was time.Time) error {
-	n, err := t.exec("DELETE FROM "+of.name+" WHERE id = ? AND updated_at = ?", id, toMicros(was))
-	if err != nil {
-		return of.refused(err)
-	}
-	if n == 0 {
-		return of.notFoundOrStale()
-	}
-	return nil
+	return of.refused(t.change(of.errStale, "DELETE FROM "+of.name+" WHERE id = ? AND updated_at = ?", id, toMicros(was)))
 }
 
-func (of *Table[T]) finish(t *Tx, v *T) error {
-	if of.write == nil {
-		return nil
+// finish writes the data of a resource in other tables, unless writing its row failed.
+func (of *Table[T]) finish(t *Tx, v *T, err error) error {
+	if err == nil && of.write != nil {
+		err = of.write(t, v)
 	}
-	if err := of.write(t, v); err != nil {
-		return of.refused(err)
-	}
-	return nil
-}
-
-func (of *Table[T]) notFoundOrStale() error {
-	return schemas.Errorf(schemas.Precondition, schemas.CodePreconditionFailed,
-		"The %s has changed since it was read. Read it again, and make the change to what it is now.", of.noun)
+	return of.refused(err)
 }
 
 // refused converts errors of the database. The directory's rules report such errors first,
 // with their place; only concurrent changes reach this point.
 func (of *Table[T]) refused(err error) error {
-	var reported *schemas.Error
 	switch {
-	case errors.As(err, &reported):
-		return err
 	case isUniqueViolation(err):
 		return schemas.Errorf(schemas.Conflict, schemas.CodeConflict,
 			"Another %s has the same id or name. Choose another.", of.noun)
@@ -235,8 +190,36 @@ func (of *Table[T]) refused(err error) error {
 		return schemas.Errorf(schemas.Conflict, schemas.CodeConflict,
 			"The %s names something that does not exist, or something else names it. Look at what it refers to, and try again.", of.noun)
 	}
-	return fmt.Errorf("store: writing %ss: %w", of.noun, err)
+	return err
 }
 
 // placeholders returns n parameters.
 func placeholders(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
+
+// maxOwners is the number of IDs in one query, below the parameter limit of both databases.
+const maxOwners = 1000
+
+// eachOwned calls scan with every row that belongs to one of the owners. In q, (?) is replaced
+// by the list of their IDs.
+func eachOwned[T any](ctx context.Context, r Reader, owners map[string]*T, scan func(scanner) error, q string) error {
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(owners)), maxOwners) {
+		if err := rows(ctx, r, scan, strings.Replace(q, "(?)", "("+placeholders(len(ids))+")", 1), toArgs(ids)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byIDs indexes the resources of a page by ID.
+func byIDs[T any](found []T, id func(*T) string) map[string]*T {
+	byID := make(map[string]*T, len(found))
+	for i := range found {
+		byID[id(&found[i])] = &found[i]
+	}
+	return byID
+}
+
+func (of *Table[T]) errStale() error {
+	return schemas.Errorf(schemas.Precondition, schemas.CodePreconditionFailed,
+		"The %s has changed since it was read. Read it again, and make the change to what it is now.", of.noun)
+}

@@ -3,76 +3,81 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/postern-id/postern/schemas"
 )
 
-// Reader reads: a *Store the committed data, a *Tx also its own writes.
-type Reader interface {
-	// query runs an unprepared statement. That is fast enough for administration; the
-	// statements of each sign-in are prepared.
-	query(ctx context.Context, q string, args ...any) (*sql.Rows, error)
-}
-
-func (s *Store) query(ctx context.Context, q string, args ...any) (*sql.Rows, error) {
-	found, err := s.db.QueryContext(ctx, s.db.Rebind(q), args...)
-	return found, s.db.check(err)
-}
-
-// Tx is a serial transaction for the rules of the resources: the data it reads does not change
-// until it ends. It is for one goroutine, and only until the function it was given to returns.
+// Tx is the transaction of a write. That of Update is serial, for the rules of the resources:
+// the data it reads does not change until it ends. A Tx is for one goroutine, and only until the
+// function it was given to returns.
 type Tx struct {
-	tx   *tx
-	bind int
+	ctx      context.Context
+	sql      *sql.Tx // nil: a single prepared statement, which is a transaction by itself
+	prepared statements
+	actor    actor
 }
 
 // Update runs do in a transaction. If do returns nil, its effects are durable before Update
 // returns nil; otherwise they are undone and Update returns the error. do may run more than
 // once and must read only through the Tx: all other writes of a SQLite store wait for it.
 func (s *Store) Update(ctx context.Context, do func(*Tx) error) error {
-	return s.writer.serial(ctx, func(t *tx) error { return do(&Tx{tx: t, bind: s.bind()}) })
+	return s.writer.serial(ctx, do)
 }
 
-// bind returns the parameter style of the database.
-func (s *Store) bind() int {
-	if s.db.DriverName() == "sqlite" {
-		return sqlx.QUESTION
-	}
-	return sqlx.BindType(s.db.DriverName())
-}
-
-func (t *Tx) query(ctx context.Context, q string, args ...any) (*sql.Rows, error) {
-	return t.tx.sql.QueryContext(t.tx.ctx, sqlx.Rebind(t.bind, q), args...)
-}
-
-// exec runs a statement and returns how many rows it changed.
-func (t *Tx) exec(q string, args ...any) (int64, error) {
-	result, err := t.tx.sql.ExecContext(t.tx.ctx, sqlx.Rebind(t.bind, q), args...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-// rows calls scan with each row of a result.
-func rows(ctx context.Context, r Reader, scan func(scanner) error, q string, args ...any) error {
-	found, err := r.query(ctx, q, args...)
-	if err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	defer found.Close()
-	for found.Next() {
-		if err := scan(found); err != nil {
-			return fmt.Errorf("store: %w", err)
+// Apply applies changes as part of the transaction.
+func (t *Tx) Apply(changes []schemas.Change) error {
+	for _, change := range changes {
+		if err := t.applyOne(change); err != nil {
+			return err
 		}
-	}
-	if err := found.Err(); err != nil {
-		return fmt.Errorf("store: %w", err)
 	}
 	return nil
 }
 
-// Apply applies changes as part of the transaction.
-func (t *Tx) Apply(changes []schemas.Change) error { return t.tx.apply(changes) }
+// exec runs a statement and returns how many rows it changed.
+func (t *Tx) exec(q string, args ...any) (n int64, err error) {
+	var result sql.Result
+	if stmt := t.stmt(q); stmt != nil {
+		result, err = stmt.ExecContext(t.ctx, args...)
+	} else {
+		result, err = t.sql.ExecContext(t.ctx, sqlx.Rebind(t.prepared.bind, q), args...)
+	}
+	if err == nil {
+		n, err = result.RowsAffected()
+	}
+	return n, statementError(q, err)
+}
+
+// change runs a statement. It returns the error of unchanged if that changes no row.
+func (t *Tx) change(unchanged func() error, q string, args ...any) error {
+	n, err := t.exec(q, args...)
+	if err == nil && n == 0 {
+		return unchanged()
+	}
+	return err
+}
+
+// row queries one row with a prepared statement, which may change it (RETURNING).
+func (t *Tx) row(q string, args ...any) checkedRow {
+	return checkedRow{t.stmt(q).QueryRowContext(t.ctx, args...), q, t}
+}
+
+func (t *Tx) query(_ context.Context, q string, args ...any) (*sql.Rows, error) {
+	if stmt := t.stmt(q); stmt != nil {
+		return stmt.QueryContext(t.ctx, args...)
+	}
+	return t.sql.QueryContext(t.ctx, sqlx.Rebind(t.prepared.bind, q), args...)
+}
+
+// check returns err: the errors of a write are checked when it ends.
+func (t *Tx) check(err error) error { return err }
+
+// stmt returns the prepared statement of a query, nil without one.
+func (t *Tx) stmt(q string) *sql.Stmt {
+	stmt := t.prepared.of[q]
+	if stmt == nil || t.sql == nil {
+		return stmt
+	}
+	return t.sql.StmtContext(t.ctx, stmt)
+}

@@ -15,28 +15,25 @@ import (
 const (
 	userColumns = `u.id, u.type, u.ou_id, u.attributes, u.status, u.locked_until, u.created_at, u.updated_at`
 
-	selectUser query = `SELECT ` + userColumns + ` FROM users u WHERE u.id = ?`
+	selectUser = `SELECT ` + userColumns + ` FROM users u WHERE u.id = ?`
 
-	selectUserByIdentifier query = `SELECT ` + userColumns + ` FROM user_identifiers i
+	selectUserByIdentifier = `SELECT ` + userColumns + ` FROM user_identifiers i
 		JOIN users u ON u.id = i.user_id WHERE i.value = ` + scopedValue
 
-	selectPassword query = `SELECT hash, id FROM passwords WHERE user_id = ?`
+	selectPassword = `SELECT hash, id FROM passwords WHERE user_id = ?`
 
-	insertUser query = `INSERT INTO users (id, type, ou_id, attributes, status, locked_until, created_at, updated_at)
+	insertUser = `INSERT INTO users (id, type, ou_id, attributes, status, locked_until, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 
-	upsertPassword query = `INSERT INTO passwords (user_id, id, hash, set_at) VALUES (?, ?, ?, ?)
+	upsertPassword = `INSERT INTO passwords (user_id, id, hash, set_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (user_id) DO UPDATE SET id = excluded.id, hash = excluded.hash, set_at = excluded.set_at`
 
-	updatePasswordHash query = `UPDATE passwords SET hash = ? WHERE user_id = ? AND hash = ?`
+	updatePasswordHash = `UPDATE passwords SET hash = ? WHERE user_id = ? AND hash = ?`
 )
 
 // User returns the user; an unknown one is user_not_found, Class NotFound.
 func (s *Store) User(ctx context.Context, id string) (*schemas.User, error) {
-	if !isStorable(id) {
-		return nil, errNoUser()
-	}
-	return scanUser(s.row(ctx, selectUser, id))
+	return readOne(s.row(ctx, selectUser, id), scanUser, errNoUser)
 }
 
 // UserByAttribute returns the user that the identifying attribute identifies
@@ -49,10 +46,10 @@ func (s *Store) UserByAttribute(ctx context.Context, userType, attribute, value 
 			attribute, schemas.IdentifyingAttributes())
 	}
 	key := schemas.IdentifierKey(value)
-	if key == "" || strings.Contains(key, scopeSeparator) || !isStorable(userType) {
+	if key == "" || strings.Contains(key, scopeSeparator) {
 		return nil, errNoUser()
 	}
-	u, err := scanUser(s.row(ctx, selectUserByIdentifier, userType, key))
+	u, err := readOne(s.row(ctx, selectUserByIdentifier, userType, key), scanUser, errNoUser)
 	if err != nil {
 		return nil, err
 	}
@@ -66,90 +63,63 @@ func (s *Store) UserByAttribute(ctx context.Context, userType, attribute, value 
 // password (see schemas.SetPassword). The hash is "" if the user is unknown or has no
 // password.
 func (s *Store) PasswordHash(ctx context.Context, userID string) (hash, id string, err error) {
-	if !isStorable(userID) {
+	err = s.row(ctx, selectPassword, userID).Scan(&hash, &id)
+	if errors.Is(err, sql.ErrNoRows) {
 		return "", "", nil
 	}
-	err = s.row(ctx, selectPassword, userID).Scan(&hash, &id)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", "", fmt.Errorf("store: reading a password hash: %w", err)
-	}
-	return hash, id, nil
+	return hash, id, err
 }
 
-func scanUser(row scanner) (*schemas.User, error) {
-	var u schemas.User
-	err := scanUserRow(row, &u)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, errNoUser()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("store: reading a user: %w", err)
-	}
-	return &u, nil
-}
-
-func scanUserRow(row scanner, u *schemas.User) error {
-	var attributes []byte
-	var locked sql.NullInt64
-	err := row.Scan(&u.ID, &u.Type, &u.OUID, &attributes, &u.Status, &locked, (*microTime)(&u.CreatedAt), (*microTime)(&u.UpdatedAt))
-	if err != nil {
-		return err
-	}
-	u.LockedUntil = optionalFromMicros(locked)
-	return parse(attributes, &u.Attributes)
+func scanUser(row scanner, u *schemas.User) error {
+	return row.Scan(&u.ID, &u.Type, &u.OUID, asJSON(&u.Attributes), &u.Status, (*nullTime)(&u.LockedUntil), (*microTime)(&u.CreatedAt), (*microTime)(&u.UpdatedAt))
 }
 
 func userValues(u *schemas.User) ([]any, error) {
-	attributes := "{}"
-	if u.Attributes != nil {
-		var err error
-		if attributes, err = marshalJSON(u.Attributes); err != nil {
-			return nil, err
-		}
+	attributes := u.Attributes
+	if attributes == nil {
+		attributes = map[string]any{}
 	}
-	status := cmp.Or(u.Status, schemas.UserActive)
-	return []any{u.ID, u.Type, u.OUID, attributes, status, optionalMicros(u.LockedUntil), toMicros(u.CreatedAt), toMicros(u.UpdatedAt)}, nil
+	return []any{u.ID, u.Type, u.OUID, asJSON(attributes), cmp.Or(u.Status, schemas.UserActive), (*nullTime)(&u.LockedUntil),
+		toMicros(u.CreatedAt), toMicros(u.UpdatedAt)}, nil
 }
 
 func errNoUser() error {
 	return schemas.Errorf(schemas.NotFound, schemas.CodeUserNotFound, "There is no such user.")
 }
 
-func (t *tx) createUser(u schemas.User) error {
-	if unfit := u.CheckIdentifiers(); len(unfit) > 0 {
-		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
-			"The %s cannot be kept: %s", unfit[0].Path, unfit[0].Message).WithProblems(unfit)
+func (t *Tx) createUser(u schemas.User) error {
+	if err := checkIdentifiers(&u); err != nil {
+		return err
 	}
 	values, err := userValues(&u)
 	if err != nil {
 		return err
 	}
-	n, err := t.exec(insertUser, values...)
+	err = t.change(func() error {
+		return schemas.Errorf(schemas.Conflict, "user_exists", "There is a user with the id %s already.", u.ID)
+	}, insertUser, values...)
 	if isForeignKeyViolation(err) {
 		return schemas.Errorf(schemas.Conflict, schemas.CodeConflict,
 			"There is no user type %q, or no organization unit %q; they may have been deleted. Name others.", u.Type, u.OUID)
 	}
 	if err != nil {
-		return fmt.Errorf("store: creating a user: %w", err)
-	}
-	if n == 0 {
-		return schemas.Errorf(schemas.Conflict, "user_exists", "There is a user with the id %s already.", u.ID)
+		return err
 	}
 	return t.claim(&u)
 }
 
 // setPassword ends the runs and sessions that someone with the old password may have started.
-func (t *tx) setPassword(c schemas.SetPassword) error {
+func (t *Tx) setPassword(c schemas.SetPassword) error {
 	if _, err := t.lockUser(c.UserID); err != nil {
 		return err
 	}
 	if _, err := t.exec(upsertPassword, c.UserID, cmp.Or(c.ID, schemas.NewID()), c.Hash, toMicros(c.At)); err != nil {
-		return fmt.Errorf("store: setting a password: %w", err)
+		return err
 	}
 	if err := t.endRuns(c.UserID); err != nil {
 		return err
 	}
-	if err := t.endOtherSessions(c.UserID, newPassword, c.At); err != nil {
+	if err := t.endSessions(c.UserID, newPassword, c.At, t.isActing); err != nil {
 		return err
 	}
 	return t.endSessionsOn(c.UserID, schemas.Proof{Kind: schemas.PasswordProof}, c.At) // those that live on forget the old one
@@ -157,9 +127,45 @@ func (t *tx) setPassword(c schemas.SetPassword) error {
 
 // rehashPassword replaces a hash unless the stored one has changed. It does not lock the user,
 // because the password stays the same.
-func (t *tx) rehashPassword(c schemas.RehashPassword) error {
-	if _, err := t.exec(updatePasswordHash, c.Hash, c.UserID, c.Verified); err != nil {
-		return fmt.Errorf("store: replacing a password hash: %w", err)
+func (t *Tx) rehashPassword(c schemas.RehashPassword) error {
+	_, err := t.exec(updatePasswordHash, c.Hash, c.UserID, c.Verified)
+	return err
+}
+
+// Users is the table of the users without their credentials. Writing a user claims the
+// identifiers and unique values; a value of another user is attribute_taken, Class Conflict.
+func Users() *Table[schemas.User] {
+	return &Table[schemas.User]{
+		noun: "user", code: schemas.CodeUserNotFound, name: "users",
+		columns: []string{"id", "type", "ou_id", "attributes", "status", "locked_until", "created_at", "updated_at"},
+		filters: map[string]string{
+			"id": "id = ?", "type": "type = ?", "ouId": "ou_id = ?",
+			"username": "id IN (SELECT user_id FROM user_identifiers WHERE value IN (" + scopedValues + "))",
+			"email":    "id IN (SELECT user_id FROM user_emails WHERE value IN (" + scopedValues + "))",
+		},
+		counted: []string{"", "type", "ouId"},
+		id:      func(u *schemas.User) string { return u.ID },
+		values:  userValues,
+		scan:    scanUser,
+		write:   ReindexUser,
+		exact: func(member, value string) (string, func(*schemas.User) bool) {
+			key := schemas.IdentifierKey(value)
+			switch member {
+			case "email":
+				return key, nil
+			case "username":
+				return key, func(u *schemas.User) bool { return schemas.IdentifierKey(u.Text(member)) == key }
+			}
+			return value, nil
+		},
 	}
-	return nil
+}
+
+func checkIdentifiers(u *schemas.User) error {
+	unfit := u.CheckIdentifiers()
+	if len(unfit) == 0 {
+		return nil
+	}
+	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
+		"The %s cannot be kept: %s", unfit[0].Path, unfit[0].Message).WithProblems(unfit)
 }

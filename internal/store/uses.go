@@ -31,7 +31,7 @@ func Uses(ctx context.Context, r Reader, noun, id string) (uses []Use, err error
 			return err
 		}, q, id, maxUses-len(uses))
 		if err != nil {
-			return nil, fmt.Errorf("looking for what uses a %s: %w", noun, err)
+			return nil, err
 		}
 		if len(uses) == maxUses {
 			break
@@ -97,7 +97,7 @@ func PermissionUses(ctx context.Context, r Reader, permissions []string) (uses [
 			WHERE p.permission IN (`+placeholders(len(some))+`) ORDER BY r.id, p.permission LIMIT ?`,
 			append(toArgs(some), maxUses-len(uses))...)
 		if err != nil {
-			return nil, fmt.Errorf("looking for who grants permissions: %w", err)
+			return nil, err
 		}
 	}
 	return appendScopeUses(ctx, r, uses, permissions)
@@ -123,8 +123,5 @@ func appendScopeUses(ctx context.Context, r Reader, uses []Use, permissions []st
 		}
 		return nil
 	}, "SELECT a.id, a.name, o.scopes FROM oauth_profiles o JOIN applications a ON a.id = o.application_id WHERE o.scopes IS NOT NULL ORDER BY a.id")
-	if err != nil {
-		return nil, fmt.Errorf("looking for whose scopes are permissions: %w", err)
-	}
-	return uses, nil
+	return uses, err
 }
