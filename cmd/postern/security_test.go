@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,24 +16,7 @@ func TestSecurityPageNamesTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	function := regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)\(`)
-	there := map[string]bool{}
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if d != nil && d.Name() == "node_modules" {
-			return fs.SkipDir
-		}
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		for _, found := range function.FindAllStringSubmatch(string(text), -1) {
-			there[found[1]] = true
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	there := testNames(t)
 	named := map[string]bool{}
 	for _, found := range regexp.MustCompile("`(Test[A-Za-z0-9_]+)`").FindAllStringSubmatch(string(page), -1) {
 		if named[found[1]] = true; !there[found[1]] {
