@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/time/rate"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -44,7 +45,8 @@ type keySet struct {
 	mu   sync.Mutex
 	keys []verificationKey
 	read time.Time // when the keys were read; zero: never
-	paid time.Time // time until which the fetch allowance is spent
+	// allowance limits the fetches.
+	allowance *rate.Limiter
 }
 
 // verificationKey is a public key and its algorithms.
@@ -125,29 +127,17 @@ func (k *Keys) Key(ctx context.Context, uri string, t *Token, now time.Time) (pu
 			return public, true, nil
 		}
 	}
-	if !set.mayFetch(now) {
+	if !set.allowance.AllowN(now, 1) {
 		return nil, false, nil
 	}
 	keys, err := k.fetch(ctx, uri)
 	if err != nil {
-		set.paid = now.Add(fetchBurst * refetchAfter)
+		set.allowance.AllowN(now, int(set.allowance.TokensAt(now)))
 		return nil, false, err
 	}
 	set.keys, set.read = keys, now
 	public, ok = pick(keys, t)
 	return public, ok, nil
-}
-
-// mayFetch reports whether the address may be fetched now, and counts the fetch.
-func (s *keySet) mayFetch(now time.Time) bool {
-	if s.paid.Before(now) {
-		s.paid = now
-	}
-	if s.paid.Sub(now) > (fetchBurst-1)*refetchAfter {
-		return false
-	}
-	s.paid = s.paid.Add(refetchAfter)
-	return true
 }
 
 // fetch reads a published set. It does not end with the request that caused it: a caller
@@ -180,7 +170,7 @@ func (k *Keys) set(uri string) *keySet {
 			break
 		}
 	}
-	known := &keySet{}
+	known := &keySet{allowance: rate.NewLimiter(rate.Every(refetchAfter), fetchBurst)}
 	k.sets[uri] = known
 	return known
 }

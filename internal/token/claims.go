@@ -1,149 +1,67 @@
 package token
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
-	"fmt"
-	"strings"
 	"time"
 
-	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/postern-id/postern/schemas"
 )
 
-// claims are the claims of a token as they are written, without the ones of the user's profile. Its
-// members replace those of Claims that have another form. Times are seconds since 1970.
-type claims struct {
-	Issuer    string   `json:"iss"`
-	Audience  audience `json:"aud"`
-	IssuedAt  int64    `json:"iat"`
-	Expires   int64    `json:"exp"`
-	NotBefore int64    `json:"nbf,omitempty"` // in no token of this version
-	AuthTime  int64    `json:"auth_time,omitempty"`
-	Scope     string   `json:"scope,omitempty"`
-	Claims
+// Claims are the content of a token: of a verified one, or of one to issue. Subject and, except for
+// assertions, ClientID are required.
+type Claims struct {
+	// Subject is a user's id. For a client that acts on its own behalf it is the ClientID
+	// (RFC 9068 §2.2).
+	Subject string `json:"sub"`
+	// ID is the jti; "" generates one. Tokens that are revoked together have ids with the
+	// same prefix up to a dot.
+	ID string `json:"jti,omitempty"`
+	// ClientID is the client that the token is issued to, "" for an assertion. It is the only
+	// audience of an ID token or logout token, which so needs no azp (OpenID Connect Core §2).
+	ClientID    string    `json:"client_id,omitempty"`
+	Session     string    `json:"sid,omitempty"`
+	Generation  string    `json:"tgen,omitempty"` // the TokenGeneration of the application that it is issued to
+	Audience    []string  `json:"-"`
+	Scope       []string  `json:"-"`
+	AuthTime    time.Time `json:"-"` // when the user authenticated; zero without a user
+	AMR         []string  `json:"amr,omitempty"`
+	ACR         string    `json:"acr,omitempty"`
+	UserType    string    `json:"userType,omitempty"`
+	OUID        string    `json:"ouId,omitempty"`
+	Nonce       string    `json:"nonce,omitempty"`  // of an ID token
+	AuthRequest string    `json:"authId,omitempty"` // that an assertion answers
 
-	// Only in ID tokens: OpenID Connect Core §2.
-	AccessHash string `json:"at_hash,omitempty"`
-	CodeHash   string `json:"c_hash,omitempty"`
+	// Type, IssuedAt and Expires are those of a verified token. Application is that of an
+	// assertion; "" for none, and for an access token.
+	Type        string    `json:"-"` // AssertionType or AccessType
+	IssuedAt    time.Time `json:"-"`
+	Expires     time.Time `json:"-"`
+	Application string    `json:"-"`
 
-	// Only in logout tokens: OpenID Connect Back-Channel Logout §2.4.
-	Events map[string]struct{} `json:"events,omitempty"`
+	// Validity is that of a token to issue; 0 means the issuer's default.
+	Validity time.Duration `json:"-"`
+	// Algorithm of an ID token or logout token is ES256 or RS256; "" is RS256.
+	Algorithm string `json:"-"`
+	// Profile are the claims about the user that an ID token releases. Attributes named like
+	// reserved claims are left out.
+	Profile map[string]any `json:"-"`
+	// AccessToken and Code are issued with an ID token, "" for none: at_hash (OpenID Connect
+	// Core §3.1.3.6) and c_hash (§3.3.2.11) bind them to it.
+	AccessToken string `json:"-"`
+	Code        string `json:"-"`
 }
 
-// audience is the claim aud. A single value is a string, because some readers compare it as
-// text (RFC 7519 §4.1.3).
-type audience []string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (a *audience) UnmarshalJSON(text []byte) error {
-	return (*jwt.Audience)(a).UnmarshalJSON(text)
+// Ref returns the attributes that a revocation of the token matches.
+func (c *Claims) Ref() schemas.TokenRef {
+	return schemas.TokenRef{ID: c.ID, Session: c.Session, Client: c.ClientID, Application: c.Application, Generation: c.Generation}
 }
 
-// MarshalJSON implements json.Marshaler.
-func (a audience) MarshalJSON() ([]byte, error) {
-	if len(a) == 1 {
-		return json.Marshal(a[0])
-	}
-	return json.Marshal([]string(a))
-}
-
-// unixSeconds returns a time as a NumericDate (RFC 7519 §2), 0 for the zero time.
-func unixSeconds(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.Unix()
-}
-
-// encodeClaims returns the claims of a token to issue.
-func encodeClaims(c *Claims) (claims, error) {
-	scope, err := joinScope(c.Scope)
-	return claims{
-		Claims: *c, Audience: c.Audience, Scope: scope, AuthTime: unixSeconds(c.AuthTime),
-		AccessHash: halfHash(c.AccessToken), CodeHash: halfHash(c.Code),
-	}, err
-}
-
-// verified returns the claims of a token that was checked.
-func (c *claims) verified() *Claims {
-	v := c.Claims
-	v.Audience, v.Scope = c.Audience, strings.Fields(c.Scope)
-	v.IssuedAt, v.Expires = time.Unix(c.IssuedAt, 0).UTC(), time.Unix(c.Expires, 0).UTC()
-	if c.AuthTime != 0 {
-		v.AuthTime = time.Unix(c.AuthTime, 0).UTC()
-	}
-	return &v
-}
-
-// joinScope returns permissions as the value of a scope claim.
-func joinScope(permissions []string) (string, error) {
-	for _, permission := range permissions {
-		if !IsScope(permission) {
-			return "", fmt.Errorf("token: the permission %q cannot be a scope (RFC 6749 §3.3)", permission)
+// Permits reports whether the scope covers a permission: it contains the permission itself
+// or one above it, as "system" is above "system:users:read".
+func (c *Claims) Permits(permission string) bool {
+	for _, scope := range c.Scope {
+		if schemas.CoversPermission(scope, permission) {
+			return true
 		}
-	}
-	return strings.Join(permissions, " "), nil
-}
-
-// IsScope reports whether a text is a scope-token of RFC 6749 §3.3. Scopes are separated by
-// spaces, so a permission with a space would grant two.
-func IsScope(s string) bool {
-	for _, c := range []byte(s) {
-		if c <= ' ' || c == '"' || c == '\\' || c >= 0x7f {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// halfHash returns the left half of the SHA-256 of a text, the value of at_hash and c_hash;
-// "" for "". Both algorithms use SHA-256.
-func halfHash(text string) string {
-	if text == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(text))
-	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])
-}
-
-// join returns the claims, a non-empty struct, and the profile's attributes as one JSON
-// object.
-func join(claims any, profile map[string]any) ([]byte, error) {
-	payload, err := json.Marshal(claims)
-	if err != nil {
-		return nil, err
-	}
-	own := make(map[string]any, len(profile))
-	for name, value := range profile {
-		if !isReserved(name) {
-			own[name] = value
-		}
-	}
-	if len(own) == 0 {
-		return payload, nil
-	}
-	more, err := json.Marshal(own)
-	if err != nil {
-		return nil, err
-	}
-	more[0] = ',' // replaces the opening brace
-	return append(payload[:len(payload)-1], more...), nil
-}
-
-// isReserved reports whether a claim name has a meaning that readers rely on. Users who
-// choose their own attributes must not be able to write such a claim, whether the token has
-// it or not, in any letter case: some readers ignore case. (ToUpper before ToLower also
-// normalizes letters such as the long s.)
-func isReserved(name string) bool {
-	switch strings.ToLower(strings.ToUpper(name)) {
-	case "iss", "sub", "aud", "exp", "nbf", "iat", "jti", // RFC 7519 §4.1
-		"auth_time", "nonce", "acr", "amr", "azp", "at_hash", "c_hash", "s_hash", "sid", // OpenID Connect
-		"scope", "scp", "client_id", "act", "may_act", "cnf", // RFC 8693, RFC 7800
-		"roles", "groups", "entitlements", "permissions", // RFC 9068 §2.2.3.1
-		"events", "txn", "toe", // RFC 8417
-		"usertype", "ouid", "tgen", "authid":
-		return true
 	}
 	return false
 }

@@ -146,9 +146,13 @@ func (m *clientMetadata) checkAddresses() error {
 	return nil
 }
 
-// settle reduces the requested metadata to what the client gets, which RFC 7591 §2 leaves to the
-// server: of grants and response types those in may, and keys only if it authenticates with them.
+// settle checks the requested metadata and reduces it to what the client gets, which RFC 7591 §2
+// leaves to the server: of grants and response types those in may, and keys only if it authenticates
+// with them.
 func (m *clientMetadata) settle(may []string) error {
+	if err := m.check(); err != nil {
+		return err
+	}
 	if m.GrantTypes == nil {
 		m.GrantTypes = []string{schemas.GrantAuthorizationCode}
 	}

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -49,18 +50,27 @@ func readBody(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if err := checkMediaType(r); err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxForm))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Code: codeInvalidRequest, Description: "the body has more than 65536 bytes"}
-	}
+	text, err := readLimited(w, r, maxForm)
 	if err != nil {
-		return nil, errorf(codeInvalidRequest, "the body ended before it was complete")
+		return nil, err
 	}
 	sent, err := url.ParseQuery(string(text))
 	if err != nil {
 		return nil, errorf(codeInvalidRequest, "the body is not as application/x-www-form-urlencoded should be: check how it is encoded")
 	}
 	return sent, nil
+}
+
+// readLimited reads a body of at most limit bytes.
+func readLimited(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Code: codeInvalidRequest, Description: fmt.Sprintf("the body has more than %d bytes", limit)}
+	}
+	if err != nil {
+		return nil, errorf(codeInvalidRequest, "the body ended before it was complete")
+	}
+	return text, nil
 }
 
 func checkMediaType(r *http.Request) error {

@@ -162,9 +162,6 @@ func readDocument(id string, text []byte) (*clientMetadata, error) {
 	case m.AuthMethod != schemas.AuthMethodNone && m.AuthMethod != schemas.AuthMethodPrivateKeyJWT:
 		return nil, errorf(codeInvalidClient, "expected as token_endpoint_auth_method of a client with a metadata document %s or %s", schemas.AuthMethodNone, schemas.AuthMethodPrivateKeyJWT)
 	}
-	if err := m.check(); err != nil {
-		return nil, err
-	}
 	return m, m.settle(untrustedClientGrants())
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Options configures a Provider. All members but Hosts, Disabled and Now are required.
+// Options configures a Provider. All members but Documents, OpenRegistration and Now are required.
 type Options struct {
 	// Issuer is the server's public URL, without a trailing slash.
 	Issuer string

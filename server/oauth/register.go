@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"slices"
@@ -73,23 +70,13 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	if err != nil || kind != "application/json" || r.Header.Get("Content-Encoding") != "" {
 		return nil, errorf(codeInvalidRequest, "expected the body as application/json, and a header Content-Type that says so")
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Code: codeInvalidRequest, Description: fmt.Sprintf("the body has more than %d bytes", limit)}
-	}
-	if err != nil {
-		return nil, errorf(codeInvalidRequest, "the body ended before it was complete")
-	}
-	return text, nil
+	return readLimited(w, r, limit)
 }
 
 func (p *Provider) register(ctx context.Context, m *clientMetadata, by *directory.Call) (*schemas.Application, error) {
 	may := untrustedClientGrants()
 	if by != nil {
 		may = grantTypes()
-	}
-	if err := m.check(); err != nil {
-		return nil, err
 	}
 	if err := m.checkProtection(); err != nil {
 		return nil, err
