@@ -46,15 +46,9 @@ const repliesName = "replies"
 func replyVariable(name, member string) string { return repliesName + "." + name + "." + member }
 
 func replyType(t engine.ReplyType) *cel.Type {
-	switch t {
-	case engine.NumberReply:
-		return cel.DoubleType
-	case engine.IntegerReply:
-		return cel.IntType
-	case engine.BooleanReply:
-		return cel.BoolType
-	}
-	return cel.StringType
+	return map[engine.ReplyType]*cel.Type{
+		engine.NumberReply: cel.DoubleType, engine.IntegerReply: cel.IntType, engine.BooleanReply: cel.BoolType, engine.StringReply: cel.StringType,
+	}[t]
 }
 
 // replyUse is a place where an expression reads a reply.

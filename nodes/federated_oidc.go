@@ -117,15 +117,8 @@ func (f *federatedOIDC) prepare(*engine.Config) (found []schemas.Problem) {
 
 // claimType returns the type of the input for a standard claim (OpenID Connect Core section 5.1).
 func claimType(claim string) schemas.InputType {
-	switch claim {
-	case "email":
-		return schemas.EmailInput
-	case "phone_number":
-		return schemas.PhoneInput
-	case "birthdate":
-		return schemas.DateInput
-	}
-	return schemas.TextInput
+	types := map[string]schemas.InputType{"email": schemas.EmailInput, "phone_number": schemas.PhoneInput, "birthdate": schemas.DateInput}
+	return cmp.Or(types[claim], schemas.TextInput)
 }
 
 // Waits reports that the node calls the provider for its metadata and tokens.

@@ -3,7 +3,6 @@ package nodes
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -33,10 +32,10 @@ func notJSON(t *cel.Type) string {
 	return fmt.Sprintf("a member of the body is a string, a number, true or false, or a list or map of these, but this is a %s; name the member of it that is to be sent", t)
 }
 
-// body evaluates the members. It leaves out a member that reads an attribute which the user does
-// not have. The error describes another fault in general terms.
-func (x *httpRequest) body(values map[string]any) (map[string]any, error) {
-	body := make(map[string]any, len(x.names))
+// body evaluates the members as JSON. It leaves out a member that reads an attribute which the user
+// does not have. The error describes another fault in general terms.
+func (x *httpRequest) body(values map[string]any) (map[string]json.RawMessage, error) {
+	body := make(map[string]json.RawMessage, len(x.names))
 	for i, name := range x.names {
 		result, _, err := x.expressions[i].program.Eval(values)
 		if err != nil && strings.HasPrefix(err.Error(), "no such key") {
@@ -45,67 +44,53 @@ func (x *httpRequest) body(values map[string]any) (map[string]any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the member %q of the body: %s", name, evalFault(err))
 		}
-		if body[name], err = plain(result); err != nil {
-			return nil, fmt.Errorf("the member %q of the body: %w", name, err)
+		if body[name], err = json.Marshal(plain(result)); err != nil {
+			return nil, fmt.Errorf("the member %q of the body: its value is none of JSON", name)
 		}
 	}
 	return body, nil
 }
 
-var errNotJSON = errors.New("its value is none of JSON")
-
-// plain converts a CEL value to a JSON value.
-func plain(value ref.Val) (any, error) {
+// plain converts a CEL value to a Go value, whose encoding as JSON fails if JSON has no such value.
+func plain(value ref.Val) any {
 	switch v := value.(type) {
-	case types.Bool, types.Int, types.Uint, types.String:
-		return v.Value(), nil
+	case types.Bool, types.Int, types.Uint, types.Double, types.String:
+		return v.Value()
 	case types.Null:
-		return nil, nil
-	case types.Double:
-		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, errNotJSON
-		}
-		return float64(v), nil
+		return nil
 	case traits.Mapper:
-		return plainMap(v)
+		object := map[string]any{}
+		for it := v.Iterator(); it.HasNext() == types.True; {
+			key := it.Next()
+			name, ok := key.(types.String)
+			if !ok {
+				return math.NaN()
+			}
+			object[string(name)] = plain(v.Get(key))
+		}
+		return object
 	case traits.Lister:
 		list := []any{}
 		for it := v.Iterator(); it.HasNext() == types.True; {
-			item, err := plain(it.Next())
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, item)
+			list = append(list, plain(it.Next()))
 		}
-		return list, nil
+		return list
 	}
-	return nil, errNotJSON
+	return math.NaN() // which JSON does not have
 }
 
-func plainMap(m traits.Mapper) (any, error) {
-	object := map[string]any{}
-	for it := m.Iterator(); it.HasNext() == types.True; {
-		key := it.Next()
-		name, ok := key.(types.String)
-		if !ok {
-			return nil, errNotJSON
-		}
-		value, err := plain(m.Get(key))
-		if err != nil {
-			return nil, err
-		}
-		object[string(name)] = value
+// notify queues a notification: the envelope of Standard Webhooks, with the event and its time,
+// around the data.
+func (x *httpRequest) notify(v *engine.Visit, data map[string]json.RawMessage) (*engine.Decision, error) {
+	body := must(json.Marshal(struct {
+		Type      string                     `json:"type"`
+		Timestamp time.Time                  `json:"timestamp"`
+		Data      map[string]json.RawMessage `json:"data"`
+	}{cmp.Or(x.Event, x.id), v.Now.UTC(), data}))
+	call := schemas.Call{ID: schemas.NewID(), Target: x.Target, Method: "POST", Path: x.Path, Body: body}
+	delivery, err := x.deps.Targets.NewDelivery(call, v.Now)
+	if err != nil {
+		return nil, err
 	}
-	return object, nil
-}
-
-// notification returns the call of a notification: the envelope of Standard Webhooks, with the
-// event and its time, around the data.
-func (x *httpRequest) notification(v *engine.Visit, data map[string]any) (schemas.Call, error) {
-	body, err := json.Marshal(struct {
-		Type      string         `json:"type"`
-		Timestamp time.Time      `json:"timestamp"`
-		Data      map[string]any `json:"data"`
-	}{cmp.Or(x.Event, x.id), v.Now.UTC(), data})
-	return schemas.Call{ID: schemas.NewID(), Target: x.Target, Method: "POST", Path: x.Path, Body: body}, err
+	return &engine.Decision{Outcome: queuedOutcome, Changes: []schemas.Change{schemas.QueueDelivery{Delivery: delivery}}}, nil
 }

@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,15 +18,11 @@ import (
 )
 
 // query sends the query and leaves by its result. A query whose body could not be built fails.
-func (x *httpRequest) query(ctx context.Context, v *engine.Visit, body map[string]any, broken error) (*engine.Decision, error) {
+func (x *httpRequest) query(ctx context.Context, v *engine.Visit, body map[string]json.RawMessage, broken error) (*engine.Decision, error) {
 	if broken != nil {
 		return x.failed(v, "body"), nil
 	}
-	call, err := x.question(v, body)
-	if err != nil {
-		return nil, err
-	}
-	reply, err := x.deps.Targets.Call(ctx, call)
+	reply, err := x.deps.Targets.Call(ctx, x.question(v, body))
 	switch known := schemas.AsError(err); {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err() // the client has gone
@@ -48,24 +45,17 @@ func (x *httpRequest) query(ctx context.Context, v *engine.Visit, body map[strin
 // question returns the call of a query. Its id is a digest of the run, of the run's revision, and
 // of the body: the receiver can recognize a repetition, but cannot derive the id of the run and
 // continue it.
-func (x *httpRequest) question(v *engine.Visit, body map[string]any) (schemas.Call, error) {
-	call := schemas.Call{Target: x.Target, Method: "POST", Path: x.Path}
-	if x.Method != "" {
-		call.Method = x.Method
-	}
+func (x *httpRequest) question(v *engine.Visit, body map[string]json.RawMessage) schemas.Call {
+	call := schemas.Call{Target: x.Target, Method: cmp.Or(x.Method, "POST"), Path: x.Path}
 	if call.Method == "POST" {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return call, fmt.Errorf("what %q is to be asked: %w", x.Target, err)
-		}
-		call.Body = text
+		call.Body = must(json.Marshal(body))
 	}
 	digest := sha256.New()
 	fmt.Fprintf(digest, "%s\x00%d\x00%s\x00%s\x00%s\x00%s\x00", v.ExecutionID, v.Revision, x.id, call.Target, call.Method, call.Path)
 	digest.Write(call.Body)
 	const enough = 16
 	call.ID = "q_" + hex.EncodeToString(digest.Sum(nil)[:enough])
-	return call, nil
+	return call
 }
 
 // failed leaves by failure. The reason is for the audit log and contains no personal data.

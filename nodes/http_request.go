@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -214,17 +213,4 @@ func (x *httpRequest) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 		return nil, schemas.Errorf(schemas.Invalid, "expression_failed", "node %q: %s", x.id, err)
 	}
 	return x.notify(v, body)
-}
-
-// notify queues a notification.
-func (x *httpRequest) notify(v *engine.Visit, data map[string]any) (*engine.Decision, error) {
-	call, err := x.notification(v, data)
-	if err != nil {
-		return nil, fmt.Errorf("the notification of %q: %w", x.Target, err)
-	}
-	delivery, err := x.deps.Targets.NewDelivery(call, v.Now)
-	if err != nil {
-		return nil, err
-	}
-	return &engine.Decision{Outcome: queuedOutcome, Changes: []schemas.Change{schemas.QueueDelivery{Delivery: delivery}}}, nil
 }

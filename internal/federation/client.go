@@ -2,9 +2,7 @@ package federation
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/oauth2"
 
 	"github.com/postern-id/postern/internal/jwtverify"
 	"github.com/postern-id/postern/internal/outbound"
@@ -102,11 +102,10 @@ func (c *Client) Begin(ctx context.Context, p *schemas.IdentityProvider, r Reque
 // authorizationURL returns the authorization request. Parameters of the endpoint's own
 // query are kept (RFC 6749 §3.1), except those that the request sets.
 func authorizationURL(m *metadata, p *schemas.IdentityProvider, r Request, k signInState) string {
-	challenge := sha256.Sum256([]byte(k.Verifier))
 	ask := map[string]string{
 		"response_type": "code", "client_id": p.ClientID, "redirect_uri": r.RedirectURI, "scope": scope(p),
 		"state": k.State, "nonce": k.Nonce,
-		"code_challenge": base64.RawURLEncoding.EncodeToString(challenge[:]), "code_challenge_method": "S256",
+		"code_challenge": oauth2.S256ChallengeFromVerifier(k.Verifier), "code_challenge_method": "S256",
 		"login_hint": r.LoginHint, "ui_locales": r.UILocales,
 		"prompt": strings.Join(r.Prompt, " "), "acr_values": strings.Join(r.ACRValues, " "),
 	}
@@ -182,16 +181,16 @@ func checkResponse(named bool, p *schemas.IdentityProvider, r Response) error {
 	case r.Error == "access_denied":
 		return failf(CheckDenied, "the user or the provider declined")
 	case r.Error != "":
-		return failf(CheckResponse, "the provider answered with the error %s", code(r.Error))
+		return failf(CheckResponse, "the provider answered with the error %s", errorCode(r.Error))
 	case r.Code == "" || len(r.Code) > maxCodeLength:
 		return failf(CheckResponse, "expected a code of at most %d bytes, got %d", maxCodeLength, len(r.Code))
 	}
 	return nil
 }
 
-// code returns an error code in a form that is safe to log. Other values may contain
+// errorCode returns an error code in a form that is safe to log. Other values may contain
 // anything.
-func code(text string) string {
+func errorCode(text string) string {
 	const longest = 64
 	if len(text) > longest || strings.Trim(text, "abcdefghijklmnopqrstuvwxyz_") != "" {
 		return "(not one of RFC 6749)"

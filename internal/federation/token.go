@@ -1,6 +1,7 @@
 package federation
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -30,7 +31,7 @@ func (c *Client) redeem(ctx context.Context, m *metadata, p *schemas.IdentityPro
 	answer, err := readObject(reply.Body)
 	switch {
 	case reply.Status != http.StatusOK && err == nil:
-		return nil, failf(CheckToken, "the provider rejected the code: status %d, error %s", reply.Status, errorOf(answer))
+		return nil, failf(CheckToken, "the provider rejected the code: status %d, error %s", reply.Status, cmp.Or(errorCode(answer.text("error")), "(none)"))
 	case reply.Status != http.StatusOK:
 		return nil, failf(CheckToken, "the provider rejected the code: status %d", reply.Status)
 	case err != nil:
@@ -39,13 +40,6 @@ func (c *Client) redeem(ctx context.Context, m *metadata, p *schemas.IdentityPro
 		return nil, failf(CheckToken, "the provider returned no id_token: does it allow this client the scope openid?")
 	}
 	return &tokens{id: answer.text("id_token"), access: answer.text("access_token")}, nil
-}
-
-func errorOf(answer object) string {
-	if e := answer.text("error"); e != "" {
-		return code(e)
-	}
-	return "(none)"
 }
 
 // tokenRequest builds the token request with client authentication.

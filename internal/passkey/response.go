@@ -33,6 +33,8 @@ type field struct {
 	into     *protocol.URLEncodedBase64
 }
 
+const clientDataJSON = "clientDataJSON"
+
 // decode decodes the fields and rejects the first that is missing, too long or not
 // base64url. Line breaks, which Go's decoder skips, are not base64url.
 func decode(fields ...field) error {
@@ -53,6 +55,9 @@ func decode(fields ...field) error {
 		if len(raw) > f.limit || len(raw) == 0 && !f.optional {
 			return refuse(StepResponse, "%s: expected 1 to %d bytes, got %d", f.name, f.limit, len(raw))
 		}
+		if f.name == clientDataJSON && !utf8.Valid(raw) {
+			return refuse(StepResponse, "clientDataJSON: expected a JSON object in UTF-8")
+		}
 		*f.into = protocol.URLEncodedBase64(raw)
 	}
 	return nil
@@ -64,14 +69,11 @@ func parseAttestation(r RegistrationResponse) (*protocol.ParsedCredentialCreatio
 	raw := &parsed.Raw.AttestationResponse
 	err := decode(
 		field{name: "id", text: r.ID, limit: maxCredentialID, into: &parsed.Raw.RawID},
-		field{name: "clientDataJSON", text: r.ClientDataJSON, limit: maxClientData, into: &raw.ClientDataJSON},
+		field{name: clientDataJSON, text: r.ClientDataJSON, limit: maxClientData, into: &raw.ClientDataJSON},
 		field{name: "attestationObject", text: r.AttestationObject, limit: maxAttestation, into: &raw.AttestationObject},
 	)
 	if err != nil {
 		return nil, err
-	}
-	if !utf8.Valid(raw.ClientDataJSON) {
-		return nil, notJSON(nil)
 	}
 	response, err := raw.Parse()
 	if err != nil {
@@ -87,16 +89,13 @@ func parseAssertion(r AuthenticationResponse) (*protocol.ParsedCredentialAsserti
 	in := &raw.AssertionResponse
 	err := decode(
 		field{name: "id", text: r.ID, limit: maxCredentialID, into: &raw.RawID},
-		field{name: "clientDataJSON", text: r.ClientDataJSON, limit: maxClientData, into: &in.ClientDataJSON},
+		field{name: clientDataJSON, text: r.ClientDataJSON, limit: maxClientData, into: &in.ClientDataJSON},
 		field{name: "authenticatorData", text: r.AuthenticatorData, limit: maxAuthenticator, into: &in.AuthenticatorData},
 		field{name: "signature", text: r.Signature, limit: maxSignature, into: &in.Signature},
 		field{name: "userHandle", text: r.UserHandle, limit: maxUserHandle, into: &in.UserHandle, optional: true},
 	)
 	if err != nil {
 		return nil, err
-	}
-	if !utf8.Valid(in.ClientDataJSON) {
-		return nil, notJSON(nil)
 	}
 	// The library requires members that a flow's inputs do not have: rawId equals the ID,
 	// and there is only one type.
@@ -106,10 +105,6 @@ func parseAssertion(r AuthenticationResponse) (*protocol.ParsedCredentialAsserti
 		return nil, refuse(StepResponse, "the assertion is malformed: expected client data as a JSON object, and authenticator data of 37 bytes, or more as its flags say: %s", libraryMessage(err))
 	}
 	return parsed, nil
-}
-
-func notJSON(cause error) error {
-	return refuseQuietly(StepResponse, cause, "clientDataJSON: expected a JSON object in UTF-8")
 }
 
 // checkClientData makes the checks of the client data: L3 §7.1 steps 7–11, §7.2 steps
