@@ -41,7 +41,7 @@ func (c *Ceremonies) checkAttestation(s *session, parsed *protocol.ParsedCredent
 	if !bytes.Equal(parsed.RawID, object.AuthData.AttData.CredentialID) {
 		return refuse(StepCredential, "id is not the id of the credential that the authenticator made")
 	}
-	if err := c.policy.admitFormat(object.Format); err != nil {
+	if err := c.config.Policy.admitFormat(object.Format); err != nil {
 		return err
 	}
 	if err := checkStatement(object); err != nil {
@@ -54,7 +54,7 @@ func (c *Ceremonies) checkAttestation(s *session, parsed *protocol.ParsedCredent
 	if s.Attachment != "" && attachment != "" && attachment != s.Attachment {
 		return refuse(StepPolicy, "a %s authenticator was asked for, and a %.32q one answered", s.Attachment, attachment)
 	}
-	return c.policy.admitSynced(object.AuthData.Flags.HasBackupEligible())
+	return c.config.Policy.admitSynced(object.AuthData.Flags.HasBackupEligible())
 }
 
 // isAttested reports whether a verified statement chains to one of the operator's trust anchors (L3
@@ -63,7 +63,7 @@ func (c *Ceremonies) checkAttestation(s *session, parsed *protocol.ParsedCredent
 func (c *Ceremonies) isAttested(object *protocol.AttestationObject) bool {
 	chain, _ := object.AttStatement["x5c"].([]any)
 	types := metadata.AuthenticatorAttestationTypes{metadata.AuthenticatorAttestationType(object.Type)}
-	if len(c.policy.TrustAnchors) == 0 || len(chain) == 0 || !types.HasCertificateTrustPath() {
+	if len(c.config.Policy.TrustAnchors) == 0 || len(chain) == 0 || !types.HasCertificateTrustPath() {
 		return false
 	}
 	aaguid, err := uuid.FromBytes(object.AuthData.AttData.AAGUID)
@@ -73,7 +73,7 @@ func (c *Ceremonies) isAttested(object *protocol.AttestationObject) bool {
 	// The library checks chains with the metadata of each model; here all models have the same
 	// trust anchors.
 	provider, err := memory.New(memory.WithMetadata(map[uuid.UUID]*metadata.Entry{aaguid: {
-		MetadataStatement: metadata.Statement{AttestationTypes: types, AttestationRootCertificates: c.policy.TrustAnchors},
+		MetadataStatement: metadata.Statement{AttestationTypes: types, AttestationRootCertificates: c.config.Policy.TrustAnchors},
 	}}))
 	if err != nil {
 		return false

@@ -40,7 +40,7 @@ func (c *Ceremonies) BeginAuthentication(r AuthenticationRequest) (options, sess
 	if err := checkVerification(r.UserVerification); err != nil {
 		return nil, nil, err
 	}
-	uv := c.policy.userVerification(r.UserVerification)
+	uv := c.config.Policy.userVerification(r.UserVerification)
 	rp, err := c.relyingParty(r.RPID, r.Origins)
 	if err != nil {
 		return nil, nil, err
@@ -57,7 +57,7 @@ func (c *Ceremonies) BeginAuthentication(r AuthenticationRequest) (options, sess
 	}
 	return s.encode(protocol.PublicKeyCredentialRequestOptions{
 		Challenge:          challenge,
-		Timeout:            int(c.timeout.Milliseconds()),
+		Timeout:            int(c.config.Timeout.Milliseconds()),
 		RelyingPartyID:     rp.id,
 		AllowedCredentials: descriptors(allow),
 		UserVerification:   protocol.UserVerificationRequirement(uv),
@@ -143,7 +143,7 @@ func (c *Ceremonies) FinishAuthentication(ctx context.Context, session json.RawM
 		c.warnOfOrigin(err, &parsed.Response.CollectedClientData)
 		return nil, err
 	}
-	requireUV := s.RequireUV || c.policy.UserVerification == Required
+	requireUV := s.RequireUV || c.config.Policy.UserVerification == Required
 	if err := s.checkAuthenticator(&parsed.Response.AuthenticatorData, sha256.Sum256([]byte(s.RPID)), requireUV); err != nil {
 		return nil, err
 	}
@@ -202,19 +202,19 @@ func (c *Ceremonies) verified(parsed *protocol.ParsedCredentialAssertionData, cr
 	if synced != credential.BackupEligible {
 		return nil, refuse(StepBackup, "whether the passkey can be backed up (BE) has changed since it was registered, which it never may")
 	}
-	if err := c.policy.admitSynced(synced); err != nil {
+	if err := c.config.Policy.admitSynced(synced); err != nil {
 		return nil, err
 	}
 	count := data.Counter
 	regressed := (count != 0 || credential.SignCount != 0) && count <= credential.SignCount
-	if regressed && c.policy.CounterRegression == Refuse {
+	if regressed && c.config.Policy.CounterRegression == Refuse {
 		return nil, refuse(StepCounter, "the authenticator's signature counter did not grow, as that of a copied authenticator would not: remove this passkey and register a new one")
 	}
 	v := &Verified{
 		UserID:     credential.UserID,
 		Credential: credential,
 		// The highest count ever seen is stored, so that a clone stays visible.
-		Use:              schemas.UseCredential{ID: credential.ID, SignCount: max(count, credential.SignCount), BackupState: data.Flags.HasBackupState(), At: now.UTC(), MustGrow: c.policy.CounterRegression == Refuse},
+		Use:              schemas.UseCredential{ID: credential.ID, SignCount: max(count, credential.SignCount), BackupState: data.Flags.HasBackupState(), At: now.UTC(), MustGrow: c.config.Policy.CounterRegression == Refuse},
 		UserVerified:     data.Flags.HasUserVerified(),
 		Origin:           parsed.Response.CollectedClientData.Origin,
 		CounterRegressed: regressed,

@@ -76,10 +76,6 @@ func userEntity(u User) protocol.UserEntity {
 	}
 }
 
-func relyingPartyEntity(id, name string) protocol.RelyingPartyEntity {
-	return protocol.RelyingPartyEntity{ID: id, CredentialEntity: protocol.CredentialEntity{Name: name}}
-}
-
 // transports returns the possible transports (§5.8.4), unknown ones included, of the client's
 // unsigned list.
 func transports(said []string) []string {

@@ -102,7 +102,7 @@ func (c *Ceremonies) relyingParty(asked string, more []string) (p relyingParty, 
 		return p, schemas.Errorf(schemas.Invalid, schemas.CodePasskeyConfig, "the application lists %d origin(s) in %s that are not origins", len(problems), applicationOrigins).WithProblems(problems)
 	}
 	allowed = append(c.origins[:len(c.origins):len(c.origins)], allowed...)
-	p.id = cmp.Or(asked, c.rpID)
+	p.id = cmp.Or(asked, c.config.RPID)
 	for _, o := range allowed {
 		if o.useless == "" && isUnderDomain(o.host, p.id) {
 			p.origins = append(p.origins, o.text)
@@ -113,7 +113,7 @@ func (c *Ceremonies) relyingParty(asked string, more []string) (p relyingParty, 
 	if problems := rpIDProblems(p.id, "relyingPartyId"); len(problems) > 0 || len(p.origins) == 0 {
 		return p, relyingPartyError(p.id, allowed).WithProblems(problems)
 	}
-	if p.id == c.rpID {
+	if p.id == c.config.RPID {
 		p.addRelatedOrigins(c.related)
 	}
 	return p, nil
@@ -134,7 +134,7 @@ func (p *relyingParty) addRelatedOrigins(list []origin) {
 // or an origin is missing in the configuration.
 func (c *Ceremonies) warnOfOrigin(err error, data *protocol.CollectedClientData) {
 	if step := FailedStep(err); step == StepOrigin || step == StepCrossOrigin {
-		c.log.Warn("a passkey ceremony came from an origin that is not allowed; it may be a phishing page, or missing in "+configuredOrigins,
+		c.config.Log.Warn("a passkey ceremony came from an origin that is not allowed; it may be a phishing page, or missing in "+configuredOrigins,
 			slog.String("origin", fmt.Sprintf("%.255s", data.Origin)), slog.String("topOrigin", fmt.Sprintf("%.255s", data.TopOrigin)))
 	}
 }

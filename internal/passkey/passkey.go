@@ -38,14 +38,8 @@ type Config struct {
 
 // Ceremonies begins and finishes ceremonies. It is immutable and safe for concurrent use.
 type Ceremonies struct {
-	origins []origin
-	related []origin
-	rpID    string
-	rpName  string
-	policy  Policy
-	timeout time.Duration
-	now     func() time.Time
-	log     *slog.Logger
+	config           Config // with defaults
+	origins, related []origin
 }
 
 // New returns the ceremonies of a configuration whose values package config has checked. It reports
@@ -63,17 +57,17 @@ func New(c Config) (*Ceremonies, error) {
 	if problems = append(problems, more...); len(problems) > 0 {
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodePasskeyConfig, "the passkey configuration has %d mistake(s)", len(problems)).WithProblems(problems)
 	}
-	cs := &Ceremonies{
-		origins: origins, related: related, rpID: cmp.Or(c.RPID, origins[0].host), rpName: cmp.Or(displayText(c.RPName, maxNameBytes), "Postern"),
-		policy: c.Policy.withDefaults(), timeout: cmp.Or(c.Timeout, DefaultTimeout), now: c.Now, log: c.Log,
+	c.RPID = cmp.Or(c.RPID, origins[0].host)
+	c.RPName = cmp.Or(displayText(c.RPName, maxNameBytes), "Postern")
+	c.Policy = c.Policy.withDefaults()
+	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
+	if c.Now == nil {
+		c.Now = time.Now
 	}
-	if cs.now == nil {
-		cs.now = time.Now
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
 	}
-	if cs.log == nil {
-		cs.log = slog.New(slog.DiscardHandler)
-	}
-	return cs, nil
+	return &Ceremonies{c, origins, related}, nil
 }
 
 // User is the user of a new passkey. The user handle (§5.4.3) is the bytes of ID's text. The

@@ -43,7 +43,7 @@ func (c *Ceremonies) BeginRegistration(r RegistrationRequest) (options, session 
 		checkOption("authenticatorAttachment", r.Attachment, Platform, CrossPlatform),
 		checkOption("residentKey", r.ResidentKey, Required, Preferred, Discouraged),
 		checkOption("attestation", r.Attestation, "none", "indirect", "direct", "enterprise"),
-		c.policy.admitAttachment(r.Attachment),
+		c.config.Policy.admitAttachment(r.Attachment),
 	)
 	if err != nil {
 		return nil, nil, err
@@ -54,13 +54,13 @@ func (c *Ceremonies) BeginRegistration(r RegistrationRequest) (options, session 
 	}
 	selection := c.selection(r)
 	s, challenge := c.newSession(schemas.RegistrationCeremony, rp, string(selection.UserVerification))
-	s.UserID, s.Algorithms, s.Attachment = r.User.ID, c.policy.Algorithms, string(selection.AuthenticatorAttachment)
+	s.UserID, s.Algorithms, s.Attachment = r.User.ID, c.config.Policy.Algorithms, string(selection.AuthenticatorAttachment)
 	return s.encode(protocol.PublicKeyCredentialCreationOptions{
-		RelyingParty:           relyingPartyEntity(rp.id, cmp.Or(displayText(r.RPName, maxNameBytes), c.rpName)),
+		RelyingParty:           protocol.RelyingPartyEntity{ID: rp.id, CredentialEntity: protocol.CredentialEntity{Name: cmp.Or(displayText(r.RPName, maxNameBytes), c.config.RPName)}},
 		User:                   userEntity(r.User),
 		Challenge:              challenge,
 		Parameters:             parameters(s.Algorithms),
-		Timeout:                int(c.timeout.Milliseconds()),
+		Timeout:                int(c.config.Timeout.Milliseconds()),
 		CredentialExcludeList:  descriptors(r.Exclude),
 		AuthenticatorSelection: selection,
 		Attestation:            protocol.ConveyancePreference(cmp.Or(r.Attestation, "none")),
@@ -73,10 +73,10 @@ func (c *Ceremonies) selection(r RegistrationRequest) protocol.AuthenticatorSele
 	// requireResidentKey is the equivalent for browsers of Level 1.
 	requireResidentKey := residentKey == Required
 	return protocol.AuthenticatorSelection{
-		AuthenticatorAttachment: protocol.AuthenticatorAttachment(cmp.Or(c.policy.Attachment, r.Attachment)),
+		AuthenticatorAttachment: protocol.AuthenticatorAttachment(cmp.Or(c.config.Policy.Attachment, r.Attachment)),
 		RequireResidentKey:      &requireResidentKey,
 		ResidentKey:             protocol.ResidentKeyRequirement(residentKey),
-		UserVerification:        protocol.UserVerificationRequirement(c.policy.userVerification(r.UserVerification)),
+		UserVerification:        protocol.UserVerificationRequirement(c.config.Policy.userVerification(r.UserVerification)),
 	}
 }
 
@@ -114,7 +114,7 @@ func (c *Ceremonies) FinishRegistration(session json.RawMessage, r RegistrationR
 		c.warnOfOrigin(err, &parsed.Response.CollectedClientData)
 		return nil, err
 	}
-	requireUV := s.RequireUV || c.policy.UserVerification == Required
+	requireUV := s.RequireUV || c.config.Policy.UserVerification == Required
 	data := &parsed.Response.AttestationObject.AuthData
 	if err := s.checkAuthenticator(data, sha256.Sum256([]byte(s.RPID)), requireUV); err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func (c *Ceremonies) newSession(of schemas.Ceremony, rp relyingParty, uv string)
 		Origins:   rp.origins,
 		Outside:   rp.outside,
 		RequireUV: uv == Required,
-		ExpiresAt: c.now().Add(c.timeout).UTC(),
+		ExpiresAt: c.config.Now().Add(c.config.Timeout).UTC(),
 	}, challenge
 }
 

@@ -55,7 +55,7 @@ type counter struct {
 // counterOf returns the counter of an admitted guess, nil for an invalid name.
 func (t *Throttle) counterOf(a *Attempt, g schemas.Guess) *counter {
 	name := schemas.IdentifierKey(g.Name)
-	if t.failures == nil || name == "" {
+	if t.options.Failures == nil || name == "" {
 		return nil
 	}
 	c := &counter{}
@@ -70,9 +70,9 @@ func (t *Throttle) counterOf(a *Attempt, g schemas.Guess) *counter {
 	}
 	day := ""
 	if g.Secret == schemas.AddressSecret {
-		day = t.now().UTC().Format(time.DateOnly)
+		day = t.options.Now().UTC().Format(time.DateOnly)
 	}
-	mac := hmac.New(sha256.New, t.digestKey)
+	mac := hmac.New(sha256.New, t.options.DigestKey)
 	fmt.Fprintf(mac, "%t\x00%s\x00%s\x00%s\x00%s", a.origin == fromDevice, g.Secret, g.UserID, day, name)
 	c.digest = mac.Sum(nil)
 	return c
@@ -83,7 +83,7 @@ func (t *Throttle) isUnderLimit(ctx context.Context, c *counter) error {
 	if c == nil {
 		return nil
 	}
-	n, err := t.failures.FailedGuesses(ctx, c.digest)
+	n, err := t.options.Failures.FailedGuesses(ctx, c.digest)
 	if err == nil && n >= c.limit {
 		return exhaustedError()
 	}
@@ -100,8 +100,8 @@ func (t *Throttle) countGuess(ctx context.Context, c *counter, g schemas.Guess, 
 	e := g.Event
 	e.Detail = map[string]string{"secret": string(g.Secret), "by": c.by}
 	// A client that disconnects does not avoid the count.
-	counted, err := t.failures.AddFailedGuess(context.WithoutCancel(ctx), schemas.FailedGuess{
-		Digest: c.digest, Secret: g.Secret, UserID: g.UserID, Limit: c.limit, At: t.now().UTC(), Event: e, EventAt: c.eventAt,
+	counted, err := t.options.Failures.AddFailedGuess(context.WithoutCancel(ctx), schemas.FailedGuess{
+		Digest: c.digest, Secret: g.Secret, UserID: g.UserID, Limit: c.limit, At: t.options.Now().UTC(), Event: e, EventAt: c.eventAt,
 	})
 	if err == nil && !counted {
 		return exhaustedError()

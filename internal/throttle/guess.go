@@ -33,7 +33,7 @@ func (t *Throttle) Guess(ctx context.Context, g schemas.Guess, check func() (rig
 		return check()
 	}
 	device, _ := ctx.Value(deviceKey{}).(*Device)
-	a := Attempt{Endpoint: Guess, Network: FromContext(ctx), Account: accountOf(g), Device: device.of(g.UserID, t.now())}
+	a := Attempt{Endpoint: Guess, Network: FromContext(ctx), Account: accountOf(g), Device: device.of(g.UserID, t.options.Now())}
 	if err := t.Admit(&a); err != nil {
 		return false, err
 	}

@@ -46,13 +46,11 @@ type Options struct {
 // Throttle decides which attempts are admitted. Its methods are safe for concurrent use. A
 // nil Throttle admits everything.
 type Throttle struct {
-	now   func() time.Time
-	epoch time.Time
+	options Options
+	epoch   time.Time
 	// requests are charged for every attempt at an endpoint, refusals only for failed ones.
 	requests, refusals [endpoints]rules
 	guesses            guesses
-	failures           Failures
-	digestKey          []byte
 }
 
 // New makes a Throttle. It allocates all of its memory, about 8 MiB with the defaults,
@@ -62,7 +60,7 @@ func New(o Options) *Throttle {
 		o.Now = time.Now
 	}
 	b := o.Budgets.dividedBy(max(1, o.Instances))
-	t := &Throttle{now: o.Now, epoch: o.Now(), failures: o.Failures, digestKey: o.DigestKey, guesses: newGuesses(b, cmp.Or(o.GuessRate, defaultGuessRate), cmp.Or(o.Familiar, defaultFamiliar))}
+	t := &Throttle{options: o, epoch: o.Now(), guesses: newGuesses(b, cmp.Or(o.GuessRate, defaultGuessRate), cmp.Or(o.Familiar, defaultFamiliar))}
 	t.requests = [endpoints]rules{
 		SignIn:   byNetwork(b.SignIns),
 		RunStart: byNetwork(b.RunStarts),
@@ -76,7 +74,7 @@ func New(o Options) *Throttle {
 }
 
 // moment is the current time as the limiters count it.
-func (t *Throttle) moment() int64 { return int64(t.now().Sub(t.epoch)) }
+func (t *Throttle) moment() int64 { return int64(t.options.Now().Sub(t.epoch)) }
 
 // Admit admits an attempt, or rejects it with a schemas.Error of class Throttled that
 // contains the time to wait. A Guess is charged in advance, so that parallel guesses gain
