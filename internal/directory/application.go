@@ -29,11 +29,7 @@ func (d *Directory) applicationCollection() *collection[schemas.Application] {
 	table := store.Applications()
 	return &collection[schemas.Application]{
 		d: d, table: table,
-		noun: Noun{
-			Name: "application", Plural: "applications", Path: "/applications",
-			Read: "system:applications:read", Write: "system:applications:write",
-			Schema: schemas.ApplicationSchema, Key: "name", Filters: table.Filters(),
-		},
+		noun:     newNoun(Noun{Name: "application", Schema: schemas.ApplicationSchema, Key: "name", Filters: table.Filters()}),
 		meta:     func(a *schemas.Application) meta { return meta{&a.ID, &a.CreatedAt, &a.UpdatedAt} },
 		complete: completeApplication,
 		check:    checkApplication,

@@ -36,7 +36,7 @@ type Options struct {
 	// search for the personal data that it covers.
 	DigestKey []byte
 	// Box seals the client secrets of identity providers.
-	Box Cipher
+	Box store.Cipher
 	// PrivateUseSchemes are the URI schemes without a dot that public clients on devices
 	// may use, in addition to reversed domain names (RFC 8252 §7.1).
 	// schemas.PrivateUseScheme must hold for each.

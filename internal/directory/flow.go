@@ -18,12 +18,7 @@ type flowResource struct{ d *Directory }
 // Noun implements Resource. The Key is the type and the handle:
 // "AUTHENTICATION/sign-in".
 func (flowResource) Noun() Noun {
-	return Noun{
-		Name: "flow", Plural: "flows", Path: "/flows",
-		Read: "system:flows:read", Write: "system:flows:write",
-		Schema: schemas.FlowSchema, Key: "handle", Filters: store.Flows().Filters(),
-		invalidCode: schemas.CodeInvalidFlow,
-	}
+	return newNoun(Noun{Name: "flow", Schema: schemas.FlowSchema, Key: "handle", Filters: store.Flows().Filters(), invalidCode: schemas.CodeInvalidFlow})
 }
 
 // List implements Resource.
@@ -34,23 +29,22 @@ func (r flowResource) List(ctx context.Context, c Call, q Query) (*Page, error) 
 // Get implements Resource. The item includes the findings that the flow waives.
 func (r flowResource) Get(ctx context.Context, c Call, id string) (*Item, error) {
 	f, err := store.Flows().Get(ctx, r.d.reader(c), id)
-	if err != nil {
-		return nil, err
-	}
-	if err := withUsers(ctx, r.d.reader(c), f); err != nil {
-		return nil, err
-	}
-	return r.withWarnings(f)
+	return r.item(ctx, c, f, err)
 }
 
 // Find implements Resource.
 func (r flowResource) Find(ctx context.Context, c Call, key string) (*Item, error) {
 	t, handle, _ := strings.Cut(key, "/")
 	f, err := store.Flows().Find(ctx, r.d.reader(c), schemas.FlowType(t), handle)
-	if err != nil || f == nil {
-		return nil, err
+	return r.item(ctx, c, f, err)
+}
+
+// item completes a flow that was read; nil if there is none.
+func (r flowResource) item(ctx context.Context, c Call, f *schemas.Flow, err error) (*Item, error) {
+	if err == nil && f != nil {
+		err = withUsers(ctx, r.d.reader(c), f)
 	}
-	if err := withUsers(ctx, r.d.reader(c), f); err != nil {
+	if err != nil || f == nil {
 		return nil, err
 	}
 	return r.withWarnings(f)

@@ -2,6 +2,7 @@ package directory
 
 import (
 	"context"
+	"strings"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -74,4 +75,12 @@ type Query struct {
 type Page struct {
 	Total int
 	Items []Item
+}
+
+// newNoun adds the names that follow from n.Name.
+func newNoun(n Noun) Noun {
+	n.Plural = n.Name + "s"
+	path := strings.ReplaceAll(schemas.DisplayName(n.Plural), " ", "-")
+	n.Path, n.Read, n.Write = "/"+path, "system:"+path+":read", "system:"+path+":write"
+	return n
 }

@@ -9,11 +9,7 @@ func (d *Directory) unitCollection() *collection[schemas.OrganizationUnit] {
 	table := store.Units()
 	return &collection[schemas.OrganizationUnit]{
 		d: d, table: table,
-		noun: Noun{
-			Name: "organizationUnit", Plural: "organizationUnits", Path: "/organization-units",
-			Read: "system:organization-units:read", Write: "system:organization-units:write",
-			Schema: schemas.OrganizationUnitSchema, Key: "handle", Filters: table.Filters(),
-		},
+		noun:     newNoun(Noun{Name: "organizationUnit", Schema: schemas.OrganizationUnitSchema, Key: "handle", Filters: table.Filters()}),
 		meta:     func(u *schemas.OrganizationUnit) meta { return meta{&u.ID, &u.CreatedAt, &u.UpdatedAt} },
 		complete: func(w *writeContext, _, u *schemas.OrganizationUnit) { resolve(w, table, "handle", &u.ParentID) },
 		check:    checkUnit,

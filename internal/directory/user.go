@@ -15,16 +15,14 @@ func (d *Directory) userCollection() *collection[schemas.User] {
 	table := store.Users()
 	return &collection[schemas.User]{
 		d: d, table: table,
-		noun: Noun{
-			Name: "user", Plural: "users", Path: "/users",
-			Read: "system:users:read", Write: "system:users:write",
-			Schema: schemas.UserSchema, Filters: table.Filters(),
+		noun: newNoun(Noun{
+			Name: "user", Schema: schemas.UserSchema, Filters: table.Filters(),
 			administers: true, isUser: true, conflictCode: schemas.CodeAttributeTaken, // as in flows
-		},
+		}),
 		meta:     func(u *schemas.User) meta { return meta{&u.ID, &u.CreatedAt, &u.UpdatedAt} },
 		prepare:  d.preparePassword,
 		complete: completeUser,
-		check:    func(w *writeContext, old, u *schemas.User) { w.fail(d.checkUser(w, old, u)) },
+		check:    d.checkUser,
 		changed:  d.userChanged,
 		remove: func(w *writeContext, u *schemas.User) {
 			w.requireOf("", "this user", principalOf(u))
@@ -50,18 +48,14 @@ func completeUser(w *writeContext, _, u *schemas.User) {
 	defaultUnit(w, &u.OUID)
 }
 
-func (d *Directory) checkUser(w *writeContext, old, u *schemas.User) error {
+func (d *Directory) checkUser(w *writeContext, old, u *schemas.User) {
 	checkExists(w, store.Units(), "ouId", u.OUID)
-	if err := d.checkAttributes(w, old, u); err != nil {
-		return err
+	t := w.userType(u)
+	d.checkAttributes(w, old, u, t)
+	w.checkMayClaim(old, u)
+	if old != nil { // a new user has no permissions
+		w.checkMayChange(old, u, t)
 	}
-	if err := w.checkMayClaim(old, u); err != nil {
-		return err
-	}
-	if old == nil {
-		return nil // a new user has no permissions
-	}
-	return w.checkMayChange(old, u)
 }
 
 // changedAttributes returns the names of the attributes that the replacement changes, sets
@@ -79,108 +73,84 @@ func changedAttributes(old, u *schemas.User) []string {
 
 // checkAttributes checks the attributes against the user's type and that unique ones are
 // free.
-func (d *Directory) checkAttributes(w *writeContext, old, u *schemas.User) error {
-	if u.Type == "" {
-		return nil // reported already
-	}
-	t, err := store.UserTypes().Find(w.ctx, w.tx, "name", u.Type)
-	if err != nil {
-		return err
-	}
-	if t == nil {
-		w.addInvalid("type", "there is no user type %.64q", u.Type)
-		return nil
+func (d *Directory) checkAttributes(w *writeContext, old, u *schemas.User, t *schemas.UserType) {
+	if t.Name == "" {
+		return // reported already
 	}
 	compiled, err := d.compileType(t)
 	if err != nil {
-		return fmt.Errorf("the type of a user: %v", err) // not the caller's fault
+		w.fail(fmt.Errorf("the type of a user: %v", err)) // not the caller's fault
+		return
 	}
-	given, err := attributesOf(w.document)
-	if err != nil {
-		return err
-	}
-	whole, err := startsNewGeneration(w, old, u)
-	if err != nil {
-		return err
-	}
-	problems := compiled.Check(given, whole)
+	problems := compiled.Check(attributesOf(w.document), startsNewGeneration(w, old, u))
 	problems = append(problems, schemas.WithoutDuplicates(w.checkPassword(), problems)...)
 	for _, p := range problems {
 		w.addInvalid(schemas.JoinPath("attributes", p.Path), "%s", p.Message)
 	}
-	return w.checkUnique(old, u, t, problems)
+	w.checkUnique(old, u, t, problems)
 }
 
 // checkUnique reports unique attributes that another user has, unless the value is already
 // reported.
-func (w *writeContext) checkUnique(old, u *schemas.User, t *schemas.UserType, wrong []schemas.Problem) error {
+func (w *writeContext) checkUnique(old, u *schemas.User, t *schemas.UserType, wrong []schemas.Problem) {
 	own := *u
 	own.ID = orZero(old).ID
 	taken, err := store.TakenAttributes(w.ctx, w.tx, &own, t.UniqueAttributes())
+	w.fail(err)
 	for _, attribute := range taken {
 		path := schemas.MemberPath("", attribute)
 		if len(schemas.WithoutDuplicates([]schemas.Problem{{Path: path}}, wrong)) > 0 {
 			w.addConflict(schemas.JoinPath("attributes", path), "is taken by another user; choose another")
 		}
 	}
-	return err
 }
 
 // startsNewGeneration reports whether the user must have the credentials that the type
 // requires: a new user, or one who is new to the type and has no password.
-func startsNewGeneration(w *writeContext, old, u *schemas.User) (bool, error) {
+func startsNewGeneration(w *writeContext, old, u *schemas.User) bool {
 	if old == nil || old.Type == u.Type {
-		return old == nil, nil
+		return old == nil
 	}
 	has, err := store.HasPassword(w.ctx, w.tx, old.ID)
-	return !has, err
+	w.fail(err)
+	return !has
 }
 
 // attributesOf returns the attributes of the document. Decoding them into a user would
 // round numbers.
-func attributesOf(d *schemas.Document) (json.RawMessage, error) {
+func attributesOf(d *schemas.Document) json.RawMessage {
 	var u struct {
 		Attributes json.RawMessage `json:"attributes"`
 	}
 	if err := json.Unmarshal(d.JSON(), &u); err != nil {
-		return nil, nil // not an object: reported already
+		return nil // not an object: reported already
 	}
 	if len(u.Attributes) == 0 || string(u.Attributes) == "null" {
-		return json.RawMessage("{}"), nil
+		return json.RawMessage("{}")
 	}
-	return u.Attributes, nil
+	return u.Attributes
 }
 
 // checkMayClaim refuses to give the user an address that another user, who has permissions
 // that the caller lacks, would lose.
-func (w *writeContext) checkMayClaim(old, u *schemas.User) error {
+func (w *writeContext) checkMayClaim(old, u *schemas.User) {
 	own := *u
 	own.ID = orZero(old).ID
 	losing, err := store.UsersLosingEmail(w.tx, &own)
-	if err != nil {
-		return err
-	}
+	w.fail(err)
 	for _, id := range losing {
 		w.requireOf("attributes.email", "a user who has entered this address", schemas.Principal{Type: schemas.UserPrincipal, ID: id})
 	}
-	return nil
 }
 
 // checkMayChange refuses a change that could give the caller the account of a user with
 // permissions that the caller lacks: here, or at an application that recognizes or recovers
 // accounts by an address or a number. It also refuses to disable, lock, enable or unlock
 // such a user.
-func (w *writeContext) checkMayChange(old, u *schemas.User) error {
+func (w *writeContext) checkMayChange(old, u *schemas.User, t *schemas.UserType) {
 	paths := changedStatus(old, u)
 	if old.Type != u.Type {
 		paths = append(paths, "type")
-	}
-	t, err := store.UserTypes().Find(w.ctx, w.tx, "name", u.Type)
-	if err != nil {
-		return err
-	}
-	if t == nil { // reported already
-		t = &schemas.UserType{}
 	}
 	for _, attribute := range t.AccountAttributes(changedAttributes(old, u)) {
 		paths = append(paths, schemas.MemberPath("attributes", attribute))
@@ -191,5 +161,16 @@ func (w *writeContext) checkMayChange(old, u *schemas.User) error {
 	for _, path := range paths {
 		w.requireOf(path, "this user", principalOf(old))
 	}
-	return nil
+}
+
+// userType returns the type of a user, without a name if there is none.
+func (w *writeContext) userType(u *schemas.User) *schemas.UserType {
+	if u.Type == "" {
+		return &schemas.UserType{} // reported already
+	}
+	t, err := store.UserTypes().Find(w.ctx, w.tx, "name", u.Type)
+	if !w.fail(err) && t == nil {
+		w.addInvalid("type", "there is no user type %.64q", u.Type)
+	}
+	return orZero(t)
 }

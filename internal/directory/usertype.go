@@ -11,12 +11,7 @@ import (
 
 func (d *Directory) userTypeCollection() *collection[schemas.UserType] {
 	table := store.UserTypes()
-	noun := Noun{
-		Name: "userType", Plural: "userTypes", Path: "/user-types",
-		Read: "system:user-types:read", Write: "system:user-types:write",
-		Schema: schemas.UserTypeSchema, Key: "name", Filters: table.Filters(),
-		verbatim: []string{"schema"}, // a JSON Schema
-	}
+	noun := newNoun(Noun{Name: "userType", Schema: schemas.UserTypeSchema, Key: "name", Filters: table.Filters(), verbatim: []string{"schema"}})
 	return &collection[schemas.UserType]{
 		d: d, table: table, noun: noun,
 		meta:     func(t *schemas.UserType) meta { return meta{&t.ID, &t.CreatedAt, &t.UpdatedAt} },

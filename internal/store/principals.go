@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"maps"
 	"slices"
 	"time"
@@ -11,46 +10,43 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// principal returns the principal of the one column that has a value.
-func principal(user, group, application sql.NullString) schemas.Principal {
-	switch {
-	case user.Valid:
-		return schemas.Principal{Type: schemas.UserPrincipal, ID: user.String}
-	case group.Valid:
-		return schemas.Principal{Type: schemas.GroupPrincipal, ID: group.String}
-	}
-	return schemas.Principal{Type: schemas.ApplicationPrincipal, ID: application.String}
-}
-
 // principals describes a table of the principals of an owner: one row each, with the ID in the
 // column of its type.
-type principals struct {
+type principals[T any] struct {
 	table, owner string
 	columns      map[schemas.PrincipalType]string
+	of           func(*T) *[]schemas.Principal
 }
 
-// rewrite replaces the principals of the owner. It does not touch unchanged rows: a list may
-// be long, and most changes are small.
-func (in principals) rewrite(t *Tx, owner string, was, wanted []schemas.Principal) error {
-	gone := make(map[schemas.Principal]bool, len(was))
-	for _, p := range was {
-		gone[p] = true
+// read reads the principals of the owners, sorted.
+func (in *principals[T]) read(ctx context.Context, r Reader, owners map[string]*T) error {
+	types := slices.Sorted(maps.Keys(in.columns))
+	columns := in.owner
+	for _, kind := range types {
+		columns += ", " + in.columns[kind]
 	}
-	for _, p := range wanted {
-		if gone[p] {
-			delete(gone, p)
-			continue
+	for _, v := range owners {
+		*in.of(v) = []schemas.Principal{}
+	}
+	ids := make([]nullText, len(types)) // one of them has a value
+	err := eachOwned(ctx, r, owners, func(row scanner) error {
+		var owner string
+		into := []any{&owner}
+		for i := range ids {
+			into = append(into, &ids[i])
 		}
-		if _, err := t.exec("INSERT INTO "+in.table+" ("+in.owner+", "+in.columns[p.Type]+") VALUES (?, ?)", owner, p.ID); err != nil {
+		if err := row.Scan(into...); err != nil {
 			return err
 		}
+		list := in.of(owners[owner])
+		i := slices.IndexFunc(ids, func(id nullText) bool { return id != "" })
+		*list = append(*list, schemas.Principal{Type: types[i], ID: string(ids[i])})
+		return nil
+	}, "SELECT "+columns+" FROM "+in.table+" WHERE "+in.owner+" IN (?)")
+	for _, v := range owners {
+		slices.SortFunc(*in.of(v), schemas.Principal.Compare)
 	}
-	for p := range gone {
-		if _, err := t.exec("DELETE FROM "+in.table+" WHERE "+in.owner+" = ? AND "+in.columns[p.Type]+" = ?", owner, p.ID); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // PrincipalPage selects a part of the principals of a resource, sorted by type and id: those after
@@ -78,7 +74,7 @@ func (of *Table[T]) Principals(ctx context.Context, r Reader, id string, p Princ
 }
 
 // page reads one type after the other, each with its index, until the page is full.
-func (in principals) page(ctx context.Context, r Reader, owner string, p PrincipalPage) (page []schemas.Principal, err error) {
+func (in *principals[T]) page(ctx context.Context, r Reader, owner string, p PrincipalPage) (page []schemas.Principal, err error) {
 	skip := p.Offset
 	for _, kind := range slices.Sorted(maps.Keys(in.columns)) {
 		left, after := skip+p.Limit-len(page), ""
@@ -104,8 +100,6 @@ func (in principals) page(ctx context.Context, r Reader, owner string, p Princip
 	return page, nil
 }
 
-func sortPrincipals(list []schemas.Principal) { slices.SortFunc(list, schemas.Principal.Compare) }
-
 // RemovePrincipal dates the groups and roles that a user or an application belongs to, who
 // is about to be deleted: they change by it, and must not look as if they had
 // not. The rows that say that it belongs to them go with it.
@@ -125,4 +119,32 @@ func (t *Tx) touch(table, which, id string, at time.Time) error {
 	now := toMicros(at)
 	_, err := t.exec("UPDATE "+table+" SET updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at + 1 END WHERE id IN ("+which+")", now, now, id)
 	return err
+}
+
+// write replaces the principals of the owner. It does not touch unchanged rows: a list may
+// be long, and most changes are small.
+func (in *principals[T]) write(t *Tx, owner string, v *T) error {
+	was := new(T)
+	if err := in.read(t.ctx, t, map[string]*T{owner: was}); err != nil {
+		return err
+	}
+	gone := map[schemas.Principal]bool{}
+	for _, p := range *in.of(was) {
+		gone[p] = true
+	}
+	for _, p := range *in.of(v) {
+		if gone[p] {
+			delete(gone, p)
+			continue
+		}
+		if _, err := t.exec("INSERT INTO "+in.table+" ("+in.owner+", "+in.columns[p.Type]+") VALUES (?, ?)", owner, p.ID); err != nil {
+			return err
+		}
+	}
+	for p := range gone {
+		if _, err := t.exec("DELETE FROM "+in.table+" WHERE "+in.owner+" = ? AND "+in.columns[p.Type]+" = ?", owner, p.ID); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -25,8 +25,6 @@ func ResourceServers() *Table[schemas.ResourceServer] {
 	return table
 }
 
-func serverID(v *schemas.ResourceServer) string { return v.ID }
-
 // The kinds of nodes that the tree of a resource server has.
 const (
 	serverNode   = "server" // the root
@@ -85,8 +83,7 @@ func take(list *[]node, kind string, depth int) (node, bool) {
 	return n, true
 }
 
-func readTrees(ctx context.Context, r Reader, servers []schemas.ResourceServer) error {
-	byID := byIDs(servers, serverID)
+func readTrees(ctx context.Context, r Reader, byID map[string]*schemas.ResourceServer) error {
 	trees := map[string][]node{}
 	err := eachOwned(ctx, r, byID, func(row scanner) error {
 		var id string

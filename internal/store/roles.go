@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 
 	"github.com/postern-id/postern/schemas"
@@ -19,53 +18,32 @@ func Roles() *Table[schemas.Role] {
 		{column: "created_at", member: func(v *role) any { return (*microTime)(&v.CreatedAt) }},
 		{column: "updated_at", member: func(v *role) any { return (*microTime)(&v.UpdatedAt) }},
 	})
-	table.complete, table.write, table.principals = readGrants, writeGrants, assignments()
+	table.complete, table.write = readGrants, writeGrants
+	table.principals = &principals[role]{"role_assignments", "role_id", map[schemas.PrincipalType]string{
+		schemas.UserPrincipal: "user_id", schemas.GroupPrincipal: "group_id", schemas.ApplicationPrincipal: "application_id",
+	}, func(v *role) *[]schemas.Principal { return &v.Assignments }}
 	return table
 }
 
-func assignments() principals {
-	return principals{"role_assignments", "role_id", map[schemas.PrincipalType]string{
-		schemas.UserPrincipal: "user_id", schemas.GroupPrincipal: "group_id", schemas.ApplicationPrincipal: "application_id"}}
-}
-
-func roleID(v *schemas.Role) string { return v.ID }
-
-func readGrants(ctx context.Context, r Reader, roles []schemas.Role) error {
-	byID := byIDs(roles, roleID)
+func readGrants(ctx context.Context, r Reader, byID map[string]*schemas.Role) error {
 	for _, v := range byID {
-		v.Permissions, v.Assignments = []string{}, []schemas.Principal{}
+		v.Permissions = []string{}
 	}
-	if err := eachOwned(ctx, r, byID, func(row scanner) error {
+	err := eachOwned(ctx, r, byID, func(row scanner) error {
 		var id, permission string
 		if err := row.Scan(&id, &permission); err != nil {
 			return err
 		}
 		byID[id].Permissions = append(byID[id].Permissions, permission)
 		return nil
-	}, "SELECT role_id, permission FROM role_permissions WHERE role_id IN (?)"); err != nil {
-		return err
-	}
-	err := eachOwned(ctx, r, byID, func(row scanner) error {
-		var id string
-		var user, group, application sql.NullString
-		if err := row.Scan(&id, &user, &group, &application); err != nil {
-			return err
-		}
-		byID[id].Assignments = append(byID[id].Assignments, principal(user, group, application))
-		return nil
-	}, "SELECT role_id, user_id, group_id, application_id FROM role_assignments WHERE role_id IN (?)")
+	}, "SELECT role_id, permission FROM role_permissions WHERE role_id IN (?)")
 	for _, v := range byID {
 		slices.Sort(v.Permissions)
-		sortPrincipals(v.Assignments)
 	}
 	return err
 }
 
 func writeGrants(t *Tx, v *schemas.Role) error {
-	was := []schemas.Role{{ID: v.ID}}
-	if err := readGrants(t.ctx, t, was); err != nil {
-		return err
-	}
 	if _, err := t.exec("DELETE FROM role_permissions WHERE role_id = ?", v.ID); err != nil {
 		return err
 	}
@@ -74,5 +52,5 @@ func writeGrants(t *Tx, v *schemas.Role) error {
 			return err
 		}
 	}
-	return assignments().rewrite(t, v.ID, was[0].Assignments, v.Assignments)
+	return nil
 }

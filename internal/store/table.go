@@ -29,10 +29,10 @@ type Table[T any] struct {
 	scan   func(scanner, *T) error // reads the columns, then those joined
 	// complete reads the data of found resources from other tables; write replaces it. Both
 	// may be nil.
-	complete func(ctx context.Context, r Reader, found []T) error
+	complete func(ctx context.Context, r Reader, byID map[string]*T) error
 	write    func(t *Tx, v *T) error
-	// principals is the table of the principals of a resource; the zero value if there are none.
-	principals principals
+	// principals is the table of the principals of a resource; nil if it has none.
+	principals *principals[T]
 	// exact maps the value of a member to the key that the condition compares, and returns
 	// whether a resource really has the value. At most one row then meets the condition. exact
 	// and has may be nil.
@@ -138,8 +138,15 @@ func (of *Table[T]) selected(p Page) (condition string, args []any, has func(*T)
 
 func (of *Table[T]) where(ctx context.Context, r Reader, condition string, args ...any) ([]T, error) {
 	found, err := readAll(ctx, r, of.scan, "SELECT "+strings.Join(slices.Concat(of.columns, of.joined), ", ")+" FROM "+of.name+" "+of.join+" WHERE "+condition, args...)
-	if err == nil && of.complete != nil && len(found) > 0 {
-		err = of.complete(ctx, r, found)
+	byID := make(map[string]*T, len(found))
+	for i := range found {
+		byID[of.id(&found[i])] = &found[i]
+	}
+	if err == nil && of.complete != nil {
+		err = of.complete(ctx, r, byID)
+	}
+	if err == nil && of.principals != nil {
+		err = of.principals.read(ctx, r, byID)
 	}
 	return found, err
 }
@@ -176,6 +183,9 @@ func (of *Table[T]) finish(t *Tx, v *T, err error) error {
 	if err == nil && of.write != nil {
 		err = of.write(t, v)
 	}
+	if err == nil && of.principals != nil {
+		err = of.principals.write(t, of.id(v), v)
+	}
 	return of.refused(err)
 }
 
@@ -208,15 +218,6 @@ func eachOwned[T any](ctx context.Context, r Reader, owners map[string]*T, scan 
 		}
 	}
 	return nil
-}
-
-// byIDs indexes the resources of a page by ID.
-func byIDs[T any](found []T, id func(*T) string) map[string]*T {
-	byID := make(map[string]*T, len(found))
-	for i := range found {
-		byID[id(&found[i])] = &found[i]
-	}
-	return byID
 }
 
 func (of *Table[T]) errStale() error {
