@@ -37,8 +37,8 @@ func keywordsOf(typ string) []string {
 }
 
 // adapt has each schema at any depth say a single type, and drops our own annotations: the dialects
-// of some clients know neither enums without a type nor lists of types. A schema with a list of types
-// chooses between schemas with one each.
+// of some clients know neither enums without a type nor lists of types. A schema with a list of
+// types chooses between schemas with one each.
 func adapt(v any) {
 	switch v := v.(type) {
 	case map[string]any:

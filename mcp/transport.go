@@ -97,8 +97,8 @@ func checkRequestBody(body []byte) *jsonrpc.Error {
 	return nil
 }
 
-// isPlainError reports whether a reply is a refusal of the transport, which the library writes as plain
-// text. No cache stores any reply: it can have a secret.
+// isPlainError reports whether a reply is a refusal of the transport, which the library writes as
+// plain text. No cache stores any reply: it can have a secret.
 func isPlainError(status int, h http.Header) bool {
 	h.Set("Cache-Control", "no-store")
 	return status >= http.StatusBadRequest && document.IsPlainText(h)

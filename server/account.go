@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/internal/directory"
 )
 
-// userEndpoints returns the endpoints of the parts of users, such as their passkeys: below /users/me
-// for the user of the token, and below /users/{id} for administrators.
+// userEndpoints returns the endpoints of the parts of users, such as their passkeys: below
+// /users/me for the user of the token, and below /users/{id} for administrators.
 func (s *server) userEndpoints() []endpoint {
 	d := s.Directory
 	list := []endpoint{

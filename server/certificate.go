@@ -194,9 +194,9 @@ func sign(key *ecdsa.PrivateKey, o CertificateOptions) ([]byte, error) {
 	return x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 }
 
-// writeFile writes a PEM file so that there is either the whole file or none: it writes a new file and
-// renames it. os.CreateTemp creates files that only their owner can read, so a key is never readable
-// for others.
+// writeFile writes a PEM file so that there is either the whole file or none: it writes a new file
+// and renames it. os.CreateTemp creates files that only their owner can read, so a key is never
+// readable for others.
 func writeFile(path, kind string, der []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {

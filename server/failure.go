@@ -29,8 +29,8 @@ const (
 	codeCanceled         = "request_cancelled"
 )
 
-// fail replies to a request with an error. No other function does. The endpoints of the authorization
-// server have the form of RFC 6749 §5.2.
+// fail replies to a request with an error. No other function does. The endpoints of the
+// authorization server have the form of RFC 6749 §5.2.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	x, h := exchangeOf(r), w.Header()
 	hardenReply(h)
@@ -124,9 +124,9 @@ func statusOf(c schemas.Class) int {
 	}[c], http.StatusInternalServerError)
 }
 
-// challenge returns the WWW-Authenticate field of RFC 6750 §3; "" for none. A request without a token
-// learns only that one is required (§3.1). A request without the needed scope learns that scope if
-// there is one; if a rule forbids the request, it is the broadest one.
+// challenge returns the WWW-Authenticate field of RFC 6750 §3; "" for none. A request without a
+// token learns only that one is required (§3.1). A request without the needed scope learns that
+// scope if there is one; if a rule forbids the request, it is the broadest one.
 func (s *server) challenge(r *http.Request, status int, err error, e *schemas.Error) string {
 	if exchangeOf(r).route == oauth.ToolsPath {
 		return s.toolChallenge(r, status, e)

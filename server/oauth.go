@@ -42,8 +42,8 @@ func (s *server) oauthEndpoints() []endpoint {
 // registerClients is the permission to register clients: that of creating applications.
 const registerClients need = "system:applications:write"
 
-// registrationEndpoint handles POST /oauth2/dcr/register. With open registration a request without a
-// token is anonymous and limited; one with a token must have a valid one.
+// registrationEndpoint handles POST /oauth2/dcr/register. With open registration a request without
+// a token is anonymous and limited; one with a token must have a valid one.
 func (s *server) registrationEndpoint() endpoint {
 	register := s.limited(throttle.Register, func(w http.ResponseWriter, r *http.Request, _ *caller) error {
 		return s.OAuth.Register(w, r, nil)

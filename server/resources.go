@@ -64,8 +64,8 @@ func answerGet(w http.ResponseWriter, r *http.Request, item *directory.Item) err
 	return nil
 }
 
-// change returns the handler of PUT or PATCH /users/{id} and the like, whose body has one of the media
-// types.
+// change returns the handler of PUT or PATCH /users/{id} and the like, whose body has one of the
+// media types.
 func (h nounHandlers) change(apply func(ctx context.Context, c directory.Call, id, match string, d *schemas.Document) (*directory.Item, error), types ...string) handler {
 	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
 		d, err := h.read(w, r, types...)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// HeldReply is a ResponseWriter that holds some replies back, for the caller to write them in another
-// form. It passes on the others.
+// HeldReply is a ResponseWriter that holds some replies back, for the caller to write them in
+// another form. It passes on the others.
 type HeldReply struct {
 	http.ResponseWriter
 	// Holds selects the replies. It may change the header fields.

@@ -2,8 +2,8 @@ package throttle
 
 import "sync"
 
-// Concurrency limits concurrent work, in all and per key. Work above a limit is rejected at once: while
-// it waited it would take the memory that the limit saves.
+// Concurrency limits concurrent work, in all and per key. Work above a limit is rejected at once:
+// while it waited it would take the memory that the limit saves.
 type Concurrency struct {
 	max, maxPerKey int
 

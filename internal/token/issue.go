@@ -55,8 +55,9 @@ func (i *Issuer) IDToken(ctx context.Context, c Claims) (string, error) {
 	return i.issue(ctx, cmp.Or(c.Algorithm, RS256), idType, &c)
 }
 
-// LogoutToken returns a signed logout token with a new id: a session of the subject has ended. Subject,
-// Session and ClientID are required. A nonce is forbidden (§2.4): it would make the token an ID token.
+// LogoutToken returns a signed logout token with a new id: a session of the subject has ended.
+// Subject, Session and ClientID are required. A nonce is forbidden (§2.4): it would make the token
+// an ID token.
 func (i *Issuer) LogoutToken(ctx context.Context, c Claims) (string, error) {
 	if c.Subject == "" || c.Session == "" || c.ClientID == "" {
 		return "", errors.New("token: a logout token needs a subject, a session and a client")

@@ -29,7 +29,8 @@ func (p *Provider) Authorize(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return p.renderErrorPage(w, r, err)
 	}
-	// Without the cookies there is no session, and a new cookie would replace the one of other tabs.
+	// Without the cookies there is no session, and a new cookie would replace the one of other
+	// tabs.
 	if p.fetchCookies(w, r, AuthorizePath, a.form) {
 		return nil
 	}

@@ -30,10 +30,10 @@ func (p *Provider) issueCode(w http.ResponseWriter, r *http.Request, id string, 
 	return p.redirectToClient(w, r, req, answer)
 }
 
-// requestOfBrowser returns a request that this browser started, and its client. With the authId from a
-// link or a log alone, a user would be signed in to another user's account. The redirect URI must still
-// be registered: removing one, for example because its domain has a new owner, must take effect at
-// once.
+// requestOfBrowser returns a request that this browser started, and its client. With the authId
+// from a link or a log alone, a user would be signed in to another user's account. The redirect URI
+// must still be registered: removing one, for example because its domain has a new owner, must take
+// effect at once.
 func (p *Provider) requestOfBrowser(ctx context.Context, id string, browser []byte) (*schemas.AuthRequest, *client, error) {
 	req, err := p.Store.AuthRequest(ctx, id)
 	if schemas.HasCode(err, schemas.CodeAuthRequest) || err == nil && !p.now().Before(req.ExpiresAt) {

@@ -147,8 +147,8 @@ func (m *clientMetadata) checkAddresses() error {
 }
 
 // settle checks the requested metadata and reduces it to what the client gets, which RFC 7591 §2
-// leaves to the server: of grants and response types those in may, and keys only if it authenticates
-// with them.
+// leaves to the server: of grants and response types those in may, and keys only if it
+// authenticates with them.
 func (m *clientMetadata) settle(may []string) error {
 	if err := m.check(); err != nil {
 		return err

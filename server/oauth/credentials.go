@@ -8,8 +8,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// credentials are what a client sends to authenticate (RFC 6749 §2.3): a secret, in the header or in
-// the body, or an assertion. A public client sends its id alone.
+// credentials are what a client sends to authenticate (RFC 6749 §2.3): a secret, in the header or
+// in the body, or an assertion. A public client sends its id alone.
 type credentials struct {
 	id, secret, assertion string
 	basic                 bool // in the header

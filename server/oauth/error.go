@@ -80,8 +80,8 @@ func errMethod(basic bool, used, registered string) *Error {
 		"authenticate that way, or leave the field out to allow client_secret_basic and client_secret_post", used, registered)
 }
 
-// errClient is the error of failed client authentication. It requests Basic authentication (RFC 7617
-// §2.1) only if the client tried that: browsers open a dialog for it.
+// errClient is the error of failed client authentication. It requests Basic authentication (RFC
+// 7617 §2.1) only if the client tried that: browsers open a dialog for it.
 func errClient(basic bool, format string, args ...any) *Error {
 	e := errorf(codeInvalidClient, format, args...)
 	e.Status = http.StatusUnauthorized
@@ -100,8 +100,8 @@ func asInvalidClient(err error) error {
 	return err
 }
 
-// errToken is the error of an unusable bearer token: RFC 6750 §3. A request without one learns of no
-// error (§3.1).
+// errToken is the error of an unusable bearer token: RFC 6750 §3. A request without one learns of
+// no error (§3.1).
 func errToken(status int, code, format string, args ...any) *Error {
 	e := errorf(code, format, args...)
 	e.Status, e.Authenticate = status, `Bearer realm="postern"`

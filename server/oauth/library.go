@@ -41,8 +41,8 @@ func (p *Provider) serveGrant(w http.ResponseWriter, r *http.Request, c *client)
 	return x.err
 }
 
-// refusedByLibrary returns the error that the library found itself: a grant type that the client is not
-// registered for, or a missing parameter.
+// refusedByLibrary returns the error that the library found itself: a grant type that the client is
+// not registered for, or a missing parameter.
 func refusedByLibrary(reply *document.HeldReply) error {
 	var refused Error
 	err := json.Unmarshal(reply.Body.Bytes(), &refused)

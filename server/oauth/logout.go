@@ -59,7 +59,8 @@ func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	// Without the check a form on a page of another site, which lacks the cookie, could sign users out.
+	// Without the check a form on a page of another site, which lacks the cookie, could sign users
+	// out.
 	if p.cookieHash(r, sessionCookie) != nil {
 		gone := p.cookie(sessionCookie, "")
 		gone.MaxAge = -1
@@ -108,9 +109,9 @@ func (p *Provider) readLogout(w http.ResponseWriter, r *http.Request) (l *logout
 	return l, p.findBack(r, l, clientID)
 }
 
-// readHint returns the id of the client: of that of the ID token, or of client_id. Without a session
-// of the browser it takes that of the ID token, unless that has ended or expired. So an old ID token is
-// accepted no longer than its session lasts.
+// readHint returns the id of the client: of that of the ID token, or of client_id. Without a
+// session of the browser it takes that of the ID token, unless that has ended or expired. So an old
+// ID token is accepted no longer than its session lasts.
 func (p *Provider) readHint(ctx context.Context, l *logoutRequest) (clientID string, err error) {
 	clientID = l.form.Get("client_id")
 	raw := l.form.Get("id_token_hint")
@@ -137,8 +138,8 @@ func (p *Provider) readHint(ctx context.Context, l *logoutRequest) (clientID str
 	return hint.ClientID, nil
 }
 
-// findBack determines the client, and where the browser goes afterwards: to a URI that the client has
-// registered for it. Without such a URI the client need not exist any more.
+// findBack determines the client, and where the browser goes afterwards: to a URI that the client
+// has registered for it. Without such a URI the client need not exist any more.
 func (p *Provider) findBack(r *http.Request, l *logoutRequest, clientID string) (err error) {
 	to := l.form.Get("post_logout_redirect_uri")
 	if clientID == "" && to == "" {

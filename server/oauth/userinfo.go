@@ -67,8 +67,8 @@ func bearer(w http.ResponseWriter, r *http.Request) (string, error) {
 	return "", errToken(http.StatusUnauthorized, codeInvalidRequest, "an access token is required: send it as Authorization: Bearer <token>")
 }
 
-// BearerToken returns the token of the header of a request (RFC 6750 §2.1), "" if there is none or the
-// header is malformed. It reports whether there is such a header.
+// BearerToken returns the token of the header of a request (RFC 6750 §2.1), "" if there is none or
+// the header is malformed. It reports whether there is such a header.
 func BearerToken(r *http.Request) (raw string, sent bool) {
 	fields := r.Header.Values("Authorization")
 	if len(fields) != 1 {

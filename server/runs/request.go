@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/engine"
 )
 
-// NewRequest returns the request of a run with the properties of its sender, but without the origin:
-// for some endpoints that is the page that led to them.
+// NewRequest returns the request of a run with the properties of its sender, but without the
+// origin: for some endpoints that is the page that led to them.
 func NewRequest(r *http.Request) engine.Request {
 	return engine.Request{
 		Language:  preferredLanguage(r.Header.Get("Accept-Language")),
