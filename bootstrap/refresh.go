@@ -40,25 +40,15 @@ type update struct {
 	value    any
 }
 
-// outdatedResources returns the updates of a store.
-func outdatedResources(ctx context.Context, d *directory.Directory, call directory.Call) ([]update, error) {
-	server, err := outdatedServer(ctx, d, call)
-	if err != nil {
-		return nil, err
-	}
-	stale, err := outdatedFlows(ctx, d, call)
-	return append(server, stale...), err
-}
-
 // outdatedServer returns the update of the API's own resource server if it lacks a
 // permission of the seeded one. It is read-only, so it has no edits.
 func outdatedServer(ctx context.Context, d *directory.Directory, call directory.Call) ([]update, error) {
-	seeded, err := systemServer()
-	if err != nil {
-		return nil, err
-	}
 	item, err := d.ResourceServers.Find(ctx, call, directory.SystemServer)
 	if err != nil || item == nil {
+		return nil, err
+	}
+	seeded, err := systemServer()
+	if err != nil {
 		return nil, err
 	}
 	is := item.Value.(*schemas.ResourceServer)
@@ -88,9 +78,13 @@ func systemServer() (*schemas.ResourceServer, error) {
 	return nil, fmt.Errorf("bootstrap: seed.yaml has no resource server %q", directory.SystemServer)
 }
 
-// outdatedFlows returns the updates of the built-in flows that the store has as an earlier
-// release created them.
-func outdatedFlows(ctx context.Context, d *directory.Directory, call directory.Call) (stale []update, err error) {
+// outdatedResources returns the updates of a store: that of the resource server, and those of
+// the built-in flows that are as an earlier release created them.
+func outdatedResources(ctx context.Context, d *directory.Directory, call directory.Call) ([]update, error) {
+	stale, err := outdatedServer(ctx, d, call)
+	if err != nil {
+		return nil, err
+	}
 	builtin, err := flows.Builtin()
 	if err != nil {
 		return nil, err

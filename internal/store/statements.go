@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -139,7 +140,7 @@ func statementError(q string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("store: %s: %w", statementTarget.FindString(q), err)
+	return fmt.Errorf("store: %s: %w", cmp.Or(statementTarget.FindString(q), q), err)
 }
 
 // Reader reads: a *Store the committed data, a *Tx also its own writes.
