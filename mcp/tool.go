@@ -69,7 +69,7 @@ func (s *Server) run(t tool) sdk.ToolHandler {
 	}
 }
 
-// arguments are those of a call, which may leave them out.
+// arguments are those of a call, which may leave them out. One that is null is left out.
 func arguments(text json.RawMessage) (*schemas.Document, error) {
 	if len(text) == 0 || string(text) == "null" {
 		text = []byte("{}")
@@ -78,7 +78,7 @@ func arguments(text json.RawMessage) (*schemas.Document, error) {
 	if len(problems) > 0 {
 		return nil, errArguments(problems)
 	}
-	return d, nil
+	return d.WithoutNulls(), nil
 }
 
 // errArguments is the error of invalid arguments. Their position in the request is meaningless to

@@ -172,4 +172,7 @@ func TestArguments(t *testing.T) {
 	}
 	w.ok("service_list_flows", `null`, nil)
 	w.ok("service_list_flows", `{"limit": null, "flow_type": null}`, nil)
+	w.ok("service_create_application", `{"name": "A", "description": null, "dry_run": true}`, nil)
+	w.ok("service_create_application", `{"name": "B", "dry_run": null}`, nil)
+	w.refused("service_create_application", `{"name": "C", "allowedUserTypes": [null], "dry_run": true}`, "invalid_request")
 }

@@ -3,7 +3,6 @@ package schemas
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 	"strings"
 )
 
@@ -31,14 +30,8 @@ func (d *Document) Locate(problems []Problem) []Problem {
 	return problems
 }
 
-func sortByPlace(problems []Problem) {
-	slices.SortStableFunc(problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Path, b.Path))
-	})
-}
-
 func (d *Document) place(p Problem) (line, column int) {
-	at := d.root.find(p.Path)
+	at, _ := d.root.find(p.Path)
 	// Rewording a problem keeps its message, but not the mark.
 	onKey := p.onKey || strings.HasPrefix(p.Message, "unknown member ")
 	if onKey && at.key != nil {
@@ -47,15 +40,21 @@ func (d *Document) place(p Problem) (line, column int) {
 	return int(at.value.line), int(at.value.column)
 }
 
-// Decode checks the document against the schema and decodes it into a pointer to a Go value.
-// Members that the Go type lacks are problems too. If there are problems, nothing is decoded; at
-// most fifty are returned, the last with the number of the others.
+// Decode checks the document against the schema and decodes it into a pointer to a Go value. The
+// schema may be nil: then the Go type is all that the document is compared with. Members that the
+// Go type lacks, in their exact spelling, are problems too. If there are problems, nothing is
+// decoded; at most fifty are returned, the last with the number of the others.
+//
+// A member that is null is absent. An item of a list may not be null.
 func (d *Document) Decode(s *Schema, into any) []Problem {
-	found := s.check(d.root)
-	if found.isEmpty() {
-		found = decode(d.root, d.text, into)
+	var found findings
+	if s != nil {
+		found = s.check(d.root)
 	}
-	return found.inPlace().listed()
+	if found.isEmpty() {
+		found = decode(d, s, into)
+	}
+	return found.inPlace()
 }
 
 // DecodeLoosely is Decode for those who have more to check: what is wrong with
@@ -67,18 +66,19 @@ func (d *Document) DecodeLoosely(s *Schema, into any) []Problem {
 	if len(problems) == 0 || d.root.shape != objectShape {
 		return problems
 	}
-	meant := map[string]string{} // misspelled name → name
+	names := map[string]string{} // what an unknown member is taken for
 	for _, p := range problems {
-		if p.meant != "" && d.root.member(p.meant) == nil {
-			meant[p.Path] = p.meant
+		if m := d.root.member(p.Path); m != nil && p.onKey {
+			names[p.Path] = p.meant
 		}
 	}
 	for _, m := range d.root.members() {
-		name, err := json.Marshal(cmp.Or(meant[m.name], m.name))
-		if err != nil {
+		name, misspelled := names[m.name]
+		if m.isNull() || misspelled && (name == "" || d.root.member(name) != nil) {
 			continue
 		}
-		alone := slices.Concat([]byte("{"), name, []byte(":"), m.value.appendJSON(nil), []byte("}"))
+		alone := appendString([]byte("{"), cmp.Or(name, m.name))
+		alone = append(m.value.appendJSON(append(alone, ':')), '}')
 		_ = json.Unmarshal(alone, into) // that something does not fit is among the problems
 	}
 	return problems

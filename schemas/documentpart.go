@@ -25,27 +25,22 @@ func (d *Document) Items() (items []*Document, ok bool) {
 	return items, d.root.shape == arrayShape
 }
 
+// HasNullItem reports whether an item of a list is null, at any depth.
+func (d *Document) HasNullItem() bool { return d.root.hasNullItem() }
+
+func (e *element) hasNullItem() bool {
+	return slices.ContainsFunc(e.items, func(item *element) bool { return item.shape == nullShape || item.hasNullItem() }) ||
+		slices.ContainsFunc(e.members(), func(m member) bool { return m.value.hasNullItem() })
+}
+
 // At returns the value at a path as a document of its own; nil if nothing is
 // there. It knows its places in the text of the whole.
 func (d *Document) At(path string) *Document {
-	at := d.root
-	for path != "" {
-		next, rest, ok := cutSegment(path)
-		if !ok {
-			return nil
-		}
-		m := at.member(next.name)
-		switch {
-		case next.item && next.index < len(at.items):
-			at = at.items[next.index]
-		case !next.item && m != nil:
-			at = m.value
-		default:
-			return nil
-		}
-		path = rest
+	at, found := d.root.find(path)
+	if !found {
+		return nil
 	}
-	return part(at)
+	return part(at.value)
 }
 
 func part(e *element) *Document { return &Document{text: e.appendJSON(nil), root: e} }
@@ -72,59 +67,44 @@ func (d *Document) TextAt(path string) string {
 // member; a missing member is added to its object. New values have the position of the old value,
 // or of the object, for later problems. A path that does not exist has no effect.
 func (d *Document) Edited(edits map[string]any) *Document {
-	e := editor{}
-	root := e.own(d.root)
+	root := d.root.copied(func(member) bool { return true })
 	for _, path := range slices.Sorted(maps.Keys(edits)) {
-		e.edit(root, path, edits[path])
+		root.edit(path, edits[path])
 	}
 	return part(root)
 }
 
-// editor holds the elements that it has copied, and may write to.
-type editor map[*element]bool
-
-// own returns the element, or a copy of it, that may be written to.
-func (e editor) own(at *element) *element {
-	if e[at] {
-		return at
+// copied returns a copy of the value, and of all in it, with the members to keep.
+func (e *element) copied(keep func(m member) bool) *element {
+	c := *e
+	c.items, c.object = nil, nil
+	for _, item := range e.items {
+		c.items = append(c.items, item.copied(keep))
 	}
-	copied := *at
-	copied.items = slices.Clone(at.items)
-	if at.object != nil {
-		copied.object = &object{members: slices.Clone(at.object.members), index: maps.Clone(at.object.index)}
+	for _, m := range e.members() {
+		if keep(m) {
+			m.value = m.value.copied(keep)
+			c.add(m)
+		}
 	}
-	e[&copied] = true
-	return &copied
+	return &c
 }
 
-func (e editor) edit(at *element, path string, value any) {
+func (e *element) edit(path string, value any) {
 	next, rest, ok := cutSegment(path)
 	if !ok {
 		return
 	}
-	m := at.member(next.name)
-	switch {
-	case next.item && next.index < len(at.items):
-		at.items[next.index] = e.edited(at.items[next.index], rest, value)
-	case next.item:
-	case m != nil && rest == "" && value == nil:
-		removeMember(at, next.name)
-	case m != nil:
-		m.value = e.edited(m.value, rest, value)
-	case rest == "" && value != nil && at.shape == objectShape:
-		at.add(member{name: next.name, line: at.line, column: at.column, value: newElement(value, at)})
+	switch inner, key := e.child(next); {
+	case inner != nil && rest != "":
+		inner.edit(rest, value)
+	case key != nil && value == nil:
+		removeMember(e, next.name)
+	case inner != nil:
+		*inner = *newElement(value, inner.place)
+	case rest == "" && value != nil && !next.item && e.shape == objectShape:
+		e.add(member{place: e.place, name: next.name, value: newElement(value, e.place)})
 	}
-}
-
-// edited is what stands in the place of old: the value, or old with the value
-// somewhere in it.
-func (e editor) edited(old *element, rest string, value any) *element {
-	if rest == "" {
-		return newElement(value, old)
-	}
-	old = e.own(old)
-	e.edit(old, rest, value)
-	return old
 }
 
 func removeMember(at *element, name string) {
@@ -137,8 +117,8 @@ func removeMember(at *element, name string) {
 	}
 }
 
-// newElement creates an element from a Go value, at the position of another.
-func newElement(value any, at *element) *element {
+// newElement creates an element from a Go value, at a place.
+func newElement(value any, at place) *element {
 	text, err := json.Marshal(value)
 	if err != nil {
 		panic("schemas: a value that has no JSON: " + err.Error()) // its type is the program's own
@@ -147,19 +127,19 @@ func newElement(value any, at *element) *element {
 	if len(problems) > 0 {
 		panic("schemas: a value that is no JSON: " + problems[0].String())
 	}
-	d.root.move(at.line, at.column)
+	d.root.move(at)
 	return d.root
 }
 
 // move says of the element, and of all in it, that it stands elsewhere.
-func (e *element) move(line, column int32) {
-	e.line, e.column = line, column
+func (e *element) move(to place) {
+	e.place = to
 	for _, item := range e.items {
-		item.move(line, column)
+		item.move(to)
 	}
 	for i := range e.members() {
 		m := &e.object.members[i]
-		m.line, m.column = line, column
-		m.value.move(line, column)
+		m.place = to
+		m.value.move(to)
 	}
 }

@@ -46,15 +46,23 @@ func typeWords(name string) string {
 	return name
 }
 
-// element is a parsed value that knows where it stands. Line and column start
-// at 1; columns count characters, not bytes. There is one for every few bytes of
-// a text from outside, so it is kept small.
+// place is where something stands in a text. Line and column start at 1; columns
+// count characters, not bytes.
+type place struct{ line, column int32 }
+
+// problem is a problem at the place.
+func (at place) problem(path, message string) Problem {
+	return Problem{Path: path, Message: message, Line: int(at.line), Column: int(at.column)}
+}
+
+// element is a parsed value that knows where it stands. There is one for every
+// few bytes of a text from outside, so it is kept small.
 type element struct {
-	text         string // a string's value; a number, true, false or null as written
-	line, column int32
-	shape        shape
-	items        []*element
-	object       *object // its members, if any
+	place
+	text   string // a string's value; a number, true, false or null as written
+	shape  shape
+	items  []*element
+	object *object // its members, if any
 }
 
 // object is the members of an object in the author's order.
@@ -65,9 +73,9 @@ type object struct {
 
 // member is one member of an object, with the place of its name.
 type member struct {
-	name         string
-	line, column int32
-	value        *element
+	place
+	name  string
+	value *element
 }
 
 // fewAlternatives is how many members are looked through rather than indexed.
@@ -129,13 +137,19 @@ func (e *element) member(name string) *member {
 	return nil
 }
 
-// plain returns the value as the schema validator takes it, numbers unrounded.
+// isNull reports whether a member counts as absent because its value is null.
+func (m member) isNull() bool { return m.value.shape == nullShape }
+
+// plain returns the value as the schema validator takes it: numbers unrounded, members that are
+// null absent.
 func (e *element) plain() any {
 	switch e.shape {
 	case objectShape:
 		object := make(map[string]any, len(e.members()))
 		for _, m := range e.members() {
-			object[m.name] = m.value.plain()
+			if !m.isNull() {
+				object[m.name] = m.value.plain()
+			}
 		}
 		return object
 	case arrayShape:

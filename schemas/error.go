@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -193,62 +194,43 @@ func HasCode(err error, code string) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// message is the text for users who see only the message. Codes for programs are spelled out:
-// flow_not_found is "Flow not found".
+// messages are the texts for users who see only the message, by code.
+var messages = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		CodeAttributeTaken:        "Another user has this already. Choose another.",
+		CodeInvalidIdentifier:     "This cannot be the name of an account. Choose another.",
+		CodeUserDoesNotFit:        "Something here does not fit. Change what is marked.",
+		CodeInvalidCredentials:    "The name or the password is not right.",
+		CodePasskeyFailed:         "The passkey was not accepted. Try again, or use another one.",
+		CodePasskeyConfig:         "Passkeys are not configured correctly here. Inform the operator of this service.",
+		CodeLastCredential:        "This is your only way to sign in. Add a passkey first.",
+		CodeFederationDeclined:    "You did not sign in there. Try again, or sign in another way.",
+		CodeFederationFailed:      "Signing in there did not work. Try again, or sign in another way.",
+		CodeFederationUnavailable: "You cannot sign in there at the moment. Try again later, or sign in another way.",
+		CodeIdentityTaken:         "This belongs to another account.",
+		CodeStaleProof:            "To change this, sign in again first.",
+		CodeFactorRequired:        "To change this, sign in with a passkey or a second factor first.",
+		CodeCredentialExists:      "This passkey is registered already. Sign in with it.",
+		CodeUserNotFound:          "There is no such user.",
+		CodeUserTypeNotAllowed:    "You cannot sign in here with this account.",
+		CodeInvalidCode:           "The code was not right.",
+		CodeMailThrottled:         "A code was sent a moment ago. Wait for it before you have another sent.",
+		CodeNoEmailAddress:        "This account has no email address to send a code to.",
+		CodeMailNotConfigured:     "No code can be sent at the moment. Inform the operator of this service.",
+		CodeTooManyAttempts:       "Too many attempts have failed. Start again.",
+		CodeExecutionNotFound:     "This has expired or is over. Start again.",
+		CodeStaleStep:             "This has been answered already. Load the page again.",
+		CodeOverloaded:            "The service is busy. Try again in a moment.",
+		CodeStoreUnavailable:      "The service is busy. Try again in a moment.",
+	}
+})
+
+// message is the text of a code for users. Codes for programs are spelled out: flow_not_found is
+// "Flow not found".
 func message(code string) string {
-	switch code {
-	case CodeAttributeTaken:
-		return "Another user has this already. Choose another."
-	case CodeInvalidIdentifier:
-		return "This cannot be the name of an account. Choose another."
-	case CodeUserDoesNotFit:
-		return "Something here does not fit. Change what is marked."
-	case CodeInvalidCredentials:
-		return "The name or the password is not right."
-	case CodePasskeyFailed:
-		return "The passkey was not accepted. Try again, or use another one."
-	case CodePasskeyConfig:
-		return "Passkeys are not configured correctly here. Inform the operator of this service."
-	case CodeLastCredential:
-		return "This is your only way to sign in. Add a passkey first."
-	case CodeFederationDeclined:
-		return "You did not sign in there. Try again, or sign in another way."
-	case CodeFederationFailed:
-		return "Signing in there did not work. Try again, or sign in another way."
-	case CodeFederationUnavailable:
-		return "You cannot sign in there at the moment. Try again later, or sign in another way."
-	case CodeIdentityTaken:
-		return "This belongs to another account."
-	case CodeStaleProof:
-		return "To change this, sign in again first."
-	case CodeFactorRequired:
-		return "To change this, sign in with a passkey or a second factor first."
-	case CodeCredentialExists:
-		return "This passkey is registered already. Sign in with it."
-	case CodeUserNotFound:
-		return "There is no such user."
-	case CodeUserTypeNotAllowed:
-		return "You cannot sign in here with this account."
-	case CodeInvalidCode:
-		return "The code was not right."
-	case CodeMailThrottled:
-		return "A code was sent a moment ago. Wait for it before you have another sent."
-	case CodeNoEmailAddress:
-		return "This account has no email address to send a code to."
-	case CodeMailNotConfigured:
-		return "No code can be sent at the moment. Inform the operator of this service."
-	case CodeTooManyAttempts:
-		return "Too many attempts have failed. Start again."
-	case CodeExecutionNotFound:
-		return "This has expired or is over. Start again."
-	case CodeStaleStep:
-		return "This has been answered already. Load the page again."
-	case CodeOverloaded, CodeStoreUnavailable:
-		return "The service is busy. Try again in a moment."
+	if text, ok := messages()[code]; ok || code == "" {
+		return text
 	}
 	s := strings.ReplaceAll(code, "_", " ")
-	if s == "" {
-		return s
-	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }

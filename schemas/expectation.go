@@ -51,10 +51,6 @@ func (f fault) expectation() string {
 		return "expected " + f.form()
 	case "not":
 		return f.forbidden()
-	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
-		return f.wrongCount()
-	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
-		return f.wrongNumber()
 	case "uniqueItems":
 		return "expected each item once, got two that are equal; remove one"
 	case "requiredAny":
@@ -69,6 +65,9 @@ func (f fault) expectation() string {
 		return "expected a list with fewer items of one form" + f.wanted()
 	case "properties", "items", "unevaluatedItems", "patternProperties", "propertyNames":
 		return "nothing is allowed here; remove it"
+	}
+	if limit, ok := limits()[f.keyword]; ok {
+		return f.outOfLimits(limit.bound, limit.unit)
 	}
 	return f.text
 }
@@ -188,35 +187,43 @@ func OneOf(alternatives []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// wrongCount words a length that is out of bounds.
-func (f fault) wrongCount() string {
-	bound, unit, got := "at most", "character", utf8.RuneCountInString(f.value.text)
-	if f.onKey {
-		got = utf8.RuneCountInString(f.name)
+// limits are the keywords that limit a number, or what a value has of a unit.
+func limits() map[string]struct{ bound, unit string } {
+	return map[string]struct{ bound, unit string }{
+		"minLength":        {"at least", "character"},
+		"maxLength":        {"at most", "character"},
+		"minItems":         {"at least", "item"},
+		"maxItems":         {"at most", "item"},
+		"minProperties":    {"at least", "member"},
+		"maxProperties":    {"at most", "member"},
+		"minimum":          {"at least", ""},
+		"maximum":          {"at most", ""},
+		"exclusiveMinimum": {"more than", ""},
+		"exclusiveMaximum": {"less than", ""},
+		"multipleOf":       {"a multiple of", ""},
 	}
-	if strings.HasPrefix(f.keyword, "min") {
-		bound = "at least"
-	}
-	switch {
-	case strings.HasSuffix(f.keyword, "Items"):
-		unit, got = "item", len(f.value.items)
-	case strings.HasSuffix(f.keyword, "Properties"):
-		unit, got = "member", len(f.value.members())
+}
+
+// outOfLimits words a number or a length that is out of limits.
+func (f fault) outOfLimits(bound, unit string) string {
+	message := fmt.Sprintf("expected %s %v", bound, f.want)
+	got := 0
+	switch unit {
+	case "":
+		return message + ", got " + f.value.text
+	case "character":
+		text := f.value.text
+		if f.onKey {
+			text = f.name
+		}
+		got = utf8.RuneCountInString(text)
+	case "item":
+		got = len(f.value.items)
+	case "member":
+		got = len(f.value.members())
 	}
 	if fmt.Sprint(f.want) != "1" {
 		unit += "s"
 	}
-	return fmt.Sprintf("expected %s %v %s, got %d", bound, f.want, unit, got)
-}
-
-// wrongNumber words a number that is out of bounds.
-func (f fault) wrongNumber() string {
-	relation := map[string]string{
-		"minimum":          "at least",
-		"maximum":          "at most",
-		"exclusiveMinimum": "more than",
-		"exclusiveMaximum": "less than",
-		"multipleOf":       "a multiple of",
-	}[f.keyword]
-	return fmt.Sprintf("expected %s %v, got %s", relation, f.want, f.value.text)
+	return fmt.Sprintf("%s %s, got %d", message, unit, got)
 }

@@ -138,11 +138,14 @@ func findRule(here any, fragment string) rule {
 
 // problem is the problem at the path, placed where the fault is.
 func (f fault) problem(path, message string) Problem {
-	p := Problem{Path: path, Message: message, Line: int(f.value.line), Column: int(f.value.column), onKey: f.onKey}
-	if f.onKey && f.key != nil {
-		p.Line, p.Column = int(f.key.line), int(f.key.column)
+	if !f.onKey {
+		return f.value.problem(path, message)
 	}
-	return p
+	at := f.value.place
+	if f.key != nil {
+		at = f.key.place
+	}
+	return at.problem(path, message).OnName()
 }
 
 func lastKeyword(location string) string {

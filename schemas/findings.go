@@ -1,17 +1,22 @@
 package schemas
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // maxProblems is how many problems of one text are reported. A request of a few kilobytes can have
 // tens of thousands: formatting each costs memory, and makes the reply longer than the request.
 const maxProblems = 50
 
-// findings collects problems: the first maxProblems, and of those that come
-// after them the number.
+// findings collects the problems of a value that is walked: the first maxProblems, and of those
+// that come after them the number.
 type findings struct {
+	at   valuePath // of the value that the walk has come to
 	kept []Problem
 	more int
 }
@@ -29,6 +34,71 @@ func (f *findings) acceptsMore() bool {
 // addKept adds a problem that there is room for.
 func (f *findings) addKept(p Problem) { f.kept = append(f.kept, p) }
 
+// note adds a problem with the value that the walk has come to. The parts of the message are
+// joined only if it is reported.
+func (f *findings) note(at place, message ...string) {
+	if f.acceptsMore() {
+		f.addKept(at.problem(f.at.String(), strings.Join(message, "")))
+	}
+}
+
+// noteName is note for a problem with the name of a member.
+func (f *findings) noteName(m member, message ...string) {
+	if f.acceptsMore() {
+		f.addKept(m.problem(f.at.String(), strings.Join(message, "")).OnName())
+	}
+}
+
+// noteUnknown notes an unknown member of the object that the walk has come to.
+func (f *findings) noteUnknown(m member, known []string) {
+	if !f.acceptsMore() {
+		return
+	}
+	p := m.problem(f.at.member(m.name).String(), unknown("member", m.name, known)).OnName()
+	if near := Suggest(m.name, known); near != "" {
+		p.meant = f.at.member(near).String()
+	}
+	f.addKept(p)
+}
+
+// children walks the items of a list, as members without names, or the members of an object.
+func (f *findings) children(e *element) iter.Seq[member] {
+	return func(yield func(member) bool) {
+		for i, item := range e.items {
+			f.at = f.at.item(i)
+			if !yield(member{value: item}) {
+				return
+			}
+			f.at = f.at.up()
+		}
+		for _, m := range e.members() {
+			f.at = f.at.member(m.name)
+			if !yield(m) {
+				return
+			}
+			f.at = f.at.up()
+		}
+	}
+}
+
+// enterMember goes to a member that is read. JSON has members without a name, but the schema
+// validator cannot point at them.
+func (f *findings) enterMember(m member) {
+	if m.name == "" {
+		f.note(m.place, "a member's name is empty; give it one")
+	}
+	f.at = f.at.member(m.name)
+}
+
+// leaveMember adds the member that was read to its object.
+func (f *findings) leaveMember(object *element, m member) {
+	if !object.add(m) {
+		first := object.member(m.name)
+		f.noteName(m, quote(m.name), " is given twice, first in line ", strconv.Itoa(int(first.line)), "; remove one")
+	}
+	f.at = f.at.up()
+}
+
 // isEmpty reports whether nothing is wrong.
 func (f *findings) isEmpty() bool { return len(f.kept) == 0 }
 
@@ -42,8 +112,14 @@ func (f *findings) listed() []Problem {
 	return reported
 }
 
-// inPlace returns the findings sorted by where they stand.
-func (f findings) inPlace() *findings {
+// inPlace returns the problems listed, sorted by where they stand.
+func (f *findings) inPlace() []Problem {
 	sortByPlace(f.kept)
-	return &f
+	return f.listed()
+}
+
+func sortByPlace(problems []Problem) {
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Path, b.Path))
+	})
 }

@@ -48,7 +48,7 @@ func holds(t *testing.T, d *Document, problems []Problem) {
 func standsWhereItSays(t *testing.T, root *element, at valuePath, e *element) {
 	t.Helper()
 	path := at.String()
-	if found := root.find(path); found.value != e && !strings.Contains(path, ellipsis) {
+	if found, _ := root.find(path); found.value != e && !strings.Contains(path, ellipsis) {
 		t.Fatalf("%s leads elsewhere", path)
 	}
 	for i, item := range e.items {

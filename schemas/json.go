@@ -2,8 +2,13 @@ package schemas
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -19,41 +24,20 @@ const maxDepth = 100
 // limits, however many problems there are: at most fifty are returned, the last with the number of
 // the others.
 func ParseJSON(data []byte) (*Document, []Problem) {
-	r := jsonReader{data: data, line: 1, column: 1}
-	root := r.document()
+	if at := invalidUTF8(data); at >= 0 {
+		return nil, []Problem{problemAt(data, at, "the text is not valid UTF-8 here")}
+	}
+	r := jsonReader{text: string(data), here: place{1, 1}}
+	var broken string
+	r.end, broken = grammarFault(data)
+	root := r.value()
+	if broken != "" && !r.stopped {
+		r.explain(broken)
+	}
 	if !r.isEmpty() {
 		return nil, r.listed()
 	}
 	return &Document{text: bytes.TrimSpace(data), root: root}, nil
-}
-
-// jsonReader reads a text from left to right. A method that meets broken
-// grammar notes the problem and returns nil; reading then stops.
-type jsonReader struct {
-	findings
-	data         []byte
-	text         string // the same, for values to be parts of
-	pos          int
-	counted      int // line and column are those of data[counted]
-	line, column int32
-	at           valuePath // of the value being read
-	depth        int
-}
-
-func (r *jsonReader) document() *element {
-	if at := invalidUTF8(r.data); at >= 0 {
-		r.pos = at
-		return r.fail("the text is not valid UTF-8 here")
-	}
-	r.text = string(r.data)
-	root := r.value()
-	if root == nil {
-		return nil
-	}
-	if r.space(); r.pos < len(r.data) {
-		return r.fail("expected the end of the text after the first value, got " + r.next())
-	}
-	return root
 }
 
 // invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
@@ -71,144 +55,199 @@ func invalidUTF8(data []byte) int {
 	}
 }
 
+// grammarFault returns the offset at which a text stops being JSON, and what encoding/json says
+// about it; "" if it is JSON. Of a text that ends too early encoding/json says only that: what is
+// missing it says of a character that is not it.
+func grammarFault(data []byte) (end int, says string) {
+	if json.Unmarshal(data, new(json.RawMessage)) == nil {
+		return len(data), ""
+	}
+	fault := &json.SyntaxError{Offset: 1}
+	err := json.Unmarshal(append(bytes.Clone(data), 0), new(json.RawMessage))
+	errors.As(err, &fault)
+	return int(fault.Offset) - 1, err.Error()
+}
+
+// jsonReader reads a text from left to right, up to where its grammar breaks, for the values and
+// their places. A method that comes to the end of that returns nil or false.
+type jsonReader struct {
+	findings
+	text    string
+	end     int  // where the grammar breaks
+	stopped bool // by a problem that is noted
+	pos     int
+	counted int   // here is the place of text[counted]
+	here    place // of the reading position; see mark
+	start   int   // of the last string, number or word
+	token   place // of the same
+}
+
 // value reads a value, with the blanks before it.
 func (r *jsonReader) value() *element {
-	r.space()
-	line, column := r.mark()
-	var e *element
-	switch c := r.peek(); {
+	c := r.peek()
+	r.begin()
+	e, ok := &element{place: r.token}, false
+	switch {
 	case c == '{' || c == '[':
-		e = r.nested(c)
+		ok = r.collection(e, c)
 	case c == '"':
-		if text, ok := r.string(); ok {
-			e = &element{shape: stringShape, text: text}
-		}
+		e.shape = stringShape
+		e.text, ok = r.string()
 	case c == '-' || '0' <= c && c <= '9':
-		e = r.number()
+		e.shape = numberShape
+		e.text, ok = r.number()
 	default:
-		e = r.word()
+		ok = r.word(e)
 	}
-	if e != nil {
-		e.line, e.column = line, column
+	if !ok {
+		return nil
 	}
 	return e
 }
 
-func (r *jsonReader) nested(open byte) *element {
-	if r.depth == maxDepth {
-		return r.fail(fmt.Sprintf("nested deeper than %d levels", maxDepth))
+// collection reads a list or an object.
+func (r *jsonReader) collection(e *element, open byte) bool {
+	if len(r.at) == maxDepth {
+		r.note(e.place, "nested deeper than ", strconv.Itoa(maxDepth), " levels")
+		r.stopped = true
+		return false
 	}
-	r.depth++
-	defer func() { r.depth-- }()
-	r.pos++
+	read, closing := r.item, byte(']')
+	e.shape = arrayShape
 	if open == '{' {
-		return r.object()
+		read, closing = r.member, '}'
+		e.shape = objectShape
 	}
-	return r.array()
+	r.pos++
+	for first := true; !r.accept(closing); first = false {
+		if !first && !r.accept(',') || !read(e) {
+			return false
+		}
+	}
+	return true
 }
 
-func (r *jsonReader) array() *element {
-	e := &element{shape: arrayShape}
-	if r.space(); r.accept(']') {
-		return e
-	}
-	for {
-		r.at = r.at.item(len(e.items))
-		item := r.value()
-		if item == nil {
-			return nil
-		}
-		r.at = r.at.up()
-		e.addItem(item)
-		if r.space(); r.accept(']') {
-			return e
-		}
-		if !r.accept(',') {
-			return r.fail("expected a comma or ] after an item of the list, got " + r.next())
-		}
-	}
-}
-
-func (r *jsonReader) object() *element {
-	e := &element{shape: objectShape}
-	if r.space(); r.accept('}') {
-		return e
-	}
-	for {
-		if !r.member(e) {
-			return nil
-		}
-		if r.space(); r.accept('}') {
-			return e
-		}
-		if !r.accept(',') {
-			return r.fail("expected a comma or } after a member of the object, got " + r.next())
-		}
-	}
-}
-
-// member reads a name, a colon and a value, and reports whether it could.
-func (r *jsonReader) member(object *element) bool {
-	if r.space(); r.peek() != '"' {
-		r.fail("expected a member's name in double quotes, got " + r.next())
+func (r *jsonReader) item(list *element) bool {
+	r.at = r.at.item(len(list.items))
+	item := r.value()
+	if item == nil {
 		return false
 	}
-	m := member{}
-	m.line, m.column = r.mark()
-	name, ok := r.string()
-	if !ok {
+	r.at = r.at.up()
+	list.addItem(item)
+	return true
+}
+
+func (r *jsonReader) member(object *element) (ok bool) {
+	if r.peek() != '"' {
 		return false
 	}
-	if name == "" && r.acceptsMore() {
-		r.addKept(emptyName(r.at, m.line, m.column))
+	r.begin()
+	m := member{place: r.token}
+	if m.name, ok = r.string(); !ok {
+		return false
 	}
-	m.name, r.at = name, r.at.member(name)
-	if r.space(); !r.accept(':') {
-		r.fail("expected a colon after the member's name, got " + r.next())
+	r.enterMember(m)
+	if !r.accept(':') {
 		return false
 	}
 	if m.value = r.value(); m.value == nil {
 		return false
 	}
-	if !object.add(m) && r.acceptsMore() {
-		r.addKept(repeatedMember(r.at, m, object.member(name)))
-	}
-	r.at = r.at.up()
+	r.leaveMember(object, m)
 	return true
 }
 
-// emptyName is the problem of a member whose name is empty. JSON has such
-// members, but the schema validator cannot point at them.
-func emptyName(at valuePath, line, column int32) Problem {
-	return Problem{Path: at.String(), Message: "a member's name is empty; give it one", Line: int(line), Column: int(column)}
+func (r *jsonReader) string() (text string, ok bool) {
+	for r.pos++; r.pos < r.end; r.pos++ {
+		switch r.text[r.pos] {
+		case '\\':
+			r.pos++
+		case '"':
+			r.pos++
+			return unescape(r.text[r.start+1 : r.pos-1]), true
+		}
+	}
+	return "", false
 }
 
-// repeatedMember is the problem of a member that an object has already.
-func repeatedMember(at valuePath, m member, first *member) Problem {
-	return Problem{
-		Path:    at.String(),
-		Message: fmt.Sprintf("%s is given twice, first in line %d; remove one", quote(m.name), first.line),
-		Line:    int(m.line),
-		Column:  int(m.column),
-		onKey:   true,
+// unescape replaces the escapes of a JSON string (RFC 8259 §7), as encoding/json
+// does: half a surrogate pair becomes U+FFFD. A call of encoding/json for each
+// string would cost many times the string.
+func unescape(raw string) string {
+	plain, escape, found := strings.Cut(raw, `\`)
+	if !found {
+		return raw
 	}
+	out := make([]byte, 0, len(raw))
+	for ; found; plain, escape, found = strings.Cut(escape, `\`) {
+		out = append(out, plain...)
+		if i := strings.IndexByte(`"\/bfnrt`, escape[0]); i >= 0 {
+			out, escape = append(out, "\"\\/\b\f\n\r\t"[i]), escape[1:]
+			continue
+		}
+		c := hexRune(escape)
+		escape = escape[5:]
+		if utf16.IsSurrogate(c) {
+			if c = utf16.DecodeRune(c, hexRune(strings.TrimPrefix(escape, `\`))); c != utf8.RuneError {
+				escape = escape[6:]
+			}
+		}
+		out = utf8.AppendRune(out, c)
+	}
+	return string(append(out, plain...))
 }
 
-// next names what comes next, for a message.
-func (r *jsonReader) next() string {
-	if r.pos >= len(r.data) {
-		return "the end of the text"
+// hexRune decodes an escape such as u00e9; what is none is no half of a surrogate pair.
+func hexRune(escape string) rune {
+	if len(escape) < 5 || escape[0] != 'u' {
+		return 0
 	}
-	c, _ := utf8.DecodeRune(r.data[r.pos:])
-	if !unicode.IsPrint(c) {
-		return fmt.Sprintf("%U", c)
-	}
-	return string(c)
+	c, _ := strconv.ParseUint(escape[1:5], 16, 16)
+	return rune(c)
 }
 
+func (r *jsonReader) number() (text string, ok bool) {
+	for r.pos < len(r.text) && strings.IndexByte("+-.0123456789eE", r.text[r.pos]) >= 0 {
+		r.pos++
+	}
+	text = r.text[r.start:r.pos]
+	if r.pos >= r.end && !isNumber(text) {
+		r.note(r.token, "expected a number such as 12, -3.5 or 1e6, got ", quote(text))
+		r.stopped = true
+		return "", false
+	}
+	if fault := numberFault(text); fault != "" {
+		r.note(r.token, fault)
+	}
+	return text, true
+}
+
+// isNumber reports whether text is a JSON number.
+func isNumber(text string) bool {
+	if text == "" || text[0] != '-' && (text[0] < '0' || text[0] > '9') {
+		return false
+	}
+	return json.Valid([]byte(text))
+}
+
+func (r *jsonReader) word(e *element) bool {
+	for i, word := range []string{"null", "true", "false"} {
+		if strings.HasPrefix(r.text[r.pos:max(r.pos, r.end)], word) {
+			r.pos += len(word)
+			e.shape, e.text = shape(min(i, 1)), word // nullShape or booleanShape
+			return true
+		}
+	}
+	return false
+}
+
+// peek returns what comes next after blanks, 0 if that is the end.
 func (r *jsonReader) peek() byte {
-	if r.pos < len(r.data) {
-		return r.data[r.pos]
+	for ; r.pos < r.end; r.pos++ {
+		if c := r.text[r.pos]; c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return c
+		}
 	}
 	return 0
 }
@@ -221,30 +260,53 @@ func (r *jsonReader) accept(c byte) bool {
 	return true
 }
 
-func (r *jsonReader) space() {
-	for r.pos < len(r.data) && bytes.IndexByte([]byte(" \t\r\n"), r.data[r.pos]) >= 0 {
-		r.pos++
-	}
-}
+// begin notes that a string, number or word begins at the reading position.
+func (r *jsonReader) begin() { r.start, r.token = r.pos, r.mark() }
 
-// mark returns the line and column of the reading position. It goes on from
+// mark returns the place of the reading position. It goes on from
 // where it was last asked, so that one long line costs no more than many.
-func (r *jsonReader) mark() (line, column int32) {
-	for r.counted < r.pos && r.counted < len(r.data) {
-		c, size := utf8.DecodeRune(r.data[r.counted:])
+func (r *jsonReader) mark() place {
+	for r.counted < r.pos && r.counted < len(r.text) {
+		c, size := utf8.DecodeRuneInString(r.text[r.counted:])
 		r.counted += size
-		r.column++
+		r.here.column++
 		if c == '\n' {
-			r.line, r.column = r.line+1, 1
+			r.here = place{r.here.line + 1, 1}
 		}
 	}
-	return r.line, r.column
+	return r.here
 }
 
-// fail notes a problem at the reading position and returns nil.
-func (r *jsonReader) fail(message string) *element {
-	if line, column := r.mark(); r.acceptsMore() {
-		r.addKept(Problem{Path: r.at.String(), Message: message, Line: int(line), Column: int(column)})
+// explain notes where the grammar breaks, in words for people.
+func (r *jsonReader) explain(says string) {
+	r.pos = r.end
+	got := "the end of the text"
+	if c, size := utf8.DecodeRuneInString(r.text[r.end:]); unicode.IsPrint(c) && size > 0 {
+		got = string(c)
+	} else if size > 0 {
+		got = fmt.Sprintf("%U", c)
 	}
-	return nil
+	for _, m := range [][2]string{
+		{"looking for beginning of value", "expected a value, got "},
+		{"object key string", "expected a member's name in double quotes, got "},
+		{"after object key:value pair", "expected a comma or } after a member of the object, got "},
+		{"after object key", "expected a colon after the member's name, got "},
+		{"after array element", "expected a comma or ] after an item of the list, got "},
+		{"after top-level value", "expected the end of the text after the first value, got "},
+	} {
+		if strings.Contains(says, m[0]) {
+			r.note(r.mark(), m[1], got)
+			return
+		}
+	}
+	switch {
+	case strings.Contains(says, "in literal"):
+		r.note(r.token, "expected a value, got ", r.text[r.start:r.start+1])
+	case r.end >= len(r.text):
+		r.note(r.token, "the string that begins here has no closing quote")
+	case strings.Contains(says, "in string literal"):
+		r.note(r.mark(), "control character ", got, ` in a string; write it as an escape such as \n`)
+	default:
+		r.note(r.token, `an escape in this string is wrong; expected one of \" \\ \/ \b \f \n \r \t or \u and four hex digits`)
+	}
 }

@@ -1,9 +1,9 @@
 package schemas
 
 import (
+	"maps"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -29,9 +29,8 @@ func (j schemaErrors) problemsOf(faults *faultList) findings {
 			if f.key == nil {
 				break // a reference brought another value here
 			}
-			if found.acceptsMore() {
-				found.addKept(unknownMember(j.root.pathTo(f.location).up(), *f.key, reachable(f.schema)))
-			}
+			found.at = j.root.pathTo(f.location).up()
+			found.noteUnknown(*f.key, reachable(f.schema))
 			continue
 		}
 		if this := f.target(); !reported[this] {
@@ -66,7 +65,8 @@ func (f fault) target() errorTarget {
 func (j schemaErrors) reportMissing(f fault, found *findings) {
 	for _, want := range list(f.want) {
 		name, _ := want.(string)
-		if f.value.member(name) != nil || !found.acceptsMore() {
+		m := f.value.member(name)
+		if m != nil && !m.isNull() || !found.acceptsMore() {
 			continue
 		}
 		message := "required member " + quote(name) + " is missing"
@@ -74,6 +74,9 @@ func (j schemaErrors) reportMissing(f fault, found *findings) {
 			message += ": " + about
 		}
 		p := f.problem(j.root.pathTo(f.location).member(name).String(), message)
+		if m != nil {
+			p.Line, p.Column = int(m.value.line), int(m.value.column)
+		}
 		p.missing = true
 		found.addKept(p)
 	}
@@ -91,13 +94,16 @@ func (f fault) about(name string) string {
 // reportUnknownMembers reports each member that the schema does not know.
 func (j schemaErrors) reportUnknownMembers(f fault, found *findings) {
 	properties, _ := f.schema["properties"].(map[string]any)
-	patterns := compilePatterns(f.schema["patternProperties"])
+	patterns, _ := f.schema["patternProperties"].(map[string]any)
+	found.at = j.root.pathTo(f.location)
 	for _, m := range f.value.members() {
-		_, known := properties[m.name]
-		if known || matchesAny(patterns, m.name) || !found.acceptsMore() {
-			continue
+		matches := func(pattern string) bool {
+			ok, err := regexp.MatchString(pattern, m.name)
+			return ok && err == nil
 		}
-		found.addKept(unknownMember(j.root.pathTo(f.location), m, names(properties)))
+		if _, known := properties[m.name]; !known && !m.isNull() && !slices.ContainsFunc(slices.Collect(maps.Keys(patterns)), matches) {
+			found.noteUnknown(m, slices.Sorted(maps.Keys(properties)))
+		}
 	}
 }
 
@@ -105,7 +111,7 @@ func (j schemaErrors) reportUnknownMembers(f fault, found *findings) {
 // value know of.
 func reachable(schema map[string]any) []string {
 	properties, _ := schema["properties"].(map[string]any)
-	known := names(properties)
+	known := slices.Collect(maps.Keys(properties))
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf", "if", "then", "else"} {
 		for _, part := range list(schema[keyword]) {
 			if part, ok := part.(map[string]any); ok {
@@ -113,44 +119,8 @@ func reachable(schema map[string]any) []string {
 			}
 		}
 	}
-	sort.Strings(known)
+	slices.Sort(known)
 	return slices.Compact(known)
-}
-
-// unknownMember is the problem of an unknown member of the object at a place.
-func unknownMember(at valuePath, m member, known []string) Problem {
-	p := Problem{
-		Path: at.member(m.name).String(), Message: unknown("member", m.name, known),
-		Line: int(m.line), Column: int(m.column), onKey: true,
-	}
-	if near := Suggest(m.name, known); near != "" {
-		p.meant = at.member(near).String()
-	}
-	return p
-}
-
-func names(properties map[string]any) []string {
-	known := make([]string, 0, len(properties))
-	for name := range properties {
-		known = append(known, name)
-	}
-	sort.Strings(known)
-	return known
-}
-
-func compilePatterns(patterns any) []*regexp.Regexp {
-	all, _ := patterns.(map[string]any)
-	var compiled []*regexp.Regexp
-	for pattern := range all {
-		if re, err := regexp.Compile(pattern); err == nil {
-			compiled = append(compiled, re)
-		}
-	}
-	return compiled
-}
-
-func matchesAny(patterns []*regexp.Regexp, name string) bool {
-	return slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(name) })
 }
 
 // withoutRepeatedMessages drops "x is missing" where a misspelled x is reported already:

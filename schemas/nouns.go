@@ -9,59 +9,53 @@ import (
 //go:embed *.schema.json
 var files embed.FS
 
-// Each schema is compiled when it is first asked for: most commands of the
-// program need one of them, if any.
-var (
-	flowSchema        = sync.OnceValue(func() *Schema { return embedded("flow") })
-	userSchema        = sync.OnceValue(func() *Schema { return embedded("user") })
-	credentialSchema  = sync.OnceValue(func() *Schema { return embedded("credential") })
-	applicationSchema = sync.OnceValue(func() *Schema { return embedded("application") })
-	unitSchema        = sync.OnceValue(func() *Schema { return embedded("organization-unit") })
-	userTypeSchema    = sync.OnceValue(func() *Schema { return embedded("user-type") })
-	groupSchema       = sync.OnceValue(func() *Schema { return embedded("group") })
-	roleSchema        = sync.OnceValue(func() *Schema { return embedded("role") })
-	providerSchema    = sync.OnceValue(func() *Schema { return embedded("identity-provider") })
-	serverSchema      = sync.OnceValue(func() *Schema { return embedded("resource-server") })
-)
-
 // FlowSchema is the JSON Schema of a Flow. What stands under a node's "with" is
 // any object to it: each kind of node has a schema of its own for that.
-func FlowSchema() *Schema { return flowSchema() }
+func FlowSchema() *Schema { return embedded("flow") }
 
 // UserSchema is the JSON Schema of a User, whose attributes are any object to
 // it: each user type has a schema of its own for them.
-func UserSchema() *Schema { return userSchema() }
+func UserSchema() *Schema { return embedded("user") }
 
 // CredentialSchema is the JSON Schema of a Credential.
-func CredentialSchema() *Schema { return credentialSchema() }
+func CredentialSchema() *Schema { return embedded("credential") }
 
 // ApplicationSchema is the JSON Schema of an Application.
-func ApplicationSchema() *Schema { return applicationSchema() }
+func ApplicationSchema() *Schema { return embedded("application") }
 
 // OrganizationUnitSchema is the JSON Schema of an OrganizationUnit.
-func OrganizationUnitSchema() *Schema { return unitSchema() }
+func OrganizationUnitSchema() *Schema { return embedded("organization-unit") }
 
 // UserTypeSchema is the JSON Schema of a UserType.
-func UserTypeSchema() *Schema { return userTypeSchema() }
+func UserTypeSchema() *Schema { return embedded("user-type") }
 
 // GroupSchema is the JSON Schema of a Group.
-func GroupSchema() *Schema { return groupSchema() }
+func GroupSchema() *Schema { return embedded("group") }
 
 // RoleSchema is the JSON Schema of a Role.
-func RoleSchema() *Schema { return roleSchema() }
+func RoleSchema() *Schema { return embedded("role") }
 
 // ResourceServerSchema is the JSON Schema of a ResourceServer.
-func ResourceServerSchema() *Schema { return serverSchema() }
+func ResourceServerSchema() *Schema { return embedded("resource-server") }
 
 // IdentityProviderSchema is the JSON Schema of an IdentityProvider.
-func IdentityProviderSchema() *Schema { return providerSchema() }
+func IdentityProviderSchema() *Schema { return embedded("identity-provider") }
+
+// ofFiles are the compiled schemas of the files, by name. Each is compiled when it is first asked
+// for: most commands of the program need one of them, if any.
+var ofFiles sync.Map
 
 func embedded(noun string) *Schema {
+	if s, ok := ofFiles.Load(noun); ok {
+		return s.(*Schema)
+	}
 	text, err := files.ReadFile(noun + ".schema.json")
 	if err != nil {
 		panic(err)
 	}
-	return MustSchema(noun, string(text))
+	s := MustSchema(noun, string(text))
+	ofFiles.Store(noun, s)
+	return s
 }
 
 // ParseFlow reads a flow definition from YAML or JSON text and checks it against FlowSchema. The
@@ -77,10 +71,10 @@ func ParseFlow(data []byte, yaml bool) (*Flow, *Document, []Problem) {
 		return nil, nil, problems
 	}
 	flow := new(Flow)
-	if problems := d.Decode(FlowSchema(), flow); len(problems) > 0 {
-		return nil, d, problems
+	if problems = d.Decode(FlowSchema(), flow); len(problems) > 0 {
+		flow = nil
 	}
-	return flow, d, nil
+	return flow, d.WithoutNulls(), problems
 }
 
 // DisplayName is a noun as people write it: "organization unit" for "organizationUnit".

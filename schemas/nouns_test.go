@@ -60,23 +60,24 @@ func compareMembers(t *testing.T, path string, root, schema map[string]any, typ 
 	if schema["additionalProperties"] != false {
 		t.Errorf("%s: additionalProperties is not false", path)
 	}
-	for _, f := range fieldsOf(typ) {
-		property, ok := properties[f.name].(map[string]any)
+	own := fieldsOf(typ)
+	for i, name := range own.names {
+		property, ok := properties[name].(map[string]any)
 		if !ok {
-			t.Errorf("%s: the type has the member %s, the schema does not", path, f.name)
+			t.Errorf("%s: the type has the member %s, the schema does not", path, name)
 			continue
 		}
 		for _, word := range []string{"title", "description"} {
 			if text, _ := property[word].(string); text == "" {
-				t.Errorf("%s.%s: no %s for editors to show", path, f.name, word)
+				t.Errorf("%s.%s: no %s for editors to show", path, name, word)
 			}
 		}
-		if f.typ != reflect.SliceOf(typ) { // it is part of itself
-			compareMembers(t, path+"."+f.name, root, property, f.typ)
+		if own.types[i] != reflect.SliceOf(typ) { // it is part of itself
+			compareMembers(t, path+"."+name, root, property, own.types[i])
 		}
 	}
 	for name := range properties {
-		if slices.ContainsFunc(fieldsOf(typ), func(f field) bool { return f.name == name }) {
+		if slices.Contains(own.names, name) {
 			continue
 		}
 		t.Errorf("%s: the schema has the member %s, the type does not", path, name)

@@ -14,7 +14,7 @@ func (d *Document) MergePatch(text json.RawMessage) (*Document, error) {
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("apply a merge patch: %s", problems[0])
 	}
-	current.root.move(0, 0)
+	current.root.move(place{})
 	return part(merge(current.root, d.root)), nil
 }
 
@@ -26,14 +26,14 @@ func merge(target, patch *element) *element {
 	if target == nil {
 		target = &element{}
 	}
-	merged := &element{shape: objectShape, line: patch.line, column: patch.column}
+	merged := &element{shape: objectShape, place: patch.place}
 	for _, m := range target.members() {
 		if patch.member(m.name) == nil {
 			merged.add(m)
 		}
 	}
 	for _, m := range patch.members() {
-		if m.value.shape == nullShape {
+		if m.isNull() {
 			continue
 		}
 		var was *element
@@ -48,9 +48,9 @@ func merge(target, patch *element) *element {
 
 // WithoutAbsent returns the document without the members that count as absent: those that
 // are null, at any depth, and the optional text members of the schema that are "". The
-// values of the top-level members named verbatim stay as they are.
-func (d *Document) WithoutAbsent(s *Schema, verbatim ...string) *Document {
-	root := withoutNulls(d.root, verbatim)
+// values of top-level members that the schema marks with x-verbatim stay as they are.
+func (d *Document) WithoutAbsent(s *Schema) *Document {
+	root := d.root.withoutNulls(s)
 	for _, name := range s.optionalText {
 		if m := root.member(name); m != nil && m.value.shape == stringShape && m.value.text == "" {
 			removeMember(root, name)
@@ -59,20 +59,32 @@ func (d *Document) WithoutAbsent(s *Schema, verbatim ...string) *Document {
 	return part(root)
 }
 
-func withoutNulls(e *element, verbatim []string) *element {
-	copied := *e
-	copied.items, copied.object = nil, nil
-	for _, item := range e.items {
-		copied.items = append(copied.items, withoutNulls(item, nil))
+// WithoutNulls returns the document without the members that are null, at any depth: they count
+// as absent.
+func (d *Document) WithoutNulls() *Document {
+	if !d.root.hasNulls() {
+		return d
 	}
-	for _, m := range e.members() {
-		if m.value.shape == nullShape {
-			continue
-		}
-		if !slices.Contains(verbatim, m.name) {
-			m.value = withoutNulls(m.value, nil)
-		}
-		copied.add(m)
+	return part(d.root.withoutNulls(nil))
+}
+
+// withoutNulls returns a copy of the value without members that are null. The schema, which says
+// where null is data, may be nil.
+func (e *element) withoutNulls(s *Schema) *element {
+	copied := e.copied(func(m member) bool { return !m.isNull() })
+	if s == nil {
+		return copied
 	}
-	return &copied
+	for _, name := range s.verbatim {
+		if m := copied.member(name); m != nil {
+			m.value = e.member(name).value
+		}
+	}
+	return copied
+}
+
+// hasNulls reports whether a member of the value is null, at any depth.
+func (e *element) hasNulls() bool {
+	return slices.ContainsFunc(e.items, (*element).hasNulls) ||
+		slices.ContainsFunc(e.members(), func(m member) bool { return m.isNull() || m.value.hasNulls() })
 }

@@ -111,29 +111,41 @@ func cutQuoted(path string) (segment, string, bool) {
 	return segment{name: name}, rest, ok
 }
 
+// child returns what stands at the next segment of a path, and the member whose value it is, if
+// it is one.
+func (e *element) child(s segment) (*element, *member) {
+	if s.item {
+		if s.index < len(e.items) {
+			return e.items[s.index], nil
+		}
+		return nil, nil
+	}
+	m := e.member(s.name)
+	if m == nil {
+		return nil, nil
+	}
+	return m.value, m
+}
+
 // pathTarget is where a path leads in a document.
 type pathTarget struct {
 	value *element // the value at the path, or the nearest one around it
 	key   *member  // the member the path ends with, if it exists
 }
 
-// find follows a path as far as the document goes.
-func (e *element) find(path string) pathTarget {
-	at := pathTarget{value: e}
+// find follows a path as far as the document goes; whole reports whether it goes to the end.
+func (e *element) find(path string) (at pathTarget, whole bool) {
+	at.value = e
 	for path != "" {
 		next, rest, ok := cutSegment(path)
 		if !ok {
-			return pathTarget{value: at.value}
+			return pathTarget{value: at.value}, false
 		}
-		switch m := at.value.member(next.name); {
-		case next.item && next.index < len(at.value.items):
-			at = pathTarget{value: at.value.items[next.index]}
-		case !next.item && m != nil:
-			at = pathTarget{value: m.value, key: m}
-		default:
-			return pathTarget{value: at.value}
+		value, key := at.value.child(next)
+		if value == nil {
+			return pathTarget{value: at.value}, false
 		}
-		path = rest
+		at, path = pathTarget{value, key}, rest
 	}
-	return at
+	return at, true
 }

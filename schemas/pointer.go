@@ -3,6 +3,7 @@ package schemas
 import (
 	"iter"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,48 +20,35 @@ type valueLocation struct {
 // follow walks a JSON pointer as the validator writes it, as far as it leads.
 func (e *element) follow(location string) valueLocation {
 	at := valueLocation{location: location, value: e}
-	for step := range pointer(location) {
-		m, item := at.value.step(step)
-		switch {
-		case m != nil:
-			at.value, at.key, at.name = m.value, m, step
-		case item != nil:
-			at.value, at.key = item, nil
-		default:
-			return at
+	for step := range e.way(location) {
+		if at.value, at.key = at.value.child(step); at.key != nil {
+			at.name = step.name
 		}
 	}
 	return at
 }
 
 // pathTo is the way that follow takes.
-func (e *element) pathTo(location string) valuePath {
-	var way valuePath
-	for step := range pointer(location) {
-		m, item := e.step(step)
-		switch {
-		case m != nil:
-			e, way = m.value, way.member(step)
-		case item != nil:
-			i, _ := strconv.Atoi(step) // else there were no item
-			e, way = item, way.item(i)
-		default:
-			return way
+func (e *element) pathTo(location string) valuePath { return slices.Collect(e.way(location)) }
+
+// way yields the steps of a JSON pointer that lead somewhere.
+func (e *element) way(location string) iter.Seq[segment] {
+	return func(yield func(segment) bool) {
+		for step := range pointer(location) {
+			next := segment{name: step}
+			if e.member(step) == nil {
+				i, err := strconv.Atoi(step)
+				if err != nil || i < 0 || i >= len(e.items) {
+					return
+				}
+				next = segment{index: i, item: true}
+			}
+			if !yield(next) {
+				return
+			}
+			e, _ = e.child(next)
 		}
 	}
-	return way
-}
-
-// step returns the member of that name, or the item of that number.
-func (e *element) step(step string) (*member, *element) {
-	if m := e.member(step); m != nil {
-		return m, nil
-	}
-	i, err := strconv.Atoi(step)
-	if err != nil || i < 0 || i >= len(e.items) {
-		return nil, nil
-	}
-	return nil, e.items[i]
 }
 
 // pointer yields the steps of a JSON pointer (RFC 6901) in its URI fragment

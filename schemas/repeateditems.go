@@ -10,7 +10,7 @@ import (
 // false if it finds none, as with 1 and 1.0, which only the validator takes for
 // equal.
 func (j schemaErrors) reportRepeatedItems(f fault, found *findings) bool {
-	any := false
+	any, way := false, j.root.pathTo(f.location)
 	first := make(map[string]int, len(f.value.items))
 	for i, item := range f.value.items {
 		text, err := json.Marshal(item.plain()) // members in order of their names
@@ -23,12 +23,8 @@ func (j schemaErrors) reportRepeatedItems(f fault, found *findings) bool {
 			continue
 		}
 		any = true
-		if found.acceptsMore() {
-			found.addKept(Problem{
-				Path: j.root.pathTo(f.location).item(i).String(), Line: int(item.line), Column: int(item.column),
-				Message: "expected each item once, and this one stands at [" + strconv.Itoa(before) + "] already; remove one",
-			})
-		}
+		found.at = append(way, segment{index: i, item: true})
+		found.note(item.place, "expected each item once, and this one stands at [", strconv.Itoa(before), "] already; remove one")
 	}
 	return any
 }

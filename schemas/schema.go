@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -25,7 +26,8 @@ const Draft = "https://json-schema.org/draft/2020-12/schema"
 //
 //	{"type": "string", "pattern": "^[a-z]+$", "x-expect": "lower-case letters"}
 //
-// Another, "x-unordered": true, says that the order of a list means nothing.
+// Two more are true or absent: "x-unordered" says that the order of a list means nothing, and
+// "x-verbatim" at a member of the whole that null in its value is data, not absence.
 type Schema struct {
 	raw      json.RawMessage
 	doc      any    // the text, decoded, to look up what a keyword said
@@ -33,6 +35,7 @@ type Schema struct {
 	compiled *jsonschema.Schema
 
 	optionalText []string // the members of type string that may be empty or absent
+	verbatim     []string // the members in which null is data
 }
 
 // ofProgram are the compiled schemas of the program, by name and text.
@@ -74,19 +77,18 @@ func CompileSchema(name string, text []byte) (s *Schema, err error) {
 		return nil, err
 	}
 	at, _, _ := strings.Cut(compiled.Location, "#")
-	return &Schema{raw: d.JSON(), doc: d.root.plain(), url: at, compiled: compiled, optionalText: optionalText(compiled)}, nil
-}
-
-// optionalText lists the members of type string that a schema does not require and for
-// which it sets no minimum length, sorted. An empty secret is a mistake, not an absent one.
-func optionalText(s *jsonschema.Schema) (names []string) {
-	for name, property := range s.Properties {
-		if slices.Equal(property.Types, []string{"string"}) && property.MinLength <= 0 && !slices.Contains(s.Required, name) {
-			names = append(names, name)
+	s = &Schema{raw: d.JSON(), doc: d.root.plain(), url: at, compiled: compiled}
+	for _, name := range slices.Sorted(maps.Keys(compiled.Properties)) {
+		property := compiled.Properties[name]
+		// An empty secret, which has a minimum length, is a mistake, not an absent one.
+		if slices.Equal(property.Types, []string{"string"}) && property.MinLength <= 0 && !slices.Contains(compiled.Required, name) {
+			s.optionalText = append(s.optionalText, name)
+		}
+		if d.At(JoinPath("properties", MemberPath(MemberPath("", name), "x-verbatim"))) != nil {
+			s.verbatim = append(s.verbatim, name)
 		}
 	}
-	slices.Sort(names)
-	return names
+	return s, nil
 }
 
 func compile(url string, text []byte) (*jsonschema.Schema, error) {
@@ -114,26 +116,26 @@ func (s *Schema) Check(value json.RawMessage) []Problem {
 		return withoutLines(problems)
 	}
 	found := s.check(d.root)
-	return withoutLines(found.inPlace().listed())
+	return withoutLines(found.inPlace())
 }
 
 // check validates a parsed value.
-func (s *Schema) check(root *element) findings {
+func (s *Schema) check(root *element) (found findings) {
 	err := s.compiled.Validate(root.plain())
 	if err == nil {
-		return findings{}
+		return found
 	}
 	var invalid *jsonschema.ValidationError
 	if !errors.As(err, &invalid) {
-		message := "the schema cannot be applied: " + truncate(err.Error(), maxCauseLength)
-		return findings{kept: []Problem{{Message: message, Line: int(root.line), Column: int(root.column)}}}
+		found.note(root.place, "the schema cannot be applied: ", truncate(err.Error(), maxCauseLength))
+		return found
 	}
 	check := schemaErrors{schema: s, root: root, rules: make(map[string]rule)}
 	var faults faultList
 	check.faults(invalid, &faults)
-	found := check.problemsOf(&faults)
+	found = check.problemsOf(&faults)
 	if found.isEmpty() { // what the validator refused is never let pass
-		found.addKept(Problem{Message: "this does not fit: " + truncate(invalid.Message, maxCauseLength)})
+		found.note(place{}, "this does not fit: ", truncate(invalid.Message, maxCauseLength))
 	}
 	return found
 }

@@ -76,10 +76,10 @@ func (t *CompiledUserType) Check(attributes json.RawMessage, whole bool) []Probl
 		if at >= 0 && wrong != "" { // it says more than that the format does not fit
 			found.kept[at].Message = wrong
 		} else if at < 0 && wrong != "" && found.acceptsMore() {
-			found.addKept(Problem{Path: MemberPath("", m.name), Message: wrong, Line: int(m.value.line), Column: int(m.value.column)})
+			found.addKept(m.value.problem(MemberPath("", m.name), wrong))
 		}
 	}
-	return withoutLines(found.inPlace().listed())
+	return withoutLines(found.inPlace())
 }
 
 // checkMember returns what is wrong with an attribute that the schema allows.
@@ -90,6 +90,8 @@ func (t *CompiledUserType) checkMember(m member) string {
 		return "expected a string, got " + m.value.shape.words() + ": users sign in with it"
 	case identifies:
 		return CheckIdentifier(m.name, m.value.text)
+	case m.isNull():
+		return "expected a value, got null; leave it out"
 	case m.name == passwordAttribute && t.credential == "":
 		return fmt.Sprintf("users of the type %q have no password; leave it out, or mark the attribute %q in the type", shortenName(t.name), credentialMark)
 	case slices.Contains(t.unique, m.name) && m.value.shape == stringShape:
@@ -102,25 +104,17 @@ func (t *CompiledUserType) checkMember(m member) string {
 type sizeChecker struct {
 	findings
 	parts int
-	at    valuePath
 }
 
 func (b *sizeChecker) check(e *element) {
 	if b.parts++; b.parts == maxAttributeParts+1 {
 		b.addKept(Problem{Message: fmt.Sprintf("expected at most %d values in the attributes; keep long lists elsewhere", maxAttributeParts)})
 	}
-	if e.shape == numberShape && !isExactInteger(e.text) && b.acceptsMore() {
-		b.addKept(Problem{Path: b.at.String(), Message: "this number has more digits than can be kept; put it in quotes"})
+	if e.shape == numberShape && !isExactInteger(e.text) {
+		b.note(e.place, "this number has more digits than can be kept; put it in quotes")
 	}
-	for i, item := range e.items {
-		b.at = b.at.item(i)
-		b.check(item)
-		b.at = b.at.up()
-	}
-	for _, m := range e.members() {
-		b.at = b.at.member(m.name)
+	for m := range b.children(e) {
 		b.check(m.value)
-		b.at = b.at.up()
 	}
 }
 

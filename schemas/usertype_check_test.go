@@ -32,7 +32,7 @@ func TestCheckAttributes(t *testing.T) {
 		"everything at once": {person, `{"username": 1, "email": "ada", "website": "ftp://a", "password": 7}`, []string{"username: expected a string, got a number", "email: This is not an e-mail address", "website: expected an absolute URL", "password: expected a string, got a number"}},
 		"no identifier":      {person, `{"username": "a b"}`, []string{"username: A username may have letters"}},
 		"an empty one":       {person, `{"username": ""}`, []string{"username: expected at least 1 character"}},
-		"null":               {person, `{"name": null}`, []string{"name: expected a string, got null"}},
+		"null":               {person, `{"name": null}`, []string{"name: expected a value, got null; leave it out"}},
 		"twice":              {person, `{"name": "a", "name": "b"}`, []string{"name: \"name\" is given twice"}},
 		"a rounded number":   {`{"type": "object"}`, `{"a": [9007199254740993]}`, []string{"a[0]: this number has more digits than can be kept"}},
 		"the largest number": {`{"type": "object"}`, `{"a": [9007199254740992, -9007199254740992, 0.1, 1e300]}`, nil},

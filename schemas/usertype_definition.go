@@ -55,7 +55,7 @@ func (t *UserType) CheckDefinition() []Problem {
 			found.addKept(Problem{Message: truncate(err.Error(), maxCauseLength)})
 		}
 	}
-	return prefixPaths("schema", withoutLines(found.inPlace().listed()))
+	return prefixPaths("schema", withoutLines(found.inPlace()))
 }
 
 // prefixPaths puts the paths of problems below a prefix.
@@ -73,7 +73,6 @@ type definition struct {
 	root     *element
 	keywords map[string]usage
 	met      map[string]*visitedDefinition // the definitions, by name
-	at       valuePath
 }
 
 // visitedDefinition is a definition that the walk has come to.
@@ -93,9 +92,9 @@ func (w *definition) walk() {
 	cost := w.schema(w.root)
 	switch {
 	case cost.depth > maxNesting:
-		w.note(w.root, fmt.Sprintf("schemas are nested deeper than %d levels, references followed; make it flatter", maxNesting))
+		w.note(w.root.place, fmt.Sprintf("schemas are nested deeper than %d levels, references followed; make it flatter", maxNesting))
 	case cost.work > maxWork || cost.repeated > maxRepeated:
-		w.note(w.root, "checking a user by it would cost too much: it combines too many schemas, references followed; use fewer or simpler ones")
+		w.note(w.root.place, "checking a user by it would cost too much: it combines too many schemas, references followed; use fewer or simpler ones")
 	}
 }
 
@@ -113,10 +112,10 @@ func (w *definition) schema(e *element) weight {
 	if len(w.at) > maxDepth {
 		return total
 	}
-	for _, m := range e.members() {
-		w.at = w.at.member(m.name)
-		total.add(w.keyword(e, m))
-		w.at = w.at.up()
+	for m := range w.children(e) {
+		if m.name != "" {
+			total.add(w.keyword(e, m))
+		}
 	}
 	total.depth++
 	return total
@@ -135,14 +134,14 @@ func (w *definition) keyword(of *element, m member) weight {
 		return w.pattern(m.value, m.value.text)
 	case formatUsage:
 		if m.value.shape == stringShape && !slices.Contains(formats(), m.value.text) {
-			w.note(m.value, unknown("format", m.value.text, formats()))
+			w.note(m.value.place, unknown("format", m.value.text, formats()))
 		}
 		return weight{work: 1}
 	case refUsage:
 		return w.follow(m.value).also()
 	case defsUsage:
 		if of != w.root {
-			w.note(m.value, "definitions stand at the top of the schema; move them there")
+			w.note(m.value.place, "definitions stand at the top of the schema; move them there")
 		}
 	default:
 		return w.parts(use, m.value)
@@ -158,18 +157,11 @@ func (w *definition) parts(use usage, e *element) (total weight) {
 	case manyUsage:
 		return w.schema(e).each()
 	}
-	for i, item := range e.items {
-		w.at = w.at.item(i)
-		total.add(w.part(use, item))
-		w.at = w.at.up()
-	}
-	for _, m := range e.members() {
-		w.at = w.at.member(m.name)
+	for m := range w.children(e) {
 		if use == manyMapUsage {
 			total.add(w.pattern(m.value, m.name).each())
 		}
 		total.add(w.part(use, m.value))
-		w.at = w.at.up()
 	}
 	return total
 }
@@ -195,11 +187,11 @@ func (w *definition) follow(e *element) weight {
 	}
 	defs := w.root.member("$defs")
 	if !own || strings.ContainsAny(name, "/~%") || defs == nil || defs.value.member(name) == nil {
-		w.note(e, fmt.Sprintf("there is no %s; refer to a definition at the top of the schema, by a plain name: %sname", quote(e.text), prefix))
+		w.note(e.place, fmt.Sprintf("there is no %s; refer to a definition at the top of the schema, by a plain name: %sname", quote(e.text), prefix))
 		return weight{}
 	}
 	if known := w.met[name]; known != nil && known.open {
-		w.note(e, "the definition "+quote(name)+" refers to itself; say how deep it goes instead")
+		w.note(e.place, "the definition "+quote(name)+" refers to itself; say how deep it goes instead")
 		return weight{}
 	}
 	return w.reference(name)
@@ -225,12 +217,12 @@ func (w *definition) reportUnknownKeyword(m member) {
 	switch {
 	case strings.HasPrefix(m.name, "x-"):
 		if near = nearMark(m.name); near != "" {
-			w.name(m, fmt.Sprintf("unknown annotation %s; did you mean %s?", quote(m.name), quote(near)))
+			w.noteName(m, fmt.Sprintf("unknown annotation %s; did you mean %s?", quote(m.name), quote(near)))
 		}
 	case near != "":
-		w.name(m, fmt.Sprintf("unknown keyword %s; did you mean %s?", quote(m.name), quote(near)))
+		w.noteName(m, fmt.Sprintf("unknown keyword %s; did you mean %s?", quote(m.name), quote(near)))
 	default:
-		w.name(m, fmt.Sprintf("unknown keyword %s; leave it out, or begin it with x- if it is an annotation of your own", quote(m.name)))
+		w.noteName(m, fmt.Sprintf("unknown keyword %s; leave it out, or begin it with x- if it is an annotation of your own", quote(m.name)))
 	}
 }
 
@@ -246,18 +238,4 @@ func nearMark(name string) string {
 		}
 	}
 	return ""
-}
-
-// note adds a problem with a value.
-func (w *definition) note(e *element, message string) {
-	if w.acceptsMore() {
-		w.addKept(Problem{Path: w.at.String(), Message: message, Line: int(e.line), Column: int(e.column)})
-	}
-}
-
-// name adds a problem with the name of a member.
-func (w *definition) name(m member, message string) {
-	if w.acceptsMore() {
-		w.addKept(Problem{Path: w.at.String(), Message: message, Line: int(m.line), Column: int(m.column), onKey: true})
-	}
 }

@@ -10,31 +10,31 @@ import (
 // checkRoot checks what only the schema as a whole must be.
 func (w *definition) checkRoot() {
 	if m := w.root.member("type"); m == nil || m.value.shape == stringShape && m.value.text != "object" {
-		w.note(w.root, `expected "type": "object" at the top: the attributes of a user are an object`)
+		w.note(w.root.place, `expected "type": "object" at the top: the attributes of a user are an object`)
 	}
-	w.at = w.at.member("properties")
-	for _, m := range w.members("properties") {
-		w.at = w.at.member(m.name)
-		w.checkAttribute(m)
+	if properties := w.root.member("properties"); properties != nil {
+		w.at = w.at.member("properties")
+		for m := range w.children(properties.value) {
+			w.checkAttribute(m)
+		}
 		w.at = w.at.up()
 	}
-	w.at = w.at.up()
 	w.checkRequired()
 }
 
 // checkAttribute checks what is said about one attribute.
 func (w *definition) checkAttribute(m member) {
 	if len(m.name) > maxAttributeLength || strings.ContainsFunc(m.name, isUnfitForName) {
-		w.name(m, fmt.Sprintf("expected a name of at most %d bytes without blanks", maxAttributeLength))
+		w.noteName(m, fmt.Sprintf("expected a name of at most %d bytes without blanks", maxAttributeLength))
 	}
 	identifies := slices.Contains(IdentifyingAttributes(), m.name)
 	switch isString := schemaHas(m.value, "type", "string"); {
 	case identifies && !isString:
-		w.note(m.value, `expected "type": "string": users sign in with it`)
+		w.note(m.value.place, `expected "type": "string": users sign in with it`)
 	case m.name == passwordAttribute && !schemaHas(m.value, credentialMark, "true"):
-		w.note(m.value, fmt.Sprintf(`expected %q: true; without it passwords would be kept and shown in the clear`, credentialMark))
+		w.note(m.value.place, fmt.Sprintf(`expected %q: true; without it passwords would be kept and shown in the clear`, credentialMark))
 	case m.name == passwordAttribute && !isString:
-		w.note(m.value, `expected "type": "string": a password is text`)
+		w.note(m.value.place, `expected "type": "string": a password is text`)
 	}
 }
 
@@ -51,12 +51,10 @@ func (w *definition) checkRequired() {
 		known = append(known, m.name)
 	}
 	w.at = w.at.member("required")
-	for i, item := range required.value.items {
-		w.at = w.at.item(i)
-		if item.shape == stringShape && !slices.Contains(known, item.text) {
-			w.note(item, unknown("attribute", item.text, known))
+	for m := range w.children(required.value) {
+		if item := m.value; item.shape == stringShape && !slices.Contains(known, item.text) {
+			w.note(item.place, unknown("attribute", item.text, known))
 		}
-		w.at = w.at.up()
 	}
 	w.at = w.at.up()
 }
@@ -73,11 +71,11 @@ func (w *definition) checkNote(of *element, m member) {
 	switch m.name {
 	case "$schema", "$id":
 		if of != w.root {
-			w.name(m, "it belongs to the top of the schema; leave it out here")
+			w.noteName(m, "it belongs to the top of the schema; leave it out here")
 		}
 	case expectMark:
 		if m.value.shape != stringShape {
-			w.note(m.value, "expected a string that fits after the word expected, got "+m.value.shape.words())
+			w.note(m.value.place, "expected a string that fits after the word expected, got "+m.value.shape.words())
 		}
 	case uniqueMark, credentialMark:
 		w.checkMark(of, m)
@@ -89,15 +87,15 @@ func (w *definition) checkMark(of *element, m member) {
 	attribute := len(w.at) == 3 && w.at[0].name == "properties"
 	switch {
 	case m.value.shape != booleanShape:
-		w.note(m.value, "expected true or false, got "+m.value.shape.words())
+		w.note(m.value.place, "expected true or false, got "+m.value.shape.words())
 	case m.value.text == "false":
 	case !attribute:
-		w.name(m, "only attributes themselves can be marked, not parts of them; move it to a property at the top of the schema")
+		w.noteName(m, "only attributes themselves can be marked, not parts of them; move it to a property at the top of the schema")
 	case m.name == credentialMark && w.at[1].name != passwordAttribute:
-		w.name(m, fmt.Sprintf("only the attribute %q can be a credential", passwordAttribute))
+		w.noteName(m, fmt.Sprintf("only the attribute %q can be a credential", passwordAttribute))
 	case m.name == uniqueMark && schemaHas(of, credentialMark, "true"):
-		w.name(m, "a credential cannot be unique: that would reveal that another user has the same")
+		w.noteName(m, "a credential cannot be unique: that would reveal that another user has the same")
 	case m.name == uniqueMark && !schemaHas(of, "type", "string") && !schemaHas(of, "type", "number") && !schemaHas(of, "type", "integer"):
-		w.name(m, `only an attribute of one type can be unique: "string", "number" or "integer"`)
+		w.noteName(m, `only an attribute of one type can be unique: "string", "number" or "integer"`)
 	}
 }

@@ -54,16 +54,16 @@ func size(e *element) int {
 func (w *definition) pattern(e *element, text string) weight {
 	re, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		w.note(e, "this is not a regular expression of RE2, which has no look-around and no back references: "+truncate(err.Error(), maxCauseLength))
+		w.note(e.place, "this is not a regular expression of RE2, which has no look-around and no back references: "+truncate(err.Error(), maxCauseLength))
 		return weight{}
 	}
 	program, err := syntax.Compile(re.Simplify())
 	if err != nil {
-		w.note(e, "this regular expression cannot be compiled")
+		w.note(e.place, "this regular expression cannot be compiled")
 		return weight{}
 	}
 	if n := len(program.Inst); n > maxRepeated {
-		w.note(e, fmt.Sprintf("this regular expression costs too much: its program has %d instructions, expected at most %d; repeat less", n, maxRepeated))
+		w.note(e.place, fmt.Sprintf("this regular expression costs too much: its program has %d instructions, expected at most %d; repeat less", n, maxRepeated))
 	}
 	return weight{work: len(program.Inst)}
 }

@@ -3,8 +3,8 @@ package schemas
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -75,72 +75,52 @@ func decodeNode(decoder *yaml.Decoder) (node *yaml.Node, err error) {
 }
 
 // yamlReader turns YAML nodes into elements and collects what is refused.
-type yamlReader struct {
-	findings
-	at    valuePath // of the value being read
-	depth int
-}
+type yamlReader struct{ findings }
+
+func placeOf(node *yaml.Node) place { return place{int32(node.Line), int32(node.Column)} }
 
 // value converts a node; it returns an element also for what it refuses.
 func (r *yamlReader) value(node *yaml.Node) *element {
-	e := &element{shape: nullShape, text: "null", line: int32(node.Line), column: int32(node.Column)}
+	e := &element{place: placeOf(node), shape: nullShape, text: "null"}
 	switch {
 	case node.Kind == yaml.AliasNode:
-		r.refuseName(node, "aliases (*%s) are not used here; write the value out", node.Value)
+		r.note(e.place, "aliases (*", shortenName(node.Value), ") are not used here; write the value out")
 	case node.Anchor != "":
-		r.refuseName(node, "anchors (&%s) are not used here; remove it and write the value out where it is needed", node.Anchor)
+		r.note(e.place, "anchors (&", shortenName(node.Anchor), ") are not used here; remove it and write the value out where it is needed")
 	case node.Style&yaml.TaggedStyle != 0:
-		r.refuseName(node, "tags (%s) are not used here; remove it, and put the value in quotes if it is meant as a string", node.Tag)
+		r.note(e.place, "tags (", shortenName(node.Tag), ") are not used here; remove it, and put the value in quotes if it is meant as a string")
 	case node.Kind == yaml.ScalarNode:
 		r.scalar(node, e)
-	case r.depth == maxDepth:
-		r.refuse(node, fmt.Sprintf("nested deeper than %d levels", maxDepth))
-	default:
-		r.depth++
-		r.collection(node, e)
-		r.depth--
-	}
-	return e
-}
-
-func (r *yamlReader) collection(node *yaml.Node, e *element) {
-	if node.Kind == yaml.SequenceNode {
+	case len(r.at) == maxDepth:
+		r.note(e.place, "nested deeper than ", strconv.Itoa(maxDepth), " levels")
+	case node.Kind == yaml.SequenceNode:
 		e.shape = arrayShape
 		for i, item := range node.Content {
 			r.at = r.at.item(i)
 			e.addItem(r.value(item))
 			r.at = r.at.up()
 		}
-		return
+	default:
+		e.shape = objectShape
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			r.member(node.Content[i], node.Content[i+1], e)
+		}
 	}
-	e.shape = objectShape
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		r.member(node.Content[i], node.Content[i+1], e)
-	}
+	return e
 }
 
 func (r *yamlReader) member(key, value *yaml.Node, object *element) {
+	m := member{place: placeOf(key), name: key.Value}
 	switch {
 	case key.Tag == "!!merge":
-		r.refuse(key, "merge keys (<<) are not used here; write the members out")
-		return
+		r.note(m.place, "merge keys (<<) are not used here; write the members out")
 	case key.Kind != yaml.ScalarNode || key.Tag != "!!str" && key.Tag != "!!timestamp" || key.Style&yaml.TaggedStyle != 0 || key.Anchor != "":
-		if r.acceptsMore() {
-			r.addKept(r.problem(key, "expected a string as key, got "+keyWords(key)))
-		}
-		return
-	case key.Value == "":
-		if r.acceptsMore() {
-			r.addKept(emptyName(r.at, int32(key.Line), int32(key.Column)))
-		}
-		return
+		r.note(m.place, "expected a string as key, got ", keyWords(key))
+	default:
+		r.enterMember(m)
+		m.value = r.value(value)
+		r.leaveMember(object, m)
 	}
-	r.at = r.at.member(key.Value)
-	m := member{name: key.Value, line: int32(key.Line), column: int32(key.Column), value: r.value(value)}
-	if !object.add(m) && r.acceptsMore() {
-		r.addKept(repeatedMember(r.at, m, object.member(m.name)))
-	}
-	r.at = r.at.up()
 }
 
 // keyWords names a key that is not a string, and how to make it one.
@@ -169,32 +149,12 @@ func (r *yamlReader) scalar(node *yaml.Node, e *element) {
 		// The library takes a number out of range for a string.
 		e.shape = numberShape
 		if !isNumber(node.Value) {
-			r.refuseName(node, "the number %q is not in plain decimal notation; write it so (12, -3.5), or put it in quotes if it is meant as a string", node.Value)
-			return
-		}
-		if fault := numberFault(node.Value); fault != "" {
-			r.refuse(node, fault)
+			r.note(e.place, "the number ", quote(node.Value),
+				" is not in plain decimal notation; write it so (12, -3.5), or put it in quotes if it is meant as a string")
+		} else if fault := numberFault(node.Value); fault != "" {
+			r.note(e.place, fault)
 		}
 	default:
 		e.shape = stringShape
 	}
-}
-
-// refuse notes a problem at a node.
-func (r *yamlReader) refuse(node *yaml.Node, message string) {
-	if r.acceptsMore() {
-		r.addKept(r.problem(node, message))
-	}
-}
-
-// refuseName notes a problem about a name, which stands in the message for %s
-// or %q, shortened.
-func (r *yamlReader) refuseName(node *yaml.Node, format, name string) {
-	if r.acceptsMore() {
-		r.addKept(r.problem(node, fmt.Sprintf(format, shortenName(name))))
-	}
-}
-
-func (r *yamlReader) problem(node *yaml.Node, message string) Problem {
-	return Problem{Path: r.at.String(), Message: message, Line: node.Line, Column: node.Column}
 }

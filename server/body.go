@@ -8,7 +8,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +31,7 @@ type checked interface {
 	check() []schemas.Problem
 }
 
-// readJSON decodes a request body of at most limit bytes strictly (see schemas.Strict) and checks
+// readJSON decodes a request body of at most limit bytes (see schemas.Document.Decode) and checks
 // it. The error lists all faults; the readable members are decoded nevertheless.
 func readJSON(w http.ResponseWriter, r *http.Request, limit int64, into checked) error {
 	body, _, err := readBody(w, r, limit, jsonType)
@@ -63,56 +62,18 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64, types ...stri
 }
 
 func decode(body []byte, into checked) error {
-	var problems []schemas.Problem
-	if err := schemas.Strict(body, into); err != nil {
-		problems = schemas.AsError(err).Errors
-		decodeWithHints(body, problems, into)
+	document, problems := schemas.ParseJSON(body)
+	if document == nil { // two readers could disagree about its members
+		return invalidBody(problems...)
 	}
+	// A member of the wrong type counts as sent: encoding/json sets a pointer before it finds that
+	// the value does not fit.
+	problems = document.DecodeLoosely(nil, into)
 	problems = slices.Concat(problems, schemas.WithoutDuplicates(into.check(), problems))
 	if len(problems) == 0 {
 		return nil
 	}
-	document, unsound := schemas.ParseJSON(body)
-	if document == nil { // two readers could disagree about its members
-		return invalidBody(unsound...)
-	}
 	return invalidBody(document.Locate(problems)...)
-}
-
-// decodeWithHints decodes the readable parts of an invalid body, with misspelled members read as
-// the closest known ones, so that dependent checks can run. A member of the wrong type counts as
-// sent: encoding/json sets a pointer before it finds that the value does not fit.
-func decodeWithHints(body []byte, problems []schemas.Problem, into any) {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(body, &members) != nil {
-		return
-	}
-	known := memberNames(into)
-	for _, p := range problems {
-		value, sent := members[p.Path]
-		if !sent || slices.Contains(known, p.Path) {
-			continue
-		}
-		delete(members, p.Path)
-		if meant := schemas.Suggest(p.Path, known); meant != "" && members[meant] == nil {
-			members[meant] = value
-		}
-	}
-	guessed, err := json.Marshal(members)
-	if err == nil {
-		_ = json.Unmarshal(guessed, into) // the fault is already reported
-	}
-}
-
-// memberNames lists the JSON members of the struct behind a pointer.
-func memberNames(into any) []string {
-	var names []string
-	for _, f := range reflect.VisibleFields(reflect.TypeOf(into).Elem()) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // Media types of bodies: RFC 8259 §11, RFC 9512 §2.1 and RFC 7396 §4.

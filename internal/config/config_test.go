@@ -64,6 +64,15 @@ func TestDurations(t *testing.T) {
 
 // The port that the server listens on is the one that it is reached at, unless another
 // is configured.
+// A section whose keys are all commented out is null: it counts as absent.
+func TestNullIsAbsent(t *testing.T) {
+	cfg, problems := load([]byte("server:\n  # listen: :9000\ndatabase: {dsn: null}\n"), nil)
+	plain, _ := load(nil, nil)
+	if len(problems) > 0 || !reflect.DeepEqual(cfg.Server, plain.Server) || cfg.Database != plain.Database {
+		t.Errorf("got %+v and %v", cfg, problems)
+	}
+}
+
 func TestListenAlone(t *testing.T) {
 	for text, want := range map[string]string{
 		"server: {listen: '127.0.0.1:9000'}":                                          "https://localhost:9000",

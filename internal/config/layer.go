@@ -75,6 +75,7 @@ func readFile(text []byte) (*layer, *schemas.Document) {
 	if len(problems) > 0 {
 		return newLayer(nil, problems), nil
 	}
+	document = document.WithoutNulls()
 	var root any
 	if err := decodeJSON(document.JSON(), &root); err != nil {
 		return newLayer(nil, []schemas.Problem{{Message: err.Error()}}), nil
@@ -224,12 +225,14 @@ func (o object) decode(cfg *Config) error {
 	if err != nil {
 		return err
 	}
-	return schemas.Strict(text, cfg)
+	return decodeJSON(text, cfg)
 }
 
-// decodeJSON is json.Unmarshal that keeps numbers as they are written.
+// decodeJSON is json.Unmarshal that keeps numbers as they are written, and rejects keys that a
+// configuration does not have.
 func decodeJSON(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
+	decoder.DisallowUnknownFields()
 	return decoder.Decode(into)
 }

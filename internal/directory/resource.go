@@ -20,8 +20,6 @@ type Noun struct {
 	Key string
 	// Filters are the members that lists can be filtered by.
 	Filters []string
-	// verbatim are the members whose null values are data.
-	verbatim []string
 	// administers marks a noun that grants permissions: a change may remove them from the
 	// last administrator.
 	administers bool

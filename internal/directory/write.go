@@ -48,7 +48,7 @@ type target struct{ id, match string }
 // before validation; it may be nil.
 func (c *collection[T]) write(ctx context.Context, call Call, d *schemas.Document, at *target, adjust func(w *writeContext, v *T) error) (*Item, error) {
 	var item *Item
-	d = d.WithoutAbsent(c.noun.Schema(), c.noun.verbatim...)
+	d = d.WithoutAbsent(c.noun.Schema())
 	prepared, err := c.prepared(ctx, d)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -67,16 +68,16 @@ func readMetadata(text []byte) (*clientMetadata, error) {
 	if len(problems) > 0 {
 		return nil, errorf(codeInvalidMetadata, "expected a JSON object: %s", problems[0])
 	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(document.JSON(), &members); err != nil || members == nil {
+	if !bytes.HasPrefix(document.JSON(), []byte("{")) {
 		return nil, errorf(codeInvalidMetadata, "expected a JSON object")
 	}
+	document = document.WithoutNulls()
 	var m clientMetadata
 	into := reflect.ValueOf(&m).Elem()
 	for _, f := range reflect.VisibleFields(into.Type()) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		raw, sent := members[name]
-		if !sent || json.Unmarshal(raw, into.FieldByIndex(f.Index).Addr().Interface()) == nil {
+		value := document.At(schemas.MemberPath("", name))
+		if value == nil || !value.HasNullItem() && json.Unmarshal(value.JSON(), into.FieldByIndex(f.Index).Addr().Interface()) == nil {
 			continue
 		}
 		if name == "redirect_uris" {

@@ -103,7 +103,8 @@ func TestRegistrationsRefused(t *testing.T) {
 		by         *directory.Call
 	}{
 		{``, bad, nil}, {`[]`, bad, nil}, {`null`, bad, nil}, {`"x"`, bad, nil}, {`{"a":1,"a":2}`, bad, nil}, {`{} {}`, bad, nil},
-		{`{}`, badRedirect, nil}, {`{"redirect_uris":[]}`, badRedirect, nil}, {`{"redirect_uris":"https://client.example.com/back"}`, badRedirect, nil},
+		{`{}`, badRedirect, nil}, {`{"redirect_uris":[]}`, badRedirect, nil}, {`{"redirect_uris":[null]}`, badRedirect, nil}, {with(`"contacts":[null]`), bad, nil}, {with(`"jwks":{"keys":[null]}`), bad, nil},
+		{`{"redirect_uris":"https://client.example.com/back"}`, badRedirect, nil},
 		{`{"Redirect_URIs":["https://client.example.com/back"]}`, badRedirect, nil}, // names are compared exactly
 		{redirect("https://client.example.com/back#frag"), badRedirect, nil},        // redirect-uri-regfrag
 		{redirect("http://client.example.com/back"), badRedirect, nil}, {redirect("https://*.example.com/back"), badRedirect, nil},
