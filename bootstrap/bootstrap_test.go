@@ -28,13 +28,13 @@ func (plain) Hash(_ context.Context, password string) (string, error) {
 	return "plain:" + password, nil
 }
 
-// world is a directory on a store.
-type world struct {
+// fixture is a directory on a store.
+type fixture struct {
 	*directory.Directory
 	store *store.Store
 }
 
-func open(t *testing.T, driver, dsn string) *world {
+func open(t *testing.T, driver, dsn string) *fixture {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Config{Driver: driver, DSN: dsn})
 	if err != nil {
@@ -42,7 +42,7 @@ func open(t *testing.T, driver, dsn string) *world {
 	}
 	t.Cleanup(func() { s.Close() })
 	kinds := nodes.Kinds(nodes.Deps{})
-	return &world{store: s, Directory: directory.New(directory.Options{
+	return &fixture{store: s, Directory: directory.New(directory.Options{
 		Store: s, Hasher: plain{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"),
 		CheckFlow: func(text []byte, yaml bool, subflows schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
 			flow, _, problems := engine.CheckUsing(text, yaml, kinds, subflows)
@@ -52,12 +52,12 @@ func open(t *testing.T, driver, dsn string) *world {
 }
 
 // eachStore runs a test on every database.
-func eachStore(t *testing.T, test func(t *testing.T, w *world)) {
+func eachStore(t *testing.T, test func(t *testing.T, w *fixture)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, open(t, "sqlite", filepath.Join(t.TempDir(), "postern.db"))) })
 	t.Run("postgres", func(t *testing.T) { test(t, open(t, "postgres", storetest.Postgres(t))) })
 }
 
-func (w *world) seed(t *testing.T, admin bootstrap.Admin) *bootstrap.Admin {
+func (w *fixture) seed(t *testing.T, admin bootstrap.Admin) *bootstrap.Admin {
 	t.Helper()
 	made, err := bootstrap.Seed(t.Context(), w.Directory, baseURL, admin)
 	if err != nil {
@@ -66,7 +66,7 @@ func (w *world) seed(t *testing.T, admin bootstrap.Admin) *bootstrap.Admin {
 	return made
 }
 
-func (w *world) user(t *testing.T, name string) *schemas.User {
+func (w *fixture) user(t *testing.T, name string) *schemas.User {
 	t.Helper()
 	u, err := w.store.UserByAttribute(t.Context(), "", "username", name)
 	if err != nil {
@@ -76,7 +76,7 @@ func (w *world) user(t *testing.T, name string) *schemas.User {
 }
 
 func TestSeed(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *fixture) {
 		ctx := t.Context()
 		admin := w.seed(t, bootstrap.Admin{Username: "root", Password: "quiet harbour lantern"})
 		if admin == nil || admin.Username != "root" || admin.Password != "" {
@@ -107,7 +107,7 @@ func TestSeed(t *testing.T) {
 }
 
 // checkConsole checks that the console is an OAuth client whose flows run.
-func (w *world) checkConsole(t *testing.T) {
+func (w *fixture) checkConsole(t *testing.T) {
 	t.Helper()
 	item, err := w.Applications.Get(t.Context(), directory.SystemCall(), bootstrap.ConsoleID)
 	if err != nil {
@@ -158,7 +158,7 @@ func TestSeedHasFixedIDs(t *testing.T) {
 	}
 }
 
-func TestSeedMakesUpAPassword(t *testing.T) {
+func TestSeedGeneratesAPassword(t *testing.T) {
 	w := open(t, "sqlite", ":memory:")
 	if admin := w.seed(t, bootstrap.Admin{}); admin.Username != "admin" || len(admin.Password) < 20 {
 		t.Fatalf("%+v", admin)
@@ -168,7 +168,7 @@ func TestSeedMakesUpAPassword(t *testing.T) {
 // Of several instances that start at once on an empty store, one reports a password, and it
 // works.
 func TestSeedOnce(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *fixture) {
 		var mu sync.Mutex
 		var reported []string
 		var wg sync.WaitGroup
@@ -196,7 +196,7 @@ func TestSeedOnce(t *testing.T) {
 
 // A failed seeding leaves nothing, so that the next one starts from scratch.
 func TestSeedAllOrNothing(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *fixture) {
 		for _, admin := range []bootstrap.Admin{{Username: " "}, {Password: "short"}} {
 			if _, err := bootstrap.Seed(t.Context(), w.Directory, baseURL, admin); err == nil {
 				t.Errorf("%+v was made administrator", admin)
@@ -214,7 +214,7 @@ func TestSeedAllOrNothing(t *testing.T) {
 
 // firstVersion returns a store of the first schema version with a user of the given name
 // and a console that is no OAuth client, and with more.
-func firstVersion(t *testing.T, userID, username, more string) *world {
+func firstVersion(t *testing.T, userID, username, more string) *fixture {
 	file := filepath.Join(t.TempDir(), "postern.db")
 	storetest.FirstVersion(t, store.Config{Driver: "sqlite", DSN: file}, `
 		INSERT INTO users VALUES ('`+userID+`', 'Person', '`+bootstrap.DefaultUnitID+`', '{"username":"`+username+`"}', 1, 1);
@@ -240,7 +240,7 @@ func TestSeedOfTheFirstVersion(t *testing.T) {
 }
 
 // A user who already has the administrator's name does not become administrator.
-func TestSeedPromotesNobody(t *testing.T) {
+func TestSeedKeepsExistingPermissions(t *testing.T) {
 	id := schemas.NewID()
 	w := firstVersion(t, id, "Admin", "")
 	_, err := bootstrap.Seed(t.Context(), w.Directory, baseURL, bootstrap.Admin{})

@@ -16,7 +16,7 @@ import (
 // The API's own resource server gets the missing permissions once, and keeps what roles
 // grant.
 func TestRefreshPermissions(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *fixture) {
 		if err := bootstrap.Refresh(t.Context(), w.Directory); err != nil {
 			t.Fatalf("an empty store: %v", err)
 		}
@@ -62,7 +62,7 @@ func TestRefreshPermissions(t *testing.T) {
 
 // Flows of an earlier release are updated once; edited flows stay.
 func TestRefresh(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *fixture) {
 		w.seed(t, bootstrap.Admin{})
 		put := func(id string, f *schemas.Flow) {
 			t.Helper()

@@ -82,9 +82,9 @@ func (rp *relyingParty) request(more ...string) string {
 	return rp.p.base + "/oauth2/authorize?" + q.Encode()
 }
 
-// awaits returns the response that the client received, once the tab shows its page: a tab
+// waitForCode returns the response that the client received, once the tab shows its page: a tab
 // that still loads cannot be navigated.
-func (rp *relyingParty) awaits(in *tab) url.Values {
+func (rp *relyingParty) waitForCode(in *tab) url.Values {
 	rp.t.Helper()
 	select {
 	case q := <-rp.arrived:
@@ -184,7 +184,7 @@ func TestAuthorizationCodeFlow(t *testing.T) {
 	g.open(rp.request())
 	g.signUpInstead("ada")
 
-	code := rp.awaits(g.tab).Get("code")
+	code := rp.waitForCode(g.tab).Get("code")
 	got := rp.redeem(code)
 	claims := rp.verify(got.ID, got.Access)
 	if claims["nonce"] != "nonce" || claims["preferred_username"] != "ada" || claims["auth_time"] == nil {
@@ -209,19 +209,19 @@ func TestAuthorizationCodeFlow(t *testing.T) {
 	// The passkey alone.
 	g.open(rp.request("prompt", "login"))
 	g.until(`document.getElementById("action-passkey") === null || (document.getElementById("action-passkey").click(), true)`)
-	if got := rp.redeem(rp.awaits(g.tab).Get("code")); rp.verify(got.ID, got.Access)["sub"] != claims["sub"] {
+	if got := rp.redeem(rp.waitForCode(g.tab).Get("code")); rp.verify(got.ID, got.Access)["sub"] != claims["sub"] {
 		t.Error("signed in as another user")
 	}
 
 	// The session serves another client.
 	g.open(other.request("prompt", "none", "response_mode", "form_post"))
-	if got := other.redeem(other.awaits(g.tab).Get("code")); other.verify(got.ID, got.Access)["sub"] != claims["sub"] {
+	if got := other.redeem(other.waitForCode(g.tab).Get("code")); other.verify(got.ID, got.Access)["sub"] != claims["sub"] {
 		t.Error("the session is another user's")
 	}
 }
 
 // An attacker who leads a user to the attacker's sign-in does not get the user's.
-func TestAuthorizationStaysInItsBrowser(t *testing.T) {
+func TestAuthorizationIsBoundToItsBrowser(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	rp := newRelyingParty(t, p, "Shop")

@@ -67,16 +67,16 @@ func (r *receiver) waitForToken() string {
 	}
 }
 
-// listening is a client with a back-channel logout endpoint that signs users in without a
+// listeningClient is a client with a back-channel logout endpoint that signs users in without a
 // browser.
-type listening struct {
+type listeningClient struct {
 	*relyingParty
 	browser *http.Client
 }
 
-func newListening(t *testing.T, p *postern, name, uri string) *listening {
+func newListeningClient(t *testing.T, p *postern, name, uri string) *listeningClient {
 	t.Helper()
-	l := &listening{relyingParty: newRelyingParty(t, p, name)}
+	l := &listeningClient{relyingParty: newRelyingParty(t, p, name)}
 	l.newBrowser()
 	token := adminToken(t, p)
 	var app map[string]any
@@ -89,7 +89,7 @@ func newListening(t *testing.T, p *postern, name, uri string) *listening {
 	return l
 }
 
-func (l *listening) newBrowser() {
+func (l *listeningClient) newBrowser() {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		l.t.Fatal(err)
@@ -119,7 +119,7 @@ func send(t *testing.T, p *postern, method, path, token string, body any) int {
 }
 
 // follow requests an address in the browser and returns where it leads.
-func (l *listening) follow(to string) *url.URL {
+func (l *listeningClient) follow(to string) *url.URL {
 	l.t.Helper()
 	w, err := l.browser.Get(to)
 	if err != nil {
@@ -133,7 +133,7 @@ func (l *listening) follow(to string) *url.URL {
 	return at
 }
 
-func (l *listening) step(body object) (s schemas.Step) {
+func (l *listeningClient) step(body object) (s schemas.Step) {
 	l.t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -151,7 +151,7 @@ func (l *listening) step(body object) (s schemas.Step) {
 }
 
 // signIn signs a user in with a password, or by the session of the browser.
-func (l *listening) signIn(username, password string) tokens {
+func (l *listeningClient) signIn(username, password string) tokens {
 	l.t.Helper()
 	back := l.follow(l.request())
 	if run := back.Query().Get("executionId"); run != "" {
@@ -171,7 +171,7 @@ func (l *listening) signIn(username, password string) tokens {
 
 // checkLogout validates a logout token as a client that knows only the issuer (Back-Channel
 // Logout §2.6), and returns its jti. The session must be that of an ID token.
-func (l *listening) checkLogout(raw string, of tokens) string {
+func (l *listeningClient) checkLogout(raw string, of tokens) string {
 	l.t.Helper()
 	ctx := oidc.ClientContext(l.t.Context(), l.p.client)
 	provider, err := oidc.NewProvider(ctx, l.p.base)
@@ -208,10 +208,10 @@ func TestBackchannelLogout(t *testing.T) {
 	p := serve(t, "POSTERN_OUTBOUND_ALLOW=127.0.0.1", "POSTERN_THROTTLE_ENABLED=false")
 	r, slow := newReceiver(t), newReceiver(t)
 	slow.hangs = true
-	l, late := newListening(t, p, "Shop", r.site.URL), newListening(t, p, "Slow", slow.site.URL)
+	l, late := newListeningClient(t, p, "Shop", r.site.URL), newListeningClient(t, p, "Slow", slow.site.URL)
 	admin := adminToken(t, p)
-	for i, end := range []func(l *listening, u user, got tokens) (status, want int){
-		(*listening).logOut, (*listening).endOwn, (*listening).endOne, (*listening).endAll, (*listening).resetPassword, (*listening).deleteUser,
+	for i, end := range []func(l *listeningClient, u user, got tokens) (status, want int){
+		(*listeningClient).logOut, (*listeningClient).endOwn, (*listeningClient).endOne, (*listeningClient).endAll, (*listeningClient).resetPassword, (*listeningClient).deleteUser,
 	} {
 		l.newBrowser()
 		late.browser = l.browser
@@ -248,7 +248,7 @@ func newPasswordUser(t *testing.T, p *postern, admin, name string) user {
 
 // The ways a session ends.
 
-func (l *listening) logOut(_ user, got tokens) (status, want int) {
+func (l *listeningClient) logOut(_ user, got tokens) (status, want int) {
 	w, err := l.browser.Get(l.p.base + "/oauth2/logout?id_token_hint=" + got.ID)
 	if err != nil {
 		l.t.Fatal(err)
@@ -258,7 +258,7 @@ func (l *listening) logOut(_ user, got tokens) (status, want int) {
 }
 
 // endOwn ends all sessions of the user but the one that is used for that.
-func (l *listening) endOwn(u user, _ tokens) (status, want int) {
+func (l *listeningClient) endOwn(u user, _ tokens) (status, want int) {
 	l.newBrowser()
 	run := l.step(object{"applicationId": l.id, "flowType": "AUTHENTICATION"})
 	l.step(object{"executionId": run.ExecutionID, "action": "password"})
@@ -266,21 +266,21 @@ func (l *listening) endOwn(u user, _ tokens) (status, want int) {
 	return send(l.t, l.p, "DELETE", "/users/me/sessions", s.Assertion, nil), http.StatusOK
 }
 
-func (l *listening) endOne(u user, got tokens) (status, want int) {
+func (l *listeningClient) endOne(u user, got tokens) (status, want int) {
 	path := fmt.Sprintf("/users/%s/sessions/%s", u.ID, l.verify(got.ID, got.Access)["sid"])
 	return send(l.t, l.p, "DELETE", path, adminToken(l.t, l.p), nil), http.StatusNoContent
 }
 
-func (l *listening) endAll(u user, _ tokens) (status, want int) {
+func (l *listeningClient) endAll(u user, _ tokens) (status, want int) {
 	return send(l.t, l.p, "DELETE", "/users/"+u.ID+"/sessions", adminToken(l.t, l.p), nil), http.StatusOK
 }
 
-func (l *listening) resetPassword(u user, _ tokens) (status, want int) {
+func (l *listeningClient) resetPassword(u user, _ tokens) (status, want int) {
 	return send(l.t, l.p, "PUT", "/users/"+u.ID, adminToken(l.t, l.p), object{"type": "Person",
 		"attributes": object{"username": u.name, "password": userPassword + "!"}}), http.StatusOK
 }
 
-func (l *listening) deleteUser(u user, _ tokens) (status, want int) {
+func (l *listeningClient) deleteUser(u user, _ tokens) (status, want int) {
 	return send(l.t, l.p, "DELETE", "/users/"+u.ID, adminToken(l.t, l.p), nil), http.StatusNoContent
 }
 
@@ -291,8 +291,8 @@ func TestBackchannelFailures(t *testing.T) {
 	p := serve(t, "POSTERN_OUTBOUND_ALLOW=127.0.0.1", "POSTERN_THROTTLE_ENABLED=false")
 	failing, refusing := newReceiver(t), newReceiver(t)
 	failing.answers, refusing.answers = []int{503}, []int{400}
-	l := newListening(t, p, "Failing", failing.site.URL)
-	others := []*listening{newListening(t, p, "Refusing", refusing.site.URL), newListening(t, p, "Private", "https://10.255.255.1/out")}
+	l := newListeningClient(t, p, "Failing", failing.site.URL)
+	others := []*listeningClient{newListeningClient(t, p, "Refusing", refusing.site.URL), newListeningClient(t, p, "Private", "https://10.255.255.1/out")}
 	got := l.signIn("admin", adminPassword)
 	for _, other := range others {
 		other.browser = l.browser

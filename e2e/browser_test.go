@@ -19,8 +19,8 @@ import (
 	"github.com/postern-id/postern/internal/logtest"
 )
 
-// patience is the time limit of a step in the browser, to end a test that hangs.
-const patience = time.Minute
+// timeout is the time limit of a step in the browser, to end a test that hangs.
+const timeout = time.Minute
 
 // chromium is the shared browser.
 type chromium struct {
@@ -77,7 +77,7 @@ func openBareTab(t *testing.T) *tab {
 	t.Helper()
 	b := browser()
 	if b.err != nil {
-		lacking(t, "no Chromium to drive: %v", b.err)
+		missingFrom(t, "no Chromium to drive: %v", b.err)
 	}
 	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
@@ -147,7 +147,7 @@ func call[P, R any](p *tab, command cdp.Command[P, R], params P) {
 // do runs steps in the tab. On a failure it reports the content of the page.
 func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, timeout)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		p.t.Fatalf("in the browser: %v\n%s", err, p.describe())
@@ -156,7 +156,7 @@ func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 
 // describe returns the content of the page and of its console.
 func (p *tab) describe() string {
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, timeout)
 	defer cancel()
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
 	if err != nil {
@@ -168,7 +168,7 @@ func (p *tab) describe() string {
 // eval evaluates an expression in the page.
 func eval[T any](p *tab, expression string) T {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, timeout)
 	defer cancel()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -177,10 +177,10 @@ func eval[T any](p *tab, expression string) T {
 	return v
 }
 
-// holds reports whether an expression is true in the page. It is false in a page that is
+// evalBool reports whether an expression is true in the page. It is false in a page that is
 // loading or being left.
-func (p *tab) holds(expression string) bool {
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+func (p *tab) evalBool(expression string) bool {
+	ctx, cancel := context.WithTimeout(p.ctx, timeout)
 	defer cancel()
 	yes, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
 	return err == nil && yes
@@ -189,8 +189,8 @@ func (p *tab) holds(expression string) bool {
 // until waits for an expression to be true in the page.
 func (p *tab) until(expression string) {
 	p.t.Helper()
-	deadline := time.Now().Add(patience)
-	for !p.holds(expression) {
+	deadline := time.Now().Add(timeout)
+	for !p.evalBool(expression) {
 		if time.Now().After(deadline) {
 			p.t.Fatalf("waited a minute in vain for %s\n%s", expression, p.describe())
 		}
@@ -243,8 +243,8 @@ func (p *tab) sees(view string) {
 	p.until(fmt.Sprintf(`(({view, step}) => view === %q && step === %q && !document.querySelector("[aria-busy]"))(document.getElementById("view").dataset)`, name, step))
 }
 
-// complains waits for an error to be shown, and returns it.
-func (p *tab) complains() string {
+// expectMessage waits for an error to be shown, and returns it.
+func (p *tab) expectMessage() string {
 	p.t.Helper()
 	p.until(`document.getElementById("alert").textContent !== "" && !document.querySelector("[aria-busy]")`)
 	return p.text("alert")

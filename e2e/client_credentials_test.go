@@ -34,7 +34,7 @@ curl -sk -w '\nwrong %{http_code}\n' "$BASE_URL/oauth2/token" -u "$CLIENT_ID:x" 
 func TestSpecifiedClientCredentials(t *testing.T) {
 	for _, tool := range []string{"bash", "curl", "sed"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			lacking(t, "%s is not installed", tool)
+			missingFrom(t, "%s is not installed", tool)
 		}
 	}
 	path, err := binary()

@@ -80,7 +80,7 @@ func (g *gateTab) setUpApp() {
 
 // A user sets up an authenticator app with the page and is asked for a code at the next
 // sign-in; a recovery code replaces it.
-func TestGateTakesCodes(t *testing.T) {
+func TestGateAcceptsCodes(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	app := p.storeFlow(t, "code_as_second_factor.yaml")
@@ -91,7 +91,7 @@ func TestGateTakesCodes(t *testing.T) {
 	g.until(`document.querySelector("img.picture").naturalWidth > 200`)
 	for _, width := range []int64{390, 1280} {
 		call(g.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 800, DeviceScaleFactor: 1})
-		g.faultless(fmt.Sprintf("setting up an app, %d wide", width))
+		g.checkAccessibility(fmt.Sprintf("setting up an app, %d wide", width))
 	}
 	secret := strings.ReplaceAll(eval[string](g.tab, `document.querySelector("p.code").textContent`), " ", "")
 	key := totp.Key{Secret: secret, Algorithm: totp.SHA1, Digits: 6}
@@ -104,7 +104,7 @@ func TestGateTakesCodes(t *testing.T) {
 	g.enter("otp", code(t, key, 0))
 	g.click("action-submit")
 	g.shows("step/codes")
-	g.faultless("recovery codes")
+	g.checkAccessibility("recovery codes")
 	recovery := eval[[]string](g.tab, `[...document.querySelectorAll("p.code")].map((p) => p.textContent)`)
 	if len(recovery) != 10 {
 		t.Fatalf("the page shows %d codes", len(recovery))
@@ -124,7 +124,7 @@ func TestGateTakesCodes(t *testing.T) {
 	g.shows("step/rescue")
 	g.enter("recoveryCode", "wrong")
 	g.click("action-submit")
-	g.alerted("not right")
+	g.alerted("Incorrect")
 	g.enter("recoveryCode", strings.ToLower(recovery[3]))
 	g.click("action-submit")
 	g.shows("step/app")

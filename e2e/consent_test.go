@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// newStranger creates a client that registers itself.
-func newStranger(t *testing.T, p *postern, name string) *relyingParty {
+// newUntrustedClient creates a client that registers itself.
+func newUntrustedClient(t *testing.T, p *postern, name string) *relyingParty {
 	t.Helper()
 	rp := newRelyingParty(t, p, name+" of ours") // provides its site
 	var made struct {
@@ -35,11 +35,11 @@ func newStranger(t *testing.T, p *postern, name string) *relyingParty {
 func TestConsentInTheBrowser(t *testing.T) {
 	t.Parallel()
 	p := serve(t, "POSTERN_OAUTH_DCR_INSECURE=true")
-	rp := newStranger(t, p, "Photo <b>Book</b>")
+	rp := newUntrustedClient(t, p, "Photo <b>Book</b>")
 	g := &gateTab{tab: openTab(t), base: p.base}
 	awaits := func() url.Values {
 		t.Helper()
-		return rp.awaits(g.tab)
+		return rp.waitForCode(g.tab)
 	}
 	g.signUp("ada")
 	g.open(rp.request()) // the passkey that waits for the autofill signs in
@@ -51,10 +51,10 @@ func TestConsentInTheBrowser(t *testing.T) {
 		}
 	}
 	for _, light := range []bool{true, false} {
-		g.light(light)
+		g.luminance(light)
 		for _, width := range []int64{390, 1280} {
 			call(g.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 800, DeviceScaleFactor: 1})
-			g.faultless(fmt.Sprintf("consent, %d wide, light %v", width, light))
+			g.checkAccessibility(fmt.Sprintf("consent, %d wide, light %v", width, light))
 		}
 	}
 	g.click("action-allow")

@@ -8,7 +8,7 @@ import (
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 )
 
-func TestRunOutlivesACrash(t *testing.T) {
+func TestRunSurvivesACrash(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	device := passkeytest.New()
@@ -38,7 +38,7 @@ func TestRunOutlivesACrash(t *testing.T) {
 }
 
 // Acknowledged changes survive a crash at any moment. Others may or may not.
-func TestAcknowledgedSignUpsOutliveCrashes(t *testing.T) {
+func TestAcknowledgedSignUpsSurviveCrashes(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	rounds := 6
@@ -93,9 +93,9 @@ func signUpUntil(p *postern, prefix string, enough int, end func()) []*passkeyte
 	return devices
 }
 
-// together posts a body to /flow/execute n times at once and counts the replies by status
+// runTogether posts a body to /flow/execute n times at once and counts the replies by status
 // and code.
-func (p *postern) together(n int, body object) map[string]int {
+func (p *postern) runTogether(n int, body object) map[string]int {
 	answers := make(chan string, n)
 	begin := make(chan struct{})
 	for range n {

@@ -23,7 +23,7 @@ type federated struct {
 func newFederated(t *testing.T) *federated {
 	t.Helper()
 	f := newServers(t)
-	f.meet(t, f.base+"/gate/callback")
+	f.linkIdentity(t, f.base+"/gate/callback")
 	f.managesAccounts(t, f.app)
 	return f
 }
@@ -34,17 +34,17 @@ func newServers(t *testing.T) *federated {
 	return &federated{provider: serve(t), postern: serve(t, "POSTERN_OUTBOUND_ALLOW=localhost")}
 }
 
-// meet registers each at the other, with a redirect URI, and stores the flow.
-func (f *federated) meet(t *testing.T, redirectURI string) {
+// linkIdentity registers each at the other, with a redirect URI, and stores the flow.
+func (f *federated) linkIdentity(t *testing.T, redirectURI string) {
 	t.Helper()
 	var client struct{ ClientID, ClientSecret string }
 	admin := adminToken(t, f.provider)
-	f.provider.makes(t, "/applications", admin, object{"name": "Shop", "inboundAuthConfig": []object{{"type": "oauth2", "config": object{
+	f.provider.create(t, "/applications", admin, object{"name": "Shop", "inboundAuthConfig": []object{{"type": "oauth2", "config": object{
 		"redirectUris": []string{redirectURI}, "tokenEndpointAuthMethod": "client_secret_basic", "scopes": []string{"openid", "profile", "email"},
 	}}}}, &client)
-	f.provider.makes(t, "/users", admin, object{"type": "Person", "attributes": object{
+	f.provider.create(t, "/users", admin, object{"type": "Person", "attributes": object{
 		"username": "ada", "email": "ada@example.org", "given_name": "Ada", "password": "a password of the provider"}}, nil)
-	f.makes(t, "/identity-providers", adminToken(t, f.postern), object{
+	f.create(t, "/identity-providers", adminToken(t, f.postern), object{
 		"handle": "corp", "name": "Example Corp", "issuer": f.provider.base, "clientId": client.ClientID, "clientSecret": client.ClientSecret,
 	}, nil)
 	f.app = f.storeFlow(t, "provider_sign_in_or_up.yaml")
@@ -64,8 +64,8 @@ func (f *federated) signInThere(g *gateTab) {
 	g.click("action-continue")
 }
 
-// makes is post that expects the status 201.
-func (p *postern) makes(t *testing.T, path, token string, body, out any) {
+// create is post that expects the status 201.
+func (p *postern) create(t *testing.T, path, token string, body, out any) {
 	t.Helper()
 	r, err := p.post(path, token, body)
 	if err != nil || r.status != http.StatusCreated || out != nil && json.Unmarshal(r.body, out) != nil {
@@ -86,7 +86,7 @@ func TestSignInWithAnotherProvider(t *testing.T) {
 	if text := f.log.String(); strings.Contains(text, "ada@") || strings.Contains(text, "eyJ") {
 		t.Errorf("the log contains personal data:\n%s", text)
 	}
-	if got := g.lead(); got != "ada@example.org" {
+	if got := g.goToGate(); got != "ada@example.org" {
 		t.Errorf("the account is that of %q", got)
 	}
 	f.hasIdentity(t, "ada@example.org")
@@ -97,7 +97,7 @@ func TestSignInWithAnotherProvider(t *testing.T) {
 	g.shows("step/who")
 	g.click("action-corp") // where the session still exists
 	g.until(`document.querySelector("#view[data-view=account]")`)
-	if got := g.lead(); got != "ada@example.org" {
+	if got := g.goToGate(); got != "ada@example.org" {
 		t.Errorf("the account is that of %q", got)
 	}
 	f.hasIdentity(t, "ada@example.org")
@@ -106,12 +106,12 @@ func TestSignInWithAnotherProvider(t *testing.T) {
 // A user whose external identity has the address of an existing account has to prove that
 // the account is theirs. An attacker cannot have another user who is led to the same run do
 // it.
-func TestHeldIdentityStaysInItsBrowser(t *testing.T) {
+func TestHeldIdentityIsBoundToItsBrowser(t *testing.T) {
 	t.Parallel()
 	f := newFederated(t)
-	f.makes(t, "/users", adminToken(t, f.postern), object{"type": "Person", "attributes": object{"username": "ada", "email": "ada@example.org", "email_verified": true}}, nil)
+	f.create(t, "/users", adminToken(t, f.postern), object{"type": "Person", "attributes": object{"username": "ada", "email": "ada@example.org", "email_verified": true}}, nil)
 	rp := newRelyingParty(t, f.postern, "News")
-	f.gives(t, rp.id)
+	f.setClaims(t, rp.id)
 	g := &gateTab{tab: openTab(t), base: f.base}
 	g.open(rp.request())
 	g.shows("step/who")
@@ -131,16 +131,16 @@ func TestHeldIdentityStaysInItsBrowser(t *testing.T) {
 
 // A client's request may lead directly to the provider, and its response directly to the
 // client, without a click except at the provider.
-func TestRequestGoesToAnotherProviderAtOnce(t *testing.T) {
+func TestRequestGoesDirectlyToAProvider(t *testing.T) {
 	t.Parallel()
 	f := newFederated(t)
 	f.app = f.storeFlow(t, "provider_alone.yaml")
 	rp := newRelyingParty(t, f.postern, "News")
-	f.gives(t, rp.id)
+	f.setClaims(t, rp.id)
 	g := &gateTab{tab: openTab(t), base: f.base}
 	g.open(rp.request())
 	f.signInThere(g)
-	got := rp.redeem(rp.awaits(g.tab).Get("code"))
+	got := rp.redeem(rp.waitForCode(g.tab).Get("code"))
 	claims := rp.verify(got.ID, got.Access)
 	if amr, _ := json.Marshal(claims["amr"]); string(amr) != `["fed"]` {
 		t.Errorf("the ID token has %v", claims)
@@ -148,18 +148,18 @@ func TestRequestGoesToAnotherProviderAtOnce(t *testing.T) {
 	f.hasIdentity(t, "ada@example.org")
 	g.open(rp.request("prompt", "login")) // the provider enforces it
 	f.signInThere(g)
-	if rp.awaits(g.tab).Get("code") == "" {
+	if rp.waitForCode(g.tab).Get("code") == "" {
 		t.Error("no code came of the second sign-in")
 	}
 }
 
-// gives sets the flow of an application.
-func (f *federated) gives(t *testing.T, applicationID string) {
+// setClaims sets the flow of an application.
+func (f *federated) setClaims(t *testing.T, applicationID string) {
 	t.Helper()
 	var flow struct{ AuthFlowID string }
-	f.reads(t, "/applications/"+f.app, &flow)
+	f.get(t, "/applications/"+f.app, &flow)
 	var app object
-	f.reads(t, "/applications/"+applicationID, &app)
+	f.get(t, "/applications/"+applicationID, &app)
 	app["authFlowId"] = flow.AuthFlowID
 	if status := send(t, f.postern, http.MethodPut, "/applications/"+applicationID, adminToken(t, f.postern), app); status != http.StatusOK {
 		t.Fatalf("changing the application: status %d", status)
@@ -171,7 +171,7 @@ func (f *federated) gives(t *testing.T, applicationID string) {
 func (f *federated) managesAccounts(t *testing.T, applicationID string) {
 	t.Helper()
 	var app object
-	f.reads(t, "/applications/"+applicationID, &app)
+	f.get(t, "/applications/"+applicationID, &app)
 	app["inboundAuthConfig"] = []object{{"type": "oauth2", "config": object{
 		"redirectUris": []string{f.base + "/gate/account"}, "scopes": []string{"openid", "account"}}}}
 	if status := send(t, f.postern, http.MethodPut, "/applications/"+applicationID, adminToken(t, f.postern), app); status != http.StatusOK {
@@ -201,8 +201,8 @@ func TestReactSignsInWithAnotherProvider(t *testing.T) {
 		uris := config["redirectUris"].([]any)
 		config["redirectUris"] = append([]any{uris[0].(string) + "/signin"}, uris...)
 	})
-	f.meet(t, a.origin+"/signin")
-	f.gives(t, a.applicationID)
+	f.linkIdentity(t, a.origin+"/signin")
+	f.setClaims(t, a.applicationID)
 	b := openTab(t)
 	g := &gateTab{tab: b, base: f.base}
 	b.open(a.origin + "/signin")
@@ -213,8 +213,8 @@ func TestReactSignsInWithAnotherProvider(t *testing.T) {
 	f.hasIdentity(t, "ada@example.org")
 }
 
-// lead is the name of the account that the page shows.
-func (g *gateTab) lead() string {
+// goToGate is the name of the account that the page shows.
+func (g *gateTab) goToGate() string {
 	g.t.Helper()
 	g.until(`document.querySelector(".lead")`)
 	return eval[string](g.tab, `document.querySelector(".lead").textContent`)
@@ -233,21 +233,21 @@ func (f *federated) hasIdentity(t *testing.T, email string) {
 			Name     string
 		}
 	}
-	f.reads(t, "/users", &list)
+	f.get(t, "/users", &list)
 	id, n := "", 0
 	for _, u := range list.Users {
 		if u.Attributes.Email == email {
 			id, n = u.ID, n+1
 		}
 	}
-	f.reads(t, "/users/"+id+"/identities", &list)
+	f.get(t, "/users/"+id+"/identities", &list)
 	if n != 1 || len(list.Identities) != 1 || list.Identities[0].Provider.Handle != "corp" || list.Identities[0].Name != email {
 		t.Errorf("%d users of the address; identities %+v", n, list.Identities)
 	}
 }
 
-// reads gets a resource as an administrator.
-func (p *postern) reads(t *testing.T, path string, out any) {
+// get gets a resource as an administrator.
+func (p *postern) get(t *testing.T, path string, out any) {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodGet, p.base+path, nil)
 	if err != nil {

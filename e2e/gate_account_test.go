@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// ways are the account page's names of the sign-in methods, in its order.
-func (g *gateTab) ways() []string {
+// signInMethods are the account page's names of the sign-in methods, in its order.
+func (g *gateTab) signInMethods() []string {
 	g.t.Helper()
 	return eval[[]string](g.tab, `[...document.querySelectorAll("[aria-labelledby=ways] strong")].map((n) => n.textContent)`)
 }
@@ -39,7 +39,7 @@ func TestGateRemovesSecondFactors(t *testing.T) {
 	g.enterPassword(app)
 	g.setUpApp()
 	// Another application's assertion only shows who signed in.
-	if got := g.ways(); len(got) != 0 || !strings.Contains(g.text("view"), "admin") {
+	if got := g.signInMethods(); len(got) != 0 || !strings.Contains(g.text("view"), "admin") {
 		t.Errorf("with another application's assertion the page shows %q: %q", got, g.text("view"))
 	}
 	g.click("sign-out")
@@ -49,14 +49,14 @@ func TestGateRemovesSecondFactors(t *testing.T) {
 
 	g.signInAsAdmin(p.base + "/gate/signin")
 	g.shows("account")
-	if got := g.ways(); len(got) != 3 || !slices.Contains(got, "Authenticator app") || !slices.Contains(got, "Recovery codes") {
+	if got := g.signInMethods(); len(got) != 3 || !slices.Contains(got, "Authenticator app") || !slices.Contains(got, "Recovery codes") {
 		t.Errorf("the ways to sign in are %q", got)
 	}
 	if text := g.text("view"); !strings.Contains(text, "10 of 10 left") {
 		t.Errorf("the page says %q", text)
 	}
 	g.click("add")
-	g.alerted("To change this, sign in with a passkey or a second factor first")
+	g.alerted("Sign in with a passkey or a second factor to change this")
 	g.click("sign-out")
 	g.shows("signedout")
 
@@ -65,7 +65,7 @@ func TestGateRemovesSecondFactors(t *testing.T) {
 	g.click("Delete-totp")
 	g.agree()
 	g.alerted("erst mit einem Passkey oder einem zweiten Faktor")
-	if got := g.ways(); len(got) != 3 || !slices.Contains(got, "Authenticator-App") || !slices.Contains(got, "Wiederherstellungscodes") {
+	if got := g.signInMethods(); len(got) != 3 || !slices.Contains(got, "Authenticator-App") || !slices.Contains(got, "Wiederherstellungscodes") {
 		t.Errorf("in German the ways to sign in are %q", got)
 	}
 	g.click("sign-out")
@@ -81,7 +81,7 @@ func TestGateRemovesSecondFactors(t *testing.T) {
 		g.alerted("Deleted")
 		g.until(fmt.Sprintf(`!document.getElementById("Delete-%s")`, factor))
 	}
-	if got := g.ways(); len(got) != 1 {
+	if got := g.signInMethods(); len(got) != 1 {
 		t.Errorf("after all others are deleted the ways to sign in are %q, want the passkey", got)
 	}
 }
@@ -111,24 +111,24 @@ func TestGateAccountWithEverything(t *testing.T) {
 		"/users/me/sessions": object{"sessions": sessions},
 	})
 	for _, light := range []bool{true, false} {
-		g.light(light)
+		g.luminance(light)
 		g.do(chromedp.Reload())
 		g.shows("account")
 		for _, width := range []int64{phone, 1280} {
-			g.wide(width)
-			g.faultless(fmt.Sprintf("an account with everything, %d wide, light %v", width, light))
+			g.setWidth(width)
+			g.checkAccessibility(fmt.Sprintf("an account with everything, %d wide, light %v", width, light))
 			g.picture("account-ways", light, width)
 		}
 	}
-	g.light(true)
-	g.wide(phone)
+	g.luminance(true)
+	g.setWidth(phone)
 	g.open(p.base + "/gate/account?lang=de")
 	g.shows("account")
-	g.faultless("an account in German on a phone")
+	g.checkAccessibility("an account in German on a phone")
 	g.picture("account-de", true, phone)
 	g.open(p.base + "/gate/account")
 	g.shows("account")
-	if got := g.ways(); !slices.Equal(got, []string{"Passkey", hostileName, "Example Mail", "Authenticator app", "Recovery codes"}) {
+	if got := g.signInMethods(); !slices.Equal(got, []string{"Passkey", hostileName, "Example Mail", "Authenticator app", "Recovery codes"}) {
 		t.Errorf("the ways to sign in are %q", got)
 	}
 	if text := g.text("view"); !strings.Contains(text, "ida@corp.example · Since Mar 1, 2026 · Last used Nov 2, 2026") || !strings.Contains(text, "0 of 10 left") {
@@ -146,7 +146,7 @@ func TestGateAccountWithEverything(t *testing.T) {
 		t.Errorf("%d of 8 sessions are shown when all are asked for", n)
 	}
 	for _, width := range []int64{phone, 1280} {
-		g.wide(width)
+		g.setWidth(width)
 		if apart := eval[bool](g.tab, `["Rename", "Delete"].map((id) => document.querySelector(`+"`[id^=${id}-]`"+`).getBoundingClientRect().top).reduce((a, b) => a !== b)`); apart {
 			t.Errorf("%d wide, the buttons of a passkey are torn apart", width)
 		}
@@ -156,7 +156,7 @@ func TestGateAccountWithEverything(t *testing.T) {
 	if text := g.text("asked"); text != "Unlink "+hostileName+"?" {
 		t.Errorf("the dialog asks %q", text)
 	}
-	g.faultless("the dialog that asks before unlinking")
+	g.checkAccessibility("the dialog that asks before unlinking")
 	g.picture("account-unlink", false, 1280)
 	g.agree()
 	g.alerted("Unlinked: " + hostileName)
@@ -167,12 +167,12 @@ func TestGateAccountWithEverything(t *testing.T) {
 
 // A user who signed up with another provider sees it among the sign-in methods. It cannot
 // be removed while it is the only one.
-func TestGateUnlinksAnotherProvider(t *testing.T) {
+func TestGateUnlinksAProvider(t *testing.T) {
 	t.Parallel()
 	f := newFederated(t)
 	g := &gateTab{tab: openTab(t), base: f.base}
 	f.signsIn(g)
-	if text := g.text("view"); !slices.Equal(g.ways(), []string{"Example Corp"}) || !strings.Contains(text, "ada@example.org · Since ") {
+	if text := g.text("view"); !slices.Equal(g.signInMethods(), []string{"Example Corp"}) || !strings.Contains(text, "ada@example.org · Since ") {
 		t.Errorf("the page says %q", text)
 	}
 	unlink := func() {
@@ -186,7 +186,7 @@ func TestGateUnlinksAnotherProvider(t *testing.T) {
 	g.alerted("Added")
 	unlink()
 	g.alerted("Unlinked: Example Corp.")
-	if got := g.ways(); len(got) != 1 || got[0] == "Example Corp" {
+	if got := g.signInMethods(); len(got) != 1 || got[0] == "Example Corp" {
 		t.Errorf("then the ways to sign in are %q", got)
 	}
 }
@@ -204,14 +204,14 @@ func TestAudit07TheAccountPageAsksForARecentSignIn(t *testing.T) {
 		window.fetch = (url, init) => init?.method !== "POST" || !String(url).endsWith("register/passkey/start") || !sessionStorage.getItem("old")
 			? real(url, init)
 			: Promise.resolve(new Response(JSON.stringify({ code: "insufficient_user_authentication",
-				message: { key: "error.insufficient_user_authentication", defaultValue: "To change this, sign in again first." } }), { status: 401 }));
+				message: { key: "error.insufficient_user_authentication", defaultValue: "Sign in again to change this." } }), { status: 401 }));
 	}`)
 	g.signInAsAdmin(p.base + "/gate/signin")
 	g.shows("account")
 	eval[any](g.tab, `sessionStorage.setItem("old", "1")`)
 	g.click("add")
-	g.alerted("sign in again")
-	g.faultless("the account page that asks for a sign-in")
+	g.alerted("Sign in again")
+	g.checkAccessibility("the account page that asks for a sign-in")
 	g.click("again")
 	g.shows("step/key")
 	g.click("action-password")
@@ -221,7 +221,7 @@ func TestAudit07TheAccountPageAsksForARecentSignIn(t *testing.T) {
 	g.click("action-continue")
 	g.shows("account")
 	g.alerted("Added")
-	if got := g.ways(); len(got) != 1 {
+	if got := g.signInMethods(); len(got) != 1 {
 		t.Errorf("after the sign-in the ways to sign in are %q, want the new passkey", got)
 	}
 }

@@ -33,7 +33,7 @@ type federatedPages struct {
 	sent     []map[string]any // the bodies of POST /flow/execute
 }
 
-func openAbroad(t *testing.T) *federatedPages {
+func openFederatedPages(t *testing.T) *federatedPages {
 	t.Helper()
 	p := serve(t)
 	e := &federatedPages{}
@@ -136,21 +136,21 @@ func (e *federatedPages) set(change func()) {
 	change()
 }
 
-// arrives waits until the tab shows the provider's page.
-func (e *federatedPages) arrives() {
+// expectArrival waits until the tab shows the provider's page.
+func (e *federatedPages) expectArrival() {
 	e.t.Helper()
 	e.until(`document.title === "Provider" && document.readyState === "complete"`)
 }
 
-// stays checks that the page shows its step with the button, and does not navigate: it has
+// expectStay checks that the page shows its step with the button, and does not navigate: it has
 // loaded, has nothing more to do, and has sent no further requests.
-func (e *federatedPages) stays() {
+func (e *federatedPages) expectStay() {
 	e.t.Helper()
 	e.shows("step/there")
 	e.until(`document.readyState === "complete" && document.getElementById("action-go")`)
 	before := len(e.bodies())
 	eval[any](e.tab, `new Promise((done) => requestAnimationFrame(() => setTimeout(done)))`)
-	if n := len(e.bodies()); n != before || !e.holds(`location.pathname.startsWith("/gate/")`) {
+	if n := len(e.bodies()); n != before || !e.evalBool(`location.pathname.startsWith("/gate/")`) {
 		e.t.Errorf("the page went on by itself: %s", e.describe())
 	}
 }
@@ -161,12 +161,12 @@ func (e *federatedPages) choose() {
 	e.visit("signin", "lang=en")
 	e.shows("step/s")
 	e.click("action-other")
-	e.arrives()
+	e.expectArrival()
 }
 
 func TestGateGoesToAnotherProviderAndBack(t *testing.T) {
 	t.Parallel()
-	e := openAbroad(t)
+	e := openFederatedPages(t)
 	e.choose()
 	if got := eval[string](e.tab, `document.referrer`); got != "" {
 		t.Errorf("the provider learns where people come from: %q", got)
@@ -210,19 +210,19 @@ func (p *tab) history() (addresses []string) {
 }
 
 // If a flow begins with the provider, the user need not choose.
-func TestGateBeginsAtAnotherProvider(t *testing.T) {
+func TestGateStartsAtAProvider(t *testing.T) {
 	t.Parallel()
-	e := openAbroad(t)
+	e := openFederatedPages(t)
 	e.set(func() { e.first = true })
 	e.visit("signin")
-	e.arrives()
+	e.expectArrival()
 	e.click("agree")
 	e.shows("step/welcome")
 
 	// A user from an application has a started run; a second visit may be the return from
 	// the provider.
 	e.visit("signin", "executionId=run-1", "begun=1")
-	e.arrives()
+	e.expectArrival()
 	for _, address := range e.history() {
 		if strings.Contains(address, "begun") {
 			t.Errorf("in the history is %s", address)
@@ -231,53 +231,53 @@ func TestGateBeginsAtAnotherProvider(t *testing.T) {
 	eval[any](e.tab, `void history.back()`)
 	e.until(`document.title !== "Provider"`)
 	e.until(`document.readyState === "complete"`)
-	if !e.holds(`location.pathname === "/gate/signin"`) {
+	if !e.evalBool(`location.pathname === "/gate/signin"`) {
 		e.visit("signin", "executionId=run-1") // the page was left before it entered the history
 	}
-	e.stays()
+	e.expectStay()
 }
 
 // A user who returns without a response, or with a bad one, sees the step and decides.
-func TestGateCatchesNobodyInALoop(t *testing.T) {
+func TestGateDoesNotLoop(t *testing.T) {
 	t.Parallel()
-	e := openAbroad(t)
+	e := openFederatedPages(t)
 	e.choose()
 
 	eval[any](e.tab, `void history.back()`)
 	e.until(`location.pathname === "/gate/signin"`)
-	e.stays()
+	e.expectStay()
 	for _, width := range []int64{phone, 1280} {
-		e.wide(width)
-		e.faultless(fmt.Sprintf("the way to another provider, %d wide", width))
+		e.setWidth(width)
+		e.checkAccessibility(fmt.Sprintf("the way to another provider, %d wide", width))
 		e.picture("away", true, width)
 	}
 	e.do(chromedp.Reload())
-	e.stays()
+	e.expectStay()
 	e.click("action-go")
-	e.arrives()
+	e.expectArrival()
 
 	e.set(func() { e.declined = &object{} })
 	e.click("decline")
-	e.stays()
+	e.expectStay()
 	bodies := e.bodies()
 	if got := bodies[len(bodies)-1]["inputs"]; !reflect.DeepEqual(got, map[string]any{"error": "access_denied", "state": "state-4", "iss": e.provider.URL}) {
 		t.Errorf("a user who declines gets %v", got)
 	}
 	e.click("action-go")
-	e.arrives()
+	e.expectArrival()
 	e.set(func() {
 		e.declined = &object{"code": "declined", "message": object{"defaultValue": "You did not sign in there."}}
 	})
 	e.click("agree")
 	e.alerted("You did not sign in there.")
-	e.stays()
+	e.expectStay()
 }
 
 // The page does not send a response that this tab did not request, or has sent already: an
 // attacker's code would sign the user in as the attacker.
-func TestGateSendsNoForeignCode(t *testing.T) {
+func TestGateIgnoresForeignCodes(t *testing.T) {
 	t.Parallel()
-	e := openAbroad(t)
+	e := openFederatedPages(t)
 	e.choose()
 	e.click("agree")
 	e.shows("step/welcome")
@@ -294,7 +294,7 @@ func TestGateSendsNoForeignCode(t *testing.T) {
 		if brand := e.text("brand"); brand != "" {
 			t.Errorf("%s: the page says that it was %q that people signed in to", query, brand)
 		}
-		e.faultless("a foreign answer")
+		e.checkAccessibility("a foreign answer")
 	}
 	e.picture("callback", true, 1280)
 	if n := len(e.bodies()); n != used {
@@ -309,9 +309,9 @@ func TestGateSendsNoForeignCode(t *testing.T) {
 
 // The page does not navigate to an address that is not http or https, or has no state to
 // return with.
-func TestGateGoesNowhereUnsafe(t *testing.T) {
+func TestGateRejectsUnsafeAddresses(t *testing.T) {
 	t.Parallel()
-	e := openAbroad(t)
+	e := openFederatedPages(t)
 	for _, address := range []string{
 		"javascript:document.title='owned'//?state=%s", "data:text/html,owned?state=%s", "com.example.app:/callback?state=%s", "http://[", e.provider.URL + "/authorize", "/health/liveness",
 	} {
@@ -320,7 +320,7 @@ func TestGateGoesNowhereUnsafe(t *testing.T) {
 		e.shows("step/s")
 		e.click("action-other")
 		e.alerted("Something went wrong")
-		if title := eval[string](e.tab, `document.title`); title == "owned" || !e.holds(`sessionStorage.length === 0`) {
+		if title := eval[string](e.tab, `document.title`); title == "owned" || !e.evalBool(`sessionStorage.length === 0`) {
 			t.Errorf("%s: %s", address, e.describe())
 		}
 	}

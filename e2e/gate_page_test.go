@@ -93,7 +93,7 @@ func TestGateShowsAnyStep(t *testing.T) {
 	}
 }
 
-func TestGateLeavesForSafeAddressesOnly(t *testing.T) {
+func TestGateRedirectsToSafeAddressesOnly(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	done := func(url string) object {
@@ -145,19 +145,19 @@ func TestGateAnswersAnAuthorizationRequest(t *testing.T) {
 	g.console.Reset() // no program opens com.example.app here
 }
 
-func TestGateTellsPlainlyWhatFailed(t *testing.T) {
+func TestGateExplainsFailures(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	for _, test := range []struct{ page, script, words, details string }{
 		{"signin", `throw new DOMException("", "NotAllowedError")`, "No passkey was used", ""},
 		{"signin", `throw new DOMException("", "AbortError")`, "Canceled", ""},
 		{"signin", `throw new DOMException("", "SecurityError")`, "its passkeys belong to localhost", "passkey.relying_party_id"},
-		{"signin", `throw new DOMException("", "UnknownError")`, "did not answer", "UnknownError"},
+		{"signin", `throw new DOMException("", "UnknownError")`, "did not respond", "UnknownError"},
 		{"signin", `throw new DOMException("WebAuthn is not supported on sites with TLS certificate errors.", "NotAllowedError")`, "certificate", "NotAllowedError"},
-		{"signup", `throw new DOMException("", "NotAllowedError")`, "No passkey was made", ""},
+		{"signup", `throw new DOMException("", "NotAllowedError")`, "No passkey was created", ""},
 		{"signup", `throw new DOMException("", "InvalidStateError")`, "already has a passkey", ""},
 		{"signup", `throw new DOMException("", "ConstraintError")`, "Set up a screen lock", "ConstraintError"},
-		{"signup", `throw new DOMException("", "NotSupportedError")`, "cannot make such a passkey", "NotSupportedError"},
+		{"signup", `throw new DOMException("", "NotSupportedError")`, "cannot create this passkey", "NotSupportedError"},
 		{"signin&lang=de", `throw new DOMException("", "NotAllowedError")`, "kein Passkey verwendet", ""},
 	} {
 		g := openGate(t, p)
@@ -180,12 +180,12 @@ func TestGateTellsPlainlyWhatFailed(t *testing.T) {
 	}
 }
 
-func TestGateTellsWherePasskeysCannotBe(t *testing.T) {
+func TestGateExplainsMissingPasskeySupport(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	for script, words := range map[string]string{
 		`Object.defineProperty(window, "isSecureContext", { value: false })`:         "need a secure connection",
-		`Object.defineProperty(window, "PublicKeyCredential", { value: undefined })`: "has no passkeys",
+		`Object.defineProperty(window, "PublicKeyCredential", { value: undefined })`: "does not support passkeys",
 	} {
 		g := openGate(t, p)
 		g.beforeScripts(script)
@@ -197,7 +197,7 @@ func TestGateTellsWherePasskeysCannotBe(t *testing.T) {
 }
 
 // The browser no longer offers a passkey that the server has deleted.
-func TestGateDisownsUnknownPasskeys(t *testing.T) {
+func TestGateSignalsUnknownPasskeys(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	g := openGate(t, p)
@@ -241,7 +241,7 @@ func (p *postern) deleteUser(t *testing.T, id string) {
 	}
 }
 
-func TestGateSpeaks(t *testing.T) {
+func TestGateLanguages(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	g := openGate(t, p)
@@ -264,7 +264,7 @@ func TestGateSpeaks(t *testing.T) {
 	}
 	g.open(p.base + "/gate/signedout?lang=de&applicationId=01900000-0000-7000-8000-0000000000ff")
 	g.until(`document.getElementById("heading")?.textContent === "Sie sind abgemeldet"`)
-	g.answers(object{"/flow/execute": step(object{"id": "t", "type": "TEXT", "label": "This is not the code. You may try 4 more times."})})
+	g.answers(object{"/flow/execute": step(object{"id": "t", "type": "TEXT", "label": "Incorrect code. You have 4 attempts left."})})
 	g.visit("signin", "lang=de")
 	g.shows("step/s")
 	if text := g.text("view"); !strings.Contains(text, "Sie haben noch 4 Versuche.") {
@@ -275,14 +275,14 @@ func TestGateSpeaks(t *testing.T) {
 	g.shows("step/s")
 }
 
-// light selects the light or the dark color scheme.
-func (p *tab) light(yes bool) {
+// luminance selects the light or the dark color scheme.
+func (p *tab) luminance(yes bool) {
 	p.t.Helper()
 	value := map[bool]string{true: "light", false: "dark"}[yes]
 	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}}})
 }
 
-func TestGateWearsTheApplicationsColours(t *testing.T) {
+func TestGateUsesTheApplicationsColors(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	for _, primary := range []string{"#ffe600", "#111111", "white", "oklch(0.7 0.2 30)", "rgb(0 90 200)", "url(x)", "#12345678", "rebeccapurple; --x: y"} {
@@ -293,10 +293,10 @@ func TestGateWearsTheApplicationsColours(t *testing.T) {
 		}})
 		g.present(false)
 		for _, light := range []bool{true, false} {
-			g.light(light)
+			g.luminance(light)
 			g.visit("signin")
 			g.shows("step/autofill")
-			g.faultless(fmt.Sprintf("in %s, light %v", primary, light))
+			g.checkAccessibility(fmt.Sprintf("in %s, light %v", primary, light))
 		}
 		if got := eval[string](g.tab, `getComputedStyle(document.getElementById("action-passkey")).borderRadius`); got != "2px" {
 			t.Errorf("corners are %s, want those of the theme", got)
@@ -307,8 +307,8 @@ func TestGateWearsTheApplicationsColours(t *testing.T) {
 	}
 }
 
-// faultless finds accessibility faults.
-func (g *gateTab) faultless(where string) {
+// checkAccessibility finds accessibility faults.
+func (g *gateTab) checkAccessibility(where string) {
 	g.t.Helper()
 	g.until(`document.getAnimations().every((a) => a.playState === "finished")`)
 	faults := eval[[]string](g.tab, checkAccess)
@@ -357,33 +357,33 @@ const checkAccess = `(() => {
 	return faults;
 })()`
 
-func TestGateIsForEverybody(t *testing.T) {
+func TestGateIsAccessible(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	g := openGate(t, p)
 	g.signUp("ida")
 	for _, light := range []bool{true, false} {
-		g.light(light)
+		g.luminance(light)
 		g.present(true)
 		g.open(p.base + "/gate/account")
 		g.shows("account")
-		g.faultless("account")
+		g.checkAccessibility("account")
 		for _, width := range []int64{phone, 1280} {
-			g.wide(width)
+			g.setWidth(width)
 			g.picture("account", light, width)
 		}
 		eval[any](g.tab, `document.querySelector("[id^=Delete-]").click()`)
-		g.faultless("the dialog")
+		g.checkAccessibility("the dialog")
 		g.picture("account-delete", light, 1280)
 		g.present(false)
 		for _, page := range []struct{ path, view string }{
 			{"signin", "step/autofill"}, {"signup", "step/who"}, {"consent", "over"}, {"error", "over"}, {"signout", "signout"}, {"signedout", "signedout"}, {"nothing", "absent"}, {"nothing/at/all", "absent"},
 		} {
 			for _, width := range []int64{phone, 1280} {
-				g.wide(width)
+				g.setWidth(width)
 				g.visit(page.path)
 				g.shows(page.view)
-				g.faultless(fmt.Sprintf("%s, %d wide, light %v", page.path, width, light))
+				g.checkAccessibility(fmt.Sprintf("%s, %d wide, light %v", page.path, width, light))
 				g.picture(page.path, light, width)
 			}
 		}
@@ -391,14 +391,14 @@ func TestGateIsForEverybody(t *testing.T) {
 		g.shows("step/who")
 		g.click("action-continue")
 		g.until(`document.querySelector("[aria-invalid]")`)
-		g.faultless("a fault")
+		g.checkAccessibility("a fault")
 	}
 }
 
 // phone is the width of a phone in CSS pixels.
 const phone = 390
 
-func (g *gateTab) wide(pixels int64) {
+func (g *gateTab) setWidth(pixels int64) {
 	call(g.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: pixels, Height: 800, DeviceScaleFactor: 1})
 }
 

@@ -24,7 +24,7 @@ func TestGateAtItsOwnPort(t *testing.T) {
 		t.Errorf("people sign in at %s", at)
 	}
 	g.signUpInstead("ada")
-	got := rp.redeem(rp.awaits(g.tab).Get("code"))
+	got := rp.redeem(rp.waitForCode(g.tab).Get("code"))
 	if claims := rp.verify(got.ID, got.Access); claims["preferred_username"] != "ada" {
 		t.Errorf("the ID token says %v", claims)
 	}
@@ -36,7 +36,7 @@ func TestGateAtItsOwnPort(t *testing.T) {
 		t.Errorf("people are signed out at %s", at)
 	}
 	g.open(rp.request("prompt", "none"))
-	if q := rp.awaits(g.tab); q.Get("error") != "login_required" {
+	if q := rp.waitForCode(g.tab); q.Get("error") != "login_required" {
 		t.Errorf("then the client gets %v", q)
 	}
 	if code := p.terminate(); code != 0 || !strings.Contains(p.log.String(), "listening for the hosted pages") {

@@ -63,7 +63,7 @@ func TestGateSignsInByButton(t *testing.T) {
 }
 
 // A browser without parseRequestOptionsFromJSON and toJSON works too.
-func TestGateServesOlderBrowsers(t *testing.T) {
+func TestGateInOlderBrowsers(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	g := openGate(t, p)
@@ -99,7 +99,7 @@ func TestGateSignsInByPassword(t *testing.T) {
 	}
 	g.enter("password", "not this one")
 	g.click("action-continue")
-	g.alerted("not right")
+	g.alerted("Incorrect")
 	if got := g.focused(); got != "field-password" {
 		t.Errorf("after an error the focus is on %q, want the field to fill in", got)
 	}
@@ -117,7 +117,7 @@ func TestGateSignsInByPassword(t *testing.T) {
 	}
 }
 
-func TestGateFaultsAtTheFields(t *testing.T) {
+func TestGateShowsErrorsAtTheFields(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	g := openGate(t, p)
@@ -140,7 +140,7 @@ func TestGateFaultsAtTheFields(t *testing.T) {
 	}
 }
 
-func TestGateFindsItsRunAgain(t *testing.T) {
+func TestGateResumesItsRun(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	g := openGate(t, p)
@@ -169,18 +169,18 @@ func TestGateFindsItsRunAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	eval[any](g.tab, `document.getElementById("field-username").value = "ada"; document.getElementById("action-continue").click()`)
-	g.alerted("went on elsewhere")
+	g.alerted("continued elsewhere")
 	g.shows("step/autofill")
 
 	// A run that no longer exists is started again.
 	g.visit("signin", "executionId=01900000-0000-7000-8000-0000000000ff")
-	g.alerted("we start again")
+	g.alerted("we started again")
 	g.shows("step/autofill")
 }
 
 // An old challenge is renewed before it is used: the page cannot know the age of the
 // challenge of a resumed run.
-func TestGateRenewsOldChallenges(t *testing.T) {
+func TestGateRenewsExpiredChallenges(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	g := openGate(t, p)

@@ -25,7 +25,7 @@ type gateTab struct {
 func openGate(t *testing.T, p *postern) *gateTab {
 	t.Helper()
 	g := &gateTab{tab: openTab(t), base: p.base}
-	g.watch()
+	g.watchRequests()
 	t.Cleanup(func() {
 		for line := range strings.Lines(g.console.String()) {
 			// The browser logs every error reply; tests check how the page handles them.
@@ -44,7 +44,7 @@ func openGate(t *testing.T, p *postern) *gateTab {
 	return g
 }
 
-func (g *gateTab) watch() {
+func (g *gateTab) watchRequests() {
 	g.t.Helper()
 	call(g.tab, network.Enable, network.EnableParams{})
 	err := chromedp.Listen(g.ctx, func(event any) {

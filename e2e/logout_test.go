@@ -7,23 +7,23 @@ import (
 
 // A logout request without an id_token_hint requires confirmation. The page has the design
 // of the client and the language of the user, and only the button signs the user out.
-func TestGateAsksBeforeSigningOut(t *testing.T) {
+func TestGateConfirmsSignOut(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	rp := newRelyingParty(t, p, "Shop")
 	g := &gateTab{tab: openTab(t), base: p.base}
 	g.open(rp.request())
 	g.signUpInstead("ada")
-	rp.awaits(g.tab)
+	rp.waitForCode(g.tab)
 
 	g.open(p.base + "/oauth2/logout?ui_locales=de&client_id=" + rp.clientID)
 	g.shows("signout")
 	if at, text := eval[string](g.tab, `location.pathname`), g.text("main"); at != "/gate/signout" || !strings.Contains(text, "In diesem Browser abmelden?") || !strings.Contains(text, "Shop") {
 		t.Errorf("at %s the page says %q", at, text)
 	}
-	g.faultless("the question")
+	g.checkAccessibility("the question")
 	g.open(rp.request("prompt", "none"))
-	if q := rp.awaits(g.tab); q.Get("code") == "" {
+	if q := rp.waitForCode(g.tab); q.Get("code") == "" {
 		t.Errorf("without confirmation the next request gets %v", q)
 	}
 
@@ -38,7 +38,7 @@ func TestGateAsksBeforeSigningOut(t *testing.T) {
 		t.Errorf("then the page says %q", text)
 	}
 	g.open(rp.request("prompt", "none"))
-	if q := rp.awaits(g.tab); q.Get("error") != "login_required" {
+	if q := rp.waitForCode(g.tab); q.Get("error") != "login_required" {
 		t.Errorf("the next request gets %v", q)
 	}
 }

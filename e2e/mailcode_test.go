@@ -52,7 +52,7 @@ func openMailbox(t *testing.T) (mailbox, []string) {
 
 // The page asks for the mailed code, rejects a wrong one with a reason, and reports when a
 // new one is requested too early.
-func TestGateTakesCodesByMail(t *testing.T) {
+func TestGateAcceptsMailedCodes(t *testing.T) {
 	t.Parallel()
 	box, environ := openMailbox(t)
 	p := serve(t, environ...)
@@ -67,7 +67,7 @@ func TestGateTakesCodesByMail(t *testing.T) {
 	g.enter("email", "ada@example.org")
 	g.click("action-continue")
 	g.shows("step/code")
-	g.faultless("a code by mail")
+	g.checkAccessibility("a code by mail")
 	g.enter("code", "123")
 	g.click("action-submit")
 	g.until(`document.getElementById("error-code")?.textContent.includes("not the code")`)

@@ -71,9 +71,9 @@ func eventually(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// lacking skips a test because a tool is missing. In CI, where every tool is installed, it
+// missingFrom skips a test because a tool is missing. In CI, where every tool is installed, it
 // fails the test.
-func lacking(t *testing.T, format string, args ...any) {
+func missingFrom(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
 		t.Fatalf(format, args...)

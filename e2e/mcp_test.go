@@ -15,8 +15,8 @@ import (
 // mcpFolder is the folder of the MCP client for Node.
 const mcpFolder = "mcp"
 
-// saying is a line of output of that client.
-type saying struct {
+// statement is a line of output of that client.
+type statement struct {
 	Open       string   `json:"open"` // an address to open in a browser
 	Versions   []string `json:"versions"`
 	Tools      []string `json:"tools"`
@@ -31,8 +31,8 @@ type saying struct {
 	} `json:"failures"`
 }
 
-// theTools are those of the specification.
-func theTools() []string {
+// toolNames are those of the specification.
+func toolNames() []string {
 	return []string{
 		"service_create_application", "service_create_flow", "service_get_application_by_client_id", "service_get_application_by_id",
 		"service_get_application_templates", "service_get_flow_by_handle", "service_get_flow_by_id", "service_integrate_react_sdk",
@@ -42,7 +42,7 @@ func theTools() []string {
 
 // runMCP runs the client and returns its last line. It passes requests for a browser to
 // open.
-func runMCP(t *testing.T, task object, open func(address string)) saying {
+func runMCP(t *testing.T, task object, open func(address string)) statement {
 	t.Helper()
 	modules(t, mcpFolder, "@modelcontextprotocol/client")
 	text, err := json.Marshal(task)
@@ -63,9 +63,9 @@ func runMCP(t *testing.T, task object, open func(address string)) saying {
 	if err := client.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var last saying
+	var last statement
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		last = saying{}
+		last = statement{}
 		if err := json.Unmarshal(lines.Bytes(), &last); err != nil {
 			t.Errorf("the client said %q: %v", lines.Text(), err)
 		}
@@ -92,7 +92,7 @@ func TestMCPClientSignsIn(t *testing.T) {
 	})
 	slices.Sort(seen.Tools)
 	slices.Sort(seen.Called)
-	if !slices.Equal(seen.Tools, theTools()) || !slices.Equal(seen.Called, theTools()) {
+	if !slices.Equal(seen.Tools, toolNames()) || !slices.Equal(seen.Called, toolNames()) {
 		t.Errorf("there are the tools %v; called were %v", seen.Tools, seen.Called)
 	}
 	if seen.Registered == "" || seen.Scope != "system" || seen.Snippets == 0 {
@@ -101,7 +101,7 @@ func TestMCPClientSignsIn(t *testing.T) {
 }
 
 // A client that an administrator registered needs no consent.
-func TestMCPKnownClientSignsIn(t *testing.T) {
+func TestMCPRegisteredClientSignsIn(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	var made struct{ ClientID string }
@@ -115,7 +115,7 @@ func TestMCPKnownClientSignsIn(t *testing.T) {
 	g := &gateTab{tab: openTab(t), base: p.base}
 	g.present(false)
 	seen := runMCP(t, object{"url": p.base + "/mcp", "known": made.ClientID}, g.signInAsAdmin)
-	if seen.Registered != made.ClientID || seen.Scope != "system" || len(seen.Tools) != len(theTools()) {
+	if seen.Registered != made.ClientID || seen.Scope != "system" || len(seen.Tools) != len(toolNames()) {
 		t.Errorf("seen: %+v", seen)
 	}
 }
@@ -145,16 +145,16 @@ func TestMCPClientCredentials(t *testing.T) {
 	client := object{"id": made.ClientID, "secret": made.ClientSecret, "issuer": p.base}
 	versions := []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
 	seen := runMCP(t, object{"url": p.base + "/mcp", "client": client, "versions": versions}, nil)
-	if !slices.Equal(seen.Versions, versions) || len(seen.Tools) != len(theTools()) {
+	if !slices.Equal(seen.Versions, versions) || len(seen.Tools) != len(toolNames()) {
 		t.Errorf("seen: %+v", seen)
 	}
-	if seen := runMCP(t, object{"url": p.base + "/mcp", "client": client, "tools": true}, nil); len(seen.Called) != len(theTools()) {
+	if seen := runMCP(t, object{"url": p.base + "/mcp", "client": client, "tools": true}, nil); len(seen.Called) != len(toolNames()) {
 		t.Errorf("seen: %+v", seen)
 	}
 }
 
-// mistakes are calls that the tools must reject, and a part of each error.
-func mistakes() (calls []object, says []string) {
+// invalidArguments are calls that the tools must reject, and a part of each error.
+func invalidArguments() (calls []object, says []string) {
 	for _, m := range []struct {
 		tool, says string
 		arguments  object
@@ -181,14 +181,14 @@ func mistakes() (calls []object, says []string) {
 
 // An assistant sees the error of its call, in either version of the SDK: both validate
 // replies against the listed schemas.
-func TestMCPErrorsReachTheAssistant(t *testing.T) {
+func TestMCPErrorsReachTheClient(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
-	calls, says := mistakes()
+	calls, says := invalidArguments()
 	for _, sdk := range []string{"v1", "v2"} {
 		seen := runMCP(t, object{"url": p.base + "/mcp", "token": adminToken(t, p), "sdk": sdk, "mistakes": calls}, nil)
-		if len(seen.Failures) != len(theTools()) {
-			t.Fatalf("%s: %d tools were called, expected %d", sdk, len(seen.Failures), len(theTools()))
+		if len(seen.Failures) != len(toolNames()) {
+			t.Fatalf("%s: %d tools were called, expected %d", sdk, len(seen.Failures), len(toolNames()))
 		}
 		for i, failure := range seen.Failures {
 			if !failure.IsError || len(failure.Texts) != 2 || !strings.Contains(failure.Texts[0], says[i]) {

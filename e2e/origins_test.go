@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// elsewhere serves the page from another loopback port, as a customer's web server would,
+// foreignServer serves the page from another loopback port, as a customer's web server would,
 // without the policy that binds Postern's copy to its own origin.
-func elsewhere(t *testing.T) (origin string) {
+func foreignServer(t *testing.T) (origin string) {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.Handle("/", http.FileServer(http.Dir("../examples/try")))
@@ -25,7 +25,7 @@ func elsewhere(t *testing.T) (origin string) {
 
 func TestPageOfAnotherOrigin(t *testing.T) {
 	t.Parallel()
-	listed, unlisted, unknown := elsewhere(t), elsewhere(t), elsewhere(t)
+	listed, unlisted, unknown := foreignServer(t), foreignServer(t), foreignServer(t)
 	p := serve(t,
 		"POSTERN_CORS_ALLOWED_ORIGINS="+listed+","+unlisted,
 		"POSTERN_PASSKEY_ALLOWED_ORIGINS="+listed,
@@ -52,7 +52,7 @@ func TestPageOfAnotherOrigin(t *testing.T) {
 		b.click("action-continue")
 		b.sees("step/key")
 		b.click("action-passkey")
-		text := b.complains()
+		text := b.expectMessage()
 		for _, want := range []string{unlisted, `"localhost"`, "passkey.allowed_origins"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the error does not name %s: %s", want, text)
@@ -65,7 +65,7 @@ func TestPageOfAnotherOrigin(t *testing.T) {
 		b := openTab(t)
 		b.open(unknown + "/?api=" + p.base)
 		b.click("start-sign-up")
-		if text := b.complains(); !strings.Contains(text, unknown) || !strings.Contains(text, "cors.allowed_origins") {
+		if text := b.expectMessage(); !strings.Contains(text, unknown) || !strings.Contains(text, "cors.allowed_origins") {
 			t.Errorf("the error does not name the origin and the key: %s", text)
 		}
 	})
@@ -74,7 +74,7 @@ func TestPageOfAnotherOrigin(t *testing.T) {
 		b := openTab(t)
 		b.open(p.base + "/try/?api=" + unknown)
 		b.click("start-sign-in")
-		b.complains()
+		b.expectMessage()
 		b.until(fmt.Sprintf(`performance.getEntriesByType("resource").every((r) => !r.name.startsWith(%q))`, unknown))
 	})
 }

@@ -137,7 +137,7 @@ func TestPageUsesTheAtomicAPI(t *testing.T) {
 	user := b.claim("sub")
 
 	b.click("add-passkey")
-	if text := b.complains(); !strings.Contains(text, "already has a passkey") {
+	if text := b.expectMessage(); !strings.Contains(text, "already has a passkey") {
 		t.Errorf("a second passkey on the same device: the page says %q", text)
 	}
 
@@ -156,7 +156,7 @@ func TestPageUsesTheAtomicAPI(t *testing.T) {
 	}
 }
 
-func TestPageTellsPlainlyWhatFailedAndRecovers(t *testing.T) {
+func TestPageExplainsFailuresAndRecovers(t *testing.T) {
 	t.Parallel()
 	p, b := serve(t), openTab(t)
 	b.open(p.base + "/try/")
@@ -179,7 +179,7 @@ func TestPageTellsPlainlyWhatFailedAndRecovers(t *testing.T) {
 
 	b.verified(false)
 	b.click("action-passkey")
-	if text := b.complains(); !strings.Contains(text, "could not verify you") || strings.Contains(text, "NotAllowedError") {
+	if text := b.expectMessage(); !strings.Contains(text, "could not verify you") || strings.Contains(text, "NotAllowedError") {
 		t.Errorf("an unverified user sees %q", text)
 	}
 	if got := eval[string](b, `document.activeElement.id`); got != "alert" {
@@ -191,7 +191,7 @@ func TestPageTellsPlainlyWhatFailedAndRecovers(t *testing.T) {
 	b.click("action-passkey")
 	b.until(`!document.getElementById("cancel").hidden`)
 	b.do(clickNow("cancel"))
-	if text := b.complains(); !strings.Contains(text, "Canceled") {
+	if text := b.expectMessage(); !strings.Contains(text, "Canceled") {
 		t.Errorf("a user who cancels sees %q", text)
 	}
 
@@ -204,7 +204,7 @@ func TestPageTellsPlainlyWhatFailedAndRecovers(t *testing.T) {
 }
 
 // The server's text is never interpreted as markup.
-func TestPageNeverTakesTextForMarkup(t *testing.T) {
+func TestPageEscapesText(t *testing.T) {
 	t.Parallel()
 	p, b := serve(t), openTab(t)
 	b.open(p.base + "/try/")

@@ -25,14 +25,14 @@ const reactFolder = "../examples/react"
 func modules(t *testing.T, folder, wanted string) string {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
-		lacking(t, "node is not installed")
+		missingFrom(t, "node is not installed")
 	}
 	path, err := filepath.Abs(filepath.Join(folder, "node_modules"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(path, wanted)); err != nil {
-		lacking(t, "%s is not there: run `make npm`", wanted)
+		missingFrom(t, "%s is not there: run `make npm`", wanted)
 	}
 	return path
 }
@@ -190,9 +190,9 @@ func TestReactRedirectMode(t *testing.T) {
 // passkeySignIn is the built-in flow of that handle, which also asks for names.
 const passkeySignIn = "01900000-0000-7000-8000-000000000061"
 
-// cancellable lets the test cancel the browser's passkey prompts, by setting
+// cancelableScript lets the test cancel the browser's passkey prompts, by setting
 // window.cancels, and counts how often the app requested the state of its run.
-const cancellable = `{
+const cancelableScript = `{
 	window.resumed = 0;
 	for (const name of ["create", "get"]) {
 		const real = navigator.credentials[name].bind(navigator.credentials);
@@ -214,20 +214,20 @@ func (b *tab) fill(identifier, value string) {
 	b.do(typeInto("input_"+identifier, value))
 }
 
-// retries clicks a button that leads to a failing passkey prompt, and waits for the app to
+// clickRetry clicks a button that leads to a failing passkey prompt, and waits for the app to
 // offer the passkey again.
-func (b *tab) retries(button, why string) {
+func (b *tab) clickRetry(button, why string) {
 	b.t.Helper()
 	before := eval[int](b, `window.resumed`)
 	b.click(button)
 	b.until(fmt.Sprintf(`window.resumed > %d && document.querySelector("[role=alert]")?.textContent.includes(%q) && document.getElementById("passkey")`, before, why))
 }
 
-// cancels is retries with a prompt that the user cancels.
-func (b *tab) cancels(button string) {
+// clickCancel is retries with a prompt that the user cancels.
+func (b *tab) clickCancel(button string) {
 	b.t.Helper()
 	eval[any](b, `window.cancels = true`)
-	b.retries(button, "try again")
+	b.clickRetry(button, "try again")
 	eval[any](b, `window.cancels = false`)
 }
 
@@ -236,14 +236,14 @@ func TestReactSelfHostedMode(t *testing.T) {
 	p := serve(t)
 	a := newReactApp(t, p, react.SelfHosted, func(application object) { application["authFlowId"] = passkeySignIn })
 	b := openTab(t)
-	b.beforeScripts(cancellable)
+	b.beforeScripts(cancelableScript)
 	b.open(a.origin)
 	b.shows("passkey")
 	b.click("other") // the form to sign up
 	b.fill("username", "ada")
 	b.fill("given_name", "Ada")
-	b.cancels("continue")
-	b.cancels("passkey")
+	b.clickCancel("continue")
+	b.clickCancel("passkey")
 	b.click("passkey")
 	b.signedInAs("ada")
 	b.do(chromedp.Reload())
@@ -255,7 +255,7 @@ func TestReactSelfHostedMode(t *testing.T) {
 
 	// By the browser's own picker, at the first step of the flow.
 	b.click("sign-out")
-	b.cancels("passkey")
+	b.clickCancel("passkey")
 	b.click("passkey")
 	b.signedInAs("ada")
 
@@ -263,7 +263,7 @@ func TestReactSelfHostedMode(t *testing.T) {
 	b.click("sign-out")
 	b.click("username")
 	b.fill("username", "ada")
-	b.cancels("continue")
+	b.clickCancel("continue")
 	b.click("passkey")
 	b.signedInAs("ada")
 	if got := b.text("sub"); got != id {
@@ -277,13 +277,13 @@ func TestReactSelfHostedModeRefused(t *testing.T) {
 	p := serve(t)
 	a := newReactApp(t, p, react.SelfHosted, func(application object) { delete(application, "passkeyAllowedOrigins") })
 	b := openTab(t)
-	b.beforeScripts(cancellable)
+	b.beforeScripts(cancelableScript)
 	b.open(a.origin)
 	b.shows("passkey")
 	b.click("other")
 	b.fill("username", "ada")
-	b.retries("continue", "passkey.allowed_origins")
-	b.retries("passkey", a.origin)
+	b.clickRetry("continue", "passkey.allowed_origins")
+	b.clickRetry("passkey", a.origin)
 
 	// The same holds for a run that no longer exists.
 	eval[any](b, `window.history.replaceState(null, "", "?executionId=01900000-0000-7000-8000-0000000000ff")`)

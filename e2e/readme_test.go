@@ -27,7 +27,7 @@ func fencedBlocks(t *testing.T, page, language string) []string {
 func TestQuickstartCurlLines(t *testing.T) {
 	for _, tool := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			lacking(t, "%s is not installed", tool)
+			missingFrom(t, "%s is not installed", tool)
 		}
 	}
 	p := serveAt(t, "https", "localhost", "POSTERN_SERVER_HTTP_ONLY=false")

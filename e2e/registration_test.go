@@ -12,7 +12,7 @@ import (
 
 // Clients without manual registration sign users in: one registers itself, and the other
 // publishes its metadata on this machine, where that is allowed.
-func TestClientsRegisterThemselves(t *testing.T) {
+func TestDynamicClientRegistration(t *testing.T) {
 	p := serve(t, "POSTERN_OAUTH_DCR_INSECURE=true", "POSTERN_OUTBOUND_ALLOW=127.0.0.0/8")
 	var made struct {
 		ClientID string `json:"client_id"`

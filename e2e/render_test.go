@@ -13,8 +13,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// everything is a step with every kind of component, as a future node might produce it.
-const everything = `{
+// allActions is a step with every kind of component, as a future node might produce it.
+const allActions = `{
   "executionId": "run", "flowStatus": "INCOMPLETE", "type": "VIEW", "stepId": "everything", "challengeToken": "token-1",
   "error": {"code": "too_bad", "message": {"defaultValue": "Too bad"}, "description": {"defaultValue": "That did not <b>work</b>."}},
   "data": {
@@ -49,9 +49,9 @@ const everything = `{
   }
 }`
 
-// scripted serves the page and answers every step the same way. It sends the received
+// scriptedServer serves the page and answers every step the same way. It sends the received
 // bodies to the channel.
-func scripted(t *testing.T, reply string) (origin string, sent chan object) {
+func scriptedServer(t *testing.T, reply string) (origin string, sent chan object) {
 	t.Helper()
 	sent = make(chan object, 16)
 	mux := http.NewServeMux()
@@ -74,7 +74,7 @@ func scripted(t *testing.T, reply string) (origin string, sent chan object) {
 
 func TestPageRendersAnyStep(t *testing.T) {
 	t.Parallel()
-	origin, sent := scripted(t, everything)
+	origin, sent := scriptedServer(t, allActions)
 	b := openTab(t)
 	b.open(origin)
 	b.click("start-sign-up")
@@ -139,7 +139,7 @@ func TestPageRendersAnyStep(t *testing.T) {
 
 // Browsers without the JSON functions of WebAuthn Level 3, and password managers that
 // replace the browser's functions.
-func TestPageDoesWithoutTheJSONFunctions(t *testing.T) {
+func TestPageWithoutJSONFunctions(t *testing.T) {
 	t.Parallel()
 	p, b := serve(t), openTab(t)
 	b.open(p.base + "/try/")
@@ -155,7 +155,7 @@ func TestPageDoesWithoutTheJSONFunctions(t *testing.T) {
 }
 
 // With the same run in two places, the outdated page updates itself.
-func TestPageCatchesUpWithItsRun(t *testing.T) {
+func TestPageResumesItsRun(t *testing.T) {
 	t.Parallel()
 	p, b := serve(t), openTab(t)
 	b.open(p.base + "/try/")
@@ -167,7 +167,7 @@ func TestPageCatchesUpWithItsRun(t *testing.T) {
 	}
 	b.enter("username", "here")
 	b.click("action-continue")
-	if b.complains() == "" {
+	if b.expectMessage() == "" {
 		t.Error("the page says nothing about the step that was overtaken")
 	}
 	b.sees("step/key")
@@ -180,7 +180,7 @@ func TestPageCatchesUpWithItsRun(t *testing.T) {
 
 // A challenge that waits in the autofill is renewed before it expires, and entered values
 // are kept.
-func TestPageRenewsAWaitingChallenge(t *testing.T) {
+func TestPageRenewsAnExpiredChallenge(t *testing.T) {
 	t.Parallel()
 	p, b := serve(t, "POSTERN_PASSKEY_TIMEOUT=2s"), openTab(t)
 	b.signUp(p.base, "ada")

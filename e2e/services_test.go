@@ -24,13 +24,13 @@ const (
 	// signingSecret is a secret of Standard Webhooks.
 	signingSecret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz"
 	riskToken     = "Bearer of tidings"
-	// confided is user input that the store must not contain in the clear.
-	confided = "the seventh wave at dawn"
+	// secretInput is user input that the store must not contain in the clear.
+	secretInput = "the seventh wave at dawn"
 )
 
 // neighbor is a service on this machine that a flow calls. It is unavailable until the
 // test enables it.
-type neighbour struct {
+type externalService struct {
 	t    *testing.T
 	site *httptest.Server
 
@@ -45,8 +45,8 @@ type message struct {
 	body   []byte
 }
 
-func newNeighbour(t *testing.T) *neighbour {
-	n := &neighbour{t: t}
+func newExternalService(t *testing.T) *externalService {
+	n := &externalService{t: t}
 	n.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -70,20 +70,20 @@ func newNeighbour(t *testing.T) *neighbour {
 	return n
 }
 
-func (n *neighbour) messages() (asked, reported []message) {
+func (n *externalService) messages() (asked, reported []message) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.asked, n.notified
 }
 
-func (n *neighbour) comeBack() {
+func (n *externalService) restart() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.back = true
 }
 
 // targets is the environment of a server that has the service as two targets.
-func (n *neighbour) targets() []string {
+func (n *externalService) targets() []string {
 	text, err := json.Marshal(object{
 		"risk": object{"url": n.site.URL + "/v1", "authorization": riskToken, "timeout": "10s"},
 		"crm":  object{"url": n.site.URL + "/hooks", "secret": signingSecret},
@@ -108,8 +108,8 @@ func verified(t *testing.T, m message) {
 	}
 }
 
-// confiding is a flow that sends user input to the service.
-func confiding() object {
+// secretSteps is a flow that sends user input to the service.
+func secretSteps() object {
 	node := func(id, use string, with, next any) object {
 		return object{"id": id, "use": use, "with": with, "next": next}
 	}
@@ -130,13 +130,13 @@ func confiding() object {
 	}}
 }
 
-// confide has 16 concurrent requests answer the step whose flow calls the service.
-func confide(t *testing.T, p *postern) {
+// tellSecret has 16 concurrent requests answer the step whose flow calls the service.
+func tellSecret(t *testing.T, p *postern) {
 	t.Helper()
 	token := adminToken(t, p)
 	var made struct{ ID string }
 	for _, one := range []func() (string, object){
-		func() (string, object) { return "/flows", confiding() },
+		func() (string, object) { return "/flows", secretSteps() },
 		func() (string, object) { return "/applications", object{"name": "Diary", "authFlowId": made.ID} },
 	} {
 		path, body := one()
@@ -145,7 +145,7 @@ func confide(t *testing.T, p *postern) {
 		}
 	}
 	s := p.step(t, object{"applicationId": made.ID, "flowType": "AUTHENTICATION"})
-	tally := p.together(16, answerTo(s, "go", map[string]string{"note": confided}))
+	tally := p.runTogether(16, answerTo(s, "go", map[string]string{"note": secretInput}))
 	if tally["200"] != 1 || tally["409 "+schemas.CodeStaleStep] != 15 {
 		t.Fatalf("16 answers to one step got %v", tally)
 	}
@@ -154,24 +154,24 @@ func confide(t *testing.T, p *postern) {
 // A notification of a step is sent if and after the step is committed, even if the server
 // is killed before the service accepts it. A query may be sent for steps that are not
 // committed, always with one id.
-func TestServicesAreQueriedAndNotified(t *testing.T) {
+func TestExternalServices(t *testing.T) {
 	t.Parallel()
-	n := newNeighbour(t)
+	n := newExternalService(t)
 	p := serve(t, n.targets()...)
-	confide(t, p)
+	tellSecret(t, p)
 	// Only then has the server recorded the attempt: a server that is killed earlier has
 	// claimed the delivery for a minute.
 	eventually(t, "the service got the notification while down", func() bool { return strings.Contains(p.log.String(), "will be retried") })
 	p.kill()
 	log := p.log.String()
-	hidden(t, p.dir)
-	n.comeBack()
+	hiddenMembers(t, p.dir)
+	n.restart()
 	_, before := n.messages()
 	p.start()
 	eventually(t, "the service is notified after the crash", func() bool { _, reported := n.messages(); return len(reported) > len(before) })
 	asked, reported := n.messages()
 	for _, m := range asked {
-		if m.path != "/v1/assess?level=high" || string(m.body) != `{"note":"`+confided+`"}` || m.header.Get("Authorization") != riskToken ||
+		if m.path != "/v1/assess?level=high" || string(m.body) != `{"note":"`+secretInput+`"}` || m.header.Get("Authorization") != riskToken ||
 			m.header.Get("Idempotency-Key") != asked[0].header.Get("Idempotency-Key") || m.header.Get("webhook-signature") != "" {
 			t.Errorf("asked %s %s %v", m.path, m.body, m.header)
 		}
@@ -182,18 +182,18 @@ func TestServicesAreQueriedAndNotified(t *testing.T) {
 			Type, Timestamp string
 			Data            object
 		}
-		if err := json.Unmarshal(m.body, &said); err != nil || said.Type != "note.taken" || said.Timestamp == "" || said.Data["note"] != confided || said.Data["score"] != 12.5 ||
+		if err := json.Unmarshal(m.body, &said); err != nil || said.Type != "note.taken" || said.Timestamp == "" || said.Data["note"] != secretInput || said.Data["score"] != 12.5 ||
 			m.path != "/hooks/notes" || m.header.Get("webhook-id") != reported[0].header.Get("webhook-id") || m.header.Get("Idempotency-Key") != m.header.Get("webhook-id") {
 			t.Errorf("notified %s %s %v, %v", m.path, m.body, m.header, err)
 		}
 	}
-	if log += p.log.String(); strings.Contains(log, confided) || strings.Contains(log, "tidings") {
+	if log += p.log.String(); strings.Contains(log, secretInput) || strings.Contains(log, "tidings") {
 		t.Errorf("the log contains: %s", log)
 	}
 }
 
-// hidden makes sure that no file of a folder contains the user input.
-func hidden(t *testing.T, dir string) {
+// hiddenMembers makes sure that no file of a folder contains the user input.
+func hiddenMembers(t *testing.T, dir string) {
 	t.Helper()
 	flows := 0 // stored unencrypted, so finding none means that the search failed
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -204,7 +204,7 @@ func hidden(t *testing.T, dir string) {
 		if bytes.Contains(text, []byte("note.taken")) {
 			flows++
 		}
-		if bytes.Contains(text, []byte(confided)) {
+		if bytes.Contains(text, []byte(secretInput)) {
 			t.Errorf("%s contains the notification in the clear", path)
 		}
 		return err

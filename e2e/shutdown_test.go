@@ -16,7 +16,7 @@ import (
 
 // When the server is stopped it answers requests in progress, stores what it has
 // acknowledged, and exits with code 0.
-func TestStoppingFinishesRequestsInFlight(t *testing.T) {
+func TestShutdownFinishesRequestsInProgress(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	var requests []*halfSent

@@ -39,7 +39,7 @@ func TestSpecifiedPasskeyRegistration(t *testing.T) {
 		"sessionToken":   older.SessionToken,
 		"credentialName": "My phone",
 	}
-	p.refuses(t, "/register/passkey/finish", assertion, finish, 400, schemas.CodeStaleSession)
+	p.expectError(t, "/register/passkey/finish", assertion, finish, 400, schemas.CodeStaleSession)
 
 	finish["sessionToken"] = newer.SessionToken
 	var metadata map[string]string
@@ -50,8 +50,8 @@ func TestSpecifiedPasskeyRegistration(t *testing.T) {
 	if metadata["CredentialID"] != made.ID || metadata["CredentialName"] != "My phone" {
 		t.Errorf("the reply is %v, want the credential %s named My phone", metadata, made.ID)
 	}
-	p.refuses(t, "/register/passkey/finish", assertion, finish, 400, schemas.CodeStaleSession)
-	p.refuses(t, "/register/passkey/start", "", start, 401, "unauthorized")
+	p.expectError(t, "/register/passkey/finish", assertion, finish, 400, schemas.CodeStaleSession)
+	p.expectError(t, "/register/passkey/start", "", start, 401, "unauthorized")
 	if _, err := p.signIn(device); err != nil {
 		t.Errorf("the new passkey does not sign in: %v", err)
 	}
@@ -100,7 +100,7 @@ func TestSpecifiedPasskeyAuthentication(t *testing.T) {
 		if (done.Assertion == "") != test.skip {
 			t.Errorf("%s: the assertion is %q", test.name, done.Assertion)
 		}
-		p.refuses(t, "/auth/passkey/finish", "", finish, 400, schemas.CodeStaleSession)
+		p.expectError(t, "/auth/passkey/finish", "", finish, 400, schemas.CodeStaleSession)
 	}
 	nobody := object{"userId": "01900000-0000-7000-8000-00000000dead", "relyingPartyId": "localhost"}
 	var begun struct {
@@ -112,7 +112,7 @@ func TestSpecifiedPasskeyAuthentication(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.refuses(t, "/auth/passkey/finish", "", object{"sessionToken": begun.SessionToken, "publicKeyCredential": object{"id": answer.ID, "type": "public-key",
+	p.expectError(t, "/auth/passkey/finish", "", object{"sessionToken": begun.SessionToken, "publicKeyCredential": object{"id": answer.ID, "type": "public-key",
 		"response": object{"clientDataJSON": answer.ClientDataJSON, "authenticatorData": answer.AuthenticatorData, "signature": answer.Signature, "userHandle": answer.UserHandle}}},
 		400, schemas.CodePasskeyFailed)
 }
@@ -214,8 +214,8 @@ func (p *postern) startRegistration(t *testing.T, token string, body object) reg
 	return begun
 }
 
-// refuses expects an error with a status and a code.
-func (p *postern) refuses(t *testing.T, path, token string, body object, status int, code string) {
+// expectError expects an error with a status and a code.
+func (p *postern) expectError(t *testing.T, path, token string, body object, status int, code string) {
 	t.Helper()
 	r, err := p.post(path, token, body)
 	if err != nil {

@@ -84,7 +84,7 @@ func TestPageOverHTTPSWithAnUntrustedCertificate(t *testing.T) {
 
 // The virtual authenticator bypasses Chromium's check of the certificate, so this test has
 // none: if the browser does not reject the call, it waits for an authenticator.
-func TestChromiumWantsATrustedCertificateExceptOnLocalhost(t *testing.T) {
+func TestChromiumRequiresATrustedCertificateExceptOnLocalhost(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		host    string
@@ -107,7 +107,7 @@ func TestChromiumWantsATrustedCertificateExceptOnLocalhost(t *testing.T) {
 			b.sees("step/key")
 			b.click("action-passkey")
 			if test.refused {
-				if text := b.complains(); !strings.Contains(text, "certificate") {
+				if text := b.expectMessage(); !strings.Contains(text, "certificate") {
 					t.Errorf("the page does not tell of the certificate: %s", text)
 				}
 				return
@@ -117,7 +117,7 @@ func TestChromiumWantsATrustedCertificateExceptOnLocalhost(t *testing.T) {
 			b.until(`!document.getElementById("cancel").hidden`)
 			// The browser's own dialog captures the mouse.
 			eval[any](b, `document.getElementById("cancel").click()`)
-			if text := b.complains(); !strings.Contains(text, "Canceled") {
+			if text := b.expectMessage(); !strings.Contains(text, "Canceled") {
 				t.Errorf("the browser did not wait for an authenticator: %s", text)
 			}
 		})
@@ -128,7 +128,7 @@ func TestChromiumWantsATrustedCertificateExceptOnLocalhost(t *testing.T) {
 // the word that Chromium's warning recognizes.
 func (p *tab) clickThrough(url string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, timeout)
 	defer cancel()
 	if err := chromedp.Do(ctx, chromedp.Navigate(url)); err == nil || !strings.Contains(err.Error(), "ERR_CERT_AUTHORITY_INVALID") {
 		p.t.Fatalf("Chromium trusts the self-signed certificate, or cannot reach the page: %v", err)
@@ -138,7 +138,7 @@ func (p *tab) clickThrough(url string) {
 		for _, letter := range "thisisunsafe" {
 			call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: "char", Key: string(letter), Text: string(letter)})
 		}
-		return p.holds(fmt.Sprintf("location.href === %q", url))
+		return p.evalBool(fmt.Sprintf("location.href === %q", url))
 	})
 	p.sees("home")
 }

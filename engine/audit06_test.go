@@ -10,7 +10,7 @@ import (
 
 // The facts of paths combine like the classes: the union along one path, and the intersection of
 // two paths.
-func TestAudit06FactsJudgeAsTheOrderOfClassesDoes(t *testing.T) {
+func TestAudit06FactsMatchTheOrderOfClasses(t *testing.T) {
 	for _, a := range schemas.ACRs() {
 		for _, b := range schemas.ACRs() {
 			both := engine.NewFacts(slices.Concat(engine.ACRFacts(a), engine.ACRFacts(b))...)
@@ -31,7 +31,7 @@ func TestAudit06FactsJudgeAsTheOrderOfClassesDoes(t *testing.T) {
 
 // Where paths of incomparable classes meet, what both satisfy is certain; where one follows the
 // other, both are.
-func TestAudit06JoinsOfClassesThatDoNotCompare(t *testing.T) {
+func TestAudit06JoinsOfIncomparableClasses(t *testing.T) {
 	kinds := guaranteeKinds()
 	for name, test := range map[string]struct {
 		flow *schemas.Flow

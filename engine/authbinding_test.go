@@ -9,9 +9,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// adas is a live session of Ada that began at 3:00:00, four minutes and five seconds before the
+// usersOfAda is a live session of Ada that began at 3:00:00, four minutes and five seconds before the
 // runs of the tests.
-func adas() *schemas.Session {
+func usersOfAda() *schemas.Session {
 	return &schemas.Session{ID: "s1", UserID: "ada", AMR: []string{"pwd"}, CreatedAt: time.Date(2030, 1, 2, 3, 0, 0, 0, time.UTC)}
 }
 
@@ -20,7 +20,7 @@ func boundRequest(s *schemas.Session) engine.Request {
 	return engine.Request{Session: s, AuthRequest: &schemas.AuthRequest{ID: "ar", ApplicationID: "app"}}
 }
 
-func (w *world) startBy(req engine.Request) *schemas.Step {
+func (w *fixture) startBy(req engine.Request) *schemas.Step {
 	w.t.Helper()
 	s, err := w.Start(context.Background(), w.graph, &schemas.Application{ID: "app"}, nil, req)
 	if err != nil {
@@ -29,26 +29,26 @@ func (w *world) startBy(req engine.Request) *schemas.Step {
 	return s
 }
 
-func (w *world) trySendBy(s *schemas.Step, req engine.Request, inputs map[string]string) (*schemas.Step, error) {
+func (w *fixture) trySendBy(s *schemas.Step, req engine.Request, inputs map[string]string) (*schemas.Step, error) {
 	return w.Continue(context.Background(), engine.Reply{ExecutionID: s.ExecutionID, Action: "a", Inputs: inputs}, req)
 }
 
 func TestSignInBySession(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "s session active=done none=key", "key prove done", "done finish")
-	ahead := adas()
+	w := newFixture(t, schemas.Authentication, "s session active=done none=key", "key prove done", "done finish")
+	ahead := usersOfAda()
 	ahead.CreatedAt = w.now.Add(time.Minute)
-	asked := boundRequest(adas())
+	asked := boundRequest(usersOfAda())
 	asked.AuthRequest.Login.Prompt = []string{"login"}
 	tests := []struct {
 		name string
 		req  engine.Request
 		want string // "" for a question
 	}{
-		{"a session", boundRequest(adas()), `ada by pwd at 03:00:00, session "s1", for ar`},
+		{"a session", boundRequest(usersOfAda()), `ada by pwd at 03:00:00, session "s1", for ar`},
 		{"one begun by a clock that is ahead", boundRequest(ahead), `ada by pwd at 03:04:05, session "s1", for ar`},
 		{"none", boundRequest(nil), ""},
 		{"a session, but a login is asked for", asked, ""},
-		{"a session, but no authorization request", engine.Request{Session: adas()}, ""},
+		{"a session, but no authorization request", engine.Request{Session: usersOfAda()}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -60,13 +60,13 @@ func TestSignInBySession(t *testing.T) {
 }
 
 // A run keeps its binding whatever later requests contain.
-func TestRunStaysBound(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "q ask s", "s session active=done none=key", "key prove done", "done finish")
+func TestRunKeepsItsBinding(t *testing.T) {
+	w := newFixture(t, schemas.Authentication, "q ask s", "s session active=done none=key", "key prove done", "done finish")
 	first := boundRequest(nil)
 	first.AuthRequest.Login.Prompt = []string{"login"}
 	first.AuthRequest.LoginHint = " and grace"
 	s := w.startBy(first)
-	s, err := w.trySendBy(s, boundRequest(adas()), nil)
+	s, err := w.trySendBy(s, boundRequest(usersOfAda()), nil)
 	if err != nil || s.StepID != "key" {
 		t.Fatalf("the request's wish for a login was forgotten: %+v, %v", s, err)
 	}
@@ -78,9 +78,9 @@ func TestRunStaysBound(t *testing.T) {
 // A proof in the run is newer than the session's: it counts, and the result no longer rests on
 // the session.
 func TestProofOnTopOfASession(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "s session key", "key prove done", "done finish")
-	s := w.startBy(boundRequest(adas()))
-	s, err := w.trySendBy(s, boundRequest(adas()), map[string]string{"secret": "right"})
+	w := newFixture(t, schemas.Authentication, "s session key", "key prove done", "done finish")
+	s := w.startBy(boundRequest(usersOfAda()))
+	s, err := w.trySendBy(s, boundRequest(usersOfAda()), map[string]string{"secret": "right"})
 	if err != nil || s.Assertion != `ada by pwd+sec at 03:04:05, session "", for ar` {
 		t.Errorf("got %+v, %v", s, err)
 	}
@@ -88,9 +88,9 @@ func TestProofOnTopOfASession(t *testing.T) {
 
 // A session accepted after a proof makes the proof neither older nor part of the session.
 func TestSessionOnTopOfAProof(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "key prove success=s failure=key", "s recall active=done none=done", "done finish")
-	s := w.startBy(boundRequest(adas()))
-	s, err := w.trySendBy(s, boundRequest(adas()), map[string]string{"secret": "right"})
+	w := newFixture(t, schemas.Authentication, "key prove success=s failure=key", "s recall active=done none=done", "done finish")
+	s := w.startBy(boundRequest(usersOfAda()))
+	s, err := w.trySendBy(s, boundRequest(usersOfAda()), map[string]string{"secret": "right"})
 	if err != nil || s.Assertion != `ada by sec+pwd at 03:04:05, session "", for ar` {
 		t.Errorf("got %+v, %v", s, err)
 	}
@@ -98,11 +98,11 @@ func TestSessionOnTopOfAProof(t *testing.T) {
 
 // A caller that obtains the ID of a run authenticated by a browser session can do nothing with
 // it. After sign-out, neither can the browser.
-func TestRunOfASessionIsItsBrowsers(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "s session active=add none=key", "key prove done", "add bind done", "done finish")
-	s := w.startBy(boundRequest(adas()))
+func TestRunWithASessionIsBoundToTheBrowser(t *testing.T) {
+	w := newFixture(t, schemas.Authentication, "s session active=add none=key", "key prove done", "add bind done", "done finish")
+	s := w.startBy(boundRequest(usersOfAda()))
 	before, changes := string(w.mem.runs[s.ExecutionID].State), len(w.mem.changes)
-	another := adas()
+	another := usersOfAda()
 	another.ID = "s2"
 	for name, req := range map[string]engine.Request{
 		"no session":                         {},
@@ -119,13 +119,13 @@ func TestRunOfASessionIsItsBrowsers(t *testing.T) {
 	if after := string(w.mem.runs[s.ExecutionID].State); after != before || len(w.mem.changes) != changes {
 		t.Errorf("the run was harmed: %s, was %s", after, before)
 	}
-	if s, err := w.trySendBy(s, engine.Request{Session: adas()}, nil); err != nil || s.FlowStatus != schemas.Complete {
+	if s, err := w.trySendBy(s, engine.Request{Session: usersOfAda()}, nil); err != nil || s.FlowStatus != schemas.Complete {
 		t.Errorf("its own browser: %+v, %v", s, err)
 	}
 }
 
 func TestAuthorizationRequestOfAnotherApplication(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "key prove done", "done finish")
+	w := newFixture(t, schemas.Authentication, "key prove done", "done finish")
 	req := boundRequest(nil)
 	req.AuthRequest.ApplicationID = "another"
 	s, err := w.Start(context.Background(), w.graph, &schemas.Application{ID: "app"}, nil, req)

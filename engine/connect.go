@@ -24,7 +24,7 @@ func (c *compiler) connectNodes() {
 			c.connectUse(i, next)
 		case n.kind.Terminal:
 			if !next.IsZero() {
-				c.report(RuleOutcome, i, "next", "%s ends the run, nothing follows it; remove `next`", n.kind.Name)
+				c.report(RuleOutcome, i, "next", "%s ends the run, so nothing can follow it; remove `next`", n.kind.Name)
 			}
 		case next.By != nil:
 			c.connectByName(i, next)
@@ -69,7 +69,7 @@ func (c *compiler) connectByName(i int, next schemas.Next) {
 			n.edges[e].target, n.edges[e].retry = i, true
 		default:
 			n.edges[e].target = missingTarget
-			c.report(RuleOutcome, i, "next", "the outcome %q leads nowhere; add `%s: <node id>` to `next`%s", name, name, docOf(n.edges[e].Outcome))
+			c.report(RuleOutcome, i, "next", "the outcome %q has no target; add `%s: <node id>` to `next`%s", name, name, docOf(n.edges[e].Outcome))
 		}
 	}
 }
@@ -81,7 +81,7 @@ func (c *compiler) connectToOne(i int, to string) {
 	if to != "" {
 		target = c.target(i, "next", to)
 	} else {
-		c.report(RuleOutcome, i, "", "the node leads nowhere; add `next: <node id>`, or {outcome: node id} for %s", strings.Join(outcomeNames(n.edges), ", "))
+		c.report(RuleOutcome, i, "", "the node has no target; add `next: <node id>`, or {outcome: node id} for %s", strings.Join(outcomeNames(n.edges), ", "))
 	}
 	for e := range n.edges {
 		n.edges[e].target = target
@@ -122,9 +122,9 @@ func hintForName(word string, known []string) string {
 	case len(known) == 0:
 		return "it has none"
 	case len(known) > few:
-		return fmt.Sprintf("there are %d, among them %s", len(known), strings.Join(known[:few], ", "))
+		return fmt.Sprintf("there are %d, including %s", len(known), strings.Join(known[:few], ", "))
 	}
-	return "there is " + strings.Join(known, ", ")
+	return "expected one of " + strings.Join(known, ", ")
 }
 
 func outcomeNames(edges []edge) []string {

@@ -14,8 +14,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// world is an engine over one flow, with a clock that the test sets.
-type world struct {
+// fixture is an engine over one flow, with a clock that the test sets.
+type fixture struct {
 	*engine.Engine
 	t     *testing.T
 	graph *engine.Graph
@@ -23,22 +23,22 @@ type world struct {
 	now   time.Time
 }
 
-func newWorld(t *testing.T, ft schemas.FlowType, lines ...string) *world {
+func newFixture(t *testing.T, ft schemas.FlowType, lines ...string) *fixture {
 	t.Helper()
 	g, problems := engine.Compile(flowOf(ft, lines...), testKinds())
 	if g == nil {
 		t.Fatalf("the flow does not compile: %v", problems)
 	}
-	return newWorldOf(t, g)
+	return newFixtureOf(t, g)
 }
 
-func newWorldOf(t *testing.T, g *engine.Graph) *world {
-	w := &world{t: t, graph: g, mem: newMemory(g), now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
+func newFixtureOf(t *testing.T, g *engine.Graph) *fixture {
+	w := &fixture{t: t, graph: g, mem: newMemory(g), now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w.Engine = engine.NewEngine(engine.Engine{Runs: w.mem, Graphs: w.mem, Applications: w.mem, MaxFailures: 3, Now: func() time.Time { return w.now }})
 	return w
 }
 
-func (w *world) start(inputs map[string]string) *schemas.Step {
+func (w *fixture) start(inputs map[string]string) *schemas.Step {
 	w.t.Helper()
 	s, err := w.Start(context.Background(), w.graph, &schemas.Application{ID: "app"}, inputs, engine.Request{})
 	if err != nil {
@@ -48,7 +48,7 @@ func (w *world) start(inputs map[string]string) *schemas.Step {
 }
 
 // send answers a step; inputs are key, value, key, value …
-func (w *world) send(s *schemas.Step, action string, inputs ...string) *schemas.Step {
+func (w *fixture) send(s *schemas.Step, action string, inputs ...string) *schemas.Step {
 	w.t.Helper()
 	next, err := w.trySend(s, action, inputs...)
 	if err != nil {
@@ -57,7 +57,7 @@ func (w *world) send(s *schemas.Step, action string, inputs ...string) *schemas.
 	return next
 }
 
-func (w *world) trySend(s *schemas.Step, action string, inputs ...string) (*schemas.Step, error) {
+func (w *fixture) trySend(s *schemas.Step, action string, inputs ...string) (*schemas.Step, error) {
 	m := map[string]string{}
 	for i := 0; i < len(inputs); i += 2 {
 		m[inputs[i]] = inputs[i+1]
@@ -66,7 +66,7 @@ func (w *world) trySend(s *schemas.Step, action string, inputs ...string) (*sche
 }
 
 func TestSignIn(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "f form r", "r resolve found=key missing=f", "key prove done", "done finish")
+	w := newFixture(t, schemas.Authentication, "f form r", "r resolve found=key missing=f", "key prove done", "done finish")
 	s := w.start(nil)
 	if s.FlowStatus != schemas.Incomplete || s.Type != schemas.View || s.StepID != "f" || len(s.ChallengeToken) != 64 {
 		t.Fatalf("first step: %+v", s)
@@ -93,7 +93,7 @@ func TestSignIn(t *testing.T) {
 }
 
 func TestStartInputsAnswerTheFirstQuestion(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "f form r", "r resolve found=key missing=f", "key prove done", "done finish")
+	w := newFixture(t, schemas.Authentication, "f form r", "r resolve found=key missing=f", "key prove done", "done finish")
 	if s := w.start(map[string]string{"name": "grace", "locale": "en"}); s.StepID != "key" {
 		t.Errorf("the run stands at %q, want key", s.StepID)
 	}
@@ -107,7 +107,7 @@ func TestStartInputsAnswerTheFirstQuestion(t *testing.T) {
 // Replies contain components as the start requested, unless a later request decides otherwise
 // for itself.
 func TestVerbose(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "q ask a=q b=key", "key prove done", "done finish")
+	w := newFixture(t, schemas.Authentication, "q ask a=q b=key", "key prove done", "done finish")
 	yes, no := true, false
 	for _, atStart := range []*bool{nil, &no, &yes} {
 		for _, then := range []*bool{nil, &no, &yes} {
@@ -135,8 +135,8 @@ func TestVerbose(t *testing.T) {
 	}
 }
 
-func TestSecretsAreNeverKept(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "f form key", "key prove done", "done finish")
+func TestSecretsAreNotStored(t *testing.T) {
+	w := newFixture(t, schemas.Authentication, "f form key", "key prove done", "done finish")
 	s := w.send(w.start(nil), "a", "name", "grace", "password", "hunter2-secret")
 	state := string(w.mem.runs[s.ExecutionID].State)
 	if !strings.Contains(state, "grace") || strings.Contains(state, "hunter2") {
@@ -144,8 +144,8 @@ func TestSecretsAreNeverKept(t *testing.T) {
 	}
 }
 
-func TestKeepIsTheNodesOwn(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "q ask a=key b=key", "key prove success=done failure=q", "done finish")
+func TestNodeStateIsPrivate(t *testing.T) {
+	w := newFixture(t, schemas.Authentication, "q ask a=key b=key", "key prove success=done failure=q", "done finish")
 	s := w.send(w.send(w.start(nil), "a"), "a", "secret", "wrong")
 	if state := string(w.mem.runs[s.ExecutionID].State); strings.Contains(state, "right") {
 		t.Errorf("what a node kept outlives it: %s", state)
@@ -159,7 +159,7 @@ func TestKeepIsTheNodesOwn(t *testing.T) {
 }
 
 func TestDraftIsStoredWithItsFirstCredential(t *testing.T) {
-	w := newWorld(t, schemas.Registration, "new create q", "q ask a=key b=end", "key bind done", "done finish")
+	w := newFixture(t, schemas.Registration, "new create q", "q ask a=key b=end", "key bind done", "done finish")
 	s := w.start(nil)
 	if len(w.mem.changes) != 0 {
 		t.Fatalf("an abandoned sign-up leaves %v", w.mem.changes)
@@ -187,8 +187,8 @@ func kindsOf(changes []schemas.Change) string {
 	return strings.Join(names, " ")
 }
 
-func TestDraftWhoseNameWasTakenEndsTheRun(t *testing.T) {
-	w := newWorld(t, schemas.Registration, "new create key", "key bind done", "done finish")
+func TestDraftWithATakenNameEndsTheRun(t *testing.T) {
+	w := newFixture(t, schemas.Registration, "new create key", "key bind done", "done finish")
 	s := w.start(nil)
 	w.mem.refuse = schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken, "another user has it")
 	s = w.send(s, "a", "x", "y")
@@ -198,7 +198,7 @@ func TestDraftWhoseNameWasTakenEndsTheRun(t *testing.T) {
 }
 
 func TestTooManyFailuresEndTheRun(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "key prove done", "done finish")
+	w := newFixture(t, schemas.Authentication, "key prove done", "done finish")
 	s := w.start(nil)
 	for range 2 {
 		s = w.send(s, "a", "secret", "wrong")
@@ -212,8 +212,8 @@ func TestTooManyFailuresEndTheRun(t *testing.T) {
 	}
 }
 
-func TestRefusedAnswersLeaveTheRunUnharmed(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "q ask a=key b=key", "key prove done", "done finish")
+func TestRejectedAnswersDoNotChangeTheRun(t *testing.T) {
+	w := newFixture(t, schemas.Authentication, "q ask a=key b=key", "key prove done", "done finish")
 	first := w.start(nil)
 	before := w.mem.runs[first.ExecutionID]
 	tests := []struct {
@@ -257,8 +257,8 @@ func asJSON(t *testing.T, v any) string {
 	return string(text)
 }
 
-func TestOldTokenIsStale(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "key prove done", "done finish")
+func TestSupersededTokenIsStale(t *testing.T) {
+	w := newFixture(t, schemas.Authentication, "key prove done", "done finish")
 	first := w.start(nil)
 	second := w.send(first, "a", "secret", "wrong")
 	if _, err := w.trySend(first, "a", "secret", "right"); !schemas.HasCode(err, schemas.CodeStaleStep) {
@@ -270,7 +270,7 @@ func TestOldTokenIsStale(t *testing.T) {
 }
 
 func TestRunsExpire(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "key prove done", "done finish")
+	w := newFixture(t, schemas.Authentication, "key prove done", "done finish")
 	s := w.start(nil)
 	w.now = w.now.Add(29 * time.Minute)
 	s = w.send(s, "a", "secret", "wrong")
@@ -282,8 +282,8 @@ func TestRunsExpire(t *testing.T) {
 	}
 }
 
-func TestRunStaysOnItsVersion(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "key prove done", "done finish")
+func TestRunKeepsItsVersion(t *testing.T) {
+	w := newFixture(t, schemas.Authentication, "key prove done", "done finish")
 	s := w.start(nil)
 	f := flowOf(schemas.Authentication, "other ask end", "key prove end")
 	f.ActiveVersion = 2
@@ -293,9 +293,9 @@ func TestRunStaysOnItsVersion(t *testing.T) {
 	}
 }
 
-func TestExecutorsThatBreakTheirWord(t *testing.T) {
+func TestExecutorsThatBreakTheirContract(t *testing.T) {
 	for _, line := range []string{"n broken end", "n liar end"} {
-		w := newWorld(t, schemas.Registration, line)
+		w := newFixture(t, schemas.Registration, line)
 		_, err := w.Start(context.Background(), w.graph, &schemas.Application{ID: "app"}, nil, engine.Request{})
 		if err == nil || schemas.AsError(err).Class != schemas.Internal {
 			t.Errorf("%s: %v, want an internal error", line, err)
@@ -307,7 +307,7 @@ func TestExecutorsThatBreakTheirWord(t *testing.T) {
 }
 
 func TestOneAnswerWins(t *testing.T) {
-	w := newWorld(t, schemas.Registration, "new create key", "key bind done", "done finish")
+	w := newFixture(t, schemas.Registration, "new create key", "key bind done", "done finish")
 	for range 200 {
 		s := w.start(nil)
 		w.mem.changes = nil

@@ -64,7 +64,7 @@ func TestGuarantees(t *testing.T) {
 }
 
 // A declared guarantee is proven, or rejected with the shortest run that violates it.
-func TestGuaranteesAreProven(t *testing.T) {
+func TestGuaranteesAreChecked(t *testing.T) {
 	weak := func() *schemas.Flow {
 		return flowOf(schemas.Authentication, "q ask a=key b=p", "p pass a=secret b=secret", "key verified done", "secret password success=done failure=q", "done finish")
 	}
@@ -100,14 +100,14 @@ func TestGuaranteesAreProven(t *testing.T) {
 }
 
 // A node that claims a class without proving it is stopped at run time.
-func TestUnfoundedFactsAreNoticed(t *testing.T) {
+func TestUnprovenFactsAreReported(t *testing.T) {
 	kinds := guaranteeKinds() // their executors prove class "1" by method "sec"
 	for _, use := range []string{"passkey", "password"} {
 		g, problems := engine.Compile(flowOf(schemas.Authentication, "key "+use+" done", "done finish"), kinds)
 		if g == nil {
 			t.Fatal(problems)
 		}
-		w := newWorldOf(t, g)
+		w := newFixtureOf(t, g)
 		s := w.start(nil)
 		if _, err := w.trySend(s, "a", "secret", "right"); err == nil || schemas.AsError(err).Class != schemas.Internal {
 			t.Errorf("%s: got %v", use, err)

@@ -258,7 +258,7 @@ func (c *compiler) connectUse(i int, next schemas.Next) {
 	}
 	switch {
 	case len(n.edges) == 0 && !next.IsZero():
-		c.report(RuleOutcome, i, "next", "the sub-flow %q ends the run, nothing follows it; remove `next`", n.subflow)
+		c.report(RuleOutcome, i, "next", "the sub-flow %q ends the run, so nothing can follow it; remove `next`", n.subflow)
 	case next.By != nil:
 		c.connectByName(i, next)
 	case len(n.edges) > 0:

@@ -10,7 +10,7 @@ import (
 )
 
 // required contains the proofs that the last commit required.
-func (w *world) required(t *testing.T) []schemas.Proof {
+func (w *fixture) required(t *testing.T) []schemas.Proof {
 	t.Helper()
 	if len(w.mem.changes) == 0 {
 		return nil
@@ -28,7 +28,7 @@ func (w *world) required(t *testing.T) []schemas.Proof {
 // Every commit of a run requires what has been proven in it so far, even a commit without
 // changes.
 func TestCommitsRequireProofs(t *testing.T) {
-	w := newWorld(t, schemas.Authentication, "key prove success=q failure=key", "q ask a=add b=done", "add bind done", "done finish")
+	w := newFixture(t, schemas.Authentication, "key prove success=q failure=key", "q ask a=add b=done", "add bind done", "done finish")
 	s := w.start(nil)
 	if got := w.required(t); got != nil {
 		t.Errorf("before anything is proven: %+v", got)
@@ -53,7 +53,7 @@ func TestRefusedProofsEndTheRun(t *testing.T) {
 		schemas.ErrSuperseded(),
 		schemas.Errorf(schemas.Forbidden, "no_entry", "not any more"),
 	} {
-		w := newWorld(t, schemas.Authentication, "key prove success=done failure=key", "done finish")
+		w := newFixture(t, schemas.Authentication, "key prove success=done failure=key", "done finish")
 		s := w.start(nil)
 		w.mem.refuse = refusal
 		s = w.send(s, "a", "secret", "right")

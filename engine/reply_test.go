@@ -62,7 +62,7 @@ func replyKinds() engine.Kinds {
 }
 
 // Where a reply is certain, and where it concerns another user or input by then.
-func TestRepliesAreCertain(t *testing.T) {
+func TestRepliesAreDefinitelySet(t *testing.T) {
 	const missing = `the service reply "r"`
 	tests := []struct {
 		name  string
@@ -105,7 +105,7 @@ func TestRepliesAreCertain(t *testing.T) {
 	}
 }
 
-func TestRepliesOfOneNameAreAlike(t *testing.T) {
+func TestRepliesWithOneNameHaveOneType(t *testing.T) {
 	_, problems := engine.Compile(flowOf(schemas.Registration, "q enquire a=p b=end", "p enquire-text a=k b=end", "k read end"), replyKinds())
 	if len(problems) != 1 || problems[0].Rule != engine.RuleInput || problems[0].Node != "p" {
 		t.Errorf("found %v", problems)
@@ -120,7 +120,7 @@ func TestRepliesAreKept(t *testing.T) {
 	if g == nil {
 		t.Fatal(problems)
 	}
-	w := newWorldOf(t, g)
+	w := newFixtureOf(t, g)
 	s := w.start(nil)
 	said := func(want string) {
 		t.Helper()
@@ -144,12 +144,12 @@ func TestRepliesAreKept(t *testing.T) {
 	}
 }
 
-func TestRepliesThatArePromised(t *testing.T) {
+func TestDeclaredReplies(t *testing.T) {
 	g, problems := engine.Compile(flowOf(schemas.Registration, "q enquire-nothing a=k b=end", "k read end"), replyKinds())
 	if g == nil {
 		t.Fatal(problems)
 	}
-	w := newWorldOf(t, g)
+	w := newFixtureOf(t, g)
 	_, err := w.Start(context.Background(), w.graph, &schemas.Application{ID: "app"}, nil, engine.Request{})
 	if err == nil || schemas.AsError(err).Class != schemas.Internal {
 		t.Errorf("got %v, want an internal error", err)

@@ -43,11 +43,11 @@ func (r *run) applyOutcome(o Outcome, d *Decision) error {
 func (r *run) checkFacts() error {
 	for f := range r.facts {
 		if !r.backs(f) {
-			return fmt.Errorf("it promises %s, without one", f.Describe())
+			return fmt.Errorf("it establishes %s, without one", f.Describe())
 		}
 	}
 	if r.state.Auth != nil && !r.facts.Has(Authenticated) {
-		return errors.New("it does not promise authentication, although the run has one")
+		return errors.New("it does not establish authentication, although the run has one")
 	}
 	return nil
 }

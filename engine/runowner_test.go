@@ -26,7 +26,7 @@ func link(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 
 // A run that contains a proof continues only with the client that sent it: in the same browser,
 // or with the challenge tokens that this client received.
-func TestRunsStayWithTheirOwner(t *testing.T) {
+func TestRunsKeepTheirOwner(t *testing.T) {
 	mine, other := engine.Request{Browser: []byte("mine")}, engine.Request{Browser: []byte("other")}
 	page, program := engine.Request{Origin: "https://shop.example.org"}, engine.Request{}
 	tests := []struct {
@@ -57,7 +57,7 @@ func TestRunsStayWithTheirOwner(t *testing.T) {
 	} {
 		for _, test := range tests {
 			t.Run(what+"/"+test.name, func(t *testing.T) {
-				w := newWorld(t, schemas.Registration, proof.flow...)
+				w := newFixture(t, schemas.Registration, proof.flow...)
 				s := w.start(nil)
 				last := func(inputs map[string]string) {
 					t.Helper()
@@ -91,8 +91,8 @@ func TestRunsStayWithTheirOwner(t *testing.T) {
 
 // A program that proves nothing before the last step needs no tokens: the calls in the
 // specification have none.
-func TestProgramsNeedNoTokenBeforeAProof(t *testing.T) {
-	w := newWorld(t, schemas.Registration, "q ask a=p b=p", "p prove success=end")
+func TestNoTokenIsNeededBeforeAProof(t *testing.T) {
+	w := newFixture(t, schemas.Registration, "q ask a=p b=p", "p prove success=end")
 	s := w.start(nil)
 	for _, inputs := range []map[string]string{nil, {"secret": "right"}} {
 		if _, err := w.Resume(t.Context(), s.ExecutionID, "", engine.Request{}); err != nil {
@@ -110,7 +110,7 @@ func TestProgramsNeedNoTokenBeforeAProof(t *testing.T) {
 
 // A run that an earlier version stored as a program's run is not continued by its ID either.
 func TestAudit01RunOfAnEarlierVersion(t *testing.T) {
-	w := newWorld(t, schemas.Registration, "p prove success=q", "q ask a=q b=end")
+	w := newFixture(t, schemas.Registration, "p prove success=q", "q ask a=q b=end")
 	s := w.send(w.start(nil), "a", "secret", "right")
 	rec := w.mem.runs[s.ExecutionID]
 	rec.State = replaced(t, rec.State, `"bringer":{}`, `"bringer":{"program":true}`)
@@ -127,10 +127,10 @@ func TestAudit01RunOfAnEarlierVersion(t *testing.T) {
 }
 
 // No node can promise an identity that the run does not have.
-func TestHollowIdentity(t *testing.T) {
-	w := newWorld(t, schemas.Registration, "q ask a=h b=h", "h hollow l", "l link end")
+func TestIncompleteIdentity(t *testing.T) {
+	w := newFixture(t, schemas.Registration, "q ask a=h b=h", "h hollow l", "l link end")
 	s := w.start(nil)
-	if _, err := w.trySend(s, "a"); err == nil || !strings.Contains(err.Error(), "promises an unlinked identity of another provider, without one") {
+	if _, err := w.trySend(s, "a"); err == nil || !strings.Contains(err.Error(), "establishes an unlinked identity of another provider, without one") {
 		t.Errorf("got %v", err)
 	}
 }

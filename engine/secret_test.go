@@ -11,16 +11,16 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// spy records the inputs that its node sees, and continues.
-type spy struct{ saw *map[string]string }
+// recorder records the inputs that its node sees, and continues.
+type recorder struct{ saw *map[string]string }
 
-func (s spy) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
+func (s recorder) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	*s.saw = maps.Clone(v.Inputs)
 	return engine.LeaveBy("a"), nil
 }
 
 // verifier is a spy that verifies the password.
-type verifier struct{ spy }
+type verifier struct{ recorder }
 
 func (verifier) UsesSecret() string { return "password" }
 
@@ -30,7 +30,7 @@ func TestAudit04OnlyTheVerifierSeesASecret(t *testing.T) {
 	var before, verifies, after map[string]string
 	kinds := testKinds()
 	for name, executor := range map[string]engine.Executor{
-		"before": spy{&before}, "verify": verifier{spy{&verifies}}, "after": spy{&after},
+		"before": recorder{&before}, "verify": verifier{recorder{&verifies}}, "after": recorder{&after},
 	} {
 		kinds[name] = &engine.Kind{Name: name, Outcomes: outcomes("a"), New: func(*engine.Config) (engine.Executor, []schemas.Problem) { return executor, nil }}
 	}
@@ -39,7 +39,7 @@ func TestAudit04OnlyTheVerifierSeesASecret(t *testing.T) {
 	if g == nil {
 		t.Fatal(problems)
 	}
-	w := newWorldOf(t, g)
+	w := newFixtureOf(t, g)
 	s := w.send(w.start(nil), "a", "name", "ada", "password", "Tarn-ferry-slate-41")
 	if before["password"] != "" || after["password"] != "" || verifies["password"] != "Tarn-ferry-slate-41" {
 		t.Errorf("before %v, verifier %v, after %v", before, verifies, after)
@@ -66,12 +66,12 @@ func replaced(t *testing.T, state json.RawMessage, part, by string) json.RawMess
 func TestAudit04KeptSecretIsNotRead(t *testing.T) {
 	var before map[string]string
 	kinds := testKinds()
-	kinds["before"] = &engine.Kind{Name: "before", Outcomes: outcomes("a"), New: func(*engine.Config) (engine.Executor, []schemas.Problem) { return spy{&before}, nil }}
+	kinds["before"] = &engine.Kind{Name: "before", Outcomes: outcomes("a"), New: func(*engine.Config) (engine.Executor, []schemas.Problem) { return recorder{&before}, nil }}
 	g, problems := engine.Compile(flowOf(schemas.Registration, "f form q", "q ask a=n b=end", "n before end"), kinds)
 	if g == nil {
 		t.Fatal(problems)
 	}
-	w := newWorldOf(t, g)
+	w := newFixtureOf(t, g)
 	s := w.send(w.start(nil), "a", "name", "ada")
 	rec := w.mem.runs[s.ExecutionID]
 	rec.State = replaced(t, rec.State, `"name":"ada"`, `"name":"ada","password":"Tarn-ferry-slate-41"`)

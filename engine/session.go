@@ -149,8 +149,8 @@ func (c *compiler) checkSessions(waived map[*schemas.Waiver]bool) {
 		n := &c.graph.nodes[s.node]
 		problem := schemas.Problem{Rule: RuleSession, Path: c.nodePath(s.node, "with"), Message: fmt.Sprintf(
 			"%s accepts sessions that prove less than every other path through the flow, which is the class %q: "+
-				"a user who signed in to another application with less gets in here without a question; "+
-				"remove `acr`, so that the node demands that class, or lead the outcome to a node that proves what is missing",
+				"a user who signed in to another application with less signs in here without a prompt; "+
+				"remove `acr`, so that the node requires that class, or lead the outcome to a node that proves what is missing",
 			n.kind.Name, c.requiredClass)}
 		if path != nil {
 			problem.Trace = c.trace(path, ACRFacts(c.requiredClass))

@@ -10,7 +10,7 @@ import (
 )
 
 // A node of a sub-flow sees its targets in the flow, not the names of the sub-flow's outcomes.
-func TestNodesKnowWhereTheyLead(t *testing.T) {
+func TestNodesKnowTheirTargets(t *testing.T) {
 	said := part("said", "", "yes no", "q route a=yes b=no")
 	whole := part("whole", "", "", "q route a=r b=end", "r ask end")
 	tests := []struct {

@@ -55,7 +55,7 @@ func describeChange(before, after Facts, o Outcome, about Facts) string {
 	case o.NewSubject && lost(Authenticated):
 		note(true, "the run changes to another user, who is not authenticated")
 	case o.NewSubject && lost(Own):
-		note(true, "the run changes to another user, who is not its own")
+		note(true, "the run changes to another user, who is neither new nor authenticated")
 	default:
 		note(lost(User), "the user is forgotten")
 	}
@@ -65,7 +65,7 @@ func describeChange(before, after Facts, o Outcome, about Facts) string {
 	case gained(Authenticated):
 		note(true, "the user is authenticated")
 	case after.Has(User) && !after.Has(Own):
-		note(gained(User) || o.NewSubject, "a user who is merely identified")
+		note(gained(User) || o.NewSubject, "a user who is only identified")
 	}
 	for _, f := range about.List() {
 		switch sort, name := f.split(); sort {
@@ -74,7 +74,7 @@ func describeChange(before, after Facts, o Outcome, about Facts) string {
 			note(lost(f), "the service reply %q is no longer valid", name)
 		case inputSort:
 			note(gained(f), "the input %q has a value", name)
-			note(lost(f), "the input %q is withdrawn", name)
+			note(lost(f), "the input %q is cleared", name)
 		}
 	}
 	return strings.Join(words, "; ")

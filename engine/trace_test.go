@@ -75,7 +75,7 @@ nodes:
 	want := []string{
 		"key success nodes[0].next:5 the user is authenticated",
 		"f a nodes[1].next:6 ",
-		"r found nodes[2].next.found:10 the run changes to another user, who is not authenticated; a user who is merely identified",
+		"r found nodes[2].next.found:10 the run changes to another user, who is not authenticated; a user who is only identified",
 		"done  nodes[3]:12 reached without an authenticated user",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -85,7 +85,7 @@ nodes:
 
 // There is no finding where every path establishes one of the facts that a node needs, even if
 // not the same one.
-func TestEitherOfTwoFactsWillDo(t *testing.T) {
+func TestNeedAcceptsEitherFact(t *testing.T) {
 	kinds := testKinds()
 	kinds["either"] = &engine.Kind{Name: "either", New: maker(pass), Outcomes: outcomes("a"),
 		Needs: []engine.Need{{AnyOf: []engine.Fact{engine.New, engine.InputFact("name")}}}}

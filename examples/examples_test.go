@@ -100,7 +100,7 @@ func TestTryGuardsEveryReply(t *testing.T) {
 
 // The policy forbids inline code and foreign resources; a page that used them would fail in
 // the browser only.
-func TestTryNeedsNothingThatItsPolicyForbids(t *testing.T) {
+func TestTryWorksUnderItsPolicy(t *testing.T) {
 	paths, err := filepath.Glob("try/*")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no files: %v", err)

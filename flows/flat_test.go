@@ -31,7 +31,7 @@ func lay(whole, f *schemas.Flow, prefix string, exits map[string]string) {
 		if part := partOf(f, n); part != nil {
 			within := map[string]string{}
 			for _, name := range leaving(part) {
-				within[name] = to(towards(n, name))
+				within[name] = to(pathsTo(n, name))
 			}
 			lay(whole, part, prefix+n.ID+"-", within)
 			continue
@@ -52,8 +52,8 @@ func lay(whole, f *schemas.Flow, prefix string, exits map[string]string) {
 	}
 }
 
-// towards returns the target of an outcome of a node, "" if there is none.
-func towards(n schemas.Node, outcome string) string {
+// pathsTo returns the target of an outcome of a node, "" if there is none.
+func pathsTo(n schemas.Node, outcome string) string {
 	if n.Next.By != nil {
 		return n.Next.By[outcome]
 	}

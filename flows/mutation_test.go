@@ -55,7 +55,7 @@ func byProof(problems []schemas.Problem) bool {
 // the oracle found an attack.
 func (n *tally) compare(t testing.TB, what string, flow *schemas.Flow, kinds engine.Kinds) {
 	n.all++
-	got := judge(flat(flow))
+	got := check(flat(flow))
 	g, problems := engine.Compile(flow, kinds)
 	switch {
 	case got.dangerous != "":

@@ -19,15 +19,15 @@ import (
 type person string
 
 const (
-	nobody   person = ""
-	ghost    person = "ghost"    // a name without an account, where that is concealed
-	victim   person = "victim"   // the adversary can name them, and cannot authenticate as them
-	attacker person = "attacker" // the adversary's own account
-	fresh    person = "fresh"    // a user that the run created
+	noUser      person = ""
+	deletedUser person = "ghost"    // a name without an account, where that is concealed
+	victim      person = "victim"   // the adversary can name them, and cannot authenticate as them
+	attacker    person = "attacker" // the adversary's own account
+	fresh       person = "fresh"    // a user that the run created
 )
 
-// moment is the state of a run at a node.
-type moment struct {
+// situation is the state of a run at a node.
+type situation struct {
 	node    int
 	who     person
 	namedBy string // the input that identified them, if they are merely identified
@@ -40,17 +40,17 @@ type moment struct {
 	shown   string // the methods they authenticated with, if the walk tracks them: "otp pwd"
 }
 
-func (m moment) value(input string) person {
+func (m situation) value(input string) person {
 	for pair := range strings.SplitSeq(m.typed, ";") {
 		if name, value, _ := strings.Cut(pair, "="); name == input && name != "" {
 			return person(value)
 		}
 	}
-	return nobody
+	return noUser
 }
 
 // with returns the moment with another value of the input; "" removes it.
-func (m moment) with(input string, value person) moment {
+func (m situation) with(input string, value person) situation {
 	pairs := map[string]string{}
 	for pair := range strings.SplitSeq(m.typed, ";") {
 		if name, v, ok := strings.Cut(pair, "="); ok {
@@ -58,7 +58,7 @@ func (m moment) with(input string, value person) moment {
 		}
 	}
 	delete(pairs, input)
-	if value != nobody {
+	if value != noUser {
 		pairs[input] = string(value)
 	}
 	m.typed = ""
@@ -68,10 +68,10 @@ func (m moment) with(input string, value person) moment {
 	return m
 }
 
-func (m moment) own() bool { return m.proved || m.who == fresh }
+func (m situation) own() bool { return m.proved || m.who == fresh }
 
 // about returns the moment with another, unauthenticated user.
-func (m moment) about(who person, namedBy string) moment {
+func (m situation) about(who person, namedBy string) situation {
 	m.who, m.namedBy, m.proved, m.second, m.found, m.shown = who, namedBy, false, false, false, ""
 	return m
 }
@@ -92,8 +92,8 @@ type oracle struct {
 	with    []config
 	inputs  map[string]bool // the inputs that the flow uses; true: it identifies a user
 	secrets map[string]bool // the inputs that users type a password or a code into
-	seen    map[moment]bool
-	todo    []moment
+	seen    map[situation]bool
+	todo    []situation
 	verdict verdict
 	promise *promise // what completed runs have proved; nil: the walk does not track it
 }
@@ -153,15 +153,15 @@ func (o *oracle) mention(inputs ...string) {
 	}
 }
 
-// mostMoments limits the cost of a walk; real flows stay far below.
-const mostMoments = 60_000
+// maxSituations limits the cost of a walk; real flows stay far below.
+const maxSituations = 60_000
 
-func judge(flow *schemas.Flow) verdict { return judgeBy(flow, nil) }
+func check(flow *schemas.Flow) verdict { return checkWith(flow, nil) }
 
-// judgeBy also checks whether completed runs fulfill the promise.
-func judgeBy(flow *schemas.Flow, promised *promise) verdict {
+// checkWith also checks whether completed runs fulfill the promise.
+func checkWith(flow *schemas.Flow, promised *promise) verdict {
 	o := &oracle{
-		promise: promised, flow: flow, index: map[string]int{}, with: make([]config, len(flow.Nodes)), inputs: map[string]bool{}, secrets: map[string]bool{}, seen: map[moment]bool{},
+		promise: promised, flow: flow, index: map[string]int{}, with: make([]config, len(flow.Nodes)), inputs: map[string]bool{}, secrets: map[string]bool{}, seen: map[situation]bool{},
 	}
 	for i, n := range slices.Backward(flow.Nodes) {
 		o.index[n.ID] = i
@@ -179,19 +179,19 @@ func judgeBy(flow *schemas.Flow, promised *promise) verdict {
 		case "user-resolve":
 			o.inputs[c.From] = true
 		case "http-request":
-			o.mention(c.tells()...)
+			o.mention(c.reveals()...)
 		case "user-create":
 			o.mention(identifying(c)...)
 			o.mention(c.usernameInput())
 			o.mention(slices.Collect(maps.Values(c.sources()))...)
 		}
 	}
-	o.arrive(moment{})
+	o.arrive(situation{})
 	for len(o.todo) > 0 && o.verdict.dangerous == "" {
 		m := o.todo[len(o.todo)-1]
 		o.todo = o.todo[:len(o.todo)-1]
 		o.play(m)
-		if len(o.seen) > mostMoments {
+		if len(o.seen) > maxSituations {
 			o.verdict.tooLarge = true
 			return o.verdict
 		}
@@ -217,7 +217,7 @@ func identifying(c config) []string {
 	return inputs
 }
 
-func (o *oracle) arrive(m moment) {
+func (o *oracle) arrive(m situation) {
 	if !o.seen[m] {
 		o.seen[m] = true
 		o.todo = append(o.todo, m)
@@ -225,7 +225,7 @@ func (o *oracle) arrive(m moment) {
 }
 
 // leave moves the run along an outcome.
-func (o *oracle) leave(m moment, outcome string) {
+func (o *oracle) leave(m situation, outcome string) {
 	next := o.flow.Nodes[m.node].Next
 	to := next.To
 	if next.By != nil {
@@ -248,7 +248,7 @@ func (o *oracle) leave(m moment, outcome string) {
 }
 
 // play does everything that may happen at a node.
-func (o *oracle) play(m moment) {
+func (o *oracle) play(m situation) {
 	o.readSecrets(m)
 	switch c := o.with[m.node]; o.flow.Nodes[m.node].Use {
 	case "prompt":
@@ -256,7 +256,7 @@ func (o *oracle) play(m moment) {
 	case "user-resolve":
 		o.resolve(m, c)
 	case "user-create":
-		typed := func(input string) bool { return m.value(input) != nobody }
+		typed := func(input string) bool { return m.value(input) != noUser }
 		o.broken(!slices.ContainsFunc(identifying(c), typed))
 		for _, input := range c.sources() {
 			o.broken(!typed(input))
@@ -264,7 +264,7 @@ func (o *oracle) play(m moment) {
 		made := m.about(fresh, "")
 		made.found = typed(c.usernameInput())
 		o.leave(made, "created")
-		o.leave(m.about(nobody, ""), "taken")
+		o.leave(m.about(noUser, ""), "taken")
 	case "passkey-register", "password-set", "totp-register", "recovery-codes":
 		o.bind(m, c)
 	case "passkey-authenticate":
@@ -280,7 +280,7 @@ func (o *oracle) play(m moment) {
 		if !m.own() && !waived {
 			o.verdict.dangerous = "to change the account of " + string(m.who)
 		}
-		o.broken(m.who == nobody || m.who == ghost)
+		o.broken(m.who == noUser || m.who == deletedUser)
 		if c.Optional {
 			o.leave(m, "skip")
 		}
@@ -294,12 +294,12 @@ func (o *oracle) play(m moment) {
 		}
 		o.guessable(m, c, true)
 	case "email-otp":
-		o.broken(m.who == nobody)
+		o.broken(m.who == noUser)
 		for _, a := range c.Alternatives {
 			o.leave(m, a.Ref)
 		}
 		o.leave(m, "failure")
-		if _, wired := o.flow.Nodes[m.node].Next.By["missing"]; wired && (m.who != ghost || m.proved) {
+		if _, wired := o.flow.Nodes[m.node].Next.By["missing"]; wired && (m.who != deletedUser || m.proved) {
 			o.leave(m, "missing")
 		}
 		if _, wired := o.flow.Nodes[m.node].Next.By["unavailable"]; wired { // on a server without mail
@@ -311,7 +311,7 @@ func (o *oracle) play(m moment) {
 		}
 	case "session-check":
 		o.leave(m, "none")
-		if m.who == nobody || m.who == attacker {
+		if m.who == noUser || m.who == attacker {
 			for _, methods := range o.sessions(o.flow.Nodes[m.node], c) {
 				o.leave(o.showing(m.about(attacker, ""), methods...), "active")
 			}
@@ -320,7 +320,7 @@ func (o *oracle) play(m moment) {
 		o.broken(!m.proved)
 		o.leave(m, "granted")
 		o.leave(m, "denied")
-		o.leave(m.about(nobody, ""), "other")
+		o.leave(m.about(noUser, ""), "other")
 	case "http-request":
 		o.request(m, c)
 	case "decision":
@@ -336,23 +336,23 @@ func (o *oracle) play(m moment) {
 func (o *oracle) broken(is bool) { o.verdict.broken = o.verdict.broken || is }
 
 // prompt tries every action with every input.
-func (o *oracle) prompt(m moment, c config) {
+func (o *oracle) prompt(m situation, c config) {
 	for _, a := range c.Actions {
-		list := []moment{m}
+		list := []situation{m}
 		for _, in := range c.Inputs {
 			names, used := o.inputs[in.Identifier]
 			submits := a.Inputs == nil || slices.Contains(a.Inputs, in.Identifier)
 			var values []person
 			switch {
 			case !used || !submits || o.secrets[in.Identifier]:
-				values = []person{nobody}
+				values = []person{noUser}
 			case names:
-				values = []person{victim, attacker, ghost}
+				values = []person{victim, attacker, deletedUser}
 			default:
-				values = []person{ghost}
+				values = []person{deletedUser}
 			}
-			if !in.Required && submits && !slices.Contains(values, nobody) {
-				values = append(values, nobody)
+			if !in.Required && submits && !slices.Contains(values, noUser) {
+				values = append(values, noUser)
 			}
 			list = o.claim(list, in.Identifier, values)
 		}
@@ -362,23 +362,23 @@ func (o *oracle) prompt(m moment, c config) {
 	}
 }
 
-func (o *oracle) resolve(m moment, c config) {
+func (o *oracle) resolve(m situation, c config) {
 	switch who := m.value(c.From); {
-	case who == nobody:
+	case who == noUser:
 		o.verdict.broken = true
-	case who == ghost && c.Conceal:
-		o.leave(m.about(ghost, c.From), "missing")
-	case who == ghost:
-		o.leave(m.about(nobody, ""), "missing")
+	case who == deletedUser && c.Conceal:
+		o.leave(m.about(deletedUser, c.From), "missing")
+	case who == deletedUser:
+		o.leave(m.about(noUser, ""), "missing")
 	default:
 		o.leave(m.about(who, c.From), "found")
 	}
 }
 
 // bind gives the user a credential.
-func (o *oracle) bind(m moment, c config) {
+func (o *oracle) bind(m situation, c config) {
 	node := o.flow.Nodes[m.node]
-	if m.who == nobody || m.who == ghost {
+	if m.who == noUser || m.who == deletedUser {
 		o.verdict.broken = true
 		return
 	}
@@ -409,19 +409,19 @@ func (o *oracle) bind(m moment, c config) {
 
 // federated lets the adversary return from a provider, with a linked identity or another one,
 // and with any claims the provider permits.
-func (o *oracle) federated(m moment, c config) {
+func (o *oracle) federated(m situation, c config) {
 	for _, a := range c.Alternatives {
 		o.leave(m, a.Ref)
 	}
 	o.leave(m, "failure")
-	list := []moment{m}
+	list := []situation{m}
 	for input := range c.Claims {
-		values := []person{ghost}
+		values := []person{deletedUser}
 		if names := o.inputs[input]; names {
 			values = append(values, victim, attacker)
 		}
 		if !slices.Contains(c.Required, input) {
-			values = append(values, nobody)
+			values = append(values, noUser)
 		}
 		list = o.claim(list, input, values)
 	}
@@ -429,17 +429,17 @@ func (o *oracle) federated(m moment, c config) {
 		after.held = true
 		o.leave(after, "unknown")
 	}
-	if m.who == nobody || m.who == attacker {
+	if m.who == noUser || m.who == attacker {
 		m.who = attacker
 		o.leave(o.showing(m, "fed"), "success")
 	}
 }
 
 // claim gives an input each of the values, which withdraws the user that it identified.
-func (o *oracle) claim(list []moment, input string, values []person) (more []moment) {
+func (o *oracle) claim(list []situation, input string, values []person) (more []situation) {
 	for _, before := range list {
 		if before.namedBy == input && !before.own() {
-			before = before.about(nobody, "")
+			before = before.about(noUser, "")
 		}
 		for _, v := range values {
 			more = append(more, before.with(input, v))
@@ -449,7 +449,7 @@ func (o *oracle) claim(list []moment, input string, values []person) (more []mom
 }
 
 // guessable tries a secret that only its owner has.
-func (o *oracle) guessable(m moment, c config, second bool) {
+func (o *oracle) guessable(m situation, c config, second bool) {
 	for _, a := range c.Alternatives {
 		o.leave(m, a.Ref)
 	}
@@ -461,14 +461,14 @@ func (o *oracle) guessable(m moment, c config, second bool) {
 	}
 }
 
-func (o *oracle) passkey(m moment, c config) {
-	o.broken(c.Mode == "identified" && m.who == nobody)
+func (o *oracle) passkey(m situation, c config) {
+	o.broken(c.Mode == "identified" && m.who == noUser)
 	for _, a := range c.Alternatives {
 		o.leave(m, a.Ref)
 	}
 	o.leave(m, "failure")
 	switch {
-	case m.who == nobody && c.Mode != "identified":
+	case m.who == noUser && c.Mode != "identified":
 		m.who = attacker
 	case m.who != attacker && m.who != fresh:
 		return
@@ -478,7 +478,7 @@ func (o *oracle) passkey(m moment, c config) {
 }
 
 // decide takes every case that may be the first true one.
-func (o *oracle) decide(m moment, c config) {
+func (o *oracle) decide(m situation, c config) {
 	for _, one := range c.Cases {
 		value, broken := (&condition{text: one.When, at: m}).value()
 		o.broken(broken)

@@ -69,7 +69,7 @@ func promised(g *engine.Graph) *promise {
 
 // completes ends a run: it checks whether its new user can be found again, and what the run has
 // proved.
-func (o *oracle) completes(m moment) {
+func (o *oracle) completes(m situation) {
 	o.verdict.lost = o.verdict.lost || m.who == fresh && !m.found
 	if o.promise == nil || !m.proved {
 		return
@@ -87,7 +87,7 @@ func has(methods []string, method string) bool {
 }
 
 // showing authenticates the user by methods, in addition to others.
-func (o *oracle) showing(m moment, methods ...string) moment {
+func (o *oracle) showing(m situation, methods ...string) situation {
 	m.proved = true
 	if o.promise == nil {
 		return m
@@ -100,7 +100,7 @@ func (o *oracle) showing(m moment, methods ...string) moment {
 
 // enrolled gives a user of the run's own a credential. It is a proof only of a user that the run
 // created.
-func (o *oracle) enrolled(m moment, methods ...string) moment {
+func (o *oracle) enrolled(m situation, methods ...string) situation {
 	if m.who == fresh {
 		return o.showing(m, methods...)
 	}
@@ -132,8 +132,8 @@ func (o *oracle) sessions(n schemas.Node, c config) (list [][]string) {
 	return list
 }
 
-// sessionless is the flow for users without a session.
-func sessionless(f *schemas.Flow) *schemas.Flow {
+// withoutSessions is the flow for users without a session.
+func withoutSessions(f *schemas.Flow) *schemas.Flow {
 	alone := clone(f)
 	for i := range alone.Nodes {
 		if n := &alone.Nodes[i]; n.Use == "session-check" {
@@ -152,20 +152,20 @@ func sessionless(f *schemas.Flow) *schemas.Flow {
 // session admits a user with less than users without a session need.
 func (n *tally) compareProofs(t testing.TB, what string, flow *schemas.Flow, g *engine.Graph, kinds engine.Kinds) {
 	p := promised(g)
-	if got := judgeBy(flow, p); got.weak != "" {
+	if got := checkWith(flow, p); got.weak != "" {
 		t.Errorf("%s: accepted as %+v, and %s", what, g.Guarantees(), got.weak)
 	}
 	waived := slices.ContainsFunc(flow.Waive, func(w schemas.Waiver) bool { return w.Rule == engine.RuleSession })
 	if len(p.sessions) == 0 || waived {
 		return
 	}
-	alone, _ := engine.Compile(sessionless(flow), kinds)
+	alone, _ := engine.Compile(withoutSessions(flow), kinds)
 	if alone == nil {
 		return // without sessions it is no flow
 	}
 	n.withSessions++
 	p.least, p.methods = classes()[alone.Guarantees().ACR], nil
-	if got := judgeBy(flow, p); got.weak != "" {
+	if got := checkWith(flow, p); got.weak != "" {
 		t.Errorf("%s: without a session %s is needed, and %s", what, alone.Guarantees().ACR, got.weak)
 	}
 }

@@ -2,28 +2,28 @@ package flows_test
 
 import "strings"
 
-// truth is the value of a condition as far as the oracle knows.
-type truth int
+// triState is the value of a condition as far as the oracle knows.
+type triState int
 
 const (
-	unknown truth = iota
+	unknown triState = iota
 	isTrue
 	isFalse
 )
 
-func (t truth) not() truth {
-	return map[truth]truth{isTrue: isFalse, isFalse: isTrue}[t]
+func (t triState) not() triState {
+	return map[triState]triState{isTrue: isFalse, isFalse: isTrue}[t]
 }
 
 // condition is an expression that the oracle parses itself: its operators and what it says about
 // the run. The rest may be true or false.
 type condition struct {
 	text string
-	at   moment
+	at   situation
 }
 
 // value returns the value, and whether the expression reads a missing value.
-func (c *condition) value() (truth, bool) {
+func (c *condition) value() (triState, bool) {
 	text := strings.TrimSpace(c.text)
 	for len(text) > 1 && text[0] == '(' && closing(text) == len(text)-1 {
 		text = strings.TrimSpace(text[1 : len(text)-1])
@@ -41,15 +41,15 @@ func (c *condition) value() (truth, bool) {
 	}
 	known := map[string]bool{"user.isAuthenticated": c.at.proved, "user.isNew": c.at.who == fresh, "true": true, "false": false}
 	if v, ok := known[text]; ok {
-		return map[bool]truth{true: isTrue, false: isFalse}[v], false
+		return map[bool]triState{true: isTrue, false: isFalse}[v], false
 	}
-	reads := strings.Contains(text, "user.") && (c.at.who == nobody || c.at.who == ghost)
+	reads := strings.Contains(text, "user.") && (c.at.who == noUser || c.at.who == deletedUser)
 	return unknown, reads || c.at.misleads(text)
 }
 
 // all returns the conjunction of parts, or of the negated parts if negate is set: an "or" is its
 // negation. Reading a missing value does no harm where another part decides.
-func (c *condition) all(parts []string, negate bool) (truth, bool) {
+func (c *condition) all(parts []string, negate bool) (triState, bool) {
 	result, broken := isTrue, false
 	for _, part := range parts {
 		v, b := (&condition{part, c.at}).value()

@@ -17,12 +17,12 @@ var (
 )
 
 // request calls a service, which may return any reply.
-func (o *oracle) request(m moment, c config) {
+func (o *oracle) request(m situation, c config) {
 	for _, text := range c.Body {
 		_, broken := (&condition{text: text, at: m}).value()
 		o.broken(broken)
 	}
-	o.broken(slices.ContainsFunc(c.tells(), func(input string) bool { return m.value(input) == nobody }))
+	o.broken(slices.ContainsFunc(c.reveals(), func(input string) bool { return m.value(input) == noUser }))
 	if c.Mode != "query" {
 		o.leave(m, "queued")
 		return
@@ -37,7 +37,7 @@ func (o *oracle) request(m moment, c config) {
 }
 
 // This returns the inputs in a body.
-func (c config) tells() (inputs []string) {
+func (c config) reveals() (inputs []string) {
 	for _, text := range c.Body {
 		for _, found := range readsInput.FindAllStringSubmatch(text, -1) {
 			inputs = append(inputs, found[1])
@@ -47,7 +47,7 @@ func (c config) tells() (inputs []string) {
 }
 
 // asked identifies a question: "who=victim,email=ghost".
-func (m moment) asked(c config) string {
+func (m situation) asked(c config) string {
 	about := map[string]person{}
 	for _, text := range c.Body {
 		if readsUser.MatchString(text) {
@@ -61,7 +61,7 @@ func (m moment) asked(c config) string {
 			}
 		}
 	}
-	for _, input := range c.tells() {
+	for _, input := range c.reveals() {
 		about[input] = m.value(input)
 	}
 	words := []string{"asked"}
@@ -72,7 +72,7 @@ func (m moment) asked(c config) string {
 }
 
 // answered returns the moment with the reply to a question, "" for none.
-func (m moment) answered(name, question string) moment {
+func (m situation) answered(name, question string) situation {
 	kept := slices.DeleteFunc(strings.Split(m.replies, ";"), func(one string) bool {
 		return one == "" || strings.HasPrefix(one, name+":")
 	})
@@ -86,7 +86,7 @@ func (m moment) answered(name, question string) moment {
 
 // misleads reports whether a text reads a reply that is missing, or that concerns another user
 // or input by then.
-func (m moment) misleads(text string) bool {
+func (m situation) misleads(text string) bool {
 	return slices.ContainsFunc(readsReply.FindAllStringSubmatch(text, -1), func(found []string) bool {
 		for one := range strings.SplitSeq(m.replies, ";") {
 			if question, ok := strings.CutPrefix(one, found[1]+":"); ok {
@@ -97,7 +97,7 @@ func (m moment) misleads(text string) bool {
 	})
 }
 
-func (m moment) isAbout(question string) bool {
+func (m situation) isAbout(question string) bool {
 	for name, then := range subjects(question) {
 		now := m.value(name)
 		if name == "who" {

@@ -24,7 +24,7 @@ func (o *oracle) noteSecrets(c config) {
 }
 
 // readSecrets finds secrets that the node reads.
-func (o *oracle) readSecrets(m moment) {
+func (o *oracle) readSecrets(m situation) {
 	c, reads := o.with[m.node], []string(nil)
 	switch o.flow.Nodes[m.node].Use {
 	case "user-create":
@@ -32,7 +32,7 @@ func (o *oracle) readSecrets(m moment) {
 	case "user-resolve":
 		reads = []string{c.From}
 	case "http-request":
-		reads = c.tells()
+		reads = c.reveals()
 	case "decision":
 		for _, one := range c.Cases {
 			for _, found := range readsInput.FindAllStringSubmatch(one.When, -1) {

@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/flows"
 )
 
-func TestWordsAreComplete(t *testing.T) {
+func TestTranslationsAreComplete(t *testing.T) {
 	german, french := flows.Translations("de-AT"), flows.Translations("FR")
 	if got, want := slices.Sorted(maps.Keys(french)), slices.Sorted(maps.Keys(german)); !slices.Equal(got, want) {
 		t.Errorf("French has %q, German %q", got, want)

@@ -38,7 +38,7 @@ func writtenAnswer(item *directory.Item, dryRun bool) *toolAnswer {
 			app.ClientSecret, app.OAuth().ClientSecret = "", ""
 		}
 	case app != nil && app.ClientSecret != "":
-		a.notes = append(a.notes, "The client secret is shown in this answer and never again. Keep it where only the application reads it.")
+		a.notes = append(a.notes, "The client secret is shown only once. Store it where only the application can read it.")
 	}
 	return a
 }

@@ -20,34 +20,34 @@ func (s *Server) applicationTools() []tool {
 	return []tool{
 		typedCall(tool{
 			name: "service_list_applications", title: "List applications",
-			description: "Lists the applications, oldest first, with their names and ids. Get one for all of its details.",
+			description: "Lists the applications, oldest first, with their names and ids. Get an application for its details.",
 			input:       object(map[string]any{}), output: listOf("applications", application.of(applicationSummary()...).outline("id", "name")),
 		}, s.listApplications),
 		getTool(tool{
 			name: "service_get_application_by_id", title: "Get an application by its id",
-			description: "Returns all details of an application, but for its client secret, which is never shown again. service_update_application takes what this answers.",
+			description: "Returns an application without its client secret, which is shown only once. service_update_application accepts the result.",
 			input:       object(map[string]any{"id": text("The id of the application: a UUID.")}, "id"), output: whole,
 		}, s.Directory.Applications),
 		typedCall(tool{
 			name: "service_get_application_by_client_id", title: "Get an application by its client id",
-			description: "Returns all details of the application that is the OAuth client with the id, but for its client secret. service_update_application takes what this answers.",
+			description: "Returns the application with an OAuth client id, without its client secret. service_update_application accepts the result.",
 			input:       object(map[string]any{"client_id": text("The OAuth client id.")}, "client_id"), output: whole,
 		}, s.applicationByClientID),
 		{
 			name: "service_create_application", title: "Create an application", effect: adds,
-			description: "Makes an application, and an OAuth client if it has inboundAuthConfig. Only name is required; what is left out gets its default. The answer has the clientId and, where the client has one, the clientSecret, which is shown in this answer and never again. service_get_application_templates has one to begin with for each type.",
+			description: "Creates an application, and an OAuth client if it has inboundAuthConfig. Only name is required; omitted members get their defaults. The result contains the clientId and, if the client has one, the clientSecret, which is shown only once. service_get_application_templates returns a template for each type.",
 			input:       application.with(map[string]any{"dry_run": dryRun()}, "name"), output: whole,
 			call: writeCall(map[string]any{"dry_run": dryRun()}, createIn(s.Directory.Applications)),
 		},
 		{
 			name: "service_update_application", title: "Replace an application", effect: replaces,
-			description: "Puts the application given in the place of the one with its id. It is replaced as a whole: what is left out is gone, or goes back to its default. So get it first, change what you mean to, and send all of it. A client secret that is left out stays as it is.",
+			description: "Replaces the application with the given id as a whole: omitted members are removed or reset to their defaults. Get the application first, change it, and send all of it. An omitted client secret stays.",
 			input:       application.with(map[string]any{"dry_run": dryRun()}, "id", "name"), output: whole,
 			call: writeCall(map[string]any{"id": text("The id of the application."), "dry_run": dryRun()}, s.replaceApplication, "id"),
 		},
 		typedCall(tool{
-			name: "service_get_application_templates", title: "Get templates of applications",
-			description: "Returns the least an OAuth application needs, for each type: SPA (in a browser), MOBILE (on a device), SERVER (with a server that keeps a secret) and M2M (a program without people). Put in what stands in angle brackets, and give the template to service_create_application.",
+			name: "service_get_application_templates", title: "Get application templates",
+			description: "Returns a minimal OAuth application for each type: SPA (in a browser), MOBILE (on a device), SERVER (with a server that keeps a secret) and M2M (a program without users). Replace the placeholders in angle brackets, and pass the template to service_create_application.",
 			input:       object(map[string]any{}), output: templatesShape(application),
 		}, getTemplates),
 	}
@@ -95,9 +95,9 @@ var templates []byte
 // templatesShape is the schema of the templates.
 func templatesShape(application shape) shape {
 	item := object(map[string]any{
-		"type":         text("What kind of application it is for."),
-		"description":  text("When to use it, and what is to be put in."),
-		"placeholders": map[string]any{"type": "array", "items": map[string]any{"type": "string"}, "description": "What stands in angle brackets, to be put in."},
+		"type":         text("The type of the application."),
+		"description":  text("When to use it, and the values of its placeholders."),
+		"placeholders": map[string]any{"type": "array", "items": map[string]any{"type": "string"}, "description": "The placeholders in angle brackets."},
 		"application":  maps.Clone(application.outline()),
 	}, "type", "description", "placeholders", "application")
 	return object(map[string]any{"templates": map[string]any{"type": "array", "items": item}}, "templates")

@@ -12,8 +12,8 @@ import (
 )
 
 // What a get tool answers the update tool takes, and the secret is kept.
-func TestWhatIsGotCanBeSentBack(t *testing.T) {
-	w := newWorld(t)
+func TestReadResourcesCanBeWritten(t *testing.T) {
+	w := newFixture(t)
 	for name, get := range map[string]func() json.RawMessage{
 		"by id": func() json.RawMessage { return w.ok("service_get_application_by_id", `{"id": "`+shopID+`"}`, nil).Data },
 		"by client id": func() json.RawMessage {
@@ -45,7 +45,7 @@ func TestWhatIsGotCanBeSentBack(t *testing.T) {
 
 // An update replaces the whole: what is left out is gone.
 func TestUpdateReplacesTheWhole(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	var app schemas.Application
 	w.ok("service_update_application", `{"id": "`+shopID+`", "name": "Shop"}`, &app)
 	if app.URL != "" || app.Type != "" || app.OAuth() != nil {
@@ -54,7 +54,7 @@ func TestUpdateReplacesTheWhole(t *testing.T) {
 }
 
 func TestListApplications(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	var list struct {
 		Total        int              `json:"total_count"`
 		Applications []map[string]any `json:"applications"`
@@ -68,7 +68,7 @@ func TestListApplications(t *testing.T) {
 
 // The secret of a client is in the answer that makes it, in a dry run none is.
 func TestSecretsAreShownOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	const client = `{"name": "Machine", "type": "M2M", "inboundAuthConfig": [{"type": "oauth2", "config": {"scopes": ["system"]}}]`
 	var rehearsed, made, got schemas.Application
 	r := w.ok("service_create_application", client+`, "dry_run": true}`, &rehearsed)
@@ -76,7 +76,7 @@ func TestSecretsAreShownOnce(t *testing.T) {
 		t.Errorf("a dry run shows a secret, or does not say that it is one: %+v", r)
 	}
 	r = w.ok("service_create_application", client+`}`, &made)
-	if len(made.ClientSecret) < 40 || made.ClientSecret != made.OAuth().ClientSecret || !strings.Contains(r.Content[1].Text, "never again") {
+	if len(made.ClientSecret) < 40 || made.ClientSecret != made.OAuth().ClientSecret || !strings.Contains(r.Content[1].Text, "only once") {
 		t.Errorf("made: %+v", made)
 	}
 	w.ok("service_get_application_by_id", map[string]any{"id": made.ID}, &got)
@@ -92,7 +92,7 @@ func TestSecretsAreShownOnce(t *testing.T) {
 
 // A dry run finds what is wrong, and keeps nothing.
 func TestDryRuns(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	before := w.events()
 	w.ok("service_create_application", `{"name": "New", "dry_run": true}`, nil)
 	w.refused("service_create_application", `{"name": "Shop", "dry_run": true}`, "application_exists")
@@ -116,7 +116,7 @@ func TestDryRuns(t *testing.T) {
 }
 
 // events are the actions of the audit log, newest first.
-func (w *world) events() (actions []string) {
+func (w *fixture) events() (actions []string) {
 	w.t.Helper()
 	events, err := w.db.Events(w.t.Context(), schemas.EventQuery{Limit: 1000})
 	must(w.t, err)
@@ -127,8 +127,8 @@ func (w *world) events() (actions []string) {
 }
 
 // What is written is written in the name of who calls, and by what they may do.
-func TestWritesAreTheCallers(t *testing.T) {
-	w := newWorld(t)
+func TestWritesNeedTheCallersPermissions(t *testing.T) {
+	w := newFixture(t)
 	var app schemas.Application
 	w.ok("service_create_application", `{"name": "New"}`, &app)
 	events, err := w.db.Events(t.Context(), schemas.EventQuery{Limit: 1, ResourceID: app.ID})
@@ -139,14 +139,14 @@ func TestWritesAreTheCallers(t *testing.T) {
 	w.caller = directory.Call{Actor: w.caller.Actor, Permissions: []string{"system:applications:write"}, TraceID: "a-trace"}
 	e := w.refused("service_create_application", `{"name": "Greedy", "type": "M2M", "inboundAuthConfig": [{"type": "oauth2", "config": {"scopes": ["system"]}}]}`, "forbidden")
 	if len(e.Errors) != 1 || e.Errors[0].Path != "inboundAuthConfig[0].config.scopes[0]" {
-		t.Errorf("told: %v", e.Errors)
+		t.Errorf("got: %v", e.Errors)
 	}
 }
 
 // Every template makes an application once its placeholders are filled in, and
 // makes none while they are not.
 func TestTemplates(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	var list struct {
 		Templates []struct {
 			Type, Description string
@@ -170,7 +170,7 @@ func TestTemplates(t *testing.T) {
 			filled = strings.ReplaceAll(filled, "<"+placeholder+">", value)
 		}
 		if strings.ContainsAny(filled, "<>") {
-			t.Errorf("%s: there is a placeholder that is not told of: %s", template.Type, filled)
+			t.Errorf("%s: there is an undeclared placeholder: %s", template.Type, filled)
 		}
 		if r := w.call("service_create_application", string(template.Application)); !r.IsError {
 			t.Errorf("%s: it is taken as it is", template.Type)
@@ -188,13 +188,13 @@ func TestTemplates(t *testing.T) {
 }
 
 func TestRefusedApplications(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.refused("service_get_application_by_id", `{"id": "01900000-0000-7000-8000-0000000000ff"}`, "application_not_found")
 	w.refused("service_get_application_by_client_id", `{"client_id": "shopp"}`, "application_not_found")
 	w.refused("service_update_application", `{"id": "01900000-0000-7000-8000-0000000000ff", "name": "A"}`, "application_not_found")
 	e := w.refused("service_create_application", `{"nam": "A", "type": "APP", "url": "example.com", "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUri": ["https://a.example.com"]}}]}`, "invalid_request")
 	if len(e.Errors) < 4 {
-		t.Errorf("not all is told: %v", e.Errors)
+		t.Errorf("not all errors are reported: %v", e.Errors)
 	}
 }
 

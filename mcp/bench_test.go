@@ -17,7 +17,7 @@ func BenchmarkServe(b *testing.B) {
 		"create-flow": `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "service_create_flow", "arguments": {"handle": "new", "name": "New", "flowType": "AUTHENTICATION", "nodes": ` + strings.ReplaceAll(passkeyNodes, "\n", " ") + `, "dry_run": true}}}`,
 	} {
 		b.Run(name, func(b *testing.B) {
-			w := newWorld(b)
+			w := newFixture(b)
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {

@@ -18,7 +18,7 @@ func TestSchemasHaveSingleTypes(t *testing.T) {
 }
 
 func rawTools(t *testing.T) []map[string]any {
-	_, body := newWorld(t).post(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`)
+	_, body := newFixture(t).post(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`)
 	var m struct {
 		Result struct{ Tools []map[string]any }
 	}

@@ -23,37 +23,37 @@ func (s *Server) flowTools() []tool {
 	return []tool{
 		typedCall(tool{
 			name: "service_list_flows", title: "List flows",
-			description: "Lists the flows, oldest first, without their nodes. Get one for its definition.",
+			description: "Lists the flows, oldest first, without their nodes. Get a flow for its definition.",
 			input: object(map[string]any{
-				"limit":     map[string]any{"type": "integer", "minimum": 1, "default": 30, "description": "How many are listed at most. More than 100 means 100."},
-				"offset":    map[string]any{"type": "integer", "minimum": 0, "maximum": 10_000, "default": 0, "description": "How many are left out before the first that is listed."},
+				"limit":     map[string]any{"type": "integer", "minimum": 1, "default": 30, "description": "The maximum number of results. More than 100 means 100."},
+				"offset":    map[string]any{"type": "integer", "minimum": 0, "maximum": 10_000, "default": 0, "description": "The number of results to skip."},
 				"flow_type": withDescription(kind, "List only flows for sign-in, flows for registration, or sub-flows."),
 			}),
 			output: listOf("flows", flow.of(flowSummary()...).outline("id", "handle", "name", "flowType")),
 		}, s.listFlows),
 		typedCall(tool{
 			name: "service_get_flow_by_handle", title: "Get a flow by its handle",
-			description: "Returns the definition of a flow. Two flows of different types may have the same handle. service_update_flow takes what this answers.",
+			description: "Returns the definition of a flow. Two flows of different types may have the same handle. service_update_flow accepts the result.",
 			input: object(map[string]any{
 				"handle":    text("The handle of the flow, such as sign-in."),
-				"flow_type": withDescription(kind, "Whether it signs people in, registers them, or is a sub-flow."),
+				"flow_type": withDescription(kind, "The type of the flow: sign-in, registration or sub-flow."),
 			}, "handle", "flow_type"),
 			output: whole,
 		}, s.flowByHandle),
 		getTool(tool{
 			name: "service_get_flow_by_id", title: "Get a flow by its id",
-			description: "Returns the definition of a flow. service_update_flow takes what this answers.",
+			description: "Returns the definition of a flow. service_update_flow accepts the result.",
 			input:       object(map[string]any{"id": text("The id of the flow: a UUID.")}, "id"), output: whole,
 		}, s.Directory.Flows),
 		{
 			name: "service_create_flow", title: "Create a flow", effect: adds,
-			description: "Proves a flow and stores it. A flow that breaks a rule is not stored: the answer has every finding with its rule, its path, what is wrong and how to fix it. Try it with dry_run first. The resource postern://kinds says what each kind of node does, needs and establishes.",
+			description: "Proves a flow and stores it. A flow that violates a rule is not stored: the result has every finding with its rule, its path, the error and its fix. Use dry_run first. The resource postern://kinds describes what each kind of node does, needs and establishes.",
 			input:       flow.with(map[string]any{"dry_run": dryRun()}, "handle", "name", "flowType", "nodes"), output: whole,
 			call: writeCall(map[string]any{"dry_run": dryRun()}, createIn(s.Directory.Flows)),
 		},
 		{
 			name: "service_update_flow", title: "Replace a flow", effect: replaces,
-			description: "Proves a definition and makes it the next version of a flow. The definition is replaced as a whole; only the handle and the type stay when they are left out. Runs under way go on by the version that they began with. With expected_version nothing is stored if it changed after you read it.",
+			description: "Proves a definition and stores it as the next version of a flow. The definition is replaced as a whole; only an omitted handle or type stays. Active runs continue with the version that they started with. With expected_version, nothing is stored if the flow has changed since you read it.",
 			input:       flow.with(updateParameters(), "id", "name", "nodes"), output: whole,
 			call: writeCall(updateParameters(), s.replaceFlow, "id"),
 		},
@@ -67,7 +67,7 @@ func updateParameters() map[string]any {
 		"id":      text("The id of the flow."),
 		"dry_run": dryRun(),
 		"expected_version": map[string]any{"type": "integer", "minimum": 1,
-			"description": "The activeVersion that the change was made to. If it is another by now, nothing is stored."},
+			"description": "The activeVersion that the change is based on. If the flow has a newer one, nothing is stored."},
 	}
 }
 
@@ -147,5 +147,5 @@ func (s *Server) replaceFlow(ctx context.Context, c directory.Call, w *writeArgu
 
 func errChanged(how string) error {
 	return schemas.Errorf(schemas.Precondition, schemas.CodePreconditionFailed,
-		"the flow has been changed meanwhile: %s. Get it again, and make the change to what it is now", how)
+		"the flow has been changed meanwhile: %s. Get it again, and apply the change to the current version", how)
 }

@@ -16,7 +16,7 @@ type flowPage struct {
 }
 
 func TestListFlows(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for i := range 30 {
 		w.make(w.directory.Flows, fmt.Sprintf(`{"handle": "more-%d", "name": "More", "flowType": "AUTHENTICATION", "nodes": %s}`, i, passkeyNodes))
 	}
@@ -48,7 +48,7 @@ func TestListFlows(t *testing.T) {
 
 // A limit above the largest page is reduced to it, as over HTTP.
 func TestListFlowsAboveTheLimit(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for i := range 100 {
 		w.make(w.directory.Flows, fmt.Sprintf(`{"handle": "more-%d", "name": "More", "flowType": "AUTHENTICATION", "nodes": %s}`, i, passkeyNodes))
 	}
@@ -62,8 +62,8 @@ func TestListFlowsAboveTheLimit(t *testing.T) {
 
 // What a get tool answers the update tool takes; sent back as it is, it makes no
 // version.
-func TestFlowsThatAreSentBack(t *testing.T) {
-	w := newWorld(t)
+func TestReadFlowsCanBeWritten(t *testing.T) {
+	w := newFixture(t)
 	for name, get := range map[string]func() result{
 		"by id": func() result { return w.ok("service_get_flow_by_id", `{"id": "`+signUpID+`"}`, nil) },
 		"by handle": func() result {
@@ -87,14 +87,14 @@ func TestFlowsThatAreSentBack(t *testing.T) {
 		}
 		e := w.refused("service_update_flow", flow, "precondition_failed")
 		if !strings.Contains(e.Description.DefaultValue, "version 2, and not at 1") && !strings.Contains(e.Description.DefaultValue, "version 3, and not at 2") {
-			t.Errorf("%s: told %s", name, e.Description.DefaultValue)
+			t.Errorf("%s: got %s", name, e.Description.DefaultValue)
 		}
 	}
 }
 
 // An id, a name and nodes are all it takes; the handle and the type stay.
 func TestLeastUpdateOfAFlow(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	var flow schemas.Flow
 	w.ok("service_update_flow", `{"id": "`+signInID+`", "name": "New name", "nodes": `+passkeyNodes+`}`, &flow)
 	if flow.Handle != "sign-in" || flow.FlowType != schemas.Authentication || flow.Name != "New name" || flow.ActiveVersion != 2 {
@@ -103,11 +103,11 @@ func TestLeastUpdateOfAFlow(t *testing.T) {
 	// What is waived is a part of the definition, and no longer is when it is left out.
 	e := w.refused("service_update_flow", `{"id": "`+waivedID+`", "name": "At the counter", "nodes": `+nodesOf(w, waivedID)+`}`, "invalid_flow")
 	if len(e.Errors) != 1 || e.Errors[0].Rule != "takeover" {
-		t.Errorf("told: %v", e.Errors)
+		t.Errorf("got: %v", e.Errors)
 	}
 }
 
-func nodesOf(w *world, id string) string {
+func nodesOf(w *fixture, id string) string {
 	var flow struct{ Nodes json.RawMessage }
 	w.ok("service_get_flow_by_id", `{"id": "`+id+`"}`, &flow)
 	return string(flow.Nodes)
@@ -116,7 +116,7 @@ func nodesOf(w *world, id string) string {
 // Every finding of a bad flow is in one answer, whichever of the tools it is
 // given to, each with its rule, its path and what to do; and nothing is stored.
 func TestFindings(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	const nodes = `[
 		{"id": "key", "use": "passkey-authenticate", "with": {"rpid": "example.com"}, "next": {"success": "done", "failure": "done"}},
 		{"id": "lost", "use": "session-check", "next": {"active": "done", "none": "key"}},
@@ -142,7 +142,7 @@ func TestFindings(t *testing.T) {
 			}
 		}
 		text := w.call(tt.tool, tt.args).Content[0].Text
-		for _, word := range []string{"nodes[0].with.rpid", "[unauthenticated]", "by the way key —failure→ done"} {
+		for _, word := range []string{"nodes[0].with.rpid", "[unauthenticated]", "run: key —failure→ done"} {
 			if !strings.Contains(text, word) {
 				t.Errorf("%s: the text lacks %q: %s", tt.tool, word, text)
 			}
@@ -154,7 +154,7 @@ func TestFindings(t *testing.T) {
 }
 
 func TestRefusedFlows(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	const id = "01900000-0000-7000-8000-0000000000ff"
 	w.refused("service_get_flow_by_id", `{"id": "`+id+`"}`, "flow_not_found")
 	w.refused("service_get_flow_by_handle", `{"handle": "sign-in", "flow_type": "REGISTRATION"}`, "flow_not_found")
@@ -164,13 +164,13 @@ func TestRefusedFlows(t *testing.T) {
 	w.refused("service_create_flow", `{"handle": "sign-in", "name": "A", "flowType": "AUTHENTICATION", "nodes": `+passkeyNodes+`}`, "flow_exists")
 	e := w.refused("service_update_flow", `{"id": "`+signInID+`", "name": "A"}`, "invalid_flow")
 	if len(e.Errors) == 0 || e.Errors[0].Path != "nodes" {
-		t.Errorf("told: %v", e.Errors)
+		t.Errorf("got: %v", e.Errors)
 	}
 }
 
 // A finding that is waived stays visible wherever the flow is shown.
 func TestWaivedFindings(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, r := range []result{
 		w.ok("service_get_flow_by_id", `{"id": "`+waivedID+`"}`, nil),
 		w.ok("service_get_flow_by_handle", `{"handle": "counter", "flow_type": "REGISTRATION"}`, nil),

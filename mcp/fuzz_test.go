@@ -27,9 +27,9 @@ func FuzzBody(f *testing.F) {
 		f.Add(body, "2026-07-28")
 		f.Add(body, "2025-06-18")
 	}
-	w := newWorld(f)
+	w := newFixture(f)
 	f.Fuzz(func(t *testing.T, body, version string) {
-		w := &world{t: t, http: w.http, log: w.log}
+		w := &fixture{t: t, http: w.http, log: w.log}
 		headers := []string{}
 		if version != "" && strings.Trim(version, "0123456789-") == "" {
 			headers = append(headers, "Mcp-Protocol-Version: "+version, "Mcp-Method: tools/call")

@@ -24,7 +24,7 @@ func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 		}()
 		if method == "subscriptions/listen" {
 			// A subscription would stay open without ever receiving anything.
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "nothing here can be subscribed to: read it again when you need it"}
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "subscriptions are not supported: read the resource again when you need it"}
 		}
 		result, err = next(ctx, method, req)
 		return result, s.publicError(ctx, method, err)

@@ -16,20 +16,20 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// stuck is a world in which every proof of a flow waits until it is let go.
-type stuck struct {
+// blockedServer is a world in which every proof of a flow waits until it is let go.
+type blockedServer struct {
 	tools   *mcp.Server
 	began   chan struct{}
 	letGo   chan struct{}
 	letOnce sync.Once
 }
 
-func newStuck(t *testing.T, most, mostPerClient int) *stuck {
+func newBlockedServer(t *testing.T, most, mostPerClient int) *blockedServer {
 	t.Helper()
 	db, err := store.Open(t.Context(), store.Config{Driver: "sqlite", DSN: ":memory:"})
 	must(t, err)
 	t.Cleanup(func() { must(t, db.Close()) })
-	s := &stuck{began: make(chan struct{}), letGo: make(chan struct{})}
+	s := &blockedServer{began: make(chan struct{}), letGo: make(chan struct{})}
 	s.tools = mcp.New(mcp.Options{PublicURL: publicURL, Kinds: engine.Kinds{}, MaxCalls: most, MaxCallsPerClient: mostPerClient,
 		Directory: directory.New(directory.Options{Store: db, CheckFlow: func([]byte, bool, schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
 			s.began <- struct{}{}
@@ -40,10 +40,10 @@ func newStuck(t *testing.T, most, mostPerClient int) *stuck {
 	return s
 }
 
-func (s *stuck) release() { s.letOnce.Do(func() { close(s.letGo) }) }
+func (s *blockedServer) release() { s.letOnce.Do(func() { close(s.letGo) }) }
 
 // serve sends a request of a client, and returns the error.
-func (s *stuck) serve(client, body string) (*httptest.ResponseRecorder, error) {
+func (s *blockedServer) serve(client, body string) (*httptest.ResponseRecorder, error) {
 	r := httptest.NewRequestWithContext(context.Background(), "POST", "/mcp", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
@@ -61,7 +61,7 @@ const (
 // everybody is refused, at once and with the time after which to try again.
 // Places that are left are free again.
 func TestLimits(t *testing.T) {
-	s := newStuck(t, 3, 2)
+	s := newBlockedServer(t, 3, 2)
 	var running sync.WaitGroup
 	for _, client := range []string{"one", "one", "two"} {
 		running.Go(func() {
@@ -95,7 +95,7 @@ func TestLimits(t *testing.T) {
 // A panic in a tool, which runs in its own goroutine, ends neither the program nor the request, and
 // only the log contains it.
 func TestPanics(t *testing.T) {
-	w := newWorld(t, func(o *mcp.Options) {
+	w := newFixture(t, func(o *mcp.Options) {
 		o.Directory = &directory.Directory{}
 	})
 	reply, body := w.post(`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "service_list_flows", "arguments": {}}}`)
@@ -109,18 +109,18 @@ func TestPanics(t *testing.T) {
 
 // Only the log contains server faults, with the trace id.
 func TestInternalErrors(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	broken, err := store.Open(t.Context(), store.Config{Driver: "sqlite", DSN: ":memory:"})
 	must(t, err)
 	must(t, broken.Close())
 	w.tools = mcp.New(mcp.Options{PublicURL: publicURL, Kinds: engine.Kinds{}, Log: w.logger(), Directory: directory.New(directory.Options{Store: broken})})
 	e := w.refused("service_list_flows", `{}`, "internal_error")
 	if strings.Contains(e.Description.DefaultValue, "database") {
-		t.Errorf("told: %s", e.Description.DefaultValue)
+		t.Errorf("got: %s", e.Description.DefaultValue)
 	}
 	_, body := w.post(`{"jsonrpc": "2.0", "id": 1, "method": "resources/list"}`)
 	if !strings.Contains(string(body), "-32603") || strings.Contains(string(body), "database") {
-		t.Errorf("told: %s", body)
+		t.Errorf("got: %s", body)
 	}
 	if log := w.log.String(); strings.Count(log, "traceId=a-trace") != 2 || !strings.Contains(log, "database is closed") {
 		t.Errorf("logged: %s", log)

@@ -13,10 +13,10 @@ import (
 
 func (s *Server) addPrompts(server *sdk.Server) {
 	server.AddPrompt(&sdk.Prompt{
-		Name: "write_flow", Title: "Write a flow", Description: "Helps to write a flow that does what is wanted and passes every proof.",
+		Name: "write_flow", Title: "Write a flow", Description: "Helps to write a flow that meets a goal and passes every proof.",
 		Arguments: []*sdk.PromptArgument{
-			{Name: "goal", Title: "Goal", Description: "What people are to go through, in your own words.", Required: true},
-			{Name: "flow_type", Title: "Flow type", Description: "AUTHENTICATION to sign people in, REGISTRATION to make new users. Left out, AUTHENTICATION."},
+			{Name: "goal", Title: "Goal", Description: "What users go through, in your own words.", Required: true},
+			{Name: "flow_type", Title: "Flow type", Description: "AUTHENTICATION to sign users in, REGISTRATION to create users. Default: AUTHENTICATION."},
 		},
 	}, s.writeFlow)
 }
@@ -25,23 +25,23 @@ const howToWriteAFlow = `Write a {type} flow for Postern. The goal:
 
 {goal}
 
-A flow is an object {handle, name, flowType: "{type}", nodes}. Each node is {id, use, with?, next?}: "use" names a kind, "with" is that kind's configuration, and "next" is the id of a node for all outcomes, or {outcome: id of a node}. The first node is the entry; the target "end" completes the run. An outcome that is optional may be left unwired: the node then asks again.
+A flow is an object {handle, name, flowType: "{type}", nodes}. Each node is {id, use, with?, next?}: "use" names a kind, "with" is that kind's configuration, and "next" is the id of a node for all outcomes, or {outcome: id of a node}. The first node is the entry; the target "end" completes the run. An optional outcome may be omitted: the node then asks again.
 
 It is proven before it is stored. What a kind needs must be certain on every path to the node, so lead there only through outcomes that establish it:
 - authorization-code, and in an AUTHENTICATION flow the end, only where the user is authenticated on every path;
 - a passkey or a password only for a user that this run creates or has authenticated, otherwise an attacker could take over another user's account;
-- every node is reached from the entry, the end is reached from every node, and no circle passes without asking anything.
+- every node is reachable from the entry, the end is reachable from every node, and every cycle contains a node that asks.
 
 The kinds of nodes:
 
 {kinds}
 
-Go on like this:
-1. Read a flow that is there and comes near, by service_list_flows and service_get_flow_by_handle.
-2. Read how the kinds you use are configured: the resource postern://kinds, or the schema of service_create_flow.
-3. Call service_create_flow with dry_run: true. Fix every finding of the result; each states its place, its rule and how to fix it, and some show the shortest run that breaks the rule. Never waive a finding to get rid of it. Repeat until there is none.
-4. Show the flow and say in a few words what people go through on each path. Call service_create_flow without dry_run only when that is what was wanted.
-5. A new flow has no effect until an application names it: authFlowId or registrationFlowId, by service_update_application.`
+Proceed as follows:
+1. Read a similar flow with service_list_flows and service_get_flow_by_handle.
+2. Read the configuration of the kinds that you use: the resource postern://kinds, or the schema of service_create_flow.
+3. Call service_create_flow with dry_run: true. Fix every finding of the result; each has its position, its rule and its fix, and some show the shortest run that violates the rule. Never waive a finding to get rid of it. Repeat until there are none.
+4. Show the flow and briefly describe what users go through on each path. Call service_create_flow without dry_run only if that meets the goal.
+5. A new flow has no effect until an application uses it: set authFlowId or registrationFlowId with service_update_application.`
 
 func (s *Server) writeFlow(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	goal, t := strings.TrimSpace(req.Params.Arguments["goal"]), req.Params.Arguments["flow_type"]
@@ -49,7 +49,7 @@ func (s *Server) writeFlow(_ context.Context, req *sdk.GetPromptRequest) (*sdk.G
 		t = string(schemas.Authentication)
 	}
 	if goal == "" || t != string(schemas.Authentication) && t != string(schemas.Registration) {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "expected a goal, and as flow_type AUTHENTICATION, REGISTRATION or nothing"}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "expected a goal, and no flow_type other than AUTHENTICATION or REGISTRATION"}
 	}
 	var kinds strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(s.Kinds)) {

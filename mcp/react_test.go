@@ -11,7 +11,7 @@ import (
 // name, or for this server. They are those of examples/react, where they are
 // tested.
 func TestIntegrateReact(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for args, base := range map[string]string{
 		`{}`: publicURL,
 		`{"service_url": "https://login.example.org"}`:                                               "https://login.example.org",

@@ -42,13 +42,13 @@ func (s *Server) addResources(server *sdk.Server) {
 	}
 	fixed(kindsURI, "kinds", "Kinds of nodes", "What each kind of node does, how it is configured, what it needs and what is certain after each of its outcomes.", jsonType,
 		func() (json.RawMessage, error) { return encode(catalogOf(s.Kinds)) })
-	fixed(flowSchemaURI, "flow-schema", "JSON Schema of flows", "The shape of a flow, with the configuration of every kind of node.", schemaType,
+	fixed(flowSchemaURI, "flow-schema", "JSON Schema of flows", "The structure of a flow, with the configuration of every kind of node.", schemaType,
 		func() (json.RawMessage, error) { return flows.Schema(s.Kinds) })
-	fixed(applicationSchemaURI, "application-schema", "JSON Schema of applications", "The shape of an application.", schemaType,
+	fixed(applicationSchemaURI, "application-schema", "JSON Schema of applications", "The structure of an application.", schemaType,
 		func() (json.RawMessage, error) { return schemas.ApplicationSchema().Raw(), nil })
 	server.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: flowTemplate, Name: "flow", Title: "Flow",
-		Description: "A flow as YAML, its findings, and its picture as a Mermaid flowchart. The type is AUTHENTICATION or REGISTRATION.",
+		Description: "A flow as YAML, with its findings and a Mermaid flowchart. The type is AUTHENTICATION or REGISTRATION.",
 	}, s.readFlow)
 }
 

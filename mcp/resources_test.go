@@ -16,7 +16,7 @@ import (
 )
 
 // connect connects the official client.
-func (w *world) connect() *sdk.ClientSession {
+func (w *fixture) connect() *sdk.ClientSession {
 	w.t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := client.Connect(w.t.Context(), &sdk.StreamableClientTransport{
@@ -29,7 +29,7 @@ func (w *world) connect() *sdk.ClientSession {
 
 // The official client does a round trip through everything there is.
 func TestOfficialClient(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	session := w.connect()
 	ctx := t.Context()
 	tools, err := session.ListTools(ctx, nil)
@@ -56,7 +56,7 @@ func TestOfficialClient(t *testing.T) {
 
 // Every flow is a resource, whichever its type, in pages if there are many.
 func TestListResources(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for i := range 230 {
 		w.make(w.directory.Flows, fmt.Sprintf(`{"handle": "more-%d", "name": "More", "flowType": "REGISTRATION", "nodes": %s}`, i, nodesOfSignUp))
 	}
@@ -87,7 +87,7 @@ const nodesOfSignUp = `[{"id": "who", "use": "prompt", "with": {"inputs": [{"ide
 
 // The YAML of a flow is the flow, and its findings are with it.
 func TestFlowResources(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	session := w.connect()
 	for uri, warnings := range map[string]int{"postern://flows/AUTHENTICATION/sign-in": 0, "postern://flows/REGISTRATION/counter": 1} {
 		result, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
@@ -122,7 +122,7 @@ func TestFlowResources(t *testing.T) {
 
 // The catalog says of every kind what the kind says of itself.
 func TestCatalogOfKinds(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	result, err := w.connect().ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "postern://kinds"})
 	must(t, err)
 	var list struct {
@@ -165,7 +165,7 @@ func TestCatalogOfKinds(t *testing.T) {
 }
 
 func TestPrompt(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	session := w.connect()
 	result, err := session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "write_flow", Arguments: map[string]string{"goal": "Sign in with a {kinds} passkey", "flow_type": "REGISTRATION"}})
 	must(t, err)
@@ -185,7 +185,7 @@ func TestPrompt(t *testing.T) {
 // Nothing can be subscribed to: a stream would be open for as long as the client
 // likes, and take a place from others.
 func TestNoSubscriptions(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	reply, body := w.post(`{"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {"notifications": {"toolsListChanged": true}, `+newMeta+`}}`,
 		"Mcp-Protocol-Version: 2026-07-28", "Mcp-Method: subscriptions/listen")
 	if reply.StatusCode != http.StatusNotFound || !strings.Contains(string(body), `-32601`) {

@@ -46,9 +46,9 @@ func New(o Options) *Server {
 	return s
 }
 
-const instructions = `Postern is an identity provider. Applications are OAuth clients to which users sign in; flows are the graphs of steps with which they sign in (AUTHENTICATION) or register (REGISTRATION). ` +
+const instructions = `Postern is an identity provider. Applications are OAuth clients that users sign in to; flows are graphs of steps for sign-in (AUTHENTICATION) or registration (REGISTRATION). ` +
 	`A flow is proven safe before it is stored: read postern://kinds and an existing flow first, then call service_create_flow or service_update_flow with dry_run, fix every finding, and call it again without. ` +
-	`Updates replace the whole: get the application or flow, change what you mean to, and send all of it back.`
+	`An update replaces the whole application or flow: get it, change it, and send all of it back.`
 
 func (s *Server) newHandler() http.Handler {
 	server := sdk.NewServer(

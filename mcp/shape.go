@@ -137,7 +137,7 @@ func (s shape) of(names ...string) shape {
 // listOf is the schema of a part of a list.
 func listOf(plural string, item shape) shape {
 	return object(map[string]any{
-		"total_count": map[string]any{"type": "integer", "minimum": 0, "description": "How many there are in all."},
+		"total_count": map[string]any{"type": "integer", "minimum": 0, "description": "The total number of results."},
 		plural:        map[string]any{"type": "array", "items": item},
 	}, "total_count", plural)
 }
@@ -158,5 +158,5 @@ func text(description string) map[string]any {
 // dryRun is the parameter of all tools that write.
 func dryRun() map[string]any {
 	return map[string]any{"type": "boolean", "default": false,
-		"description": "Check everything and keep nothing: the answer is what it would have been."}
+		"description": "Validate without storing anything. The result is the same as without dry_run."}
 }

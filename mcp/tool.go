@@ -84,7 +84,7 @@ func arguments(text json.RawMessage) (*schemas.Document, error) {
 // errArguments is the error of invalid arguments. Their position in the request is meaningless to
 // their author.
 func errArguments(problems []schemas.Problem) error {
-	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the arguments are not as expected: %s", withoutPlaces(problems)[0]).WithProblems(problems)
+	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the arguments are invalid: %s", withoutPlaces(problems)[0]).WithProblems(problems)
 }
 
 func withoutPlaces(problems []schemas.Problem) []schemas.Problem {
@@ -139,7 +139,7 @@ func errorText(e *schemas.Error) string {
 	for _, p := range e.Errors {
 		b.WriteString("\n- " + p.String())
 		if len(p.Trace) > 1 {
-			b.WriteString("\n  by the way " + p.Trace.String())
+			b.WriteString("\n  run: " + p.Trace.String())
 		}
 	}
 	return b.String()

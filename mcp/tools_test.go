@@ -28,7 +28,7 @@ type withDescription struct {
 	}
 }
 
-func (w *world) list() []withDescription {
+func (w *fixture) list() []withDescription {
 	w.t.Helper()
 	_, body := w.post(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`)
 	var m struct {
@@ -41,7 +41,7 @@ func (w *world) list() []withDescription {
 // The twelve tools of the specification, with their parameters, what they require
 // and what a call does. The parameters of those that take a whole are its members.
 func TestTools(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	application, flow := members(t, schemas.ApplicationSchema()), members(t, schemas.FlowSchema())
 	with := func(list []string, more ...string) []string { return slices.Concat(list, more) }
 	const looks, adds, replaces = "looks", "adds", "replaces"
@@ -97,13 +97,13 @@ func TestTools(t *testing.T) {
 // No schema has what confuses those who check by it: two of the same id, or a
 // keyword of our own.
 func TestSchemasAreForAnyValidator(t *testing.T) {
-	_, body := newWorld(t).post(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`)
+	_, body := newFixture(t).post(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`)
 	for _, word := range []string{`"$id"`, `"$schema"`, `"x-expect"`} {
 		if strings.Contains(string(body), word) {
 			t.Errorf("there is %s", word)
 		}
 	}
-	for _, word := range []string{"client_credentials", "passkey-authenticate", "A run begins at the first"} {
+	for _, word := range []string{"client_credentials", "passkey-authenticate", "A run starts at the first"} {
 		if !strings.Contains(string(body), word) {
 			t.Errorf("nothing says %s", word)
 		}
@@ -133,7 +133,7 @@ func sorted(list []string) []string {
 // Arguments that a tool does not take are refused, all at once, and nothing is
 // guessed about them.
 func TestArguments(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, tt := range []struct {
 		tool, args string
 		paths      []string
@@ -162,7 +162,7 @@ func TestArguments(t *testing.T) {
 			}
 		}
 		if !slices.Equal(sorted(paths), tt.paths) {
-			t.Errorf("%s %s: %q are told, expected %q", tt.tool, tt.args, sorted(paths), tt.paths)
+			t.Errorf("%s %s: %q are reported, expected %q", tt.tool, tt.args, sorted(paths), tt.paths)
 		}
 	}
 	for _, args := range []string{`[]`, `"id"`, `7`, `true`} {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the transcripts anew")
+var update = flag.Bool("update", false, "rewrite the transcripts")
 
 // A transcript contains the messages on the wire: after "> " the body of a request, a message of
 // one line, and after it "< ", the status and the body of the reply. Lines that start with # are
@@ -25,7 +25,7 @@ func TestTranscripts(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			want, err := os.ReadFile(file)
 			must(t, err)
-			got := newWorld(t).transcript(string(want), called)
+			got := newFixture(t).transcript(string(want), called)
 			if *update {
 				must(t, os.WriteFile(file, []byte(got), 0o644))
 			} else if got != string(want) {
@@ -35,7 +35,7 @@ func TestTranscripts(t *testing.T) {
 	}
 	// What these answer is long, and its tests are elsewhere.
 	called["service_integrate_react_sdk"], called["service_get_application_templates"] = true, true
-	for _, tool := range newWorld(t).list() {
+	for _, tool := range newFixture(t).list() {
 		for _, ending := range []string{"", " fails"} {
 			if !called[tool.Name+ending] && !(ending != "" && len(tool.InputSchema.Properties) == 0) {
 				t.Errorf("no transcript shows %s%s", tool.Name, ending)
@@ -45,7 +45,7 @@ func TestTranscripts(t *testing.T) {
 }
 
 // transcript sends the requests of a transcript, and writes it with the replies.
-func (w *world) transcript(text string, called map[string]bool) string {
+func (w *fixture) transcript(text string, called map[string]bool) string {
 	w.t.Helper()
 	var out strings.Builder
 	for line := range strings.Lines(text) {

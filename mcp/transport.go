@@ -72,10 +72,10 @@ const (
 
 // busyError is the error of a request above a limit: that of the client's own requests, or of all.
 func (s *Server) busyError(own bool) error {
-	busy := schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "the tools have too much to do; try again in a second")
+	busy := schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "the tools are overloaded; try again in a second")
 	if own {
 		busy = schemas.Errorf(schemas.Throttled, throttle.CodeTooManyRequests,
-			"%d requests of yours are under way; wait for one to be answered, then try again", cmp.Or(s.MaxCallsPerClient, defaultMaxCallsPerClient))
+			"you have %d requests in progress; wait for one to complete, then try again", cmp.Or(s.MaxCallsPerClient, defaultMaxCallsPerClient))
 	}
 	busy.RetryAfter = time.Second
 	return busy

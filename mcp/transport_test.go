@@ -14,7 +14,7 @@ const newMeta = `"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-2
 // initialize and named in a header from 2025-06-18 on, the newest is named in
 // each message.
 func TestProtocolVersions(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	const call = `"method": "tools/call", "params": {"name": "service_list_flows", "arguments": {}`
 	for asked, answered := range map[string]string{
 		"2024-11-05": "2024-11-05", "2025-03-26": "2025-03-26", "2025-06-18": "2025-06-18", "2025-11-25": "2025-11-25",
@@ -61,7 +61,7 @@ func TestProtocolVersions(t *testing.T) {
 
 // Whatever the transport refuses is refused in the form of the protocol.
 func TestRefusals(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	const list = `{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`
 	const listed = `{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {` + newMeta + `}}`
 	for name, tt := range map[string]struct {
@@ -115,7 +115,7 @@ func TestRefusals(t *testing.T) {
 
 // A batch, which protocol versions up to 2025-03-26 allow, is answered as one.
 func TestBatch(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	reply, body := w.post(`[{"jsonrpc": "2.0", "id": 1, "method": "ping"}, {"jsonrpc": "2.0", "method": "notifications/initialized"}, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]`, "Mcp-Protocol-Version: 2025-03-26")
 	var list []struct{ ID int }
 	if err := json.Unmarshal(body, &list); err != nil || reply.StatusCode != 200 || len(list) != 2 || list[0].ID+list[1].ID != 3 {
@@ -124,7 +124,7 @@ func TestBatch(t *testing.T) {
 }
 
 func TestLargeBodies(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	reply, _ := w.post(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": {"x": "` + strings.Repeat("x", 1<<20+1<<16) + `"}}}`)
 	if reply.StatusCode != http.StatusRequestEntityTooLarge || reply.Header.Get("X-Code") != "payload_too_large" {
 		t.Errorf("%d %v", reply.StatusCode, reply.Header)

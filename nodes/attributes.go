@@ -14,14 +14,14 @@ import (
 func attributesKind(d Deps) *engine.Kind {
 	return configured[attributes](d, engine.Kind{
 		Name: "attributes",
-		Doc: "Asks for attributes that the run's user does not have yet, by what the user's type says of them, and writes them. " +
-			"It asks nothing if the user has them all, and never for one that the user has. The user must be new in this run or have authenticated in it.",
+		Doc: "Asks for attributes that the run's user does not have yet, as the schema of the user type defines them, " +
+			"and stores them. If the user has them all, it shows no step. The user must be new in this run or have authenticated in it.",
 		Asks: true,
 		Needs: []engine.Need{{
 			AnyOf: []engine.Fact{engine.Own},
 			Rule:  engine.RuleTakeover,
 			Why:   "it would change another user's account",
-			Fix:   "create the user in this flow, or let them authenticate before it",
+			Fix:   "create the user in this flow, or authenticate them before this node",
 		}},
 		Outcomes: []engine.Outcome{
 			{Name: "done", Doc: "the user has the attributes"},
@@ -30,13 +30,13 @@ func attributesKind(d Deps) *engine.Kind {
 	}, `
     "attributes": {
       "type": "array", "minItems": 1, "uniqueItems": true,
-      "description": "The attributes to ask for, in their order; by default those that the user's type requires. What the type does not have, or what no form can ask for, is passed over.",
+      "description": "The attributes to ask for, in order. Default: those that the user type requires. Attributes that the user type does not define, or that no form can ask for, are skipped.",
       "items": {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "an attribute name of letters, digits, dots, dashes and underscores", "description": "The name of an attribute."}
     },
-    "identifying": {"type": "boolean", "default": false, "description": "Whether username and email may be among them. Their values identify the user."},
-    "title": {"type": "string", "minLength": 1, "default": "Tell us about you", "description": "The heading; by default 'Tell us about you'."},
+    "identifying": {"type": "boolean", "default": false, "description": "Whether the attributes may include username and email, whose values identify the user."},
+    "title": {"type": "string", "minLength": 1, "default": "Tell us about yourselfrself", "description": "The heading. Default: 'Tell us about yourselfrself'."},
     "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading."},
-    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "What the button says; by default 'Continue'."},`+optionalProperty)
+    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "The label of the button. Default: 'Continue'."},`+optionalProperty)
 }
 
 type attributes struct {
@@ -56,7 +56,7 @@ func (a *attributes) prepare(*engine.Config) (found []schemas.Problem) {
 		case attestedAttribute(name):
 			found = append(found, problem(at, "users cannot verify their own address: %s is set by a node that verifies it", name))
 		case !a.Identifying && slices.Contains(schemas.IdentifyingAttributes(), name):
-			found = append(found, problem(at, "people are found by their %s; if they may choose it here, say identifying: true", name))
+			found = append(found, problem(at, "%s identifies users; to let them set it here, set identifying: true", name))
 		}
 	}
 	a.outcomes = a.Optional.outcomes(a.outcomes)
@@ -95,7 +95,7 @@ func (a *attributes) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 }
 
 func (a *attributes) ask(lacking []askedAttribute, faults []schemas.FieldError) *engine.Decision {
-	f := form{title: cmp.Or(a.Title, "Tell us about you"), text: a.Text, buttons: []button{{ref: submitAction, label: cmp.Or(a.Label, "Continue")}}}
+	f := form{title: cmp.Or(a.Title, "Tell us about yourselfrself"), text: a.Text, buttons: []button{{ref: submitAction, label: cmp.Or(a.Label, "Continue")}}}
 	for _, one := range lacking {
 		f.fields = append(f.fields, one.field)
 	}

@@ -38,7 +38,7 @@ func ownVisit(userID string, change ...func(*engine.Visit)) *engine.Visit {
 // By default a form requests the attributes that the type requires, if inputs can
 // represent them.
 func TestAttributesByType(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.userType = &schemas.UserType{Name: "Staff", Schema: json.RawMessage(staffSchema)}
 	d := run(t, w.make(t, "attributes", `{}`, nil), ownVisit("ada"))
 	got := map[string]schemas.InputType{}
@@ -71,8 +71,8 @@ func TestAttributesByType(t *testing.T) {
 
 // Violations of the type are reported at the input that requested the attribute. Users
 // cannot correct other problems.
-func TestAttributesThatDoNotFit(t *testing.T) {
-	w := newWorld(t)
+func TestInvalidAttributes(t *testing.T) {
+	w := newFixture(t)
 	exec := w.make(t, "attributes", `{"attributes": ["family_name"]}`, nil)
 	entered := ownVisit("ada", answer("submit", "family_name", "Lovelace"))
 	w.misfit = []schemas.Problem{{Path: "family_name", Message: "expected another"}, {Path: "department", Message: "is wrong"}}
@@ -88,9 +88,9 @@ func TestAttributesThatDoNotFit(t *testing.T) {
 }
 
 func TestAttributesThatIdentify(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for with, want := range map[string]string{
-		`{"attributes": ["email"]}`:                                  "attributes[0]: people are found by their email",
+		`{"attributes": ["email"]}`:                                  "attributes[0]: email identifies users",
 		`{"attributes": ["given_name", "email_verified"]}`:           "attributes[1]: users cannot verify",
 		`{"attributes": ["email", "username"], "identifying": true}`: "",
 	} {
@@ -111,7 +111,7 @@ func TestAttributesThatIdentify(t *testing.T) {
 
 // A draft is created with the attributes; a user that the run has just stored is updated.
 func TestAttributesOfNewUsers(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	exec := w.make(t, "attributes", `{"attributes": ["nickname"]}`, nil)
 	draft := &schemas.User{ID: "new", Type: "Person", Attributes: map[string]any{"username": "new"}}
 	d := left(t, run(t, exec, visit(drafted(draft), answer("submit", "nickname", "Newt"))), "done")

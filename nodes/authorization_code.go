@@ -41,7 +41,7 @@ type authorizationCode struct{ deps Deps }
 // session is worthless.
 func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Authentication == nil {
-		return nil, errors.New("the run came here unauthenticated; the check of the flow should have refused it")
+		return nil, errors.New("reached without an authenticated user; the check of the flow should have rejected it")
 	}
 	user, err := a.deps.subjectUser(ctx, v)
 	if err != nil {
@@ -92,10 +92,10 @@ func (a *authorizationCode) checkConsent(ctx context.Context, v *engine.Visit) (
 	if err != nil || due == nil || !due.ask {
 		return nil, err
 	}
-	const fix = "its administrator must put a node of the kind consent before authorization-code"
+	const fix = "its administrator must add a consent node before authorization-code"
 	return a.deps.refuse(v,
-		schemas.Refusal{Code: schemas.RefusedConsentRequired, Description: "people must agree to what the client asks for, and the sign-in flow does not ask them: " + fix},
-		schemas.Errorf(schemas.Forbidden, codeConsentRequired, "you would have to agree to what %q asks for, and this sign-in flow does not ask: %s", v.Application.Name, fix),
+		schemas.Refusal{Code: schemas.RefusedConsentRequired, Description: "the client's request requires consent, and the sign-in flow does not ask for it: " + fix},
+		schemas.Errorf(schemas.Forbidden, codeConsentRequired, "%q requires your consent, and this sign-in flow does not ask for it: %s", v.Application.Name, fix),
 		consentEvent(v, "consent.missing", due.asked)), nil
 }
 

@@ -15,7 +15,7 @@ func TestAuthorizationCode(t *testing.T) {
 	limited := &schemas.Application{ID: "shop", Assertion: schemas.AssertionRules{
 		ValidityPeriod: 90, UserAttributes: []string{"department", "email", "sub", "scope"},
 	}}
-	w := newWorld(t)
+	w := newFixture(t)
 	w.users["ada"].Attributes["sub"] = "root"
 	w.users["ada"].Attributes["scope"] = "system"
 	tests := map[string]struct {
@@ -90,8 +90,8 @@ func checkSession(t *testing.T, d *engine.Decision, v *engine.Visit, stated sche
 }
 
 // In a browser a session has its own lifetime; elsewhere it ends with the assertion.
-func TestHowLongASessionLasts(t *testing.T) {
-	w := newWorld(t)
+func TestSessionLifetime(t *testing.T) {
+	w := newFixture(t)
 	w.deps.SessionTTL = 3 * time.Hour
 	w.kinds = Kinds(w.deps)
 	exec := w.make(t, "authorization-code", `{}`, nil)
@@ -104,8 +104,8 @@ func TestHowLongASessionLasts(t *testing.T) {
 	}
 }
 
-func TestAuthorizationCodeVouchesForNobodyUnproven(t *testing.T) {
-	exec := newWorld(t).make(t, "authorization-code", `{}`, nil)
+func TestAuthorizationCodeNeedsAnAuthenticatedUser(t *testing.T) {
+	exec := newFixture(t).make(t, "authorization-code", `{}`, nil)
 	for name, v := range map[string]*engine.Visit{
 		"merely named": visit(known("ada")),
 		"nobody":       visit(authenticated("phrh", "hwk")),
@@ -117,7 +117,7 @@ func TestAuthorizationCodeVouchesForNobodyUnproven(t *testing.T) {
 }
 
 func TestAuthorizationCodeFails(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	fire := errors.New("disk on fire")
 	w.deps.Asserter = asserter{broken: fire}
 	w.kinds = Kinds(w.deps)
@@ -133,7 +133,7 @@ func TestAuthorizationCodeFails(t *testing.T) {
 
 // Users of a type that the application does not allow get no assertion for it.
 func TestAssertionOnlyForAllowedUserTypes(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	exec := w.make(t, "authorization-code", `{}`, nil)
 	for _, test := range []struct {
 		allowed         []string

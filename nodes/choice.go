@@ -20,21 +20,21 @@ type alternative struct {
 const alternativesProperty = `
     "alternatives": {
       "type": "array", "minItems": 1,
-      "description": "Other ways to go on, each an outcome of its own name.",
+      "description": "Other ways to continue. Each is an outcome with its own name.",
       "items": {
-        "type": "object", "description": "One other way.",
+        "type": "object", "description": "An alternative.",
         "additionalProperties": false,
         "required": ["ref"],
         "properties": {
           "ref": {` + identifierSchema + `, "description": "The name of the action and of the outcome."},
-          "label": {"type": "string", "minLength": 1, "description": "What the button says; by default the ref."}
+          "label": {"type": "string", "minLength": 1, "description": "The label of the button. Default: the ref."}
         }
       }
     }`
 
 // alternativeOutcome documents the outcomes of alternatives.
 func alternativeOutcome() engine.Outcome {
-	return engine.Outcome{Name: "<alternative>", Doc: "the person chose the alternative of this name"}
+	return engine.Outcome{Name: "<alternative>", Doc: "the user chose the alternative of this name"}
 }
 
 // addTo adds the outcomes to those of a node, and reports names that the node already uses, for
@@ -44,9 +44,9 @@ func (list alternatives) addTo(outcomes []engine.Outcome, actions ...string) ([]
 	for i, a := range list {
 		if slices.Contains(actions, a.Ref) || slices.ContainsFunc(outcomes, func(o engine.Outcome) bool { return o.Name == a.Ref }) {
 			found = append(found, problem(fmt.Sprintf("alternatives[%d].ref", i),
-				"%q is the name of something else at this node; choose another", a.Ref))
+				"%q is already used at this node; choose another name", a.Ref))
 		}
-		outcomes = append(outcomes, engine.Outcome{Name: a.Ref, Doc: "the person chose " + a.Ref})
+		outcomes = append(outcomes, engine.Outcome{Name: a.Ref, Doc: "the user chose " + a.Ref})
 	}
 	return outcomes, found
 }
@@ -73,7 +73,7 @@ const skip = "skip"
 
 // optionalProperty is the JSON Schema of the member optional.
 const optionalProperty = `
-    "optional": {"type": "boolean", "default": false, "description": "Whether the person may decline; the node then has the outcome skip."}`
+    "optional": {"type": "boolean", "default": false, "description": "Whether the user may decline. The node then has the outcome skip."}`
 
 // outcomes adds skip to the outcomes of an optional node.
 func (o optional) outcomes(outcomes []engine.Outcome) []engine.Outcome {
@@ -85,7 +85,7 @@ func (o optional) outcomes(outcomes []engine.Outcome) []engine.Outcome {
 
 // skipOutcome documents the outcome of declining.
 func skipOutcome() engine.Outcome {
-	return engine.Outcome{Name: skip, Doc: "the person declined; there is this outcome only when the node is optional"}
+	return engine.Outcome{Name: skip, Doc: "the user declined; the outcome exists only if the node is optional"}
 }
 
 // buttons returns the button for declining.

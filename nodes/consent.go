@@ -12,37 +12,37 @@ import (
 func consentKind(d Deps) *engine.Kind {
 	return configured[consent](d, engine.Kind{
 		Name: "consent",
-		Doc: "Asks the person whether the client that they are signing in to may have what it asks for. " +
-			"It asks nothing if no consent is required: the run answers no authorization request, an administrator registered " +
-			"the application and it does not say requireConsent, or the person has agreed before. A client gets nothing that " +
-			"the user should have been asked about and was not, whatever the flow. " +
-			"Permissions to manage this service go to a client that no administrator vouches for only if the user signed in for this " +
-			"request within the last five minutes, and agrees each time.",
+		Doc: "Asks the user whether the client may have what it requests. It shows no step if " +
+			"no consent is required: the run answers no authorization request, an administrator registered the " +
+			"application without requireConsent, or the user has consented before. A client never receives " +
+			"anything that requires consent without it, whatever the flow. An " +
+			"untrusted client receives permissions to manage this service only if the user signed in for this request " +
+			"within the last five minutes, and consents each time.",
 		Asks: true,
 		Needs: []engine.Need{{
 			AnyOf: []engine.Fact{engine.Authenticated},
 			Rule:  engine.RuleUnauthenticated,
-			Why:   "only the authenticated user can consent",
+			Why:   "it would ask an unauthenticated user for consent",
 			Fix:   "put a node that authenticates, such as passkey-authenticate, on every path before it",
 		}},
 		Outcomes: []engine.Outcome{
-			{Name: grantedOutcome, Doc: "the person agrees, has agreed before, or need not be asked", Establishes: []engine.Fact{engine.Consented}},
-			{Name: deniedOutcome, Doc: "the user denies. Wired to end, the run ends, and the client gets access_denied"},
+			{Name: grantedOutcome, Doc: "the user consents, has consented before, or need not be asked", Establishes: []engine.Fact{engine.Consented}},
+			{Name: deniedOutcome, Doc: "the user denies. If it is wired to end, the run ends and the client gets access_denied"},
 			{
 				Name: otherOutcome, NewSubject: true,
 				Doc: "the user wants to continue as another user, or must sign in again to approve what the client requests; " +
-					"there is this outcome only where the flow wires it",
+					"the outcome exists only if the flow wires it",
 			},
 		},
 	}, `
-    "title": {"type": "string", "minLength": 1, "default": "Allow access?", "description": "The heading of the question; by default 'Allow access?'."},
-    "text": {"type": "string", "minLength": 1, "description": "A paragraph above what the client would get."},
-    "allow": {"type": "string", "minLength": 1, "default": "Allow", "description": "What the button says that agrees; by default 'Allow'."},
-    "deny": {"type": "string", "minLength": 1, "default": "Do not allow", "description": "What the button says that does not; by default 'Do not allow'."},
-    "remember": {"type": "boolean", "default": true, "description": "Whether the person is asked but once; by default so. Otherwise at every sign-in."},
+    "title": {"type": "string", "minLength": 1, "default": "Allow access?", "description": "The heading of the question. Default: 'Allow access?'."},
+    "text": {"type": "string", "minLength": 1, "description": "A paragraph above the requested access."},
+    "allow": {"type": "string", "minLength": 1, "default": "Allow", "description": "The label of the button that allows. Default: 'Allow'."},
+    "deny": {"type": "string", "minLength": 1, "default": "Do not allow", "description": "The label of the button that denies. Default: 'Do not allow'."},
+    "remember": {"type": "boolean", "default": true, "description": "Whether consent is remembered. If false, the user is asked at every sign-in. Default: true."},
     "ttl": {
       "type": "string", "pattern": "^([0-9]{1,5}(\\.[0-9]{1,3})?(m|h)){1,2}$", "x-expect": "a duration such as 720h",
-      "description": "After how long the person is asked again, such as 720h; by default never."
+      "description": "After how long the user is asked again, such as 720h. Default: never."
     }`)
 }
 
@@ -76,7 +76,7 @@ func (c *consent) prepare(config *engine.Config) (found []schemas.Problem) {
 	switch {
 	case c.TTL == "":
 	case c.Remember != nil && !*c.Remember:
-		found = append(found, problem("ttl", "with remember: false the person is asked every time; leave one of the two out"))
+		found = append(found, problem("ttl", "with remember: false the user is asked every time; remove one of the two"))
 	default:
 		var err error
 		if c.ttl, err = time.ParseDuration(c.TTL); err != nil || c.ttl <= 0 {
@@ -84,7 +84,7 @@ func (c *consent) prepare(config *engine.Config) (found []schemas.Problem) {
 		}
 	}
 	if next.To != "" || next.By != nil && next.By[grantedOutcome] == next.By[deniedOutcome] {
-		found = append(found, problem("", "granted and denied lead to the same node, so it makes no difference what the person says; "+
+		found = append(found, problem("", "granted and denied lead to the same node, so the user's choice has no effect; "+
 			"write next: {granted: <node id>, denied: end}"))
 	}
 	return found
@@ -118,13 +118,13 @@ func (c *consent) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisio
 // would never end.
 func (c *consent) refuseStale(v *engine.Visit) *engine.Decision {
 	return c.deps.refuse(v,
-		schemas.Refusal{Code: schemas.RefusedLoginRequired, Description: "the client asks for permissions that a user gives only right after signing in for this request: send the user again, with prompt=login"},
+		schemas.Refusal{Code: schemas.RefusedLoginRequired, Description: "the client requests permissions that users can grant only right after signing in for this request; send the user again, with prompt=login"},
 		errStaleApproval(v), consentEvent(v, "consent.missing", nil))
 }
 
 func errStaleApproval(v *engine.Visit) *schemas.Error {
 	return schemas.Errorf(schemas.Forbidden, schemas.CodeStaleProof,
-		"%q asks for permissions to manage this service, which you can give only within %d minutes after signing in; sign in again", v.Application.Name, int(schemas.MaxProofAge.Minutes()))
+		"%q requests permissions to manage this service, which you can grant only within %d minutes after signing in; sign in again", v.Application.Name, int(schemas.MaxProofAge.Minutes()))
 }
 
 // answer accepts an answer only from the browser of the request. Otherwise an attacker could make a
@@ -132,7 +132,7 @@ func errStaleApproval(v *engine.Visit) *schemas.Error {
 func (c *consent) answer(ctx context.Context, v *engine.Visit, due *dueConsent) (*engine.Decision, error) {
 	if due != nil && !bytes.Equal(v.Request.Browser, due.request.BrowserHash) {
 		return nil, schemas.Errorf(schemas.Forbidden, codeOtherBrowser,
-			"this sign-in was begun in another browser, or without cookies: only there can it be agreed to. Go back to the application and sign in again")
+			"this sign-in was started in another browser, or without cookies. Go back to the application and sign in again")
 	}
 	switch action := v.Answer.Action; {
 	case action == denyAction:
@@ -193,8 +193,8 @@ func (c *consent) deny(v *engine.Visit) *engine.Decision {
 		return d
 	}
 	d := c.deps.refuse(v,
-		schemas.Refusal{Code: schemas.RefusedAccessDenied, Description: "the person does not agree to what the client asks for"},
-		schemas.Errorf(schemas.Forbidden, codeConsentDenied, "you did not agree, so %q gets nothing", v.Application.Name), record)
+		schemas.Refusal{Code: schemas.RefusedAccessDenied, Description: "the user denied the client's request"},
+		schemas.Errorf(schemas.Forbidden, codeConsentDenied, "you did not give %q access", v.Application.Name), record)
 	d.Outcome = deniedOutcome
 	return d
 }

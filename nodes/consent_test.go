@@ -38,9 +38,9 @@ var thirdParty = &schemas.Application{
 
 // asking returns a world in which an application's client requests scopes, and a visit by
 // Ada, who has signed in for it.
-func asking(t *testing.T, app *schemas.Application, scopes ...string) (*world, func(...func(*engine.Visit)) *engine.Visit) {
+func asking(t *testing.T, app *schemas.Application, scopes ...string) (*fixture, func(...func(*engine.Visit)) *engine.Visit) {
 	t.Helper()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.request = &schemas.AuthRequest{ID: "auth-1", ClientID: "photos", RedirectURI: "https://app.photos.example/back", Scopes: scopes, BrowserHash: []byte("browser")}
 	return w, func(change ...func(*engine.Visit)) *engine.Visit {
 		return visit(append([]func(*engine.Visit){known("ada"), authenticated("phrh", "hwk"), func(v *engine.Visit) {
@@ -51,7 +51,7 @@ func asking(t *testing.T, app *schemas.Application, scopes ...string) (*world, f
 }
 
 // agreed stores Ada's consent to scopes.
-func (w *world) agreed(again *time.Time, scopes ...string) {
+func (w *fixture) agreed(again *time.Time, scopes ...string) {
 	c := &schemas.Consent{GrantedAt: noon, AskAgainAt: again}
 	for _, scope := range scopes {
 		c.Scopes = append(c.Scopes, schemas.ConsentedScope{Scope: scope, GrantedAt: noon, AskAgainAt: again})
@@ -59,7 +59,7 @@ func (w *world) agreed(again *time.Time, scopes ...string) {
 	w.consents = map[string]*schemas.Consent{"ada app-1": c}
 }
 
-func (w *world) consentNode(t *testing.T, with string, next map[string]string) engine.Executor {
+func (w *fixture) consentNode(t *testing.T, with string, next map[string]string) engine.Executor {
 	t.Helper()
 	if next == nil {
 		next = map[string]string{"granted": "done", "denied": "end"}
@@ -88,7 +88,7 @@ func prompted(values ...string) func(*engine.Visit) {
 	return func(v *engine.Visit) { v.Login.Prompt = values }
 }
 
-func TestWhoIsAskedForConsent(t *testing.T) {
+func TestWhenConsentIsAsked(t *testing.T) {
 	past, later := noon, noon.Add(time.Second)
 	requested := []string{"openid", "email", "system:users", "offline_access", "shop:orders"}
 	all := []string{"openid", "email", "system:users", "offline_access"}
@@ -107,7 +107,7 @@ func TestWhoIsAskedForConsent(t *testing.T) {
 		"agreed before":                            {all, nil, prompted(), nil},
 		"agreed before to more":                    {append(all, "system", "profile"), nil, prompted("login"), nil},
 		"agreed before to less":                    {[]string{"openid", "system:users:read"}, nil, prompted(), []string{"email", "system:users", "offline_access"}},
-		"agreed before, and asked anew":            {all, nil, prompted("login", "consent"), all},
+		"consented before, and asked again":        {all, nil, prompted("login", "consent"), all},
 		"agreed before, until later":               {all, &later, prompted(), nil},
 		"agreed before, and that is long ago":      {all, &past, prompted(), all},
 		"agreed to the scopes and never to access": {nil, nil, func(v *engine.Visit) {}, all},
@@ -194,19 +194,19 @@ func agreeing(t *testing.T, exec engine.Executor, at func(...func(*engine.Visit)
 }
 
 // A user agrees to the scopes shown, not to those that replaced them since.
-func TestConsentIsToWhatWasShown(t *testing.T) {
+func TestConsentCoversWhatWasShown(t *testing.T) {
 	renamed := *thirdParty
 	renamed.Name = "Postern"
 	for name, test := range map[string]struct {
-		meanwhile func(*world, *engine.Visit)
+		meanwhile func(*fixture, *engine.Visit)
 		want      []string // of the new question; nil: there is none
 	}{
-		"nothing":                {func(*world, *engine.Visit) {}, nil},
-		"the person may do more": {func(w *world, _ *engine.Visit) { w.permissions["ada"] = []string{"system"} }, []string{"openid", "system"}},
-		"the person may do less": {func(w *world, _ *engine.Visit) { w.permissions["ada"] = nil }, nil},
-		"another name":           {func(_ *world, v *engine.Visit) { v.Application = &renamed }, []string{"openid", "system:users"}},
-		"agreed in another tab":  {func(w *world, _ *engine.Visit) { w.agreed(nil, "openid") }, nil},
-		"a question of no node":  {func(_ *world, v *engine.Visit) { v.NodeState = nil }, []string{"openid", "system:users"}},
+		"nothing":                {func(*fixture, *engine.Visit) {}, nil},
+		"the person may do more": {func(w *fixture, _ *engine.Visit) { w.permissions["ada"] = []string{"system"} }, []string{"openid", "system"}},
+		"the person may do less": {func(w *fixture, _ *engine.Visit) { w.permissions["ada"] = nil }, nil},
+		"another name":           {func(_ *fixture, v *engine.Visit) { v.Application = &renamed }, []string{"openid", "system:users"}},
+		"agreed in another tab":  {func(w *fixture, _ *engine.Visit) { w.agreed(nil, "openid") }, nil},
+		"a question of no node":  {func(_ *fixture, v *engine.Visit) { v.NodeState = nil }, []string{"openid", "system:users"}},
 	} {
 		w, at := asking(t, thirdParty, "openid", "system")
 		w.permissions["ada"] = []string{"system:users"}
@@ -263,19 +263,19 @@ func TestConsentAnswers(t *testing.T) {
 	left(t, run(t, elsewhere, at(answer("deny"))), "denied")
 }
 
-func TestConsentAnswersThatAreNone(t *testing.T) {
+func TestInvalidConsentAnswers(t *testing.T) {
 	w, at := asking(t, thirdParty, "openid")
 	exec := w.consentNode(t, `{}`, nil)
 	for name, test := range map[string]struct {
 		visit *engine.Visit
 		code  string
 	}{
-		"another browser":         {at(answer("allow"), func(v *engine.Visit) { v.Request.Browser = []byte("another") }), codeOtherBrowser},
-		"another browser denies":  {at(answer("deny"), func(v *engine.Visit) { v.Request.Browser = []byte("another") }), codeOtherBrowser},
-		"no browser":              {at(answer("allow"), func(v *engine.Visit) { v.Request.Browser = nil }), codeOtherBrowser},
-		"an action that is none":  {at(answer("perhaps")), schemas.CodeInvalidAction},
-		"no action":               {at(answer("")), schemas.CodeInvalidAction},
-		"nobody else is provided": {at(answer("other")), schemas.CodeInvalidAction},
+		"another browser":        {at(answer("allow"), func(v *engine.Visit) { v.Request.Browser = []byte("another") }), codeOtherBrowser},
+		"another browser denies": {at(answer("deny"), func(v *engine.Visit) { v.Request.Browser = []byte("another") }), codeOtherBrowser},
+		"no browser":             {at(answer("allow"), func(v *engine.Visit) { v.Request.Browser = nil }), codeOtherBrowser},
+		"an action that is none": {at(answer("perhaps")), schemas.CodeInvalidAction},
+		"no action":              {at(answer("")), schemas.CodeInvalidAction},
+		"other is not wired":     {at(answer("other")), schemas.CodeInvalidAction},
 	} {
 		if d, err := exec.Execute(t.Context(), test.visit); !schemas.HasCode(err, test.code) {
 			t.Errorf("%s: %+v, %v", name, d, err)
@@ -288,7 +288,7 @@ func TestConsentAnswersThatAreNone(t *testing.T) {
 }
 
 func TestConsentConfiguration(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, test := range []struct {
 		with string
 		next schemas.Next
@@ -296,8 +296,8 @@ func TestConsentConfiguration(t *testing.T) {
 	}{
 		{`{"ttl": "1h", "remember": false}`, schemas.Next{By: map[string]string{"granted": "a", "denied": "end"}}, "every time"},
 		{`{"ttl": "0h"}`, schemas.Next{By: map[string]string{"granted": "a", "denied": "end"}}, "a duration such as"},
-		{`{}`, schemas.Next{By: map[string]string{"granted": "a", "denied": "a"}}, "no difference"},
-		{`{}`, schemas.Next{To: "a"}, "no difference"},
+		{`{}`, schemas.Next{By: map[string]string{"granted": "a", "denied": "a"}}, "no effect"},
+		{`{}`, schemas.Next{To: "a"}, "no effect"},
 	} {
 		if _, problems := w.try("consent", test.with, nil, test.next); !strings.Contains(texts(problems), test.want) {
 			t.Errorf("%s: %v, want %q", test.with, problems, test.want)
@@ -317,7 +317,7 @@ func TestAuthorizationCodeNeedsConsent(t *testing.T) {
 		"asked before":                 {[]string{"openid", "email"}, prompted(), ""},
 		"asked before for less":        {[]string{"openid"}, prompted(), codeConsentRequired},
 		"never asked":                  {nil, prompted(), codeConsentRequired},
-		"to be asked anew":             {[]string{"openid", "email"}, prompted("consent"), codeConsentRequired},
+		"to be asked again":            {[]string{"openid", "email"}, prompted("consent"), codeConsentRequired},
 		"an administrator's":           {nil, func(v *engine.Visit) { v.Application = app }, ""},
 		"an administrator's, to ask":   {nil, func(v *engine.Visit) { v.Application = app; prompted("consent")(v) }, codeConsentRequired},
 		"by itself":                    {[]string{"openid", "email"}, func(v *engine.Visit) { v.AuthRequestID = ""; consented(v) }, codeConsentRequired},
@@ -358,7 +358,7 @@ func TestConsentInFlows(t *testing.T) {
 		"asked after the proof":  {[]string{key, asks, done}, nil},
 		"asked before the proof": {[]string{asks, `{"id": "key", "use": "passkey-authenticate", "next": "done"}`, done}, []string{"ok unauthenticated"}},
 	} {
-		_, problems := engine.Compile(flow(t, test.nodes...), newWorld(t).kinds)
+		_, problems := engine.Compile(flow(t, test.nodes...), newFixture(t).kinds)
 		var got []string
 		for _, p := range problems {
 			got = append(got, p.Node+" "+p.Rule)
@@ -381,7 +381,7 @@ func TestConsentIsNotInherited(t *testing.T) {
 		`{"id": "ok", "use": "consent", "next": {"granted": "NEXT", "denied": "end"}}`,
 	}
 	atEnd := func(nodes ...string) []engine.Fact {
-		g, problems := engine.Compile(flow(t, append(nodes, done)...), newWorld(t).kinds)
+		g, problems := engine.Compile(flow(t, append(nodes, done)...), newFixture(t).kinds)
 		if g == nil {
 			t.Fatal(problems)
 		}
@@ -398,11 +398,11 @@ func TestConsentIsNotInherited(t *testing.T) {
 }
 
 // An application that is not trusted.
-var stranger = &schemas.Application{ID: "app-1", Name: "Photos", Registration: schemas.RegisteredByDocument}
+var anonymous = &schemas.Application{ID: "app-1", Name: "Photos", Registration: schemas.RegisteredByDocument}
 
 // An untrusted application gets permissions to manage the service only shortly after a
 // sign-in for this request, and never by an earlier consent.
-func TestAudit05ApprovalTakesAFreshSignIn(t *testing.T) {
+func TestAudit05ApprovalNeedsAFreshSignIn(t *testing.T) {
 	signedIn := func(ago time.Duration, session string) func(*engine.Visit) {
 		return func(v *engine.Visit) {
 			v.Authentication = &engine.Authentication{Time: v.Now.Add(-ago), Methods: []string{"pwd"}, Session: session}
@@ -414,15 +414,15 @@ func TestAudit05ApprovalTakesAFreshSignIn(t *testing.T) {
 		visit func(*engine.Visit)
 		want  string // "ask", "refuse", or an outcome
 	}{
-		"just now":                             {stranger, []string{"system"}, signedIn(0, ""), "ask"},
-		"five minutes ago":                     {stranger, []string{"system"}, signedIn(5*time.Minute, ""), "ask"},
-		"longer ago":                           {stranger, []string{"system"}, signedIn(5*time.Minute+time.Second, ""), "refuse"},
-		"before the request":                   {stranger, []string{"system"}, func(v *engine.Visit) { v.AuthRequestID = "late"; signedIn(time.Minute, "")(v) }, "refuse"},
-		"by a session of just now":             {stranger, []string{"system"}, signedIn(0, "s1"), "refuse"},
-		"by a session, with less permissions":  {stranger, []string{"system:users:read"}, signedIn(0, "s1"), "refuse"},
-		"by a session, without permissions":    {stranger, nil, signedIn(time.Hour, "s1"), "granted"},
+		"just now":                             {anonymous, []string{"system"}, signedIn(0, ""), "ask"},
+		"five minutes ago":                     {anonymous, []string{"system"}, signedIn(5*time.Minute, ""), "ask"},
+		"longer ago":                           {anonymous, []string{"system"}, signedIn(5*time.Minute+time.Second, ""), "refuse"},
+		"before the request":                   {anonymous, []string{"system"}, func(v *engine.Visit) { v.AuthRequestID = "late"; signedIn(time.Minute, "")(v) }, "refuse"},
+		"by a session of just now":             {anonymous, []string{"system"}, signedIn(0, "s1"), "refuse"},
+		"by a session, with less permissions":  {anonymous, []string{"system:users:read"}, signedIn(0, "s1"), "refuse"},
+		"by a session, without permissions":    {anonymous, nil, signedIn(time.Hour, "s1"), "granted"},
 		"by a session, to a vouched one":       {thirdParty, []string{"system"}, signedIn(time.Hour, "s1"), "granted"},
-		"by a session, with other permissions": {stranger, []string{"shop"}, signedIn(time.Hour, "s1"), "granted"},
+		"by a session, with other permissions": {anonymous, []string{"shop"}, signedIn(time.Hour, "s1"), "granted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, at := asking(t, test.app, "openid", "system", "shop:orders:read")
@@ -458,7 +458,7 @@ func TestAudit05ApprovalTakesAFreshSignIn(t *testing.T) {
 
 // The approval is stored with the request. A user who answers too late must sign in again.
 func TestAudit05ApprovalIsKeptWithTheRequest(t *testing.T) {
-	w, at := asking(t, stranger, "openid", "system")
+	w, at := asking(t, anonymous, "openid", "system")
 	w.permissions["ada"] = []string{"system:users:read"}
 	w.request.CreatedAt = noon.Add(-time.Minute)
 	exec := w.consentNode(t, `{"ttl": "720h"}`, map[string]string{"granted": "done", "denied": "end", "other": "who"})

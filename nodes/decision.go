@@ -11,9 +11,9 @@ import (
 func decisionKind(d Deps) *engine.Kind {
 	return configured[decision](d, engine.Kind{
 		Name: "decision",
-		Doc: "Chooses the way by expressions in CEL. The first case whose expression is true gives the outcome, " +
-			"else it is otherwise. What follows may rely on what an expression found out: where user.isAuthenticated " +
-			"is true the user is authenticated.",
+		Doc: "Selects an outcome by CEL expressions: that of the first case whose expression is true, or otherwise if " +
+			"none is. The nodes that follow can rely on what an expression established: where user.isAuthenticated is " +
+			"true, the user is authenticated.",
 		Outcomes: []engine.Outcome{
 			{Name: "<case>", Doc: "the expression of a case with this outcome is the first that is true"},
 			{Name: otherwise, Doc: "no expression is true"},
@@ -21,17 +21,17 @@ func decisionKind(d Deps) *engine.Kind {
 	}, `
     "cases": {
       "type": "array", "minItems": 1, "maxItems": 100,
-      "description": "The cases, in the order in which they are tried.",
+      "description": "The cases, in order of evaluation.",
       "items": {
-        "type": "object", "description": "A condition and where it leads.",
+        "type": "object", "description": "A condition and its outcome.",
         "additionalProperties": false,
         "required": ["when", "outcome"],
         "properties": {
           "when": {
             "type": "string", "minLength": 1, "maxLength": 4096,
-            "description": "A CEL expression that is true or false. It sees user (id, type, ouId, attributes, hasPasskey, hasPassword, isNew, isAuthenticated), application (id, name, ouId, clientId), inputs, request (origin, language), and replies: what an http-request keeps as risk is replies.risk with the names of its values."
+            "description": "A boolean CEL expression. It can read user (id, type, ouId, attributes, hasPasskey, hasPassword, isNew, isAuthenticated), application (id, name, ouId, clientId), inputs, request (origin, language), and replies: the reply that an http-request stores as risk is replies.risk, with its values by name."
           },
-          "outcome": {`+identifierSchema+`, "description": "The outcome when the expression is true. Several cases may share one."}
+          "outcome": {`+identifierSchema+`, "description": "The outcome if the expression is true. Several cases may share one."}
         }
       }
     }`, "cases")

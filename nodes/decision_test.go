@@ -66,13 +66,13 @@ func TestDecision(t *testing.T) {
 			if test.always {
 				want = "yes"
 			}
-			left(t, run(t, newWorld(t).make(t, "decision", condition(test.when), named()), test.visit), want)
+			left(t, run(t, newFixture(t).make(t, "decision", condition(test.when), named()), test.visit), want)
 		})
 	}
 }
 
 func TestDecisionTakesTheFirstCase(t *testing.T) {
-	exec := newWorld(t).make(t, "decision", `{"cases": [
+	exec := newFixture(t).make(t, "decision", `{"cases": [
 		{"when": "inputs.username == 'a'", "outcome": "first"},
 		{"when": "inputs.username in ['a', 'b']", "outcome": "second"},
 		{"when": "inputs.username == 'c'", "outcome": "first"}]}`, named())
@@ -83,12 +83,12 @@ func TestDecisionTakesTheFirstCase(t *testing.T) {
 
 // TestDecisionSeesNoSecrets has a password among the values of the step.
 func TestDecisionSeesNoSecrets(t *testing.T) {
-	exec := newWorld(t).make(t, "decision", condition("size(inputs) == 1 && inputs.exists(k, k == 'username')"), named())
+	exec := newFixture(t).make(t, "decision", condition("size(inputs) == 1 && inputs.exists(k, k == 'username')"), named())
 	left(t, run(t, exec, visit(inputs("username", "ada", "password", "secret"))), "yes")
 }
 
 func TestDecisionFetchesOnlyWhatItUses(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.broken = errors.New("disk on fire")
 	left(t, run(t, w.make(t, "decision", condition("request.origin == ''"), nil), visit(known("ada"))), "yes")
 	if _, err := w.make(t, "decision", condition("user.hasPasskey"), nil).Execute(t.Context(), visit(known("ada"))); !errors.Is(err, w.broken) {
@@ -96,17 +96,17 @@ func TestDecisionFetchesOnlyWhatItUses(t *testing.T) {
 	}
 }
 
-func TestDecisionThatCannotBeMade(t *testing.T) {
+func TestFailingDecision(t *testing.T) {
 	tests := []struct{ name, when, want string }{
 		{"an attribute that is not there", "user.attributes.salary == 1", "does not have; put has(…)"},
-		{"an attribute of another type", "user.attributes.department < 3", "another type"},
+		{"an attribute of another type", "user.attributes.department < 3", "wrong type"},
 		{"a division by zero", "1 / size(inputs) == 1", "could not be evaluated"},
 		{"a text that is no number", "int(user.attributes.email) == 1", "could not be evaluated"},
-		{"too much work", nested(), "costs more"},
+		{"too much work", nested(), "cost limit"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			exec := newWorld(t).make(t, "decision", condition(test.when), nil)
+			exec := newFixture(t).make(t, "decision", condition(test.when), nil)
 			_, err := exec.Execute(t.Context(), visit(known("ada")))
 			if !schemas.HasCode(err, "expression_failed") {
 				t.Fatalf("got %v", err)
@@ -140,10 +140,10 @@ func TestExpressionProblems(t *testing.T) {
 		{"unknown member", "user.hasPaskey", "undefined field 'hasPaskey'"},
 		{"unknown function", "now() > timestamp('2026-01-01T00:00:00Z')", "undeclared reference to 'now'"},
 		{"position on another line", "true &&\n  usr.isNew", "at 2:3 of the expression"},
-		{"not a condition", "user.id", "a condition is true or false, but this is a string"},
-		{"maybe not a condition", "user.attributes.admin", "a condition is true or false, but this is a dyn"},
+		{"not a condition", "user.id", "a condition must be a boolean, but this is a string"},
+		{"maybe not a condition", "user.attributes.admin", "a condition must be a boolean, but this is a dyn"},
 		{"types that do not compare", "user.hasPasskey == 'yes'", "no matching overload"},
-		{"an input nobody collects", "inputs.usernmae == 'x'", `at 1:7 of the expression: no prompt of this flow collects an input "usernmae"; it collects age`},
+		{"an input that no prompt collects", "inputs.usernmae == 'x'", `at 1:7 of the expression: no prompt of this flow collects an input "usernmae"; it collects age`},
 		{"not even to test for", "has(inputs.usernmae)", "no prompt of this flow collects"},
 		{"a secret", "inputs.password == 'x'", `the input "password" is a secret (PASSWORD_INPUT)`},
 		{"an input chosen as it runs", "inputs[request.language] == 'x'", "name the input"},
@@ -152,7 +152,7 @@ func TestExpressionProblems(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, problems := newWorld(t).try("decision", condition(test.when), named(), schemas.Next{})
+			_, problems := newFixture(t).try("decision", condition(test.when), named(), schemas.Next{})
 			if got := texts(problems); !strings.Contains(got, test.want) || !strings.HasPrefix(got, "cases[0].when: ") {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
@@ -204,7 +204,7 @@ func TestExpressionsReadOnlyWhatIsCertain(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.when, func(t *testing.T) {
-			exec := newWorld(t).make(t, "decision", condition(test.when), named())
+			exec := newFixture(t).make(t, "decision", condition(test.when), named())
 			got := ""
 			for _, need := range unmet(exec, test.certain...) {
 				got += need.Why
@@ -226,8 +226,8 @@ func unmet(exec engine.Executor, certain ...engine.Fact) []engine.Need {
 }
 
 // A later case is evaluated only if the earlier ones are false.
-func TestACaseReliesOnTheOnesBefore(t *testing.T) {
-	exec := newWorld(t).make(t, "decision", `{"cases": [
+func TestCasesRelyOnEarlierCases(t *testing.T) {
+	exec := newFixture(t).make(t, "decision", `{"cases": [
 		{"when": "!has(inputs.username)", "outcome": "none"},
 		{"when": "inputs.username == 'a'", "outcome": "some"}]}`, named())
 	if needs := unmet(exec); len(needs) > 0 {
@@ -237,7 +237,7 @@ func TestACaseReliesOnTheOnesBefore(t *testing.T) {
 }
 
 // The outcomes of a decision establish what its expressions prove, and no more.
-func TestWhatExpressionsProve(t *testing.T) {
+func TestFactsOfExpressions(t *testing.T) {
 	tests := []struct{ when, always, otherwise string }{
 		{"user.isAuthenticated", "authenticated own user", ""},
 		{"!user.isAuthenticated", "", "authenticated own user"},
@@ -273,7 +273,7 @@ func TestWhatExpressionsProve(t *testing.T) {
 		{"'username' in {'username': 1}", "", ""},
 	}
 	for _, test := range tests {
-		exec := newWorld(t).make(t, "decision", condition(test.when), named())
+		exec := newFixture(t).make(t, "decision", condition(test.when), named())
 		outcomes := exec.(engine.OutcomeConfigurer).Outcomes()
 		for i, want := range []string{test.always, test.otherwise} {
 			if got := strings.Trim(fmt.Sprint(outcomes[i].Establishes), "[]"); got != want {
@@ -283,7 +283,7 @@ func TestWhatExpressionsProve(t *testing.T) {
 	}
 }
 
-func TestWhatSeveralCasesProve(t *testing.T) {
+func TestFactsOfSeveralCases(t *testing.T) {
 	const cases = `{"cases": [
 		{"when": "!user.isAuthenticated", "outcome": "a"},
 		{"when": "request.language == 'de'", "outcome": "b"},
@@ -291,16 +291,16 @@ func TestWhatSeveralCasesProve(t *testing.T) {
 		{"when": "request.origin == ''", "outcome": "c"},
 		{"when": "request.origin == 'https://a.example'", "outcome": "a"}]}`
 	want := map[string]string{"a": "[]", "b": "[authenticated own user]", "c": "[authenticated own user]", otherwise: "[authenticated own user]"}
-	for _, o := range newWorld(t).make(t, "decision", cases, named()).(engine.OutcomeConfigurer).Outcomes() {
+	for _, o := range newFixture(t).make(t, "decision", cases, named()).(engine.OutcomeConfigurer).Outcomes() {
 		if got := fmt.Sprint(o.Establishes); got != want[o.Name] {
 			t.Errorf("%s establishes %s, want %s", o.Name, got, want[o.Name])
 		}
 	}
 }
 
-// TestWhatIsCertainCanBeRead evaluates expressions that the check accepts without certain
+// TestCertainAttributesAreReadable evaluates expressions that the check accepts without certain
 // facts: a missing input must not make them fail.
-func TestWhatIsCertainCanBeRead(t *testing.T) {
+func TestCertainAttributesAreReadable(t *testing.T) {
 	for _, when := range []string{
 		"has(inputs.username) && inputs.username == 'x'",
 		"inputs.username == 'x' && has(inputs.username)",
@@ -310,7 +310,7 @@ func TestWhatIsCertainCanBeRead(t *testing.T) {
 		"has(inputs.mail) && has(inputs.username) && inputs.username == inputs.mail",
 		"has(inputs.username) ? inputs.username == 'x' : false",
 	} {
-		exec := newWorld(t).make(t, "decision", condition(when), named())
+		exec := newFixture(t).make(t, "decision", condition(when), named())
 		if needs := unmet(exec); len(needs) > 0 {
 			t.Errorf("%s: %v", when, needs)
 		}
@@ -318,10 +318,10 @@ func TestWhatIsCertainCanBeRead(t *testing.T) {
 	}
 }
 
-// moments returns the values of expressions in runs that differ in provable facts, each
+// situations returns the values of expressions in runs that differ in provable facts, each
 // with the facts that hold.
-func moments() []moment {
-	var list []moment
+func situations() []situation {
+	var list []situation
 	for i := range 16 {
 		user := userView{Attributes: viewAttributes(nil), IsAuthenticated: i&1 != 0, IsNew: i&2 != 0}
 		holds, collected := engine.NewFacts(), map[string]string{}
@@ -337,7 +337,7 @@ func moments() []moment {
 		if user.IsNew {
 			maps.Copy(holds, engine.NewFacts(engine.New))
 		}
-		list = append(list, moment{holds, map[string]any{
+		list = append(list, situation{holds, map[string]any{
 			"inputs": collected, "request": requestView{}, "application": applicationView{}, "user": user,
 			"replies.r.yes": i&1 != 0, "replies.r.number": float64(i) / 2, "replies.r.whole": int64(i), "replies.r.text": "x",
 		}})
@@ -345,7 +345,7 @@ func moments() []moment {
 	return list
 }
 
-type moment struct {
+type situation struct {
 	holds  engine.Facts
 	values map[string]any
 }
@@ -380,7 +380,7 @@ func FuzzExpression(f *testing.F) {
 		if len(faults) > 0 {
 			return
 		}
-		for _, m := range moments() {
+		for _, m := range situations() {
 			truth, err := e.eval(m.values)
 			if err != nil {
 				checkReadable(t, text, e, err)

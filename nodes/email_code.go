@@ -62,7 +62,7 @@ func trustedName(app *schemas.Application) string {
 // check compares the entered code with the code that was sent.
 func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, typed string) (*engine.Decision, error) {
 	if !v.Now.Before(sent.ExpiresAt) {
-		return o.ask(sent, "This code has expired. Have a new one sent."), nil
+		return o.ask(sent, "This code has expired. Request a new one."), nil
 	}
 	to, user, err := o.address(ctx, v)
 	if err != nil {
@@ -83,15 +83,15 @@ func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, t
 		d.Failed = true
 		return d, nil
 	}
-	return leaveFailed(schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCode, "too many codes were wrong, so this one is void; have a new one sent")), nil
+	return leaveFailed(schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCode, "too many incorrect codes; request a new one")), nil
 }
 
 // wrongCode states how many tries are left.
 func wrongCode(left int) string {
 	if left == 1 {
-		return "This is not the code. You may try once more."
+		return "Incorrect code. You have one attempt left."
 	}
-	return fmt.Sprintf("This is not the code. You may try %d more times.", left)
+	return fmt.Sprintf("Incorrect code. You have %d attempts left.", left)
 }
 
 // succeed leaves with a verified address: in the draft of a user that is not stored yet, otherwise

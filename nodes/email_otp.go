@@ -33,30 +33,30 @@ func emailOTPKind(d Deps) *engine.Kind {
 	return configured[emailOTP](d, engine.Kind{
 		Name: "email-otp",
 		Doc: "Authenticates with a code that is sent to the email address of the user that the run has identified or creates. " +
-			"A user who was only identified must have a verified address; a user that the run creates or has authenticated verifies the address with the code. A code is valid for ten minutes, for five tries, and once. It needs a mail server (mail.host in the configuration); a server without one leaves by unavailable where the flow wires that.",
+			"A user who was only identified must have a verified address; a user that the run creates or has authenticated verifies the address with the code. A code is valid for ten minutes, for five attempts, and once. The node needs a mail server (mail.host in the configuration); without one, it takes unavailable if the flow wires that.",
 		Asks: true,
 		Outcomes: []engine.Outcome{
 			{
-				Name: "success", Doc: "the person typed the code, so they read the mail of the user's address",
+				Name: "success", Doc: "the user entered the code, so they can read mail to the user's address",
 				Establishes: append([]engine.Fact{engine.User, engine.Authenticated, engine.Findable}, provenFacts([]string{schemas.AMREmail}, schemas.ACRVouched)...),
 			},
-			{Name: "failure", Doc: "too many codes were wrong; left unwired, a new one is sent", Optional: true},
+			{Name: "failure", Doc: "too many codes were wrong; if unwired, a new code is sent", Optional: true},
 			{
 				Name: missingOutcome,
-				Doc: "the user has no email address, or was merely found and has not verified it. There is this outcome only where the flow wires it, else the run ends there. " +
-					"If the user was identified with conceal and has not authenticated, it is not taken: the node asks for the code anyway",
+				Doc: "the user has no email address, or was only identified and has not verified it. The outcome exists only if the flow wires it; otherwise the run ends here. It " +
+					"is not taken if the user was identified with conceal and has not authenticated: the node asks for the code anyway",
 			},
 			{
 				Name: unavailableOutcome,
-				Doc:  "the server has no mail server; it is taken for every user. The outcome exists only if the flow wires it; otherwise the node fails",
+				Doc:  "no mail server is configured; taken for every user. The outcome exists only if the flow wires it; otherwise the node fails",
 			},
 			alternativeOutcome(),
 		},
 	}, `
-    "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "How many digits a code has; by default 6."},
-    "title": {"type": "string", "minLength": 1, "default": "Check your email", "description": "The heading of the form; by default 'Check your email'."},
-    "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading; by default that a code is on its way."},
-    "label": {"type": "string", "minLength": 1, "default": "Code", "description": "The label of the input; by default 'Code'."},`+alternativesProperty)
+    "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "The number of digits of a code. Default: 6."},
+    "title": {"type": "string", "minLength": 1, "default": "Check your email", "description": "The heading of the form. Default: 'Check your email'."},
+    "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading. Default: a text that announces the code."},
+    "label": {"type": "string", "minLength": 1, "default": "Code", "description": "The label of the input. Default: 'Code'."},`+alternativesProperty)
 }
 
 const (
@@ -88,7 +88,7 @@ type emailOTP struct {
 func (o *emailOTP) prepare(c *engine.Config) (found []schemas.Problem) {
 	o.form = form{
 		title: cmp.Or(o.Title, "Check your email"),
-		text:  cmp.Or(o.Text, "If this account has an email address, a code is on its way there. It is good for ten minutes."),
+		text:  cmp.Or(o.Text, "If this account has an email address, we sent a code there. It is valid for ten minutes."),
 		fields: []field{{
 			Identifier: codeInput, Type: schemas.OTPInput, Label: cmp.Or(o.Label, "Code"), Required: true, Autocomplete: "one-time-code",
 		}},
@@ -99,7 +99,7 @@ func (o *emailOTP) prepare(c *engine.Config) (found []schemas.Problem) {
 	o.collects = map[string]schemas.InputType{codeInput: schemas.OTPInput}
 	o.needs = []engine.Need{{
 		AnyOf: append([]engine.Fact{engine.User}, claimFacts(c)...),
-		Why:   "a code goes to the address of a user",
+		Why:   "the code is sent to the user's address",
 		Fix:   "put user-resolve or user-create before it on every path",
 	}}
 	o.outcomes, found = o.Alternatives.addTo(o.outcomes, submitAction, resendAction)
@@ -120,7 +120,7 @@ func (o *emailOTP) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisi
 	}
 	sent := &sentCode{}
 	if err := json.Unmarshal(v.NodeState, sent); err != nil {
-		return nil, fmt.Errorf("what was kept of a code: %w", err)
+		return nil, fmt.Errorf("decode the sent code: %w", err)
 	}
 	if v.Answer.Action == resendAction {
 		return o.send(ctx, v, sent)
@@ -162,7 +162,7 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 	}
 	if before != nil && v.Now.Before(before.SentAt.Add(resendPause)) {
 		return o.postpone(before, schemas.Errorf(schemas.Throttled, schemas.CodeMailThrottled,
-			"a code was sent a moment ago; wait for it, or have another sent in %v", before.SentAt.Add(resendPause).Sub(v.Now))), nil
+			"a code was sent a moment ago; wait for it, or request another in %v", before.SentAt.Add(resendPause).Sub(v.Now))), nil
 	}
 	code := newCode(cmp.Or(o.Digits, defaultDigits))
 	account, _ := mailAccount(v, to)
@@ -182,7 +182,7 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 	sent := &sentCode{MAC: o.mac(v, user, to, code), SentAt: v.Now, ExpiresAt: v.Now.Add(codeTTL)}
 	again := *o
 	if before != nil {
-		again.form.text = "If this account has an email address, another code is on its way there. The one before is void."
+		again.form.text = "If this account has an email address, we sent a new code there. Earlier codes no longer work."
 	}
 	d := again.ask(sent, "")
 	d.Changes = []schemas.Change{schemas.QueueDelivery{Delivery: delivery}}

@@ -30,9 +30,9 @@ func (p *post) Mail(_ context.Context, name string, m schemas.Mail, now time.Tim
 // code returns the code of the newest mail.
 func (p *post) code() string { return p.sent[len(p.sent)-1].Code }
 
-// codeWorld returns a world with a mail queue, and a node that sends codes with it.
-func codeWorld(t *testing.T, with string) (*world, *post, engine.Executor) {
-	w := newWorld(t)
+// codeFixture returns a world with a mail queue, and a node that sends codes with it.
+func codeFixture(t *testing.T, with string) (*fixture, *post, engine.Executor) {
+	w := newFixture(t)
 	p := &post{}
 	w.deps.Mails = p
 	w.kinds = Kinds(w.deps)
@@ -41,24 +41,24 @@ func codeWorld(t *testing.T, with string) (*world, *post, engine.Executor) {
 
 // A code is valid only for the purpose for which it was sent.
 func TestEmailOTPBinds(t *testing.T) {
-	moved := func(w *world) { w.users["ada"].Attributes["email"] = "new@example.org" }
+	moved := func(w *fixture) { w.users["ada"].Attributes["email"] = "new@example.org" }
 	tests := map[string]struct {
 		visit  *engine.Visit // the visit of the answer
-		before func(*world)
+		before func(*fixture)
 		right  bool
 	}{
 		"the run and user that it was sent for": {visit(known("ada")), nil, true},
-		"the same address, written otherwise":   {visit(known("ada")), func(w *world) { w.users["ada"].Attributes["email"] = "ADA@example.org" }, true},
+		"the same address, written otherwise":   {visit(known("ada")), func(w *fixture) { w.users["ada"].Attributes["email"] = "ADA@example.org" }, true},
 		"another address of the user":           {visit(known("ada")), moved, false},
 		"another run":                           {visit(known("ada"), func(v *engine.Visit) { v.ExecutionID = "run-2" }), nil, false},
-		"another user with that address": {visit(known("bob")), func(w *world) {
+		"another user with that address": {visit(known("bob")), func(w *fixture) {
 			w.users["bob"].Attributes["email"], w.users["bob"].Attributes["email_verified"] = "ada@example.org", true
 		}, false},
 		"a user who is not there": {visit(concealed("ada")), nil, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			w, p, exec := codeWorld(t, `{}`)
+			w, p, exec := codeFixture(t, `{}`)
 			asked := run(t, exec, visit(known("ada")))
 			if test.before != nil {
 				test.before(w)
@@ -76,7 +76,7 @@ func TestEmailOTPBinds(t *testing.T) {
 
 // The stored state does not reveal the code, and differs between runs.
 func TestEmailOTPKeepsNoCode(t *testing.T) {
-	_, p, exec := codeWorld(t, `{"digits": 8}`)
+	_, p, exec := codeFixture(t, `{"digits": 8}`)
 	d := run(t, exec, visit(known("ada")))
 	if len(p.code()) != 8 || slices.ContainsFunc([]byte(p.code()), func(c byte) bool { return c < '0' || c > '9' }) {
 		t.Errorf("the code %q", p.code())
@@ -95,7 +95,7 @@ func TestEmailOTPKeepsNoCode(t *testing.T) {
 
 // Replies and the work of the server do not reveal whether a name exists.
 func TestEmailOTPConceals(t *testing.T) {
-	w, p, exec := codeWorld(t, `{}`)
+	w, p, exec := codeFixture(t, `{}`)
 	w.users["eve"] = &schemas.User{ID: "eve", Attributes: map[string]any{"username": "eve"}} // without an address
 	hidden := func(name string) func(*engine.Visit) {
 		return func(v *engine.Visit) { v.Subject = engine.Subject{UserID: name, Name: name, Input: "username"} }
@@ -115,37 +115,37 @@ func TestEmailOTPConceals(t *testing.T) {
 			t.Errorf("the mail goes to %q", p.sent[i].To)
 		}
 		v.NodeState, v.Answer = d.NodeState, &engine.Answer{Action: "submit", Inputs: map[string]string{"code": "12345678"}}
-		if d := run(t, exec, v); d.Ask == nil || !d.Failed || d.Ask.FieldErrors[0].Message != "This is not the code. You may try 4 more times." {
+		if d := run(t, exec, v); d.Ask == nil || !d.Failed || d.Ask.FieldErrors[0].Message != "Incorrect code. You have 4 attempts left." {
 			t.Errorf("a wrong code: %+v", d)
 		}
 	}
 	if asks[0] != asks[1] || asks[0] != asks[2] {
 		t.Errorf("the questions differ: %s", asks)
 	}
-	if _, p, exec := codeWorld(t, `{}`); true {
+	if _, p, exec := codeFixture(t, `{}`); true {
 		d := run(t, exec, visit(drafted(&schemas.User{ID: "new", Attributes: map[string]any{"email": "new@example.org"}})))
 		if d.Ask == nil || p.names[0] != "new@example.org" {
-			t.Errorf("mails to somebody new are counted by %q", p.names)
+			t.Errorf("mails to a new user are counted by %q", p.names)
 		}
 	}
 }
 
 // A user without an address gets an error if the run may reveal that.
 func TestEmailOTPMissing(t *testing.T) {
-	_, _, exec := codeWorld(t, `{}`)
+	_, _, exec := codeFixture(t, `{}`)
 	d, err := exec.Execute(t.Context(), visit(known("bob")))
 	if err != nil || d.Fail == nil || d.Fail.Code != "no_email_address" {
 		t.Errorf("got %+v, %v", d, err)
 	}
-	w, _, _ := codeWorld(t, `{}`)
+	w, _, _ := codeFixture(t, `{}`)
 	wired, problems := w.try("email-otp", `{}`, nil, schemas.Next{By: map[string]string{"success": "next", "missing": "next"}})
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
 	left(t, run(t, wired, visit(known("bob"))), "missing")
 	for name, v := range map[string]*engine.Visit{
-		"somebody without an address": visit(func(v *engine.Visit) { v.Subject = engine.Subject{UserID: "bob", Name: "bob", Input: "username"} }),
-		"nobody":                      visit(concealed("eve")),
+		"a user without an address": visit(func(v *engine.Visit) { v.Subject = engine.Subject{UserID: "bob", Name: "bob", Input: "username"} }),
+		"nobody":                    visit(concealed("eve")),
 	} {
 		if d := run(t, wired, v); d.Ask == nil {
 			t.Errorf("%s, who is concealed, leaves by %q", name, d.Outcome)
@@ -158,7 +158,7 @@ func TestEmailOTPMissing(t *testing.T) {
 // An exceeded mail limit is reported with the question and not as an error: the outcomes
 // before it still count.
 func TestEmailOTPThrottled(t *testing.T) {
-	_, p, exec := codeWorld(t, `{}`)
+	_, p, exec := codeFixture(t, `{}`)
 	p.broken = schemas.Errorf(schemas.Throttled, "too_many_requests", "too many mails")
 	d := run(t, exec, visit(known("ada")))
 	if d.Ask == nil || d.Notice == nil || d.Notice.Class != schemas.Throttled || len(d.Changes) > 0 {
@@ -176,7 +176,7 @@ func TestEmailOTPThrottled(t *testing.T) {
 
 // Wrong codes are counted like wrong passwords.
 func TestEmailOTPGuesses(t *testing.T) {
-	w, p, _ := codeWorld(t, `{}`)
+	w, p, _ := codeFixture(t, `{}`)
 	limited := &counted{}
 	w.deps.Guesses = limited
 	w.kinds = Kinds(w.deps)
@@ -201,10 +201,10 @@ func (c *counted) Guess(_ context.Context, _ schemas.Guess, check func() (bool, 
 // Mails contain no names of unverified applications: otherwise anyone who registers a
 // client could send users any text in this server's name.
 func TestEmailOTPNames(t *testing.T) {
-	_, p, exec := codeWorld(t, `{}`)
-	stranger := *app
-	stranger.Registration = schemas.RegisteredDynamically
-	run(t, exec, visit(known("ada"), func(v *engine.Visit) { v.Application = &stranger }))
+	_, p, exec := codeFixture(t, `{}`)
+	another := *app
+	another.Registration = schemas.RegisteredDynamically
+	run(t, exec, visit(known("ada"), func(v *engine.Visit) { v.Application = &another }))
 	if p.sent[0].Application != "" {
 		t.Errorf("the mail speaks of %q", p.sent[0].Application)
 	}
@@ -213,7 +213,7 @@ func TestEmailOTPNames(t *testing.T) {
 // A user who is only identified gets no code at an unverified address, and the client
 // cannot distinguish this from an unknown user.
 func TestAudit02NoCodeToUnverifiedAddress(t *testing.T) {
-	w, p, exec := codeWorld(t, `{}`)
+	w, p, exec := codeFixture(t, `{}`)
 	w.users["mallory"] = &schemas.User{ID: "mallory", Attributes: map[string]any{"username": "mallory", "email": "victim@example.org"}}
 	found := func(v *engine.Visit) {
 		known("mallory")(v)
@@ -223,10 +223,10 @@ func TestAudit02NoCodeToUnverifiedAddress(t *testing.T) {
 	if nobody := run(t, exec, visit(concealed("nobody"))); p.sent[0].To != "" || p.sent[1].To != "" {
 		t.Errorf("mails to %+v", p.sent)
 	} else if a, b := asked(t, hidden), asked(t, nobody); a != b {
-		t.Errorf("asked\n%s\nand of nobody\n%s", a, b)
+		t.Errorf("asked\n%s\nand for an unknown user\n%s", a, b)
 	}
 	if d := run(t, exec, visit(found, keeping(hidden), answer("submit", "code", p.sent[0].Code))); d.Outcome != "" {
-		t.Errorf("the code of a mail that went to nobody opens the account: %q", d.Outcome)
+		t.Errorf("the code of an unsent mail opens the account: %q", d.Outcome)
 	}
 	wired, problems := w.try("email-otp", `{}`, nil, schemas.Next{By: map[string]string{"success": "next", "missing": "next"}})
 	if len(problems) > 0 {
@@ -238,7 +238,7 @@ func TestAudit02NoCodeToUnverifiedAddress(t *testing.T) {
 // The code verifies the address of an authenticated user, and the commit checks that the
 // user still has it.
 func TestEmailOTPVerifies(t *testing.T) {
-	w, p, exec := codeWorld(t, `{}`)
+	w, p, exec := codeFixture(t, `{}`)
 	w.users["grace"] = &schemas.User{ID: "grace", Attributes: map[string]any{"email": "grace@example.org"}}
 	d := run(t, exec, ownVisit("grace"))
 	if p.sent[0].To != "grace@example.org" {
@@ -253,7 +253,7 @@ func TestEmailOTPVerifies(t *testing.T) {
 // Without a mail server the node leaves by unavailable if the flow wires it, for every
 // user.
 func TestEmailOTPUnavailable(t *testing.T) {
-	w, p, _ := codeWorld(t, `{}`)
+	w, p, _ := codeFixture(t, `{}`)
 	p.broken = schemas.Errorf(schemas.Unavailable, schemas.CodeMailNotConfigured, "no mail server")
 	exec, problems := w.try("email-otp", `{}`, nil, schemas.Next{By: map[string]string{"success": "next", "unavailable": "next"}})
 	if len(problems) > 0 {

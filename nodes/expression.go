@@ -126,7 +126,7 @@ func compileExpression(env *cel.Env, c *engine.Config, text string, given engine
 		if t.IsExactType(cel.BoolType) || mayBeDynamic(c, t) {
 			return ""
 		}
-		return fmt.Sprintf("a condition is true or false, but this is a %s; compare it with something", t)
+		return fmt.Sprintf("a condition must be a boolean, but this is a %s; compare it with a value", t)
 	})
 }
 
@@ -163,7 +163,7 @@ func (e *expression) eval(values map[string]any) (bool, error) {
 	}
 	yes, ok := result.Value().(bool)
 	if !ok {
-		return false, errors.New("the result is neither true nor false")
+		return false, errors.New("the result is not a boolean")
 	}
 	return yes, nil
 }
@@ -174,11 +174,11 @@ func evalFault(err error) string {
 	var cancelled interpreter.EvalCancelledError
 	switch {
 	case errors.As(err, &cancelled):
-		return "it costs more than an expression may; make it simpler"
+		return "it exceeds the cost limit of expressions; simplify it"
 	case strings.HasPrefix(err.Error(), "no such key"):
 		return "it reads an attribute that this user does not have; put has(…) && before it"
 	case strings.HasPrefix(err.Error(), "no such overload"):
-		return "a value is of another type than the expression expects"
+		return "a value has the wrong type for the expression"
 	}
 	return "it could not be evaluated"
 }

@@ -49,7 +49,7 @@ func (e *expression) needs() []engine.Need {
 		needs = append(needs, engine.Need{
 			AnyOf: []engine.Fact{engine.User},
 			Why:   fault{at: e.user, message: "it reads user"}.placed(),
-			Fix:   "put a node before it that establishes the user on every path, or user.isAuthenticated && before what it reads",
+			Fix:   "establish the user on every path to this node, or add user.isAuthenticated && before the access",
 		})
 	}
 	untested := slices.DeleteFunc(slices.Clone(e.inputs), func(use inputUse) bool { return use.tested })
@@ -88,7 +88,7 @@ func (w *expressionWalker) walk(e ast.NavigableExpr, given engine.Facts) {
 		}
 	case ast.CallKind:
 		if call := e.AsCall(); call.FunctionName() == operators.Index && isIdent(call.Args()[0], "inputs") {
-			w.faults = append(w.faults, fault{at: w.at(e), message: "which input this reads is only known when it runs, so it cannot be checked; name the input"})
+			w.faults = append(w.faults, fault{at: w.at(e), message: "the input is known only at run time, so it cannot be checked; name the input"})
 		}
 	}
 	known := knownInParts(e, given)

@@ -69,8 +69,8 @@ func (e *expression) replyNeeds() (needs []engine.Need) {
 	for _, use := range firstUses(e.replies, func(use replyUse) string { return use.name }) {
 		needs = append(needs, engine.Need{
 			AnyOf: engine.ReplyFacts(use.name),
-			Why:   fault{at: use.at, message: fmt.Sprintf("it reads what is kept as %q", use.name)}.placed(),
-			Fix: fmt.Sprintf("lead here from the success of the node that stores it as %q; what it asked about must not be collected again in between",
+			Why:   fault{at: use.at, message: fmt.Sprintf("it reads the reply %q", use.name)}.placed(),
+			Fix: fmt.Sprintf("lead here from the success of the node that stores it as %q; its inputs must not be collected again in between",
 				use.name),
 		})
 	}
@@ -89,10 +89,10 @@ func explainReplyError(message string, c *engine.Config) string {
 		}
 	}
 	if len(known) == 0 {
-		return "no node of this flow keeps a reply: let an http-request declare one, with `as` and `reply`"
+		return "no node of this flow stores a reply: declare one in an http-request, with `as` and `reply`"
 	}
 	slices.Sort(known)
-	return "no node of this flow keeps such a reply; it is read as " + schemas.OneOf(known) + ", and has() is not needed"
+	return "no node of this flow stores such a reply; expected " + schemas.OneOf(known) + ", without has()"
 }
 
 // mayBeDynamic reports whether an expression can have any type because part of the flow could not

@@ -28,7 +28,7 @@ const keptOutcome = "kept"
 func keepsFactor() engine.Outcome {
 	return engine.Outcome{
 		Name: keptOutcome,
-		Doc:  "the user has a second factor already and has not used it in this run: nothing changes, else a stolen password would be enough to replace it",
+		Doc:  "the user already has a second factor and has not used it in this run: nothing changes, because a stolen password must not be enough to replace it",
 	}
 }
 

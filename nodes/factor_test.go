@@ -51,10 +51,10 @@ func (labelled) Open(sealed []byte, belongs string) ([]byte, error) {
 
 const recoveryOfAda = "7K3M-9QWE-AAAA-BBBB-CCCC-DDDD"
 
-// newFactorWorld has Ada with an authenticator app and Bob with recovery codes.
-func newFactorWorld(t *testing.T) (*world, *factors, totp.Key) {
+// newFactorFixture has Ada with an authenticator app and Bob with recovery codes.
+func newFactorFixture(t *testing.T) (*fixture, *factors, totp.Key) {
 	t.Helper()
-	w := newWorld(t)
+	w := newFixture(t)
 	key := totp.Key{Secret: "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", Algorithm: totp.SHA1, Digits: 6}
 	app := SealTOTP(labelled{}, key, "ada")
 	f := &factors{
@@ -77,12 +77,12 @@ func TestFactorsAreKept(t *testing.T) {
 		visit *engine.Visit
 		kept  bool
 	}{
-		"an app, after a password":         {visit(known("ada"), byPassword), true},
-		"an app, of somebody merely named": {visit(known("ada")), true},
-		"an app, after a code of it":       {visit(known("ada"), authenticated(schemas.ACRMultiFactor, "pwd", "otp", "mfa")), false},
-		"an app, after a passkey":          {visit(known("ada"), authenticated("phr", "swk", "pop")), false},
-		"an app, after a recovery code":    {visit(known("ada"), authenticated(schemas.ACRRecovery, schemas.AMRRecovery)), false},
-		"an app that this run added":       {visit(known("ada"), byPassword, enrolledHere), false},
+		"an app, after a password":      {visit(known("ada"), byPassword), true},
+		"an app, of an identified user": {visit(known("ada")), true},
+		"an app, after a code of it":    {visit(known("ada"), authenticated(schemas.ACRMultiFactor, "pwd", "otp", "mfa")), false},
+		"an app, after a passkey":       {visit(known("ada"), authenticated("phr", "swk", "pop")), false},
+		"an app, after a recovery code": {visit(known("ada"), authenticated(schemas.ACRRecovery, schemas.AMRRecovery)), false},
+		"an app that this run added":    {visit(known("ada"), byPassword, enrolledHere), false},
 		"an app that this step adds": {visit(known("cyd"), byPassword, func(v *engine.Visit) {
 			v.Pending = []schemas.Change{schemas.SetTOTP{TOTP: schemas.TOTP{UserID: "cyd"}}}
 		}), true},
@@ -97,7 +97,7 @@ func TestFactorsAreKept(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			w, _, _ := newFactorWorld(t)
+			w, _, _ := newFactorFixture(t)
 			for use, outcome := range map[string]string{"totp-register": "kept", "recovery-codes": "kept", "passkey-register": "skip"} {
 				d := run(t, w.make(t, use, `{"optional": true}`, nil), test.visit)
 				if kept := d.Outcome == outcome; kept != test.kept {
@@ -119,7 +119,7 @@ func TestFactorsAreKept(t *testing.T) {
 }
 
 func TestTOTPRegisterOffersAKey(t *testing.T) {
-	w, _, _ := newFactorWorld(t)
+	w, _, _ := newFactorFixture(t)
 	exec := w.make(t, "totp-register", `{"issuer": "Shop", "digits": 8, "optional": true}`, nil)
 	first, second := run(t, exec, visit(known("bob"), enrolledHere)), run(t, exec, visit(known("bob"), enrolledHere))
 	uri := first.Ask.Data["totpURI"]
@@ -144,7 +144,7 @@ func TestTOTPRegisterOffersAKey(t *testing.T) {
 
 func TestTOTP(t *testing.T) {
 	second := authenticated(schemas.ACRPassword, "pwd")
-	w, f, key := newFactorWorld(t)
+	w, f, key := newFactorFixture(t)
 	code, err := key.Code(noon)
 	if err != nil {
 		t.Fatal(err)
@@ -160,8 +160,8 @@ func TestTOTP(t *testing.T) {
 		"who has no app, on arrival":   {`{}`, "none", visit(known("bob"), second)},
 		"alone":                        {`{"alone": true}`, "success", visit(known("ada"), answer("submit", "otp", code))},
 		"alone, who has no app":        {`{"alone": true}`, "failure", visit(known("bob"), answer("submit", "otp", code))},
-		"alone, a name nobody has":     {`{"alone": true}`, "failure", visit(concealed("nobody"), answer("submit", "otp", code))},
-		"alone, nobody":                {`{"alone": true}`, "failure", visit(answer("submit", "otp", code))},
+		"alone, an unknown name":       {`{"alone": true}`, "failure", visit(concealed("nobody"), answer("submit", "otp", code))},
+		"alone, no user":               {`{"alone": true}`, "failure", visit(answer("submit", "otp", code))},
 		"another way":                  {`{"alternatives": [{"ref": "lost"}]}`, "lost", visit(known("ada"), second, answer("lost"))},
 		"another way, that is no code": {`{"alternatives": [{"ref": "lost"}]}`, "lost", visit(known("ada"), second, answer("lost", "otp", code))},
 	}
@@ -186,7 +186,7 @@ func TestTOTP(t *testing.T) {
 
 // The key of a user's app cannot be opened for another user.
 func TestTOTPOfAnother(t *testing.T) {
-	w, f, key := newFactorWorld(t)
+	w, f, key := newFactorFixture(t)
 	code, err := key.Code(noon)
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func TestTOTPOfAnother(t *testing.T) {
 }
 
 func TestRecoveryCode(t *testing.T) {
-	w, _, _ := newFactorWorld(t)
+	w, _, _ := newFactorFixture(t)
 	exec := w.make(t, "recovery-code", `{}`, nil)
 	for name, test := range map[string]struct {
 		visit   *engine.Visit
@@ -208,10 +208,10 @@ func TestRecoveryCode(t *testing.T) {
 		"right":                        {visit(known("bob"), answer("submit", "recoveryCode", recoveryOfAda)), "success"},
 		"as people write it":           {visit(known("bob"), answer("submit", "recoveryCode", " 7k3m 9qweaaaa-bbbb ccccdddd\n")), "success"},
 		"wrong":                        {visit(known("bob"), answer("submit", "recoveryCode", "x")), "failure"},
-		"of somebody else":             {visit(known("ada"), answer("submit", "recoveryCode", recoveryOfAda)), "failure"},
-		"of a name that nobody has":    {visit(concealed("nobody"), answer("submit", "recoveryCode", recoveryOfAda)), "failure"},
+		"of another user":              {visit(known("ada"), answer("submit", "recoveryCode", recoveryOfAda)), "failure"},
+		"of an unknown name":           {visit(concealed("nobody"), answer("submit", "recoveryCode", recoveryOfAda)), "failure"},
 		"of a name that is an id":      {visit(concealed("bob"), answer("submit", "recoveryCode", recoveryOfAda)), "failure"},
-		"of nobody":                    {visit(answer("submit", "recoveryCode", recoveryOfAda)), "failure"},
+		"of no user":                   {visit(answer("submit", "recoveryCode", recoveryOfAda)), "failure"},
 		"right, after a passkey":       {visit(known("bob"), authenticated("phr", "pop"), answer("submit", "recoveryCode", recoveryOfAda)), "success"},
 		"collected on the page before": {visit(known("bob"), inputs("recoveryCode", recoveryOfAda)), "success"},
 	} {
@@ -245,7 +245,7 @@ func TestRecoveryCodesAreGood(t *testing.T) {
 
 // Guesses of codes are counted separately from those of passwords, and limited too.
 func TestCodesAreThrottled(t *testing.T) {
-	w, _, _ := newFactorWorld(t)
+	w, _, _ := newFactorFixture(t)
 	refusing := &guessing{refuse: schemas.Errorf(schemas.Throttled, schemas.CodeTooManyAttempts, "wait")}
 	reported := &guessing{}
 	for use, v := range map[string]*engine.Visit{
@@ -269,7 +269,7 @@ func TestCodesAreThrottled(t *testing.T) {
 
 // If the store cannot be read, no code is accepted and no question repeated.
 func TestFactorsFail(t *testing.T) {
-	w, f, _ := newFactorWorld(t)
+	w, f, _ := newFactorFixture(t)
 	f.broken = errors.New("the disk is gone")
 	second := authenticated(schemas.ACRPassword, "pwd")
 	for use, v := range map[string]*engine.Visit{

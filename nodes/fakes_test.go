@@ -138,9 +138,9 @@ func (a asserter) Assert(_ context.Context, s schemas.Assertion) (string, error)
 
 func (asserter) AssertionTTL() time.Duration { return time.Hour }
 
-// world is the environment of tests of the kinds: Ada has a username, an address and a
+// fixture is the environment of tests of the kinds: Ada has a username, an address and a
 // password; Bob has a passkey.
-type world struct {
+type fixture struct {
 	*directory
 	hasher *hasher
 	device *passkeytest.Authenticator
@@ -150,7 +150,7 @@ type world struct {
 
 // addInactive adds users with Ada's password: a disabled one, a locked one, and one whose
 // lock has just ended.
-func (w *world) addInactive() {
+func (w *fixture) addInactive() {
 	for _, u := range []*schemas.User{
 		{ID: "dora", Type: "Person", Status: schemas.UserDisabled}, {ID: "lea", Type: "Person", LockedUntil: noon.Add(time.Second)},
 		{ID: "max", Type: "Person", LockedUntil: noon},
@@ -159,13 +159,13 @@ func (w *world) addInactive() {
 	}
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	ceremonies, err := passkey.New(passkey.Config{Origins: []string{origin}, Now: func() time.Time { return noon }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{
+	w := &fixture{
 		directory: &directory{
 			factors: &factors{},
 			users: map[string]*schemas.User{
@@ -191,7 +191,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // enroll registers a user's passkey on the device.
-func (w *world) enrol(t *testing.T, userID string) schemas.Credential {
+func (w *fixture) enrol(t *testing.T, userID string) schemas.Credential {
 	t.Helper()
 	options, session, err := w.deps.Ceremonies.BeginRegistration(passkey.RegistrationRequest{User: passkey.User{ID: userID, Name: userID}})
 	if err != nil {
@@ -210,7 +210,7 @@ func (w *world) enrol(t *testing.T, userID string) schemas.Credential {
 }
 
 // make returns the executor of a node in a flow with the inputs.
-func (w *world) make(t *testing.T, use, with string, inputs map[string]schemas.InputType) engine.Executor {
+func (w *fixture) make(t *testing.T, use, with string, inputs map[string]schemas.InputType) engine.Executor {
 	t.Helper()
 	exec, problems := w.try(use, with, inputs, schemas.Next{To: "next"})
 	if len(problems) > 0 {
@@ -219,7 +219,7 @@ func (w *world) make(t *testing.T, use, with string, inputs map[string]schemas.I
 	return exec
 }
 
-func (w *world) try(use, with string, inputs map[string]schemas.InputType, next schemas.Next) (engine.Executor, []schemas.Problem) {
+func (w *fixture) try(use, with string, inputs map[string]schemas.InputType, next schemas.Next) (engine.Executor, []schemas.Problem) {
 	kind := w.kinds[use]
 	if kind.With != nil {
 		if problems := kind.With.Check(json.RawMessage(with)); len(problems) > 0 {

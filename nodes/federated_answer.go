@@ -50,7 +50,7 @@ func (f *federatedOIDC) signIn(v *engine.Visit, p *schemas.IdentityProvider, who
 
 func identityTaken() *schemas.Error {
 	return schemas.Errorf(schemas.Conflict, schemas.CodeIdentityTaken,
-		"the identity is linked to another account than the one that is signing in; use another identity, or start again to sign in to that account")
+		"the identity is linked to an account other than the one signing in; use another identity, or start again to sign in to that account")
 }
 
 // leaveUnknown leaves by unknown with the identity and the claims that the flow requests.
@@ -67,7 +67,7 @@ func (f *federatedOIDC) leaveUnknown(v *engine.Visit, p *schemas.IdentityProvide
 	}
 	for _, identifier := range f.Required {
 		if d.Set[identifier] == "" {
-			return f.refused(v, p, &federation.Error{Check: "claims", Reason: "the ID token has no claim " + f.Claims[identifier] + ", or one that does not fit: let the client have a scope that releases it"})
+			return f.refused(v, p, &federation.Error{Check: "claims", Reason: "the ID token has no claim " + f.Claims[identifier] + ", or an unsuitable one: request a scope that releases it"})
 		}
 	}
 	d.Identity = &engine.Identity{ProviderID: p.ID, Issuer: p.Issuer, Subject: who.Subject, Name: who.Name}
@@ -87,10 +87,10 @@ func (f *federatedOIDC) refused(v *engine.Visit, p *schemas.IdentityProvider, fa
 	})}
 	if fault.Check == federation.CheckReachable || fault.Check == federation.CheckMetadata || fault.Check == federation.CheckSettings {
 		d.Notice = schemas.Errorf(schemas.Unavailable, schemas.CodeFederationUnavailable,
-			"the identity provider %s cannot be asked at the moment; try again later, or sign in another way", p.Handle)
+			"the identity provider %s is unavailable; try again later, or sign in another way", p.Handle)
 		return d
 	}
 	d.Failed = true
-	d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeFederationFailed, "the answer of the identity provider %s was not accepted; try again, or sign in another way", p.Handle)
+	d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeFederationFailed, "the response of the identity provider %s was rejected; try again, or sign in another way", p.Handle)
 	return d
 }

@@ -10,19 +10,19 @@ import (
 func federatedLinkKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "federated-link",
-		Doc: "Links the identity that federated-oidc has left the run with to the run's user, who can sign in by it from then on. " +
-			"The user must be new in this run or have authenticated in it. It asks nothing.",
+		Doc: "Links the identity from federated-oidc to the run's user, who can then sign in with it. The user must " +
+			"be new in this run or have authenticated in it. It shows no step.",
 		Needs: append([]engine.Need{{
 			AnyOf: []engine.Fact{engine.Federated},
 			Why:   "there would be nothing to link",
-			Fix:   "lead only the outcome unknown of federated-oidc here, by way of whatever nodes",
+			Fix:   "lead only the outcome unknown of federated-oidc here, directly or through other nodes",
 		}}, ownUserNeeds("it would let an attacker sign in to another user's account")...),
 		Outcomes: []engine.Outcome{
 			withEnrolment(engine.Outcome{
-				Name: "success", Doc: "the identity is the user's; a user of the run's own is authenticated",
+				Name: "success", Doc: "the identity is linked to the user; a user that this run creates is authenticated",
 				Establishes: []engine.Fact{engine.Credential, engine.Findable},
 			}, []string{schemas.AMRFederated}, schemas.ACRVouched),
-			{Name: takenOutcome, Doc: "another user has linked the identity in the meantime"},
+			{Name: takenOutcome, Doc: "another user linked the identity in the meantime"},
 		},
 		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) {
 			return &federatedLink{deps: d}, nil

@@ -35,51 +35,51 @@ import (
 func federatedOIDCKind(d Deps) *engine.Kind {
 	return configured[federatedOIDC](d, engine.Kind{
 		Name: "federated-oidc",
-		Doc: "Signs in with another OpenID provider, which is one of the identity providers of this server: sends the browser there and takes its answer. " +
-			"It signs in the user who has linked the identity. The run holds an identity that is not linked, for federated-link to link to a user " +
-			"that the run creates or authenticates otherwise.",
+		Doc: "Signs in with an external OpenID provider, one of the identity providers of this server: redirects the browser to it and verifies its response. It " +
+			"authenticates the user who has linked the identity. The run keeps an unlinked identity, which federated-link can link to a user that " +
+			"the run creates or authenticates by other means.",
 		Asks: true,
 		Outcomes: []engine.Outcome{
 			withProof(engine.Outcome{
-				Name: "success", Doc: "the identity is linked to a user: the run's user, if it has one",
+				Name: "success", Doc: "the identity is linked to a user, and to the run's user if the run has one",
 				Establishes: []engine.Fact{engine.User, engine.Authenticated, engine.Findable},
 			}, []string{schemas.AMRFederated}, schemas.ACRVouched),
 			{
-				Name: unknownOutcome, Doc: "the identity is not linked: the run holds it",
+				Name: unknownOutcome, Doc: "the identity is not linked; the run keeps it",
 				Establishes: []engine.Fact{engine.Federated},
 			},
 			{
 				Name: "failure", Optional: true,
-				Doc: "the person declined there, or the identity is another user's than the run is about, or lacks a claim that is required, or the provider does not answer when it is tried again, or not as it must",
+				Doc: "the user declined at the provider, the identity is linked to a user other than the run's, a required claim is missing, or the provider does not respond after a retry or responds incorrectly",
 			},
 			alternativeOutcome(),
 		},
 	}, `
-    "provider": {"type": "string", "pattern": "^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$", "maxLength": 100, "x-expect": "the handle of an identity provider: small letters, digits, - and _", "description": "The handle of the identity provider."},
+    "provider": {"type": "string", "pattern": "^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$", "maxLength": 100, "x-expect": "the handle of an identity provider: lower-case letters, digits, - and _", "description": "The handle of the identity provider."},
     "claims": {
       "type": "object", "minProperties": 1, "maxProperties": 20,
       "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores"},
-      "description": "Inputs that take their values from claims of an identity that is not linked, such as email: email, for user-create. They are the provider's claims: an email address may belong to another person. One that does not come, or does not fit, empties its input.",
+      "description": "Inputs whose values are claims of an unlinked identity, such as email: email, for user-create. The provider asserts these claims: an email address may belong to another person. A missing or unsuitable claim clears its input.",
       "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 100, "description": "The name of a claim in the ID token."}
     },
     "required": {
       "type": "array", "minItems": 1, "uniqueItems": true,
-      "description": "The inputs of claims without which the outcome is failure. The others are not certain to have a value afterwards.",
+      "description": "The inputs whose claims are required: if one is missing, the outcome is failure. The others are not certain to have a value afterwards.",
       "items": {"type": "string", "minLength": 1, "description": "The identifier of one of the inputs in claims."}
     },
     "prompt": {
       "type": "array", "minItems": 1, "uniqueItems": true,
-      "description": "What the provider is to ask the person for, whether they are signed in there or not (prompt).",
+      "description": "The prompts that the provider shows even to a user who is signed in there (prompt).",
       "items": {"enum": ["login", "consent", "select_account"], "description": "A value of prompt."}
     },
     "acrValues": {
       "type": "array", "minItems": 1, "uniqueItems": true,
-      "description": "Classes of authentication that the provider is to prefer (acr_values). What comes of it counts for nothing here.",
-      "items": {"type": "string", "pattern": "^[!-~]+$", "x-expect": "a class without blanks", "description": "A class."}
+      "description": "Authentication classes to request from the provider (acr_values). The class that it returns has no effect here.",
+      "items": {"type": "string", "pattern": "^[!-~]+$", "x-expect": "a class without spaces", "description": "A class."}
     },
-    "title": {"type": "string", "minLength": 1, "description": "The heading; by default the name of the provider."},
-    "text": {"type": "string", "minLength": 1, "default": "You sign in there and come back here.", "description": "A paragraph below the heading; by default 'You sign in there and come back here.'"},
-    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "What the button says that leads there; by default 'Continue'."},`+alternativesProperty, "provider")
+    "title": {"type": "string", "minLength": 1, "description": "The heading. Default: the name of the provider."},
+    "text": {"type": "string", "minLength": 1, "default": "You sign in there and come back here.", "description": "A paragraph below the heading. Default: 'You sign in there and come back here.'"},
+    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "The label of the button that leads to the provider. Default: 'Continue'."},`+alternativesProperty, "provider")
 }
 
 const unknownOutcome = "unknown"
@@ -109,7 +109,7 @@ func (f *federatedOIDC) prepare(*engine.Config) (found []schemas.Problem) {
 	for i, identifier := range f.Required {
 		unknown.Establishes = append(unknown.Establishes, engine.InputFact(identifier))
 		if f.Claims[identifier] == "" {
-			found = append(found, problem(fmt.Sprintf("required[%d]", i), "%q is no input of claims%s", identifier, schemas.Hint(identifier, inputs)))
+			found = append(found, problem(fmt.Sprintf("required[%d]", i), "%q is not an input of claims%s", identifier, schemas.Hint(identifier, inputs)))
 		}
 	}
 	return found
@@ -134,7 +134,7 @@ func (f *federatedOIDC) Execute(ctx context.Context, v *engine.Visit) (*engine.D
 	switch {
 	case schemas.HasCode(err, schemas.CodeProviderNotFound):
 		return f.askAgain(v, &schemas.IdentityProvider{Handle: f.Provider}, &federation.Error{
-			Check: federation.CheckSettings, Reason: "there is no identity provider of this handle", Err: err,
+			Check: federation.CheckSettings, Reason: "there is no identity provider with this handle", Err: err,
 		}), nil
 	case err != nil:
 		return nil, err

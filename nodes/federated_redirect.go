@@ -32,7 +32,7 @@ func (d Deps) redirectURI(ctx context.Context, v *engine.Visit) (uri string, own
 		}
 	}
 	return "", false, schemas.Errorf(schemas.Invalid, schemas.CodeFederationRedirect,
-		"the application has no redirect URI at the origin %.200q that another identity provider could send the browser back to: "+
+		"the application has no redirect URI at the origin %.200q that the identity provider can return to: "+
 			"add one to its redirectUris, and register it with that provider", from)
 }
 

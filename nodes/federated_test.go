@@ -68,12 +68,12 @@ func (c oneClient) Client(_ context.Context, id string) (*schemas.Application, e
 }
 
 func TestFederatedConfiguration(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for with, want := range map[string]string{
-		`{"provider": "corp", "required": ["mail"], "claims": {"email": "email"}}`: `"mail" is no input of claims`,
-		`{"provider": "corp", "required": ["email"]}`:                              `"email" is no input of claims`,
-		`{"provider": "corp", "alternatives": [{"ref": "unknown"}]}`:               `"unknown" is the name of something else`,
-		`{"provider": "corp", "alternatives": [{"ref": "continue"}]}`:              `"continue" is the name of something else`,
+		`{"provider": "corp", "required": ["mail"], "claims": {"email": "email"}}`: `"mail" is not an input of claims`,
+		`{"provider": "corp", "required": ["email"]}`:                              `"email" is not an input of claims`,
+		`{"provider": "corp", "alternatives": [{"ref": "unknown"}]}`:               `"unknown" is already used`,
+		`{"provider": "corp", "alternatives": [{"ref": "continue"}]}`:              `"continue" is already used`,
 	} {
 		if _, problems := w.try("federated-oidc", with, nil, schemas.Next{}); !strings.Contains(texts(problems), want) {
 			t.Errorf("%s: found %s, expected %s", with, texts(problems), want)

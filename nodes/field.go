@@ -54,7 +54,7 @@ func (f *field) guardSecret() (found []schemas.Problem) {
 	switch {
 	case secret == "" || f.Type.Secret():
 	case f.Type == schemas.SelectInput, f.Type == schemas.HiddenInput:
-		p := problem("autocomplete", "%q asks the browser for a secret, which a %s does not take; use the type %s", f.Autocomplete, f.Type, secret)
+		p := problem("autocomplete", "%q requests a secret from the browser, which a %s does not accept; use the type %s", f.Autocomplete, f.Type, secret)
 		p.Rule = engine.RuleSecret
 		found = append(found, p)
 	default:
@@ -67,10 +67,10 @@ func (f *field) guardSecret() (found []schemas.Problem) {
 func (f *field) compile() []schemas.Problem {
 	found := f.guardSecret()
 	if f.Type == schemas.SelectInput && len(f.Options) == 0 {
-		found = append(found, problem("options", "a SELECT needs the options to choose from"))
+		found = append(found, problem("options", "a SELECT needs options"))
 	}
 	if f.Type != schemas.SelectInput && len(f.Options) > 0 {
-		found = append(found, problem("options", "options go with type SELECT only, this input is a %s", f.Type))
+		found = append(found, problem("options", "only a SELECT has options; this input is a %s", f.Type))
 	}
 	if f.MinLength > f.maxLength() {
 		found = append(found, problem("minLength", "%d is more than the maxLength of %d", f.MinLength, f.maxLength()))
@@ -127,7 +127,7 @@ func (f *field) faultOfText(value string) string {
 	case length > f.maxLength():
 		return fmt.Sprintf("Enter at most %d characters.", f.maxLength())
 	case f.pattern != nil && !f.pattern.MatchString(value):
-		return "This is not in the expected form."
+		return "Use the expected format."
 	}
 	return ""
 }

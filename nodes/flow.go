@@ -15,14 +15,14 @@ const begin = "begin"
 func flowKind(d Deps) *engine.Kind {
 	return configured[subflow](d, engine.Kind{
 		Name: schemas.SubflowKind,
-		Doc: "Stands for the nodes of a sub-flow: a part that several flows can be made of, in a definition of its own " +
-			"whose flowType is SUBFLOW. Its nodes get ids such as second.ask here. What the sub-flow requires must be certain.",
-		Outcomes: []engine.Outcome{{Name: "<outcome>", Doc: "the run leaves the sub-flow by its outcome of that name; end if it declares none"}},
+		Doc: "Runs the nodes of a sub-flow, a part that flows share. A sub-flow has a definition of its own with the " +
+			"flowType SUBFLOW. Its nodes get ids such as second.ask here. What the sub-flow requires must be certain.",
+		Outcomes: []engine.Outcome{{Name: "<outcome>", Doc: "the sub-flow ends with its outcome of that name, or with end if it declares none"}},
 		Inlines:  subflowNamed,
 	}, `
     "flow": {
       "type": "string", "minLength": 1, "maxLength": 64, "pattern": "^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$", "x-expect": "the handle of a sub-flow",
-      "description": "The handle of the sub-flow. A stored flow keeps to the version of it that is active when the flow is stored."
+      "description": "The handle of the sub-flow. A stored flow keeps the version that is active when the flow is stored."
     }`, "flow")
 }
 
@@ -43,13 +43,13 @@ func subflowNamed(with json.RawMessage) string {
 
 // prepare declares what the sub-flow requires. The flow collects the required inputs.
 func (x *subflow) prepare(c *engine.Config) []schemas.Problem {
-	x.outcomes = []engine.Outcome{{Name: begin, Doc: "the run goes on to the first node of the sub-flow"}}
+	x.outcomes = []engine.Outcome{{Name: begin, Doc: "the run continues at the first node of the sub-flow"}}
 	x.collects = c.Subflow.Requires.Inputs
 	for _, fact := range engine.Required(c.Subflow) {
 		x.needs = append(x.needs, engine.Need{
 			AnyOf: []engine.Fact{fact}, Path: "with.flow",
 			Why: fmt.Sprintf("the sub-flow %q requires it", c.Subflow.Handle),
-			Fix: "see to it on every path to this node",
+			Fix: "establish it on every path to this node",
 		})
 	}
 	return nil

@@ -50,7 +50,7 @@ func TestFlowsThatAreProven(t *testing.T) {
 		want  []string // findings, "node rule"; none: the flow is fine
 	}{
 		{"a passkey alone", []string{`{"id": "key", "use": "passkey-authenticate", "next": "done"}`, done}, nil},
-		{"a named user is nobody's proof", []string{askName, find, done}, []string{"done unauthenticated"}},
+		{"an identified user proves nothing", []string{askName, find, done}, []string{"done unauthenticated"}},
 		{
 			"a passkey for a named user", []string{askName, find, `{"id": "add", "use": "passkey-register", "next": "NEXT"}`, done},
 			[]string{"add takeover", "done unauthenticated"},
@@ -60,7 +60,7 @@ func TestFlowsThatAreProven(t *testing.T) {
 			[]string{"set takeover", "done unauthenticated"},
 		},
 		{
-			"a passkey for nobody", []string{`{"id": "add", "use": "passkey-register", "next": "NEXT"}`, done},
+			"a passkey without a user", []string{`{"id": "add", "use": "passkey-register", "next": "NEXT"}`, done},
 			[]string{"add needs", "add takeover", "done unauthenticated"},
 		},
 		{
@@ -73,7 +73,7 @@ func TestFlowsThatAreProven(t *testing.T) {
 			[]string{"done unauthenticated"},
 		},
 		{
-			"a passkey for whoever knows the password", []string{askName, find, `{"id": "pw", "use": "password-authenticate", "next": "NEXT"}`,
+			"a passkey for a user with a password", []string{askName, find, `{"id": "pw", "use": "password-authenticate", "next": "NEXT"}`,
 				`{"id": "add", "use": "passkey-register", "next": "NEXT"}`, done}, nil,
 		},
 		{
@@ -81,7 +81,7 @@ func TestFlowsThatAreProven(t *testing.T) {
 			[]string{"done unauthenticated"},
 		},
 		{
-			"somebody else after the proof", []string{`{"id": "key", "use": "passkey-authenticate", "next": "NEXT"}`, askName, find,
+			"another user after the proof", []string{`{"id": "key", "use": "passkey-authenticate", "next": "NEXT"}`, askName, find,
 				`{"id": "add", "use": "passkey-register", "next": "NEXT"}`, done},
 			[]string{"add takeover", "done unauthenticated"},
 		},
@@ -99,7 +99,7 @@ func TestFlowsThatAreProven(t *testing.T) {
 			[]string{"find needs"},
 		},
 		{
-			"an expression about nobody", []string{`{"id": "is", "use": "decision", "with": {"cases": [{"when": "user.hasPasskey", "outcome": "yes"}]}, "next": "NEXT"}`,
+			"an expression without a user", []string{`{"id": "is", "use": "decision", "with": {"cases": [{"when": "user.hasPasskey", "outcome": "yes"}]}, "next": "NEXT"}`,
 				`{"id": "key", "use": "passkey-authenticate", "next": "NEXT"}`, done},
 			[]string{"is needs"},
 		},
@@ -130,18 +130,18 @@ func TestFlowsThatAreProven(t *testing.T) {
 			[]string{"who shape"},
 		},
 		{
-			"identified, with nobody named", []string{`{"id": "key", "use": "passkey-authenticate", "with": {"mode": "identified"}, "next": "NEXT"}`, done},
+			"identified, without a name", []string{`{"id": "key", "use": "passkey-authenticate", "with": {"mode": "identified"}, "next": "NEXT"}`, done},
 			[]string{"key needs"},
 		},
 		{
-			"identified, with somebody named or concealed", []string{askName,
+			"identified, with a known or concealed name", []string{askName,
 				`{"id": "find", "use": "user-resolve", "with": {"by": ["username"], "from": "username", "conceal": true}, "next": "NEXT"}`,
 				`{"id": "key", "use": "passkey-authenticate", "with": {"mode": "identified"}, "next": "NEXT"}`, done}, nil,
 		},
 		{"a session alone", []string{`{"id": "check", "use": "session-check", "next": {"active": "done", "none": "who"}}`,
 			`{"id": "who", "use": "prompt", "with": {"actions": [{"ref": "go"}]}, "next": "check"}`, done}, nil},
 		{
-			"no session is nobody's proof", []string{`{"id": "check", "use": "session-check", "next": "NEXT"}`, done},
+			"no session proves nothing", []string{`{"id": "check", "use": "session-check", "next": "NEXT"}`, done},
 			[]string{"done unauthenticated"},
 		},
 		{
@@ -183,7 +183,7 @@ func TestSupervisedEnrolmentCanBeWaived(t *testing.T) {
 
 // runs stores the runs of a test, and applies their changes to the world.
 type runs struct {
-	*world
+	*fixture
 	runs    map[string]schemas.Run
 	changes []schemas.Change
 }
@@ -232,12 +232,12 @@ func drive(t *testing.T, nodes ...string) *driver {
 
 func driveBy(t *testing.T, request engine.Request, nodes ...string) *driver {
 	t.Helper()
-	w := newWorld(t)
+	w := newFixture(t)
 	graph, problems := engine.Compile(flow(t, nodes...), w.kinds)
 	if graph == nil {
 		t.Fatal(texts(problems))
 	}
-	d := &driver{runs: &runs{world: w, runs: map[string]schemas.Run{}}, t: t, graph: graph, request: request}
+	d := &driver{runs: &runs{fixture: w, runs: map[string]schemas.Run{}}, t: t, graph: graph, request: request}
 	d.engine = engine.NewEngine(engine.Engine{Runs: d, Graphs: d, Applications: d, Now: func() time.Time { return noon }})
 	step, err := d.engine.Start(t.Context(), graph, app, nil, request)
 	if err != nil {
@@ -318,12 +318,12 @@ func TestAddingAPasskeyProvesNothing(t *testing.T) {
 		t.Errorf("stated %+v", a)
 	}
 	if d.step.Data.AdditionalData["passkeyCredentialID"] != r.ID {
-		t.Errorf("told %v", d.step.Data.AdditionalData)
+		t.Errorf("got %v", d.step.Data.AdditionalData)
 	}
 }
 
-// TestAStepSeesWhatItDecided checks for a passkey in the step that registers one.
-func TestAStepSeesWhatItDecided(t *testing.T) {
+// TestStepSeesItsDecision checks for a passkey in the step that registers one.
+func TestStepSeesItsDecision(t *testing.T) {
 	d := drive(t, askName, `{"id": "make", "use": "user-create", "next": {"created": "NEXT", "taken": "who"}}`,
 		`{"id": "set", "use": "password-set", "next": "NEXT"}`,
 		`{"id": "add", "use": "passkey-register", "next": "NEXT"}`,
@@ -362,8 +362,8 @@ func TestRegistrationInTwoSteps(t *testing.T) {
 	}
 }
 
-// TestANameTakenBack names Ada, goes back and signs in as Bob without a name.
-func TestANameTakenBack(t *testing.T) {
+// TestTakenNameIsAskedAgain names Ada, goes back and signs in as Bob without a name.
+func TestTakenNameIsAskedAgain(t *testing.T) {
 	back := `{"id": "key", "use": "passkey-authenticate", "with": {"alternatives": [{"ref": "back"}]}, "next": {"success": "NEXT", "back": "who"}}`
 	d := drive(t, strings.Replace(askEither, "NEXT", "key", 1), find, back, done)
 	d.send("go", "key", "username", "ada")

@@ -33,7 +33,7 @@ func TestFlowsGuarantee(t *testing.T) {
 			"who —go→ findwho —go→ find —found→ ask"},
 		{"a service that is asked about who has authenticated", "noEnumeration: true", strings.Replace(key, "next: done", "next: ask", 1) +
 			strings.NewReplacer("success: key", "success: done", "failure: key", "failure: done").Replace(ask), ""},
-		{"a service that is told of who was named", "noEnumeration: true", name + named +
+		{"a service that is notified of the name", "noEnumeration: true", name + named +
 			strings.NewReplacer("query", "notify", "{success: key, failure: key}", "key").Replace(ask) + key, "who —go→ find"},
 		{"not concealed", "noEnumeration: true", name +
 			strings.Replace(fmt.Sprintf(find, "{found: key, missing: who}"), ", conceal: true", "", 1) + key, "who —go→ find"},

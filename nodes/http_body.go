@@ -29,7 +29,7 @@ func notJSON(t *cel.Type) string {
 			return notJSON(t.Parameters()[1])
 		}
 	}
-	return fmt.Sprintf("a member of the body is a string, a number, true or false, or a list or map of these, but this is a %s; name the member of it that is to be sent", t)
+	return fmt.Sprintf("a member of the body must be a string, number, boolean, list or map, but this is a %s; select the member of it to send", t)
 }
 
 // body evaluates the members as JSON. It leaves out a member that reads an attribute which the user
@@ -45,7 +45,7 @@ func (x *httpRequest) body(values map[string]any) (map[string]json.RawMessage, e
 			return nil, fmt.Errorf("the member %q of the body: %s", name, evalFault(err))
 		}
 		if body[name], err = json.Marshal(plain(result)); err != nil {
-			return nil, fmt.Errorf("the member %q of the body: its value is none of JSON", name)
+			return nil, fmt.Errorf("the member %q of the body: its value is not JSON", name)
 		}
 	}
 	return body, nil

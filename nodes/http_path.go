@@ -24,19 +24,19 @@ func pathFault(text string) string {
 	case text == "":
 		return ""
 	case !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "?"):
-		return "a path begins with a slash, such as /sign-ups"
+		return "a path must begin with a slash, such as /sign-ups"
 	case !pathForm.MatchString(text):
-		return "expected a path such as /sign-ups, maybe with a query; other characters are written as % and two hexadecimal digits, and there is no fragment"
+		return "expected a path such as /sign-ups, with an optional query and without a fragment; percent-encode other characters"
 	case structureCharacters.MatchString(path):
-		return "encoded slashes, backslashes, dots, percent signs and control characters could lead out of the target's URL; leave them out"
+		return "encoded slashes, backslashes, dots, percent signs and control characters could lead out of the target's URL; remove them"
 	}
 	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/") {
 		shape, _, _ := strings.Cut(part, ";") // some servers drop path parameters
 		if shape == "." || shape == ".." {
-			return "the parts . and .. could lead out of the target's URL; leave them out"
+			return "the parts . and .. could lead out of the target's URL; remove them"
 		}
 		if part == "" && path != "/" && path != "" {
-			return "two slashes in a row are two paths to two servers; write one"
+			return "two consecutive slashes are ambiguous; write one"
 		}
 	}
 	return ""

@@ -27,13 +27,13 @@ import (
 func httpRequestKind(d Deps) *engine.Kind {
 	return configured[httpRequest](d, engine.Kind{
 		Name: "http-request",
-		Doc: "Sends a query (mode query) or a notification (mode notify) to another service, over HTTP. " +
-			"Which services there are the operator says, in http.targets of the configuration. A query waits for the answer, " +
-			"and may be repeated, so it must change nothing; a notification is sent after the step is committed, until it arrives.",
+		Doc: "Sends a query (mode query) or a notification (mode notify) to another service over " +
+			"HTTP. The operator configures the services in http.targets. A query waits for the reply and may be " +
+			"repeated, so it must change nothing. A notification is sent after the step is committed, until it is delivered.",
 		Outcomes: []engine.Outcome{
-			{Name: queuedOutcome, Doc: "of a notify: it is sent when the step is committed, and again until it has arrived, for three days"},
-			{Name: successOutcome, Doc: "of a query: the service answered with 2xx, and the reply has the values that are declared"},
-			{Name: failureOutcome, Doc: "of a query: anything else, be it no answer in time, another status, or a reply of another form"},
+			{Name: queuedOutcome, Doc: "of a notify: it is sent when the step is committed, and retried for three days until it is delivered"},
+			{Name: successOutcome, Doc: "of a query: the service replied with a 2xx status, and the reply has the declared values"},
+			{Name: failureOutcome, Doc: "of a query: a timeout, another status, a reply of another form, or any other error"},
 		},
 	}, httpRequestProperties, "target", "mode")
 }
@@ -47,37 +47,37 @@ const httpRequestProperties = `
     },
     "mode": {
       "enum": ["query", "notify"],
-      "enumDescriptions": ["Ask, and wait for the answer. It may be repeated, so it must be a question.", "Tell: send it once the step is committed, until it has arrived."],
-      "description": "Whether the service gets a query or a notification."
+      "enumDescriptions": ["Send a query and wait for the reply. It may be repeated, so it must change nothing.", "Send a notification after the step is committed, until it is delivered."],
+      "description": "Whether the service receives a query or a notification."
     },
     "path": {
       "type": "string", "maxLength": 1000, "default": "",
-      "description": "Where below the target's URL, such as /sign-ups or /risk?level=high; by default that URL itself. It is sent as it stands here."
+      "description": "The path below the target's URL, such as /sign-ups or /risk?level=high, which is sent unchanged. Default: that URL itself."
     },
-    "method": {"enum": ["POST", "GET"], "default": "POST", "description": "The method; by default POST. GET is for a query without a body."},
+    "method": {"enum": ["POST", "GET"], "default": "POST", "description": "The method. Default: POST. GET is for a query without a body."},
     "body": {
       "type": "object", "maxProperties": 50,
-      "description": "What is sent as JSON: the members by their names, each a CEL expression. It sees what the conditions of a decision see: user, application, inputs, request and replies, as far as they are certain here, and never a secret. A member whose attribute the user does not have is left out.",
+      "description": "The JSON body: each member is a CEL expression. It can read what the conditions of a decision read (user, application, inputs, request and replies) as far as they are certain here, and never a secret. A member whose attribute the user does not have is omitted.",
       "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,63}$", "x-expect": "a name of letters, digits, dashes and underscores, that does not begin with a digit or a dash"},
       "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 4096, "description": "A CEL expression, such as user.attributes.email."}
     },
     "event": {
-      "type": "string", "pattern": "^[A-Za-z0-9_-]+([.][A-Za-z0-9_-]+)*$", "maxLength": 100, "x-expect": "words of letters, digits, dashes and underscores, with dots between them",
-      "description": "The event, such as user.signed-up: the type of a notification, which also has timestamp and data. By default the node's id."
+      "type": "string", "pattern": "^[A-Za-z0-9_-]+([.][A-Za-z0-9_-]+)*$", "maxLength": 100, "x-expect": "words of letters, digits, dashes and underscores, separated by dots",
+      "description": "The event, such as user.signed-up: the type of a notification, which also has timestamp and data. Default: the node's id."
     },
     "as": {
-      "type": "string", "pattern": "^[a-z][A-Za-z0-9_]{0,62}$", "x-expect": "letters, digits and underscores, a lower-case letter first",
-      "description": "The name under which the values of the reply are kept: with risk, expressions read replies.risk."
+      "type": "string", "pattern": "^[a-z][A-Za-z0-9_]{0,62}$", "x-expect": "letters, digits and underscores, starting with a lower-case letter",
+      "description": "The name under which the values of the reply are stored: with risk, expressions read replies.risk."
     },
     "reply": {
       "type": "object", "minProperties": 1, "maxProperties": 20,
-      "description": "The values that the reply to a query must have, by the names under which they are kept. Without one of them, or with one of another type, the outcome is failure.",
-      "propertyNames": {"pattern": "^[a-z][A-Za-z0-9_]{0,62}$", "x-expect": "letters, digits and underscores, a lower-case letter first"},
+      "description": "The values that the reply to a query must have, by the names under which they are stored. If one is missing or has another type, the outcome is failure.",
+      "propertyNames": {"pattern": "^[a-z][A-Za-z0-9_]{0,62}$", "x-expect": "letters, digits and underscores, starting with a lower-case letter"},
       "additionalProperties": {
         "type": "object", "additionalProperties": false, "required": ["at", "type"], "description": "A value of the reply.",
         "properties": {
-          "at": {"type": "string", "maxLength": 500, "pattern": "^(/([^~/]|~[01])*)*$", "x-expect": "a JSON pointer (RFC 6901) such as /score", "description": "Where in the reply the value is: a JSON pointer (RFC 6901), such as /score or /results/0/name."},
-          "type": {"enum": ["string", "number", "integer", "boolean"], "description": "Its type. A string has 4096 characters at most."}
+          "at": {"type": "string", "maxLength": 500, "pattern": "^(/([^~/]|~[01])*)*$", "x-expect": "a JSON pointer (RFC 6901) such as /score", "description": "The location of the value in the reply: a JSON pointer (RFC 6901), such as /score or /results/0/name."},
+          "type": {"enum": ["string", "number", "integer", "boolean"], "description": "The type of the value. A string has at most 4096 characters."}
         }
       }
     }`
@@ -116,14 +116,14 @@ func (x *httpRequest) prepare(c *engine.Config) []schemas.Problem {
 	for _, name := range x.names {
 		compiled, faults := compileTyped(env, c, x.Body[name], nil, notJSON)
 		if compiled.allInputs {
-			faults = append(faults, fault{message: "it would send whatever people have typed; name the inputs that are to be sent"})
+			faults = append(faults, fault{message: "it would send everything that users enter; name the inputs to send"})
 		}
 		found = append(found, x.add(c, compiled, faults, schemas.MemberPath("body", name))...)
 	}
 	x.keeps = x.serviceReply(c)
 	x.outcomes = x.modeOutcomes()
 	if x.Mode == queryMode && slices.ContainsFunc(x.expressions, (*expression).ofUser) {
-		x.reveals = "what another service says of the user, by where that leads"
+		x.reveals = "another service's reply about the user, by the path that follows"
 	}
 	return found
 }
@@ -151,8 +151,8 @@ func (x *httpRequest) checkMembers() (found []schemas.Problem) {
 	add(query && x.Method == "GET" && len(x.Body) > 0, "body", "a GET has no body; use POST, or remove body")
 	add(!query && x.Reply != nil, "reply", "a notification (mode notify) has no reply; use mode query, or remove reply")
 	add(!query && x.As != "", "as", "a notification (mode notify) has no reply to store; use mode query, or remove as")
-	add(query && x.As != "" && x.Reply == nil, "as", "there is nothing to keep; declare with reply which values")
-	add(query && x.As == "" && x.Reply != nil, "reply", "the values need a name to be read by; give one with as, such as risk for replies.risk")
+	add(query && x.As != "" && x.Reply == nil, "as", "there is nothing to store; declare the values with reply")
+	add(query && x.As == "" && x.Reply != nil, "reply", "the reply needs a name; set as, such as risk for replies.risk")
 	return found
 }
 

@@ -36,7 +36,7 @@ func (s *services) NewDelivery(c schemas.Call, now time.Time) (schemas.Delivery,
 }
 
 // serve adds services to the world.
-func (w *world) serve(names ...string) *services {
+func (w *fixture) serve(names ...string) *services {
 	s := &services{names: names, reply: &schemas.CallReply{Status: 200, JSON: json.RawMessage(`{}`)}}
 	w.deps.Targets = s
 	w.kinds = Kinds(w.deps)
@@ -44,7 +44,7 @@ func (w *world) serve(names ...string) *services {
 }
 
 func TestTargetsAreThoseOfTheServer(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	try := func(target string) string {
 		_, problems := w.try("http-request", `{"target": "`+target+`", "mode": "notify"}`, nil, schemas.Next{To: "next"})
 		return texts(problems)
@@ -68,7 +68,7 @@ func TestTargetsAreThoseOfTheServer(t *testing.T) {
 
 // Bodies contain the types of expressions.
 func TestBodies(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.users["ada"].Attributes["tags"] = []any{"a", map[string]any{"b": 1.5}}
 	s := w.serve()
 	body := map[string]string{
@@ -110,7 +110,7 @@ func TestBodies(t *testing.T) {
 // If a body cannot be built, a query fails like one without a reply, and a notification
 // fails the step.
 func TestBodiesThatFail(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.serve()
 	for _, text := range []string{"1 / int(user.attributes.username == 'bob')", "user.attributes.username + 1", "1.0 / 0.0", "[b'x']"} {
 		for _, mode := range []string{"query", "notify"} {
@@ -124,7 +124,7 @@ func TestBodiesThatFail(t *testing.T) {
 				t.Errorf("%s, %s: got %+v and %v", mode, text, d, err)
 			}
 			if err != nil && strings.Contains(err.Error(), "ada") {
-				t.Errorf("it tells of the user: %v", err)
+				t.Errorf("it reveals the user: %v", err)
 			}
 		}
 	}
@@ -141,7 +141,7 @@ func reason(d *engine.Decision) string {
 const asksRisk = `{"target": "risk", "mode": "query", "as": "risk", "reply": {"score": {"at": "/a~1b/0/score", "type": "%s"}}}`
 
 func TestReplies(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.serve()
 	in := func(value string) string { return `{"a/b": [{"score": ` + value + `}]}` }
 	tests := []struct {
@@ -191,7 +191,7 @@ func TestReplies(t *testing.T) {
 }
 
 func TestNoReply(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.serve()
 	exec := w.make(t, "http-request", `{"target": "risk", "mode": "query"}`, nil)
 	s.err = schemas.Errorf(schemas.Unavailable, "outbound_failed", "ada@example.org lives at 10.0.0.1")
@@ -201,7 +201,7 @@ func TestNoReply(t *testing.T) {
 		t.Errorf("the event is %+v", event)
 	}
 	if d.Notice != nil || d.Failed {
-		t.Error("the person is told, or is to blame")
+		t.Error("the user sees a notice, or a failure is counted")
 	}
 	s.err = errors.New("a defect")
 	if d, err := exec.Execute(t.Context(), visit()); err == nil {
@@ -211,7 +211,7 @@ func TestNoReply(t *testing.T) {
 	cancel()
 	s.err = schemas.Errorf(schemas.Unavailable, "outbound_failed", "the request was given up")
 	if _, err := exec.Execute(ctx, visit()); !errors.Is(err, context.Canceled) {
-		t.Errorf("nobody waits any more: got %v", err)
+		t.Errorf("the caller has canceled: got %v", err)
 	}
 	s.err, s.reply = nil, &schemas.CallReply{Status: 204}
 	left(t, run(t, exec, visit()), "success")
@@ -219,7 +219,7 @@ func TestNoReply(t *testing.T) {
 
 // The same query at the same step has the same ID; IDs of different queries differ.
 func TestIdsOfQuestions(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.serve()
 	post := w.make(t, "http-request", `{"target": "risk", "mode": "query", "body": {"id": "user.id"}}`, nil)
 	get := w.make(t, "http-request", `{"target": "risk", "mode": "query", "method": "GET"}`, nil)

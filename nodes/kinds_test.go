@@ -60,7 +60,7 @@ func TestEveryKindIsDocumented(t *testing.T) {
 		}
 		for _, need := range kind.Needs {
 			if len(need.AnyOf) == 0 || need.Why == "" || need.Fix == "" {
-				t.Errorf("%s: the need of %v does not say why, or how to mend it", name, need.AnyOf)
+				t.Errorf("%s: the need of %v does not say why, or how to fix it", name, need.AnyOf)
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func agreeMembers(t *testing.T, path string, s schemaNode, typ reflect.Type) {
 // TestConfigurationIsOptional checks that kinds without required members work without
 // configuration.
 func TestConfigurationIsOptional(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	collected := map[string]schemas.InputType{"username": schemas.TextInput}
 	for _, use := range []string{"user-create", "passkey-register", "passkey-authenticate", "password-authenticate", "password-set", "email-otp", "session-check"} {
 		if _, problems := w.try(use, `{}`, collected, schemas.Next{}); len(problems) > 0 {
@@ -178,7 +178,7 @@ func TestUnknownMembersAreRefused(t *testing.T) {
 }
 
 func TestOutcomesAreThoseOfTheExecutor(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	collected := map[string]schemas.InputType{"username": schemas.TextInput}
 	tests := []struct{ use, with, want string }{
 		{"prompt", `{"actions": [{"ref": "a"}, {"ref": "b"}]}`, "a b"},

@@ -18,18 +18,18 @@ func passkeyAuthenticateKind(d Deps) *engine.Kind {
 		Asks:     true,
 		Outcomes: append(passkeyAuthenticateOutcomes(""), alternativeOutcome()),
 	}, `
-    "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id; by default the configured one. The host of an allowed origin must equal it or lie under it."},
-    "userVerification": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the authenticator must verify who uses it, by PIN or biometrics; by default preferred. The server's policy may ask for more."},
-    "mode": {"enum": ["auto", "identified", "usernameless"], "default": "auto", "description": "Whose passkey to ask for: that of the user named before (identified), or any discoverable one (usernameless). By default (auto) the first where the run has a user, else the second."},
+    "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id. Default: the configured one. It must be the host of an allowed origin or a parent domain of it."},
+    "userVerification": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the authenticator must verify the user, by PIN or biometrics. Default: preferred. The server's policy may be stricter."},
+    "mode": {"enum": ["auto", "identified", "usernameless"], "default": "auto", "description": "Whose passkey to ask for: that of the identified user (identified), or any discoverable one (usernameless). Default: auto, which is identified if the run has a user, otherwise usernameless."},
     "mediation": {"enum": ["conditional"], "description": "conditional lets the page offer passkeys in the autofill of a username field."},`+alternativesProperty+`,
-    "label": {"type": "string", "minLength": 1, "default": "Sign in with a passkey", "description": "What the passkey button says; by default 'Sign in with a passkey'."}`)
+    "label": {"type": "string", "minLength": 1, "default": "Sign in with a passkey", "description": "The label of the passkey button. Default: 'Sign in with a passkey'."}`)
 }
 
 func passkeyAuthenticateOutcomes(userVerification string) []engine.Outcome {
 	methods, acr := passkeyProof(userVerification)
 	return []engine.Outcome{
 		withProof(engine.Outcome{
-			Name: "success", Doc: "the user proved to hold one of their passkeys",
+			Name: "success", Doc: "the user proved possession of one of their passkeys",
 			Establishes: []engine.Fact{engine.User, engine.Authenticated, engine.Findable},
 		}, methods, acr),
 		{Name: "failure", Doc: "the browser's answer did not verify", Optional: true},
@@ -54,8 +54,8 @@ func (p *passkeyAuthenticate) prepare(c *engine.Config) (found []schemas.Problem
 	if p.Mode == "identified" {
 		p.needs = []engine.Need{{
 			AnyOf: append([]engine.Fact{engine.User}, claimFacts(c)...),
-			Why:   "mode identified asks for the passkeys of a user who was named before",
-			Fix:   "put user-resolve before it on every path, or leave mode out",
+			Why:   "mode identified needs a user that an earlier node identified",
+			Fix:   "put user-resolve before it on every path, or omit mode",
 			Path:  "with.mode",
 		}}
 	}
@@ -103,7 +103,7 @@ func (p *passkeyAuthenticate) request(ctx context.Context, v *engine.Visit) (*pa
 	case p.Mode == "usernameless" || p.Mode != "identified" && !named:
 		return r, nil
 	case !named:
-		return nil, errors.New("mode is identified, but no node before has named a user")
+		return nil, errors.New("mode is identified, but no earlier node identified a user")
 	}
 	// For an unknown name the look-up finds nothing, and takes the same time.
 	allow, err := p.deps.passkeysOf(ctx, v, cmp.Or(v.Subject.UserID, v.Subject.Name))
@@ -145,7 +145,7 @@ func (p *passkeyAuthenticate) finish(ctx context.Context, v *engine.Visit) (*eng
 func checkHolder(s engine.Subject, holder string) error {
 	if isAboutOther(s, holder) {
 		return schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed,
-			"this passkey belongs to another account than the one that is signing in; use a passkey of that account, or start again")
+			"this passkey belongs to another account; use a passkey of the account that is signing in, or start again")
 	}
 	return nil
 }

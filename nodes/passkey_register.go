@@ -15,26 +15,26 @@ func passkeyRegisterKind(d Deps) *engine.Kind {
 	return configured[passkeyRegister](d, engine.Kind{
 		Name: "passkey-register",
 		Doc: "Registers a passkey for the run's user (WebAuthn registration ceremony). " +
-			"The user must be new in this run or have authenticated in it. A user who has a second factor must have used one, or a passkey, in this run: " +
-			"else an optional node is skipped, and the run ends at any other.",
+			"The user must be new in this run or have authenticated in it. A user with a second factor must have used one, or a passkey, in this run: " +
+			"otherwise an optional node is skipped, and any other node ends the run.",
 		Asks:     true,
 		Needs:    ownUserNeeds("it would add a passkey to another user's account"),
 		Outcomes: append(passkeyRegisterOutcomes(""), skipOutcome()),
 	}, `
-    "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id; by default the configured one. The host of an allowed origin must equal it or lie under it."},
-    "relyingPartyName": {"type": "string", "minLength": 1, "description": "The name that the authenticator shows for the relying party; by default the configured one."},
-    "userVerification": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the authenticator must verify who uses it, by PIN or biometrics; by default preferred. The server's policy may ask for more."},
-    "authenticatorAttachment": {"enum": ["platform", "cross-platform"], "description": "Only authenticators built into the device, or only those that can be plugged into another; by default any. An answer that says otherwise is refused; one that does not say is taken."},
-    "residentKey": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the browser shall make a passkey that can be used without a username; by default preferred."},
-    "attestation": {"enum": ["none", "indirect", "direct", "enterprise"], "default": "none", "description": "Whether to ask the authenticator to prove its make; by default none. What it may answer is the policy of the server: passkey.attestation_formats."},`+optionalProperty+`,
-    "label": {"type": "string", "minLength": 1, "default": "Create a passkey", "description": "What the button says; by default 'Create a passkey'."}`)
+    "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id. Default: the configured one. It must be the host of an allowed origin or a parent domain of it."},
+    "relyingPartyName": {"type": "string", "minLength": 1, "description": "The relying party name that the authenticator shows. Default: the configured one."},
+    "userVerification": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the authenticator must verify the user, by PIN or biometrics. Default: preferred. The server's policy may be stricter."},
+    "authenticatorAttachment": {"enum": ["platform", "cross-platform"], "description": "Whether the authenticator must be built into the device (platform) or removable (cross-platform). Default: any. A response that reports another attachment is rejected; one that reports none is accepted."},
+    "residentKey": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the browser must create a passkey that works without a username. Default: preferred."},
+    "attestation": {"enum": ["none", "indirect", "direct", "enterprise"], "default": "none", "description": "Whether to request attestation of the authenticator's model. Default: none. The server's policy lists the accepted formats: passkey.attestation_formats."},`+optionalProperty+`,
+    "label": {"type": "string", "minLength": 1, "default": "Create a passkey", "description": "The label of the button. Default: 'Create a passkey'."}`)
 }
 
 func passkeyRegisterOutcomes(userVerification string) []engine.Outcome {
 	methods, acr := passkeyProof(userVerification)
 	return []engine.Outcome{
 		withEnrolment(engine.Outcome{
-			Name: "success", Doc: "the user has a new passkey; a user of the run's own is authenticated",
+			Name: "success", Doc: "the user has a new passkey; a user that this run creates is authenticated",
 			Establishes: []engine.Fact{engine.Credential, engine.Findable},
 		}, methods, acr),
 		{Name: "failure", Doc: "the browser's answer did not verify", Optional: true},
@@ -46,14 +46,14 @@ func ownUserNeeds(why string) []engine.Need {
 	return []engine.Need{
 		{
 			AnyOf: []engine.Fact{engine.User},
-			Why:   "a credential belongs to a user",
+			Why:   "there would be no user to add the credential to",
 			Fix:   "put user-create, or a node that authenticates, before it",
 		},
 		{
 			AnyOf: []engine.Fact{engine.Own},
 			Rule:  engine.RuleTakeover,
 			Why:   why,
-			Fix:   "create the user in this flow, or let them authenticate before it",
+			Fix:   "create the user in this flow, or authenticate them before this node",
 		},
 	}
 }

@@ -63,7 +63,7 @@ func grace() *schemas.User {
 }
 
 func TestPasskeyRegisterAsks(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	exec := w.make(t, "passkey-register", `{"relyingPartyId": "example.com", "relyingPartyName": "Example",
 		"userVerification": "required", "residentKey": "required", "authenticatorAttachment": "platform",
 		"attestation": "direct", "label": "Save a passkey"}`, nil)
@@ -90,9 +90,9 @@ func TestPasskeyRegisterAsks(t *testing.T) {
 	}
 }
 
-// TestTheSessionStaysHere checks that only Keep contains the session.
-func TestTheSessionStaysHere(t *testing.T) {
-	w := newWorld(t)
+// TestSessionIsNotRevealed checks that only Keep contains the session.
+func TestSessionIsNotRevealed(t *testing.T) {
+	w := newFixture(t)
 	for _, use := range []string{"passkey-register", "passkey-authenticate"} {
 		d := run(t, w.make(t, use, `{}`, nil), visit(known("bob")))
 		if len(d.NodeState) == 0 {
@@ -108,13 +108,13 @@ func TestTheSessionStaysHere(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.Contains(string(reported), "expiresAt") || strings.Contains(string(reported), `\"ceremony\"`) {
-			t.Errorf("%s tells the session: %s", use, reported)
+			t.Errorf("%s reveals the session: %s", use, reported)
 		}
 	}
 }
 
 func TestPasskeyRegister(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	exec := w.make(t, "passkey-register", `{}`, nil)
 	v := []func(*engine.Visit){drafted(grace())}
 	asked := run(t, exec, visit(v...))
@@ -132,7 +132,7 @@ func TestPasskeyRegister(t *testing.T) {
 		t.Fatalf("changes %+v", d.Changes)
 	}
 	if d.Data["passkeyCredentialID"] != made.ID || d.Data["passkeyCredentialName"] != "My laptop" || d.Data["credentialCreatedAt"] != "2026-03-01T12:00:00Z" {
-		t.Errorf("told %v", d.Data)
+		t.Errorf("got %v", d.Data)
 	}
 	if strings.Join(d.Methods, " ") != "pop user mfa" || d.ACR != schemas.ACRMultiFactorPR {
 		t.Errorf("methods %v, acr %s", d.Methods, d.ACR)
@@ -140,7 +140,7 @@ func TestPasskeyRegister(t *testing.T) {
 }
 
 func TestPasskeyRegisterSynced(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	exec := w.make(t, "passkey-register", `{}`, nil)
 	asked := run(t, exec, visit(drafted(grace())))
 	made, err := passkeytest.New(passkeytest.Synced()).Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
@@ -149,12 +149,12 @@ func TestPasskeyRegisterSynced(t *testing.T) {
 	}
 	d := left(t, run(t, exec, visit(drafted(grace()), keeping(asked), registration(made, "passkey", ""))), "success")
 	if !slices.Contains(d.Methods, "swk") || d.ACR != schemas.ACRMultiFactorPR || d.Data["passkeyCredentialName"] != "Passkey" {
-		t.Errorf("methods %v, acr %s, told %v", d.Methods, d.ACR, d.Data)
+		t.Errorf("methods %v, acr %s, data %v", d.Methods, d.ACR, d.Data)
 	}
 }
 
-func TestPasskeyRegisterOtherWaysOut(t *testing.T) {
-	w := newWorld(t)
+func TestPasskeyRegisterSkip(t *testing.T) {
+	w := newFixture(t)
 	optional := w.make(t, "passkey-register", `{"optional": true}`, nil)
 	asked := run(t, optional, visit(known("ada")))
 	if len(asked.Ask.Actions) != 2 || asked.Ask.Actions[1].Ref != "skip" {
@@ -180,7 +180,7 @@ func TestPasskeyRegisterOtherWaysOut(t *testing.T) {
 }
 
 func TestPasskeyRegisterRefusesAKnownCredential(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	exec := w.make(t, "passkey-register", `{}`, nil)
 	asked := run(t, exec, visit(known("ada")))
 	made, err := w.device.Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
@@ -201,7 +201,7 @@ func TestPasskeyRegisterRefusesAKnownCredential(t *testing.T) {
 
 func TestPasskeyRegisterFaults(t *testing.T) {
 	for _, fault := range []passkeytest.Fault{passkeytest.WrongOrigin, passkeytest.WrongChallenge, passkeytest.WrongRPID, passkeytest.NoUP, passkeytest.CrossOrigin} {
-		w := newWorld(t)
+		w := newFixture(t)
 		exec := w.make(t, "passkey-register", `{}`, nil)
 		asked := run(t, exec, visit(known("ada")))
 		made, err := w.device.Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin, fault)
@@ -222,10 +222,10 @@ func TestPasskeyAuthenticateAsks(t *testing.T) {
 		visit *engine.Visit
 		list  bool // number of listed credentials
 	}{
-		"nobody is named":                   {`{}`, visit(), false},
+		"no name":                           {`{}`, visit(), false},
 		"a user with a passkey":             {`{}`, visit(known("bob")), true},
 		"a user without":                    {`{}`, visit(known("ada")), true},
-		"a name that nobody has":            {`{}`, visit(concealed("eve")), true},
+		"an unknown name":                   {`{}`, visit(concealed("eve")), true},
 		"a user, but usernameless":          {`{"mode": "usernameless"}`, visit(known("bob")), false},
 		"a concealed one, but usernameless": {`{"mode": "usernameless"}`, visit(concealed("eve")), false},
 		"identified":                        {`{"mode": "identified"}`, visit(known("bob")), true},
@@ -233,7 +233,7 @@ func TestPasskeyAuthenticateAsks(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			d := run(t, w.make(t, "passkey-authenticate", test.with, nil), test.visit)
 			o := options[assertion](t, d, "passkeyChallenge")
 			if (len(o.AllowCredentials) > 0) != test.list || o.RPID != "login.example.com" || o.Challenge == "" {
@@ -250,16 +250,16 @@ func TestPasskeyAuthenticateAsks(t *testing.T) {
 }
 
 func TestPasskeyAuthenticateIdentifiedNeedsAName(t *testing.T) {
-	exec := newWorld(t).make(t, "passkey-authenticate", `{"mode": "identified"}`, nil)
+	exec := newFixture(t).make(t, "passkey-authenticate", `{"mode": "identified"}`, nil)
 	if d, err := exec.Execute(t.Context(), visit()); err == nil {
-		t.Errorf("asked %+v: anybody's passkey would do", d.Ask)
+		t.Errorf("asked %+v: any user's passkey would be accepted", d.Ask)
 	}
 }
 
 // The transports of a passkey are stored, so that browsers offer the right device (finding
 // 16 of the security audit of November 2026).
 func TestAudit16TransportsAreKept(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	exec := w.make(t, "passkey-register", `{}`, nil)
 	asked := run(t, exec, visit(drafted(grace())))
 	r, err := w.device.Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
@@ -276,7 +276,7 @@ func TestAudit16TransportsAreKept(t *testing.T) {
 // TestDecoysAreStable compares the credentials listed for spellings of one name, and for
 // different names.
 func TestDecoysAreStable(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	exec := w.make(t, "passkey-authenticate", `{}`, nil)
 	listed := func(v *engine.Visit) string {
 		return options[assertion](t, run(t, exec, v), "passkeyChallenge").AllowCredentials[0].ID
@@ -296,19 +296,19 @@ func TestDecoysAreStable(t *testing.T) {
 	// would reveal that both names belong to one user.
 	called := func(name string) func(*engine.Visit) { return func(v *engine.Visit) { v.Subject.Name = name } }
 	if listed(visit(known("ada"), called("ada"))) == listed(visit(known("ada"), called("ada@example.org"))) {
-		t.Error("the decoy tells that two names are one user's")
+		t.Error("the decoy reveals that two names belong to one user")
 	}
 	w.deps.DecoySecret = []byte("another secret, as long as the first")
 	w.kinds = Kinds(w.deps)
 	exec = w.make(t, "passkey-authenticate", `{}`, nil)
 	if listed(visit(concealed("eve"))) == first {
-		t.Error("whoever knows the name can tell the decoy")
+		t.Error("a client that knows the name can recognize the decoy")
 	}
 }
 
 // A copied authenticator is rejected and recorded in the audit log.
 func TestPasskeyCounterRegressionIsAudited(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	exec := w.make(t, "passkey-authenticate", `{}`, nil)
 	used := left(t, w.signIn(t, exec, nil), "success").Changes[0].(schemas.UseCredential)
 	w.credentials[0].SignCount = used.SignCount
@@ -318,13 +318,13 @@ func TestPasskeyCounterRegressionIsAudited(t *testing.T) {
 		t.Errorf("events %s", actions(d))
 	}
 	if d = left(t, w.signIn(t, exec, nil, passkeytest.BadSignature), "failure"); actions(d) != "" {
-		t.Errorf("a stranger's guess fills the log: %s", actions(d))
+		t.Errorf("a guess at an unknown name fills the log: %s", actions(d))
 	}
 }
 
 // The node rejects an authenticator of another attachment than configured.
 func TestPasskeyRegisterAttachment(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	exec := w.make(t, "passkey-register", `{"authenticatorAttachment": "platform"}`, nil)
 	for attachment, outcome := range map[string]string{"platform": "success", "": "success", "cross-platform": "failure"} {
 		asked := run(t, exec, visit(drafted(grace())))
@@ -339,7 +339,7 @@ func TestPasskeyRegisterAttachment(t *testing.T) {
 }
 
 // signIn answers the ceremony that exec offers on such a visit.
-func (w *world) signIn(t *testing.T, exec engine.Executor, to []func(*engine.Visit), hows ...passkeytest.CeremonyOption) *engine.Decision {
+func (w *fixture) signIn(t *testing.T, exec engine.Executor, to []func(*engine.Visit), hows ...passkeytest.CeremonyOption) *engine.Decision {
 	t.Helper()
 	asked := run(t, exec, visit(to...))
 	signed, err := w.device.Authenticate(json.RawMessage(asked.Ask.Data["passkeyChallenge"]), origin, hows...)
@@ -364,7 +364,7 @@ func TestPasskeyAuthenticate(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			d := left(t, w.signIn(t, w.make(t, "passkey-authenticate", test.with, nil), test.to), "success")
 			switch {
 			case test.subject == "" && d.Subject != nil:
@@ -393,19 +393,19 @@ func TestPasskeyAuthenticateRefuses(t *testing.T) {
 		to   way
 		how  passkeytest.CeremonyOption
 	}{
-		"somebody else's passkey":                      {`{}`, way{known("ada")}, passkeytest.ForeignCredential},
-		"somebody else's passkey, usernameless":        {`{"mode": "usernameless"}`, way{known("ada")}, passkeytest.As("bob")},
-		"a passkey for a name that nobody has":         {`{}`, way{concealed("eve")}, passkeytest.ForeignCredential},
+		"another user's passkey":                       {`{}`, way{known("ada")}, passkeytest.ForeignCredential},
+		"another user's passkey, usernameless":         {`{"mode": "usernameless"}`, way{known("ada")}, passkeytest.As("bob")},
+		"a passkey for an unknown name":                {`{}`, way{concealed("eve")}, passkeytest.ForeignCredential},
 		"the same, usernameless":                       {`{"mode": "usernameless"}`, way{concealed("eve")}, passkeytest.As("bob")},
 		"a bad signature":                              {`{}`, way{known("bob")}, passkeytest.BadSignature},
 		"another page":                                 {`{}`, nil, passkeytest.WrongOrigin},
-		"no user handle where it tells who signs in":   {`{}`, nil, passkeytest.NoUserHandle},
+		"no user handle where it identifies the user":  {`{}`, nil, passkeytest.NoUserHandle},
 		"a user to be, who cannot have a passkey":      {`{}`, way{drafted(grace())}, passkeytest.ForeignCredential},
 		"user verification where the node asks for it": {`{"userVerification": "required"}`, nil, passkeytest.NoUV},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			d := left(t, w.signIn(t, w.make(t, "passkey-authenticate", test.with, nil), test.to, test.how), "failure")
 			noticed(t, d, schemas.CodePasskeyFailed)
 			if d.Subject != nil || len(d.Methods)+len(d.Changes) != 0 {
@@ -415,27 +415,27 @@ func TestPasskeyAuthenticateRefuses(t *testing.T) {
 	}
 }
 
-// TestOthersPasskeyDoesNotTell answers with the attacker's own passkey for an existing and
+// TestPasskeyOfAnotherUserIsNotRevealed answers with the attacker's own passkey for an existing and
 // an unknown user: the replies must not differ.
-func TestOthersPasskeyDoesNotTell(t *testing.T) {
+func TestPasskeyOfAnotherUserIsNotRevealed(t *testing.T) {
 	for _, with := range []string{`{}`, `{"mode": "usernameless"}`} {
 		how := passkeytest.CeremonyOption(passkeytest.ForeignCredential)
 		if with != `{}` {
 			how = passkeytest.As("bob")
 		}
-		w := newWorld(t)
+		w := newFixture(t)
 		w.enrol(t, "ada")
 		exec := w.make(t, "passkey-authenticate", with, nil)
 		there := w.signIn(t, exec, []func(*engine.Visit){known("ada")}, how)
 		missing := w.signIn(t, exec, []func(*engine.Visit){concealed("eve")}, how)
 		if there.Notice.Error() != missing.Notice.Error() {
-			t.Errorf("%s: %q for a user, %q for nobody", with, there.Notice, missing.Notice)
+			t.Errorf("%s: %q for a user, %q without one", with, there.Notice, missing.Notice)
 		}
 	}
 }
 
 func TestPasskeyAuthenticateWithARemovedPasskey(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.credentials = nil
 	d := left(t, w.signIn(t, w.make(t, "passkey-authenticate", `{}`, nil), nil), "failure")
 	noticed(t, d, schemas.CodePasskeyFailed)
@@ -444,8 +444,8 @@ func TestPasskeyAuthenticateWithARemovedPasskey(t *testing.T) {
 	}
 }
 
-func TestPasskeyAuthenticateOtherWaysOut(t *testing.T) {
-	w := newWorld(t)
+func TestPasskeyAuthenticateAlternatives(t *testing.T) {
+	w := newFixture(t)
 	exec := w.make(t, "passkey-authenticate", `{"mediation": "conditional", "alternatives": [{"ref": "password", "label": "Use your password"}]}`, nil)
 	asked := run(t, exec, visit())
 	if asked.Ask.Data["passkeyMediation"] != "conditional" || len(asked.Ask.Actions) != 2 || asked.Ask.Components[0].Components[1].EventType != schemas.SubmitEvent {
@@ -468,7 +468,7 @@ func TestPasskeyAuthenticateOtherWaysOut(t *testing.T) {
 }
 
 func TestPasskeyAlternativesMustBeNew(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, ref := range []string{"success", "failure", "passkey"} {
 		_, problems := w.try("passkey-authenticate", `{"alternatives": [{"ref": "`+ref+`"}]}`, nil, schemas.Next{})
 		if got := texts(problems); !strings.Contains(got, "alternatives[0].ref") {
@@ -483,7 +483,7 @@ func TestPasskeyAlternativesMustBeNew(t *testing.T) {
 
 // TestPasskeyMisconfigured configures a relying party ID that matches no origin.
 func TestPasskeyMisconfigured(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, use := range []string{"passkey-register", "passkey-authenticate"} {
 		_, err := w.make(t, use, `{"relyingPartyId": "example.net"}`, nil).Execute(t.Context(), visit(known("bob")))
 		if !schemas.HasCode(err, schemas.CodePasskeyConfig) {
@@ -493,7 +493,7 @@ func TestPasskeyMisconfigured(t *testing.T) {
 }
 
 func TestPasskeyOriginsOfTheApplication(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	exec := w.make(t, "passkey-authenticate", `{"relyingPartyId": "example.com"}`, nil)
 	shop := func(v *engine.Visit) {
 		v.Application = &schemas.Application{ID: "shop", PasskeyAllowedOrigins: []string{"https://shop.example.com"}}
@@ -510,7 +510,7 @@ func TestPasskeyOriginsOfTheApplication(t *testing.T) {
 }
 
 func TestPasskeyFailsWithTheStore(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.broken = errors.New("disk on fire")
 	for _, use := range []string{"passkey-register", "passkey-authenticate"} {
 		if _, err := w.make(t, use, `{}`, nil).Execute(t.Context(), visit(known("bob"))); !errors.Is(err, w.broken) {

@@ -11,7 +11,7 @@ import (
 func passwordAuthenticateKind(d Deps) *engine.Kind {
 	return configured[passwordAuthenticate](d, engine.Kind{
 		Name: "password-authenticate",
-		Doc: "Authenticates the user that the run has identified with a password. It takes the password that a prompt " +
+		Doc: "Authenticates the user that the run has identified with a password. It uses the password that a prompt " +
 			"just collected, or asks for it.",
 		Asks: true,
 		Outcomes: []engine.Outcome{
@@ -26,8 +26,8 @@ func passwordAuthenticateKind(d Deps) *engine.Kind {
 			},
 		},
 	}, `
-    "input": {`+identifierSchema+`, "default": "password", "description": "The identifier of the password input; by default 'password'."},
-    "label": {"type": "string", "minLength": 1, "default": "Password", "description": "The label of the input; by default 'Password'."}`)
+    "input": {`+identifierSchema+`, "default": "password", "description": "The identifier of the password input. Default: 'password'."},
+    "label": {"type": "string", "minLength": 1, "default": "Password", "description": "The label of the input. Default: 'Password'."}`)
 }
 
 type passwordAuthenticate struct {
@@ -44,7 +44,7 @@ func (p *passwordAuthenticate) prepare(*engine.Config) []schemas.Problem {
 
 // Execute asks for the password if there is none, and checks it.
 func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	const wrong = "the name or the password is not right; check both and try again"
+	const wrong = "the username or password is incorrect; check both and try again"
 	return p.verify(ctx, v, guessOf(v, schemas.NameSecret, nameOf(v)), wrong, func(password string) (*engine.Decision, error) {
 		return p.check(ctx, v, password)
 	})

@@ -14,21 +14,21 @@ func passwordSetKind(d Deps) *engine.Kind {
 	return configured[passwordSet](d, engine.Kind{
 		Name: "password-set",
 		Doc: "Sets the password of the run's user, who must be new in this run or have authenticated in it. " +
-			"It takes the password that a prompt just collected, or asks for it, until the server's password policy accepts it. " +
-			"The other sessions of the user end.",
+			"It uses the password that a prompt just collected, or asks for it, until the server's password policy accepts it. " +
+			"The user's other sessions end.",
 		Asks:  true,
 		Needs: ownUserNeeds("it would set the password of another user's account"),
 		Outcomes: []engine.Outcome{withEnrolment(engine.Outcome{
-			Name: successOutcome, Doc: "the user has the new password; a user of the run's own is authenticated",
+			Name: successOutcome, Doc: "the user has the new password; a user that this run creates is authenticated",
 			Establishes: []engine.Fact{engine.Credential},
 		}, []string{"pwd"}, schemas.ACRPassword)},
 	}, `
-    "input": {`+identifierSchema+`, "default": "password", "description": "The identifier of the password input; by default 'password'."},
+    "input": {`+identifierSchema+`, "default": "password", "description": "The identifier of the password input. Default: 'password'."},
     "minLength": {
       "type": "integer", "minimum": 8, "maximum": 64,
-      "description": "The least number of characters; by default password.min_length of the configuration, which is 15 unless set. From 15 on it can only raise that. Below 15 it takes a second factor that was used or enrolled before in the run (NIST SP 800-63B-4 §3.1.1.2)."
+      "description": "The minimum number of characters. Default: password.min_length of the configuration, which defaults to 15. A value of 15 or more can only raise that minimum. A value below 15 needs a second factor that was used or enrolled before in the run (NIST SP 800-63B-4 §3.1.1.2)."
     },
-    "label": {"type": "string", "minLength": 1, "default": "New password", "description": "The label of the input; by default 'New password'."}`)
+    "label": {"type": "string", "minLength": 1, "default": "New password", "description": "The label of the input. Default: 'New password'."}`)
 }
 
 // passwordSet allows short passwords only together with a second factor: a password that is
@@ -46,7 +46,7 @@ func (p *passwordSet) prepare(*engine.Config) []schemas.Problem {
 	if p.MinLength > 0 && p.MinLength < password.DefaultMinimum {
 		p.needs = []engine.Need{{
 			AnyOf: []engine.Fact{engine.Enrolled, engine.AMRFact("otp")},
-			Why:   fmt.Sprintf("a password of fewer than %d characters must not be all that a user signs in with", password.DefaultMinimum),
+			Why:   fmt.Sprintf("a password of fewer than %d characters must not be the only factor", password.DefaultMinimum),
 			Fix:   fmt.Sprintf("put totp, totp-register or recovery-codes before it on every path, or raise minLength to %d", password.DefaultMinimum),
 			Path:  "with.minLength",
 		}}

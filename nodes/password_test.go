@@ -13,7 +13,7 @@ import (
 )
 
 func TestPasswordAuthenticateAsks(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	d := run(t, w.make(t, "password-authenticate", `{"input": "pin", "label": "PIN"}`, nil), visit(known("ada"), inputs("password", "x")))
 	if d.Ask == nil || len(d.Ask.Inputs) != 1 || d.Ask.Inputs[0].Identifier != "pin" || d.Ask.Inputs[0].Type != schemas.PasswordInput {
 		t.Fatalf("got %+v", d)
@@ -35,7 +35,7 @@ func TestPasswordAuthenticate(t *testing.T) {
 		"wrong":                            {visit(known("ada"), inputs("password", "wrong")), "failure", "verify"},
 		"a user without password":          {visit(known("bob"), inputs("password", right)), "failure", "hash"},
 		"a user who is concealed":          {visit(concealed("eve"), inputs("password", right)), "failure", "hash"},
-		"nobody at all":                    {visit(inputs("password", right)), "failure", "hash"},
+		"no user at all":                   {visit(inputs("password", right)), "failure", "hash"},
 		"audit 15: a user who is disabled": {visit(known("dora"), inputs("password", right)), "failure", "verify"},
 		"audit 15: a user who is locked":   {visit(known("lea"), inputs("password", right)), "failure", "verify"},
 		"audit 15: a user who was locked":  {visit(known("max"), inputs("password", right)), "success", "verify"},
@@ -46,7 +46,7 @@ func TestPasswordAuthenticate(t *testing.T) {
 	var notices []string
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.addInactive()
 			d := left(t, run(t, w.make(t, "password-authenticate", `{}`, nil), test.visit), test.outcome)
 			if !slices.Contains(d.Drop, "password") {
@@ -69,12 +69,12 @@ func TestPasswordAuthenticate(t *testing.T) {
 		})
 	}
 	if slices.Sort(notices); len(slices.Compact(notices)) != 1 {
-		t.Errorf("the failures can be told apart: %q", notices)
+		t.Errorf("the failures are distinguishable: %q", notices)
 	}
 }
 
 func TestPasswordAuthenticateNeedsAPassword(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	d := run(t, w.make(t, "password-authenticate", `{}`, nil), visit(known("ada"), answer("submit")))
 	if d.Ask == nil || len(d.Ask.FieldErrors) != 1 || d.Failed || w.hasher.verified != 0 {
 		t.Errorf("got %+v", d)
@@ -82,7 +82,7 @@ func TestPasswordAuthenticateNeedsAPassword(t *testing.T) {
 }
 
 func TestPasswordAuthenticateRenewsOldHashes(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.hashes["ada"] = "old:analytical engine"
 	exec := w.make(t, "password-authenticate", `{}`, nil)
 	d := left(t, run(t, exec, visit(known("ada"), inputs("password", "analytical engine"))), "success")
@@ -93,7 +93,7 @@ func TestPasswordAuthenticateRenewsOldHashes(t *testing.T) {
 }
 
 func TestPasswordAuthenticateOverloaded(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.hasher.broken = schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "busy")
 	exec := w.make(t, "password-authenticate", `{}`, nil)
 	for _, v := range []*engine.Visit{visit(known("ada"), inputs("password", "x")), visit(inputs("password", "x"))} {
@@ -125,13 +125,13 @@ func TestPasswordAuthenticateIsAGuess(t *testing.T) {
 		visit *engine.Visit
 		want  string
 	}{
-		"right":         {visit(known("ada"), inputs("username", "Ada", "password", right)), "password of Ada (ada): true, <nil>"},
-		"wrong":         {visit(known("ada"), inputs("username", "Ada", "password", "x")), "password of Ada (ada): false, <nil>"},
-		"concealed":     {visit(concealed("eve"), inputs("username", "eve", "password", "x")), "password of eve (): false, <nil>"},
-		"not named":     {visit(drafted(&schemas.User{ID: "new"}), inputs("password", "x")), "password of new (): false, <nil>"},
-		"nobody at all": {visit(inputs("password", "x")), "password of  (): false, <nil>"},
+		"right":          {visit(known("ada"), inputs("username", "Ada", "password", right)), "password of Ada (ada): true, <nil>"},
+		"wrong":          {visit(known("ada"), inputs("username", "Ada", "password", "x")), "password of Ada (ada): false, <nil>"},
+		"concealed":      {visit(concealed("eve"), inputs("username", "eve", "password", "x")), "password of eve (): false, <nil>"},
+		"not named":      {visit(drafted(&schemas.User{ID: "new"}), inputs("password", "x")), "password of new (): false, <nil>"},
+		"no user at all": {visit(inputs("password", "x")), "password of  (): false, <nil>"},
 	} {
-		w, guesses := newWorld(t), &guessing{}
+		w, guesses := newFixture(t), &guessing{}
 		w.deps.Guesses = guesses
 		w.kinds = Kinds(w.deps)
 		run(t, w.make(t, "password-authenticate", `{}`, nil), test.visit)
@@ -142,7 +142,7 @@ func TestPasswordAuthenticateIsAGuess(t *testing.T) {
 }
 
 func TestPasswordAuthenticateRefusesBeforeItHashes(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.deps.Guesses = &guessing{refuse: schemas.Errorf(schemas.Throttled, "too_many_requests", "later")}
 	w.kinds = Kinds(w.deps)
 	exec := w.make(t, "password-authenticate", `{}`, nil)
@@ -157,7 +157,7 @@ func TestPasswordAuthenticateRefusesBeforeItHashes(t *testing.T) {
 }
 
 func TestPasswordAuthenticateFailsWithTheStore(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.broken = errors.New("disk on fire")
 	_, err := w.make(t, "password-authenticate", `{}`, nil).Execute(t.Context(), visit(known("ada"), inputs("password", "x")))
 	if !errors.Is(err, w.broken) {
@@ -166,7 +166,7 @@ func TestPasswordAuthenticateFailsWithTheStore(t *testing.T) {
 }
 
 func TestPasswordSet(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	exec := w.make(t, "password-set", `{}`, nil)
 	if d := run(t, exec, visit(known("bob"))); d.Ask == nil || d.Ask.FieldErrors != nil {
 		t.Fatalf("on arrival: %+v", d)
@@ -183,7 +183,7 @@ func TestPasswordSet(t *testing.T) {
 }
 
 func TestPasswordSetAsksUntilItIsGood(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	exec := w.make(t, "password-set", `{"minLength": 15}`, nil)
 	for _, v := range []*engine.Visit{
 		visit(known("ada"), inputs("password", "fourteen chars")),
@@ -202,13 +202,13 @@ func TestPasswordSetAsksUntilItIsGood(t *testing.T) {
 }
 
 func TestPasswordSetFails(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	exec := w.make(t, "password-set", `{}`, nil)
 	if _, err := exec.Execute(t.Context(), visit(known("gone"), inputs("password", "quiet harbour lantern"))); !schemas.HasCode(err, schemas.CodeUserNotFound) {
 		t.Errorf("a user who is gone: %v", err)
 	}
 	if _, err := exec.Execute(t.Context(), visit(inputs("password", "quiet harbour lantern"))); err == nil {
-		t.Error("set the password of nobody")
+		t.Error("set a password without a user")
 	}
 	w.hasher.broken = schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "busy")
 	if _, err := exec.Execute(t.Context(), visit(known("ada"), inputs("password", "quiet harbour lantern"))); !schemas.HasCode(err, schemas.CodeOverloaded) {

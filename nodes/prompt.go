@@ -12,12 +12,12 @@ import (
 func promptKind(d Deps) *engine.Kind {
 	return configured[prompt](d, engine.Kind{
 		Name: "prompt",
-		Doc: "Shows a form and collects what the person enters. Its outcomes are its actions. " +
-			"An answer replaces the values of all inputs the form declares: what the action does not submit is forgotten.",
+		Doc: "Shows a form and collects what the user enters. Its outcomes are its actions. An " +
+			"answer replaces the values of all inputs that the form declares: inputs that the action does not submit are cleared.",
 		Asks: true,
 		Outcomes: []engine.Outcome{{
 			Name: "<action>",
-			Doc:  "The person chose the action of this name. The required inputs it submits are certain afterwards.",
+			Doc:  "The user chose the action of this name. The required inputs that it submits are certain afterwards.",
 		}},
 	}, promptProperties, "actions")
 }
@@ -28,48 +28,48 @@ const promptProperties = `
     "text": {"type": "string", "description": "A paragraph below the heading."},
     "inputs": {
       "type": "array",
-      "description": "What the form asks for, in the order it is shown.",
+      "description": "The inputs of the form, in display order.",
       "items": {
-        "type": "object", "description": "One input of the form.",
+        "type": "object", "description": "An input of the form.",
         "additionalProperties": false,
         "required": ["identifier", "type"],
         "properties": {
-          "identifier": {` + identifierSchema + `, "description": "The name under which the value is sent and kept; unique in the form."},
+          "identifier": {` + identifierSchema + `, "description": "The name under which the value is sent and stored; unique in the form."},
           "type": {
             "enum": ["TEXT_INPUT", "EMAIL_INPUT", "PASSWORD_INPUT", "OTP_INPUT", "PHONE_INPUT", "NUMBER_INPUT", "DATE_INPUT", "SELECT", "HIDDEN"],
-            "description": "What the input takes. PASSWORD_INPUT and OTP_INPUT are secret: their values are used in the step that brought them, by the node that verifies or sets them, and never kept."
+            "description": "The type of the input. PASSWORD_INPUT and OTP_INPUT are secret: their values are used only in the step that submits them, by the node that verifies or sets them, and are never stored."
           },
-          "label": {"type": "string", "description": "The label of the input; by default the identifier."},
+          "label": {"type": "string", "description": "The label of the input. Default: the identifier."},
           "placeholder": {"type": "string", "description": "A hint inside the empty input."},
-          "required": {"type": "boolean", "default": false, "description": "Whether an action that submits the input needs a value; by default not."},
+          "required": {"type": "boolean", "default": false, "description": "Whether an action that submits the input needs a value. Default: false."},
           "autocomplete": {"type": "string", "description": "The HTML autocomplete tokens, such as 'username webauthn'. With current-password or new-password the input is a PASSWORD_INPUT, with one-time-code an OTP_INPUT, whatever its type."},
           "options": {
             "type": "array", "minItems": 1, "uniqueItems": true,
-            "description": "What a SELECT offers.",
-            "items": {"type": "string", "minLength": 1, "description": "One of the values to choose from."}
+            "description": "The options of a SELECT.",
+            "items": {"type": "string", "minLength": 1, "description": "An option."}
           },
           "pattern": {"type": "string", "description": "A regular expression (RE2 syntax) that the whole value must match."},
-          "minLength": {"type": "integer", "minimum": 0, "description": "The least number of characters."},
-          "maxLength": {"type": "integer", "minimum": 1, "maximum": 4096, "default": 1024, "description": "The greatest number of characters; by default 1024."}
+          "minLength": {"type": "integer", "minimum": 0, "description": "The minimum number of characters."},
+          "maxLength": {"type": "integer", "minimum": 1, "maximum": 4096, "default": 1024, "description": "The maximum number of characters. Default: 1024."}
         }
       }
     },
     "actions": {
       "type": "array", "minItems": 1,
-      "description": "The ways to answer. Each is an outcome of the node; the first is shown as the main one.",
+      "description": "The actions of the form. Each is an outcome of the node. The first is the primary one.",
       "items": {
-        "type": "object", "description": "One button of the form.",
+        "type": "object", "description": "A button of the form.",
         "additionalProperties": false,
         "required": ["ref"],
         "properties": {
           "ref": {` + identifierSchema + `, "description": "The name of the action and of the outcome; unique in the form."},
-          "label": {"type": "string", "description": "What the button says; by default the ref."},
+          "label": {"type": "string", "description": "The label of the button. Default: the ref."},
           "inputs": {
             "type": "array", "uniqueItems": true, "x-unordered": true,
-            "description": "The inputs this action submits; by default all. [] submits none.",
+            "description": "The inputs that this action submits. Default: all. [] submits none.",
             "items": {"type": "string", "description": "The identifier of an input of this form."}
           },
-          "variant": {"type": "string", "description": "How the button looks; by default PRIMARY for the first action and SECONDARY for others."}
+          "variant": {"type": "string", "description": "The style of the button. Default: PRIMARY for the first action, SECONDARY for others."}
         }
       }
     }`
@@ -107,7 +107,7 @@ func (p *prompt) prepare(*engine.Config) []schemas.Problem {
 	}
 	for _, a := range p.Actions {
 		b := button{ref: a.Ref, label: a.Label, variant: a.Variant}
-		o := engine.Outcome{Name: a.Ref, Doc: "the person chose " + a.Ref, Withdraws: declared}
+		o := engine.Outcome{Name: a.Ref, Doc: "the user chose " + a.Ref, Withdraws: declared}
 		for _, f := range p.Inputs {
 			switch submitted := a.submits(f.Identifier); {
 			case f.Required && !submitted: // pages do not submit a form with an empty required input
@@ -145,7 +145,7 @@ func (p *prompt) compile() []schemas.Problem {
 		for j, identifier := range a.Inputs {
 			if !declared[identifier] {
 				found = append(found, problem(fmt.Sprintf("actions[%d].inputs[%d]", i, j),
-					"%q is not an input of this form; declare it under inputs, or leave it out here", identifier))
+					"%q is not an input of this form; declare it under inputs, or remove it here", identifier))
 			}
 		}
 	}

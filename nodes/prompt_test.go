@@ -21,7 +21,7 @@ const signInForm = `{
 }`
 
 func TestPromptAsks(t *testing.T) {
-	ask := run(t, newWorld(t).make(t, "prompt", signInForm, nil), visit()).Ask
+	ask := run(t, newFixture(t).make(t, "prompt", signInForm, nil), visit()).Ask
 	if ask == nil {
 		t.Fatal("asked nothing")
 	}
@@ -57,7 +57,7 @@ func TestPromptAsks(t *testing.T) {
 
 // TestComponentIDsAreUnique has an input and an action with the same name.
 func TestComponentIDsAreUnique(t *testing.T) {
-	exec := newWorld(t).make(t, "prompt", `{"inputs": [{"identifier": "code", "type": "TEXT_INPUT"}], "actions": [{"ref": "code"}]}`, nil)
+	exec := newFixture(t).make(t, "prompt", `{"inputs": [{"identifier": "code", "type": "TEXT_INPUT"}], "actions": [{"ref": "code"}]}`, nil)
 	block := run(t, exec, visit()).Ask.Components[0]
 	if block.Components[0].ID == block.Components[1].ID {
 		t.Errorf("two components with id %s", block.Components[0].ID)
@@ -65,7 +65,7 @@ func TestComponentIDsAreUnique(t *testing.T) {
 }
 
 func TestPromptAnswers(t *testing.T) {
-	exec := newWorld(t).make(t, "prompt", signInForm, nil)
+	exec := newFixture(t).make(t, "prompt", signInForm, nil)
 	tests := map[string]struct {
 		answer            func(*engine.Visit)
 		outcome, set, dro string
@@ -107,7 +107,7 @@ func TestPromptAnswers(t *testing.T) {
 }
 
 func TestPromptRefuses(t *testing.T) {
-	exec := newWorld(t).make(t, "prompt", signInForm, nil)
+	exec := newFixture(t).make(t, "prompt", signInForm, nil)
 	d := run(t, exec, visit(answer("continue", "username", "a\nb")))
 	if d.Ask == nil || len(d.Ask.FieldErrors) != 2 || d.Set != nil || d.Failed {
 		t.Fatalf("got %+v, want the question again with both mistakes", d)
@@ -126,12 +126,12 @@ func TestPromptRefuses(t *testing.T) {
 }
 
 func TestPromptWithOneActionMayLeaveItOut(t *testing.T) {
-	exec := newWorld(t).make(t, "prompt", `{"actions": [{"ref": "ok"}]}`, nil)
+	exec := newFixture(t).make(t, "prompt", `{"actions": [{"ref": "ok"}]}`, nil)
 	left(t, run(t, exec, visit(answer(""))), "ok")
 }
 
 func TestPromptFacts(t *testing.T) {
-	exec := newWorld(t).make(t, "prompt", signInForm, nil)
+	exec := newFixture(t).make(t, "prompt", signInForm, nil)
 	outcomes := exec.(engine.OutcomeConfigurer).Outcomes()
 	want := map[string][]engine.Fact{
 		"continue": {engine.InputFact("username")}, // the nickname is optional, a password is never stored
@@ -219,12 +219,12 @@ func TestPromptDeclarations(t *testing.T) {
 		"input twice":     {`{"inputs": [{"identifier": "a", "type": "TEXT_INPUT"}, {"identifier": "a", "type": "TEXT_INPUT"}], "actions": [{"ref": "x"}]}`, `inputs[1].identifier: the form declares "a" twice`},
 		"action twice":    {`{"actions": [{"ref": "x"}, {"ref": "x"}]}`, `actions[1].ref: the form declares "x" twice`},
 		"unknown input":   {`{"inputs": [{"identifier": "a", "type": "TEXT_INPUT"}], "actions": [{"ref": "x", "inputs": ["b"]}]}`, `actions[0].inputs[0]: "b" is not an input of this form`},
-		"empty select":    {`{"inputs": [{"identifier": "a", "type": "SELECT"}], "actions": [{"ref": "x"}]}`, "inputs[0].options: a SELECT needs the options"},
-		"stray options":   {`{"inputs": [{"identifier": "a", "type": "TEXT_INPUT", "options": ["b"]}], "actions": [{"ref": "x"}]}`, "inputs[0].options: options go with type SELECT"},
+		"empty select":    {`{"inputs": [{"identifier": "a", "type": "SELECT"}], "actions": [{"ref": "x"}]}`, "inputs[0].options: a SELECT needs options"},
+		"stray options":   {`{"inputs": [{"identifier": "a", "type": "TEXT_INPUT", "options": ["b"]}], "actions": [{"ref": "x"}]}`, "inputs[0].options: only a SELECT has options"},
 		"bad pattern":     {`{"inputs": [{"identifier": "a", "type": "TEXT_INPUT", "pattern": "(?=a)"}], "actions": [{"ref": "x"}]}`, "inputs[0].pattern: not a regular expression"},
 		"crossed lengths": {`{"inputs": [{"identifier": "a", "type": "TEXT_INPUT", "minLength": 9, "maxLength": 8}], "actions": [{"ref": "x"}]}`, "inputs[0].minLength: 9 is more than the maxLength of 8"},
 	}
-	w := newWorld(t)
+	w := newFixture(t)
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, problems := w.try("prompt", test.with, nil, schemas.Next{})
@@ -278,7 +278,7 @@ func TestAudit04AutocompleteMakesASecret(t *testing.T) {
 	} {
 		with := strings.NewReplacer("TYPE", string(test.declared), "TOKENS", strings.ReplaceAll(test.autocomplete, "\t", `\t`)).Replace(
 			`{"inputs": [{"identifier": "x", "type": "TYPE", "required": true, "autocomplete": "TOKENS"}], "actions": [{"ref": "go"}]}`)
-		exec := newWorld(t).make(t, "prompt", with, nil)
+		exec := newFixture(t).make(t, "prompt", with, nil)
 		if got := exec.(engine.Collector).Collects()["x"]; got != test.want {
 			t.Errorf("%s with %q is collected as %s, want %s", test.declared, test.autocomplete, got, test.want)
 		}

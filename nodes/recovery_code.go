@@ -12,12 +12,12 @@ func recoveryCodeKind(d Deps) *engine.Kind {
 	return configured[recoveryCode](d, engine.Kind{
 		Name: "recovery-code",
 		Doc: "Accepts one of the user's recovery codes, from a user who was identified or has authenticated in this run. " +
-			"A code is good once. Alone it authenticates, as the weakest class there is; with a password it stands for a second factor. " +
-			"Lead on to a node that gives the user what they have lost, such as passkey-register.",
+			"A code is valid once. Alone it authenticates with the weakest class; with a password it counts as a second factor. " +
+			"Continue with a node that replaces the lost credential, such as passkey-register.",
 		Asks: true,
 		Outcomes: []engine.Outcome{
 			withProof(engine.Outcome{
-				Name: successOutcome, Doc: "the code is one of the user's, and is used up",
+				Name: successOutcome, Doc: "the code is one of the user's, and is now used",
 				Establishes: []engine.Fact{engine.User, engine.Authenticated},
 			}, []string{schemas.AMRRecovery}, schemas.ACRRecovery),
 			{
@@ -28,8 +28,8 @@ func recoveryCodeKind(d Deps) *engine.Kind {
 			alternativeOutcome(),
 		},
 	}, `
-    "input": {`+identifierSchema+`, "default": "recoveryCode", "description": "The identifier of the input for the code; by default 'recoveryCode'."},
-    "label": {"type": "string", "minLength": 1, "default": "Recovery code", "description": "The label of the input; by default 'Recovery code'."},`+alternativesProperty)
+    "input": {`+identifierSchema+`, "default": "recoveryCode", "description": "The identifier of the input for the code. Default: 'recoveryCode'."},
+    "label": {"type": "string", "minLength": 1, "default": "Recovery code", "description": "The label of the input. Default: 'Recovery code'."},`+alternativesProperty)
 }
 
 type recoveryCode struct {
@@ -53,7 +53,7 @@ func (r *recoveryCode) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 	if d := r.Alternatives.leaveByAlternative(v); d != nil {
 		return d, nil
 	}
-	const wrong = "the name or the code is not right, or the code was used before; check both and try again"
+	const wrong = "the username or code is incorrect, or the code was already used; check both and try again"
 	return r.verify(ctx, v, factorGuess(v), wrong, func(code string) (*engine.Decision, error) {
 		// For an unknown name the look-up finds nothing, and takes the same time.
 		hash := HashRecoveryCode(code)

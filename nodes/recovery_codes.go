@@ -18,20 +18,20 @@ import (
 func recoveryCodesKind(d Deps) *engine.Kind {
 	return configured[recoveryCodes](d, engine.Kind{
 		Name: "recovery-codes",
-		Doc: "Gives the run's user ten recovery codes, each good once, for the day they lose everything else. They are shown this once, " +
-			"and count from when the person says that they have saved them; those from before are void then. " +
+		Doc: "Gives the run's user ten recovery codes, each valid once, for the case that they lose their other credentials. The codes are shown only " +
+			"here. When the user confirms that they have saved them, they become valid and replace all earlier ones. " +
 			"The user must be new in this run or have authenticated in it.",
 		Asks:  true,
 		Needs: ownUserNeeds("it would show an attacker the recovery codes of another user's account"),
 		Outcomes: []engine.Outcome{
-			{Name: successOutcome, Doc: "the user has new recovery codes, and no others", Establishes: []engine.Fact{engine.Credential, engine.Enrolled}},
+			{Name: successOutcome, Doc: "the user has new recovery codes, which replace any others", Establishes: []engine.Fact{engine.Credential, engine.Enrolled}},
 			keepsFactor(),
 			skipOutcome(),
 		},
 	}, `
-    "title": {"type": "string", "minLength": 1, "default": "Save your recovery codes", "description": "The heading; by default 'Save your recovery codes'."},
-    "text": {"type": "string", "minLength": 1, "description": "What the codes are for, above them."},
-    "label": {"type": "string", "minLength": 1, "default": "I have saved them", "description": "What the button says; by default 'I have saved them'."},`+optionalProperty)
+    "title": {"type": "string", "minLength": 1, "default": "Save your recovery codes", "description": "The heading. Default: 'Save your recovery codes'."},
+    "text": {"type": "string", "minLength": 1, "description": "A paragraph above the codes that explains their purpose."},
+    "label": {"type": "string", "minLength": 1, "default": "I have saved them", "description": "The label of the button. Default: 'I have saved them'."},`+optionalProperty)
 }
 
 type recoveryCodes struct {

@@ -34,31 +34,31 @@ import (
 func sessionCheckKind(d Deps) *engine.Kind {
 	return configured[sessionCheck](d, engine.Kind{
 		Name: "session-check",
-		Doc: "Signs in by the session that the browser has from an earlier sign-in, to whatever application. " +
-			"The user counts as authenticated by what they proved then, at the time they did. It asks nothing. " +
-			"By itself it demands the class that every other path through the flow proves, unless what follows makes up for it, " +
-			"at least urn:postern:acr:password, and what the flow guarantees. Set acr to demand another class, and methods to demand certain methods.",
+		Doc: "Signs in with the browser's session from an earlier sign-in, to any application. The user counts " +
+			"as authenticated with the methods and at the time of that sign-in. It shows no step. By default " +
+			"it requires the class that every other path through the flow proves, unless later nodes make up for it, at least " +
+			"urn:postern:acr:password, and what the flow guarantees. Set acr to require another class, and methods to require particular methods.",
 		Outcomes: []engine.Outcome{
 			{
-				Name: activeOutcome, Doc: "the browser has a session, and neither this node nor the authorization request asks for more",
+				Name: activeOutcome, Doc: "the browser has a session that satisfies this node and the authorization request",
 				NewSubject: true, Establishes: []engine.Fact{engine.User, engine.Authenticated},
 			},
 			{
 				Name: "none",
-				Doc: "there is no session, or not one that will do: it is another user's than the run is about, or its user is gone, disabled or locked, " +
-					"or of a type that the application does not serve, or it lacks a method, or the authorization request " +
+				Doc: "there is no session, or it is unsuitable: it belongs to a user other than the run's, its user is deleted, disabled or locked, or " +
+					"of a type that the application does not allow, it lacks a method, or the authorization request " +
 					"asks for another user, for a fresh sign-in, or for a later or stronger one",
 			},
 		},
 	}, `
     "methods": {
       "type": "array", "minItems": 1, "uniqueItems": true, "x-unordered": true,
-      "description": "What the session's sign-in must have proved, all of it: authentication methods of RFC 8176. pwd is a password; otp a code of an authenticator app; recovery a recovery code; email a code sent by mail; pop a passkey of any sort, hwk an attested one that stays in hardware, swk one that is synced; user says that the passkey verified who used it; mfa that there were two factors. By default none in particular.",
+      "description": "The authentication methods (RFC 8176) that the session's sign-in must have used, all of them: pwd is a password; otp a code of an authenticator app; recovery a recovery code; email a code sent by email; pop any passkey, hwk an attested, hardware-bound one, swk a synced one; user means that the passkey verified the user; mfa that there were two factors. Default: none.",
       "items": {"enum": ["pwd", "otp", "recovery", "email", "fed", "pop", "hwk", "swk", "user", "mfa"], "description": "A method."}
     },
     "acr": {
       "enum": ["urn:postern:acr:vouched", "urn:postern:acr:recovery", "urn:postern:acr:otp", "urn:postern:acr:password", "urn:postern:acr:mfa", "phr", "phrh", "urn:postern:acr:mfa-phr", "urn:postern:acr:mfa-phrh"],
-      "description": "The class that the session's sign-in must satisfy: urn:postern:acr:vouched is a code sent by mail, or the word of another identity provider, urn:postern:acr:recovery a recovery code, urn:postern:acr:otp a one-time code alone, urn:postern:acr:password a password, or any passkey, urn:postern:acr:mfa two factors, phr a passkey, phrh an attested one that stays in hardware, urn:postern:acr:mfa-phr and urn:postern:acr:mfa-phrh two factors, one of them such a passkey. By default urn:postern:acr:password, or the class that every other path through the flow proves, if the run could else complete with less. A class that allows this is a finding of the rule session."
+      "description": "The class that the session's sign-in must satisfy: urn:postern:acr:vouched is a code sent by email or an assertion by an identity provider, urn:postern:acr:recovery a recovery code, urn:postern:acr:otp a one-time code alone, urn:postern:acr:password a password or any passkey, urn:postern:acr:mfa two factors, phr a passkey, phrh an attested, hardware-bound passkey, urn:postern:acr:mfa-phr and urn:postern:acr:mfa-phrh two factors that include such a passkey. Default: urn:postern:acr:password, or the class that every other path through the flow proves, if the run could otherwise complete with less. A class that allows this is a finding of the rule session."
     }`)
 }
 

@@ -65,7 +65,7 @@ func TestSessionCheck(t *testing.T) {
 		{"no session", `{}`, visit(), false},
 		{"one with another application", `{}`, visit(browser(session())), true},
 		{"one that expires now", `{}`, visit(browser(session(func(s *schemas.Session) { s.ExpiresAt = noon }))), false},
-		{"one that tells no methods", `{}`, visit(browser(session(by("")))), false},
+		{"one without methods", `{}`, visit(browser(session(by("")))), false},
 		{"its user is gone", `{}`, visit(browser(session(of("zoe")))), false},
 		{"audit 15: its user is disabled", `{}`, visit(browser(session(of("dora")))), false},
 		{"audit 15: its user is locked", `{}`, visit(browser(session(of("lea")))), false},
@@ -89,8 +89,8 @@ func TestSessionCheck(t *testing.T) {
 		{"acr_values with its class", `{}`, visit(browser(session()), login("", "phr", schemas.ACRPassword)), true},
 		{"acr_values of stronger classes", `{}`, visit(browser(session()), login("", "phr", "phrh")), false},
 		{"acr_values of a weaker class", `{}`, visit(browser(session(passkey)), login("", "phr")), true},
-		{"acr_values nobody knows are a wish that nothing fulfils", `{}`, visit(browser(session(passkey)), login("", "gold")), true},
-		{"a class nobody knows is not above any", `{}`, visit(browser(session(by("gold", "pwd"))), login("", schemas.ACRPassword)), false},
+		{"unknown acr_values are voluntary and never satisfied", `{}`, visit(browser(session(passkey)), login("", "gold")), true},
+		{"an unknown class is not above any", `{}`, visit(browser(session(by("gold", "pwd"))), login("", schemas.ACRPassword)), false},
 		{"less than a password", `{}`, visit(browser(session(by(schemas.ACRRecovery, schemas.AMRRecovery)))), false},
 		{"less than a password where that will do", `{"acr": "urn:postern:acr:recovery"}`, visit(browser(session(by(schemas.ACROneTimeCode, "otp")))), true},
 		{"two factors", `{"acr": "urn:postern:acr:mfa"}`, visit(browser(session())), false},
@@ -101,7 +101,7 @@ func TestSessionCheck(t *testing.T) {
 		{"of a class that is another program's", `{}`, visit(browser(session(by("gold", "pwd")))), false},
 
 		{"the client means its user", `{}`, visit(browser(session()), means("ada")), true},
-		{"the client means somebody else", `{}`, visit(browser(session()), means("bob")), false},
+		{"the client expects another user", `{}`, visit(browser(session()), means("bob")), false},
 		{"all together", `{}`, visit(browser(session(passkey)), login("consent", "phrh"), maxAge(3600)), true},
 
 		{"a password where a passkey is asked for", passkeyOnly, visit(browser(session())), false},
@@ -114,18 +114,18 @@ func TestSessionCheck(t *testing.T) {
 
 		{"of the user who was named", `{}`, visit(browser(session()), known("ada")), true},
 		{"of another than was named", `{}`, visit(browser(session()), known("bob")), false},
-		{"of another than the name nobody has", `{}`, visit(browser(session()), concealed("nobody")), false},
+		{"of a user other than the unknown name", `{}`, visit(browser(session()), concealed("nobody")), false},
 		{"of another than the run creates", `{}`, visit(browser(session()), drafted(&schemas.User{ID: "new"})), false},
 		{"of another than authenticated", `{}`, visit(browser(session()), known("bob"), authenticated("phrh", "hwk", "pop")), false},
 	}
-	w := newWorld(t)
+	w := newFixture(t)
 	w.addInactive()
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			d := run(t, w.make(t, "session-check", test.with, nil), test.visit)
 			if !test.active {
 				if left(t, d, "none"); !reflect.DeepEqual(d, engine.LeaveBy("none")) {
-					t.Errorf("a session that will not do tells %+v", d)
+					t.Errorf("an unsuitable session reveals %+v", d)
 				}
 				return
 			}
@@ -141,7 +141,7 @@ func TestSessionCheck(t *testing.T) {
 
 // If the store cannot be read, the node fails instead of requesting a password.
 func TestSessionCheckFails(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.broken = errors.New("disk on fire")
 	if d, err := w.make(t, "session-check", `{}`, nil).Execute(t.Context(), visit(browser(session()))); !errors.Is(err, w.broken) {
 		t.Errorf("got %+v, %v", d, err)
@@ -150,7 +150,7 @@ func TestSessionCheckFails(t *testing.T) {
 
 // A method that no sign-in has would make a node that never finds a session.
 func TestSessionCheckKnowsItsMethods(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, with := range []string{`{"methods": ["passkey"]}`, `{"methods": []}`, `{"methods": ["pwd", "pwd"]}`} {
 		if _, problems := w.try("session-check", with, nil, schemas.Next{}); len(problems) == 0 {
 			t.Errorf("accepted %s", with)

@@ -58,7 +58,7 @@ func TestSignInBySession(t *testing.T) {
 		t.Errorf("stated %+v", a)
 	}
 	if list := decided[schemas.StartSession](d); len(list) > 0 {
-		t.Errorf("started %+v beside the one there is", list)
+		t.Errorf("started %+v in addition to the existing session", list)
 	}
 	events := decided[schemas.RecordEvent](d)
 	if len(events) != 1 {
@@ -94,7 +94,7 @@ func TestSignInForAnAuthorizationRequest(t *testing.T) {
 
 // A passkey after a session that began with a password starts another session: a session
 // never gains proofs.
-func TestStepUpBeginsAnotherSession(t *testing.T) {
+func TestStepUpStartsAnotherSession(t *testing.T) {
 	found := session(of("bob"))
 	d := driveBy(t, bound(found), stepUp, byPasskey, done)
 	d.passkey("")
@@ -118,7 +118,7 @@ func TestStepUpByAnother(t *testing.T) {
 }
 
 // A user named instead of the session's user must authenticate, and no other user can.
-func TestSessionOfAnotherThanNamed(t *testing.T) {
+func TestSessionOfAnotherUser(t *testing.T) {
 	d := driveBy(t, bound(session(by("phr", "swk", "pop"))), askName, find, bySession, byPasskey, done)
 	d.send("go", "key", "username", "bob")
 	d.passkey("")
@@ -135,7 +135,7 @@ func TestSessionOfAnotherThanNamed(t *testing.T) {
 
 // A session found after a proof replaces it: later claims contain only the session's
 // methods.
-func TestSessionStandsForItself(t *testing.T) {
+func TestSessionKeepsItsClass(t *testing.T) {
 	found := session(by("phr", "swk", "pop"))
 	d := driveBy(t, bound(found), askName, find, `{"id": "pw", "use": "password-authenticate", "next": "NEXT"}`, stepUp, done)
 	d.send("go", "pw", "username", "ada")

@@ -16,12 +16,12 @@ func (d Deps) subjectUser(ctx context.Context, v *engine.Visit) (*schemas.User, 
 		return asPending(v, v.Subject.Draft), nil
 	}
 	if !v.Subject.Known() {
-		return nil, errors.New("the run came here without a user; the check of the flow should have refused it")
+		return nil, errors.New("reached without a user; the check of the flow should have rejected it")
 	}
 	user, err := d.Store.User(ctx, v.Subject.UserID)
 	if schemas.HasCode(err, schemas.CodeUserNotFound) {
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeUserNotFound,
-			"the user this run was about does not exist any more; start again")
+			"the user of this run no longer exists; start again")
 	}
 	if err != nil {
 		return nil, err

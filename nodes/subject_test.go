@@ -30,7 +30,7 @@ func TestActorOfAnEvent(t *testing.T) {
 }
 
 func TestPasswordIsAProof(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	exec := w.make(t, "password-authenticate", `{}`, nil)
 	d := left(t, run(t, exec, visit(known("ada"), answer("continue", "password", "analytical engine"))), "success")
 	if e, _ := d.Changes[0].(schemas.RecordEvent); e.Event.Action != "password.used" || e.Event.Actor.ID != "ada" {

@@ -19,17 +19,17 @@ func totpKind(d Deps) *engine.Kind {
 		Asks: true,
 		Outcomes: []engine.Outcome{
 			withProof(engine.Outcome{
-				Name: successOutcome, Doc: "the code is one of the user's app",
+				Name: successOutcome, Doc: "the code is from the user's app",
 				Establishes: []engine.Fact{engine.User, engine.Authenticated},
 			}, []string{"otp"}, schemas.ACROneTimeCode),
-			{Name: failureOutcome, Doc: "the code is wrong, or was used before", Optional: true},
-			{Name: "none", Doc: "the user has no authenticator app; there is not this outcome with alone: true, which does not tell"},
+			{Name: failureOutcome, Doc: "the code is wrong or was used before", Optional: true},
+			{Name: "none", Doc: "the user has no authenticator app; the outcome does not exist with alone: true, which does not reveal this"},
 			alternativeOutcome(),
 		},
 	}, `
     "alone": {"type": "boolean", "default": false, "description": "Whether a code may be the only proof of a user who was only identified. The outcome none then does not exist, so the node does not reveal whether the user exists or has an app."},
-    "input": {`+identifierSchema+`, "default": "otp", "description": "The identifier of the input for the code; by default 'otp'. A code that a prompt has just collected is taken."},
-    "label": {"type": "string", "minLength": 1, "default": "Code of your authenticator app", "description": "The label of the input; by default 'Code of your authenticator app'."},`+alternativesProperty)
+    "input": {`+identifierSchema+`, "default": "otp", "description": "The identifier of the input for the code. Default: 'otp'. A code that a prompt has just collected is used."},
+    "label": {"type": "string", "minLength": 1, "default": "Code from your authenticator app", "description": "The label of the input. Default: 'Code from your authenticator app'."},`+alternativesProperty)
 }
 
 // totpAuthenticate requires that a second factor follows a first. The outcome none reveals something
@@ -49,11 +49,11 @@ func (t *totpAuthenticate) prepare(*engine.Config) (found []schemas.Problem) {
 		t.outcomes = slices.DeleteFunc(t.outcomes, func(o engine.Outcome) bool { return o.Name == "none" })
 		return found
 	}
-	t.reveals = "whether the user has an authenticator app; set alone: true, which does not"
+	t.reveals = "whether the user has an authenticator app; set alone: true to hide it"
 	t.needs = []engine.Need{{
 		AnyOf: []engine.Fact{engine.Authenticated},
 		Why:   "a code is a second factor, and the node would reveal whether an unauthenticated user has an app",
-		Fix:   "put a node that authenticates, such as password-authenticate, before it, or set alone: true to let a code alone do",
+		Fix:   "put a node that authenticates, such as password-authenticate, before it, or set alone: true to accept a code alone",
 	}}
 	return found
 }
@@ -62,7 +62,7 @@ func (t *totpAuthenticate) prepare(*engine.Config) (found []schemas.Problem) {
 func (q *secretQuestion) askCode(input, label string, others ...button) {
 	q.askFor(field{
 		Identifier: cmp.Or(input, "otp"), Type: schemas.OTPInput,
-		Label: cmp.Or(label, "Code of your authenticator app"), Autocomplete: "one-time-code",
+		Label: cmp.Or(label, "Code from your authenticator app"), Autocomplete: "one-time-code",
 	}, others...)
 }
 
@@ -81,7 +81,7 @@ func (t *totpAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*engin
 	if app == nil && !t.Alone {
 		return engine.LeaveBy("none"), nil
 	}
-	const wrong = "the code is not right, or was used before; wait for the next one that your app shows"
+	const wrong = "the code is incorrect or was already used; wait for the next one in your app"
 	return t.verify(ctx, v, factorGuess(v), wrong, func(code string) (*engine.Decision, error) { return t.check(v, app, code) })
 }
 

@@ -13,26 +13,26 @@ import (
 func totpRegisterKind(d Deps) *engine.Kind {
 	return configured[totpRegister](d, engine.Kind{
 		Name: "totp-register",
-		Doc: "Gives the run's user an authenticator app (RFC 6238): shows its key as a QR code and as text, and takes the first " +
-			"code for a proof that the app has it. The user must be new in this run or have authenticated in it. " +
+		Doc: "Registers an authenticator app (RFC 6238) for the run's user: shows its key as a QR code and as text, and accepts the first " +
+			"code as proof that the app has the key. The user must be new in this run or have authenticated in it. " +
 			"It does not authenticate: a new user also needs a password or a passkey.",
 		Asks:  true,
 		Needs: ownUserNeeds("it would add an authenticator app to another user's account"),
 		Outcomes: []engine.Outcome{
 			{
-				Name: successOutcome, Doc: "the user has an authenticator app, in place of the one before",
+				Name: successOutcome, Doc: "the user has an authenticator app, which replaces any earlier one",
 				Establishes: []engine.Fact{engine.Credential, engine.Enrolled},
 			},
 			keepsFactor(),
 			skipOutcome(),
 		},
 	}, `
-    "issuer": {"type": "string", "minLength": 1, "maxLength": 64, "description": "What the app calls this server; by default what authenticators call it: passkey.relying_party_name."},
-    "algorithm": {"enum": ["SHA1", "SHA256", "SHA512"], "default": "SHA1", "description": "The hash of the codes; by default SHA1, which every app knows. Many take a key with another and show wrong codes."},
-    "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "How many digits codes have; by default 6, which every app knows."},
-    "input": {`+identifierSchema+`, "default": "otp", "description": "The identifier of the input for the first code; by default 'otp'."},
-    "title": {"type": "string", "minLength": 1, "default": "Set up an authenticator app", "description": "The heading; by default 'Set up an authenticator app'."},
-    "text": {"type": "string", "minLength": 1, "description": "What the person is to do, above the QR code."},`+optionalProperty)
+    "issuer": {"type": "string", "minLength": 1, "maxLength": 64, "description": "The name that the app shows for this server. Default: passkey.relying_party_name, the name that authenticators show."},
+    "algorithm": {"enum": ["SHA1", "SHA256", "SHA512"], "default": "SHA1", "description": "The hash algorithm of the codes. Default: SHA1, which every app supports. Many apps accept a key with another algorithm and show wrong codes."},
+    "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "The number of digits of a code. Default: 6, which every app supports."},
+    "input": {`+identifierSchema+`, "default": "otp", "description": "The identifier of the input for the first code. Default: 'otp'."},
+    "title": {"type": "string", "minLength": 1, "default": "Set up an authenticator app", "description": "The heading. Default: 'Set up an authenticator app'."},
+    "text": {"type": "string", "minLength": 1, "description": "Instructions for the user, above the QR code."},`+optionalProperty)
 }
 
 type totpRegister struct {
@@ -49,7 +49,7 @@ type totpRegister struct {
 func (t *totpRegister) prepare(*engine.Config) []schemas.Problem {
 	t.askCode(t.Input, "", t.Optional.buttons()...)
 	t.form.title = cmp.Or(t.Title, "Set up an authenticator app")
-	t.form.text = cmp.Or(t.Text, "Scan this with your authenticator app, or type the key into it. Then enter the code that it shows.")
+	t.form.text = cmp.Or(t.Text, "Scan the QR code with your authenticator app, or enter the key. Then enter the code from the app.")
 	t.outcomes = t.Optional.outcomes(t.outcomes)
 	return nil
 }
@@ -103,7 +103,7 @@ func (t *totpRegister) finish(ctx context.Context, v *engine.Visit) (*engine.Dec
 		return nil, err
 	}
 	if !ok {
-		return t.offer(ctx, v, key, "This is not the code that the app shows now. Check that your device's clock is right.")
+		return t.offer(ctx, v, key, "Incorrect code. Enter the current code, and check that your device's clock is correct.")
 	}
 	return t.registered(v, key, step), nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Violations of the user type are reported at the input they came from.
-func TestUserCreateTellsWhatDoesNotFit(t *testing.T) {
+func TestUserCreateReportsInvalidAttributes(t *testing.T) {
 	tests := map[string]struct {
 		with     string
 		misfit   []schemas.Problem
@@ -24,14 +24,14 @@ func TestUserCreateTellsWhatDoesNotFit(t *testing.T) {
 			schemas.CodeUserDoesNotFit, []string{"age: Expected at least 30, got 7."}},
 		"a part of one": {`{"attributes": {"username": "username", "address": "colour"}}`, []schemas.Problem{{Path: "address.city", Message: "is missing"}, {Path: "address[0]", Message: "too"}}, "grace",
 			schemas.CodeUserDoesNotFit, []string{"colour: Is missing."}}, // an input holds one value
-		"beside what is taken": {`{}`, []schemas.Problem{{Path: "username", Message: "again"}, {Path: "given_name", Message: "expected none."}}, "bob",
+		"together with a taken name": {`{}`, []schemas.Problem{{Path: "username", Message: "again"}, {Path: "given_name", Message: "expected none."}}, "bob",
 			schemas.CodeAttributeTaken, []string{"username: This username is taken.", "given_name: expected none."}},
-		"beside what is no name": {`{}`, []schemas.Problem{{Path: "given_name", Message: "expected none"}}, "a b",
-			schemas.CodeInvalidIdentifier, []string{"username: A username may have", "given_name: Expected none."}},
+		"together with an invalid name": {`{}`, []schemas.Problem{{Path: "given_name", Message: "expected none"}}, "a b",
+			schemas.CodeInvalidIdentifier, []string{"username: A username may contain", "given_name: Expected none."}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.misfit = test.misfit
 			exec := w.make(t, "user-create", test.with, named())
 			d := left(t, run(t, exec, visit(inputs("username", test.typed, "given_name", "Grace", "age", "7", "colour", "blue"))), "taken")
@@ -55,14 +55,14 @@ func TestUserCreateTellsWhatDoesNotFit(t *testing.T) {
 // reason.
 func TestUserCreateEndsTheRunWhereNoPromptCanCorrectIt(t *testing.T) {
 	for _, path := range []string{"department", "", "given", "given_names"} {
-		w := newWorld(t)
+		w := newFixture(t)
 		w.misfit = []schemas.Problem{{Path: path, Message: "is missing"}}
 		d, err := w.make(t, "user-create", `{}`, named()).Execute(t.Context(), visit(inputs("username", "grace", "given_name", "Grace")))
 		if err != nil || codeOf(d.Fail) != schemas.CodeUserDoesNotFit || !strings.Contains(d.Fail.Description.DefaultValue, "is not like this") {
 			t.Errorf("%q: %+v, %v", path, d, err)
 		}
 	}
-	w := newWorld(t)
+	w := newFixture(t)
 	w.broken = errors.New("broken")
 	if _, err := w.make(t, "user-create", `{}`, named()).Execute(t.Context(), visit(inputs("username", "grace"))); err == nil {
 		t.Error("made a user of a type that cannot be read")

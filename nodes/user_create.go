@@ -14,27 +14,27 @@ import (
 func userCreateKind(d Deps) *engine.Kind {
 	return configured[userCreate](d, engine.Kind{
 		Name: "user-create",
-		Doc: "Makes a user out of collected inputs. The user is stored together with the first thing that " +
-			"concerns it, or when the run completes: an abandoned registration leaves nothing behind.",
+		Doc: "Creates a user from collected inputs. The user is stored with the first change that " +
+			"concerns them, or when the run completes: an abandoned registration leaves no data behind.",
 		Outcomes: []engine.Outcome{
 			{
-				Name: "created", Doc: "the run is now about a new user. One with an address alone cannot be found again before that is verified",
+				Name: "created", Doc: "the run now has a new user. A user with only an email address cannot be found again until it is verified",
 				NewSubject: true, Establishes: []engine.Fact{engine.User, engine.New},
 			},
-			{Name: "taken", Doc: "another user has the username or the verified email address, or an input does not fit the user type", NewSubject: true},
+			{Name: "taken", Doc: "another user has the username or the verified email address, or an input is invalid for the user type", NewSubject: true},
 		},
 	}, `
-    "type": {"type": "string", "minLength": 1, "description": "The user type; by default Person, or the first that the application allows."},
-    "ouId": {"type": "string", "minLength": 1, "description": "The organization unit; by default that of the application."},
+    "type": {"type": "string", "minLength": 1, "description": "The user type. Default: Person, or the first that the application allows."},
+    "ouId": {"type": "string", "minLength": 1, "description": "The organization unit. Default: that of the application."},
     "attributes": {
       "type": "object", "minProperties": 1,
       "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "an attribute name of letters, digits, dots, dashes and underscores"},
-      "description": "Which input each attribute takes its value from. By default every input that is named like a standard profile attribute (username, email, given_name …) becomes that attribute.",
+      "description": "The input that each attribute takes its value from. By default, every input with the name of a standard profile attribute (username, email, given_name …) becomes that attribute.",
       "additionalProperties": {"type": "string", "minLength": 1, "description": "The identifier of an input."}
     },
     "identifiedBy": {
       "enum": ["username", "email"],
-      "description": "The attribute that the user must have, to be found by; by default username or email, whichever there is."
+      "description": "The attribute that the user must have, so that they can be found. Default: username or email, whichever the inputs include."
     }`)
 }
 
@@ -75,7 +75,7 @@ func (u *userCreate) prepare(c *engine.Config) (found []schemas.Problem) {
 			"collect it in a prompt before this node, or name its input under attributes", identifiers))
 	}
 	u.needs = u.requirements()
-	u.reveals = "which names and addresses are taken; no flow that makes users can keep it from those who sign up"
+	u.reveals = "which names and addresses are taken; no flow that creates users can hide this"
 	if input := u.from["username"]; input != "" { // a user with a username can be found again
 		u.outcomes[0].EstablishesGiven = map[engine.Fact][]engine.Fact{engine.InputFact(input): {engine.Findable}}
 	}
@@ -167,13 +167,13 @@ func (u *userCreate) refuse(ctx context.Context, draft *schemas.User) (*schemas.
 	switch {
 	case len(unfit) > 0:
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidIdentifier,
-			"this cannot be the name of an account; choose another").WithProblems(reported), nil
+			"this cannot be used as an account name; choose another").WithProblems(reported), nil
 	case len(taken) > 0:
 		return schemas.Errorf(schemas.Invalid, schemas.CodeAttributeTaken,
-			"another user has this already; choose another, or sign in if it is you").WithProblems(reported), nil
+			"this is already taken; choose another, or sign in if it is yours").WithProblems(reported), nil
 	case len(reported) > 0:
 		return schemas.Errorf(schemas.Invalid, schemas.CodeUserDoesNotFit,
-			"some of what was entered does not fit; change what is marked").WithProblems(reported), nil
+			"some values are invalid; correct the marked fields").WithProblems(reported), nil
 	}
 	return nil, nil
 }

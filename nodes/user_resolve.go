@@ -19,13 +19,13 @@ func userResolveKind(d Deps) *engine.Kind {
 	}, `
     "by": {
       "type": "array", "minItems": 1, "uniqueItems": true,
-      "description": "The attributes to look the user up by; the first that matches counts.",
-      "items": {"enum": ["username", "email"], "description": "An attribute that no two users share."}
+      "description": "The attributes to look up the user by. The first that matches is used.",
+      "items": {"enum": ["username", "email"], "description": "An attribute whose value is unique among users."}
     },
-    "from": {"type": "string", "minLength": 1, "description": "The identifier of the input that names the user."},
+    "from": {"type": "string", "minLength": 1, "description": "The identifier of the input to look up the user by."},
     "conceal": {
       "type": "boolean",
-      "default": false, "description": "Whether to keep from the client that there is no such user. Both outcomes must then lead to the same node, and everything after carries on as if there were one."
+      "default": false, "description": "Whether to hide from the client that there is no such user. Both outcomes must then lead to the same node, and all later nodes behave as if the user existed."
     }`, "by", "from")
 }
 
@@ -42,8 +42,8 @@ func (r *userResolve) prepare(c *engine.Config) []schemas.Problem {
 	found := checkInput(c, "from", r.From)
 	r.needs = []engine.Need{{
 		AnyOf: []engine.Fact{engine.InputFact(r.From)},
-		Why:   "without it there is no user to look for",
-		Fix:   "lead only actions here that submit the input, and make it required in its prompt",
+		Why:   "without it there is no user to look up",
+		Fix:   "lead only actions that submit the input here, and make it required in its prompt",
 		Path:  "with.from",
 	}}
 	for i := range r.outcomes {
@@ -56,7 +56,7 @@ func (r *userResolve) prepare(c *engine.Config) []schemas.Problem {
 		r.reveals = "whether the name is found; set conceal: true and lead both outcomes to one node"
 	} else if next.By != nil && next.By["found"] != next.By["missing"] {
 		found = append(found, problem("conceal", "conceal hides whether the user exists, "+
-			"but found leads to %q and missing to %q; lead both to one node, or leave conceal out",
+			"but found leads to %q and missing to %q; lead both to one node, or remove conceal",
 			next.By["found"], next.By["missing"]))
 	}
 	return found
@@ -79,7 +79,7 @@ func (r *userResolve) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 	} else if !r.Conceal && v.FlowType == schemas.Authentication {
 		// A user who registers is not expected to exist yet: that is no error.
 		d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeUserNotFound,
-			"there is no user of this name; check the spelling, or sign up")
+			"there is no user with this name; check the spelling, or sign up")
 	}
 	return d, nil
 }

@@ -54,7 +54,7 @@ func TestUserResolve(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			exec := w.make(t, "user-resolve", test.with, named())
 			v := visit(inputs("username", test.typed), known("bob"))
 			if test.flow != "" {
@@ -82,7 +82,7 @@ func codeOf(e *schemas.Error) string {
 }
 
 func TestUserResolveFacts(t *testing.T) {
-	exec := newWorld(t).make(t, "user-resolve", `{"by": ["email"], "from": "mail"}`, named())
+	exec := newFixture(t).make(t, "user-resolve", `{"by": ["email"], "from": "mail"}`, named())
 	if needs := exec.(engine.Needer).Needs(); len(needs) != 1 || needs[0].AnyOf[0] != engine.InputFact("mail") {
 		t.Errorf("needs %+v", needs)
 	}
@@ -99,17 +99,17 @@ func TestUserResolveConfiguration(t *testing.T) {
 		next schemas.Next
 		want string
 	}{
-		"conceal led to one node":      {concealing, schemas.Next{By: map[string]string{"found": "a", "missing": "a"}}, ""},
-		"conceal led by default":       {concealing, schemas.Next{To: "a"}, ""},
-		"conceal led to two":           {concealing, schemas.Next{By: map[string]string{"found": "a", "missing": "b"}}, "conceal: conceal hides"},
-		"two without conceal":          {`{"by": ["username"], "from": "username"}`, schemas.Next{By: map[string]string{"found": "a", "missing": "b"}}, ""},
-		"input that nobody collects":   {`{"by": ["username"], "from": "usernmae"}`, schemas.Next{To: "a"}, `from: no prompt of this flow collects an input "usernmae"`},
-		"a secret":                     {`{"by": ["username"], "from": "password"}`, schemas.Next{To: "a"}, `from: the input "password" is a secret (PASSWORD_INPUT)`},
-		"an attribute that many share": {`{"by": ["given_name"], "from": "username"}`, schemas.Next{To: "a"}, "by[0]"},
+		"conceal led to one node":       {concealing, schemas.Next{By: map[string]string{"found": "a", "missing": "a"}}, ""},
+		"conceal led by default":        {concealing, schemas.Next{To: "a"}, ""},
+		"conceal led to two":            {concealing, schemas.Next{By: map[string]string{"found": "a", "missing": "b"}}, "conceal: conceal hides"},
+		"two without conceal":           {`{"by": ["username"], "from": "username"}`, schemas.Next{By: map[string]string{"found": "a", "missing": "b"}}, ""},
+		"input that no prompt collects": {`{"by": ["username"], "from": "usernmae"}`, schemas.Next{To: "a"}, `from: no prompt of this flow collects an input "usernmae"`},
+		"a secret":                      {`{"by": ["username"], "from": "password"}`, schemas.Next{To: "a"}, `from: the input "password" is a secret (PASSWORD_INPUT)`},
+		"an attribute that many share":  {`{"by": ["given_name"], "from": "username"}`, schemas.Next{To: "a"}, "by[0]"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, problems := newWorld(t).try("user-resolve", test.with, named(), test.next)
+			_, problems := newFixture(t).try("user-resolve", test.with, named(), test.next)
 			got := texts(problems)
 			if (test.want == "") != (got == "") || !strings.Contains(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
@@ -119,7 +119,7 @@ func TestUserResolveConfiguration(t *testing.T) {
 }
 
 func TestUserResolveFailsWithTheStore(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.broken = errors.New("disk on fire")
 	exec := w.make(t, "user-resolve", `{"by": ["username"], "from": "username"}`, named())
 	if _, err := exec.Execute(t.Context(), visit(inputs("username", "ada"))); !errors.Is(err, w.broken) {
@@ -128,7 +128,7 @@ func TestUserResolveFailsWithTheStore(t *testing.T) {
 }
 
 func TestUserCreate(t *testing.T) {
-	exec := newWorld(t).make(t, "user-create", `{}`, named())
+	exec := newFixture(t).make(t, "user-create", `{}`, named())
 	v := visit(inputs("username", "grace", "email", "grace@example.org", "given_name", "Grace",
 		"email_verified", "true", "colour", "blue", "password", "secret password"))
 	d := left(t, run(t, exec, v), "created")
@@ -155,7 +155,7 @@ func TestUserCreate(t *testing.T) {
 
 func TestUserCreateConfigured(t *testing.T) {
 	with := `{"type": "Customer", "ouId": "ou-2", "attributes": {"email": "mail", "years": "age"}}`
-	exec := newWorld(t).make(t, "user-create", with, named())
+	exec := newFixture(t).make(t, "user-create", with, named())
 	d := left(t, run(t, exec, visit(inputs("mail", "g@example.org", "age", "37.5", "username", "grace"))), "created")
 	u := d.Subject.Draft
 	if u.Type != "Customer" || u.OUID != "ou-2" || len(u.Attributes) != 2 ||
@@ -172,10 +172,10 @@ func TestUserCreateConfigured(t *testing.T) {
 }
 
 func TestUserCreateTaken(t *testing.T) {
-	exec := newWorld(t).make(t, "user-create", `{}`, named())
+	exec := newFixture(t).make(t, "user-create", `{}`, named())
 	d := left(t, run(t, exec, visit(known("bob"), inputs("username", "BOB", "email", "Ada@example.org"))), "taken")
 	if d.Subject == nil || *d.Subject != (engine.Subject{}) {
-		t.Errorf("subject %+v: the run is about nobody now", d.Subject)
+		t.Errorf("subject %+v: the run has no user now", d.Subject)
 	}
 	if d.Notice.Code != schemas.CodeAttributeTaken || len(d.Notice.Errors) != 2 ||
 		d.Notice.Errors[0].Path != "username" || d.Notice.Errors[1].Path != "email" {
@@ -191,16 +191,16 @@ func TestUserCreateRefuses(t *testing.T) {
 	tests := map[string]struct {
 		with, username, code, path string
 	}{
-		"somebody's address as a username": {`{}`, "ADA@example.org", "invalid_identifier", "username"},
-		"an address as a username":         {`{}`, "grace@example.org", "invalid_identifier", "username"},
-		"an input of another name":         {`{"attributes": {"username": "nick"}}`, "bob", schemas.CodeAttributeTaken, "nick"},
-		"too long for the store":           {`{}`, strings.Repeat("𐍈", 300), "invalid_identifier", "username"},
+		"another user's address as a username": {`{}`, "ADA@example.org", "invalid_identifier", "username"},
+		"an address as a username":             {`{}`, "grace@example.org", "invalid_identifier", "username"},
+		"an input of another name":             {`{"attributes": {"username": "nick"}}`, "bob", schemas.CodeAttributeTaken, "nick"},
+		"too long for the store":               {`{}`, strings.Repeat("𐍈", 300), "invalid_identifier", "username"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			types := named()
 			types["nick"] = schemas.TextInput
-			exec := newWorld(t).make(t, "user-create", test.with, types)
+			exec := newFixture(t).make(t, "user-create", test.with, types)
 			d := left(t, run(t, exec, visit(inputs("username", test.username, "nick", test.username))), "taken")
 			if d.Notice.Code != test.code || len(d.Notice.Errors) != 1 || d.Notice.Errors[0].Path != test.path {
 				t.Errorf("notice %v", d.Notice)
@@ -210,7 +210,7 @@ func TestUserCreateRefuses(t *testing.T) {
 }
 
 func TestUserCreateNeedsOneThatIdentifies(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	either := w.make(t, "user-create", `{}`, named()).(engine.Needer).Needs()
 	if len(either) != 1 || !slices.Equal(either[0].AnyOf, []engine.Fact{"input.username", "input.email"}) {
 		t.Errorf("needs %+v", either)
@@ -220,13 +220,13 @@ func TestUserCreateNeedsOneThatIdentifies(t *testing.T) {
 		t.Errorf("needs %+v", chosen)
 	}
 	if _, err := w.make(t, "user-create", `{}`, named()).Execute(t.Context(), visit(inputs("given_name", "Grace"))); err == nil {
-		t.Error("made a user whom nobody can find")
+		t.Error("created a user that cannot be found")
 	}
 }
 
 func TestUserCreateConfiguration(t *testing.T) {
 	tests := map[string]struct{ with, want string }{
-		"nobody collects it":     {`{"attributes": {"username": "login"}}`, `attributes.username: no prompt of this flow collects an input "login"`},
+		"no prompt collects it":  {`{"attributes": {"username": "login"}}`, `attributes.username: no prompt of this flow collects an input "login"`},
 		"a secret as attribute":  {`{"attributes": {"username": "username", "pin": "password"}}`, `attributes.pin: the input "password" is a secret (PASSWORD_INPUT)`},
 		"vouching for oneself":   {`{"attributes": {"username": "username", "email_verified": "colour"}}`, "attributes.email_verified: users cannot verify"},
 		"nothing identifies":     {`{"attributes": {"given_name": "given_name"}}`, "a user without a username or an email address could never be found"},
@@ -234,7 +234,7 @@ func TestUserCreateConfiguration(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, problems := newWorld(t).try("user-create", test.with, named(), schemas.Next{})
+			_, problems := newFixture(t).try("user-create", test.with, named(), schemas.Next{})
 			if got := texts(problems); strings.Count(got, "\n") != 1 || !strings.Contains(got, test.want) {
 				t.Errorf("got %q, want one finding with %q", got, test.want)
 			}
@@ -254,7 +254,7 @@ func TestUserCreateKeepsToTheTypesOfTheApplication(t *testing.T) {
 		{`{"type": "Person"}`, "", []string{"Customer"}},
 	}
 	for _, test := range tests {
-		exec := newWorld(t).make(t, "user-create", test.with, named())
+		exec := newFixture(t).make(t, "user-create", test.with, named())
 		v := visit(inputs("username", "grace"))
 		v.Application = &schemas.Application{ID: "a", Name: "Shop", AllowedUserTypes: test.allowed}
 		d, err := exec.Execute(t.Context(), v)

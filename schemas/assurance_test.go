@@ -33,7 +33,7 @@ func TestAudit06ClassesArePartiallyOrdered(t *testing.T) {
 
 // A class is worth exactly its plain classes: sets of these, united on a path and intersected at
 // joins, give the results of Satisfies.
-func TestAudit06SetsOfPlainClassesJudgeAsTheOrderDoes(t *testing.T) {
+func TestAudit06PlainClassesMatchTheOrder(t *testing.T) {
 	all := schemas.ACRs()
 	for _, a := range all {
 		plain := schemas.PlainACRs(a)

@@ -55,7 +55,7 @@ func checkVisible(name []rune) string {
 			continue
 		}
 		if isInvisible(c) {
-			return fmt.Sprintf("expected characters that can be seen, got %U; remove it", c)
+			return fmt.Sprintf("expected visible characters, got %U; remove it", c)
 		}
 	}
 	return ""

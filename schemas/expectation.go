@@ -56,9 +56,9 @@ func (f fault) expectation() string {
 	case "requiredAny":
 		return "expected " + f.alternatives()
 	case "dependentRequired":
-		return fmt.Sprintf("required member %q is missing: it belongs to another member given here", f.want)
+		return fmt.Sprintf("required member %q is missing: another member given here requires it", f.want)
 	case "oneOf":
-		return "it fits two forms at once; leave out what belongs to one of them"
+		return "it matches two forms at once; remove the members of one of them"
 	case "contains", "minContains":
 		return "expected a list with an item of another form" + f.wanted()
 	case "maxContains":

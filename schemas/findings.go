@@ -85,7 +85,7 @@ func (f *findings) children(e *element) iter.Seq[member] {
 // validator cannot point at them.
 func (f *findings) enterMember(m member) {
 	if m.name == "" {
-		f.note(m.place, "a member's name is empty; give it one")
+		f.note(m.place, "a member has no name; give it one")
 	}
 	f.at = f.at.member(m.name)
 }

@@ -41,21 +41,21 @@ func holds(t *testing.T, d *Document, problems []Problem) {
 	if len(problems) > 0 {
 		t.Fatalf("its JSON is refused: %v: %s", problems, d.JSON())
 	}
-	standsWhereItSays(t, again.root, nil, again.root)
+	checkPosition(t, again.root, nil, again.root)
 }
 
-// standsWhereItSays follows the path of every value back to the value.
-func standsWhereItSays(t *testing.T, root *element, at valuePath, e *element) {
+// checkPosition follows the path of every value back to the value.
+func checkPosition(t *testing.T, root *element, at valuePath, e *element) {
 	t.Helper()
 	path := at.String()
 	if found, _ := root.find(path); found.value != e && !strings.Contains(path, ellipsis) {
 		t.Fatalf("%s leads elsewhere", path)
 	}
 	for i, item := range e.items {
-		standsWhereItSays(t, root, at.item(i), item)
+		checkPosition(t, root, at.item(i), item)
 	}
 	for _, m := range e.members() {
-		standsWhereItSays(t, root, at.member(m.name), m.value)
+		checkPosition(t, root, at.member(m.name), m.value)
 	}
 }
 

@@ -60,11 +60,11 @@ func CheckIdentifier(attribute, value string) string {
 	case !utf8.ValidString(value):
 		return "This is not text in UTF-8."
 	case len(value) > MaxIdentifierBytes:
-		return fmt.Sprintf("This is too long. Use at most %d bytes; letters outside of English take two to four.", MaxIdentifierBytes)
+		return fmt.Sprintf("This is too long. Use at most %d bytes; non-English letters take two to four.", MaxIdentifierBytes)
 	}
 	if i := strings.IndexFunc(value, isInvisible); i >= 0 {
 		c, _ := utf8.DecodeRuneInString(value[i:])
-		return fmt.Sprintf("This has a character that cannot be seen (%U). Remove it.", c)
+		return fmt.Sprintf("This contains an invisible character (%U). Remove it.", c)
 	}
 	key := IdentifierKey(value)
 	if key == "" {
@@ -84,7 +84,7 @@ func checkUsername(value, key string) string {
 	// mapped, and must be a username too.
 	for _, name := range []string{value, key} {
 		if _, err := precis.UsernameCaseMapped.String(name); err != nil {
-			return "A username may have letters, digits and marks such as - _ . @ but no spaces, symbols or ornamental letters."
+			return "A username may contain letters, digits and marks such as - _ . @ but no spaces, symbols or ornamental letters."
 		}
 	}
 	return checkScripts(key)

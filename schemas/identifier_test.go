@@ -51,7 +51,7 @@ func TestCheckIdentifierAccepts(t *testing.T) {
 }
 
 func TestCheckIdentifierRefuses(t *testing.T) {
-	const noUsername, noAddress, mixed = "A username may have", "not an e-mail address", "This mixes"
+	const noUsername, noAddress, mixed = "A username may contain", "not an e-mail address", "This mixes"
 	tests := []struct{ attribute, value, want string }{
 		{"username", "", "empty"},
 		{"username", " \t", "empty"},

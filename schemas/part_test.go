@@ -22,7 +22,7 @@ const partText = `groups:
   - name: others
 `
 
-func TestPartsKnowTheirPlaces(t *testing.T) {
+func TestPartsHavePositions(t *testing.T) {
 	d := yamlDocument(t, partText)
 	if got := d.Members(); !slices.Equal(got, []string{"groups"}) {
 		t.Errorf("members %q", got)

@@ -92,7 +92,7 @@ const CodeSuperseded = "authentication_superseded"
 // ErrSuperseded says that the authentication does not count any more.
 func ErrSuperseded() *Error {
 	return Errorf(Conflict, CodeSuperseded,
-		"What you signed in with has been changed or removed since, or this sign-in was ended. Sign in again.")
+		"The credential that you signed in with was changed or removed, or this session was ended. Sign in again.")
 }
 
 func (RequireProofs) change() {}

@@ -24,7 +24,7 @@ func (j schemaErrors) reportRepeatedItems(f fault, found *findings) bool {
 		}
 		any = true
 		found.at = append(way, segment{index: i, item: true})
-		found.note(item.place, "expected each item once, and this one stands at [", strconv.Itoa(before), "] already; remove one")
+		found.note(item.place, "expected each item once, and this one is already at [", strconv.Itoa(before), "]; remove one")
 	}
 	return any
 }

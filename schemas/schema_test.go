@@ -18,7 +18,7 @@ func checkLines(s *Schema, value string) []string {
 	return all
 }
 
-func TestCheckWordsEveryKeyword(t *testing.T) {
+func TestCheckExplainsEveryKeyword(t *testing.T) {
 	tests := []struct{ schema, value, want string }{
 		{`{"type": "string"}`, `[]`, `expected a string, got a list`},
 		{`{"type": "object", "x-expect": "a map such as {a: b}"}`, `[]`, `expected a map such as {a: b}, got a list`},
@@ -42,14 +42,14 @@ func TestCheckWordsEveryKeyword(t *testing.T) {
 		{`{"multipleOf": 0.5}`, `0.7`, `expected a multiple of 0.5, got 0.7`},
 		{`{"minItems": 2}`, `[1]`, `expected at least 2 items, got 1`},
 		{`{"maxItems": 0}`, `[1]`, `expected at most 0 items, got 1`},
-		{`{"uniqueItems": true}`, `[1, 2, 1]`, `[2]: expected each item once, and this one stands at [0] already; remove one`},
-		{`{"uniqueItems": true}`, `[{"a": 1, "b": 2}, {"b": 2, "a": 1}]`, `[1]: expected each item once, and this one stands at [0] already; remove one`},
+		{`{"uniqueItems": true}`, `[1, 2, 1]`, `[2]: expected each item once, and this one is already at [0]; remove one`},
+		{`{"uniqueItems": true}`, `[{"a": 1, "b": 2}, {"b": 2, "a": 1}]`, `[1]: expected each item once, and this one is already at [0]; remove one`},
 		{`{"uniqueItems": true}`, `[1, 1.0]`, `expected each item once, got two that are equal; remove one`},
 		{`{"minProperties": 1}`, `{}`, `expected at least 1 member, got 0`},
 		{`{"maxProperties": 1}`, `{"a": 1, "b": 2}`, `expected at most 1 member, got 2`},
 		{`{"required": ["a"]}`, `{}`, `a: required member "a" is missing`},
 		{`{"required": ["a"], "properties": {"a": {"description": "The first. And more."}}}`, `{}`, `a: required member "a" is missing: The first`},
-		{`{"dependentRequired": {"a": ["b"]}}`, `{"a": 1}`, `required member "b" is missing: it belongs to another member given here`},
+		{`{"dependentRequired": {"a": ["b"]}}`, `{"a": 1}`, `required member "b" is missing: another member given here requires it`},
 		{`{"properties": {"a": true}, "additionalProperties": false}`, `{"b": 1}`, `b: unknown member "b"; known: a`},
 		{`{"additionalProperties": false}`, `{"b": 1}`, `b: unknown member "b"; none is known here`},
 		{`{"properties": {"name": true}, "patternProperties": {"^x-": true}, "additionalProperties": false}`, `{"x-a": 1, "nam": 2}`, `nam: unknown member "nam"; did you mean "name"?`},
@@ -84,8 +84,8 @@ func TestCheckWordsEveryKeyword(t *testing.T) {
 	}
 }
 
-// TestCheckTellsEachFaultOnce has schemas whose branches fail together.
-func TestCheckTellsEachFaultOnce(t *testing.T) {
+// TestCheckReportsEachFaultOnce has schemas whose branches fail together.
+func TestCheckReportsEachFaultOnce(t *testing.T) {
 	const shapes = `{"oneOf": [
 		{"type": "object", "required": ["kind", "radius"], "properties": {"kind": {"const": "circle"}, "radius": {"type": "number"}}, "additionalProperties": false},
 		{"type": "object", "required": ["kind", "side"], "properties": {"kind": {"const": "square"}, "side": {"type": "number"}}, "additionalProperties": false}
@@ -105,7 +105,7 @@ func TestCheckTellsEachFaultOnce(t *testing.T) {
 		{shapes, `{"kind": "square", "side": "x"}`, []string{"side: expected a number, got a string"}},
 		{shapes, `{"kind": "circle", "side": 1}`, []string{`radius: required member "radius" is missing`, `side: unknown member "side"; known: kind, radius`}},
 		{shapes, `{"kind": "triangle"}`, []string{`kind: expected "circle" or "square", got "triangle"`}},
-		{`{"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}`, `{"a": 1, "b": 1}`, []string{"it fits two forms at once; leave out what belongs to one of them"}},
+		{`{"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}`, `{"a": 1, "b": 1}`, []string{"it matches two forms at once; remove the members of one of them"}},
 		{`{"allOf": [{"required": ["a"]}, {"required": ["a"]}]}`, `{}`, []string{`a: required member "a" is missing`}},
 		{`{"allOf": [{"minLength": 2}, {"pattern": "b"}]}`, `"a"`, []string{"expected at least 2 characters, got 1"}},
 		{`{"required": ["name"], "properties": {"name": true}, "additionalProperties": false}`, `{"nmae": 1}`,
@@ -175,7 +175,7 @@ func TestCompileSchemaRefuses(t *testing.T) {
 	}
 }
 
-func TestSchemaWithIDStillKnowsItself(t *testing.T) {
+func TestSchemaWithIDResolvesItself(t *testing.T) {
 	for _, id := range []string{"https://example.com/schemas/a.json", "urn:example:a", "a.json"} {
 		s := MustSchema("a b", `{"$id": "`+id+`", "type": "object", "properties": {"a": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"enum": ["one"]}}}`)
 		if got, want := checkLines(s, `{"a": "two"}`), []string{`a: expected "one", got "two"`}; !slices.Equal(got, want) {

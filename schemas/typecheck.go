@@ -157,7 +157,7 @@ func (f *typeChecker) try(e *element, t reflect.Type) {
 		f.note(e.place, "expected a time such as 2026-01-31T12:00:00Z (RFC 3339)")
 	case errors.As(err, &mismatch):
 		// Its own words name Go types, which mean nothing to a client.
-		f.note(e.place, "a value of this form does not fit here")
+		f.note(e.place, "a value of this type is not allowed here")
 	default:
 		f.note(e.place, truncate(err.Error(), maxCauseLength))
 	}

@@ -52,7 +52,7 @@ func (t *CompiledUserType) CredentialAttribute() string { return t.credential }
 // stored as plain data.
 func (t *CompiledUserType) Check(attributes json.RawMessage, whole bool) []Problem {
 	if len(attributes) > maxAttributesSize {
-		return []Problem{{Message: fmt.Sprintf("expected at most %d bytes of attributes, got %d; keep large things elsewhere", maxAttributesSize, len(attributes))}}
+		return []Problem{{Message: fmt.Sprintf("expected at most %d bytes of attributes, got %d; store large data elsewhere", maxAttributesSize, len(attributes))}}
 	}
 	d, problems := ParseJSON(attributes)
 	if len(problems) > 0 {
@@ -93,7 +93,7 @@ func (t *CompiledUserType) checkMember(m member) string {
 	case m.isNull():
 		return "expected a value, got null; leave it out"
 	case m.name == passwordAttribute && t.credential == "":
-		return fmt.Sprintf("users of the type %q have no password; leave it out, or mark the attribute %q in the type", shortenName(t.name), credentialMark)
+		return fmt.Sprintf("users of the type %q have no password; remove it, or mark the attribute %q in the type", shortenName(t.name), credentialMark)
 	case slices.Contains(t.unique, m.name) && m.value.shape == stringShape:
 		return CheckIdentifier("", m.value.text)
 	}
@@ -108,10 +108,10 @@ type sizeChecker struct {
 
 func (b *sizeChecker) check(e *element) {
 	if b.parts++; b.parts == maxAttributeParts+1 {
-		b.addKept(Problem{Message: fmt.Sprintf("expected at most %d values in the attributes; keep long lists elsewhere", maxAttributeParts)})
+		b.addKept(Problem{Message: fmt.Sprintf("expected at most %d values in the attributes; store long lists elsewhere", maxAttributeParts)})
 	}
 	if e.shape == numberShape && !isExactInteger(e.text) {
-		b.note(e.place, "this number has more digits than can be kept; put it in quotes")
+		b.note(e.place, "this number has more digits than can be stored; put it in quotes")
 	}
 	for m := range b.children(e) {
 		b.check(m.value)

@@ -35,7 +35,7 @@ var metaSchema = sync.OnceValue(func() *Schema { return MustSchema("meta", `{"$r
 // our annotations where they mean something. Paths begin with "schema".
 func (t *UserType) CheckDefinition() []Problem {
 	if len(t.Schema) > maxDefinition {
-		return []Problem{{Path: "schema", Message: fmt.Sprintf("expected at most %d bytes, got %d; leave out what is not needed", maxDefinition, len(t.Schema))}}
+		return []Problem{{Path: "schema", Message: fmt.Sprintf("expected at most %d bytes, got %d; remove what is not needed", maxDefinition, len(t.Schema))}}
 	}
 	d, problems := ParseJSON(t.Schema)
 	if len(problems) > 0 {
@@ -92,9 +92,9 @@ func (w *definition) walk() {
 	cost := w.schema(w.root)
 	switch {
 	case cost.depth > maxNesting:
-		w.note(w.root.place, fmt.Sprintf("schemas are nested deeper than %d levels, references followed; make it flatter", maxNesting))
+		w.note(w.root.place, fmt.Sprintf("schemas are nested deeper than %d levels, including references; flatten it", maxNesting))
 	case cost.work > maxWork || cost.repeated > maxRepeated:
-		w.note(w.root.place, "checking a user by it would cost too much: it combines too many schemas, references followed; use fewer or simpler ones")
+		w.note(w.root.place, "it would be too expensive to validate: it combines too many schemas, including references; use fewer or simpler ones")
 	}
 }
 
@@ -141,7 +141,7 @@ func (w *definition) keyword(of *element, m member) weight {
 		return w.follow(m.value).also()
 	case defsUsage:
 		if of != w.root {
-			w.note(m.value.place, "definitions stand at the top of the schema; move them there")
+			w.note(m.value.place, "definitions must be at the top of the schema; move them there")
 		}
 	default:
 		return w.parts(use, m.value)
@@ -191,7 +191,7 @@ func (w *definition) follow(e *element) weight {
 		return weight{}
 	}
 	if known := w.met[name]; known != nil && known.open {
-		w.note(e.place, "the definition "+quote(name)+" refers to itself; say how deep it goes instead")
+		w.note(e.place, "the definition "+quote(name)+" refers to itself; limit its depth instead")
 		return weight{}
 	}
 	return w.reference(name)
@@ -222,7 +222,7 @@ func (w *definition) reportUnknownKeyword(m member) {
 	case near != "":
 		w.noteName(m, fmt.Sprintf("unknown keyword %s; did you mean %s?", quote(m.name), quote(near)))
 	default:
-		w.noteName(m, fmt.Sprintf("unknown keyword %s; leave it out, or begin it with x- if it is an annotation of your own", quote(m.name)))
+		w.noteName(m, fmt.Sprintf("unknown keyword %s; remove it, or prefix it with x- if it is a custom annotation", quote(m.name)))
 	}
 }
 

@@ -21,7 +21,7 @@ func TestCheckDefinitionRefuses(t *testing.T) {
 		"no type":                    {`{"properties": {}}`, "schema", `expected "type": "object" at the top`},
 		"of a string":                {`{"type": "string"}`, "schema", `expected "type": "object" at the top`},
 		"a misspelt keyword":         {`{"type": "object", "propertys": {}}`, "schema.propertys", `unknown keyword "propertys"; did you mean "properties"?`},
-		"a keyword of another draft": {`{"type": "object", "definitions": {}}`, "schema.definitions", `unknown keyword "definitions"; leave it out`},
+		"a keyword of another draft": {`{"type": "object", "definitions": {}}`, "schema.definitions", `unknown keyword "definitions"; remove it`},
 		"an anchor":                  {attributes(`"a": {"$anchor": "b"}`), "schema.properties.a.$anchor", `unknown keyword "$anchor"`},
 		"a dynamic reference":        {attributes(`"a": {"$dynamicRef": "#meta"}`), "schema.properties.a.$dynamicRef", `unknown keyword "$dynamicRef"`},
 		"an unknown type":            {attributes(`"a": {"type": "text"}`), "schema.properties.a.type", `value must be one of "array"`},
@@ -45,17 +45,17 @@ func TestCheckDefinitionRefuses(t *testing.T) {
 		"unique at the top":          {`{"type": "object", "x-unique": true}`, "schema.x-unique", "only attributes themselves"},
 		"unique in a choice":         {`{"type": "object", "anyOf": [{"properties": {"a": {"type": "string", "x-unique": true}}}]}`, "schema.anyOf[0].properties.a.x-unique", "only attributes themselves"},
 		"a secret of another name":   {attributes(`"pin": {"type": "string", "x-credential": true}`), "schema.properties.pin.x-credential", `only the attribute "password"`},
-		"a password in the clear":    {attributes(`"password": {"type": "string"}`), "schema.properties.password", "kept and shown in the clear"},
+		"a password in the clear":    {attributes(`"password": {"type": "string"}`), "schema.properties.password", "stored and returned in the clear"},
 		"a password of numbers":      {attributes(`"password": {"type": "integer", "x-credential": true}`), "schema.properties.password", "a password is text"},
 		"a unique password":          {attributes(`"password": {"type": "string", "x-credential": true, "x-unique": true}`), "schema.properties.password.x-unique", "another user has the same"},
 		"a username of numbers":      {attributes(`"username": {"type": "integer"}`), "schema.properties.username", "users sign in with it"},
 		"an email of anything":       {attributes(`"email": true`), "schema.properties.email", "users sign in with it"},
 		"an expectation of numbers":  {attributes(`"a": {"type": "string", "x-expect": 1}`), "schema.properties.a.x-expect", "expected a string"},
-		"a blank in a name":          {attributes(`"a b": {}`), `schema.properties["a b"]`, "without blanks"},
+		"a blank in a name":          {attributes(`"a b": {}`), `schema.properties["a b"]`, "without spaces"},
 		"a long name":                {attributes(`"` + strings.Repeat("a", 65) + `": {}`), `schema.properties["` + strings.Repeat("a", 64) + `…"]`, "at most 64 bytes"},
 		"required and impossible":    {`{"type": "object", "additionalProperties": false, "required": ["emial"], "properties": {"email": {"type": "string"}}}`, "schema.required[0]", `unknown attribute "emial"; did you mean "email"?`},
-		"an id inside":               {attributes(`"a": {"$id": "urn:a"}`), "schema.properties.a.$id", "belongs to the top"},
-		"definitions inside":         {attributes(`"a": {"$defs": {"b": {}}}`), "schema.properties.a.$defs", "definitions stand at the top"},
+		"an id inside":               {attributes(`"a": {"$id": "urn:a"}`), "schema.properties.a.$id", "only at the top"},
+		"definitions inside":         {attributes(`"a": {"$defs": {"b": {}}}`), "schema.properties.a.$defs", "definitions must be at the top"},
 		"a reference away":           {attributes(`"a": {"$ref": "https://example.com/schema"}`), "schema.properties.a.$ref", "refer to a definition at the top"},
 		"a reference to a file":      {attributes(`"a": {"$ref": "file:///etc/passwd"}`), "schema.properties.a.$ref", "refer to a definition at the top"},
 		"a reference to nothing":     {attributes(`"a": {"$ref": "#/$defs/b"}`), "schema.properties.a.$ref", `there is no "#/$defs/b"`},
@@ -64,10 +64,10 @@ func TestCheckDefinitionRefuses(t *testing.T) {
 		"going round in two":         {`{"type": "object", "$ref": "#/$defs/a", "$defs": {"a": {"not": {"$ref": "#/$defs/b"}}, "b": {"not": {"$ref": "#/$defs/a"}}}}`, "schema.$defs.b.not.$ref", `"a" refers to itself`},
 		"too large":                  {attributes(`"a": {"description": "` + strings.Repeat("a", maxDefinition) + `"}`), "schema", "expected at most 65536 bytes"},
 		"too deep":                   {nested(`{"properties": {"a": `, 40), "schema", "deeper than 32 levels"},
-		"doubling":                   {doubling("anyOf", 10), "schema", "would cost too much"},
-		"doubling members":           {doubling("items", 12), "schema", "would cost too much"},
-		"many choices":               {attributes(`"a": {"enum": [` + strings.Repeat("1,", 10000) + `1]}`), "schema", "would cost too much"},
-		"many choices of each":       {attributes(`"a": {"items": {"enum": [` + strings.Repeat("1,", 1000) + `1]}}`), "schema", "would cost too much"},
+		"doubling":                   {doubling("anyOf", 10), "schema", "would be too expensive"},
+		"doubling members":           {doubling("items", 12), "schema", "would be too expensive"},
+		"many choices":               {attributes(`"a": {"enum": [` + strings.Repeat("1,", 10000) + `1]}`), "schema", "would be too expensive"},
+		"many choices of each":       {attributes(`"a": {"items": {"enum": [` + strings.Repeat("1,", 1000) + `1]}}`), "schema", "would be too expensive"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestCheckDefinitionRefuses(t *testing.T) {
 	}
 }
 
-func TestCheckDefinitionTellsEverything(t *testing.T) {
+func TestCheckDefinitionReportsAllErrors(t *testing.T) {
 	u := UserType{Schema: json.RawMessage(`{"typ": "object", "properties": {"username": {"type": "integer", "minLength": "a"}, "b": {"format": "mail", "x-unique": 1}}}`)}
 	got := ""
 	for _, p := range u.CheckDefinition() {
@@ -96,7 +96,7 @@ func TestCheckDefinitionTellsEverything(t *testing.T) {
 	want := "schema\nschema.typ\nschema.properties.username\nschema.properties.username.minLength\n" +
 		"schema.properties.b.format\nschema.properties.b.x-unique\n"
 	if got != want {
-		t.Errorf("told\n%sexpected\n%s", got, want)
+		t.Errorf("got\n%sexpected\n%s", got, want)
 	}
 }
 

@@ -25,14 +25,14 @@ func (w *definition) checkRoot() {
 // checkAttribute checks what is said about one attribute.
 func (w *definition) checkAttribute(m member) {
 	if len(m.name) > maxAttributeLength || strings.ContainsFunc(m.name, isUnfitForName) {
-		w.noteName(m, fmt.Sprintf("expected a name of at most %d bytes without blanks", maxAttributeLength))
+		w.noteName(m, fmt.Sprintf("expected a name of at most %d bytes without spaces", maxAttributeLength))
 	}
 	identifies := slices.Contains(IdentifyingAttributes(), m.name)
 	switch isString := schemaHas(m.value, "type", "string"); {
 	case identifies && !isString:
 		w.note(m.value.place, `expected "type": "string": users sign in with it`)
 	case m.name == passwordAttribute && !schemaHas(m.value, credentialMark, "true"):
-		w.note(m.value.place, fmt.Sprintf(`expected %q: true; without it passwords would be kept and shown in the clear`, credentialMark))
+		w.note(m.value.place, fmt.Sprintf(`expected %q: true; without it passwords would be stored and returned in the clear`, credentialMark))
 	case m.name == passwordAttribute && !isString:
 		w.note(m.value.place, `expected "type": "string": a password is text`)
 	}
@@ -71,7 +71,7 @@ func (w *definition) checkNote(of *element, m member) {
 	switch m.name {
 	case "$schema", "$id":
 		if of != w.root {
-			w.noteName(m, "it belongs to the top of the schema; leave it out here")
+			w.noteName(m, "it is allowed only at the top of the schema; remove it here")
 		}
 	case expectMark:
 		if m.value.shape != stringShape {

@@ -54,7 +54,7 @@ func size(e *element) int {
 func (w *definition) pattern(e *element, text string) weight {
 	re, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		w.note(e.place, "this is not a regular expression of RE2, which has no look-around and no back references: "+truncate(err.Error(), maxCauseLength))
+		w.note(e.place, "this is not an RE2 regular expression, which has no look-around or back references: "+truncate(err.Error(), maxCauseLength))
 		return weight{}
 	}
 	program, err := syntax.Compile(re.Simplify())
@@ -63,7 +63,7 @@ func (w *definition) pattern(e *element, text string) weight {
 		return weight{}
 	}
 	if n := len(program.Inst); n > maxRepeated {
-		w.note(e.place, fmt.Sprintf("this regular expression costs too much: its program has %d instructions, expected at most %d; repeat less", n, maxRepeated))
+		w.note(e.place, fmt.Sprintf("this regular expression is too complex: its program has %d instructions, expected at most %d; repeat less", n, maxRepeated))
 	}
 	return weight{work: len(program.Inst)}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // An address identifies its user only while it is verified; a username always does.
-func TestAudit02UnverifiedAddressIdentifiesNobody(t *testing.T) {
+func TestAudit02UnverifiedAddressIdentifiesNoUser(t *testing.T) {
 	for _, test := range []struct {
 		verified any
 		want     string

@@ -84,11 +84,11 @@ func (r *yamlReader) value(node *yaml.Node) *element {
 	e := &element{place: placeOf(node), shape: nullShape, text: "null"}
 	switch {
 	case node.Kind == yaml.AliasNode:
-		r.note(e.place, "aliases (*", shortenName(node.Value), ") are not used here; write the value out")
+		r.note(e.place, "aliases (*", shortenName(node.Value), ") are not supported; write the value out")
 	case node.Anchor != "":
-		r.note(e.place, "anchors (&", shortenName(node.Anchor), ") are not used here; remove it and write the value out where it is needed")
+		r.note(e.place, "anchors (&", shortenName(node.Anchor), ") are not supported; remove it and write the value out where it is needed")
 	case node.Style&yaml.TaggedStyle != 0:
-		r.note(e.place, "tags (", shortenName(node.Tag), ") are not used here; remove it, and put the value in quotes if it is meant as a string")
+		r.note(e.place, "tags (", shortenName(node.Tag), ") are not supported; remove it, and put the value in quotes if it is meant as a string")
 	case node.Kind == yaml.ScalarNode:
 		r.scalar(node, e)
 	case len(r.at) == maxDepth:
@@ -113,7 +113,7 @@ func (r *yamlReader) member(key, value *yaml.Node, object *element) {
 	m := member{place: placeOf(key), name: key.Value}
 	switch {
 	case key.Tag == "!!merge":
-		r.note(m.place, "merge keys (<<) are not used here; write the members out")
+		r.note(m.place, "merge keys (<<) are not supported; write the members out")
 	case key.Kind != yaml.ScalarNode || key.Tag != "!!str" && key.Tag != "!!timestamp" || key.Style&yaml.TaggedStyle != 0 || key.Anchor != "":
 		r.note(m.place, "expected a string as key, got ", keyWords(key))
 	default:
@@ -150,7 +150,7 @@ func (r *yamlReader) scalar(node *yaml.Node, e *element) {
 		e.shape = numberShape
 		if !isNumber(node.Value) {
 			r.note(e.place, "the number ", quote(node.Value),
-				" is not in plain decimal notation; write it so (12, -3.5), or put it in quotes if it is meant as a string")
+				" is not in plain decimal notation; write it as 12 or -3.5, or put it in quotes if it is meant as a string")
 		} else if fault := numberFault(node.Value); fault != "" {
 			r.note(e.place, fault)
 		}

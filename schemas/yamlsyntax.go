@@ -36,17 +36,17 @@ type yamlMessage struct {
 // yamlMessages are those of the messages that authors meet.
 func yamlMessages() []yamlMessage {
 	return []yamlMessage{
-		{"did not find expected ',' or ']'", "the list that begins here is not closed, or misses a comma; put values with special characters in quotes", atOpener, true},
-		{"did not find expected ',' or '}'", "the object that begins here is not closed, or misses a comma; put values with special characters in quotes", atOpener, true},
+		{"did not find expected ',' or ']'", "the list that begins here is not closed, or lacks a comma; put values with special characters in quotes", atOpener, true},
+		{"did not find expected ',' or '}'", "the object that begins here is not closed, or lacks a comma; put values with special characters in quotes", atOpener, true},
 		{"found unexpected end of stream", "the string that begins here has no closing quote", atOpener, false},
 		{"did not find expected '-' indicator", "expected another item (- …) of the list, or less indentation", atFirst, true},
-		{"did not find expected key", "expected another key of the object; look at the indentation, and put values with special characters in quotes", atFirst, true},
+		{"did not find expected key", "expected another key of the object; check the indentation, and put values with special characters in quotes", atFirst, true},
 		{"did not find expected node content", "expected a value", atExact, true},
-		{"did not find expected <document start>", "expected the end of the text; look at the indentation", atFirst, true},
-		{"mapping values are not allowed in this context", "a colon and a blank are not allowed here; put a value that contains them in quotes, or look at the indentation", atExact, false},
-		{"mapping keys are not allowed in this context", "a key is not allowed here; look at the indentation", atExact, false},
+		{"did not find expected <document start>", "expected the end of the text; check the indentation", atFirst, true},
+		{"mapping values are not allowed in this context", "a colon and a space are not allowed here; put a value that contains them in quotes, or check the indentation", atExact, false},
+		{"mapping keys are not allowed in this context", "a key is not allowed here; check the indentation", atExact, false},
 		{"block sequence entries are not allowed in this context", "a list item (- …) is not allowed here; put the list on lines of its own", atExact, false},
-		{"could not find expected ':'", "expected a colon and a blank after the key", atFirst, false},
+		{"could not find expected ':'", "expected a colon and a space after the key", atFirst, false},
 		{"found character that cannot start any token", "a value may not begin with this character; put it in quotes", atExact, false},
 		{"found a tab character", "a tab indents this line; use spaces", atFirst, false},
 		{"found unknown escape character", `there is no such escape; use single quotes for a string with backslashes, or write \\`, atExact, false},
@@ -63,7 +63,7 @@ func syntaxProblem(data []byte, err error) *Problem {
 	_, says := splitError(err)
 	if anchor, ok := strings.CutPrefix(says, "unknown anchor '"); ok {
 		name, _, _ := strings.Cut(anchor, "'")
-		p := problemAt(data, max(0, bytes.Index(data, []byte("*"+name))), "aliases (*"+shortenName(name)+") are not used here; write the value out")
+		p := problemAt(data, max(0, bytes.Index(data, []byte("*"+name))), "aliases (*"+shortenName(name)+") are not supported; write the value out")
 		return &p
 	}
 	for _, c := range yamlMessages() {

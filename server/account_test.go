@@ -203,7 +203,7 @@ func TestAccountsOfOthers(t *testing.T) {
 }
 
 // The token of a deleted user, or without a session, is invalid.
-func TestTokenOfNobody(t *testing.T) {
+func TestTokenOfADeletedUser(t *testing.T) {
 	h := newTestServer(t)
 	id := h.user("grace")
 	token, lasting := h.signIn(h.enrol(id)), h.bearer(id)

@@ -30,7 +30,7 @@ func (s *server) recordRefusal(r *http.Request, userID string, refusal error) er
 // record adds an event to the audit log outside a write.
 func (s *server) record(r *http.Request, event schemas.RecordEvent) {
 	if err := s.Store.Apply(r.Context(), []schemas.Change{event}); err != nil {
-		s.Log.ErrorContext(r.Context(), "a refusal was not recorded", slog.String("traceId", event.Event.TraceID), slog.Any("error", err))
+		s.Log.ErrorContext(r.Context(), "recording an audit event", slog.String("traceId", event.Event.TraceID), slog.Any("error", err))
 	}
 }
 

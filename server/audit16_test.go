@@ -33,7 +33,7 @@ func (h *testServer) listed(body string) (list []listed, options string) {
 
 // A caller who knows a user's id cannot invalidate the sign-ins of that user. A client invalidates
 // its own with the session token.
-func TestAudit16AStrangerVoidsNoSignIn(t *testing.T) {
+func TestAudit16OthersCannotVoidASignIn(t *testing.T) {
 	onBothStores(t, func(t *testing.T, h *testServer) {
 		carl := h.user("carl")
 		a := h.enrol(carl)
@@ -49,7 +49,7 @@ func TestAudit16AStrangerVoidsNoSignIn(t *testing.T) {
 }
 
 // The list of credentials does not reveal whether a user exists or has a passkey.
-func TestAudit16ListsDoNotTellWhoExists(t *testing.T) {
+func TestAudit16ListsDoNotRevealUsers(t *testing.T) {
 	onBothStores(t, func(t *testing.T, h *testServer) {
 		carl, bare, nobody := h.user("carl"), h.user("bare"), schemas.NewID()
 		a := h.enrol(carl)
@@ -57,7 +57,7 @@ func TestAudit16ListsDoNotTellWhoExists(t *testing.T) {
 		if len(own) != 1 || own[0].ID != schemas.Bytes(a.Credentials()[0].ID).String() || !slices.Equal(own[0].Transports, []string{"hybrid", "internal", "nfc", "usb"}) {
 			t.Errorf("a passkey is listed as %+v", own)
 		}
-		for name, id := range map[string]string{"a user without a passkey": bare, "an id of nobody": nobody, "no id at all": "nobody", "another letter case": strings.ToUpper(carl)} {
+		for name, id := range map[string]string{"a user without a passkey": bare, "an unknown id": nobody, "no id at all": "nobody", "another letter case": strings.ToUpper(carl)} {
 			body := `{"userId":"` + id + `"}`
 			list, options := h.listed(body)
 			if _, again := h.listed(body); again != options {

@@ -16,7 +16,7 @@ func TestAudit18UserWritersDoNotMarkAdministrators(t *testing.T) {
 			"username":{"type":"string"},"badge":{"type":"string","x-unique":true},"work":{"type":"object"},"backup":{"type":"string","format":"idn-email"},
 			"telegram":{"type":"string"},"telegram_verified":{"type":"boolean"}}}}`)
 		h.user("keeper")
-		for _, test := range []struct{ of, before, after, at string }{
+		for _, test := range []struct{ of, before, after, bearerAt string }{
 			{"Person", `"name":"Boss"`, `"name":"Boss","email_verified":true`, "email_verified"},
 			{"Person", `"nickname":"b","email_verified":true`, `"nickname":"b","email_verified":false`, "email_verified"},
 			{"Person", `"nickname":"b"`, `"nickname":"b","phone_number":"+491701234567"`, "phone_number"},
@@ -37,12 +37,12 @@ func TestAudit18UserWritersDoNotMarkAdministrators(t *testing.T) {
 			clerk := h.bearer(schemas.NewID(), "system:users")
 			body := `{"type":"` + test.of + `","attributes":{"username":"boss",` + test.after + `}}`
 			rec := h.do("PUT", "/users/"+boss, body, clerk)
-			if test.at == "" && rec.Code != 200 {
+			if test.bearerAt == "" && rec.Code != 200 {
 				t.Errorf("%s: %d %s", body, rec.Code, rec.Body)
 			}
-			if test.at != "" {
+			if test.bearerAt != "" {
 				f := fails(t, rec, 403, schemas.CodeForbidden)
-				if len(f.Errors) != 1 || f.Errors[0].Path != "attributes."+test.at {
+				if len(f.Errors) != 1 || f.Errors[0].Path != "attributes."+test.bearerAt {
 					t.Errorf("%s: %v", body, f.Errors)
 				}
 			}

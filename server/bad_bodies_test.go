@@ -21,7 +21,7 @@ func badUnits() []bad {
 	return []bad{
 		{`{"handle":"","name":"x"}`, "handle", "expected lower-case letters, digits, dashes and underscores", 0},
 		{`{"handle":"Upper","name":"x"}`, "handle", "expected lower-case letters", 0},
-		{`{"handle":"-a","name":"x"}`, "handle", "with a letter or digit first and last", 0},
+		{`{"handle":"-a","name":"x"}`, "handle", "starting and ending with a letter or digit", 0},
 		{`{"handle":"a b","name":"x"}`, "handle", "expected lower-case letters", 0},
 		{`{"handle":"` + strings.Repeat("a", 101) + `","name":"x"}`, "handle", "expected at most 100", 0},
 		{`{"handle":"ok","name":""}`, "name", "expected", 0},
@@ -118,7 +118,7 @@ func badServers() []bad {
 	return []bad{
 		{`{"handle":"","name":"x"}`, "handle", "expected letters, digits, dashes, dots and underscores", 0},
 		{`{"handle":"a:b","name":"x"}`, "handle", "expected letters", 0},
-		{`{"handle":".a","name":"x"}`, "handle", "with a letter or digit first and last", 0},
+		{`{"handle":".a","name":"x"}`, "handle", "starting and ending with a letter or digit", 0},
 		{`{"handle":"openid","name":"x"}`, "handle", "choose another", 0},
 		{`{"handle":"offline_access","name":"x"}`, "handle", "choose another", 0},
 		{`{"handle":"ok","name":""}`, "name", "expected", 0},
@@ -147,7 +147,7 @@ func badFlows() []bad {
 	const key = `{"id":"key","use":"prove","next":"end"}`
 	return []bad{
 		{`{"handle":"A","name":"x","flowType":"AUTHENTICATION","nodes":[` + key + `]}`, "handle", "expected lower-case letters, digits", 0},
-		{`{"handle":"a-","name":"x","flowType":"AUTHENTICATION","nodes":[` + key + `]}`, "handle", "with a letter or digit at both ends", 0},
+		{`{"handle":"a-","name":"x","flowType":"AUTHENTICATION","nodes":[` + key + `]}`, "handle", "starting and ending with a letter or digit", 0},
 		{`{"handle":"ok","name":"","flowType":"AUTHENTICATION","nodes":[` + key + `]}`, "name", "expected", 0},
 		{`{"handle":"ok","name":"x","nodes":[` + key + `]}`, "flowType", "is missing", 0},
 		{`{"handle":"ok","name":"x","flowType":"LOGIN","nodes":[` + key + `]}`, "flowType", `expected "AUTHENTICATION", "REGISTRATION" or "SUBFLOW"`, 0},
@@ -161,7 +161,7 @@ func badFlows() []bad {
 		{flow(`[{"id":"7","use":"prove","next":"end"}]`), "nodes[0].id", "expected a node id: a letter", 0},
 		{flow(`[` + key + `,` + key + `]`), "nodes[1].id", "ids must be unique", 0},
 		{flow(`[{"id":"key","use":"prov","next":"end"}]`), "nodes[0].use", `did you mean "prove"?`, 0},
-		{flow(`[{"id":"key","use":"prove","next":"nowhere"}]`), "nodes[0].next", "there is end, key", 0},
+		{flow(`[{"id":"key","use":"prove","next":"nowhere"}]`), "nodes[0].next", "expected one of end, key", 0},
 		{flow(`[{"id":"key","use":"prove","next":{"success":"end","sucess":"end"}}]`), "nodes[0].next.sucess", `did you mean "success"?`, 0},
 		{flow(`[{"id":"key","use":"prove","next":{"failure":"end"}}]`), "nodes[0].next", "add `success: <node id>` to `next`", 0},
 		{flow(`[{"id":"key","use":"prove","nxt":"end"}]`), "nodes[0].nxt", `did you mean "next"?`, 0},
@@ -272,7 +272,7 @@ func badUsers() []bad {
 		{with(`7`), "attributes", "expected an object, got a number", 0},
 		{with(`{"username":7}`), "attributes.username", "expected a string, got", 0},
 		{with(`{"username":""}`), "attributes.username", "expected", 0},
-		{with(`{"username":"a\nb"}`), "attributes.username", "cannot be seen (U+000A). Remove it", 0},
+		{with(`{"username":"a\nb"}`), "attributes.username", "invisible character (U+000A). Remove it", 0},
 		{with(`{"username":"a\u0000b"}`), "attributes.username", "NUL cannot be stored; remove it", 0},
 		{with(`{"username":"x","email":"nobody"}`), "attributes.email", "Expected one like name@example.com", 0},
 		{with(`{"username":"x","email":["a@example.com"]}`), "attributes.email", "expected a string, got a list", 0},

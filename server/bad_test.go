@@ -151,7 +151,7 @@ func (h *testServer) footprint() string {
 
 // All faults are reported at once: those of the schema, of the rules, and conflicts with other
 // resources.
-func TestBadBodiesTellAll(t *testing.T) {
+func TestBadBodiesReportAllErrors(t *testing.T) {
 	h := newTestServer(t)
 	h.create("/groups", `{"name":"Taken"}`)
 	f := fails(t, h.do("POST", "/groups", `{"name":"Taken","description":7,"ouId":"nope","members":[{"type":"user","id":"nobody"},{"type":"robot"}],"foo":1}`, h.admin), 400, schemas.CodeInvalidRequest)

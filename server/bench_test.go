@@ -13,7 +13,7 @@ func BenchmarkRequests(b *testing.B) {
 		"passkey start": {"POST", "/auth/passkey/start", `{"userId":"` + ada + `"}`},
 	} {
 		b.Run(name, func(b *testing.B) {
-			w := newWorld(b)
+			w := newPasskeyFixture(b)
 			b.ReportAllocs()
 			for b.Loop() {
 				w.do(request[0], request[1], request[2], "Accept-Language: de-AT, en;q=0.5")

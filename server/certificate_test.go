@@ -71,7 +71,7 @@ func TestSelfSignedCertificate(t *testing.T) {
 		other := o
 		change(&other)
 		if !same(certificate(t, other)) {
-			t.Errorf("%s: it was made anew", name)
+			t.Errorf("%s: it was generated again", name)
 		}
 	}
 	for name, change := range map[string]func(*server.CertificateOptions){
@@ -97,7 +97,7 @@ func TestSelfSignedCertificate(t *testing.T) {
 }
 
 // A crash between the two files, or a broken file, is repaired if that loses nothing.
-func TestSelfSignedCertificateIsMended(t *testing.T) {
+func TestSelfSignedCertificateIsRepaired(t *testing.T) {
 	o := server.CertificateOptions{DataDir: t.TempDir(), Now: time.Now()}
 	first := certificate(t, o)
 	cert, key := filepath.Join(o.DataDir, "tls", "cert.pem"), filepath.Join(o.DataDir, "tls", "key.pem")

@@ -34,7 +34,7 @@ func TestDocumentOfTheAPI(t *testing.T) {
 	for _, r := range h.routes() {
 		if endpoint := r.Method + " " + r.Path; !five[endpoint] {
 			needs := r.Needs
-			if !slices.Contains(words(), needs) {
+			if !slices.Contains(texts(), needs) {
 				needs = "`" + needs + "`"
 			}
 			want = append(want, "| `"+endpoint+"` | "+needs+" |")
@@ -53,7 +53,7 @@ func TestDocumentOfTheAPI(t *testing.T) {
 	}
 	for _, line := range got {
 		if !slices.Contains(want, line) {
-			t.Errorf("docs/api.md tells of what is not there:\n%s", line)
+			t.Errorf("docs/api.md describes what does not exist:\n%s", line)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // No caller gains a permission by any write.
-func TestNobodyRises(t *testing.T) {
+func TestNoPrivilegeEscalation(t *testing.T) {
 	h := newTestServer(t)
 	boss, clerk := h.user("boss"), h.user("clerk")
 	group := h.create("/groups", `{"name":"Administrators","members":[{"type":"user","id":"`+boss+`"}]}`)
@@ -79,7 +79,7 @@ func TestNobodyRises(t *testing.T) {
 
 // An administrator who is led to another user's application signs in there without granting
 // permissions.
-func TestNobodyRisesByAnAssertion(t *testing.T) {
+func TestNoPrivilegeEscalationByAssertion(t *testing.T) {
 	h := newTestServer(t)
 	boss, clerk := h.user("boss"), h.user("clerk")
 	h.create("/roles", `{"name":"Administrator","permissions":["system"],"assignments":[{"type":"user","id":"`+boss+`"}]}`)
@@ -120,7 +120,7 @@ func TestNobodyRisesByAnAssertion(t *testing.T) {
 	h.ok(200, "GET /users/me", "", h.at(lure, boss)) // a client that they signed in to
 }
 
-// at is the header with the assertion of a user at an application.
+// bearerAt is the header with the assertion of a user at an application.
 func (h *testServer) at(application, user string, permissions ...string) string {
 	h.t.Helper()
 	return h.atBy(application, user, nil, permissions...)

@@ -96,7 +96,7 @@ func TestAuditQueries(t *testing.T) {
 }
 
 func TestRelatedOrigins(t *testing.T) {
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	rec := w.do("GET", "/.well-known/webauthn", "")
 	if rec.Code != 200 || strings.TrimSpace(rec.Body.String()) != `{"origins":["`+rpOrigin+`"]}` {
 		t.Errorf("%d %s", rec.Code, rec.Body)
@@ -109,7 +109,7 @@ func TestPasskeyEndpoints(t *testing.T) {
 		"":                          `{}`,
 		publicURL + "/gate/account": `{"enroll":"` + publicURL + `/gate/account","manage":"` + publicURL + `/gate/account"}`,
 	} {
-		w := newWorld(t, func(o *server.Options) { o.AccountPage = page })
+		w := newPasskeyFixture(t, func(o *server.Options) { o.AccountPage = page })
 		rec := w.do("GET", "/.well-known/passkey-endpoints", "")
 		if rec.Code != 200 || strings.TrimSpace(rec.Body.String()) != want || rec.Header().Get("Content-Type") != "application/json" {
 			t.Errorf("%d %v %s", rec.Code, rec.Header(), rec.Body)

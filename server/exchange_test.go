@@ -37,7 +37,7 @@ func TestTraceIDs(t *testing.T) {
 		{"00_" + id + "_" + span + "_01", false},
 		{"00-" + id + "-" + span + "-0x", false},
 	}
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	for _, tt := range tests {
 		rec := w.do("GET", "/health/liveness", "", "Traceparent: "+tt.parent)
 		got := rec.Header().Get("X-Trace-Id")
@@ -47,8 +47,8 @@ func TestTraceIDs(t *testing.T) {
 	}
 }
 
-func TestAccessLogTellsNoSecrets(t *testing.T) {
-	w := newWorld(t)
+func TestAccessLogContainsNoSecrets(t *testing.T) {
+	w := newPasskeyFixture(t)
 	r := httptest.NewRequest("POST", "/auth/passkey/finish?token=hunter2-query", strings.NewReader(`{"sessionToken":"hunter2-body"}`))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Authorization", "Bearer hunter2-token")
@@ -59,7 +59,7 @@ func TestAccessLogTellsNoSecrets(t *testing.T) {
 	log := w.log.String()
 	for _, secret := range []string{"hunter2", "198.51.100.7", "2001:db8::7", "4711"} {
 		if strings.Contains(log, secret) {
-			t.Errorf("the log tells %q: %s", secret, log)
+			t.Errorf("the log reveals %q: %s", secret, log)
 		}
 	}
 	var line map[string]any
@@ -88,7 +88,7 @@ func TestHeaders(t *testing.T) {
 		"https://id.example.com": true, "https://ID.Example.com:8443": true, "http://id.example.com": false,
 		"https://localhost:8090": false, "https://app.localhost": false, "https://127.0.0.1:8090": false, "https://[::1]:8090": false,
 	} {
-		w := newWorld(t, func(o *server.Options) { o.PublicURL, o.Pages = base, pages })
+		w := newPasskeyFixture(t, func(o *server.Options) { o.PublicURL, o.Pages = base, pages })
 		for _, path := range []string{"/flow/meta?id=app", "/health/liveness", "/nowhere", "/try/x"} {
 			h := w.do("GET", path, "").Header()
 			if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" || (h.Get("Strict-Transport-Security") != "") != hsts {
@@ -110,7 +110,7 @@ func TestPages(t *testing.T) {
 	page := func(name string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(name)) })
 	}
-	w := newWorld(t, func(o *server.Options) {
+	w := newPasskeyFixture(t, func(o *server.Options) {
 		o.Pages = map[string]http.Handler{"/try": page("try"), "/try/": page("below"), "/try/more/": page("more"), "/flow/": page("shadow"), "/": page("root")}
 	})
 	for path, want := range map[string]string{
@@ -127,7 +127,7 @@ func TestPages(t *testing.T) {
 
 // A page that has begun its reply and panics must not look as if it were whole.
 func TestPanicInTheMiddle(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) {
+	w := newPasskeyFixture(t, func(o *server.Options) {
 		o.Pages = map[string]http.Handler{"/half": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("half of it"))
 			panic("no more")
@@ -146,7 +146,7 @@ func TestPanicInTheMiddle(t *testing.T) {
 
 // A page that breaks off on purpose is left alone.
 func TestAbortedPage(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) {
+	w := newPasskeyFixture(t, func(o *server.Options) {
 		o.Pages = map[string]http.Handler{"/off": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })}
 	})
 	defer func() {
@@ -158,7 +158,7 @@ func TestAbortedPage(t *testing.T) {
 }
 
 func TestInformationalStatusIsNotTheReplys(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) {
+	w := newPasskeyFixture(t, func(o *server.Options) {
 		o.Pages = map[string]http.Handler{"/hints": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusEarlyHints)
 			if err := http.NewResponseController(w).Flush(); err != nil {
@@ -175,7 +175,7 @@ func TestInformationalStatusIsNotTheReplys(t *testing.T) {
 
 // A client that disconnects is not a failure.
 func TestCanceledRequestsAreNoFailures(t *testing.T) {
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	w.store.down = fmt.Errorf("read: %w", context.Canceled)
 	fails(t, w.do("GET", "/flow/meta?id=app", ""), 500, schemas.CodeInternal)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -196,7 +196,7 @@ func TestHealth(t *testing.T) {
 			return nil
 		}}
 	}
-	w := newWorld(t, func(o *server.Options) { o.Checks = []server.Check{check("store"), check("keys")} })
+	w := newPasskeyFixture(t, func(o *server.Options) { o.Checks = []server.Check{check("store"), check("keys")} })
 	expect := func(path string, status int, body string) {
 		t.Helper()
 		if rec := w.do("GET", path, ""); rec.Code != status || strings.TrimSpace(rec.Body.String()) != body {

@@ -54,7 +54,7 @@ func ownFactors(t *testing.T, h *testServer) {
 		t.Errorf("%v", list)
 	}
 	if strings.Contains(rec.Body.String(), "sealed") {
-		t.Errorf("the list tells the secret: %s", rec.Body)
+		t.Errorf("the list reveals the secret: %s", rec.Body)
 	}
 	for _, factor := range []string{"totp", "recovery-codes"} {
 		fails(t, h.do("DELETE", at+"/"+factor, "", bare), 403, "second_factor_required")

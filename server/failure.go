@@ -235,7 +235,7 @@ func (s *server) recoverPanic(next http.Handler) http.Handler {
 
 // invalidBody returns the error of a request body with problems.
 func invalidBody(problems ...schemas.Problem) error {
-	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the request body is not as expected: %s", problems[0]).WithProblems(problems)
+	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the request body is invalid: %s", problems[0]).WithProblems(problems)
 }
 
 // missingMember returns the problem of a missing member.

@@ -38,7 +38,7 @@ func TestParseFilter(t *testing.T) {
 		member, value, fault := parseFilter(text)
 		if says, wrong := strings.CutPrefix(want, "! "); wrong {
 			if !strings.Contains(fault, says) || member != "" || value != "" {
-				t.Errorf("%s: got %q %q, fault %q, want one that tells %q", text, member, value, fault, says)
+				t.Errorf("%s: got %q %q, fault %q, want one with %q", text, member, value, fault, says)
 			}
 		} else if fault != "" || member+"="+value != want {
 			t.Errorf("%s: got %q %q, fault %q", text, member, value, fault)

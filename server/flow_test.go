@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 const begin = `{"applicationId":"app","flowType":"AUTHENTICATION"}`
 
 // execute sends a body that must be answered by a step.
-func (w *world) execute(body any, headers ...string) *schemas.Step {
+func (w *passkeyFixture) execute(body any, headers ...string) *schemas.Step {
 	w.t.Helper()
 	var step schemas.Step
 	w.post("/flow/execute", body, &step, headers...)
@@ -67,7 +67,7 @@ func TestFlowGoldens(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			w := newWorld(t)
+			w := newPasskeyFixture(t)
 			step, reply := &schemas.Step{}, []byte(nil)
 			for _, body := range tt.bodies {
 				body = strings.ReplaceAll(body, "%s", step.ExecutionID)
@@ -120,11 +120,11 @@ func golden(t *testing.T, name string, got []byte) {
 
 func TestFlowRequestReachesTheEngine(t *testing.T) {
 	const trace = "0af7651916cd43dd8448eb211c80319c"
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	s := w.execute(begin, "Origin: "+spaOrigin, "Accept-Language: en;q=0.2, de-AT, fr;q=0.5", "Traceparent: 00-"+trace+"-b7ad6b7169203331-01")
 	want := map[string]string{"origin": spaOrigin, "language": "de-AT", "traceId": trace}
 	if got := fmt.Sprint(s.Data.AdditionalData); got != fmt.Sprint(want) {
-		t.Errorf("the engine was told %s, want %s", got, want)
+		t.Errorf("the engine received %s, want %s", got, want)
 	}
 	for _, field := range []string{"", "*", "*;q=0.1", "%%%", "x", strings.Repeat("-", 2000)} {
 		if s := w.execute(begin, "Accept-Language: "+field); s.Data.AdditionalData["language"] != "" {
@@ -135,7 +135,7 @@ func TestFlowRequestReachesTheEngine(t *testing.T) {
 
 // A mistake about the run is an error reply, and leaves the run where it was.
 func TestFlowErrorsOfTheEngine(t *testing.T) {
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	s := w.execute(begin)
 	stale := answer(s, "go", map[string]string{"name": "x"})
 	stale["challengeToken"] = strings.Repeat("0", 64)
@@ -167,11 +167,11 @@ func TestFlowErrorsOfTheEngine(t *testing.T) {
 	}
 }
 
-func TestFlowTroubles(t *testing.T) {
+func TestFlowErrors(t *testing.T) {
 	tests := []struct {
-		trouble, retryAfter string
-		status              int
-		code                string
+		failingStore, retryAfter string
+		status                   int
+		code                     string
 	}{
 		{"panic", "", 500, schemas.CodeInternal},
 		{"break", "", 500, schemas.CodeInternal},
@@ -182,10 +182,10 @@ func TestFlowTroubles(t *testing.T) {
 		{"taken", "", 409, schemas.CodeAttributeTaken},
 	}
 	for _, tt := range tests {
-		t.Run(tt.trouble, func(t *testing.T) {
-			w := newWorld(t)
+		t.Run(tt.failingStore, func(t *testing.T) {
+			w := newPasskeyFixture(t)
 			s := w.execute(`{"applicationId":"trying","flowType":"AUTHENTICATION"}`)
-			rec := w.do("POST", "/flow/execute", asJSON(t, answer(s, "go", map[string]string{"trouble": tt.trouble})))
+			rec := w.do("POST", "/flow/execute", asJSON(t, answer(s, "go", map[string]string{"trouble": tt.failingStore})))
 			f := fails(t, rec, tt.status, tt.code)
 			if got := rec.Header().Get("Retry-After"); got != tt.retryAfter {
 				t.Errorf("Retry-After %q, want %q", got, tt.retryAfter)
@@ -207,7 +207,7 @@ func TestFlowTroubles(t *testing.T) {
 
 // What pages ask for each time is packed, and not sent to who has it.
 func TestFlowMetaIsSentOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	ask := func(header ...string) *httptest.ResponseRecorder {
 		return w.do("GET", "/flow/meta?id=app&language=de", "", header...)
 	}
@@ -228,8 +228,8 @@ func TestFlowMetaIsSentOnce(t *testing.T) {
 }
 
 // That an application refers to a flow which is gone is not the client's fault.
-func TestBrokenReferenceIsOurs(t *testing.T) {
-	w := newWorld(t)
+func TestBrokenReferenceIsAServerError(t *testing.T) {
+	w := newPasskeyFixture(t)
 	fails(t, w.do("POST", "/flow/execute", `{"applicationId":"broken","flowType":"AUTHENTICATION"}`), 500, schemas.CodeInternal)
 	if log := w.log.String(); !strings.Contains(log, "the flow of application broken") {
 		t.Error("log:", log)
@@ -237,7 +237,7 @@ func TestBrokenReferenceIsOurs(t *testing.T) {
 }
 
 func TestFlowMeta(t *testing.T) {
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	rec := w.do("GET", "/flow/meta?id=app&type=APP&language=en-US&more=x", "")
 	if rec.Code != http.StatusOK {
 		t.Fatalf("%d %s", rec.Code, rec.Body)

@@ -21,9 +21,9 @@ func FuzzFlowExecuteBody(f *testing.F) {
 	} {
 		f.Add(body)
 	}
-	handler := newWorld(f).handler
+	handler := newPasskeyFixture(f).handler
 	f.Fuzz(func(t *testing.T, body string) {
-		w := &world{t: t, handler: handler}
+		w := &passkeyFixture{t: t, handler: handler}
 		s := w.execute(begin)
 		body = strings.NewReplacer("RUN", s.ExecutionID, "TOKEN", s.ChallengeToken).Replace(body)
 		rec := w.do("POST", "/flow/execute", body, "Content-Type: application/json")
@@ -53,9 +53,9 @@ func FuzzPasskeyFinishBody(f *testing.F) {
 	} {
 		f.Add(credential)
 	}
-	handler := newWorld(f).handler
+	handler := newPasskeyFixture(f).handler
 	f.Fuzz(func(t *testing.T, credential string) {
-		w := &world{t: t, handler: handler}
+		w := &passkeyFixture{t: t, handler: handler}
 		s := w.startAuthentication(`{}`)
 		rec := w.do("POST", "/auth/passkey/finish", `{"sessionToken":"`+s.SessionToken+`","publicKeyCredential":`+credential+`}`)
 		var e failure

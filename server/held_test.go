@@ -17,10 +17,10 @@ import (
 // These tests keep what the security audit of November 2026 attacked without finding a
 // defect; see docs/security.md.
 
-// TestHeldNamesAreOneUsers creates users whose names read like those of another: as its
+// TestHeldNamesBelongToOneUser creates users whose names read like those of another: as its
 // e-mail address, in another case, another width, another script, with characters that
 // are not seen.
-func TestHeldNamesAreOneUsers(t *testing.T) {
+func TestHeldNamesBelongToOneUser(t *testing.T) {
 	h := newTestServer(t)
 	h.create("/users", `{"type":"Person","attributes":{"username":"grace","email":"grace@example.org","email_verified":true}}`)
 	for _, attributes := range []string{
@@ -38,9 +38,9 @@ func TestHeldNamesAreOneUsers(t *testing.T) {
 	}
 }
 
-// TestHeldSystemResourceServerStays attacks the resource server that has the permissions
+// TestHeldSystemResourceServerIsKept attacks the resource server that has the permissions
 // of the service itself.
-func TestHeldSystemResourceServerStays(t *testing.T) {
+func TestHeldSystemResourceServerIsKept(t *testing.T) {
 	h := newTestServer(t)
 	servers, _ := h.ok(200, "GET /resource-servers?filter=handle%20eq%20%22system%22", "")
 	list := servers.list("resourceServers")
@@ -93,7 +93,7 @@ func TestHeldBodies(t *testing.T) {
 
 // TestHeldLongAcceptLanguage sends as many languages as a header field can have.
 func TestHeldLongAcceptLanguage(t *testing.T) {
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	for name, languages := range map[string]string{
 		"many": strings.Repeat("de-DE-1996;q=0.5,", 3500), "one that is long": strings.Repeat("de-", 20000),
 		"extensions": "de" + strings.Repeat("-u-co-phonebk", 4000), "commas": strings.Repeat(",", 60000),
@@ -113,7 +113,7 @@ func TestHeldLongAcceptLanguage(t *testing.T) {
 // TestHeldSlowBodies holds connections that never finish their request: others are served
 // meanwhile.
 func TestHeldSlowBodies(t *testing.T) {
-	w, l := newWorld(t), listen(t)
+	w, l := newPasskeyFixture(t), listen(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ctx, l, w.handler, nil, slog.New(slog.DiscardHandler)) }()
@@ -134,7 +134,7 @@ func TestHeldSlowBodies(t *testing.T) {
 			t.Fatal(err)
 		}
 		if res.Body.Close(); res.StatusCode != 200 {
-			t.Errorf("beside slow requests: %d", res.StatusCode)
+			t.Errorf("during slow requests: %d", res.StatusCode)
 		}
 	}
 	// None of them was answered as if its request were complete.

@@ -15,7 +15,7 @@ func testKinds() engine.Kinds {
 	return engine.Kinds{
 		"form":    kind("form", form, engine.Outcome{Name: "go"}),
 		"prove":   kind("prove", prove, success, engine.Outcome{Name: "failure", Optional: true}),
-		"trouble": kind("trouble", trouble, engine.Outcome{Name: "go"}),
+		"trouble": kind("trouble", failingStore, engine.Outcome{Name: "go"}),
 		"finish": {Name: "finish", Terminal: true, New: maker(finish),
 			Needs: []engine.Need{{AnyOf: []engine.Fact{engine.Authenticated}, Rule: engine.RuleUnauthenticated}}},
 	}
@@ -65,8 +65,8 @@ func finish(v *engine.Visit) (*engine.Decision, error) {
 	return &engine.Decision{Result: &engine.Result{Assertion: "assertion of " + v.Subject.UserID}}, nil
 }
 
-// trouble has the trouble it is asked for.
-func trouble(v *engine.Visit) (*engine.Decision, error) {
+// failingStore has the trouble it is asked for.
+func failingStore(v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		return &engine.Decision{Ask: &engine.Ask{Actions: []schemas.Action{{Ref: "go"}}}}, nil
 	}
@@ -86,7 +86,7 @@ func trouble(v *engine.Visit) (*engine.Decision, error) {
 	case "missing":
 		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeUserNotFound, "there is no such user")
 	case "taken":
-		return nil, schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken, "somebody has that name")
+		return nil, schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken, "another user has that name")
 	}
 	return engine.LeaveBy("go"), nil
 }

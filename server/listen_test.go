@@ -74,7 +74,7 @@ func TestServeStopsGracefully(t *testing.T) {
 	}
 }
 
-func TestServeTellsWhyItCannot(t *testing.T) {
+func TestServeExplainsFailures(t *testing.T) {
 	l := listen(t)
 	_ = l.Close()
 	err := server.Serve(context.Background(), l, http.NotFoundHandler(), nil, slog.New(slog.DiscardHandler))
@@ -90,7 +90,7 @@ func TestServeTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	l := listen(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)

@@ -135,7 +135,7 @@ func TestMalformedRequests(t *testing.T) {
 	if len(tests) < 60 {
 		t.Fatalf("only %d", len(tests))
 	}
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	for _, tt := range tests {
 		name := tt.to + " " + tt.body
 		t.Run(name[:min(len(name), 100)], func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestSeveralFaultsAreReportedTogether(t *testing.T) {
 		{authEnd, `{"publicKeyCredential":{"id":null,"response":"x"}}`, "sessionToken publicKeyCredential.id publicKeyCredential.response"},
 		{authEnd, `{"publicKeyCredential":"x","sessionToken":7}`, "publicKeyCredential sessionToken"},
 	}
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	for _, tt := range tests {
 		t.Run(tt.path+" "+tt.body, func(t *testing.T) {
 			f := fails(t, w.do("POST", tt.path, tt.body, system), 400, schemas.CodeInvalidRequest)

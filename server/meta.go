@@ -54,7 +54,7 @@ func (s *server) flowMeta(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	id := query.Get("id")
 	if problems := checkMeta(query.Get("type"), query.Get("language")); len(problems) > 0 {
-		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the query is not as expected: %s", problems[0]).WithProblems(problems)
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the query is invalid: %s", problems[0]).WithProblems(problems)
 	}
 	if id == "" {
 		return writeMeta(w, r, metaOf(&schemas.Application{}, query.Get("language")))

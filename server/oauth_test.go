@@ -66,20 +66,20 @@ func (fakeTokens) AccessTTL() time.Duration { return time.Hour }
 func (fakeTokens) JWKS() []byte { return []byte(`{"keys":[]}`) }
 
 const (
-	asM2M    = "Authorization: Basic bTJtOnNlY3JldA=="
-	formType = "Content-Type: application/x-www-form-urlencoded"
+	serviceToken = "Authorization: Basic bTJtOnNlY3JldA=="
+	formType     = "Content-Type: application/x-www-form-urlencoded"
 )
 
-func newOAuthWorld(t *testing.T) (*world, *oneClient) {
+func newOAuthServer(t *testing.T) (*passkeyFixture, *oneClient) {
 	clients := &oneClient{}
-	return newWorld(t, func(o *server.Options) {
+	return newPasskeyFixture(t, func(o *server.Options) {
 		o.OAuth = oauth.New(oauth.Options{Issuer: publicURL, Clients: clients, Tokens: fakeTokens{}, Record: clients.record})
 	}), clients
 }
 
 func TestTokenEndpoint(t *testing.T) {
-	w, clients := newOAuthWorld(t)
-	rec := w.do("POST", "/oauth2/token", "grant_type=client_credentials&scope=system", asM2M, formType)
+	w, clients := newOAuthServer(t)
+	rec := w.do("POST", "/oauth2/token", "grant_type=client_credentials&scope=system", serviceToken, formType)
 	want := `{"access_token":"system","token_type":"Bearer","expires_in":3600,"scope":"system"}` + "\n"
 	if rec.Code != http.StatusOK || rec.Body.String() != want {
 		t.Fatalf("%d %s, want %s", rec.Code, rec.Body, want)
@@ -97,7 +97,7 @@ func TestTokenEndpoint(t *testing.T) {
 // Every error of the endpoint has the form of RFC 6749 §5.2, those too that other
 // endpoints answer otherwise.
 func TestTokenEndpointFails(t *testing.T) {
-	w, clients := newOAuthWorld(t)
+	w, clients := newOAuthServer(t)
 	const body, basic = "grant_type=client_credentials", `Basic realm="postern", charset="UTF-8"`
 	const allowed = "OPTIONS, POST"
 	for name, test := range map[string]struct {
@@ -107,16 +107,16 @@ func TestTokenEndpointFails(t *testing.T) {
 		status           int
 		code, ask, allow string
 	}{
-		"GET":             {"GET", "", []string{asM2M}, nil, 405, "invalid_request", "", allowed},
+		"GET":             {"GET", "", []string{serviceToken}, nil, 405, "invalid_request", "", allowed},
 		"HEAD":            {"HEAD", "", nil, nil, 405, "", "", allowed},
-		"PUT":             {"PUT", body, []string{asM2M, formType}, nil, 405, "invalid_request", "", allowed},
+		"PUT":             {"PUT", body, []string{serviceToken, formType}, nil, 405, "invalid_request", "", allowed},
 		"DELETE":          {"DELETE", "", nil, nil, 405, "invalid_request", "", allowed},
-		"JSON":            {"POST", `{}`, []string{asM2M}, nil, 400, "invalid_request", "", ""},
-		"another secret":  {"POST", body, []string{asM2M + "A", formType}, nil, 401, "invalid_client", basic, ""},
+		"JSON":            {"POST", `{}`, []string{serviceToken}, nil, 400, "invalid_request", "", ""},
+		"another secret":  {"POST", body, []string{serviceToken + "A", formType}, nil, 401, "invalid_client", basic, ""},
 		"nobody":          {"POST", body, []string{formType}, nil, 401, "invalid_client", "", ""},
-		"too much":        {"POST", body + "&scope=root", []string{asM2M, formType}, nil, 400, "invalid_scope", "", ""},
-		"a fault of ours": {"POST", body, []string{asM2M, formType}, errors.New("disk on fire"), 500, "server_error", "", ""},
-		"a store with no time": {"POST", body, []string{asM2M, formType}, schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "busy"),
+		"too much":        {"POST", body + "&scope=root", []string{serviceToken, formType}, nil, 400, "invalid_scope", "", ""},
+		"a fault of ours": {"POST", body, []string{serviceToken, formType}, errors.New("disk on fire"), 500, "server_error", "", ""},
+		"a store with no time": {"POST", body, []string{serviceToken, formType}, schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "busy"),
 			503, "temporarily_unavailable", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestTokenEndpointFails(t *testing.T) {
 				t.Errorf("header %v", h)
 			}
 			if ours := test.status == http.StatusInternalServerError; strings.Contains(w.log.String()[before:], "disk on fire") != ours || strings.Contains(rec.Body.String(), "fire") {
-				t.Errorf("told %s, and logged %s", rec.Body, w.log.String()[before:])
+				t.Errorf("got %s, and logged %s", rec.Body, w.log.String()[before:])
 			}
 		})
 	}
@@ -144,7 +144,7 @@ func TestTokenEndpointFails(t *testing.T) {
 // Applications' own pages may ask for tokens with credentials; pages of other origins
 // may read the public documents alone, without credentials.
 func TestOAuthAcrossOrigins(t *testing.T) {
-	w, _ := newOAuthWorld(t)
+	w, _ := newOAuthServer(t)
 	for _, path := range []string{
 		"/oauth2/token", "/oauth2/jwks", "/.well-known/oauth-authorization-server",
 		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp",
@@ -173,9 +173,9 @@ func TestOAuthAcrossOrigins(t *testing.T) {
 	}
 }
 
-func newAuthorizingWorld(t *testing.T) *world {
+func newAuthorizingServer(t *testing.T) *passkeyFixture {
 	clients := &oneClient{}
-	return newWorld(t, func(o *server.Options) {
+	return newPasskeyFixture(t, func(o *server.Options) {
 		o.OAuth = oauth.New(oauth.Options{Issuer: publicURL, Clients: clients, Tokens: fakeTokens{}, Record: clients.record,
 			Gate: publicURL + "/gate", RefreshKey: make([]byte, 32)})
 	})
@@ -184,7 +184,7 @@ func newAuthorizingWorld(t *testing.T) *world {
 // TestMethodGuards: what the library would answer by any method is answered by its
 // own alone.
 func TestMethodGuards(t *testing.T) {
-	w := newAuthorizingWorld(t)
+	w := newAuthorizingServer(t)
 	for path, allow := range map[string]string{
 		"/oauth2/token": "OPTIONS, POST", "/oauth2/introspect": "OPTIONS, POST", "/oauth2/revoke": "OPTIONS, POST",
 		"/oauth2/authorize": "GET, HEAD, OPTIONS, POST", "/oauth2/userinfo": "GET, HEAD, OPTIONS, POST", "/oauth2/jwks": "GET, HEAD, OPTIONS",
@@ -199,7 +199,7 @@ func TestMethodGuards(t *testing.T) {
 
 // TestServerMetadata: the documents of RFC 8414 and OpenID Connect are one.
 func TestServerMetadata(t *testing.T) {
-	w := newAuthorizingWorld(t)
+	w := newAuthorizingServer(t)
 	one, other := w.do("GET", oauth.ServerPath, ""), w.do("GET", oauth.OpenIDPath, "")
 	if one.Code != http.StatusOK || other.Code != http.StatusOK || one.Body.String() != other.Body.String() || one.Body.Len() == 0 {
 		t.Errorf("%d %s\n%d %s", one.Code, one.Body, other.Code, other.Body)
@@ -208,7 +208,7 @@ func TestServerMetadata(t *testing.T) {
 
 // TestWWWAuthenticate: RFC 6750 §3, and no code for who brought no token (§3.1).
 func TestWWWAuthenticate(t *testing.T) {
-	w := newAuthorizingWorld(t)
+	w := newAuthorizingServer(t)
 	rec := w.do("GET", "/oauth2/userinfo", "")
 	if rec.Code != http.StatusUnauthorized || rec.Header().Get("WWW-Authenticate") != `Bearer realm="postern"` || rec.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %v", rec.Code, rec.Header())
@@ -222,7 +222,7 @@ func TestWWWAuthenticate(t *testing.T) {
 // TestAuthorizationErrorsArePages: a person is shown what is wrong, and not sent to
 // where the request says.
 func TestAuthorizationErrorsArePages(t *testing.T) {
-	w := newAuthorizingWorld(t)
+	w := newAuthorizingServer(t)
 	rec := w.do("GET", "/oauth2/authorize?client_id=nobody&redirect_uri=https://evil.example", "")
 	if to := rec.Header().Get("Location"); rec.Code != http.StatusFound || !strings.HasPrefix(to, publicURL+"/gate/error?error=invalid_client&") {
 		t.Errorf("%d, to %s", rec.Code, to)
@@ -232,7 +232,7 @@ func TestAuthorizationErrorsArePages(t *testing.T) {
 // TestCallbackOrigins: applications that sign people in by themselves post to the
 // callback with the browser's cookies.
 func TestCallbackOrigins(t *testing.T) {
-	w := newAuthorizingWorld(t)
+	w := newAuthorizingServer(t)
 	rec := w.do("OPTIONS", "/oauth2/auth/callback", "", "Origin: "+rpOrigin, "Access-Control-Request-Method: POST")
 	if h := rec.Header(); rec.Code != http.StatusNoContent || h.Get("Access-Control-Allow-Origin") != rpOrigin || h.Get("Access-Control-Allow-Credentials") != "true" {
 		t.Errorf("%d %v", rec.Code, h)

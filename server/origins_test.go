@@ -14,7 +14,7 @@ func TestCrossOrigin(t *testing.T) {
 		metaPath = "/flow/meta"
 		passkeys = "/auth/passkey/start"
 		health   = "/health/liveness"
-		stranger = "https://evil.example.com"
+		untrusted = "https://evil.example.com"
 	)
 	tests := []struct {
 		path, origin string
@@ -33,7 +33,7 @@ func TestCrossOrigin(t *testing.T) {
 		{"/register/passkey/start", spaOrigin, true},
 		{"/register/passkey/finish", spaOrigin, true},
 		{health, spaOrigin, false},
-		{flow, stranger, false},
+		{flow, untrusted, false},
 		{flow, clientOrigin, false}, // of an untrusted client
 		{metaPath, clientOrigin, false},
 		{passkeys, clientOrigin, false},
@@ -46,7 +46,7 @@ func TestCrossOrigin(t *testing.T) {
 		{flow, spaOrigin + "/", false},
 		{flow, "https://evil.com?" + spaOrigin, false},
 	}
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	for _, tt := range tests {
 		t.Run(tt.path+" "+tt.origin, func(t *testing.T) {
 			method := "POST"
@@ -89,7 +89,7 @@ func TestCrossOrigin(t *testing.T) {
 
 // The page must be able to read errors.
 func TestErrorsAreReadableAcrossOrigins(t *testing.T) {
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	for _, method := range []string{"POST", "DELETE"} {
 		rec := w.do(method, "/flow/execute", "{}", "Origin: "+spaOrigin)
 		if rec.Code < 400 || rec.Header().Get("Access-Control-Allow-Origin") != spaOrigin || !strings.Contains(rec.Header().Get("Access-Control-Expose-Headers"), "X-Trace-Id") {
@@ -99,7 +99,7 @@ func TestErrorsAreReadableAcrossOrigins(t *testing.T) {
 }
 
 func TestOptionsOutsideOfCORS(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) { o.OriginTrust = nil })
+	w := newPasskeyFixture(t, func(o *server.Options) { o.OriginTrust = nil })
 	rec := w.do("OPTIONS", "/flow/meta", "")
 	if rec.Code != 204 || rec.Header().Get("Allow") != "GET, HEAD, OPTIONS" || rec.Header().Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("%d %v", rec.Code, rec.Header())

@@ -21,7 +21,7 @@ func TestRefusalsOfPages(t *testing.T) {
 	mux.HandleFunc("/pages/broken", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "the disk is on fire", http.StatusInternalServerError)
 	})
-	w := newWorld(t, func(o *server.Options) { o.Pages = map[string]http.Handler{"/pages/": mux} })
+	w := newPasskeyFixture(t, func(o *server.Options) { o.Pages = map[string]http.Handler{"/pages/": mux} })
 
 	if rec := w.do("GET", "/pages/one", ""); rec.Code != 200 || rec.Body.String() != "one" {
 		t.Errorf("%d %s", rec.Code, rec.Body)

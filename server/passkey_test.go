@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	asAda  = "Authorization: Bearer user-" + ada
-	asBob  = "Authorization: Bearer user-" + bob
-	system = "Authorization: bearer system"
+	adaToken = "Authorization: Bearer user-" + ada
+	bobToken = "Authorization: Bearer user-" + bob
+	system   = "Authorization: bearer system"
 )
 
 // started is the reply to either start.
@@ -30,14 +30,14 @@ type started struct {
 	SessionToken string          `json:"sessionToken"`
 }
 
-func (w *world) startRegistration(body any, headers ...string) started {
+func (w *passkeyFixture) startRegistration(body any, headers ...string) started {
 	w.t.Helper()
 	var s started
 	w.post("/register/passkey/start", body, &s, headers...)
 	return s
 }
 
-func (w *world) startAuthentication(body any) started {
+func (w *passkeyFixture) startAuthentication(body any) started {
 	w.t.Helper()
 	var s started
 	w.post("/auth/passkey/start", body, &s)
@@ -79,7 +79,7 @@ func assertedAt(t testing.TB, a *passkeytest.Authenticator, origin string, s sta
 }
 
 // enroll gives a user a passkey.
-func (w *world) enrol(userID string) *passkeytest.Authenticator {
+func (w *passkeyFixture) enrol(userID string) *passkeytest.Authenticator {
 	w.t.Helper()
 	a := passkeytest.New()
 	s := w.startRegistration(`{"userId":"`+userID+`"}`, system)
@@ -88,12 +88,12 @@ func (w *world) enrol(userID string) *passkeytest.Authenticator {
 }
 
 func TestPasskeyRoundTrip(t *testing.T) {
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	a := passkeytest.New()
 	s := w.startRegistration(map[string]any{
 		"userId": ada, "relyingPartyId": "example.com", "relyingPartyName": "Example", "attestation": "none",
 		"authenticatorSelection": map[string]any{"userVerification": "preferred", "authenticatorAttachment": "platform", "requireResidentKey": true},
-	}, asAda)
+	}, adaToken)
 	var o struct {
 		RP, User  struct{ ID, Name, DisplayName string }
 		PublicKey any
@@ -102,7 +102,7 @@ func TestPasskeyRoundTrip(t *testing.T) {
 	if err := json.Unmarshal(s.Creation, &o); err != nil || o.RP.ID != "example.com" || o.RP.Name != "Example" || o.User.Name != "ada" || o.User.DisplayName != "Ada" || o.PublicKey != nil || o.Selection.ResidentKey != "required" {
 		t.Fatalf("creation options: %+v, %v", o, err)
 	}
-	rec := w.do("POST", "/register/passkey/finish", asJSON(t, attested(t, a, s)), asAda)
+	rec := w.do("POST", "/register/passkey/finish", asJSON(t, attested(t, a, s)), adaToken)
 	want := `{"CredentialID":"` + schemas.Bytes(a.Credentials()[0].ID).String() + `","CredentialName":"My key","CreatedAt":"2030-01-02T03:04:05.678Z"}` + "\n"
 	if rec.Code != http.StatusOK || rec.Body.String() != want {
 		t.Fatalf("finish: %d %s, want %s", rec.Code, rec.Body, want)
@@ -132,7 +132,7 @@ func TestPasskeyRoundTrip(t *testing.T) {
 // Who uses a passkey on a page of the server itself may do what their roles grant, and
 // elsewhere nothing.
 func TestPasskeyPermissions(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) {
+	w := newPasskeyFixture(t, func(o *server.Options) {
 		ceremonies, err := passkey.New(passkey.Config{Origins: []string{rpOrigin, publicURL}, RPID: "example.com", Now: o.Now})
 		if err != nil {
 			t.Fatal(err)
@@ -152,7 +152,7 @@ func TestPasskeyPermissions(t *testing.T) {
 
 // Each assertion is of a session of its own, which lasts as long as it does.
 func TestPasskeyStartsSession(t *testing.T) {
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	a := w.enrol(bob)
 	var got struct{ Assertion string }
 	w.post("/auth/passkey/finish", asserted(t, a, w.startAuthentication(`{}`)), &got, "User-Agent: Firefox\u202e/1 (evil)")
@@ -181,7 +181,7 @@ func TestPasskeyStartsSession(t *testing.T) {
 }
 
 func TestSkipAssertionSkipsNothingElse(t *testing.T) {
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	a := w.enrol(bob)
 	body := asserted(t, a, w.startAuthentication(`{}`))
 	body["skipAssertion"] = true
@@ -196,7 +196,7 @@ func TestSkipAssertionSkipsNothingElse(t *testing.T) {
 
 // Browsers send more than the specification prints, and may send less.
 func TestCredentialObjectsAreTolerant(t *testing.T) {
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	a := w.enrol(ada)
 	for name, change := range map[string]func(body, credential, response map[string]any){
 		"more": func(_, c, r map[string]any) {
@@ -219,7 +219,7 @@ func TestCredentialObjectsAreTolerant(t *testing.T) {
 	}
 }
 
-func TestWhoMayRegister(t *testing.T) {
+func TestRegistrationPermissions(t *testing.T) {
 	tests := []struct {
 		name, header string
 		status       int
@@ -231,14 +231,14 @@ func TestWhoMayRegister(t *testing.T) {
 		{"no scheme", "Authorization: user-" + ada, 401, "invalid_token", `error="invalid_token"`},
 		{"another scheme", "Authorization: Basic user-" + ada, 401, "invalid_token", `error="invalid_token"`},
 		{"nothing after the scheme", "Authorization: Bearer ", 401, "invalid_token", `error="invalid_token"`},
-		{"another user's", asBob, 403, "forbidden", `error="insufficient_scope", scope="system"`},
+		{"another user's", bobToken, 403, "forbidden", `error="insufficient_scope", scope="system"`},
 		{"the verifier is busy", "Authorization: Bearer busy", 503, schemas.CodeOverloaded, ""},
-		{"their own", asAda, 200, "", ""},
+		{"their own", adaToken, 200, "", ""},
 		{"system", system, 200, "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newPasskeyFixture(t)
 			good := w.startRegistration(`{"userId":"`+ada+`"}`, system)
 			finish := w.do("POST", "/register/passkey/finish", asJSON(t, attested(t, passkeytest.New(), good)), tt.header)
 			start := w.do("POST", "/register/passkey/start", `{"userId":"`+ada+`"}`, tt.header)
@@ -262,8 +262,8 @@ func TestWhoMayRegister(t *testing.T) {
 }
 
 // A second Authorization header could be the one that a proxy in front checked.
-func TestTwoTokensAreNone(t *testing.T) {
-	w := newWorld(t)
+func TestTwoTokensAreRefused(t *testing.T) {
+	w := newPasskeyFixture(t)
 	r, _ := http.NewRequest("POST", "/register/passkey/start", strings.NewReader(`{"userId":"`+ada+`"}`))
 	r.Header["Authorization"] = []string{"Bearer user-" + bob, "Bearer system"}
 	r.Header.Set("Content-Type", "application/json")
@@ -272,7 +272,7 @@ func TestTwoTokensAreNone(t *testing.T) {
 }
 
 func TestPasskeyRefusals(t *testing.T) {
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	a := w.enrol(ada)
 	t.Run("an origin that is not allowed", func(t *testing.T) {
 		s := w.startAuthentication(`{}`)
@@ -303,11 +303,11 @@ func TestPasskeyRefusals(t *testing.T) {
 		fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, body)), 400, schemas.CodeUserNotFound)
 	})
 	t.Run("a passkey registered twice", func(t *testing.T) {
-		s := w.startRegistration(`{"userId":"`+ada+`"}`, asAda)
+		s := w.startRegistration(`{"userId":"`+ada+`"}`, adaToken)
 		body := attested(t, passkeytest.New(), s)
 		id, _ := schemas.ParseBytes(body["publicKeyCredential"].(map[string]any)["id"].(string))
 		w.store.passkeys = append(w.store.passkeys, schemas.Credential{ID: id, UserID: "somebody"})
-		fails(t, w.do("POST", "/register/passkey/finish", asJSON(t, body), asAda), 409, "credential_exists")
+		fails(t, w.do("POST", "/register/passkey/finish", asJSON(t, body), adaToken), 409, "credential_exists")
 	})
 	t.Run("a counter that fell is audited", func(t *testing.T) {
 		w.post("/auth/passkey/finish", asserted(t, a, w.startAuthentication(`{}`)), &struct{}{})
@@ -318,15 +318,15 @@ func TestPasskeyRefusals(t *testing.T) {
 		}
 		fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, asserted(t, a, w.startAuthentication(`{}`), passkeytest.BadSignature))), 400, schemas.CodePasskeyFailed)
 		if got := w.store.events()[before:]; len(got) != 1 {
-			t.Errorf("strangers can write to the audit log: %v", got)
+			t.Errorf("unauthenticated clients can write to the audit log: %v", got)
 		}
 	})
 }
 
 func TestOwnPasskeysAreExcluded(t *testing.T) {
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	a := w.enrol(ada)
-	s := w.startRegistration(`{"userId":"`+ada+`"}`, asAda)
+	s := w.startRegistration(`{"userId":"`+ada+`"}`, adaToken)
 	if _, err := a.Register(s.Creation, rpOrigin); err != passkeytest.ErrExcluded {
 		t.Errorf("the authenticator says %v, want ErrExcluded", err)
 	}
@@ -347,16 +347,16 @@ func (k *keys) AddSigningKey(_ context.Context, key schemas.SigningKey) error {
 	return nil
 }
 
-// turning are tokens that are exchanged for others in the middle of a test.
-type turning struct {
+// rotatingKeys are tokens that are exchanged for others in the middle of a test.
+type rotatingKeys struct {
 	server.Tokens
 	next server.Tokens
 }
 
 // The assertion of a sign-in can register the next passkey of its user, and of no other.
 func TestAssertionRegistersTheNextPasskey(t *testing.T) {
-	tokens := &turning{Tokens: fakeTokens{}}
-	w := newWorld(t, func(o *server.Options) {
+	tokens := &rotatingKeys{Tokens: fakeTokens{}}
+	w := newPasskeyFixture(t, func(o *server.Options) {
 		issuer, err := token.New(context.Background(), &keys{}, make([]byte, 32), token.Options{Issuer: publicURL, Now: o.Now})
 		if err != nil {
 			t.Fatal(err)

@@ -77,7 +77,7 @@ func (q *query) err() error {
 		return nil
 	}
 	slices.SortStableFunc(q.problems, func(a, b schemas.Problem) int { return strings.Compare(a.Path, b.Path) })
-	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the query is not as expected: %s", q.problems[0]).WithProblems(q.problems)
+	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the query is invalid: %s", q.problems[0]).WithProblems(q.problems)
 }
 
 const (

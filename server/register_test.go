@@ -27,7 +27,7 @@ func newRegistry(t *testing.T, open bool) *testServer {
 }
 
 // Access to registration, and the errors.
-func TestWhoMayRegisterClients(t *testing.T) {
+func TestClientRegistrationPermissions(t *testing.T) {
 	const body = `{"redirect_uris":["https://client.example.com/back"]}`
 	closed, opened := newRegistry(t, false), newRegistry(t, true)
 	for _, test := range []struct {
@@ -41,7 +41,7 @@ func TestWhoMayRegisterClients(t *testing.T) {
 		{"a bad token", closed, "Authorization: Bearer x", 401, "invalid_token", `Bearer realm="postern", error="invalid_token"`},
 		{"a user", closed, closed.bearer(schemas.NewID(), "openid"), 403, "insufficient_scope", `Bearer realm="postern", error="insufficient_scope", scope="system:applications:write"`},
 		{"the administrator", closed, closed.admin, 201, "", ""},
-		{"anybody where it is open", opened, "", 201, "", ""},
+		{"any client if it is open", opened, "", 201, "", ""},
 		{"a bad token where it is open", opened, "Authorization: Bearer x", 401, "invalid_token", `Bearer realm="postern", error="invalid_token"`},
 		{"a user where it is open", opened, opened.bearer(schemas.NewID(), "openid"), 403, "insufficient_scope", `Bearer realm="postern", error="insufficient_scope"`},
 		{"the administrator where it is open", opened, opened.admin, 201, "", ""},
@@ -68,7 +68,7 @@ func TestWhoMayRegisterClients(t *testing.T) {
 	// Anonymous callers are limited, and an administrator is not.
 	opened.do("POST", oauth.RegisterPath, body)
 	if rec := opened.do("POST", oauth.RegisterPath, body); rec.Code != http.StatusTooManyRequests || rec.Header().Get("Retry-After") == "" {
-		t.Errorf("the third registration of a stranger: %d %s", rec.Code, rec.Body)
+		t.Errorf("the third registration without a token: %d %s", rec.Code, rec.Body)
 	}
 	if rec := opened.do("POST", oauth.RegisterPath, body, opened.admin); rec.Code != http.StatusCreated {
 		t.Errorf("the administrator after that: %d %s", rec.Code, rec.Body)
@@ -79,7 +79,7 @@ func TestWhoMayRegisterClients(t *testing.T) {
 }
 
 // A client that may not register learns the alternatives of this server.
-func TestClosedRegistrationNamesTheWays(t *testing.T) {
+func TestClosedRegistrationNamesTheAlternatives(t *testing.T) {
 	for _, test := range []struct {
 		policy oauth.DocumentPolicy
 		want   string // of documents; "" for nothing

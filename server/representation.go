@@ -24,7 +24,7 @@ func readDocument(w http.ResponseWriter, r *http.Request, limit int64, code stri
 	}
 	d, problems := parse(text)
 	if len(problems) > 0 {
-		return nil, schemas.Errorf(schemas.Invalid, code, "the request body is not as expected: %s", problems[0]).WithProblems(problems)
+		return nil, schemas.Errorf(schemas.Invalid, code, "the request body is invalid: %s", problems[0]).WithProblems(problems)
 	}
 	return d, nil
 }

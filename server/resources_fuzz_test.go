@@ -20,7 +20,7 @@ func FuzzQueries(f *testing.F) {
 	h := newTestServer(f)
 	h.create("/groups", `{"name":"x"}`)
 	f.Fuzz(func(t *testing.T, query string) {
-		w := &world{t: t, handler: h.handler}
+		w := &passkeyFixture{t: t, handler: h.handler}
 		for _, path := range []string{"/groups", "/flows", "/users", "/audit-events"} {
 			r := httptest.NewRequest("GET", path, nil)
 			r.URL.RawQuery = query
@@ -54,7 +54,7 @@ func FuzzResourceBodies(f *testing.F) {
 		if yaml {
 			kind = "application/yaml"
 		}
-		w := &world{t: t, handler: h.handler}
+		w := &passkeyFixture{t: t, handler: h.handler}
 		for _, r := range h.directory.Resources() {
 			n := r.Noun()
 			rec := w.do("POST", n.Path, body, h.admin, "Content-Type: "+kind)

@@ -31,8 +31,8 @@ func (h *testServer) routes() []server.Route {
 	return server.Routes(server.Options{Directory: h.directory, OAuth: &oauth.Provider{}, Tools: fakeTools{}})
 }
 
-// words are what a route can need other than a permission.
-func words() []string {
+// texts are what a route can need other than a permission.
+func texts() []string {
 	return []string{"nothing", "any token", "a user's token", "a token for the tools"}
 }
 
@@ -45,7 +45,7 @@ func TestPermissionsOfRoutesExist(t *testing.T) {
 		seeded = append(seeded, p.(string))
 	}
 	for _, r := range h.routes() {
-		if !slices.Contains(words(), r.Needs) && !slices.Contains(seeded, r.Needs) {
+		if !slices.Contains(texts(), r.Needs) && !slices.Contains(seeded, r.Needs) {
 			t.Errorf("%s %s needs %q, which is not among %q", r.Method, r.Path, r.Needs, seeded)
 		}
 		if strings.HasPrefix(r.Needs, "system") && (r.Method == "GET") != strings.HasSuffix(r.Needs, ":read") && r.Path != "/flows/check" {
@@ -54,8 +54,8 @@ func TestPermissionsOfRoutesExist(t *testing.T) {
 	}
 }
 
-// at is a path of the route, with something for each variable.
-func at(r server.Route) string {
+// bearerAt is a path of the route, with something for each variable.
+func bearerAt(r server.Route) string {
 	path := r.Path
 	for _, variable := range []string{"{id}", "{type}", "{memberId}", "{principalId}", "{credentialId}", "{sid}", "{n}"} {
 		path = strings.ReplaceAll(path, variable, "7")
@@ -66,11 +66,11 @@ func at(r server.Route) string {
 func TestRoutesWithoutToken(t *testing.T) {
 	h := newTestServer(t)
 	for _, r := range h.routes() {
-		if r.Needs == "nothing" || r.Path == oauth.RegisterPath { // see TestWhoMayRegisterClients
+		if r.Needs == "nothing" || r.Path == oauth.RegisterPath { // see TestClientRegistrationPermissions
 			continue
 		}
 		for _, header := range []string{"", "Authorization: Bearer nonsense", "Authorization: Basic YTpi", "Authorization: Bearer"} {
-			rec := h.do(r.Method, at(r), "{}", header)
+			rec := h.do(r.Method, bearerAt(r), "{}", header)
 			challenge := rec.Header().Get("WWW-Authenticate")
 			code := "invalid_token"
 			if header == "" {
@@ -93,7 +93,7 @@ func TestRoutesAndPermissions(t *testing.T) {
 	h := newTestServer(t)
 	var all []string
 	for _, r := range h.routes() {
-		if !slices.Contains(words(), r.Needs) && !slices.Contains(all, r.Needs) {
+		if !slices.Contains(texts(), r.Needs) && !slices.Contains(all, r.Needs) {
 			all = append(all, r.Needs)
 		}
 	}
@@ -101,12 +101,12 @@ func TestRoutesAndPermissions(t *testing.T) {
 		t.Fatalf("only %q", all)
 	}
 	for _, r := range h.routes() {
-		if slices.Contains(words(), r.Needs) || r.Path == oauth.RegisterPath {
+		if slices.Contains(texts(), r.Needs) || r.Path == oauth.RegisterPath {
 			continue
 		}
 		others := slices.DeleteFunc(slices.Clone(all), func(p string) bool { return p == r.Needs })
 		others = append(others, r.Needs+":more", r.Needs[:len(r.Needs)-1], "openid", "*", "System")
-		for _, path := range []string{at(r), at(r) + "?limit=x"} {
+		for _, path := range []string{bearerAt(r), bearerAt(r) + "?limit=x"} {
 			rec := h.do(r.Method, path, "{", h.bearer(ada, others...))
 			f := fails(t, rec, 403, "forbidden")
 			want := `Bearer realm="postern", error="insufficient_scope", scope="` + r.Needs + `"`
@@ -118,7 +118,7 @@ func TestRoutesAndPermissions(t *testing.T) {
 			}
 		}
 		for above := r.Needs; ; above = above[:strings.LastIndex(above, ":")] {
-			if rec := h.do(r.Method, at(r), "{}", h.bearer(ada, above)); rec.Code == 401 || rec.Code == 403 {
+			if rec := h.do(r.Method, bearerAt(r), "{}", h.bearer(ada, above)); rec.Code == 401 || rec.Code == 403 {
 				t.Errorf("%s %s with %s: %d %s", r.Method, r.Path, above, rec.Code, rec.Body)
 			}
 			if above == "system" {
@@ -220,7 +220,7 @@ func TestActors(t *testing.T) {
 	rec := h.do("GET", "/users/me", "", "Authorization: Bearer "+machine)
 	fails(t, rec, 403, "forbidden")
 	if got := rec.Header().Get("WWW-Authenticate"); got != `Bearer realm="postern", error="insufficient_scope"` {
-		t.Errorf("no scope would do, but it is told %s", got)
+		t.Errorf("no scope would suffice, but the response names %s", got)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestClientsAndAccounts(t *testing.T) {
 				t.Errorf("%s %s with %q: %d %s, expected %d", request.method, request.path, scope, rec.Code, rec.Body, want)
 			}
 			if got := rec.Header().Get("WWW-Authenticate"); want == 403 && got != `Bearer realm="postern", error="insufficient_scope", scope="account"` {
-				t.Errorf("%s %s with %q: it is told %s", request.method, request.path, scope, got)
+				t.Errorf("%s %s with %q: got the header %s", request.method, request.path, scope, got)
 			}
 		}
 	}

@@ -65,10 +65,10 @@ func TestSecretsStaySecret(t *testing.T) {
 	}
 	for secret, times := range map[string]int{
 		password: 0, theirs: 0, "ealedSecret": 0, "plain:": 0, "secretHash": 0, "SecretHash": 0,
-		first: 2, second: 1, chosen: 2, // at the top and in the configuration
+		first: 2, second: 1, chosen: 2, // bearerAt the top and in the configuration
 	} {
 		if n := strings.Count(said.String(), secret); n != times {
-			t.Errorf("%q was told %d times, want %d", secret, n, times)
+			t.Errorf("%q was returned %d times, want %d", secret, n, times)
 		}
 		if strings.Contains(h.log.String(), secret) {
 			t.Errorf("the log has %q", secret)
@@ -76,7 +76,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		hash := sha256.Sum256([]byte(secret))
 		for _, kept := range []string{hex.EncodeToString(hash[:]), base64.StdEncoding.EncodeToString(hash[:]), base64.RawURLEncoding.EncodeToString(hash[:])} {
 			if strings.Contains(said.String()+h.log.String(), kept) {
-				t.Errorf("the hash of %q was told", secret)
+				t.Errorf("the hash of %q was returned", secret)
 			}
 		}
 	}

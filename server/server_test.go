@@ -21,7 +21,7 @@ import (
 // testServer is a server over a real store, directory and issuer, with what every
 // store begins with.
 type testServer struct {
-	*world
+	*passkeyFixture
 	db        *store.Store
 	directory *directory.Directory
 	tokens    *token.Issuer
@@ -52,7 +52,7 @@ func newOpenServer(t testing.TB, driver, dsn string, change ...func(*server.Opti
 		t.Fatal(err)
 	}
 	h := &testServer{db: db}
-	h.world = newWorld(t, append(change, func(o *server.Options) {
+	h.passkeyFixture = newPasskeyFixture(t, append(change, func(o *server.Options) {
 		h.directory = directory.New(directory.Options{
 			Store: db, Hasher: plainHasher{}, DigestKey: make([]byte, 32), Now: o.Now, Box: box,
 			CheckFlow: func(text []byte, yaml bool, subflows schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
@@ -139,7 +139,7 @@ func (h *testServer) allow(userID string, permissions []string) {
 // in is the server for a part of a test, which fails by itself. Its clock stands.
 func (h *testServer) in(t *testing.T) *testServer {
 	inner := *h
-	inner.world = &world{t: t, handler: h.handler, log: h.log, now: h.clock()}
+	inner.passkeyFixture = &passkeyFixture{t: t, handler: h.handler, log: h.log, now: h.clock()}
 	return &inner
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // An invalid credential consumes the session too.
-func TestBadCredentialsBurnTheSession(t *testing.T) {
-	w := newWorld(t)
+func TestBadCredentialsEndTheSession(t *testing.T) {
+	w := newPasskeyFixture(t)
 	a := w.enrol(ada)
 	with := func(name string, value any) map[string]any {
 		r := map[string]any{"clientDataJSON": "e30", "authenticatorData": "AA", "signature": "AA"}
@@ -55,14 +55,14 @@ func TestBadCredentialsBurnTheSession(t *testing.T) {
 
 // Another user with the session token neither finishes the ceremony nor leaves it for another try.
 func TestStolenRegistrationTokenIsBurned(t *testing.T) {
-	w := newWorld(t)
-	body := asJSON(t, attested(t, passkeytest.New(), w.startRegistration(`{"userId":"`+ada+`"}`, asAda)))
-	fails(t, w.do("POST", "/register/passkey/finish", body, asBob), 403, "forbidden")
-	fails(t, w.do("POST", "/register/passkey/finish", body, asAda), 400, schemas.CodeStaleSession)
+	w := newPasskeyFixture(t)
+	body := asJSON(t, attested(t, passkeytest.New(), w.startRegistration(`{"userId":"`+ada+`"}`, adaToken)))
+	fails(t, w.do("POST", "/register/passkey/finish", body, bobToken), 403, "forbidden")
+	fails(t, w.do("POST", "/register/passkey/finish", body, adaToken), 400, schemas.CodeStaleSession)
 }
 
 func TestSessionTokens(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) { o.SessionTTL = time.Minute })
+	w := newPasskeyFixture(t, func(o *server.Options) { o.SessionTTL = time.Minute })
 	a, b := w.enrol(ada), w.enrol(bob)
 	authenticate := func(body map[string]any) int {
 		return w.do("POST", "/auth/passkey/finish", asJSON(t, body)).Code
@@ -97,7 +97,7 @@ func TestSessionTokens(t *testing.T) {
 		}
 	})
 	t.Run("only the newest registration of a user", func(t *testing.T) {
-		old := attested(t, passkeytest.New(), w.startRegistration(named, asAda))
+		old := attested(t, passkeytest.New(), w.startRegistration(named, adaToken))
 		recent := attested(t, passkeytest.New(), w.startRegistration(named, system))
 		if first, second := register(old), register(recent); first != 400 || second != 200 {
 			t.Errorf("registration: old %d, recent %d", first, second)
@@ -113,7 +113,7 @@ func TestSessionTokens(t *testing.T) {
 			t.Errorf("named %d, anonymous %d", first, second)
 		}
 	})
-	t.Run("are void when their client begins anew", func(t *testing.T) {
+	t.Run("are void when their client starts again", func(t *testing.T) {
 		old := w.startAuthentication(`{}`)
 		again := `{"sessionToken":"` + old.SessionToken + `"}`
 		recent := w.startAuthentication(again)
@@ -169,7 +169,7 @@ func TestSessionTokens(t *testing.T) {
 
 // withChallengeOf leaves out allowCredentials, so that any authenticator
 // answers the challenge.
-func (w *world) withChallengeOf(options json.RawMessage) json.RawMessage {
+func (w *passkeyFixture) withChallengeOf(options json.RawMessage) json.RawMessage {
 	var o map[string]any
 	if err := json.Unmarshal(options, &o); err != nil {
 		w.t.Fatal(err)
@@ -179,7 +179,7 @@ func (w *world) withChallengeOf(options json.RawMessage) json.RawMessage {
 }
 
 func TestOneOfSixteenFinishesWins(t *testing.T) {
-	w := newWorld(t)
+	w := newPasskeyFixture(t)
 	a := w.enrol(ada)
 	for range 20 {
 		body := asJSON(t, asserted(t, a, w.startAuthentication(`{}`)))

@@ -53,7 +53,7 @@ func (s *server) network(r *http.Request) throttle.Network {
 	client := s.Proxies.Client(r.RemoteAddr, r.Header.Values(s.Proxies.Field))
 	if len(s.Proxies.Trusted) == 0 && (client.IsPrivate() || client.IsLoopback()) && r.Header.Get(throttle.XForwardedFor) != "" {
 		s.proxied.Do(func() {
-			s.Log.Warn("requests come through a proxy that is not trusted, so that all of its clients are throttled as one; name it in the configuration",
+			s.Log.Warn("requests come through an untrusted proxy, so all of its clients are throttled as one; add it to the configuration",
 				slog.String("key", "server.trusted_proxies"))
 		})
 	}

@@ -13,15 +13,15 @@ import (
 )
 
 // throttled is a world with small limits, behind a proxy at 10.0.0.1.
-func throttled(t *testing.T, b throttle.Budgets) *world {
-	return newWorld(t, func(o *server.Options) {
+func throttled(t *testing.T, b throttle.Budgets) *passkeyFixture {
+	return newPasskeyFixture(t, func(o *server.Options) {
 		o.Throttle = throttle.New(throttle.Options{Budgets: b, Now: o.Now})
 		o.Proxies = throttle.Proxies{Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")}, Field: throttle.XForwardedFor}
 	})
 }
 
 // from posts JSON over a connection from an address.
-func (w *world) from(remote, path, body string, forwarded ...string) *httptest.ResponseRecorder {
+func (w *passkeyFixture) from(remote, path, body string, forwarded ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	r.RemoteAddr = remote + ":4711"
@@ -81,7 +81,7 @@ func TestRunsAreLimited(t *testing.T) {
 
 // With an unknown proxy all clients count as one: the log reports that once, without an address.
 func TestUnknownProxyIsReported(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) {
+	w := newPasskeyFixture(t, func(o *server.Options) {
 		o.Throttle = throttle.New(throttle.Options{Now: o.Now})
 		o.Proxies.Field = throttle.XForwardedFor
 	})
@@ -89,7 +89,7 @@ func TestUnknownProxyIsReported(t *testing.T) {
 		w.from("10.0.0.1", "/flow/execute", "{}", "198.51.100.1")
 	}
 	if n := strings.Count(w.log.String(), "server.trusted_proxies"); n != 1 {
-		t.Errorf("told %d times, want once", n)
+		t.Errorf("logged %d times, want once", n)
 	}
 	if strings.Contains(w.log.String(), "198.51.100.1") {
 		t.Error("the log has a client's address")
@@ -98,6 +98,6 @@ func TestUnknownProxyIsReported(t *testing.T) {
 	quiet.from("10.0.0.1", "/flow/execute", "{}", "198.51.100.1")
 	quiet.from("203.0.113.7", "/flow/execute", "{}", "198.51.100.1")
 	if strings.Contains(quiet.log.String(), "server.trusted_proxies") {
-		t.Error("told where the proxy is trusted, or is none")
+		t.Error("logged although the proxy is trusted, or there is none")
 	}
 }

@@ -136,7 +136,7 @@ func TestToolMethods(t *testing.T) {
 }
 
 // In open mode of the API, the tools are not open.
-func TestToolsNeverStandOpen(t *testing.T) {
+func TestToolsAreNeverOpen(t *testing.T) {
 	h := newTestServer(t, func(o *server.Options) { o.Open = func(context.Context) bool { return true } })
 	fails(t, h.do("POST", "http://localhost:8090/mcp", "{}"), 401, "unauthorized")
 }
@@ -170,7 +170,7 @@ func TestToolsAndOrigins(t *testing.T) {
 	r := httptest.NewRequest("POST", "/mcp", strings.NewReader("{}"))
 	r.Header["Origin"] = []string{publicURL, "https://evil.example"}
 	r.Header.Set("Authorization", strings.TrimPrefix(good, "Authorization: "))
-	fails(t, record(h.world, r), 403, "origin_not_allowed")
+	fails(t, record(h.passkeyFixture, r), 403, "origin_not_allowed")
 }
 
 // A page that uses DNS rebinding has its own name in Host.
@@ -190,7 +190,7 @@ func TestToolsAndDNSRebinding(t *testing.T) {
 		r.Host = tt.host
 		r.Header.Set("Authorization", strings.TrimPrefix(good, "Authorization: "))
 		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(&net.TCPAddr{IP: net.ParseIP(tt.local), Port: 8090})))
-		rec := record(h.world, r)
+		rec := record(h.passkeyFixture, r)
 		if rec.Code != tt.want {
 			t.Errorf("Host %q over %s: %d %s", tt.host, tt.local, rec.Code, rec.Body)
 		}

@@ -49,9 +49,9 @@ func (w *testApp) guessFactor(remote, applicationID, code string) bool {
 
 // An attacker with the password must not gain guesses at the second factor by signing in
 // where the password is enough.
-func TestAttackAPasswordGainsNoGuessesAtTheSecondFactor(t *testing.T) {
+func TestAttackPasswordDoesNotResetSecondFactorGuesses(t *testing.T) {
 	sequential(t)
-	w := guessingRig(t)
+	w := newGuessingTest(t)
 	application, _ := w.withFactor()
 	answered := 0
 	for i := range 40 {
@@ -72,7 +72,7 @@ func TestAttackAPasswordGainsNoGuessesAtTheSecondFactor(t *testing.T) {
 // An attacker with the password must not add a passkey to an account with a second factor,
 // through the API or a flow: a passkey counts as two factors. With the second factor the
 // user can.
-func TestAttackAPasswordAddsNoPasskeyToAnAccountWithASecondFactor(t *testing.T) {
+func TestAttackPasswordAloneCannotAddPasskeyToTwoFactorAccount(t *testing.T) {
 	w := newTestApp(t)
 	application, code := w.withFactor()
 	status, s := w.guess("192.0.2.1", "admin", adminPassword)
@@ -104,7 +104,7 @@ func TestAttackAPasswordAddsNoPasskeyToAnAccountWithASecondFactor(t *testing.T) 
 
 // A caller who may write users must not take an address from a user with more permissions
 // by stating that it belongs to another user.
-func TestAttackUserWritersTakeNoAddressOfAdministrators(t *testing.T) {
+func TestAttackUserWritersCannotTakeAddressesOfAdministrators(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		const entered = `"email":"boss@example.org"`
 		body := func(name, attributes string) string {

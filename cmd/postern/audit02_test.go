@@ -26,8 +26,8 @@ type squattedAddress struct {
 	attacker                     string // the user's id
 }
 
-func newSquatted(t *testing.T, environ ...string) *squattedAddress {
-	w, box := newMailRig(t, environ...)
+func newSquattedAddress(t *testing.T, environ ...string) *squattedAddress {
+	w, box := newMailTest(t, environ...)
 	token := w.admin()
 	s := &squattedAddress{testApp: w, box: box}
 	s.passwordApp, s.codeApp = w.shop(token, "username_or_email.yaml"), w.shop(token, "email_code.yaml")
@@ -89,8 +89,8 @@ func (s *squattedAddress) verifies() schemas.Step {
 // gets a separate account by every sign-up, and the attacker's password does not open it.
 func TestAudit02SquattedAddress(t *testing.T) {
 	onDatabases(t, func(t *testing.T, environ ...string) {
-		s := newSquatted(t, environ...)
-		s.strangerSeesNothing()
+		s := newSquattedAddress(t, environ...)
+		s.attackerSeesNothing()
 		if run := s.signsIn(victimsAddress, attackerPassword); run.FlowStatus == schemas.Complete {
 			t.Error("an unverified address signs in")
 		}
@@ -106,9 +106,9 @@ func TestAudit02SquattedAddress(t *testing.T) {
 	})
 }
 
-// strangerSeesNothing requests a code for the squatted address and for an unknown one: the
+// attackerSeesNothing requests a code for the squatted address and for an unknown one: the
 // replies are identical, and no mail is sent.
-func (s *squattedAddress) strangerSeesNothing() {
+func (s *squattedAddress) attackerSeesNothing() {
 	s.t.Helper()
 	var seen []string
 	for _, email := range []string{victimsAddress, "nobody@example.org"} {
@@ -158,8 +158,8 @@ func (s *squattedAddress) separate(victim string) {
 
 // An administrator who states that an address is verified claims it too, and one who does
 // not claims nothing.
-func TestAudit02AdministratorStatesAddress(t *testing.T) {
-	s := newSquatted(t)
+func TestAudit02AdministratorSetsAddress(t *testing.T) {
+	s := newSquattedAddress(t)
 	token := s.admin()
 	var made struct{ ID string }
 	s.send(http.StatusCreated, "/users", token, `{"type": "Person", "attributes": {"username": "vera", "email": "`+victimsAddress+`"}}`, &made)
@@ -177,8 +177,8 @@ func TestAudit02AdministratorStatesAddress(t *testing.T) {
 
 // A username does not bypass the verification: a username that is an address would block
 // the address's owner and be found in their place.
-func TestAudit02UsernameIsNobodysAddress(t *testing.T) {
-	s := newSquatted(t)
+func TestAudit02UsernameThatIsAnAddress(t *testing.T) {
+	s := newSquattedAddress(t)
 	run := s.answer(s.begin(s.signUp, "REGISTRATION"), "continue", map[string]string{"username": victimsAddress, "password": attackerPassword})
 	if run.StepID != "who" || run.Error == nil || run.Error.Code != schemas.CodeInvalidIdentifier {
 		t.Errorf("an address became a username: %+v", run)

@@ -109,9 +109,9 @@ func (w *testApp) liveSessions(userID string) []schemas.Session {
 	return found
 }
 
-// costlier is another instance on the same store, with a higher hashing cost than the
+// raiseHashCost is another instance on the same store, with a higher hashing cost than the
 // stored hashes.
-func costlier(t *testing.T, one *testApp) *testApp {
+func raiseHashCost(t *testing.T, one *testApp) *testApp {
 	t.Helper()
 	cfg := *one.cfg
 	cfg.Password.Iterations++
@@ -137,19 +137,19 @@ func onTwoInstances(t *testing.T, test func(t *testing.T, one, two *testApp)) {
 // nothing, starts no session and gets no assertion, even if the hash was due for renewal.
 func TestAudit03OldPasswordCannotUndoAReset(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, _ *testApp) {
-		raised, pat, admin := costlier(t, one), one.userNamed("pat"), one.admin()
+		raised, pat, admin := raiseHashCost(t, one), one.userNamed("pat"), one.admin()
 		once := sync.OnceFunc(func() { one.setPassword(pat, newPassword, admin) })
 		raised.interject(once)
-		if status, said := raised.signInAs("pat", rpPassword); through(status, said) || !strings.Contains(said, schemas.CodeSuperseded) {
+		if status, said := raised.signInAs("pat", rpPassword); throughEndpoint(status, said) || !strings.Contains(said, schemas.CodeSuperseded) {
 			t.Errorf("the sign-in that was under way: %d %s", status, said)
 		}
 		if left := one.liveSessions(pat); len(left) > 0 {
 			t.Errorf("sessions go on: %+v", left)
 		}
-		if status, said := one.signInAs("pat", rpPassword); through(status, said) {
+		if status, said := one.signInAs("pat", rpPassword); throughEndpoint(status, said) {
 			t.Errorf("the old password signs in: %d %s", status, said)
 		}
-		if status, said := one.signInAs("pat", newPassword); !through(status, said) {
+		if status, said := one.signInAs("pat", newPassword); !throughEndpoint(status, said) {
 			t.Errorf("the new password does not sign in: %d %s", status, said)
 		}
 	})
@@ -159,7 +159,7 @@ func TestAudit03OldPasswordCannotUndoAReset(t *testing.T) {
 // them fails because of it.
 func TestAudit03HashesAreStillRenewed(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, _ *testApp) {
-		raised, pat := costlier(t, one), one.userNamed("pat")
+		raised, pat := raiseHashCost(t, one), one.userNamed("pat")
 		before, id, err := one.store.PasswordHash(t.Context(), pat)
 		if err != nil {
 			t.Fatal(err)
@@ -167,7 +167,7 @@ func TestAudit03HashesAreStillRenewed(t *testing.T) {
 		var all sync.WaitGroup
 		for range 6 {
 			all.Go(func() {
-				if status, said := raised.signInAs("pat", rpPassword); !through(status, said) {
+				if status, said := raised.signInAs("pat", rpPassword); !throughEndpoint(status, said) {
 					t.Errorf("%d %s", status, said)
 				}
 			})
@@ -184,7 +184,7 @@ func TestAudit03HashesAreStillRenewed(t *testing.T) {
 }
 
 // A sign-in issues nothing once the credential or session it used is gone.
-func TestAudit10SignInRestsOnCurrentCredentials(t *testing.T) {
+func TestAudit10SignInRequiresCurrentCredentials(t *testing.T) {
 	for name, change := range map[string]func(w *testApp, userID, admin string){
 		"the passkey was removed": func(w *testApp, id, admin string) {
 			keys, err := w.store.Credentials(context.Background(), id)
@@ -202,7 +202,7 @@ func TestAudit10SignInRestsOnCurrentCredentials(t *testing.T) {
 				two.interject(func() { change(one, ada, admin) })
 				s := two.start(schemas.Authentication)
 				status, said := two.attempt("/flow/execute", "", map[string]any{"executionId": s.ExecutionID, "challengeToken": s.ChallengeToken, "inputs": two.assertion(s)})
-				if through(status, said) || strings.Contains(said, "eyJ") {
+				if throughEndpoint(status, said) || strings.Contains(said, "eyJ") {
 					t.Errorf("%d %s", status, said)
 				}
 				if left := one.liveSessions(ada); slices.ContainsFunc(left, func(s schemas.Session) bool { return slices.Contains(s.AMR, "pop") }) {
@@ -215,7 +215,7 @@ func TestAudit10SignInRestsOnCurrentCredentials(t *testing.T) {
 
 // Many sign-ins with the old password race with the change of the password on two
 // instances. In any order, no session of the old password survives.
-func TestAudit10NoSessionOutlivesItsPassword(t *testing.T) {
+func TestAudit10SessionsEndWithTheirPassword(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		pat, admin := one.userNamed("pat"), one.admin()
 		passwords := []string{rpPassword, newPassword}

@@ -18,7 +18,7 @@ const harvestingFlow = `{"handle":"shop-sign-in","name":"Sign in","flowType":"AU
 
 // Finding 4 of the security audit of November 2026: a user who may write only flows and
 // applications tries to control, over HTTP, what administrators are asked at a sign-in.
-func TestAudit04WritersOfFlowsDoNotReachAdministrators(t *testing.T) {
+func TestAudit04FlowWritersCannotReachAdministrators(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		admin := w.admin()
 		writer := w.holder("designer", "system:flows", "system:applications", "system:user-types", "system:identity-providers", "system:users:read")

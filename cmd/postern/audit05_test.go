@@ -28,7 +28,7 @@ func pkce(change ...string) []string {
 func (r *registrars) document(t *testing.T, members ...any) *party {
 	t.Helper()
 	id := r.publishClient("/"+schemas.NewID(), members...)
-	return &party{stranger: true, testApp: r.testApp, t: t, http: newBrowser(t, r.testApp.http), mode: "query", id: id, redirect: rpRedirect, method: schemas.AuthMethodNone}
+	return &party{untrusted: true, testApp: r.testApp, t: t, http: newBrowser(t, r.testApp.http), mode: "query", id: id, redirect: rpRedirect, method: schemas.AuthMethodNone}
 }
 
 // restart opens the store again with variables added to the environment.
@@ -55,9 +55,9 @@ func TestAudit05MetadataDocumentsCanBeRestricted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRegistrars(t)
 			known, vouched := r.document(t, "client_name", "Known"), r.document(t, "client_name", "Vouched")
-			got := known.gets(t, "scope", "openid email offline_access")
-			vouched.gets(t, "scope", "openid")
-			r.vouch(t, r.applicationOf(vouched.id))
+			got := known.getStatus(t, "scope", "openid email offline_access")
+			vouched.getStatus(t, "scope", "openid")
+			r.makeTrusted(t, r.applicationOf(vouched.id))
 			assertion := vouched.assertionOf(r.applicationOf(vouched.id))
 			if !r.takes(got.Access) || r.get("/users/me", assertion) != http.StatusOK || !r.supportsDocuments() {
 				t.Fatal("clients with metadata documents do not get in")
@@ -93,8 +93,8 @@ func TestAudit05MetadataDocumentsCanBeRestricted(t *testing.T) {
 	}
 }
 
-// gets has the user sign in and agree, and returns the tokens.
-func (p *party) gets(t *testing.T, change ...string) *tokens {
+// getStatus has the user sign in and agree, and returns the tokens.
+func (p *party) getStatus(t *testing.T, change ...string) *tokens {
 	t.Helper()
 	got, status := p.redeem(p.code(p.ask(pkce(change...)...)), "client_id", p.id, "code_verifier", gateVerifier)
 	if status != http.StatusOK {
@@ -134,9 +134,9 @@ func (w *testApp) supportsDocuments() bool {
 	return m.Supported
 }
 
-// fooled are the clients that a web page can create by itself, each with a browser in which
+// deceive are the clients that a web page can create by itself, each with a browser in which
 // an administrator has signed in to the console.
-func fooled() map[string]func(*testing.T, *registrars) *party {
+func deceive() map[string]func(*testing.T, *registrars) *party {
 	return map[string]func(*testing.T, *registrars) *party{
 		"by registration": func(t *testing.T, r *registrars) *party {
 			return r.party(t, "token_endpoint_auth_method", "none", "client_name", "Service desk")
@@ -161,8 +161,8 @@ func (p *party) visitAs(name, password string, change ...string) (s schemas.Step
 	return p.step(map[string]any{"executionId": id, "action": "continue", "inputs": map[string]string{"username": name, "password": password}})
 }
 
-// asks returns the scopes that a consent step lists.
-func asks(t *testing.T, s schemas.Step) []string {
+// expectsConsent returns the scopes that a consent step lists.
+func expectsConsent(t *testing.T, s schemas.Step) []string {
 	t.Helper()
 	var q schemas.ConsentQuestion
 	if err := json.Unmarshal([]byte(s.Data.AdditionalData[schemas.ConsentData]), &q); err != nil || s.StepID != "consent" {
@@ -213,14 +213,14 @@ func (w *testApp) usesTools(access string) (tools, api bool) {
 // A web page gets an administrator's permissions through no session and no earlier consent:
 // each time the administrator has to sign in for it, and agree to the permissions that the
 // page lists. Approved permissions survive refreshing.
-func TestAudit05StrangersGetNoPermissionSilently(t *testing.T) {
-	for name, newClient := range fooled() {
+func TestAudit05UntrustedClientsGetNoPermissionWithoutConsent(t *testing.T) {
+	for name, newClient := range deceive() {
 		t.Run(name, func(t *testing.T) {
 			r := newRegistrars(t)
 			p := newClient(t, r)
 			// The administrator has signed in to the client before, without permissions.
 			s := p.visitAs("admin", adminPassword)
-			if got := asks(t, s); !slices.Equal(got, []string{"openid"}) {
+			if got := expectsConsent(t, s); !slices.Equal(got, []string{"openid"}) {
 				t.Errorf("asked for %v", got)
 			}
 			p.allow(s)
@@ -236,7 +236,7 @@ func TestAudit05StrangersGetNoPermissionSilently(t *testing.T) {
 					}
 				}
 				s := p.visitAs("admin", adminPassword, "scope", "openid system offline_access")
-				if got := asks(t, s); !slices.Contains(got, "system") {
+				if got := expectsConsent(t, s); !slices.Contains(got, "system") {
 					t.Errorf("round %d: the page names %v", round, got)
 				}
 				got := p.allow(s)
@@ -269,11 +269,11 @@ func (w *testApp) approvedEvents(want int) {
 }
 
 // Users without permissions, and clients trusted by an administrator, sign in as before.
-func TestAudit05OthersAreSignedInAsBefore(t *testing.T) {
+func TestAudit05OtherUsersStaySignedIn(t *testing.T) {
 	r := newRegistrars(t)
 	p := r.party(t, "token_endpoint_auth_method", "none")
 	s := p.visitAs("pat", rpPassword, "scope", "openid system")
-	if got := asks(t, s); !slices.Equal(got, []string{"openid"}) {
+	if got := expectsConsent(t, s); !slices.Equal(got, []string{"openid"}) {
 		t.Errorf("asked for %v", got)
 	}
 	if tools, api := r.usesTools(p.allow(s).Access); tools || api {
@@ -283,7 +283,7 @@ func TestAudit05OthersAreSignedInAsBefore(t *testing.T) {
 		t.Errorf("the session does not serve the client: %+v", a)
 	}
 	known := r.party(t, "token_endpoint_auth_method", "none")
-	r.vouch(t, r.applicationOf(known.id))
+	r.makeTrusted(t, r.applicationOf(known.id))
 	if s := known.visitAs("admin", adminPassword, "scope", "openid system"); s.FlowStatus != schemas.Complete {
 		t.Fatalf("a client that is known asks: %+v", s)
 	} else {

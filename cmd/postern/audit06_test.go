@@ -24,22 +24,22 @@ const passkeyFlow = `{"handle":"keys","name":"Keys","flowType":"AUTHENTICATION",
 	{"id":"key","use":"passkey-authenticate","next":{"success":"done","failure":"key"}},
 	{"id":"done","use":"authorization-code"}]}`
 
-// keyWorld is a server that trusts a maker of authenticators, with a relying party whose
+// passkeyFixture is a server that trusts a maker of authenticators, with a relying party whose
 // users sign in by passkeys.
-type keyWorld struct {
+type passkeyFixture struct {
 	*party
 	maker *passkeytest.CA
 }
 
-func newKeyWorld(t *testing.T, environ ...string) *keyWorld {
+func newPasskeyFixture(t *testing.T, environ ...string) *passkeyFixture {
 	t.Helper()
 	maker := passkeytest.NewCA("trusted")
 	file := filepath.Join(t.TempDir(), "makers.pem")
 	if err := os.WriteFile(file, maker.PEM(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := newPeople(t, append(environ, "POSTERN_PASSKEY_TRUST_ANCHORS="+file)...)
-	return &keyWorld{w.relyingParty(t, "Keys", w.create(w.directory.Flows, passkeyFlow).ID), maker}
+	w := createUsers(t, append(environ, "POSTERN_PASSKEY_TRUST_ANCHORS="+file)...)
+	return &passkeyFixture{w.relyingParty(t, "Keys", w.create(w.directory.Flows, passkeyFlow).ID), maker}
 }
 
 // relyingParty registers a client whose users sign in by a flow, with a browser.
@@ -52,7 +52,7 @@ func (w *testApp) relyingParty(t *testing.T, name, flowID string) *party {
 }
 
 // register creates a passkey of a new user on the device, and returns the status.
-func (w *keyWorld) register(name string, hows ...passkeytest.CeremonyOption) int {
+func (w *passkeyFixture) register(name string, hows ...passkeytest.CeremonyOption) int {
 	w.t.Helper()
 	user := w.create(w.directory.Users, `{"type":"Person","attributes":{"username":"`+name+`"}}`).ID
 	var begun struct {
@@ -74,7 +74,7 @@ func (w *keyWorld) register(name string, hows ...passkeytest.CeremonyOption) int
 
 // signInByKey has the user sign in by the passkey on the device, if required, and returns
 // the amr and acr of the ID token.
-func (w *keyWorld) signInByKey(change ...string) (amr []string, acr string) {
+func (w *passkeyFixture) signInByKey(change ...string) (amr []string, acr string) {
 	w.t.Helper()
 	reply, text := w.visit(w.at("/oauth2/authorize?" + w.request(change...).Encode()))
 	if to := w.location(reply); strings.HasPrefix(to.String(), w.at("/gate/signin?")) {
@@ -98,9 +98,9 @@ func (w *keyWorld) signInByKey(change ...string) (amr []string, acr string) {
 }
 
 // The auditor's key: software, attestation none, no user verification.
-func TestAudit06AKeyWithoutUserVerificationIsOneFactor(t *testing.T) {
+func TestAudit06PasskeyWithoutUserVerificationIsOneFactor(t *testing.T) {
 	onDatabases(t, func(t *testing.T, environ ...string) {
-		w := newKeyWorld(t, environ...)
+		w := newPasskeyFixture(t, environ...)
 		w.device = passkeytest.New(passkeytest.CannotVerify(), passkeytest.NoCounter())
 		w.register("ada")
 		if amr, acr := w.signInByKey(); !slices.Equal(amr, []string{"pop"}) || acr != "phr" {
@@ -120,10 +120,10 @@ func TestAudit06AKeyWithoutUserVerificationIsOneFactor(t *testing.T) {
 
 // The claims about a passkey are what was verified: user verification, and an attestation
 // that chained to a trust anchor at registration.
-func TestAudit06HardwareIsWhatAttestationProves(t *testing.T) {
-	stranger := passkeytest.NewCA("an unknown maker")
-	w := newKeyWorld(t)
-	trusted, unknown := passkeytest.AttestedBy(w.maker), passkeytest.AttestedBy(stranger)
+func TestAudit06HardwareRequiresAttestation(t *testing.T) {
+	untrusted := passkeytest.NewCA("an unknown maker")
+	w := newPasskeyFixture(t)
+	trusted, unknown := passkeytest.AttestedBy(w.maker), passkeytest.AttestedBy(untrusted)
 	for i, test := range []struct {
 		what   string
 		device []passkeytest.Option
@@ -173,8 +173,8 @@ func TestAudit06TrustAnchorsMustBeCertificates(t *testing.T) {
 
 // A client that answers with the assertion of a run that it started for the request gets
 // the class of the session, and the class that it requested.
-func TestAudit06AnAssertionIsWorthWhatItsSessionIs(t *testing.T) {
-	w := newKeyWorld(t)
+func TestAudit06AssertionHasTheClassOfItsSession(t *testing.T) {
+	w := newPasskeyFixture(t)
 	w.register("ada")
 	reply, _ := w.visit(w.at("/oauth2/authorize?" + w.request("acr_values", "phr").Encode()))
 	auth := w.location(reply).Query()

@@ -28,8 +28,8 @@ func secondFactor(handle, with, waive string) string {
 }
 
 // A user who has signed in by a password alone is asked for both factors.
-func TestAudit08APasswordSessionIsNoSecondFactor(t *testing.T) {
-	w := newPeople(t)
+func TestAudit08PasswordSessionIsNoSecondFactor(t *testing.T) {
+	w := createUsers(t)
 	builtin, err := store.Flows().Find(t.Context(), w.store, schemas.Authentication, "password-sign-in")
 	if err != nil {
 		t.Fatal(err)
@@ -62,8 +62,8 @@ func replyOf(reply *http.Response, _ string) *http.Response { return reply }
 
 // A flow that accepts weaker sessions is a finding with the run that shows it, unless the
 // flow waives the rule with a reason.
-func TestAudit08WeakerSessionsAreAFinding(t *testing.T) {
-	w := newPeople(t)
+func TestAudit08WeakerSessionsAreReported(t *testing.T) {
+	w := createUsers(t)
 	const weak = `{"acr":"urn:postern:acr:password"}`
 	status, said := w.attempt("/flows", w.admin(), json.RawMessage(secondFactor("weak", weak, "")))
 	if status != http.StatusBadRequest || !strings.Contains(said, `"rule":"session"`) || !strings.Contains(said, "urn:postern:acr:mfa") ||

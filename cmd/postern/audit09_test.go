@@ -45,20 +45,20 @@ func (w *testApp) change(s schemas.Step, password string) (status int, said stri
 
 // A password change in a flow ends the other sessions of the user, their tokens and the
 // other runs, on every instance, and keeps the run that changed it.
-func TestAudit09ChangedPasswordEndsWhatRestedOnTheOldOne(t *testing.T) {
+func TestAudit09PasswordChangeEndsSessionsAndTokens(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		one.create(one.directory.Flows, changeFlow)
 		changer := one.create(one.directory.Applications, `{"name":"Changer","authFlowId":"01a00000-0000-7000-8000-0000000000f2"}`).ID
-		p := leaky(t, one)
+		p := leakyMetadata(t, one)
 		before := p.collect(p.begin().Get("applicationId"))
 		mine, other := one.changing(changer, rpPassword), two.changing(changer, rpPassword)
 
 		status, said := two.change(mine, newPassword)
-		if !through(status, said) {
+		if !throughEndpoint(status, said) {
 			t.Fatalf("the run that changes the password: %d %s", status, said)
 		}
 		before.userTokensEnd(p, one, two)
-		if status, said := one.change(other, otherPassword); through(status, said) {
+		if status, said := one.change(other, otherPassword); throughEndpoint(status, said) {
 			t.Errorf("another run of the user goes on: %d %s", status, said)
 		}
 		left := one.liveSessions(one.userNamed("pat"))
@@ -78,7 +78,7 @@ func TestAudit09ChangedPasswordEndsWhatRestedOnTheOldOne(t *testing.T) {
 }
 
 // userTokensEnd makes sure that all tokens issued to the user are rejected.
-func (h holdings) userTokensEnd(p *party, instances ...*testApp) {
+func (h tokensAndSessions) userTokensEnd(p *party, instances ...*testApp) {
 	p.t.Helper()
 	for i, w := range instances {
 		for name, live := range h.bearerTokens(w) {
@@ -124,7 +124,7 @@ func TestAudit09PasswordSetThroughTheAPIEndsSessions(t *testing.T) {
 
 func (w *testApp) mustSignIn(name, password string) {
 	w.t.Helper()
-	if status, said := w.signInAs(name, password); !through(status, said) {
+	if status, said := w.signInAs(name, password); !throughEndpoint(status, said) {
 		w.t.Fatalf("%d %s", status, said)
 	}
 }

@@ -20,8 +20,8 @@ import (
 // These tests are named after finding 10 of the security audit of November 2026: a waiting
 // request used a permission that its caller had lost meanwhile.
 
-// paused is an admitted request whose body has not arrived yet.
-type paused struct {
+// pausedBody is an admitted request whose body has not arrived yet.
+type pausedBody struct {
 	reached, proceed chan struct{}
 	once             sync.Once
 	body             *bytes.Reader
@@ -29,7 +29,7 @@ type paused struct {
 }
 
 // Read implements io.Reader: it blocks until finish is called.
-func (p *paused) Read(b []byte) (int, error) {
+func (p *pausedBody) Read(b []byte) (int, error) {
 	p.once.Do(func() {
 		close(p.reached)
 		<-p.proceed
@@ -39,9 +39,9 @@ func (p *paused) Read(b []byte) (int, error) {
 
 // pause sends a request and returns when the server, having checked the token, reads the
 // body.
-func (w *testApp) pause(method, path, token, body string) *paused {
+func (w *testApp) pause(method, path, token, body string) *pausedBody {
 	w.t.Helper()
-	p := &paused{reached: make(chan struct{}), proceed: make(chan struct{}), body: bytes.NewReader([]byte(body)), reply: make(chan *httptest.ResponseRecorder, 1)}
+	p := &pausedBody{reached: make(chan struct{}), proceed: make(chan struct{}), body: bytes.NewReader([]byte(body)), reply: make(chan *httptest.ResponseRecorder, 1)}
 	r := httptest.NewRequest(method, path, io.NopCloser(p))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
@@ -61,7 +61,7 @@ func (w *testApp) pause(method, path, token, body string) *paused {
 }
 
 // finish delivers the body and returns the reply.
-func (p *paused) finish() *httptest.ResponseRecorder {
+func (p *pausedBody) finish() *httptest.ResponseRecorder {
 	close(p.proceed)
 	return <-p.reply
 }
@@ -97,14 +97,14 @@ func newPartial(t *testing.T, w *testApp) (p partial) {
 	return p
 }
 
-// taking is a request that removes permissions from the owner of a token.
-type taking struct {
+// permissionLoss is a request that removes permissions from the owner of a token.
+type permissionLoss struct {
 	token, method, path, body string
 	status                    int // of the owner's request after that; 0 if it must succeed
 }
 
 // check checks the reply to a request of the owner.
-func (k taking) check(t *testing.T, what string, rec *httptest.ResponseRecorder) {
+func (k permissionLoss) check(t *testing.T, what string, rec *httptest.ResponseRecorder) {
 	t.Helper()
 	failed := rec.Code >= 400 || strings.Contains(rec.Body.String(), `"isError":true`)
 	expected := rec.Code == k.status || what == "a client, by a tool" && rec.Code == http.StatusOK
@@ -113,9 +113,9 @@ func (k taking) check(t *testing.T, what string, rec *httptest.ResponseRecorder)
 	}
 }
 
-// takings are the ways to remove permissions, and a request that removes none.
-func (p partial) takings() map[string]taking {
-	return map[string]taking{
+// permissionLosses are the ways to remove permissions, and a request that removes none.
+func (p partial) permissionLosses() map[string]permissionLoss {
+	return map[string]permissionLoss{
 		"nothing is taken":                  {p.person, "GET", "/roles/" + p.role, "", 0},
 		"the member leaves the group":       {p.person, "DELETE", "/groups/" + p.group + "/members/user/" + p.user, "", 403},
 		"the role is not assigned any more": {p.person, "DELETE", "/roles/" + p.role + "/assignments/group/" + p.group, "", 403},
@@ -141,14 +141,14 @@ func (p partial) grants() map[string][3]string {
 
 // An admitted request does not use a permission that an administrator has removed
 // meanwhile.
-func TestAudit10PermissionsAreReadWhereTheyAreUsed(t *testing.T) {
+func TestAudit10PermissionsAreReadInTheTransaction(t *testing.T) {
 	sequential(t)
-	for name := range (partial{}).takings() {
+	for name := range (partial{}).permissionLosses() {
 		t.Run(name, func(t *testing.T) {
 			onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 				p := newPartial(t, one)
-				taking := p.takings()[name]
-				waiting := map[string]*paused{}
+				taking := p.permissionLosses()[name]
+				waiting := map[string]*pausedBody{}
 				for what, request := range p.grants() {
 					waiting[what] = two.pause(request[0], request[1], taking.token, request[2])
 				}
@@ -171,7 +171,7 @@ func TestAudit10PermissionsAreReadWhereTheyAreUsed(t *testing.T) {
 
 // No role is created after its creator has lost the permission, even if the request was
 // waiting for its turn to write.
-func TestAudit10NoGrantComesAfterTheLossOfItsRole(t *testing.T) {
+func TestAudit10NoGrantAfterRoleIsRemoved(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		p := newPartial(t, one)
 		admin := one.admin()
@@ -215,7 +215,7 @@ func TestAudit10NoGrantComesAfterTheLossOfItsRole(t *testing.T) {
 }
 
 // A passkey is not registered with a token whose session ended after the token was checked.
-func TestAudit10EndedSessionRegistersNoPasskey(t *testing.T) {
+func TestAudit10EndedSessionCannotRegisterPasskey(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		one.enrol("ada")
 		ada, admin := one.userNamed("ada"), one.admin()
@@ -243,7 +243,7 @@ func TestAudit10EndedSessionRegistersNoPasskey(t *testing.T) {
 }
 
 // finishingPasskey is a request that registers a passkey for a user.
-func (w *testApp) finishingPasskey(userID, token string) *paused {
+func (w *testApp) finishingPasskey(userID, token string) *pausedBody {
 	w.t.Helper()
 	var begun struct {
 		Options      json.RawMessage `json:"publicKeyCredentialCreationOptions"`

@@ -67,7 +67,7 @@ func TestAudit15InactiveUsersLoseAllAccess(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		one.create(one.directory.Flows, changeFlow)
 		changer := one.create(one.directory.Applications, `{"name":"Changer","authFlowId":"01a00000-0000-7000-8000-0000000000f2"}`).ID
-		p, admin, pat := leaky(t, one), one.admin(), one.userNamed("pat")
+		p, admin, pat := leakyMetadata(t, one), one.admin(), one.userNamed("pat")
 		client, err := one.directory.Applications.Get(t.Context(), directory.SystemCall(), p.begin().Get("applicationId"))
 		if err != nil {
 			t.Fatal(err)
@@ -76,7 +76,7 @@ func TestAudit15InactiveUsersLoseAllAccess(t *testing.T) {
 		leakyApp.ClientSecret = p.secret
 		for code, deactivate := range inactive() {
 			h, run := p.collect(leakyApp.ID), two.changing(changer, rpPassword)
-			h.mustBe(true, one, two)
+			h.expect(true, one, two)
 
 			one.mustChangeUser(pat, admin, deactivate)
 			h.userTokensEnd(p, one, two)
@@ -92,7 +92,7 @@ func TestAudit15InactiveUsersLoseAllAccess(t *testing.T) {
 				t.Errorf("%s: %d sessions live on", code, len(left))
 			}
 			p.refused(p.ask("prompt", "none"), "login_required")
-			if status, said := one.change(run, newPassword); through(status, said) {
+			if status, said := one.change(run, newPassword); throughEndpoint(status, said) {
 				t.Errorf("%s: a run that authenticated the user before goes on: %d %s", code, status, said)
 			}
 
@@ -111,7 +111,7 @@ func TestAudit15InactiveUsersLoseAllAccess(t *testing.T) {
 // The right password of an inactive user gets the same reply as a wrong one: a guess
 // reveals neither that it is right, nor that the account is disabled. The audit log
 // distinguishes them.
-func TestAudit15PasswordsDoNotTellWhoIsInactive(t *testing.T) {
+func TestAudit15PasswordStepDoesNotRevealInactiveUsers(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		admin, pat := one.admin(), one.userNamed("pat")
 		random := regexp.MustCompile(`"(executionId|challengeToken|traceId)":"[^"]*"`)
@@ -175,14 +175,14 @@ func TestAudit15PasskeysOfInactiveUsers(t *testing.T) {
 
 // A sign-in that was decided before the user was disabled, and commits afterwards, starts
 // no session.
-func TestAudit15SignInUnderWayIsRefused(t *testing.T) {
+func TestAudit15SignInInProgressIsRefused(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		admin, pat := one.admin(), one.userNamed("pat")
 		change := active
 		one.interject(func() { two.mustChangeUser(pat, admin, change) })
 		for code, deactivate := range inactive() {
 			change = deactivate
-			if status, said := one.signInAs("pat", rpPassword); through(status, said) || !strings.Contains(said, code) {
+			if status, said := one.signInAs("pat", rpPassword); throughEndpoint(status, said) || !strings.Contains(said, code) {
 				t.Errorf("%d %s", status, said)
 			}
 			if left := one.liveSessions(pat); len(left) > 0 {

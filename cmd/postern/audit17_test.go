@@ -19,9 +19,9 @@ import (
 // Tests of finding 17 of the security audit of November 2026: anonymous requests fill the
 // store only up to a bound, and other requests succeed.
 
-// bounded is a server that admits a hundred unfinished rows of each kind, and throttles
+// boundedResources is a server that admits a hundred unfinished rows of each kind, and throttles
 // nothing else.
-func bounded(t *testing.T, driver string, environ ...string) *testApp {
+func boundedResources(t *testing.T, driver string, environ ...string) *testApp {
 	t.Helper()
 	environ = append(environ, "POSTERN_DATABASE_DRIVER="+driver, "POSTERN_THROTTLE_ENABLED=true",
 		"POSTERN_THROTTLE_UNFINISHED_RUNS=100", "POSTERN_THROTTLE_UNFINISHED_REQUESTS=100", "POSTERN_THROTTLE_UNFINISHED_PASSKEYS=100")
@@ -51,7 +51,7 @@ func (w *testApp) from(remote string, r *http.Request, cookies ...*http.Cookie) 
 	return rec
 }
 
-func bodied(path, body string) *http.Request {
+func requestsWithBodies(path, body string) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	return r
@@ -65,8 +65,8 @@ func (w *testApp) anonymousRequests() map[string]func() *http.Request {
 	authorize := "/oauth2/authorize?" + url.Values{"client_id": {app.ClientID}, "redirect_uri": {"https://shop.example.com/back"}, "response_type": {"code"},
 		"code_challenge": {strings.Repeat("A", 43)}, "code_challenge_method": {"S256"}, "state": {strings.Repeat("s", 4000)}}.Encode()
 	return map[string]func() *http.Request{
-		"runs":     func() *http.Request { return bodied("/flow/execute", runStart) },
-		"passkeys": func() *http.Request { return bodied("/auth/passkey/start", `{}`) },
+		"runs":     func() *http.Request { return requestsWithBodies("/flow/execute", runStart) },
+		"passkeys": func() *http.Request { return requestsWithBodies("/auth/passkey/start", `{}`) },
 		"requests": func() *http.Request { return httptest.NewRequest(http.MethodGet, authorize, nil) },
 	}
 }
@@ -85,13 +85,13 @@ func accepted(rec *httptest.ResponseRecorder) bool {
 	return rec.Code == http.StatusOK || strings.Contains(rec.Header().Get("Location"), "/gate/signin")
 }
 
-func TestAudit17OneNetworkFloods(t *testing.T) {
+func TestAudit17FloodFromOneNetwork(t *testing.T) {
 	for _, driver := range []string{"sqlite", "postgres"} {
 		for _, what := range []string{"runs", "passkeys", "requests"} {
 			t.Run(driver+"/"+what, func(t *testing.T) {
-				w := bounded(t, driver)
+				w := boundedResources(t, driver)
 				ask := w.anonymousRequests()[what]
-				first := w.from("203.0.113.7", bodied("/flow/execute", runStart))
+				first := w.from("203.0.113.7", requestsWithBodies("/flow/execute", runStart))
 				var begun schemas.Step
 				if err := json.Unmarshal(first.Body.Bytes(), &begun); err != nil {
 					t.Fatal(err, first.Body)
@@ -120,7 +120,7 @@ func TestAudit17OneNetworkFloods(t *testing.T) {
 				}
 				// A started run continues, also from that address.
 				body := fmt.Sprintf(`{"executionId":%q,"action":"username","inputs":{},"challengeToken":%q}`, begun.ExecutionID, begun.ChallengeToken)
-				if rec := w.from("203.0.113.7", bodied("/flow/execute", body)); rec.Code != http.StatusOK {
+				if rec := w.from("203.0.113.7", requestsWithBodies("/flow/execute", body)); rec.Code != http.StatusOK {
 					t.Errorf("the run of before: %d %s", rec.Code, rec.Body)
 				}
 			})
@@ -131,21 +131,21 @@ func TestAudit17OneNetworkFloods(t *testing.T) {
 // When very many networks use up the limit, browsers with an earlier sign-in still sign in.
 // All users can sign in again after unfinished runs have expired or unanswered ones were
 // removed.
-func TestAudit17ManyNetworksFlood(t *testing.T) {
+func TestAudit17FloodFromManyNetworks(t *testing.T) {
 	for _, driver := range []string{"sqlite", "postgres"} {
 		t.Run(driver, func(t *testing.T) {
-			w := bounded(t, driver)
+			w := boundedResources(t, driver)
 			owner := &guesser{testApp: w, remote: "192.0.2.1"}
 			if status, s := owner.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete || owner.device == nil {
 				t.Fatalf("%d %+v", status, s)
 			}
 			for i := range 400 {
-				w.from(fmt.Sprintf("10.%d.%d.1", i>>8, i&255), bodied("/flow/execute", runStart))
+				w.from(fmt.Sprintf("10.%d.%d.1", i>>8, i&255), requestsWithBodies("/flow/execute", runStart))
 			}
 			if n := w.stored().Runs; n < 50 || n > 101 {
 				t.Errorf("%d runs are stored", n)
 			}
-			if rec := w.from("198.51.100.1", bodied("/flow/execute", runStart)); rec.Code != http.StatusServiceUnavailable {
+			if rec := w.from("198.51.100.1", requestsWithBodies("/flow/execute", runStart)); rec.Code != http.StatusServiceUnavailable {
 				t.Errorf("an unknown caller: %d %s", rec.Code, rec.Body)
 			}
 			owner.remote = "198.51.100.2"
@@ -162,7 +162,7 @@ func TestAudit17ManyNetworksFlood(t *testing.T) {
 			if n := w.stored().Runs; n > 10 {
 				t.Errorf("%d unanswered runs are left", n)
 			}
-			if rec := w.from("198.51.100.1", bodied("/flow/execute", runStart)); rec.Code != http.StatusOK {
+			if rec := w.from("198.51.100.1", requestsWithBodies("/flow/execute", runStart)); rec.Code != http.StatusOK {
 				t.Errorf("an unknown caller, after the flood: %d %s", rec.Code, rec.Body)
 			}
 		})
@@ -171,7 +171,7 @@ func TestAudit17ManyNetworksFlood(t *testing.T) {
 
 // A finished run occupies storage for a minute, and counts for no network.
 func TestAudit17FinishedRunsFreeCapacity(t *testing.T) {
-	w := bounded(t, "sqlite")
+	w := boundedResources(t, "sqlite")
 	for i := range 60 {
 		g := &guesser{testApp: w, remote: "192.0.2.1"} // without the cookie of a device
 		if status, s := g.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
@@ -187,7 +187,7 @@ func TestAudit17FinishedRunsFreeCapacity(t *testing.T) {
 // Repeated wrong passwords do not fill the audit log and, once the account's limit of 22
 // guesses is reached, store nothing else.
 func TestAudit17FailuresAreCounted(t *testing.T) {
-	w := bounded(t, "sqlite", "POSTERN_FLOW_MAX_FAILURES=1000", "POSTERN_PASSWORD_ITERATIONS=1", "POSTERN_PASSWORD_MEMORY_KIB=8192")
+	w := boundedResources(t, "sqlite", "POSTERN_FLOW_MAX_FAILURES=1000", "POSTERN_PASSWORD_ITERATIONS=1", "POSTERN_PASSWORD_MEMORY_KIB=8192")
 	g := &guesser{testApp: w, remote: "203.0.113.7"}
 	var s schemas.Step
 	g.send(map[string]any{"applicationId": bootstrap.ConsoleID, "flowType": "AUTHENTICATION"}, &s)

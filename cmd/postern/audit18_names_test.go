@@ -19,8 +19,8 @@ func deceptiveNames() []string {
 	return []string{"Соnsole", "Shоp desk", "Console\u200b", "Shop\u00ad", "Shop\u202egnp", "\u3164"}
 }
 
-// impostors are names that an attacker might use to imitate the console.
-func impostors() []string {
+// confusableNames are names that an attacker might use to imitate the console.
+func confusableNames() []string {
 	return []string{"Console", "console", "CONSOLE", "C0nsole", "ConsoIe", "Conso1e", "Consolé", "Con sole", "Console.", " Console ", "Ｃonsole"}
 }
 
@@ -63,7 +63,7 @@ func TestAudit18DeceptiveNamesAreRefused(t *testing.T) {
 		}
 	}
 	for _, name := range deceptiveNames() {
-		r.refusesStranger(t, name)
+		r.refusesUntrustedClient(t, name)
 	}
 	if status, said := send(http.MethodPut, "/applications/"+id, called("Яндекс Maps")); status != http.StatusOK {
 		t.Errorf("words of two scripts: %d %s", status, said)
@@ -83,9 +83,9 @@ func (w *testApp) callTool(token, name, arguments string) (said string, failed b
 	return fmt.Sprint(m.Result.Content), m.Result.IsError
 }
 
-// refusesStranger makes sure that an unvouched client cannot use a name, neither at the
+// refusesUntrustedClient makes sure that an unvouched client cannot use a name, neither at the
 // registration endpoint nor by a metadata document.
-func (r *registrars) refusesStranger(t *testing.T, name string) {
+func (r *registrars) refusesUntrustedClient(t *testing.T, name string) {
 	t.Helper()
 	if said, status := r.register(t, "client_name", name); status != http.StatusBadRequest || said["error"] != "invalid_client_metadata" || !strings.Contains(fmt.Sprint(said), "client_name") {
 		t.Errorf("registering %q: %d %v", name, status, said)
@@ -102,11 +102,11 @@ func (r *registrars) refusesStranger(t *testing.T, name string) {
 // An unvouched client cannot use the name of an application that an administrator made, nor
 // one that looks like it. Unvouched clients may share a name, and an administrator may use
 // any.
-func TestAudit05StrangersAreNotTakenForTheConsole(t *testing.T) {
+func TestAudit05UntrustedClientsCannotPoseAsTheConsole(t *testing.T) {
 	r := newRegistrars(t)
 	r.create(r.directory.Applications, called("Rent portal"))
-	for _, name := range append(impostors(), "rent portal", "RENT PORTAL", "Rent p0rtal") {
-		r.refusesStranger(t, name)
+	for _, name := range append(confusableNames(), "rent portal", "RENT PORTAL", "Rent p0rtal") {
+		r.refusesUntrustedClient(t, name)
 	}
 	for _, want := range []string{"Editor", "Editor (2)"} {
 		if said, status := r.register(t, "client_name", "Editor"); status != http.StatusCreated || said["client_name"] != want {

@@ -24,7 +24,7 @@ func (w *testApp) asClient(path string, c *schemas.Application, form url.Values)
 // Finding 18 of the security audit of November 2026: a client that obtained another
 // client's token can neither introspect nor revoke it. The client that is the resource
 // server in the token's audience can introspect it.
-func TestAudit18IntrospectionConcernsTheClient(t *testing.T) {
+func TestAudit18IntrospectionIsLimitedToTheClient(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		const orders = "https://orders.example.com/"
 		w.create(w.directory.ResourceServers, `{"handle":"orders","name":"Orders","identifier":"`+orders+`","resources":[{"handle":"items","actions":[{"handle":"read"}]}]}`)

@@ -71,7 +71,7 @@ func pageOrigins() map[string]bool {
 }
 
 // The pages of a self-registered client run no flow, and get none of the visitors' cookies.
-func TestAudit19PagesOfStrangersRunNoFlows(t *testing.T) {
+func TestAudit19UntrustedOriginsCannotRunFlows(t *testing.T) {
 	for name, register := range evilClients() {
 		t.Run(name, func(t *testing.T) {
 			r := newRegistrars(t)
@@ -118,7 +118,7 @@ const pageOrigin = "https://rp.example.com"
 
 // The page of an unvouched client gets its tokens, reads the claims and revokes the tokens,
 // all without cookies.
-func TestAudit19PagesOfStrangersGetTheirTokens(t *testing.T) {
+func TestAudit19UntrustedOriginsGetTheirTokens(t *testing.T) {
 	r := newRegistrars(t)
 	p := r.party(t, "token_endpoint_auth_method", schemas.AuthMethodPost)
 	code := p.code(p.ask("scope", "openid email"))
@@ -146,9 +146,9 @@ func TestAudit19PagesOfStrangersGetTheirTokens(t *testing.T) {
 }
 
 // Applications that an administrator makes, or vouches for, call flows as before.
-func TestAudit19VouchedApplicationsRunFlows(t *testing.T) {
+func TestAudit19TrustedApplicationsRunFlows(t *testing.T) {
 	for name, trust := range map[string]func(*testing.T, *registrars){
-		"that an administrator vouches for": func(t *testing.T, r *registrars) { r.vouch(t, r.applicationOf(r.party(t).id)) },
+		"that an administrator vouches for": func(t *testing.T, r *registrars) { r.makeTrusted(t, r.applicationOf(r.party(t).id)) },
 		"that an administrator made": func(_ *testing.T, r *registrars) {
 			r.create(r.directory.Applications, `{"name":"Made","type":"SPA","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["`+rpRedirect+`"]}}]}`)
 		},

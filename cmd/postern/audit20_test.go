@@ -20,7 +20,7 @@ import (
 // twoInstances starts a server, and a second one on the same store.
 func twoInstances(t *testing.T, environ ...string) (one, two *testApp) {
 	t.Helper()
-	one = newPeople(t, environ...)
+	one = createUsers(t, environ...)
 	second, err := openApp(t.Context(), one.cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		t.Fatal(err)
@@ -34,19 +34,19 @@ const leakyClient = `{"name":"Leaky","inboundAuthConfig":[{"type":"oauth2","conf
 	"grantTypes":["authorization_code","refresh_token","client_credentials"],"redirectUris":["` + rpRedirect + `"],
 	"pkceRequired":false,"scopes":["openid","system:applications:read"]}}]}`
 
-// leaky creates that client, with a user in a browser of their own.
-func leaky(t *testing.T, w *testApp) *party {
+// leakyMetadata creates that client, with a user in a browser of their own.
+func leakyMetadata(t *testing.T, w *testApp) *party {
 	t.Helper()
 	c := w.create(w.directory.Applications, leakyClient).Value.(*schemas.Application)
 	return &party{testApp: w, t: t, http: newBrowser(t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret,
 		method: schemas.AuthMethodBasic, redirect: rpRedirect}
 }
 
-// holdings are the tokens that a client has been issued.
-type holdings struct{ own, user, refresh, code, assertion string }
+// tokensAndSessions are the tokens that a client has been issued.
+type tokensAndSessions struct{ own, user, refresh, code, assertion string }
 
 // collect gets every kind of token for the client.
-func (p *party) collect(applicationID string) holdings {
+func (p *party) collect(applicationID string) tokensAndSessions {
 	p.t.Helper()
 	own, status := p.token(url.Values{"grant_type": {"client_credentials"}, "scope": {"system:applications:read"}})
 	if status != http.StatusOK {
@@ -59,12 +59,12 @@ func (p *party) collect(applicationID string) holdings {
 	s := p.step(map[string]any{"applicationId": applicationID, "flowType": "AUTHENTICATION"})
 	p.step(map[string]any{"executionId": s.ExecutionID, "action": "password"})
 	done := p.step(map[string]any{"executionId": s.ExecutionID, "action": "continue", "inputs": map[string]string{"username": "pat", "password": rpPassword}})
-	return holdings{own.Access, user.Access, user.Refresh, p.code(p.ask()), done.Assertion}
+	return tokensAndSessions{own.Access, user.Access, user.Refresh, p.code(p.ask()), done.Assertion}
 }
 
 // bearerTokens reports for each access token and the assertion whether an instance accepts
 // it.
-func (h holdings) bearerTokens(w *testApp) map[string]bool {
+func (h tokensAndSessions) bearerTokens(w *testApp) map[string]bool {
 	return map[string]bool{
 		"the client's own token": w.get("/applications", h.own) == http.StatusOK,
 		"the user's token":       w.get("/oauth2/userinfo", h.user) == http.StatusOK,
@@ -72,7 +72,7 @@ func (h holdings) bearerTokens(w *testApp) map[string]bool {
 	}
 }
 
-func (h holdings) mustBe(live bool, instances ...*testApp) {
+func (h tokensAndSessions) expect(live bool, instances ...*testApp) {
 	for i, w := range instances {
 		w.t.Helper()
 		for name, got := range h.bearerTokens(w) {
@@ -88,10 +88,10 @@ func (h holdings) mustBe(live bool, instances ...*testApp) {
 func TestAudit20TokensOfAClientAreRevoked(t *testing.T) {
 	onDatabases(t, func(t *testing.T, environ ...string) {
 		one, two := twoInstances(t, environ...)
-		p, admin := leaky(t, one), one.admin()
+		p, admin := leakyMetadata(t, one), one.admin()
 		id := p.begin().Get("applicationId")
 		h := p.collect(id)
-		h.mustBe(true, one, two)
+		h.expect(true, one, two)
 		for _, revoke := range []func(){
 			func() { p.revokeTokens(id, admin) },
 			func() {
@@ -105,14 +105,14 @@ func TestAudit20TokensOfAClientAreRevoked(t *testing.T) {
 			},
 		} {
 			revoke()
-			h.mustBe(false, one, two)
+			h.expect(false, one, two)
 			p.refusesGrant("a refresh token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {h.refresh}})
 			p.refusesGrant("a code", url.Values{"grant_type": {"authorization_code"}, "code": {h.code}, "redirect_uri": {p.redirect}})
 			h = p.collect(id)
-			h.mustBe(true, one, two)
+			h.expect(true, one, two)
 		}
 		p.edit(id, func(a *schemas.Application) { a.Description = "Nothing that concerns tokens." })
-		h.mustBe(true, one, two)
+		h.expect(true, one, two)
 		if got, status := p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {h.refresh}}); status != http.StatusOK {
 			t.Errorf("a refresh token issued afterwards: %d %+v", status, got)
 		}
@@ -142,8 +142,8 @@ func (p *party) refusesGrant(what string, form url.Values) {
 }
 
 // Revoking the tokens requires the same permissions as rotating the secret.
-func TestAudit20RevokingTakesThePermissionsOfTheClient(t *testing.T) {
-	w := newPeople(t)
+func TestAudit20RevocationRequiresThePermissionsOfTheClient(t *testing.T) {
+	w := createUsers(t)
 	strong := w.client("system")
 	weak := w.client("system:applications:read")
 	writer := w.client("system:applications:write system:applications:read")
@@ -181,33 +181,33 @@ func TestAudit20RevokingTakesThePermissionsOfTheClient(t *testing.T) {
 }
 
 // A client id that is reused, by any means, revives no token.
-func TestAudit20RecreatedClientRevivesNoToken(t *testing.T) {
+func TestAudit20RecreatedClientDoesNotRevalidateTokens(t *testing.T) {
 	onDatabases(t, func(t *testing.T, environ ...string) {
 		one, two := twoInstances(t, environ...)
-		p := leaky(t, one)
+		p := leakyMetadata(t, one)
 		id := p.begin().Get("applicationId")
 		h := p.collect(id)
 		one.remove(one.directory.Applications, id)
-		h.mustBe(false, one, two)
+		h.expect(false, one, two)
 		// With the same ids, and within the same second, only the registration differs.
 		again := one.create(one.directory.Applications, strings.Replace(leakyClient, `{"name"`, fmt.Sprintf(`{"id":%q,"name"`, id), 1)).Value.(*schemas.Application)
 		p.secret = again.ClientSecret
-		h.mustBe(false, one, two)
+		h.expect(false, one, two)
 		p.refusesGrant("a refresh token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {h.refresh}})
 
 		h = p.collect(id)
-		h.mustBe(true, one, two)
+		h.expect(true, one, two)
 		config := again.InboundAuthConfig
 		p.edit(id, func(a *schemas.Application) { a.InboundAuthConfig, a.ClientID = nil, "" })
 		p.edit(id, func(a *schemas.Application) { a.InboundAuthConfig = config })
-		h.mustBe(false, one, two)
+		h.expect(false, one, two)
 	})
 }
 
 // A client cannot have a token of its own that is valid for more than a day.
-func TestAudit20ClientTokensLastADayAtMost(t *testing.T) {
+func TestAudit20ClientTokensExpireWithinADay(t *testing.T) {
 	const year = 365 * 24 * 3600
-	w := newPeople(t, "POSTERN_TOKEN_ACCESS_TTL=8760h")
+	w := createUsers(t, "POSTERN_TOKEN_ACCESS_TTL=8760h")
 	c := w.client("system:applications:read")
 	var got tokens
 	if err := json.Unmarshal(w.askToken(c.ClientID, c.ClientSecret, "").Body.Bytes(), &got); err != nil || got.Expires != 24*3600 {

@@ -14,8 +14,8 @@ import (
 // unknownNetworkLimit is how many wrong passwords in a row unknown networks may try at one name.
 const unknownNetworkLimit = 22
 
-// guessingRig is an instance on a store that others may share, with cheap hashes.
-func guessingRig(t *testing.T, environ ...string) *testApp {
+// newGuessingTest is an instance on a store that others may share, with cheap hashes.
+func newGuessingTest(t *testing.T, environ ...string) *testApp {
 	return newTestApp(t, append([]string{"POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
 		"POSTERN_PASSWORD_QUEUE=1000"}, environ...)...)
 }
@@ -37,7 +37,7 @@ func (w *testApp) answered(name string, networks int) (n int) {
 func TestAudit11FailuresOutliveARestart(t *testing.T) {
 	sequential(t)
 	data := "POSTERN_DATA_DIR=" + t.TempDir()
-	w := guessingRig(t, data)
+	w := newGuessingTest(t, data)
 	token := w.admin() // issuing one starts a session, which resets the count
 	owner := &guesser{testApp: w, remote: "198.51.100.7"}
 	if status, s := owner.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
@@ -48,7 +48,7 @@ func TestAudit11FailuresOutliveARestart(t *testing.T) {
 			t.Errorf("%s: %d guesses were answered, want %d", name, n, unknownNetworkLimit)
 		}
 	}
-	w = guessingRig(t, data) // as after a restart: memory is empty
+	w = newGuessingTest(t, data) // expectAs after a restart: memory is empty
 	for _, name := range []string{"admin", "nobody"} {
 		if n := w.answered(name, 3); n != 0 {
 			t.Errorf("%s: %d guesses were answered after a restart", name, n)
@@ -81,7 +81,7 @@ func TestAudit11FailuresOutliveARestart(t *testing.T) {
 func TestAudit11InstancesCountTogether(t *testing.T) {
 	sequential(t)
 	environ := []string{"POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN=" + storetest.Postgres(t), "POSTERN_DATA_DIR=" + t.TempDir()}
-	instances := []*testApp{guessingRig(t, environ...), guessingRig(t, environ...)}
+	instances := []*testApp{newGuessingTest(t, environ...), newGuessingTest(t, environ...)}
 	var guesses sync.WaitGroup
 	var answered atomic.Int32
 	for i := range 4 * unknownNetworkLimit {

@@ -27,7 +27,7 @@ func auditedPasswords() (list []string) {
 
 // Finding 13 of the security audit of November 2026: one policy for every way to set a
 // password.
-func TestAudit13NobodySetsACommonPassword(t *testing.T) {
+func TestAudit13CommonPasswordsAreRefused(t *testing.T) {
 	w := newTestApp(t)
 	token := w.admin()
 	body := func(name, password string) string {

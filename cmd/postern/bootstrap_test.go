@@ -192,7 +192,7 @@ func TestBootstrapInterrupted(t *testing.T) {
 }
 
 // A store has the same content when bootstrapped over HTTP and when seeded at the start.
-func TestBootstrapIsLikeSeeding(t *testing.T) {
+func TestBootstrapEqualsSeeding(t *testing.T) {
 	seeded, open := emptyApp(t), openAppToAll(t)
 	if _, err := seeded.seedStore(t.Context(), []string{"ADMIN_PASSWORD=" + adminPassword}); err != nil {
 		t.Fatal(err)
@@ -307,7 +307,7 @@ func TestBootstrapRefused(t *testing.T) {
 
 // A user who has taken the administrator's name on an open server does not become
 // administrator.
-func TestBootstrapPromotesNobody(t *testing.T) {
+func TestBootstrapKeepsExistingPermissions(t *testing.T) {
 	h := openAppToAll(t)
 	if _, err := h.seedStore(t.Context(), []string{"ADMIN_USERNAME=first", "ADMIN_PASSWORD=" + adminPassword}); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 )
 
 // A server without a target that a stored flow names starts, logs a warning, and is ready.
-func TestTellsOfBrokenFlows(t *testing.T) {
+func TestBrokenFlowsAreLogged(t *testing.T) {
 	dir := "POSTERN_DATA_DIR=" + t.TempDir()
 	before := newTestApp(t, dir, `POSTERN_HTTP_TARGETS={"risk":{"url":"https://risk.example.com"},"crm":{"url":"https://crm.example.com"}}`)
 	for _, target := range []string{"risk", "crm"} {

@@ -9,16 +9,16 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// theft is a way to use an authorization request that was started in another browser. It
+// codeTheft is a way to use an authorization request that was started in another browser. It
 // gets the parameters of the gate and returns where it was redirected.
-type theft func(t *testing.T, thief *party, gate url.Values) (ledTo string)
+type codeTheft func(t *testing.T, thief *party, gate url.Values) (ledTo string)
 
 // An authorization request cannot be continued in another browser, whatever of it has
 // leaked: an attacker cannot enter the user's account, and cannot sign the user in to the
 // attacker's account unnoticed (RFC 9700 §4.7, login CSRF).
-func TestAnotherBrowserFinishesNothing(t *testing.T) {
+func TestRunIsBoundToItsBrowser(t *testing.T) {
 	newParty := newParties(t, "query")
-	for name, steal := range thefts() {
+	for name, steal := range codeThefts() {
 		t.Run(name, func(t *testing.T) {
 			victim, thief := newParty(t), newParty(t)
 			gate := victim.begin()
@@ -26,7 +26,7 @@ func TestAnotherBrowserFinishesNothing(t *testing.T) {
 			if to := steal(t, thief, gate); strings.Contains(to, "code=") {
 				t.Errorf("led to %s", to)
 			}
-			if to := victim.wayBack(gate.Get("authId")); strings.Contains(to, "code=") {
+			if to := victim.returnToClient(gate.Get("authId")); strings.Contains(to, "code=") {
 				t.Errorf("the person's browser was led to %s", to)
 			}
 			if session := thief.ask("prompt", "none"); session.params.Get("error") != "login_required" {
@@ -41,14 +41,14 @@ func TestAnotherBrowserFinishesNothing(t *testing.T) {
 
 // After the sign-in, another browser gets no code, and the attempt does not affect the
 // user.
-func TestAnotherBrowserGetsNoCode(t *testing.T) {
+func TestCodeIsBoundToTheBrowser(t *testing.T) {
 	newParty := newParties(t, "query")
 	victim, thief := newParty(t), newParty(t)
 	gate := victim.begin()
 	thief.begin()
 	back := victim.signIn(gate)
 	for range 2 {
-		if to := thief.wayBack(gate.Get("authId")); strings.Contains(to, "code=") {
+		if to := thief.returnToClient(gate.Get("authId")); strings.Contains(to, "code=") {
 			t.Errorf("led to %s", to)
 		}
 		if said := thief.answerBy(gate.Get("authId"), thief.assertionAt(gate.Get("applicationId"))); strings.Contains(said, "code=") {
@@ -67,8 +67,8 @@ func (p *party) begin() url.Values {
 	return p.location(first(p.visit(p.at("/oauth2/authorize?" + p.request().Encode())))).Query()
 }
 
-func thefts() map[string]theft {
-	return map[string]theft{
+func codeThefts() map[string]codeTheft {
+	return map[string]codeTheft{
 		"signing in to the run, by its id": func(t *testing.T, thief *party, gate url.Values) string {
 			return thief.tryRun(gate.Get("executionId"), gate.Get("authId"))
 		},
@@ -84,7 +84,7 @@ func thefts() map[string]theft {
 			return said
 		},
 		"the way back, before the sign-in": func(t *testing.T, thief *party, gate url.Values) string {
-			return thief.wayBack(gate.Get("authId"))
+			return thief.returnToClient(gate.Get("authId"))
 		},
 		"an assertion of one's own": func(t *testing.T, thief *party, gate url.Values) string {
 			return thief.answerBy(gate.Get("authId"), thief.assertionAt(gate.Get("applicationId")))
@@ -106,11 +106,11 @@ func (p *party) tryRun(id, authID string) string {
 	if strings.Contains(said, "code=") {
 		p.t.Errorf("answered with %s", said)
 	}
-	return reply.Header.Get("Location") + p.wayBack(authID)
+	return reply.Header.Get("Location") + p.returnToClient(authID)
 }
 
-// wayBack follows the address that the browser goes to after a run.
-func (p *party) wayBack(authID string) string {
+// returnToClient follows the address that the browser goes to after a run.
+func (p *party) returnToClient(authID string) string {
 	p.t.Helper()
 	reply, _ := p.visit(p.at("/oauth2/auth/callback?authId=" + authID))
 	return reply.Header.Get("Location")

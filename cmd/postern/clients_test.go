@@ -27,7 +27,7 @@ func (w *testApp) configuredClient(t testing.TB, config string) *party {
 // The authorize call of the specification has client_id, redirect_uri, response_type and
 // scope only, and the application is configured with redirectUris only.
 func TestAuthorizeCallOfTheSpecificationWorksWithDefaults(t *testing.T) {
-	p := newPeople(t).configuredClient(t, `"redirectUris":["`+rpRedirect+`"]`)
+	p := createUsers(t).configuredClient(t, `"redirectUris":["`+rpRedirect+`"]`)
 	call := url.Values{"client_id": {p.id}, "redirect_uri": {rpRedirect}, "response_type": {"code"}, "scope": {"openid"}}
 	a := p.follow(p.visit(p.at("/oauth2/authorize?" + call.Encode())))
 	if a.to != rpRedirect || a.params.Get("code") == "" || a.params.Has("state") {
@@ -51,7 +51,7 @@ func TestAuthorizeCallOfTheSpecificationWorksWithDefaults(t *testing.T) {
 
 // A code challenge binds the code even where PKCE is optional.
 func TestChallengeIsEnforcedWherePKCEIsOptional(t *testing.T) {
-	p := newPeople(t).configuredClient(t, `"redirectUris":["`+rpRedirect+`"]`)
+	p := createUsers(t).configuredClient(t, `"redirectUris":["`+rpRedirect+`"]`)
 	code := p.code(p.ask(pkce()...))
 	for _, verifier := range []string{"", strings.Repeat("x", 43)} {
 		if reported, status := p.redeem(code, "code_verifier", verifier); status != http.StatusBadRequest || reported.Error != "invalid_grant" {
@@ -68,7 +68,7 @@ func TestChallengeIsEnforcedWherePKCEIsOptional(t *testing.T) {
 }
 
 func TestMissingChallengeNamesPKCERequired(t *testing.T) {
-	w := newPeople(t)
+	w := createUsers(t)
 	for name, config := range map[string]string{
 		"confidential": `"redirectUris":["` + rpRedirect + `"],"pkceRequired":true`,
 		"public":       `"redirectUris":["` + rpRedirect + `"],"publicClient":true`,
@@ -85,7 +85,7 @@ func TestMissingChallengeNamesPKCERequired(t *testing.T) {
 // calls to /flow/execute carry no cookies. The assertion of any other run of the same
 // application and user is rejected.
 func TestAuthorizationRequestIsAnsweredByItsOwnRunOnce(t *testing.T) {
-	w := newPeople(t)
+	w := createUsers(t)
 	for name, begin := range map[string]func(p *party, gate url.Values) (executionID string){
 		"the run of the request": func(_ *party, gate url.Values) string { return gate.Get("executionId") },
 		"a run with its authId": func(p *party, gate url.Values) string {
@@ -121,7 +121,7 @@ func TestAuthorizationRequestIsAnsweredByItsOwnRunOnce(t *testing.T) {
 
 // A client with a secret sends it either way, unless its tokenEndpointAuthMethod is set.
 func TestSecretIsAcceptedEitherWayUnlessAMethodIsSet(t *testing.T) {
-	w := newPeople(t)
+	w := createUsers(t)
 	for set, accepted := range map[string][]string{
 		"": {schemas.AuthMethodBasic, schemas.AuthMethodPost}, schemas.AuthMethodBasic: {schemas.AuthMethodBasic}, schemas.AuthMethodPost: {schemas.AuthMethodPost},
 	} {
@@ -163,7 +163,7 @@ func TestRegisteredClientUsesItsSecretEitherWay(t *testing.T) {
 // Public documents are readable from any origin, without credentials; endpoints with
 // credentials are not.
 func TestPublicMetadataIsReadableFromAnyOrigin(t *testing.T) {
-	w := newPeople(t)
+	w := createUsers(t)
 	for path, public := range map[string]bool{
 		"/.well-known/openid-configuration": true, "/.well-known/oauth-authorization-server": true, "/oauth2/jwks": true,
 		"/.well-known/oauth-protected-resource": true, "/.well-known/oauth-protected-resource/mcp": true,
@@ -190,7 +190,7 @@ func TestPublicMetadataIsReadableFromAnyOrigin(t *testing.T) {
 // in the ID token, at userinfo and in the assertion alike; an attribute name takes
 // precedence.
 func TestNameIsComposedOfGivenAndFamilyName(t *testing.T) {
-	w := newPeople(t)
+	w := createUsers(t)
 	p := w.configuredClient(t, `"redirectUris":["`+rpRedirect+`"],"scopes":["openid","profile","email"]`)
 	app := w.applicationOf(p.id)
 	user, err := w.directory.Users.Get(t.Context(), directory.SystemCall(), p.pat())
@@ -211,8 +211,8 @@ func TestNameIsComposedOfGivenAndFamilyName(t *testing.T) {
 			}
 		}
 		w.replace(w.directory.Users, u.ID, u)
-		got, _, _ := p.fresh().happy("scope", "openid profile")
-		says := map[string]string{"the ID token": got.ID, "the assertion": p.fresh().assertionAt(app)}
+		got, _, _ := p.newTokens().signInAndVerify("scope", "openid profile")
+		says := map[string]string{"the ID token": got.ID, "the assertion": p.newTokens().assertionAt(app)}
 		for where, raw := range says {
 			if name, _ := payloadOf(t, raw)["name"].(string); name != test.want {
 				t.Errorf("%+v: %s has %q", test, where, name)
@@ -221,7 +221,7 @@ func TestNameIsComposedOfGivenAndFamilyName(t *testing.T) {
 		if name, _ := p.userinfo(got.Access)["name"].(string); name != test.want {
 			t.Errorf("%+v: userinfo has %q", test, name)
 		}
-		minimal, _, _ := p.fresh().happy("scope", "openid email")
+		minimal, _, _ := p.newTokens().signInAndVerify("scope", "openid email")
 		if name := payloadOf(t, minimal.ID)["name"]; name != nil {
 			t.Errorf("%+v: the name %v is released without the scope profile", test, name)
 		}
@@ -230,8 +230,8 @@ func TestNameIsComposedOfGivenAndFamilyName(t *testing.T) {
 
 // A single audience is a string in every JWT.
 func TestSingleAudienceIsAString(t *testing.T) {
-	p := newPeople(t).configuredClient(t, `"redirectUris":["`+rpRedirect+`"],"grantTypes":["authorization_code","client_credentials"]`)
-	got, _, _ := p.happy()
+	p := createUsers(t).configuredClient(t, `"redirectUris":["`+rpRedirect+`"],"grantTypes":["authorization_code","client_credentials"]`)
+	got, _, _ := p.signInAndVerify()
 	own, _ := p.token(url.Values{"grant_type": {"client_credentials"}})
 	for what, raw := range map[string]string{"the ID token": got.ID, "the access token of a user": got.Access, "the access token of the client": own.Access} {
 		if audience, is := payloadOf(t, raw)["aud"].(string); !is || audience == "" {

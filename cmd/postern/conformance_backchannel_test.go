@@ -36,7 +36,7 @@ func backchannelDiscovery(t *testing.T, r *registrars) {
 func backchannelLogout(t *testing.T, r *registrars) {
 	p := r.party(t, "backchannel_logout_uri", r.site.URL+"/out", "backchannel_logout_session_required", true,
 		"post_logout_redirect_uris", []string{rpGoodbye})
-	got, id, _ := p.happy()
+	got, id, _ := p.signInAndVerify()
 	q := url.Values{"id_token_hint": {got.ID}, "post_logout_redirect_uri": {rpGoodbye}, "state": {"see you"}}
 	if to := p.location(first(p.visit(p.at("/oauth2/logout?" + q.Encode())))); !strings.HasPrefix(to.String(), rpGoodbye) {
 		t.Errorf("led to %s", to)

@@ -36,39 +36,39 @@ func conformance(t *testing.T, mode string, modules map[string]trial) {
 func basicModules() map[string]trial {
 	const prefix = "oidcc-"
 	modules := map[string]trial{
-		"server":                happyFlow(),
-		"response-type-missing": refusedFlow("invalid_request unsupported_response_type", "response_type", ""),
+		"server":                expectSuccess(),
+		"response-type-missing": expectError("invalid_request unsupported_response_type", "response_type", ""),
 		"idtoken-signature":     idTokenSignature,
 		"idtoken-unsigned":      idTokenUnsigned,
 		"userinfo-get":          userinfoBy("get"),
 		"userinfo-post-header":  userinfoBy("header"),
 		"userinfo-post-body":    userinfoBy("body"),
-		"ensure-request-without-nonce-succeeds-for-code-flow": happyFlow("nonce", ""),
+		"ensure-request-without-nonce-succeeds-for-code-flow": expectSuccess("nonce", ""),
 		"scope-profile":             scopeGives("profile", "name", "given_name", "family_name"),
 		"scope-email":               scopeGives("email", "email", "email_verified"),
 		"scope-address":             scopeGives("address", "address"),
 		"scope-phone":               scopeGives("phone", "phone_number", "phone_number_verified"),
 		"scope-all":                 scopeGives("profile email address phone", "name", "email", "address", "phone_number"),
 		"alternate-happy-flow":      alternateFlow,
-		"display-page":              happyFlow("display", "page"),
-		"display-popup":             happyFlow("display", "popup"),
+		"display-page":              expectSuccess("display", "page"),
+		"display-popup":             expectSuccess("display", "popup"),
 		"prompt-login":              promptLogin,
-		"prompt-none-not-logged-in": refusedFlow("login_required", "prompt", "none"),
+		"prompt-none-not-logged-in": expectError("login_required", "prompt", "none"),
 		"prompt-none-logged-in":     promptNone,
 		"max-age-1":                 maxAgeShort,
 		"max-age-10000":             maxAgeLong,
-		"ensure-request-with-unknown-parameter-succeeds": happyFlow("extra", "foobar"),
+		"ensure-request-with-unknown-parameter-succeeds": expectSuccess("extra", "foobar"),
 		"id-token-hint":  idTokenHint,
-		"login-hint":     happyFlow("login_hint", "pat"),
-		"ui-locales":     happyFlow("ui_locales", "se"),
-		"claims-locales": happyFlow("claims_locales", "se"),
+		"login-hint":     expectSuccess("login_hint", "pat"),
+		"ui-locales":     expectSuccess("ui_locales", "se"),
+		"claims-locales": expectSuccess("claims_locales", "se"),
 		"ensure-request-with-acr-values-succeeds": acrValues,
 		"codereuse":                      codeReuse(0),
 		"codereuse-30seconds":            codeReuse(30 * time.Second),
 		"ensure-registered-redirect-uri": unregistered,
 		"ensure-post-request-succeeds":   byPost,
 		"server-client-secret-post":      clientSecretPost,
-		"request-uri-unsigned-supported-correctly-or-rejected-as-unsupported":    refusedFlow("request_uri_not_supported", "request_uri", "https://rp.example.com/request.jwt"),
+		"request-uri-unsigned-supported-correctly-or-rejected-as-unsupported":    expectError("request_uri_not_supported", "request_uri", "https://rp.example.com/request.jwt"),
 		"unsigned-request-object-supported-correctly-or-rejected-as-unsupported": requestObject,
 		"claims-essential":                        claimsEssential,
 		"ensure-request-object-with-redirect-uri": requestObjectRedirect,
@@ -82,19 +82,19 @@ func basicModules() map[string]trial {
 	return named
 }
 
-// happyFlow succeeds with the changed parameters.
-func happyFlow(change ...string) trial {
+// expectSuccess succeeds with the changed parameters.
+func expectSuccess(change ...string) trial {
 	return func(t *testing.T, newParty parties) {
 		p := newParty(t)
-		got, id, _ := p.happy(change...)
+		got, id, _ := p.signInAndVerify(change...)
 		if said := p.userinfo(got.Access); said["sub"] != id.Subject || said["email"] != nil {
 			t.Errorf("userinfo says %v", said)
 		}
 	}
 }
 
-// refusedFlow gets one of the errors.
-func refusedFlow(codes string, change ...string) trial {
+// expectError gets one of the errors.
+func expectError(codes string, change ...string) trial {
 	return func(t *testing.T, newParty parties) {
 		p := newParty(t)
 		p.refused(p.ask(change...), strings.Fields(codes)...)
@@ -102,7 +102,7 @@ func refusedFlow(codes string, change ...string) trial {
 }
 
 func idTokenSignature(t *testing.T, newParty parties) {
-	got, _, _ := newParty(t).happy() // verifies it with the published keys
+	got, _, _ := newParty(t).signInAndVerify() // verifies it with the published keys
 	head, err := base64.RawURLEncoding.DecodeString(strings.Split(got.ID, ".")[0])
 	if err != nil || !strings.Contains(string(head), `"alg":"RS256"`) || !strings.Contains(string(head), `"kid":"`) {
 		t.Errorf("the header is %s, %v", head, err)
@@ -126,7 +126,7 @@ func idTokenUnsigned(t *testing.T, newParty parties) {
 func userinfoBy(way string) trial {
 	return func(t *testing.T, newParty parties) {
 		p := newParty(t)
-		got, id, _ := p.happy("scope", "openid profile email")
+		got, id, _ := p.signInAndVerify("scope", "openid profile email")
 		var said map[string]any
 		switch way {
 		case "get":
@@ -148,7 +148,7 @@ func userinfoBy(way string) trial {
 func scopeGives(scope string, claims ...string) trial {
 	return func(t *testing.T, newParty parties) {
 		p := newParty(t)
-		got, _, _ := p.happy("scope", "openid "+scope)
+		got, _, _ := p.signInAndVerify("scope", "openid "+scope)
 		said := p.userinfo(got.Access)
 		for _, claim := range claims {
 			if said[claim] == nil {
@@ -167,13 +167,13 @@ func scopeGives(scope string, claims ...string) trial {
 func alternateFlow(t *testing.T, newParty parties) {
 	p := newParty(t)
 	p.redirect = rpQuery
-	p.happy("nonce", "n+/= \"'<>é", "scope", "openid profile email address phone")
+	p.signInAndVerify("nonce", "n+/= \"'<>é", "scope", "openid profile email address phone")
 }
 
 // signedInEarlier is a sign-in that was three seconds ago.
 func (p *party) signedInEarlier() (*oidc.IDToken, idClaims) {
 	p.t.Helper()
-	p.happy()
+	p.signInAndVerify()
 	db, err := sql.Open("sqlite", p.cfg.Database.DSN)
 	if err == nil {
 		_, err = db.ExecContext(p.t.Context(), "UPDATE sessions SET created_at = created_at - 3000000")
@@ -182,14 +182,14 @@ func (p *party) signedInEarlier() (*oidc.IDToken, idClaims) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	_, token, claims := p.happy("prompt", "none")
+	_, token, claims := p.signInAndVerify("prompt", "none")
 	return token, claims
 }
 
 func promptLogin(t *testing.T, newParty parties) {
 	p := newParty(t)
 	first, before := p.signedInEarlier()
-	_, second, after := p.happy("prompt", "login")
+	_, second, after := p.signInAndVerify("prompt", "login")
 	if p.answers != 2 || second.Subject != first.Subject || after.AuthTime <= before.AuthTime {
 		t.Errorf("asked %d times, auth_time was %d and is %d", p.answers, before.AuthTime, after.AuthTime)
 	}
@@ -197,8 +197,8 @@ func promptLogin(t *testing.T, newParty parties) {
 
 func promptNone(t *testing.T, newParty parties) {
 	p := newParty(t)
-	_, first, before := p.happy()
-	_, second, after := p.happy("prompt", "none")
+	_, first, before := p.signInAndVerify()
+	_, second, after := p.signInAndVerify("prompt", "none")
 	if p.answers != 1 || second.Subject != first.Subject || after.AuthTime != before.AuthTime {
 		t.Errorf("asked %d times, auth_time was %d and is %d", p.answers, before.AuthTime, after.AuthTime)
 	}
@@ -208,7 +208,7 @@ func maxAgeShort(t *testing.T, newParty parties) {
 	p := newParty(t)
 	first, before := p.signedInEarlier()
 	p.refused(p.ask("max_age", "1", "prompt", "none"), "login_required")
-	_, second, after := p.happy("max_age", "1")
+	_, second, after := p.signInAndVerify("max_age", "1")
 	if p.answers != 2 || second.Subject != first.Subject || after.AuthTime <= before.AuthTime {
 		t.Errorf("asked %d times, auth_time was %d and is %d", p.answers, before.AuthTime, after.AuthTime)
 	}
@@ -216,8 +216,8 @@ func maxAgeShort(t *testing.T, newParty parties) {
 
 func maxAgeLong(t *testing.T, newParty parties) {
 	p := newParty(t)
-	_, _, before := p.happy()
-	_, _, after := p.happy("max_age", "10000")
+	_, _, before := p.signInAndVerify()
+	_, _, after := p.signInAndVerify("max_age", "10000")
 	if p.answers != 1 || after.AuthTime == 0 || after.AuthTime != before.AuthTime {
 		t.Errorf("asked %d times, auth_time was %d and is %d", p.answers, before.AuthTime, after.AuthTime)
 	}
@@ -225,8 +225,8 @@ func maxAgeLong(t *testing.T, newParty parties) {
 
 func idTokenHint(t *testing.T, newParty parties) {
 	p := newParty(t)
-	got, first, _ := p.happy()
-	if _, second, _ := p.happy("prompt", "none", "id_token_hint", got.ID); second.Subject != first.Subject || p.answers != 1 {
+	got, first, _ := p.signInAndVerify()
+	if _, second, _ := p.signInAndVerify("prompt", "none", "id_token_hint", got.ID); second.Subject != first.Subject || p.answers != 1 {
 		t.Errorf("asked %d times for %s, who was %s", p.answers, second.Subject, first.Subject)
 	}
 }
@@ -236,7 +236,7 @@ func idTokenHint(t *testing.T, newParty parties) {
 func acrValues(t *testing.T, newParty parties) {
 	p := newParty(t)
 	for range 2 {
-		if _, _, claims := p.happy("acr_values", "1 2"); claims.ACR != "urn:postern:acr:password" {
+		if _, _, claims := p.signInAndVerify("acr_values", "1 2"); claims.ACR != "urn:postern:acr:password" {
 			t.Errorf("the acr is %q", claims.ACR)
 		}
 	}
@@ -245,7 +245,7 @@ func acrValues(t *testing.T, newParty parties) {
 	}
 	// A passkey would be a higher class than the session's password.
 	p.refused(p.ask("acr_values", "phr", "prompt", "none"), "login_required")
-	if _, _, claims := p.happy("acr_values", "phr"); p.answers != 2 || claims.ACR != "urn:postern:acr:password" {
+	if _, _, claims := p.signInAndVerify("acr_values", "phr"); p.answers != 2 || claims.ACR != "urn:postern:acr:password" {
 		t.Errorf("asked %d times, and the acr is %q", p.answers, claims.ACR)
 	}
 }
@@ -298,7 +298,7 @@ func byPost(t *testing.T, newParty parties) {
 }
 
 func clientSecretPost(t *testing.T, newParty parties) {
-	newParty(t, schemas.AuthMethodPost).happy()
+	newParty(t, schemas.AuthMethodPost).signInAndVerify()
 }
 
 // unsigned is a request object with alg none.
@@ -326,14 +326,14 @@ func requestObjectRedirect(t *testing.T, newParty parties) {
 
 func claimsEssential(t *testing.T, newParty parties) {
 	p := newParty(t)
-	got, _, _ := p.happy("claims", `{"userinfo":{"name":{"essential":true}}}`)
+	got, _, _ := p.signInAndVerify("claims", `{"userinfo":{"name":{"essential":true}}}`)
 	p.userinfo(got.Access)
 }
 
 // refreshToken: Core §12.2.
 func refreshToken(t *testing.T, newParty parties) {
 	p := newParty(t)
-	first, before, was := p.happy("scope", "openid offline_access", "prompt", "consent")
+	first, before, was := p.signInAndVerify("scope", "openid offline_access", "prompt", "consent")
 	again, status := p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {first.Refresh}})
 	if status != http.StatusOK || again.Access == first.Access || again.Refresh == first.Refresh {
 		t.Fatalf("%d %+v", status, again)

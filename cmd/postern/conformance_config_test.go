@@ -23,7 +23,7 @@ func (p *party) discovery() map[string]any {
 
 func discoveryVerification(t *testing.T, newParty parties) {
 	p := newParty(t)
-	p.happy() // creates the key of ID tokens
+	p.signInAndVerify() // creates the key of ID tokens
 	reported := p.discovery()
 	if reported["issuer"] != p.cfg.Server.PublicURL {
 		t.Errorf("the issuer is %v", reported["issuer"])

@@ -17,9 +17,9 @@ func TestConformanceLogout(t *testing.T) {
 				t.Errorf("the metadata is %v", p.discovery())
 			}
 		},
-		prefix + "base":                                    goodbye(rpGoodbye+"?state=see+you", "see you", rpGoodbye),
-		prefix + "no-state":                                goodbye(rpGoodbye, "", rpGoodbye),
-		prefix + "no-post-logout-redirect-uri":             goodbye("", "see you", ""),
+		prefix + "base":                                    postLogoutRedirect(rpGoodbye+"?state=see+you", "see you", rpGoodbye),
+		prefix + "no-state":                                postLogoutRedirect(rpGoodbye, "", rpGoodbye),
+		prefix + "no-post-logout-redirect-uri":             postLogoutRedirect("", "see you", ""),
 		prefix + "bad-post-logout-redirect-uri":            stay(func(q url.Values) { q.Set("post_logout_redirect_uri", "https://rp.example.com/elsewhere") }),
 		prefix + "modified-id-token-hint":                  stay(func(q url.Values) { q.Set("id_token_hint", modified(q.Get("id_token_hint"))) }),
 		prefix + "bad-id-token-hint":                       stay(func(q url.Values) { q.Set("id_token_hint", "bad") }),
@@ -33,12 +33,12 @@ func TestConformanceLogout(t *testing.T) {
 // signedIn is a party with a signed-in user, and a logout request for the user.
 func signedIn(t *testing.T, newParty parties) (*party, url.Values) {
 	p := newParty(t)
-	got, _, _ := p.happy()
+	got, _, _ := p.signInAndVerify()
 	return p, url.Values{"id_token_hint": {got.ID}, "post_logout_redirect_uri": {rpGoodbye}, "state": {"see you"}}
 }
 
-// goodbye signs the user out, and redirects to an address; "" for a page of this server.
-func goodbye(want, state, redirect string) trial {
+// postLogoutRedirect signs the user out, and redirects to an address; "" for a page of this server.
+func postLogoutRedirect(want, state, redirect string) trial {
 	return func(t *testing.T, newParty parties) {
 		p, q := signedIn(t, newParty)
 		for name, value := range map[string]string{"state": state, "post_logout_redirect_uri": redirect} {
@@ -64,7 +64,7 @@ func stay(change func(url.Values)) trial {
 		if to := reply.Header.Get("Location"); reply.StatusCode != http.StatusOK && !strings.HasPrefix(to, p.at("/gate/")) {
 			t.Errorf("%d, led to %q", reply.StatusCode, to)
 		}
-		if p.happy("prompt", "none"); p.answers != 1 {
+		if p.signInAndVerify("prompt", "none"); p.answers != 1 {
 			t.Errorf("the person had to sign in %d times", p.answers)
 		}
 	}

@@ -33,7 +33,7 @@ type party struct {
 	// and redirect URI.
 	id, secret, method, redirect string
 	key                          *keyholder // of private_key_jwt
-	stranger                     bool       // whether the client is unvouched
+	untrusted                    bool       // whether the client is unvouched
 	answers                      int        // how often the user has had to authenticate
 }
 
@@ -71,8 +71,8 @@ func newBrowser(t testing.TB, h http.Handler) *http.Client {
 // parties makes one with a browser of its own, whose client authenticates by a method.
 type parties func(t testing.TB, method ...string) *party
 
-// newPeople is a server with a user.
-func newPeople(t testing.TB, environ ...string) *testApp {
+// createUsers is a server with a user.
+func createUsers(t testing.TB, environ ...string) *testApp {
 	t.Helper()
 	w := newTestApp(t, append(environ, "POSTERN_PASSWORD_MEMORY_KIB=8192", "POSTERN_PASSWORD_ITERATIONS=1")...)
 	w.create(w.directory.Users, `{"type":"Person","attributes":{"username":"pat","password":"`+rpPassword+`","email":"pat@example.com","email_verified":true,
@@ -83,7 +83,7 @@ func newPeople(t testing.TB, environ ...string) *testApp {
 // newParties registers clients at a server with a user.
 func newParties(t testing.TB, mode string) parties {
 	t.Helper()
-	w := newPeople(t)
+	w := createUsers(t)
 	clients := map[string]*schemas.Application{}
 	for _, method := range []string{schemas.AuthMethodBasic, schemas.AuthMethodPost} {
 		clients[method] = w.create(w.directory.Applications, fmt.Sprintf(`{"name":"Conformance %s","inboundAuthConfig":[{"type":"oauth2","config":{
@@ -337,9 +337,9 @@ type idClaims struct {
 	Azp      string `json:"azp"`
 }
 
-// happy gets tokens, and makes all checks that the specification requires of relying
+// signInAndVerify gets tokens, and makes all checks that the specification requires of relying
 // parties (Core §3.1.3.7).
-func (p *party) happy(change ...string) (*tokens, *oidc.IDToken, idClaims) {
+func (p *party) signInAndVerify(change ...string) (*tokens, *oidc.IDToken, idClaims) {
 	p.t.Helper()
 	got, status := p.redeem(p.code(p.ask(change...)))
 	if status != http.StatusOK || !strings.EqualFold(got.Type, "Bearer") || got.Expires <= 0 || got.Access == "" {
@@ -404,7 +404,7 @@ func (p *party) object(reply *http.Response, text string) (object map[string]any
 func (p *party) refused(a *answer, codes ...string) {
 	p.t.Helper()
 	for _, code := range codes {
-		if p.stranger && strings.HasPrefix(a.to, p.at("/gate/error?")) && a.params.Get("error") == code {
+		if p.untrusted && strings.HasPrefix(a.to, p.at("/gate/error?")) && a.params.Get("error") == code {
 			return
 		}
 		if a.to == p.redirect && a.params.Get("error") == code && !a.params.Has("code") && a.params.Get("state") == "a state, with & in it" {

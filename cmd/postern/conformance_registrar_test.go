@@ -48,7 +48,7 @@ func newRegistrars(t *testing.T, environ ...string) *registrars {
 		}
 	}))
 	t.Cleanup(r.site.Close)
-	r.testApp = newPeople(t, append(environ, "POSTERN_OAUTH_DCR_INSECURE=true")...)
+	r.testApp = createUsers(t, append(environ, "POSTERN_OAUTH_DCR_INSECURE=true")...)
 	trusted := x509.NewCertPool()
 	trusted.AddCert(r.site.Certificate())
 	r.outbound = outbound.New(outbound.Rules{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: trusted})
@@ -93,12 +93,12 @@ func (r *registrars) party(t *testing.T, members ...any) *party {
 		t.Fatalf("%d %v", status, said)
 	}
 	secret, _ := said["client_secret"].(string)
-	return &party{stranger: true, testApp: r.testApp, t: t, http: newBrowser(t, r.testApp.http), mode: "query", id: said["client_id"].(string), secret: secret,
+	return &party{untrusted: true, testApp: r.testApp, t: t, http: newBrowser(t, r.testApp.http), mode: "query", id: said["client_id"].(string), secret: secret,
 		method: said["token_endpoint_auth_method"].(string), redirect: said["redirect_uris"].([]any)[0].(string)}
 }
 
-// vouch is what an administrator does who trusts a client.
-func (r *registrars) vouch(t *testing.T, id string) {
+// makeTrusted is what an administrator does who trusts a client.
+func (r *registrars) makeTrusted(t *testing.T, id string) {
 	t.Helper()
 	item, err := r.directory.Applications.Get(t.Context(), directory.SystemCall(), id)
 	if err != nil {

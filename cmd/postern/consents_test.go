@@ -13,25 +13,25 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// agreed is a client with the user's consent, and its tokens.
-type agreed struct {
+// consentingUser is a client with the user's consent, and its tokens.
+type consentingUser struct {
 	*party
 	application string
 	tokens      *tokens
 }
 
-func agree(t *testing.T, p *party) *agreed {
+func newConsentingUser(t *testing.T, p *party) *consentingUser {
 	t.Helper()
-	a := &agreed{party: p, application: p.begin().Get("applicationId")}
-	a.tokens, _, _ = p.happy("prompt", "consent", "scope", "openid email offline_access")
+	a := &consentingUser{party: p, application: p.begin().Get("applicationId")}
+	a.tokens, _, _ = p.signInAndVerify("prompt", "consent", "scope", "openid email offline_access")
 	if a.tokens.Refresh == "" {
 		t.Fatalf("there is no refresh token: %+v", a.tokens)
 	}
 	return a
 }
 
-// lives reports whether the client's tokens are valid: all of them, or none.
-func (a *agreed) lives() bool {
+// tokenIsActive reports whether the client's tokens are valid: all of them, or none.
+func (a *consentingUser) tokenIsActive() bool {
 	a.t.Helper()
 	access := a.get("/oauth2/userinfo", a.tokens.Access) == http.StatusOK
 	got, status := a.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {a.tokens.Refresh}})
@@ -47,7 +47,7 @@ func (a *agreed) lives() bool {
 }
 
 // who is a token of a user with permissions, as a sign-in issues it.
-func (a *agreed) who(userID string, permissions ...string) string {
+func (a *consentingUser) who(userID string, permissions ...string) string {
 	a.t.Helper()
 	raw, err := a.testApp.tokens.Assert(a.t.Context(), schemas.Assertion{Subject: userID, Audience: []string{a.cfg.Server.PublicURL}, Permissions: permissions})
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *agreed) who(userID string, permissions ...string) string {
 }
 
 // account is the assertion of the account page for a user who has just signed in.
-func (a *agreed) account(userID string) string {
+func (a *consentingUser) account(userID string) string {
 	a.t.Helper()
 	console, err := a.store.Application(a.t.Context(), bootstrap.ConsoleID)
 	if err != nil {
@@ -91,7 +91,7 @@ func (w *testApp) bare(method, path, token string) (status int, code, said strin
 // revocation ends every token that depends on the consent, and no other.
 func TestConsentsOverHTTP(t *testing.T) {
 	newParty := newParties(t, "query")
-	mine, theirs := agree(t, newParty(t)), agree(t, newParty(t, schemas.AuthMethodPost))
+	mine, theirs := newConsentingUser(t, newParty(t)), newConsentingUser(t, newParty(t, schemas.AuthMethodPost))
 	user := func(name string) string {
 		return mine.create(mine.directory.Users, `{"type":"Person","attributes":{"username":"`+name+`"}}`).ID
 	}
@@ -128,23 +128,23 @@ func TestConsentsOverHTTP(t *testing.T) {
 			}
 		})
 	}
-	mine.sees(me, own, mine, theirs)
-	for _, a := range []*agreed{mine, theirs} {
-		if !a.lives() {
+	mine.listConsents(me, own, mine, theirs)
+	for _, a := range []*consentingUser{mine, theirs} {
+		if !a.tokenIsActive() {
 			t.Error("a refusal cost a client its tokens")
 		}
 	}
-	mine.revokes(me, own)
-	if !theirs.lives() {
+	mine.revokeConsent(me, own)
+	if !theirs.tokenIsActive() {
 		t.Error("another client's tokens went with it")
 	}
-	mine.sees(of, reader, theirs)
-	theirs.revokes(of, writer)
-	mine.sees(me, own)
+	mine.listConsents(of, reader, theirs)
+	theirs.revokeConsent(of, writer)
+	mine.listConsents(me, own)
 }
 
-// sees makes sure that a list contains the clients and their permissions.
-func (a *agreed) sees(path, token string, clients ...*agreed) {
+// listConsents makes sure that a list contains the clients and their permissions.
+func (a *consentingUser) listConsents(path, token string, clients ...*consentingUser) {
 	a.t.Helper()
 	var list struct {
 		TotalResults int
@@ -176,13 +176,13 @@ func (a *agreed) sees(path, token string, clients ...*agreed) {
 	}
 }
 
-// revokes revokes the consent, which works once and ends the tokens.
-func (a *agreed) revokes(path, token string) {
+// revokeConsent revokes the consent, which works once and ends the tokens.
+func (a *consentingUser) revokeConsent(path, token string) {
 	a.t.Helper()
 	if status, _, said := a.bare(http.MethodDelete, path+"/"+a.application, token); status != http.StatusNoContent || said != "" {
 		a.t.Fatalf("%d %s", status, said)
 	}
-	if a.lives() {
+	if a.tokenIsActive() {
 		a.t.Error("the tokens outlive what they rest on")
 	}
 	if status, code, _ := a.bare(http.MethodDelete, path+"/"+a.application, token); status != http.StatusNotFound || code != "consent_not_found" {

@@ -34,7 +34,7 @@ func (c exportCommand) Run(ctx context.Context, p program) error {
 
 type applyCommand struct {
 	Config string `type:"path" help:"The configuration file of the local server."`
-	Plan   bool   `help:"Print the changes without making them. The exit code is 1 if there are any."`
+	Plan   bool   `help:"Print the changes without applying them. The exit code is 1 if there are any."`
 	Delete bool   `help:"Delete resources that no file declares, of each type that has a folder."`
 	Dir    string `arg:"" help:"A folder in the format of postern export."`
 }

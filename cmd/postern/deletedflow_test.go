@@ -27,7 +27,7 @@ func TestDeletedFlowEndsRunsOnEveryInstance(t *testing.T) {
 		if rec := one.call("DELETE", "/flows/"+flow, admin, ""); rec.Code != http.StatusNoContent {
 			t.Fatalf("deleting a flow with unfinished runs: %d %s", rec.Code, rec.Body)
 		}
-		for _, w := range []*testApp{one, two, costlier(t, one)} {
+		for _, w := range []*testApp{one, two, raiseHashCost(t, one)} {
 			w.findsNoRun(abandoned)
 			w.findsNoRun(known)
 		}
@@ -56,7 +56,7 @@ func TestRunOfADeletedFlowIsUnknown(t *testing.T) {
 		if err := one.store.Commit(t.Context(), run, nil); err != nil {
 			t.Fatal(err)
 		}
-		costlier(t, one).findsNoRun(s)
+		raiseHashCost(t, one).findsNoRun(s)
 	})
 }
 

@@ -28,7 +28,7 @@ func (h *app) drain(ctx context.Context) context.Context {
 		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
 		defer signal.Stop(again)
 		h.draining.Store(true)
-		h.log.Info("draining: requests are served, but readiness answers 503", slog.Duration("for", period))
+		h.log.Info("draining: requests are served, but readiness returns 503", slog.Duration("for", period))
 		select {
 		case <-time.After(period):
 		case <-again:

@@ -30,7 +30,7 @@ func write(t *testing.T, file, text string) {
 
 // A server reads its flows from a folder, and with --dev reloads saved files, but never
 // flows with errors.
-func TestFlowsOfAFolder(t *testing.T) {
+func TestFlowsFromAFolder(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	dir := t.TempDir()

@@ -14,7 +14,7 @@ import (
 )
 
 // A malicious server cannot write files outside of the folder.
-func TestPullKeepsToItsFolder(t *testing.T) {
+func TestPullWritesOnlyItsFolder(t *testing.T) {
 	for _, f := range []schemas.Flow{
 		{Handle: "../out", FlowType: schemas.Authentication},
 		{Handle: "/tmp/out", FlowType: schemas.Authentication},

@@ -31,7 +31,7 @@ func (c flowServer) connect(ctx context.Context, p program) (*bootstrap.FlowServ
 }
 
 type flowPushCommand struct {
-	Plan  bool     `help:"Print the changes without making them. The exit code is 1 if there are any."`
+	Plan  bool     `help:"Print the changes without applying them. The exit code is 1 if there are any."`
 	Paths []string `arg:"" name:"path" help:"Flow files, or folders of them."`
 	flowServer
 }

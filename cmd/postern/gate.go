@@ -29,7 +29,7 @@ func listenHostedPages(cfg *config.Config, adjacent net.Listener) (net.Listener,
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
 	if err != nil {
-		return nil, fmt.Errorf("gate_client.port: %w; choose another port, or set gate_client.external if you serve sign-in pages of your own there", err)
+		return nil, fmt.Errorf("gate_client.port: %w; choose another port, or set gate_client.external if you serve your own sign-in pages there", err)
 	}
 	return l, nil
 }

@@ -86,7 +86,7 @@ func (p *pages) step(body any) (s schemas.Step) {
 
 // Pages of the operator, on a port of their own, sign users in through the API, across
 // origins and with the cookies of the browser; pages of other origins cannot.
-func TestSignInAtPagesOfOnesOwn(t *testing.T) {
+func TestSignInAtSelfHostedPages(t *testing.T) {
 	w := newTestApp(t, "POSTERN_GATE_CLIENT_PORT=9443", "POSTERN_GATE_CLIENT_EXTERNAL=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1")
 	app := w.create(w.directory.Applications, `{"name": "Shop", "inboundAuthConfig": [{"type": "oauth2", "config": {
 		"publicClient": true, "redirectUris": ["`+gateReturn+`"], "scopes": ["openid"]}}]}`).Value.(*schemas.Application)

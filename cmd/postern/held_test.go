@@ -35,7 +35,7 @@ func TestHeldSilentSignIn(t *testing.T) {
 			for _, class := range []string{"", password, mfa} {
 				t.Run(fmt.Sprintf("prompt=%s max_age=%s acr_values=%s", prompt, age, class), func(t *testing.T) {
 					p := newParty(t)
-					p.happy()
+					p.signInAndVerify()
 					ask := []string{"prompt", prompt, "max_age", age, "acr_values", class}
 					enough := age != "0" && class != mfa
 					if prompt == "none" && !enough {
@@ -46,7 +46,7 @@ func TestHeldSilentSignIn(t *testing.T) {
 					if prompt == "login" || !enough {
 						want = 2
 					}
-					if p.happy(ask...); p.answers != want {
+					if p.signInAndVerify(ask...); p.answers != want {
 						t.Errorf("the user was asked %d times, expected %d", p.answers, want)
 					}
 				})
@@ -59,7 +59,7 @@ func TestHeldSilentSignIn(t *testing.T) {
 // gets tokens, and because the others are replays those tokens are revoked.
 func TestHeldOneCodeAtTwoInstances(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
-		p := leaky(t, one)
+		p := leakyMetadata(t, one)
 		for range 6 {
 			code := p.code(p.ask("prompt", "login"))
 			var won atomic.Int32
@@ -131,10 +131,10 @@ func TestHeldOneAnswerAtTwoInstances(t *testing.T) {
 	})
 }
 
-// TestHeldSignInDoesNotTellWhoExists compares the replies to a wrong password for an
+// TestHeldSignInDoesNotRevealUsernames compares the replies to a wrong password for an
 // existing user and for unknown names: they have the same words and the same length.
-func TestHeldSignInDoesNotTellWhoExists(t *testing.T) {
-	w := newPeople(t)
+func TestHeldSignInDoesNotRevealUsernames(t *testing.T) {
+	w := createUsers(t)
 	random := regexp.MustCompile(`"(executionId|challengeToken|traceId)":"[^"]*"`)
 	reply := func(name string) (said string, length int) {
 		s := w.signInTo(bootstrap.ConsoleID)
@@ -147,17 +147,17 @@ func TestHeldSignInDoesNotTellWhoExists(t *testing.T) {
 	if !strings.Contains(known, `"INCOMPLETE"`) || !strings.Contains(known, "error") {
 		t.Fatalf("a wrong password: %s", known)
 	}
-	for _, name := range []string{"eve", "bob", "pot"} { // as long as the known name
+	for _, name := range []string{"eve", "bob", "pot"} { // expectAs long as the known name
 		if unknown, n := reply(name); unknown != known || n != length {
 			t.Errorf("an unknown name (%d bytes): %s\na known one (%d bytes): %s", n, unknown, length, known)
 		}
 	}
 }
 
-// TestHeldNothingSecretIsReadable searches all files of a server in use, including the
+// TestHeldSecretsAreEncryptedAtRest searches all files of a server in use, including the
 // database and the logs at level debug, for every secret.
-func TestHeldNothingSecretIsReadable(t *testing.T) {
-	w := newSealedWorld(t)
+func TestHeldSecretsAreEncryptedAtRest(t *testing.T) {
+	w := newSealedFixture(t)
 	var log logtest.Buffer
 	w.log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if err := w.reopen(); err != nil {
@@ -200,7 +200,7 @@ func TestHeldNothingSecretIsReadable(t *testing.T) {
 }
 
 // files returns everything in the data folder.
-func (w *sealedWorld) files() string {
+func (w *sealedFixture) files() string {
 	w.t.Helper()
 	var all strings.Builder
 	err := filepath.WalkDir(w.cfg.DataDir, func(path string, d os.DirEntry, err error) error {
@@ -221,9 +221,9 @@ func (w *sealedWorld) files() string {
 	return all.String()
 }
 
-// TestHeldSignUpsOfOneAddress signs 12 users up with one address at two instances at
+// TestHeldConcurrentSignUpsWithOneAddress signs 12 users up with one address at two instances at
 // once: one gets the account.
-func TestHeldSignUpsOfOneAddress(t *testing.T) {
+func TestHeldConcurrentSignUpsWithOneAddress(t *testing.T) {
 	onDatabases(t, func(t *testing.T, environ ...string) {
 		one, two := twoInstances(t, environ...)
 		const body = `{"type":"Person","attributes":{"username":"user-%d","email":"same@example.org","email_verified":true}}`

@@ -90,8 +90,10 @@ func (f *forger) signed(head, claims string) string {
 	return head + "." + claims + "." + encoded(pair(r, s))
 }
 
-// headed has another header, signed by the forger's own key.
-func (f *forger) headed(change ...any) string { return f.signed(f.with(f.head, change...), f.parts[1]) }
+// withHeader has another header, signed by the forger's own key.
+func (f *forger) withHeader(change ...any) string {
+	return f.signed(f.with(f.head, change...), f.parts[1])
+}
 
 // unsigned has another header, with the signature of the valid token, or none.
 func (f *forger) unsigned(signature string, change ...any) string {
@@ -117,8 +119,8 @@ func pair(r, s *big.Int) []byte {
 	return b
 }
 
-// mirror is the other signature that ECDSA accepts: that with -s.
-func (f *forger) mirror(raw string) string {
+// mirroredKeys is the other signature that ECDSA accepts: that with -s.
+func (f *forger) mirroredKeys(raw string) string {
 	parts := strings.Split(raw, ".")
 	b := f.bytes(parts[2])
 	s := new(big.Int).Sub(elliptic.P256().Params().N, new(big.Int).SetBytes(b[32:]))
@@ -141,8 +143,8 @@ func (f *forger) jwk(key any) json.RawMessage {
 	return text
 }
 
-// forged are the tokens of an attacker without a key of this server.
-func (f *forger) forged() map[string]string {
+// forgeries are the tokens of an attacker without a key of this server.
+func (f *forger) forgeries() map[string]string {
 	all := map[string]string{}
 	for _, some := range []map[string]string{f.otherAlgorithms(), f.otherSignatures(), f.otherHeaders(), f.otherForms()} {
 		maps.Copy(all, some)
@@ -169,9 +171,9 @@ func (f *forger) otherAlgorithms() map[string]string {
 		"HS256 by the public key as a point":  f.mac(point),
 		"HS256 by the public key as a JWK":    f.mac(f.jwk(f.public)),
 		"HS256 by an empty secret":            f.mac(nil),
-		"ES384 named":                         f.headed("alg", "ES384"),
-		"RS256 named":                         f.headed("alg", "RS256"),
-		"another name of the algorithm (jwa)": f.headed("alg", "es256"),
+		"ES384 named":                         f.withHeader("alg", "ES384"),
+		"RS256 named":                         f.withHeader("alg", "RS256"),
+		"another name of the algorithm (jwa)": f.withHeader("alg", "es256"),
 	}
 }
 
@@ -204,21 +206,21 @@ func (f *forger) otherSignatures() map[string]string {
 func (f *forger) otherHeaders() map[string]string {
 	text := string(f.bytes(f.parts[0]))
 	return map[string]string{
-		"a key of one's own under the kid":  f.headed(),
-		"a key of one's own, without a kid": f.headed("kid", nil),
-		"a key of one's own in the header":  f.headed("jwk", f.jwk(&f.key.PublicKey)),
-		"only in the header":                f.headed("kid", nil, "jwk", f.jwk(&f.key.PublicKey)),
-		"a key by jku":                      f.headed("jku", "https://rp.example.com/jwks"),
-		"a key by x5u":                      f.headed("x5u", "https://rp.example.com/cert"),
-		"a key by x5c":                      f.headed("x5c", []string{"MIIB"}),
-		"a kid that is a path":              f.headed("kid", "../../../../dev/null"),
-		"a kid that is a query":             f.headed("kid", "' UNION SELECT 'AA'--"),
-		"a kid with a zero byte":            f.headed("kid", f.head["kid"].(string)+"\x00"),
-		"a kid that is a list":              f.headed("kid", []any{f.head["kid"]}),
-		"crit":                              f.headed("crit", []string{"exp"}, "exp", 1),
+		"a key of one's own under the kid":  f.withHeader(),
+		"a key of one's own, without a kid": f.withHeader("kid", nil),
+		"a key of one's own in the header":  f.withHeader("jwk", f.jwk(&f.key.PublicKey)),
+		"only in the header":                f.withHeader("kid", nil, "jwk", f.jwk(&f.key.PublicKey)),
+		"a key by jku":                      f.withHeader("jku", "https://rp.example.com/jwks"),
+		"a key by x5u":                      f.withHeader("x5u", "https://rp.example.com/cert"),
+		"a key by x5c":                      f.withHeader("x5c", []string{"MIIB"}),
+		"a kid that is a path":              f.withHeader("kid", "../../../../dev/null"),
+		"a kid that is a query":             f.withHeader("kid", "' UNION SELECT 'AA'--"),
+		"a kid with a zero byte":            f.withHeader("kid", f.head["kid"].(string)+"\x00"),
+		"a kid that is a list":              f.withHeader("kid", []any{f.head["kid"]}),
+		"crit":                              f.withHeader("crit", []string{"exp"}, "exp", 1),
 		"crit, with the signature":          f.unsigned(f.parts[2], "crit", []string{"b64"}, "b64", false),
 		"zip":                               f.unsigned(f.parts[2], "zip", "DEF"),
-		"cty JWT":                           f.headed("cty", "JWT"),
+		"cty JWT":                           f.withHeader("cty", "JWT"),
 		"alg twice":                         encoded([]byte(strings.Replace(text, "{", `{"alg":"none",`, 1))) + "." + f.parts[1] + ".",
 		"alg twice, with the signature":     encoded([]byte(strings.Replace(text, "{", `{"alg":"none",`, 1))) + "." + f.parts[1] + "." + f.parts[2],
 		"typ of the other kind":             f.unsigned(f.parts[2], "typ", map[any]string{"JWT": "at+jwt", "at+jwt": "JWT"}[f.head["typ"]]),

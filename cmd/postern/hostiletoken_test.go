@@ -25,7 +25,7 @@ type attackedServer struct {
 	admin  string // the administrator's id
 }
 
-func newBesieged(t *testing.T) *attackedServer {
+func newAttackedServer(t *testing.T) *attackedServer {
 	t.Helper()
 	p := newParties(t, "query")(t)
 	gate := p.begin()
@@ -38,8 +38,8 @@ func newBesieged(t *testing.T) *attackedServer {
 	return b
 }
 
-// places are the endpoints that accept a token, by purpose.
-func (b *attackedServer) places() map[string]func(raw string) (status int) {
+// endpoints are the endpoints that accept a token, by purpose.
+func (b *attackedServer) endpoints() map[string]func(raw string) (status int) {
 	bearer := func(method, path, body string) func(string) int {
 		return func(raw string) int {
 			r := httptest.NewRequest(method, path, strings.NewReader(body))
@@ -68,29 +68,29 @@ func (b *attackedServer) places() map[string]func(raw string) (status int) {
 // Every invalid token is rejected, at every endpoint.
 func TestHostileTokensEverywhere(t *testing.T) {
 	sequential(t)
-	b := newBesieged(t)
+	b := newAttackedServer(t)
 	access, another := b.access("CONSOLE", nil), b.access("CONSOLE", nil)
 	assertion, later := b.answer(), b.answer()
 	for place, raw := range map[string]string{"the API": access, "the account": access, "the tools": access, "registering a passkey": access, "registering a client": access} {
-		if status := b.places()[place](raw); status >= 300 {
+		if status := b.endpoints()[place](raw); status >= 300 {
 			t.Fatalf("a good token at %s: %d", place, status)
 		}
 	}
 	f := newForger(t, access, another, b.tokens.JWKS())
-	table := b.spoiled(f)
-	for name, raw := range f.forged() {
+	table := b.tamperedTokens(f)
+	for name, raw := range f.forgeries() {
 		table["an access token: "+name] = raw
 	}
-	for name, raw := range newForger(t, assertion, later, b.tokens.JWKS()).forged() {
+	for name, raw := range newForger(t, assertion, later, b.tokens.JWKS()).forgeries() {
 		table["an assertion: "+name] = raw
 	}
 	if len(table) < 60 {
 		t.Fatalf("there are %d tokens", len(table))
 	}
-	fine := b.fine()
+	fine := b.accepts()
 	for name, raw := range table {
 		t.Run(name, func(t *testing.T) {
-			for place, send := range b.places() {
+			for place, send := range b.endpoints() {
 				if status := send(raw); status != http.StatusUnauthorized && !strings.Contains(fine[name], place) {
 					t.Errorf("at %s: %d", place, status)
 				}
@@ -98,15 +98,15 @@ func TestHostileTokensEverywhere(t *testing.T) {
 		})
 	}
 	for place, raw := range map[string]string{"the account": later, "answering by assertion": later} {
-		if status := b.places()[place](raw); status != http.StatusOK {
+		if status := b.endpoints()[place](raw); status != http.StatusOK {
 			t.Errorf("a good assertion at %s: %d", place, status)
 		}
 	}
 }
 
-// fine lists where tokens are accepted nevertheless. Userinfo requires the scope openid,
+// accepts lists where tokens are accepted nevertheless. Userinfo requires the scope openid,
 // with any audience, because it belongs to the authorization server.
-func (b *attackedServer) fine() map[string]string {
+func (b *attackedServer) accepts() map[string]string {
 	fine := map[string]string{}
 	for name := range b.audiences() {
 		fine[name] = "userinfo"
@@ -168,14 +168,14 @@ func (b *attackedServer) statement(application, session string) string {
 		Generation: generation, Session: session, AuthTime: time.Now(), Validity: time.Hour}))
 }
 
-// spoiled are tokens signed by keys of this server: of another kind, for another audience,
+// tamperedTokens are tokens signed by keys of this server: of another kind, for another audience,
 // or no longer valid.
-func (b *attackedServer) spoiled(f *forger) map[string]string {
+func (b *attackedServer) tamperedTokens(f *forger) map[string]string {
 	now := func(shift time.Duration) func() time.Time {
 		return func() time.Time { return time.Now().Add(shift) }
 	}
 	table := b.otherKinds()
-	maps.Copy(table, b.gone(f))
+	maps.Copy(table, b.revokedTokens(f))
 	for name, o := range map[string]token.Options{
 		"of another issuer":                 {Issuer: "https://other.example.com"},
 		"of the issuer with a slash":        {Issuer: b.origin + "/"},
@@ -203,14 +203,14 @@ func (b *attackedServer) otherKinds() map[string]string {
 			table["a logout token by "+algorithm+" for "+client] = b.sign(b.tokens.LogoutToken(ctx, token.Claims{Subject: b.admin, Session: b.session(), ClientID: client, Algorithm: algorithm}))
 		}
 	}
-	got, _, _ := b.p.fresh().happy("scope", "openid offline_access", "prompt", "consent")
-	q := b.p.fresh()
+	got, _, _ := b.p.newTokens().signInAndVerify("scope", "openid offline_access", "prompt", "consent")
+	q := b.p.newTokens()
 	table["a refresh token"], table["a code"], table["an ID token of the flow"] = got.Refresh, q.code(q.ask()), got.ID
 	return table
 }
 
-// fresh is the same client in another browser.
-func (p *party) fresh() *party {
+// newTokens is the same client in another browser.
+func (p *party) newTokens() *party {
 	other := *p
 	other.http = newBrowser(p.t, p.testApp.http)
 	return &other
@@ -220,7 +220,7 @@ func (p *party) fresh() *party {
 func (b *attackedServer) answer() string {
 	b.t.Helper()
 	run := b.p.step(map[string]any{"applicationId": b.app, "flowType": "AUTHENTICATION", "authId": b.authID})
-	return b.p.fresh().assertionOfRun(run.ExecutionID)
+	return b.p.newTokens().assertionOfRun(run.ExecutionID)
 }
 
 // session starts a session of the administrator.
@@ -239,9 +239,9 @@ func (b *attackedServer) apply(changes ...schemas.Change) {
 	}
 }
 
-// gone are revoked tokens and tokens whose session, client, application or user was
+// revokedTokens are revoked tokens and tokens whose session, client, application or user was
 // deleted, in each of the two encodings of their signature.
-func (b *attackedServer) gone(f *forger) map[string]string {
+func (b *attackedServer) revokedTokens(f *forger) map[string]string {
 	ended, revoked := b.session(), schemas.NewID()
 	client := b.client("system")
 	app := b.create(b.directory.Applications, `{"name":"Gone"}`).ID
@@ -258,7 +258,7 @@ func (b *attackedServer) gone(f *forger) map[string]string {
 		"an assertion of an application that is gone":     b.statement(app, b.session()),
 		"an assertion of an application that was not":     b.statement(schemas.NewID(), b.session()),
 	}
-	maps.Copy(table, b.ofNobody())
+	maps.Copy(table, b.tokensOfDeletedUsers())
 	b.apply(schemas.EndSession{ID: ended, At: time.Now()}, schemas.RevokeToken{ID: revoked, ExpiresAt: time.Now().Add(time.Hour)})
 	for _, id := range []string{client.ID, app} {
 		if err := b.directory.Applications.Delete(b.t.Context(), directory.SystemCall(), id, ""); err != nil {
@@ -266,13 +266,13 @@ func (b *attackedServer) gone(f *forger) map[string]string {
 		}
 	}
 	for name, raw := range maps.Clone(table) {
-		table[name+", mirrored"] = f.mirror(raw)
+		table[name+", mirrored"] = f.mirroredKeys(raw)
 	}
 	return table
 }
 
-// ofNobody are tokens of a deleted administrator.
-func (b *attackedServer) ofNobody() map[string]string {
+// tokensOfDeletedUsers are tokens of a deleted administrator.
+func (b *attackedServer) tokensOfDeletedUsers() map[string]string {
 	user := b.create(b.directory.Users, `{"type":"Person","attributes":{"username":"passing","password":"grey lantern harbour"}}`).ID
 	b.create(b.directory.Roles, `{"name":"Passing","permissions":["system"],"assignments":[{"type":"user","id":"`+user+`"}]}`)
 	was := b.admin

@@ -183,7 +183,7 @@ func TestIdentifierScopeChanges(t *testing.T) {
 // Guesses at the password of one user do not use up those of a user with the same name in another scope.
 func TestGuessesAreCountedByScope(t *testing.T) {
 	sequential(t)
-	s := newScopes(guessingRig(t))
+	s := newScopes(newGuessingTest(t))
 	rejected := false
 	for i := range 60 {
 		g := &guesser{testApp: s.testApp, application: s.shop, remote: fmt.Sprintf("203.0.%d.1", i)}

@@ -68,7 +68,7 @@ func testImports() []string {
 
 // Imports point from the top of the table in CONTRIBUTING.md to its bottom. The test reads
 // the files itself instead of calling `go list`, so that the test cache notices changes.
-func TestImportsGoDown(t *testing.T) {
+func TestImportsFollowTheLayers(t *testing.T) {
 	root := filepath.Join("..", "..")
 	table := allowedImports()
 	files := 0

@@ -44,7 +44,7 @@ func factorOfAnother(t *testing.T) {
 	finish := map[string]any{"sessionToken": begun.SessionToken, "publicKeyCredential": map[string]any{"id": made.ID, "type": "public-key",
 		"response": map[string]string{"clientDataJSON": made.ClientDataJSON, "attestationObject": made.AttestationObject}}}
 	for _, token := range []string{tokens["bob"], ""} {
-		if status, said := w.attempt("/register/passkey/finish", token, finish); through(status, said) {
+		if status, said := w.attempt("/register/passkey/finish", token, finish); throughEndpoint(status, said) {
 			t.Errorf("finished by another: %d %s", status, said)
 		}
 	}
@@ -54,9 +54,9 @@ func factorOfAnother(t *testing.T) {
 	}
 }
 
-// merelyIdentified writes flows that would give a passkey or a session to a caller who only
+// identifiedUserOnly writes flows that would give a passkey or a session to a caller who only
 // enters a name.
-func merelyIdentified(t *testing.T) {
+func identifiedUserOnly(t *testing.T) {
 	w := newTestApp(t)
 	admin := w.admin()
 	const who = `{"id":"who","use":"prompt","with":{"inputs":[{"identifier":"username","type":"TEXT_INPUT","required":true}],"actions":[{"ref":"go","label":"Go"}]},"next":"find"},
@@ -81,8 +81,8 @@ func (w *testApp) refusesFlow(name, admin, body, rule string) {
 	}
 }
 
-// anotherWayIn writes a flow that guarantees more than one of its paths establishes.
-func anotherWayIn(t *testing.T) {
+// addSecondPath writes a flow that guarantees more than one of its paths establishes.
+func addSecondPath(t *testing.T) {
 	w := newTestApp(t)
 	admin := w.admin()
 	const flow = `{"handle":"x","name":"X","flowType":"AUTHENTICATION","guarantees":%s,"nodes":[{"id":"session","use":"session-check","next":{"active":%q,"none":"who"}},

@@ -13,9 +13,9 @@ import (
 
 // Changes during a sign-in.
 
-// midway is a party whose user has answered every step but the password, and its
+// halfwayRun is a party whose user has answered every step but the password, and its
 // authorization request.
-func midway(t *testing.T, newParty parties) (p *party, gate url.Values) {
+func halfwayRun(t *testing.T, newParty parties) (p *party, gate url.Values) {
 	p = newParty(t)
 	gate = p.begin()
 	p.step(map[string]any{"executionId": gate.Get("executionId"), "action": "password"})
@@ -27,7 +27,7 @@ func (p *party) ends(what string, gate url.Values) {
 	p.t.Helper()
 	_, said := p.postJSON("/flow/execute", map[string]any{"executionId": gate.Get("executionId"), "action": "continue",
 		"inputs": map[string]string{"username": "pat", "password": rpPassword}})
-	to := p.wayBack(gate.Get("authId"))
+	to := p.returnToClient(gate.Get("authId"))
 	if strings.Contains(said, "code=") || strings.Contains(to, "code=") || strings.Contains(said, `"assertion"`) {
 		p.t.Errorf("%s: %s, and then %s", what, said, to)
 	}
@@ -51,7 +51,7 @@ func deletedMeanwhile(t *testing.T) {
 		"the user":        func(p *party, _ url.Values) { p.remove(p.directory.Users, p.pat()) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, gate := midway(t, newParties(t, "query"))
+			p, gate := halfwayRun(t, newParties(t, "query"))
 			remove(p, gate)
 			p.ends("deleted in mid-run", gate)
 		})
@@ -61,20 +61,20 @@ func deletedMeanwhile(t *testing.T) {
 			back := p.signIn(gate)
 			remove(p, gate)
 			reply, _ := p.visit(back)
-			p.worthless(p.location(reply).Query().Get("code"))
+			p.rejectsToken(p.location(reply).Query().Get("code"))
 		})
 		t.Run(name+", before the code is used", func(t *testing.T) {
 			p := newParties(t, "query")(t)
 			gate := p.begin()
 			code := p.code(p.follow(p.visit(p.signIn(gate))))
 			remove(p, gate)
-			p.worthless(code)
+			p.rejectsToken(code)
 		})
 	}
 }
 
-// worthless makes sure that a code, if there is one, yields no tokens.
-func (p *party) worthless(code string) {
+// rejectsToken makes sure that a code, if there is one, yields no tokens.
+func (p *party) rejectsToken(code string) {
 	p.t.Helper()
 	if code == "" {
 		return
@@ -115,7 +115,7 @@ func switchedOffMeanwhile(t *testing.T) {
 			p.postJSON("/flow/execute", map[string]any{"executionId": gate.Get("executionId"), "action": "continue",
 				"inputs": map[string]string{"username": "pat", "password": rpPassword}})
 			reply, _ := p.visit(p.at("/oauth2/auth/callback?authId=" + gate.Get("authId")))
-			p.worthless(p.location(reply).Query().Get("code"))
+			p.rejectsToken(p.location(reply).Query().Get("code"))
 		})
 	}
 }
@@ -130,7 +130,7 @@ func clientDeletedMeanwhile(t *testing.T) {
 	p.ends("deleted in mid-run", gate)
 
 	p = r.party(t)
-	got, _, _ := p.happy("scope", "openid offline_access", "prompt", "consent")
+	got, _, _ := p.signInAndVerify("scope", "openid offline_access", "prompt", "consent")
 	app, err := p.directory.Client(t.Context(), p.id)
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func flowChangedMeanwhile(t *testing.T) {
 	p.replace(p.directory.Flows, made.ID, json.RawMessage(strings.NewReplacer(key, "", `"success":"key"`, `"success":"done"`).Replace(flow)))
 	for range 2 {
 		status, said := p.postJSON("/flow/execute", answer)
-		if through(status, said) {
+		if throughEndpoint(status, said) {
 			t.Errorf("after %+v: %d %s", first, status, said)
 		}
 	}

@@ -20,12 +20,12 @@ import (
 // affected packages have tests of their own.
 func TestIncidents(t *testing.T) {
 	for name, try := range map[string]func(*testing.T){
-		"a note of one step is accepted by another":                notesOfOtherSteps,
+		"a note of one step is accepted by another":                inputsOfOtherSteps,
 		"an empty POST skips a step":                               emptyAnswers,
 		"the passkey policy is enforced only in the browser":       policyOnlyInTheBrowser,
 		"a factor is enrolled on another user's account":           factorOfAnother,
-		"a session that is merely identified binds a factor":       merelyIdentified,
-		"another way in skips the second factor":                   anotherWayIn,
+		"a session that is merely identified binds a factor":       identifiedUserOnly,
+		"another way in skips the second factor":                   addSecondPath,
 		"the hosted pages reflect markup":                          reflectedMarkup,
 		"X-Forwarded-For is trusted":                               forwardedFor,
 		"what was deleted is usable from an earlier request":       deletedMeanwhile,
@@ -61,14 +61,14 @@ func (w *testApp) attempt(path, token string, body any) (status int, said string
 	return rec.Code, rec.Body.String()
 }
 
-// through reports whether a run or a ceremony has completed.
-func through(status int, said string) bool {
+// throughEndpoint reports whether a run or a ceremony has completed.
+func throughEndpoint(status int, said string) bool {
 	return status == http.StatusOK && (strings.Contains(said, `"COMPLETE"`) || strings.Contains(said, `"assertion"`) || strings.Contains(said, `"CredentialID"`))
 }
 
-// notesOfOtherSteps answers each ceremony with the answer to another: a challenge of the
+// inputsOfOtherSteps answers each ceremony with the answer to another: a challenge of the
 // atomic API in a flow and vice versa, a registration with an authentication.
-func notesOfOtherSteps(t *testing.T) {
+func inputsOfOtherSteps(t *testing.T) {
 	w := newTestApp(t)
 	w.enrol("ada")
 	assertion := w.authenticate(w.start(schemas.Authentication)).Assertion
@@ -86,7 +86,7 @@ func notesOfOtherSteps(t *testing.T) {
 		"the atomic API's challenge in a flow":   map[string]any{"executionId": run.ExecutionID, "inputs": inputsOf(answer)},
 		"the session token as a challenge token": map[string]any{"executionId": run.ExecutionID, "challengeToken": begun.SessionToken, "inputs": w.assertion(run)},
 	} {
-		if status, said := w.attempt("/flow/execute", "", body); through(status, said) {
+		if status, said := w.attempt("/flow/execute", "", body); throughEndpoint(status, said) {
 			t.Errorf("%s: %d %s", name, status, said)
 		}
 	}
@@ -95,7 +95,7 @@ func notesOfOtherSteps(t *testing.T) {
 	signIn := w.passkeyFinish(w.startPasskey()).(map[string]any)
 	signIn["sessionToken"] = register.SessionToken
 	for path, token := range map[string]string{"/auth/passkey/finish": "", "/register/passkey/finish": assertion} {
-		if status, said := w.attempt(path, token, signIn); through(status, said) {
+		if status, said := w.attempt(path, token, signIn); throughEndpoint(status, said) {
 			t.Errorf("a sign-in by the session of a registration at %s: %d %s", path, status, said)
 		}
 	}
@@ -106,7 +106,7 @@ func notesOfOtherSteps(t *testing.T) {
 	}
 	body := w.passkeyFinish(w.startPasskey()).(map[string]any)
 	body["publicKeyCredential"] = map[string]any{"id": from.ID, "type": "public-key", "response": inputsOf(from)}
-	if status, said := w.attempt("/auth/passkey/finish", "", body); through(status, said) {
+	if status, said := w.attempt("/auth/passkey/finish", "", body); throughEndpoint(status, said) {
 		t.Errorf("a flow's challenge at the atomic API: %d %s", status, said)
 	}
 }
@@ -117,7 +117,7 @@ func otherRunsChallenge(t *testing.T) {
 	w.enrol("ada")
 	one, other := w.start(schemas.Authentication), w.start(schemas.Authentication)
 	status, said := w.attempt("/flow/execute", "", map[string]any{"executionId": other.ExecutionID, "inputs": w.assertion(one)})
-	if through(status, said) {
+	if throughEndpoint(status, said) {
 		t.Errorf("%d %s", status, said)
 	}
 }
@@ -135,7 +135,7 @@ func emptyAnswers(t *testing.T) {
 			next["executionId"] = s.ExecutionID
 			w.attempt("/flow/execute", "", next)
 			for _, empty := range emptyBodies(s.ExecutionID) {
-				if status, said := w.attempt("/flow/execute", "", empty); through(status, said) || status >= 500 {
+				if status, said := w.attempt("/flow/execute", "", empty); throughEndpoint(status, said) || status >= 500 {
 					t.Errorf("%s: after %v, %v: %d %s", name, next, empty, status, said)
 				}
 			}
@@ -171,7 +171,7 @@ func policyOnlyInTheBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, said := w.attempt("/flow/execute", "", map[string]any{"executionId": s.ExecutionID, "inputs": inputsOf(a)}); through(status, said) {
+	if status, said := w.attempt("/flow/execute", "", map[string]any{"executionId": s.ExecutionID, "inputs": inputsOf(a)}); throughEndpoint(status, said) {
 		t.Errorf("a flow: %d %s", status, said)
 	}
 	begun := w.startPasskey()
@@ -179,7 +179,7 @@ func policyOnlyInTheBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := map[string]any{"sessionToken": begun.SessionToken, "publicKeyCredential": map[string]any{"id": a.ID, "type": "public-key", "response": inputsOf(a)}}
-	if status, said := w.attempt("/auth/passkey/finish", "", body); through(status, said) {
+	if status, said := w.attempt("/auth/passkey/finish", "", body); throughEndpoint(status, said) {
 		t.Errorf("the atomic API: %d %s", status, said)
 	}
 	s = w.answer(w.start(schemas.Registration), "continue", map[string]string{"username": "eve"})
@@ -236,13 +236,13 @@ func forwardedFor(t *testing.T) {
 
 // toolAudience calls a tool with a token that has all permissions, for another audience.
 func toolAudience(t *testing.T) {
-	b := newBesieged(t)
+	b := newAttackedServer(t)
 	for name, audience := range b.audiences() {
 		raw := b.statement(b.app, b.session())
 		if name != "the audience of the API alone" && name != "the audience of the tools alone" {
 			raw = b.sign(b.tokens.Assert(t.Context(), schemas.Assertion{Subject: b.admin, Audience: audience, Permissions: []string{"system"}}))
 		}
-		if status := b.places()["the tools"](raw); status != http.StatusUnauthorized {
+		if status := b.endpoints()["the tools"](raw); status != http.StatusUnauthorized {
 			t.Errorf("%s: %d", name, status)
 		}
 	}

@@ -36,7 +36,7 @@ type keyTestApps struct {
 	stores    [2]*store.Store
 }
 
-func newKeyRig(t *testing.T, c store.Config) *keyTestApps {
+func newKeyTestApps(t *testing.T, c store.Config) *keyTestApps {
 	r := &keyTestApps{t: t}
 	for n := range r.instances {
 		var err error
@@ -75,7 +75,7 @@ func (r *keyTestApps) use(n int) {
 }
 
 func testKeysRotate(t *testing.T, c store.Config) {
-	r := newKeyRig(t, c)
+	r := newKeyTestApps(t, c)
 	var stop atomic.Bool
 	var used [2]atomic.Int64
 	var done sync.WaitGroup

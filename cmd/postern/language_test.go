@@ -22,6 +22,8 @@ func bannedInNames() map[string]string {
 		"bringer": "owner", "beside": "what it computes", "told": "reported", "unheard": "withoutDuplicates",
 		"steady": "normalizer", "anew": "again", "whom": "user, client or caller", "somebody": "user",
 		"whoever": "user, client or caller", "mend": "fix", "meeting": "fetch",
+		"stranger": "untrusted client or anonymous caller", "strangers": "untrusted clients",
+		"neighbour": "external service", "judge": "check", "spy": "recorder",
 	}
 }
 

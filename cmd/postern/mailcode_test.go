@@ -57,8 +57,8 @@ func (b *mailbox) code(t testing.TB) string {
 	return found[1]
 }
 
-// newMailRig is a rig that sends mail to a mail server of the test.
-func newMailRig(t *testing.T, environ ...string) (*testApp, *mailbox) {
+// newMailTest is a rig that sends mail to a mail server of the test.
+func newMailTest(t *testing.T, environ ...string) (*testApp, *mailbox) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func newMailRig(t *testing.T, environ ...string) (*testApp, *mailbox) {
 // A user signs in with a mailed code, once, although the mail server defers the first
 // attempt: the whole server, from the request to the session.
 func TestCodeByMail(t *testing.T) {
-	w, box := newMailRig(t)
+	w, box := newMailTest(t)
 	app := w.mailedShop()
 	s := w.signInTo(app)
 	s = w.answer(s, "continue", map[string]string{"email": "ada@example.org"})

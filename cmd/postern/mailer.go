@@ -27,7 +27,7 @@ func (h *app) mailer() mailer {
 func (m mailer) Mail(ctx context.Context, name string, letter schemas.Mail, now time.Time) (schemas.Delivery, error) {
 	if !m.configured {
 		return schemas.Delivery{}, schemas.Errorf(schemas.Unavailable, schemas.CodeMailNotConfigured,
-			"this sign-in sends a code by mail, and the server has no mail server to send it by: its operator must set mail.host and mail.from")
+			"this sign-in sends a code by mail, but no mail server is configured: its operator must set mail.host and mail.from")
 	}
 	if err := m.throttle.AdmitMail(ctx, name); err != nil {
 		return schemas.Delivery{}, err

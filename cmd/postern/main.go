@@ -68,7 +68,7 @@ func (p program) run(ctx context.Context) (code int) {
 	var cli commands
 	parser, err := kong.New(&cli,
 		kong.Name("postern"),
-		kong.Description("An identity service whose sign-in flows are proven before they run."),
+		kong.Description("An identity server whose sign-in flows are proven safe before they run."),
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(c int) { panic(exitCode(c)) }),
 		kong.BindTo(ctx, (*context.Context)(nil)),

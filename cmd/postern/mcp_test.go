@@ -131,7 +131,7 @@ func (w *testApp) useEveryTool(token string) {
 
 // A caller without a token is referred to the authorization server: MCP authorization, RFC
 // 9728.
-func TestToolsLeadToTheAuthorizationServer(t *testing.T) {
+func TestToolsNameTheAuthorizationServer(t *testing.T) {
 	w := newTestApp(t)
 	var e schemas.Error
 	rec := w.send(401, "/mcp", "", `{}`, &e)

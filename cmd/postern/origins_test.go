@@ -12,7 +12,7 @@ import (
 
 // Browsers receive the origins that the operator has listed for the relying party, and none
 // that only an application lists.
-func TestRelatedOriginsAreTheOperators(t *testing.T) {
+func TestRelatedOriginsAreConfigured(t *testing.T) {
 	const own, related = "https://localhost:8090", "https://shop.example.net"
 	w := newTestApp(t, "POSTERN_PASSKEY_RELATED_ORIGINS="+related)
 	w.create(w.directory.Applications, `{"name": "Mine", "passkeyAllowedOrigins": ["https://evil.example"]}`)

@@ -33,7 +33,7 @@ func serveAt(t *testing.T, host string, handle http.HandlerFunc) string {
 
 // An anonymous caller who makes the server request many slow addresses does not block
 // sign-ins with another provider.
-func TestStrangersTakeNoPlaceOfProviders(t *testing.T) {
+func TestUntrustedURLsDoNotBlockProviders(t *testing.T) {
 	h := emptyApp(t, "POSTERN_OUTBOUND_ALLOW=127.0.0.0/8")
 	patient := h.outbound.With(func(r *outbound.Rules) { r.Timeout = time.Hour })
 	const hosts, share = 8, 8

@@ -52,7 +52,7 @@ func signsInto(t *testing.T, r *registrars, redirect string) {
 }
 
 // Without configured schemes, none is accepted.
-func TestPrivateUseSchemesAreNamed(t *testing.T) {
+func TestPrivateUseSchemesAreListed(t *testing.T) {
 	r := newRegistrars(t)
 	if said, status := r.register(t, "redirect_uris", []string{editorRedirect}, "token_endpoint_auth_method", "none"); status != http.StatusBadRequest {
 		t.Errorf("%d %v", status, said)

@@ -24,8 +24,8 @@ import (
 type keysReencryptCommand struct {
 	Config      string `type:"path" help:"The configuration file of the local server."`
 	NewKey      bool   `help:"First generate a key-encryption key and put it before the old one in the key file."`
-	DropOldKeys bool   `help:"Afterwards remove the old keys from the key file. Every running server must seal with the newest key by then."`
-	Compromised bool   `help:"Others may know the old key: also replace the keys derived from it. Users have to sign in again in apps that hold refresh tokens. Every server must be stopped."`
+	DropOldKeys bool   `help:"Then remove the old keys from the key file. Every running server must seal with the newest key by then."`
+	Compromised bool   `help:"If the old key leaked: also replace the keys derived from it. Users have to sign in again in apps that hold refresh tokens. Every server must be stopped."`
 }
 
 // Run seals again, with the newest key-encryption key, everything that older ones have
@@ -67,7 +67,7 @@ func (h *app) addKey() error {
 	path := h.cfg.Keys.File
 	switch {
 	case path == "":
-		return fmt.Errorf("the key-encryption key is in %s: make a key with `openssl rand -base64 32` and put it there before the old one, separated by a comma", token.KeyVariable)
+		return fmt.Errorf("the key-encryption key is in %s: generate a key with `openssl rand -base64 32` and put it there before the old one, separated by a comma", token.KeyVariable)
 	case len(h.encryption.keys) > 1:
 		return fmt.Errorf("%s already contains an old key, so a change is in progress: finish it with `postern keys re-encrypt --drop-old-keys` first", path)
 	}
@@ -175,7 +175,7 @@ func (c keysReencryptCommand) reencrypt(ctx context.Context, h *app) (done []ree
 	for _, sealed := range h.sealedColumns() {
 		counts, err := h.store.Reseal(ctx, sealed.column, sealed.cipher)
 		if err != nil {
-			return nil, fmt.Errorf("re-encrypting %s: %w; run the command again to go on", sealed.name, err)
+			return nil, fmt.Errorf("re-encrypting %s: %w; run the command again to continue", sealed.name, err)
 		}
 		done = append(done, reencryptedColumn{sealed.name, counts})
 	}
@@ -227,12 +227,12 @@ func (h *app) sealedColumns() []sealedColumn {
 				return directory.SecretOwner(&schemas.IdentityProvider{ID: parts[0], Issuer: parts[1]})
 			},
 		}},
-		{"mails and calls that wait", h.ciphers.deliveries, store.SealedColumn{
+		{"queued mails and calls", h.ciphers.deliveries, store.SealedColumn{
 			Table: "deliveries", Key: "id", Value: "body", Where: "kind <> '" + schemas.LogoutDelivery + "'", Parts: []string{"kind", "id"},
 			Belongs: func(parts []string) string { return delivery.Owner(schemas.Delivery{Kind: parts[0], ID: parts[1]}) },
 		}},
-		{"sign-ins under way", h.ciphers.runs, store.RunStates()},
-		{"passkey ceremonies under way", h.ciphers.sessions, store.PasskeySessionStates()},
+		{"sign-ins in progress", h.ciphers.runs, store.RunStates()},
+		{"passkey ceremonies in progress", h.ciphers.sessions, store.PasskeySessionStates()},
 	}
 }
 

@@ -24,8 +24,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// sealedWorld is a server whose store contains every kind of sealed value.
-type sealedWorld struct {
+// sealedFixture is a server whose store contains every kind of sealed value.
+type sealedFixture struct {
 	*testApp
 	environ       []string
 	keyFile       string
@@ -41,9 +41,9 @@ type sealedWorld struct {
 	signedInAt    time.Time        // with the browser
 }
 
-func newSealedWorld(t *testing.T, environ ...string) *sealedWorld {
+func newSealedFixture(t *testing.T, environ ...string) *sealedFixture {
 	dir := t.TempDir()
-	w := &sealedWorld{environ: append(environ, "POSTERN_DATA_DIR="+dir, "POSTERN_THROTTLE_ENABLED=false",
+	w := &sealedFixture{environ: append(environ, "POSTERN_DATA_DIR="+dir, "POSTERN_THROTTLE_ENABLED=false",
 		"POSTERN_PASSWORD_MEMORY_KIB=8192", "POSTERN_PASSWORD_ITERATIONS=1",
 		"POSTERN_MAIL_HOST=127.0.0.1", "POSTERN_MAIL_TLS=none", "POSTERN_MAIL_PORT=9", "POSTERN_MAIL_FROM=a@example.com"),
 		keyFile: filepath.Join(dir, "keys", "key-encryption.key")}
@@ -54,7 +54,7 @@ func newSealedWorld(t *testing.T, environ ...string) *sealedWorld {
 }
 
 // fill creates a value of each kind in the store.
-func (w *sealedWorld) fill() {
+func (w *sealedFixture) fill() {
 	w.t.Helper()
 	admin := w.admin()
 	w.shop = w.testApp.shop(admin, "code_as_second_factor.yaml")
@@ -69,7 +69,7 @@ func (w *sealedWorld) fill() {
 	w.create(w.directory.IdentityProviders, `{"handle":"acme","name":"Acme","issuer":"https://idp.example.com","clientId":"c","clientSecret":"kept-by-the-provider"}`)
 	w.create(w.directory.Users, `{"type":"Person","attributes":{"username":"pat","password":"`+rpPassword+`","email":"pat@example.com","email_verified":true}}`)
 	w.party = w.newParty()
-	got, _, _ := w.party.happy("scope", "openid offline_access", "prompt", "consent")
+	got, _, _ := w.party.signInAndVerify("scope", "openid offline_access", "prompt", "consent")
 	w.refresh, w.access = got.Refresh, got.Access
 	var d throttle.Device
 	w.signedInAt = time.Now()
@@ -85,14 +85,14 @@ func (w *sealedWorld) fill() {
 }
 
 // newParty is a relying party with a client of its own.
-func (w *sealedWorld) newParty() *party {
+func (w *sealedFixture) newParty() *party {
 	c := w.create(w.directory.Applications, fmt.Sprintf(`{"name":"Party","inboundAuthConfig":[{"type":"oauth2","config":{
 		"grantTypes":["authorization_code","refresh_token"],"redirectUris":[%q],"pkceRequired":false,"scopes":["openid","offline_access"]}}]}`, rpRedirect)).Value.(*schemas.Application)
 	return &party{testApp: w.testApp, t: w.t, http: newBrowser(w.t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret, method: schemas.AuthMethodBasic, redirect: rpRedirect}
 }
 
 // code is the authenticator app's code a number of periods from now.
-func (w *sealedWorld) code(periods int) string {
+func (w *sealedFixture) code(periods int) string {
 	w.t.Helper()
 	code, err := w.authenticator.Code(time.Now().Add(time.Duration(periods) * totp.Period))
 	if err != nil {
@@ -102,7 +102,7 @@ func (w *sealedWorld) code(periods int) string {
 }
 
 // reopen starts the server again.
-func (w *sealedWorld) reopen(environ ...string) error {
+func (w *sealedFixture) reopen(environ ...string) error {
 	w.t.Helper()
 	w.app.close()
 	cfg, err := config.Load("", append(append([]string{}, w.environ...), environ...))
@@ -120,13 +120,13 @@ func (w *sealedWorld) reopen(environ ...string) error {
 }
 
 // command runs postern and returns its exit code and output.
-func (w *sealedWorld) command(args ...string) (int, string) {
+func (w *sealedFixture) command(args ...string) (int, string) {
 	var out bytes.Buffer
 	code := program{args: args, environ: w.environ, stdout: &out, stderr: &out}.run(w.t.Context())
 	return code, out.String()
 }
 
-func (w *sealedWorld) keys() []string {
+func (w *sealedFixture) keys() []string {
 	w.t.Helper()
 	text, err := os.ReadFile(w.keyFile)
 	if err != nil {
@@ -135,8 +135,8 @@ func (w *sealedWorld) keys() []string {
 	return strings.Fields(string(text))
 }
 
-// checkNothingLost continues every sign-in and session.
-func (w *sealedWorld) checkNothingLost() {
+// checkAllReadable continues every sign-in and session.
+func (w *sealedFixture) checkAllReadable() {
 	w.t.Helper()
 	if s := w.authenticate(w.run); s.FlowStatus != schemas.Complete {
 		w.t.Errorf("the sign-in under way: %+v", s)
@@ -185,7 +185,7 @@ func onEach(t *testing.T, test func(t *testing.T, environ ...string)) {
 // nothing is lost, the new key alone is enough afterwards, and the old one opens nothing.
 func TestAudit21KeyEncryptionKeyChanges(t *testing.T) {
 	onEach(t, func(t *testing.T, environ ...string) {
-		w := newSealedWorld(t, environ...)
+		w := newSealedFixture(t, environ...)
 		old := w.keys()
 		w.app.close()
 		code, said := w.command("keys", "re-encrypt", "--new-key", "--drop-old-keys")
@@ -204,7 +204,7 @@ func TestAudit21KeyEncryptionKeyChanges(t *testing.T) {
 		if err := w.reopen(); err != nil {
 			t.Fatal(err)
 		}
-		w.checkNothingLost()
+		w.checkAllReadable()
 		events, err := w.store.Events(t.Context(), schemas.EventQuery{Action: "encryption-key.changed", Limit: 10})
 		if err != nil || len(events) != 1 {
 			t.Errorf("%d events, %v, expected one", len(events), err)
@@ -212,12 +212,12 @@ func TestAudit21KeyEncryptionKeyChanges(t *testing.T) {
 		if err := w.reopen(token.KeyVariable + "=" + old[0]); err == nil || !strings.Contains(err.Error(), "does not open") {
 			t.Errorf("with the old key the server starts: %v", err)
 		}
-		w.checkOldKeyOpensNothing(old[0])
+		w.checkOldKeyDecryptsNothing(old[0])
 	})
 }
 
-// checkOldKeyOpensNothing tries to open all sealed values with the old key alone.
-func (w *sealedWorld) checkOldKeyOpensNothing(text string) {
+// checkOldKeyDecryptsNothing tries to open all sealed values with the old key alone.
+func (w *sealedFixture) checkOldKeyDecryptsNothing(text string) {
 	w.t.Helper()
 	keys, err := token.ParseKeys(text)
 	if err != nil {
@@ -249,7 +249,7 @@ func (w *sealedWorld) checkOldKeyOpensNothing(text string) {
 // fails while it would lose data, and prints what to do.
 func TestAudit21KeyChangesWhileServersRun(t *testing.T) {
 	onEach(t, func(t *testing.T, environ ...string) {
-		w := newSealedWorld(t, environ...)
+		w := newSealedFixture(t, environ...)
 		code, said := w.command("keys", "re-encrypt", "--new-key")
 		if code != exitUsage || !strings.Contains(said, "1 running server(s)") || !strings.Contains(said, "restart them") {
 			t.Fatalf("with a running server that has only the old key: exit code %d: %s", code, said)
@@ -276,7 +276,7 @@ func TestAudit21KeyChangesWhileServersRun(t *testing.T) {
 		if err := w.reopen(); err != nil {
 			t.Fatal(err)
 		}
-		w.checkNothingLost()
+		w.checkAllReadable()
 	})
 }
 
@@ -284,7 +284,7 @@ func TestAudit21KeyChangesWhileServersRun(t *testing.T) {
 // again. In between the server starts and loses nothing.
 func TestAudit21KeyChangeIsResumed(t *testing.T) {
 	onEach(t, func(t *testing.T, environ ...string) {
-		w := newSealedWorld(t, environ...)
+		w := newSealedFixture(t, environ...)
 		if err := w.addKey(); err != nil { // and then the process died
 			t.Fatal(err)
 		}
@@ -310,12 +310,12 @@ func TestAudit21KeyChangeIsResumed(t *testing.T) {
 		if err := w.reopen(); err != nil {
 			t.Fatal(err)
 		}
-		w.checkNothingLost()
+		w.checkAllReadable()
 	})
 }
 
 // reopenedDerived is the key of refresh tokens after one more start.
-func reopenedDerived(w *sealedWorld) []byte {
+func reopenedDerived(w *sealedFixture) []byte {
 	if err := w.reopen(); err != nil {
 		w.t.Fatal(err)
 	}
@@ -325,7 +325,7 @@ func reopenedDerived(w *sealedWorld) []byte {
 // TestAudit21CompromisedKey also replaces the derived keys: the old key cannot create
 // refresh tokens.
 func TestAudit21CompromisedKey(t *testing.T) {
-	w := newSealedWorld(t)
+	w := newSealedFixture(t)
 	before := w.encryption.derived
 	w.app.close()
 	if code, said := w.command("keys", "re-encrypt", "--new-key", "--compromised", "--drop-old-keys"); code != exitFine {
@@ -347,7 +347,7 @@ func TestAudit21CompromisedKey(t *testing.T) {
 // TestAudit21KeysFromEarlierVersions opens a store of an earlier version, which has no
 // stored derived keys and has its files directly in the data folder.
 func TestAudit21KeysFromEarlierVersions(t *testing.T) {
-	w := newSealedWorld(t)
+	w := newSealedFixture(t)
 	derived := w.encryption.derived
 	w.app.close()
 	db, err := sql.Open("sqlite", w.cfg.Database.DSN)
@@ -374,7 +374,7 @@ func TestAudit21KeysFromEarlierVersions(t *testing.T) {
 		t.Error("the derived keys have changed")
 	}
 	code, said := w.command("keys", "list")
-	if code != exitFine || strings.Count(said, "is used, where earlier versions kept it") != 2 {
+	if code != exitFine || strings.Count(said, "is at the location of earlier versions") != 2 {
 		t.Errorf("exit code %d: %s", code, said)
 	}
 	w.app.close()
@@ -384,11 +384,11 @@ func TestAudit21KeysFromEarlierVersions(t *testing.T) {
 	if err := w.reopen(); err != nil {
 		t.Fatal(err)
 	}
-	w.checkNothingLost()
+	w.checkAllReadable()
 }
 
 // Every cipher of the store has its column in the list of re-encrypted columns.
-func TestEveryBoxHasItsColumn(t *testing.T) {
+func TestEachCipherHasItsColumn(t *testing.T) {
 	h := &app{}
 	fields := reflect.ValueOf(&h.ciphers).Elem()
 	boxed := map[*token.Cipher]string{}

@@ -214,7 +214,7 @@ func TestFailedStarts(t *testing.T) {
 }
 
 // The changes of --try are active only while it is set.
-func TestTryDoesNotOutliveItsFlag(t *testing.T) {
+func TestTryEndsWithItsFlag(t *testing.T) {
 	w := newTestApp(t)
 	if err := (serveCommand{}).showTry(t.Context(), w.app); err != nil {
 		t.Fatal(err)

@@ -88,7 +88,7 @@ func TestRevokedTokens(t *testing.T) {
 }
 
 // A former administrator cannot continue with an earlier token, and neither can a client.
-func TestTakenPermissionsCountAtOnce(t *testing.T) {
+func TestRemovedPermissionsTakeEffectAtOnce(t *testing.T) {
 	w := newTestApp(t)
 	w.enrol("ada")
 	claims, err := w.tokens.Verify(t.Context(), w.authenticate(w.start(schemas.Authentication)).Assertion, w.cfg.Server.PublicURL)
@@ -126,7 +126,7 @@ func TestTakenPermissionsCountAtOnce(t *testing.T) {
 }
 
 // A rejected step signs no user in and leaves no session.
-func TestNoSessionWithoutCommit(t *testing.T) {
+func TestSessionRequiresACommittedRun(t *testing.T) {
 	w := newTestApp(t)
 	w.enrol("ada")
 	s := w.start(schemas.Authentication)

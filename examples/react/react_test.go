@@ -44,7 +44,7 @@ func TestIntegrateFillsInTheService(t *testing.T) {
 }
 
 // Every file of a mode is returned; without it the app would be incomplete.
-func TestIntegrateLeavesNoFileOut(t *testing.T) {
+func TestIntegrateIncludesAllFiles(t *testing.T) {
 	in, err := react.Integrate("https://id.example.org")
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestIntegrateLeavesNoFileOut(t *testing.T) {
 }
 
 // The address is inserted into string literals of code that users run.
-func TestIntegrateRefusesWhatIsNoAddress(t *testing.T) {
+func TestIntegrateRejectsInvalidAddresses(t *testing.T) {
 	for _, base := range []string{
 		"", "id.example.org", "ftp://id.example.org", "https://", "javascript:alert(1)", "https://u:p@id.example.org",
 		"https://id.example.org/?a=b", "https://id.example.org/#a", `https://id.example.org/";alert(1);"`, "https://id.example.org/${a}", "https://id.example.org/\n",

@@ -84,13 +84,13 @@ export function obstacle() {
   if (!isSecureContext) {
     return `Passkeys work over HTTPS only, or on localhost. This page came from ${location.origin}: open it with https://, or as http://localhost.`;
   }
-  return window.PublicKeyCredential ? "" : "This browser does not know passkeys. Use a current one.";
+  return window.PublicKeyCredential ? "" : "This browser does not support passkeys. Update it.";
 }
 
 /** A readable message for a failed ceremony. */
 export function explain(error, relyingPartyId = location.hostname) {
   if (/certificate/i.test(error.message)) {
-    return "The browser offers no passkeys here: it does not trust this page's certificate. Install one that it trusts, or open the page on localhost.";
+    return "Passkeys are unavailable: the browser does not trust this page's certificate. Install one that it trusts, or open the page on localhost.";
   }
   switch (error.name) {
     case "NotAllowedError":
@@ -103,7 +103,7 @@ export function explain(error, relyingPartyId = location.hostname) {
       return `The browser refused: a page of ${location.origin} may not use passkeys of “${relyingPartyId}”. Its host name must be that relying party id or lie under it.`;
     case "NotSupportedError":
     case "ConstraintError":
-      return "This device cannot make the kind of passkey that was asked for. Try another device or a security key.";
+      return "This device cannot create the requested kind of passkey. Try another device or a security key.";
   }
   return `The browser could not finish: ${error.message || error.name}. You can try again.`;
 }

@@ -86,7 +86,7 @@ function home() {
   const obstacle = passkey.obstacle();
   view("home",
     title("Try Postern"),
-    el("p", {}, "Make an account with a passkey, sign in with it, and see what goes over the wire."),
+    el("p", {}, "Create an account with a passkey, sign in with it, and inspect the requests."),
     obstacle && el("p", { id: "obstacle", class: "notice" }, obstacle),
     button("Create an account", { id: "start-sign-up", class: "primary" }, () => start("REGISTRATION")),
     button("Sign in", { id: "start-sign-in" }, () => start("AUTHENTICATION")),
@@ -102,7 +102,7 @@ function signedIn(heading, assertion, more = {}) {
   const name = el("input", { id: "passkey-name", name: "passkey-name", maxlength: "64", placeholder: "My phone" });
   view("signed-in",
     title(heading),
-    assertion && el("p", {}, "The server gave this page an assertion, a signed JWT. It says:"),
+    assertion && el("p", {}, "The server issued an assertion, a signed JWT, to this page:"),
     facts("claims", held),
     Object.keys(more).length > 0 && el("h2", {}, "About the passkey"),
     facts("reply", more),

@@ -99,7 +99,7 @@ func TestCompare(t *testing.T) {
 }
 
 // A fact that is no longer certain is reported at its node and at the end.
-func TestCompareTellsWhatIsCertain(t *testing.T) {
+func TestCompareReportsGuarantees(t *testing.T) {
 	const head = "handle: f\nname: F\nflowType: REGISTRATION\nnodes:\n"
 	const tail = "  - {id: bye, use: prompt, with: {actions: [{ref: ok}]}, next: end}\n"
 	strict := head + "  - {id: key, use: passkey-authenticate, next: {success: bye, failure: key}}\n" + tail
@@ -116,7 +116,7 @@ func TestCompareTellsWhatIsCertain(t *testing.T) {
 }
 
 // An added or removed waiver is reported with its reason.
-func TestCompareTellsWaivers(t *testing.T) {
+func TestCompareReportsWaivers(t *testing.T) {
 	const text = "handle: f\nname: F\nflowType: REGISTRATION\nWAIVE\nnodes:\n" +
 		"  - {id: who, use: prompt, with: {inputs: [{identifier: username, type: TEXT_INPUT, required: true}], actions: [{ref: go}]}, next: find}\n" +
 		"  - {id: find, use: user-resolve, with: {by: [username], from: username}, next: {found: key, missing: who}}\n" +
@@ -129,7 +129,7 @@ func TestCompareTellsWaivers(t *testing.T) {
 }
 
 // The order of the nodes after the first has no meaning.
-func TestCompareKnowsNoOrder(t *testing.T) {
+func TestCompareIgnoresOrder(t *testing.T) {
 	i, j := strings.Index(base, "  - {id: create"), strings.Index(base, "  - {id: key")
 	if got := changes(t, base, base[:i]+base[j:]+base[i:j]); got != "" {
 		t.Error(got)
@@ -219,7 +219,7 @@ nodes:
 	before := with(2, part)
 	for _, test := range []struct{ name, old, new, want string }{
 		{"nothing", "Part", "Part", "~ uses part: version 2 → 3\n"},
-		{"a configuration", "totp,", "totp, with: {label: Code},", "~ uses part: version 2 → 3\n~ first.app: with label: \"Code of your authenticator app\" → \"Code\"\n"},
+		{"a configuration", "totp,", "totp, with: {label: Code},", "~ uses part: version 2 → 3\n~ first.app: with label: \"Code from your authenticator app\" → \"Code\"\n"},
 		{"a new node", "none: end}}", "none: add}}\n  - {id: add, use: totp-register, next: {success: end, kept: end}}",
 			"~ uses part: version 2 → 3\n~ first.app: none leads to: again → first.add\n+ first.add: added a totp-register\n"},
 	} {

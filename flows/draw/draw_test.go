@@ -97,15 +97,15 @@ func hostileNames() []string {
 	}
 }
 
-type leaver struct{}
+type exitKind struct{}
 
 // Execute implements engine.Executor.
-func (leaver) Execute(context.Context, *engine.Visit) (*engine.Decision, error) { return nil, nil }
+func (exitKind) Execute(context.Context, *engine.Visit) (*engine.Decision, error) { return nil, nil }
 
 // named compiles a flow in which every name is the given one.
 func named(t testing.TB, name string) *engine.Graph {
 	t.Helper()
-	leave := func(*engine.Config) (engine.Executor, []schemas.Problem) { return leaver{}, nil }
+	leave := func(*engine.Config) (engine.Executor, []schemas.Problem) { return exitKind{}, nil }
 	kinds := engine.Kinds{name: {Name: name, Asks: true, Outcomes: []engine.Outcome{{Name: name}}, New: leave}}
 	g, problems := engine.Compile(&schemas.Flow{Name: name, FlowType: schemas.Registration, Nodes: []schemas.Node{
 		{ID: "n" + name, Use: name, Next: schemas.Next{To: schemas.End}},

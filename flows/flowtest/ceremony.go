@@ -14,7 +14,7 @@ import (
 func (p *scenarioRun) ceremony(c Ceremony) (map[string]string, error) {
 	if c.Replay {
 		if p.answers[c.Device] == nil {
-			return nil, fmt.Errorf("the device %s has answered nothing that could be sent again", c.Device)
+			return nil, fmt.Errorf("the device %s has no earlier answer to send again", c.Device)
 		}
 		return maps.Clone(p.answers[c.Device]), nil
 	}

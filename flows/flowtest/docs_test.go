@@ -14,7 +14,7 @@ import (
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 )
 
-var updateDocs = flag.Bool("update-docs", false, "write the tables of docs/testing.md anew")
+var updateDocs = flag.Bool("update-docs", false, "rewrite the tables of docs/testing.md")
 
 // docs/testing.md lists every member and every fault, with the descriptions of the schema.
 func TestDocumentedMembers(t *testing.T) {
@@ -104,7 +104,7 @@ func table(t *testing.T, schema *yaml.Node, of string) string {
 		case "fault":
 			doc = "How the authenticator or its browser misbehaves: see below."
 		case "federationFault":
-			doc = "How the provider, or the browser that comes from it, misbehaves: see below."
+			doc = "How the provider, or the browser on return from it, misbehaves: see below."
 		}
 		if doc == "" {
 			t.Errorf("%s: %s has no description", of, name)

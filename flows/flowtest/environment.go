@@ -115,7 +115,7 @@ func (w *environment) compile(kinds engine.Kinds) error {
 		return flows.Faults(path, problems)
 	}
 	if flow.FlowType == schemas.Subflow {
-		return fmt.Errorf("%s: a sub-flow is not run by itself: test a flow that uses it", path)
+		return fmt.Errorf("%s: a sub-flow cannot run alone: test a flow that uses it", path)
 	}
 	flow.ID, flow.ActiveVersion = flow.Handle, 1
 	w.graph = graph

@@ -9,7 +9,7 @@ import (
 )
 
 // Misspelled names of providers and services are found before a scenario runs.
-func TestNamesOfWhatIsElsewhere(t *testing.T) {
+func TestExternalNames(t *testing.T) {
 	const flow = `handle: ask
 name: Ask
 flowType: AUTHENTICATION

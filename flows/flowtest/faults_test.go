@@ -39,7 +39,7 @@ scenarios:
 // identified user, and in a registration. "-" marks a fault without a meaning there.
 type checks struct{ anybody, named, registration string }
 
-const meaningless = "-"
+const invalidValue = "-"
 
 // accepted marks an answer that is valid: an identified user need not be named again.
 const accepted = "accepted"
@@ -51,9 +51,9 @@ func everyFault() map[passkeytest.Fault]checks {
 	return map[passkeytest.Fault]checks{
 		passkeytest.Canceled:          {declined, declined, declined},
 		passkeytest.ForeignCredential: {"credential", "credential", "credential"},
-		passkeytest.UnknownCredential: {"credential", "credential", meaningless},
-		passkeytest.WrongUserHandle:   {"user_handle", "user_handle", meaningless},
-		passkeytest.NoUserHandle:      {"user_handle", accepted, meaningless},
+		passkeytest.UnknownCredential: {"credential", "credential", invalidValue},
+		passkeytest.WrongUserHandle:   {"user_handle", "user_handle", invalidValue},
+		passkeytest.NoUserHandle:      {"user_handle", accepted, invalidValue},
 		passkeytest.NotUTF8:           {"response", "response", "response"},
 		passkeytest.NotJSON:           {"response", "response", "response"},
 		passkeytest.WrongType:         {"type", "type", "type"},
@@ -65,19 +65,19 @@ func everyFault() map[passkeytest.Fault]checks {
 		passkeytest.NoUP:              {"user_presence", "user_presence", "user_presence"},
 		passkeytest.NoUV:              {"user_verification", "user_verification", "user_verification"},
 		passkeytest.BSWithoutBE:       {"backup", "backup", "backup"},
-		passkeytest.BEChanged:         {"backup", "backup", meaningless},
+		passkeytest.BEChanged:         {"backup", "backup", invalidValue},
 		passkeytest.NoExtensionData:   {"response", "response", "response"},
-		passkeytest.ShortData:         {"response", "response", meaningless},
+		passkeytest.ShortData:         {"response", "response", invalidValue},
 		passkeytest.TrailingBytes:     {"response", "response", "response"},
-		passkeytest.NoAttestedData:    {meaningless, meaningless, "response"},
-		passkeytest.AlgNotOffered:     {meaningless, meaningless, "algorithm"},
+		passkeytest.NoAttestedData:    {invalidValue, invalidValue, "response"},
+		passkeytest.AlgNotOffered:     {invalidValue, invalidValue, "algorithm"},
 		passkeytest.OversizedID:       {"response", "response", "response"},
-		passkeytest.UnknownFormat:     {meaningless, meaningless, "attestation"},
-		passkeytest.NoneWithStatement: {meaningless, meaningless, "attestation"},
+		passkeytest.UnknownFormat:     {invalidValue, invalidValue, "attestation"},
+		passkeytest.NoneWithStatement: {invalidValue, invalidValue, "attestation"},
 		passkeytest.BadSignature:      {"signature", "signature", "attestation"},
-		passkeytest.OtherKey:          {"signature", "signature", meaningless},
-		passkeytest.CounterRegress:    {"counter", "counter", meaningless},
-		passkeytest.TakenCredential:   {meaningless, meaningless, "credential_exists"},
+		passkeytest.OtherKey:          {"signature", "signature", invalidValue},
+		passkeytest.CounterRegress:    {"counter", "counter", invalidValue},
+		passkeytest.TakenCredential:   {invalidValue, invalidValue, "credential_exists"},
 	}
 }
 
@@ -91,7 +91,7 @@ func TestEveryFaultIsRefused(t *testing.T) {
 			continue
 		}
 		authentication, registration := d.Ceremony != "registration", d.Ceremony != "authentication"
-		if (c.anybody != meaningless) != authentication || (c.named != meaningless) != authentication || (c.registration != meaningless) != registration {
+		if (c.anybody != invalidValue) != authentication || (c.named != invalidValue) != authentication || (c.registration != invalidValue) != registration {
 			t.Errorf("%s is a fault of %s; the table says otherwise", d.Fault, d.Ceremony)
 		}
 	}
@@ -105,13 +105,13 @@ func TestEveryFaultIsRefused(t *testing.T) {
 				d.Fault, d.Fault, c.expect(c.named, "named"))
 			continue
 		}
-		if c.anybody != meaningless {
+		if c.anybody != invalidValue {
 			fmt.Fprintf(&signIns, "  - name: anybody %s\n    steps: [{}, {send: {passkey: {device: laptop, as: ada, fault: %s}}, expect: %s}]\n",
 				d.Fault, d.Fault, c.expect(c.anybody, "anybody"))
 			fmt.Fprintf(&signIns, "  - name: named %s\n    steps: [{}, {send: %s}, {send: {passkey: {device: laptop, as: ada, fault: %s}}, expect: %s}]\n",
 				d.Fault, before, d.Fault, c.expect(c.named, "named"))
 		}
-		if c.registration != meaningless {
+		if c.registration != invalidValue {
 			fmt.Fprintf(&enrolments, "  - name: %s\n    steps: [{}, {send: {action: go, inputs: {username: eve}}}, {send: {passkey: {device: laptop, fault: %s}}, expect: %s}]\n",
 				d.Fault, d.Fault, c.expect(c.registration, "key"))
 		}
@@ -136,7 +136,7 @@ func (checks) expect(check, step string) string {
 }
 
 // Attackers replay earlier answers and send answers of other users.
-func TestAnswersThatWereRightOnce(t *testing.T) {
+func TestAnswersThatWereCorrectBefore(t *testing.T) {
 	mustPass(t, signInTwice, twoPeople+`  - name: an answer answers no second question
     steps:
       - {}
@@ -171,7 +171,7 @@ func TestAnswersThatWereRightOnce(t *testing.T) {
         expect: {declined: no-passkey}
       - send: {passkey: {device: laptop, as: bob, fault: foreign-credential}}
         expect: {step: named, error: passkey_verification_failed, check: credential}
-  - name: anybody may come again to see the question
+  - name: any user may return to the question
     steps:
       - {}
       - send: {resume: true}

@@ -71,7 +71,7 @@ func (w *environment) linked(userID string, subjects map[string]string) (changes
 func (p *scenarioRun) signInAtProvider(f Federated) (map[string]string, error) {
 	if f.Replay {
 		if p.isSignedIn == nil {
-			return nil, errors.New("the browser has brought nothing back from a provider that could be sent again")
+			return nil, errors.New("the browser has no earlier provider response to send again")
 		}
 		return p.isSignedIn, nil
 	}
@@ -85,7 +85,7 @@ func (p *scenarioRun) signInAtProvider(f Federated) (map[string]string, error) {
 	}
 	provider := p.internet[issuerOf(providerOf(step))]
 	if provider == nil {
-		return nil, fmt.Errorf("the step %q sends the browser to no identity provider", step.StepID)
+		return nil, fmt.Errorf("the step %q does not redirect to an identity provider", step.StepID)
 	}
 	r, err := provider.SignIn(step.Data.RedirectURL, federationtest.Person{Subject: f.Subject, Claims: f.Claims}, federationtest.Fault(f.Fault))
 	if err != nil {
@@ -133,6 +133,6 @@ func federationFaults() map[string]any {
 	}
 	return map[string]any{
 		"enum": names, "enumDescriptions": docs,
-		"description": "How the provider, or the browser that comes from it, misbehaves. Everything else about the answer is right, signatures included.",
+		"description": "How the provider, or the browser on return from it, misbehaves. The rest of the answer is correct, signatures included.",
 	}
 }

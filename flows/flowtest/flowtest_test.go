@@ -51,13 +51,13 @@ func TestFailuresAreReported(t *testing.T) {
 		{"users", "      - expect: {users: 3}\n", "users\n  expected  3\n  got       2"},
 		{"passkeys", "      - expect: {passkeys: {ada: 2}}\n", "passkeys.ada\n  expected  2\n  got       1"},
 		{"all that is wrong", "      - expect: {users: 3, step: done}\n", "step\n  expected  done\n  got       key\nflow_test.yaml:5:25: step 1: users\n"},
-		{"an error nobody expects", begin + "      - send: {passkey: {device: laptop, fault: no-up}}\n", "step 2: error\n  expected  none\n  got       passkey_verification_failed ("},
+		{"an unexpected error", begin + "      - send: {passkey: {device: laptop, fault: no-up}}\n", "step 2: error\n  expected  none\n  got       passkey_verification_failed ("},
 		{"an error that does not come", begin + "      - send: {passkey: {device: laptop}}\n        expect: {error: x}\n", "error\n  expected  x\n  got       none"},
 		{"another check", begin + "      - send: {passkey: {device: laptop, fault: no-up}}\n        expect: {error: passkey_verification_failed, check: signature}\n", "check\n  expected  signature\n  got       user_presence"},
 		{"a check that passes", begin + "      - send: {passkey: {device: laptop}}\n        expect: {check: signature}\n", "check\n  expected  signature\n  got       none"},
-		{"a refusal nobody expects", begin + "      - send: {action: x}\n", "refused\n  expected  none\n  got       invalid_action"},
+		{"an unexpected refusal", begin + "      - send: {action: x}\n", "refused\n  expected  none\n  got       invalid_action"},
 		{"a refusal that does not come", begin + "      - send: {passkey: {device: laptop}}\n        expect: {refused: stale_step}\n", "refused\n  expected  stale_step\n  got       none"},
-		{"a step beside a refusal", begin + "      - send: {action: x}\n        expect: {refused: invalid_action, step: key}\n", "step\n  expected  key\n  got       none"},
+		{"a step together with a refusal", begin + "      - send: {action: x}\n        expect: {refused: invalid_action, step: key}\n", "step\n  expected  key\n  got       none"},
 		{"claim", begin + "      - send: {passkey: {device: laptop}}\n        expect: {claims: {username: bob}}\n", "claims.username\n  expected  bob\n  got       ada"},
 		{"a claim too many", begin + "      - send: {passkey: {device: laptop}}\n        expect: {noClaims: [email, username]}\n", "noClaims[1]\n  expected  no claim username\n  got       ada"},
 		{"another user", begin + "      - send: {passkey: {device: laptop}}\n        expect: {user: bob}\n", "user\n  expected  bob\n  got       another (username ada)"},
@@ -71,7 +71,7 @@ func TestFailuresAreReported(t *testing.T) {
 		{"sessions", "      - expect: {sessions: 1}\n", "sessions\n  expected  1\n  got       0"},
 		{"no passkey on the device", begin + "      - send: {passkey: {device: toaster}}\n", "declined\n  expected  none\n  got       no-passkey"},
 		{"a device that answers", begin + "      - send: {passkey: {device: laptop}}\n        expect: {declined: cancelled}\n", "declined\n  expected  cancelled\n  got       none"},
-		{"no answer to send again", begin + "      - send: {passkey: {device: laptop, replay: true}}\n", "flow_test.yaml:6:9: step 2\n  the device laptop has answered nothing"},
+		{"no answer to send again", begin + "      - send: {passkey: {device: laptop, replay: true}}\n", "flow_test.yaml:6:9: step 2\n  the device laptop has no earlier answer"},
 		{"no step before the last", begin + "      - send: {stale: true, passkey: {device: laptop}}\n", "there is no earlier step"},
 	}
 	for _, tt := range tests {
@@ -105,17 +105,17 @@ func TestFaultyFiles(t *testing.T) {
 		{"a bad wait", signIn, "scenarios:\n  - name: s\n    steps: [{send: {after: soon}}]\n", `flow_test.yaml:3:28: scenarios[0].steps[0].send.after: expected a duration such as 31m`},
 		{"a wait for the past", signIn, "scenarios:\n  - name: s\n    steps: [{send: {after: -1s}}]\n", "expected a duration such as 31m"},
 		{"a session of no time", signIn, "scenarios:\n  - name: s\n    session: {user: a, amr: [pwd], age: old}\n    steps: [{}]\n", "flow_test.yaml:3:41: scenarios[0].session.age: expected a duration such as 31m"},
-		{"a session of nobody", signIn, "scenarios:\n  - name: s\n    session: {amr: [pwd]}\n    steps: [{}]\n", `"user" is missing`},
+		{"a session without a user", signIn, "scenarios:\n  - name: s\n    session: {amr: [pwd]}\n    steps: [{}]\n", `"user" is missing`},
 		{"what OpenID Connect calls otherwise", signIn, "scenarios:\n  - name: s\n    login: {max_age: 1}\n    steps: [{}]\n", `unknown member "max_age"; did you mean "maxAge"?`},
 		{"no such fault", signIn, "scenarios:\n  - name: s\n    steps: [{send: {passkey: {device: d, fault: bad-signatur}}}]\n", `did you mean "bad-signature"?`},
 		{"a misspelt member of the application", signIn, "application: {requireConset: true}\n" + good, `unknown member "requireConset"; did you mean "requireConsent"?`},
 		{"a misspelt member of a scenario's application", signIn, "scenarios: [{name: s, application: {nam: x}, steps: [{}]}]\n", `unknown member "nam"; did you mean "name"?`},
 		{"two scenarios of a name", signIn, "scenarios:\n  - {name: s, steps: [{}]}\n  - {name: s, steps: [{}]}\n", "flow_test.yaml:3:12: scenarios[1].name: the scenario on line 2 has this name too"},
-		{"a consent of nobody", signIn, "users: {ada: {attributes: {}}}\nscenarios: [{name: s, consents: {adb: []}, steps: [{}]}]\n", `there is no user "adb"; did you mean "ada"?`},
-		{"a passkey of nobody", signIn, "scenarios: [{name: s, steps: [{send: {passkey: {device: d, as: eve}}}]}]\n", `passkey.as: there is no user "eve"`},
-		{"an expectation of nobody", signIn, "scenarios: [{name: s, steps: [{expect: {user: eve, passkeys: {eve: 1}, events: [{action: x, user: eve}]}}]}]\n", `events[0].user: there is no user "eve"`},
+		{"a consent of an unknown user", signIn, "users: {ada: {attributes: {}}}\nscenarios: [{name: s, consents: {adb: []}, steps: [{}]}]\n", `there is no user "adb"; did you mean "ada"?`},
+		{"a passkey of an unknown user", signIn, "scenarios: [{name: s, steps: [{send: {passkey: {device: d, as: eve}}}]}]\n", `passkey.as: there is no user "eve"`},
+		{"an expectation of an unknown user", signIn, "scenarios: [{name: s, steps: [{expect: {user: eve, passkeys: {eve: 1}, events: [{action: x, user: eve}]}}]}]\n", `events[0].user: there is no user "eve"`},
 		{"an answer to nothing", signIn, "scenarios: [{name: s, steps: [{send: {action: go}}]}]\n", "flow_test.yaml:1:47: scenarios[0].steps[0].send.action: the first step starts the run"},
-		{"an answer beside the question", signIn, "scenarios: [{name: s, steps: [{}, {send: {resume: true, inputs: {a: b}}}]}]\n", "steps[1].send.inputs: who asks for the step again (resume) does not answer it"},
+		{"an answer together with resume", signIn, "scenarios: [{name: s, steps: [{}, {send: {resume: true, inputs: {a: b}}}]}]\n", "steps[1].send.inputs: a step with resume requests the step again and cannot answer it"},
 		{"another answer once more", signIn, "scenarios: [{name: s, steps: [{}, {send: {passkey: {device: d, replay: true, old: true, origin: x}}}]}]\n", "passkey.old: an answer that is sent once more (replay) is what it was"},
 		{"like what is to come", signIn, "scenarios: [{name: s, steps: [{expect: {like: 1}}]}]\n", "expect.like: this is step 1; expected the number of one before it, got 1"},
 		{"an event that is a number", signIn, "scenarios: [{name: s, steps: [{expect: {events: [1]}}]}]\n", "events[0]: expected "},
@@ -165,12 +165,12 @@ func TestChecksAreNamed(t *testing.T) {
 	}
 	check := schema.Defs.Expect.Properties.Check
 	if len(steps) < 18 || !slices.Equal(check.Enum, steps) || len(check.EnumDescriptions) != len(steps) {
-		t.Errorf("%s has the steps %v; the schema %v, of which %d are described", path, steps, check.Enum, len(check.EnumDescriptions))
+		t.Errorf("%s has the steps %v; the schema %v, with %d descriptions", path, steps, check.Enum, len(check.EnumDescriptions))
 	}
 }
 
 // Results do not depend on when or how scenarios run.
-func TestSameEachTime(t *testing.T) {
+func TestResultsAreReproducible(t *testing.T) {
 	paths, err := filepath.Glob("../*_test.yaml")
 	if err != nil || len(paths) < 6 {
 		t.Fatal(paths, err)

@@ -26,7 +26,7 @@ func FuzzScenarios(f *testing.F) {
 		}
 		report, err := file.Run(t.Context())
 		if err == nil && len(report.Results) != n {
-			t.Errorf("%d scenarios, of which %d were played", n, len(report.Results))
+			t.Errorf("%d scenarios, %d of them run", n, len(report.Results))
 		}
 	})
 }

@@ -22,10 +22,10 @@ func TestServicesOfScenarios(t *testing.T) {
 	const fine, broken = "    http: {risk: [{json: {ok: true}}]}\n", "    http: {risk: [{status: 500}]}\n"
 	tests := []struct{ name, scenario, want string }{
 		{"asked", fine + "    steps: [{expect: {step: key, requests: [{target: risk, method: POST, path: '/a?b=c', body: {app: application}}]}}]\n", ""},
-		{"asked and told", broken + "    steps: [{expect: {step: key, requests: [{target: risk}, {target: crm, path: '', event: tell, body: {app: application}, without: [email]}]}}]\n", ""},
+		{"query and notification", broken + "    steps: [{expect: {step: key, requests: [{target: risk}, {target: crm, path: '', event: tell, body: {app: application}, without: [email]}]}}]\n", ""},
 		{"no answer left", "    steps: [{expect: {step: key}}]\n",
-			"flow_test.yaml:3:13: step 1\n  node \"ask\" (http-request): the flow asks the target risk (POST /a?b=c), and the scenario has no answer left: add one to its http, such as {risk: [{json: {}}]}"},
-		{"answers of another", "    http: {crm: [{json: {ok: true}}]}\n    steps: [{expect: {step: key}}]\n", "the scenario has no answer left"},
+			"flow_test.yaml:3:13: step 1\n  node \"ask\" (http-request): the flow asks the target risk (POST /a?b=c), and the scenario has no reply left: add one to its http, such as {risk: [{json: {}}]}"},
+		{"answers of another", "    http: {crm: [{json: {ok: true}}]}\n    steps: [{expect: {step: key}}]\n", "the scenario has no reply left"},
 		{"not expected", fine + "    steps: [{expect: {requests: []}}]\n", "requests\n  expected  []\n  got       [risk /a?b=c]"},
 		{"not so many", fine + "    steps: [{expect: {requests: [{target: risk}, {target: crm}]}}]\n", "requests\n  expected  [risk /, crm /]\n  got       [risk /a?b=c]"},
 		{"another target", fine + "    steps: [{expect: {requests: [{target: crm}]}}]\n", "requests[0].target\n  expected  crm\n  got       risk"},

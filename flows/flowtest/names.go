@@ -52,7 +52,7 @@ func (s Send) check(at string, first bool) (problems []schemas.Problem) {
 		answer["resume"] = s.Resume
 		without(at, answer, "the first step starts the run and answers nothing; inputs of the start belong in the scenario's `start`")
 	case s.Resume:
-		without(at, answer, "who asks for the step again (resume) does not answer it")
+		without(at, answer, "a step with resume requests the step again and cannot answer it")
 	}
 	if f := s.Federated; f != nil && f.Replay {
 		without(at+".federated", map[string]bool{"fault": f.Fault != "", "old": f.Old, "subject": f.Subject != "", "claims": f.Claims != nil},

@@ -58,12 +58,12 @@ func faultSchema() map[string]any {
 	for _, d := range passkeytest.Catalog() {
 		doc := "The device " + d.Doc + "."
 		if d.Ceremony != "both" {
-			doc += " Only in a " + d.Ceremony + "."
+			doc += " Only for " + d.Ceremony + "."
 		}
 		names, docs = append(names, string(d.Fault)), append(docs, doc)
 	}
 	return map[string]any{
 		"enum": names, "enumDescriptions": docs,
-		"description": "How the authenticator or its browser misbehaves. Everything else about the answer is right, signatures included.",
+		"description": "How the authenticator or its browser misbehaves. The rest of the answer is correct, signatures included.",
 	}
 }

@@ -28,11 +28,11 @@ const (
 	longestWalk  = 24
 )
 
-// walker is an attacker who sends random answers to a run. The walker owns two accounts,
+// randomWalker is an attacker who sends random answers to a run. The walker owns two accounts,
 // ada's and eve's, with all their credentials; of bob it knows only the names.
-type walker struct {
+type randomWalker struct {
 	*scenarioRun
-	ledger  *ledger
+	ledger  *recordingStore
 	r       *rand.Rand
 	persona string // user name that the walker mostly enters
 	sent    []*engine.Reply
@@ -41,9 +41,9 @@ type walker struct {
 	trail   []string
 }
 
-// walkedWorld returns the walker's environment. The passkeys of both accounts are on one
+// walkFixture returns the walker's environment. The passkeys of both accounts are on one
 // device, bob's on his own.
-func walkedWorld(path string) *File {
+func walkFixture(path string) *File {
 	account := func(name, host, password, device string) Given {
 		return Given{
 			Attributes: map[string]any{"username": name, "email": name + "@" + host, "given_name": name},
@@ -54,32 +54,32 @@ func walkedWorld(path string) *File {
 	return &File{Flow: path, path: "walks", Users: map[string]Given{
 		"ada": account("ada", "walker.example", "the first of two secrets", "phone"),
 		"eve": account("eve", "walker.example", "the second of two secrets", "phone"),
-		"bob": account("bob", "victim.example", "nobody else knows this", "bob's phone"),
+		"bob": account("bob", "victim.example", "only bob knows this", "bob's phone"),
 	}}
 }
 
-// tallied counts walks and their results.
-type tallied struct{ walks, steps, refused, completed, failed, signedIn int }
+// walkCounts counts walks and their results.
+type walkCounts struct{ walks, steps, refused, completed, failed, signedIn int }
 
 // A run of a valid flow receives random answers, right and wrong, in random order. At
 // every node that the run reaches, all proven facts hold; a signed-in user has used one of
 // their own credentials in that run; and only the proven owner of an account, or the run
 // that created it, adds a credential to it.
 func TestRandomWalks(t *testing.T) {
-	var n tallied
+	var n walkCounts
 	reached, ways := 0, 0
 	list := walkedFlows(t)
-	w, err := newEnvironment(walkedWorld(list[0]))
+	w, err := newEnvironment(walkFixture(list[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLedger(w)
+	l := newRecordingStore(w)
 	for i, path := range list {
 		if err := l.turn(path); err != nil {
 			t.Fatal(err)
 		}
 		for seed := range walksPerFlow {
-			p := &walker{ledger: l, r: rand.New(rand.NewPCG(uint64(i), uint64(seed))), faulty: map[string]passkeytest.Fault{}, codes: map[string]string{}}
+			p := &randomWalker{ledger: l, r: rand.New(rand.NewPCG(uint64(i), uint64(seed))), faulty: map[string]passkeytest.Fault{}, codes: map[string]string{}}
 			if err := p.walk(t, &n); err != nil {
 				t.Errorf("%s, walk %d: %v\n%s", path, seed, err, strings.Join(p.trail, "\n"))
 				break
@@ -126,15 +126,15 @@ func walkedFlows(t *testing.T) (list []string) {
 }
 
 // chance is true with the given probability in percent.
-func (p *walker) chance(percent int) bool { return p.r.IntN(100) < percent }
+func (p *randomWalker) chance(percent int) bool { return p.r.IntN(100) < percent }
 
-func pick[T any](p *walker, list ...T) T { return list[p.r.IntN(len(list))] }
+func pick[T any](p *randomWalker, list ...T) T { return list[p.r.IntN(len(list))] }
 
 // walk walks through one run. The error reports a violated guarantee.
-func (p *walker) walk(t *testing.T, n *tallied) error {
+func (p *randomWalker) walk(t *testing.T, n *walkCounts) error {
 	n.walks++
 	p.persona = pick(p, "ada", "eve", "ada", "bob", "new", "new")
-	s := Scenario{Application: json.RawMessage(pick(p, `{}`, `{"name":"Bank"}`)), HTTP: p.improvise()}
+	s := Scenario{Application: json.RawMessage(pick(p, `{}`, `{"name":"Bank"}`)), HTTP: p.randomAnswer()}
 	if s.Request.Bound = p.chance(50); s.Request.Bound && p.chance(50) {
 		s.Session = &Session{User: pick(p, "ada", "eve"), AMR: pick(p, []string{"pwd"}, []string{"pop", "user"})}
 	}
@@ -162,8 +162,8 @@ func (p *walker) walk(t *testing.T, n *tallied) error {
 	return nil
 }
 
-// improvise returns more answers than a walk has queries for the services of the corpus.
-func (p *walker) improvise() map[string][]Answer {
+// randomAnswer returns more answers than a walk has queries for the services of the corpus.
+func (p *randomWalker) randomAnswer() map[string][]Answer {
 	list := make([]Answer, 8*longestWalk)
 	for i := range list {
 		list[i] = pick(p, Answer{JSON: json.RawMessage(`{"score":3,"known":false,"tier":"gold"}`)}, Answer{JSON: json.RawMessage(`{"score":93.5,"known":true,"tier":""}`)},
@@ -173,7 +173,7 @@ func (p *walker) improvise() map[string][]Answer {
 }
 
 // advance sends one request and checks the reply.
-func (p *walker) advance(t *testing.T, n *tallied) (over bool, err error) {
+func (p *randomWalker) advance(t *testing.T, n *walkCounts) (over bool, err error) {
 	n.steps++
 	step, err := p.send(t)
 	if len(p.ledger.broken) > 0 {
@@ -212,7 +212,7 @@ func (p *walker) advance(t *testing.T, n *tallied) (over bool, err error) {
 
 // send starts the run, requests its step again, or answers it: sometimes with an earlier
 // answer, an old token, or from another browser.
-func (p *walker) send(t *testing.T) (*schemas.Step, error) {
+func (p *randomWalker) send(t *testing.T) (*schemas.Step, error) {
 	w := p.ledger.environment
 	req := p.browser.request(w.now)
 	if len(p.steps) == 0 {
@@ -237,14 +237,14 @@ func (p *walker) send(t *testing.T) (*schemas.Step, error) {
 	if p.chance(4) {
 		reply.ChallengeToken = pick(p, p.steps...).ChallengeToken
 	}
-	p.judge(t, last, reply.Inputs)
+	p.check(t, last, reply.Inputs)
 	p.sent = append(p.sent, reply)
 	p.trail = append(p.trail, fmt.Sprintf("%s %v %s", reply.Action, reply.Inputs, p.faulty[reply.Inputs["signature"]]))
 	return p.engine.Continue(t.Context(), *reply, req)
 }
 
 // reply generates an answer to a step.
-func (p *walker) reply(step *schemas.Step) *engine.Reply {
+func (p *randomWalker) reply(step *schemas.Step) *engine.Reply {
 	r := &engine.Reply{ExecutionID: step.ExecutionID, ChallengeToken: step.ChallengeToken, Inputs: map[string]string{}}
 	if actions := step.Data.Actions; len(actions) > 0 {
 		r.Action = pick(p, actions...).Ref
@@ -258,7 +258,7 @@ func (p *walker) reply(step *schemas.Step) *engine.Reply {
 		}
 	}
 	if provider := providerOf(step); provider != "" && p.chance(85) {
-		maps.Copy(r.Inputs, p.elsewhere(provider))
+		maps.Copy(r.Inputs, p.outsideAnswer(provider))
 	}
 	if p.chance(85) {
 		for name, value := range p.passkey(step) {
@@ -269,7 +269,7 @@ func (p *walker) reply(step *schemas.Step) *engine.Reply {
 }
 
 // passkey returns an answer of the walker's device, if the step offers a ceremony.
-func (p *walker) passkey(step *schemas.Step) map[string]string {
+func (p *randomWalker) passkey(step *schemas.Step) map[string]string {
 	if step.Data.AdditionalData["passkeyCreationOptions"] == "" && step.Data.AdditionalData["passkeyChallenge"] == "" {
 		return nil
 	}
@@ -290,9 +290,9 @@ func (p *walker) passkey(step *schemas.Step) map[string]string {
 	return inputs
 }
 
-// elsewhere returns the result of a sign-in at a provider. The walker can be any subject
+// outsideAnswer returns the result of a sign-in at a provider. The walker can be any subject
 // there but bob, and can claim any address.
-func (p *walker) elsewhere(provider string) map[string]string {
+func (p *randomWalker) outsideAnswer(provider string) map[string]string {
 	f := Federated{Subject: pick(p, "ada", "eve", "new", "newer"), Old: p.chance(4), Replay: p.chance(8)}
 	f.Claims = map[string]any{"email": pick(p, "ada", "bob", "new") + "@" + pick(p, "walker.example", "victim.example"), "given_name": "Eve"}
 	if p.chance(25) {
@@ -310,12 +310,12 @@ func (p *walker) elsewhere(provider string) map[string]string {
 
 // strict reports whether a fault is an error in every run: the age of a sign-in matters
 // only with a max_age.
-func (p *walker) strict(fault string) bool {
+func (p *randomWalker) strict(fault string) bool {
 	return fault != "old-sign-in" && fault != "no-sign-in-time"
 }
 
-// judgeIdentity records the owner of the identity for which a provider issued the code.
-func (p *walker) judgeIdentity(code string) {
+// checkIdentity records the owner of the identity for which a provider issued the code.
+func (p *randomWalker) checkIdentity(code string) {
 	brought := p.codes[code]
 	if brought == "" {
 		return
@@ -329,7 +329,7 @@ func (p *walker) judgeIdentity(code string) {
 }
 
 // value returns an input of the walker.
-func (p *walker) value(step *schemas.Step, in schemas.Input) string {
+func (p *randomWalker) value(step *schemas.Step, in schemas.Input) string {
 	name := p.persona
 	if p.chance(20) {
 		name = pick(p, "ada", "eve", "bob", "new", "nobody")
@@ -340,7 +340,7 @@ func (p *walker) value(step *schemas.Step, in schemas.Input) string {
 	case "email":
 		return name + "@" + pick(p, "walker.example", "walker.example", "victim.example")
 	case "password", "newPassword":
-		return pick(p, "the first of two secrets", "the second of two secrets", "the second of two secrets!", "a new secret of theirs")
+		return pick(p, "the first of two secrets", "the second of two secrets", "the second of two secrets!", "a new secret of the user")
 	case "code":
 		if mails := p.Mails(); len(mails) > 0 && p.chance(85) && readable(mails[len(mails)-1]) {
 			return mails[len(mails)-1].Code
@@ -363,11 +363,11 @@ func (p *walker) value(step *schemas.Step, in schemas.Input) string {
 		}
 		return code
 	}
-	return p.filler(in)
+	return p.randomText(in)
 }
 
-// filler returns a value that identifies no user.
-func (p *walker) filler(in schemas.Input) string {
+// randomText returns a value that identifies no user.
+func (p *randomWalker) randomText(in schemas.Input) string {
 	if len(in.Options) > 0 {
 		return pick(p, in.Options...)
 	}
@@ -387,7 +387,7 @@ func readable(m schemas.Mail) bool { return strings.HasSuffix(m.To, "@walker.exa
 
 // It records in the ledger the owners of the credentials in an answer, independent of the result
 // of the run.
-func (p *walker) judge(t *testing.T, step *schemas.Step, inputs map[string]string) {
+func (p *randomWalker) check(t *testing.T, step *schemas.Step, inputs map[string]string) {
 	w := p.ledger.environment
 	if typed := inputs["password"]; typed != "" {
 		for id, set := range w.passwords {
@@ -403,13 +403,13 @@ func (p *walker) judge(t *testing.T, step *schemas.Step, inputs map[string]strin
 			p.ledger.proved[userID(name)] = true
 		}
 	}
-	p.judgeMail(inputs["code"])
-	p.judgeIdentity(inputs["code"])
-	p.judgePasskey(t, step, inputs)
+	p.checkMail(inputs["code"])
+	p.checkIdentity(inputs["code"])
+	p.checkPasskey(t, step, inputs)
 }
 
-// judgeMail records the owner of the address that received a code.
-func (p *walker) judgeMail(code string) {
+// checkMail records the owner of the address that received a code.
+func (p *randomWalker) checkMail(code string) {
 	w := p.ledger.environment
 	for _, m := range p.Mails() {
 		if m.Code != code || code == "" {
@@ -423,10 +423,10 @@ func (p *walker) judgeMail(code string) {
 	}
 }
 
-// judgePasskey records the owner of the passkey that signed the step's challenge. A device
+// checkPasskey records the owner of the passkey that signed the step's challenge. A device
 // still proves its owner if it does not verify the user, omits the user handle or
 // miscounts.
-func (p *walker) judgePasskey(t *testing.T, step *schemas.Step, inputs map[string]string) {
+func (p *randomWalker) checkPasskey(t *testing.T, step *schemas.Step, inputs map[string]string) {
 	var options, client struct{ Challenge string }
 	text, err := base64.RawURLEncoding.DecodeString(inputs["clientDataJSON"])
 	if err != nil || inputs["signature"] == "" || json.Unmarshal(text, &client) != nil ||

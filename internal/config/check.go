@@ -91,9 +91,9 @@ func privateUseFault(text string) string {
 	case schemas.PrivateUseScheme(text):
 		return ""
 	case strings.Contains(text, "."):
-		return fmt.Sprintf("expected a scheme without a dot, got %.64q: one that is a domain name backwards needs not be named", text)
+		return fmt.Sprintf("expected a scheme without a dot, got %.64q: reverse domain names need not be listed", text)
 	}
-	return fmt.Sprintf("expected the scheme of an app in lower case, such as cursor, and none that browsers or systems act on themselves, got %.64q", text)
+	return fmt.Sprintf("expected the scheme of an app in lower case, such as cursor, and not one that browsers or systems handle, got %.64q", text)
 }
 
 func listenFault(text string) string {
@@ -154,14 +154,14 @@ func (c *Config) certificateFault() (key, fault string) {
 	case c.TLS.KeyFile != "" && c.TLS.CertFile == "":
 		return "tls.cert_file", "required with tls.key_file: the path of the certificate"
 	case c.TLS.CertFile != "" && c.Server.HTTPOnly:
-		return "server.http_only", "the server is to serve plain http, but has a certificate: leave out tls.cert_file and tls.key_file, or server.http_only"
+		return "server.http_only", "the server serves plain http, but has a certificate: remove tls.cert_file and tls.key_file, or server.http_only"
 	}
 	return "", ""
 }
 
 func (c *Config) databaseFault() (key, fault string) {
 	if c.Database.Driver == "sqlite" && strings.Contains(c.Database.DSN, "?") {
-		return "database.dsn", "expected the path of a file without parameters: the server sets those itself; remove what begins with the question mark"
+		return "database.dsn", "expected the path of a file without parameters: the server sets them; remove the question mark and what follows"
 	}
 	if c.Database.DSN == "" {
 		return "database.dsn", "required with driver postgres: a connection string such as postgres://postern@db.example.com/postern?sslmode=verify-full"
@@ -188,7 +188,7 @@ func (c *Config) keyFault() (key, fault string) {
 	publish, age := time.Duration(c.Token.KeyPublish), time.Duration(c.Token.KeyAge)
 	switch {
 	case publish < minPublish:
-		return "token.key_publish", fmt.Sprintf("expected at least %v, got %v: clients that keep the published keys would refuse tokens of a new one", minPublish, publish)
+		return "token.key_publish", fmt.Sprintf("expected at least %v, got %v: clients that cache the published keys would reject tokens of a new one", minPublish, publish)
 	case age < 2*publish:
 		return "token.key_age", fmt.Sprintf("expected at least twice token.key_publish, which is %v, got %v: raise it, or lower token.key_publish", publish, age)
 	}

@@ -44,9 +44,9 @@ func (c *Config) dataFile(folder, name string) string {
 	switch {
 	case !exists(former):
 	case exists(path):
-		c.Warnings = append(c.Warnings, fmt.Sprintf("%s is not used, because there is %s: remove the one that is out of date", former, path))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s is ignored, because there is %s: remove the outdated one", former, path))
 	default:
-		c.Warnings = append(c.Warnings, fmt.Sprintf("%s is used, where earlier versions kept it: the database and the key that opens it belong in different folders. "+
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s is at the location of earlier versions: the database and its key belong in different folders. "+
 			"Stop the server, then move it: mkdir -p -m 700 %s && mv %s* %[2]s/", former, filepath.Dir(path), former))
 		return former
 	}

@@ -63,7 +63,7 @@ func TestFormerLayout(t *testing.T) {
 		t.Errorf("configured, the files are %s and %s, warnings %q", c.Database.DSN, c.Keys.File, c.Warnings)
 	}
 	moved := writeFile(t, 0o600, dir, "database", "postern.db")
-	if c := load(environ...); c.Database.DSN != moved || !strings.Contains(c.Warnings[0], database+" is not used") {
+	if c := load(environ...); c.Database.DSN != moved || !strings.Contains(c.Warnings[0], database+" is ignored") {
 		t.Errorf("the database is %s, warnings %q; expected the new one, and to hear of the other", c.Database.DSN, c.Warnings)
 	}
 }
@@ -97,7 +97,7 @@ func TestAudit21SecretFilesOfOthers(t *testing.T) {
 			dir := t.TempDir()
 			text := tt.files(func() string { return writeFile(t, mode, dir, "secret") })
 			warnings, err := checkedFiles(t, dir, 0o600, text)
-			wantComplaint(t, tt.name, mode, want, warnings, err)
+			wantError(t, tt.name, mode, want, warnings, err)
 		}
 	}
 	for text, want := range map[string]string{
@@ -110,12 +110,12 @@ func TestAudit21SecretFilesOfOthers(t *testing.T) {
 		"http: {targets: {crm: {url: https://crm.example.com, authorization_file: /nowhere/in/the/world}}}": "",
 	} {
 		warnings, err := checkedFiles(t, t.TempDir(), 0o644, text)
-		wantComplaint(t, "the configuration file", 0o644, want, warnings, err)
+		wantError(t, "the configuration file", 0o644, want, warnings, err)
 	}
 	dir := t.TempDir()
 	writeFile(t, 0o644, dir, "tls", "key.pem")
 	warnings, err := checkedFiles(t, dir, 0o600, plain)
-	wantComplaint(t, "data_dir", 0o644, "error", warnings, err)
+	wantError(t, "data_dir", 0o644, "error", warnings, err)
 }
 
 // checkedFiles loads a configuration file of a mode and checks its secret files.
@@ -132,7 +132,7 @@ func checkedFiles(t *testing.T, dir string, mode os.FileMode, text string) ([]st
 	return c.CheckSecretFiles()
 }
 
-func wantComplaint(t *testing.T, name string, mode os.FileMode, want string, warnings []string, err error) {
+func wantError(t *testing.T, name string, mode os.FileMode, want string, warnings []string, err error) {
 	t.Helper()
 	got, text := "", strings.Join(warnings, "\n")
 	switch {

@@ -11,15 +11,15 @@ func (m *Mail) fault() (key, fault string) {
 	case m.Host == "":
 		return "", ""
 	case m.From == "":
-		return "mail.from", "required with mail.host: who mails are from, such as Example <no-reply@example.com>"
+		return "mail.from", "required with mail.host: the sender, such as Example <no-reply@example.com>"
 	case !sender(m.From):
-		return "mail.from", "expected an address, or a name with one in angle brackets, such as Example <no-reply@example.com>"
+		return "mail.from", "expected an address, or a name with an address in angle brackets, such as Example <no-reply@example.com>"
 	case m.TLS == "none" && !loopback(m.Host):
-		return "mail.tls", "a mail server that is not on this machine must be reached over TLS: write starttls or implicit"
+		return "mail.tls", "a mail server that is not on this machine must be reached over TLS: set starttls or implicit"
 	case m.Password != "" && m.Username == "":
-		return "mail.username", "required with mail.password: the name that it is the password of"
+		return "mail.username", "required with mail.password: the username"
 	case m.Username != "" && m.Password == "":
-		return "mail.password", "required with mail.username; it is best given as POSTERN_MAIL_PASSWORD"
+		return "mail.password", "required with mail.username; preferably set it as POSTERN_MAIL_PASSWORD"
 	}
 	return "", ""
 }

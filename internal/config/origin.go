@@ -19,7 +19,7 @@ const (
 // plain http.
 func originFault(text, why string) string {
 	if strings.Contains(text, "*") {
-		return "origins are compared exactly, there are no wildcards: list every origin"
+		return "origins are compared exactly, without wildcards: list every origin"
 	}
 	u, err := url.Parse(text)
 	if err != nil || !webScheme(u.Scheme) || !validHost(u) {
@@ -43,12 +43,12 @@ func urlFault(text string) string {
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#"):
 		return "expected a URL without user, query and fragment"
 	case strings.HasSuffix(u.Path, "/"):
-		return "expected no slash at the end: write " + strings.TrimRight(text, "/")
+		return "expected no trailing slash: write " + strings.TrimRight(text, "/")
 	case u.Path != "" && path.Clean(u.Path) != u.Path:
 		return "expected a path without empty parts, . and .."
 	}
 	if exact := canonical(u); text != exact {
-		return "issuers are compared letter by letter: write " + exact
+		return "issuers are compared exactly: write " + exact
 	}
 	return ""
 }

@@ -21,7 +21,7 @@ func ParseRetention(text string) (Retention, error) {
 	}
 	d, err := parseDuration(text)
 	if err != nil || d < day || d > maxRetention {
-		return 0, fmt.Errorf("expected a duration of at least a day such as 400d, or 0 for ever, got %.40q", text)
+		return 0, fmt.Errorf("expected a duration of at least a day such as 400d, or 0 for no limit, got %.40q", text)
 	}
 	return Retention(d), nil
 }

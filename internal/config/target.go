@@ -35,7 +35,7 @@ func (h *HTTP) complete() {
 func checkTargets(key string, value any) []schemas.Problem {
 	var targets map[string]Target
 	if text, err := json.Marshal(value); err != nil || json.Unmarshal(text, &targets) != nil {
-		return []schemas.Problem{{Path: key, Message: "expected targets by their names; their timeouts are durations such as 3s"}}
+		return []schemas.Problem{{Path: key, Message: "expected targets by name; timeouts are durations such as 3s"}}
 	}
 	var problems []schemas.Problem
 	for _, name := range slices.Sorted(maps.Keys(targets)) {
@@ -53,19 +53,19 @@ func checkTargets(key string, value any) []schemas.Problem {
 func (t Target) faults() map[string]string {
 	found := map[string]string{"url": targetFault(t.URL)}
 	if t.Timeout > maxTargetTimeout {
-		found["timeout"] = fmt.Sprintf("expected at most %v, got %v: a person waits for the answer", maxTargetTimeout, t.Timeout)
+		found["timeout"] = fmt.Sprintf("expected at most %v, got %v: a user waits for the reply", maxTargetTimeout, t.Timeout)
 	}
 	if _, err := ParseSigningSecret(t.Secret); t.Secret != "" && err != nil {
 		found["secret"] = err.Error()
 	}
 	if t.Secret != "" && t.SecretFile != "" {
-		found["secret_file"] = "there is a secret already: leave one of the two out"
+		found["secret_file"] = "secret is already set: remove one of the two"
 	}
 	if !fieldValue(t.Authorization) {
 		found["authorization"] = "expected the value of an HTTP header field: one line of printable ASCII, such as Bearer and a token"
 	}
 	if t.Authorization != "" && t.AuthorizationFile != "" {
-		found["authorization_file"] = "there is an authorization already: leave one of the two out"
+		found["authorization_file"] = "authorization is already set: remove one of the two"
 	}
 	return found
 }
@@ -80,11 +80,11 @@ func targetFault(text string) string {
 	case u.User != nil:
 		return "expected a URL without a user and a password: use authorization_file"
 	case u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#"):
-		return "expected a URL without query and fragment: a flow gives the query with its path"
+		return "expected a URL without query and fragment: a flow sets the query with its path"
 	case u.RawPath != "" || u.Path != "" && path.Clean(u.Path) != u.Path, strings.HasSuffix(u.Path, "/"):
-		return "expected a path without a slash at the end, empty parts, . and .., and encoded slashes"
+		return "expected a path without a trailing slash, empty parts, . and .., and encoded slashes"
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return "expected https: plain http is for a service on this machine alone"
+		return "expected https: plain http is only for a service on this machine"
 	}
 	return ""
 }
@@ -96,7 +96,7 @@ func ParseSigningSecret(text string) ([]byte, error) {
 	encoded, ok := strings.CutPrefix(text, "whsec_")
 	key, err := base64.StdEncoding.DecodeString(encoded)
 	if !ok || err != nil || len(key) < least || len(key) > most {
-		return nil, fmt.Errorf("expected whsec_ and %d to %d random bytes in base64 (Standard Webhooks): `echo whsec_$(openssl rand -base64 32)` makes one", least, most)
+		return nil, fmt.Errorf("expected whsec_ and %d to %d random bytes in base64 (Standard Webhooks): `echo whsec_$(openssl rand -base64 32)` generates one", least, most)
 	}
 	return key, nil
 }

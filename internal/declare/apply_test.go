@@ -24,7 +24,7 @@ inboundAuthConfig:
 
 // A plan lists each changed resource and value. A second application has nothing to do.
 func TestApply(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		w.ensure("groups: [{name: Old}, {name: Staff, description: who works here, members: [{type: user, id: ada}]}]")
 		dir := w.export()
 		write(t, dir, "groups/old.yaml", "")
@@ -57,8 +57,8 @@ func TestApply(t *testing.T) {
 }
 
 // A tree declares only the nouns that it has folders for.
-func TestApplyLeavesOtherNounsAlone(t *testing.T) {
-	w := newWorld(t)
+func TestApplyKeepsOtherNouns(t *testing.T) {
+	w := newFixture(t)
 	w.ensure("groups: [{name: Old}]")
 	dir := t.TempDir()
 	write(t, dir, "groups/administrators.yaml", "name: Administrators\nmembers: [{type: user, id: ada}]\n")
@@ -70,8 +70,8 @@ func TestApplyLeavesOtherNounsAlone(t *testing.T) {
 }
 
 // All faults of all files are reported at their positions, and nothing is changed.
-func TestApplyTellsAll(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestApplyReportsAllErrors(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		dir := w.export()
 		was := w.files()
 		write(t, dir, "groups/a.yaml", "name: A\nmembers:\n  - {type: user, id: adaa}\n  - {type: group, id: B}\n  - {type: user, id: eve}\n")
@@ -133,7 +133,7 @@ func TestApplyRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			dir := w.export()
 			was := w.files()
 			for name, text := range tt.files {
@@ -150,7 +150,7 @@ func TestApplyRefuses(t *testing.T) {
 
 // A resource matches by id first, then by name.
 func TestApplyMatches(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.ensure("groups: [{id: 01900000-0000-7000-8000-00000000a001, name: A}, {id: 01900000-0000-7000-8000-00000000a002, name: B}]")
 	dir := w.export()
 	write(t, dir, "groups/a.yaml", "id: 01900000-0000-7000-8000-00000000a001\nname: C\n")
@@ -174,7 +174,7 @@ func TestApplyMatches(t *testing.T) {
 // A name can move from one resource to another if one of them becomes free, and units can
 // swap places.
 func TestApplyMoves(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		w.ensure(`
 organizationUnits: [{id: 01900000-0000-7000-8000-00000000a011, handle: top, name: Top}, {id: 01900000-0000-7000-8000-00000000a012, handle: low, name: Low, parentId: top}]
 groups: [{id: 01900000-0000-7000-8000-00000000a001, name: A}, {id: 01900000-0000-7000-8000-00000000a002, name: B}]`)
@@ -192,13 +192,13 @@ groups: [{id: 01900000-0000-7000-8000-00000000a001, name: A}, {id: 01900000-0000
 
 // Resources that refer to each other can be deleted together, in any order.
 func TestApplyDeletesInOrder(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.ensure(`
 organizationUnits: [{handle: a, name: A}, {handle: b, name: B, parentId: a}, {handle: c, name: C, parentId: b}]
 users: [{type: Person, ouId: c, attributes: {username: eve}}]
 groups: [{name: Inner, ouId: c, members: [{type: user, id: eve}]}, {name: Outer, ouId: a, members: [{type: group, id: Inner}]}]
 roles: [{name: Reader, ouId: b, permissions: ["system:users:read"], assignments: [{type: group, id: Outer}]}]`)
-	dir := newWorld(t).export()
+	dir := newFixture(t).export()
 	plan := w.mustApply(dir, declare.Options{Delete: true})
 	if !strings.Contains(plan, "0 to create, 0 to change, 7 to delete\napplied") {
 		t.Errorf("%s", plan)
@@ -208,7 +208,7 @@ roles: [{name: Reader, ouId: b, permissions: ["system:users:read"], assignments:
 // A secret changes when its variable has another value. An unset variable leaves it
 // unchanged. Secrets are never printed.
 func TestApplySecrets(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	dir := w.export()
 	write(t, dir, "applications/shop.yaml", shop)
 	write(t, dir, "applications/file.yaml", strings.NewReplacer("Shop", "File", "clientId: shop", "clientId: file", "env: SHOP", "file: ../.secrets/file").Replace(shop))
@@ -233,7 +233,7 @@ func TestApplySecrets(t *testing.T) {
 
 // A password is for a new user only. Later the user owns it.
 func TestApplyPasswords(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	dir := w.export()
 	write(t, dir, "users/eve.yaml", "type: Person\nattributes: {username: eve, password: {env: EVE}}\n")
 	if _, err := w.apply(dir, declare.Options{}); err == nil || !strings.Contains(err.Error(), "EVE is not set") {
@@ -264,7 +264,7 @@ func TestApplyPasswords(t *testing.T) {
 
 // Ensure creates missing resources and leaves existing ones unchanged.
 func TestEnsure(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	text := "groups: [{name: Administrators, description: mine}, {name: Staff, members: [{type: group, id: Administrators}, {type: user, id: ada}]}]"
 	if created := w.ensure(text); len(created) != 1 || created[0] != `group "Staff"` {
 		t.Errorf("created %q", created)
@@ -296,7 +296,7 @@ func TestEnsure(t *testing.T) {
 // TestHeldExportIsPrivate: exported files are readable by their owner only and stay inside
 // their folder, whatever the names of resources.
 func TestHeldExportIsPrivate(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.ensure(`groups: [{name: "../../../escaped"}, {name: "/etc/escaped"}, {name: "..\\escaped"}]`)
 	around := t.TempDir()
 	if err := declare.WriteFolder(filepath.Join(around, "a", "b", "export"), w.files(), false); err != nil {
@@ -328,13 +328,13 @@ func TestHeldExportIsPrivate(t *testing.T) {
 // WriteFolder accepts an empty folder or an earlier export. It removes the files of deleted
 // resources and keeps files that are no resources.
 func TestWriteFolder(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.ensure("groups: [{name: Staff}]")
 	dir := w.export()
 	write(t, dir, "flows/authentication/sign-in_test.yaml", "scenarios: []\n")
 	write(t, dir, ".git/HEAD", "x\n")
 	write(t, dir, "groups/mine.yaml", "name: mine\n")
-	files := newWorld(t).files()
+	files := newFixture(t).files()
 	if err := declare.WriteFolder(dir, files, false); err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func TestReadSeedRefuses(t *testing.T) {
 		{"no YAML", "groups: [a\n", "seed.yaml:1:9: the list that begins here is not closed"},
 		{"a member twice", "groups: []\ngroups: []\n", "seed.yaml:2:1"},
 		{"two documents", "groups: []\n---\nusers: []\n", "expected one document"},
-		{"an alias", "groups: &a []\nusers: *a\n", "anchors (&a) are not used here"},
+		{"an alias", "groups: &a []\nusers: *a\n", "anchors (&a) are not supported"},
 		{"a password in clear", "users:\n  - {type: Person, attributes: {password: hunter2hunter2}}\n",
 			"seed.yaml:2:43: attributes.password: expected a reference to the secret, got the secret in clear; replace it by {env: NAME}"},
 		{"a client secret in clear", "applications:\n  - {name: a, clientSecret: hunter2hunter2hunter2hunter2hunter2hu}\n", "seed.yaml:2:29: clientSecret: expected a reference to the secret, got the secret in clear"},
@@ -53,7 +53,7 @@ func TestReadSeedRefuses(t *testing.T) {
 }
 
 // All faults are reported at once, in the order of their positions.
-func TestReadSeedTellsAll(t *testing.T) {
+func TestReadSeedReportsAllErrors(t *testing.T) {
 	_, err := declare.ReadSeed("a.yaml", []byte("users:\n  - {attributes: {password: x}}\n  - {}\ngroup: []\nroles: {}\n"))
 	want := []string{"a.yaml:2:29", "a.yaml:3:5", "a.yaml:4:1", "a.yaml:5:8"}
 	lines := strings.Split(err.Error(), "\n")
@@ -113,7 +113,7 @@ func TestReadTreeRefuses(t *testing.T) {
 
 // ReadTree ignores dot files and scenarios of flows. It follows symbolic links, which some
 // systems use to mount files.
-func TestReadTreePassesOver(t *testing.T) {
+func TestReadTreeSkips(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	write(t, dir, ".git/HEAD", "ref: refs/heads/main\n")
 	write(t, dir, "flows/authentication/a.yaml", "handle: a\nflowType: AUTHENTICATION\n")

@@ -19,14 +19,14 @@ const secret = "SECRET=0123456789abcdef0123456789abcdef"
 // an equal export.
 func TestRoundTrip(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
-		roundTrip(t, newWorld(t), newWorld(t), many(200/scale, 2000/scale, 50/scale))
+		roundTrip(t, newFixture(t), newFixture(t), many(200/scale, 2000/scale, 50/scale))
 	})
 	t.Run("postgres", func(t *testing.T) {
-		roundTrip(t, openWorld(t, "postgres", storetest.Postgres(t)), openWorld(t, "postgres", storetest.Postgres(t)), many(20, 100, 5))
+		roundTrip(t, openFixture(t, "postgres", storetest.Postgres(t)), openFixture(t, "postgres", storetest.Postgres(t)), many(20, 100, 5))
 	})
 }
 
-func roundTrip(t *testing.T, first, second *world, content string) {
+func roundTrip(t *testing.T, first, second *fixture, content string) {
 	first.ensure(content, secret)
 	was := first.files()
 	dir := first.export()
@@ -63,7 +63,7 @@ func secrets(files map[string][]byte) (list []string) {
 	return list
 }
 
-func (w *world) events() int {
+func (w *fixture) events() int {
 	w.t.Helper()
 	events, err := w.store.Events(w.t.Context(), schemas.EventQuery{Limit: 100_000})
 	if err != nil {
@@ -73,8 +73,8 @@ func (w *world) events() int {
 }
 
 // An export contains no secrets, times or derived members.
-func TestExportLeavesOut(t *testing.T) {
-	w := newWorld(t)
+func TestExportOmitsServerValues(t *testing.T) {
+	w := newFixture(t)
 	w.ensure(`
 identityProviders: [{handle: shop, name: Example Corp, issuer: "https://login.example.com", clientId: postern, clientSecret: {env: SECRET}}, {handle: open, name: Open, issuer: "https://login.example.org", clientId: postern}]
 users: [{type: Person, attributes: {username: eve, password: {env: PASSWORD}}}]
@@ -107,7 +107,7 @@ func texts(files map[string][]byte) (list [][]byte) {
 
 // Ids distinguish resources with the same file name, and no name leads out of its folder.
 func TestExportFileNames(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.ensure(`
 groups:
   - {id: 01900000-0000-7000-8000-00000000a001, name: "A B"}
@@ -136,8 +136,8 @@ users:
 }
 
 // References use the id of a user without a name or with one that looks like an id.
-func TestExportRefersToWhatIsFoundAgain(t *testing.T) {
-	w := newWorld(t)
+func TestExportReferencesResolve(t *testing.T) {
+	w := newFixture(t)
 	w.ensure(`
 users:
   - {id: 01900000-0000-7000-8000-00000000a001, type: Person, attributes: {email: eve@example.com}}
@@ -157,7 +157,7 @@ groups:
 
 // The nouns of files match those of the directory, and each follows those it refers to.
 func TestNouns(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	known := map[string]declare.Noun{}
 	for _, n := range declare.Nouns() {
 		known[n.Plural] = n
@@ -178,8 +178,8 @@ func TestNouns(t *testing.T) {
 }
 
 // An export is a snapshot. It neither waits for writes nor blocks them.
-func TestExportIsOfOneMoment(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestExportIsConsistent(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		was := w.files()
 		err := w.Transact(t.Context(), directory.SystemCall(), func(call directory.Call) error {
 			staff := declare.Resource{Noun: noun(t, "groups"), Document: document(t, `{"name":"Staff"}`)}
@@ -231,9 +231,9 @@ func document(t testing.TB, text string) *schemas.Document {
 
 // Exports omit self-registered clients, and applying an export neither removes nor changes
 // them or their roles.
-func TestSelfRegisteredClientsAreLeftAlone(t *testing.T) {
+func TestSelfRegisteredClientsAreKept(t *testing.T) {
 	for _, by := range []string{schemas.RegisteredDynamically, schemas.RegisteredByDocument} {
-		w := newWorld(t)
+		w := newFixture(t)
 		client, err := w.Register(t.Context(), directory.SystemCall(), directory.Registration{By: by, Application: schemas.Application{
 			Name: "Helper", ClientID: "helper-client", InboundAuthConfig: []schemas.InboundAuth{{Type: "oauth2", Config: schemas.OAuthProfile{
 				ClientID: "helper-client", RedirectURIs: []string{"https://helper.example.com/cb"}, TokenEndpointAuthMethod: schemas.AuthMethodNone}}}}})

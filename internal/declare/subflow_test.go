@@ -36,7 +36,7 @@ nodes:
 // Sub-flows are written before the flows that use them, whatever their file names. A flow
 // whose sub-flow changed gets a new version.
 func TestApplySubflows(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		dir := w.export()
 		write(t, dir, "flows/authentication/a.yaml", strictFile)
 		write(t, dir, "flows/subflow/b.yaml", secureFile)

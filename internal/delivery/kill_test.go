@@ -23,7 +23,7 @@ const victim = "POSTERN_TEST_DELIVERY_VICTIM"
 // expires.
 func TestKill(t *testing.T) {
 	if path := os.Getenv(victim); path != "" {
-		dieSending(t, path)
+		exitWhileSending(t, path)
 	}
 	path := filepath.Join(t.TempDir(), "postern.db")
 	s := openStore(t, path)
@@ -69,8 +69,8 @@ func killWhileSending(t *testing.T, path, id string) {
 	}
 }
 
-// dieSending sends until it is killed.
-func dieSending(t *testing.T, path string) {
+// exitWhileSending sends until it is killed.
+func exitWhileSending(t *testing.T, path string) {
 	q := delivery.Queue{Store: openStore(t, path), Poll: time.Millisecond, Senders: map[string]delivery.Sender{
 		"test": delivery.SenderFunc(func(_ context.Context, d schemas.Delivery) error {
 			fmt.Println("sending " + d.ID)

@@ -81,7 +81,7 @@ func checkPasskeyName(name string) string {
 	case len([]rune(name)) > maxPasskeyName:
 		return "expected at most 200 characters"
 	case strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsGraphic(c) }):
-		return "expected one line of characters that can be seen"
+		return "expected one line of visible characters"
 	}
 	return ""
 }

@@ -10,14 +10,14 @@ import (
 )
 
 // passkey adds a passkey with the id to a user.
-func (w *world) passkey(t testing.TB, user string, id ...byte) schemas.Bytes {
+func (w *fixture) passkey(t testing.TB, user string, id ...byte) schemas.Bytes {
 	t.Helper()
 	c := schemas.Credential{ID: id, UserID: user, Name: "Key", RPID: "localhost", PublicKey: schemas.Bytes{1}, Algorithm: -7, CreatedAt: w.now()}
 	must(t, w.store.Apply(t.Context(), []schemas.Change{schemas.CreateCredential{Credential: c}}))
 	return id
 }
 
-func (w *world) passkeys(t testing.TB, user string) []schemas.Credential {
+func (w *fixture) passkeys(t testing.TB, user string) []schemas.Credential {
 	t.Helper()
 	all, err := w.Passkeys(t.Context(), SystemCall(), user)
 	must(t, err)
@@ -25,7 +25,7 @@ func (w *world) passkeys(t testing.TB, user string) []schemas.Credential {
 }
 
 // own returns a call of a user on their own account right after a sign-in.
-func (w *world) own(user string) Call {
+func (w *fixture) own(user string) Call {
 	c := as(user, schemas.AccountScope)
 	c.AuthTime = w.now()
 	return c
@@ -35,7 +35,7 @@ func (w *world) own(user string) Call {
 const keyless = `{"type": "Person", "attributes": {"username": "eve"}}`
 
 func TestPasskeys(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		ada, bob := w.create(t, w.Users, person("ada")), w.create(t, w.Users, person("bob"))
 		first, second := w.passkey(t, ada, 1), w.passkey(t, ada, 2)
 		theirs := w.passkey(t, bob, 3)
@@ -71,7 +71,7 @@ func TestPasskeys(t *testing.T) {
 }
 
 func TestPasskeyNames(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	id := w.create(t, w.Users, person("ada"))
 	key := w.passkey(t, id, 1)
 	for _, name := range []string{"", "   ", strings.Repeat("n", 201), "a\nb", "a\u202eb", "a\x00"} {
@@ -84,8 +84,8 @@ func TestPasskeyNames(t *testing.T) {
 
 // Users cannot lock themselves out. An administrator may delete the last passkey of users
 // without more permissions.
-func TestTheLastWayIn(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestTheLastLoginMethod(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		id := w.create(t, w.Users, keyless)
 		key := w.passkey(t, id, 1)
 		refused(t, w.DeletePasskey(t.Context(), as(id, "system"), id, key), schemas.CodeLastCredential)
@@ -96,8 +96,8 @@ func TestTheLastWayIn(t *testing.T) {
 }
 
 // If two passkeys are deleted at the same time, one remains.
-func TestTheLastTwoWaysIn(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestTheLastTwoLoginMethods(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		id := w.create(t, w.Users, keyless)
 		keys := []schemas.Bytes{w.passkey(t, id, 1), w.passkey(t, id, 2)}
 		for _, err := range together(2, func(i int) error { return w.DeletePasskey(t.Context(), w.own(id), id, keys[i]) }) {
@@ -112,8 +112,8 @@ func TestTheLastTwoWaysIn(t *testing.T) {
 }
 
 // A caller who may write users cannot change users with more permissions.
-func TestThoseWhoMayDoMore(t *testing.T) {
-	w := newWorld(t)
+func TestMorePermittedUsers(t *testing.T) {
+	w := newFixture(t)
 	root := w.create(t, w.Users, person("root"))
 	w.role(t, root, "system:groups")
 	key, session := w.passkey(t, root, 1), w.session(t, root)
@@ -145,7 +145,7 @@ func TestThoseWhoMayDoMore(t *testing.T) {
 
 // Ending sessions also ends unfinished sign-ins.
 func TestRunsEndWithSessions(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		ada, bob := w.create(t, w.Users, person("ada")), w.create(t, w.Users, person("bob"))
 		for name, signOut := range map[string]func() error{
 			"everywhere": func() error { _, err := w.EndSessions(t.Context(), w.own(ada), ada, ""); return err },
@@ -167,7 +167,7 @@ func TestRunsEndWithSessions(t *testing.T) {
 }
 
 // run starts a flow run about a user and returns its id.
-func (w *world) run(t testing.TB, user string) string {
+func (w *fixture) run(t testing.TB, user string) string {
 	t.Helper()
 	r := schemas.Run{
 		ID: schemas.NewID(), Revision: 1, Status: schemas.Incomplete, FlowID: schemas.NewID(), FlowVersion: 1, UserID: user, Node: "key",
@@ -178,7 +178,7 @@ func (w *world) run(t testing.TB, user string) string {
 }
 
 func TestSessions(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		ada, bob := w.create(t, w.Users, person("ada")), w.create(t, w.Users, person("bob"))
 		w.session(t, ada)
 		two, three := w.session(t, ada), w.session(t, ada)
@@ -208,8 +208,8 @@ func TestSessions(t *testing.T) {
 	})
 }
 
-func TestAccountOfNobody(t *testing.T) {
-	w := newWorld(t)
+func TestAccountOfUnknownUser(t *testing.T) {
+	w := newFixture(t)
 	id, ctx := schemas.NewID(), t.Context()
 	for name, do := range map[string]func() error{
 		"passkeys": func() error { _, err := w.Passkeys(ctx, SystemCall(), id); return err },

@@ -25,7 +25,7 @@ func signInClient(t testing.TB, name string, scopes ...string) string {
 }
 
 // manage returns the operations on a user's sign-in methods and sessions.
-func (w *world) manage(user string, key schemas.Bytes, session string) map[string]func(context.Context, Call) error {
+func (w *fixture) manage(user string, key schemas.Bytes, session string) map[string]func(context.Context, Call) error {
 	return map[string]func(context.Context, Call) error{
 		"registering a passkey": func(ctx context.Context, c Call) error { return w.MayManageAccount(ctx, c, user) },
 		"renaming a passkey": func(ctx context.Context, c Call) error {
@@ -43,8 +43,8 @@ func (w *world) manage(user string, key schemas.Bytes, session string) map[strin
 
 // An application that receives a user's assertion cannot change how the user signs in, if
 // the user has permissions that the application lacks.
-func TestAccountsOfThoseWhoMayDoSomething(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAccountsOfPermittedUsers(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		plain, lured := h.create(t, h.Applications, `{"name": "Plain"}`), h.create(t, h.Applications, signInClient(t, "Lure", "openid", "profile"))
 		part := h.create(t, h.Applications, signInClient(t, "Part", "openid", "system:users"))
@@ -117,7 +117,7 @@ func TestAccountsOfThoseWhoMayDoSomething(t *testing.T) {
 // A client with the account scope can manage the accounts of administrators, so only they
 // may register or change it.
 func TestAccountScopeIsForAdministrators(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	account, plain := h.create(t, h.Applications, signInClient(t, "Account", "openid", "account")), h.create(t, h.Applications, signInClient(t, "Plain", "openid"))
 	flow := h.create(t, h.Flows, fmt.Sprintf(`{"handle": "own", "name": "Own", "flowType": "AUTHENTICATION", "nodes": %s}`, passkeyNodes))
 	h.create(t, h.Applications, object(t, "name", "With a flow", "authFlowId", flow, "inboundAuthConfig", []any{map[string]any{"type": "oauth2", "config": map[string]any{
@@ -144,8 +144,8 @@ func TestAccountScopeIsForAdministrators(t *testing.T) {
 // Changing an account requires a recent sign-in, even with a valid token for accounts.
 // Reading it and ending the session in use do not, nor does a token that may act for any
 // user.
-func TestAudit07OldSignInsChangeNoAccount(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAudit07AccountChangesNeedARecentSignIn(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		user := w.create(t, w.Users, person("ada"))
 		key, session := w.passkey(t, user, 1), w.session(t, user)
 		for name, test := range map[string]struct {

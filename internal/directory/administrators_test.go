@@ -9,8 +9,8 @@ import (
 )
 
 // The last administrator cannot lose the permission in any way.
-func TestTheLastAdministratorStays(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestTheLastAdministratorIsKept(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		root := w.create(t, w.Users, person("root"))
 		members := []schemas.Principal{{Type: schemas.UserPrincipal, ID: root}}
 		inner := w.create(t, w.Groups, object(t, "name", "Inner", "members", members))
@@ -64,7 +64,7 @@ func TestTheLastAdministratorStays(t *testing.T) {
 
 // Without an administrator there is none to protect.
 func TestNoAdministratorToKeep(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	id := w.create(t, w.Users, person("ada"))
 	w.role(t, id, "system:users")
 	must(t, w.Users.Delete(t.Context(), SystemCall(), id, ""))
@@ -72,7 +72,7 @@ func TestNoAdministratorToKeep(t *testing.T) {
 
 // If two administrators delete each other at the same time, one remains.
 func TestAdministratorsDeleteEachOther(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		ids := []string{w.create(t, w.Users, person("one")), w.create(t, w.Users, person("two"))}
 		for _, id := range ids {
 			w.role(t, id, "system")

@@ -11,7 +11,7 @@ import (
 
 // The defaults of a minimal application.
 func TestDefaultsOfApplications(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	for _, c := range []struct{ body, config string }{
 		{`"type": "SPA"`, `{"redirectUris": ["https://app.example.com/"], "grantTypes": ["authorization_code"], "responseTypes": ["code"],
 			"tokenEndpointAuthMethod": "none", "pkceRequired": true, "publicClient": true}`},
@@ -46,8 +46,8 @@ func TestDefaultsOfApplications(t *testing.T) {
 }
 
 // A client without special needs sets only its type.
-func TestMachinesNeedNoConfiguration(t *testing.T) {
-	h := furnished(t, newWorld(t))
+func TestServiceClientsNeedNoConfiguration(t *testing.T) {
+	h := furnished(t, newFixture(t))
 	for name, config := range map[string]string{"a": ``, "b": `, "config": {}`} {
 		item, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, `{"name": "`+name+`", "type": "M2M", "inboundAuthConfig": [{"type": "oauth2"`+config+`}]}`))
 		must(t, err)
@@ -58,8 +58,8 @@ func TestMachinesNeedNoConfiguration(t *testing.T) {
 }
 
 // Writing back a resource as it was read or created changes nothing.
-func TestWhatIsReadCanBeWritten(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestReadDocumentsCanBeWritten(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		h.create(t, h.Applications, `{"name": "All", "type": "MOBILE", "description": "d", "url": "https://app.example.com", "contacts": ["a@example.com"],
 			"allowedUserTypes": ["Person"], "passkeyAllowedOrigins": ["https://app.example.com", "http://localhost:3000"],
@@ -97,14 +97,14 @@ func TestWhatIsReadCanBeWritten(t *testing.T) {
 }
 
 func TestCustomizationsAreBounded(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	_, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, object(t, "name", "App", "customizations", map[string]any{"logo": strings.Repeat("x", 70000)})))
 	refused(t, err, schemas.CodeInvalidRequest, "customizations: expected at most 65536 bytes, got 70011")
 }
 
 // An application of an older release may have a client id without a configuration.
-func TestClientIDsWithoutConfigurationStay(t *testing.T) {
-	h := furnished(t, newWorld(t))
+func TestClientIDsWithoutConfigurationAreKept(t *testing.T) {
+	h := furnished(t, newFixture(t))
 	now := h.now()
 	old := schemas.Application{ID: schemas.NewID(), Name: "Old", OUID: h.unit, ClientID: "OLD", AuthFlowID: h.ids["signin"],
 		RegistrationFlowID: h.ids["signup"], CreatedAt: now, UpdatedAt: now}
@@ -120,7 +120,7 @@ func TestClientIDsWithoutConfigurationStay(t *testing.T) {
 
 // Without the default resources, the error names what is missing.
 func TestApplicationsNeedTheirDefaults(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	_, err := w.Applications.Create(t.Context(), SystemCall(), doc(t, `{"name": "App"}`))
 	refused(t, err, schemas.CodeInvalidRequest,
 		`authFlowId: there is no default AUTHENTICATION flow "sign-in"`, `registrationFlowId: there is no default REGISTRATION flow "passkey-sign-up"`)

@@ -11,12 +11,12 @@ import (
 
 // A flow stored by an earlier release that accepts weaker sessions is reported at startup,
 // and users cannot sign in with it.
-func TestAudit08AStoredFlowThatTakesWeakerSessionsIsBroken(t *testing.T) {
+func TestAudit08StoredFlowThatAcceptsWeakerSessionsIsBroken(t *testing.T) {
 	const weak = `{"handle": "weak", "name": "Weak", "flowType": "AUTHENTICATION", "nodes": [
 		{"id": "session", "use": "session-check", "with": {"acr": "urn:postern:acr:password"}, "next": {"active": "done", "none": "key"}},
 		{"id": "key", "use": "passkey-authenticate", "next": "done"},
 		{"id": "done", "use": "authorization-code"}]}`
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		check := h.Options.CheckFlow
 		h.Options.CheckFlow = func(text []byte, yaml bool, _ schemas.Subflows) (*schemas.Flow, []schemas.Problem) {

@@ -29,7 +29,7 @@ func TestBadBodies(t *testing.T) {
 }
 
 func testBadBodies(t *testing.T, file, noun string) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	r := h.resource(t, noun)
 	own := h.ownResource(t, r)
 	text, err := os.ReadFile(file)
@@ -64,7 +64,7 @@ func testBadBodies(t *testing.T, file, noun string) {
 }
 
 // ownResource adds a resource that the bad bodies do not use.
-func (h *fixtures) ownResource(t *testing.T, r Resource) *Item {
+func (h *accessFixture) ownResource(t *testing.T, r Resource) *Item {
 	t.Helper()
 	body := `{"handle": "own", "name": "Own"}`
 	switch r.Noun().Name {
@@ -80,7 +80,7 @@ func (h *fixtures) ownResource(t *testing.T, r Resource) *Item {
 	return item
 }
 
-func (h *fixtures) resource(t testing.TB, plural string) Resource {
+func (h *accessFixture) resource(t testing.TB, plural string) Resource {
 	t.Helper()
 	for _, r := range h.Resources() {
 		if r.Noun().Plural == plural {
@@ -92,10 +92,10 @@ func (h *fixtures) resource(t testing.TB, plural string) Resource {
 }
 
 // spell replaces the names of fixtures by ids, unspell ids by names.
-func (h *fixtures) spell(text string) string   { return h.translate(text, false) }
-func (h *fixtures) unspell(text string) string { return h.translate(text, true) }
+func (h *accessFixture) spell(text string) string   { return h.translate(text, false) }
+func (h *accessFixture) unspell(text string) string { return h.translate(text, true) }
 
-func (h *fixtures) translate(text string, back bool) string {
+func (h *accessFixture) translate(text string, back bool) string {
 	var pairs []string
 	for name, id := range h.ids {
 		if back {

@@ -10,7 +10,7 @@ import (
 
 // Lists and trees from outside are bounded.
 func TestBounds(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	var wide []schemas.Resource
 	for i := range 10 {
 		r := schemas.Resource{Handle: fmt.Sprint("r", i)}

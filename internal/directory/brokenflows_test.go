@@ -40,7 +40,7 @@ const (
 // Stored flows are reported that a change of the configuration or of a file has broken.
 // Working and unused flows are not.
 func TestBrokenFlows(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		h.create(t, h.Flows, asks("ask-risk", "risk"))
 		h.create(t, h.Flows, asks("ask-crm", "crm"))
@@ -60,8 +60,8 @@ func TestBrokenFlows(t *testing.T) {
 			return list
 		}
 		want := []string{
-			`by-club at "nodes[1].with.provider": there is no identity provider "club"; make it first`,
-			`by-part at "": in the sub-flow club: there is no identity provider "club"; make it first`,
+			`by-club at "nodes[1].with.provider": there is no identity provider "club"; create it first`,
+			`by-part at "": in the sub-flow club: there is no identity provider "club"; create it first`,
 		}
 		if got := broken(); !slices.Equal(got, want) {
 			t.Errorf("got:\n%s", strings.Join(got, "\n"))

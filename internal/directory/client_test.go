@@ -8,8 +8,8 @@ import (
 )
 
 // An instance does not use a cached client that another instance has changed.
-func TestClientIsNeverOutOfDate(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestCachedClientIsCurrent(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		furnished(t, w)
 		other := New(w.Options)
 		const client = `{"name":"Machine","inboundAuthConfig":[{"type":"oauth2","config":{"clientId":"m2m","grantTypes":["client_credentials"],"scopes":["system"]}}]}`
@@ -43,7 +43,7 @@ func TestClientIsNeverOutOfDate(t *testing.T) {
 
 // A token can be requested for the exact identifier of a resource server only.
 func TestIsResource(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		furnished(t, w)
 		for identifier, want := range map[string]bool{
 			"https://shop.example.com": true, "https://shop.example.com/": false, "HTTPS://shop.example.com": false, "shop": false, "": false, "x\x00": false,

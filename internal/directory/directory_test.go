@@ -9,9 +9,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// fixtures is a world with one resource of every noun, and their ids by name.
-type fixtures struct {
-	*world
+// accessFixture is a world with one resource of every noun, and their ids by name.
+type accessFixture struct {
+	*fixture
 	ids map[string]string
 }
 
@@ -28,7 +28,7 @@ const signUpFlow = `{"handle": "passkey-sign-up", "name": "Up", "flowType": "REG
 	{"id": "done", "use": "authorization-code"}]}`
 
 // furnished adds one resource of every noun to a world.
-func furnished(t testing.TB, w *world) *fixtures {
+func furnished(t testing.TB, w *fixture) *accessFixture {
 	t.Helper()
 	w.Options.CheckFlow = func(text []byte, yaml bool, subflows schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
 		flow, g, problems := engine.CheckUsing(text, yaml, nodes.Kinds(nodes.Deps{}), subflows)
@@ -37,7 +37,7 @@ func furnished(t testing.TB, w *world) *fixtures {
 		}
 		return flow, problems
 	}
-	h := &fixtures{world: w, ids: map[string]string{"unit": w.unit, "user": schemas.NewID(), "other": schemas.NewID()}}
+	h := &accessFixture{fixture: w, ids: map[string]string{"unit": w.unit, "user": schemas.NewID(), "other": schemas.NewID()}}
 	must(t, w.store.Update(t.Context(), func(tx *store.Tx) error {
 		for _, id := range []string{h.ids["user"], h.ids["other"]} {
 			u := schemas.User{ID: id, Type: "Person", OUID: w.unit, CreatedAt: w.now(), UpdatedAt: w.now()}
@@ -64,17 +64,17 @@ func furnished(t testing.TB, w *world) *fixtures {
 	return h
 }
 
-func (h *fixtures) user() schemas.Principal {
+func (h *accessFixture) user() schemas.Principal {
 	return schemas.Principal{Type: schemas.UserPrincipal, ID: h.ids["user"]}
 }
 
-func (h *fixtures) other() schemas.Principal {
+func (h *accessFixture) other() schemas.Principal {
 	return schemas.Principal{Type: schemas.UserPrincipal, ID: h.ids["other"]}
 }
 
 // state counts what a refused write must not change: the resources of each noun and the
 // events.
-func (h *fixtures) state(t testing.TB) map[string]int {
+func (h *accessFixture) state(t testing.TB) map[string]int {
 	t.Helper()
 	state := map[string]int{}
 	for _, r := range h.Resources() {
@@ -87,7 +87,7 @@ func (h *fixtures) state(t testing.TB) map[string]int {
 }
 
 // events returns the actions of the audit log, newest first.
-func (h *fixtures) events(t testing.TB) (actions []string) {
+func (h *accessFixture) events(t testing.TB) (actions []string) {
 	t.Helper()
 	events, err := h.store.Events(t.Context(), schemas.EventQuery{Limit: 10000})
 	must(t, err)

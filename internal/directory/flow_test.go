@@ -14,7 +14,7 @@ func flowOf(item *Item) *schemas.Flow { return item.Value.(*schemas.Flow) }
 
 // Each change of a flow creates a version; an unchanged flow does not.
 func TestVersionsOfFlows(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		id := h.ids["signin"]
 		first, err := h.Flows.Get(t.Context(), SystemCall(), id)
@@ -75,7 +75,7 @@ func TestVersionsOfFlows(t *testing.T) {
 
 // A restored version is proven again, and its handle must be free.
 func TestRestoredFlowsAreProven(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	now := h.now()
 	unsafe := schemas.Flow{ID: schemas.NewID(), Handle: "unsafe", Name: "Unsafe", FlowType: schemas.Authentication, CreatedAt: &now, UpdatedAt: &now,
 		Nodes: []schemas.Node{{ID: "done", Use: "authorization-code"}}}
@@ -90,7 +90,7 @@ func TestRestoredFlowsAreProven(t *testing.T) {
 }
 
 func TestFlowsKeepTheirTypeAndHandle(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	_, err := h.Flows.Replace(t.Context(), SystemCall(), h.ids["signin"], "", doc(t, strings.Replace(signUpFlow, "passkey-sign-up", "other", 1)))
 	refused(t, err, schemas.CodeInvalidFlow, "flowType: expected AUTHENTICATION, got \"REGISTRATION\"")
 	// Flows of two types may share a handle.
@@ -113,7 +113,7 @@ func TestFlowsKeepTheirTypeAndHandle(t *testing.T) {
 
 // Only the server itself changes its own flows.
 func TestReadOnlyFlows(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	admin := as(h.ids["user"], "system")
 	body := `{"handle": "ours", "name": "Ours", "flowType": "AUTHENTICATION", "isReadOnly": true, "nodes": ` + passkeyNodes + `}`
 	ours := h.create(t, h.Flows, body)
@@ -135,7 +135,7 @@ func TestWaivedFindingsStayVisible(t *testing.T) {
 name: Enrol
 flowType: REGISTRATION
 waive:
-  - {rule: takeover, node: key, reason: Somebody stands beside them.}
+  - {rule: takeover, node: key, reason: An employee is present.}
 nodes:
   - id: who
     use: prompt
@@ -146,7 +146,7 @@ nodes:
     use: passkey-register
     next: end
 `
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	d, problems := schemas.ParseYAML([]byte(body))
 	if len(problems) > 0 {
 		t.Fatal(problems)
@@ -179,7 +179,7 @@ nodes:
 
 // Digests depend on the definition alone.
 func TestDigestsOfFlows(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	id := h.ids["signin"]
 	_, err := h.Flows.Replace(t.Context(), SystemCall(), id, "", doc(t, strings.Replace(signInFlow, `"In"`, `"Inside"`, 1)))
 	must(t, err)

@@ -9,7 +9,7 @@ import (
 )
 
 // flowAttempts change flows of applications with permissions.
-func (h *fixtures) flowAttempts(t testing.TB) []attempt {
+func (h *accessFixture) flowAttempts(t testing.TB) []attempt {
 	named := func(flow, handle string) string {
 		return strings.Replace(flow, `"`+flowHandle(flow)+`"`, `"`+handle+`"`, 1)
 	}
@@ -55,7 +55,7 @@ const waivingFlow = `{"handle": "enrol", "name": "Enrol", "flowType": "REGISTRAT
 
 // A flow that can take over accounts requires the permission system.
 func TestWaiversAreForAdministrators(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	enrol := h.create(t, h.Flows, waivingFlow)
 	safe := h.create(t, h.Flows, strings.Replace(signUpFlow, "passkey-sign-up", "safe", 1))
 	kiosk := object(t, "name", "Kiosk", "registrationFlowId", enrol, "allowedUserTypes", []string{"Person"})
@@ -88,7 +88,7 @@ func TestWaiversAreForAdministrators(t *testing.T) {
 
 // refusesClerks checks that callers who may write all resources are refused, and
 // administrators are not.
-func (h *fixtures) refusesClerks(t *testing.T, attempts map[string]func(context.Context, Call) error) {
+func (h *accessFixture) refusesClerks(t *testing.T, attempts map[string]func(context.Context, Call) error) {
 	t.Helper()
 	for name, do := range attempts {
 		if err := do(t.Context(), as(h.ids["other"], "system:flows", "system:applications", "shop")); !schemas.HasClass(err, schemas.Forbidden) {

@@ -10,7 +10,7 @@ import (
 
 // Flows stored from files can be changed only through their files.
 func TestHeldFlows(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		admin := as(h.ids["user"], "system")
 		hold := func(want []SyncedFlow, texts ...string) {

@@ -23,14 +23,14 @@ const (
 )
 
 // Each case needs new fixtures: permitted callers change them.
-func TestNobodyGivesWhatTheyLack(t *testing.T) {
+func TestNoGrantOfMissingPermissions(t *testing.T) {
 	names := []string{}
-	for _, a := range furnished(t, newWorld(t)).attempts(t) {
+	for _, a := range furnished(t, newFixture(t)).attempts(t) {
 		names = append(names, a.name)
 	}
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
-			h := furnished(t, newWorld(t))
+			h := furnished(t, newFixture(t))
 			a := h.attempts(t)[i]
 			before := h.state(t)
 			for _, has := range [][]string{
@@ -59,11 +59,11 @@ func TestNobodyGivesWhatTheyLack(t *testing.T) {
 	}
 }
 
-func (h *fixtures) attempts(t testing.TB) []attempt {
+func (h *accessFixture) attempts(t testing.TB) []attempt {
 	return slices.Concat(h.roleAttempts(t), h.groupAttempts(t), h.applicationAttempts(t), h.flowAttempts(t), h.providerAttempts(t))
 }
 
-func (h *fixtures) roleAttempts(t testing.TB) []attempt {
+func (h *accessFixture) roleAttempts(t testing.TB) []attempt {
 	plain := h.create(t, h.Roles, object(t, "name", "Plain"))
 	return []attempt{
 		{"a new role that grants it", writing, func(ctx context.Context, c Call) error {
@@ -87,7 +87,7 @@ func (h *fixtures) roleAttempts(t testing.TB) []attempt {
 	}
 }
 
-func (h *fixtures) groupAttempts(t testing.TB) []attempt {
+func (h *accessFixture) groupAttempts(t testing.TB) []attempt {
 	inner := h.create(t, h.Groups, object(t, "name", "Inner"))
 	_, err := h.AddMember(t.Context(), SystemCall(), h.ids["group"], schemas.Principal{Type: schemas.GroupPrincipal, ID: inner})
 	must(t, err)
@@ -115,7 +115,7 @@ func (h *fixtures) groupAttempts(t testing.TB) []attempt {
 	}
 }
 
-func (h *fixtures) applicationAttempts(t testing.TB) []attempt {
+func (h *accessFixture) applicationAttempts(t testing.TB) []attempt {
 	plain := h.create(t, h.Applications, machine(t, "Plain", "openid"))
 	worker := h.create(t, h.Applications, machine(t, "Worker", "openid"))
 	_, err := h.Assign(t.Context(), SystemCall(), h.ids["role"], schemas.Principal{Type: schemas.ApplicationPrincipal, ID: worker})
@@ -156,7 +156,7 @@ func machine(t testing.TB, name, scope string) string {
 	}}})
 }
 
-func (h *fixtures) replace(t testing.TB, r Resource, id, body string) func(context.Context, Call) error {
+func (h *accessFixture) replace(t testing.TB, r Resource, id, body string) func(context.Context, Call) error {
 	return func(ctx context.Context, c Call) error {
 		_, err := r.Replace(ctx, c, id, "", doc(t, body))
 		return err
@@ -164,8 +164,8 @@ func (h *fixtures) replace(t testing.TB, r Resource, id, body string) func(conte
 }
 
 // A change that grants nothing requires only the permission to write.
-func TestWhatGivesNothingAway(t *testing.T) {
-	h := furnished(t, newWorld(t))
+func TestHarmlessFlowChanges(t *testing.T) {
+	h := furnished(t, newFixture(t))
 	nobody := as(h.ids["other"])
 	empty, unnamed := h.create(t, h.Groups, `{"name": "Empty"}`), h.create(t, h.Groups, `{"name": "Unnamed"}`)
 	plain := h.create(t, h.Applications, machine(t, "Plain", "openid"))

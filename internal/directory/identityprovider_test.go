@@ -19,7 +19,7 @@ func corp(t testing.TB, changed ...any) string {
 }
 
 // link links a user to a subject of a provider.
-func (w *world) link(t testing.TB, userID, providerID, subject string) schemas.Identity {
+func (w *fixture) link(t testing.TB, userID, providerID, subject string) schemas.Identity {
 	t.Helper()
 	i := schemas.Identity{ID: schemas.NewID(), UserID: userID, ProviderID: providerID, Subject: subject, Name: "ann@example.com", CreatedAt: w.now()}
 	must(t, w.store.Apply(t.Context(), []schemas.Change{schemas.LinkIdentity{Identity: i}}))
@@ -27,7 +27,7 @@ func (w *world) link(t testing.TB, userID, providerID, subject string) schemas.I
 }
 
 // secretOf returns the authentication method and the secret for a provider.
-func (w *world) secretOf(t testing.TB, handle string) string {
+func (w *fixture) secretOf(t testing.TB, handle string) string {
 	t.Helper()
 	p, err := w.IdentityProvider(t.Context(), handle)
 	must(t, err)
@@ -35,7 +35,7 @@ func (w *world) secretOf(t testing.TB, handle string) string {
 }
 
 func TestIdentityProviderSecrets(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		id := w.create(t, w.IdentityProviders, corp(t, "clientSecret", corpSecret))
 		if got := w.secretOf(t, "corp"); got != "client_secret_basic "+corpSecret {
 			t.Errorf("the secret is %q", got)
@@ -80,7 +80,7 @@ func TestIdentityProviderSecrets(t *testing.T) {
 // A secret sealed for one provider cannot be opened for another one or for another issuer,
 // even after a change in the database.
 func TestIdentityProviderSecretIsBound(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(t, w.IdentityProviders, corp(t, "clientSecret", corpSecret))
 	p, err := store.IdentityProviders().Find(t.Context(), w.store, "handle", "corp")
 	must(t, err)
@@ -94,7 +94,7 @@ func TestIdentityProviderSecretIsBound(t *testing.T) {
 
 // The issuer of linked accounts and the handles that flows name cannot change.
 func TestIdentityProvidersInUse(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		ctx, id := t.Context(), w.create(t, w.IdentityProviders, corp(t))
 		h.writeFlow(t, "corp", "")
@@ -130,7 +130,7 @@ func TestIdentityProvidersInUse(t *testing.T) {
 
 // writeFlow stores a flow that names a provider, without the proofs, which have their own
 // tests. The application, if any, uses the flow for sign-ins.
-func (h *fixtures) writeFlow(t testing.TB, provider, applicationID string) {
+func (h *accessFixture) writeFlow(t testing.TB, provider, applicationID string) {
 	t.Helper()
 	now := h.now()
 	f := schemas.Flow{ID: schemas.NewID(), Handle: "by-" + provider, Name: "By another", FlowType: schemas.Authentication, CreatedAt: &now, UpdatedAt: &now,
@@ -148,7 +148,7 @@ func (h *fixtures) writeFlow(t testing.TB, provider, applicationID string) {
 }
 
 // dropFlow deletes the flow.
-func (h *fixtures) dropFlow(t testing.TB, handle string) {
+func (h *accessFixture) dropFlow(t testing.TB, handle string) {
 	t.Helper()
 	f, err := store.Flows().Find(t.Context(), h.store, schemas.Authentication, handle)
 	must(t, err)
@@ -156,7 +156,7 @@ func (h *fixtures) dropFlow(t testing.TB, handle string) {
 }
 
 // providerAttempts change providers whose linked users have permissions.
-func (h *fixtures) providerAttempts(t testing.TB) []attempt {
+func (h *accessFixture) providerAttempts(t testing.TB) []attempt {
 	linked := h.create(t, h.IdentityProviders, corp(t))
 	h.link(t, h.ids["user"], linked, "1") // a member of the group with the role
 	named := h.create(t, h.IdentityProviders, corp(t, "handle", "club"))
@@ -192,7 +192,7 @@ func TestPartsNameProviders(t *testing.T) {
 
 // Flows name existing providers, except flows from files, which are stored first.
 func TestFlowsNameProviders(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	h.create(t, h.IdentityProviders, corp(t))
 	flow := schemas.Flow{Handle: "by-corp", Name: "By corp", FlowType: schemas.Authentication, Nodes: []schemas.Node{
 		{ID: "a", Use: federatedKind, With: []byte(`{"provider": "corp"}`)},
@@ -212,9 +212,9 @@ func TestFlowsNameProviders(t *testing.T) {
 		call     Call
 		readOnly bool
 	}{{SystemCall(), false}, {as(h.ids["user"], "system"), false}, {as(h.ids["user"], "system"), true}} {
-		refused(t, check(c.call, c.readOnly), schemas.CodeInvalidFlow, `nodes[3].with.provider: there is no identity provider "club"; make it first`)
+		refused(t, check(c.call, c.readOnly), schemas.CodeInvalidFlow, `nodes[3].with.provider: there is no identity provider "club"; create it first`)
 	}
 	flow.Nodes[3].With = []byte(`{"provider": "crop"}`)
-	refused(t, check(SystemCall(), false), schemas.CodeInvalidFlow, `nodes[3].with.provider: there is no identity provider "crop"; did you mean "corp"?; else make it first`)
+	refused(t, check(SystemCall(), false), schemas.CodeInvalidFlow, `nodes[3].with.provider: there is no identity provider "crop"; did you mean "corp"? Otherwise create it first`)
 	must(t, check(SystemCall(), true))
 }

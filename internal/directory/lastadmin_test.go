@@ -8,8 +8,8 @@ import (
 )
 
 // The last administrator cannot lose the permission, whatever grants it.
-func TestAnAdministratorRemains(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestOneAdministratorRemains(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		admins := h.create(t, h.Groups, object(t, "name", "Admins", "members", []schemas.Principal{h.user()}))
 		outer := h.create(t, h.Groups, object(t, "name", "Outer", "members", []schemas.Principal{group(admins)}))

@@ -18,7 +18,7 @@ func (w *writeContext) hasLoginMethod(userID, what string) error {
 		return err
 	}
 	return schemas.Errorf(schemas.Conflict, schemas.CodeLastCredential,
-		"this %s is all that this account can be signed in to with; register a passkey or set a password first", what)
+		"this %s is the only sign-in method of this account; register a passkey or set a password first", what)
 }
 
 // countLoginMethods counts the sign-in methods of a user: password, passkeys and linked

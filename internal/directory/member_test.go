@@ -14,8 +14,8 @@ func group(id string) schemas.Principal {
 	return schemas.Principal{Type: schemas.GroupPrincipal, ID: id}
 }
 
-func TestMembersOneByOne(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestSingleMembers(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		before := len(h.events(t))
 		first, err := h.AddMember(t.Context(), SystemCall(), h.ids["group"], h.other())
@@ -49,8 +49,8 @@ func TestMembersOneByOne(t *testing.T) {
 	})
 }
 
-func TestAssignmentsOneByOne(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestSingleAssignments(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		app := schemas.Principal{Type: schemas.ApplicationPrincipal, ID: h.ids["application"]}
 		item, err := h.Assign(t.Context(), SystemCall(), h.ids["role"], app)
@@ -75,8 +75,8 @@ func TestAssignmentsOneByOne(t *testing.T) {
 }
 
 // A group cannot contain itself, directly or indirectly.
-func TestGroupsStandInNoCircle(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestGroupCyclesAreRefused(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		below := h.create(t, h.Groups, `{"name": "0"}`)
 		lowest := below
@@ -97,8 +97,8 @@ func TestGroupsStandInNoCircle(t *testing.T) {
 
 // A few queries check ten thousand members, and only the first problems of ten thousand are
 // reported.
-func TestVeryManyMembers(t *testing.T) {
-	h := furnished(t, newWorld(t))
+func TestManyMembers(t *testing.T) {
+	h := furnished(t, newFixture(t))
 	var members []schemas.Principal
 	for range 10000 {
 		members = append(members, schemas.Principal{Type: schemas.UserPrincipal, ID: schemas.NewID()})
@@ -130,7 +130,7 @@ func TestVeryManyMembers(t *testing.T) {
 
 // A deleted principal is removed from groups and roles, whose entity tags change.
 func TestDeletedMembers(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		app := schemas.Principal{Type: schemas.ApplicationPrincipal, ID: h.create(t, h.Applications, `{"name": "Leaving"}`)}
 		members := h.create(t, h.Groups, object(t, "name", "Left", "members", []schemas.Principal{h.other()}))

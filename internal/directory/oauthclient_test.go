@@ -10,7 +10,7 @@ import (
 
 // The schema and the server accept the same periods.
 func TestSchemaAndServerAgreeOnValidityPeriods(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	for _, token := range []string{"accessToken", "idToken", "refreshToken"} {
 		for seconds, fine := range map[int]bool{-1: false, 0: true, 1: false, 9: false, 10: true, 31536000: true, 31536001: false} {
 			body := fmt.Sprintf(`{"name": %q, "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": ["https://app.example.com/"],
@@ -27,7 +27,7 @@ func TestSchemaAndServerAgreeOnValidityPeriods(t *testing.T) {
 
 // A set may contain an encryption key, also without a kid.
 func TestEncryptionKeyMayStandNextToTheSigningKey(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	const signing = `{"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`
 	const point = `"crv": "P-256", "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"`
 	for encryption, fine := range map[string]bool{
@@ -53,7 +53,7 @@ func TestEncryptionKeyMayStandNextToTheSigningKey(t *testing.T) {
 // An administrator may register any private-use scheme for a public client on devices,
 // except schemes that browsers and systems handle themselves, and plain http.
 func TestAdministratorsRegisterPrivateUseSchemes(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	register := func(appType, uri string) error {
 		uris, err := json.Marshal([]string{uri})
 		must(t, err)

@@ -53,9 +53,9 @@ type namedProvider struct{ path, handle string }
 
 // missing returns the problem of an unknown provider, with a hint.
 func (n namedProvider) missing(hint string) schemas.Problem {
-	fix := "; make it first"
+	fix := "; create it first"
 	if hint != "" {
-		fix = hint + "; else make it first"
+		fix = hint + " Otherwise create it first"
 	}
 	return schemas.Problem{Path: n.path, Message: fmt.Sprintf("there is no identity provider %.64q%s", n.handle, fix)}
 }

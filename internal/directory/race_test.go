@@ -26,8 +26,8 @@ func together(n int, do func(i int) error) []error {
 }
 
 // Of many concurrent writers of one name one succeeds, and the others learn who has it.
-func TestOneNameForOne(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestNamesAreUnique(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		for name, body := range map[string]string{
 			"organizationUnits": `{"handle": "same", "name": "Same"}`,
@@ -61,8 +61,8 @@ func TestOneNameForOne(t *testing.T) {
 }
 
 // A unit is deleted or gets a member, but not both.
-func TestNothingIsLeftWithoutItsUnit(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestUnitsInUseAreKept(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		for i := range 10 {
 			unit := h.create(t, h.Units, fmt.Sprintf(`{"handle": "u%d", "name": "Unit"}`, i))
@@ -99,8 +99,8 @@ func TestNothingIsLeftWithoutItsUnit(t *testing.T) {
 
 // A flow is deleted or an application uses it, but not both. No database constraint
 // enforces this.
-func TestNoApplicationIsLeftWithoutItsFlow(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestFlowsInUseAreKept(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		for i := range 10 {
 			flow := h.create(t, h.Flows, fmt.Sprintf(`{"handle": "f%d", "name": "F", "flowType": "AUTHENTICATION", "nodes": %s}`, i, passkeyNodes))
@@ -120,8 +120,8 @@ func TestNoApplicationIsLeftWithoutItsFlow(t *testing.T) {
 }
 
 // Of two concurrent replacements one must read the resource again.
-func TestOneOfTwoReplaces(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestConcurrentReplaceHasOneWinner(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		item, err := h.Groups.Get(t.Context(), SystemCall(), h.ids["group"])
 		must(t, err)
@@ -143,8 +143,8 @@ func TestOneOfTwoReplaces(t *testing.T) {
 }
 
 // Of the last two sign-in methods only one can be removed, even concurrently.
-func TestSomeWayInIsLeft(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestOneLoginMethodRemains(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		user, provider := h.ids["user"], h.create(t, h.IdentityProviders, corp(t))
 		call := as(user, "system")

@@ -56,7 +56,7 @@ func (rules redirectRules) fault(uri string) string {
 	case u.User != nil:
 		return "expected no name or password before the host"
 	case strings.Contains(uri, "*"):
-		return "expected no *: redirect URIs are compared letter by letter, and there are no patterns; list each"
+		return "expected no *: redirect URIs are compared exactly, and there are no patterns; list each"
 	}
 	switch strings.ToLower(u.Scheme) {
 	case "https":

@@ -15,7 +15,7 @@ func selfRegistered(name, clientID, by string) Registration {
 			Scopes: []string{"openid", "system"}}}}}}
 }
 
-func (w *world) register(t testing.TB, r Registration) *schemas.Application {
+func (w *fixture) register(t testing.TB, r Registration) *schemas.Application {
 	t.Helper()
 	a, err := w.Register(t.Context(), SystemCall(), r)
 	must(t, err)
@@ -24,7 +24,7 @@ func (w *world) register(t testing.TB, r Registration) *schemas.Application {
 
 // Requests can neither set nor change how an application was registered.
 func TestRegistrationIsReadOnly(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		made := h.create(t, h.Applications, `{"name": "Own", "registration": "dynamic"}`)
 		item, err := h.Applications.Get(t.Context(), SystemCall(), made)
@@ -63,8 +63,8 @@ func TestRegistrationIsReadOnly(t *testing.T) {
 }
 
 // Self-registered applications follow the same rules, including those for permissions.
-func TestStrangersKeepToTheRules(t *testing.T) {
-	h := furnished(t, newWorld(t))
+func TestUntrustedClientsFollowTheRules(t *testing.T) {
+	h := furnished(t, newFixture(t))
 	wrong := selfRegistered("Wrong", "", schemas.RegisteredDynamically)
 	wrong.Application.OAuth().RedirectURIs = []string{"http://client.example.com/", "https://client.example.com/#here", "https://*.example.com"}
 	_, err := h.Register(t.Context(), SystemCall(), wrong)
@@ -74,8 +74,8 @@ func TestStrangersKeepToTheRules(t *testing.T) {
 }
 
 // A taken name gets a number. Registration stays fast with a thousand clients of one name.
-func TestNamesOfStrangers(t *testing.T) {
-	h := furnished(t, newWorld(t))
+func TestNamesOfUntrustedClients(t *testing.T) {
+	h := furnished(t, newFixture(t))
 	seen := map[string]bool{}
 	for i := range 14 {
 		a := h.register(t, selfRegistered(" Client ", "", schemas.RegisteredDynamically))
@@ -91,7 +91,7 @@ func TestNamesOfStrangers(t *testing.T) {
 
 // A changed metadata document changes its application; an unchanged one does not.
 func TestDocumentsAreRegisteredAgain(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	r := selfRegistered("Client", "https://client.example.com/metadata", schemas.RegisteredByDocument)
 	now := h.now()
 	r.Lease = &schemas.ClientExpiry{ExpiresAt: now.Add(time.Hour), FetchedAt: now, FreshUntil: now.Add(time.Minute)}

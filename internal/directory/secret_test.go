@@ -29,7 +29,7 @@ const confidential = `{"name": "Job", "inboundAuthConfig": [{"type": "oauth2", "
 
 // A secret is shown once and stored as a hash.
 func TestSecretsAreShownOnce(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		made, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, confidential))
 		must(t, err)
@@ -68,7 +68,7 @@ func TestSecretsAreShownOnce(t *testing.T) {
 }
 
 func TestSecretsAreRotated(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		made, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, confidential))
 		must(t, err)
@@ -96,8 +96,8 @@ func TestSecretsAreRotated(t *testing.T) {
 }
 
 // Clients without a secret accept none, and the empty secret is never valid.
-func TestSecretsOfThoseWithout(t *testing.T) {
-	h := furnished(t, newWorld(t))
+func TestSecretsOfPublicClients(t *testing.T) {
+	h := furnished(t, newFixture(t))
 	with := func(method string, hash []byte) *schemas.Application {
 		return &schemas.Application{InboundAuthConfig: []schemas.InboundAuth{{Config: schemas.OAuthProfile{TokenEndpointAuthMethod: method, SecretHash: hash}}}}
 	}
@@ -116,7 +116,7 @@ func TestSecretsOfReplacedApplications(t *testing.T) {
 	oauth := func(config string) string {
 		return `{"name": "Job", "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": ["https://app.example.com/"]` + config + `}}]}`
 	}
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	made, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, oauth("")))
 	must(t, err)
 	first := shownSecret(t, made)
@@ -157,8 +157,8 @@ func TestSecretsOfReplacedApplications(t *testing.T) {
 }
 
 // The client id stays unless a new one is set.
-func TestClientIDsStay(t *testing.T) {
-	h := furnished(t, newWorld(t))
+func TestClientIDsAreKept(t *testing.T) {
+	h := furnished(t, newFixture(t))
 	made, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, confidential))
 	must(t, err)
 	id := client(made).ClientID
@@ -185,7 +185,7 @@ func TestClientIDsStay(t *testing.T) {
 }
 
 func TestScopesOfClients(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	app, err := h.Applications.Get(t.Context(), SystemCall(), h.ids["application"])
 	must(t, err)
 	_, err = h.Assign(t.Context(), SystemCall(), h.ids["role"], schemas.Principal{Type: schemas.ApplicationPrincipal, ID: app.ID})
@@ -204,8 +204,8 @@ func TestScopesOfClients(t *testing.T) {
 }
 
 // A dry run returns the result and stores nothing.
-func TestDryRunsLeaveNothing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestDryRunsChangeNothing(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		dry := SystemCall()
 		dry.DryRun = true
@@ -239,8 +239,8 @@ func TestDryRunsLeaveNothing(t *testing.T) {
 }
 
 // A client id must not be the id of another resource: both identify actors.
-func TestClientIDsAreNoIDs(t *testing.T) {
-	h := furnished(t, newWorld(t))
+func TestClientIDIsNoApplicationID(t *testing.T) {
+	h := furnished(t, newFixture(t))
 	id := schemas.NewID()
 	h.create(t, h.Applications, `{"name": "Job", "type": "M2M", "clientId": "`+id+`", "inboundAuthConfig": [{"type": "oauth2"}]}`)
 	_, err := h.Groups.Create(t.Context(), SystemCall(), doc(t, object(t, "name", "Group", "id", id)))

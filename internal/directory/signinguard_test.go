@@ -14,15 +14,15 @@ import (
 // signIns are flows, applications and a provider that a Person with "shop:orders:write" may
 // reach, and others for users of the type Robot only.
 type signIns struct {
-	*fixtures
+	*accessFixture
 	flow, robotFlow, part, robotPart string // of the applications below; the flows contain the parts
 	app, robotApp, plain, client     string
 	provider                         string
 }
 
-func newSignIns(t *testing.T, w *world) *signIns {
+func newSignIns(t *testing.T, w *fixture) *signIns {
 	t.Helper()
-	s := &signIns{fixtures: furnished(t, w)}
+	s := &signIns{accessFixture: furnished(t, w)}
 	s.create(t, s.UserTypes, `{"name": "Robot", "schema": {"type": "object"}}`)
 	s.part, s.robotPart = s.create(t, s.Flows, s.sub("shared")), s.create(t, s.Flows, s.sub("robots"))
 	s.flow, s.robotFlow = s.create(t, s.Flows, s.using("in", "shared")), s.create(t, s.Flows, s.using("robots-in", "robots"))
@@ -121,8 +121,8 @@ func (s *signIns) person(t *testing.T, title string) string {
 
 // Changing what the holder of a permission is asked or shown at a sign-in requires the
 // permission.
-func TestAudit04WhoSignsInDecidesWhoMayChange(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAudit04ChangesNeedThePermissionsOfTheUsers(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		s := newSignIns(t, w)
 		before := s.state(t)
 		changes := s.changes(t)
@@ -157,8 +157,8 @@ func TestAudit04WhoSignsInDecidesWhoMayChange(t *testing.T) {
 }
 
 // If only users without permissions sign in, the permission to write suffices.
-func TestAudit04WhereNobodyHoldsAnything(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAudit04FlowsWithoutPermittedUsers(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		s := newSignIns(t, w)
 		free := s.create(t, s.Flows, s.using("free", "robots"))
 		spare := s.create(t, s.Applications, object(t, "name", "Spare", "allowedUserTypes", []string{"Robot"}))
@@ -199,7 +199,7 @@ func TestAudit04WhereNobodyHoldsAnything(t *testing.T) {
 // Holders in nested groups and with direct assignments count, and the caller's current
 // permissions suffice.
 func TestAudit04HoldersInGroups(t *testing.T) {
-	s := newSignIns(t, newWorld(t))
+	s := newSignIns(t, newFixture(t))
 	outer := s.create(t, s.Groups, object(t, "name", "Outer", "members", []schemas.Principal{{Type: schemas.GroupPrincipal, ID: s.ids["group"]}}))
 	s.create(t, s.Roles, object(t, "name", "Reader", "permissions", []string{"shop:orders:read"},
 		"assignments", []schemas.Principal{{Type: schemas.GroupPrincipal, ID: outer}}))

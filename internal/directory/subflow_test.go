@@ -30,7 +30,7 @@ func used(f *schemas.Flow) string {
 // A flow keeps the versions of sub-flows that were active when it was stored. Stored again,
 // it uses the active ones; restored, the original ones.
 func TestFlowsKeepTheirSubflows(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		ctx := t.Context()
 		_, err := h.Flows.Create(ctx, SystemCall(), doc(t, twoFactors))
@@ -74,7 +74,7 @@ func TestFlowsKeepTheirSubflows(t *testing.T) {
 
 // A sub-flow in use by an active version is not deleted. Older versions contain a copy.
 func TestSubflowsInUse(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		ctx := t.Context()
 		inner := h.create(t, h.Flows, secondFactor)
@@ -96,8 +96,8 @@ func TestSubflowsInUse(t *testing.T) {
 
 // Users cannot sign in with a sub-flow. A cycle is found even though each version uses an
 // older one.
-func TestWhatSubflowsAreNot(t *testing.T) {
-	h := furnished(t, newWorld(t))
+func TestSubflowRestrictions(t *testing.T) {
+	h := furnished(t, newFixture(t))
 	ctx := t.Context()
 	inner := h.create(t, h.Flows, secondFactor)
 	h.create(t, h.Flows, nestedFactor)
@@ -111,7 +111,7 @@ func TestWhatSubflowsAreNot(t *testing.T) {
 
 // A sub-flow cannot be used to waive a rule without the permission system.
 func TestSubflowsWaiveForTheirUsers(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	ctx := t.Context()
 	h.create(t, h.Flows, `{"handle": "clerk", "name": "Clerk", "flowType": "SUBFLOW", "requires": {"facts": ["user"]},
 		"waive": [{"rule": "takeover", "node": "key", "reason": "a clerk stands by"}], "nodes": [{"id": "key", "use": "passkey-register", "next": "end"}]}`)
@@ -137,7 +137,7 @@ func TestSubflowsWaiveForTheirUsers(t *testing.T) {
 // Flows from files are stored in the order of use. A changed sub-flow also adds a version
 // to the flows that use it.
 func TestHeldSubflows(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	hold := func(texts ...string) string {
 		t.Helper()
 		var documents []*schemas.Document

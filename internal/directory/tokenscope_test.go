@@ -9,7 +9,7 @@ import (
 
 // A token grants no more than its subject's current permissions.
 func TestGranted(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		user := h.ids["user"] // shop:orders:write, through the group
 		both := h.create(t, h.Applications, `{"name": "Both", "clientId": "both",
@@ -45,7 +45,7 @@ func TestGranted(t *testing.T) {
 // A permission above the requested one suffices. "system" is not above permissions of other
 // servers, as when the token was issued.
 func TestGrantedFromAbove(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	root := w.create(t, w.Users, person("root"))
 	w.role(t, root, "system")
 	scope := []string{"system:users:read", "elsewhere"}

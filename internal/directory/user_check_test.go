@@ -9,7 +9,7 @@ import (
 )
 
 func TestCheckUser(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(t, w.UserTypes, userType("Staff", `{"type": "object", "required": ["username", "password", "badge"], "properties": {
 		"username": {"type": "string"}, "badge": {"type": "string", "x-unique": true}, "password": {"type": "string", "x-credential": true}}}`))
 	w.create(t, w.Users, `{"type": "Staff", "attributes": {"username": "bob", "badge": "B1", "password": "quiet harbour lantern"}}`)
@@ -50,7 +50,7 @@ func TestCheckUser(t *testing.T) {
 }
 
 func TestUserType(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(t, w.UserTypes, userType("Staff", `{"type": "object", "properties": {"username": {"type": "string"}}}`))
 	got, err := w.UserType(t.Context(), "Staff")
 	must(t, err)

@@ -12,7 +12,7 @@ import (
 // A caller who may write users could take over any account by a new password or by taking
 // the name it signs in with. So changing what identifies a user requires the user's
 // permissions.
-func TestNobodyBecomesWhoMayDoMore(t *testing.T) {
+func TestNoTakeoverOfMorePermittedUsers(t *testing.T) {
 	tests := map[string]struct {
 		body string // with the user's attributes; "" to delete
 		path string // the forbidden path; "-" if none
@@ -33,7 +33,7 @@ func TestNobodyBecomesWhoMayDoMore(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.create(t, w.UserTypes, userType("Other", `{"type": "object"}`))
 			other := w.create(t, w.Units, `{"handle": "other", "name": "Other"}`)
 			keeper := w.create(t, w.Users, person("keeper"))
@@ -77,8 +77,8 @@ func TestNobodyBecomesWhoMayDoMore(t *testing.T) {
 }
 
 // A token with fewer permissions than its user cannot gain the others by a new password.
-func TestTheOwnAccountTakesTheOwnPermissions(t *testing.T) {
-	w := newWorld(t)
+func TestOwnAccountNeedsOwnPermissions(t *testing.T) {
+	w := newFixture(t)
 	id := w.create(t, w.Users, person("root"))
 	w.role(t, id, "system")
 	body := doc(t, `{"type": "Person", "attributes": {"username": "root", "password": "grey lantern harbour"}}`)

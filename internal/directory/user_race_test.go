@@ -8,8 +8,8 @@ import (
 )
 
 // Of many concurrent writers of a unique value one succeeds.
-func TestOneValueForOneUser(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestUniqueValues(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		w.create(t, w.UserTypes, userType("Device", properties(`"serial": {"type": "integer", "x-unique": true}`)))
 		for path, body := range map[string]string{
 			"attributes.username": `{"type": "Person", "attributes": {"username": "same", "name": "N%d"}}`,
@@ -34,7 +34,7 @@ func TestOneValueForOneUser(t *testing.T) {
 
 // Users created while their type changes fit the new type.
 func TestTypeChangesWhileUsersAreMade(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		id := w.create(t, w.UserTypes, userType("Staff", properties(`"badge": {}`)))
 		errs := together(6, func(i int) error {
 			if i == 0 {

@@ -9,14 +9,14 @@ import (
 )
 
 // session starts a session of the user and returns its id.
-func (w *world) session(t testing.TB, user string) string {
+func (w *fixture) session(t testing.TB, user string) string {
 	t.Helper()
 	s := schemas.Session{ID: schemas.NewID(), UserID: user, AMR: []string{"pwd"}, CreatedAt: w.now(), ExpiresAt: w.now().Add(time.Hour)}
 	must(t, w.store.Apply(t.Context(), []schemas.Change{schemas.StartSession{Session: s}}))
 	return s.ID
 }
 
-func (w *world) sessions(t testing.TB, user string) int {
+func (w *fixture) sessions(t testing.TB, user string) int {
 	t.Helper()
 	all, err := w.Sessions(t.Context(), SystemCall(), user)
 	must(t, err)
@@ -24,7 +24,7 @@ func (w *world) sessions(t testing.TB, user string) int {
 }
 
 func TestReplaceUserWhole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		id := w.create(t, w.Users, person("ada", `"name": "Ada", "email": "ada@example.org"`))
 		w.session(t, id)
 		_, err := w.Users.Replace(t.Context(), SystemCall(), id, "", doc(t, `{"type": "Person", "attributes": {"username": "ada", "nickname": "A"}}`))
@@ -45,8 +45,8 @@ func TestReplaceUserWhole(t *testing.T) {
 	})
 }
 
-func TestReplaceUserByWhatItIs(t *testing.T) {
-	w := newWorld(t)
+func TestReplaceUserWithItself(t *testing.T) {
+	w := newFixture(t)
 	id := w.create(t, w.Users, person("ada"))
 	before, err := w.Users.Get(t.Context(), SystemCall(), id)
 	must(t, err)
@@ -62,7 +62,7 @@ func TestReplaceUserByWhatItIs(t *testing.T) {
 // A new password ends all sessions of the user, because a thief of the old one may have
 // some. The session that sets it continues.
 func TestSetPassword(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	id := w.create(t, w.Users, person("ada"))
 	session := w.session(t, id)
 	w.session(t, id)
@@ -99,7 +99,7 @@ func TestSetPassword(t *testing.T) {
 
 // A required password may be omitted from a replacement: it stays.
 func TestReplaceKeepsARequiredPassword(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(t, w.UserTypes, userType("Staff", `{"type": "object", "required": ["password"], "properties": {"name": {"type": "string"}, "password": {"type": "string", "x-credential": true}}}`))
 	id := w.create(t, w.Users, `{"type": "Staff", "attributes": {"password": "quiet harbour lantern"}}`)
 	_, err := w.Users.Replace(t.Context(), SystemCall(), id, "", doc(t, `{"type": "Staff", "attributes": {"name": "Ada"}}`))
@@ -119,7 +119,7 @@ func TestReplaceKeepsARequiredPassword(t *testing.T) {
 
 // A type without a password removes the user's password.
 func TestTypeWithoutPassword(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(t, w.UserTypes, userType("Badge", properties(`"username": {"type": "string"}`)))
 	id := w.create(t, w.Users, person("ada"))
 	_, err := w.Users.Replace(t.Context(), SystemCall(), id, "", doc(t, `{"type": "Badge", "attributes": {"username": "ada"}}`))
@@ -133,7 +133,7 @@ func TestTypeWithoutPassword(t *testing.T) {
 }
 
 func TestDeleteUser(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		id := w.create(t, w.Users, person("ada"))
 		w.session(t, id)
 		w.role(t, id, "system:users:read")
@@ -156,7 +156,7 @@ func TestDeleteUser(t *testing.T) {
 }
 
 func TestListUsers(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	ada := w.create(t, w.Users, person("ada", `"email": "ada@example.org"`))
 	w.create(t, w.Users, person("bob"))
 	for filter, want := range map[[2]string]int{

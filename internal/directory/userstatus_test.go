@@ -15,7 +15,7 @@ func statusBody(t testing.TB, name string, pairs ...any) string {
 
 // A replacement records each change of the status, and an inactive user has no sessions.
 func TestAudit15StatusChangesAreRecorded(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		soon, later, past := w.now().Add(time.Hour), w.now().Add(2*time.Hour), w.now().Add(-time.Hour)
 		disabled, locked := []any{"status", "disabled"}, []any{"lockedUntil", soon}
 		for name, test := range map[string]struct {
@@ -71,7 +71,7 @@ func TestAudit15StatusChangesAreRecorded(t *testing.T) {
 }
 
 // actionsOf returns the actions recorded about a user, oldest first.
-func actionsOf(t testing.TB, w *world, userID string) (actions []string) {
+func actionsOf(t testing.TB, w *fixture, userID string) (actions []string) {
 	t.Helper()
 	found, err := w.store.Events(t.Context(), schemas.EventQuery{UserID: userID, Limit: 100})
 	must(t, err)
@@ -83,7 +83,7 @@ func actionsOf(t testing.TB, w *world, userID string) (actions []string) {
 
 // What a status cannot be is reported.
 func TestAudit15BadStatus(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for problem, pairs := range map[string][]any{
 		`status: expected "active" or "disabled"`: {"status", "locked"},
 		"lockedUntil: expected":                   {"lockedUntil", "tomorrow"},
@@ -96,8 +96,8 @@ func TestAudit15BadStatus(t *testing.T) {
 
 // An active administrator remains, also when two disable each other concurrently and when
 // the others are locked.
-func TestAudit15AnActiveAdministratorIsLeft(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAudit15OneActiveAdministratorRemains(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		ids := []string{w.create(t, w.Users, person("one")), w.create(t, w.Users, person("two"))}
 		for _, id := range ids {
 			w.role(t, id, "system")

@@ -10,8 +10,8 @@ import (
 )
 
 // Resources in use cannot be deleted, and the error lists the uses.
-func TestWhatIsInUseStays(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestResourcesInUseAreKept(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		outer := h.create(t, h.Groups, object(t, "name", "Outer", "members", []schemas.Principal{group(h.ids["group"])}))
 		inner := h.create(t, h.Units, `{"handle": "inner", "name": "Inner"}`)
@@ -41,7 +41,7 @@ func TestWhatIsInUseStays(t *testing.T) {
 
 // A unit contains resources of every noun.
 func TestUnitsInUse(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		for name, fill := range map[string]func(unit string){
 			"organizationUnit": func(unit string) {
@@ -77,8 +77,8 @@ func TestUnitsInUse(t *testing.T) {
 	})
 }
 
-func TestTheDefaultUnitStays(t *testing.T) {
-	h := furnished(t, newWorld(t))
+func TestTheDefaultUnitIsKept(t *testing.T) {
+	h := furnished(t, newFixture(t))
 	refused(t, h.Units.Delete(t.Context(), SystemCall(), h.unit, ""), schemas.CodeReadOnly, ": it cannot be deleted")
 	_, err := h.Units.Replace(t.Context(), SystemCall(), h.unit, "", doc(t, `{"handle": "root", "name": "Root"}`))
 	refused(t, err, schemas.CodeReadOnly, `handle: expected "default", got "root"`)
@@ -86,8 +86,8 @@ func TestTheDefaultUnitStays(t *testing.T) {
 	must(t, err)
 }
 
-func TestUnitsStandInNoCircle(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestUnitCyclesAreRefused(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
 		top := w.create(t, w.Units, `{"handle": "top", "name": "Top"}`)
 		middle := w.create(t, w.Units, object(t, "handle", "middle", "name", "Middle", "parentId", top))
 		bottom := w.create(t, w.Units, object(t, "handle", "bottom", "name", "Bottom", "parentId", middle))
@@ -105,7 +105,7 @@ func TestUnitsStandInNoCircle(t *testing.T) {
 
 // A user type is used only under its exact name, not as part of another name or list.
 func TestUserTypesInUse(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		types := map[string]string{}
 		must(t, h.store.Update(t.Context(), func(tx *store.Tx) error {
@@ -131,7 +131,7 @@ func TestUserTypesInUse(t *testing.T) {
 }
 
 func TestResourceServersKeepWhatIsGranted(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		_, err := h.ResourceServers.Replace(t.Context(), SystemCall(), h.ids["server"], "", doc(t, `{"handle": "shop", "name": "Shop",
 			"resources": [{"handle": "orders", "actions": [{"handle": "read"}]}]}`))
@@ -151,7 +151,7 @@ func TestResourceServersKeepWhatIsGranted(t *testing.T) {
 // Only the program changes Postern's own resource server, and no other one can become
 // read-only.
 func TestReadOnlyResourceServers(t *testing.T) {
-	h := furnished(t, newWorld(t))
+	h := furnished(t, newFixture(t))
 	admin := as(h.ids["user"], "system")
 	body := `{"handle": "system", "name": "System", "resources": [{"handle": "users"}]}`
 	_, err := h.ResourceServers.Replace(t.Context(), admin, h.ids["system"], "", doc(t, body))
@@ -175,8 +175,8 @@ func TestReadOnlyResourceServers(t *testing.T) {
 	}
 }
 
-func TestTheConsoleStays(t *testing.T) {
-	h := furnished(t, newWorld(t))
+func TestTheConsoleIsKept(t *testing.T) {
+	h := furnished(t, newFixture(t))
 	h.create(t, h.Applications, object(t, "id", ConsoleID, "name", "Console"))
 	refused(t, h.Applications.Delete(t.Context(), SystemCall(), ConsoleID, ""), schemas.CodeReadOnly, ": it cannot be deleted")
 	_, err := h.Applications.Replace(t.Context(), SystemCall(), ConsoleID, "", doc(t, `{"name": "Administration"}`))
@@ -185,7 +185,7 @@ func TestTheConsoleStays(t *testing.T) {
 
 // Deleting a flow ends only its own unfinished runs.
 func TestDeletedFlowEndsItsRuns(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		flow := h.ownResource(t, h.Flows)
 		now := h.now()

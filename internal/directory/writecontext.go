@@ -109,7 +109,7 @@ func (w *writeContext) err(n Noun) error {
 			"this %s is managed by the program: %s", n.displayName(), w.readOnly[0]).WithProblems(all)
 	case len(w.shape)+len(w.problems) > 0:
 		return schemas.Errorf(schemas.Invalid, cmp.Or(n.invalidCode, schemas.CodeInvalidRequest),
-			"the %s is not as expected: %s", n.displayName(), firstFault(all)).WithProblems(all)
+			"the %s is invalid: %s", n.displayName(), firstFault(all)).WithProblems(all)
 	case len(w.conflicts) > 0:
 		return schemas.Errorf(schemas.Conflict, cmp.Or(n.conflictCode, n.code()+"_exists"),
 			"the %s conflicts with another one: %s", n.displayName(), all[0]).WithProblems(all)

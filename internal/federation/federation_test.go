@@ -15,8 +15,8 @@ import (
 
 const callback = "https://id.example.com/gate/callback"
 
-// world is a provider and a client of it.
-type world struct {
+// fixture is a provider and a client of it.
+type fixture struct {
 	t        *testing.T
 	now      time.Time
 	provider *federationtest.Provider
@@ -24,8 +24,8 @@ type world struct {
 	client   *federation.Client
 }
 
-func newWorld(t *testing.T) *world {
-	w := &world{t: t, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
+func newFixture(t *testing.T) *fixture {
+	w := &fixture{t: t, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w.provider = federationtest.New("https://other.example.org", func() time.Time { return w.now })
 	w.settings = settings(w.provider)
 	w.client = federation.New(w.provider)
@@ -37,7 +37,7 @@ func settings(p *federationtest.Provider) *schemas.IdentityProvider {
 }
 
 // begin starts a sign-in that requires a fresh authentication.
-func (w *world) begin() *federation.AuthorizationRequest {
+func (w *fixture) begin() *federation.AuthorizationRequest {
 	w.t.Helper()
 	hour := 3600
 	asked, err := w.client.Begin(w.t.Context(), w.settings, federation.Request{RedirectURI: callback, MaxAge: &hour, Now: w.now})
@@ -48,7 +48,7 @@ func (w *world) begin() *federation.AuthorizationRequest {
 }
 
 // answer is the response that ada's browser delivers.
-func (w *world) answer(asked *federation.AuthorizationRequest, fault federationtest.Fault) federation.Response {
+func (w *fixture) answer(asked *federation.AuthorizationRequest, fault federationtest.Fault) federation.Response {
 	w.t.Helper()
 	r, err := w.provider.SignIn(asked.URL, ada(), fault)
 	if err != nil {
@@ -61,7 +61,7 @@ func ada() federationtest.Person {
 	return federationtest.Person{Subject: "1815", Claims: map[string]any{"email": "ada@example.org", "email_verified": true, "long": strings.Repeat("x", 2000)}}
 }
 
-func (w *world) finish(asked *federation.AuthorizationRequest, r federation.Response) (*federation.Identity, error) {
+func (w *fixture) finish(asked *federation.AuthorizationRequest, r federation.Response) (*federation.Identity, error) {
 	return w.client.Finish(w.t.Context(), w.settings, asked.State, r, w.now)
 }
 
@@ -80,7 +80,7 @@ func fails(t *testing.T, id *federation.Identity, err error, check federation.Ch
 }
 
 func TestSignIn(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for range 3 {
 		asked := w.begin()
 		got, err := w.finish(asked, w.answer(asked, ""))
@@ -101,7 +101,7 @@ func TestSignIn(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for _, d := range federationtest.Catalog() {
 		t.Run(string(d.Fault), func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			asked := w.begin()
 			id, err := w.finish(asked, w.answer(asked, d.Fault))
 			fails(t, id, err, d.Check)
@@ -111,8 +111,8 @@ func TestFaults(t *testing.T) {
 
 // A code is valid once, in the sign-in it was issued for and with the provider that issued
 // it.
-func TestCodesElsewhere(t *testing.T) {
-	w := newWorld(t)
+func TestCodesOfAnotherRequest(t *testing.T) {
+	w := newFixture(t)
 	mine, other := w.begin(), w.begin()
 	r := w.answer(other, "")
 	id, err := w.finish(mine, r)
@@ -148,7 +148,7 @@ func TestCodesElsewhere(t *testing.T) {
 // A client of the application's own may omit state and iss. The response of another sign-in
 // is still rejected, whether the provider supports PKCE or not.
 func TestOpenedAnswers(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	begin := func() *federation.AuthorizationRequest {
 		asked, err := w.client.Begin(t.Context(), w.settings, federation.Request{RedirectURI: "https://app.example.com/", Opened: true, Now: w.now})
 		if err != nil {
@@ -185,7 +185,7 @@ func query(t *testing.T, address string) url.Values {
 }
 
 func TestRequest(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.provider.Document = func(doc map[string]any) {
 		doc["authorization_endpoint"] = w.provider.Issuer + "/authorize?tenant=a+b&state=fixed&prompt=none"
 	}

@@ -17,8 +17,8 @@ import (
 
 // newHostile returns a provider over HTTP whose handler answers one path, and a client
 // configured like the server's.
-func newHostile(t *testing.T, path string, handler http.HandlerFunc) *world {
-	w := &world{t: t, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
+func newHostile(t *testing.T, path string, handler http.HandlerFunc) *fixture {
+	w := &fixture{t: t, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(rw http.ResponseWriter, r *http.Request) { w.provider.ServeHTTP(rw, r) })
 	if handler != nil {
@@ -33,7 +33,7 @@ func newHostile(t *testing.T, path string, handler http.HandlerFunc) *world {
 	return w
 }
 
-func (w *world) signIn() (*federation.Identity, error) {
+func (w *fixture) signIn() (*federation.Identity, error) {
 	asked, err := w.client.Begin(w.t.Context(), w.settings, federation.Request{RedirectURI: callback, Now: w.now})
 	if err != nil {
 		return nil, err

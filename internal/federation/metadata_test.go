@@ -28,7 +28,7 @@ func TestMetadata(t *testing.T) {
 		"token endpoint, as file": func(doc map[string]any) { doc["token_endpoint"] = "file:///etc/passwd" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.provider.Document = change
 			asked, err := w.client.Begin(t.Context(), w.settings, federation.Request{RedirectURI: callback, Now: w.now})
 			if asked != nil {
@@ -42,7 +42,7 @@ func TestMetadata(t *testing.T) {
 // A provider that is down is retried after a pause, and its metadata is used for a day. The
 // keys are fetched rarely, too.
 func TestDown(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.provider.Down = true
 	try := func() error {
 		_, err := w.client.Begin(t.Context(), w.settings, federation.Request{RedirectURI: callback, Now: w.now})
@@ -71,7 +71,7 @@ func TestDown(t *testing.T) {
 // A provider may change its keys. Tokens of unknown keys do not cause unlimited requests to
 // it.
 func TestKeys(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for range 2 {
 		asked := w.begin()
 		if _, err := w.finish(asked, w.answer(asked, "")); err != nil {

@@ -142,7 +142,7 @@ func TestHostileURLs(t *testing.T) {
 
 // Errors do not reveal which names exist inside: a name that leads inside and one that does
 // not resolve get the same error.
-func TestNamesInsideAreNotReported(t *testing.T) {
+func TestInternalNamesAreNotReported(t *testing.T) {
 	c := build(Rules{}, hostileNames().resolver(), newPlaces(8))
 	_, err := c.Get(t.Context(), "https://nobody.test/")
 	want := schemas.AsError(err).Description.DefaultValue
@@ -305,7 +305,7 @@ func TestBounds(t *testing.T) {
 }
 
 // No proxy is used, no cookie is returned, and the host is that of the URL.
-func TestNothingElseIsSent(t *testing.T) {
+func TestRequestsContainNothingElse(t *testing.T) {
 	var got *http.Request
 	s := serve(t, false, func(w http.ResponseWriter, r *http.Request) {
 		got = r

@@ -82,7 +82,7 @@ func TestAttestationIsBounded(t *testing.T) {
 		"compound of one, which is wrong": {"compound", []any{part("none", map[string]any{})}, "does not verify"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, passkey.Policy{})
+			w := newFixture(t, passkey.Policy{})
 			options, session := w.beginRegistration(passkey.RegistrationRequest{Attestation: "direct"})
 			answer, err := w.device.Register(options, site)
 			if err != nil {
@@ -98,7 +98,7 @@ func TestAttestationIsBounded(t *testing.T) {
 // TestKeysThatNeverVerify checks that unusable keys are rejected at registration, also
 // under attestation "none", which has no other check of them.
 func TestKeysThatNeverVerify(t *testing.T) {
-	w := newWorld(t, passkey.Policy{})
+	w := newFixture(t, passkey.Policy{})
 	options, session := w.beginRegistration(passkey.RegistrationRequest{})
 	genuine, err := w.device.Register(options, site)
 	if err != nil {

@@ -87,7 +87,7 @@ func BenchmarkBeginRegistration(b *testing.B) {
 }
 
 func BenchmarkFinishRegistration(b *testing.B) {
-	w := newWorld(b, passkey.Policy{})
+	w := newFixture(b, passkey.Policy{})
 	options, session := w.beginRegistration(passkey.RegistrationRequest{})
 	answer, err := w.device.Register(options, site)
 	if err != nil {

@@ -19,7 +19,7 @@ func TestCeremonies(t *testing.T) {
 	for alg, name := range map[int64]string{passkey.ES256: "ES256", passkey.EdDSA: "EdDSA", passkey.RS256: "RS256"} {
 		for _, attestation := range []string{"none", "direct"} {
 			t.Run(name+"/"+attestation, func(t *testing.T) {
-				w := newWorld(t, passkey.Policy{}, passkeytest.Algorithms(alg))
+				w := newFixture(t, passkey.Policy{}, passkeytest.Algorithms(alg))
 				credential := w.register(passkey.RegistrationRequest{Attestation: attestation})
 				if credential.Algorithm != alg {
 					t.Errorf("expected algorithm %d, got %d", alg, credential.Algorithm)
@@ -48,7 +48,7 @@ func TestCeremonies(t *testing.T) {
 
 func TestRegistrationRecord(t *testing.T) {
 	aaguid := [16]byte{0xba, 0xda, 0x55, 0x66, 0xa7, 0xaa, 0x40, 0x1f, 0xbd, 0x96, 0x45, 0x61, 0x9a, 0x55, 0x12, 0x0d}
-	w := newWorld(t, passkey.Policy{}, passkeytest.AAGUID(aaguid), passkeytest.Synced(), passkeytest.Attachment("platform", "internal", "hybrid", "internal", "<script>"))
+	w := newFixture(t, passkey.Policy{}, passkeytest.AAGUID(aaguid), passkeytest.Synced(), passkeytest.Attachment("platform", "internal", "hybrid", "internal", "<script>"))
 	got := w.register(passkey.RegistrationRequest{})
 	held := w.device.Credentials()[0]
 	want := &schemas.Credential{
@@ -66,7 +66,7 @@ func TestRegistrationRecord(t *testing.T) {
 
 // TestRegistrationTolerates omits members that clients omit.
 func TestRegistrationTolerates(t *testing.T) {
-	w := newWorld(t, passkey.Policy{})
+	w := newFixture(t, passkey.Policy{})
 	options, session := w.beginRegistration(passkey.RegistrationRequest{})
 	answer, err := w.device.Register(options, site)
 	if err != nil {

@@ -40,7 +40,7 @@ func sameJSON(t *testing.T, got json.RawMessage, want string) (challenge string)
 }
 
 func TestCreationOptions(t *testing.T) {
-	w := newWorld(t, passkey.Policy{})
+	w := newFixture(t, passkey.Policy{})
 	first, _ := w.beginRegistration(passkey.RegistrationRequest{})
 	one := sameJSON(t, first, `{
 		"rp": {"id": "example.com", "name": "Postern"},
@@ -67,7 +67,7 @@ func TestCreationOptions(t *testing.T) {
 }
 
 func TestRequestOptions(t *testing.T) {
-	w := newWorld(t, passkey.Policy{UserVerification: passkey.Required})
+	w := newFixture(t, passkey.Policy{UserVerification: passkey.Required})
 	anybody, _ := w.beginAuthentication(passkey.AuthenticationRequest{UserVerification: passkey.Discouraged})
 	sameJSON(t, anybody, `{"rpId": "example.com", "timeout": 300000, "userVerification": "required"}`)
 	one, _ := w.beginAuthentication(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{{ID: []byte{9}, Transports: []string{"usb"}}, {ID: []byte{1}}}})
@@ -80,7 +80,7 @@ func TestRequestOptions(t *testing.T) {
 
 // TestBeginRefuses checks unknown values and options that the policy excludes.
 func TestBeginRefuses(t *testing.T) {
-	w := newWorld(t, passkey.Policy{Attachment: passkey.Platform})
+	w := newFixture(t, passkey.Policy{Attachment: passkey.Platform})
 	user := passkey.User{ID: alice}
 	for words, r := range map[string]passkey.RegistrationRequest{
 		"needs a user":            {},
@@ -104,7 +104,7 @@ func TestBeginRefuses(t *testing.T) {
 // TestNames checks that names are safe to display: one line, no invisible characters, 64
 // bytes.
 func TestNames(t *testing.T) {
-	w := newWorld(t, passkey.Policy{})
+	w := newFixture(t, passkey.Policy{})
 	for _, test := range []struct{ name, display, wantName, wantDisplay string }{
 		{"alice", "", "alice", "alice"},
 		{"", "Alice", "Alice", "Alice"},
@@ -253,6 +253,6 @@ func TestAuthenticatorName(t *testing.T) {
 		t.Errorf("expected Apple Passwords, got %q", got)
 	}
 	if got := passkey.AuthenticatorName("00000000-0000-0000-0000-000000000000"); got != "" {
-		t.Errorf("expected no name for an authenticator that tells none, got %q", got)
+		t.Errorf("expected no name for an authenticator without an AAGUID, got %q", got)
 	}
 }

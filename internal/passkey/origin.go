@@ -58,7 +58,7 @@ func parseOrigin(text string) (origin, error) {
 		return origin{}, fmt.Errorf("browsers report the host of %.200q in its ASCII form (xn--…): write it that way", text)
 	}
 	if strings.Contains(host, "*") {
-		return origin{}, fmt.Errorf("origins are compared exactly, there are no wildcards: list every origin instead of %.200q", text)
+		return origin{}, fmt.Errorf("origins are compared exactly, without wildcards: list every origin instead of %.200q", text)
 	}
 	o := origin{text: u.Scheme + "://" + strings.ToLower(u.Host), host: host}
 	if port := u.Port(); port == "" || u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {

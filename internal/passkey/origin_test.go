@@ -161,7 +161,7 @@ func TestRelyingPartyIDs(t *testing.T) {
 // TestApplicationOrigins adds the origins of an application to the configured ones for one
 // ceremony.
 func TestApplicationOrigins(t *testing.T) {
-	w := newWorld(t, passkey.Policy{})
+	w := newFixture(t, passkey.Policy{})
 	request := passkey.RegistrationRequest{User: passkey.User{ID: alice}, RPID: "shop.example", Origins: []string{"https://www.shop.example"}}
 	options, session := w.beginRegistration(request)
 	answer, err := w.device.Register(options, "https://www.shop.example")
@@ -190,7 +190,7 @@ func TestRelatedOrigins(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := c.Origins(); !slices.Equal(got, []string{site, related, both}) {
-		t.Errorf("browsers are told of %v", got)
+		t.Errorf("browsers receive %v", got)
 	}
 	for _, test := range []struct {
 		rpID, from string

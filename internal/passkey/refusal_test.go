@@ -35,21 +35,21 @@ func TestAuthenticationRefusals(t *testing.T) {
 		request func(*schemas.Credential) request
 		hows    []passkeytest.CeremonyOption
 		change  func(*response)
-		store   func(*world, *schemas.Credential)
+		store   func(*fixture, *schemas.Credential)
 		step    passkey.Step
 		words   string
 	}{
 		// Steps 5–7: the credential.
 		"id not in allowCredentials":                 {request: named, hows: []passkeytest.CeremonyOption{passkeytest.ForeignCredential, passkeytest.NoUserHandle}, step: passkey.StepCredential, words: "none of those"},
 		"credential unknown, usernameless":           {request: usernameless, hows: []passkeytest.CeremonyOption{passkeytest.ForeignCredential}, step: passkey.StepCredential, words: "not known"},
-		"credential removed meanwhile":               {request: named, store: func(w *world, c *schemas.Credential) { delete(w.stored, c.ID.String()) }, step: passkey.StepCredential, words: "not known"},
+		"credential removed meanwhile":               {request: named, store: func(w *fixture, c *schemas.Credential) { delete(w.stored, c.ID.String()) }, step: passkey.StepCredential, words: "not known"},
 		"credential of another user":                 {request: func(*schemas.Credential) request { return request{UserID: bob} }, hows: []passkeytest.CeremonyOption{passkeytest.NoUserHandle}, step: passkey.StepCredential, words: "none of those"},
-		"credential given to another user meanwhile": {request: named, hows: []passkeytest.CeremonyOption{passkeytest.NoUserHandle}, store: func(_ *world, c *schemas.Credential) { c.UserID = bob }, step: passkey.StepCredential, words: "none of those"},
+		"credential given to another user meanwhile": {request: named, hows: []passkeytest.CeremonyOption{passkeytest.NoUserHandle}, store: func(_ *fixture, c *schemas.Credential) { c.UserID = bob }, step: passkey.StepCredential, words: "none of those"},
 		"userHandle of another user":                 {request: named, hows: []passkeytest.CeremonyOption{passkeytest.WrongUserHandle}, step: passkey.StepUserHandle, words: "another user"},
 		"usernameless, userHandle of another":        {request: usernameless, hows: []passkeytest.CeremonyOption{passkeytest.WrongUserHandle}, step: passkey.StepUserHandle, words: "another user"},
 		"usernameless without userHandle":            {request: usernameless, hows: []passkeytest.CeremonyOption{passkeytest.NoUserHandle}, step: passkey.StepUserHandle, words: "missing"},
-		"usernameless, record is another user's":     {request: usernameless, store: func(_ *world, c *schemas.Credential) { c.UserID = bob }, step: passkey.StepUserHandle, words: "another user"},
-		"listed for nobody, record is another's":     {request: func(c *schemas.Credential) request { return request{Allow: []schemas.Credential{*c}} }, store: func(_ *world, c *schemas.Credential) { c.UserID = bob }, step: passkey.StepUserHandle, words: "another user"},
+		"usernameless, record is another user's":     {request: usernameless, store: func(_ *fixture, c *schemas.Credential) { c.UserID = bob }, step: passkey.StepUserHandle, words: "another user"},
+		"listed without a user, record is another's": {request: func(c *schemas.Credential) request { return request{Allow: []schemas.Credential{*c}} }, store: func(_ *fixture, c *schemas.Credential) { c.UserID = bob }, step: passkey.StepUserHandle, words: "another user"},
 		// Steps 8–10: client data is UTF-8 JSON.
 		"client data not UTF-8": {request: named, change: func(r *response) {
 			r.ClientDataJSON = b64(r.ClientDataJSON, func(b []byte) []byte { return bytes.Replace(b, []byte(`{`), []byte("{\"x\":\"\xff\","), 1) })
@@ -95,13 +95,13 @@ func TestAuthenticationRefusals(t *testing.T) {
 			r.ClientDataJSON = b64(r.ClientDataJSON, func(b []byte) []byte { return append(b, ' ') })
 		}, step: passkey.StepSignature, words: "signature"},
 		"signature with a tail": {request: named, change: func(r *response) { r.Signature = b64(r.Signature, appendByte) }, step: passkey.StepSignature, words: "signature"},
-		"signature by another key": {request: named, store: func(w *world, c *schemas.Credential) {
+		"signature by another key": {request: named, store: func(w *fixture, c *schemas.Credential) {
 			c.PublicKey = w.register(passkey.RegistrationRequest{User: passkey.User{ID: bob}}).PublicKey
 		}, step: passkey.StepSignature, words: "signature"},
-		"stored key is garbage": {request: named, store: func(_ *world, c *schemas.Credential) { c.PublicKey = []byte("no key") }, step: passkey.StepSignature, words: "signature"},
+		"stored key is garbage": {request: named, store: func(_ *fixture, c *schemas.Credential) { c.PublicKey = []byte("no key") }, step: passkey.StepSignature, words: "signature"},
 		// Step 22 and policy.
 		"counter":          {request: named, hows: []passkeytest.CeremonyOption{passkeytest.CounterRegress}, step: passkey.StepCounter, words: "counter"},
-		"counter far back": {request: named, store: func(_ *world, c *schemas.Credential) { c.SignCount = 1000 }, step: passkey.StepCounter, words: "counter"},
+		"counter far back": {request: named, store: func(_ *fixture, c *schemas.Credential) { c.SignCount = 1000 }, step: passkey.StepCounter, words: "counter"},
 		"id oversized":     {request: named, hows: []passkeytest.CeremonyOption{passkeytest.OversizedID}, step: passkey.StepResponse, words: "1023"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,11 +124,11 @@ func TestAuthenticationRefusals(t *testing.T) {
 			}
 			v, err := w.FinishAuthentication(t.Context(), session, answer, w.find, noon)
 			if v != nil {
-				t.Errorf("expected nothing beside the error, got %+v", v)
+				t.Errorf("expected only the error, got %+v", v)
 			}
 			mustRefuse(t, err, test.step, test.words)
 			if unknown := schemas.AsError(err).Description.Key == "error.unknown_passkey"; unknown != (test.words == "not known") {
-				t.Errorf("the page is told that nobody has the passkey: %v", unknown)
+				t.Errorf("the page learns that the passkey is unknown: %v", unknown)
 			}
 		})
 	}
@@ -138,7 +138,7 @@ func TestAuthenticationRefusals(t *testing.T) {
 // newer than the passkey.
 func TestSyncedPasskeysRefused(t *testing.T) {
 	w, credential := registered(t, passkey.Policy{}, passkeytest.Synced())
-	strict := newWorld(t, passkey.Policy{SyncedPasskeys: passkey.Refuse})
+	strict := newFixture(t, passkey.Policy{SyncedPasskeys: passkey.Refuse})
 	strict.device, strict.stored = w.device, w.stored
 	_, err := strict.authenticate(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{*credential}})
 	mustRefuse(t, err, passkey.StepPolicy, "other devices")
@@ -152,7 +152,7 @@ func TestCounterRegressionAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !v.CounterRegressed || v.Use.SignCount != 1000 {
-		t.Errorf("expected the regression to be told and the highest count (1000) kept, got %t and %d", v.CounterRegressed, v.Use.SignCount)
+		t.Errorf("expected the regression to be reported and the highest count (1000) kept, got %t and %d", v.CounterRegressed, v.Use.SignCount)
 	}
 }
 
@@ -216,7 +216,7 @@ func TestRegistrationRefusals(t *testing.T) {
 		"id with base64 alphabet": {change: func(r *response) { r.ID = "ab+/" }, step: passkey.StepResponse, words: "base64url"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, test.policy, test.device...)
+			w := newFixture(t, test.policy, test.device...)
 			options, session := w.beginRegistration(test.request)
 			answer, err := w.device.Register(options, site, test.hows...)
 			if err != nil {
@@ -227,7 +227,7 @@ func TestRegistrationRefusals(t *testing.T) {
 			}
 			credential, err := w.FinishRegistration(session, answer, noon)
 			if credential != nil {
-				t.Errorf("expected nothing beside the error, got %+v", credential)
+				t.Errorf("expected only the error, got %+v", credential)
 			}
 			mustRefuse(t, err, test.step, test.words)
 		})

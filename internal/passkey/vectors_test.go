@@ -63,7 +63,7 @@ func TestW3CVectors(t *testing.T) {
 			if credential.AttestationFormat != v.Format || credential.ID.String() != v.ID {
 				t.Errorf("expected %s with %s, got %+v", v.ID, v.Format, credential)
 			}
-			w := &world{TB: t, Ceremonies: c, stored: map[string]*schemas.Credential{v.ID: credential}}
+			w := &fixture{TB: t, Ceremonies: c, stored: map[string]*schemas.Credential{v.ID: credential}}
 			_, session = w.beginAuthentication(passkey.AuthenticationRequest{UserID: alice})
 			session = patch(t, session, map[string]any{"challenge": v.Authentication.Challenge, "expiresAt": noon.AddDate(0, 0, 1)})
 			a := v.Authentication

@@ -24,7 +24,7 @@ func TestAudit13CommonPasswordsAreRefusedAtAnyLength(t *testing.T) {
 		for _, long := range []string{password, password + password, password + "2026"} {
 			fault := Policy{}.Check(Choice{Password: long, User: ada, Minimum: FactorMinimum})
 			if !strings.Contains(fault, "easy to guess") {
-				t.Errorf("%q beside a second factor: %q", long, fault)
+				t.Errorf("%q with a second factor: %q", long, fault)
 			}
 		}
 		if fault := (Policy{}).Check(Choice{Password: password, User: ada}); !strings.Contains(fault, "at least 15") {

@@ -71,7 +71,7 @@ func TestVerifyKnownAnswer(t *testing.T) {
 	}
 }
 
-func TestVerifyTellsWhenARehashIsDue(t *testing.T) {
+func TestVerifyReportsOutdatedHashes(t *testing.T) {
 	old, ctx := New(cheap), t.Context()
 	stored, err := old.Hash(ctx, "pw")
 	if err != nil {

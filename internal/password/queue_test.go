@@ -89,7 +89,7 @@ func (s *stage) end() {
 // Finding 12 of the security audit of November 2026: 180 wrong guesses from three networks
 // wait or are rejected, and a user from a fourth waits for at most one guess of each of
 // them.
-func TestAudit12ThreeNetworksDelayNobody(t *testing.T) {
+func TestAudit12ThreeNetworksDoNotDelayOthers(t *testing.T) {
 	s := newStage(64)
 	s.call(from(t.Context(), 1, 0), "guess")
 	<-s.began
@@ -116,7 +116,7 @@ func TestAudit12ThreeNetworksDelayNobody(t *testing.T) {
 
 // The parts of a wide network also take turns, so that an attacker does not gain from many
 // addresses of one block, and neighbors are still served.
-func TestNeighboursTakeTurns(t *testing.T) {
+func TestQueuesTakeTurns(t *testing.T) {
 	s := newStage(8)
 	s.call(from(t.Context(), 1, 1), "flood")
 	<-s.began

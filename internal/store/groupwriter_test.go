@@ -113,7 +113,7 @@ func TestGroupFailures(t *testing.T) {
 
 // However many serial writes there are, another write waits for no more of them
 // than is running.
-func TestSerialWritesLetOthersPass(t *testing.T) {
+func TestSerialWritesDoNotBlockOthers(t *testing.T) {
 	s := openFile(t)
 	running, blocked := make(chan struct{}), make(chan struct{})
 	var done sync.WaitGroup

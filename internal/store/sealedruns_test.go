@@ -46,7 +46,7 @@ func TestSealedRuns(t *testing.T) {
 	}
 }
 
-const typed = "what somebody typed"
+const typed = "what the user typed"
 
 // sealedRun commits a run with a state, twice, and returns it.
 func sealedRun(t *testing.T, s sealed) *schemas.Run {

@@ -75,7 +75,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-func TestTellsSSLMode(t *testing.T) {
+func TestSetsSSLMode(t *testing.T) {
 	for dsn, want := range map[string]bool{
 		"host=db sslmode=require":                       true,
 		"sslmode = disable host=db":                     true,

@@ -73,7 +73,7 @@ func (t *Targets) Names() []string {
 func (t *Targets) Call(ctx context.Context, c schemas.Call) (*schemas.CallReply, error) {
 	reply, err := t.send(ctx, c)
 	if err != nil {
-		t.Log.WarnContext(ctx, "a service did not answer a query", "target", c.Target, "id", c.ID, "error", err)
+		t.Log.WarnContext(ctx, "a service did not reply to a query", "target", c.Target, "id", c.ID, "error", err)
 		return nil, err
 	}
 	answer := &schemas.CallReply{Status: reply.Status}

@@ -72,19 +72,19 @@ func says(contentType, body string) http.HandlerFunc {
 	}
 }
 
-// world is targets and their log.
-type world struct {
+// fixture is targets and their log.
+type fixture struct {
 	*target.Targets
 	log bytes.Buffer
 }
 
-// newWorld configures the service as the target crm, with a base path.
-func newWorld(t *testing.T, url string, rules outbound.Rules) *world {
+// newFixture configures the service as the target crm, with a base path.
+func newFixture(t *testing.T, url string, rules outbound.Rules) *fixture {
 	t.Helper()
-	return newHastyWorld(t, url, rules, time.Minute)
+	return newFixtureWithShortTimeout(t, url, rules, time.Minute)
 }
 
-func newHastyWorld(t *testing.T, url string, rules outbound.Rules, timeout time.Duration) *world {
+func newFixtureWithShortTimeout(t *testing.T, url string, rules outbound.Rules, timeout time.Duration) *fixture {
 	t.Helper()
 	box, err := token.NewCipher(bytes.Repeat([]byte{1}, 32))
 	if err != nil {
@@ -94,7 +94,7 @@ func newHastyWorld(t *testing.T, url string, rules outbound.Rules, timeout time.
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{}
+	w := &fixture{}
 	w.Targets, err = target.New(target.Options{
 		Services: map[string]target.Service{"crm": {URL: url + "/hooks", Key: secret, Authorization: "Bearer of tidings", Timeout: timeout}},
 		Requests: outbound.New(rules), Sealer: delivery.Sealer{Box: box}, Log: slog.New(slog.NewTextHandler(&w.log, nil)), Now: time.Now,
@@ -133,7 +133,7 @@ func verify(t *testing.T, r got) {
 
 func TestAsk(t *testing.T) {
 	s := serve(t, says("application/json; charset=utf-8", `{"score":7}`))
-	w := newWorld(t, s.URL, loopback())
+	w := newFixture(t, s.URL, loopback())
 	reply, err := w.Call(t.Context(), question())
 	if err != nil || reply.Status != 200 || string(reply.JSON) != `{"score":7}` {
 		t.Fatalf("got %+v and %v", reply, err)
@@ -200,7 +200,7 @@ func TestAnswers(t *testing.T) {
 			if test.name == hangs || test.name == trickles {
 				timeout = 200 * time.Millisecond
 			}
-			w := newHastyWorld(t, serve(t, test.answer).URL, loopback(), timeout)
+			w := newFixtureWithShortTimeout(t, serve(t, test.answer).URL, loopback(), timeout)
 			reply, err := w.Call(t.Context(), question())
 			if test.code != "" && !schemas.HasCode(err, test.code) || test.code == "" && (err != nil || reply.Status != test.status || (reply.JSON != nil) != test.json) {
 				t.Errorf("got %+v and %v", reply, err)
@@ -226,7 +226,7 @@ func TestInside(t *testing.T) {
 		t.Errorf("plain http that is not allowed: got %v", err)
 	}
 	for _, url := range []string{"https://127.0.0.1:" + s.URL[strings.LastIndex(s.URL, ":")+1:], "https://localhost", "https://10.0.0.1", "https://[fd00::1]"} {
-		w := newWorld(t, url, outbound.Rules{})
+		w := newFixture(t, url, outbound.Rules{})
 		if reply, err := w.Call(t.Context(), question()); !schemas.HasCode(err, outbound.CodeRefused) {
 			t.Errorf("%s: got %v and %v", url, reply, err)
 		}
@@ -238,7 +238,7 @@ func TestInside(t *testing.T) {
 
 func TestTell(t *testing.T) {
 	s := serve(t, says("text/plain", "thanks"))
-	w := newWorld(t, s.URL, loopback())
+	w := newFixture(t, s.URL, loopback())
 	d, err := w.NewDelivery(question(), time.Now())
 	if err != nil || d.Kind != schemas.CallDelivery || d.Target != "crm" || d.ExpiresAt.Sub(d.CreatedAt) != 72*time.Hour {
 		t.Fatalf("got %+v and %v", d, err)
@@ -269,7 +269,7 @@ func TestTellAgain(t *testing.T) {
 		200: false, 202: false, 204: false, 301: true, 307: true, 400: false, 401: true, 404: true, 408: true, 410: false, 413: false, 422: false, 429: true, 500: true, 503: true,
 	} {
 		s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
-		w := newWorld(t, s.URL, loopback())
+		w := newFixture(t, s.URL, loopback())
 		d, err := w.NewDelivery(question(), time.Now())
 		if err != nil {
 			t.Fatal(err)
@@ -279,7 +279,7 @@ func TestTellAgain(t *testing.T) {
 			t.Errorf("%d: got %v", status, err)
 		}
 	}
-	w := newWorld(t, "https://10.0.0.1", outbound.Rules{})
+	w := newFixture(t, "https://10.0.0.1", outbound.Rules{})
 	d, err := w.NewDelivery(question(), time.Now())
 	if err != nil {
 		t.Fatal(err)

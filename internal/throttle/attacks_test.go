@@ -17,7 +17,7 @@ const chance = 10
 // A hundred thousand addresses guess at one account, each once a day. The owner signs in
 // from home about once an hour and mistypes the password once.
 func TestTargetedAttack(t *testing.T) {
-	w := newWorld(t, Options{Budgets: DefaultBudgets()})
+	w := newFixture(t, Options{Budgets: DefaultBudgets()})
 	owner := guess(home, "ada")
 	w.try(owner, Passed)
 	const addresses, signIns = 100_000, 25
@@ -61,7 +61,7 @@ func TestTargetedAttack(t *testing.T) {
 // One address of an office tries a password on fifty thousand accounts, ten times a second.
 // Colleagues sign in from the same address, and others from theirs.
 func TestPasswordSpraying(t *testing.T) {
-	w := newWorld(t, Options{Budgets: DefaultBudgets()})
+	w := newFixture(t, Options{Budgets: DefaultBudgets()})
 	for i := range 200 {
 		w.try(guess(home, fmt.Sprint("colleague", i)), Passed)
 	}
@@ -96,8 +96,8 @@ func TestPasswordSpraying(t *testing.T) {
 
 // An attacker signs in to thousands of their own accounts to evict other users of the same
 // network and of others.
-func TestFamiliarityCannotBeCrowdedOut(t *testing.T) {
-	w := newWorld(t, Options{Budgets: DefaultBudgets(), Familiar: 1 << 13})
+func TestKnownDevicesAreNotEvicted(t *testing.T) {
+	w := newFixture(t, Options{Budgets: DefaultBudgets(), Familiar: 1 << 13})
 	for i := range 1000 {
 		w.try(guess(home+i, "ada"), Passed)
 	}
@@ -121,7 +121,7 @@ func TestFamiliarityCannotBeCrowdedOut(t *testing.T) {
 // repeats, do not keep new users out.
 func TestFloodOfGuesses(t *testing.T) {
 	const rate, minutes = 200, 10
-	w := newWorld(t, Options{Budgets: DefaultBudgets(), GuessRate: rate})
+	w := newFixture(t, Options{Budgets: DefaultBudgets(), GuessRate: rate})
 	refused := 0
 	for i := range rate * 60 * minutes {
 		w.try(guess(i, fmt.Sprint("user", i)), Failed)

@@ -74,7 +74,7 @@ func TestDevice(t *testing.T) {
 
 // A device keeps its budget when another user signs in with it.
 func TestDeviceGuesses(t *testing.T) {
-	w := newWorld(t, Options{Budgets: Budgets{AccountGuesses: Budget{1, time.Hour}, FamiliarGuesses: Budget{3, time.Hour}}})
+	w := newFixture(t, Options{Budgets: Budgets{AccountGuesses: Budget{1, time.Hour}, FamiliarGuesses: Budget{3, time.Hour}}})
 	count := func(d *Device, user string) (n int) {
 		for range 9 {
 			_, err := w.Guess(WithDevice(context.Background(), d), schemas.Guess{Secret: schemas.NameSecret, Name: "ada", UserID: user}, func() (bool, error) { return false, nil })

@@ -10,21 +10,21 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// ledger counts failures as the store does.
-type ledger struct {
+// memoryStore counts failures as the store does.
+type memoryStore struct {
 	mu     sync.Mutex
 	counts map[string]int
 	events []schemas.Event
 	broken error
 }
 
-func (l *ledger) FailedGuesses(_ context.Context, digest []byte) (int, error) {
+func (l *memoryStore) FailedGuesses(_ context.Context, digest []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.counts[string(digest)], l.broken
 }
 
-func (l *ledger) AddFailedGuess(ctx context.Context, f schemas.FailedGuess) (bool, error) {
+func (l *memoryStore) AddFailedGuess(ctx context.Context, f schemas.FailedGuess) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := l.counts[string(f.Digest)]
@@ -39,16 +39,16 @@ func (l *ledger) AddFailedGuess(ctx context.Context, f schemas.FailedGuess) (boo
 }
 
 // counting is a Throttle that counts in a ledger and admits everything by its budgets.
-func counting(t *testing.T) (*world, *ledger) {
-	l := &ledger{counts: map[string]int{}}
-	return newWorld(t, Options{Failures: l, DigestKey: []byte("key")}), l
+func counting(t *testing.T) (*fixture, *memoryStore) {
+	l := &memoryStore{counts: map[string]int{}}
+	return newFixture(t, Options{Failures: l, DigestKey: []byte("key")}), l
 }
 
 func right() (bool, error) { return true, nil }
 func wrong() (bool, error) { return false, nil }
 
 // wrongs makes wrong guesses until one is rejected, and returns how many were answered.
-func (w *world) wrongs(ctx context.Context, g schemas.Guess) (n int) {
+func (w *fixture) wrongs(ctx context.Context, g schemas.Guess) (n int) {
 	w.t.Helper()
 	for {
 		_, err := w.Guess(ctx, g, wrong)

@@ -20,7 +20,7 @@ func TestGuess(t *testing.T) {
 		"right":       {true, nil, 20},
 		"not checked": {false, busy, 20},
 	} {
-		w := newWorld(t, Options{Budgets: Budgets{PairGuesses: Budget{2, time.Minute}}})
+		w := newFixture(t, Options{Budgets: Budgets{PairGuesses: Budget{2, time.Minute}}})
 		ctx := NewContext(context.Background(), network(1))
 		checked := 0
 		for range 20 {
@@ -45,8 +45,8 @@ func TestGuess(t *testing.T) {
 }
 
 // Guesses without a known network are limited by account.
-func TestGuessFromNowhere(t *testing.T) {
-	w := newWorld(t, Options{Budgets: Budgets{AccountGuesses: Budget{2, time.Minute}}})
+func TestGuessWithoutAnAddress(t *testing.T) {
+	w := newFixture(t, Options{Budgets: Budgets{AccountGuesses: Budget{2, time.Minute}}})
 	refused := false
 	for range 3 {
 		_, err := w.Guess(context.Background(), schemas.Guess{Secret: schemas.NameSecret, Name: "ada"}, func() (bool, error) { return false, nil })

@@ -205,7 +205,7 @@ func FuzzLimiter(f *testing.F) {
 
 // An attacker with an empty bucket sends requests from a hundred thousand other addresses,
 // repeatedly, to a table of 8,192 places. The limiter does not forget the attacker.
-func TestFloodDoesNotMakeItForget(t *testing.T) {
+func TestFloodDoesNotEvictCounters(t *testing.T) {
 	const addresses = 100_000
 	b := Budget{Burst: 5, Every: time.Minute}
 	l, model := NewLimiter(b, 1<<13), newExact(b)
@@ -249,7 +249,7 @@ func TestFloodDoesNotMakeItForget(t *testing.T) {
 // Every place is taken by a bucket that was emptied after the attacker's, which is the
 // first candidate for eviction; or all places are taken before the attacker's first
 // request.
-func TestFullTableDoesNotMakeItForget(t *testing.T) {
+func TestFullTableKeepsCounters(t *testing.T) {
 	b := Budget{Burst: 5, Every: time.Minute}
 	const attackers, second = 100, int64(time.Second)
 	empty := func(l *Limiter, from, count int, now int64) (admitted int) {

@@ -12,14 +12,14 @@ import (
 
 // Tests of finding 17 of the security audit of November 2026.
 
-// hall is a Pending with a clock that only tests move.
-type hall struct {
+// fullTable is a Pending with a clock that only tests move.
+type fullTable struct {
 	*Pending
 	now time.Time
 }
 
-func newHall(capacity int) *hall {
-	h := &hall{now: time.Unix(1_800_000_000, 0)}
+func newFullTable(capacity int) *fullTable {
+	h := &fullTable{now: time.Unix(1_800_000_000, 0)}
 	h.Pending = NewPending("sign-ins", capacity, 20*time.Minute, func() time.Time { return h.now })
 	return h
 }
@@ -29,7 +29,7 @@ func at(format string, args ...any) context.Context {
 }
 
 // fill admits rows until one is rejected, and returns their number.
-func (h *hall) fill(ctx context.Context) (n int, err error) {
+func (h *fullTable) fill(ctx context.Context) (n int, err error) {
 	for n = 0; n <= h.capacity; n++ {
 		if err = h.Admit(ctx); err != nil {
 			return n, err
@@ -39,7 +39,7 @@ func (h *hall) fill(ctx context.Context) (n int, err error) {
 }
 
 func TestAudit17OneNetworkTakesAShareOnly(t *testing.T) {
-	h := newHall(10000)
+	h := newFullTable(10000)
 	n, err := h.fill(at("203.0.113.7"))
 	if !schemas.HasClass(err, schemas.Throttled) || schemas.AsError(err).RetryAfter <= 0 || n != 2000 {
 		t.Errorf("one network has %d of 10,000 rows: %v", n, err)
@@ -60,8 +60,8 @@ func TestAudit17OneNetworkTakesAShareOnly(t *testing.T) {
 	}
 }
 
-func TestAudit17FullIsFullButForKnownDevices(t *testing.T) {
-	h := newHall(4000)
+func TestAudit17KnownDevicesHaveAReserve(t *testing.T) {
+	h := newFullTable(4000)
 	h.Observe(4000) // by other instances
 	err := h.Admit(at("192.0.2.1"))
 	if !schemas.HasClass(err, schemas.Unavailable) || schemas.AsError(err).RetryAfter <= 0 {
@@ -97,7 +97,7 @@ func TestAudit17FullIsFullButForKnownDevices(t *testing.T) {
 
 // Finished rows are not pending, and unfinished ones are forgotten when they have expired.
 func TestAudit17FinishedAndExpiredRowsDoNotCount(t *testing.T) {
-	h := newHall(1000)
+	h := newFullTable(1000)
 	office := at("2001:db8::1")
 	for range 5000 {
 		if err := h.Admit(office); err != nil {

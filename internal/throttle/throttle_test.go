@@ -11,24 +11,24 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// world is a Throttle with a clock that only tests move.
-type world struct {
+// fixture is a Throttle with a clock that only tests move.
+type fixture struct {
 	*Throttle
 	t   testing.TB
 	now time.Time
 }
 
-func newWorld(t testing.TB, o Options) *world {
-	w := &world{t: t, now: time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)}
+func newFixture(t testing.TB, o Options) *fixture {
+	w := &fixture{t: t, now: time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)}
 	o.Now = func() time.Time { return w.now }
 	w.Throttle = New(o)
 	return w
 }
 
-func (w *world) pass(d time.Duration) { w.now = w.now.Add(d) }
+func (w *fixture) pass(d time.Duration) { w.now = w.now.Add(d) }
 
 // try makes an attempt with the outcome and reports whether it was admitted.
-func (w *world) try(a Attempt, outcome Outcome) bool {
+func (w *fixture) try(a Attempt, outcome Outcome) bool {
 	w.t.Helper()
 	err := w.Admit(&a)
 	if err == nil {
@@ -44,7 +44,7 @@ func (w *world) try(a Attempt, outcome Outcome) bool {
 
 // count makes attempts until one is rejected, at most so many, and returns how many were
 // admitted.
-func (w *world) count(most int, a Attempt, outcome Outcome) int {
+func (w *fixture) count(most int, a Attempt, outcome Outcome) int {
 	w.t.Helper()
 	for n := range most {
 		if !w.try(a, outcome) {
@@ -65,7 +65,7 @@ func guess(n int, name string) Attempt {
 	return Attempt{Endpoint: Guess, Network: network(n), Account: AccountOf(name)}
 }
 
-func TestWhoPays(t *testing.T) {
+func TestChargedBudgets(t *testing.T) {
 	b := Budgets{
 		SignIns:       Budget{10, time.Second},
 		RunStarts:     Budget{3, time.Second},
@@ -91,7 +91,7 @@ func TestWhoPays(t *testing.T) {
 		{"a client", Attempt{Endpoint: Register}, Passed, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, Options{Budgets: b})
+			w := newFixture(t, Options{Budgets: b})
 			c.attempt.Network = network(1)
 			if n := w.count(100, c.attempt, c.outcome); n != c.want {
 				t.Errorf("%d were admitted, want %d", n, c.want)
@@ -106,7 +106,7 @@ func TestWhoPays(t *testing.T) {
 
 // Steps of one run are limited regardless of the networks they come from.
 func TestRuns(t *testing.T) {
-	w := newWorld(t, Options{Budgets: Budgets{SignIns: Budget{10, time.Second}, RunSteps: Budget{5, time.Second}}})
+	w := newFixture(t, Options{Budgets: Budgets{SignIns: Budget{10, time.Second}, RunSteps: Budget{5, time.Second}}})
 	admitted := 0
 	for i := range 100 {
 		if w.try(Attempt{Endpoint: RunStep, Network: network(i), Run: KeyOf("one")}, Passed) {
@@ -129,7 +129,7 @@ func TestWiderNetworks(t *testing.T) {
 			return netip.AddrFrom16([16]byte{0x20, 1, 0xd, 0xb8, 0, 1, byte(n >> 8), byte(n), 8: byte(n)})
 		},
 	} {
-		w := newWorld(t, Options{Budgets: Budgets{SignIns: Budget{10, time.Second}}})
+		w := newFixture(t, Options{Budgets: Budgets{SignIns: Budget{10, time.Second}}})
 		admitted := 0
 		for n := range 250 {
 			if w.try(Attempt{Endpoint: SignIn, Network: NetworkOf(addr(n))}, Passed) {
@@ -149,53 +149,53 @@ func TestGuesses(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		do   func(w *world) int
+		do   func(w *fixture) int
 		want int
 	}{
-		{"a network at an account", func(w *world) int { return w.count(99, guess(1, "ada"), Failed) }, 3},
-		{"right ones cost nothing", func(w *world) int { return w.count(99, guess(1, "ada"), Passed) }, 99},
-		{"nor do those that were not checked", func(w *world) int { return w.count(99, guess(1, "ada"), Void) }, 99},
-		{"an invalid name", func(w *world) int { return w.count(99, guess(1, ""), Failed) }, 6},
-		{"a network at many accounts", func(w *world) int {
+		{"a network at an account", func(w *fixture) int { return w.count(99, guess(1, "ada"), Failed) }, 3},
+		{"right ones cost nothing", func(w *fixture) int { return w.count(99, guess(1, "ada"), Passed) }, 99},
+		{"nor do those that were not checked", func(w *fixture) int { return w.count(99, guess(1, "ada"), Void) }, 99},
+		{"an invalid name", func(w *fixture) int { return w.count(99, guess(1, ""), Failed) }, 6},
+		{"a network at many accounts", func(w *fixture) int {
 			return w.count(99, guess(1, "ada"), Failed) + w.count(99, guess(1, "bea"), Failed) + w.count(99, guess(1, "cyd"), Failed)
 		}, 6},
-		{"many networks at an account", func(w *world) (n int) {
+		{"many networks at an account", func(w *fixture) (n int) {
 			for i := range 99 {
 				n += w.count(2, guess(i, "ada"), Failed)
 			}
 			return n
 		}, 10},
-		{"a familiar network", func(w *world) int {
+		{"a familiar network", func(w *fixture) int {
 			w.try(guess(1, "ada"), Passed)
 			return w.count(99, guess(1, "ada"), Failed)
 		}, 4},
-		{"familiar with one is not familiar with another", func(w *world) int {
+		{"familiar with one is not familiar with another", func(w *fixture) int {
 			w.try(guess(1, "ada"), Passed)
 			return w.count(99, guess(1, "bea"), Failed)
 		}, 3},
-		{"familiar from a network is not from another", func(w *world) int {
+		{"familiar from a network is not from another", func(w *fixture) int {
 			w.try(guess(1, "ada"), Passed)
 			return w.count(99, guess(2, "ada"), Failed)
 		}, 3},
-		{"familiar for a while", func(w *world) int {
+		{"familiar for a while", func(w *fixture) int {
 			w.try(guess(1, "ada"), Passed)
 			w.pass(familiarTTL)
 			return w.count(99, guess(1, "ada"), Failed)
 		}, 3},
-		{"a device", func(w *world) int {
+		{"a device", func(w *fixture) int {
 			w.count(99, guess(1, "ada"), Failed)
 			a := guess(1, "ada")
 			a.Device = KeyOf("phone")
 			return w.count(99, a, Failed)
 		}, 4},
-		{"an hour later", func(w *world) int {
+		{"an hour later", func(w *fixture) int {
 			w.count(99, guess(1, "ada"), Failed)
 			w.pass(time.Hour)
 			return w.count(99, guess(1, "ada"), Failed)
 		}, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if n := c.do(newWorld(t, Options{Budgets: b})); n != c.want {
+			if n := c.do(newFixture(t, Options{Budgets: b})); n != c.want {
 				t.Errorf("%d were admitted, want %d", n, c.want)
 			}
 		})
@@ -204,7 +204,7 @@ func TestGuesses(t *testing.T) {
 
 // A guess is charged when it is admitted, not when it has failed.
 func TestGuessesAtOnce(t *testing.T) {
-	w := newWorld(t, Options{Budgets: Budgets{PairGuesses: Budget{3, time.Minute}}})
+	w := newFixture(t, Options{Budgets: Budgets{PairGuesses: Budget{3, time.Minute}}})
 	var admitted atomic.Int64
 	var wg sync.WaitGroup
 	for range 8 {
@@ -224,8 +224,8 @@ func TestGuessesAtOnce(t *testing.T) {
 }
 
 // A rejection costs nothing in the budgets that would have admitted the attempt.
-func TestRefusalsAreFree(t *testing.T) {
-	w := newWorld(t, Options{Budgets: Budgets{PairGuesses: Budget{2, time.Hour}, NetworkGuesses: Budget{3, time.Minute}}})
+func TestRefusalsCostNoBudget(t *testing.T) {
+	w := newFixture(t, Options{Budgets: Budgets{PairGuesses: Budget{2, time.Hour}, NetworkGuesses: Budget{3, time.Minute}}})
 	w.count(99, guess(1, "ada"), Failed)
 	w.count(99, guess(1, "ada"), Failed)
 	if n := w.count(99, guess(1, "bea"), Failed); n != 1 {
@@ -244,7 +244,7 @@ func TestRefusalsAreFree(t *testing.T) {
 
 // Done has an effect once, and none without Admit.
 func TestDoneOnce(t *testing.T) {
-	w := newWorld(t, Options{Budgets: Budgets{PairGuesses: Budget{2, time.Minute}}})
+	w := newFixture(t, Options{Budgets: Budgets{PairGuesses: Budget{2, time.Minute}}})
 	first, second, never := guess(1, "ada"), guess(1, "ada"), guess(1, "ada")
 	if w.Admit(&first) != nil || w.Admit(&second) != nil {
 		t.Fatal("refused")
@@ -273,7 +273,7 @@ func TestInstances(t *testing.T) {
 	const instances = 4
 	total := 0
 	for range instances {
-		w := newWorld(t, Options{Budgets: DefaultBudgets(), Instances: instances})
+		w := newFixture(t, Options{Budgets: DefaultBudgets(), Instances: instances})
 		for i := range 10_000 {
 			if w.try(guess(i, "ada"), Failed) {
 				total++
@@ -291,7 +291,7 @@ func TestInstances(t *testing.T) {
 
 // Admit does not allocate.
 func TestAdmitAllocatesNothing(t *testing.T) {
-	w := newWorld(t, Options{Budgets: DefaultBudgets()})
+	w := newFixture(t, Options{Budgets: DefaultBudgets()})
 	i := 0
 	if allocs := testing.AllocsPerRun(10_000, func() {
 		i++

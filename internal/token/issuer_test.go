@@ -57,8 +57,8 @@ func TestNewKeepsItsKey(t *testing.T) {
 	}
 }
 
-// TestNewLosesTheRace has another instance add its key first.
-func TestNewLosesTheRace(t *testing.T) {
+// TestNewAfterAnotherInstance has another instance add its key first.
+func TestNewAfterAnotherInstance(t *testing.T) {
 	keys := &ring{}
 	var winner *Issuer
 	keys.before = func() { winner = newIssuer(t, keys) }

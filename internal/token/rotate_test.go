@@ -251,8 +251,8 @@ func TestUnknownKey(t *testing.T) {
 // strange is a token of an unknown key under a well-formed header.
 func strange(t testing.TB, i *Issuer) string {
 	t.Helper()
-	stranger := newSigner(schemas.NewID(), ES256, i.set().signing[ES256].private)
-	raw, err := stranger.sign(AccessType, []byte("{}"))
+	foreign := newSigner(schemas.NewID(), ES256, i.set().signing[ES256].private)
+	raw, err := foreign.sign(AccessType, []byte("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func strange(t testing.TB, i *Issuer) string {
 
 // Tokens with random key ids do not each cause a read of the store, and malformed headers
 // cause none.
-func TestUnknownKeysDoNotFlood(t *testing.T) {
+func TestUnknownKeysAreLookedUpOnce(t *testing.T) {
 	keys, w := &ring{}, &watch{}
 	i := newInstance(t, keys, w)
 	flood := func(raws ...string) int64 {

@@ -39,8 +39,8 @@ func TestVectors(t *testing.T) {
 }
 
 func TestVerify(t *testing.T) {
-	k, stranger := vector(SHA1, "12345678901234567890"), vector(SHA1, "09876543210987654321")
-	k.Digits, stranger.Digits = 6, 6
+	k, another := vector(SHA1, "12345678901234567890"), vector(SHA1, "09876543210987654321")
+	k.Digits, another.Digits = 6, 6
 	now := time.Unix(1_900_000_000, 0)
 	step := Step(now)
 	shown := func(after time.Duration) string {
@@ -50,7 +50,7 @@ func TestVerify(t *testing.T) {
 		}
 		return code
 	}
-	other, err := stranger.Code(now)
+	other, err := another.Code(now)
 	if err != nil {
 		t.Fatal(err)
 	}

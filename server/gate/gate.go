@@ -65,7 +65,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	guard(w.Header())
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "these pages are only read, by GET and HEAD", http.StatusMethodNotAllowed)
+		http.Error(w, "these pages support only GET and HEAD", http.StatusMethodNotAllowed)
 		return
 	}
 	path, below := strings.CutPrefix(r.URL.Path, root)

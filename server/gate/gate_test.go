@@ -85,7 +85,7 @@ func TestEveryReplyIsGuarded(t *testing.T) {
 	}
 }
 
-func TestPolicyHasNoHole(t *testing.T) {
+func TestPolicyIsClosed(t *testing.T) {
 	for _, want := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'", "connect-src 'self'", "script-src 'self'", "require-trusted-types-for 'script'"} {
 		if !slices.Contains(strings.Split(policy, "; "), want) {
 			t.Errorf("the policy lacks %q", want)
@@ -96,7 +96,7 @@ func TestPolicyHasNoHole(t *testing.T) {
 	}
 }
 
-func TestTheWayToTheAccountIsRelative(t *testing.T) {
+func TestAccountLinkIsRelative(t *testing.T) {
 	for path, want := range map[string]string{"/gate": "gate/account", "/gate/": "account"} {
 		if got := get(t, "GET", path).Header.Get("Location"); got != want {
 			t.Errorf("%s leads to %q, want %q", path, got, want)
@@ -195,7 +195,7 @@ func webFiles(t *testing.T) map[string]string {
 
 // The policy forbids inline code and foreign resources; a page with them would fail in the browser
 // only.
-func TestPagesNeedNothingThatThePolicyForbids(t *testing.T) {
+func TestPagesWorkUnderThePolicy(t *testing.T) {
 	forbidden := regexp.MustCompile(`<style>[^p]|style="|<script>|<script [^>]*>[^<]|\son[a-z]+="|(src|href)="(https?:)?//|@import|url\(|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|cssText|srcdoc`)
 	for name, text := range webFiles(t) {
 		if found := forbidden.FindString(text); found != "" && name != "icon.svg" {

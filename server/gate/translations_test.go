@@ -94,7 +94,7 @@ func TestTextsAreUsed(t *testing.T) {
 	}
 	for _, match := range said.FindAllStringSubmatch(code, -1) {
 		text := match[1] + match[2]
-		if english[text] == "" && german[text] == "" && !slices.Contains(unsaid(), text) {
+		if english[text] == "" && german[text] == "" && !slices.Contains(missingTexts(), text) {
 			t.Errorf("a script says %q, which neither the pages nor the server have in other languages", text)
 		}
 	}
@@ -103,9 +103,9 @@ func TestTextsAreUsed(t *testing.T) {
 // said matches the texts in scripts: a key, or a text that is its own key.
 var said = regexp.MustCompile(`\bt\("([^"]+)"|"((?:[A-Z][a-z]|\{\w)[^"]*)"`)
 
-// unsaid lists strings that only look like texts: names of browsers and languages, and protocol
+// missingTexts lists strings that only look like texts: names of browsers and languages, and protocol
 // constants.
-func unsaid() []string {
+func missingTexts() []string {
 	return []string{
 		"Edg=Edge", "Firefox", "Chrome", "Safari", "Android", "Windows", "Mac OS=macOS", "Linux", "English", "Deutsch", "Français",
 		"Content-Type", "Creation", "Request", "NotAllowedError",

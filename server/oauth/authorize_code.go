@@ -44,7 +44,7 @@ func (p *Provider) requestOfBrowser(ctx context.Context, id string, browser []by
 	}
 	if !bytes.Equal(browser, req.BrowserHash) {
 		return nil, nil, &Error{Status: http.StatusForbidden, Code: codeAccessDenied,
-			Description: "this sign-in was begun in another browser, or without cookies: go back to the application and sign in again"}
+			Description: "this sign-in was started in another browser, or without cookies: go back to the application and sign in again"}
 	}
 	c, err := p.findClient(ctx, req.ClientID)
 	if err == nil && !c.redirects(req.RedirectURI) {
@@ -96,7 +96,7 @@ func checkGrant(c *client, req *schemas.AuthRequest) *Error {
 		return errorf(codeLoginRequired, "the sign-in is older than the client allows by max_age")
 	// OpenID Connect Core §3.1.2.4
 	case !g.Consented && (c.AsksConsent() || hasPrompt(req, "consent")):
-		return errorf(codeConsentRequired, "the person has to agree to what the client asks for, and was not asked: send them through the sign-in page")
+		return errorf(codeConsentRequired, "the client's request requires the user's consent: send the user through the sign-in page")
 	}
 	return nil
 }

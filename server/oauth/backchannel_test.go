@@ -76,18 +76,18 @@ func TestBackchannelAnswers(t *testing.T) {
 		asked             bool
 		again, rejectWith bool
 	}{
-		"200":                {"app-shop", 200, nil, true, false, false},
-		"204":                {"app-shop", 204, nil, true, false, false},
-		"400":                {"app-shop", 400, nil, true, false, true},
-		"302":                {"app-shop", 302, nil, true, true, false},
-		"404":                {"app-shop", 404, nil, true, true, false},
-		"503":                {"app-shop", 503, nil, true, true, false},
-		"no answer":          {"app-shop", 0, down, true, true, false},
-		"a private address":  {"app-shop", 0, schemas.Errorf(schemas.Invalid, outbound.CodeRefused, "private"), true, false, true},
-		"too much at once":   {"app-shop", 0, schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "later"), true, true, false},
-		"a client that left": {"gone", 0, nil, false, false, false},
-		"nobody to be told":  {"app-silent", 0, nil, false, false, false},
-		"a broken store":     {"broken", 0, nil, false, true, false},
+		"200":                 {"app-shop", 200, nil, true, false, false},
+		"204":                 {"app-shop", 204, nil, true, false, false},
+		"400":                 {"app-shop", 400, nil, true, false, true},
+		"302":                 {"app-shop", 302, nil, true, true, false},
+		"404":                 {"app-shop", 404, nil, true, true, false},
+		"503":                 {"app-shop", 503, nil, true, true, false},
+		"no answer":           {"app-shop", 0, down, true, true, false},
+		"a private address":   {"app-shop", 0, schemas.Errorf(schemas.Invalid, outbound.CodeRefused, "private"), true, false, true},
+		"too much at once":    {"app-shop", 0, schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "later"), true, true, false},
+		"a client that left":  {"gone", 0, nil, false, false, false},
+		"no client to notify": {"app-silent", 0, nil, false, false, false},
+		"a broken store":      {"broken", 0, nil, false, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &requester{status: test.status, err: test.err}
@@ -173,7 +173,7 @@ func logoutClaims(t *testing.T, raw string, issuer *token.Issuer, algorithm jose
 
 // The addresses of clients are asked through the client that keeps to the public
 // internet.
-func TestBackchannelStaysOutside(t *testing.T) {
+func TestBackchannelAvoidsInternalAddresses(t *testing.T) {
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the private address was asked") }))
 	defer inside.Close()
 	app := listener()

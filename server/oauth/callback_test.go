@@ -167,7 +167,7 @@ func TestCallbackByAssertion(t *testing.T) {
 	a.now = a.now.Truncate(time.Second).Add(999 * time.Millisecond)
 	a.authorize(b, ask("prompt", "login", "max_age", "0"))
 	if to, err = a.post(b, a.begun.ID, a.assertionFor("app-app", a.begun.ID)); err != nil || !strings.Contains(to, "code=") {
-		t.Errorf("signed in anew: %s, %v", to, err)
+		t.Errorf("signed in again: %s, %v", to, err)
 	}
 	a.authorize(b, ask("response_mode", "form_post"))
 	to, err = a.post(b, a.begun.ID, a.assertionFor("app-app", a.begun.ID))
@@ -241,7 +241,7 @@ func TestGrantedRequestIsAnsweredByItsOwnRun(t *testing.T) {
 }
 
 // The assertion of one application does not sign its holder in to all others.
-func TestAssertionsSignNoBrowserIn(t *testing.T) {
+func TestAssertionsNeedABrowser(t *testing.T) {
 	for _, mode := range []string{"query", "form_post"} {
 		a, b := newSignIns(t), browser{}
 		a.authorize(b, ask("response_mode", mode))

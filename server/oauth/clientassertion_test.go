@@ -21,8 +21,8 @@ import (
 )
 
 func TestClientAssertion(t *testing.T) {
-	w := newWorld(t)
-	s := newSignatory(w, "signer")
+	w := newFixture(t)
+	s := newTestSigner(w, "signer")
 	for name, assertion := range map[string]string{
 		"as it should be":                  s.with(nil),
 		"for the token endpoint":           s.with(map[string]any{"aud": base + "/oauth2/token"}),
@@ -54,7 +54,7 @@ func TestClientAssertion(t *testing.T) {
 // TestClientAssertionAlgorithms has a client for each algorithm that the metadata
 // names.
 func TestClientAssertionAlgorithms(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	small := must(rsa.GenerateKey(rand.Reader, 2048))
 	_, edwards, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -64,13 +64,13 @@ func TestClientAssertionAlgorithms(t *testing.T) {
 		jose.ES256: newKey(t, elliptic.P256()), jose.ES384: newKey(t, elliptic.P384()), jose.ES512: newKey(t, elliptic.P521()), jose.EdDSA: edwards,
 		jose.RS256: small, jose.RS384: small, jose.RS512: small, jose.PS256: small, jose.PS384: small, jose.PS512: small,
 	} {
-		s := newSignatory(w, "client-"+string(alg))
+		s := newTestSigner(w, "client-"+string(alg))
 		w.list[s.id].OAuth().JWKS = keySet(t, jose.JSONWebKey{Key: key.Public(), KeyID: "k", Algorithm: string(alg)})
 		w.grant(present(s.signed(alg, key, "k")))
 		if alg == jose.RS256 { // the key is for one of them
 			reported := w.refusal(present(s.signed(jose.PS256, key, "k")))
 			if reported.Code != "invalid_client" {
-				t.Errorf("told %v", reported)
+				t.Errorf("got %v", reported)
 			}
 		}
 	}
@@ -79,28 +79,28 @@ func TestClientAssertionAlgorithms(t *testing.T) {
 // TestClientAssertionIsUsedOnce also has its signature in the other form that is as
 // good: (r, -s).
 func TestClientAssertionIsUsedOnce(t *testing.T) {
-	w := newWorld(t)
-	s := newSignatory(w, "signer")
+	w := newFixture(t)
+	s := newTestSigner(w, "signer")
 	assertion := s.with(nil)
 	w.grant(present(assertion))
 	for _, again := range []string{assertion, mirrored(assertion)} {
 		if reported := w.refusal(present(again)); reported.Code != "invalid_client" || !strings.Contains(reported.Description, "used already") {
-			t.Errorf("told %v", reported)
+			t.Errorf("got %v", reported)
 		}
 	}
-	other := newSignatory(w, "other")
+	other := newTestSigner(w, "other")
 	w.grant(present(other.with(map[string]any{"jti": fmt.Sprint("signer", s.made)}))) // another client's is another
 	w.full = fmt.Errorf("the store is gone")
 	if err := w.provider.Token(httptest.NewRecorder(), present(s.with(nil))); err == nil {
-		t.Error("an assertion of which it is not known whether it was used was taken")
+		t.Error("accepted an assertion although its use could not be checked")
 	}
 }
 
 // TestPublishedKeys has a client that publishes its keys, and changes them.
 func TestPublishedKeys(t *testing.T) {
 	const uri = "https://client.example/keys"
-	w := newWorld(t)
-	s := newSignatory(w, "signer")
+	w := newFixture(t)
+	s := newTestSigner(w, "signer")
 	publish := func(keys ...jose.JSONWebKey) {
 		w.published[uri] = string(must(json.Marshal(jose.JSONWebKeySet{Keys: keys})))
 	}
@@ -108,7 +108,7 @@ func TestPublishedKeys(t *testing.T) {
 	refused := func(says string) {
 		t.Helper()
 		if reported := w.refusal(present(s.with(nil))); reported.Code != "invalid_client" || !strings.Contains(reported.Description, says) || strings.Contains(reported.Description, "10.0.0.1") {
-			t.Errorf("told %v", reported)
+			t.Errorf("got %v", reported)
 		}
 	}
 	fetches := func(want int) {
@@ -148,10 +148,10 @@ func TestPublishedKeys(t *testing.T) {
 	refused("cannot be read")
 }
 
-// TestAssertionsElsewhere has a client with a key at introspection and revocation.
-func TestAssertionsElsewhere(t *testing.T) {
+// TestAssertionsForOtherRequests has a client with a key at introspection and revocation.
+func TestAssertionsForOtherRequests(t *testing.T) {
 	a := newSignIns(t)
-	s := newSignatory(a.world, "signer")
+	s := newTestSigner(a.fixture, "signer")
 	own := a.accessOf("conf", "signer") // meant for it
 	ask := func(h func(http.ResponseWriter, *http.Request) error, assertion string) (string, error) {
 		rec := httptest.NewRecorder()

@@ -32,16 +32,16 @@ func TestCodeExchange(t *testing.T) {
 	}
 }
 
-// TestOpenIDReleasesNothing: who asks to know that it is the same person does not
+// TestOpenIDAloneReleasesNothing: who asks to know that it is the same person does not
 // learn who.
-func TestOpenIDReleasesNothing(t *testing.T) {
+func TestOpenIDAloneReleasesNothing(t *testing.T) {
 	a := newSignIns(t)
 	r, err := a.redeem(a.code(browser{}, ask("scope", "openid")))
 	a.must(err)
 	_, c := claims(t, r.IDToken)
 	for _, name := range []string{"email", "username", "preferred_username", "given_name", "phone_number"} {
 		if c[name] != nil {
-			t.Errorf("openid alone tells %s", name)
+			t.Errorf("openid alone reveals %s", name)
 		}
 	}
 	r, err = a.redeem(a.code(browser{}, ask("scope", "profile")))
@@ -79,8 +79,8 @@ func TestPKCEDowngrade(t *testing.T) {
 	wantRefused(t, err, "invalid_grant") // neither challenge nor redirect_uri
 }
 
-// TestCodeIsTheClients has a code in other hands.
-func TestCodeIsTheClients(t *testing.T) {
+// TestCodeBelongsToTheClient has a code in other hands.
+func TestCodeBelongsToTheClient(t *testing.T) {
 	a := newSignIns(t)
 	code := a.code(browser{}, ask())
 	_, err := a.token(url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {callback}, "code_verifier": {verifier}}, basic("conf", secret))

@@ -12,7 +12,7 @@ import (
 )
 
 // This turns the client "app" into one that registered itself.
-func (a *signIns) stranger() *schemas.Application {
+func (a *signIns) untrustedClient() *schemas.Application {
 	app := a.clients.list["app"]
 	app.Registration = schemas.RegisteredDynamically
 	return app
@@ -78,9 +78,9 @@ func TestRefusalIsAnswered(t *testing.T) {
 }
 
 // What a client has of a user is what they agreed to, from the first token on.
-func TestTokensCarryWhatWasAgreedTo(t *testing.T) {
+func TestTokensHaveTheApprovedScopes(t *testing.T) {
 	a := newSignIns(t)
-	app := a.stranger()
+	app := a.untrustedClient()
 	a.agree(app, "openid", "email")
 	a.consented = true
 	got, err := a.redeem(a.code(browser{}, ask("scope", "openid profile email")))
@@ -113,7 +113,7 @@ func TestTokensCarryWhatWasAgreedTo(t *testing.T) {
 // whether by consent or with refresh tokens from before approvals existed. It keeps approved ones
 // while it refreshes.
 func TestAudit05NoPermissionWithoutApproval(t *testing.T) {
-	s := newStrangers(t)
+	s := newUntrustedClients(t)
 	reported, err := s.register(`{"redirect_uris":["`+clientBack+`"],"token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"]}`, nil)
 	s.must(err)
 	id := reported["client_id"].(string)
@@ -147,7 +147,7 @@ func TestAudit05NoPermissionWithoutApproval(t *testing.T) {
 
 // An approval is of one user, and counts for no other.
 func TestAudit05ApprovalIsOfItsUser(t *testing.T) {
-	s := newStrangers(t)
+	s := newUntrustedClients(t)
 	reported, err := s.register(`{"redirect_uris":["`+clientBack+`"],"token_endpoint_auth_method":"none"}`, nil)
 	s.must(err)
 	id := reported["client_id"].(string)
@@ -167,8 +167,8 @@ func TestAudit05ApprovalIsOfItsUser(t *testing.T) {
 }
 
 // The client of such a request learns at once that the user must sign in.
-func TestAudit05NothingIsApprovedSilently(t *testing.T) {
-	s := newStrangers(t)
+func TestAudit05ApprovalIsExplicit(t *testing.T) {
+	s := newUntrustedClients(t)
 	reported, err := s.register(`{"redirect_uris":["`+clientBack+`"],"token_endpoint_auth_method":"none"}`, nil)
 	s.must(err)
 	id := reported["client_id"].(string)

@@ -107,7 +107,7 @@ func unauthenticated() map[string]hostile {
 	other.request.Header.Add("Authorization", "Bearer x")
 	return map[string]hostile{
 		"nobody":                          body("scope=system", "which client"),
-		"a secret of nobody":              body("client_secret="+secret, "which client"),
+		"a secret without a client":       body("client_secret="+secret, "which client"),
 		"an unknown client":               header(basic("nobody", secret), wrong),
 		"another secret":                  header(basic("m2m", "x"), wrong),
 		"the secret in another case":      header(basic("m2m", strings.ToUpper(secret)), wrong),
@@ -181,7 +181,7 @@ func unauthorized() map[string]hostile {
 		"a grant with markup":         bad("unsupported_grant_type", "grant_type="+url.QueryEscape("\"><script>\r\nX: y"), "expected the grant_type authorization_code, refresh_token, client_credentials, got"),
 		"a very long grant":           bad("unsupported_grant_type", "grant_type="+strings.Repeat("x", 60000), "expected the grant_type authorization_code, refresh_token, client_credentials, got"),
 		"not registered for it":       other,
-		"a scope nobody registered":   scope("root", "the scope root"),
+		"an unregistered scope":       scope("root", "the scope root"),
 		"one of two":                  scope("system root", "the scope root"),
 		"a scope like another":        scope("systemic", "the scope systemic"),
 		"a scope in capitals":         scope("SYSTEM", "the scope SYSTEM"),
@@ -225,7 +225,7 @@ func scopes(n int) string {
 }
 
 func TestHostileTokenRequests(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	n := 0
 	for kind, table := range map[string]map[string]hostile{"malformed": malformed(), "unauthenticated": unauthenticated(), "unauthorized": unauthorized()} {
 		for name, test := range table {
@@ -234,7 +234,7 @@ func TestHostileTokenRequests(t *testing.T) {
 				w.t = t
 				reported := w.refusal(test.request)
 				if reported.Status != test.status || reported.Code != test.code || !strings.Contains(reported.Description, test.says) {
-					t.Errorf("told %d %v, want %d %s and something of %q", reported.Status, reported, test.status, test.code, test.says)
+					t.Errorf("got %d %v, want %d %s and a text with %q", reported.Status, reported, test.status, test.code, test.says)
 				}
 				if (reported.Authenticate != "") != test.basic {
 					t.Errorf("asks for Basic authentication: %v", (reported.Authenticate != ""))
@@ -265,7 +265,7 @@ func checkDescription(t *testing.T, text string) {
 // FuzzToken looks for a request that panics, that writes something and fails all
 // the same, or that gets more than its client is registered for.
 func FuzzToken(f *testing.F) {
-	w := newWorld(f)
+	w := newFixture(f)
 	f.Add(grantType+"&scope=system", "", "application/x-www-form-urlencoded")
 	for _, table := range []map[string]hostile{malformed(), unauthenticated(), unauthorized()} {
 		for _, test := range table {
@@ -291,7 +291,7 @@ func FuzzToken(f *testing.F) {
 }
 
 // checkGrant makes sure that a token was issued to a client that is registered.
-func checkGrant(t *testing.T, w *world, rec *httptest.ResponseRecorder) {
+func checkGrant(t *testing.T, w *fixture, rec *httptest.ResponseRecorder) {
 	t.Helper()
 	raw, _, _ := strings.Cut(strings.TrimPrefix(rec.Body.String(), `{"access_token":"`), `"`)
 	for _, audience := range []string{base, base + "/mcp", shop} {

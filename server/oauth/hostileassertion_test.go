@@ -17,7 +17,7 @@ import (
 
 // hostileAssertions are assertions that must not authenticate the client signer. The
 // client other has a key too.
-func hostileAssertions(s, other *signatory) map[string]string {
+func hostileAssertions(s, other *testSigner) map[string]string {
 	now := s.now
 	public := must(s.key.PublicKey.Bytes())
 	good := strings.Split(s.with(nil), ".")
@@ -30,9 +30,9 @@ func hostileAssertions(s, other *signatory) map[string]string {
 	}
 	der := must(s.key.Sign(rand.Reader, make([]byte, 32), nil))
 	none := func(alg string) string { return encode(s.header(map[string]any{"alg": alg})) + "." + good[1] + "." }
-	stranger := &signatory{world: s.world, id: s.id, key: newKey(s.t, elliptic.P256()), kid: s.kid, made: 9000}
-	p384 := &signatory{world: s.world, id: s.id, key: newKey(s.t, elliptic.P384()), kid: s.kid, made: 9500}
-	mine := jose.JSONWebKey{Key: &stranger.key.PublicKey}
+	untrusted := &testSigner{fixture: s.fixture, id: s.id, key: newKey(s.t, elliptic.P256()), kid: s.kid, made: 9000}
+	p384 := &testSigner{fixture: s.fixture, id: s.id, key: newKey(s.t, elliptic.P384()), kid: s.kid, made: 9500}
+	mine := jose.JSONWebKey{Key: &untrusted.key.PublicKey}
 	twice := func(claim, value string) string {
 		text := string(must(json.Marshal(s.claims(nil))))
 		return s.join(s.header(nil), `{"`+claim+`":`+value+","+text[1:])
@@ -55,12 +55,12 @@ func hostileAssertions(s, other *signatory) map[string]string {
 		"ES384 on the curve of ES256":   s.headed(map[string]any{"alg": "ES384"}),
 		"a key of another curve":        p384.headed(map[string]any{"alg": "ES256"}),
 		"RS256 named":                   s.headed(map[string]any{"alg": "RS256"}),
-		"a stranger's key":              stranger.with(nil),
-		"a stranger's key without kid":  stranger.headed(map[string]any{"kid": nil}),
-		"a stranger's key, embedded":    stranger.headed(map[string]any{"jwk": mine}),
-		"embedded without kid":          stranger.headed(map[string]any{"jwk": mine, "kid": nil}),
-		"a stranger's key by jku":       stranger.headed(map[string]any{"jku": "https://evil.example/keys", "kid": nil}),
-		"a stranger's key by x5u":       stranger.headed(map[string]any{"x5u": "https://evil.example/cert"}),
+		"an unknown key":                untrusted.with(nil),
+		"an unknown key without kid":    untrusted.headed(map[string]any{"kid": nil}),
+		"an unknown key, embedded":      untrusted.headed(map[string]any{"jwk": mine}),
+		"embedded without kid":          untrusted.headed(map[string]any{"jwk": mine, "kid": nil}),
+		"an unknown key by jku":         untrusted.headed(map[string]any{"jku": "https://evil.example/keys", "kid": nil}),
+		"an unknown key by x5u":         untrusted.headed(map[string]any{"x5u": "https://evil.example/cert"}),
 		"another client's key":          other.with(map[string]any{"iss": s.id, "sub": s.id}),
 		"another client's kid":          s.headed(map[string]any{"kid": other.kid}),
 		"kid as a path":                 s.headed(map[string]any{"kid": "../../../../dev/null"}),
@@ -88,7 +88,7 @@ func hostileAssertions(s, other *signatory) map[string]string {
 		"iss this server":               s.with(map[string]any{"iss": base}),
 		"sub another":                   s.with(map[string]any{"sub": "other"}),
 		"sub missing":                   s.with(map[string]any{"sub": nil}),
-		"sub nobody":                    s.with(map[string]any{"sub": "nobody", "iss": "nobody"}),
+		"unknown sub":                   s.with(map[string]any{"sub": "nobody", "iss": "nobody"}),
 		"sub a client with a secret":    s.with(map[string]any{"sub": "m2m", "iss": "m2m"}),
 		"sub a public client":           s.with(map[string]any{"sub": "spa", "iss": "spa"}),
 		"sub a number":                  s.with(map[string]any{"sub": 1}),
@@ -134,8 +134,8 @@ func hostileAssertions(s, other *signatory) map[string]string {
 }
 
 func TestHostileClientAssertions(t *testing.T) {
-	w := newWorld(t)
-	s, other := newSignatory(w, "signer"), newSignatory(w, "other")
+	w := newFixture(t)
+	s, other := newTestSigner(w, "signer"), newTestSigner(w, "other")
 	other.kid = "second"
 	w.list["other"].OAuth().JWKS = keySet(t, jose.JSONWebKey{Key: &other.key.PublicKey, KeyID: other.kid})
 	w.grant(present(s.with(nil)))
@@ -145,7 +145,7 @@ func TestHostileClientAssertions(t *testing.T) {
 			w.t = t
 			reported := w.refusal(present(assertion))
 			if reported.Status != 401 || reported.Code != "invalid_client" || (reported.Authenticate != "") {
-				t.Errorf("told %d %v", reported.Status, reported)
+				t.Errorf("got %d %v", reported.Status, reported)
 			}
 			checkDescription(t, reported.Description)
 		})
@@ -153,7 +153,7 @@ func TestHostileClientAssertions(t *testing.T) {
 	w.t = t
 	for more, code := range map[string]string{"&client_id=other": "invalid_client", "&client_secret=x": "invalid_request"} {
 		if reported := w.refusal(present(s.with(nil), more)); reported.Code != code {
-			t.Errorf("%s: told %v", more, reported)
+			t.Errorf("%s: got %v", more, reported)
 		}
 	}
 	if len(table) < 60 || len(w.fetched) > 0 {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-const goodbye = "https://app.example.com/bye"
+const postLogoutURI = "https://app.example.com/bye"
 
 func (a *signIns) logout(b browser, q url.Values) *httptest.ResponseRecorder {
 	a.t.Helper()
@@ -25,11 +25,11 @@ func (a *signIns) signedIn(b browser) bool {
 
 func TestLogout(t *testing.T) {
 	a, b := newSignIns(t), browser{}
-	a.clients.list["app"].OAuth().PostLogoutRedirectURIs = []string{goodbye}
+	a.clients.list["app"].OAuth().PostLogoutRedirectURIs = []string{postLogoutURI}
 	r, err := a.redeem(a.code(b, ask()))
 	a.must(err)
-	rec := a.logout(b, url.Values{"id_token_hint": {r.IDToken}, "post_logout_redirect_uri": {goodbye}, "state": {"s"}})
-	if rec.Code != http.StatusFound || rec.Header().Get("Location") != goodbye+"?state=s" || a.signedIn(b) || a.live(r.AccessToken) {
+	rec := a.logout(b, url.Values{"id_token_hint": {r.IDToken}, "post_logout_redirect_uri": {postLogoutURI}, "state": {"s"}})
+	if rec.Code != http.StatusFound || rec.Header().Get("Location") != postLogoutURI+"?state=s" || a.signedIn(b) || a.live(r.AccessToken) {
 		t.Errorf("%d %v", rec.Code, rec.Header())
 	}
 	if _, err := a.refresh(r.RefreshToken); err == nil {
@@ -39,19 +39,19 @@ func TestLogout(t *testing.T) {
 		t.Errorf("recorded %+v", e)
 	}
 	if rec := a.logout(b, nil); rec.Header().Get("Location") != gateURL+"/signedout" || len(rec.Result().Cookies()) > 0 {
-		t.Errorf("nobody is signed in: %v", rec.Header())
+		t.Errorf("no user is signed in: %v", rec.Header())
 	}
 }
 
-// TestLogoutIsAsked: a page that sends people here cannot sign them out, nor have
+// TestLogoutAsksForConfirmation: a page that sends people here cannot sign them out, nor have
 // them sent on to where it likes.
-func TestLogoutIsAsked(t *testing.T) {
+func TestLogoutAsksForConfirmation(t *testing.T) {
 	a, b, other := newSignIns(t), browser{}, browser{}
-	a.clients.list["app"].OAuth().PostLogoutRedirectURIs = []string{goodbye}
+	a.clients.list["app"].OAuth().PostLogoutRedirectURIs = []string{postLogoutURI}
 	a.code(b, ask())
 	foreign, err := a.redeem(a.code(other, ask()))
 	a.must(err)
-	of, back := "&client_id=app&applicationId=app-app", "&post_logout_redirect_uri="+url.QueryEscape(goodbye)
+	of, back := "&client_id=app&applicationId=app-app", "&post_logout_redirect_uri="+url.QueryEscape(postLogoutURI)
 	for sent, want := range map[string]string{
 		"":                                  "",
 		"confirm=yes":                       "",
@@ -71,8 +71,8 @@ func TestLogoutIsAsked(t *testing.T) {
 		}
 	}
 	for _, q := range []url.Values{
-		{"client_id": {"app"}, "post_logout_redirect_uri": {"https://evil.example"}}, {"post_logout_redirect_uri": {goodbye}}, {"client_id": {"conf"}, "post_logout_redirect_uri": {goodbye}},
-		{"id_token_hint": {foreign.AccessToken}}, {"id_token_hint": {foreign.IDToken}, "client_id": {"conf"}}, {"client_id": {"nobody"}, "post_logout_redirect_uri": {goodbye}},
+		{"client_id": {"app"}, "post_logout_redirect_uri": {"https://evil.example"}}, {"post_logout_redirect_uri": {postLogoutURI}}, {"client_id": {"conf"}, "post_logout_redirect_uri": {postLogoutURI}},
+		{"id_token_hint": {foreign.AccessToken}}, {"id_token_hint": {foreign.IDToken}, "client_id": {"conf"}}, {"client_id": {"nobody"}, "post_logout_redirect_uri": {postLogoutURI}},
 	} {
 		if to := a.logout(b, q).Header().Get("Location"); !strings.HasPrefix(to, gateURL+"/error?") {
 			t.Errorf("%v led to %s", q, to)
@@ -91,14 +91,14 @@ func (a *signIns) logoutBy(b browser, query string) *httptest.ResponseRecorder {
 // is good in the browser that it was made for, and there for this session.
 func TestLogoutIsConfirmed(t *testing.T) {
 	a, b, other := newSignIns(t), browser{}, browser{}
-	a.clients.list["app"].OAuth().PostLogoutRedirectURIs = []string{goodbye}
+	a.clients.list["app"].OAuth().PostLogoutRedirectURIs = []string{postLogoutURI}
 	a.code(b, ask())
 	a.code(other, ask())
-	confirmed := location(t, a.logoutBy(b, "client_id=app&state=s&ui_locales=fr&post_logout_redirect_uri="+url.QueryEscape(goodbye))).Query()
+	confirmed := location(t, a.logoutBy(b, "client_id=app&state=s&ui_locales=fr&post_logout_redirect_uri="+url.QueryEscape(postLogoutURI))).Query()
 	if to := location(t, a.logout(other, confirmed)); to.Path != "/gate/signout" || !a.signedIn(other) {
 		t.Errorf("in another browser it led to %s", to)
 	}
-	if to := location(t, a.logout(b, confirmed)); to.String() != goodbye+"?state=s" || a.signedIn(b) {
+	if to := location(t, a.logout(b, confirmed)); to.String() != postLogoutURI+"?state=s" || a.signedIn(b) {
 		t.Errorf("led to %s", to)
 	}
 	a.code(b, ask())
@@ -166,14 +166,14 @@ func TestLogoutWithoutACookieEndsTheHintedSession(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b, other := newSignIns(t), browser{}, browser{}
-			a.clients.list["app"].OAuth().PostLogoutRedirectURIs = []string{goodbye}
+			a.clients.list["app"].OAuth().PostLogoutRedirectURIs = []string{postLogoutURI}
 			r, err := a.redeem(a.code(b, ask()))
 			a.must(err)
 			kept, err := a.redeem(a.code(other, ask()))
 			a.must(err)
 			a.now = a.now.Add(2 * time.Hour) // the ID token has expired, the session has not
-			rec := send(a, url.Values{"id_token_hint": {r.IDToken}, "client_id": {"app"}, "post_logout_redirect_uri": {goodbye}})
-			if location(t, rec).String() != goodbye || len(rec.Result().Cookies()) > 0 || a.signedIn(b) {
+			rec := send(a, url.Values{"id_token_hint": {r.IDToken}, "client_id": {"app"}, "post_logout_redirect_uri": {postLogoutURI}})
+			if location(t, rec).String() != postLogoutURI || len(rec.Result().Cookies()) > 0 || a.signedIn(b) {
 				t.Errorf("%d %v", rec.Code, rec.Header())
 			}
 			e := a.events[len(a.events)-1]

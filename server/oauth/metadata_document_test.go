@@ -22,7 +22,7 @@ func document(id, more string) string {
 
 // A client with a metadata document signs users in, from beginning to end.
 func TestMetadataDocument(t *testing.T) {
-	s := newStrangers(t)
+	s := newUntrustedClients(t)
 	s.publish(documentID, document(documentID, `,"client_name":"Tool","logo_uri":"https://client.example.com/logo.png"`), "Cache-Control: max-age=600")
 	got := s.signIn(documentID, clientBack, "openid system")
 	if !slices.Contains(strings.Fields(got.Scope), "system") || got.RefreshToken == "" || s.asked[documentID] != 1 {
@@ -58,13 +58,13 @@ func TestMetadataDocument(t *testing.T) {
 	}
 }
 
-func (s *strangers) revoke(token, clientID string) error {
+func (s *untrustedClients) revoke(token, clientID string) error {
 	return s.provider.Revoke(newRecorder(), request(url.Values{"token": {token}, "client_id": {clientID}}.Encode()))
 }
 
 // Temporary problems lock no client out; a missing document does.
-func TestDocumentsThatGo(t *testing.T) {
-	s := newStrangers(t)
+func TestRemovedDocuments(t *testing.T) {
+	s := newUntrustedClients(t)
 	s.publish(documentID, document(documentID, ""))
 	got := s.signIn(documentID, clientBack, "openid")
 	s.now = s.now.Add(2 * time.Hour)
@@ -91,7 +91,7 @@ func TestDocumentsThatGo(t *testing.T) {
 }
 
 func TestDocumentsRefused(t *testing.T) {
-	s := newStrangers(t)
+	s := newUntrustedClients(t)
 	for i, test := range []struct{ path, text, contentType string }{
 		{"a", document("https://client.example.com/b", ""), ""}, {"a", document("https://CLIENT.example.com/a", ""), ""}, {"a", `{"redirect_uris":["https://client.example.com/back"]}`, ""},
 		{"a", `{"client_id":"$","Client_ID":"https://client.example.com/b"}`, ""}, // of no redirect URI
@@ -132,7 +132,7 @@ func TestDocumentsRefused(t *testing.T) {
 	}
 }
 
-func (s *strangers) wantNoClient(id string) {
+func (s *untrustedClients) wantNoClient(id string) {
 	s.t.Helper()
 	to := s.authorize(browser{}, ask("client_id", id, "redirect_uri", clientBack))
 	if !strings.HasPrefix(to.String(), gateURL+"/error?error=invalid_client") {
@@ -145,8 +145,8 @@ func (s *strangers) wantNoClient(id string) {
 
 // A document without a sign-in is not fetched, a failed fetch is not repeated at once, and fetches
 // are limited per network.
-func TestWhatIsFetched(t *testing.T) {
-	s := newStrangers(t)
+func TestFetchedDocuments(t *testing.T) {
+	s := newUntrustedClients(t)
 	s.publish(documentID, document(documentID, ""))
 	_, err := s.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"x"}, "client_id": {documentID}})
 	if err == nil || s.asked[documentID] != 0 {
@@ -167,8 +167,8 @@ func TestWhatIsFetched(t *testing.T) {
 
 // An administrator may vouch for a client, and what its document does not speak of
 // stays as they have set it.
-func TestAdministratorsKnowClients(t *testing.T) {
-	s := newStrangers(t)
+func TestAdministratorsTrustClients(t *testing.T) {
+	s := newUntrustedClients(t)
 	s.publish(documentID, document(documentID, `,"client_name":"Tool"`), "Cache-Control: no-store")
 	s.signIn(documentID, clientBack, "openid")
 	app, err := s.directory.Client(t.Context(), documentID)
@@ -185,8 +185,8 @@ func TestAdministratorsKnowClients(t *testing.T) {
 }
 
 // A client that is known does not become another one by what its document says later.
-func TestAudit05DocumentsTakeNoNameLater(t *testing.T) {
-	s := newStrangers(t)
+func TestAudit05DocumentsCannotTakeANameLater(t *testing.T) {
+	s := newUntrustedClients(t)
 	s.create(s.directory.Applications, `{"name":"Console"}`)
 	s.publish(documentID, document(documentID, `,"client_name":"Tool"`))
 	got := s.signIn(documentID, clientBack, "openid")

@@ -15,23 +15,23 @@ const evil = "https://accounts.example.net/sign-in"
 // attacker's links.
 func mistakes() map[string][]string {
 	return map[string][]string{
-		"silent":                      {"prompt", "none"},
-		"an unknown response type":    {"response_type", "token"},
-		"no response type":            {"response_type", ""},
-		"a scope that is none":        {"scope", `a"b`},
-		"no challenge":                {"code_challenge", "", "code_challenge_method", ""},
-		"a request object":            {"request", "x"},
-		"a request by its address":    {"request_uri", "https://accounts.example.net/request"},
-		"a resource that is nobody's": {"resource", "https://api.example.net"},
-		"an age that is none":         {"max_age", "x"},
-		"a mistake, by form_post":     {"response_mode", "form_post", "scope", `a"b`},
+		"silent":                   {"prompt", "none"},
+		"an unknown response type": {"response_type", "token"},
+		"no response type":         {"response_type", ""},
+		"a scope that is none":     {"scope", `a"b`},
+		"no challenge":             {"code_challenge", "", "code_challenge_method", ""},
+		"a request object":         {"request", "x"},
+		"a request by its address": {"request_uri", "https://accounts.example.net/request"},
+		"an unknown resource":      {"resource", "https://api.example.net"},
+		"an age that is none":      {"max_age", "x"},
+		"a mistake, by form_post":  {"response_mode", "form_post", "scope", `a"b`},
 	}
 }
 
 // Anyone can register a client. A link to this server must not lead to any address because of that
 // (RFC 9700 §4.11.2).
-func TestStrangersAreNoOpenRedirectors(t *testing.T) {
-	s := newStrangers(t)
+func TestUntrustedClientsAreNoOpenRedirectors(t *testing.T) {
+	s := newUntrustedClients(t)
 	open := s.registered(evil, nil)
 	published := "https://client.example.com/metadata"
 	s.publish(published, `{"client_id":"`+published+`","redirect_uris":["`+evil+`"]}`)
@@ -56,8 +56,8 @@ func TestStrangersAreNoOpenRedirectors(t *testing.T) {
 
 // Who has agreed to something of a client's is known to it, and it learns of its
 // mistakes.
-func TestStrangersLearnOfThoseWhoKnowThem(t *testing.T) {
-	s := newStrangers(t)
+func TestUntrustedClientsSeeTheirUsersOnly(t *testing.T) {
+	s := newUntrustedClients(t)
 	id := s.registered(evil, nil)
 	b := browser{}
 	s.code(b, ask("client_id", id, "redirect_uri", evil))
@@ -71,13 +71,13 @@ func TestStrangersLearnOfThoseWhoKnowThem(t *testing.T) {
 }
 
 // Sign-out does not lead to an attacker's address either.
-func TestStrangersTakeNobodyWhoSignsOut(t *testing.T) {
-	s := newStrangers(t)
+func TestUntrustedClientsCannotKeepUsers(t *testing.T) {
+	s := newUntrustedClients(t)
 	call := directory.SystemCall()
 	for name, test := range map[string]struct {
 		by *directory.Call
 		to string
-	}{"a stranger's": {nil, gateURL + "/signedout"}, "one that somebody registered": {&call, evil}} {
+	}{"an unregistered one": {nil, gateURL + "/signedout"}, "a registered one": {&call, evil}} {
 		id := s.registered(evil, test.by)
 		q := url.Values{"client_id": {id}, "post_logout_redirect_uri": {evil}}
 		if got := s.logout(browser{}, q).Header().Get("Location"); !strings.HasPrefix(got, test.to) {
@@ -96,7 +96,7 @@ func TestStrangersTakeNobodyWhoSignsOut(t *testing.T) {
 }
 
 // registered is a client that sends people to an address.
-func (s *strangers) registered(to string, by *directory.Call) string {
+func (s *untrustedClients) registered(to string, by *directory.Call) string {
 	s.t.Helper()
 	kind := ""
 	if strings.HasPrefix(to, "com.") {

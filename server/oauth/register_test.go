@@ -19,7 +19,7 @@ const clientBack = "https://client.example.com/back"
 
 // What untrusted clients request, and what they get.
 func TestRegistration(t *testing.T) {
-	s := newStrangers(t)
+	s := newUntrustedClients(t)
 	system := directory.SystemCall()
 	s.publish("https://client.example.com/sector", `["https://client.example.com/back", "https://client.example.com/other"]`)
 	tests := []struct {
@@ -89,7 +89,7 @@ func TestRegistration(t *testing.T) {
 }
 
 func TestRegistrationsRefused(t *testing.T) {
-	s := newStrangers(t)
+	s := newUntrustedClients(t)
 	s.publish("https://client.example.com/sector", `["https://client.example.com/other"]`)
 	s.publish("https://client.example.com/no-list", `{"a":1}`)
 	with := func(more string) string { return `{"redirect_uris":["https://client.example.com/back"],` + more + `}` }
@@ -145,7 +145,7 @@ func TestRegistrationsRefused(t *testing.T) {
 	apps, err := s.directory.Applications.List(t.Context(), directory.SystemCall(), directory.Query{Limit: 100, Filter: "registration", Value: schemas.RegisteredDynamically})
 	s.must(err)
 	if apps.Total != 0 {
-		t.Errorf("%d were registered all the same", apps.Total)
+		t.Errorf("%d were registered anyway", apps.Total)
 	}
 	for _, headers := range [][]string{{"Content-Type: text/plain"}, {"Content-Type: application/x-www-form-urlencoded"}, {}, {"Content-Type: application/json", "Content-Encoding: gzip"}} {
 		r := request(with(`"client_name":"x"`), append([]string{"Content-Type: "}, headers...)...)
@@ -160,8 +160,8 @@ func TestRegistrationsRefused(t *testing.T) {
 
 // An untrusted client signs users in, and gets at most their permissions; on its own behalf it has
 // none.
-func TestStrangerSignsIn(t *testing.T) {
-	s := newStrangers(t)
+func TestUntrustedClientSignsIn(t *testing.T) {
+	s := newUntrustedClients(t)
 	reported, err := s.register(`{"client_name":"Tool","redirect_uris":["http://127.0.0.1:3334/cb"],"token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"]}`, nil)
 	s.must(err)
 	id := reported["client_id"].(string)
@@ -183,10 +183,10 @@ func TestStrangerSignsIn(t *testing.T) {
 	reported, err = s.register(`{"redirect_uris":["`+clientBack+`"]}`, nil)
 	s.must(err)
 	for name, test := range map[string]struct{ client, back, nonce, scope, want string }{
-		"a secret and a nonce":        {reported["client_id"].(string), clientBack, "n", "openid", ""},
-		"no nonce":                    {reported["client_id"].(string), clientBack, "", "openid", "invalid_request"},
-		"a nonce that nobody returns": {reported["client_id"].(string), clientBack, "n", "profile", "invalid_request"},
-		"no secret":                   {id, "http://127.0.0.1:50000/cb", "n", "openid", "invalid_request"},
+		"a secret and a nonce":           {reported["client_id"].(string), clientBack, "n", "openid", ""},
+		"no nonce":                       {reported["client_id"].(string), clientBack, "", "openid", "invalid_request"},
+		"a nonce that is never returned": {reported["client_id"].(string), clientBack, "n", "profile", "invalid_request"},
+		"no secret":                      {id, "http://127.0.0.1:50000/cb", "n", "openid", "invalid_request"},
 	} {
 		to := s.authorize(browser{}, ask("client_id", test.client, "redirect_uri", test.back, "nonce", test.nonce, "scope", test.scope, "code_challenge", "", "code_challenge_method", ""))
 		if got := to.Query().Get("error"); got != test.want {
@@ -200,13 +200,13 @@ func TestStrangerSignsIn(t *testing.T) {
 	// Only administrators can register the scope account.
 	code := s.signIn(reported["client_id"].(string), clientBack, "openid account", basic(reported["client_id"].(string), reported["client_secret"].(string)))
 	if strings.Contains(code.Scope, "account") {
-		t.Errorf("a stranger got %q", code.Scope)
+		t.Errorf("a self-registered client got %q", code.Scope)
 	}
 }
 
 // The audit log records registrations without an actor.
 func TestRegistrationIsRecorded(t *testing.T) {
-	s := newStrangers(t)
+	s := newUntrustedClients(t)
 	reported, err := s.register(`{"redirect_uris":["`+clientBack+`"]}`, nil)
 	s.must(err)
 	events, err := s.store.Events(t.Context(), schemas.EventQuery{Limit: 5, Action: "application.registered"})
@@ -217,11 +217,11 @@ func TestRegistrationIsRecorded(t *testing.T) {
 }
 
 // Of thousands of unused clients the oldest are removed.
-func TestStrangersAreEvicted(t *testing.T) {
+func TestUntrustedClientsAreEvicted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("registers two thousand clients")
 	}
-	s := newStrangers(t)
+	s := newUntrustedClients(t)
 	first, err := s.register(`{"redirect_uris":["`+clientBack+`"]}`, nil)
 	s.must(err)
 	used, err := s.register(`{"redirect_uris":["http://127.0.0.1/cb"],"token_endpoint_auth_method":"none"}`, nil)
@@ -240,8 +240,8 @@ func TestStrangersAreEvicted(t *testing.T) {
 	}
 }
 
-func TestMetadataTellsOfRegistration(t *testing.T) {
-	s := newStrangers(t)
+func TestMetadataOfRegistration(t *testing.T) {
+	s := newUntrustedClients(t)
 	rec := httptest.NewRecorder()
 	s.must(s.provider.Server(rec, nil))
 	for _, want := range []string{`"registration_endpoint":"` + base + oauth.RegisterPath + `"`, `"client_id_metadata_document_supported":true`} {

@@ -24,9 +24,9 @@ import (
 
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
-// signatory is a client with keys of its own, in the world of a test.
-type signatory struct {
-	*world
+// testSigner is a client with keys of its own, in the world of a test.
+type testSigner struct {
+	*fixture
 	id  string
 	key *ecdsa.PrivateKey
 	kid string
@@ -34,10 +34,10 @@ type signatory struct {
 	made int
 }
 
-// newSignatory registers a client with an ES256 key.
-func newSignatory(w *world, id string) *signatory {
+// newTestSigner registers a client with an ES256 key.
+func newTestSigner(w *fixture, id string) *testSigner {
 	w.t.Helper()
-	s := &signatory{world: w, id: id, key: newKey(w.t, elliptic.P256()), kid: "first"}
+	s := &testSigner{fixture: w, id: id, key: newKey(w.t, elliptic.P256()), kid: "first"}
 	app := client(id, schemas.AuthMethodPrivateKeyJWT, "shop:orders")
 	app.OAuth().SecretHash = nil
 	app.OAuth().JWKS = keySet(w.t, jose.JSONWebKey{Key: &s.key.PublicKey, KeyID: s.kid})
@@ -75,13 +75,13 @@ func changed(members, change map[string]any) map[string]any {
 	return members
 }
 
-func (s *signatory) claims(change map[string]any) map[string]any {
+func (s *testSigner) claims(change map[string]any) map[string]any {
 	s.made++
 	return changed(map[string]any{"iss": s.id, "sub": s.id, "aud": base, "exp": s.now.Add(time.Minute).Unix(), "iat": s.now.Unix(),
 		"jti": fmt.Sprint(s.id, s.made)}, change)
 }
 
-func (s *signatory) header(change map[string]any) map[string]any {
+func (s *testSigner) header(change map[string]any) map[string]any {
 	return changed(map[string]any{"alg": "ES256", "kid": s.kid, "typ": "client-authentication+jwt"}, change)
 }
 
@@ -98,7 +98,7 @@ func encode(v any) string {
 }
 
 // join signs any header and any claims: JSON texts, or what becomes one.
-func (s *signatory) join(header, claims any) string {
+func (s *testSigner) join(header, claims any) string {
 	input := encode(header) + "." + encode(claims)
 	return input + "." + base64.RawURLEncoding.EncodeToString(signES256(s.t, s.key, input))
 }
@@ -116,15 +116,15 @@ func signES256(t testing.TB, key *ecdsa.PrivateKey, input string) []byte {
 }
 
 // with is an assertion with changed claims, headed one with a changed header.
-func (s *signatory) with(change map[string]any) string {
+func (s *testSigner) with(change map[string]any) string {
 	return s.join(s.header(nil), s.claims(change))
 }
-func (s *signatory) headed(change map[string]any) string {
+func (s *testSigner) headed(change map[string]any) string {
 	return s.join(s.header(change), s.claims(nil))
 }
 
 // signed is one as go-jose makes it, with any key.
-func (s *signatory) signed(alg jose.SignatureAlgorithm, key any, kid string) string {
+func (s *testSigner) signed(alg jose.SignatureAlgorithm, key any, kid string) string {
 	s.t.Helper()
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: key, KeyID: kid}}, nil)
 	if err != nil {

@@ -22,7 +22,7 @@ const both = base + " " + base + "/mcp"
 
 // The granted scopes and audiences.
 func TestClientCredentials(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	m2m := basic("m2m", secret)
 	for name, test := range map[string]struct {
 		body     string
@@ -74,7 +74,7 @@ func TestClientCredentials(t *testing.T) {
 }
 
 // verify checks a client's own token.
-func verify(t *testing.T, w *world, raw, audience string) *token.Claims {
+func verify(t *testing.T, w *fixture, raw, audience string) *token.Claims {
 	t.Helper()
 	claims, err := w.tokens.Verify(t.Context(), raw, audience)
 	if err != nil {
@@ -84,13 +84,13 @@ func verify(t *testing.T, w *world, raw, audience string) *token.Claims {
 		t.Errorf("a token of a client says %+v", claims)
 	}
 	if claims.Session != "" || !claims.AuthTime.IsZero() || claims.ACR != "" || claims.UserType != "" {
-		t.Errorf("a token of a client tells of a user: %+v", claims)
+		t.Errorf("a client's token has claims of a user: %+v", claims)
 	}
 	return claims
 }
 
 func TestValidityOfTheClient(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g, _ := w.grant(request("grant_type=client_credentials", basic("brief", secret)))
 	claims := verify(t, w, g.AccessToken, base)
 	if g.ExpiresIn != 90 || claims.Expires.Sub(claims.IssuedAt) != 90*time.Second {
@@ -100,7 +100,7 @@ func TestValidityOfTheClient(t *testing.T) {
 
 // An unknown client and a wrong secret are indistinguishable, in the reply and in the work.
 func TestUnknownClientsAreNotReported(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	var reported []*oauth.Error
 	for _, header := range []string{basic("m2m", "wrong"), basic("nobody", secret), basic("plain", secret), basic("jwt", "wrong"), basic("post", "wrong"), basic("spa", "wrong")} {
 		before := w.checked.Load()
@@ -111,14 +111,14 @@ func TestUnknownClientsAreNotReported(t *testing.T) {
 	}
 	for _, e := range reported[1:] {
 		if !reflect.DeepEqual(e, reported[0]) {
-			t.Errorf("one is told %+v, another %+v", e, reported[0])
+			t.Errorf("the responses differ: %+v and %+v", e, reported[0])
 		}
 	}
 }
 
 // Internal failures are not reported as the client's fault.
 func TestBrokenStore(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	fire := errors.New("disk on fire")
 	for _, body := range []string{"", "&scope=system", "&resource=" + url.QueryEscape(shop)} {
 		w.broken = fire
@@ -132,7 +132,7 @@ func TestBrokenStore(t *testing.T) {
 // The tokens that a client gets within an hour are one event, and without it
 // there is no token.
 func TestTokensAreAudited(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	ask := func() error {
 		return w.provider.Token(httptest.NewRecorder(), request("grant_type=client_credentials&scope=system", basic("m2m", secret)))
 	}
@@ -174,7 +174,7 @@ func TestTokensAreAudited(t *testing.T) {
 }
 
 func TestDocuments(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for name, test := range map[string]struct {
 		serve func(http.ResponseWriter, *http.Request) error
 		want  string
@@ -222,7 +222,7 @@ func TestDocuments(t *testing.T) {
 
 // The errors of client authentication name the methods that work.
 func TestMetadataIsTrue(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	rec := httptest.NewRecorder()
 	_ = w.provider.Server(rec, httptest.NewRequest(http.MethodGet, "/", nil))
 	var reported struct {
@@ -236,17 +236,17 @@ func TestMetadataIsTrue(t *testing.T) {
 		r := map[string]*http.Request{
 			schemas.AuthMethodBasic:         request("grant_type=client_credentials", basic("m2m", secret)),
 			schemas.AuthMethodPost:          request("grant_type=client_credentials&client_id=post&client_secret=" + secret),
-			schemas.AuthMethodPrivateKeyJWT: present(newSignatory(w, "signer").with(nil)),
+			schemas.AuthMethodPrivateKeyJWT: present(newTestSigner(w, "signer").with(nil)),
 			schemas.AuthMethodNone:          request("grant_type=refresh_token&refresh_token=x&client_id=spa"),
 		}[method]
 		if err := w.provider.Token(httptest.NewRecorder(), r); hasCode(err, "invalid_client") == slices.Contains(reported.Methods, method) {
-			t.Errorf("%s: %v, and the metadata tells %v", method, err, reported.Methods)
+			t.Errorf("%s: %v, and the metadata lists %v", method, err, reported.Methods)
 		}
 	}
 	for _, grant := range []string{"client_credentials", "authorization_code", "refresh_token", "password", "implicit"} {
 		err := w.provider.Token(httptest.NewRecorder(), request("grant_type="+grant, basic("m2m", secret)))
 		if hasCode(err, "unsupported_grant_type") == slices.Contains(reported.Grants, grant) {
-			t.Errorf("%s: %v, and the metadata tells %v", grant, err, reported.Grants)
+			t.Errorf("%s: %v, and the metadata lists %v", grant, err, reported.Grants)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // This is an authorization server where clients register themselves.
-type strangers struct {
+type untrustedClients struct {
 	*signIns
 	directory *directory.Directory
 	web       map[string]*outbound.Response // what there is at addresses
@@ -31,10 +31,10 @@ func (plainHasher) Hash(_ context.Context, password string) (string, error) {
 	return "plain:" + password, nil
 }
 
-// newStrangers makes one. Ann, who signs in, may do everything.
-func newStrangers(t testing.TB) *strangers {
+// newUntrustedClients makes one. Ann, who signs in, may do everything.
+func newUntrustedClients(t testing.TB) *untrustedClients {
 	t.Helper()
-	s := &strangers{signIns: newSignIns(t), web: map[string]*outbound.Response{}, asked: map[string]int{}}
+	s := &untrustedClients{signIns: newSignIns(t), web: map[string]*outbound.Response{}, asked: map[string]int{}}
 	s.directory = directory.New(directory.Options{
 		Store: s.store, Hasher: plainHasher{}, DigestKey: make([]byte, 32),
 		CheckFlow: func(text []byte, _ bool, _ schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
@@ -55,7 +55,7 @@ func newStrangers(t testing.TB) *strangers {
 	return s
 }
 
-func (s *strangers) furnishDirectory() {
+func (s *untrustedClients) furnishDirectory() {
 	s.create(s.directory.Units, `{"handle":"default","name":"Default"}`)
 	s.create(s.directory.ResourceServers, `{"handle":"system","name":"System","resources":[{"handle":"users","actions":[{"handle":"read"}]}]}`)
 	s.create(s.directory.Flows, `{"handle":"sign-in","name":"In","flowType":"AUTHENTICATION","nodes":[]}`)
@@ -63,7 +63,7 @@ func (s *strangers) furnishDirectory() {
 	s.create(s.directory.Roles, `{"name":"Administrator","permissions":["system"],"assignments":[{"type":"user","id":"`+s.user.ID+`"}]}`)
 }
 
-func (s *strangers) create(of directory.Resource, body string) {
+func (s *untrustedClients) create(of directory.Resource, body string) {
 	s.t.Helper()
 	d, problems := schemas.ParseJSON([]byte(body))
 	if len(problems) > 0 {
@@ -74,7 +74,7 @@ func (s *strangers) create(of directory.Resource, body string) {
 }
 
 // fetch is the web. What is not there answers 404.
-func (s *strangers) fetch(_ context.Context, url string) (*outbound.Response, error) {
+func (s *untrustedClients) fetch(_ context.Context, url string) (*outbound.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked[url]++
@@ -89,7 +89,7 @@ func (s *strangers) fetch(_ context.Context, url string) (*outbound.Response, er
 }
 
 // publish puts JSON at an address.
-func (s *strangers) publish(url, text string, headers ...string) {
+func (s *untrustedClients) publish(url, text string, headers ...string) {
 	h := http.Header{"Content-Type": {"application/json"}}
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
@@ -99,7 +99,7 @@ func (s *strangers) publish(url, text string, headers ...string) {
 }
 
 // register sends a registration; by is the caller, nil for an anonymous one.
-func (s *strangers) register(body string, by *directory.Call) (map[string]any, error) {
+func (s *untrustedClients) register(body string, by *directory.Call) (map[string]any, error) {
 	s.t.Helper()
 	r := httptest.NewRequest("POST", oauth.RegisterPath, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -116,7 +116,7 @@ func (s *strangers) register(body string, by *directory.Call) (map[string]any, e
 }
 
 // signIn has ann sign in to a client, and returns its tokens.
-func (s *strangers) signIn(clientID, redirect, scope string, headers ...string) *reply {
+func (s *untrustedClients) signIn(clientID, redirect, scope string, headers ...string) *reply {
 	s.t.Helper()
 	b := browser{}
 	code := s.code(b, ask("client_id", clientID, "redirect_uri", redirect, "scope", scope))
@@ -132,7 +132,7 @@ func (s *strangers) signIn(clientID, redirect, scope string, headers ...string) 
 }
 
 // vouch lets an administrator mark a client as trusted and change it.
-func (s *strangers) vouch(app *schemas.Application, more string) {
+func (s *untrustedClients) vouch(app *schemas.Application, more string) {
 	s.t.Helper()
 	text, err := json.Marshal(app)
 	s.must(err)

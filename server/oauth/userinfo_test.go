@@ -44,7 +44,7 @@ func TestUserInfo(t *testing.T) {
 	reported, err := a.userinfo(get(r.AccessToken))
 	a.must(err)
 	if len(reported) != 3 || reported["sub"] != a.user.ID || reported["email"] != "ann@example.com" || reported["email_verified"] != false {
-		t.Errorf("told %v", reported)
+		t.Errorf("got %v", reported)
 	}
 	post := httptest.NewRequest("POST", "/oauth2/userinfo", strings.NewReader("access_token="+r.AccessToken))
 	post.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -210,8 +210,8 @@ func TestOriginTrust(t *testing.T) {
 }
 
 // Where anyone can be a client, a client may not probe tokens.
-func TestStrangersIntrospectTheirOwn(t *testing.T) {
-	s := newStrangers(t)
+func TestUntrustedClientsIntrospectTheirTokens(t *testing.T) {
+	s := newUntrustedClients(t)
 	confidential := func(by *directory.Call) (id, credentials string) {
 		reported, err := s.register(`{"redirect_uris":["`+clientBack+`"]}`, by)
 		s.must(err)
@@ -227,7 +227,7 @@ func TestStrangersIntrospectTheirOwn(t *testing.T) {
 	}
 	found := s.signIn(theirs, clientBack, "openid system", asTheirs).AccessToken
 	if active(found, asMine) || !active(found, asTheirs) {
-		t.Error("a stranger learns of another client's token, or not of its own")
+		t.Error("a self-registered client can introspect another client's token, or not its own")
 	}
 	app, err := s.directory.Client(t.Context(), mine)
 	s.must(err)

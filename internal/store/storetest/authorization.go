@@ -138,7 +138,7 @@ func testCodes(t *testing.T, s *store.Store) {
 	got, err := s.AuthRequestByCode(ctx, []byte("code"))
 	must(t, err)
 	wantEqual(t, "the request of the code", got.ID, r.ID)
-	wantEqual(t, "what nobody needs any more", []string{got.State, got.LoginHint}, []string{"", ""})
+	wantEqual(t, "data that is no longer needed", []string{got.State, got.LoginHint}, []string{"", ""})
 	wantEqual(t, "what redeeming needs", []string{got.Nonce, got.CodeChallenge, got.RedirectURI}, []string{r.Nonce, r.CodeChallenge, r.RedirectURI})
 	_, err = s.RedeemCode(ctx, []byte("second"), nil, noon(), noon())
 	wantError(t, err, schemas.Invalid, schemas.CodeAuthCodeNotFound)
@@ -321,13 +321,13 @@ func testRedirects(t *testing.T, s *store.Store) {
 	}
 	own := a.client.OAuth().RedirectURIs
 	want(own, nil)
-	stranger := newClient("stranger")
-	stranger.Registration = schemas.RegisteredDynamically
-	stranger.OAuth().RedirectURIs = []string{"https://stranger.example.com/"}
-	update(t, s, func(tx *store.Tx) error { return store.Applications().Insert(tx, &stranger) })
-	want(own, stranger.OAuth().RedirectURIs)
-	was := stranger.UpdatedAt
-	stranger.Verified, stranger.UpdatedAt = true, was.Add(time.Second)
-	update(t, s, func(tx *store.Tx) error { return store.Applications().Replace(tx, &stranger, was) })
-	want(slices.Concat(own, stranger.OAuth().RedirectURIs), nil)
+	untrusted := newClient("stranger")
+	untrusted.Registration = schemas.RegisteredDynamically
+	untrusted.OAuth().RedirectURIs = []string{"https://stranger.example.com/"}
+	update(t, s, func(tx *store.Tx) error { return store.Applications().Insert(tx, &untrusted) })
+	want(own, untrusted.OAuth().RedirectURIs)
+	was := untrusted.UpdatedAt
+	untrusted.Verified, untrusted.UpdatedAt = true, was.Add(time.Second)
+	update(t, s, func(tx *store.Tx) error { return store.Applications().Replace(tx, &untrusted, was) })
+	want(slices.Concat(own, untrusted.OAuth().RedirectURIs), nil)
 }

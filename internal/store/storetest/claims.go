@@ -49,7 +49,7 @@ func testUniqueAttributes(t *testing.T, s *store.Store) {
 			for _, p := range schemas.AsError(err).Errors {
 				taken = append(taken, p.Path)
 			}
-			wantEqual(t, "the attributes told", taken, test.taken)
+			wantEqual(t, "the reported attributes", taken, test.taken)
 		}
 	}
 	// Missing values do not collide, nor do values that another type does not mark as unique.

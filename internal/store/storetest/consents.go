@@ -24,7 +24,7 @@ func testConsents(t *testing.T, s *store.Store) {
 	got, err := s.Consent(ctx, a.user.ID, a.client.ID)
 	must(t, err)
 	if got != nil {
-		t.Fatalf("somebody who was never asked has agreed to %+v", got)
+		t.Fatalf("a user who was never asked has consented to %+v", got)
 	}
 	later, ever := noon().Add(time.Minute), time.Time{}
 	again := later.Add(time.Hour)
@@ -51,7 +51,7 @@ func testConsents(t *testing.T, s *store.Store) {
 		got, err := s.Consent(ctx, odd, a.client.ID)
 		must(t, err)
 		if got != nil {
-			t.Fatal("nobody has agreed to something")
+			t.Fatal("a user has consented without being asked")
 		}
 	}
 	update(t, s, func(tx *store.Tx) error { return store.Applications().Delete(tx, other.ID, other.UpdatedAt) })

@@ -98,7 +98,7 @@ func testRecoveryCodes(t *testing.T, s RunStore) {
 		return got
 	}
 	if count() != nil || has("a\x00", "a") {
-		t.Fatal("there are codes that nobody was given")
+		t.Fatal("there are codes that were never issued")
 	}
 	must(t, s.Apply(ctx, giveCodes(ann.ID, "a", "b", "c")))
 	must(t, s.Apply(ctx, giveCodes(bob.ID, "a"))) // by an unlikely chance

@@ -68,7 +68,7 @@ func testIdentities(t *testing.T, s RunStore) {
 	first, second, his := newIdentity(ann.ID, "s1"), newIdentity(ann.ID, "S1"), newIdentity(bob.ID, "s1 ")
 	second.CreatedAt, second.Name = noon().Add(time.Minute), ""
 	if read("s1") != nil || of(ann.ID) != nil {
-		t.Fatal("there is an identity that nobody has linked")
+		t.Fatal("there is an identity that was never linked")
 	}
 	for _, i := range []schemas.Identity{second, first, his} { // three that only look alike
 		must(t, s.Apply(ctx, link(i)))

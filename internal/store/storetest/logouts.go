@@ -19,11 +19,11 @@ func endAt(t *testing.T, s *store.Store, id string, at time.Time) {
 // testLogouts notifies clients of the end of a session: those with tokens and a URI, once each.
 func testLogouts(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
-	silent, stranger := newClient("silent"), newClient("stranger")
+	silent, untrusted := newClient("silent"), newClient("stranger")
 	silent.OAuth().BackchannelLogoutURI = ""
 	update(t, s, func(tx *store.Tx) error {
 		must(t, store.Applications().Insert(tx, &silent))
-		return store.Applications().Insert(tx, &stranger)
+		return store.Applications().Insert(tx, &untrusted)
 	})
 	for i, app := range []schemas.Application{a.client, a.client, silent} {
 		at := *a
@@ -40,13 +40,13 @@ func testLogouts(t *testing.T, s *store.Store) {
 	endAt(t, s, a.session.ID, noon().Add(2*time.Minute)) // it is gone
 	d := claims(t, s, schemas.LogoutDelivery, noon().Add(time.Minute))
 	if d == nil {
-		t.Fatal("no client is told that the session has ended")
+		t.Fatal("no client is notified that the session has ended")
 	}
-	wantEqual(t, "who is told", []any{d.Target, d.CreatedAt, d.ExpiresAt}, []any{a.client.ID, noon().Add(time.Minute), noon().Add(24*time.Hour + time.Minute)})
+	wantEqual(t, "the notified client", []any{d.Target, d.CreatedAt, d.ExpiresAt}, []any{a.client.ID, noon().Add(time.Minute), noon().Add(24*time.Hour + time.Minute)})
 	var reported schemas.SessionEnd
 	must(t, json.Unmarshal(d.Body, &reported))
-	wantEqual(t, "what is told", reported, schemas.SessionEnd{SessionID: a.session.ID, UserID: a.user.ID})
-	wantEqual(t, "who else is told", claims(t, s, schemas.LogoutDelivery, noon().Add(time.Minute)), (*schemas.Delivery)(nil))
+	wantEqual(t, "the notification", reported, schemas.SessionEnd{SessionID: a.session.ID, UserID: a.user.ID})
+	wantEqual(t, "other notified clients", claims(t, s, schemas.LogoutDelivery, noon().Add(time.Minute)), (*schemas.Delivery)(nil))
 
 	expiring := newSignIn(a.user.ID, noon())
 	must(t, s.Apply(ctx, start(expiring)))
@@ -56,11 +56,11 @@ func testLogouts(t *testing.T, s *store.Store) {
 	must(t, err)
 	_, err = s.Sweep(ctx, expiring.ExpiresAt)
 	must(t, err)
-	wantEqual(t, "who is told of a session that expires", claims(t, s, schemas.LogoutDelivery, noon().Add(time.Minute)), (*schemas.Delivery)(nil))
+	wantEqual(t, "clients notified of an expired session", claims(t, s, schemas.LogoutDelivery, noon().Add(time.Minute)), (*schemas.Delivery)(nil))
 }
 
-// testLogoutsOfStrangers retries only briefly for an untrusted client.
-func testLogoutsOfStrangers(t *testing.T, s *store.Store) {
+// testLogoutsOfUntrustedClients retries only briefly for an untrusted client.
+func testLogoutsOfUntrustedClients(t *testing.T, s *store.Store) {
 	a := newAuthorizing(t, s)
 	update(t, s, func(tx *store.Tx) error {
 		return store.PutClientExpiry(tx, schemas.ClientExpiry{ApplicationID: a.client.ID, ExpiresAt: noon().Add(time.Hour)})
@@ -104,7 +104,7 @@ func testLogoutRace(t *testing.T, s *store.Store) {
 		})
 		reported := claims(t, s, schemas.LogoutDelivery, noon())
 		if (redeemed == nil) != (reported != nil) {
-			t.Fatalf("redeeming ended with %v, and what is told is %s", redeemed, text(reported))
+			t.Fatalf("redeeming ended with %v, and the notification is %s", redeemed, text(reported))
 		}
 		if redeemed != nil {
 			wantError(t, redeemed, schemas.Invalid, schemas.CodeAuthCodeNotFound)

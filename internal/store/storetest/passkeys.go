@@ -30,7 +30,7 @@ func testCredentialRoundTrip(t *testing.T, s RunStore) {
 	wantError(t, err, schemas.NotFound, schemas.CodeCredentialNotFound)
 	list, err = s.Credentials(ctx, schemas.NewID())
 	must(t, err)
-	wantEqual(t, "nobody's passkeys", len(list), 0)
+	wantEqual(t, "the passkeys without a user", len(list), 0)
 }
 
 func testCredentialUnique(t *testing.T, s RunStore) {

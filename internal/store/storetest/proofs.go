@@ -219,7 +219,7 @@ func testPasswordEnds(t *testing.T, s *store.Store) {
 	_, err = s.RefreshFamily(ctx, r.ID)
 	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
 	if d := claims(t, s, schemas.LogoutDelivery, noon()); d == nil || d.Target != a.client.ID {
-		t.Errorf("the client is not told: %+v", d)
+		t.Errorf("the client is not notified: %+v", d)
 	}
 	wantError(t, s.Apply(ctx, []schemas.Change{a.grant(a.request())}), schemas.Conflict, schemas.CodeSuperseded)
 }

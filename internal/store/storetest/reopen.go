@@ -24,7 +24,7 @@ func Lasting(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.
 	t.Run("reopening keeps all", func(t *testing.T) { testReopen(t, config(t)) })
 	t.Run("instances open a new store at once", func(t *testing.T) { testOpenAtOnce(t, config(t)) })
 	t.Run("a newer schema is refused", func(t *testing.T) { testNewerSchema(t, fresh) })
-	t.Run("a store tells whether it is ready", func(t *testing.T) { testPing(t, fresh) })
+	t.Run("a store reports whether it is ready", func(t *testing.T) { testPing(t, fresh) })
 	t.Run("the audit log is only added to", func(t *testing.T) { testAppendOnly(t, fresh) })
 	t.Run("what was acknowledged survives a kill", func(t *testing.T) { testKill(t, config) })
 	t.Run("closing lets writes finish", func(t *testing.T) { testClose(t, config(t)) })

@@ -97,8 +97,8 @@ func testTreeInUse(t *testing.T, s *store.Store) {
 	update(t, s, func(tx *store.Tx) error { return store.ResourceServers().Insert(tx, &shop) })
 }
 
-// testPermissionOfNobody has a role grant what no resource server has.
-func testPermissionOfNobody(t *testing.T, s *store.Store) {
+// testPermissionWithoutResourceServer has a role grant what no resource server has.
+func testPermissionWithoutResourceServer(t *testing.T, s *store.Store) {
 	role := schemas.Role{ID: schemas.NewID(), Name: "Clerk", OUID: homeID, Permissions: []string{"shop"}, CreatedAt: noon(), UpdatedAt: noon()}
 	err := s.Update(t.Context(), func(tx *store.Tx) error { return store.Roles().Insert(tx, &role) })
 	wantError(t, err, schemas.Conflict, schemas.CodeConflict)

@@ -33,7 +33,7 @@ func ofUsers() []test {
 		{"a newer passkey session voids the older", testVoid},
 		{"an expired passkey session is refused", testExpiredSession},
 		{"permissions that roles grant stay", testTreeInUse},
-		{"roles grant what resource servers have", testPermissionOfNobody},
+		{"roles grant what resource servers have", testPermissionWithoutResourceServer},
 		{"permissions follow from roles", testPermissions},
 		{"holders of a permission are found", testHolders},
 		{"those who have a permission and may sign in are found", testActiveHolders},
@@ -50,14 +50,14 @@ func ofUsers() []test {
 		{"no user outlives their type", testReferenceRace},
 		{"users are counted", testCounts},
 		{"failed guesses are counted up to the limit", testFailedGuesses},
-		{"failed guesses at names of nobody are swept", testSweepFailedGuesses},
+		{"failed guesses at unknown names are swept", testSweepFailedGuesses},
 		{"permissions have words", testPermissionWords},
 		{"passkeys are renamed and deleted", testCredentialChanges},
 		{"addresses are verified", testVerifyEmail},
-		{"audit 02: an address that is not verified identifies nobody", testUnverifiedEmail},
+		{"audit 02: an unverified address does not identify a user", testUnverifiedEmail},
 		{"audit 02: an address goes to who verifies it", testEmailStated},
 		{"audit 02: of users who verify one address at once one has it", testEmailRace},
-		{"changes about nobody are refused", testUnknownUser},
+		{"changes of unknown users are refused", testUnknownUser},
 		{"the whole identifier counts", testOddIdentifiers},
 		{"sessions end with the credential they rest on", testSessionsEndWithCredentials},
 		{"the acting session lives on", testActingSession},
@@ -86,12 +86,12 @@ func ofClients() []test {
 		{"those who refresh at once get the same token", testRefreshRace},
 		{"browsers know their session", testBrowserSessions},
 		{"assertions of clients are used once", testClientAssertions},
-		{"clients are told that sessions end", testLogouts},
-		{"strangers are told that sessions end, for a while", testLogoutsOfStrangers},
-		{"clients get tokens or are told, or neither", testLogoutRace},
+		{"clients are notified of ended sessions", testLogouts},
+		{"untrusted clients are notified of ended sessions for a limited time", testLogoutsOfUntrustedClients},
+		{"clients get tokens or are notified, or neither", testLogoutRace},
 		{"redirect URIs are listed", testRedirects},
-		{"clients that nobody uses are swept", testLeases},
-		{"there is room for clients that register themselves", testUnusedClients},
+		{"unused clients are swept", testLeases},
+		{"self-registered clients are bounded", testUnusedClients},
 	}
 }
 
@@ -190,7 +190,7 @@ func testOddIdentifiers(t *testing.T, s *store.Store) {
 	wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
 	wantEqual(t, "the number of problems", len(schemas.AsError(err).Errors), 2)
 	if _, err := s.UserByAttribute(ctx, "", "given_name", "Ann"); err == nil {
-		t.Fatal("a user was looked for by an attribute that identifies nobody")
+		t.Fatal("looked up a user by an attribute that does not identify users")
 	}
 }
 
@@ -252,11 +252,11 @@ func testCanceled(t *testing.T, s *store.Store) {
 	run, u := newRun(), newUser("ann")
 	for _, changes := range [][]schemas.Change{nil, create(u)} {
 		if err := s.Commit(gone, run, changes); !errors.Is(err, context.Canceled) {
-			t.Fatalf("a commit nobody waits for was answered with %v", err)
+			t.Fatalf("a canceled commit returned %v", err)
 		}
 	}
 	if _, err := s.Run(gone, run.ID); !errors.Is(err, context.Canceled) {
-		t.Fatalf("a read nobody waits for was answered with %v", err)
+		t.Fatalf("a canceled read returned %v", err)
 	}
 	_, err := s.Run(t.Context(), run.ID)
 	wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)

@@ -100,7 +100,7 @@ func testOneValueOneUser(t *testing.T, s RunStore) {
 		for _, p := range schemas.AsError(err).Errors {
 			paths = append(paths, p.Path)
 		}
-		wantEqual(t, "the attributes told", paths, test.paths)
+		wantEqual(t, "the reported attributes", paths, test.paths)
 	}
 
 	_, err := s.UserByAttribute(ctx, "", "username", "victim@corp.example")
@@ -210,7 +210,7 @@ func testPasswords(t *testing.T, s RunStore) {
 	wantEqual(t, "the hash", hash, "$argon2id$2")
 	hash, _, err = s.PasswordHash(ctx, schemas.NewID())
 	must(t, err)
-	wantEqual(t, "the hash of nobody", hash, "")
+	wantEqual(t, "the hash of an unknown user", hash, "")
 }
 
 // An address is verified that the user still has, and nothing else of the user

@@ -91,7 +91,7 @@ func testEndAccess(t *testing.T, s *store.Store) {
 	must(t, err)
 	wantEqual(t, "the sessions of another", left, []schemas.Session{theirs})
 	if d := claims(t, s, schemas.LogoutDelivery, noon()); d == nil || d.Target != a.client.ID {
-		t.Errorf("the client is not told: %+v", d)
+		t.Errorf("the client is not notified: %+v", d)
 	}
 	events, err := s.Events(ctx, schemas.EventQuery{UserID: a.user.ID, Action: "session.ended", Limit: 10})
 	must(t, err)

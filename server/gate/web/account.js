@@ -131,7 +131,7 @@ function device(agent) {
 const add = (pressed) => change(pressed, "Added: {name}.", async () => {
 	const wanted = { userId: me(), authenticatorSelection: { residentKey: "required" } };
 	const begun = await api("POST", "register/passkey/start", wanted);
-	tell(t("Follow your device…"));
+	tell(t("Continue on your device…"));
 	const publicKeyCredential = await ask(begun.publicKeyCredentialCreationOptions);
 	return (await api("POST", "register/passkey/finish", { publicKeyCredential, sessionToken: begun.sessionToken })).CredentialName;
 });

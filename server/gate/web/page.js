@@ -67,7 +67,7 @@ export async function attempt(pressed, task, recover) {
 
 // Runs a passkey ceremony. Meanwhile the button for other devices cancels it.
 export function ceremony(options, elsewhere) {
-	tell(t("Follow your device…"));
+	tell(t("Continue on your device…"));
 	const button = byId("elsewhere");
 	const cancel = (event) => {
 		event.stopImmediatePropagation();

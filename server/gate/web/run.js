@@ -59,8 +59,8 @@ function sendCredential(credential, inputs) {
 
 async function recover(error) {
 	const again = (step, text) => step.then((answer) => show({ ...answer, at: 0 })).then(() => note(t(text)));
-	if (error.code === "stale_step") return again(current(), "This went on elsewhere. It stands here now.").catch(recover);
-	if (error.code === "execution_not_found" && startable()) return again(start(), "That took a while, so we start again.").catch(over);
+	if (error.code === "stale_step") return again(current(), "You continued elsewhere. This is the current step.").catch(recover);
+	if (error.code === "execution_not_found" && startable()) return again(start(), "That took too long, so we started again.").catch(over);
 	if (!reply) return over(error);
 	complain(error);
 	return focus();

@@ -14,28 +14,28 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// world is a directory with the unit "default", the user type Person and the resource
+// fixture is a directory with the unit "default", the user type Person and the resource
 // server "system".
-type world struct {
+type fixture struct {
 	*Directory
 	store *store.Store
 	unit  string // the id of the unit "default"
 }
 
-// newWorld returns a world in memory.
-func newWorld(t testing.TB) *world {
+// newFixture returns a world in memory.
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	return openWorld(t, "sqlite", ":memory:")
+	return openFixture(t, "sqlite", ":memory:")
 }
 
 // each runs a test on both databases. SQLite uses a file, with separate connections for
 // readers and the writer, as a server does.
-func each(t *testing.T, test func(*testing.T, *world)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, openWorld(t, "sqlite", filepath.Join(t.TempDir(), "store.db"))) })
-	t.Run("postgres", func(t *testing.T) { test(t, openWorld(t, "postgres", storetest.Postgres(t))) })
+func each(t *testing.T, test func(*testing.T, *fixture)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, openFixture(t, "sqlite", filepath.Join(t.TempDir(), "store.db"))) })
+	t.Run("postgres", func(t *testing.T) { test(t, openFixture(t, "postgres", storetest.Postgres(t))) })
 }
 
-func openWorld(t testing.TB, driver, dsn string) *world {
+func openFixture(t testing.TB, driver, dsn string) *fixture {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Config{Driver: driver, DSN: dsn})
 	must(t, err)
@@ -44,14 +44,14 @@ func openWorld(t testing.TB, driver, dsn string) *world {
 			t.Error(err)
 		}
 	})
-	w := &world{store: s}
+	w := &fixture{store: s}
 	w.Directory = New(Options{Store: s, Hasher: plainHasher{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"), Box: plainCipher{}})
 	w.furnish(t)
 	return w
 }
 
 // furnish creates the resources that every directory starts with.
-func (w *world) furnish(t testing.TB) {
+func (w *fixture) furnish(t testing.TB) {
 	t.Helper()
 	unit := &schemas.OrganizationUnit{ID: schemas.NewID(), Handle: DefaultUnit, Name: "Default"}
 	w.unit = unit.ID
@@ -73,7 +73,7 @@ func (w *world) furnish(t testing.TB) {
 }
 
 // create adds a resource and returns its id.
-func (w *world) create(t testing.TB, of Resource, body string) string {
+func (w *fixture) create(t testing.TB, of Resource, body string) string {
 	t.Helper()
 	item, err := of.Create(t.Context(), SystemCall(), doc(t, body))
 	must(t, err)
@@ -81,7 +81,7 @@ func (w *world) create(t testing.TB, of Resource, body string) string {
 }
 
 // role adds a role with the permissions, assigned to a user.
-func (w *world) role(t testing.TB, user string, permissions ...string) *schemas.Role {
+func (w *fixture) role(t testing.TB, user string, permissions ...string) *schemas.Role {
 	t.Helper()
 	now := w.now()
 	r := &schemas.Role{

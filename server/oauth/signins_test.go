@@ -29,7 +29,7 @@ const (
 
 // signIns is an authorization server on a store, with a user ann who signs in.
 type signIns struct {
-	*world
+	*fixture
 	store   *store.Store
 	user    schemas.User
 	status  schemas.RunStatus // of the runs that are begun
@@ -51,13 +51,13 @@ func newSignIns(t testing.TB) *signIns {
 
 func newSignInsOn(t testing.TB, config store.Config) *signIns {
 	t.Helper()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, err := store.Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	a := &signIns{world: w, store: s, status: schemas.Incomplete}
+	a := &signIns{fixture: w, store: s, status: schemas.Incomplete}
 	w.now = time.Now().UTC().Truncate(time.Millisecond)
 	w.tokens, err = token.New(t.Context(), &keys{}, bytes.Repeat([]byte{1}, 32), token.Options{
 		Issuer: base, AccessTTL: 10 * time.Minute, Live: s.TokenLive, Now: func() time.Time { return w.now }})
@@ -74,7 +74,7 @@ func newSignInsOn(t testing.TB, config store.Config) *signIns {
 
 // record also makes the changes.
 func (a *signIns) record(ctx context.Context, e schemas.Event, changes ...schemas.Change) error {
-	return errors.Join(a.world.record(ctx, e), a.store.Apply(ctx, append(changes, schemas.RecordEvent{Event: e})))
+	return errors.Join(a.fixture.record(ctx, e), a.store.Apply(ctx, append(changes, schemas.RecordEvent{Event: e})))
 }
 
 func (a *signIns) must(err error) {

@@ -36,8 +36,8 @@ const (
 	ada        = "01900000-0000-7000-8000-00000000ada0"
 )
 
-// world is a tool server over a real store, behind HTTP.
-type world struct {
+// fixture is a tool server over a real store, behind HTTP.
+type fixture struct {
 	t         testing.TB
 	db        *store.Store
 	directory *directory.Directory
@@ -50,12 +50,12 @@ type world struct {
 	now time.Time
 }
 
-func newWorld(t testing.TB, change ...func(*mcp.Options)) *world {
+func newFixture(t testing.TB, change ...func(*mcp.Options)) *fixture {
 	t.Helper()
 	db, err := store.Open(t.Context(), store.Config{Driver: "sqlite", DSN: ":memory:"})
 	must(t, err)
 	t.Cleanup(func() { must(t, db.Close()) })
-	w := &world{t: t, db: db, log: &logtest.Buffer{}, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
+	w := &fixture{t: t, db: db, log: &logtest.Buffer{}, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w.caller = directory.Call{
 		Actor: schemas.Actor{Type: schemas.UserActor, ID: ada, Client: "assistant"}, Permissions: []string{"system"}, TraceID: "a-trace",
 	}
@@ -80,7 +80,7 @@ func newWorld(t testing.TB, change ...func(*mcp.Options)) *world {
 
 // serve is what stands before the tools in the server: it says who calls, and
 // writes the errors.
-func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
+func (w *fixture) serve(rw http.ResponseWriter, r *http.Request) {
 	err := w.tools.Serve(rw, r, w.caller)
 	if err == nil {
 		return
@@ -91,16 +91,16 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	rw.WriteHeader(map[schemas.Class]int{schemas.Throttled: 429, schemas.Unavailable: 503, schemas.TooLarge: 413}[e.Class])
 }
 
-func (w *world) logger() *slog.Logger { return slog.New(slog.NewTextHandler(w.log, nil)) }
+func (w *fixture) logger() *slog.Logger { return slog.New(slog.NewTextHandler(w.log, nil)) }
 
-func (w *world) clock() time.Time {
+func (w *fixture) clock() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.now
 }
 
 // furnish puts into the store what every store begins with, and a little more.
-func (w *world) furnish() {
+func (w *fixture) furnish() {
 	w.t.Helper()
 	unit := &schemas.OrganizationUnit{ID: unitID, Handle: directory.DefaultUnit, Name: "Default", CreatedAt: w.clock(), UpdatedAt: w.clock()}
 	person := schemas.Person()
@@ -132,7 +132,7 @@ func (w *world) furnish() {
 const shopSecret = "a-secret-that-is-made-up-for-the-tests-0123456789"
 
 // make creates a resource.
-func (w *world) make(of directory.Resource, text string) *directory.Item {
+func (w *fixture) make(of directory.Resource, text string) *directory.Item {
 	w.t.Helper()
 	d, problems := schemas.ParseJSON([]byte(text))
 	if len(problems) > 0 {
@@ -144,7 +144,7 @@ func (w *world) make(of directory.Resource, text string) *directory.Item {
 }
 
 // post sends a body, and returns the reply with its body. Headers are "Name: value".
-func (w *world) post(body string, headers ...string) (*http.Response, []byte) {
+func (w *fixture) post(body string, headers ...string) (*http.Response, []byte) {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, w.http.URL+"/mcp", strings.NewReader(body))
 	must(w.t, err)
@@ -170,7 +170,7 @@ type result struct {
 }
 
 // call calls a tool, with arguments that are JSON or are made into it.
-func (w *world) call(tool string, args any) result {
+func (w *fixture) call(tool string, args any) result {
 	w.t.Helper()
 	text, err := json.Marshal(args)
 	must(w.t, err)
@@ -189,7 +189,7 @@ func (w *world) call(tool string, args any) result {
 }
 
 // ok calls a tool that must do what it is asked to, and decodes what it answers.
-func (w *world) ok(tool string, args any, into any) result {
+func (w *fixture) ok(tool string, args any, into any) result {
 	w.t.Helper()
 	r := w.call(tool, args)
 	if r.IsError {
@@ -213,7 +213,7 @@ func dropAnnotations(t testing.TB, text json.RawMessage) string {
 }
 
 // refused calls a tool that must refuse with the code, and returns the error.
-func (w *world) refused(tool string, args any, code string) schemas.Error {
+func (w *fixture) refused(tool string, args any, code string) schemas.Error {
 	w.t.Helper()
 	r := w.call(tool, args)
 	if !r.IsError || r.Data != nil || len(r.Content) != 2 {

@@ -33,9 +33,9 @@ func (clear) Seal(text []byte, _ string) []byte { return text }
 
 func (clear) Open(sealed []byte, _ string) ([]byte, error) { return sealed, nil }
 
-// world is a directory with the resources that files refer to: the unit "default", the type
+// fixture is a directory with the resources that files refer to: the unit "default", the type
 // Person, flows, the resource server "system", and the administrator Ada.
-type world struct {
+type fixture struct {
 	*directory.Directory
 	t     testing.TB
 	store *store.Store
@@ -88,7 +88,7 @@ roles:
   - {id: 01900000-0000-7000-8000-000000000050, name: Administrator, permissions: [system], assignments: [{type: group, id: Administrators}]}
 `
 
-func openWorld(t testing.TB, driver, dsn string) *world {
+func openFixture(t testing.TB, driver, dsn string) *fixture {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Config{Driver: driver, DSN: dsn})
 	if err != nil {
@@ -96,7 +96,7 @@ func openWorld(t testing.TB, driver, dsn string) *world {
 	}
 	t.Cleanup(func() { s.Close() })
 	kinds := nodes.Kinds(nodes.Deps{})
-	w := &world{t: t, store: s, Directory: directory.New(directory.Options{
+	w := &fixture{t: t, store: s, Directory: directory.New(directory.Options{
 		Store: s, Hasher: plain{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"), Box: clear{},
 		CheckFlow: func(text []byte, yaml bool, set schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
 			flow, _, problems := engine.CheckUsing(text, yaml, kinds, set)
@@ -107,15 +107,15 @@ func openWorld(t testing.TB, driver, dsn string) *world {
 	return w
 }
 
-func newWorld(t testing.TB) *world {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	return openWorld(t, "sqlite", ":memory:")
+	return openFixture(t, "sqlite", ":memory:")
 }
 
 // each runs a test on both databases.
-func each(t *testing.T, test func(t *testing.T, w *world)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, openWorld(t, "sqlite", filepath.Join(t.TempDir(), "store.db"))) })
-	t.Run("postgres", func(t *testing.T) { test(t, openWorld(t, "postgres", storetest.Postgres(t))) })
+func each(t *testing.T, test func(t *testing.T, w *fixture)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, openFixture(t, "sqlite", filepath.Join(t.TempDir(), "store.db"))) })
+	t.Run("postgres", func(t *testing.T) { test(t, openFixture(t, "postgres", storetest.Postgres(t))) })
 }
 
 // environ is an environment of variables NAME=value.
@@ -129,7 +129,7 @@ func environ(variables ...string) func(string) string {
 }
 
 // ensure applies a seed file and returns what it created.
-func (w *world) ensure(text string, variables ...string) (created []string) {
+func (w *fixture) ensure(text string, variables ...string) (created []string) {
 	w.t.Helper()
 	created, err := w.tryEnsure(text, variables...)
 	if err != nil {
@@ -138,7 +138,7 @@ func (w *world) ensure(text string, variables ...string) (created []string) {
 	return created
 }
 
-func (w *world) tryEnsure(text string, variables ...string) (created []string, err error) {
+func (w *fixture) tryEnsure(text string, variables ...string) (created []string, err error) {
 	resources, err := declare.ReadSeed("seed.yaml", []byte(text))
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (w *world) tryEnsure(text string, variables ...string) (created []string, e
 }
 
 // export writes the store to a folder and returns the folder.
-func (w *world) export() (dir string) {
+func (w *fixture) export() (dir string) {
 	w.t.Helper()
 	dir = w.t.TempDir()
 	if err := declare.WriteFolder(dir, w.files(), false); err != nil {
@@ -165,7 +165,7 @@ func (w *world) export() (dir string) {
 }
 
 // files returns the files of an export, with the schema of flows.
-func (w *world) files() map[string][]byte {
+func (w *fixture) files() map[string][]byte {
 	w.t.Helper()
 	files, err := declare.Export(w.t.Context(), w.Directory)
 	if err != nil {
@@ -176,7 +176,7 @@ func (w *world) files() map[string][]byte {
 }
 
 // apply applies a folder and returns the plan.
-func (w *world) apply(dir string, o declare.Options) (string, error) {
+func (w *fixture) apply(dir string, o declare.Options) (string, error) {
 	w.t.Helper()
 	tree, err := declare.ReadTree(dir)
 	if err != nil {
@@ -195,7 +195,7 @@ func (w *world) apply(dir string, o declare.Options) (string, error) {
 }
 
 // mustApply is apply for a correct folder.
-func (w *world) mustApply(dir string, o declare.Options) string {
+func (w *fixture) mustApply(dir string, o declare.Options) string {
 	w.t.Helper()
 	plan, err := w.apply(dir, o)
 	if err != nil {

@@ -34,8 +34,8 @@ const (
 	bob          = "0190b9f0-0000-7000-8000-00000000b0b0"
 )
 
-// world is a server over a real engine and an in-memory store.
-type world struct {
+// passkeyFixture is a server over a real engine and an in-memory store.
+type passkeyFixture struct {
 	t       testing.TB
 	handler http.Handler
 	store   *memory
@@ -45,10 +45,10 @@ type world struct {
 	now time.Time
 }
 
-// newWorld makes a world; change may alter the options before New.
-func newWorld(t testing.TB, change ...func(*server.Options)) *world {
+// newPasskeyFixture makes a world; change may alter the options before New.
+func newPasskeyFixture(t testing.TB, change ...func(*server.Options)) *passkeyFixture {
 	t.Helper()
-	w := &world{t: t, store: newMemory(t), log: &logtest.Buffer{}, now: time.Date(2030, 1, 2, 3, 4, 5, 678e6, time.UTC)}
+	w := &passkeyFixture{t: t, store: newMemory(t), log: &logtest.Buffer{}, now: time.Date(2030, 1, 2, 3, 4, 5, 678e6, time.UTC)}
 	ceremonies, err := passkey.New(passkey.Config{Origins: []string{rpOrigin}, RPID: "example.com", Now: w.clock})
 	if err != nil {
 		t.Fatal(err)
@@ -74,13 +74,13 @@ func newWorld(t testing.TB, change ...func(*server.Options)) *world {
 	return w
 }
 
-func (w *world) clock() time.Time {
+func (w *passkeyFixture) clock() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.now
 }
 
-func (w *world) pass(d time.Duration) {
+func (w *passkeyFixture) pass(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.now = w.now.Add(d)
@@ -88,7 +88,7 @@ func (w *world) pass(d time.Duration) {
 
 // do sends a request; headers are "Name: value". A body makes it JSON unless a
 // header says otherwise.
-func (w *world) do(method, target, body string, headers ...string) *httptest.ResponseRecorder {
+func (w *passkeyFixture) do(method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	w.t.Helper()
 	var reader io.Reader
 	if body != "" {
@@ -109,7 +109,7 @@ func (w *world) do(method, target, body string, headers ...string) *httptest.Res
 }
 
 // post sends JSON and decodes a reply of status 200 into into.
-func (w *world) post(path string, body, into any, headers ...string) {
+func (w *passkeyFixture) post(path string, body, into any, headers ...string) {
 	w.t.Helper()
 	rec := w.do("POST", path, asJSON(w.t, body), headers...)
 	if rec.Code != http.StatusOK {
@@ -194,7 +194,7 @@ func (fakeTokens) Verify(_ context.Context, raw, audience string) (*token.Claims
 }
 
 // record serves a request that a test built.
-func record(w *world, r *http.Request) *httptest.ResponseRecorder {
+func record(w *passkeyFixture, r *http.Request) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	w.handler.ServeHTTP(rec, r)
 	return rec

@@ -25,8 +25,8 @@ const (
 // noon is the time of all tests.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// world is a relying party with a store, and an authenticator.
-type world struct {
+// fixture is a relying party with a store, and an authenticator.
+type fixture struct {
 	testing.TB
 	*passkey.Ceremonies
 	device *passkeytest.Authenticator
@@ -35,7 +35,7 @@ type world struct {
 	finds  int
 }
 
-func newWorld(t testing.TB, policy passkey.Policy, device ...passkeytest.Option) *world {
+func newFixture(t testing.TB, policy passkey.Policy, device ...passkeytest.Option) *fixture {
 	t.Helper()
 	log := new(logtest.Buffer)
 	c, err := passkey.New(passkey.Config{
@@ -48,11 +48,11 @@ func newWorld(t testing.TB, policy passkey.Policy, device ...passkeytest.Option)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{log: log, TB: t, Ceremonies: c, device: passkeytest.New(append([]passkeytest.Option{passkeytest.Seed(t.Name())}, device...)...), stored: map[string]*schemas.Credential{}}
+	return &fixture{log: log, TB: t, Ceremonies: c, device: passkeytest.New(append([]passkeytest.Option{passkeytest.Seed(t.Name())}, device...)...), stored: map[string]*schemas.Credential{}}
 }
 
 // find implements FindCredential.
-func (w *world) find(_ context.Context, id schemas.Bytes) (*schemas.Credential, error) {
+func (w *fixture) find(_ context.Context, id schemas.Bytes) (*schemas.Credential, error) {
 	w.finds++
 	if c := w.stored[id.String()]; c != nil {
 		return c, nil
@@ -60,7 +60,7 @@ func (w *world) find(_ context.Context, id schemas.Bytes) (*schemas.Credential, 
 	return nil, schemas.Errorf(schemas.NotFound, schemas.CodeCredentialNotFound, "there is no such credential")
 }
 
-func (w *world) beginRegistration(r passkey.RegistrationRequest) (options, session json.RawMessage) {
+func (w *fixture) beginRegistration(r passkey.RegistrationRequest) (options, session json.RawMessage) {
 	w.Helper()
 	if r.User.ID == "" {
 		r.User = passkey.User{ID: alice, Name: "alice", DisplayName: "Alice"}
@@ -72,7 +72,7 @@ func (w *world) beginRegistration(r passkey.RegistrationRequest) (options, sessi
 	return options, session
 }
 
-func (w *world) beginAuthentication(r passkey.AuthenticationRequest) (options, session json.RawMessage) {
+func (w *fixture) beginAuthentication(r passkey.AuthenticationRequest) (options, session json.RawMessage) {
 	w.Helper()
 	options, session, err := w.BeginAuthentication(r)
 	if err != nil {
@@ -82,7 +82,7 @@ func (w *world) beginAuthentication(r passkey.AuthenticationRequest) (options, s
 }
 
 // register registers a passkey and stores it.
-func (w *world) register(r passkey.RegistrationRequest) *schemas.Credential {
+func (w *fixture) register(r passkey.RegistrationRequest) *schemas.Credential {
 	w.Helper()
 	options, session := w.beginRegistration(r)
 	answer, err := w.device.Register(options, site)
@@ -98,14 +98,14 @@ func (w *world) register(r passkey.RegistrationRequest) *schemas.Credential {
 }
 
 // registered returns a world with one passkey of alice.
-func registered(t testing.TB, policy passkey.Policy, device ...passkeytest.Option) (*world, *schemas.Credential) {
+func registered(t testing.TB, policy passkey.Policy, device ...passkeytest.Option) (*fixture, *schemas.Credential) {
 	t.Helper()
-	w := newWorld(t, policy, device...)
+	w := newFixture(t, policy, device...)
 	return w, w.register(passkey.RegistrationRequest{})
 }
 
 // authenticate begins, answers and finishes an authentication.
-func (w *world) authenticate(r passkey.AuthenticationRequest, hows ...passkeytest.CeremonyOption) (*passkey.Verified, error) {
+func (w *fixture) authenticate(r passkey.AuthenticationRequest, hows ...passkeytest.CeremonyOption) (*passkey.Verified, error) {
 	w.Helper()
 	options, session := w.beginAuthentication(r)
 	answer, err := w.device.Authenticate(options, site, hows...)

@@ -99,8 +99,8 @@ func (k *keys) AddSigningKey(_ context.Context, key schemas.SigningKey) error {
 
 func (k *keys) NeedSigningKey(context.Context, string, time.Time) error { return nil }
 
-// world is an authorization server with its clients.
-type world struct {
+// fixture is an authorization server with its clients.
+type fixture struct {
 	*clients
 	t        testing.TB
 	tokens   *token.Issuer
@@ -117,7 +117,7 @@ type world struct {
 }
 
 // useAssertion remembers what clients sign.
-func (w *world) useAssertion(_ context.Context, hash []byte, expires time.Time) (bool, error) {
+func (w *fixture) useAssertion(_ context.Context, hash []byte, expires time.Time) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	first := !w.used[string(hash)]
@@ -126,7 +126,7 @@ func (w *world) useAssertion(_ context.Context, hash []byte, expires time.Time) 
 }
 
 // fetchKeys reads what clients publish.
-func (w *world) fetchKeys(ctx context.Context, uri string) ([]byte, error) {
+func (w *fixture) fetchKeys(ctx context.Context, uri string) ([]byte, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fetched[uri]++
@@ -136,7 +136,7 @@ func (w *world) fetchKeys(ctx context.Context, uri string) ([]byte, error) {
 	return []byte(w.published[uri]), ctx.Err()
 }
 
-func (w *world) record(_ context.Context, e schemas.Event, _ ...schemas.Change) error {
+func (w *fixture) record(_ context.Context, e schemas.Event, _ ...schemas.Change) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.full != nil {
@@ -146,7 +146,7 @@ func (w *world) record(_ context.Context, e schemas.Event, _ ...schemas.Change) 
 	return nil
 }
 
-func newWorld(t testing.TB) *world {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	public := client("spa", schemas.AuthMethodNone, "openid")
 	public.OAuth().SecretHash = nil
@@ -154,7 +154,7 @@ func newWorld(t testing.TB) *world {
 	brief.OAuth().Token.AccessToken.ValidityPeriod = 90
 	web := client("web", schemas.AuthMethodBasic, "openid", "system")
 	web.OAuth().GrantTypes = []string{schemas.GrantAuthorizationCode}
-	w := &world{t: t, now: time.Now(), used: map[string]bool{}, published: map[string]string{}, fetched: map[string]int{}, clients: &clients{
+	w := &fixture{t: t, now: time.Now(), used: map[string]bool{}, published: map[string]string{}, fetched: map[string]int{}, clients: &clients{
 		list: map[string]*schemas.Application{
 			"m2m":  client("m2m", schemas.AuthMethodBasic, "system", "shop:orders", "openid", "profile"),
 			"post": client("post", schemas.AuthMethodPost, "shop:orders"), "jwt": client("jwt", schemas.AuthMethodPrivateKeyJWT, "system"),
@@ -207,7 +207,7 @@ type granted struct {
 }
 
 // grant sends a request that must go well.
-func (w *world) grant(r *http.Request) (granted, *httptest.ResponseRecorder) {
+func (w *fixture) grant(r *http.Request) (granted, *httptest.ResponseRecorder) {
 	w.t.Helper()
 	rec := httptest.NewRecorder()
 	if err := w.provider.Token(rec, r); err != nil {
@@ -224,7 +224,7 @@ func (w *world) grant(r *http.Request) (granted, *httptest.ResponseRecorder) {
 
 // refusal sends a request that must be refused, and makes sure that nothing was
 // written.
-func (w *world) refusal(r *http.Request) *oauth.Error {
+func (w *fixture) refusal(r *http.Request) *oauth.Error {
 	w.t.Helper()
 	rec := httptest.NewRecorder()
 	err := w.provider.Token(rec, r)
@@ -233,7 +233,7 @@ func (w *world) refusal(r *http.Request) *oauth.Error {
 		w.t.Fatalf("got %d %s and the error %v, want it refused", rec.Code, rec.Body, err)
 	}
 	if rec.Body.Len() > 0 {
-		w.t.Errorf("wrote %q beside the error", rec.Body)
+		w.t.Errorf("wrote %q in addition to the error", rec.Body)
 	}
 	return reported
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// ledger records the facts of a run independently of the engine: credentials that only an
+// recordingStore records the facts of a run independently of the engine: credentials that only an
 // account's owner has and that the walker sent, and the commits.
-type ledger struct {
+type recordingStore struct {
 	*environment
 	kinds    engine.Kinds
 	certain  map[string][]engine.Fact // facts proven for each node
@@ -26,18 +26,18 @@ type ledger struct {
 	broken   []string                 // violated guarantees, described
 }
 
-// newLedger returns the ledger of an environment, and wraps the environment's kinds to see
+// newRecordingStore returns the ledger of an environment, and wraps the environment's kinds to see
 // every visit.
-func newLedger(w *environment) *ledger {
-	l := &ledger{environment: w, kinds: engine.Kinds{}}
+func newRecordingStore(w *environment) *recordingStore {
+	l := &recordingStore{environment: w, kinds: engine.Kinds{}}
 	for name, kind := range w.kinds() {
-		l.kinds[name] = l.spyOn(*kind)
+		l.kinds[name] = l.watch(*kind)
 	}
 	return l
 }
 
 // turn switches the environment to the flow in a file.
-func (l *ledger) turn(path string) error {
+func (l *recordingStore) turn(path string) error {
 	l.file.Flow, l.reached = path, map[exit]int{}
 	if err := l.compile(l.kinds); err != nil {
 		return err
@@ -52,19 +52,19 @@ func (l *ledger) turn(path string) error {
 }
 
 // open begins a new run.
-func (l *ledger) open() {
+func (l *recordingStore) open() {
 	l.proved, l.made, l.bound, l.enrolled = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	l.brought = map[string]bool{}
 	l.subject, l.broken = engine.Subject{}, nil
 }
 
-func (l *ledger) breach(format string, args ...any) {
+func (l *recordingStore) breach(format string, args ...any) {
 	l.broken = append(l.broken, fmt.Sprintf(format, args...))
 }
 
 // isUsed reports whether the walker has used a credential of the user in this run,
 // including one that the run added to a user it created.
-func (l *ledger) isUsed(userID string, pending []schemas.Change) bool {
+func (l *recordingStore) isUsed(userID string, pending []schemas.Change) bool {
 	return l.proved[userID] || l.isMade(userID) && (l.bound[userID] || slices.ContainsFunc(pending, func(c schemas.Change) bool {
 		of, factor := binds(c)
 		return of == userID && !factor
@@ -72,7 +72,7 @@ func (l *ledger) isUsed(userID string, pending []schemas.Change) bool {
 }
 
 // isMade reports whether this run created the user, stored or not.
-func (l *ledger) isMade(userID string) bool {
+func (l *recordingStore) isMade(userID string) bool {
 	return l.made[userID] || l.subject.Draft != nil && l.subject.UserID == userID
 }
 
@@ -96,7 +96,7 @@ func binds(change schemas.Change) (userID string, factor bool) {
 
 // Commit calls Memory.Commit, and checks that credentials are added only to accounts of
 // this run and to those that the walker has proved to own.
-func (l *ledger) Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error {
+func (l *recordingStore) Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error {
 	if err := l.Memory.Commit(ctx, run, changes); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (l *ledger) Commit(ctx context.Context, run *schemas.Run, changes []schemas
 			continue
 		}
 		if !l.waived && !l.made[userID] && !l.proved[userID] {
-			l.breach("%T for %s, whom the run neither created nor authenticated", change, userID)
+			l.breach("%T for %s, a user that the run neither created nor authenticated", change, userID)
 		}
 		if factor {
 			l.enrolled[userID] = true
@@ -121,7 +121,7 @@ func (l *ledger) Commit(ctx context.Context, run *schemas.Run, changes []schemas
 }
 
 // ended checks the user of a completed run.
-func (l *ledger) ended(s *schemas.Step, run *schemas.Run) {
+func (l *recordingStore) ended(s *schemas.Step, run *schemas.Run) {
 	if (l.graph.Flow().FlowType == schemas.Authentication || s.Assertion != "") && !l.isUsed(run.UserID, nil) {
 		l.breach("the run completed for %s, none of whose credentials was used", run.UserID)
 	}
@@ -132,7 +132,7 @@ func (l *ledger) ended(s *schemas.Step, run *schemas.Run) {
 
 // visit checks every fact that was proven for the node: the run has the fact, and the fact
 // is true.
-func (l *ledger) visit(node string, v *engine.Visit) {
+func (l *recordingStore) visit(node string, v *engine.Visit) {
 	l.subject = v.Subject
 	for _, f := range l.certain[node] {
 		if !v.Facts.Has(f) {
@@ -144,7 +144,7 @@ func (l *ledger) visit(node string, v *engine.Visit) {
 	}
 }
 
-func (l *ledger) isTrue(f engine.Fact, v *engine.Visit) bool {
+func (l *recordingStore) isTrue(f engine.Fact, v *engine.Visit) bool {
 	if input, ok := f.Input(); ok {
 		_, has := v.Inputs[input]
 		return has
@@ -179,65 +179,65 @@ func (l *ledger) isTrue(f engine.Fact, v *engine.Visit) bool {
 	return true // cannot be checked here
 }
 
-// spy is an executor that reports its visits to the ledger.
-type spy struct {
+// recorder is an executor that reports its visits to the ledger.
+type recorder struct {
 	engine.Executor
 	kind   *engine.Kind
 	node   string
-	ledger *ledger
+	ledger *recordingStore
 }
 
-// spyOn returns the kind with spies as executors.
-func (l *ledger) spyOn(kind engine.Kind) *engine.Kind {
+// watch returns the kind with spies as executors.
+func (l *recordingStore) watch(kind engine.Kind) *engine.Kind {
 	plain := kind
 	kind.New = func(c *engine.Config) (engine.Executor, []schemas.Problem) {
 		exec, problems := plain.New(c)
-		return spy{exec, &plain, c.Node.ID, l}, problems
+		return recorder{exec, &plain, c.Node.ID, l}, problems
 	}
 	return &kind
 }
 
-func (s spy) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+func (s recorder) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	s.ledger.visit(s.node, v)
 	return s.Executor.Execute(ctx, v)
 }
 
 // Optional interfaces of an executor: forwarded, or the default of executors without them.
 
-func (s spy) Outcomes() []engine.Outcome {
+func (s recorder) Outcomes() []engine.Outcome {
 	if shaper, ok := s.Executor.(engine.OutcomeConfigurer); ok {
 		return shaper.Outcomes()
 	}
 	return s.kind.Outcomes
 }
 
-func (s spy) Needs() []engine.Need {
+func (s recorder) Needs() []engine.Need {
 	if needer, ok := s.Executor.(engine.Needer); ok {
 		return needer.Needs()
 	}
 	return nil
 }
 
-func (s spy) Collects() map[string]schemas.InputType {
+func (s recorder) Collects() map[string]schemas.InputType {
 	if collector, ok := s.Executor.(engine.Collector); ok {
 		return collector.Collects()
 	}
 	return nil
 }
 
-func (s spy) ServiceReply() *engine.ServiceReply {
+func (s recorder) ServiceReply() *engine.ServiceReply {
 	if replier, ok := s.Executor.(engine.Replier); ok {
 		return replier.ServiceReply()
 	}
 	return nil
 }
 
-func (s spy) Waits() bool {
+func (s recorder) Waits() bool {
 	w, ok := s.Executor.(engine.SlowNode)
 	return ok && w.Waits()
 }
 
-func (s spy) Reveals() string {
+func (s recorder) Reveals() string {
 	if revealer, ok := s.Executor.(engine.AccountRevealer); ok {
 		return revealer.Reveals()
 	}
