@@ -48,7 +48,7 @@ func TestParseYAMLValues(t *testing.T) {
 func TestEscapes(t *testing.T) {
 	for _, text := range []string{
 		`\"\\\/\b\f\n\r\t`, `\u00e9\u00E9\u0000`, `a\u0062c`, `\ud83d\ude00`, `\ud83d`, `\ude00`, `\ud83d\u0041`,
-		`\ud83d\ud83d\ude00`, `\ud83dx`, `\ud83d\n`, `\\u0041`, `é\\`,
+		`\ud83d\ud83d\ude00`, `\ud83dx`, `\ud83d\n`, `\\u0041`, `é\\`, `\ud83dude00`, `\ud83dude00x`,
 	} {
 		var want string
 		if err := json.Unmarshal([]byte(`"`+text+`"`), &want); err != nil {

@@ -189,7 +189,11 @@ func unescape(raw string) string {
 		c := hexRune(escape)
 		escape = escape[5:]
 		if utf16.IsSurrogate(c) {
-			if c = utf16.DecodeRune(c, hexRune(strings.TrimPrefix(escape, `\`))); c != utf8.RuneError {
+			low := rune(0)
+			if rest, another := strings.CutPrefix(escape, `\`); another {
+				low = hexRune(rest)
+			}
+			if c = utf16.DecodeRune(c, low); c != utf8.RuneError {
 				escape = escape[6:]
 			}
 		}
