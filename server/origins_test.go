@@ -10,10 +10,10 @@ import (
 
 func TestCrossOrigin(t *testing.T) {
 	const (
-		flow     = "/flow/execute"
-		metaPath = "/flow/meta"
-		passkeys = "/auth/passkey/start"
-		health   = "/health/liveness"
+		flow      = "/flow/execute"
+		metaPath  = "/flow/meta"
+		passkeys  = "/auth/passkey/start"
+		health    = "/health/liveness"
 		untrusted = "https://evil.example.com"
 	)
 	tests := []struct {
