@@ -97,7 +97,7 @@ func TestGateAcceptsCodes(t *testing.T) {
 	key := totp.Key{Secret: secret, Algorithm: totp.SHA1, Digits: 6}
 	g.enter("otp", "000000")
 	g.click("action-submit")
-	g.until(`document.getElementById("error-otp")?.textContent.includes("not the code")`)
+	g.until(`document.getElementById("error-otp")?.textContent.includes("Incorrect code")`)
 	if again := strings.ReplaceAll(eval[string](g.tab, `document.querySelector("p.code").textContent`), " ", ""); again != secret {
 		t.Fatalf("after a wrong code the key is another")
 	}

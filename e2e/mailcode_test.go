@@ -70,7 +70,7 @@ func TestGateAcceptsMailedCodes(t *testing.T) {
 	g.checkAccessibility("a code by mail")
 	g.enter("code", "123")
 	g.click("action-submit")
-	g.until(`document.getElementById("error-code")?.textContent.includes("not the code")`)
+	g.until(`document.getElementById("error-code")?.textContent.includes("Incorrect code")`)
 	g.click("action-resend")
 	g.alerted("a moment ago")
 	code := regexp.MustCompile(`(?m)^    ([0-9]{6})\r$`).FindStringSubmatch(<-box.mails)
