@@ -231,6 +231,15 @@ func (b *tab) clickCancel(button string) {
 	eval[any](b, `window.cancels = false`)
 }
 
+// signOutAndReload clicks the button and waits for the app to load again: until
+// then, the page shows the form already and loses what a test sets in it.
+func (b *tab) signOutAndReload() {
+	b.t.Helper()
+	eval[any](b, `window.signedOut = false`)
+	b.click("sign-out")
+	b.until(`window.signedOut === undefined && window.resumed !== undefined`)
+}
+
 func TestReactSelfHostedMode(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -254,13 +263,13 @@ func TestReactSelfHostedMode(t *testing.T) {
 	id := b.text("sub")
 
 	// By the browser's own picker, at the first step of the flow.
-	b.click("sign-out")
+	b.signOutAndReload()
 	b.clickCancel("passkey")
 	b.click("passkey")
 	b.signedInAs("ada")
 
 	// By name: the prompt arrives with the reply to a form, which is then outdated.
-	b.click("sign-out")
+	b.signOutAndReload()
 	b.click("username")
 	b.fill("username", "ada")
 	b.clickCancel("continue")
