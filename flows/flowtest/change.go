@@ -9,120 +9,174 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func (m *Memory) change(change schemas.Change) error {
-	switch c := change.(type) {
-	case schemas.CreateUser:
-		return m.createUser(c.User)
-	case schemas.VerifyEmail:
-		return m.verifyEmail(c)
-	case schemas.SetPassword:
-		m.passwords[c.UserID] = c
-	case schemas.RehashPassword:
-		if p := m.passwords[c.UserID]; p.Hash == c.Verified {
-			p.Hash = c.Hash
-			m.passwords[c.UserID] = p
-		}
-	case schemas.RequireProofs:
-		return m.requireProofs(c)
-	case schemas.UpdateUser:
-		return m.updateUser(c)
-	case schemas.SetTOTP, schemas.UseTOTP, schemas.DeleteTOTP, schemas.SetRecoveryCodes, schemas.UseRecoveryCode, schemas.DeleteRecoveryCodes:
-		return m.changeFactor(c)
-	case schemas.LinkIdentity, schemas.UseIdentity, schemas.UnlinkIdentity:
-		return m.changeIdentity(c)
-	case schemas.CreateCredential:
-		if m.credential(c.Credential.ID) >= 0 {
-			return schemas.Errorf(schemas.Conflict, schemas.CodeCredentialExists, "the passkey is registered already")
-		}
-		m.credentials = append(m.credentials, c.Credential)
-	case schemas.UseCredential, schemas.RenameCredential, schemas.DeleteCredential:
-		return m.changeCredential(c)
-	case schemas.StartSession:
-		if err := m.requireActive(c.Session.UserID, c.Session.CreatedAt); err != nil {
+func (r *records) apply(changes []schemas.Change) error {
+	for _, c := range changes {
+		if err := r.change(c); err != nil {
 			return err
 		}
-		m.sessions = append(m.sessions, c.Session)
+	}
+	return nil
+}
+
+func (r *records) change(change schemas.Change) error {
+	switch c := change.(type) {
+	case schemas.CreateUser:
+		return r.createUser(c.User)
+	case schemas.VerifyEmail:
+		return r.verifyEmail(c)
+	case schemas.UpdateUser:
+		return r.updateUser(c)
+	case schemas.RequireProofs:
+		return r.requireProofs(c)
+	case schemas.StartSession:
+		*r = append(*r, c.Session)
+		return r.requireActive(c.Session.UserID, c.Session.CreatedAt)
 	case schemas.EndSession:
-		m.sessions = slices.DeleteFunc(m.sessions, func(s schemas.Session) bool { return s.ID == c.ID })
+		remove(r, func(s schemas.Session) bool { return s.ID == c.ID })
 	case schemas.GrantAuthRequest:
-		return m.grant(c)
+		return r.decide(c.ID, c.BrowserHash, c.At, func(a *schemas.AuthRequest) { a.Grant = &c.Grant })
 	case schemas.RefuseAuthRequest:
-		return m.refuse(c)
+		return r.decide(c.ID, c.BrowserHash, c.At, func(a *schemas.AuthRequest) { a.Refusal = &c.Refusal })
 	case schemas.ApproveAuthRequest:
-		return m.decide(c.ID, c.BrowserHash, c.At, func(r *schemas.AuthRequest) { r.Approval = &c.Approval })
+		return r.decide(c.ID, c.BrowserHash, c.At, func(a *schemas.AuthRequest) { a.Approval = &c.Approval })
 	case schemas.GrantConsent:
-		m.consent(c)
-	case schemas.RevokeToken:
-		m.revoked = append(m.revoked, c.ID)
+		r.consent(c)
+	case schemas.RevokeToken: // flows do not use the tokens that they revoke
 	case schemas.QueueDelivery:
-		m.deliveries = append(m.deliveries, c.Delivery)
+		*r = append(*r, c.Delivery)
 	case schemas.RecordEvent:
-		m.events = append(m.events, c.Event)
+		*r = append(*r, c.Event)
+	default:
+		return r.changeCredential(change)
+	}
+	return nil
+}
+
+// decide answers an authorization request, unless the run ended in another browser.
+func (r *records) decide(id string, browser []byte, at time.Time, decision func(*schemas.AuthRequest)) error {
+	isOpen := func(a schemas.AuthRequest) bool {
+		return a.ID == id && a.Grant == nil && a.Refusal == nil && at.Before(a.ExpiresAt)
+	}
+	found := edit(r, isOpen, func(a *schemas.AuthRequest) {
+		if bytes.Equal(browser, a.BrowserHash) {
+			decision(a)
+		}
+	})
+	if !found {
+		return noAuthRequest(id)
+	}
+	return nil
+}
+
+func isConsent(userID, applicationID string) func(schemas.Consent) bool {
+	return func(c schemas.Consent) bool { return c.UserID == userID && c.ApplicationID == applicationID }
+}
+
+// consent adds scopes to the user's consent for an application.
+func (r *records) consent(g schemas.GrantConsent) {
+	c := schemas.Consent{UserID: g.UserID, ApplicationID: g.ApplicationID, GrantedAt: g.At}
+	if !g.AskAgainAt.IsZero() {
+		c.AskAgainAt = &g.AskAgainAt
+	}
+	is := isConsent(g.UserID, g.ApplicationID)
+	if before := find(*r, is); before != nil {
+		c.Scopes = slices.DeleteFunc(slices.Clone(before.Scopes), func(s schemas.ConsentedScope) bool { return slices.Contains(g.Scopes, s.Scope) })
+	}
+	for _, scope := range g.Scopes {
+		c.Scopes = append(c.Scopes, schemas.ConsentedScope{Scope: scope, GrantedAt: g.At, AskAgainAt: c.AskAgainAt})
+	}
+	put(r, c, is)
+}
+
+// changeCredential applies a change to a password, a passkey, a second factor or an identity.
+func (r *records) changeCredential(change schemas.Change) error {
+	switch c := change.(type) {
+	case schemas.SetPassword:
+		put(r, c, isPassword(c.UserID))
+	case schemas.RehashPassword:
+		isVerified := func(p schemas.SetPassword) bool { return p.UserID == c.UserID && p.Hash == c.Verified }
+		edit(r, isVerified, func(p *schemas.SetPassword) { p.Hash = c.Hash })
+	case schemas.CreateCredential:
+		if find(*r, isPasskey(c.Credential.ID)) != nil {
+			return schemas.Errorf(schemas.Conflict, schemas.CodeCredentialExists, "the passkey is registered already")
+		}
+		*r = append(*r, c.Credential)
+	case schemas.UseCredential:
+		return r.editPasskey(c.ID, func(k *schemas.Credential) {
+			k.SignCount, k.BackupState, k.LastUsedAt = max(k.SignCount, c.SignCount), c.BackupState, &c.At
+		})
+	case schemas.RenameCredential:
+		return r.editPasskey(c.ID, func(k *schemas.Credential) { k.Name = c.Name })
+	case schemas.DeleteCredential:
+		err := r.editPasskey(c.ID, func(*schemas.Credential) {})
+		remove(r, isPasskey(c.ID))
+		return err
+	case schemas.LinkIdentity:
+		return r.linkIdentity(c.Identity)
+	case schemas.UseIdentity:
+		if !edit(r, isIdentity(c.ID), func(i *schemas.Identity) {
+			if i.LastUsedAt == nil || i.LastUsedAt.Before(c.At) {
+				i.LastUsedAt = &c.At
+			}
+		}) {
+			return notFound(schemas.CodeIdentityNotFound, "identity", c.ID)
+		}
+	case schemas.UnlinkIdentity:
+		remove(r, isIdentity(c.ID))
+	default:
+		return r.changeFactor(change)
+	}
+	return nil
+}
+
+func (r *records) editPasskey(id schemas.Bytes, change func(*schemas.Credential)) error {
+	if !edit(r, isPasskey(id), change) {
+		return notFound(schemas.CodeCredentialNotFound, "passkey", id.String())
+	}
+	return nil
+}
+
+func (r *records) linkIdentity(linked schemas.Identity) error {
+	is := isSubject(linked.ProviderID, linked.Subject)
+	before := find(*r, is)
+	switch {
+	case find(*r, isUser(linked.UserID)) == nil:
+		return notFound(schemas.CodeUserNotFound, "user", linked.UserID)
+	case before == nil:
+		*r = append(*r, linked)
+	case before.UserID != linked.UserID:
+		return schemas.Errorf(schemas.Conflict, schemas.CodeIdentityTaken, "the identity is another user's")
+	default:
+		edit(r, is, func(i *schemas.Identity) { i.Name = linked.Name })
+	}
+	return nil
+}
+
+// changeFactor applies a change to a second factor.
+func (r *records) changeFactor(change schemas.Change) error {
+	used := true
+	switch c := change.(type) {
+	case schemas.SetTOTP:
+		put(r, c.TOTP, isTOTP(c.TOTP.UserID))
+		return r.checkUserExists(c.TOTP.UserID)
+	case schemas.UseTOTP:
+		isNew := func(app schemas.TOTP) bool { return app.UserID == c.UserID && c.Step > app.LastStep }
+		used = edit(r, isNew, func(app *schemas.TOTP) { app.LastStep, app.LastUsedAt = c.Step, &c.At })
+	case schemas.DeleteTOTP:
+		remove(r, isTOTP(c.UserID))
+	case schemas.SetRecoveryCodes:
+		put(r, recovery{SetRecoveryCodes: c}, isRecovery(c.UserID))
+		return r.checkUserExists(c.UserID)
+	case schemas.UseRecoveryCode:
+		has := func(codes recovery) bool { return codes.UserID == c.UserID && codes.has(c.Hash) }
+		used = edit(r, has, func(codes *recovery) { codes.used = append(slices.Clip(codes.used), c.Hash) })
+	case schemas.DeleteRecoveryCodes:
+		remove(r, isRecovery(c.UserID))
 	default:
 		return fmt.Errorf("flowtest: change of unknown type %T", change)
 	}
-	return nil
-}
-
-// grant grants an authorization request, unless the run ended in another browser.
-func (m *Memory) grant(c schemas.GrantAuthRequest) error {
-	return m.decide(c.ID, c.BrowserHash, c.At, func(r *schemas.AuthRequest) { r.Grant = &c.Grant })
-}
-
-// refuse refuses an authorization request, unless the run ended in another browser.
-func (m *Memory) refuse(c schemas.RefuseAuthRequest) error {
-	return m.decide(c.ID, c.BrowserHash, c.At, func(r *schemas.AuthRequest) { r.Refusal = &c.Refusal })
-}
-
-func (m *Memory) decide(id string, browser []byte, at time.Time, decision func(*schemas.AuthRequest)) error {
-	r, ok := m.requests[id]
-	if !ok || r.Grant != nil || r.Refusal != nil || !at.Before(r.ExpiresAt) {
-		return noAuthRequest(id)
+	if !used {
+		return schemas.Errorf(schemas.Conflict, schemas.CodeUsed, "the code has been used")
 	}
-	if bytes.Equal(browser, r.BrowserHash) {
-		decision(&r)
-		m.requests[id] = r
-	}
-	return nil
-}
-
-// changeCredential applies a change to an existing passkey.
-func (m *Memory) changeCredential(change schemas.Change) error {
-	var id schemas.Bytes
-	var apply func(i int)
-	switch c := change.(type) {
-	case schemas.UseCredential:
-		id, apply = c.ID, func(i int) {
-			used := &m.credentials[i]
-			used.SignCount, used.BackupState, used.LastUsedAt = max(used.SignCount, c.SignCount), c.BackupState, &c.At
-		}
-	case schemas.RenameCredential:
-		id, apply = c.ID, func(i int) { m.credentials[i].Name = c.Name }
-	case schemas.DeleteCredential:
-		id, apply = c.ID, func(i int) { m.credentials = slices.Delete(m.credentials, i, i+1) }
-	}
-	i := m.credential(id)
-	if i < 0 {
-		return notFound(schemas.CodeCredentialNotFound, "passkey", id.String())
-	}
-	apply(i)
-	return nil
-}
-
-func (m *Memory) createUser(u schemas.User) error {
-	if unfit := u.CheckIdentifiers(); len(unfit) > 0 {
-		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the %s is not usable", unfit[0].Path).WithProblems(unfit)
-	}
-	var taken []schemas.Problem
-	for _, attribute := range schemas.IdentifyingAttributes() {
-		if value := u.Text(attribute); value != "" && m.find(value, schemas.IdentifyingAttributes()...) != nil {
-			taken = append(taken, schemas.Problem{Path: attribute, Message: "is taken"})
-		}
-	}
-	if len(taken) > 0 {
-		return schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken, "the %s is taken", taken[0].Path).WithProblems(taken)
-	}
-	m.loseEmail(u)
-	m.users[u.ID] = u
 	return nil
 }

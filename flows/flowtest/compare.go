@@ -57,25 +57,25 @@ func (e Expect) compare(r *reply) differences {
 
 // compareStore compares the counts of stored objects.
 func (e Expect) compareStore(d *differences, w *environment) {
-	if got := len(w.users); e.Users != nil && *e.Users != got {
+	if got := len(all[schemas.User](w.records())); e.Users != nil && *e.Users != got {
 		d.add("users", *e.Users, got)
 	}
-	if got := len(w.sessions); e.Sessions != nil && *e.Sessions != got {
+	if got := len(all[schemas.Session](w.records())); e.Sessions != nil && *e.Sessions != got {
 		d.add("sessions", *e.Sessions, got)
 	}
 	for _, user := range slices.Sorted(maps.Keys(e.Identities)) {
-		if got := w.linkedTo(userID(user)); got != e.Identities[user] {
+		if got := len(all(w.records(), func(i schemas.Identity) bool { return i.UserID == userID(user) })); got != e.Identities[user] {
 			d.add(schemas.MemberPath("identities", user), e.Identities[user], got)
 		}
 	}
 	for _, user := range slices.Sorted(maps.Keys(e.Passkeys)) {
-		if got := w.passkeys(userID(user)); got != e.Passkeys[user] {
+		if got := len(all(w.records(), func(c schemas.Credential) bool { return c.UserID == userID(user) })); got != e.Passkeys[user] {
 			d.add(schemas.MemberPath("passkeys", user), e.Passkeys[user], got)
 		}
 	}
 	refusal := ""
-	if r := w.requests[requestID].Refusal; r != nil {
-		refusal = r.Code
+	if r := find(w.records(), func(r schemas.AuthRequest) bool { return r.Refusal != nil }); r != nil {
+		refusal = r.Refusal.Code
 	}
 	d.text("refusal", e.Refusal, refusal)
 }

@@ -83,7 +83,6 @@ func (w *environment) reset(ctx context.Context, s Scenario) error {
 	w.noMail = s.NoMail
 	w.answers, w.asked = maps.Clone(s.HTTP), nil
 	w.now = w.file.begin()
-	w.apps[w.app.ID] = w.app
 	w.openInternet(s)
 	for _, name := range slices.Sorted(maps.Keys(w.file.Users)) {
 		if err := w.createUser(ctx, name, w.file.Users[name]); err != nil {
@@ -133,34 +132,6 @@ func (f *File) begin() time.Time {
 	return f.Clock.UTC()
 }
 
-// passkeys returns the number of passkeys of a user.
-func (w *environment) passkeys(userID string) (n int) {
-	for _, c := range w.credentials {
-		if c.UserID == userID {
-			n++
-		}
-	}
-	return n
-}
-
-// linkedTo returns the number of identities of a user.
-func (w *environment) linkedTo(userID string) (n int) {
-	for _, i := range w.identities {
-		if i.UserID == userID {
-			n++
-		}
-	}
-	return n
-}
-
-// Client returns the application of the scenario, whatever the ID.
-func (w *environment) Client(context.Context, string) (*schemas.Application, error) {
-	return &w.app, nil
-}
-
-// Graph returns the flow under test, whatever the ID.
-func (w *environment) Graph(context.Context, string, int) (*engine.Graph, error) { return w.graph, nil }
-
 // createUser stores a user with their credentials.
 func (w *environment) createUser(ctx context.Context, name string, g Given) error {
 	u := schemas.User{ID: userID(name), Type: "Person", Attributes: g.Attributes, Status: g.Status, LockedUntil: g.LockedUntil, CreatedAt: w.now, UpdatedAt: w.now}
@@ -183,7 +154,6 @@ func (w *environment) createUser(ctx context.Context, name string, g Given) erro
 	if err != nil {
 		return err
 	}
-	w.permissions[u.ID] = g.Permissions
 	return w.Apply(ctx, slices.Concat(changes, factors, w.linked(u.ID, g.Identities)))
 }
 

@@ -321,7 +321,7 @@ func (p *randomWalker) checkIdentity(code string) {
 		return
 	}
 	p.ledger.brought[brought] = true
-	for _, i := range p.ledger.environment.identities {
+	for _, i := range all[schemas.Identity](p.ledger.records()) {
 		if i.ProviderID+" "+i.Subject == brought {
 			p.ledger.proved[i.UserID] = true
 		}
@@ -390,9 +390,9 @@ func readable(m schemas.Mail) bool { return strings.HasSuffix(m.To, "@walker.exa
 func (p *randomWalker) check(t *testing.T, step *schemas.Step, inputs map[string]string) {
 	w := p.ledger.environment
 	if typed := inputs["password"]; typed != "" {
-		for id, set := range w.passwords {
+		for _, set := range all[schemas.SetPassword](w.records()) {
 			if ok, _, err := w.hasher.Verify(t.Context(), set.Hash, typed); ok && err == nil {
-				p.ledger.proved[id] = true
+				p.ledger.proved[set.UserID] = true
 			}
 		}
 	}
@@ -415,7 +415,7 @@ func (p *randomWalker) checkMail(code string) {
 		if m.Code != code || code == "" {
 			continue
 		}
-		if u := w.find(m.To, "email"); u != nil {
+		if u := find(w.records(), identifies(m.To, "email")); u != nil {
 			p.ledger.proved[u.ID] = true
 		} else if draft := p.ledger.subject.Draft; draft != nil && draft.Text("email") == m.To {
 			p.ledger.proved[draft.ID] = true

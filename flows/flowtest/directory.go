@@ -1,0 +1,92 @@
+package flowtest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// person is the only user type with rules.
+var person = sync.OnceValues(func() (*schemas.CompiledUserType, error) {
+	t := schemas.Person()
+	return schemas.CompileUserType(&t)
+})
+
+// CheckUser checks a user of the type Person; users of other types can have any
+// attributes.
+func (w *environment) CheckUser(_ context.Context, u *schemas.User) error {
+	if u.Type != schemas.PersonName {
+		return nil
+	}
+	t, err := person()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(u.Attributes)
+	if err != nil {
+		return err
+	}
+	if problems := t.Check(text, false); len(problems) > 0 {
+		return schemas.Errorf(schemas.Invalid, schemas.CodeUserDoesNotFit,
+			"the user does not fit the type %s: %s", u.Type, problems[0]).WithProblems(problems)
+	}
+	return nil
+}
+
+// UserType returns the type Person, or a type that accepts any attributes.
+func (w *environment) UserType(_ context.Context, name string) (*schemas.UserType, error) {
+	if name != schemas.PersonName {
+		return &schemas.UserType{Name: name, Schema: json.RawMessage(`{"type": "object"}`)}, nil
+	}
+	t := schemas.Person()
+	return &t, nil
+}
+
+// Permissions returns the permissions that the file gives the user.
+func (w *environment) Permissions(_ context.Context, userID string) ([]string, error) {
+	return w.file.Users[w.nameOf(userID)].Permissions, nil
+}
+
+// nameOf returns the name of a user in the file, or the ID of another user.
+func (w *environment) nameOf(id string) string {
+	for name := range w.file.Users {
+		if userID(name) == id {
+			return name
+		}
+	}
+	return id
+}
+
+// ScopeNames displays each permission by its own name.
+func (w *environment) ScopeNames(_ context.Context, scopes []string) (map[string]string, error) {
+	names := map[string]string{}
+	for _, scope := range scopes {
+		names[scope] = cmp.Or(schemas.PlainScopes()[scope], scope)
+	}
+	return names, nil
+}
+
+// RegisteredScopes returns the scopes for which the application is registered.
+func (w *environment) RegisteredScopes(context.Context, string) ([]string, error) {
+	if w.app.OAuth() == nil {
+		return nil, nil
+	}
+	return w.app.OAuth().Scopes, nil
+}
+
+// Application returns the application of the scenario, whatever the ID.
+func (w *environment) Application(context.Context, string) (*schemas.Application, error) {
+	return &w.app, nil
+}
+
+// Client returns the application of the scenario, whatever the ID.
+func (w *environment) Client(context.Context, string) (*schemas.Application, error) {
+	return &w.app, nil
+}
+
+// Graph returns the flow under test, whatever the ID.
+func (w *environment) Graph(context.Context, string, int) (*engine.Graph, error) { return w.graph, nil }
