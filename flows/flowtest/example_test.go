@@ -99,7 +99,7 @@ func ExampleRunner_RunFiles() {
 	// 1 0
 	// > start
 	// < INCOMPLETE key, inputs [credentialId, clientDataJSON, authenticatorData, signature, userHandle], actions [passkey], data [passkeyChallenge]
-	// > passkey of laptop
+	// > {passkey: {device: laptop}}
 	// < COMPLETE
 	//   by way of key success, done
 	//   audit log [passkey.used, user.signed_in]

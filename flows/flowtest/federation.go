@@ -114,16 +114,6 @@ func providerOf(step *schemas.Step) string {
 	return handle
 }
 
-func (f *Federated) describe() string {
-	switch {
-	case f.Replay:
-		return "what came from the provider once more"
-	case f.Fault != "":
-		return "sign-in there as " + show(f.Subject) + " with the fault " + f.Fault
-	}
-	return "sign-in there as " + show(f.Subject)
-}
-
 // federationFaults returns the schema of the faults of a provider, with the descriptions
 // that editors show.
 func federationFaults() map[string]any {

@@ -5,10 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
-	"reflect"
-	"slices"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -19,16 +16,6 @@ type Answer struct {
 	Status int             `json:"status,omitempty"` // by default 200
 	JSON   json.RawMessage `json:"json,omitempty"`   // none: the reply is not JSON
 	Error  string          `json:"error,omitempty"`  // why there is no reply: timeout, unreachable or refused
-}
-
-// Call is a query or a notification to a service.
-type Call struct {
-	Target  string         `json:"target"`
-	Method  string         `json:"method,omitempty"`
-	Path    string         `json:"path,omitempty"`
-	Event   string         `json:"event,omitempty"`   // type of a notification
-	Body    map[string]any `json:"body,omitempty"`    // members, among others
-	Without []string       `json:"without,omitempty"` // members that the body lacks
 }
 
 // fakeServices simulates the targets of an environment: scenarios contain their answers,
@@ -79,71 +66,22 @@ func (m *Memory) queuedCalls() (list []schemas.Call) {
 	return list
 }
 
-// requestOf converts a call. A notification is in an envelope.
-func requestOf(c schemas.Call, reported bool) Call {
-	r := Call{Target: c.Target, Method: c.Method, Path: c.Path}
-	if !reported {
-		_ = json.Unmarshal(c.Body, &r.Body) // a GET has no body
-		return r
+// callsSince returns the queries and notifications after the counts, with the members of
+// requests in scenarios. A notification is in an envelope.
+func (w *environment) callsSince(since counts) []map[string]any {
+	list := []map[string]any{}
+	add := func(c schemas.Call, event, body any) {
+		list = append(list, map[string]any{"target": c.Target, "method": c.Method, "path": c.Path, "event": event, "body": body})
 	}
-	var envelope struct {
-		Type string         `json:"type"`
-		Data map[string]any `json:"data"`
+	for _, c := range w.asked[since.asked:] {
+		var body any
+		_ = json.Unmarshal(c.Body, &body) // a GET has no body
+		add(c, nil, body)
 	}
-	_ = json.Unmarshal(c.Body, &envelope) // written by this product
-	r.Event, r.Body = envelope.Type, envelope.Data
-	return r
-}
-
-// callsSince returns the queries after the given number, then the notifications.
-func (w *environment) callsSince(asked, reported int) (list []Call) {
-	for _, c := range w.asked[asked:] {
-		list = append(list, requestOf(c, false))
-	}
-	for _, c := range w.queuedCalls()[reported:] {
-		list = append(list, requestOf(c, true))
+	for _, c := range w.queuedCalls()[since.reported:] {
+		var envelope struct{ Type, Data any }
+		_ = json.Unmarshal(c.Body, &envelope) // written by this product
+		add(c, envelope.Type, envelope.Data)
 	}
 	return list
-}
-
-// describe returns the request as lists show it.
-func (r Call) describe() string { return r.Target + " " + cmp.Or(r.Path, "/") }
-
-func describeRequest(list []Call) []string {
-	words := []string{}
-	for _, r := range list {
-		words = append(words, r.describe())
-	}
-	return words
-}
-
-// compareRequests compares the requests to services.
-func (e Expect) compareRequests(d *differences, got []Call) {
-	if e.Requests == nil {
-		return
-	}
-	if len(e.Requests) != len(got) {
-		d.add("requests", describeRequest(e.Requests), describeRequest(got))
-		return
-	}
-	for i, want := range e.Requests {
-		want.compare(d, fmt.Sprintf("requests[%d]", i), got[i])
-	}
-}
-
-func (r Call) compare(d *differences, at string, got Call) {
-	d.text(at+".target", r.Target, got.Target)
-	d.text(at+".method", r.Method, got.Method)
-	d.text(at+".path", r.Path, got.Path)
-	d.text(at+".event", r.Event, got.Event)
-	for _, name := range slices.Sorted(maps.Keys(r.Body)) {
-		if !reflect.DeepEqual(r.Body[name], got.Body[name]) {
-			d.add(schemas.MemberPath(at+".body", name), r.Body[name], got.Body[name])
-		}
-	}
-	for i, name := range r.Without {
-		if value, there := got.Body[name]; there {
-			d.add(fmt.Sprintf("%s.without[%d]", at, i), "no member "+name, value)
-		}
-	}
 }

@@ -48,12 +48,3 @@ func (p *scenarioRun) mailedCode(which string) (string, error) {
 	}
 	return mails[len(mails)-n].Code, nil
 }
-
-// addressees returns the recipients of the mails.
-func addressees(mails []schemas.Mail) []string {
-	list := []string{}
-	for _, m := range mails {
-		list = append(list, m.To)
-	}
-	return list
-}

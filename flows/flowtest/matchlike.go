@@ -1,6 +1,7 @@
 package flowtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,38 +14,33 @@ import (
 // every reply: tokens, challenges and IDs. A caller that can distinguish the replies could
 // find out, for example, which accounts exist.
 func compareLike(d *differences, want, got *reply) {
-	a, b := describeQuestion(want), describeQuestion(got)
+	a, b := want.appearance(), got.appearance()
 	for _, member := range slices.Sorted(maps.Keys(a)) {
 		if a[member] != b[member] {
-			d.add("like", member+" "+show(a[member]), member+" "+show(b[member]))
+			d.add("like", member+" "+a[member], member+" "+b[member])
 		}
 	}
 }
 
-// describeQuestion returns the distinguishing properties of a reply, by name.
-func describeQuestion(r *reply) map[string]string {
-	step := r.step
-	if step == nil {
-		step = &schemas.Step{}
+// appearance returns the distinguishing properties of a reply, by name.
+func (r *reply) appearance() map[string]string {
+	data := cmp.Or(r.step, &schemas.Step{}).Data
+	all := map[string]string{"inputs": show(data.Inputs), "actions": show(data.Actions), "fieldErrors": show(data.FieldErrors)}
+	for _, name := range []string{"status", "step", "redirectURL", "error", "refused", "declined"} {
+		all[name] = show(r.members[name])
 	}
-	face := map[string]string{
-		"status": string(step.FlowStatus), "step": step.StepID, "redirectURL": step.Data.RedirectURL,
-		"error":   valueOrNone(codeOf(step.Error)) + descriptionOf(step.Error),
-		"refused": codeOf(r.refused), "declined": reason(r.declined),
-		"inputs": show(step.Data.Inputs), "actions": show(step.Data.Actions), "fieldErrors": show(step.Data.FieldErrors),
+	structures := map[string]any{}
+	for key, text := range data.AdditionalData {
+		structures[key] = structureOf(text)
 	}
-	var shapes []string
-	for _, key := range slices.Sorted(maps.Keys(step.Data.AdditionalData)) {
-		shapes = append(shapes, key+" "+shapeOf(step.Data.AdditionalData[key]))
-	}
-	face["data"] = show(shapes)
-	return face
+	all["data"] = show(structures)
+	return all
 }
 
-// shapeOf returns the structure of a text: the members of JSON objects and the structures
+// structureOf returns the structure of a text: the members of JSON objects and the structures
 // of list items. It ignores the number of equal items: for an unknown name the server
 // lists as many passkeys as users have, which is one or several.
-func shapeOf(text string) string {
+func structureOf(text string) any {
 	var value any
 	if json.Unmarshal([]byte(text), &value) != nil {
 		return "text"
@@ -52,21 +48,17 @@ func shapeOf(text string) string {
 	return form(value)
 }
 
-func form(value any) string {
+func form(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
-		members := map[string]string{}
 		for name, member := range v {
-			members[name] = form(member)
+			v[name] = form(member)
 		}
-		return show(members)
+		return v
 	case []any:
-		items := make([]string, len(v))
-		for i, item := range v {
-			items[i] = form(item)
-		}
+		items := namesOf(v, func(item any) string { return notation(form(item)) })
 		slices.Sort(items)
-		return show(slices.Compact(items))
+		return slices.Compact(items)
 	}
 	return fmt.Sprintf("%T", value)
 }

@@ -1,31 +1,32 @@
 package flowtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
 )
 
-// checkNames finds names that the file does not define, and scenarios with the same name.
-func (f *File) checkNames() (problems []schemas.Problem) {
+// checkNames finds names that the file does not define, scenarios with the same name, and
+// members without an effect.
+func (f *File) checkNames() []schemas.Problem {
+	problems := f.checkReferences("there is no user", slices.Sorted(maps.Keys(f.Users)),
+		"scenarios.consents.*", "scenarios.steps.send.passkey.as", "scenarios.steps.send.meanwhile.*", "scenarios.steps.expect.user",
+		"scenarios.steps.expect.events.user", "scenarios.steps.expect.identities.*", "scenarios.steps.expect.passkeys.*")
 	first := map[string]int{}
 	for i, s := range f.Scenarios {
-		at := scenarioPath(i)
 		if before, taken := first[s.Name]; taken {
 			line, _ := f.place(scenarioPath(before))
-			problems = append(problems, problem(at+".name", "the scenario on line %d has this name too", line))
+			problems = append(problems, problem(scenarioPath(i)+".name", "the scenario on line %d has this name too", line))
 		} else {
 			first[s.Name] = i
 		}
-		for _, user := range slices.Sorted(maps.Keys(s.Consents)) {
-			problems = f.checkUser(problems, schemas.MemberPath(at+".consents", user), user)
-		}
 		for j, x := range s.Steps {
-			problems = f.checkUsers(problems, stepPath(i, j), x)
-			if like := x.Expect.Like; like > j {
+			if like := x.Expect.like(); like > j {
 				problems = append(problems, problem(stepPath(i, j)+".expect.like", "this is step %d; expected the number of one before it, got %d", j+1, like))
 			}
 			problems = append(problems, x.Send.check(stepPath(i, j)+".send", j == 0)...)
@@ -34,82 +35,86 @@ func (f *File) checkNames() (problems []schemas.Problem) {
 	return problems
 }
 
+// checkGraphNames finds names that the flow does not have. A misspelled name of a provider
+// or service would have no effect, and the scenario would test something else than intended.
+func (f *File) checkGraphNames(g *engine.Graph) []schemas.Problem {
+	var ids, providers, targets []string
+	for _, n := range g.Nodes() {
+		ids = append(ids, n.ID)
+		var with struct{ Provider, Target string }
+		_ = json.Unmarshal(n.Config, &with) // a node can have no configuration
+		switch n.Kind {
+		case "federated-oidc":
+			providers = append(providers, with.Provider)
+		case "http-request":
+			targets = append(targets, with.Target)
+		}
+	}
+	return slices.Concat(
+		f.checkReferences("the flow has no node", ids, "scenarios.steps.expect.step"),
+		f.checkReferences("the flow names no identity provider", providers, "scenarios.down", "scenarios.steps.expect.provider"),
+		f.checkReferences("the flow names no target", targets, "scenarios.http.*"))
+}
+
+// checkReferences finds names in the file that are not known. A pattern is a path of
+// members without the indexes of lists; "*" stands for the names of an object's members.
+func (f *File) checkReferences(missing string, known []string, patterns ...string) (problems []schemas.Problem) {
+	for _, pattern := range patterns {
+		visitNames(toJSON(f.doc.JSON()), "", strings.Split(pattern, "."), func(path, name string) {
+			if !slices.Contains(known, name) {
+				problems = append(problems, problem(path, "%s %q%s", missing, name, schemas.Hint(name, known)))
+			}
+		})
+	}
+	return problems
+}
+
+// visitNames calls visit with each name at a pattern below a value, and its path.
+func visitNames(value any, path string, pattern []string, visit func(path, name string)) {
+	switch v := value.(type) {
+	case string:
+		if len(pattern) == 0 {
+			visit(path, v)
+		}
+	case []any:
+		for i, item := range v {
+			visitNames(item, itemPath(path, i), pattern, visit)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			switch at := schemas.MemberPath(path, name); {
+			case len(pattern) == 0:
+			case pattern[0] == "*":
+				visit(at, name)
+			case pattern[0] == name:
+				visitNames(v[name], at, pattern[1:], visit)
+			}
+		}
+	}
+}
+
 // check finds members that have no effect in combination with others.
 func (s Send) check(at string, first bool) (problems []schemas.Problem) {
-	without := func(where string, members map[string]bool, why string) {
+	without := func(where string, object any, why string, allowed ...string) {
+		members, _ := toJSON(object).(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(members)) {
-			if members[name] {
+			if !slices.Contains(allowed, name) {
 				problems = append(problems, problem(where+"."+name, "%s", why))
 			}
 		}
 	}
-	answer := map[string]bool{
-		"action": s.Action != "", "inputs": s.Inputs != nil, "passkey": s.Passkey != nil, "stale": s.Stale,
-		"totp": s.TOTP != nil, "recoveryCode": s.RecoveryCode > 0, "mailedCode": s.MailedCode != "", "federated": s.Federated != nil,
-	}
 	switch {
 	case first:
-		answer["resume"] = s.Resume
-		without(at, answer, "the first step starts the run and answers nothing; inputs of the start belong in the scenario's `start`")
+		without(at, s, "the first step starts the run and answers nothing; inputs of the start belong in the scenario's `start`", "after", "elsewhere", "meanwhile")
 	case s.Resume:
-		without(at, answer, "a step with resume requests the step again and cannot answer it")
+		without(at, s, "a step with resume requests the step again and cannot answer it", "after", "elsewhere", "meanwhile", "resume")
 	}
-	if f := s.Federated; f != nil && f.Replay {
-		without(at+".federated", map[string]bool{"fault": f.Fault != "", "old": f.Old, "subject": f.Subject != "", "claims": f.Claims != nil},
-			"an answer that is sent once more (replay) is what it was")
+	const again = "an answer that is sent once more (replay) is what it was"
+	if s.Federated != nil && s.Federated.Replay {
+		without(at+".federated", s.Federated, again, "replay")
 	}
-	if c := s.Passkey; c != nil && c.Replay {
-		without(at+".passkey", map[string]bool{
-			"fault": c.Fault != "", "old": c.Old, "as": c.As != "", "origin": c.Origin != "", "name": c.Name != "",
-		}, "an answer that is sent once more (replay) is what it was")
-	}
-	return problems
-}
-
-// checkUsers finds users in a step that the file does not define.
-func (f *File) checkUsers(problems []schemas.Problem, at string, x Exchange) []schemas.Problem {
-	if c := x.Send.Passkey; c != nil && c.As != "" {
-		problems = f.checkUser(problems, at+".send.passkey.as", c.As)
-	}
-	for _, user := range slices.Sorted(maps.Keys(x.Send.Meanwhile)) {
-		problems = f.checkUser(problems, schemas.MemberPath(at+".send.meanwhile", user), user)
-	}
-	if x.Expect.User != "" {
-		problems = f.checkUser(problems, at+".expect.user", x.Expect.User)
-	}
-	for i, e := range x.Expect.Events {
-		if e.User != "" {
-			problems = f.checkUser(problems, fmt.Sprintf("%s.expect.events[%d].user", at, i), e.User)
-		}
-	}
-	for _, user := range slices.Sorted(maps.Keys(x.Expect.Identities)) {
-		problems = f.checkUser(problems, schemas.MemberPath(at+".expect.identities", user), user)
-	}
-	for _, user := range slices.Sorted(maps.Keys(x.Expect.Passkeys)) {
-		problems = f.checkUser(problems, schemas.MemberPath(at+".expect.passkeys", user), user)
-	}
-	return problems
-}
-
-func (f *File) checkUser(problems []schemas.Problem, path, name string) []schemas.Problem {
-	if _, known := f.Users[name]; known {
-		return problems
-	}
-	return append(problems, problem(path, "there is no user %q%s", name, schemas.Hint(name, slices.Sorted(maps.Keys(f.Users)))))
-}
-
-// checkSteps finds expected steps that the flow cannot reach.
-func (f *File) checkSteps(g *engine.Graph) (problems []schemas.Problem) {
-	var known []string
-	for _, n := range g.Nodes() {
-		known = append(known, n.ID)
-	}
-	for i, s := range f.Scenarios {
-		for j, x := range s.Steps {
-			if step := x.Expect.Step; step != "" && !slices.Contains(known, step) {
-				problems = append(problems, problem(stepPath(i, j)+".expect.step", "the flow has no node %q%s", step, schemas.Hint(step, known)))
-			}
-		}
+	if s.Passkey != nil && s.Passkey.Replay {
+		without(at+".passkey", s.Passkey, again, "replay", "device")
 	}
 	return problems
 }
@@ -121,3 +126,5 @@ func problem(path, format string, args ...any) schemas.Problem {
 func scenarioPath(i int) string { return fmt.Sprintf("scenarios[%d]", i) }
 
 func stepPath(i, j int) string { return fmt.Sprintf("scenarios[%d].steps[%d]", i, j) }
+
+func itemPath(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }

@@ -3,7 +3,6 @@ package flowtest
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/postern-id/postern/engine"
@@ -61,7 +60,7 @@ func Check(path string, text []byte) (scenarios int, problems []schemas.Problem)
 		return 0, f.doc.Locate([]schemas.Problem{problem("flow", "there is no flow %q; expected its path from this file", f.Flow)})
 	}
 	if _, graph, _ := engine.CheckUsing(flow, !flows.IsJSON(f.Flow), nodes.Kinds(nodes.Deps{}), flows.NewSubflowResolver().ForFile(f.FlowPath())); graph != nil {
-		if problems = f.doc.Locate(slices.Concat(f.checkSteps(graph), f.checkExternalNames(graph))); len(problems) > 0 {
+		if problems = f.doc.Locate(f.checkGraphNames(graph)); len(problems) > 0 {
 			return 0, problems
 		}
 	}

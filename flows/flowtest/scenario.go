@@ -166,53 +166,6 @@ type Code struct {
 	Input string `json:"input,omitempty"`
 }
 
-// Expect is the expected result of a step. Members that are not set are not compared,
-// except for errors: a step or reply with an error fails unless Error or Refused names it.
-type Expect struct {
-	Status      schemas.RunStatus `json:"status,omitempty"`
-	Step        string            `json:"step,omitempty"`
-	Error       string            `json:"error,omitempty"`       // code of the step's error
-	Check       string            `json:"check,omitempty"`       // failed check of the passkey: a passkey.Step
-	Refused     string            `json:"refused,omitempty"`     // code of an error instead of a step
-	Declined    string            `json:"declined,omitempty"`    // why the device sent nothing
-	Like        int               `json:"like,omitempty"`        // number of an earlier step with the same reply, from 1
-	FieldErrors []string          `json:"fieldErrors,omitempty"` // identifiers
-	Inputs      []string          `json:"inputs,omitempty"`      // identifiers, complete
-	Actions     []string          `json:"actions,omitempty"`     // refs, complete
-	Data        []string          `json:"data,omitempty"`        // keys of additionalData, among others
-	Values      map[string]string `json:"values,omitempty"`      // members of additionalData, among others
-	User        string            `json:"user,omitempty"`        // subject of the assertion
-	Claims      map[string]any    `json:"claims,omitempty"`      // claims of the assertion, among others
-	NoClaims    []string          `json:"noClaims,omitempty"`    // claims that the assertion lacks
-	RedirectURL string            `json:"redirectURL,omitempty"` // where the step redirects the browser
-	Provider    string            `json:"provider,omitempty"`    // handle of the identity provider to which the step redirects
-	Identities  map[string]int    `json:"identities,omitempty"`  // number of linked identities, by user
-	Mails       []string          `json:"mails,omitempty"`       // addresses to which this step sends mails, complete
-	Requests    []Call            `json:"requests,omitempty"`    // requests of this step to services, complete
-	Events      []Event           `json:"events,omitempty"`      // audit events of this step, complete
-	Users       *int              `json:"users,omitempty"`       // number of users
-	Sessions    *int              `json:"sessions,omitempty"`    // number of sessions
-	Passkeys    map[string]int    `json:"passkeys,omitempty"`    // number of passkeys, by user
-	Consents    []string          `json:"consents,omitempty"`    // scopes for which the step requests consent, complete
-	Refusal     string            `json:"refusal,omitempty"`     // error that the client receives instead of a grant
-}
-
-// Event is an audit event. In a file it can be just the action.
-type Event struct {
-	Action string            `json:"action"`
-	User   string            `json:"user,omitempty"`   // user of the event, by the name in the file
-	Detail map[string]string `json:"detail,omitempty"` // among others
-}
-
-// UnmarshalJSON reads an event, or a string with its action.
-func (e *Event) UnmarshalJSON(text []byte) error {
-	if err := json.Unmarshal(text, &e.Action); err == nil {
-		return nil
-	}
-	type event Event // without this method
-	return json.Unmarshal(text, (*event)(e))
-}
-
 // duration parses a duration; "" is zero.
 func duration(text string) (time.Duration, error) {
 	if text == "" {

@@ -24,18 +24,6 @@ type scenarioRun struct {
 	normalizer *normalizer
 }
 
-// reply is the result of a request: a step, an error, or nothing because a device
-// declined.
-type reply struct {
-	step     *schemas.Step
-	refused  *schemas.Error
-	declined error
-	events   []schemas.Event
-	mails    []schemas.Mail
-	requests []Call
-	left     []exit
-}
-
 // play runs the scenario up to the first step that is not as expected, if any.
 func (p *scenarioRun) play(ctx context.Context) *Failure {
 	p.answers, p.normalizer = map[string]map[string]string{}, newNormalizer(p.file.Users)
@@ -47,10 +35,9 @@ func (p *scenarioRun) play(ctx context.Context) *Failure {
 			return p.failure(j, differences{{Member: "", Got: err.Error()}})
 		}
 		p.transcript = append(p.transcript, p.normalizer.normalizeLines(r.describe()...)...)
-		d := x.Expect.compare(r)
-		x.Expect.compareStore(&d, p.environment)
+		d := x.Expect.compare(r.members)
 		p.replies = append(p.replies, r)
-		if like := x.Expect.Like; like > 0 {
+		if like := x.Expect.like(); like > 0 {
 			compareLike(&d, p.replies[like-1], r)
 		}
 		if len(d) > 0 {
@@ -63,8 +50,7 @@ func (p *scenarioRun) play(ctx context.Context) *Failure {
 // exchange sends one request and returns the reply. The error reports a request that could
 // not be made, or a defect of the product.
 func (p *scenarioRun) exchange(ctx context.Context, j int, send Send) (*reply, error) {
-	events, mails, left := len(p.Events()), len(p.Mails()), len(p.left)
-	asked, reported := len(p.asked), len(p.queuedCalls())
+	since, left := p.counts(), len(p.left)
 	step, err := p.request(ctx, j, send)
 	r := &reply{}
 	switch {
@@ -76,8 +62,8 @@ func (p *scenarioRun) exchange(ctx context.Context, j int, send Send) (*reply, e
 	case !errors.As(err, &r.refused):
 		return nil, err
 	}
-	r.requests = p.callsSince(asked, reported)
-	r.events, r.mails, r.left = p.Events()[events:], p.Mails()[mails:], p.left[left:]
+	r.left = p.left[left:]
+	p.setMembers(r, since)
 	return r, nil
 }
 

@@ -1,0 +1,154 @@
+package flowtest
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/schemas"
+)
+
+// reply is the result of a request: a step, an error, or nothing because a device
+// declined.
+type reply struct {
+	step     *schemas.Step
+	refused  *schemas.Error
+	declined error
+	left     []exit
+	// members are what a scenario can expect, by the members of expect, in the types of JSON.
+	members map[string]any
+}
+
+// counts are the numbers of events and others before a request.
+type counts struct{ events, mails, asked, reported int }
+
+func (w *environment) counts() counts {
+	return counts{len(w.Events()), len(w.Mails()), len(w.asked), len(w.queuedCalls())}
+}
+
+// none is the text of an empty value.
+const none = "none"
+
+// setMembers sets the members of the reply. The events, mails and requests are those since
+// the counts.
+func (p *scenarioRun) setMembers(r *reply, since counts) {
+	step := cmp.Or(r.step, &schemas.Step{})
+	data := step.Data
+	members := map[string]any{
+		"refused": describeError(r.refused), "declined": cmp.Or(reason(r.declined), none),
+		"status": step.FlowStatus, "step": step.StepID, "provider": providerOf(step), "redirectURL": data.RedirectURL,
+		"error": describeError(step.Error), "check": "",
+		"inputs":      namesOf(data.Inputs, func(in schemas.Input) string { return in.Identifier }),
+		"actions":     namesOf(data.Actions, func(a schemas.Action) string { return a.Ref }),
+		"fieldErrors": namesOf(data.FieldErrors, func(f schemas.FieldError) string { return f.Identifier }),
+		"consents":    requestedScopes(step),
+		"data":        slices.Sorted(maps.Keys(data.AdditionalData)), "values": data.AdditionalData,
+		"events": p.eventsSince(since.events), "requests": p.callsSince(since),
+		"mails": namesOf(p.Mails()[since.mails:], func(m schemas.Mail) string { return m.To }),
+	}
+	if step.Error != nil {
+		members["check"] = passkey.FailedStep(step.Error)
+	}
+	p.addAssertion(members, step.Assertion)
+	p.addStored(members)
+	r.members, _ = toJSON(members).(map[string]any)
+}
+
+// addAssertion adds what the assertion of a step says, if it has one.
+func (p *scenarioRun) addAssertion(members map[string]any, assertion string) {
+	const missing = "no assertion"
+	var claims map[string]any
+	if err := json.Unmarshal([]byte(assertion), &claims); err != nil {
+		members["user"], members["claims"] = missing, missing
+		return
+	}
+	subject, _ := claims["sub"].(string)
+	members["user"], members["claims"] = p.nameOf(subject), claims
+}
+
+// addStored adds the numbers of stored objects, and the refusal of the authorization
+// request.
+func (p *scenarioRun) addStored(members map[string]any) {
+	stored := p.records()
+	identities, passkeys := map[string]int{}, map[string]int{}
+	for name := range p.file.Users {
+		identities[name] = len(all(stored, func(i schemas.Identity) bool { return i.UserID == userID(name) }))
+		passkeys[name] = len(all(stored, func(c schemas.Credential) bool { return c.UserID == userID(name) }))
+	}
+	members["identities"], members["passkeys"] = identities, passkeys
+	members["users"], members["sessions"] = len(all[schemas.User](stored)), len(all[schemas.Session](stored))
+	if r := find(stored, func(r schemas.AuthRequest) bool { return r.Refusal != nil }); r != nil {
+		members["refusal"] = r.Refusal.Code
+	}
+}
+
+// eventsSince returns the audit events after the given number.
+func (p *scenarioRun) eventsSince(n int) []map[string]any {
+	list := []map[string]any{}
+	for _, e := range p.Events()[n:] {
+		list = append(list, map[string]any{"action": e.Action, "user": p.nameOf(e.UserID), "detail": e.Detail})
+	}
+	return list
+}
+
+// requestedScopes returns the scopes for which a step requests consent.
+func requestedScopes(step *schemas.Step) []string {
+	var q schemas.ConsentQuestion
+	_ = json.Unmarshal([]byte(step.Data.AdditionalData[schemas.ConsentData]), &q) // other steps do not request consent
+	return namesOf(q.Scopes, func(s schemas.ConsentScope) string { return s.Scope })
+}
+
+func describeError(e *schemas.Error) string {
+	if e == nil {
+		return none
+	}
+	return e.Code + " (" + e.Description.DefaultValue + ")"
+}
+
+// namesOf returns the name of each item.
+func namesOf[T any](list []T, name func(T) string) []string {
+	names := make([]string, len(list))
+	for i, item := range list {
+		names[i] = name(item)
+	}
+	return names
+}
+
+// describe returns the transcript lines of the reply: the reply, the outcomes, the requests
+// to services and the audit log.
+func (r *reply) describe() (lines []string) {
+	switch {
+	case r.declined != nil:
+		lines = append(lines, "< nothing: "+r.declined.Error())
+	case r.refused != nil:
+		lines = append(lines, "< refused "+describeError(r.refused))
+	default:
+		lines = append(lines, "< "+r.describeStep())
+	}
+	if len(r.left) > 0 {
+		ways := namesOf(r.left, func(w exit) string { return strings.TrimSuffix(w.node+" "+w.outcome, " ") })
+		lines = append(lines, "  by way of "+strings.Join(ways, ", "))
+	}
+	for _, list := range []struct{ title, name string }{{"requests", "requests"}, {"audit log", "events"}} {
+		if items, _ := r.members[list.name].([]any); len(items) > 0 {
+			lines = append(lines, "  "+list.title+" "+show(titles(items)))
+		}
+	}
+	return lines
+}
+
+func (r *reply) describeStep() string {
+	said := []string{strings.TrimSuffix(string(r.step.FlowStatus)+" "+r.step.StepID, " ")}
+	for _, name := range []string{"inputs", "actions", "data", "fieldErrors", "provider", "redirectURL", "error"} {
+		if name == "redirectURL" && r.members["provider"] != "" {
+			continue // contains random values
+		}
+		if text := show(r.members[name]); text != none && text != "[]" {
+			said = append(said, name+" "+text)
+		}
+	}
+	return strings.Join(said, ", ")
+}
