@@ -68,8 +68,8 @@ func (m *Memory) queuedCalls() (list []schemas.Call) {
 
 // callsSince returns the queries and notifications after the counts, with the members of
 // requests in scenarios. A notification is in an envelope.
-func (w *environment) callsSince(since counts) []map[string]any {
-	list := []map[string]any{}
+func (w *environment) callsSince(since counts) []any {
+	list := []any{}
 	add := func(c schemas.Call, event, body any) {
 		list = append(list, map[string]any{"target": c.Target, "method": c.Method, "path": c.Path, "event": event, "body": body})
 	}

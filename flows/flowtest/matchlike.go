@@ -56,7 +56,7 @@ func form(value any) any {
 		}
 		return v
 	case []any:
-		items := namesOf(v, func(item any) string { return notation(form(item)) })
+		items := namesOf(v, func(item any) string { return show(form(item)) })
 		slices.Sort(items)
 		return slices.Compact(items)
 	}

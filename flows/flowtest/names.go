@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/postern-id/postern/engine"
@@ -59,8 +60,9 @@ func (f *File) checkGraphNames(g *engine.Graph) []schemas.Problem {
 // checkReferences finds names in the file that are not known. A pattern is a path of
 // members without the indexes of lists; "*" stands for the names of an object's members.
 func (f *File) checkReferences(missing string, known []string, patterns ...string) (problems []schemas.Problem) {
+	file := toJSON(f.doc.JSON())
 	for _, pattern := range patterns {
-		visitNames(toJSON(f.doc.JSON()), "", strings.Split(pattern, "."), func(path, name string) {
+		visitNames(file, "", strings.Split(pattern, "."), func(path, name string) {
 			if !slices.Contains(known, name) {
 				problems = append(problems, problem(path, "%s %q%s", missing, name, schemas.Hint(name, known)))
 			}
@@ -81,14 +83,14 @@ func visitNames(value any, path string, pattern []string, visit func(path, name 
 			visitNames(item, itemPath(path, i), pattern, visit)
 		}
 	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			switch at := schemas.MemberPath(path, name); {
-			case len(pattern) == 0:
-			case pattern[0] == "*":
-				visit(at, name)
-			case pattern[0] == name:
-				visitNames(v[name], at, pattern[1:], visit)
+		switch {
+		case len(pattern) == 0:
+		case pattern[0] == "*":
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				visit(schemas.MemberPath(path, name), name)
 			}
+		case v[pattern[0]] != nil:
+			visitNames(v[pattern[0]], schemas.MemberPath(path, pattern[0]), pattern[1:], visit)
 		}
 	}
 }
@@ -123,8 +125,8 @@ func problem(path, format string, args ...any) schemas.Problem {
 	return schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)}
 }
 
-func scenarioPath(i int) string { return fmt.Sprintf("scenarios[%d]", i) }
+func scenarioPath(i int) string { return itemPath("scenarios", i) }
 
-func stepPath(i, j int) string { return fmt.Sprintf("scenarios[%d].steps[%d]", i, j) }
+func stepPath(i, j int) string { return itemPath(scenarioPath(i)+".steps", j) }
 
-func itemPath(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
+func itemPath(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

@@ -37,31 +37,31 @@ const none = "none"
 func (p *scenarioRun) setMembers(r *reply, since counts) {
 	step := cmp.Or(r.step, &schemas.Step{})
 	data := step.Data
-	members := map[string]any{
+	r.members = map[string]any{
 		"refused": describeError(r.refused), "declined": cmp.Or(reason(r.declined), none),
-		"status": step.FlowStatus, "step": step.StepID, "provider": providerOf(step), "redirectURL": data.RedirectURL,
+		"status": string(step.FlowStatus), "step": step.StepID, "provider": providerOf(step), "redirectURL": data.RedirectURL,
 		"error": describeError(step.Error), "check": "",
-		"inputs":      namesOf(data.Inputs, func(in schemas.Input) string { return in.Identifier }),
-		"actions":     namesOf(data.Actions, func(a schemas.Action) string { return a.Ref }),
-		"fieldErrors": namesOf(data.FieldErrors, func(f schemas.FieldError) string { return f.Identifier }),
+		"inputs":      namesOf(data.Inputs, func(in schemas.Input) any { return in.Identifier }),
+		"actions":     namesOf(data.Actions, func(a schemas.Action) any { return a.Ref }),
+		"fieldErrors": namesOf(data.FieldErrors, func(f schemas.FieldError) any { return f.Identifier }),
 		"consents":    requestedScopes(step),
-		"data":        slices.Sorted(maps.Keys(data.AdditionalData)), "values": data.AdditionalData,
-		"events": p.eventsSince(since.events), "requests": p.callsSince(since),
-		"mails": namesOf(p.Mails()[since.mails:], func(m schemas.Mail) string { return m.To }),
+		"data":        namesOf(slices.Sorted(maps.Keys(data.AdditionalData)), func(key string) any { return key }),
+		"values":      objectOf(data.AdditionalData),
+		"events":      namesOf(p.Events()[since.events:], p.describeEvent), "requests": p.callsSince(since),
+		"mails": namesOf(p.Mails()[since.mails:], func(m schemas.Mail) any { return m.To }),
 	}
 	if step.Error != nil {
-		members["check"] = passkey.FailedStep(step.Error)
+		r.members["check"] = string(passkey.FailedStep(step.Error))
 	}
-	p.addAssertion(members, step.Assertion)
-	p.addStored(members)
-	r.members, _ = toJSON(members).(map[string]any)
+	p.addAssertion(r.members, step.Assertion)
+	p.addStored(r.members)
 }
 
 // addAssertion adds what the assertion of a step says, if it has one.
 func (p *scenarioRun) addAssertion(members map[string]any, assertion string) {
 	const missing = "no assertion"
 	var claims map[string]any
-	if err := json.Unmarshal([]byte(assertion), &claims); err != nil {
+	if assertion == "" || json.Unmarshal([]byte(assertion), &claims) != nil {
 		members["user"], members["claims"] = missing, missing
 		return
 	}
@@ -73,32 +73,30 @@ func (p *scenarioRun) addAssertion(members map[string]any, assertion string) {
 // request.
 func (p *scenarioRun) addStored(members map[string]any) {
 	stored := p.records()
-	identities, passkeys := map[string]int{}, map[string]int{}
+	identities, passkeys := map[string]any{}, map[string]any{}
 	for name := range p.file.Users {
-		identities[name] = len(all(stored, func(i schemas.Identity) bool { return i.UserID == userID(name) }))
-		passkeys[name] = len(all(stored, func(c schemas.Credential) bool { return c.UserID == userID(name) }))
+		id := userID(name)
+		identities[name] = float64(len(all(stored, func(i schemas.Identity) bool { return i.UserID == id })))
+		passkeys[name] = float64(len(all(stored, func(c schemas.Credential) bool { return c.UserID == id })))
 	}
 	members["identities"], members["passkeys"] = identities, passkeys
-	members["users"], members["sessions"] = len(all[schemas.User](stored)), len(all[schemas.Session](stored))
+	members["users"], members["sessions"] = float64(len(all[schemas.User](stored))), float64(len(all[schemas.Session](stored)))
 	if r := find(stored, func(r schemas.AuthRequest) bool { return r.Refusal != nil }); r != nil {
 		members["refusal"] = r.Refusal.Code
 	}
 }
 
-// eventsSince returns the audit events after the given number.
-func (p *scenarioRun) eventsSince(n int) []map[string]any {
-	list := []map[string]any{}
-	for _, e := range p.Events()[n:] {
-		list = append(list, map[string]any{"action": e.Action, "user": p.nameOf(e.UserID), "detail": e.Detail})
-	}
-	return list
+// describeEvent returns an audit event in the notation of scenarios.
+func (p *scenarioRun) describeEvent(e schemas.Event) any {
+	detail := objectOf(e.Detail)
+	return map[string]any{"action": e.Action, "user": p.nameOf(e.UserID), "detail": detail}
 }
 
 // requestedScopes returns the scopes for which a step requests consent.
-func requestedScopes(step *schemas.Step) []string {
+func requestedScopes(step *schemas.Step) []any {
 	var q schemas.ConsentQuestion
 	_ = json.Unmarshal([]byte(step.Data.AdditionalData[schemas.ConsentData]), &q) // other steps do not request consent
-	return namesOf(q.Scopes, func(s schemas.ConsentScope) string { return s.Scope })
+	return namesOf(q.Scopes, func(s schemas.ConsentScope) any { return s.Scope })
 }
 
 func describeError(e *schemas.Error) string {
@@ -109,12 +107,21 @@ func describeError(e *schemas.Error) string {
 }
 
 // namesOf returns the name of each item.
-func namesOf[T any](list []T, name func(T) string) []string {
-	names := make([]string, len(list))
+func namesOf[T, N any](list []T, name func(T) N) []N {
+	names := make([]N, len(list))
 	for i, item := range list {
 		names[i] = name(item)
 	}
 	return names
+}
+
+// objectOf returns texts by name as a JSON object.
+func objectOf(texts map[string]string) map[string]any {
+	object := map[string]any{}
+	for name, text := range texts {
+		object[name] = text
+	}
+	return object
 }
 
 // describe returns the transcript lines of the reply: the reply, the outcomes, the requests

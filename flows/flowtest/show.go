@@ -21,23 +21,22 @@ func toJSON(value any) (plain any) {
 }
 
 // show writes a value in the notation of scenario files.
-func show(value any) string { return notation(toJSON(value)) }
-
-func notation(value any) string {
+func show(value any) string {
 	switch v := value.(type) {
 	case nil:
 		return none
 	case string:
 		return cmp.Or(v, none)
 	case []any:
-		return "[" + strings.Join(namesOf(v, notation), ", ") + "]"
+		return "[" + strings.Join(namesOf(v, show), ", ") + "]"
 	case map[string]any:
-		members := namesOf(slices.Sorted(maps.Keys(v)), func(name string) string { return name + ": " + notation(v[name]) })
+		members := namesOf(slices.Sorted(maps.Keys(v)), func(name string) string { return name + ": " + show(v[name]) })
 		return "{" + strings.Join(members, ", ") + "}"
-	default:
-		text, _ := json.Marshal(v) // a number or a boolean
+	case bool, float64:
+		text, _ := json.Marshal(v) // both are JSON
 		return string(text)
 	}
+	return show(toJSON(value))
 }
 
 // describe returns the transcript line of a request.
