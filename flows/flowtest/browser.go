@@ -54,11 +54,7 @@ func (w *environment) newBrowser(ctx context.Context, s Scenario) (*browser, err
 	if s.Session == nil {
 		return b, nil
 	}
-	age, err := duration(s.Session.Age)
-	if err != nil {
-		return nil, err
-	}
-	began := w.now.Add(-age)
+	began := w.now.Add(-duration(s.Session.Age))
 	b.session = &schemas.Session{
 		ID: sessionID, UserID: userID(s.Session.User), ApplicationID: "another application",
 		AMR: s.Session.AMR, ACR: cmp.Or(s.Session.ACR, class(s.Session.AMR)), CreatedAt: began, ExpiresAt: began.Add(12 * time.Hour),

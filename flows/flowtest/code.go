@@ -1,12 +1,12 @@
 package flowtest
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/postern-id/postern/internal/totp"
@@ -15,7 +15,7 @@ import (
 )
 
 // factors returns the changes that give a user their second factors.
-func (w *environment) factors(userID string, g Given) (changes []schemas.Change, err error) {
+func (w *environment) factors(userID string, g Given) (changes []schemas.Change) {
 	if g.TOTP != "" {
 		key := appKey(g.TOTP)
 		w.codes[g.TOTP] = key
@@ -30,7 +30,7 @@ func (w *environment) factors(userID string, g Given) (changes []schemas.Change,
 		}
 		changes = append(changes, given)
 	}
-	return changes, nil
+	return changes
 }
 
 // appKey derives the key of a device's app from its name, so that repeated runs of a
@@ -40,61 +40,24 @@ func appKey(device string) totp.Key {
 	return totp.Key{Secret: base32.StdEncoding.EncodeToString(h[:20]), Algorithm: totp.SHA1, Digits: 6}
 }
 
-// enterCodes adds the codes of an answer to its inputs.
-func (p *scenarioRun) enterCodes(send Send, inputs map[string]string) error {
-	if send.RecoveryCode > 0 {
-		code, err := p.recoveryCode(send.RecoveryCode)
-		if err != nil {
-			return err
-		}
-		inputs["recoveryCode"] = code
-	}
-	if send.MailedCode != "" {
-		code, err := p.mailedCode(send.MailedCode)
-		if err != nil {
-			return err
-		}
-		inputs[codeInput] = code
-	}
-	if send.TOTP == nil {
-		return nil
-	}
-	code, err := p.totpCode(*send.TOTP)
-	if err != nil {
-		return fmt.Errorf("the device %s: %w", send.TOTP.Device, err)
-	}
-	inputs[cmp.Or(send.TOTP.Input, "otp")] = code
-	return nil
-}
-
-// totpCode returns the code that the app shows.
+// totpCode returns the code that the app of a device shows. If the last step offered a key,
+// the app enrolls it first.
 func (p *scenarioRun) totpCode(c Code) (string, error) {
-	last, err := p.step(0)
-	if err != nil {
-		return "", err
-	}
+	last := p.steps[len(p.steps)-1]
 	if offered := last.Data.AdditionalData["totpSecret"]; offered != "" {
 		p.codes[c.Device] = totp.Key{Secret: offered, Algorithm: totp.SHA1, Digits: 6}
 	}
 	key, has := p.codes[c.Device]
 	if !has {
-		return "", errors.New("it has no authenticator app, and the step offered no key")
+		return "", fmt.Errorf("the device %s has no authenticator app, and the step offered no key", c.Device)
 	}
-	ahead, err := duration(c.Ahead)
-	if err != nil {
-		return "", err
-	}
-	return key.Code(p.now.Add(ahead))
+	return key.Code(p.now.Add(duration(c.Ahead)))
 }
 
 // recoveryCode returns the nth recovery code of the newest step that showed recovery
 // codes.
 func (p *scenarioRun) recoveryCode(n int) (string, error) {
-	for i := range p.steps {
-		step, err := p.step(i)
-		if err != nil {
-			return "", err
-		}
+	for _, step := range slices.Backward(p.steps) {
 		var codes []string
 		if text := step.Data.AdditionalData["recoveryCodes"]; text == "" || json.Unmarshal([]byte(text), &codes) != nil {
 			continue

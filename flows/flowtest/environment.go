@@ -150,19 +150,17 @@ func (w *environment) createUser(ctx context.Context, name string, g Given) erro
 		}
 		changes = append(changes, schemas.CreateCredential{Credential: *credential})
 	}
-	factors, err := w.factors(u.ID, g)
-	if err != nil {
-		return err
-	}
-	return w.Apply(ctx, slices.Concat(changes, factors, w.linked(u.ID, g.Identities)))
+	return w.Apply(ctx, slices.Concat(changes, w.factors(u.ID, g), w.linked(u.ID, g.Identities)))
 }
 
 // userID derives a user's ID from the name in the file, so that repeated runs of a
 // scenario are equal.
 func userID(name string) string {
 	h := sha256.Sum256([]byte(name))
-	return fmt.Sprintf("01900000-0000-7000-8000-%012x", h[:6])
+	return fmt.Sprintf(userIDPrefix+"%012x", h[:6])
 }
+
+const userIDPrefix = "01900000-0000-7000-8000-"
 
 // registerPasskey registers a passkey of the user on the device.
 func (w *environment) registerPasskey(u schemas.User, device string) (*schemas.Credential, error) {

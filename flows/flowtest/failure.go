@@ -35,7 +35,9 @@ func (p *scenarioRun) failure(j int, d differences) *Failure {
 			path += ".expect." + d[i].Member
 		}
 		d[i].Line, d[i].Column = p.file.place(path)
-		d[i].Got = p.normalizer.normalizeValue(d[i].Got)
+		if text, ok := d[i].Got.(string); ok {
+			d[i].Got = p.normalizer.text(text)
+		}
 	}
 	return f
 }

@@ -2,8 +2,8 @@ package flowtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -69,35 +69,19 @@ func (w *environment) linked(userID string, subjects map[string]string) (changes
 
 // signInAtProvider returns the response of a provider, as inputs.
 func (p *scenarioRun) signInAtProvider(f Federated) (map[string]string, error) {
-	if f.Replay {
-		if p.isSignedIn == nil {
-			return nil, errors.New("the browser has no earlier provider response to send again")
+	return p.answerOf("the identity provider", f.Replay, f.Old, func(step *schemas.Step) (map[string]string, error) {
+		provider := p.internet[issuerOf(providerOf(step))]
+		if provider == nil {
+			return nil, fmt.Errorf("the step %q does not redirect to one", step.StepID)
 		}
-		return p.isSignedIn, nil
-	}
-	n := 0
-	if f.Old {
-		n = 1
-	}
-	step, err := p.step(n)
-	if err != nil {
-		return nil, err
-	}
-	provider := p.internet[issuerOf(providerOf(step))]
-	if provider == nil {
-		return nil, fmt.Errorf("the step %q does not redirect to an identity provider", step.StepID)
-	}
-	r, err := provider.SignIn(step.Data.RedirectURL, federationtest.Person{Subject: f.Subject, Claims: f.Claims}, federationtest.Fault(f.Fault))
-	if err != nil {
-		return nil, fmt.Errorf("the provider %s: %w", providerOf(step), err)
-	}
-	p.isSignedIn = map[string]string{}
-	for name, value := range map[string]string{"code": r.Code, "state": r.State, "iss": r.Issuer, "error": r.Error} {
-		if value != "" {
-			p.isSignedIn[name] = value
+		r, err := provider.SignIn(step.Data.RedirectURL, federationtest.Person{Subject: f.Subject, Claims: f.Claims}, federationtest.Fault(f.Fault))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", provider.Issuer, err)
 		}
-	}
-	return p.isSignedIn, nil
+		inputs := map[string]string{"code": r.Code, "state": r.State, "iss": r.Issuer, "error": r.Error}
+		maps.DeleteFunc(inputs, func(_, value string) bool { return value == "" })
+		return inputs, nil
+	})
 }
 
 // providerOf returns the handle of the identity provider to which a step redirects, "" if
@@ -112,17 +96,4 @@ func providerOf(step *schemas.Step) string {
 		return ""
 	}
 	return handle
-}
-
-// federationFaults returns the schema of the faults of a provider, with the descriptions
-// that editors show.
-func federationFaults() map[string]any {
-	var names, docs []string
-	for _, d := range federationtest.Catalog() {
-		names, docs = append(names, string(d.Fault)), append(docs, "The provider "+d.Doc+".")
-	}
-	return map[string]any{
-		"enum": names, "enumDescriptions": docs,
-		"description": "How the provider, or the browser on return from it, misbehaves. The rest of the answer is correct, signatures included.",
-	}
 }

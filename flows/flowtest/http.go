@@ -55,17 +55,6 @@ func (fakeServices) NewDelivery(c schemas.Call, now time.Time) (schemas.Delivery
 	return schemas.Delivery{ID: c.ID, Kind: schemas.CallDelivery, Target: c.Target, Body: body, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}, err
 }
 
-// queuedCalls returns the queued calls, oldest first.
-func (m *Memory) queuedCalls() (list []schemas.Call) {
-	for _, d := range m.Deliveries() {
-		var c schemas.Call
-		if d.Kind == schemas.CallDelivery && json.Unmarshal(d.Body, &c) == nil {
-			list = append(list, c)
-		}
-	}
-	return list
-}
-
 // callsSince returns the queries and notifications after the counts, with the members of
 // requests in scenarios. A notification is in an envelope.
 func (w *environment) callsSince(since counts) []any {
@@ -78,7 +67,7 @@ func (w *environment) callsSince(since counts) []any {
 		_ = json.Unmarshal(c.Body, &body) // a GET has no body
 		add(c, nil, body)
 	}
-	for _, c := range w.queuedCalls()[since.reported:] {
+	for _, c := range queued[schemas.Call](w.Memory, schemas.CallDelivery)[since.reported:] {
 		var envelope struct{ Type, Data any }
 		_ = json.Unmarshal(c.Body, &envelope) // written by this product
 		add(c, envelope.Type, envelope.Data)

@@ -6,44 +6,30 @@ import (
 	"io"
 )
 
-type jsonSuite struct {
-	Passed   int        `json:"passed"`
-	Failed   int        `json:"failed"`
-	Files    []jsonFile `json:"files"`
-	Coverage []Coverage `json:"coverage"`
-}
-
 type jsonFile struct {
-	File      string       `json:"file"`
-	Error     string       `json:"error,omitempty"`
-	Scenarios []jsonResult `json:"scenarios"`
-}
-
-type jsonResult struct {
-	Name       string   `json:"name"`
-	Line       int      `json:"line"`
-	Passed     bool     `json:"passed"`
-	Failure    *Failure `json:"failure,omitempty"`
-	Transcript []string `json:"transcript,omitempty"`
+	File      string   `json:"file"`
+	Error     string   `json:"error,omitempty"`
+	Scenarios []Result `json:"scenarios"`
 }
 
 // WriteJSON writes the results of scenarios as one JSON object: counts, each file with its
 // scenarios, and the coverage of each flow.
 func WriteJSON(w io.Writer, suite Suite) error {
-	out := jsonSuite{Files: []jsonFile{}, Coverage: suite.Coverage()}
-	out.Passed, out.Failed = suite.Count()
+	files := []jsonFile{}
 	for _, f := range suite {
-		file := jsonFile{File: f.Name, Scenarios: []jsonResult{}}
 		if f.Err != nil {
-			file.Error = f.Err.Error()
+			files = append(files, jsonFile{f.Name, f.Err.Error(), []Result{}})
 		} else {
-			for _, r := range f.Report.Results {
-				file.Scenarios = append(file.Scenarios, jsonResult{r.Name, r.Line, r.Failure == nil, r.Failure, r.Transcript})
-			}
+			files = append(files, jsonFile{f.Name, "", f.Report.Results})
 		}
-		out.Files = append(out.Files, file)
 	}
-	return writeJSON(w, out)
+	passed, failed := suite.Count()
+	return writeJSON(w, struct {
+		Passed   int        `json:"passed"`
+		Failed   int        `json:"failed"`
+		Files    []jsonFile `json:"files"`
+		Coverage []Coverage `json:"coverage"`
+	}{passed, failed, files, suite.Coverage()})
 }
 
 func writeJSON(w io.Writer, value any) error {

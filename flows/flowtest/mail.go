@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -24,18 +25,19 @@ func (w *environment) Mail(_ context.Context, _ string, mail schemas.Mail, now t
 
 // Mails returns the queued mails that have a recipient, oldest first.
 func (m *Memory) Mails() []schemas.Mail {
-	var list []schemas.Mail
+	return slices.DeleteFunc(queued[schemas.Mail](m, schemas.MailDelivery), func(mail schemas.Mail) bool { return mail.To == "" })
+}
+
+// queued returns what the queued deliveries of a kind contain, oldest first.
+func queued[T any](m *Memory, kind string) (list []T) {
 	for _, d := range m.Deliveries() {
-		var mail schemas.Mail
-		if d.Kind == schemas.MailDelivery && json.Unmarshal(d.Body, &mail) == nil && mail.To != "" {
-			list = append(list, mail)
+		var content T
+		if d.Kind == kind && json.Unmarshal(d.Body, &content) == nil {
+			list = append(list, content)
 		}
 	}
 	return list
 }
-
-// codeInput is the input of email-otp.
-const codeInput = "code"
 
 // mailedCode returns the code of the newest mail, or of the previous one.
 func (p *scenarioRun) mailedCode(which string) (string, error) {

@@ -26,7 +26,7 @@ type reply struct {
 type counts struct{ events, mails, asked, reported int }
 
 func (w *environment) counts() counts {
-	return counts{len(w.Events()), len(w.Mails()), len(w.asked), len(w.queuedCalls())}
+	return counts{len(w.Events()), len(w.Mails()), len(w.asked), len(queued[schemas.Call](w.Memory, schemas.CallDelivery))}
 }
 
 // none is the text of an empty value.

@@ -1,6 +1,7 @@
 package flowtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -30,13 +31,14 @@ func (r *Report) Failed() (n int) {
 
 // Result is the result of one scenario.
 type Result struct {
-	Name string
-	Line int // first line of the scenario
+	Name   string `json:"name"`
+	Line   int    `json:"line"` // first line of the scenario
+	Passed bool   `json:"passed"`
 	// Failure is nil if the scenario passed.
-	Failure *Failure
+	Failure *Failure `json:"failure,omitempty"`
 	// Transcript has one line for each request and reply, up to the failed step. It is set
 	// if the scenario failed or Runner.Transcripts is set.
-	Transcript []string
+	Transcript []string `json:"transcript,omitempty"`
 }
 
 // Runner runs scenarios. The zero value runs all of them.
@@ -59,35 +61,27 @@ const scenariosPerWorker = 16
 // file; failed scenarios are in the report.
 func (r Runner) Run(ctx context.Context, f *File) (*Report, error) {
 	chosen := r.chosen(f)
-	worlds := []*environment{}
-	for range min(runtime.GOMAXPROCS(0), 1+len(chosen)/scenariosPerWorker) {
+	environments := make([]*environment, min(runtime.GOMAXPROCS(0), 1+len(chosen)/scenariosPerWorker))
+	free := make(chan *environment, len(environments))
+	for i := range environments {
 		w, err := newEnvironment(f)
 		if err != nil {
 			return nil, err
 		}
-		worlds = append(worlds, w)
+		environments[i] = w
+		free <- w
 	}
 	results, errs := make([]Result, len(chosen)), make([]error, len(chosen))
-	next := make(chan int)
 	var workers sync.WaitGroup
-	for _, w := range worlds {
+	for i, number := range chosen {
+		w := <-free
 		workers.Go(func() {
-			for i := range next {
-				results[i], errs[i] = r.runOne(ctx, w, chosen[i])
-			}
+			results[i], errs[i] = r.runOne(ctx, w, number)
+			free <- w
 		})
 	}
-	for i := range chosen {
-		next <- i
-	}
-	close(next)
 	workers.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return &Report{Results: results, Coverage: covered(f, worlds)}, nil
+	return &Report{Results: results, Coverage: covered(f, environments)}, cmp.Or(errs...)
 }
 
 // chosen returns the indexes of the scenarios to run.
@@ -106,7 +100,7 @@ func (r Runner) runOne(ctx context.Context, w *environment, i int) (Result, erro
 	if err := w.reset(ctx, s); err != nil {
 		return Result{}, err
 	}
-	p := &scenarioRun{environment: w, scenario: s, number: i}
+	p := &scenarioRun{environment: w, scenario: s, number: i, answers: map[string]map[string]string{}, normalizer: normalizer{}}
 	w.engine.Observe = func(_ *engine.Graph, node, outcome string) { p.left = append(p.left, exit{node, outcome}) }
 	result := Result{Name: s.Name}
 	result.Line, _ = w.file.place(scenarioPath(i))
@@ -114,7 +108,8 @@ func (r Runner) runOne(ctx context.Context, w *environment, i int) (Result, erro
 		return Result{}, fmt.Errorf("%s:%d: the browser of %q: %w", w.file.path, result.Line, s.Name, err)
 	}
 	result.Failure = p.play(ctx)
-	if result.Failure != nil || r.Transcripts {
+	result.Passed = result.Failure == nil
+	if !result.Passed || r.Transcripts {
 		result.Transcript = p.transcript
 	}
 	w.count(p.left)

@@ -1,9 +1,12 @@
 package flowtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -17,24 +20,22 @@ type scenarioRun struct {
 	browser    *browser
 	steps      []*schemas.Step              // received by the client, oldest first
 	replies    []*reply                     // to each step
-	answers    map[string]map[string]string // last answer of each device
-	isSignedIn map[string]string            // last answer from a provider
+	answers    map[string]map[string]string // last answer of each device and of the provider
 	left       []exit                       // nodes that the run left, with their outcomes
 	transcript []string
-	normalizer *normalizer
+	normalizer normalizer
 }
 
 // play runs the scenario up to the first step that is not as expected, if any.
 func (p *scenarioRun) play(ctx context.Context) *Failure {
-	p.answers, p.normalizer = map[string]map[string]string{}, newNormalizer(p.file.Users)
 	for j, x := range p.scenario.Steps {
 		p.transcript = append(p.transcript, x.Send.describe(j == 0, p.scenario.Start))
 		r, err := p.exchange(ctx, j, x.Send)
 		if err != nil {
-			p.transcript = append(p.transcript, p.normalizer.normalizeLines("  "+err.Error())...)
+			p.log("  " + err.Error())
 			return p.failure(j, differences{{Member: "", Got: err.Error()}})
 		}
-		p.transcript = append(p.transcript, p.normalizer.normalizeLines(r.describe()...)...)
+		p.log(r.describe()...)
 		d := x.Expect.compare(r.members)
 		p.replies = append(p.replies, r)
 		if like := x.Expect.like(); like > 0 {
@@ -45,6 +46,11 @@ func (p *scenarioRun) play(ctx context.Context) *Failure {
 		}
 	}
 	return nil
+}
+
+// log adds lines to the transcript.
+func (p *scenarioRun) log(lines ...string) {
+	p.transcript = append(p.transcript, strings.Split(p.normalizer.text(strings.Join(lines, "\n")), "\n")...)
 }
 
 // exchange sends one request and returns the reply. The error reports a request that could
@@ -69,79 +75,93 @@ func (p *scenarioRun) exchange(ctx context.Context, j int, send Send) (*reply, e
 
 // request starts the run, or answers its last step.
 func (p *scenarioRun) request(ctx context.Context, j int, send Send) (*schemas.Step, error) {
-	wait, err := duration(send.After)
-	if err != nil {
-		return nil, err
-	}
-	p.now = p.now.Add(wait)
+	p.now = p.now.Add(duration(send.After))
 	for name, subjects := range send.Meanwhile {
 		if err := p.Apply(ctx, p.linked(userID(name), subjects)); err != nil {
 			return nil, err
 		}
 	}
-	req := p.browser.request(p.now)
+	from := p.browser
 	if send.Elsewhere {
-		req = (&browser{}).request(p.now)
+		from = &browser{}
 	}
+	req := from.request(p.now)
 	if j == 0 {
 		return p.engine.Start(ctx, p.graph, &p.app, p.scenario.Start, req)
 	}
-	last, err := p.step(0)
+	step, err := p.step(send.Stale)
 	if err != nil {
 		return nil, err
 	}
-	token := last.ChallengeToken
+	token := step.ChallengeToken
 	if send.Elsewhere {
 		token = ""
 	}
 	if send.Resume {
-		return p.engine.Resume(ctx, last.ExecutionID, token, req)
+		return p.engine.Resume(ctx, step.ExecutionID, token, req)
 	}
-	answer, err := p.answer(last, send)
+	inputs, err := p.inputs(send)
 	if err != nil {
 		return nil, err
 	}
-	if send.Elsewhere {
-		answer.ChallengeToken = ""
-	}
-	return p.engine.Continue(ctx, *answer, req)
+	return p.engine.Continue(ctx, engine.Reply{ExecutionID: step.ExecutionID, Action: send.Action, Inputs: inputs, ChallengeToken: token}, req)
 }
 
-// answer returns the client's answer to a step.
-func (p *scenarioRun) answer(step *schemas.Step, send Send) (*engine.Reply, error) {
-	r := &engine.Reply{ExecutionID: step.ExecutionID, Action: send.Action, Inputs: map[string]string{}, ChallengeToken: step.ChallengeToken}
-	if send.Stale {
-		earlier, err := p.step(1)
-		if err != nil {
-			return nil, err
-		}
-		r.ChallengeToken = earlier.ChallengeToken
-	}
+// inputs returns the inputs of an answer to the last step.
+func (p *scenarioRun) inputs(send Send) (map[string]string, error) {
+	var inputs map[string]string
+	var err error
+	all := map[string]string{}
 	if send.Passkey != nil {
-		inputs, err := p.ceremony(*send.Passkey)
-		if err != nil {
-			return nil, err
-		}
-		r.Inputs = inputs
+		inputs, err = p.ceremony(*send.Passkey)
+		maps.Copy(all, inputs)
 	}
-	if send.Federated != nil {
-		inputs, err := p.signInAtProvider(*send.Federated)
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(r.Inputs, inputs)
+	if err == nil && send.Federated != nil {
+		inputs, err = p.signInAtProvider(*send.Federated)
+		maps.Copy(all, inputs)
 	}
-	if err := p.enterCodes(send, r.Inputs); err != nil {
-		return nil, err
+	if err == nil && send.RecoveryCode > 0 {
+		all["recoveryCode"], err = p.recoveryCode(send.RecoveryCode)
 	}
-	maps.Copy(r.Inputs, send.Inputs)
-	return r, nil
+	if err == nil && send.MailedCode != "" {
+		all["code"], err = p.mailedCode(send.MailedCode)
+	}
+	if err == nil && send.TOTP != nil {
+		all[cmp.Or(send.TOTP.Input, "otp")], err = p.totpCode(*send.TOTP)
+	}
+	maps.Copy(all, send.Inputs)
+	return all, err
 }
 
-// step returns the nth step before the last.
-func (p *scenarioRun) step(n int) (*schemas.Step, error) {
-	if len(p.steps) <= n {
+// step returns the last step, or the one before.
+func (p *scenarioRun) step(old bool) (*schemas.Step, error) {
+	n := 1
+	if old {
+		n = 2
+	}
+	if len(p.steps) < n {
 		return nil, errors.New("there is no earlier step to answer")
 	}
-	return p.steps[len(p.steps)-1-n], nil
+	return p.steps[len(p.steps)-n], nil
+}
+
+// answerOf returns a sender's answer to the last step or the one before, or its last answer
+// again.
+func (p *scenarioRun) answerOf(sender string, replay, old bool, answer func(*schemas.Step) (map[string]string, error)) (map[string]string, error) {
+	if replay {
+		if p.answers[sender] == nil {
+			return nil, fmt.Errorf("%s has no earlier answer to send again", sender)
+		}
+		return p.answers[sender], nil
+	}
+	step, err := p.step(old)
+	if err != nil {
+		return nil, err
+	}
+	inputs, err := answer(step)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", sender, err)
+	}
+	p.answers[sender] = inputs
+	return inputs, nil
 }

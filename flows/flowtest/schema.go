@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/postern-id/postern/internal/federation/federationtest"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/schemas"
 )
@@ -46,24 +47,24 @@ func completeSchema() ([]byte, error) {
 		"type": "object", "additionalProperties": false, "properties": application["properties"],
 		"description": "Members of an application.",
 	}
-	defs["fault"] = faultSchema()
-	defs["federationFault"] = federationFaults()
+	defs["fault"] = faultSchema("How the authenticator or its browser misbehaves.", passkeytest.Catalog(), func(d passkeytest.Description) (string, string) {
+		if d.Ceremony == "both" {
+			return string(d.Fault), "The device " + d.Doc + "."
+		}
+		return string(d.Fault), "The device " + d.Doc + ". Only for " + d.Ceremony + "."
+	})
+	defs["federationFault"] = faultSchema("How the provider, or the browser on return from it, misbehaves.", federationtest.Catalog(), func(d federationtest.Description) (string, string) {
+		return string(d.Fault), "The provider " + d.Doc + "."
+	})
 	return json.Marshal(scenario)
 }
 
-// faultSchema returns the schema of the faults of an authenticator, with the descriptions
-// that editors show.
-func faultSchema() map[string]any {
+// faultSchema returns the schema of faults, with the descriptions that editors show.
+func faultSchema[T any](about string, catalog []T, describe func(T) (fault, doc string)) map[string]any {
 	var names, docs []string
-	for _, d := range passkeytest.Catalog() {
-		doc := "The device " + d.Doc + "."
-		if d.Ceremony != "both" {
-			doc += " Only for " + d.Ceremony + "."
-		}
-		names, docs = append(names, string(d.Fault)), append(docs, doc)
+	for _, d := range catalog {
+		name, doc := describe(d)
+		names, docs = append(names, name), append(docs, doc)
 	}
-	return map[string]any{
-		"enum": names, "enumDescriptions": docs,
-		"description": "How the authenticator or its browser misbehaves. The rest of the answer is correct, signatures included.",
-	}
+	return map[string]any{"enum": names, "enumDescriptions": docs, "description": about + " The rest of the answer is correct, signatures included."}
 }

@@ -22,19 +22,15 @@ type Suite []FileReport
 // result does not depend on the number of processors.
 func (r Runner) RunFiles(ctx context.Context, names []string) Suite {
 	suite := make(Suite, len(names))
-	next := make(chan int)
+	running := make(chan bool, runtime.GOMAXPROCS(0))
 	var workers sync.WaitGroup
-	for range min(len(names), runtime.GOMAXPROCS(0)) {
+	for i, name := range names {
+		running <- true
 		workers.Go(func() {
-			for i := range next {
-				suite[i] = r.file(ctx, names[i])
-			}
+			suite[i] = r.file(ctx, name)
+			<-running
 		})
 	}
-	for i := range names {
-		next <- i
-	}
-	close(next)
 	workers.Wait()
 	return suite
 }
