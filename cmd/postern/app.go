@@ -69,12 +69,12 @@ func openApp(ctx context.Context, cfg *config.Config, log *slog.Logger) (*app, e
 // storeConfig returns the configuration of the database.
 func storeConfig(cfg *config.Config) store.Config {
 	c := cfg.Database
-	return store.Config{Driver: c.Driver, DSN: c.DSN, Pool: c.Pool, ConnectionLifetime: time.Duration(c.ConnectionLifetime)}
+	return store.Config{Driver: c.Driver, DSN: c.DSN, Pool: c.Pool, ConnectionLifetime: c.ConnectionLifetime}
 }
 
 // waitForApp is openApp, but waits for a database that is not reachable yet.
 func waitForApp(ctx context.Context, cfg *config.Config, log *slog.Logger) (*app, error) {
-	deadline := time.Now().Add(time.Duration(cfg.Database.StartupWait))
+	deadline := time.Now().Add(cfg.Database.StartupWait)
 	for {
 		h, err := openApp(ctx, cfg, log)
 		if !schemas.HasCode(err, schemas.CodeStoreUnavailable) || cfg.Database.Driver == "sqlite" {
@@ -153,7 +153,7 @@ func (h *app) build(ctx context.Context) error {
 		Store: h.store, Directory: h.directory, Box: h.ciphers.factors, Name: cfg.Passkey.RelyingPartyName,
 		Hasher: h.passwords, Policy: policy, Guesses: h.throttle, Mails: h.mailer(), Targets: h.targets, Asserter: h.tokens, Ceremonies: h.passkeys,
 		Federation: h.federation, GateURL: cfg.GateURL(),
-		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: h.encryption.derived[purposeDecoys],
+		BaseURL: cfg.Server.PublicURL, SessionTTL: cfg.Token.SessionTTL, DecoySecret: h.encryption.derived[purposeDecoys],
 	})
 	h.catalog = flows.NewCatalog(h.store, h.kinds)
 	return nil
@@ -164,8 +164,8 @@ func (h *app) build(ctx context.Context) error {
 func (h *app) newTokens(ctx context.Context) (*token.Issuer, error) {
 	return token.New(ctx, h.store, h.encryption.newestKey(), token.Options{
 		FormerKeys: h.encryption.keys[1:],
-		Issuer:     h.cfg.Server.PublicURL, AssertionTTL: time.Duration(h.cfg.Token.AssertionTTL), AccessTTL: time.Duration(h.cfg.Token.AccessTTL),
-		IDTokenTTL: time.Duration(h.cfg.Token.IDTokenTTL), KeyAge: time.Duration(h.cfg.Token.KeyAge), KeyPublish: time.Duration(h.cfg.Token.KeyPublish),
+		Issuer:     h.cfg.Server.PublicURL, AssertionTTL: h.cfg.Token.AssertionTTL, AccessTTL: h.cfg.Token.AccessTTL,
+		IDTokenTTL: h.cfg.Token.IDTokenTTL, KeyAge: h.cfg.Token.KeyAge, KeyPublish: h.cfg.Token.KeyPublish,
 		Live: h.tokenLive, Granted: h.directory.Granted,
 	})
 }
@@ -187,8 +187,8 @@ func (h *app) flowEngine() *engine.Engine {
 	c := h.cfg.Flow
 	return engine.NewEngine(engine.Engine{
 		Runs: boundedRuns{h.runs, h.pending}, Graphs: h.catalog, Applications: h.applications,
-		AuthenticationTTL: time.Duration(c.AuthenticationTTL),
-		RegistrationTTL:   time.Duration(c.RegistrationTTL),
+		AuthenticationTTL: c.AuthenticationTTL,
+		RegistrationTTL:   c.RegistrationTTL,
 		MaxFailures:       c.MaxFailures,
 		RequireToken:      c.RequireChallengeToken,
 	})
@@ -208,7 +208,7 @@ func (h *app) handler() http.Handler {
 		Runs: starter, OAuth: authorization, OriginTrust: authorization.OriginTrust,
 		Passkeys: h.passkeys, Store: boundedSessions{store.SealedSessions{Store: h.store, Box: h.ciphers.sessions, Log: h.log}, h.pending.passkeys}, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
 		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
-		SessionTTL: time.Duration(h.cfg.Passkey.Timeout), DecoySecret: h.encryption.derived[purposeDecoys],
+		SessionTTL: h.cfg.Passkey.Timeout, DecoySecret: h.encryption.derived[purposeDecoys],
 		Throttle: h.throttle, Devices: h.ciphers.devices, Proxies: trustedProxies(h.cfg.Server),
 		Checks: []server.Check{
 			{Name: "store", Run: h.store.Ping},

@@ -17,7 +17,7 @@ var errDraining = errors.New("the server is shutting down")
 // answers requests and readiness fails, so that load balancers stop sending requests before
 // the server stops. A second signal ends it.
 func (h *app) drain(ctx context.Context) context.Context {
-	period := time.Duration(h.cfg.Server.Drain)
+	period := h.cfg.Server.Drain
 	if period == 0 {
 		return ctx
 	}

@@ -94,7 +94,7 @@ func TestWaitForDatabase(t *testing.T) {
 		t.Errorf("the database is there, and: %v", err)
 	}
 
-	cfg.Database.DSN, cfg.Database.StartupWait = "postgres://u:secret-word@127.0.0.1:1/p?sslmode=disable", config.Duration(time.Nanosecond)
+	cfg.Database.DSN, cfg.Database.StartupWait = "postgres://u:secret-word@127.0.0.1:1/p?sslmode=disable", time.Nanosecond
 	if _, err := waitForApp(t.Context(), cfg, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "cannot be reached") || strings.Contains(err.Error(), "secret-word") {
 		t.Errorf("a database that never comes: %v", err)
 	}
@@ -125,7 +125,7 @@ func TestDrain(t *testing.T) {
 		t.Error("the server stops before the drain period is over")
 	}
 
-	w.cfg.Server.Drain = config.Duration(time.Millisecond)
+	w.cfg.Server.Drain = time.Millisecond
 	ctx, stop = context.WithCancel(t.Context())
 	serving = w.drain(ctx)
 	stop()

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"net/netip"
-
 	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/outbound"
 )
@@ -12,7 +10,7 @@ func outboundRules(c config.Outbound) outbound.Rules {
 	var rules outbound.Rules
 	for _, entry := range c.Allow {
 		if network, err := config.ParseNetwork(entry); err == nil {
-			rules.Networks = append(rules.Networks, netip.Prefix(network))
+			rules.Networks = append(rules.Networks, network)
 		} else {
 			rules.Hosts = append(rules.Hosts, entry)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"time"
 
 	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/passkey"
@@ -19,7 +18,7 @@ func newCeremonies(cfg *config.Config, log *slog.Logger) (*passkey.Ceremonies, e
 		return nil, err
 	}
 	return passkey.New(passkey.Config{
-		Log: log, Origins: c.AllowedOrigins, Related: c.RelatedOrigins, RPID: c.RelyingPartyID, RPName: c.RelyingPartyName, Timeout: time.Duration(c.Timeout),
+		Log: log, Origins: c.AllowedOrigins, Related: c.RelatedOrigins, RPID: c.RelyingPartyID, RPName: c.RelyingPartyName, Timeout: c.Timeout,
 		Policy: passkey.Policy{
 			UserVerification: c.UserVerification, Attachment: c.Attachment, Attestation: c.AttestationFormats, TrustAnchors: anchors,
 			SyncedPasskeys: c.SyncedPasskeys, CounterRegression: c.CounterRegression,

@@ -23,11 +23,11 @@ func (h *app) newPending() pending {
 	if !c.Enabled {
 		return pending{}
 	}
-	kept := max(time.Duration(h.cfg.Flow.AuthenticationTTL), time.Duration(h.cfg.Flow.RegistrationTTL))
+	kept := max(h.cfg.Flow.AuthenticationTTL, h.cfg.Flow.RegistrationTTL)
 	return pending{
 		runs:     throttle.NewPending("sign-ins", c.UnfinishedRuns, kept, now),
 		requests: throttle.NewPending("authorization requests", c.UnfinishedRequests, oauth.RequestTTL, now),
-		passkeys: throttle.NewPending("passkey sign-ins", c.UnfinishedPasskeys, time.Duration(h.cfg.Passkey.Timeout), now),
+		passkeys: throttle.NewPending("passkey sign-ins", c.UnfinishedPasskeys, h.cfg.Passkey.Timeout, now),
 		repeats:  throttle.NewRepeats(now),
 	}
 }

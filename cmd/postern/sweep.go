@@ -44,7 +44,7 @@ func (h *app) sweepOnce(ctx context.Context, now time.Time) {
 // trimEvents removes audit events that are older than the retention. It removes whole days
 // (UTC), so that the log contains one trim event per day.
 func (h *app) trimEvents(ctx context.Context, now time.Time) (removed int, err error) {
-	keep := time.Duration(h.cfg.Audit.Retention)
+	keep := h.cfg.Audit.Retention
 	if keep == 0 {
 		return 0, nil
 	}

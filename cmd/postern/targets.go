@@ -35,7 +35,7 @@ func (h *app) newTargets() (*target.Targets, error) {
 // newService reads the secrets of a target from files. An error begins with the name of the
 // member, and contains no secret.
 func newService(t config.Target) (target.Service, error) {
-	s := target.Service{URL: t.URL, Authorization: t.Authorization, Timeout: time.Duration(t.Timeout)}
+	s := target.Service{URL: t.URL, Authorization: t.Authorization, Timeout: t.Timeout}
 	secret := t.Secret
 	if t.SecretFile != "" {
 		text, err := readLine(t.SecretFile)

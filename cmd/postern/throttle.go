@@ -1,9 +1,6 @@
 package main
 
 import (
-	"net/netip"
-	"time"
-
 	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/throttle"
 )
@@ -28,7 +25,7 @@ func newThrottle(cfg *config.Config, failures throttle.Failures, digestKey []byt
 
 func throttleBudgets(c config.Throttle) throttle.Budgets {
 	budget := func(b config.Budget) throttle.Budget {
-		return throttle.Budget{Burst: b.Burst, Every: time.Duration(b.Every)}
+		return throttle.Budget{Burst: b.Burst, Every: b.Every}
 	}
 	return throttle.Budgets{
 		SignIns: budget(c.SignIns), RunStarts: budget(c.RunStarts), RunSteps: budget(c.RunSteps),
@@ -41,9 +38,5 @@ func throttleBudgets(c config.Throttle) throttle.Budgets {
 
 // trustedProxies returns the trusted reverse proxies.
 func trustedProxies(c config.Server) throttle.Proxies {
-	p := throttle.Proxies{Field: c.ForwardedField}
-	for _, network := range c.TrustedProxies {
-		p.Trusted = append(p.Trusted, netip.Prefix(network))
-	}
-	return p
+	return throttle.Proxies{Field: c.ForwardedField, Trusted: c.TrustedProxies}
 }

@@ -27,7 +27,7 @@ type tokenCommand struct {
 // anyway; here it is recorded, and belongs to a session that can be ended.
 func (c tokenCommand) Run(ctx context.Context, p program) error {
 	if time.Duration(c.TTL) < time.Second {
-		return fmt.Errorf("--ttl %s: expected at least a second", c.TTL)
+		return fmt.Errorf("--ttl %s: expected at least a second", time.Duration(c.TTL))
 	}
 	var further []string
 	if c.BaseURL != "" {

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,67 +11,76 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// checkValue checks one value, which the schema has accepted, by itself.
-func checkValue(k key, value any) []schemas.Problem {
-	text, _ := value.(string)
-	fault := ""
-	switch {
-	case k.typ == "duration":
-		if _, err := ParseDuration(text); err != nil {
-			fault = err.Error()
-		}
-	case k.typ == "retention":
-		if _, err := ParseRetention(fmt.Sprint(value)); err != nil {
-			fault = err.Error()
-		}
-	case k.path == "server.public_url":
-		fault = urlFault(text)
-	case k.path == "server.listen":
-		fault = listenFault(text)
-	case k.path == "passkey.relying_party_id":
-		fault = relyingPartyFault(text)
-	case k.path == "passkey.allowed_origins", k.path == "passkey.related_origins":
-		return checkItems(k.path, value, func(text string) string { return originFault(text, secureContext) })
-	case k.path == "cors.allowed_origins":
-		return checkItems(k.path, value, func(text string) string { return originFault(text, exampleURL) })
-	case k.path == "server.trusted_proxies":
-		return checkItems(k.path, value, networkFault)
-	case k.path == "outbound.allow":
-		return checkItems(k.path, value, hostFault)
-	case k.path == "oauth.dcr.private_use_schemes":
-		return checkItems(k.path, value, privateUseFault)
-	case k.path == "oauth.client_metadata_documents.allowed_hosts":
-		return checkItems(k.path, value, documentHostFault)
-	case k.path == "http.targets":
-		return checkTargets(k.path, value)
+// textRule reads the text of a key, or of an item of its list. It returns the value, or what is
+// wrong with the text.
+type textRule func(text string) (value any, fault string)
+
+// textRules returns the rules by key or type, for texts that the schema has accepted.
+func textRules() map[string]textRule {
+	return map[string]textRule{
+		"duration":                                      parsed(ParseDuration),
+		"retention":                                     parsed(parseRetention),
+		"server.public_url":                             checked(urlFault),
+		"server.listen":                                 checked(listenFault),
+		"server.trusted_proxies":                        parsed(ParseNetwork),
+		"passkey.relying_party_id":                      checked(relyingPartyFault),
+		"passkey.allowed_origins":                       checked(passkeyOriginFault),
+		"passkey.related_origins":                       checked(passkeyOriginFault),
+		"cors.allowed_origins":                          checked(func(text string) string { return originFault(text, exampleURL) }),
+		"outbound.allow":                                checked(hostFault),
+		"oauth.dcr.private_use_schemes":                 checked(privateUseFault),
+		"oauth.client_metadata_documents.allowed_hosts": checked(documentHostFault),
 	}
-	if fault == "" {
-		return nil
-	}
-	return []schemas.Problem{{Path: k.path, Message: fault}}
 }
 
-func checkItems(path string, value any, check func(text string) (fault string)) []schemas.Problem {
-	var problems []schemas.Problem
-	items, _ := value.([]any)
-	for i, item := range items {
-		text, ok := item.(string)
-		if !ok {
-			continue
+// parsed is the rule for texts that stand for another value.
+func parsed[T any](parse func(text string) (T, error)) textRule {
+	return func(text string) (any, string) {
+		value, err := parse(text)
+		if err != nil {
+			return nil, err.Error()
 		}
-		if fault := check(text); fault != "" {
-			problems = append(problems, schemas.Problem{Path: fmt.Sprintf("%s[%d]", path, i), Message: fault})
-		}
+		return value, ""
 	}
-	return problems
 }
 
-func networkFault(text string) string {
-	if _, err := ParseNetwork(text); err != nil {
-		return err.Error()
-	}
-	return ""
+func checked(fault func(text string) string) textRule {
+	return func(text string) (any, string) { return text, fault(text) }
 }
+
+// readValue checks one value by itself, and converts it to the value in Config.
+func readValue(k key, value any) (read any, problems []schemas.Problem) {
+	if k.path == "http.targets" {
+		return readTargets(k.path, value)
+	}
+	rule := textRules()[k.path]
+	if rule == nil {
+		rule = textRules()[k.typ]
+	}
+	if rule == nil {
+		return value, nil
+	}
+	convert := func(path, text string) any {
+		read, fault := rule(text)
+		if fault != "" {
+			problems = append(problems, schemas.Problem{Path: path, Message: fault})
+		}
+		return read
+	}
+	if k.typ != "array" {
+		return convert(k.path, fmt.Sprint(value)), problems
+	}
+	list, _ := value.([]any)
+	items := []any{}
+	for i, item := range list {
+		if text, ok := item.(string); ok { // the schema reports other types
+			items = append(items, convert(fmt.Sprintf("%s[%d]", k.path, i), text))
+		}
+	}
+	return items, problems
+}
+
+func passkeyOriginFault(text string) string { return originFault(text, secureContext) }
 
 func hostFault(text string) string {
 	if _, err := ParseNetwork(text); err != nil && !domain(text) {
@@ -114,112 +124,87 @@ func relyingPartyFault(text string) string {
 	return ""
 }
 
-// check finds conflicts between keys. Doubtful reports keys whose values may be unintended, unless
-// another fault explains them.
-func (c *Config) check(doubtful func(keys ...string) bool) []schemas.Problem {
-	var problems []schemas.Problem
-	for _, rule := range []struct {
-		keys  []string
-		fault func() (key, fault string)
-	}{
-		{[]string{"server.public_url", "server.http_only"}, c.schemeFault},
-		{[]string{"tls.cert_file", "tls.key_file", "server.http_only"}, c.certificateFault},
-		{[]string{"database.driver", "database.dsn"}, c.databaseFault},
-		{[]string{"mail.host", "mail.tls", "mail.from", "mail.username", "mail.password"}, c.Mail.fault},
-		{[]string{"password.memory_kib", "password.iterations"}, c.costFault},
-		{[]string{"token.key_publish", "token.key_age"}, c.keyFault},
-		{[]string{"passkey.allowed_origins", "passkey.relying_party_id", "server.public_url", "server.hostname"}, c.relyingPartyFault},
-	} {
-		if doubtful(rule.keys...) {
-			continue
-		}
-		if key, fault := rule.fault(); fault != "" {
-			problems = append(problems, schemas.Problem{Path: key, Message: fault})
+// violation is something wrong at a key, if exists is true.
+type violation struct {
+	key     string
+	exists  bool
+	message string
+}
+
+// rule is what must hold between the values of some keys.
+type rule struct {
+	keys       []string
+	violations []violation // the first that exists is reported
+}
+
+// maxWork bounds memory in KiB times iterations of a password hash: about half a second of a
+// processor.
+const maxWork = 1 << 20
+
+// minPublish is how long a key must be published before it signs: twice as long as clients may keep
+// the published keys.
+const minPublish = 10 * time.Minute
+
+func (c *Config) rules() []rule {
+	tls, plain, db, publish, age := c.TLS, c.Server.HTTPOnly, c.Database, c.Token.KeyPublish, c.Token.KeyAge
+	work := uint64(c.Password.MemoryKiB) * uint64(c.Password.Iterations)
+	return []rule{
+		{[]string{"server.public_url", "server.http_only"}, []violation{
+			{"server.public_url", strings.HasPrefix(c.Server.PublicURL, "http://") && !plain, "it begins with http://, but the server serves https: write https://, or set server.http_only"},
+		}},
+		{[]string{"tls.cert_file", "tls.key_file", "server.http_only"}, []violation{
+			{"tls.key_file", tls.CertFile != "" && tls.KeyFile == "", "required with tls.cert_file: the path of the certificate's private key"},
+			{"tls.cert_file", tls.KeyFile != "" && tls.CertFile == "", "required with tls.key_file: the path of the certificate"},
+			{"server.http_only", tls.CertFile != "" && plain, "the server serves plain http, but has a certificate: remove tls.cert_file and tls.key_file, or server.http_only"},
+		}},
+		{[]string{"database.driver", "database.dsn"}, []violation{
+			{"database.dsn", db.Driver == "sqlite" && strings.Contains(db.DSN, "?"), "expected the path of a file without parameters: the server sets them; remove the question mark and what follows"},
+			{"database.dsn", db.DSN == "", "required with driver postgres: a connection string such as postgres://postern@db.example.com/postern?sslmode=verify-full"},
+		}},
+		{[]string{"mail.host", "mail.tls", "mail.from", "mail.username", "mail.password"}, c.Mail.violations()},
+		{[]string{"password.memory_kib", "password.iterations"}, []violation{
+			{"password.memory_kib", work > maxWork, fmt.Sprintf("memory_kib times iterations is %d, expected at most %d: lower one of them", work, maxWork)},
+		}},
+		{[]string{"token.key_publish", "token.key_age"}, []violation{
+			{"token.key_publish", publish < minPublish, fmt.Sprintf("expected at least %v, got %v: clients that cache the published keys would reject tokens of a new one", minPublish, publish)},
+			{"token.key_age", age < 2*publish, fmt.Sprintf("expected at least twice token.key_publish, which is %v, got %v: raise it, or lower token.key_publish", publish, age)},
+		}},
+		{[]string{"passkey.allowed_origins", "passkey.relying_party_id", "server.public_url", "server.hostname"}, c.Passkey.violations()},
+	}
+}
+
+// check finds violated rules. Doubtful reports keys whose values may be unintended, unless another
+// fault explains them.
+func (c *Config) check(doubtful func(keys ...string) bool) (problems []schemas.Problem) {
+	for _, rule := range c.rules() {
+		i := slices.IndexFunc(rule.violations, func(v violation) bool { return v.exists })
+		if i >= 0 && !doubtful(rule.keys...) {
+			problems = append(problems, schemas.Problem{Path: rule.violations[i].key, Message: rule.violations[i].message})
 		}
 	}
 	return problems
 }
 
-func (c *Config) schemeFault() (key, fault string) {
-	if strings.HasPrefix(c.Server.PublicURL, "http://") && !c.Server.HTTPOnly {
-		return "server.public_url", "it begins with http://, but the server serves https: write https://, or set server.http_only"
-	}
-	return "", ""
-}
-
-func (c *Config) certificateFault() (key, fault string) {
-	switch {
-	case c.TLS.CertFile != "" && c.TLS.KeyFile == "":
-		return "tls.key_file", "required with tls.cert_file: the path of the certificate's private key"
-	case c.TLS.KeyFile != "" && c.TLS.CertFile == "":
-		return "tls.cert_file", "required with tls.key_file: the path of the certificate"
-	case c.TLS.CertFile != "" && c.Server.HTTPOnly:
-		return "server.http_only", "the server serves plain http, but has a certificate: remove tls.cert_file and tls.key_file, or server.http_only"
-	}
-	return "", ""
-}
-
-func (c *Config) databaseFault() (key, fault string) {
-	if c.Database.Driver == "sqlite" && strings.Contains(c.Database.DSN, "?") {
-		return "database.dsn", "expected the path of a file without parameters: the server sets them; remove the question mark and what follows"
-	}
-	if c.Database.DSN == "" {
-		return "database.dsn", "required with driver postgres: a connection string such as postgres://postern@db.example.com/postern?sslmode=verify-full"
-	}
-	return "", ""
-}
-
-// maxWork bounds memory in KiB times iterations of a password hash: about half
-// a second of a processor.
-const maxWork = 1 << 20
-
-func (c *Config) costFault() (key, fault string) {
-	if work := uint64(c.Password.MemoryKiB) * uint64(c.Password.Iterations); work > maxWork {
-		return "password.memory_kib", fmt.Sprintf("memory_kib times iterations is %d, expected at most %d: lower one of them", work, maxWork)
-	}
-	return "", ""
-}
-
-// minPublish is how long a key must be published before it signs: twice as long
-// as clients may keep the published keys.
-const minPublish = 10 * time.Minute
-
-func (c *Config) keyFault() (key, fault string) {
-	publish, age := time.Duration(c.Token.KeyPublish), time.Duration(c.Token.KeyAge)
-	switch {
-	case publish < minPublish:
-		return "token.key_publish", fmt.Sprintf("expected at least %v, got %v: clients that cache the published keys would reject tokens of a new one", minPublish, publish)
-	case age < 2*publish:
-		return "token.key_age", fmt.Sprintf("expected at least twice token.key_publish, which is %v, got %v: raise it, or lower token.key_publish", publish, age)
-	}
-	return "", ""
-}
-
-// relyingPartyFault also checks derived values: server.public_url as the default origin, and the
-// first origin's host.
-func (c *Config) relyingPartyFault() (key, fault string) {
-	p := c.Passkey
+// violations also checks derived values: server.public_url as the default origin, and the first
+// origin's host.
+func (p Passkey) violations() (list []violation) {
+	fits := false
 	for _, origin := range p.AllowedOrigins {
-		if fault := originFault(origin, secureContext); fault != "" {
-			return "passkey.allowed_origins", fault + "; " + origin + " is that of server.public_url"
-		}
+		fault := passkeyOriginFault(origin)
+		list = append(list, violation{"passkey.allowed_origins", fault != "", fault + "; " + origin + " is that of server.public_url"})
+		fits = fits || isUnderDomain(hostOf(origin), p.RelyingPartyID)
 	}
-	if fault := relyingPartyFault(p.RelyingPartyID); fault != "" {
-		return "passkey.relying_party_id", fault + "; it is the host of the first of passkey.allowed_origins"
-	}
-	for _, origin := range p.AllowedOrigins {
-		if isUnderDomain(hostOf(origin), p.RelyingPartyID) {
-			return "", ""
-		}
-	}
-	return "passkey.relying_party_id", fmt.Sprintf("expected the host of an allowed origin, or a parent domain of it (Web Authentication Level 3 §5.1.3), got %q, where passkey.allowed_origins has %s",
-		p.RelyingPartyID, strings.Join(p.AllowedOrigins, ", "))
+	fault := relyingPartyFault(p.RelyingPartyID)
+	return append(list,
+		violation{"passkey.relying_party_id", fault != "", fault + "; it is the host of the first of passkey.allowed_origins"},
+		violation{"passkey.relying_party_id", !fits, fmt.Sprintf("expected the host of an allowed origin, or a parent domain of it (Web Authentication Level 3 §5.1.3), got %q, where passkey.allowed_origins has %s",
+			p.RelyingPartyID, strings.Join(p.AllowedOrigins, ", "))})
 }
 
 // isUnderDomain reports whether pages of a host may use the relying party id: it is the
 // host, or a parent domain with a dot of its own. The boundary between labels
 // keeps evil-example.com from passing for example.com; the dot keeps a
-// top-level domain from standing for everybody in it.
+// top-level domain from standing for all domains in it.
 func isUnderDomain(host, id string) bool {
 	return host == id || strings.Contains(id, ".") && strings.HasSuffix(host, "."+id)
 }

@@ -3,9 +3,10 @@ package config
 import (
 	_ "embed"
 	"fmt"
-	"io"
+	"net/netip"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -56,10 +57,10 @@ type Server struct {
 	PublicURL string `json:"public_url"` // without a slash at the end
 	HTTPOnly  bool   `json:"http_only"`
 
-	Drain Duration `json:"drain"` // 0: none
+	Drain time.Duration `json:"drain"` // 0: none
 
-	TrustedProxies []Network `json:"trusted_proxies"`
-	ForwardedField string    `json:"forwarded_field"` // X-Forwarded-For or Forwarded
+	TrustedProxies []netip.Prefix `json:"trusted_proxies"`
+	ForwardedField string         `json:"forwarded_field"` // X-Forwarded-For or Forwarded
 }
 
 // TLS is the certificate to serve with: both files or neither.
@@ -73,9 +74,9 @@ type Database struct {
 	Driver string `json:"driver"` // sqlite or postgres
 	DSN    string `json:"dsn"`
 
-	Pool               int      `json:"pool"` // 0: by the machine and the server
-	ConnectionLifetime Duration `json:"connection_lifetime"`
-	StartupWait        Duration `json:"startup_wait"`
+	Pool               int           `json:"pool"` // 0: by the machine and the server
+	ConnectionLifetime time.Duration `json:"connection_lifetime"`
+	StartupWait        time.Duration `json:"startup_wait"`
 }
 
 // Keys is where the key-encryption keys are.
@@ -85,17 +86,17 @@ type Keys struct {
 
 // Passkey is the WebAuthn relying party and its policy.
 type Passkey struct {
-	AllowedOrigins     []string `json:"allowed_origins"` // as browsers write them
-	RelatedOrigins     []string `json:"related_origins"` // as browsers write them
-	RelyingPartyID     string   `json:"relying_party_id"`
-	RelyingPartyName   string   `json:"relying_party_name"`
-	UserVerification   string   `json:"user_verification"`   // required, preferred or discouraged
-	Attachment         string   `json:"attachment"`          // platform, cross-platform, or "" for both
-	AttestationFormats []string `json:"attestation_formats"` // nil for all
-	TrustAnchors       []string `json:"trust_anchors"`       // files of root certificates in PEM
-	SyncedPasskeys     string   `json:"synced_passkeys"`     // allow or refuse
-	CounterRegression  string   `json:"counter_regression"`  // refuse or allow
-	Timeout            Duration `json:"timeout"`
+	AllowedOrigins     []string      `json:"allowed_origins"` // as browsers write them
+	RelatedOrigins     []string      `json:"related_origins"` // as browsers write them
+	RelyingPartyID     string        `json:"relying_party_id"`
+	RelyingPartyName   string        `json:"relying_party_name"`
+	UserVerification   string        `json:"user_verification"`   // required, preferred or discouraged
+	Attachment         string        `json:"attachment"`          // platform, cross-platform, or "" for both
+	AttestationFormats []string      `json:"attestation_formats"` // nil for all
+	TrustAnchors       []string      `json:"trust_anchors"`       // files of root certificates in PEM
+	SyncedPasskeys     string        `json:"synced_passkeys"`     // allow or refuse
+	CounterRegression  string        `json:"counter_regression"`  // refuse or allow
+	Timeout            time.Duration `json:"timeout"`
 }
 
 // CORS is who may call the API from pages of other origins.
@@ -142,12 +143,12 @@ type HTTP struct {
 // Target is a service that flows ask and tell. Of a value and its file one at most
 // is set.
 type Target struct {
-	URL               string   `json:"url"`    // without a slash at the end
-	Secret            string   `json:"secret"` // whsec_ and base64
-	SecretFile        string   `json:"secret_file"`
-	Authorization     string   `json:"authorization"` // the value of the header field
-	AuthorizationFile string   `json:"authorization_file"`
-	Timeout           Duration `json:"timeout"`
+	URL               string        `json:"url"`    // without a slash at the end
+	Secret            string        `json:"secret"` // whsec_ and base64
+	SecretFile        string        `json:"secret_file"`
+	Authorization     string        `json:"authorization"` // the value of the header field
+	AuthorizationFile string        `json:"authorization_file"`
+	Timeout           time.Duration `json:"timeout"`
 }
 
 // Mail is the server that mails are sent by. Without a host none are sent.
@@ -162,21 +163,21 @@ type Mail struct {
 
 // Flow is what holds for the runs of all flows.
 type Flow struct {
-	Dir                   string   `json:"dir"` // of flow files; "" for none
-	RequireChallengeToken bool     `json:"require_challenge_token"`
-	AuthenticationTTL     Duration `json:"authentication_ttl"`
-	RegistrationTTL       Duration `json:"registration_ttl"`
-	MaxFailures           int      `json:"max_failures"`
+	Dir                   string        `json:"dir"` // of flow files; "" for none
+	RequireChallengeToken bool          `json:"require_challenge_token"`
+	AuthenticationTTL     time.Duration `json:"authentication_ttl"`
+	RegistrationTTL       time.Duration `json:"registration_ttl"`
+	MaxFailures           int           `json:"max_failures"`
 }
 
 // Token is what holds for the tokens the server signs.
 type Token struct {
-	AssertionTTL Duration `json:"assertion_ttl"`
-	AccessTTL    Duration `json:"access_ttl"`
-	IDTokenTTL   Duration `json:"id_token_ttl"`
-	SessionTTL   Duration `json:"session_ttl"` // of one that is begun in a browser, at the hosted sign-in
-	KeyAge       Duration `json:"key_age"`
-	KeyPublish   Duration `json:"key_publish"` // shorter than KeyAge
+	AssertionTTL time.Duration `json:"assertion_ttl"`
+	AccessTTL    time.Duration `json:"access_ttl"`
+	IDTokenTTL   time.Duration `json:"id_token_ttl"`
+	SessionTTL   time.Duration `json:"session_ttl"` // of one that is begun in a browser, at the hosted sign-in
+	KeyAge       time.Duration `json:"key_age"`
+	KeyPublish   time.Duration `json:"key_publish"` // shorter than KeyAge
 }
 
 // Password is the policy for new passwords, the cost of argon2id (RFC 9106), and
@@ -217,13 +218,13 @@ type Throttle struct {
 
 // Budget is how much may be had at once, and after what time there is one more.
 type Budget struct {
-	Burst int      `json:"burst"` // 0: no limit
-	Every Duration `json:"every"`
+	Burst int           `json:"burst"` // 0: no limit
+	Every time.Duration `json:"every"`
 }
 
 // Audit is the audit log.
 type Audit struct {
-	Retention Retention `json:"retention"` // of its events
+	Retention time.Duration `json:"retention"` // of its events; 0: without limit
 }
 
 // Log is how the log is written.
@@ -241,13 +242,13 @@ var schema = sync.OnceValue(func() *schemas.Schema { return schemas.MustSchema("
 // are the documentation of the keys.
 func Schema() *schemas.Schema { return schema() }
 
-// Load reads the file at path, if path is not "", puts the environment (a list
-// of NAME=value, as os.Environ gives it) over it and the result over the
-// defaults. What is wrong is one *schemas.Error that lists everything.
+// Load reads the file at path, if path is not "", and applies the environment (a list of
+// NAME=value, as os.Environ returns it) over it and the result over the defaults. All faults are
+// in one *schemas.Error.
 func Load(path string, environ []string) (*Config, error) {
 	text, err := read(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
 	cfg, problems := load(text, environ)
 	if len(problems) > 0 {
@@ -263,7 +264,7 @@ func Load(path string, environ []string) (*Config, error) {
 	return cfg, nil
 }
 
-// maxSize is the size over which a file is no configuration.
+// maxSize is the maximum size of a configuration file in bytes.
 const maxSize = 1 << 20
 
 // read returns the text of the file, nil if there is none.
@@ -271,19 +272,11 @@ func read(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the configuration: %w", err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading the configuration: %w", err)
-	}
+	text, err := os.ReadFile(path)
 	if len(text) > maxSize {
-		return nil, fmt.Errorf("reading the configuration: %s is larger than %d bytes", path, maxSize)
+		return nil, fmt.Errorf("%s is larger than %d bytes", path, maxSize)
 	}
-	return text, nil
+	return text, err
 }
 
 // load is Load on the text of a file; nil means that there is no file.
@@ -299,11 +292,11 @@ func load(text []byte, environ []string) (*Config, []schemas.Problem) {
 	}
 	cfg.complete()
 	for _, p := range cfg.check(func(keys ...string) bool { return file.isUncertain(keys...) || env.isUncertain(keys...) }) {
+		layer := file
 		if _, ok := env.values[p.Path]; ok {
-			env.problems = append(env.problems, p)
-		} else {
-			file.problems = append(file.problems, p)
+			layer = env
 		}
+		layer.problems = append(layer.problems, p)
 	}
 	if document != nil {
 		file.problems = document.Locate(file.problems)

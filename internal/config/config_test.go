@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -22,15 +23,15 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 	want := &Config{
 		Server:   Server{Hostname: "localhost", Port: 8090, Listen: "localhost:8090", PublicURL: "https://localhost:8090", ForwardedField: "X-Forwarded-For"},
 		DataDir:  "./data",
-		Database: Database{Driver: "sqlite", DSN: filepath.Join("data", "database", "postern.db"), ConnectionLifetime: Duration(30 * time.Minute), StartupWait: Duration(time.Minute)},
+		Database: Database{Driver: "sqlite", DSN: filepath.Join("data", "database", "postern.db"), ConnectionLifetime: 30 * time.Minute, StartupWait: time.Minute},
 		Keys:     Keys{File: filepath.Join("data", "keys", "key-encryption.key")},
 		Passkey: Passkey{AllowedOrigins: []string{"https://localhost:8090"}, RelyingPartyID: "localhost", RelyingPartyName: "Postern",
-			UserVerification: "preferred", SyncedPasskeys: "allow", CounterRegression: "refuse", Timeout: Duration(5 * time.Minute)},
+			UserVerification: "preferred", SyncedPasskeys: "allow", CounterRegression: "refuse", Timeout: 5 * time.Minute},
 		OAuth: OAuth{ClientMetadataDocuments: ClientMetadataDocuments{Enabled: true}},
 		Mail:  Mail{TLS: "starttls"},
-		Flow:  Flow{AuthenticationTTL: Duration(30 * time.Minute), RegistrationTTL: Duration(time.Hour), MaxFailures: 10},
-		Token: Token{AssertionTTL: Duration(time.Hour), AccessTTL: Duration(time.Hour), IDTokenTTL: Duration(time.Hour), SessionTTL: Duration(12 * time.Hour),
-			KeyAge: Duration(90 * 24 * time.Hour), KeyPublish: Duration(time.Hour)},
+		Flow:  Flow{AuthenticationTTL: 30 * time.Minute, RegistrationTTL: time.Hour, MaxFailures: 10},
+		Token: Token{AssertionTTL: time.Hour, AccessTTL: time.Hour, IDTokenTTL: time.Hour, SessionTTL: 12 * time.Hour,
+			KeyAge: 90 * 24 * time.Hour, KeyPublish: time.Hour},
 		Password: Password{MinLength: 15, MemoryKiB: 19456, Iterations: 2, Workers: max(1, runtime.NumCPU()/2), Queue: 64},
 		Throttle: defaultThrottle(),
 		Log:      Log{Level: "info", Format: "text"},
@@ -47,7 +48,7 @@ func TestDurations(t *testing.T) {
 		"": 0, "d": 0, "0d": 0, "-1d": 0, "367d": 0, "12h1d": 0, "1d1d": 0, "1e3d": 0, "NaNd": 0, "Infd": 0, "90": 0, "90D": 0, "99999999999999999999d": 0,
 	} {
 		d, err := ParseDuration(text)
-		if time.Duration(d) != want || (err == nil) != (want != 0) {
+		if d != want || (err == nil) != (want != 0) {
 			t.Errorf("%q is read as %v, %v; want %v", text, d, err, want)
 		}
 		if again, err := ParseDuration(d.String()); want != 0 && (err != nil || again != d) {
@@ -56,14 +57,12 @@ func TestDurations(t *testing.T) {
 	}
 	for _, text := range []string{"token: {key_age: 90d}", "token: {key_age: 2160h}", "audit: {retention: 90d}", "audit: {retention: 2160h}"} {
 		cfg, problems := load([]byte(text), nil)
-		if len(problems) > 0 || time.Duration(cfg.Token.KeyAge) != 90*day && time.Duration(cfg.Audit.Retention) != 90*day {
+		if len(problems) > 0 || cfg.Token.KeyAge != 90*day && cfg.Audit.Retention != 90*day {
 			t.Errorf("%s: %v", text, problems)
 		}
 	}
 }
 
-// The port that the server listens on is the one that it is reached at, unless another
-// is configured.
 // A section whose keys are all commented out is null: it counts as absent.
 func TestNullIsAbsent(t *testing.T) {
 	cfg, problems := load([]byte("server:\n  # listen: :9000\ndatabase: {dsn: null}\n"), nil)
@@ -73,6 +72,8 @@ func TestNullIsAbsent(t *testing.T) {
 	}
 }
 
+// The port that the server listens on is the one that it is reached at, unless another
+// is configured.
 func TestListenAlone(t *testing.T) {
 	for text, want := range map[string]string{
 		"server: {listen: '127.0.0.1:9000'}":                                          "https://localhost:9000",
@@ -105,18 +106,14 @@ func TestRetention(t *testing.T) {
 		"retention: 0": 0, "retention: '0'": 0, "retention: 400d": 400 * 24 * time.Hour, "retention: 9600h": 400 * 24 * time.Hour, "retention: 36h": 36 * time.Hour,
 	} {
 		cfg, problems := load([]byte("audit: {"+text+"}"), nil)
-		if len(problems) > 0 || time.Duration(cfg.Audit.Retention) != want {
+		if len(problems) > 0 || cfg.Audit.Retention != want {
 			t.Errorf("%s: %v and %v, expected %v", text, cfg, problems, want)
-			continue
-		}
-		if again, err := ParseRetention(cfg.Audit.Retention.String()); err != nil || again != cfg.Audit.Retention {
-			t.Errorf("%s is written as %s, which is read as %s, %v", text, cfg.Audit.Retention, again, err)
 		}
 	}
 }
 
 func defaultThrottle() Throttle {
-	every := func(d time.Duration, burst int) Budget { return Budget{Burst: burst, Every: Duration(d)} }
+	every := func(d time.Duration, burst int) Budget { return Budget{Burst: burst, Every: d} }
 	return Throttle{
 		Enabled: true, Instances: 1, FamiliarNetworks: 65536, UnfinishedRuns: 50000, UnfinishedRequests: 50000, UnfinishedPasskeys: 50000,
 		SignIns: every(20*time.Millisecond, 500), RunStarts: every(50*time.Millisecond, 200), RunSteps: every(250*time.Millisecond, 30),
@@ -172,17 +169,17 @@ log: {level: debug}
 			TrustedProxies: networks(t, "10.0.0.0/8", "::1/128"), ForwardedField: "X-Forwarded-For"}},
 		{c.Outbound.Allow, []string{"idp.example.com", "10.0.0.0/8"}},
 		{c.Throttle.Enabled, false},
-		{c.Throttle.SignIns, Budget{0, Duration(time.Second)}},
+		{c.Throttle.SignIns, Budget{0, time.Second}},
 		{c.Database.DSN, "/var/lib/postern/database/postern.db"},
 		{c.Passkey.RelyingPartyID, "example.com"},
 		{c.Passkey.AttestationFormats, []string{"tpm"}},
-		{c.Passkey.Timeout, Duration(150 * time.Second)},
+		{c.Passkey.Timeout, 150 * time.Second},
 		{c.CORS.AllowedOrigins, []string{"https://a.example", "http://localhost:3000"}},
 		{c.OAuth.DCR.Insecure, false},
 		{c.Password.Workers, 3},
 		{c.Log.Level, "error"},
-		{c.Token.AssertionTTL, Duration(90 * time.Second)},
-		{c.Token.AccessTTL, Duration(45 * time.Second)},
+		{c.Token.AssertionTTL, 90 * time.Second},
+		{c.Token.AccessTTL, 45 * time.Second},
 		{c.Environ, environ},
 	} {
 		if !reflect.DeepEqual(check.got, check.want) {
@@ -191,7 +188,7 @@ log: {level: debug}
 	}
 }
 
-func networks(t *testing.T, texts ...string) (list []Network) {
+func networks(t *testing.T, texts ...string) (list []netip.Prefix) {
 	for _, text := range texts {
 		n, err := ParseNetwork(text)
 		if err != nil {

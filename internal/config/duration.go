@@ -1,45 +1,58 @@
 package config
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// maxDuration is the longest duration that can be configured. Longer ones are
-// slips of the pen.
-const maxDuration = 366 * 24 * time.Hour
-
 // day is the unit d of durations: 24 hours, whatever the calendar says.
 const day = 24 * time.Hour
 
-// Duration is a span of time that is written as text: 30m, 1h30m, 90d.
+// Limits of durations. Longer ones are typing errors.
+const (
+	maxDuration  = 366 * day
+	maxRetention = 100 * maxDuration
+)
+
+// Duration is the flag of a command for a duration that is written as in the configuration.
 type Duration time.Duration
 
-// ParseDuration reads a duration of more than nothing and at most 366 days.
-func ParseDuration(text string) (Duration, error) {
-	d, err := parseDuration(text)
-	if err != nil || d <= 0 || d > maxDuration {
-		return 0, fmt.Errorf("expected a duration of more than 0s and at most %s, such as 30m or 90d, got %.40q", Duration(maxDuration), text)
-	}
-	return Duration(d), nil
+// UnmarshalText reads the text of a command's flag.
+func (d *Duration) UnmarshalText(text []byte) error {
+	read, err := ParseDuration(string(text))
+	*d = Duration(read)
+	return err
 }
 
-// maxDays bounds the days that parseDuration computes with: a century.
-const maxDays = 100 * 366
+// ParseDuration reads a duration of more than nothing and at most 366 days: 30m, 1h30m, 90d.
+func ParseDuration(text string) (time.Duration, error) {
+	d, err := parseDays(text)
+	if err != nil || d <= 0 || d > maxDuration {
+		return 0, fmt.Errorf("expected a duration of more than 0s and at most 366d, such as 30m or 90d, got %.40q", text)
+	}
+	return d, nil
+}
 
-// parseDuration is time.ParseDuration with the further unit d, which stands before the
-// others: 90d, 1d12h.
-func parseDuration(text string) (time.Duration, error) {
+// parseRetention reads how long something is kept: 0 for ever, or at least a day.
+func parseRetention(text string) (time.Duration, error) {
+	d, err := parseDays(text)
+	if text != "0" && (err != nil || d < day || d > maxRetention) {
+		return 0, fmt.Errorf("expected a duration of at least a day such as 400d, or 0 for no limit, got %.40q", text)
+	}
+	return d, nil
+}
+
+// parseDays is time.ParseDuration with the additional unit d, before the others: 90d, 1d12h.
+func parseDays(text string) (time.Duration, error) {
 	days, rest, found := strings.Cut(text, "d")
 	if !found {
 		return time.ParseDuration(text)
 	}
 	n, err := strconv.ParseFloat(days, 64)
-	if err != nil || n < 0 || n > maxDays {
-		return 0, fmt.Errorf("expected at most %d days, got %.40q", maxDays, days)
+	if err != nil || n < 0 || n > float64(maxRetention/day) {
+		return 0, fmt.Errorf("expected a number of days, got %.40q", days)
 	}
 	d := time.Duration(n * float64(day))
 	if rest == "" {
@@ -47,30 +60,4 @@ func parseDuration(text string) (time.Duration, error) {
 	}
 	more, err := time.ParseDuration(rest)
 	return d + more, err
-}
-
-// String writes whole days as such, and other durations as time.Duration does.
-func (d Duration) String() string {
-	if d != 0 && time.Duration(d)%day == 0 {
-		return strconv.FormatInt(int64(time.Duration(d)/day), 10) + "d"
-	}
-	return time.Duration(d).String()
-}
-
-// UnmarshalText reads the text of a command's flag.
-func (d *Duration) UnmarshalText(text []byte) (err error) {
-	*d, err = ParseDuration(string(text))
-	return err
-}
-
-// MarshalJSON writes the text.
-func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
-
-// UnmarshalJSON reads the text.
-func (d *Duration) UnmarshalJSON(data []byte) (err error) {
-	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
-		return fmt.Errorf("expected a duration such as 30m or 90d, got %.40s", data)
-	}
-	return d.UnmarshalText([]byte(text))
 }

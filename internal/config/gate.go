@@ -9,12 +9,12 @@ import (
 // ownGate reports whether the pages have a port of their own.
 func (c *Config) ownGate() bool { return c.GateClient.Port != 0 && c.GateClient.Port != c.Server.Port }
 
-// GateURL is where people are sent to sign in, without a trailing slash.
+// GateURL is the URL of the sign-in pages, without a trailing slash.
 func (c *Config) GateURL() string {
-	u, err := url.Parse(c.Server.PublicURL)
-	if err != nil || !c.ownGate() {
+	if !c.ownGate() {
 		return c.Server.PublicURL + "/gate"
 	}
+	u := parseURL(c.Server.PublicURL)
 	return canonical(&url.URL{Scheme: u.Scheme, Host: net.JoinHostPort(u.Hostname(), strconv.Itoa(c.GateClient.Port))})
 }
 

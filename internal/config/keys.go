@@ -61,7 +61,7 @@ func defaults() map[string]any {
 	values := make(map[string]any)
 	for _, k := range keys() {
 		if k.standard != nil {
-			values[k.path] = k.standard
+			values[k.path], _ = readValue(k, k.standard)
 		}
 	}
 	return values

@@ -31,12 +31,11 @@ func newLayer(given map[string]any, problems []schemas.Problem) *layer {
 		if !ok || l.faulty[k.path] && k.typ != "array" { // a list is checked item by item
 			continue
 		}
-		if wrong := checkValue(k, value); len(wrong) > 0 {
-			l.problems = append(l.problems, wrong...)
-			l.faulty[k.path] = true
-		}
+		read, problems := readValue(k, value)
+		l.problems = append(l.problems, problems...)
+		l.faulty[k.path] = l.faulty[k.path] || len(problems) > 0
 		if !l.faulty[k.path] {
-			l.values[k.path] = value
+			l.values[k.path] = read
 		}
 	}
 	return l

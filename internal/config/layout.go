@@ -107,10 +107,9 @@ func (c *Config) secretFiles() []secretFile {
 func holdsSecrets(values map[string]any) bool {
 	dsn, _ := values["database.dsn"].(string)
 	found := values["mail.password"] != nil || strings.Contains(dsn, "password") || strings.Contains(dsn, "@") && strings.Contains(dsn, "://")
-	targets, _ := values["http.targets"].(map[string]any)
+	targets, _ := values["http.targets"].(map[string]Target)
 	for _, t := range targets {
-		members, _ := t.(map[string]any)
-		found = found || members["secret"] != nil || members["authorization"] != nil
+		found = found || t.Secret != "" || t.Authorization != ""
 	}
 	return found
 }

@@ -2,26 +2,19 @@ package config
 
 import "net/mail"
 
-// fault finds errors in the mail server's settings. Without TLS the codes and the password are
+// violations finds errors in the mail server's settings. Without TLS the codes and the password are
 // readable on the network, so that is allowed only on this machine.
-func (m *Mail) fault() (key, fault string) {
-	switch {
-	case m.Host == "" && (m.From != "" || m.Username != "" || m.Password != ""):
-		return "mail.host", "required with the other keys of mail: the name of the mail server"
-	case m.Host == "":
-		return "", ""
-	case m.From == "":
-		return "mail.from", "required with mail.host: the sender, such as Example <no-reply@example.com>"
-	case !sender(m.From):
-		return "mail.from", "expected an address, or a name with an address in angle brackets, such as Example <no-reply@example.com>"
-	case m.TLS == "none" && !loopback(m.Host):
-		return "mail.tls", "a mail server that is not on this machine must be reached over TLS: set starttls or implicit"
-	case m.Password != "" && m.Username == "":
-		return "mail.username", "required with mail.password: the username"
-	case m.Username != "" && m.Password == "":
-		return "mail.password", "required with mail.username; preferably set it as POSTERN_MAIL_PASSWORD"
+func (m Mail) violations() []violation {
+	if m.Host == "" {
+		return []violation{{"mail.host", m.From != "" || m.Username != "" || m.Password != "", "required with the other keys of mail: the name of the mail server"}}
 	}
-	return "", ""
+	return []violation{
+		{"mail.from", m.From == "", "required with mail.host: the sender, such as Example <no-reply@example.com>"},
+		{"mail.from", !sender(m.From), "expected an address, or a name with an address in angle brackets, such as Example <no-reply@example.com>"},
+		{"mail.tls", m.TLS == "none" && !loopback(m.Host), "a mail server that is not on this machine must be reached over TLS: set starttls or implicit"},
+		{"mail.username", m.Password != "" && m.Username == "", "required with mail.password: the username"},
+		{"mail.password", m.Username != "" && m.Password == "", "required with mail.username; preferably set it as POSTERN_MAIL_PASSWORD"},
+	}
 }
 
 func sender(text string) bool {

@@ -79,23 +79,22 @@ func canonical(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: host, Path: u.Path}).String()
 }
 
+// parseURL returns the URL of a text, the zero URL if it is none.
+func parseURL(text string) *url.URL {
+	if u, err := url.Parse(text); err == nil {
+		return u
+	}
+	return new(url.URL)
+}
+
 // originOf returns the origin of a URL.
 func originOf(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return ""
-	}
+	u := parseURL(text)
 	return canonical(&url.URL{Scheme: u.Scheme, Host: u.Host})
 }
 
 // hostOf returns the host of an origin, without a port.
-func hostOf(origin string) string {
-	u, err := url.Parse(origin)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
-}
+func hostOf(origin string) string { return parseURL(origin).Hostname() }
 
 // loopback reports whether a host is this machine and no other can answer for
 // it. Browsers take such hosts for secure over plain http, too.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -14,64 +15,52 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// How long a request to a target may take, where it does not say and at most. A person
-// waits for it.
+// The timeout of requests to a target by default, and at most. A user waits for the reply.
 const (
-	defaultTargetTimeout = Duration(3 * time.Second)
-	maxTargetTimeout     = Duration(10 * time.Second)
+	defaultTargetTimeout = 3 * time.Second
+	maxTargetTimeout     = 10 * time.Second
 )
 
-// complete gives targets the timeout that they leave out.
-func (h *HTTP) complete() {
-	for name, t := range h.Targets {
-		if t.Timeout == 0 {
-			t.Timeout = defaultTargetTimeout
-		}
-		h.Targets[name] = t
+// readTargets reads the targets, which the schema has accepted, and checks each by itself.
+func readTargets(key string, value any) (map[string]Target, []schemas.Problem) {
+	var given map[string]struct {
+		Target
+		Timeout Duration `json:"timeout"` // as text
 	}
-}
-
-// checkTargets checks each target by itself. The schema has accepted them.
-func checkTargets(key string, value any) []schemas.Problem {
-	var targets map[string]Target
-	if text, err := json.Marshal(value); err != nil || json.Unmarshal(text, &targets) != nil {
-		return []schemas.Problem{{Path: key, Message: "expected targets by name; timeouts are durations such as 3s"}}
+	if text, err := json.Marshal(value); err != nil || json.Unmarshal(text, &given) != nil {
+		return nil, []schemas.Problem{{Path: key, Message: "expected targets by name; timeouts are durations such as 3s"}}
 	}
+	targets := map[string]Target{}
 	var problems []schemas.Problem
-	for _, name := range slices.Sorted(maps.Keys(targets)) {
-		for member, fault := range targets[name].faults() {
-			if fault != "" {
-				problems = append(problems, schemas.Problem{Path: schemas.JoinPath(schemas.MemberPath(key, name), member), Message: fault})
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		t := given[name].Target
+		t.Timeout = cmp.Or(time.Duration(given[name].Timeout), defaultTargetTimeout)
+		for _, v := range t.violations() {
+			if v.exists {
+				problems = append(problems, schemas.Problem{Path: schemas.JoinPath(schemas.MemberPath(key, name), v.key), Message: v.message})
 			}
 		}
+		targets[name] = t
 	}
-	slices.SortFunc(problems, func(a, b schemas.Problem) int { return strings.Compare(a.Path, b.Path) })
-	return problems
+	return targets, problems
 }
 
-// faults maps members of a target to what is wrong with them.
-func (t Target) faults() map[string]string {
-	found := map[string]string{"url": targetFault(t.URL)}
-	if t.Timeout > maxTargetTimeout {
-		found["timeout"] = fmt.Sprintf("expected at most %v, got %v: a user waits for the reply", maxTargetTimeout, t.Timeout)
+// violations returns what may be wrong with each member.
+func (t Target) violations() []violation {
+	urlFault := targetFault(t.URL)
+	_, secretFault := ParseSigningSecret(t.Secret)
+	return []violation{
+		{"url", urlFault != "", urlFault},
+		{"timeout", t.Timeout > maxTargetTimeout, fmt.Sprintf("expected at most %v, got %v: a user waits for the reply", maxTargetTimeout, t.Timeout)},
+		{"secret", t.Secret != "" && secretFault != nil, fmt.Sprint(secretFault)},
+		{"secret_file", t.Secret != "" && t.SecretFile != "", "secret is already set: remove one of the two"},
+		{"authorization", !fieldValue(t.Authorization), "expected the value of an HTTP header field: one line of printable ASCII, such as Bearer and a token"},
+		{"authorization_file", t.Authorization != "" && t.AuthorizationFile != "", "authorization is already set: remove one of the two"},
 	}
-	if _, err := ParseSigningSecret(t.Secret); t.Secret != "" && err != nil {
-		found["secret"] = err.Error()
-	}
-	if t.Secret != "" && t.SecretFile != "" {
-		found["secret_file"] = "secret is already set: remove one of the two"
-	}
-	if !fieldValue(t.Authorization) {
-		found["authorization"] = "expected the value of an HTTP header field: one line of printable ASCII, such as Bearer and a token"
-	}
-	if t.Authorization != "" && t.AuthorizationFile != "" {
-		found["authorization_file"] = "authorization is already set: remove one of the two"
-	}
-	return found
 }
 
-// targetFault says what is wrong with the URL of a target, "" if nothing is. It shows
-// none of it: some write a password into a URL.
+// targetFault describes what is wrong with the URL of a target, "" if nothing is. It does not show
+// the URL, which may contain a password.
 func targetFault(text string) string {
 	u, err := url.Parse(text)
 	switch {
@@ -101,8 +90,8 @@ func ParseSigningSecret(text string) ([]byte, error) {
 	return key, nil
 }
 
-// fieldValue reports whether a text may be the value of a header field: who could put
-// a line break into it would add fields of their own (CWE-113).
+// fieldValue reports whether a text may be the value of a header field: a line break in it
+// would add further fields (CWE-113).
 func fieldValue(text string) bool {
 	return strings.Trim(text, " ") == text && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }

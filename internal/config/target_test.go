@@ -61,7 +61,7 @@ func TestTargets(t *testing.T) {
 func TestTargetsFromTheEnvironment(t *testing.T) {
 	file := []byte("http: {targets: {crm: {url: https://crm.example.com}}}")
 	c, problems := load(file, []string{`POSTERN_HTTP_TARGETS={"risk":{"url":"https://risk.example.com"}}`})
-	if len(problems) > 0 || len(c.HTTP.Targets) != 1 || c.HTTP.Targets["risk"].Timeout != Duration(3*time.Second) {
+	if len(problems) > 0 || len(c.HTTP.Targets) != 1 || c.HTTP.Targets["risk"].Timeout != 3*time.Second {
 		t.Errorf("got %+v and %v", c.HTTP, problems)
 	}
 	for variable, want := range map[string]string{
