@@ -2,6 +2,7 @@ package flowtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
 
@@ -47,10 +48,7 @@ func isSubject(providerID, subject string) func(schemas.Identity) bool {
 // PasswordHash returns the hash of the user's password, "" if the user has none, and the
 // ID of the password.
 func (m *Memory) PasswordHash(_ context.Context, userID string) (hash, id string, err error) {
-	p := find(m.records(), isPassword(userID))
-	if p == nil {
-		return "", "", nil
-	}
+	p := cmp.Or(find(m.records(), isPassword(userID)), &schemas.SetPassword{})
 	return p.Hash, p.ID, nil
 }
 
@@ -61,10 +59,7 @@ func (m *Memory) Credentials(_ context.Context, userID string) ([]schemas.Creden
 
 // Credential returns a passkey by its ID, for any user.
 func (m *Memory) Credential(_ context.Context, id schemas.Bytes) (*schemas.Credential, error) {
-	if c := find(m.records(), isPasskey(id)); c != nil {
-		return c, nil
-	}
-	return nil, notFound(schemas.CodeCredentialNotFound, "passkey", id.String())
+	return require(m.records(), isPasskey(id), notFound(schemas.CodeCredentialNotFound, "passkey", id.String()))
 }
 
 // TOTP returns the user's authenticator app, nil if the user has none.
@@ -102,7 +97,7 @@ func (m *Memory) UserIdentities(_ context.Context, userID string) ([]schemas.Ide
 // requireProofs checks that a user still has the credentials of a sign-in.
 func (r records) requireProofs(c schemas.RequireProofs) error {
 	gone := func(p schemas.Proof) bool { return !r.hasProof(c.UserID, p) }
-	if r.checkUserExists(c.UserID) != nil || len(c.Proofs) == 0 || slices.ContainsFunc(c.Proofs, gone) {
+	if find(r, isUser(c.UserID)) == nil || len(c.Proofs) == 0 || slices.ContainsFunc(c.Proofs, gone) {
 		return schemas.ErrSuperseded()
 	}
 	return r.requireActive(c.UserID, c.At)
