@@ -86,8 +86,8 @@ func TestSeed(t *testing.T) {
 		if u.OUID != bootstrap.DefaultUnitID || u.Type != "Person" {
 			t.Errorf("the administrator is %+v", u)
 		}
-		if hash, _, err := w.store.PasswordHash(ctx, u.ID); err != nil || hash != "plain:quiet harbour lantern" {
-			t.Errorf("hash %q, %v", hash, err)
+		if password, err := w.store.Password(ctx, u.ID); err != nil || password.Hash != "plain:quiet harbour lantern" {
+			t.Errorf("hash %q, %v", password.Hash, err)
 		}
 		if may, err := w.store.Permissions(ctx, u.ID); err != nil || strings.Join(may, " ") != "system" {
 			t.Errorf("permissions %v, %v", may, err)
@@ -188,7 +188,7 @@ func TestSeedOnce(t *testing.T) {
 		if len(reported) != 1 {
 			t.Fatalf("%d instances reported a password", len(reported))
 		}
-		if hash, _, err := w.store.PasswordHash(t.Context(), w.user(t, "admin").ID); err != nil || hash != "plain:"+reported[0] {
+		if password, err := w.store.Password(t.Context(), w.user(t, "admin").ID); err != nil || password.Hash != "plain:"+reported[0] {
 			t.Errorf("the reported password is not the administrator's: %v", err)
 		}
 	})

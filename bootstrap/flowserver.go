@@ -40,16 +40,18 @@ func FlowsOf(ctx context.Context, setup Setup) (*FlowServer, error) {
 }
 
 // List returns every flow.
-func (s *FlowServer) List(ctx context.Context) (list []schemas.Flow, err error) {
+func (s *FlowServer) List(ctx context.Context) (list []StoredFlow, err error) {
 	for {
-		var page struct {
+		page, _, err := request[struct {
 			Total int            `json:"totalResults"`
 			Flows []schemas.Flow `json:"flows"`
-		}
-		if _, err := s.remote.send(ctx, http.MethodGet, fmt.Sprintf("/flows?limit=100&offset=%d", len(list)), "", nil, &page); err != nil {
+		}](ctx, s.remote, http.MethodGet, fmt.Sprintf("/flows?limit=100&offset=%d", len(list)), "", nil)
+		if err != nil {
 			return nil, err
 		}
-		list = append(list, page.Flows...)
+		for i := range page.Flows {
+			list = append(list, StoredFlow{Flow: &page.Flows[i]})
+		}
 		if len(page.Flows) == 0 || len(list) >= page.Total {
 			return list, nil
 		}
@@ -65,8 +67,7 @@ func (s *FlowServer) Find(ctx context.Context, t schemas.FlowType, handle string
 	}
 	for _, e := range found {
 		if e.Document.TextAt("flowType") == string(t) {
-			flow := new(schemas.Flow)
-			etag, err := s.remote.send(ctx, http.MethodGet, flowPath(e.ID), "", nil, flow)
+			flow, etag, err := request[schemas.Flow](ctx, s.remote, http.MethodGet, flowPath(e.ID), "", nil)
 			if err == nil {
 				err = s.readSubflowVersions(ctx, flow, maxDepth)
 			}
@@ -87,8 +88,7 @@ func (s *FlowServer) readSubflowVersions(ctx context.Context, f *schemas.Flow, d
 	}
 	f.Parts = nil
 	for _, u := range f.Uses {
-		part := new(schemas.Flow)
-		_, err := s.remote.send(ctx, http.MethodGet, fmt.Sprintf("%s/versions/%d", flowPath(u.ID), u.Version), "", nil, part)
+		part, _, err := request[schemas.Flow](ctx, s.remote, http.MethodGet, fmt.Sprintf("%s/versions/%d", flowPath(u.ID), u.Version), "", nil)
 		if schemas.HasClass(err, schemas.NotFound) {
 			continue
 		}
@@ -113,24 +113,24 @@ func (s *FlowServer) Push(ctx context.Context, f *schemas.Flow, was *StoredFlow)
 	if was != nil {
 		method, path, match = http.MethodPut, flowPath(was.ID), was.etag
 	}
-	now := new(schemas.Flow)
-	_, err := s.remote.send(ctx, method, path, match, f, now)
+	now, _, err := request[schemas.Flow](ctx, s.remote, method, path, match, f)
 	return now, err
 }
 
 // Versions returns the newest hundred versions of a flow, newest first.
 func (s *FlowServer) Versions(ctx context.Context, id string) ([]FlowVersion, error) {
-	var page struct {
+	page, _, err := request[struct {
 		Versions []FlowVersion `json:"versions"`
+	}](ctx, s.remote, http.MethodGet, flowPath(id)+"/versions?limit=100", "", nil)
+	if err != nil {
+		return nil, err
 	}
-	_, err := s.remote.send(ctx, http.MethodGet, flowPath(id)+"/versions?limit=100", "", nil, &page)
-	return page.Versions, err
+	return page.Versions, nil
 }
 
 // Restore creates a new version from an older one.
 func (s *FlowServer) Restore(ctx context.Context, id string, version int) (*schemas.Flow, error) {
-	now := new(schemas.Flow)
-	_, err := s.remote.send(ctx, http.MethodPost, flowPath(id)+"/restore", "", map[string]int{"version": version}, now)
+	now, _, err := request[schemas.Flow](ctx, s.remote, http.MethodPost, flowPath(id)+"/restore", "", map[string]int{"version": version})
 	return now, err
 }
 

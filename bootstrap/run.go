@@ -130,19 +130,22 @@ func readFiles(in fs.FS, folder, shown string) (list []seedFile, err error) {
 
 // begin seeds the base and leaves the remote with an administrator's token.
 func (s *seeder) begin(ctx context.Context, r *remoteServer, setup Setup) error {
-	open, err := false, error(nil)
+	open := false
 	if r.token == "" {
-		open, err = r.open(ctx)
+		var err error
+		if open, err = r.open(ctx); err != nil {
+			return err
+		}
 	}
-	switch {
-	case err != nil:
-	case open:
-		err = setup.Admin.checkChosen(setup.Passwords)
-	case r.token == "":
-		err = r.signInAdmin(ctx, setup.Admin)
+	if r.token == "" && !open {
+		if err := r.signInAdmin(ctx, setup.Admin); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
+	if open {
+		if err := setup.Admin.checkChosen(setup.Passwords); err != nil {
+			return err
+		}
 	}
 	if err := s.ensureBase(ctx, append([]string{consoleURL(setup.BaseURL)}, setup.RedirectURIs...)); err != nil || !open {
 		return err
@@ -182,7 +185,7 @@ func (r *remoteServer) signInAdmin(ctx context.Context, a Admin) (err error) {
 
 // open reports whether the API accepts requests without a token.
 func (r *remoteServer) open(ctx context.Context) (bool, error) {
-	_, err := r.send(ctx, http.MethodGet, "/organization-units?limit=1", "", nil, nil)
+	_, _, err := r.doRequest(ctx, http.MethodGet, "/organization-units?limit=1", "", nil)
 	if schemas.HasClass(err, schemas.Unauthenticated) {
 		return false, nil
 	}
@@ -197,7 +200,7 @@ func (r *remoteServer) waitReady(ctx context.Context, wait time.Duration) error 
 	defer stop()
 	var last error
 	for {
-		_, err := r.send(ctx, http.MethodGet, "/health/readiness", "", nil, nil)
+		_, _, err := r.doRequest(ctx, http.MethodGet, "/health/readiness", "", nil)
 		if err == nil || isUntrustedCertificate(err) {
 			return err
 		}

@@ -37,8 +37,7 @@ func (r *remoteServer) signIn(ctx context.Context, a Admin) (assertion string, e
 
 func (r *remoteServer) executeStep(ctx context.Context, body any) (*schemas.Step, error) {
 	anonymous := &remoteServer{base: r.base, http: r.http} // a sign-in is unauthenticated
-	step := new(schemas.Step)
-	_, err := anonymous.send(ctx, http.MethodPost, "/flow/execute", "", body, step)
+	step, _, err := request[schemas.Step](ctx, anonymous, http.MethodPost, "/flow/execute", "", body)
 	return step, err
 }
 

@@ -29,6 +29,7 @@ const (
 	RuleUnauthenticated = "unauthenticated" // a run could complete without authentication
 	RuleGuarantee       = "guarantee"       // a run could violate a guarantee of the flow
 	RuleFindable        = "findable"        // a run could create a user that cannot be found again
+	RuleChain           = "chain"           // a chain of runs would reach more than before: package chains
 	RuleSession         = "session"         // an earlier sign-in is accepted that proved less than every other path proves
 	RuleSubflow         = "subflow"         // a sub-flow cannot be used where a node names it
 	RuleWaive           = "waive"           // a waiver matches no finding or is not allowed
@@ -43,6 +44,14 @@ const (
 // establish, and every input. One mistake then causes one finding and hides no other.
 func Compile(flow *schemas.Flow, kinds Kinds) (*Graph, []schemas.Problem) {
 	return newCompiler(flow, kinds).result()
+}
+
+// CompileStored compiles a flow that a server has stored. It was checked then, so the findings of
+// rules that are newer than stores in use are warnings.
+func CompileStored(flow *schemas.Flow, kinds Kinds) (*Graph, []schemas.Problem) {
+	c := newCompiler(flow, kinds)
+	c.stored = true
+	return c.result()
 }
 
 // result compiles the flow and returns the graph, or nil and the findings.
@@ -76,6 +85,7 @@ type compiler struct {
 	cycle           []string // handles
 	checkedSubflows map[string]*compiler
 
+	stored        bool   // see CompileStored
 	requiredClass string // the class that every path without a session proves: see session.go
 
 	// The exact analysis: see stategraph.go.
@@ -261,6 +271,8 @@ func (c *compiler) newExecutor(i int, config Config) (Executor, []schemas.Proble
 	if inner := c.useScopes[i]; inner != nil {
 		config.Subflow = inner.flow
 	}
+	config.Waived = c.waivedRules(i)
+	c.graph.nodes[i].waived = config.Waived
 	return c.graph.nodes[i].kind.New(&config)
 }
 

@@ -42,8 +42,9 @@ type node struct {
 	unmet bool  // a need does not hold: such a flow has no graph
 
 	config  json.RawMessage
-	within  string // the ID of the node that uses the sub-flow of this node
-	subflow string // the handle of the sub-flow that this node uses
+	waived  []string // the rules whose findings at the node are waived
+	within  string   // the ID of the node that uses the sub-flow of this node
+	subflow string   // the handle of the sub-flow that this node uses
 }
 
 // edge is an outcome and its target. A retry leads back to its own node because the flow left an
@@ -73,6 +74,8 @@ type Node struct {
 	// configuration of the definition.
 	With   *schemas.Schema
 	Config json.RawMessage
+	// Waived contains the rules whose findings at the node are waived.
+	Waived []string
 	// Certain contains the facts that hold on every path to the node.
 	Certain []Fact
 	// Edges are the outcomes, in the order of the kind's documentation.
@@ -92,7 +95,7 @@ type Edge struct {
 func (g *Graph) Nodes() []Node {
 	list := make([]Node, len(g.nodes))
 	for i, n := range g.nodes {
-		list[i] = Node{ID: n.id, Kind: n.kind.Name, Within: n.within, Subflow: n.subflow, With: n.kind.With, Config: n.config, Certain: n.in.List()}
+		list[i] = Node{ID: n.id, Kind: n.kind.Name, Within: n.within, Subflow: n.subflow, With: n.kind.With, Config: n.config, Waived: n.waived, Certain: n.in.List()}
 		for _, e := range n.edges {
 			list[i].Edges = append(list[i].Edges, Edge{Outcome: e.Name, Target: g.name(e.target), Retry: e.retry, Certain: n.in.after(e.Outcome).List()})
 		}

@@ -76,6 +76,8 @@ type Kinds map[string]*Kind
 type Need struct {
 	// AnyOf holds if one of these facts holds.
 	AnyOf []Fact
+	// Given limits the need to runs for which this fact is certain; "" means all.
+	Given Fact
 	// Rule is the rule of the finding; "" means "needs".
 	Rule string
 	// Why describes what would go wrong, and Fix the remedy.
@@ -124,6 +126,8 @@ type Config struct {
 	Inputs map[string]schemas.InputType
 	// Replies contains, by name, the types of the values of every reply that the flow stores.
 	Replies map[string]map[string]ReplyType
+	// Waived contains the rules whose findings at the node are waived.
+	Waived []string
 	// Partial means that some nodes of the flow are invalid, so Inputs and Replies may be
 	// incomplete: a missing name is no mistake.
 	Partial bool

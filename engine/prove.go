@@ -58,7 +58,7 @@ func (c *compiler) prove() {
 		}
 		before := c.errorCount
 		n.needs = slices.DeleteFunc(slices.Clone(n.needs), func(need Need) bool {
-			return !n.in.HasAny(need.AnyOf) && c.checkNeed(i, need, waived)
+			return !c.appliesTo(need, n) || !n.in.HasAny(need.AnyOf) && c.checkNeed(i, need, waived)
 		})
 		n.unmet = c.errorCount > before
 		if n.exec != nil {
@@ -67,6 +67,15 @@ func (c *compiler) prove() {
 	}
 	c.checkSessions(waived)
 	c.checkWaivers(waived)
+}
+
+// appliesTo reports whether the node has the need. What the flows that use a sub-flow prove before
+// it is not known when it is checked by itself.
+func (c *compiler) appliesTo(need Need, n *node) bool {
+	if need.Rule == RuleChain && c.flow.FlowType == schemas.Subflow {
+		return false
+	}
+	return need.Given == "" || n.in.Has(need.Given)
 }
 
 // withinUnmet reports whether node i belongs to a sub-flow whose required facts are not certain
@@ -146,8 +155,8 @@ func (n *node) bestOutcome(outcome string) Outcome {
 }
 
 // checkNeed checks a need that the analysis does not find certain path by path, and reports it
-// with the shortest run that breaks it. It reports whether the finding is waived: then it is a
-// warning.
+// with the shortest run that breaks it. It reports whether the finding is only a warning: it is
+// waived, or the rule is newer than the stored flow.
 func (c *compiler) checkNeed(i int, need Need, waived map[*schemas.Waiver]bool) bool {
 	n := &c.graph.nodes[i]
 	waiver := c.waiver(cmp.Or(need.Rule, RuleNeeds), i)
@@ -158,8 +167,10 @@ func (c *compiler) checkNeed(i int, need Need, waived map[*schemas.Waiver]bool) 
 	if !broken {
 		return false // every path establishes one of them, though not all the same one
 	}
-	c.addWaivable(i, schemas.Problem{Rule: cmp.Or(need.Rule, RuleNeeds), Path: c.nodePath(i, need.Path), Message: needMessage(n, need), Trace: trace}, waiver, waived)
-	return waiver != nil
+	problem := schemas.Problem{Rule: cmp.Or(need.Rule, RuleNeeds), Path: c.nodePath(i, need.Path), Message: needMessage(n, need), Trace: trace}
+	problem.Warning = c.stored && problem.Rule == RuleChain
+	c.addWaivable(i, problem, waiver, waived)
+	return waiver != nil || problem.Warning
 }
 
 // counterexample returns the shortest run that arrives at node i, or leaves it by the edge if
@@ -186,7 +197,17 @@ func (c *compiler) addWaivable(i int, p schemas.Problem, waiver *schemas.Waiver,
 }
 
 // waivable returns the rules that can be waived.
-func waivable() []string { return []string{RuleTakeover, RuleSession} }
+func waivable() []string { return []string{RuleTakeover, RuleSession, RuleChain} }
+
+// waivedRules returns the rules that a waiver accepts at node i.
+func (c *compiler) waivedRules(i int) (rules []string) {
+	for _, rule := range waivable() {
+		if c.waiver(rule, i) != nil {
+			rules = append(rules, rule)
+		}
+	}
+	return rules
+}
 
 // waiver returns the waiver of a finding at node i, nil if there is none or the rule cannot be
 // waived. A sub-flow waives findings about its own nodes.
@@ -239,9 +260,22 @@ func (c *compiler) checkWaivers(waived map[*schemas.Waiver]bool) {
 		path := fmt.Sprintf("waive[%d]", i)
 		switch {
 		case !slices.Contains(waivable(), w.Rule):
-			c.report(RuleWaive, -1, schemas.JoinPath(path, "rule"), "the rule %q cannot be waived; only %s can", w.Rule, strings.Join(waivable(), " and "))
+			c.report(RuleWaive, -1, schemas.JoinPath(path, "rule"), "the rule %q cannot be waived; only %s can", w.Rule, strings.Join(waivable(), ", "))
+		case !waived[w] && c.waivesChain(w):
+			c.addFinding(-1, schemas.Problem{Rule: RuleChain, Path: path, Warning: true, Message: fmt.Sprintf(
+				"new ways through the node %q are accepted, and a credential that it adds has no limit (waived: %s)", w.Node, w.Reason)})
 		case !waived[w] && !c.waivesForUsers(w):
 			c.report(RuleWaive, -1, path, "there is no finding of the rule %q at the node %q to waive; remove the waiver", w.Rule, w.Node)
 		}
 	}
+}
+
+// waivesChain reports whether a waiver of RuleChain is about a node that authenticates or adds
+// a credential. The rule is about all flows together, so this flow alone does not show a finding.
+func (c *compiler) waivesChain(w *schemas.Waiver) bool {
+	return w.Rule == RuleChain && slices.ContainsFunc(c.graph.nodes, func(n node) bool {
+		return n.id == w.Node && slices.ContainsFunc(n.edges, func(e edge) bool {
+			return slices.Contains(e.Establishes, Authenticated) || slices.Contains(e.Establishes, Credential)
+		})
+	})
 }

@@ -28,6 +28,7 @@ type state struct {
 	Identity    *Identity                 `json:"held,omitempty"`
 	Owner       *runOwner                 `json:"bringer,omitempty"`
 	Format      int                       `json:"format,omitempty"`
+	Limited     bool                      `json:"limited,omitempty"` // a decision was: Decision.Limited
 }
 
 // stateFormat is the current format of a state. In format 0 the methods and the class of an
@@ -88,6 +89,11 @@ func (r *run) revalueAssurance() {
 		return
 	}
 	auth.ACR, auth.Methods = schemas.RevaluedAssurance(auth.ACR, auth.Methods)
+	r.dropUnbacked()
+}
+
+// dropUnbacked removes the facts that are not true of the run.
+func (r *run) dropUnbacked() {
 	maps.DeleteFunc(r.facts, func(f Fact, _ struct{}) bool { return !r.backs(f) })
 }
 
@@ -137,7 +143,7 @@ func (r *run) newVisit(answer *Answer) *Visit {
 		ExecutionID: r.rec.ID, Revision: r.rec.Revision, FlowType: r.graph.flow.FlowType, Application: r.app,
 		Request: r.request, Now: r.now, Answer: answer, NodeState: r.state.NodeState,
 		Inputs: r.visibleInputs(), Replies: r.state.Replies, Subject: r.state.Subject, Facts: r.facts, Pending: r.changes, Authentication: r.state.Auth,
-		Identity: r.state.Identity,
+		Identity: r.state.Identity, Guarantees: r.graph.flow.Guarantees,
 	}
 	if b := r.state.AuthRequest; b != nil {
 		v.AuthRequestID, v.Login, v.LoginHint = b.ID, b.Login, b.LoginHint

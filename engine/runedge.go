@@ -24,7 +24,7 @@ func (r *run) followEdge(e edge, d *Decision) error {
 func (r *run) applyOutcome(o Outcome, d *Decision) error {
 	claimed := slices.Contains(o.Withdraws, r.state.Subject.Input) && !r.facts.Has(Own)
 	if o.NewSubject || claimed {
-		r.state.Subject, r.state.Auth, r.draftStored = Subject{}, nil, false
+		r.state.Subject, r.state.Auth, r.draftStored, r.state.Limited = Subject{}, nil, false, false
 	}
 	r.facts = r.facts.after(o)
 	if d.Subject != nil {
@@ -36,6 +36,10 @@ func (r *run) applyOutcome(o Outcome, d *Decision) error {
 		return err
 	}
 	r.updateReplies(d)
+	if d.Limited {
+		r.state.Limited = true
+		r.dropUnbacked()
+	}
 	return r.checkFacts()
 }
 

@@ -17,7 +17,10 @@ func (e *Engine) advance(ctx context.Context, r *run, answer *Answer) error {
 		r.state.Notice = nil
 	}
 	for range maxMoves {
-		if err := r.checkNodeMayRun(); err != nil {
+		if err := r.checkNodeMayRun(); schemas.HasCode(err, schemas.CodeCredentialLimited) {
+			r.failRun(errLimited())
+			return nil
+		} else if err != nil {
 			return err
 		}
 		n := &r.graph.nodes[r.at]
@@ -36,6 +39,9 @@ func (e *Engine) advance(ctx context.Context, r *run, answer *Answer) error {
 
 // applyDecision applies a decision and reports whether the step is over.
 func (e *Engine) applyDecision(r *run, n *node, d *Decision) (bool, error) {
+	if d.Result != nil && !r.keepsGuarantees() {
+		d = &Decision{Fail: errLimited()}
+	}
 	r.applyEffects(d)
 	if d.Failed && r.state.Failures >= e.MaxFailures {
 		r.failRun(schemas.Errorf(schemas.Invalid, schemas.CodeTooManyAttempts, "%d attempts have failed; start again", r.state.Failures))
@@ -69,11 +75,35 @@ func (e *Engine) applyDecision(r *run, n *node, d *Decision) (bool, error) {
 	if err := r.followEdge(edge, d); err != nil {
 		return true, err
 	}
-	if r.at == endNode {
-		r.complete(&Result{})
+	if r.at != endNode {
+		return false, nil
+	}
+	if !r.keepsGuarantees() {
+		r.failRun(errLimited())
 		return true, nil
 	}
-	return false, nil
+	r.complete(&Result{})
+	return true, nil
+}
+
+// keepsGuarantees reports whether the run has what the flow guarantees. The analysis proves that
+// of every run that used no limited credential.
+func (r *run) keepsGuarantees() bool {
+	if !r.state.Limited {
+		return true
+	}
+	facts := ACRFacts(r.graph.flow.Guarantees.Class())
+	for _, method := range r.graph.flow.Guarantees.Methods() {
+		facts = append(facts, AMRFact(method))
+	}
+	return !slices.ContainsFunc(facts, func(f Fact) bool { return !r.facts.Has(f) })
+}
+
+// errLimited is the error of a run that needs more than its limited credentials prove.
+func errLimited() *schemas.Error {
+	return schemas.Errorf(schemas.Forbidden, schemas.CodeCredentialLimited,
+		"this sign-in proves too little: a credential was added after a weaker sign-in than this flow needs, and is worth no more than that; "+
+			"sign in with another credential, or remove this one and add it again after a stronger sign-in")
 }
 
 func (e *Engine) observe(r *run, outcome string) {
@@ -86,7 +116,11 @@ func (e *Engine) observe(r *run, outcome string) {
 func (r *run) checkNodeMayRun() error {
 	n := &r.graph.nodes[r.at]
 	for _, need := range n.needs {
-		if !r.facts.HasAny(need.AnyOf) {
+		switch {
+		case r.facts.HasAny(need.AnyOf):
+		case r.state.Limited && slices.ContainsFunc(need.AnyOf, Fact.IsAuthenticationDetail):
+			return errLimited()
+		default:
 			return fmt.Errorf("run %s reached node %q without %s", r.rec.Digest(), n.id, factNames(need.AnyOf))
 		}
 	}

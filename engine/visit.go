@@ -40,6 +40,8 @@ type Visit struct {
 	Pending []schemas.Change
 	// Authentication describes how the subject authenticated in this run; nil if not.
 	Authentication *Authentication
+	// Guarantees are the declared guarantees of the flow.
+	Guarantees schemas.Guarantees
 
 	// AuthRequestID is the authorization request that the run answers, "" for none. Login
 	// contains what it requires of the sign-in. LoginHint is the user that the client expects;
@@ -142,6 +144,9 @@ type Decision struct {
 	// outcomes that establish Authenticated.
 	Methods []string
 	ACR     string
+	// Limited says that they are less than the outcome establishes: see schemas.Provenance. The
+	// run then has only those facts that they prove.
+	Limited bool
 	// Proofs are the credentials that were used, in their state after Changes. An outcome with
 	// Methods has some. Other outcomes add them if the node replaces a credential, so that the
 	// run does not rest on the old one.

@@ -69,7 +69,7 @@ func (c *Catalog) cachedGraph(v version) *engine.Graph {
 // compile compiles a stored flow. Flows are checked when they are stored. One that no longer
 // compiles was stored without the checks, or for another release, and must not run.
 func (c *Catalog) compile(f *schemas.Flow) (*engine.Graph, error) {
-	g, problems := engine.Compile(f, c.kinds)
+	g, problems := engine.CompileStored(f, c.kinds)
 	if g == nil {
 		return nil, Faults(fmt.Sprintf("flow %s (%s) version %d does not compile", f.Handle, f.ID, f.ActiveVersion), problems)
 	}

@@ -386,6 +386,7 @@ func (o *oracle) bind(m situation, c config) {
 	if !m.own() && !waived {
 		o.verdict.dangerous = "a credential of the adversary's for " + string(m.who)
 	}
+	o.checkStrength(m, node.Use, waived)
 	if c.Optional {
 		o.leave(m, "skip")
 	}

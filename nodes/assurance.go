@@ -1,7 +1,9 @@
 package nodes
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/passkey"
@@ -26,21 +28,17 @@ import (
 // Outcomes declare the same as facts for the analysis, and decisions state it for the run. The
 // facts must not exceed the decisions.
 
-// mfa is the method that states that there were two factors.
-const mfa = "mfa"
-
-// knowledgeMethods returns the methods that prove something known, possessionMethods those that
-// prove something held.
-func knowledgeMethods() []string  { return []string{"pwd"} }
-func possessionMethods() []string { return schemas.HeldMethods() }
+// A credential that was added to an existing account is worth no more than the sign-in that added
+// it: see schemas.Provenance and docs/semantics.md. Such a sign-in proves less than the outcome
+// declares, and the decision says so. If it is less than the flow guarantees, the attempt fails.
 
 // complementaryMethods returns the methods that make two factors together with the given ones.
 func complementaryMethods(methods []string) []string {
 	switch {
-	case anyOf(methods, knowledgeMethods()):
-		return possessionMethods()
-	case anyOf(methods, possessionMethods()):
-		return knowledgeMethods()
+	case anyOf(methods, schemas.KnownMethods()):
+		return schemas.HeldMethods()
+	case anyOf(methods, schemas.HeldMethods()):
+		return schemas.KnownMethods()
 	}
 	return nil
 }
@@ -49,11 +47,40 @@ func anyOf(methods, among []string) bool {
 	return slices.ContainsFunc(methods, func(m string) bool { return slices.Contains(among, m) })
 }
 
-// leaveProven leaves by success with a user who has just authenticated by a credential.
-func leaveProven(v *engine.Visit, methods []string, acr string, by schemas.Proof, changes ...schemas.Change) *engine.Decision {
-	d := &engine.Decision{Outcome: successOutcome, Proofs: []schemas.Proof{by}, Changes: changes}
-	recordProof(v, d, methods, acr)
+// leaveProven leaves by success with a user who has just authenticated by a credential that was
+// added by a sign-in.
+func leaveProven(v *engine.Visit, methods []string, acr string, added schemas.Provenance, by schemas.Proof, changes ...schemas.Change) *engine.Decision {
+	limited, class, less := added.Limit(methods, acr)
+	d := &engine.Decision{Outcome: successOutcome, Proofs: []schemas.Proof{by}, Changes: changes, Limited: less}
+	recordProof(v, d, limited, class)
+	lost := func(m string) bool { return slices.Contains(methods, m) && !slices.Contains(limited, m) }
+	if less && (!satisfiesClass(d.ACR, v.Guarantees.Class()) || slices.ContainsFunc(v.Guarantees.Methods(), lost)) {
+		return refuseLimited(v, added)
+	}
 	return d
+}
+
+// satisfiesClass reports whether a sign-in satisfies a class, "" for none.
+func satisfiesClass(has, wanted string) bool { return wanted == "" || schemas.Satisfies(has, wanted) }
+
+// refuseLimited leaves by failure with a credential that is worth less than the flow guarantees.
+func refuseLimited(v *engine.Visit, added schemas.Provenance) *engine.Decision {
+	d := leaveFailed(schemas.Errorf(schemas.Forbidden, schemas.CodeCredentialLimited,
+		"this credential was added after a sign-in of the class %s and is worth no more than that; this flow guarantees %s: "+
+			"sign in another way, or add the credential again after a stronger sign-in",
+		added.ACR, cmp.Or(v.Guarantees.Class(), strings.Join(v.Guarantees.Methods(), ", "))))
+	d.Changes = []schemas.Change{event(v, "user.sign_in_refused", v.Subject.UserID, map[string]string{"reason": schemas.CodeCredentialLimited})}
+	return d
+}
+
+// provenance returns the provenance of a credential that the node adds. It has no limit if this run
+// creates the user, or if a waiver of the node accepts that: of the rule chain, or of the rule
+// takeover for a user who has not authenticated.
+func (n node) provenance(v *engine.Visit) schemas.Provenance {
+	if n.unlimited || v.Authentication == nil || v.Facts.Has(engine.New) {
+		return schemas.Provenance{}
+	}
+	return schemas.Provenance{ACR: v.Authentication.ACR, Methods: v.Authentication.Methods}
 }
 
 // recordProof states in d that the user authenticated with these methods and this class, in
@@ -66,10 +93,10 @@ func recordProof(v *engine.Visit, d *engine.Decision, methods []string, acr stri
 	}
 	d.ACR = schemas.CombineACRs(before.ACR, acr)
 	all := slices.Concat(before.Methods, methods)
-	if anyOf(all, knowledgeMethods()) && anyOf(all, possessionMethods()) {
+	if anyOf(all, schemas.KnownMethods()) && anyOf(all, schemas.HeldMethods()) {
 		d.ACR = schemas.CombineACRs(d.ACR, schemas.ACRMultiFactor)
-		if !slices.Contains(methods, mfa) {
-			d.Methods = append(slices.Clone(methods), mfa)
+		if !slices.Contains(methods, schemas.AMRMultiFactor) {
+			d.Methods = append(slices.Clone(methods), schemas.AMRMultiFactor)
 		}
 	}
 }
@@ -112,7 +139,7 @@ func withProof(o engine.Outcome, methods []string, acr string) engine.Outcome {
 	o.Establishes = slices.Concat(o.Establishes, provenFacts(methods, acr))
 	o.EstablishesGiven = map[engine.Fact][]engine.Fact{}
 	for _, other := range complementaryMethods(methods) {
-		o.EstablishesGiven[engine.AMRFact(other)] = provenFacts([]string{mfa}, schemas.ACRMultiFactor)
+		o.EstablishesGiven[engine.AMRFact(other)] = provenFacts([]string{schemas.AMRMultiFactor}, schemas.ACRMultiFactor)
 	}
 	return o
 }

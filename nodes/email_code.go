@@ -97,7 +97,7 @@ func wrongCode(left int) string {
 // succeed leaves with a verified address: in the draft of a user that is not stored yet, otherwise
 // with a change that checks again that the user still has the address.
 func (o *emailOTP) succeed(v *engine.Visit, user *schemas.User) *engine.Decision {
-	d := leaveProven(v, []string{schemas.AMREmail}, schemas.ACRVouched, schemas.ProofOfEmail(user.Text("email")),
+	d := leaveProven(v, []string{schemas.AMREmail}, schemas.ACRVouched, schemas.Provenance{}, schemas.ProofOfEmail(user.Text("email")),
 		proof(v, "email_code.used", user.ID, nil))
 	if v.Subject.Draft != nil {
 		d.Subject = redrafted(v, user, map[string]any{schemas.EmailVerified: true})

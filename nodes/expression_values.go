@@ -112,11 +112,11 @@ func (x *expressionReader) addCredentials(ctx context.Context, v *engine.Visit, 
 		view.HasPasskey = len(credentials) > 0
 	}
 	if x.read("hasPassword") {
-		hash, _, err := x.deps.passwordOf(ctx, v, view.ID)
+		password, err := x.deps.passwordOf(ctx, v, view.ID)
 		if err != nil {
 			return err
 		}
-		view.HasPassword = hash != ""
+		view.HasPassword = password.Hash != ""
 	}
 	return nil
 }

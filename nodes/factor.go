@@ -49,7 +49,7 @@ func (d Deps) beforeEnrolling(ctx context.Context, v *engine.Visit, o optional) 
 // keepsFactors reports whether the run's user has a second factor that this run must not replace or
 // add to.
 func (d Deps) keepsFactors(ctx context.Context, v *engine.Visit) (bool, error) {
-	used := v.Authentication != nil && anyOf(v.Authentication.Methods, possessionMethods())
+	used := v.Authentication != nil && anyOf(v.Authentication.Methods, schemas.HeldMethods())
 	if used || v.Facts.Has(engine.New) || v.Facts.Has(engine.Enrolled) {
 		return false, nil
 	}

@@ -23,8 +23,11 @@ func (f *factors) TOTP(_ context.Context, userID string) (*schemas.TOTP, error) 
 	return f.apps[userID], f.broken
 }
 
-func (f *factors) HasRecoveryCode(_ context.Context, userID string, hash []byte) (bool, error) {
-	return f.codes[userID][string(hash)], f.broken
+func (f *factors) RecoveryCode(_ context.Context, userID string, hash []byte) (*schemas.Provenance, error) {
+	if !f.codes[userID][string(hash)] {
+		return nil, f.broken
+	}
+	return &schemas.Provenance{}, f.broken
 }
 
 func (f *factors) RecoveryCodes(_ context.Context, userID string) (*schemas.RecoveryCodes, error) {

@@ -27,6 +27,7 @@ type directory struct {
 	*factors
 	users       map[string]*schemas.User
 	hashes      map[string]string
+	added       map[string]schemas.Provenance // of passwords
 	credentials []schemas.Credential
 	permissions map[string][]string
 	consents    map[string]*schemas.Consent // by user and application
@@ -79,8 +80,8 @@ func (d *directory) UserType(context.Context, string) (*schemas.UserType, error)
 	return &person, d.broken
 }
 
-func (d *directory) PasswordHash(_ context.Context, userID string) (hash, id string, err error) {
-	return d.hashes[userID], "password of " + userID, d.broken
+func (d *directory) Password(_ context.Context, userID string) (schemas.Password, error) {
+	return schemas.Password{Hash: d.hashes[userID], ID: "password of " + userID, AddedBy: d.added[userID]}, d.broken
 }
 
 func (d *directory) Permissions(_ context.Context, userID string) ([]string, error) {

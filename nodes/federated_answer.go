@@ -38,7 +38,7 @@ func (f *federatedOIDC) signIn(v *engine.Visit, p *schemas.IdentityProvider, who
 	if isAboutOther(v.Subject, linked.UserID) {
 		return leaveFailed(identityTaken())
 	}
-	d := leaveProven(v, []string{schemas.AMRFederated}, schemas.ACRVouched, schemas.Proof{Kind: schemas.IdentityProof, Of: linked.ID},
+	d := leaveProven(v, []string{schemas.AMRFederated}, schemas.ACRVouched, schemas.Provenance{}, schemas.Proof{Kind: schemas.IdentityProof, Of: linked.ID},
 		schemas.UseIdentity{ID: linked.ID, At: v.Now},
 		proof(v, "identity.used", linked.UserID, map[string]string{"provider": p.Handle}))
 	if !v.Subject.Known() {

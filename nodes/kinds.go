@@ -21,17 +21,15 @@ type Store interface {
 	// scope of the user type: schemas.UserType.IdentifierScope. "" is the global scope. It fails
 	// with the code user_not_found.
 	UserByAttribute(ctx context.Context, userType, attribute, value string) (*schemas.User, error)
-	// PasswordHash returns the PHC string of a user's password and the id of the password: see
-	// schemas.SetPassword.
-	PasswordHash(ctx context.Context, userID string) (hash, id string, err error)
+	Password(ctx context.Context, userID string) (schemas.Password, error)
 	// Credentials returns the passkeys of a user.
 	Credentials(ctx context.Context, userID string) ([]schemas.Credential, error)
 	// Credential fails with the code credential_not_found.
 	Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
 	TOTP(ctx context.Context, userID string) (*schemas.TOTP, error)
 	RecoveryCodes(ctx context.Context, userID string) (*schemas.RecoveryCodes, error)
-	// HasRecoveryCode reports whether the user has an unused recovery code with this SHA-256.
-	HasRecoveryCode(ctx context.Context, userID string, hash []byte) (bool, error)
+	// RecoveryCode returns the provenance of the user's unused recovery code with this SHA-256.
+	RecoveryCode(ctx context.Context, userID string, hash []byte) (*schemas.Provenance, error)
 	// Permissions returns the permissions of a user.
 	Permissions(ctx context.Context, userID string) ([]string, error)
 	// RegisteredScopes returns the scopes for which an application is registered as a client.

@@ -26,10 +26,14 @@ type node struct {
 	collects map[string]schemas.InputType
 	reveals  string
 	form     form
+	// unlimited says that a waiver lifts the limit of the credentials that the node adds.
+	unlimited bool
 }
 
 // setUp sets a node up with the outcomes of its kind.
-func (n *node) setUp(d Deps, outcomes []engine.Outcome) { n.deps, n.outcomes = d, outcomes }
+func (n *node) setUp(d Deps, outcomes []engine.Outcome, unlimited bool) {
+	n.deps, n.outcomes, n.unlimited = d, outcomes, unlimited
+}
 
 // Outcomes implements engine.OutcomeConfigurer.
 func (n node) Outcomes() []engine.Outcome { return n.outcomes }
@@ -54,7 +58,7 @@ func (n node) has(outcome string) bool {
 type executor[T any] interface {
 	*T
 	engine.Executor
-	setUp(d Deps, outcomes []engine.Outcome)
+	setUp(d Deps, outcomes []engine.Outcome, unlimited bool)
 	prepare(c *engine.Config) []schemas.Problem
 }
 
@@ -71,7 +75,7 @@ func configured[T any, E executor[T]](d Deps, k engine.Kind, properties string, 
 		if err := json.Unmarshal(c.With, x); err != nil { // the schema and T disagree
 			return nil, []schemas.Problem{{Message: err.Error()}}
 		}
-		x.setUp(d, outcomesOf(&k))
+		x.setUp(d, outcomesOf(&k), slices.Contains(c.Waived, engine.RuleChain))
 		return x, x.prepare(c)
 	}
 	return &k

@@ -156,9 +156,9 @@ func signedIn(v *engine.Visit, verified *passkey.Verified) *engine.Decision {
 	if verified.CounterRegressed {
 		detail["counterRegressed"] = "true"
 	}
-	d := leaveProven(v, verified.Methods, verified.ACR, schemas.Proof{Kind: schemas.PasskeyProof, Of: id},
+	d := leaveProven(v, verified.Methods, verified.ACR, verified.Credential.AddedBy, schemas.Proof{Kind: schemas.PasskeyProof, Of: id},
 		verified.Use, proof(v, "passkey.used", verified.UserID, detail))
-	if !v.Subject.Known() {
+	if !v.Subject.Known() && d.Outcome == successOutcome {
 		d.Subject = &engine.Subject{UserID: verified.UserID}
 	}
 	return d

@@ -18,7 +18,7 @@ func passkeyRegisterKind(d Deps) *engine.Kind {
 			"The user must be new in this run or have authenticated in it. A user with a second factor must have used one, or a passkey, in this run: " +
 			"otherwise an optional node is skipped, and any other node ends the run.",
 		Asks:     true,
-		Needs:    ownUserNeeds("it would add a passkey to another user's account"),
+		Needs:    append(ownUserNeeds("it would add a passkey to another user's account"), strengthNeed(schemas.ACRPassword)),
 		Outcomes: append(passkeyRegisterOutcomes(""), skipOutcome()),
 	}, `
     "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id. Default: the configured one. It must be the host of an allowed origin or a parent domain of it."},
@@ -55,6 +55,19 @@ func ownUserNeeds(why string) []engine.Need {
 			Why:   why,
 			Fix:   "create the user in this flow, or authenticate them before this node",
 		},
+	}
+}
+
+// strengthNeed returns the need of a kind that adds a credential: that existing users have proved at
+// least a class, unless the flow accepts with a waiver that a weaker proof is enough.
+func strengthNeed(class string) engine.Need {
+	return engine.Need{
+		AnyOf: append(engine.ACRFacts(class), engine.New),
+		Given: engine.Own,
+		Rule:  engine.RuleChain,
+		Why:   "anyone who can give the weaker proof, such as a reader of the user's mail, would keep a credential for later sign-ins",
+		Fix: "authenticate the user more strongly before it, for example with password-authenticate or passkey-authenticate; " +
+			"or accept this with a waiver of the rule chain and its reason, which also makes the credential count in full",
 	}
 }
 
@@ -167,6 +180,7 @@ func (p *passkeyRegister) checkUnknown(ctx context.Context, id schemas.Bytes) er
 
 func (p *passkeyRegister) registered(v *engine.Visit, c *schemas.Credential) *engine.Decision {
 	methods, acr := passkey.Assurance(c, c.UserVerified)
+	c.AddedBy = p.provenance(v)
 	d := leaveEnrolled(v, methods, acr, schemas.Proof{Kind: schemas.PasskeyProof, Of: c.ID.String()},
 		schemas.CreateCredential{Credential: *c},
 		event(v, "passkey.registered", c.UserID, map[string]string{"credentialId": c.ID.String()}))

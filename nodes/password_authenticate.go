@@ -53,19 +53,19 @@ func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*e
 // check compares the password with the user's, and returns nil if it is wrong. If there is no
 // password to compare with, it hashes anyway, which takes the same time. Passwords can be guessed,
 // so the reply to a user who may not sign in does not reveal that the password is right.
-func (p *passwordAuthenticate) check(ctx context.Context, v *engine.Visit, password string) (*engine.Decision, error) {
-	var hash, id string
+func (p *passwordAuthenticate) check(ctx context.Context, v *engine.Visit, typed string) (*engine.Decision, error) {
+	var stored schemas.Password
 	var err error
 	if v.Subject.Known() {
-		if hash, id, err = p.deps.passwordOf(ctx, v, v.Subject.UserID); err != nil {
+		if stored, err = p.deps.passwordOf(ctx, v, v.Subject.UserID); err != nil {
 			return nil, err
 		}
 	}
-	if hash == "" {
-		_, err = p.deps.Hasher.Hash(ctx, password)
+	if stored.Hash == "" {
+		_, err = p.deps.Hasher.Hash(ctx, typed)
 		return nil, err
 	}
-	ok, outdated, err := p.deps.Hasher.Verify(ctx, hash, password)
+	ok, outdated, err := p.deps.Hasher.Verify(ctx, stored.Hash, typed)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -78,12 +78,12 @@ func (p *passwordAuthenticate) check(ctx context.Context, v *engine.Visit, passw
 		d.Changes = []schemas.Change{event(v, "user.sign_in_refused", user.ID, map[string]string{"reason": refused.Code})}
 		return d, nil
 	}
-	d := leaveProven(v, []string{"pwd"}, schemas.ACRPassword, schemas.Proof{Kind: schemas.PasswordProof, Of: id},
+	d := leaveProven(v, []string{"pwd"}, schemas.ACRPassword, stored.AddedBy, schemas.Proof{Kind: schemas.PasswordProof, Of: stored.ID},
 		proof(v, "password.used", user.ID, nil))
 	if outdated {
 		// If hashing fails, the old hash stays: the user does not wait for it.
-		if renewed, err := p.deps.Hasher.Hash(ctx, password); err == nil {
-			d.Changes = append(d.Changes, schemas.RehashPassword{UserID: user.ID, Verified: hash, Hash: renewed})
+		if renewed, err := p.deps.Hasher.Hash(ctx, typed); err == nil {
+			d.Changes = append(d.Changes, schemas.RehashPassword{UserID: user.ID, Verified: stored.Hash, Hash: renewed})
 		}
 	}
 	return d, nil

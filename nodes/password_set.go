@@ -17,7 +17,7 @@ func passwordSetKind(d Deps) *engine.Kind {
 			"It uses the password that a prompt just collected, or asks for it, until the server's password policy accepts it. " +
 			"The user's other sessions end.",
 		Asks:  true,
-		Needs: ownUserNeeds("it would set the password of another user's account"),
+		Needs: append(ownUserNeeds("it would set the password of another user's account"), strengthNeed(schemas.ACRPassword)),
 		Outcomes: []engine.Outcome{withEnrolment(engine.Outcome{
 			Name: successOutcome, Doc: "the user has the new password; a user that this run creates is authenticated",
 			Establishes: []engine.Fact{engine.Credential},
@@ -75,7 +75,7 @@ func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 	if err != nil {
 		return nil, err
 	}
-	set := schemas.SetPassword{UserID: user.ID, ID: schemas.NewID(), Hash: hash, At: v.Now}
+	set := schemas.SetPassword{UserID: user.ID, ID: schemas.NewID(), Hash: hash, At: v.Now, AddedBy: p.provenance(v)}
 	d := leaveEnrolled(v, []string{"pwd"}, schemas.ACRPassword, schemas.Proof{Kind: schemas.PasswordProof, Of: set.ID},
 		set, event(v, "password.set", user.ID, nil))
 	d.Drop = []string{p.input}

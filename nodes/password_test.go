@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -174,7 +175,7 @@ func TestPasswordSet(t *testing.T) {
 	grace := &schemas.User{ID: "grace", Attributes: map[string]any{"username": "grace"}}
 	d := left(t, run(t, exec, visit(drafted(grace), inputs("password", "compilers are fun"))), "success")
 	want := schemas.SetPassword{UserID: "grace", ID: d.Proofs[0].Of, Hash: "new:compilers are fun", At: noon}
-	if d.Changes[0] != schemas.Change(want) || want.ID == "" || actions(d) != "password.set" || !slices.Contains(d.Drop, "password") {
+	if !reflect.DeepEqual(d.Changes[0], schemas.Change(want)) || want.ID == "" || actions(d) != "password.set" || !slices.Contains(d.Drop, "password") {
 		t.Errorf("changes %+v, dropped %v", d.Changes, d.Drop)
 	}
 	if !slices.Equal(d.Methods, []string{"pwd"}) || d.ACR != schemas.ACRPassword {
@@ -220,6 +221,9 @@ func TestAssurance(t *testing.T) {
 	passkeyed := authenticated("phrh", "hwk", "pop")
 	byPassword := authenticated(schemas.ACRPassword, "pwd")
 	isNew := func(v *engine.Visit) { v.Facts = engine.NewFacts(engine.New) }
+	leaveProven := func(v *engine.Visit, methods []string, acr string, by schemas.Proof, changes ...schemas.Change) *engine.Decision {
+		return leaveProven(v, methods, acr, schemas.Provenance{}, by, changes...)
+	}
 	tests := map[string]struct {
 		leave   func(v *engine.Visit, methods []string, acr string, by schemas.Proof, changes ...schemas.Change) *engine.Decision
 		visit   *engine.Visit

@@ -57,11 +57,11 @@ func (r *recoveryCode) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 	return r.verify(ctx, v, factorGuess(v), wrong, func(code string) (*engine.Decision, error) {
 		// For an unknown name the look-up finds nothing, and takes the same time.
 		hash := HashRecoveryCode(code)
-		has, err := r.deps.Store.HasRecoveryCode(ctx, cmp.Or(v.Subject.UserID, v.Subject.Name), hash)
-		if !has || !v.Subject.Known() || err != nil {
+		added, err := r.deps.Store.RecoveryCode(ctx, cmp.Or(v.Subject.UserID, v.Subject.Name), hash)
+		if added == nil || !v.Subject.Known() || err != nil {
 			return nil, err
 		}
-		return leaveProven(v, []string{schemas.AMRRecovery}, schemas.ACRRecovery, schemas.ProofOfRecoveryCode(hash),
+		return leaveProven(v, []string{schemas.AMRRecovery}, schemas.ACRRecovery, *added, schemas.ProofOfRecoveryCode(hash),
 			schemas.UseRecoveryCode{UserID: v.Subject.UserID, Hash: hash, At: v.Now},
 			proof(v, "recovery.used", v.Subject.UserID, nil)), nil
 	})

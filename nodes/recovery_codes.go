@@ -22,7 +22,7 @@ func recoveryCodesKind(d Deps) *engine.Kind {
 			"here. When the user confirms that they have saved them, they become valid and replace all earlier ones. " +
 			"The user must be new in this run or have authenticated in it.",
 		Asks:  true,
-		Needs: ownUserNeeds("it would show an attacker the recovery codes of another user's account"),
+		Needs: append(ownUserNeeds("it would show an attacker the recovery codes of another user's account"), strengthNeed(schemas.ACRRecovery)),
 		Outcomes: []engine.Outcome{
 			{Name: successOutcome, Doc: "the user has new recovery codes, which replace any others", Establishes: []engine.Fact{engine.Credential, engine.Enrolled}},
 			keepsFactor(),
@@ -89,7 +89,7 @@ func (r *recoveryCodes) given(v *engine.Visit) (*engine.Decision, error) {
 		return nil, err
 	}
 	return &engine.Decision{Outcome: successOutcome, Proofs: []schemas.Proof{schemas.ProofOfRecoveryCode(hashes[0])}, Changes: []schemas.Change{
-		schemas.SetRecoveryCodes{UserID: v.Subject.UserID, Hashes: hashes, At: v.Now},
+		schemas.SetRecoveryCodes{UserID: v.Subject.UserID, Hashes: hashes, At: v.Now, AddedBy: r.provenance(v)},
 		event(v, "recovery.issued", v.Subject.UserID, nil),
 	}}, nil
 }

@@ -68,7 +68,7 @@ func (q secretQuestion) verify(ctx context.Context, v *engine.Visit, g schemas.G
 		d = engine.LeaveBy(failureOutcome)
 	}
 	d.Drop = []string{q.input}
-	if d.Outcome == failureOutcome {
+	if d.Outcome == failureOutcome && d.Notice == nil {
 		d.Failed, d.Notice = true, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCredentials, "%s", wrong)
 	}
 	return d, nil

@@ -90,19 +90,18 @@ func (d Deps) passkeysOf(ctx context.Context, v *engine.Visit, userID string) ([
 	return list, nil
 }
 
-// passwordOf returns the hash of a user's password after this step commits, "" for none, and the id
-// of the password.
-func (d Deps) passwordOf(ctx context.Context, v *engine.Visit, userID string) (hash, id string, err error) {
+// passwordOf returns a user's password after this step commits, the zero value for none.
+func (d Deps) passwordOf(ctx context.Context, v *engine.Visit, userID string) (schemas.Password, error) {
 	for _, change := range slices.Backward(v.Pending) {
 		if c, ok := change.(schemas.SetPassword); ok && c.UserID == userID {
-			return c.Hash, c.ID, nil
+			return schemas.Password{Hash: c.Hash, ID: c.ID, AddedBy: c.AddedBy}, nil
 		}
 	}
-	hash, id, err = d.Store.PasswordHash(ctx, userID)
+	password, err := d.Store.Password(ctx, userID)
 	if schemas.HasCode(err, schemas.CodeUserNotFound) { // not stored yet
-		return "", "", nil
+		return schemas.Password{}, nil
 	}
-	return hash, id, err
+	return password, err
 }
 
 // event returns an audit event of this visit. Its actor is the user if the run has authenticated or

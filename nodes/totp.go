@@ -99,7 +99,7 @@ func (t *totpAuthenticate) check(v *engine.Visit, app *schemas.TOTP, code string
 	if err != nil || !right {
 		return nil, err
 	}
-	return leaveProven(v, []string{"otp"}, schemas.ACROneTimeCode, schemas.ProofOfTOTP(app),
+	return leaveProven(v, []string{"otp"}, schemas.ACROneTimeCode, app.AddedBy, schemas.ProofOfTOTP(app),
 		schemas.UseTOTP{UserID: v.Subject.UserID, Step: step, At: v.Now},
 		proof(v, "totp.used", v.Subject.UserID, nil)), nil
 }

@@ -17,7 +17,7 @@ func totpRegisterKind(d Deps) *engine.Kind {
 			"code as proof that the app has the key. The user must be new in this run or have authenticated in it. " +
 			"It does not authenticate: a new user also needs a password or a passkey.",
 		Asks:  true,
-		Needs: ownUserNeeds("it would add an authenticator app to another user's account"),
+		Needs: append(ownUserNeeds("it would add an authenticator app to another user's account"), strengthNeed(schemas.ACROneTimeCode)),
 		Outcomes: []engine.Outcome{
 			{
 				Name: successOutcome, Doc: "the user has an authenticator app, which replaces any earlier one",
@@ -110,7 +110,7 @@ func (t *totpRegister) finish(ctx context.Context, v *engine.Visit) (*engine.Dec
 
 func (t *totpRegister) registered(v *engine.Visit, key totp.Key, step int64) *engine.Decision {
 	app := SealTOTP(t.deps.Box, key, v.Subject.UserID)
-	app.LastStep, app.CreatedAt = step, v.Now
+	app.LastStep, app.CreatedAt, app.AddedBy = step, v.Now, t.provenance(v)
 	d := &engine.Decision{
 		Outcome: successOutcome, Drop: []string{t.input}, Proofs: []schemas.Proof{schemas.ProofOfTOTP(&app)},
 		Changes: []schemas.Change{schemas.SetTOTP{TOTP: app}, event(v, "totp.registered", v.Subject.UserID, nil)},

@@ -165,7 +165,14 @@ const (
 	AMRRecovery  = "recovery" // one of the codes that were put aside
 	AMREmail     = "email"    // a code that was sent to the user's address
 	AMRFederated = "fed"      // the word of another identity provider
+	AMRLimited   = "limited"  // a credential that proves less than its kind: see Provenance
 )
+
+// AMRMultiFactor is the method that says that there were two factors (RFC 8176).
+const AMRMultiFactor = "mfa"
+
+// KnownMethods are the methods (amr) that prove something which the user knows.
+func KnownMethods() []string { return []string{"pwd"} }
 
 // HeldMethods are the methods (amr) that prove something which the user holds, and
 // not only knows.

@@ -71,6 +71,7 @@ const (
 	CodeLastAdministrator  = "last_administrator" // the last user with all permissions
 	CodeLastCredential     = "last_credential"    // nothing else is left to sign in with
 	CodeFactorRequired     = "second_factor_required"
+	CodeCredentialLimited  = "credential_limited"               // it was added after a weaker sign-in than is needed: Provenance
 	CodeStaleProof         = "insufficient_user_authentication" // the user signed in too long ago for this: RFC 9470 §3
 )
 
@@ -210,6 +211,7 @@ var messages = sync.OnceValue(func() map[string]string {
 		CodeIdentityTaken:         "This belongs to another account.",
 		CodeStaleProof:            "Sign in again to change this.",
 		CodeFactorRequired:        "Sign in with a passkey or a second factor to change this.",
+		CodeCredentialLimited:     "This was added after a weaker sign-in and is not enough here. Sign in another way.",
 		CodeCredentialExists:      "This passkey is registered already. Sign in with it.",
 		CodeUserNotFound:          "There is no such user.",
 		CodeUserTypeNotAllowed:    "You cannot sign in here with this account.",

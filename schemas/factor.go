@@ -13,6 +13,7 @@ type TOTP struct {
 	LastStep   int64
 	CreatedAt  time.Time
 	LastUsedAt *time.Time
+	AddedBy    Provenance
 }
 
 // SetTOTP gives a user an authenticator app. It replaces the one they have, if any,
@@ -46,9 +47,10 @@ type RecoveryCodes struct {
 // Each is a SHA-256: a code has more than the 112 bits of entropy for which that
 // is enough (NIST SP 800-63B §3.1.2.2).
 type SetRecoveryCodes struct {
-	UserID string
-	Hashes [][]byte
-	At     time.Time
+	UserID  string
+	Hashes  [][]byte
+	At      time.Time
+	AddedBy Provenance
 }
 
 // UseRecoveryCode uses a recovery code up. Of those who use one at the same time

@@ -60,7 +60,7 @@ type Flow struct {
 }
 
 // Waiver accepts one finding of one rule at one node, with the reason. Only
-// the rules "takeover" and "session" can be waived; the finding stays visible as a warning.
+// the rules "takeover", "session" and "chain" can be waived; the finding stays visible as a warning.
 type Waiver struct {
 	Rule   string `json:"rule"`
 	Node   string `json:"node"`

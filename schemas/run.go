@@ -57,9 +57,17 @@ type SetPassword struct {
 	UserID string
 	// ID distinguishes this password from the user's earlier ones. It can be empty if no proof
 	// refers to this password yet; the store then generates one.
-	ID   string
-	Hash string
-	At   time.Time
+	ID      string
+	Hash    string
+	At      time.Time
+	AddedBy Provenance
+}
+
+// Password is a user's password: its hash in PHC string format, its id, see SetPassword, and
+// the sign-in that set it.
+type Password struct {
+	Hash, ID string
+	AddedBy  Provenance
 }
 
 // RehashPassword replaces the hash of a password by a stronger one of the same

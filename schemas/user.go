@@ -49,4 +49,6 @@ type Credential struct {
 	BackupState    bool       `json:"backupState"`
 	CreatedAt      time.Time  `json:"createdAt"`
 	LastUsedAt     *time.Time `json:"lastUsedAt,omitempty"`
+	// AddedBy is the sign-in that added the passkey to an existing account.
+	AddedBy Provenance `json:"addedBy,omitzero"`
 }

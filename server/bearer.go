@@ -97,7 +97,7 @@ func (s *server) caller(r *http.Request, needs need) (*caller, error) {
 	ref := claims.Ref()
 	c := &caller{Call: directory.Call{
 		Token: &ref,
-		Actor: actor(claims), Permissions: claims.Scope, Methods: claims.AMR, AuthTime: claims.AuthTime, Session: claims.Session,
+		Actor: actor(claims), Permissions: claims.Scope, Methods: claims.AMR, ACR: claims.ACR, AuthTime: claims.AuthTime, Session: claims.Session,
 		TraceID: exchangeOf(r).traceID,
 	}}
 	c.delegated = claims.Type == token.AccessType && c.Actor.Type == schemas.UserActor

@@ -167,8 +167,8 @@ func TestPatchKeepsSecrets(t *testing.T) {
 	if err != nil || len(stored.OAuth().SecretHash) == 0 {
 		t.Errorf("the application lost its secret: %v", err)
 	}
-	if hash, _, err := h.db.PasswordHash(t.Context(), user); err != nil || hash != "plain:Tarn-ferry-slate-41" {
-		t.Errorf("the password is %q (%v)", hash, err)
+	if password, err := h.db.Password(t.Context(), user); err != nil || password.Hash != "plain:Tarn-ferry-slate-41" {
+		t.Errorf("the password is %q (%v)", password.Hash, err)
 	}
 	kept, err := h.db.IdentityProvider(t.Context(), "provider1")
 	if err != nil || len(kept.SealedSecret) == 0 {

@@ -91,7 +91,7 @@ func (a accident) checkFlow(t *testing.T) {
 	for _, p := range problems {
 		rejected = rejected || p.Rule == a.Rule
 		switch p.Rule {
-		case "takeover", "unauthenticated", "guarantee", "session", "conceal", "reveal":
+		case "takeover", "unauthenticated", "guarantee", "session", "chain", "conceal", "reveal":
 		default:
 			t.Errorf("%s: %s", a.ID, p)
 		}

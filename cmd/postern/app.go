@@ -145,6 +145,10 @@ func (h *app) build(ctx context.Context) error {
 			flow, _, problems := engine.CheckUsing(text, yaml, definitions, subflows)
 			return flow, problems
 		},
+		CheckStored: func(f *schemas.Flow) []schemas.Problem {
+			_, problems := engine.CompileStored(f, definitions)
+			return problems
+		},
 	})
 	if h.tokens, err = h.newTokens(ctx); err != nil {
 		return err

@@ -280,7 +280,7 @@ func TestBootstrapRefused(t *testing.T) {
 		{"another page", false, func(s *bootstrap.Setup) {
 			s.HTTP.Transport = &clientTransport{server: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })}
 			s.Token = "x"
-		}, "did not return a Postern reply"},
+		}, "expected a resource in JSON"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

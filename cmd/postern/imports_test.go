@@ -41,6 +41,7 @@ func allowedImports() map[string][]string {
 		"nodes":                        {"engine", "schemas", "internal/passkey", "internal/password", "internal/totp", "internal/federation"},
 		"flows":                        {"engine", "nodes", "schemas"},
 		"flows/rules":                  {"engine", "schemas"},
+		"flows/chains":                 {"engine", "schemas"},
 		"flows/diff":                   {"engine", "schemas"},
 		"flows/draw":                   {"engine", "schemas"},
 		"flows/findings":               {"flows", "flows/rules", "engine", "schemas"},

@@ -4,6 +4,7 @@
 package diff
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -228,15 +229,12 @@ func (c *comparison) compareNode(id string) {
 
 func (c *comparison) compareConfiguration(id string) {
 	before, after := c.a.with[c.idBefore[id]], c.b.with[id]
-	sameKind := c.a.node[c.idBefore[id]].Kind == c.b.node[id].Kind
-	valueOf := func(path string, of, other leaves) any {
-		if of.isDefault[path] && (!sameKind || other.value[path] == nil) {
-			return nil // the same as no value
-		}
-		return of.value[path]
-	}
 	for _, path := range keys(before.value, after.value) {
-		if x, y := valueOf(path, before, after), valueOf(path, after, before); x != y {
+		fallback := cmp.Or(before.fallback[path], after.fallback[path])
+		if c.a.node[c.idBefore[id]].Kind != c.b.node[id].Kind {
+			fallback = nil
+		}
+		if x, y := before.valueAt(path, fallback), after.valueAt(path, fallback); x != y {
 			c.add(Change{What: With, Node: id, Path: path, Before: x, After: y})
 		}
 	}

@@ -2,7 +2,6 @@ package flowtest
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"slices"
 
@@ -45,11 +44,13 @@ func isSubject(providerID, subject string) func(schemas.Identity) bool {
 	return func(i schemas.Identity) bool { return i.ProviderID == providerID && i.Subject == subject }
 }
 
-// PasswordHash returns the hash of the user's password, "" if the user has none, and the
-// ID of the password.
-func (m *Memory) PasswordHash(_ context.Context, userID string) (hash, id string, err error) {
-	p := cmp.Or(find(m.records(), isPassword(userID)), &schemas.SetPassword{})
-	return p.Hash, p.ID, nil
+// Password returns the user's password, the zero value if the user has none.
+func (m *Memory) Password(_ context.Context, userID string) (schemas.Password, error) {
+	p := find(m.records(), isPassword(userID))
+	if p == nil {
+		return schemas.Password{}, nil
+	}
+	return schemas.Password{Hash: p.Hash, ID: p.ID, AddedBy: p.AddedBy}, nil
 }
 
 // Credentials returns the user's passkeys, oldest first.
@@ -59,7 +60,10 @@ func (m *Memory) Credentials(_ context.Context, userID string) ([]schemas.Creden
 
 // Credential returns a passkey by its ID, for any user.
 func (m *Memory) Credential(_ context.Context, id schemas.Bytes) (*schemas.Credential, error) {
-	return require(m.records(), isPasskey(id), notFound(schemas.CodeCredentialNotFound, "passkey", id.String()))
+	if c := find(m.records(), isPasskey(id)); c != nil {
+		return c, nil
+	}
+	return nil, notFound(schemas.CodeCredentialNotFound, "passkey", id.String())
 }
 
 // TOTP returns the user's authenticator app, nil if the user has none.
@@ -67,10 +71,14 @@ func (m *Memory) TOTP(_ context.Context, userID string) (*schemas.TOTP, error) {
 	return find(m.records(), isTOTP(userID)), nil
 }
 
-// HasRecoveryCode reports whether the user has an unused recovery code with the hash.
-func (m *Memory) HasRecoveryCode(_ context.Context, userID string, hash []byte) (bool, error) {
+// RecoveryCode returns the provenance of the user's unused recovery code with the hash, nil if there
+// is no such code.
+func (m *Memory) RecoveryCode(_ context.Context, userID string, hash []byte) (*schemas.Provenance, error) {
 	codes := find(m.records(), isRecovery(userID))
-	return codes != nil && codes.has(hash), nil
+	if codes == nil || !codes.has(hash) {
+		return nil, nil
+	}
+	return &codes.AddedBy, nil
 }
 
 // RecoveryCodes returns how many recovery codes the user has, nil if none were issued.
@@ -97,7 +105,7 @@ func (m *Memory) UserIdentities(_ context.Context, userID string) ([]schemas.Ide
 // requireProofs checks that a user still has the credentials of a sign-in.
 func (r records) requireProofs(c schemas.RequireProofs) error {
 	gone := func(p schemas.Proof) bool { return !r.hasProof(c.UserID, p) }
-	if find(r, isUser(c.UserID)) == nil || len(c.Proofs) == 0 || slices.ContainsFunc(c.Proofs, gone) {
+	if r.checkUserExists(c.UserID) != nil || len(c.Proofs) == 0 || slices.ContainsFunc(c.Proofs, gone) {
 		return schemas.ErrSuperseded()
 	}
 	return r.requireActive(c.UserID, c.At)

@@ -245,8 +245,8 @@ func TestApplyPasswords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hash, _, err := w.store.PasswordHash(t.Context(), u.ID); err != nil || hash != "plain:quiet harbour lantern" {
-			t.Errorf("%q, %v", hash, err)
+		if password, err := w.store.Password(t.Context(), u.ID); err != nil || password.Hash != "plain:quiet harbour lantern" {
+			t.Errorf("%q, %v", password.Hash, err)
 		}
 		if err := w.store.Apply(t.Context(), []schemas.Change{schemas.SetPassword{UserID: u.ID, Hash: "plain:quiet harbour lantern"}}); err != nil {
 			t.Fatal(err)
@@ -257,8 +257,8 @@ func TestApplyPasswords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if hash, _, err := w.store.PasswordHash(t.Context(), u.ID); err != nil || hash != "plain:quiet harbour lantern" || !strings.Contains(plan, "0 to change") {
-		t.Errorf("%q, %v\n%s", hash, err, plan)
+	if password, err := w.store.Password(t.Context(), u.ID); err != nil || password.Hash != "plain:quiet harbour lantern" || !strings.Contains(plan, "0 to change") {
+		t.Errorf("%q, %v\n%s", password.Hash, err, plan)
 	}
 }
 

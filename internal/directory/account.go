@@ -34,7 +34,7 @@ func (d *Directory) Passkeys(ctx context.Context, c Call, userID string) ([]sche
 // have the permission system, and must pass MayAccessAccount. A credential id that is
 // already registered is credential_exists, Class Conflict.
 func (d *Directory) AddPasskey(ctx context.Context, c Call, key *schemas.Credential) error {
-	return d.transact(ctx, c, func(w *writeContext) error {
+	return d.transact(ctx, c, func(w *writeContext) (err error) {
 		if !w.call.is(key.UserID) && !w.call.Permits(systemPermission) {
 			return schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden,
 				"registering a passkey for another user needs the permission %q, which you do not have", systemPermission)
@@ -46,8 +46,30 @@ func (d *Directory) AddPasskey(ctx context.Context, c Call, key *schemas.Credent
 			Action: "passkey.registered", UserID: key.UserID, Resource: passkeyRef(key.ID),
 			Detail: map[string]string{"credentialId": key.ID.String()},
 		})
-		return w.apply(schemas.CreateCredential{Credential: *key})
+		added := *key
+		if added.AddedBy, err = w.provenance(key.UserID); err != nil {
+			return err
+		}
+		return w.apply(schemas.CreateCredential{Credential: added})
 	})
+}
+
+// provenance returns the provenance of a credential that the caller adds to the account of a user.
+// The token of a user may state a weaker class than that of the sign-in, if the client asked for one;
+// the session has both. Administrators add credentials without a limit, and so does the operator,
+// whose tokens come from no sign-in.
+func (w *writeContext) provenance(userID string) (schemas.Provenance, error) {
+	if !w.call.is(userID) {
+		return schemas.Provenance{}, nil
+	}
+	by := schemas.Provenance{ACR: w.call.ACR, Methods: w.call.Methods}
+	sessions, err := store.SessionsOf(w.ctx, w.tx, userID, w.now)
+	for _, s := range sessions {
+		if s.ID == w.call.Session && s.ACR != "" {
+			by = schemas.Provenance{ACR: s.ACR, Methods: s.AMR}
+		}
+	}
+	return by, err
 }
 
 // RenamePasskey renames a passkey of a user. A passkey of another user is reported like a

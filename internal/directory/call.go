@@ -16,6 +16,8 @@ type Call struct {
 	Permissions []string
 	// Methods are the authentication methods of the user's sign-in (amr, RFC 8176).
 	Methods []string
+	// ACR is the class of that sign-in as the token states it.
+	ACR string
 	// AuthTime is the time of the user's last authentication (auth_time); zero if the token
 	// does not contain it.
 	AuthTime time.Time

@@ -32,6 +32,9 @@ type Options struct {
 	// CheckFlow compiles and proves a flow definition. The sub-flows that it uses become
 	// its Parts. The flow is nil if it may not run; otherwise the problems are warnings.
 	CheckFlow func(text []byte, yaml bool, subflows schemas.Subflows) (*schemas.Flow, []schemas.Problem)
+	// CheckStored returns the findings about a stored flow with its Parts. Those of rules that are
+	// newer than the flow are warnings. Nil means the findings of CheckFlow.
+	CheckStored func(f *schemas.Flow) []schemas.Problem
 	// DigestKey is the key of the audit log's digests: without it a digest does not allow a
 	// search for the personal data that it covers.
 	DigestKey []byte

@@ -68,7 +68,14 @@ func (d *Directory) userChanged(w *writeContext, old, u *schemas.User) error {
 			return err
 		}
 	}
-	return w.apply(schemas.SetPassword{UserID: u.ID, Hash: w.hash(), At: w.now})
+	var by schemas.Provenance
+	if old != nil {
+		var err error
+		if by, err = w.provenance(u.ID); err != nil {
+			return err
+		}
+	}
+	return w.apply(schemas.SetPassword{UserID: u.ID, Hash: w.hash(), At: w.now, AddedBy: by})
 }
 
 // forgetAddress ends the sessions that started with a code sent to an address that the user

@@ -33,10 +33,10 @@ func TestReplaceUserWhole(t *testing.T) {
 		if len(u.Attributes) != 2 || u.Text("nickname") != "A" {
 			t.Errorf("kept %v: what is left out is gone", u.Attributes)
 		}
-		hash, _, err := w.store.PasswordHash(t.Context(), id)
+		password, err := w.store.Password(t.Context(), id)
 		must(t, err)
-		if hash != "plain:quiet harbour lantern" || w.sessions(t, id) != 1 {
-			t.Errorf("the password is %q, and there are %d sessions; no password was set", hash, w.sessions(t, id))
+		if password.Hash != "plain:quiet harbour lantern" || w.sessions(t, id) != 1 {
+			t.Errorf("the password is %q, and there are %d sessions; no password was set", password.Hash, w.sessions(t, id))
 		}
 		w.create(t, w.Users, person("lovelace", `"email": "ada@example.org"`)) // the address is free again
 		_, err = w.Users.Replace(t.Context(), SystemCall(), id, "", doc(t, `{"type": "Person", "attributes": {"username": "Lovelace"}}`))
@@ -89,10 +89,10 @@ func TestSetPassword(t *testing.T) {
 	if n := w.sessions(t, id); n != 0 {
 		t.Errorf("%d sessions go on", n)
 	}
-	hash, _, err := w.store.PasswordHash(t.Context(), id)
+	password, err := w.store.Password(t.Context(), id)
 	must(t, err)
-	if hash != "plain:grey lantern harbour" {
-		t.Errorf("the hash is %q", hash)
+	if password.Hash != "plain:grey lantern harbour" {
+		t.Errorf("the hash is %q", password.Hash)
 	}
 	wantEvents(t, w, id, "user.created", "password.set", "password.set", "user.replaced", "password.set", "user.replaced", "session.ended", "session.ended", "session.ended")
 }
@@ -104,10 +104,10 @@ func TestReplaceKeepsARequiredPassword(t *testing.T) {
 	id := w.create(t, w.Users, `{"type": "Staff", "attributes": {"password": "quiet harbour lantern"}}`)
 	_, err := w.Users.Replace(t.Context(), SystemCall(), id, "", doc(t, `{"type": "Staff", "attributes": {"name": "Ada"}}`))
 	must(t, err)
-	hash, _, err := w.store.PasswordHash(t.Context(), id)
+	password, err := w.store.Password(t.Context(), id)
 	must(t, err)
-	if hash != "plain:quiet harbour lantern" {
-		t.Errorf("the hash is %q", hash)
+	if password.Hash != "plain:quiet harbour lantern" {
+		t.Errorf("the hash is %q", password.Hash)
 	}
 	other := w.create(t, w.Users, `{"type": "Person", "attributes": {"username": "eve"}}`)
 	_, err = w.Users.Replace(t.Context(), SystemCall(), other, "", doc(t, `{"type": "Staff"}`))
@@ -124,9 +124,9 @@ func TestTypeWithoutPassword(t *testing.T) {
 	id := w.create(t, w.Users, person("ada"))
 	_, err := w.Users.Replace(t.Context(), SystemCall(), id, "", doc(t, `{"type": "Badge", "attributes": {"username": "ada"}}`))
 	must(t, err)
-	hash, _, err := w.store.PasswordHash(t.Context(), id)
+	password, err := w.store.Password(t.Context(), id)
 	must(t, err)
-	if hash != "" {
+	if password.Hash != "" {
 		t.Error("the password is still there")
 	}
 	wantEvents(t, w, id, "user.created", "password.set", "user.replaced", "password.removed")

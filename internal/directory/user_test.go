@@ -33,10 +33,10 @@ func TestCreateUser(t *testing.T) {
 		if _, shown := u.Attributes["password"]; shown {
 			t.Error("the password is shown")
 		}
-		hash, _, err := w.store.PasswordHash(t.Context(), id)
+		password, err := w.store.Password(t.Context(), id)
 		must(t, err)
-		if hash != "plain:quiet harbour lantern" {
-			t.Errorf("the hash is %q", hash)
+		if password.Hash != "plain:quiet harbour lantern" {
+			t.Errorf("the hash is %q", password.Hash)
 		}
 		wantEvents(t, w, id, "user.created", "password.set")
 	})

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // Conversions between values and columns, in pairs of inverse functions.
@@ -294,4 +296,26 @@ func (f flag) Scan(v any) error {
 	err := value.Scan(v)
 	*f.member = &value.Bool
 	return err
+}
+
+// provenance is the column of a credential's provenance: the class and the methods, separated by
+// spaces; "" for a credential without a limit.
+type provenance struct{ of *schemas.Provenance }
+
+// Value implements driver.Valuer.
+func (p provenance) Value() (driver.Value, error) {
+	return strings.Join(append([]string{p.of.ACR}, p.of.Methods...), " "), nil
+}
+
+// Scan implements sql.Scanner.
+func (p provenance) Scan(v any) error {
+	text, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("a provenance is kept as %T, expected string", v)
+	}
+	*p.of = schemas.Provenance{}
+	if words := strings.Fields(text); len(words) > 0 {
+		p.of.ACR, p.of.Methods = words[0], words[1:]
+	}
+	return nil
 }

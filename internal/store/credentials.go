@@ -11,14 +11,14 @@ import (
 
 const (
 	credentialColumns = `id, user_id, name, rp_id, public_key, algorithm, attestation_format, attested, aaguid, attachment,
-		transports, sign_count, user_verified, backup_eligible, backup_state, created_at, last_used_at`
+		transports, sign_count, user_verified, backup_eligible, backup_state, created_at, last_used_at, added_by`
 
 	selectCredential  = `SELECT ` + credentialColumns + ` FROM credentials WHERE id = ?`
 	selectCredentials = `SELECT ` + credentialColumns + ` FROM credentials WHERE user_id = ?
 		ORDER BY created_at, id`
 
 	insertCredential = `INSERT INTO credentials (` + credentialColumns + `)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 
 	// If two assertions are verified concurrently, the later one may be recorded first. The
 	// earlier must not overwrite it: a counter that decreases would hide a cloned
@@ -49,7 +49,7 @@ func (s *Store) Credential(ctx context.Context, id schemas.Bytes) (*schemas.Cred
 func scanCredential(row scanner, c *schemas.Credential) error {
 	return row.Scan((*[]byte)(&c.ID), &c.UserID, &c.Name, &c.RPID, (*[]byte)(&c.PublicKey), &c.Algorithm,
 		&c.AttestationFormat, &c.Attested, &c.AAGUID, &c.Attachment, (*lines)(&c.Transports), &c.SignCount, &c.UserVerified,
-		&c.BackupEligible, &c.BackupState, (*microTime)(&c.CreatedAt), optionalTime{&c.LastUsedAt})
+		&c.BackupEligible, &c.BackupState, (*microTime)(&c.CreatedAt), optionalTime{&c.LastUsedAt}, provenance{&c.AddedBy})
 }
 
 func errNoCredential() error {
@@ -59,7 +59,7 @@ func errNoCredential() error {
 func (t *Tx) createCredential(c schemas.Credential) error {
 	err := t.change(errCredentialExists, insertCredential, nonNilBytes(c.ID), c.UserID, c.Name, c.RPID, nonNilBytes(c.PublicKey), c.Algorithm,
 		c.AttestationFormat, c.Attested, c.AAGUID, c.Attachment, (*lines)(&c.Transports), int64(c.SignCount), c.UserVerified,
-		c.BackupEligible, c.BackupState, toMicros(c.CreatedAt), optionalTime{&c.LastUsedAt})
+		c.BackupEligible, c.BackupState, toMicros(c.CreatedAt), optionalTime{&c.LastUsedAt}, provenance{&c.AddedBy})
 	if isForeignKeyViolation(err) {
 		return errNoUser()
 	}

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	totpColumns = `user_id, secret, last_step, created_at, last_used_at`
+	totpColumns = `user_id, secret, last_step, created_at, last_used_at, added_by`
 
 	selectTOTP = `SELECT ` + totpColumns + ` FROM totp WHERE user_id = ?`
 
-	insertTOTP = `INSERT INTO totp (` + totpColumns + `) VALUES (?, ?, ?, ?, ?)`
+	insertTOTP = `INSERT INTO totp (` + totpColumns + `) VALUES (?, ?, ?, ?, ?, ?)`
 
 	// The condition makes a code single-use (RFC 6238 §5.2): of two concurrent uses the second
 	// waits and finds the step used.
@@ -22,11 +22,11 @@ const (
 
 	deleteTOTP = `DELETE FROM totp WHERE user_id = ?`
 
-	selectRecoveryCode = `SELECT 1 FROM recovery_codes WHERE user_id = ? AND hash = ? AND used_at IS NULL`
+	selectRecoveryCode = `SELECT added_by FROM recovery_codes WHERE user_id = ? AND hash = ? AND used_at IS NULL`
 
 	selectRecoveryCodes = `SELECT count(*), count(*) - count(used_at), coalesce(max(created_at), 0) FROM recovery_codes WHERE user_id = ?`
 
-	insertRecoveryCode = `INSERT INTO recovery_codes (user_id, hash, created_at) VALUES (?, ?, ?)`
+	insertRecoveryCode = `INSERT INTO recovery_codes (user_id, hash, created_at, added_by) VALUES (?, ?, ?, ?)`
 
 	updateRecoveryCodeUse = `UPDATE recovery_codes SET used_at = ? WHERE user_id = ? AND hash = ? AND used_at IS NULL`
 
@@ -41,14 +41,18 @@ func (s *Store) TOTP(ctx context.Context, userID string) (*schemas.TOTP, error) 
 // TOTPOf is TOTP for a Reader.
 func TOTPOf(ctx context.Context, r Reader, userID string) (*schemas.TOTP, error) {
 	found, err := readAll(ctx, r, func(row scanner, app *schemas.TOTP) error {
-		return row.Scan(&app.UserID, &app.Secret, &app.LastStep, (*microTime)(&app.CreatedAt), optionalTime{&app.LastUsedAt})
+		return row.Scan(&app.UserID, &app.Secret, &app.LastStep, (*microTime)(&app.CreatedAt), optionalTime{&app.LastUsedAt}, provenance{&app.AddedBy})
 	}, selectTOTP, userID)
 	return firstOf(found), err
 }
 
-// HasRecoveryCode reports whether the user has an unused recovery code with the hash.
-func (s *Store) HasRecoveryCode(ctx context.Context, userID string, hash []byte) (bool, error) {
-	return exists(ctx, s, selectRecoveryCode, userID, nonNilBytes(hash))
+// RecoveryCode returns the sign-in that added the user's unused recovery code with the hash, nil
+// if there is no such code.
+func (s *Store) RecoveryCode(ctx context.Context, userID string, hash []byte) (*schemas.Provenance, error) {
+	found, err := readAll(ctx, s, func(row scanner, by *schemas.Provenance) error {
+		return row.Scan(provenance{by})
+	}, selectRecoveryCode, userID, nonNilBytes(hash))
+	return firstOf(found), err
 }
 
 // RecoveryCodes returns how many recovery codes the user has, nil if the user never received
@@ -73,7 +77,7 @@ func (t *Tx) setTOTP(app schemas.TOTP) error {
 	if err := t.deleteTOTP(schemas.DeleteTOTP{UserID: app.UserID, At: app.CreatedAt}); err != nil {
 		return err
 	}
-	_, err := t.exec(insertTOTP, app.UserID, nonNilBytes(app.Secret), app.LastStep, toMicros(app.CreatedAt), optionalTime{&app.LastUsedAt})
+	_, err := t.exec(insertTOTP, app.UserID, nonNilBytes(app.Secret), app.LastStep, toMicros(app.CreatedAt), optionalTime{&app.LastUsedAt}, provenance{&app.AddedBy})
 	if isForeignKeyViolation(err) {
 		return errNoUser()
 	}
@@ -96,7 +100,7 @@ func (t *Tx) setRecoveryCodes(c schemas.SetRecoveryCodes) error {
 		return err
 	}
 	for _, hash := range slices.SortedFunc(slices.Values(c.Hashes), bytes.Compare) {
-		if _, err := t.exec(insertRecoveryCode, c.UserID, hash, toMicros(c.At)); err != nil {
+		if _, err := t.exec(insertRecoveryCode, c.UserID, hash, toMicros(c.At), provenance{&c.AddedBy}); err != nil {
 			return err
 		}
 	}

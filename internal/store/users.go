@@ -21,13 +21,13 @@ const (
 	selectUserByIdentifier = `SELECT ` + userColumns + ` FROM user_identifiers i
 		JOIN users u ON u.id = i.user_id WHERE i.value = ` + scopedValue
 
-	selectPassword = `SELECT hash, id FROM passwords WHERE user_id = ?`
+	selectPassword = `SELECT hash, id, added_by FROM passwords WHERE user_id = ?`
 
 	insertUser = `INSERT INTO users (id, type, ou_id, attributes, status, locked_until, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 
-	upsertPassword = `INSERT INTO passwords (user_id, id, hash, set_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (user_id) DO UPDATE SET id = excluded.id, hash = excluded.hash, set_at = excluded.set_at`
+	upsertPassword = `INSERT INTO passwords (user_id, id, hash, set_at, added_by) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (user_id) DO UPDATE SET id = excluded.id, hash = excluded.hash, set_at = excluded.set_at, added_by = excluded.added_by`
 
 	updatePasswordHash = `UPDATE passwords SET hash = ? WHERE user_id = ? AND hash = ?`
 )
@@ -60,15 +60,13 @@ func (s *Store) UserByAttribute(ctx context.Context, userType, attribute, value 
 	return u, nil
 }
 
-// PasswordHash returns the hash of the user's password in PHC string format and the ID of the
-// password (see schemas.SetPassword). The hash is "" if the user is unknown or has no
-// password.
-func (s *Store) PasswordHash(ctx context.Context, userID string) (hash, id string, err error) {
-	err = s.row(ctx, selectPassword, userID).Scan(&hash, &id)
+// Password returns the user's password, the zero value if the user is unknown or has none.
+func (s *Store) Password(ctx context.Context, userID string) (p schemas.Password, err error) {
+	err = s.row(ctx, selectPassword, userID).Scan(&p.Hash, &p.ID, provenance{&p.AddedBy})
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", "", nil
+		return p, nil
 	}
-	return hash, id, err
+	return p, err
 }
 
 func scanUser(row scanner, u *schemas.User) error {
@@ -114,7 +112,7 @@ func (t *Tx) setPassword(c schemas.SetPassword) error {
 	if _, err := t.lockUser(c.UserID); err != nil {
 		return err
 	}
-	if _, err := t.exec(upsertPassword, c.UserID, cmp.Or(c.ID, schemas.NewID()), c.Hash, toMicros(c.At)); err != nil {
+	if _, err := t.exec(upsertPassword, c.UserID, cmp.Or(c.ID, schemas.NewID()), c.Hash, toMicros(c.At), provenance{&c.AddedBy}); err != nil {
 		return err
 	}
 	if err := t.endRuns(c.UserID); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 func newTOTP(userID string) schemas.TOTP {
-	return schemas.TOTP{UserID: userID, Secret: []byte{0, 1, 0xff}, LastStep: 100, CreatedAt: noon()}
+	return schemas.TOTP{UserID: userID, Secret: []byte{0, 1, 0xff}, LastStep: 100, CreatedAt: noon(), AddedBy: weakSignIn()}
 }
 
 func useStep(userID string, step int64) []schemas.Change {
@@ -18,7 +18,7 @@ func useStep(userID string, step int64) []schemas.Change {
 }
 
 func giveCodes(userID string, codes ...string) []schemas.Change {
-	c := schemas.SetRecoveryCodes{UserID: userID, At: noon()}
+	c := schemas.SetRecoveryCodes{UserID: userID, At: noon(), AddedBy: weakSignIn()}
 	for _, code := range codes {
 		c.Hashes = append(c.Hashes, schemas.HashSecret(code))
 	}
@@ -88,9 +88,12 @@ func testTOTPRace(t *testing.T, s RunStore) {
 func testRecoveryCodes(t *testing.T, s RunStore) {
 	ctx, ann, bob := t.Context(), created(t, s, "ann"), created(t, s, "bob")
 	has := func(userID, code string) bool {
-		has, err := s.HasRecoveryCode(ctx, userID, schemas.HashSecret(code))
+		added, err := s.RecoveryCode(ctx, userID, schemas.HashSecret(code))
 		must(t, err)
-		return has
+		if added != nil {
+			wantEqual(t, "the provenance", *added, weakSignIn())
+		}
+		return added != nil
 	}
 	count := func() *schemas.RecoveryCodes {
 		got, err := s.RecoveryCodes(ctx, ann.ID)

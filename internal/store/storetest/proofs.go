@@ -106,9 +106,9 @@ func testRehash(t *testing.T, s RunStore) {
 	rehash("$argon2id$1", "$argon2id$2")
 	rehash("$argon2id$1", "$argon2id$3")
 	rehash("", "$argon2id$4")
-	hash, id, err := s.PasswordHash(ctx, h.user.ID)
+	password, err := s.Password(ctx, h.user.ID)
 	must(t, err)
-	wantEqual(t, "the password", []string{hash, id}, []string{"$argon2id$2", h.proofs[schemas.PasswordProof].Of})
+	wantEqual(t, "the password", []string{password.Hash, password.ID}, []string{"$argon2id$2", h.proofs[schemas.PasswordProof].Of})
 	must(t, s.Apply(ctx, h.require(h.proofs[schemas.PasswordProof], h.proofs[schemas.SessionProof])))
 	must(t, s.Apply(ctx, []schemas.Change{schemas.RehashPassword{UserID: schemas.NewID(), Hash: "x"}}))
 }

@@ -18,11 +18,11 @@ type RunStore interface {
 	Apply(ctx context.Context, changes []schemas.Change) error
 	User(ctx context.Context, id string) (*schemas.User, error)
 	UserByAttribute(ctx context.Context, userType, attribute, value string) (*schemas.User, error)
-	PasswordHash(ctx context.Context, userID string) (hash, id string, err error)
+	Password(ctx context.Context, userID string) (schemas.Password, error)
 	Credentials(ctx context.Context, userID string) ([]schemas.Credential, error)
 	Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
 	TOTP(ctx context.Context, userID string) (*schemas.TOTP, error)
-	HasRecoveryCode(ctx context.Context, userID string, hash []byte) (bool, error)
+	RecoveryCode(ctx context.Context, userID string, hash []byte) (*schemas.Provenance, error)
 	RecoveryCodes(ctx context.Context, userID string) (*schemas.RecoveryCodes, error)
 	Identity(ctx context.Context, providerID, subject string) (*schemas.Identity, error)
 	UserIdentities(ctx context.Context, userID string) ([]schemas.Identity, error)
@@ -164,9 +164,9 @@ func testAtomic(t *testing.T, s RunStore) {
 	_, err = s.UserByAttribute(ctx, "", "username", "bob")
 	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
 	for _, id := range []string{taken.ID, free.ID} {
-		hash, _, err := s.PasswordHash(ctx, id)
+		password, err := s.Password(ctx, id)
 		must(t, err)
-		wantEqual(t, "the password", hash, "")
+		wantEqual(t, "the password", password.Hash, "")
 	}
 	passkeys, err := s.Credentials(ctx, free.ID)
 	must(t, err)

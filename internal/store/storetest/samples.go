@@ -43,12 +43,17 @@ func newUser(username string) schemas.User {
 		CreatedAt: noon(), UpdatedAt: noon()}
 }
 
+// weakSignIn is the provenance of samples.
+func weakSignIn() schemas.Provenance {
+	return schemas.Provenance{ACR: schemas.ACRVouched, Methods: []string{schemas.AMREmail, "x"}}
+}
+
 func newCredential(userID string) schemas.Credential {
 	return schemas.Credential{
 		ID: schemas.Bytes(schemas.NewID()), UserID: userID, Name: "Ann's key", RPID: "example.com",
 		PublicKey: schemas.Bytes{0xa5, 0, 1}, Algorithm: -7, AttestationFormat: "none",
 		AAGUID: "00000000-0000-0000-0000-000000000000", Attachment: "platform", Transports: []string{"internal", "hybrid"},
-		SignCount: 1<<32 - 2, UserVerified: true, BackupEligible: true, BackupState: true, CreatedAt: noon(),
+		SignCount: 1<<32 - 2, UserVerified: true, BackupEligible: true, BackupState: true, CreatedAt: noon(), AddedBy: weakSignIn(),
 	}
 }
 

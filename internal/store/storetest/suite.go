@@ -210,7 +210,7 @@ func testUnstorable(t *testing.T, s *store.Store) {
 		wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
 		_, err = s.Credential(ctx, schemas.Bytes(odd))
 		wantError(t, err, schemas.NotFound, schemas.CodeCredentialNotFound)
-		_, _, err = s.PasswordHash(ctx, odd)
+		_, err = s.Password(ctx, odd)
 		must(t, err)
 		_, err = s.IdentityProvider(ctx, odd)
 		wantError(t, err, schemas.NotFound, schemas.CodeProviderNotFound)

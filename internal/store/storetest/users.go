@@ -204,13 +204,13 @@ func testPasswords(t *testing.T, s RunStore) {
 	ctx := t.Context()
 	u := newUser("ann")
 	must(t, s.Apply(ctx, append(create(u), schemas.SetPassword{UserID: u.ID, Hash: "$argon2id$1", At: noon()})))
-	must(t, s.Apply(ctx, []schemas.Change{schemas.SetPassword{UserID: u.ID, Hash: "$argon2id$2", At: noon()}}))
-	hash, _, err := s.PasswordHash(ctx, u.ID)
+	must(t, s.Apply(ctx, []schemas.Change{schemas.SetPassword{UserID: u.ID, ID: "second", Hash: "$argon2id$2", At: noon(), AddedBy: weakSignIn()}}))
+	password, err := s.Password(ctx, u.ID)
 	must(t, err)
-	wantEqual(t, "the hash", hash, "$argon2id$2")
-	hash, _, err = s.PasswordHash(ctx, schemas.NewID())
+	wantEqual(t, "the password", password, schemas.Password{ID: "second", Hash: "$argon2id$2", AddedBy: weakSignIn()})
+	password, err = s.Password(ctx, schemas.NewID())
 	must(t, err)
-	wantEqual(t, "the hash of an unknown user", hash, "")
+	wantEqual(t, "the hash of an unknown user", password.Hash, "")
 }
 
 // An address is verified that the user still has, and nothing else of the user

@@ -1,0 +1,77 @@
+package chains
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/postern-id/postern/engine"
+)
+
+// System is everything that the analysis considers.
+type System struct {
+	Applications []Application
+	// NoMail says that the server has no mail server, so that email-otp sends no codes.
+	NoMail bool
+}
+
+// Application is an application with the flows that it can start.
+type Application struct {
+	// ID distinguishes applications; Name is for people.
+	ID, Name string
+	Flows    []Flow
+	// Account says that a token of the application can change the account of its user (scope
+	// account or system): it can register passkeys.
+	Account bool
+	// ManagesUsers says that the application has a client that can set passwords (the grant
+	// client_credentials with system:users:write or system).
+	ManagesUsers bool
+}
+
+// Flow is what the analysis needs of a compiled flow.
+type Flow struct {
+	Name  string
+	Nodes []engine.Node
+	// Classes has for each session-check node the class that it requires.
+	Classes map[string]string
+	// Guarantee is the class that the flow guarantees, "" for none. The server refuses a limited
+	// credential that proves less.
+	Guarantee string
+}
+
+// FlowOf returns the flow of a compiled graph.
+func FlowOf(g *engine.Graph) Flow {
+	f := Flow{Name: g.Flow().Handle, Nodes: g.Nodes(), Classes: map[string]string{}, Guarantee: g.Flow().Guarantees.Class()}
+	for _, s := range g.Sessions() {
+		f.Classes[s.Node] = s.ACR
+	}
+	return f
+}
+
+// find returns the index of a node; ok is false for an id that ends the run.
+func (f *Flow) find(id string) (index int, ok bool) {
+	index = slices.IndexFunc(f.Nodes, func(n engine.Node) bool { return n.ID == id })
+	return index, index >= 0
+}
+
+// setting returns a string member of a node's configuration, "" if it is absent.
+func setting(n *engine.Node, member string) string {
+	var with map[string]json.RawMessage
+	var value string
+	if json.Unmarshal(n.Config, &with) != nil || json.Unmarshal(with[member], &value) != nil {
+		return ""
+	}
+	return value
+}
+
+// collectsEmail reports whether an attributes node lets users without an address enter one.
+func collectsEmail(n *engine.Node) bool {
+	var with struct {
+		Attributes  []string
+		Identifying bool
+	}
+	err := json.Unmarshal(n.Config, &with)
+	return err == nil && with.Identifying && (len(with.Attributes) == 0 || slices.Contains(with.Attributes, "email"))
+}
+
+// isWaived reports whether the flow accepts with a reason what the node opens.
+func isWaived(n *engine.Node) bool { return slices.Contains(n.Waived, engine.RuleChain) }
