@@ -49,19 +49,17 @@ func (c *comparison) compareUses() {
 // compareWaivers compares the waivers of the flow and of its sub-flows.
 func (c *comparison) compareWaivers() {
 	before, after := c.a.waivers(c.a.flow, ""), c.b.waivers(c.b.flow, "")
-	renamed := slices.Clone(before)
-	for i := range renamed {
-		renamed[i].Node = c.idAfter[renamed[i].Node]
-	}
-	for i, w := range before {
-		if !slices.Contains(after, renamed[i]) {
+	for _, w := range before {
+		renamed := w
+		renamed.Node = c.idAfter[w.Node]
+		if i := slices.Index(after, renamed); i >= 0 {
+			after = slices.Delete(after, i, i+1)
+		} else {
 			c.add(Change{What: Waived, Node: w.Node, Path: w.Rule, Before: w.Reason})
 		}
 	}
 	for _, w := range after {
-		if !slices.Contains(renamed, w) {
-			c.add(Change{What: Waived, Node: w.Node, Path: w.Rule, After: w.Reason})
-		}
+		c.add(Change{What: Waived, Node: w.Node, Path: w.Rule, After: w.Reason})
 	}
 }
 

@@ -35,45 +35,38 @@ func WriteJSON(w io.Writer, changes []Change) error {
 
 // String returns the change as one line.
 func (c Change) String() string {
-	switch c.What {
-	case Used:
-		return fmt.Sprintf("~ uses %s: version %v → %v", c.Path, c.Before, c.After)
-	case NodeAdded:
-		return fmt.Sprintf("+ %s: added a %s", c.Node, c.After)
-	case NodeRemoved:
-		return fmt.Sprintf("- %s: removed the %s", c.Node, c.Before)
-	case NodeRenamed:
-		return fmt.Sprintf("~ %s: renamed from %s", c.Node, c.Before)
-	case NodeKind:
-		return fmt.Sprintf("~ %s: %s → %s", c.Node, c.Before, c.After)
-	case Gained:
-		return fmt.Sprintf("+ %s: now certain: %s", c.place(), fact(c.Path))
-	case Lost:
-		return fmt.Sprintf("! %s: no longer certain: %s", c.place(), fact(c.Path))
+	sentence := map[What]string{
+		Used:        "~ uses %[2]s: version %[3]v → %[4]v",
+		NodeAdded:   "+ %[1]s: added a %[4]v",
+		NodeRemoved: "- %[1]s: removed the %[3]v",
+		NodeRenamed: "~ %[1]s: renamed from %[3]v",
+		NodeKind:    "~ %[1]s: %[3]v → %[4]v",
+		Gained:      "+ %[1]s: now certain: %[5]s",
+		Lost:        "! %[1]s: no longer certain: %[5]s",
+	}[c.What]
+	if sentence == "" {
+		return c.describeValue()
 	}
-	return c.pair()
+	place := c.Node
+	if place == schemas.End {
+		place = "at the end"
+	}
+	return fmt.Sprintf(sentence, place, c.Path, c.Before, c.After, engine.Fact(c.Path).Describe())
 }
 
-// pair describes an addition, a removal or a modification.
-func (c Change) pair() string {
+// describeValue describes an added, removed or modified value.
+func (c Change) describeValue() string {
 	path, written := c.Path, value
 	if item := "[" + value(cmp.Or(c.Before, c.After)) + "]"; c.Before == nil || c.After == nil {
 		path = strings.TrimSuffix(path, item) // a member of a set: only additions and removals
 	}
-	subject := path
-	switch c.What {
-	case Demanded:
-		subject = "guarantees " + path
-	case Proven:
-		subject = "proven " + path
-	case Waived:
-		subject = path + " is waived"
-	case Next:
-		subject = path + " leads to"
+	if c.What == Next {
 		written = func(v any) string { return fmt.Sprint(v) }
-	case With:
-		subject = "with " + path
 	}
+	subject := map[What]string{
+		Member: "%s", Demanded: "guarantees %s", Proven: "proven %s", Waived: "%s is waived", Next: "%s leads to", With: "with %s",
+	}[c.What]
+	subject = fmt.Sprintf(subject, path)
 	if c.Node != "" {
 		subject = c.Node + ": " + subject
 	}
@@ -87,16 +80,6 @@ func (c Change) pair() string {
 	}
 	return fmt.Sprintf("~ %s: %s → %s", subject, written(c.Before), written(c.After))
 }
-
-// place returns where a fact holds.
-func (c Change) place() string {
-	if c.Node == schemas.End {
-		return "at the end"
-	}
-	return c.Node
-}
-
-func fact(f string) string { return engine.Fact(f).Describe() }
 
 // value returns a value as JSON.
 func value(v any) string {

@@ -6,10 +6,11 @@ package rules
 import (
 	"cmp"
 	"embed"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
+
+	"gopkg.in/yaml.v3"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -39,13 +40,9 @@ var files embed.FS
 func All() []Rule { return all() }
 
 var all = sync.OnceValue(func() []Rule {
-	doc, problems := schemas.ParseYAML([]byte(file("rules.yaml")))
-	if len(problems) > 0 {
-		panic(fmt.Sprintf("rules: %v", problems)) // the files are part of the program
-	}
 	var list []Rule
-	if err := json.Unmarshal(doc.JSON(), &list); err != nil {
-		panic(fmt.Sprintf("rules: %v", err))
+	if err := yaml.Unmarshal([]byte(file("rules.yaml")), &list); err != nil {
+		panic(fmt.Sprintf("rules: %v", err)) // the files are part of the program
 	}
 	for i := range list {
 		r := &list[i]
