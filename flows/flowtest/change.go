@@ -41,7 +41,6 @@ func (r *records) change(change schemas.Change) error {
 		return r.decide(c.ID, c.BrowserHash, c.At, func(a *schemas.AuthRequest) { a.Approval = &c.Approval })
 	case schemas.GrantConsent:
 		r.consent(c)
-	case schemas.RevokeToken: // flows do not use the tokens that they revoke
 	case schemas.QueueDelivery:
 		*r = append(*r, c.Delivery)
 	case schemas.RecordEvent:
@@ -105,8 +104,6 @@ func (r *records) changeCredential(change schemas.Change) error {
 		return r.editPasskey(c.ID, func(k *schemas.Credential) {
 			k.SignCount, k.BackupState, k.LastUsedAt = max(k.SignCount, c.SignCount), c.BackupState, &c.At
 		})
-	case schemas.RenameCredential:
-		return r.editPasskey(c.ID, func(k *schemas.Credential) { k.Name = c.Name })
 	case schemas.DeleteCredential:
 		err := r.editPasskey(c.ID, func(*schemas.Credential) {})
 		remove(r, isPasskey(c.ID))
