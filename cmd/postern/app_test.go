@@ -47,7 +47,7 @@ func newTestApp(t testing.TB, environ ...string) *testApp {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := copySeededData(cfg); err != nil {
+	if err := copySeededData(t, cfg); err != nil {
 		t.Fatal(err)
 	}
 	h, err := openApp(context.Background(), cfg, slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError})))

@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"testing"
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/config"
@@ -26,8 +28,8 @@ type dataFolder struct {
 }
 
 // seededData is the data folder of a seeded server with SQLite. Migrations, keys and seeding
-// take more time than a typical test, so they run once per test binary. Tests of migrations
-// and of seeding start from an empty folder.
+// take more time than a typical test, so they run once per test binary and database. Tests of
+// migrations and of seeding start from an empty folder.
 var seededData = sync.OnceValues(func() (data dataFolder, err error) {
 	dir, err := os.MkdirTemp("", "postern-seeded-")
 	if err != nil {
@@ -38,15 +40,20 @@ var seededData = sync.OnceValues(func() (data dataFolder, err error) {
 	if err != nil {
 		return data, err
 	}
-	h, err := openApp(context.Background(), cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return data, err
-	}
-	if err := errors.Join(h.seedForTests(), h.store.Close()); err != nil {
+	if err := seedAndClose(cfg); err != nil {
 		return data, err
 	}
 	return readData(dir, cfg.Server.PublicURL)
 })
+
+// seedAndClose fills the empty store of a configuration.
+func seedAndClose(cfg *config.Config) error {
+	h, err := openApp(context.Background(), cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return errors.Join(h.seedForTests(), h.store.Close())
+}
 
 // seedForTests fills an empty store with the administrator and the application Try it.
 func (h *app) seedForTests() error {
@@ -71,24 +78,41 @@ func readData(dir, publicURL string) (dataFolder, error) {
 	return data, err
 }
 
-// copySeededData writes seeded data into the data folder of a server, unless it has data
-// already or its configuration does not fit them.
-func copySeededData(cfg *config.Config) error {
+// copySeededData writes seeded data into the data folder and the database of a server, unless it
+// has data already or its configuration does not fit them.
+func copySeededData(t testing.TB, cfg *config.Config) error {
 	data, err := seededData()
-	if err != nil || cfg.Database.Driver != "sqlite" || cfg.Keys.File == "" || cfg.Server.PublicURL != data.publicURL {
+	if err != nil || cfg.Keys.File == "" || isFile(cfg.Keys.File) || cfg.Server.PublicURL != data.publicURL {
 		return err
 	}
-	if _, err := os.Stat(cfg.Database.DSN); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for name, text := range data.files {
-		path := filepath.Join(cfg.DataDir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	postgres := cfg.Database.Driver == "postgres"
+	if postgres {
+		if restored, err := restorePostgres(t, cfg.Database.DSN); err != nil || !restored {
 			return err
 		}
-		if err := os.WriteFile(path, text, 0o600); err != nil {
+	} else if isFile(cfg.Database.DSN) {
+		return nil
+	}
+	for name, text := range data.files {
+		if postgres && strings.HasPrefix(name, "database") {
+			continue
+		}
+		if err := data.writeFile(cfg.DataDir, name, text); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (dataFolder) writeFile(dir, name string, text []byte) error {
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o600)
+}
+
+func isFile(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }
