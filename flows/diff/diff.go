@@ -4,7 +4,6 @@
 package diff
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -229,12 +228,15 @@ func (c *comparison) compareNode(id string) {
 
 func (c *comparison) compareConfiguration(id string) {
 	before, after := c.a.with[c.idBefore[id]], c.b.with[id]
-	for _, path := range keys(before.value, after.value) {
-		fallback := cmp.Or(before.fallback[path], after.fallback[path])
-		if c.a.node[c.idBefore[id]].Kind != c.b.node[id].Kind {
-			fallback = nil
+	sameKind := c.a.node[c.idBefore[id]].Kind == c.b.node[id].Kind
+	valueOf := func(path string, of, other leaves) any {
+		if of.isDefault[path] && (!sameKind || other.value[path] == nil) {
+			return nil // the same as no value
 		}
-		if x, y := before.valueAt(path, fallback), after.valueAt(path, fallback); x != y {
+		return of.value[path]
+	}
+	for _, path := range keys(before.value, after.value) {
+		if x, y := valueOf(path, before, after), valueOf(path, after, before); x != y {
 			c.add(Change{What: With, Node: id, Path: path, Before: x, After: y})
 		}
 	}

@@ -1,49 +1,75 @@
 package diff
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"strings"
+	"strconv"
 
 	"github.com/postern-id/postern/schemas"
 )
 
-// leaves are the scalars of a configuration by path. Numbers keep their notation. An empty
-// object or list is a leaf, "{}" or "[]".
-type leaves struct {
-	// value contains the leaves that differ from their defaults.
-	value map[string]any
-	// fallback contains the defaults of the leaves that are present, if the schema has them.
-	fallback map[string]any
+// shape is the part of a schema that affects the meaning of a value: its default, and whether
+// the order of a list matters.
+type shape struct {
+	Default    json.RawMessage  `json:"default"`
+	Properties map[string]shape `json:"properties"`
+	Items      *shape           `json:"items"`
+	Unordered  bool             `json:"x-unordered"`
 }
 
+func shapeOf(s *schemas.Schema) (root shape) {
+	if s != nil {
+		_ = json.Unmarshal(s.Raw(), &root) // a schema that compiled is an object
+	}
+	return root
+}
+
+// leaves are the scalars of a configuration by path. Numbers keep their notation. An empty
+// object or list is a leaf.
+type leaves struct {
+	// value contains all leaves, also the defaults of members that are not written.
+	value map[string]any
+	// isDefault marks the leaves that have their defaults, written or not.
+	isDefault map[string]bool
+}
+
+// emptyLeaf is an empty object or list, "{}" or "[]"; no string equals it.
+type emptyLeaf string
+
 func leavesOf(with json.RawMessage, s shape) leaves {
-	all := leaves{map[string]any{}, map[string]any{}}
-	if len(with) == 0 {
-		return all
+	all, root := leaves{map[string]any{}, map[string]bool{}}, map[string]any{}
+	if len(with) > 0 {
+		decode(with, &root)
 	}
-	var root map[string]any
-	if err := decode(with, &root); err != nil {
-		all.value[""] = string(with) // cannot happen in a compiled flow
-		return all
-	}
-	for name, value := range root {
-		all.collect(schemas.MemberPath("", name), value, s.Properties[name])
-	}
+	all.collectMembers("", root, s)
 	return all
 }
 
 // guaranteeLeaves returns the members of guarantees as leaves.
 func guaranteeLeaves(g schemas.Guarantees) map[string]any {
-	text, err := json.Marshal(g)
-	if err != nil {
-		panic("diff: guarantees that are no JSON: " + err.Error()) // they are strings and booleans
-	}
+	text, _ := json.Marshal(g) // they are strings and booleans
 	return leavesOf(text, shape{Properties: map[string]shape{"amr": {Unordered: true}}}).value
 }
 
-// emptyLeaf is an empty object or list; no string equals it.
-type emptyLeaf string
+// decode decodes JSON of a compiled flow, with numbers in their notation.
+func decode(text []byte, into any) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	_ = decoder.Decode(into) // it has been decoded before
+}
+
+func (l leaves) collectMembers(path string, object map[string]any, s shape) {
+	for name, member := range object {
+		l.collect(schemas.MemberPath(path, name), member, s.Properties[name])
+	}
+	for name, member := range s.Properties {
+		if _, written := object[name]; !written && member.Default != nil {
+			l.collect(schemas.MemberPath(path, name), member.fallback(), member)
+		}
+	}
+}
 
 func (l leaves) collect(path string, value any, s shape) {
 	switch v := value.(type) {
@@ -51,40 +77,33 @@ func (l leaves) collect(path string, value any, s shape) {
 		if len(v) == 0 {
 			l.value[path] = emptyLeaf("{}")
 		}
-		for name, member := range v {
-			l.collect(schemas.MemberPath(path, name), member, s.Properties[name])
-		}
+		l.collectMembers(path, v, s)
 	case []any:
 		if len(v) == 0 {
 			l.value[path] = emptyLeaf("[]")
 		}
 		for i, item := range v {
-			l.collect(fmt.Sprintf("%s[%s]", path, s.index(i, item)), item, s.item())
+			l.collect(fmt.Sprintf("%s[%s]", path, s.index(i, item)), item, *cmp.Or(s.Items, &shape{}))
 		}
 	default:
-		if d := s.fallback(); d != nil {
-			l.fallback[path] = d
-		}
-		if v != l.fallback[path] {
-			l.value[path] = v
-		}
+		l.value[path], l.isDefault[path] = v, v == s.fallback()
 	}
 }
 
-// valueAt returns the value at a path. If it is missing it returns the default, provided that
-// its parent is present.
-func (l leaves) valueAt(path string, fallback any) any {
-	if v, written := l.value[path]; written {
-		return v
+// fallback returns the default of a value, nil if there is none.
+func (s shape) fallback() (value any) {
+	if s.Default != nil {
+		decode(s.Default, &value)
 	}
-	end := strings.LastIndexAny(path, ".[")
-	if end < 0 {
-		return fallback
+	return value
+}
+
+// index returns the name of an item in a path: its number, or its content if the order has no
+// meaning.
+func (s shape) index(i int, item any) string {
+	if s.Unordered {
+		text, _ := json.Marshal(item) // it has been decoded from JSON
+		return string(text)
 	}
-	for other := range l.value {
-		if strings.HasPrefix(other, path[:end+1]) {
-			return fallback
-		}
-	}
-	return nil
+	return strconv.Itoa(i)
 }
