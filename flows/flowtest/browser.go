@@ -24,42 +24,32 @@ type browser struct {
 
 // open creates the scenario's browser, and stores its authorization request, session and
 // consents.
-func (p *scenarioRun) open(ctx context.Context) (err error) {
-	for name, scopes := range p.scenario.Consents {
-		if err := p.Apply(ctx, []schemas.Change{schemas.GrantConsent{UserID: userID(name), ApplicationID: p.app.ID, Scopes: scopes, At: p.now}}); err != nil {
+func (p *scenarioRun) open(ctx context.Context) error {
+	s, b := p.scenario, browser{}
+	var changes []schemas.Change
+	for name, scopes := range s.Consents {
+		changes = append(changes, schemas.GrantConsent{UserID: userID(name), ApplicationID: p.app.ID, Scopes: scopes, At: p.now})
+	}
+	if s.Session != nil {
+		began := p.now.Add(-duration(s.Session.Age))
+		b.session = &schemas.Session{
+			ID: sessionID, UserID: userID(s.Session.User), ApplicationID: "another application",
+			AMR: s.Session.AMR, ACR: cmp.Or(s.Session.ACR, class(s.Session.AMR)), CreatedAt: began, ExpiresAt: began.Add(12 * time.Hour),
+		}
+		changes = append(changes, schemas.StartSession{Session: *b.session})
+	}
+	if s.Request.Bound || s.Request.LoginHint != "" || s.Request.Scopes != nil || s.Login != nil {
+		b.asked = &schemas.AuthRequest{
+			ID: requestID, ApplicationID: p.app.ID, LoginHint: s.Request.LoginHint, Login: *cmp.Or(s.Login, &schemas.LoginRules{}),
+			ClientID: "client", RedirectURI: "https://client.example/back", Scopes: s.Request.Scopes,
+			BrowserHash: []byte("browser"), CreatedAt: p.now, ExpiresAt: p.now.Add(time.Hour),
+		}
+		if err := p.CreateAuthRequest(ctx, *b.asked); err != nil {
 			return err
 		}
 	}
-	p.browser, err = p.environment.newBrowser(ctx, p.scenario)
-	return err
-}
-
-// newBrowser returns a browser with the authorization request and session of the scenario,
-// if any.
-func (w *environment) newBrowser(ctx context.Context, s Scenario) (*browser, error) {
-	b := &browser{}
-	if s.Request.Bound || s.Request.LoginHint != "" || s.Request.Scopes != nil || s.Login != nil {
-		b.asked = &schemas.AuthRequest{
-			ID: requestID, ApplicationID: w.app.ID, LoginHint: s.Request.LoginHint,
-			ClientID: "client", RedirectURI: "https://client.example/back", Scopes: s.Request.Scopes,
-			BrowserHash: []byte("browser"), CreatedAt: w.now, ExpiresAt: w.now.Add(time.Hour),
-		}
-		if s.Login != nil {
-			b.asked.Login = *s.Login
-		}
-		if err := w.CreateAuthRequest(ctx, *b.asked); err != nil {
-			return nil, err
-		}
-	}
-	if s.Session == nil {
-		return b, nil
-	}
-	began := w.now.Add(-duration(s.Session.Age))
-	b.session = &schemas.Session{
-		ID: sessionID, UserID: userID(s.Session.User), ApplicationID: "another application",
-		AMR: s.Session.AMR, ACR: cmp.Or(s.Session.ACR, class(s.Session.AMR)), CreatedAt: began, ExpiresAt: began.Add(12 * time.Hour),
-	}
-	return b, w.Apply(ctx, []schemas.Change{schemas.StartSession{Session: *b.session}})
+	p.browser = b
+	return p.Apply(ctx, changes)
 }
 
 // class returns the assurance class of a sign-in by the methods, "" if they determine
@@ -69,15 +59,11 @@ func class(methods []string) string {
 		"fed": schemas.ACRVouched, "email": schemas.ACRVouched, "recovery": schemas.ACRRecovery, "otp": schemas.ACROneTimeCode, "pwd": schemas.ACRPassword,
 		"pop": schemas.ACRPhishingResistant, "hwk": schemas.ACRPhishingResistantProtected, "user": schemas.ACRMultiFactor, "mfa": schemas.ACRMultiFactor,
 	}
-	var all []string
-	for _, method := range methods {
-		all = append(all, classes[method])
-	}
-	return schemas.CombineACRs(all...)
+	return schemas.CombineACRs(namesOf(methods, func(method string) string { return classes[method] })...)
 }
 
 // request returns the properties of a request from the browser.
-func (b *browser) request(now time.Time) engine.Request {
+func (b browser) request(now time.Time) engine.Request {
 	r := engine.Request{Origin: origin}
 	if b.asked != nil {
 		r.AuthRequest, r.Browser = b.asked, b.asked.BrowserHash

@@ -135,10 +135,7 @@ func (r *records) editPasskey(id schemas.Bytes, change func(*schemas.Credential)
 
 func (r *records) linkIdentity(linked schemas.Identity) error {
 	is := isSubject(linked.ProviderID, linked.Subject)
-	before := find(*r, is)
-	switch {
-	case find(*r, isUser(linked.UserID)) == nil:
-		return notFound(schemas.CodeUserNotFound, "user", linked.UserID)
+	switch before := find(*r, is); {
 	case before == nil:
 		*r = append(*r, linked)
 	case before.UserID != linked.UserID:
@@ -146,7 +143,8 @@ func (r *records) linkIdentity(linked schemas.Identity) error {
 	default:
 		edit(r, is, func(i *schemas.Identity) { i.Name = linked.Name })
 	}
-	return nil
+	_, err := r.user(linked.UserID)
+	return err
 }
 
 // changeFactor applies a change to a second factor.
@@ -155,7 +153,8 @@ func (r *records) changeFactor(change schemas.Change) error {
 	switch c := change.(type) {
 	case schemas.SetTOTP:
 		put(r, c.TOTP, isTOTP(c.TOTP.UserID))
-		return r.checkUserExists(c.TOTP.UserID)
+		_, err := r.user(c.TOTP.UserID)
+		return err
 	case schemas.UseTOTP:
 		isNew := func(app schemas.TOTP) bool { return app.UserID == c.UserID && c.Step > app.LastStep }
 		used = edit(r, isNew, func(app *schemas.TOTP) { app.LastStep, app.LastUsedAt = c.Step, &c.At })
@@ -163,7 +162,8 @@ func (r *records) changeFactor(change schemas.Change) error {
 		remove(r, isTOTP(c.UserID))
 	case schemas.SetRecoveryCodes:
 		put(r, recovery{SetRecoveryCodes: c}, isRecovery(c.UserID))
-		return r.checkUserExists(c.UserID)
+		_, err := r.user(c.UserID)
+		return err
 	case schemas.UseRecoveryCode:
 		has := func(codes recovery) bool { return codes.UserID == c.UserID && codes.has(c.Hash) }
 		used = edit(r, has, func(codes *recovery) { codes.used = append(slices.Clip(codes.used), c.Hash) })

@@ -2,6 +2,7 @@ package flowtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
 
@@ -46,10 +47,7 @@ func isSubject(providerID, subject string) func(schemas.Identity) bool {
 
 // Password returns the user's password, the zero value if the user has none.
 func (m *Memory) Password(_ context.Context, userID string) (schemas.Password, error) {
-	p := find(m.records(), isPassword(userID))
-	if p == nil {
-		return schemas.Password{}, nil
-	}
+	p := cmp.Or(find(m.records(), isPassword(userID)), &schemas.SetPassword{})
 	return schemas.Password{Hash: p.Hash, ID: p.ID, AddedBy: p.AddedBy}, nil
 }
 
@@ -60,10 +58,7 @@ func (m *Memory) Credentials(_ context.Context, userID string) ([]schemas.Creden
 
 // Credential returns a passkey by its ID, for any user.
 func (m *Memory) Credential(_ context.Context, id schemas.Bytes) (*schemas.Credential, error) {
-	if c := find(m.records(), isPasskey(id)); c != nil {
-		return c, nil
-	}
-	return nil, notFound(schemas.CodeCredentialNotFound, "passkey", id.String())
+	return require(m.records(), isPasskey(id), notFound(schemas.CodeCredentialNotFound, "passkey", id.String()))
 }
 
 // TOTP returns the user's authenticator app, nil if the user has none.
@@ -105,7 +100,7 @@ func (m *Memory) UserIdentities(_ context.Context, userID string) ([]schemas.Ide
 // requireProofs checks that a user still has the credentials of a sign-in.
 func (r records) requireProofs(c schemas.RequireProofs) error {
 	gone := func(p schemas.Proof) bool { return !r.hasProof(c.UserID, p) }
-	if r.checkUserExists(c.UserID) != nil || len(c.Proofs) == 0 || slices.ContainsFunc(c.Proofs, gone) {
+	if find(r, isUser(c.UserID)) == nil || len(c.Proofs) == 0 || slices.ContainsFunc(c.Proofs, gone) {
 		return schemas.ErrSuperseded()
 	}
 	return r.requireActive(c.UserID, c.At)

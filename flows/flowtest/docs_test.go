@@ -12,6 +12,7 @@ import (
 
 	"github.com/postern-id/postern/internal/federation/federationtest"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/schemas"
 )
 
 var updateDocs = flag.Bool("update-docs", false, "rewrite the tables of docs/testing.md")
@@ -49,6 +50,21 @@ func TestDocumentedMembers(t *testing.T) {
 	}
 	if written != string(page) {
 		t.Error("docs/testing.md is not what the schema says; run go test ./flows/flowtest -run Documented -update-docs")
+	}
+}
+
+// The definitions of applications do not replace those of scenarios.
+func TestDefinitionsAreDistinct(t *testing.T) {
+	var application yaml.Node
+	if err := yaml.Unmarshal(schemas.ApplicationSchema().Raw(), &application); err != nil {
+		t.Fatal(err)
+	}
+	if added := member(application.Content[0], "$defs"); added != nil {
+		for i := 0; i < len(added.Content); i += 2 {
+			if name := added.Content[i].Value; member(readSchema(t), "$defs", name) != nil {
+				t.Errorf("both schemas define %s", name)
+			}
+		}
 	}
 }
 

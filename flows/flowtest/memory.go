@@ -1,6 +1,7 @@
 package flowtest
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -40,21 +41,14 @@ func (m *Memory) update(change func(*records) error) error {
 
 // Run returns a stored run.
 func (m *Memory) Run(_ context.Context, id string) (*schemas.Run, error) {
-	if r := find(m.records(), func(r schemas.Run) bool { return r.ID == id }); r != nil {
-		return r, nil
-	}
-	return nil, engine.NotFound(id)
+	return require(m.records(), func(r schemas.Run) bool { return r.ID == id }, engine.NotFound(id))
 }
 
 // Commit stores the next revision of a run and applies the changes with it.
 func (m *Memory) Commit(_ context.Context, run *schemas.Run, changes []schemas.Change) error {
 	isRun := func(r schemas.Run) bool { return r.ID == run.ID }
 	return m.update(func(next *records) error {
-		before := find(*next, isRun)
-		if before == nil {
-			before = &schemas.Run{}
-		}
-		if before.Revision != run.Revision-1 {
+		if before := cmp.Or(find(*next, isRun), &schemas.Run{}); before.Revision != run.Revision-1 {
 			return schemas.Errorf(schemas.Conflict, schemas.CodeStaleStep, "the run has moved on since")
 		}
 		put(next, *run, isRun)
@@ -77,10 +71,7 @@ func (m *Memory) CreateAuthRequest(_ context.Context, r schemas.AuthRequest) err
 
 // AuthRequest returns an authorization request, even if it has expired.
 func (m *Memory) AuthRequest(_ context.Context, id string) (*schemas.AuthRequest, error) {
-	if r := find(m.records(), func(r schemas.AuthRequest) bool { return r.ID == id }); r != nil {
-		return r, nil
-	}
-	return nil, noAuthRequest(id)
+	return require(m.records(), func(r schemas.AuthRequest) bool { return r.ID == id }, noAuthRequest(id))
 }
 
 // Consent returns the user's consent for an application, nil if there is none.

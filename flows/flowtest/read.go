@@ -18,18 +18,16 @@ func Load(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, problems := parse(path, text)
+	f, problems, err := parse(path, text)
 	if len(problems) > 0 {
 		return nil, flows.Faults(path, problems)
-	}
-	if f.Flow == "" {
-		f.Flow, err = flows.FlowOf(path)
 	}
 	return f, err
 }
 
 // parse reads the text of a scenario file and makes the checks that do not need the flow.
-func parse(path string, text []byte) (*File, []schemas.Problem) {
+// The error reports that the file names no flow and none has the matching name.
+func parse(path string, text []byte) (*File, []schemas.Problem, error) {
 	doc, problems := schemas.ParseYAML(text)
 	f := &File{path: path, doc: doc}
 	if len(problems) == 0 {
@@ -38,31 +36,32 @@ func parse(path string, text []byte) (*File, []schemas.Problem) {
 	if len(problems) == 0 {
 		problems = doc.Locate(f.checkNames())
 	}
-	return f, problems
+	var err error
+	if len(problems) == 0 && f.Flow == "" {
+		f.Flow, err = flows.FlowOf(path)
+	}
+	return f, problems, err
 }
 
 // Check returns the number of scenarios and all problems of a scenario file that do not
 // need a run. It looks up the expected steps in the flow if that compiles; errors in the
 // flow are left to the check of the flow.
 func Check(path string, text []byte) (scenarios int, problems []schemas.Problem) {
-	f, problems := parse(path, text)
+	f, problems, err := parse(path, text)
+	if err != nil {
+		problems = []schemas.Problem{{Message: strings.TrimPrefix(err.Error(), path+": "), Line: 1, Column: 1}}
+	}
 	if len(problems) > 0 {
 		return 0, problems
 	}
-	if f.Flow == "" {
-		var err error
-		if f.Flow, err = flows.FlowOf(path); err != nil {
-			return 0, []schemas.Problem{{Message: strings.TrimPrefix(err.Error(), path+": "), Line: 1, Column: 1}}
-		}
-	}
 	flow, err := os.ReadFile(f.FlowPath())
 	if err != nil {
-		return 0, f.doc.Locate([]schemas.Problem{problem("flow", "there is no flow %q; expected its path from this file", f.Flow)})
+		problems = []schemas.Problem{problem("flow", "there is no flow %q; expected its path from this file", f.Flow)}
+	} else if _, graph, _ := engine.CheckUsing(flow, !flows.IsJSON(f.Flow), nodes.Kinds(nodes.Deps{}), flows.NewSubflowResolver().ForFile(f.FlowPath())); graph != nil {
+		problems = f.checkGraphNames(graph)
 	}
-	if _, graph, _ := engine.CheckUsing(flow, !flows.IsJSON(f.Flow), nodes.Kinds(nodes.Deps{}), flows.NewSubflowResolver().ForFile(f.FlowPath())); graph != nil {
-		if problems = f.doc.Locate(f.checkGraphNames(graph)); len(problems) > 0 {
-			return 0, problems
-		}
+	if len(problems) > 0 {
+		return 0, f.doc.Locate(problems)
 	}
 	return len(f.Scenarios), nil
 }

@@ -20,6 +20,14 @@ func find[T any](r records, is func(T) bool) *T {
 	return nil
 }
 
+// require is find with an error if there is none.
+func require[T any](r records, is func(T) bool, missing error) (*T, error) {
+	if value := find(r, is); value != nil {
+		return value, nil
+	}
+	return nil, missing
+}
+
 // all returns the values of a type that meet all conditions.
 func all[T any](r records, conditions ...func(T) bool) (list []T) {
 	for _, record := range r {

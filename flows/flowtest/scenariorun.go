@@ -17,7 +17,7 @@ type scenarioRun struct {
 	*environment
 	scenario   Scenario
 	number     int // index of the scenario
-	browser    *browser
+	browser    browser
 	steps      []*schemas.Step              // received by the client, oldest first
 	replies    []*reply                     // to each step
 	answers    map[string]map[string]string // last answer of each device and of the provider
@@ -83,7 +83,7 @@ func (p *scenarioRun) request(ctx context.Context, j int, send Send) (*schemas.S
 	}
 	from := p.browser
 	if send.Elsewhere {
-		from = &browser{}
+		from = browser{}
 	}
 	req := from.request(p.now)
 	if j == 0 {

@@ -3,7 +3,7 @@ package flowtest
 import (
 	_ "embed"
 	"encoding/json"
-	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/postern-id/postern/internal/federation/federationtest"
@@ -19,30 +19,9 @@ var scenarioSchemaText string
 func Schema() *schemas.Schema { return scenarioSchema() }
 
 var scenarioSchema = sync.OnceValue(func() *schemas.Schema {
-	text, err := completeSchema()
-	if err != nil {
-		panic(fmt.Sprintf("schema scenario: %v", err)) // part of the program
-	}
-	return schemas.MustSchema("scenario", string(text))
-})
-
-// completeSchema adds the definitions that other packages describe.
-func completeSchema() ([]byte, error) {
-	var scenario, application map[string]any
-	if err := json.Unmarshal([]byte(scenarioSchemaText), &scenario); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(schemas.ApplicationSchema().Raw(), &application); err != nil {
-		return nil, err
-	}
-	defs, _ := scenario["$defs"].(map[string]any)
-	more, _ := application["$defs"].(map[string]any)
-	for name, def := range more {
-		if defs[name] != nil {
-			return nil, fmt.Errorf("both schemas define %s", name)
-		}
-		defs[name] = def
-	}
+	scenario, defs := definitionsOf([]byte(scenarioSchemaText))
+	application, more := definitionsOf(schemas.ApplicationSchema().Raw())
+	maps.Copy(defs, more)
 	defs["application"] = map[string]any{
 		"type": "object", "additionalProperties": false, "properties": application["properties"],
 		"description": "Members of an application.",
@@ -56,7 +35,15 @@ func completeSchema() ([]byte, error) {
 	defs["federationFault"] = faultSchema("How the provider, or the browser on return from it, misbehaves.", federationtest.Catalog(), func(d federationtest.Description) (string, string) {
 		return string(d.Fault), "The provider " + d.Doc + "."
 	})
-	return json.Marshal(scenario)
+	text, _ := json.Marshal(scenario) // it was JSON
+	return schemas.MustSchema("scenario", string(text))
+})
+
+// definitionsOf returns a schema of this program, and its definitions.
+func definitionsOf(text json.RawMessage) (schema, definitions map[string]any) {
+	schema = toJSON(text).(map[string]any)
+	definitions, _ = schema["$defs"].(map[string]any)
+	return schema, definitions
 }
 
 // faultSchema returns the schema of faults, with the descriptions that editors show.

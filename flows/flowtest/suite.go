@@ -27,22 +27,16 @@ func (r Runner) RunFiles(ctx context.Context, names []string) Suite {
 	for i, name := range names {
 		running <- true
 		workers.Go(func() {
-			suite[i] = r.file(ctx, name)
+			f, err := Load(name)
+			suite[i] = FileReport{Name: name, Err: err}
+			if err == nil {
+				suite[i].Report, suite[i].Err = r.Run(ctx, f)
+			}
 			<-running
 		})
 	}
 	workers.Wait()
 	return suite
-}
-
-func (r Runner) file(ctx context.Context, name string) FileReport {
-	report := FileReport{Name: name}
-	f, err := Load(name)
-	if err == nil {
-		report.Report, err = r.Run(ctx, f)
-	}
-	report.Err = err
-	return report
 }
 
 // Count returns the numbers of scenarios that passed and failed. A file that could not be

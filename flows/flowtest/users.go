@@ -26,27 +26,17 @@ func identifies(value string, attributes ...string) func(schemas.User) bool {
 
 // User returns a user by ID.
 func (m *Memory) User(_ context.Context, id string) (*schemas.User, error) {
-	if u := find(m.records(), isUser(id)); u != nil {
-		return u, nil
-	}
-	return nil, notFound(schemas.CodeUserNotFound, "user", id)
+	return m.records().user(id)
 }
 
 // UserByAttribute returns a user by an identifying attribute. In scenarios all user types
 // share the global identifier scope.
 func (m *Memory) UserByAttribute(_ context.Context, _, attribute, value string) (*schemas.User, error) {
-	if u := find(m.records(), identifies(value, attribute)); u != nil {
-		return u, nil
-	}
-	return nil, notFound(schemas.CodeUserNotFound, "user with the "+attribute, value)
+	return require(m.records(), identifies(value, attribute), notFound(schemas.CodeUserNotFound, "user with the "+attribute, value))
 }
 
-// checkUserExists returns an error if there is no such user.
-func (r records) checkUserExists(userID string) error {
-	if find(r, isUser(userID)) == nil {
-		return notFound(schemas.CodeUserNotFound, "user", userID)
-	}
-	return nil
+func (r records) user(id string) (*schemas.User, error) {
+	return require(r, isUser(id), notFound(schemas.CodeUserNotFound, "user", id))
 }
 
 // requireActive rejects a user who may not sign in at that time.
@@ -79,9 +69,9 @@ func (r *records) createUser(u schemas.User) error {
 
 // updateUser changes attributes of a user.
 func (r *records) updateUser(c schemas.UpdateUser) error {
-	before := find(*r, isUser(c.UserID))
-	if before == nil {
-		return notFound(schemas.CodeUserNotFound, "user", c.UserID)
+	before, err := r.user(c.UserID)
+	if err != nil {
+		return err
 	}
 	u := *before.With(c.Attributes)
 	if !c.At.After(u.UpdatedAt) {

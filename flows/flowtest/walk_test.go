@@ -221,7 +221,7 @@ func (p *randomWalker) send(t *testing.T) (*schemas.Step, error) {
 	w.now = w.now.Add(time.Duration(1+p.r.IntN(40)) * time.Second)
 	last := p.steps[len(p.steps)-1]
 	if p.chance(4) {
-		req = (&browser{}).request(w.now)
+		req = browser{}.request(w.now)
 	}
 	if p.chance(6) {
 		return p.engine.Resume(t.Context(), last.ExecutionID, "", req)
