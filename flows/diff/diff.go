@@ -52,8 +52,8 @@ func Compare(before, after *engine.Graph) []Change {
 	c := comparison{a: sideOf(before), b: sideOf(after), reported: map[string]bool{}}
 	c.match()
 	c.compareFlow()
-	c.compareMembers(Demanded, guaranteeLeaves(before.Flow().Guarantees), guaranteeLeaves(after.Flow().Guarantees))
-	c.compareMembers(Proven, guaranteeLeaves(before.Guarantees()), guaranteeLeaves(after.Guarantees()))
+	c.compareMembers(Demanded, "", guaranteeLeaves(before.Flow().Guarantees), guaranteeLeaves(after.Flow().Guarantees))
+	c.compareMembers(Proven, "", guaranteeLeaves(before.Guarantees()), guaranteeLeaves(after.Guarantees()))
 	for _, id := range c.b.order {
 		c.compareNode(id)
 	}
@@ -175,7 +175,7 @@ func (c *comparison) similarNodes(s side, id string, matched map[string]string) 
 
 // compareFlow compares the members of the flow itself.
 func (c *comparison) compareFlow() {
-	c.compareMembers(Member, c.a.members(), c.b.members())
+	c.compareMembers(Member, "", c.a.members(), c.b.members())
 	if entry := c.b.order[0]; c.idAfter[c.a.order[0]] != entry {
 		c.add(Change{What: Member, Path: "entry", Before: c.a.order[0], After: entry})
 	}
@@ -199,11 +199,13 @@ func (s side) members() map[string]any {
 	return m
 }
 
-// compareMembers compares the values at the same paths.
-func (c *comparison) compareMembers(what What, was, is map[string]any) {
-	for _, path := range keys(was, is) {
+// compareMembers compares the values at the same paths, of a node or of the flow.
+func (c *comparison) compareMembers(what What, node string, was, is map[string]any) {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(was)), maps.Keys(is))
+	slices.Sort(all)
+	for _, path := range slices.Compact(all) {
 		if was[path] != is[path] {
-			c.add(Change{What: what, Path: path, Before: was[path], After: is[path]})
+			c.add(Change{What: what, Node: node, Path: path, Before: was[path], After: is[path]})
 		}
 	}
 }
@@ -221,44 +223,29 @@ func (c *comparison) compareNode(id string) {
 	if was.Kind != is.Kind {
 		c.add(Change{What: NodeKind, Node: id, Before: was.Kind, After: is.Kind})
 	}
-	c.compareConfiguration(id)
+	before, after, sameKind := c.a.with[was.ID], c.b.with[id], was.Kind == is.Kind
+	c.compareMembers(With, id, before.significant(after, sameKind), after.significant(before, sameKind))
 	c.compareEdges(id, was.Edges, is.Edges)
 	c.compareFacts(id, len(is.Edges) == 0, was.Certain, is.Certain)
 }
 
-func (c *comparison) compareConfiguration(id string) {
-	before, after := c.a.with[c.idBefore[id]], c.b.with[id]
-	sameKind := c.a.node[c.idBefore[id]].Kind == c.b.node[id].Kind
-	valueOf := func(path string, of, other leaves) any {
-		if of.isDefault[path] && (!sameKind || other.value[path] == nil) {
-			return nil // the same as no value
-		}
-		return of.value[path]
-	}
-	for _, path := range keys(before.value, after.value) {
-		if x, y := valueOf(path, before, after), valueOf(path, after, before); x != y {
-			c.add(Change{What: With, Node: id, Path: path, Before: x, After: y})
-		}
-	}
-}
-
 // compareEdges compares the targets of outcomes. A renamed target is the same.
 func (c *comparison) compareEdges(id string, before, after []engine.Edge) {
-	targets := func(edges []engine.Edge) map[string]any {
-		m := map[string]any{}
-		for _, e := range edges {
-			m[e.Outcome] = e.Target
+	was, is := targetsOf(before), targetsOf(after)
+	for outcome, from := range was {
+		if to := is[outcome]; to != nil && c.idAfter[from.(string)] == to {
+			was[outcome] = to
 		}
-		return m
 	}
-	was, is := targets(before), targets(after)
-	for _, outcome := range keys(was, is) {
-		from, to := was[outcome], is[outcome]
-		if old, ok := from.(string); ok && to != nil && c.idAfter[old] == to {
-			continue
-		}
-		c.add(Change{What: Next, Node: id, Path: outcome, Before: from, After: to})
+	c.compareMembers(Next, id, was, is)
+}
+
+func targetsOf(edges []engine.Edge) map[string]any {
+	targets := map[string]any{}
+	for _, e := range edges {
+		targets[e.Outcome] = e.Target
 	}
+	return targets
 }
 
 // compareFacts compares facts.
@@ -286,11 +273,4 @@ func (c *comparison) isWorthReporting(f engine.Fact, last bool) bool {
 		return last && (c.a.ends() > 1 || c.b.ends() > 1)
 	}
 	return true
-}
-
-// keys returns the keys of both maps, sorted.
-func keys(a, b map[string]any) []string {
-	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
-	slices.Sort(all)
-	return slices.Compact(all)
 }

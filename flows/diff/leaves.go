@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 
 	"github.com/postern-id/postern/schemas"
@@ -45,6 +46,16 @@ func leavesOf(with json.RawMessage, s shape) leaves {
 	}
 	all.collectMembers("", root, s)
 	return all
+}
+
+// significant returns the values without the defaults that have no meaning in a comparison with
+// another configuration: where that has no value, or if it is of another kind.
+func (l leaves) significant(other leaves, sameKind bool) map[string]any {
+	values := maps.Clone(l.value)
+	maps.DeleteFunc(values, func(path string, _ any) bool {
+		return l.isDefault[path] && (!sameKind || other.value[path] == nil)
+	})
+	return values
 }
 
 // guaranteeLeaves returns the members of guarantees as leaves.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/federation"
 	"github.com/postern-id/postern/internal/federation/federationtest"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
@@ -31,6 +32,7 @@ const origin = "https://login.example.org"
 type environment struct {
 	*Memory
 	file         *File
+	scenario     Scenario
 	engine       *engine.Engine
 	graph        *engine.Graph
 	app          schemas.Application
@@ -43,9 +45,7 @@ type environment struct {
 	reached      map[exit]int        // number of scenarios
 	answers      map[string][]Answer // remaining answers of services, by target
 	asked        []schemas.Call
-	internet     federationtest.Internet
-	down         []string // handles of identity providers
-	noMail       bool
+	internet     federationtest.Internet // the identity providers, each created on its first use
 	relyingParty *relyingParty
 }
 
@@ -68,7 +68,7 @@ func newEnvironment(f *File) (*environment, error) {
 // reset prepares the environment for a scenario: it discards all state and creates the
 // users of the file.
 func (w *environment) reset(ctx context.Context, s Scenario) error {
-	w.app = schemas.Application{}
+	w.scenario, w.app = s, schemas.Application{}
 	for _, members := range []json.RawMessage{w.file.Application, s.Application} {
 		if len(members) == 0 {
 			continue
@@ -80,10 +80,10 @@ func (w *environment) reset(ctx context.Context, s Scenario) error {
 	w.app.ID = cmp.Or(w.app.ID, "application")
 	w.Memory = NewMemory()
 	w.devices, w.codes = map[string]*passkeytest.Authenticator{}, map[string]totp.Key{}
-	w.noMail = s.NoMail
 	w.answers, w.asked = maps.Clone(s.HTTP), nil
 	w.now = w.file.begin()
-	w.openInternet(s)
+	w.internet = federationtest.Internet{}
+	w.relyingParty.Client = federation.New(w.internet)
 	for _, name := range slices.Sorted(maps.Keys(w.file.Users)) {
 		if err := w.createUser(ctx, name, w.file.Users[name]); err != nil {
 			return fmt.Errorf("the user %s: %w", name, err)

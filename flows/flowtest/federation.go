@@ -36,20 +36,13 @@ const providerHost = ".provider.example"
 
 func issuerOf(handle string) string { return "https://" + handle + providerHost }
 
-// openInternet gives a scenario its identity providers. Each is created on its first use.
-func (w *environment) openInternet(s Scenario) {
-	w.internet = federationtest.Internet{}
-	w.down = s.Down
-	w.relyingParty.Client = federation.New(w.internet)
-}
-
 // IdentityProvider returns an identity provider with the handle; any handle is valid.
 func (w *environment) IdentityProvider(_ context.Context, handle string) (*schemas.IdentityProvider, error) {
 	issuer := issuerOf(handle)
 	p := w.internet[issuer]
 	if p == nil {
 		p = federationtest.New(issuer, w.clock)
-		p.Down = slices.Contains(w.down, handle)
+		p.Down = slices.Contains(w.scenario.Down, handle)
 		w.internet[issuer] = p
 	}
 	return &schemas.IdentityProvider{

@@ -13,7 +13,7 @@ import (
 // Mail returns the delivery of a mail, or an error if the scenario's server has no mail
 // server. It is not sealed, because scenarios read it.
 func (w *environment) Mail(_ context.Context, _ string, mail schemas.Mail, now time.Time) (schemas.Delivery, error) {
-	if w.noMail {
+	if w.scenario.NoMail {
 		return schemas.Delivery{}, schemas.Errorf(schemas.Unavailable, schemas.CodeMailNotConfigured, "the server has no mail server")
 	}
 	body, err := json.Marshal(mail)

@@ -100,7 +100,7 @@ func (r Runner) runOne(ctx context.Context, w *environment, i int) (Result, erro
 	if err := w.reset(ctx, s); err != nil {
 		return Result{}, err
 	}
-	p := &scenarioRun{environment: w, scenario: s, number: i, answers: map[string]map[string]string{}, normalizer: normalizer{}}
+	p := &scenarioRun{environment: w, number: i, answers: map[string]map[string]string{}, normalizer: normalizer{}}
 	w.engine.Observe = func(_ *engine.Graph, node, outcome string) { p.left = append(p.left, exit{node, outcome}) }
 	result := Result{Name: s.Name}
 	result.Line, _ = w.file.place(scenarioPath(i))

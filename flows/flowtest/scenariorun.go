@@ -15,7 +15,6 @@ import (
 // scenarioRun is one scenario in progress.
 type scenarioRun struct {
 	*environment
-	scenario   Scenario
 	number     int // index of the scenario
 	browser    browser
 	steps      []*schemas.Step              // received by the client, oldest first
