@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -75,6 +77,11 @@ func serveWith(t *testing.T, args []string, scheme, host string, env ...string) 
 		p.kill()
 		p.client.CloseIdleConnections()
 	})
+	if !slices.ContainsFunc(env, func(entry string) bool {
+		return strings.HasPrefix(entry, "POSTERN_DATA") || strings.HasPrefix(entry, "POSTERN_KEY")
+	}) {
+		p.copyData()
+	}
 	p.start()
 	return p
 }

@@ -56,10 +56,14 @@ func (w *clientTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // emptyApp is a server on an empty store.
 func emptyApp(t testing.TB, environ ...string) *app {
 	t.Helper()
-	cheap := []string{"POSTERN_PASSWORD_MEMORY_KIB=8192", "POSTERN_PASSWORD_ITERATIONS=1"}
-	cfg, err := config.Load("", append(append(cheap, environ...), "POSTERN_DATA_DIR="+t.TempDir()))
+	cheap := []string{"POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1"}
+	dir := t.TempDir()
+	cfg, err := config.Load("", append(append(cheap, environ...), "POSTERN_DATA_DIR="+dir))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if cfg.Database.Driver == "sqlite" && cfg.Keys.File != "" {
+		copyEmptyData(t, dir)
 	}
 	h, err := openApp(t.Context(), cfg, slog.New(slog.DiscardHandler))
 	if err != nil {

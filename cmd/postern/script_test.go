@@ -29,6 +29,8 @@ func TestScripts(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		env.Setenv("POSTERN_PASSWORD_MEMORY_KIB", "1024") // many commands sign in
+		env.Setenv("POSTERN_PASSWORD_ITERATIONS", "1")
 		env.Setenv("PORT", strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
 		return l.Close()
 	}})

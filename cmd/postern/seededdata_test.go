@@ -29,8 +29,13 @@ type dataFolder struct {
 
 // seededData is the data folder of a seeded server with SQLite. Migrations, keys and seeding
 // take more time than a typical test, so they run once per test binary and database. Tests of
-// migrations and of seeding start from an empty folder.
-var seededData = sync.OnceValues(func() (data dataFolder, err error) {
+// migrations start from an empty folder.
+var seededData = sync.OnceValues(func() (dataFolder, error) { return createData((*app).seedForTests) })
+
+// emptyData is the data folder of a server with an empty store.
+var emptyData = sync.OnceValues(func() (dataFolder, error) { return createData(func(*app) error { return nil }) })
+
+func createData(fill func(*app) error) (data dataFolder, err error) {
 	dir, err := os.MkdirTemp("", "postern-seeded-")
 	if err != nil {
 		return data, err
@@ -40,19 +45,19 @@ var seededData = sync.OnceValues(func() (data dataFolder, err error) {
 	if err != nil {
 		return data, err
 	}
-	if err := seedAndClose(cfg); err != nil {
+	if err := fillAndClose(cfg, fill); err != nil {
 		return data, err
 	}
 	return readData(dir, cfg.Server.PublicURL)
-})
+}
 
-// seedAndClose fills the empty store of a configuration.
-func seedAndClose(cfg *config.Config) error {
+// fillAndClose fills the empty store of a configuration.
+func fillAndClose(cfg *config.Config, fill func(*app) error) error {
 	h, err := openApp(context.Background(), cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	return errors.Join(h.seedForTests(), h.store.Close())
+	return errors.Join(fill(h), h.store.Close())
 }
 
 // seedForTests fills an empty store with the administrator and the application Try it.
@@ -97,14 +102,28 @@ func copySeededData(t testing.TB, cfg *config.Config) error {
 		if postgres && strings.HasPrefix(name, "database") {
 			continue
 		}
-		if err := data.writeFile(cfg.DataDir, name, text); err != nil {
+		if err := writeDataFile(cfg.DataDir, name, text); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (dataFolder) writeFile(dir, name string, text []byte) error {
+// copyEmptyData writes the data of an empty store into an empty folder.
+func copyEmptyData(t testing.TB, dir string) {
+	t.Helper()
+	data, err := emptyData()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range data.files {
+		if err := writeDataFile(dir, name, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func writeDataFile(dir, name string, text []byte) error {
 	path := filepath.Join(dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

@@ -62,7 +62,7 @@ func (d *postgresDump) read(t testing.TB) error {
 		return err
 	}
 	key := filepath.Join("keys", filepath.Base(cfg.Keys.File))
-	if err := errors.Join(data.writeFile(dir, key, data.files[key]), seedAndClose(cfg)); err != nil {
+	if err := errors.Join(writeDataFile(dir, key, data.files[key]), fillAndClose(cfg, (*app).seedForTests)); err != nil {
 		return err
 	}
 	d.schema = searchPath.FindStringSubmatch(dsn)[1]

@@ -102,7 +102,8 @@ func start(t *testing.T, args []string, environ ...string) (code int, reported s
 	var out, errors strings.Builder
 	exit := make(chan int, 1)
 	go func() {
-		exit <- program{args: append([]string{"serve"}, args...), environ: environ, stdout: &out, stderr: w}.run(ctx)
+		cheap := []string{"POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1"}
+		exit <- program{args: append([]string{"serve"}, args...), environ: append(cheap, environ...), stdout: &out, stderr: w}.run(ctx)
 		w.Close()
 	}()
 	for lines := bufio.NewScanner(logs); lines.Scan(); {
@@ -165,7 +166,7 @@ func TestFailedStarts(t *testing.T) {
 	}
 	tests := []struct {
 		name    string
-		harm    func(t *testing.T, dir string) // to a filled store; nil: the store is empty
+		harm    func(t *testing.T, dir string) // to a seeded store; nil: the store is empty
 		listen  string
 		environ []string
 		want    string
@@ -191,6 +192,7 @@ func TestFailedStarts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
+			copyEmptyData(t, dir)
 			data := "POSTERN_DATA_DIR=" + dir
 			if tt.harm != nil {
 				if code, reported := start(t, []string{anyPort}, data); code != exitFine {
