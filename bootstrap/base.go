@@ -88,12 +88,3 @@ func document(value any) *schemas.Document {
 
 // redirectsPath is the path of an application's redirect URIs.
 const redirectsPath = "inboundAuthConfig[0].config.redirectUris"
-
-// stringsAt returns the strings of the list at a path.
-func stringsAt(d *schemas.Document, path string) (list []string) {
-	for _, item := range itemsOf(d, path) {
-		text, _ := item.Text()
-		list = append(list, text)
-	}
-	return list
-}

@@ -40,18 +40,16 @@ func FlowsOf(ctx context.Context, setup Setup) (*FlowServer, error) {
 }
 
 // List returns every flow.
-func (s *FlowServer) List(ctx context.Context) (list []StoredFlow, err error) {
+func (s *FlowServer) List(ctx context.Context) (list []schemas.Flow, err error) {
 	for {
-		page, _, err := request[struct {
+		var page struct {
 			Total int            `json:"totalResults"`
 			Flows []schemas.Flow `json:"flows"`
-		}](ctx, s.remote, http.MethodGet, fmt.Sprintf("/flows?limit=100&offset=%d", len(list)), "", nil)
-		if err != nil {
+		}
+		if _, err := s.remote.send(ctx, http.MethodGet, fmt.Sprintf("/flows?limit=100&offset=%d", len(list)), "", nil, &page); err != nil {
 			return nil, err
 		}
-		for i := range page.Flows {
-			list = append(list, StoredFlow{Flow: &page.Flows[i]})
-		}
+		list = append(list, page.Flows...)
 		if len(page.Flows) == 0 || len(list) >= page.Total {
 			return list, nil
 		}
@@ -67,7 +65,8 @@ func (s *FlowServer) Find(ctx context.Context, t schemas.FlowType, handle string
 	}
 	for _, e := range found {
 		if e.Document.TextAt("flowType") == string(t) {
-			flow, etag, err := request[schemas.Flow](ctx, s.remote, http.MethodGet, flowPath(e.ID), "", nil)
+			flow := new(schemas.Flow)
+			etag, err := s.remote.send(ctx, http.MethodGet, flowPath(e.ID), "", nil, flow)
 			if err == nil {
 				err = s.readSubflowVersions(ctx, flow, maxDepth)
 			}
@@ -88,7 +87,8 @@ func (s *FlowServer) readSubflowVersions(ctx context.Context, f *schemas.Flow, d
 	}
 	f.Parts = nil
 	for _, u := range f.Uses {
-		part, _, err := request[schemas.Flow](ctx, s.remote, http.MethodGet, fmt.Sprintf("%s/versions/%d", flowPath(u.ID), u.Version), "", nil)
+		part := new(schemas.Flow)
+		_, err := s.remote.send(ctx, http.MethodGet, fmt.Sprintf("%s/versions/%d", flowPath(u.ID), u.Version), "", nil, part)
 		if schemas.HasClass(err, schemas.NotFound) {
 			continue
 		}
@@ -113,24 +113,24 @@ func (s *FlowServer) Push(ctx context.Context, f *schemas.Flow, was *StoredFlow)
 	if was != nil {
 		method, path, match = http.MethodPut, flowPath(was.ID), was.etag
 	}
-	now, _, err := request[schemas.Flow](ctx, s.remote, method, path, match, f)
+	now := new(schemas.Flow)
+	_, err := s.remote.send(ctx, method, path, match, f, now)
 	return now, err
 }
 
 // Versions returns the newest hundred versions of a flow, newest first.
 func (s *FlowServer) Versions(ctx context.Context, id string) ([]FlowVersion, error) {
-	page, _, err := request[struct {
+	var page struct {
 		Versions []FlowVersion `json:"versions"`
-	}](ctx, s.remote, http.MethodGet, flowPath(id)+"/versions?limit=100", "", nil)
-	if err != nil {
-		return nil, err
 	}
-	return page.Versions, nil
+	_, err := s.remote.send(ctx, http.MethodGet, flowPath(id)+"/versions?limit=100", "", nil, &page)
+	return page.Versions, err
 }
 
 // Restore creates a new version from an older one.
 func (s *FlowServer) Restore(ctx context.Context, id string, version int) (*schemas.Flow, error) {
-	now, _, err := request[schemas.Flow](ctx, s.remote, http.MethodPost, flowPath(id)+"/restore", "", map[string]int{"version": version})
+	now := new(schemas.Flow)
+	_, err := s.remote.send(ctx, http.MethodPost, flowPath(id)+"/restore", "", map[string]int{"version": version}, now)
 	return now, err
 }
 

@@ -44,8 +44,8 @@ func (r *remoteServer) List(ctx context.Context, n declare.Noun, value string) (
 		}
 		query.Set("filter", n.Filter+" eq "+string(text))
 	}
-	text, _, err := r.doRequest(ctx, http.MethodGet, "/"+n.Folder+"?"+query.Encode(), "", nil)
-	if err != nil {
+	var text json.RawMessage
+	if _, err := r.send(ctx, http.MethodGet, "/"+n.Folder+"?"+query.Encode(), "", nil, &text); err != nil {
 		return nil, err
 	}
 	d, err := declare.Read(text)
@@ -70,8 +70,9 @@ func (r *remoteServer) Replace(ctx context.Context, n declare.Noun, was *declare
 }
 
 // requestResource sends a request and reads the resource of the reply.
-func (r *remoteServer) requestResource(ctx context.Context, method, path, match string, body []byte) (*declare.Entry, error) {
-	text, tag, err := r.doRequest(ctx, method, path, match, body)
+func (r *remoteServer) requestResource(ctx context.Context, method, path, match string, body any) (*declare.Entry, error) {
+	var text json.RawMessage
+	tag, err := r.send(ctx, method, path, match, body, &text)
 	if err != nil {
 		return nil, err
 	}
@@ -82,28 +83,27 @@ func (r *remoteServer) requestResource(ctx context.Context, method, path, match 
 	return &declare.Entry{ID: d.TextAt("id"), ETag: tag, Document: d}, nil
 }
 
-// request sends a request, with a body unless it is nil, and decodes the reply.
-func request[T any](ctx context.Context, r *remoteServer, method, path, match string, body any) (reply *T, etag string, err error) {
+// send sends a request, with a body unless it is nil, decodes the reply unless reply is nil, and
+// returns the entity tag. The error for an unsuccessful status is a *schemas.Error.
+func (r *remoteServer) send(ctx context.Context, method, path, match string, body, reply any) (tag string, err error) {
 	var text []byte
 	if body != nil {
 		if text, err = json.Marshal(body); err != nil {
-			return nil, "", err
+			return "", err
 		}
 	}
-	text, etag, err = r.doRequest(ctx, method, path, match, text)
-	if err != nil {
-		return nil, "", err
+	text, tag, err = r.exchange(ctx, method, path, match, text)
+	if err != nil || reply == nil {
+		return tag, err
 	}
-	reply = new(T)
 	if err := json.Unmarshal(text, reply); err != nil {
-		return nil, "", fmt.Errorf("%s %s did not return a Postern reply: %w", method, path, err)
+		return "", fmt.Errorf("%s %s did not return a Postern reply: %w", method, path, err)
 	}
-	return reply, etag, nil
+	return tag, nil
 }
 
-// doRequest sends a request and returns the body and the entity tag of the reply. The error
-// for an unsuccessful status is a *schemas.Error.
-func (r *remoteServer) doRequest(ctx context.Context, method, path, match string, body []byte) (reply []byte, tag string, err error) {
+// exchange sends a request and returns the body and the entity tag of the reply.
+func (r *remoteServer) exchange(ctx context.Context, method, path, match string, body []byte) (reply []byte, tag string, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, r.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, "", err

@@ -130,22 +130,19 @@ func readFiles(in fs.FS, folder, shown string) (list []seedFile, err error) {
 
 // begin seeds the base and leaves the remote with an administrator's token.
 func (s *seeder) begin(ctx context.Context, r *remoteServer, setup Setup) error {
-	open := false
+	open, err := false, error(nil)
 	if r.token == "" {
-		var err error
-		if open, err = r.open(ctx); err != nil {
-			return err
-		}
+		open, err = r.open(ctx)
 	}
-	if r.token == "" && !open {
-		if err := r.signInAdmin(ctx, setup.Admin); err != nil {
-			return err
-		}
+	switch {
+	case err != nil:
+	case open:
+		err = setup.Admin.checkChosen(setup.Passwords)
+	case r.token == "":
+		err = r.signInAdmin(ctx, setup.Admin)
 	}
-	if open {
-		if err := setup.Admin.checkChosen(setup.Passwords); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	if err := s.ensureBase(ctx, append([]string{consoleURL(setup.BaseURL)}, setup.RedirectURIs...)); err != nil || !open {
 		return err
@@ -185,7 +182,7 @@ func (r *remoteServer) signInAdmin(ctx context.Context, a Admin) (err error) {
 
 // open reports whether the API accepts requests without a token.
 func (r *remoteServer) open(ctx context.Context) (bool, error) {
-	_, _, err := r.doRequest(ctx, http.MethodGet, "/organization-units?limit=1", "", nil)
+	_, err := r.send(ctx, http.MethodGet, "/organization-units?limit=1", "", nil, nil)
 	if schemas.HasClass(err, schemas.Unauthenticated) {
 		return false, nil
 	}
@@ -200,7 +197,7 @@ func (r *remoteServer) waitReady(ctx context.Context, wait time.Duration) error 
 	defer stop()
 	var last error
 	for {
-		_, _, err := r.doRequest(ctx, http.MethodGet, "/health/readiness", "", nil)
+		_, err := r.send(ctx, http.MethodGet, "/health/readiness", "", nil, nil)
 		if err == nil || isUntrustedCertificate(err) {
 			return err
 		}

@@ -54,11 +54,13 @@ func (s *seeder) ensureBase(ctx context.Context, redirectURIs []string) error {
 // the console is no OAuth client; it becomes one.
 func (s *seeder) completeConsole(ctx context.Context, seeded declare.Resource, redirectURIs []string) error {
 	return s.updateResource(ctx, seeded.Noun, ConsoleID, func(d *schemas.Document) (*schemas.Document, string) {
-		if d.At("inboundAuthConfig") == nil {
+		var console schemas.Application
+		d.DecodeLoosely(schemas.ApplicationSchema(), &console)
+		if console.OAuth() == nil {
 			protocols := seeded.Document.At("inboundAuthConfig").JSON()
 			return d.Edited(map[string]any{"inboundAuthConfig": protocols, "type": schemas.SinglePageApp}), "it is an OAuth client now"
 		}
-		has := stringsAt(d, redirectsPath)
+		has := console.OAuth().RedirectURIs
 		missed := slices.DeleteFunc(slices.Clone(redirectURIs), func(uri string) bool { return slices.Contains(has, uri) })
 		if len(missed) == 0 {
 			return nil, ""

@@ -37,7 +37,8 @@ func (r *remoteServer) signIn(ctx context.Context, a Admin) (assertion string, e
 
 func (r *remoteServer) executeStep(ctx context.Context, body any) (*schemas.Step, error) {
 	anonymous := &remoteServer{base: r.base, http: r.http} // a sign-in is unauthenticated
-	step, _, err := request[schemas.Step](ctx, anonymous, http.MethodPost, "/flow/execute", "", body)
+	step := new(schemas.Step)
+	_, err := anonymous.send(ctx, http.MethodPost, "/flow/execute", "", body, step)
 	return step, err
 }
 

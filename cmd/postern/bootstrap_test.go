@@ -284,7 +284,7 @@ func TestBootstrapRefused(t *testing.T) {
 		{"another page", false, func(s *bootstrap.Setup) {
 			s.HTTP.Transport = &clientTransport{server: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })}
 			s.Token = "x"
-		}, "expected a resource in JSON"},
+		}, "did not return a Postern reply"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,13 +12,10 @@ import (
 	"github.com/postern-id/postern/flows"
 )
 
-// fileSet selects the files that a command works on.
+// fileSet selects the files of folders that a command works on.
 type fileSet struct {
 	noun, patterns string
 	wanted         func(name string) bool
-	// rejectPath explains why an unwanted file that is named on the command line is
-	// rejected.
-	rejectPath func(name string) error
 }
 
 // stdinPath is the path of standard input.
@@ -26,28 +23,12 @@ const stdinPath = "-"
 
 // checkedFiles selects flows and scenarios.
 func checkedFiles() fileSet {
-	wanted := func(name string) bool { return flows.IsFlow(name) || flows.IsScenarios(name) }
-	return fileSet{"flow", flows.FlowFiles, wanted, func(string) error { return nil }}
+	return fileSet{"flow", flows.FlowFiles, func(name string) bool { return flows.IsFlow(name) || flows.IsScenarios(name) }}
 }
 
-// flowFiles selects flows.
-func flowFiles() fileSet {
-	return fileSet{"flow", flows.FlowFiles, flows.IsFlow, func(name string) error {
-		if flows.IsScenarios(name) {
-			return fmt.Errorf("%s: these are scenarios; expected a flow", name)
-		}
-		return nil
-	}}
-}
+func flowFiles() fileSet { return fileSet{"flow", flows.FlowFiles, flows.IsFlow} }
 
-func scenarioFiles() fileSet {
-	return fileSet{"scenario", flows.ScenarioFiles, flows.IsScenarios, func(name string) error {
-		if flows.IsFlow(name) {
-			return fmt.Errorf("%s: this is a flow; expected the file of its scenarios, such as %s", name, flows.ScenariosOf(name))
-		}
-		return nil
-	}}
-}
+func scenarioFiles() fileSet { return fileSet{"scenario", flows.ScenarioFiles, flows.IsScenarios} }
 
 // filterFlows returns the files that are flows.
 func filterFlows(files []string) []string {
@@ -57,18 +38,12 @@ func filterFlows(files []string) []string {
 // expandPaths lists the named files, and the wanted files of named folders, each once.
 func (f fileSet) expandPaths(paths []string) ([]string, error) {
 	var list []string
-	seen := map[string]bool{}
 	for _, path := range paths {
 		found, err := f.expandPath(path)
 		if err != nil {
 			return nil, err
 		}
-		for _, file := range found {
-			if !seen[file] {
-				list = append(list, file)
-			}
-			seen[file] = true
-		}
+		list = append(list, slices.DeleteFunc(found, func(file string) bool { return slices.Contains(list, file) })...)
 	}
 	if len(list) == 0 {
 		return nil, fmt.Errorf("no %s files (%s) under %s", f.noun, f.patterns, strings.Join(paths, ", "))
@@ -93,7 +68,7 @@ func (f fileSet) expandPath(path string) (list []string, err error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return []string{path}, f.rejectPath(path)
+		return []string{path}, nil
 	}
 	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && f.wanted(d.Name()) {

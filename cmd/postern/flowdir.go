@@ -35,16 +35,17 @@ func (f flowFolder) read() ([]*schemas.Document, error) {
 		return nil, fmt.Errorf("flow.dir: %w", err)
 	}
 	checker := findings.Checker{Kinds: f.kinds, Subflows: flows.NewSubflowResolver(names...).ForFile}
-	files, err := checker.Check(len(names), func(i int) (findings.Source, error) {
-		text, err := os.ReadFile(names[i])
-		return findings.Source{Name: names[i], Text: text}, err
-	})
+	files, err := checker.Check(len(names), func(i int) (findings.Source, error) { return program{}.readSource(names[i]) })
 	if err != nil {
 		return nil, fmt.Errorf("flow.dir: %w", err)
 	}
 	documents := make([]*schemas.Document, len(files))
-	for i := range files {
-		documents[i] = parseDocument(&files[i])
+	for i, f := range files {
+		read := schemas.ParseYAML
+		if flows.IsJSON(f.Name) {
+			read = schemas.ParseJSON
+		}
+		documents[i], _ = read(f.Text) // a file that cannot be read has findings
 	}
 	findings.ReportHandleConflicts(files, func(string) string { return f.dir })
 	files = slices.DeleteFunc(files, func(file findings.File) bool { return len(file.Findings) == 0 })
@@ -58,16 +59,6 @@ func (f flowFolder) read() ([]*schemas.Document, error) {
 		return nil, fmt.Errorf("the flows in %s have errors", f.dir)
 	}
 	return documents, nil
-}
-
-// parseDocument parses a file; nil if it cannot be read.
-func parseDocument(f *findings.File) *schemas.Document {
-	read := schemas.ParseYAML
-	if flows.IsJSON(f.Name) {
-		read = schemas.ParseJSON
-	}
-	d, _ := read(f.Text)
-	return d
 }
 
 // storeFlows replaces the store's flows with the documents, and prints those with a new

@@ -39,11 +39,11 @@ func (c flowPullCommand) Run(ctx context.Context, p program) error {
 	for i := range list {
 		name := fileName(list, i)
 		path := filepath.Join(c.Dir, name)
-		if isSameFlow(path, &list[i]) {
+		if isSameFlow(path, list[i]) {
 			fmt.Fprintf(p.stdout, "%s: unchanged, version %d\n", name, list[i].ActiveVersion)
 			continue
 		}
-		text, err := encodeFlow(list[i].Flow)
+		text, err := encodeFlow(list[i])
 		if err != nil {
 			return err
 		}
@@ -55,13 +55,14 @@ func (c flowPullCommand) Run(ctx context.Context, p program) error {
 	return nil
 }
 
-func (c flowPullCommand) wanted(ctx context.Context, server *bootstrap.FlowServer) ([]bootstrap.StoredFlow, error) {
-	if len(c.Handles) == 0 {
-		return server.List(ctx)
+func (c flowPullCommand) wanted(ctx context.Context, server *bootstrap.FlowServer) ([]schemas.Flow, error) {
+	all, err := server.List(ctx)
+	if err != nil || len(c.Handles) == 0 {
+		return all, err
 	}
-	var list []bootstrap.StoredFlow
+	var list []schemas.Flow
 	for _, handle := range c.Handles {
-		f, err := findFlowByHandle(ctx, server, handle)
+		f, err := findFlowByHandle(all, handle)
 		if err != nil {
 			return nil, err
 		}
@@ -70,25 +71,12 @@ func (c flowPullCommand) wanted(ctx context.Context, server *bootstrap.FlowServe
 	return list, nil
 }
 
-// suggestFlow returns the closest flow of a server, if any.
-func suggestFlow(ctx context.Context, server *bootstrap.FlowServer, name string) string {
-	list, err := server.List(ctx)
-	if err != nil {
-		return ""
-	}
-	var known []string
-	for _, f := range list {
-		known = append(known, f.Handle)
-	}
-	return schemas.Hint(name, known)
-}
-
 // handle is the pattern of handles in the JSON Schema of flows.
 var handle = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$`)
 
 // checkHandles makes sure that handles are file names inside the folder: a malicious server
 // could otherwise write anywhere on the user's machine.
-func checkHandles(list []bootstrap.StoredFlow) error {
+func checkHandles(list []schemas.Flow) error {
 	for _, f := range list {
 		if !handle.MatchString(f.Handle) || !slices.Contains(schemas.FlowTypes(), f.FlowType) {
 			return fmt.Errorf("the server returned an invalid flow handle or type (%.100q, %.100q): nothing was written", f.Handle, f.FlowType)
@@ -99,9 +87,9 @@ func checkHandles(list []bootstrap.StoredFlow) error {
 
 // fileName returns the file name of a flow. It contains the type if two flows have the same
 // handle.
-func fileName(list []bootstrap.StoredFlow, i int) string {
+func fileName(list []schemas.Flow, i int) string {
 	f := list[i]
-	two := slices.ContainsFunc(list, func(g bootstrap.StoredFlow) bool { return g.Handle == f.Handle && g.FlowType != f.FlowType })
+	two := slices.ContainsFunc(list, func(g schemas.Flow) bool { return g.Handle == f.Handle && g.FlowType != f.FlowType })
 	if two {
 		return f.Handle + "." + strings.ToLower(string(f.FlowType)) + ".yaml"
 	}
@@ -110,22 +98,21 @@ func fileName(list []bootstrap.StoredFlow, i int) string {
 
 // isSameFlow reports whether a file has the meaning of a flow. The meaning of sub-flows
 // belongs to their own files.
-func isSameFlow(path string, f *bootstrap.StoredFlow) bool {
+func isSameFlow(path string, f schemas.Flow) bool {
 	g, err := program{}.compileFlow(path)
 	if err != nil {
 		return false
 	}
 	f.Parts, f.Uses = g.Flow().Parts, nil
-	changes, known := compareWithStored(f, g)
+	changes, known := compareWithStored(&f, g)
 	return known && len(changes) == 0
 }
 
 // encodeFlow returns a flow in the format of files, without server metadata.
-func encodeFlow(f *schemas.Flow) ([]byte, error) {
-	bare := *f
-	bare.Uses, bare.UsedBy = nil, nil
-	bare.ID, bare.ActiveVersion, bare.CreatedAt, bare.UpdatedAt, bare.IsReadOnly = "", 0, nil, nil, false
-	text, err := json.Marshal(&bare)
+func encodeFlow(f schemas.Flow) ([]byte, error) {
+	f.Uses, f.UsedBy = nil, nil
+	f.ID, f.ActiveVersion, f.CreatedAt, f.UpdatedAt, f.IsReadOnly = "", 0, nil, nil, false
+	text, err := json.Marshal(&f)
 	if err != nil {
 		return nil, err
 	}
@@ -134,25 +121,21 @@ func encodeFlow(f *schemas.Flow) ([]byte, error) {
 
 // findFlowByHandle finds a flow by its handle, or by its type and handle
 // ("REGISTRATION/sign-up").
-func findFlowByHandle(ctx context.Context, server *bootstrap.FlowServer, name string) (*bootstrap.StoredFlow, error) {
-	types := schemas.FlowTypes()
-	if t, handle, ok := strings.Cut(name, "/"); ok {
-		types, name = []schemas.FlowType{schemas.FlowType(t)}, handle
-	}
-	var found *bootstrap.StoredFlow
-	for _, t := range types {
-		f, err := server.Find(ctx, t, name)
+func findFlowByHandle(list []schemas.Flow, name string) (*schemas.Flow, error) {
+	var found *schemas.Flow
+	var known []string
+	for i, f := range list {
+		known = append(known, f.Handle)
 		switch {
-		case err != nil:
-			return nil, err
-		case f != nil && found != nil:
+		case name != f.Handle && name != string(f.FlowType)+"/"+f.Handle:
+		case found != nil:
 			return nil, fmt.Errorf("there are two flows %q: use %s/%s or %s/%s", name, found.FlowType, name, f.FlowType, name)
-		case f != nil:
-			found = f
+		default:
+			found = &list[i]
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("the server has no flow %q%s", name, suggestFlow(ctx, server, name))
+		return nil, fmt.Errorf("the server has no flow %q%s", name, schemas.Hint(name[strings.LastIndexByte(name, '/')+1:], known))
 	}
 	return found, nil
 }

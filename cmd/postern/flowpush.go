@@ -118,14 +118,14 @@ func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.
 	if f.Uses, err = pushed.uses(ctx, server, f); err != nil {
 		return false, err
 	}
-	changes, known := compareWithStored(was, g)
-	switch {
-	case was == nil:
+	if was == nil {
 		fmt.Fprintf(p.stdout, "%s: new\n", f.Handle)
-	case known && len(changes) == 0:
-		fmt.Fprintf(p.stdout, "%s: unchanged, version %d\n", f.Handle, was.ActiveVersion)
-		return false, nil
-	default:
+	} else {
+		changes, known := compareWithStored(was.Flow, g)
+		if known && len(changes) == 0 {
+			fmt.Fprintf(p.stdout, "%s: unchanged, version %d\n", f.Handle, was.ActiveVersion)
+			return false, nil
+		}
 		fmt.Fprintf(p.stdout, "%s: changes version %d\n", f.Handle, was.ActiveVersion)
 		if err := diff.Write(p.stdout, changes); err != nil {
 			return false, err
@@ -149,11 +149,8 @@ func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.
 
 // compareWithStored returns how a flow differs from the server's. Known is false if the server's
 // flow does not compile here, because it is of another release.
-func compareWithStored(was *bootstrap.StoredFlow, g *engine.Graph) (changes []diff.Change, known bool) {
-	if was == nil {
-		return nil, false
-	}
-	before, _ := engine.Compile(was.Flow, nodes.Kinds(nodes.Deps{}))
+func compareWithStored(was *schemas.Flow, g *engine.Graph) (changes []diff.Change, known bool) {
+	before, _ := engine.Compile(was, nodes.Kinds(nodes.Deps{}))
 	if before == nil {
 		return nil, false
 	}
@@ -166,12 +163,16 @@ type flowVersionsCommand struct {
 }
 
 // find connects to the server and finds a flow by its handle.
-func (c flowServer) find(ctx context.Context, p program, handle string) (*bootstrap.FlowServer, *bootstrap.StoredFlow, error) {
+func (c flowServer) find(ctx context.Context, p program, handle string) (*bootstrap.FlowServer, *schemas.Flow, error) {
 	server, err := c.connect(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := findFlowByHandle(ctx, server, handle)
+	all, err := server.List(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := findFlowByHandle(all, handle)
 	return server, f, err
 }
 

@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 
+	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/flowtest"
 )
 
@@ -35,6 +37,9 @@ func (c flowTestCommand) Run(ctx context.Context, p program) error {
 	files, err := scenarioFiles().expandPaths(c.Paths)
 	if err != nil {
 		return err
+	}
+	if i := slices.IndexFunc(files, flows.IsFlow); i >= 0 {
+		return fmt.Errorf("%s: this is a flow; expected the file of its scenarios, such as %s", files[i], flows.ScenariosOf(files[i]))
 	}
 	suite := runner.RunFiles(ctx, files)
 	passed, failed := suite.Count()

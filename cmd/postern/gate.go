@@ -3,9 +3,10 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/server"
@@ -38,18 +39,11 @@ func listenHostedPages(cfg *config.Config, adjacent net.Listener) (net.Listener,
 // their own, until ctx is done or either fails.
 func (h *app) serve(ctx context.Context, certificates *tls.Config, l, pages net.Listener) error {
 	handler := h.handler()
-	if pages == nil {
-		return server.Serve(ctx, l, handler, certificates, h.log)
+	serving, ctx := errgroup.WithContext(ctx)
+	serving.Go(func() error { return server.Serve(ctx, l, handler, certificates, h.log) })
+	if pages != nil {
+		h.log.Info("listening for the hosted pages", "addr", pages.Addr().String(), "url", h.cfg.GateURL())
+		serving.Go(func() error { return server.Serve(ctx, pages, gate.AtRoot(handler), certificates, h.log) })
 	}
-	h.log.Info("listening for the hosted pages", "addr", pages.Addr().String(), "url", h.cfg.GateURL())
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	served := make(chan error, 1)
-	go func() {
-		defer stop()
-		served <- server.Serve(ctx, pages, gate.AtRoot(handler), certificates, h.log)
-	}()
-	err := server.Serve(ctx, l, handler, certificates, h.log)
-	stop()
-	return errors.Join(err, <-served)
+	return serving.Wait()
 }

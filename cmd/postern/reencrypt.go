@@ -143,11 +143,7 @@ type reencryptedColumn struct {
 // needs to start come first, in the transaction that checks the other processes: a process
 // with only an old key either runs already and is found, or can no longer start.
 func (c keysReencryptCommand) reencrypt(ctx context.Context, h *app) (done []reencryptedColumn, err error) {
-	signing, err := token.NewCipher(h.encryption.keys...)
-	if err != nil {
-		return nil, err
-	}
-	derived, err := derivedCipher(h.encryption.keys...)
+	needed, err := h.startColumns()
 	if err != nil {
 		return nil, err
 	}
@@ -155,16 +151,17 @@ func (c keysReencryptCommand) reencrypt(ctx context.Context, h *app) (done []ree
 		if err := c.checkOtherInstances(ctx, h, t); err != nil {
 			return err
 		}
-		keys, err := store.ResealIn(ctx, t, signingKeyColumn(), signing)
-		if err != nil {
-			return err
+		changed := 0
+		done = nil // the transaction may be repeated
+		for _, sealed := range needed {
+			counts, err := store.ResealIn(ctx, t, sealed.column, sealed.cipher)
+			if err != nil {
+				return err
+			}
+			changed += counts.Changed
+			done = append(done, reencryptedColumn{sealed.name, counts})
 		}
-		others, err := store.ResealIn(ctx, t, derivedKeyColumn(), derived)
-		if err != nil {
-			return err
-		}
-		done = []reencryptedColumn{{"signing keys", keys}, {"derived keys", others}}
-		if keys.Changed+others.Changed == 0 {
+		if changed == 0 {
 			return nil
 		}
 		return recordKeyChange(t, h.encryption.newestKey(), nil)
@@ -214,7 +211,7 @@ type sealedColumn struct {
 	column store.SealedColumn
 }
 
-// sealedColumns lists all columns with sealed values.
+// sealedColumns lists the other columns with sealed values.
 func (h *app) sealedColumns() []sealedColumn {
 	return []sealedColumn{
 		{"authenticator apps", h.ciphers.factors, store.SealedColumn{
@@ -236,14 +233,20 @@ func (h *app) sealedColumns() []sealedColumn {
 	}
 }
 
-func signingKeyColumn() store.SealedColumn {
-	return store.SealedColumn{Table: "signing_keys", Key: "id", Value: "private", Parts: []string{"id"},
-		Belongs: func(parts []string) string { return parts[0] }}
-}
-
-func derivedKeyColumn() store.SealedColumn {
-	return store.SealedColumn{Table: "derived_keys", Key: "purpose", Value: "sealed", Parts: []string{"purpose"},
-		Belongs: func(parts []string) string { return derivedOwner(parts[0]) }}
+// startColumns lists the columns with the keys that every server needs to start.
+func (h *app) startColumns() ([]sealedColumn, error) {
+	signing, signingErr := token.NewCipher(h.encryption.keys...)
+	derived, derivedErr := derivedCipher(h.encryption.keys...)
+	return []sealedColumn{
+		{"signing keys", signing, store.SealedColumn{
+			Table: "signing_keys", Key: "id", Value: "private", Parts: []string{"id"},
+			Belongs: func(parts []string) string { return parts[0] },
+		}},
+		{"derived keys", derived, store.SealedColumn{
+			Table: "derived_keys", Key: "purpose", Value: "sealed", Parts: []string{"purpose"},
+			Belongs: func(parts []string) string { return derivedOwner(parts[0]) },
+		}},
+	}, errors.Join(signingErr, derivedErr)
 }
 
 // writeReencrypted writes one line for each kind of values.

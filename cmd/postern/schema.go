@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -41,22 +42,29 @@ func fixedSchemas() map[string]func() *schemas.Schema {
 	}
 }
 
-// findSchema finds a schema by the name on the command line.
-func findSchema(name string, kinds engine.Kinds) (json.RawMessage, error) {
-	fixed := fixedSchemas()[name]
-	switch {
+// schemaText is a published schema as served, written to docs/schemas, and printed.
+func schemaText(name string, kinds engine.Kinds) ([]byte, error) {
+	var schema any
+	var err error
+	switch fixed := fixedSchemas()[name]; {
 	case name == "flow":
-		return flows.Schema(kinds)
+		schema, err = flows.Schema(kinds)
 	case fixed != nil:
-		return fixed().Raw(), nil
-	case kinds[name] == nil:
+		schema = fixed().Raw()
+	case kinds[name] != nil:
+		schema, err = flows.KindSchema(kinds[name])
+	default:
 		return nil, unknownSchemaError(name, publishedSchemas(), slices.Sorted(maps.Keys(kinds)))
 	}
-	described, err := flows.KindSchema(kinds[name])
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(described)
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err = encoder.Encode(schema)
+	return out.Bytes(), err
 }
 
 // unknownSchemaError lists the known names.

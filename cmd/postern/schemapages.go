@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/document"
 	"github.com/postern-id/postern/nodes"
 )
@@ -21,20 +18,6 @@ const schemasPath = "/schemas/"
 // publishedSchemas are the schemas of hand-written files.
 func publishedSchemas() []string {
 	return append(slices.Sorted(maps.Keys(fixedSchemas())), "flow")
-}
-
-// schemaText is a published schema as served, written to docs/schemas, and printed.
-func schemaText(name string, kinds engine.Kinds) ([]byte, error) {
-	text, err := findSchema(name, kinds)
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	if err := json.Indent(&out, text, "", "  "); err != nil {
-		return nil, err
-	}
-	out.WriteByte('\n')
-	return out.Bytes(), nil
 }
 
 // schemaPages serves the published schemas. Each is built on its first request.
