@@ -16,14 +16,9 @@ func DOT(g *engine.Graph, o Options) string {
 	b.WriteString("  node [shape=box style=\"rounded,filled\" fontname=\"Helvetica\" fontsize=12]\n")
 	b.WriteString("  edge [fontname=\"Helvetica\" fontsize=10]\n")
 	fmt.Fprintf(&b, "  start [shape=circle label=\"start\" fillcolor=\"#ffffff\"]\n  start -> n0\n")
-	p.walkGroups(func(i, depth int) {
-		fmt.Fprintf(&b, "%*ssubgraph cluster_%d {\n%*slabel=%s labelloc=t fontsize=11 style=dashed color=%q\n",
-			2*depth, "", i, 2*depth+2, "", dotText(p.nodes[i].subflow), frameColour)
-	}, func(i, depth int) {
-		fmt.Fprintf(&b, "%*s%s", 2*depth, "", p.nodes[i].dot(i))
-	}, func(depth int) {
-		fmt.Fprintf(&b, "%*s}\n", 2*depth, "")
-	})
+	p.writeNodes(&b, func(i int, indent string) string {
+		return fmt.Sprintf("subgraph cluster_%d {\n%s  label=%s labelloc=t fontsize=11 style=dashed color=%q", i, indent, dotText(p.nodes[i].subflow), frameColour)
+	}, p.dot, "}")
 	if p.completes {
 		b.WriteString("  finish [shape=doublecircle label=\"end\" fillcolor=\"#ffffff\"]\n")
 	}
@@ -34,7 +29,8 @@ func DOT(g *engine.Graph, o Options) string {
 	return b.String()
 }
 
-func (n box) dot(i int) string {
+func (p picture) dot(i int) string {
+	n := p.nodes[i]
 	look := n.user.appearance()
 	more := ""
 	switch {
@@ -47,7 +43,7 @@ func (n box) dot(i int) string {
 		look.outline = missedColour
 		more += " penwidth=2"
 	}
-	return fmt.Sprintf("n%d [label=%s tooltip=%s fillcolor=%q color=%q%s]\n",
+	return fmt.Sprintf("n%d [label=%s tooltip=%s fillcolor=%q color=%q%s]",
 		i, dotText(n.id+"\n"+n.kind), dotText(look.name), look.fill, look.outline, more)
 }
 

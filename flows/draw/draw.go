@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -24,44 +23,36 @@ type Options struct {
 	Reached func(node, outcome string) bool
 }
 
-// userState is what is certain about the user on arrival at a node, in the order of trust.
+// userState is what is certain about the user on arrival at a node: an index of userStates.
 type userState int
-
-const (
-	anyone        userState = iota // no user is known
-	identified                     // a user was identified and proved nothing
-	created                        // this run creates the user
-	authenticated                  // the user authenticated
-)
 
 // appearance is how a drawing shows a state of the user.
 type appearance struct {
-	name, gain    string // gain labels an outcome that leads to the state
-	fill, outline string // colors that are readable on light and on dark backgrounds
+	fact          engine.Fact // is certain in this state, "" for the first
+	name, gain    string      // gain labels an outcome that leads to the state
+	fill, outline string      // colors that are readable on light and on dark backgrounds
 }
 
-func (s userState) appearance() appearance {
-	return [...]appearance{
-		anyone:        {"anyone", "", "#eceff1", "#78909c"},
-		identified:    {"identified", "user identified", "#fff3cd", "#b8860b"},
-		created:       {"created", "user created", "#d6e9ff", "#2f6fb5"},
-		authenticated: {"authenticated", "✓ authenticated", "#d5f0d8", "#2e7d32"},
-	}[s]
+// userStates are the states of the user, in the order of trust.
+func userStates() []appearance {
+	return []appearance{
+		{"", "anyone", "", "#eceff1", "#78909c"},
+		{engine.User, "identified", "user identified", "#fff3cd", "#b8860b"},
+		{engine.New, "created", "user created", "#d6e9ff", "#2f6fb5"},
+		{engine.Authenticated, "authenticated", "✓ authenticated", "#d5f0d8", "#2e7d32"},
+	}
 }
 
-func (s userState) String() string { return s.appearance().name }
+func (s userState) appearance() appearance { return userStates()[s] }
 
 // userStateOf derives the state from facts.
-func userStateOf(facts []engine.Fact) userState {
-	switch {
-	case slices.Contains(facts, engine.Authenticated):
-		return authenticated
-	case slices.Contains(facts, engine.New):
-		return created
-	case slices.Contains(facts, engine.User):
-		return identified
+func userStateOf(facts []engine.Fact) (state userState) {
+	for i, s := range userStates() {
+		if slices.Contains(facts, s.fact) {
+			state = userState(i)
+		}
 	}
-	return anyone
+	return state
 }
 
 // picture is a flow as it is drawn.
@@ -111,7 +102,7 @@ func pictureOf(g *engine.Graph, o Options) picture {
 	for i, n := range nodes {
 		number[n.ID] = i
 	}
-	exits := exitsOf(g)
+	exits := slices.Sorted(maps.Keys(g.Flow().Outcomes)) // of a sub-flow; they are drawn as nodes
 	for i, name := range exits {
 		number[name] = len(nodes) + i
 	}
@@ -144,12 +135,4 @@ func pictureOf(g *engine.Graph, o Options) picture {
 		p.nodes = append(p.nodes, box{id: name, kind: "outcome", terminal: true})
 	}
 	return p
-}
-
-// exitsOf returns the outcomes of a sub-flow, sorted. They are drawn as nodes.
-func exitsOf(g *engine.Graph) []string { return slices.Sorted(maps.Keys(g.Flow().Outcomes)) }
-
-// ofGroup reports whether a box belongs to the sub-flow of a group, directly or nested.
-func (b box) ofGroup(group string) bool {
-	return b.group == group || strings.HasPrefix(b.group, group+".")
 }

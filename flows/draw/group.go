@@ -1,26 +1,39 @@
 package draw
 
+import (
+	"fmt"
+	"strings"
+)
+
 // frameColour is the color of the frames of sub-flows.
 const frameColour = "#6e7781"
 
-// walkGroups visits the boxes in order. It calls open before a box that uses a sub-flow, and
-// closed after the last box of that sub-flow. The depth is the nesting level in the picture,
-// from 1.
-func (p picture) walkGroups(open, each func(i, depth int), closed func(depth int)) {
-	var groups []string
-	leave := func(b box) {
-		for len(groups) > 0 && !b.ofGroup(groups[len(groups)-1]) {
-			closed(len(groups))
-			groups = groups[:len(groups)-1]
+// depth returns the number of frames around a box. A group is a path of node IDs.
+func (n box) depth() int {
+	if n.group == "" {
+		return 0
+	}
+	return 1 + strings.Count(n.group, ".")
+}
+
+// writeNodes writes the boxes in order. It opens a frame before a box that uses a sub-flow, and
+// closes it after the last box of that sub-flow.
+func (p picture) writeNodes(b *strings.Builder, open func(i int, indent string) string, each func(i int) string, closed string) {
+	depth := 0
+	line := func(depth int, text string) { fmt.Fprintf(b, "%*s%s\n", 2*depth, "", text) }
+	closeTo := func(outer int) {
+		for ; depth > outer; depth-- {
+			line(depth, closed)
 		}
 	}
-	for i, b := range p.nodes {
-		leave(b)
-		if b.subflow != "" {
-			open(i, len(groups)+1)
-			groups = append(groups, b.group)
+	for i, n := range p.nodes {
+		if n.subflow != "" {
+			closeTo(n.depth() - 1)
+			depth++
+			line(depth, open(i, strings.Repeat("  ", depth)))
 		}
-		each(i, len(groups)+1)
+		closeTo(n.depth())
+		line(depth+1, each(i))
 	}
-	leave(box{})
+	closeTo(0)
 }

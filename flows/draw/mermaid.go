@@ -19,13 +19,9 @@ func Mermaid(g *engine.Graph, o Options) string {
 		fmt.Fprintf(&b, "---\ntitle: %s\n---\n", title)
 	}
 	b.WriteString("flowchart TD\n  start((start)) --> n0\n")
-	p.walkGroups(func(i, depth int) {
-		fmt.Fprintf(&b, "%*ssubgraph g%d[\"%s\"]\n", 2*depth, "", i, mermaidText(p.nodes[i].subflow))
-	}, func(i, depth int) {
-		fmt.Fprintf(&b, "%*s%s", 2*depth, "", p.nodes[i].mermaid(i))
-	}, func(depth int) {
-		fmt.Fprintf(&b, "%*send\n", 2*depth, "")
-	})
+	p.writeNodes(&b, func(i int, _ string) string {
+		return fmt.Sprintf("subgraph g%d[\"%s\"]", i, mermaidText(p.nodes[i].subflow))
+	}, p.mermaid, "end")
 	if p.completes {
 		b.WriteString("  finish(((end)))\n")
 	}
@@ -36,7 +32,8 @@ func Mermaid(g *engine.Graph, o Options) string {
 	return b.String()
 }
 
-func (n box) mermaid(i int) string {
+func (p picture) mermaid(i int) string {
+	n := p.nodes[i]
 	open, end := `["`, `"]`
 	switch {
 	case n.terminal:
@@ -44,7 +41,7 @@ func (n box) mermaid(i int) string {
 	case n.decides:
 		open, end = `{"`, `"}`
 	}
-	return fmt.Sprintf("n%d%s%s<br/>%s%s:::%s\n", i, open, mermaidText(n.id), mermaidText(n.kind), end, n.user)
+	return fmt.Sprintf("n%d%s%s<br/>%s%s:::%s", i, open, mermaidText(n.id), mermaidText(n.kind), end, n.user.appearance().name)
 }
 
 func (l link) mermaid() string {
@@ -63,8 +60,7 @@ func (l link) mermaid() string {
 // start.
 func mermaidStyles(p picture) string {
 	var b strings.Builder
-	for s := anyone; s <= authenticated; s++ {
-		a := s.appearance()
+	for _, a := range userStates() {
 		fmt.Fprintf(&b, "  classDef %s fill:%s,stroke:%s,color:%s\n", a.name, a.fill, a.outline, ink)
 	}
 	if !p.coverage {
