@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -48,6 +49,45 @@ func openMailbox(t *testing.T) (mailbox, []string) {
 	})
 	return b, []string{"POSTERN_MAIL_HOST=127.0.0.1", "POSTERN_MAIL_PORT=" + strconv.Itoa(l.Addr().(*net.TCPAddr).Port),
 		"POSTERN_MAIL_TLS=none", "POSTERN_MAIL_FROM=no-reply@example.com"}
+}
+
+// mailed returns the newest mail to an address in the mailbox of serve --try.
+func (p *postern) mailed(to string) (text string) {
+	p.t.Helper()
+	eventually(p.t, "a mail arrives", func() bool {
+		r, err := http.NewRequest(http.MethodGet, p.base+"/try/mail", nil)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		r.Header.Set("Accept", "application/json")
+		reply, err := p.client.Do(r)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		defer reply.Body.Close()
+		var mails []struct{ To, Text string }
+		if err := json.NewDecoder(reply.Body).Decode(&mails); err != nil {
+			p.t.Fatal(err)
+		}
+		for _, m := range mails {
+			if m.To == to {
+				text = m.Text
+				return true
+			}
+		}
+		return false
+	})
+	return text
+}
+
+// mailedCode returns the code in the newest mail to an address in the mailbox of serve --try.
+func (p *postern) mailedCode(to string) string {
+	p.t.Helper()
+	code := regexp.MustCompile(`(?m)^    ([0-9]{6})$`).FindStringSubmatch(p.mailed(to))
+	if code == nil {
+		p.t.Fatal("the mail has no code")
+	}
+	return code[1]
 }
 
 // The page asks for the mailed code, rejects a wrong one with a reason, and reports when a

@@ -38,6 +38,12 @@ func TestPageSignsUpAndIn(t *testing.T) {
 	b.enter("email", "ada@example.org")
 	b.enter("given_name", "Ada")
 	b.click("action-continue")
+	b.sees("step/verify")
+	if got := eval[string](b, `document.getElementById("mailbox").href`); got != p.base+"/try/mail" {
+		t.Errorf("the link to the mailbox is %q", got)
+	}
+	b.enter("code", p.mailedCode("ada@example.org"))
+	b.click("action-submit")
 	b.sees("step/key")
 	b.click("action-passkey")
 	b.sees("signed-in")

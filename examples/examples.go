@@ -21,8 +21,9 @@ const tryPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; conn
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 // Try serves the page under /try/ for the application with the given id, which the page
-// reads from /try/config.json. It matches full paths: mount it without stripping a prefix.
-func Try(applicationID string) http.Handler {
+// reads from /try/config.json. With mailbox it links to /try/mail, which the caller serves.
+// It matches full paths: mount it without stripping a prefix.
+func Try(applicationID string, mailbox bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /try/{$}", file("index.html"))
 	for _, name := range []string{"try.css", "try.js", "step.js", "passkey.js", "wire.js", "dom.js"} {
@@ -31,7 +32,7 @@ func Try(applicationID string) http.Handler {
 	mux.HandleFunc("GET /try/config.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		// It fails only for a disconnected client.
-		_ = json.NewEncoder(w).Encode(map[string]string{"applicationId": applicationID})
+		_ = json.NewEncoder(w).Encode(map[string]any{"applicationId": applicationID, "mailbox": mailbox})
 	})
 	return guard(mux)
 }

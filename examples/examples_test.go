@@ -17,7 +17,7 @@ import (
 func get(t *testing.T, method, path string) *http.Response {
 	t.Helper()
 	w := httptest.NewRecorder()
-	examples.Try("app-1").ServeHTTP(w, httptest.NewRequest(method, path, nil))
+	examples.Try("app-1", true).ServeHTTP(w, httptest.NewRequest(method, path, nil))
 	return w.Result()
 }
 
@@ -54,11 +54,11 @@ func TestTryServesEachFileWithItsType(t *testing.T) {
 
 func TestTryNamesItsApplication(t *testing.T) {
 	r := get(t, "GET", "/try/config.json")
-	var config map[string]string
+	var config map[string]any
 	if err := json.Unmarshal([]byte(body(t, r)), &config); err != nil {
 		t.Fatal(err)
 	}
-	if len(config) != 1 || config["applicationId"] != "app-1" {
+	if len(config) != 2 || config["applicationId"] != "app-1" || config["mailbox"] != true {
 		t.Errorf("config.json is %v", config)
 	}
 	if got := r.Header.Get("Content-Type"); got != "application/json" {

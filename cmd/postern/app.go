@@ -16,6 +16,7 @@ import (
 	"github.com/postern-id/postern/internal/delivery"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/federation"
+	"github.com/postern-id/postern/internal/mail"
 	"github.com/postern-id/postern/internal/outbound"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/password"
@@ -53,6 +54,7 @@ type app struct {
 	encryption   encryption
 	ciphers      ciphers
 	sealer       delivery.Sealer
+	mailbox      *mail.Mailbox // nil unless mails are kept in memory
 	pages        map[string]http.Handler
 	open         func(context.Context) bool // whether the API is open to all; nil: never
 
@@ -137,7 +139,7 @@ func (h *app) build(ctx context.Context) error {
 	if h.targets, err = h.newTargets(); err != nil {
 		return err
 	}
-	definitions := nodes.Kinds(nodes.Deps{Targets: h.targets, NoMail: cfg.Mail.Host == ""}) // to check flows, not to run them
+	definitions := nodes.Kinds(nodes.Deps{Targets: h.targets, NoMail: !cfg.Mail.Enabled()}) // to check flows, not to run them
 	h.directory = directory.New(directory.Options{
 		Store: h.store, Hasher: h.passwords, Passwords: policy, DigestKey: h.encryption.derived[purposeAudit], Box: h.ciphers.providers,
 		PrivateUseSchemes: cfg.OAuth.DCR.PrivateUseSchemes,

@@ -24,10 +24,20 @@ func (h *app) deliveryQueue() delivery.Queue {
 		},
 		schemas.CallDelivery: h.targets.Sender(),
 	}}
-	if m := h.cfg.Mail; m.Host != "" {
-		q.Senders[schemas.MailDelivery] = h.sealer.OpenSender(mail.New(mail.Options{
-			Host: m.Host, Port: m.Port, TLS: m.TLS, Username: m.Username, Password: m.Password, From: m.From,
-		}))
+	if sender := h.mailSender(); sender != nil {
+		q.Senders[schemas.MailDelivery] = h.sealer.OpenSender(sender)
 	}
 	return q
+}
+
+// mailSender returns the sender of mails, nil if there is none.
+func (h *app) mailSender() delivery.Sender {
+	m := h.cfg.Mail
+	switch {
+	case m.Host != "":
+		return mail.New(mail.Options{Host: m.Host, Port: m.Port, TLS: m.TLS, Username: m.Username, Password: m.Password, From: m.From})
+	case h.mailbox != nil:
+		return h.mailbox
+	}
+	return nil
 }

@@ -18,7 +18,7 @@ type mailer struct {
 }
 
 func (h *app) mailer() mailer {
-	return mailer{configured: h.cfg.Mail.Host != "", throttle: h.throttle, sealer: h.sealer}
+	return mailer{configured: h.cfg.Mail.Enabled(), throttle: h.throttle, sealer: h.sealer}
 }
 
 // Mail creates the delivery of a mail about the account of a name: see nodes.Mails. It has

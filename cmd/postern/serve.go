@@ -21,6 +21,7 @@ import (
 	"github.com/postern-id/postern/examples"
 	"github.com/postern-id/postern/flows/findings"
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/mail"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
 )
@@ -54,6 +55,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	warnOfConfiguration(log, cfg)
+	cfg.Mail.KeepInMemory = c.Try && cfg.Mail.Host == "" && hasLocalURL(cfg)
 	h, err := waitForApp(ctx, cfg, log)
 	if err != nil {
 		return err
@@ -79,7 +81,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if h.open != nil {
 		log.Warn("the API is open: until a user has the role Administrator, every caller has all permissions", "variable", skipVariable)
 	}
-	p.printWelcome(cfg, c.Try)
+	p.printWelcome(h, c.Try)
 
 	ctx, stop := context.WithCancel(h.drain(ctx))
 	upkeep := c.startMaintenance(ctx, h, folder)
@@ -138,9 +140,13 @@ func (c serveCommand) showTry(ctx context.Context, h *app) error {
 			"the application %q exists only while the server runs with --try"}
 		return nil
 	}
-	h.pages["/try/"] = examples.Try(bootstrap.TryID)
+	h.pages["/try/"] = examples.Try(bootstrap.TryID, h.cfg.Mail.KeepInMemory)
 	h.pages["/try"] = http.RedirectHandler("/try/", http.StatusPermanentRedirect)
 	h.pages["/"] = http.RedirectHandler("/try/", http.StatusTemporaryRedirect)
+	if h.cfg.Mail.KeepInMemory {
+		h.mailbox = mail.NewMailbox()
+		h.pages["/try/mail"] = localOnly(h.mailbox)
+	}
 	return bootstrap.EnsureTry(ctx, h.directory, h.cfg.Server.PublicURL)
 }
 
@@ -209,10 +215,14 @@ func tlsConfig(cfg *config.Config) (*tls.Config, error) {
 }
 
 // printWelcome prints where to go next.
-func (p program) printWelcome(cfg *config.Config, try bool) {
-	fmt.Fprintf(p.stdout, "\nPostern %s serves %s\n", version, cfg.Server.PublicURL)
+func (p program) printWelcome(h *app, try bool) {
+	url := h.cfg.Server.PublicURL
+	fmt.Fprintf(p.stdout, "\nPostern %s serves %s\n", version, url)
 	if try {
-		fmt.Fprintf(p.stdout, "  try it in a browser:  %s/try/\n", cfg.Server.PublicURL)
+		fmt.Fprintf(p.stdout, "  try it in a browser:  %s/try/\n", url)
+	}
+	if h.mailbox != nil {
+		fmt.Fprintf(p.stdout, "  read its mails:       %s/try/mail\n", url)
 	}
 	fmt.Fprintln(p.stdout)
 }

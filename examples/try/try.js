@@ -7,6 +7,7 @@ import { Refusal, claims, post, words } from "./wire.js";
 
 const state = {
   applicationId: "",
+  mailbox: false,
   autofill: false, // the browser can offer passkeys in a field
   busy: false,
   step: null, // the latest step
@@ -92,8 +93,11 @@ function home() {
     button("Sign in", { id: "start-sign-in" }, () => start("AUTHENTICATION")),
     el("hr"),
     el("p", { class: "hint" }, "Without a flow, by POST /auth/passkey/start and /finish:"),
-    button("Sign in with the atomic API", { id: "start-atomic" }, signInAtomically));
+    button("Sign in with the atomic API", { id: "start-atomic" }, signInAtomically),
+    mailbox());
 }
+
+const mailbox = () => state.mailbox && el("a", { id: "mailbox", href: "mail", target: "_blank" }, "Mails of the server");
 
 function signedIn(heading, assertion, more = {}) {
   Object.assign(state, { step: null, typed: {}, assertion });
@@ -142,7 +146,7 @@ function show(reply) {
   if (reply.flowStatus === "INCOMPLETE") {
     state.step = reply;
     view("step", ...renderStep(reply, { values: state.typed, act, autofill: mediates(reply) && state.autofill }),
-      button("Start again", { id: "start-again", class: "quiet" }, () => attempt("", home)));
+      button("Start again", { id: "start-again", class: "quiet" }, () => attempt("", home)), mailbox());
     complain(problem);
     return;
   }
@@ -236,7 +240,7 @@ async function begin() {
   byId("cancel").addEventListener("click", () => passkey.stop());
   state.autofill = await passkey.hasAutofill();
   const config = await fetch("config.json").then((r) => r.json());
-  state.applicationId = config.applicationId;
+  Object.assign(state, config);
   home();
 }
 

@@ -159,7 +159,13 @@ type Mail struct {
 	Username string `json:"username"`
 	Password string `json:"password"`
 	From     string `json:"from"` // an address, or a name with one in angle brackets
+
+	// KeepInMemory keeps mails in memory instead of sending them: serve --try without a mail server.
+	KeepInMemory bool `json:"-"`
 }
+
+// Enabled reports whether mails can be sent, or kept in memory.
+func (m Mail) Enabled() bool { return m.Host != "" || m.KeepInMemory }
 
 // Flow is what holds for the runs of all flows.
 type Flow struct {
