@@ -111,13 +111,13 @@ func (r *records) changeCredential(change schemas.Change) error {
 	case schemas.LinkIdentity:
 		return r.linkIdentity(c.Identity)
 	case schemas.UseIdentity:
-		if !edit(r, isIdentity(c.ID), func(i *schemas.Identity) {
+		edit(r, isIdentity(c.ID), func(i *schemas.Identity) {
 			if i.LastUsedAt == nil || i.LastUsedAt.Before(c.At) {
 				i.LastUsedAt = &c.At
 			}
-		}) {
-			return notFound(schemas.CodeIdentityNotFound, "identity", c.ID)
-		}
+		})
+		_, err := require(*r, isIdentity(c.ID), schemas.CodeIdentityNotFound, "identity", c.ID)
+		return err
 	case schemas.UnlinkIdentity:
 		remove(r, isIdentity(c.ID))
 	default:
@@ -127,10 +127,9 @@ func (r *records) changeCredential(change schemas.Change) error {
 }
 
 func (r *records) editPasskey(id schemas.Bytes, change func(*schemas.Credential)) error {
-	if !edit(r, isPasskey(id), change) {
-		return notFound(schemas.CodeCredentialNotFound, "passkey", id.String())
-	}
-	return nil
+	_, err := require(*r, isPasskey(id), schemas.CodeCredentialNotFound, "passkey", id.String())
+	edit(r, isPasskey(id), change)
+	return err
 }
 
 func (r *records) linkIdentity(linked schemas.Identity) error {

@@ -58,7 +58,7 @@ func (m *Memory) Credentials(_ context.Context, userID string) ([]schemas.Creden
 
 // Credential returns a passkey by its ID, for any user.
 func (m *Memory) Credential(_ context.Context, id schemas.Bytes) (*schemas.Credential, error) {
-	return require(m.records(), isPasskey(id), notFound(schemas.CodeCredentialNotFound, "passkey", id.String()))
+	return require(m.records(), isPasskey(id), schemas.CodeCredentialNotFound, "passkey", id.String())
 }
 
 // TOTP returns the user's authenticator app, nil if the user has none.

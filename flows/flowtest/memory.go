@@ -41,7 +41,10 @@ func (m *Memory) update(change func(*records) error) error {
 
 // Run returns a stored run.
 func (m *Memory) Run(_ context.Context, id string) (*schemas.Run, error) {
-	return require(m.records(), func(r schemas.Run) bool { return r.ID == id }, engine.NotFound(id))
+	if r := find(m.records(), func(r schemas.Run) bool { return r.ID == id }); r != nil {
+		return r, nil
+	}
+	return nil, engine.NotFound(id)
 }
 
 // Commit stores the next revision of a run and applies the changes with it.
@@ -71,7 +74,10 @@ func (m *Memory) CreateAuthRequest(_ context.Context, r schemas.AuthRequest) err
 
 // AuthRequest returns an authorization request, even if it has expired.
 func (m *Memory) AuthRequest(_ context.Context, id string) (*schemas.AuthRequest, error) {
-	return require(m.records(), func(r schemas.AuthRequest) bool { return r.ID == id }, noAuthRequest(id))
+	if r := find(m.records(), func(r schemas.AuthRequest) bool { return r.ID == id }); r != nil {
+		return r, nil
+	}
+	return nil, noAuthRequest(id)
 }
 
 // Consent returns the user's consent for an application, nil if there is none.

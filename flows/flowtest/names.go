@@ -60,7 +60,8 @@ func (f *File) checkGraphNames(g *engine.Graph) []schemas.Problem {
 // checkReferences finds names in the file that are not known. A pattern is a path of
 // members without the indexes of lists; "*" stands for the names of an object's members.
 func (f *File) checkReferences(missing string, known []string, patterns ...string) (problems []schemas.Problem) {
-	file := toJSON(f.doc.JSON())
+	var file any
+	_ = json.Unmarshal(f.doc.JSON(), &file) // it has been decoded before
 	for _, pattern := range patterns {
 		visitNames(file, "", strings.Split(pattern, "."), func(path, name string) {
 			if !slices.Contains(known, name) {

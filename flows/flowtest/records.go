@@ -21,11 +21,11 @@ func find[T any](r records, is func(T) bool) *T {
 }
 
 // require is find with an error if there is none.
-func require[T any](r records, is func(T) bool, missing error) (*T, error) {
+func require[T any](r records, is func(T) bool, code, what, id string) (*T, error) {
 	if value := find(r, is); value != nil {
 		return value, nil
 	}
-	return nil, missing
+	return nil, schemas.Errorf(schemas.NotFound, code, "there is no %s %.64q", what, id)
 }
 
 // all returns the values of a type that meet all conditions.
@@ -65,10 +65,6 @@ func remove[T any](r *records, is func(T) bool) {
 		value, ok := record.(T)
 		return ok && is(value)
 	})
-}
-
-func notFound(code, what, id string) error {
-	return schemas.Errorf(schemas.NotFound, code, "there is no %s %.64q", what, id)
 }
 
 func noAuthRequest(id string) error {

@@ -32,11 +32,11 @@ func (m *Memory) User(_ context.Context, id string) (*schemas.User, error) {
 // UserByAttribute returns a user by an identifying attribute. In scenarios all user types
 // share the global identifier scope.
 func (m *Memory) UserByAttribute(_ context.Context, _, attribute, value string) (*schemas.User, error) {
-	return require(m.records(), identifies(value, attribute), notFound(schemas.CodeUserNotFound, "user with the "+attribute, value))
+	return require(m.records(), identifies(value, attribute), schemas.CodeUserNotFound, "user with the "+attribute, value)
 }
 
 func (r records) user(id string) (*schemas.User, error) {
-	return require(r, isUser(id), notFound(schemas.CodeUserNotFound, "user", id))
+	return require(r, isUser(id), schemas.CodeUserNotFound, "user", id)
 }
 
 // requireActive rejects a user who may not sign in at that time.
