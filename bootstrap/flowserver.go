@@ -32,11 +32,11 @@ type FlowVersion struct {
 // FlowsOf connects to a server. It uses the address, the HTTP client and the token of the
 // setup; without a token the administrator signs in.
 func FlowsOf(ctx context.Context, setup Setup) (*FlowServer, error) {
-	r := &remoteServer{base: setup.BaseURL, http: setup.HTTP, token: setup.Token}
-	if r.token != "" {
-		return &FlowServer{r}, nil
+	s := &FlowServer{&remoteServer{setup}}
+	if setup.Token != "" {
+		return s, nil
 	}
-	return &FlowServer{r}, r.signInAdmin(ctx, setup.Admin)
+	return s, s.remote.signInAdmin(ctx)
 }
 
 // List returns every flow.

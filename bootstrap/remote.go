@@ -16,11 +16,7 @@ import (
 )
 
 // remoteServer is a server over HTTP as a target. Without a token its API must be open.
-type remoteServer struct {
-	base  string // without a slash at the end
-	http  *http.Client
-	token string
-}
+type remoteServer struct{ Setup }
 
 // maxReplySize limits how many bytes of a reply are read.
 const maxReplySize = 16 << 20
@@ -104,7 +100,7 @@ func (r *remoteServer) send(ctx context.Context, method, path, match string, bod
 
 // exchange sends a request and returns the body and the entity tag of the reply.
 func (r *remoteServer) exchange(ctx context.Context, method, path, match string, body []byte) (reply []byte, tag string, err error) {
-	request, err := http.NewRequestWithContext(ctx, method, r.base+path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, method, r.BaseURL+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, "", err
 	}
@@ -114,10 +110,10 @@ func (r *remoteServer) exchange(ctx context.Context, method, path, match string,
 	if match != "" {
 		request.Header.Set("If-Match", match)
 	}
-	if r.token != "" {
-		request.Header.Set("Authorization", "Bearer "+r.token)
+	if r.Token != "" {
+		request.Header.Set("Authorization", "Bearer "+r.Token)
 	}
-	response, err := r.http.Do(request)
+	response, err := r.HTTP.Do(request)
 	if isUntrustedCertificate(err) {
 		err = fmt.Errorf("%w; name the certificate to trust with --ca, use --config if the server's configuration is on this machine, or --insecure for a local server", err)
 	}

@@ -63,12 +63,12 @@ func Run(ctx context.Context, setup Setup) error {
 	if err != nil {
 		return err
 	}
-	r := &remoteServer{base: setup.BaseURL, http: setup.HTTP, token: setup.Token}
-	if err := r.waitReady(ctx, setup.Wait); err != nil {
+	r := &remoteServer{setup}
+	if err := r.waitReady(ctx); err != nil {
 		return err
 	}
 	s := newSeeder(r, setup.Report)
-	if err := s.begin(ctx, r, setup); err != nil {
+	if err := s.begin(ctx, r); err != nil {
 		return err
 	}
 	for _, f := range files {
@@ -129,30 +129,31 @@ func readFiles(in fs.FS, folder, shown string) (list []seedFile, err error) {
 }
 
 // begin seeds the base and leaves the remote with an administrator's token.
-func (s *seeder) begin(ctx context.Context, r *remoteServer, setup Setup) error {
+func (s *seeder) begin(ctx context.Context, r *remoteServer) error {
 	open, err := false, error(nil)
-	if r.token == "" {
+	if r.Token == "" {
 		open, err = r.open(ctx)
 	}
 	switch {
 	case err != nil:
 	case open:
-		err = setup.Admin.checkChosen(setup.Passwords)
-	case r.token == "":
-		err = r.signInAdmin(ctx, setup.Admin)
+		err = r.Admin.checkChosen(r.Passwords)
+	case r.Token == "":
+		err = r.signInAdmin(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.ensureBase(ctx, append([]string{consoleURL(setup.BaseURL)}, setup.RedirectURIs...)); err != nil || !open {
+	if err := s.ensureBase(ctx, append([]string{consoleURL(r.BaseURL)}, r.RedirectURIs...)); err != nil || !open {
 		return err
 	}
-	return s.close(ctx, r, setup.Admin)
+	return s.close(ctx, r)
 }
 
 // close creates the first administrator, which closes the server. An existing user of that
 // name must have the password: an attacker could have taken the name.
-func (s *seeder) close(ctx context.Context, r *remoteServer, a Admin) error {
+func (s *seeder) close(ctx context.Context, r *remoteServer) error {
+	a := r.Admin
 	var id string
 	user, err := s.find(ctx, a)
 	if err != nil {
@@ -163,20 +164,20 @@ func (s *seeder) close(ctx context.Context, r *remoteServer, a Admin) error {
 	} else if id, err = s.create(ctx, a); err != nil {
 		return err
 	}
-	if _, err := r.signIn(ctx, a); err != nil {
+	if _, err := r.signIn(ctx); err != nil {
 		return fmt.Errorf("%w; if another user has the username %q, set ADMIN_USERNAME to another name", err, a.username())
 	}
 	if err := s.addAdministrator(ctx, id); err != nil {
 		return err
 	}
-	return r.signInAdmin(ctx, a)
+	return r.signInAdmin(ctx)
 }
 
-func (r *remoteServer) signInAdmin(ctx context.Context, a Admin) (err error) {
-	if a.Password == "" {
+func (r *remoteServer) signInAdmin(ctx context.Context) (err error) {
+	if r.Admin.Password == "" {
 		return errors.New("the server requires authentication: pass --token, use --config if the store is on this machine, or set ADMIN_USERNAME and ADMIN_PASSWORD")
 	}
-	r.token, err = r.signIn(ctx, a)
+	r.Token, err = r.signIn(ctx)
 	return err
 }
 
@@ -192,8 +193,8 @@ func (r *remoteServer) open(ctx context.Context) (bool, error) {
 // readinessInterval is the interval between readiness checks.
 const readinessInterval = 200 * time.Millisecond
 
-func (r *remoteServer) waitReady(ctx context.Context, wait time.Duration) error {
-	ctx, stop := context.WithTimeout(ctx, wait)
+func (r *remoteServer) waitReady(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, r.Wait)
 	defer stop()
 	var last error
 	for {
@@ -209,7 +210,7 @@ func (r *remoteServer) waitReady(ctx context.Context, wait time.Duration) error 
 			if last == nil {
 				last = context.Cause(ctx)
 			}
-			return fmt.Errorf("the server at %s is not ready after %s: %w", r.base, wait, last)
+			return fmt.Errorf("the server at %s is not ready after %s: %w", r.BaseURL, r.Wait, last)
 		case <-time.After(readinessInterval):
 		}
 	}

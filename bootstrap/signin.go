@@ -14,7 +14,7 @@ const maxSteps = 8
 // signIn signs a user in with the console's flow and the password, and returns the
 // assertion. The flow may be a customized one if its steps ask only for a name and a
 // password, or offer the action "password".
-func (r *remoteServer) signIn(ctx context.Context, a Admin) (assertion string, err error) {
+func (r *remoteServer) signIn(ctx context.Context) (assertion string, err error) {
 	step, err := r.executeStep(ctx, map[string]any{"applicationId": ConsoleID, "flowType": schemas.Authentication})
 	for range maxSteps {
 		if err != nil {
@@ -24,9 +24,9 @@ func (r *remoteServer) signIn(ctx context.Context, a Admin) (assertion string, e
 			return step.Assertion, nil
 		}
 		if step.Error != nil {
-			return "", fmt.Errorf("%q cannot sign in: %s", a.username(), step.Error.Description.DefaultValue)
+			return "", fmt.Errorf("%q cannot sign in: %s", r.Admin.username(), step.Error.Description.DefaultValue)
 		}
-		action, inputs, ok := answer(step, a)
+		action, inputs, ok := answer(step, r.Admin)
 		if step.FlowStatus != schemas.Incomplete || !ok {
 			break
 		}
@@ -36,7 +36,7 @@ func (r *remoteServer) signIn(ctx context.Context, a Admin) (assertion string, e
 }
 
 func (r *remoteServer) executeStep(ctx context.Context, body any) (*schemas.Step, error) {
-	anonymous := &remoteServer{base: r.base, http: r.http} // a sign-in is unauthenticated
+	anonymous := &remoteServer{Setup{BaseURL: r.BaseURL, HTTP: r.HTTP}} // a sign-in is unauthenticated
 	step := new(schemas.Step)
 	_, err := anonymous.send(ctx, http.MethodPost, "/flow/execute", "", body, step)
 	return step, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
 )
 
 // encryption is the key-encryption keys of a process, and the stored keys that were derived
@@ -37,11 +38,15 @@ func derivedPurposes() []string {
 // loadEncryption reads the key-encryption keys and the derived keys. It records in the
 // store that this server has them.
 func (h *app) loadEncryption(ctx context.Context) error {
-	keys, err := h.keyEncryptionKeys(ctx)
+	sealed, err := h.store.SigningKeys(ctx)
 	if err != nil {
 		return err
 	}
-	origin, err := h.originalKey(ctx, keys)
+	keys, err := h.keyEncryptionKeys(len(sealed) > 0)
+	if err != nil {
+		return err
+	}
+	origin, err := h.originalKey(keys, sealed)
 	if err != nil {
 		return err
 	}
@@ -72,7 +77,7 @@ func instanceKeys(keys [][]byte) store.InstanceKeys {
 // keyEncryptionKeys reads the keys that seal all others. It generates a key for an empty
 // store only: in a store with sealed values a new key would open nothing, and would replace
 // the key that has to be restored.
-func (h *app) keyEncryptionKeys(ctx context.Context) ([][]byte, error) {
+func (h *app) keyEncryptionKeys(storeHasKeys bool) ([][]byte, error) {
 	if text := lookupEnv(h.cfg.Environ, token.KeyVariable); text != "" {
 		keys, err := token.ParseKeys(text)
 		if err != nil {
@@ -84,11 +89,7 @@ func (h *app) keyEncryptionKeys(ctx context.Context) ([][]byte, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return keys, err
 	}
-	sealed, err := h.store.SigningKeys(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if len(sealed) > 0 {
+	if storeHasKeys {
 		return nil, fmt.Errorf("the key that opens this store's signing keys is missing: restore %s from your backup of the keys, or set %s", h.cfg.Keys.File, token.KeyVariable)
 	}
 	return token.ReadOrMakeKeyFile(h.cfg.Keys.File)
@@ -96,10 +97,9 @@ func (h *app) keyEncryptionKeys(ctx context.Context) ([][]byte, error) {
 
 // originalKey returns the key that the store's signing keys were sealed with. Keys that
 // open none of them are an error, before they seal anything.
-func (h *app) originalKey(ctx context.Context, keys [][]byte) ([]byte, error) {
-	sealed, err := h.store.SigningKeys(ctx)
-	if err != nil || len(sealed) == 0 {
-		return keys[0], err
+func (h *app) originalKey(keys [][]byte, sealed []schemas.SigningKey) ([]byte, error) {
+	if len(sealed) == 0 {
+		return keys[0], nil
 	}
 	for _, key := range keys {
 		box, err := token.NewCipher(key)

@@ -34,7 +34,7 @@ func allowedImports() map[string][]string {
 		"internal/federation":          {"schemas", "internal/outbound", "internal/jwtverify"},
 		"internal/mail":                {"schemas", "internal/delivery"},
 		"internal/target":              {"schemas", "internal/delivery", "internal/outbound"},
-		"internal/config":              {"schemas"},
+		"internal/config":              {"schemas", "internal/throttle"},
 		"internal/logtest":             {},
 		"internal/directory":           {"schemas", "internal/password", "internal/store", "internal/jwtverify"},
 		"internal/declare":             {"schemas", "internal/directory"},

@@ -21,7 +21,7 @@ func TestDefaultBudgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := throttleBudgets(cfg.Throttle), throttle.DefaultBudgets(); got != want {
+	if got, want := throttle.Budgets(cfg.Throttle.Budgets), throttle.DefaultBudgets(); got != want {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -207,25 +208,24 @@ type Throttle struct {
 	UnfinishedRequests int `json:"unfinished_requests"`
 	UnfinishedPasskeys int `json:"unfinished_passkeys"`
 
-	SignIns         Budget `json:"sign_ins"`
-	RunStarts       Budget `json:"run_starts"`
-	RunSteps        Budget `json:"run_steps"`
-	Tokens          Budget `json:"tokens"`
-	TokenFailures   Budget `json:"token_failures"`
-	Registrations   Budget `json:"registrations"`
-	PairMails       Budget `json:"pair_mails"`
-	AccountMails    Budget `json:"account_mails"`
-	NetworkMails    Budget `json:"network_mails"`
-	PairGuesses     Budget `json:"pair_guesses"`
-	FamiliarGuesses Budget `json:"familiar_guesses"`
-	NetworkGuesses  Budget `json:"network_guesses"`
-	AccountGuesses  Budget `json:"account_guesses"`
+	Budgets
 }
 
-// Budget is how much may be had at once, and after what time there is one more.
-type Budget struct {
-	Burst int           `json:"burst"` // 0: no limit
-	Every time.Duration `json:"every"`
+// Budgets are the limits, as package throttle describes them.
+type Budgets struct {
+	SignIns         throttle.Budget `json:"sign_ins"`
+	RunStarts       throttle.Budget `json:"run_starts"`
+	RunSteps        throttle.Budget `json:"run_steps"`
+	Tokens          throttle.Budget `json:"tokens"`
+	TokenFailures   throttle.Budget `json:"token_failures"`
+	Registrations   throttle.Budget `json:"registrations"`
+	PairMails       throttle.Budget `json:"pair_mails"`
+	AccountMails    throttle.Budget `json:"account_mails"`
+	NetworkMails    throttle.Budget `json:"network_mails"`
+	PairGuesses     throttle.Budget `json:"pair_guesses"`
+	FamiliarGuesses throttle.Budget `json:"familiar_guesses"`
+	NetworkGuesses  throttle.Budget `json:"network_guesses"`
+	AccountGuesses  throttle.Budget `json:"account_guesses"`
 }
 
 // Audit is the audit log.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -113,14 +114,16 @@ func TestRetention(t *testing.T) {
 }
 
 func defaultThrottle() Throttle {
-	every := func(d time.Duration, burst int) Budget { return Budget{Burst: burst, Every: d} }
+	every := func(d time.Duration, burst int) throttle.Budget { return throttle.Budget{Burst: burst, Every: d} }
 	return Throttle{
 		Enabled: true, Instances: 1, FamiliarNetworks: 65536, UnfinishedRuns: 50000, UnfinishedRequests: 50000, UnfinishedPasskeys: 50000,
-		SignIns: every(20*time.Millisecond, 500), RunStarts: every(50*time.Millisecond, 200), RunSteps: every(250*time.Millisecond, 30),
-		Tokens: every(time.Millisecond, 5000), TokenFailures: every(200*time.Millisecond, 100), Registrations: every(10*time.Second, 20),
-		PairMails: every(5*time.Minute, 5), AccountMails: every(2*time.Minute, 20), NetworkMails: every(10*time.Second, 100),
-		PairGuesses: every(2*time.Minute, 8), FamiliarGuesses: every(5*time.Minute, 10),
-		NetworkGuesses: every(5*time.Second, 100), AccountGuesses: every(6*time.Minute, 100),
+		Budgets: Budgets{
+			SignIns: every(20*time.Millisecond, 500), RunStarts: every(50*time.Millisecond, 200), RunSteps: every(250*time.Millisecond, 30),
+			Tokens: every(time.Millisecond, 5000), TokenFailures: every(200*time.Millisecond, 100), Registrations: every(10*time.Second, 20),
+			PairMails: every(5*time.Minute, 5), AccountMails: every(2*time.Minute, 20), NetworkMails: every(10*time.Second, 100),
+			PairGuesses: every(2*time.Minute, 8), FamiliarGuesses: every(5*time.Minute, 10),
+			NetworkGuesses: every(5*time.Second, 100), AccountGuesses: every(6*time.Minute, 100),
+		},
 	}
 }
 
@@ -169,7 +172,7 @@ log: {level: debug}
 			TrustedProxies: networks(t, "10.0.0.0/8", "::1/128"), ForwardedField: "X-Forwarded-For"}},
 		{c.Outbound.Allow, []string{"idp.example.com", "10.0.0.0/8"}},
 		{c.Throttle.Enabled, false},
-		{c.Throttle.SignIns, Budget{0, time.Second}},
+		{c.Throttle.SignIns, throttle.Budget{Every: time.Second}},
 		{c.Database.DSN, "/var/lib/postern/database/postern.db"},
 		{c.Passkey.RelyingPartyID, "example.com"},
 		{c.Passkey.AttestationFormats, []string{"tpm"}},

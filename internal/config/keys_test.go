@@ -119,8 +119,15 @@ func leaves(path string, typ reflect.Type, found *[]string) {
 		return
 	}
 	for i := range typ.NumField() {
-		if name := typ.Field(i).Tag.Get("json"); name != "-" {
-			leaves(strings.TrimPrefix(path+"."+name, "."), typ.Field(i).Type, found)
+		field := typ.Field(i)
+		name, tagged := field.Tag.Lookup("json")
+		switch {
+		case field.Anonymous:
+			leaves(path, field.Type, found)
+		case !tagged:
+			leaves(path+"."+strings.ToLower(field.Name), field.Type, found)
+		case name != "-":
+			leaves(strings.TrimPrefix(path+"."+name, "."), field.Type, found)
 		}
 	}
 }
