@@ -17,6 +17,7 @@ type reply struct {
 	step     *schemas.Step
 	refused  *schemas.Error
 	declined error
+	failure  error // the request could not be made, or the product has a defect
 	left     []exit
 	// members are what a scenario can expect, by the members of expect, in the types of JSON.
 	members map[string]any
@@ -128,6 +129,8 @@ func objectOf(texts map[string]string) map[string]any {
 // to services and the audit log.
 func (r *reply) describe() (lines []string) {
 	switch {
+	case r.failure != nil:
+		return []string{"  " + r.failure.Error()}
 	case r.declined != nil:
 		lines = append(lines, "< nothing: "+r.declined.Error())
 	case r.refused != nil:

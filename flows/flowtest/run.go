@@ -110,7 +110,7 @@ func (r Runner) runOne(ctx context.Context, w *environment, i int) (Result, erro
 	result.Failure = p.play(ctx)
 	result.Passed = result.Failure == nil
 	if !result.Passed || r.Transcripts {
-		result.Transcript = p.transcript
+		result.Transcript = p.transcript()
 	}
 	w.count(p.left)
 	return result, nil

@@ -21,22 +21,18 @@ type scenarioRun struct {
 	replies    []*reply                     // to each step
 	answers    map[string]map[string]string // last answer of each device and of the provider
 	left       []exit                       // nodes that the run left, with their outcomes
-	transcript []string
 	normalizer normalizer
 }
 
 // play runs the scenario up to the first step that is not as expected, if any.
 func (p *scenarioRun) play(ctx context.Context) *Failure {
 	for j, x := range p.scenario.Steps {
-		p.transcript = append(p.transcript, x.Send.describe(j == 0, p.scenario.Start))
-		r, err := p.exchange(ctx, j, x.Send)
-		if err != nil {
-			p.log("  " + err.Error())
-			return p.failure(j, differences{{Member: "", Got: err.Error()}})
-		}
-		p.log(r.describe()...)
-		d := x.Expect.compare(r.members)
+		r := p.exchange(ctx, j, x.Send)
 		p.replies = append(p.replies, r)
+		if r.failure != nil {
+			return p.failure(j, differences{{Got: r.failure.Error()}})
+		}
+		d := x.Expect.compare(r.members)
 		if like := x.Expect.like(); like > 0 {
 			compareLike(&d, p.replies[like-1], r)
 		}
@@ -47,14 +43,18 @@ func (p *scenarioRun) play(ctx context.Context) *Failure {
 	return nil
 }
 
-// log adds lines to the transcript.
-func (p *scenarioRun) log(lines ...string) {
-	p.transcript = append(p.transcript, strings.Split(p.normalizer.text(strings.Join(lines, "\n")), "\n")...)
+// transcript describes the requests and replies.
+func (p *scenarioRun) transcript() []string {
+	var lines []string
+	for j, r := range p.replies {
+		lines = append(lines, p.scenario.Steps[j].Send.describe(j == 0, p.scenario.Start))
+		lines = append(lines, r.describe()...)
+	}
+	return strings.Split(p.normalizer.text(strings.Join(lines, "\n")), "\n")
 }
 
-// exchange sends one request and returns the reply. The error reports a request that could
-// not be made, or a defect of the product.
-func (p *scenarioRun) exchange(ctx context.Context, j int, send Send) (*reply, error) {
+// exchange sends one request and returns the reply.
+func (p *scenarioRun) exchange(ctx context.Context, j int, send Send) *reply {
 	since, left := p.counts(), len(p.left)
 	step, err := p.request(ctx, j, send)
 	r := &reply{}
@@ -65,11 +65,12 @@ func (p *scenarioRun) exchange(ctx context.Context, j int, send Send) (*reply, e
 	case reason(err) != "":
 		r.declined = err
 	case !errors.As(err, &r.refused):
-		return nil, err
+		r.failure = err
+		return r
 	}
 	r.left = p.left[left:]
 	p.setMembers(r, since)
-	return r, nil
+	return r
 }
 
 // request starts the run, or answers its last step.
