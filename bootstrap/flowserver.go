@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/postern-id/postern/flows/chains"
 	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/schemas"
 )
@@ -54,6 +55,13 @@ func (s *FlowServer) List(ctx context.Context) (list []schemas.Flow, err error) 
 			return list, nil
 		}
 	}
+}
+
+// Chains returns the report about the applications and flows of the server.
+func (s *FlowServer) Chains(ctx context.Context) (*chains.Report, error) {
+	report := new(chains.Report)
+	_, err := s.remote.send(ctx, http.MethodGet, "/flows/chains", "", nil, report)
+	return report, err
 }
 
 // Find returns the flow of a type and handle, with its Parts; nil if there is none.

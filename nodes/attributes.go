@@ -34,7 +34,7 @@ func attributesKind(d Deps) *engine.Kind {
       "items": {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "an attribute name of letters, digits, dots, dashes and underscores", "description": "The name of an attribute."}
     },
     "identifying": {"type": "boolean", "default": false, "description": "Whether the attributes may include username and email, whose values identify the user."},
-    "title": {"type": "string", "minLength": 1, "default": "Tell us about yourselfrself", "description": "The heading. Default: 'Tell us about yourselfrself'."},
+    "title": {"type": "string", "minLength": 1, "default": "Tell us about yourself", "description": "The heading. Default: 'Tell us about yourselfrself'."},
     "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading."},
     "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "The label of the button. Default: 'Continue'."},`+optionalProperty)
 }
@@ -95,7 +95,7 @@ func (a *attributes) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 }
 
 func (a *attributes) ask(lacking []askedAttribute, faults []schemas.FieldError) *engine.Decision {
-	f := form{title: cmp.Or(a.Title, "Tell us about yourselfrself"), text: a.Text, buttons: []button{{ref: submitAction, label: cmp.Or(a.Label, "Continue")}}}
+	f := form{title: cmp.Or(a.Title, "Tell us about yourself"), text: a.Text, buttons: []button{{ref: submitAction, label: cmp.Or(a.Label, "Continue")}}}
 	for _, one := range lacking {
 		f.fields = append(f.fields, one.field)
 	}

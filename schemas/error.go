@@ -71,6 +71,7 @@ const (
 	CodeLastAdministrator  = "last_administrator" // the last user with all permissions
 	CodeLastCredential     = "last_credential"    // nothing else is left to sign in with
 	CodeFactorRequired     = "second_factor_required"
+	CodeNewWay             = "new_way"                          // after a change less is enough to sign in than before
 	CodeCredentialLimited  = "credential_limited"               // it was added after a weaker sign-in than is needed: Provenance
 	CodeStaleProof         = "insufficient_user_authentication" // the user signed in too long ago for this: RFC 9470 §3
 )

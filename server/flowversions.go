@@ -102,3 +102,13 @@ func (s *server) checkFlow(w http.ResponseWriter, r *http.Request, c *caller) er
 	}
 	return writeJSON(w, http.StatusOK, checkResult{flow != nil, append([]schemas.Problem{}, problems...)})
 }
+
+// flowChains handles GET /flows/chains: the weakest chains of runs that reach each application,
+// as package chains describes them.
+func (s *server) flowChains(w http.ResponseWriter, r *http.Request, c *caller) error {
+	report, err := s.Directory.Chains(r.Context(), c.Call)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, report)
+}

@@ -73,6 +73,7 @@ func (s *server) partEndpoints() []endpoint {
 		{"PUT", "/roles/{id}/assignments/{type}/{principalId}", "system:roles:write", principal(d.Assign), configuredOrigins},
 		{"DELETE", "/roles/{id}/assignments/{type}/{principalId}", "system:roles:write", principal(d.Unassign), configuredOrigins},
 		{"POST", "/flows/check", "system:flows:read", s.checkFlow, configuredOrigins},
+		{"GET", "/flows/chains", "system:flows:read", s.flowChains, configuredOrigins},
 		{"GET", "/flows/{id}/versions", "system:flows:read", s.flowVersions, configuredOrigins},
 		{"GET", "/flows/{id}/versions/{n}", "system:flows:read", s.flowVersion, configuredOrigins},
 		{"POST", "/flows/{id}/restore", "system:flows:write", s.restoreFlow, configuredOrigins},

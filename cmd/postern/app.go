@@ -12,6 +12,7 @@ import (
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/flows/chains"
 	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/delivery"
 	"github.com/postern-id/postern/internal/directory"
@@ -49,6 +50,7 @@ type app struct {
 	targets      *target.Targets
 	tokens       *token.Issuer
 	catalog      *flows.Catalog
+	chains       *chains.Checker
 	directory    *directory.Directory
 	kinds        engine.Kinds
 	encryption   encryption
@@ -140,6 +142,7 @@ func (h *app) build(ctx context.Context) error {
 		return err
 	}
 	definitions := nodes.Kinds(nodes.Deps{Targets: h.targets, NoMail: !cfg.Mail.Enabled()}) // to check flows, not to run them
+	h.chains = &chains.Checker{Kinds: definitions, NoMail: !cfg.Mail.Enabled()}
 	h.directory = directory.New(directory.Options{
 		Store: h.store, Hasher: h.passwords, Passwords: policy, DigestKey: h.encryption.derived[purposeAudit], Box: h.ciphers.providers,
 		PrivateUseSchemes: cfg.OAuth.DCR.PrivateUseSchemes,
@@ -147,6 +150,7 @@ func (h *app) build(ctx context.Context) error {
 			flow, _, problems := engine.CheckUsing(text, yaml, definitions, subflows)
 			return flow, problems
 		},
+		CheckChains: h.chains.NewWays, AnalyzeChains: h.chains.Report,
 		CheckStored: func(f *schemas.Flow) []schemas.Problem {
 			_, problems := engine.CompileStored(f, definitions)
 			return problems

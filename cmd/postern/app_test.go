@@ -43,7 +43,13 @@ func sequential(t *testing.T) {
 // otherwise, because a benchmark is a flood.
 func newTestApp(t testing.TB, environ ...string) *testApp {
 	t.Helper()
-	cfg, err := config.Load("", append(testEnvironment(t.TempDir()), environ...))
+	return newTestAppIn(t, append(testEnvironment(t.TempDir()), environ...))
+}
+
+// newTestAppIn starts the server of a whole environment.
+func newTestAppIn(t testing.TB, environ []string) *testApp {
+	t.Helper()
+	cfg, err := config.Load("", environ)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func allowedImports() map[string][]string {
 		"server":                       {"engine", "flows", "schemas", "internal/passkey", "internal/token", "internal/config", "internal/directory", "internal/throttle", "internal/document", "server/oauth", "server/runs"},
 		"server/gate":                  {"internal/document"},
 		"mcp":                          {"engine", "flows", "flows/draw", "schemas", "internal/directory", "internal/document", "internal/throttle", "examples/react"},
-		"bootstrap":                    {"flows", "schemas", "internal/password", "internal/directory", "internal/declare"},
+		"bootstrap":                    {"flows", "flows/chains", "schemas", "internal/password", "internal/directory", "internal/declare"},
 		"examples":                     {},
 		"examples/react":               {"schemas"},
 		"e2e":                          {"examples/react"},

@@ -53,6 +53,7 @@ type commands struct {
 	Export    exportCommand    `cmd:"" help:"Write all resources of the store as YAML files."`
 	Apply     applyCommand     `cmd:"" help:"Apply YAML files to the store."`
 	Flow      flowCommands     `cmd:"" help:"Check and test flow files."`
+	Prove     proveCommand     `cmd:"" help:"Print the weakest chains of runs that reach each application."`
 	Schema    schemaCommand    `cmd:"" help:"Print a JSON Schema."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }

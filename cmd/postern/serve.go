@@ -96,6 +96,7 @@ func (c serveCommand) startMaintenance(ctx context.Context, h *app, folder flowF
 	upkeep := new(sync.WaitGroup)
 	upkeep.Go(func() {
 		h.reportBrokenFlows(ctx)
+		h.reportChains(ctx)
 		debug.FreeOSMemory() // releases memory that only the start needed
 	})
 	upkeep.Go(func() { h.sweepExpired(ctx) })

@@ -11,9 +11,9 @@ import (
 
 // Means are what an attacker has from the beginning.
 type Means struct {
-	Mailbox  bool // reads the mail of the victim's verified address
-	Password bool // knows the victim's password
-	Manager  bool // controls a client that manages users
+	Mailbox  bool `json:"mailbox,omitempty"`  // reads the mail of the victim's verified address
+	Password bool `json:"password,omitempty"` // knows the victim's password
+	Manager  bool `json:"manager,omitempty"`  // controls a client that manages users
 }
 
 // within reports whether the attacker with n has everything that m has.
@@ -47,30 +47,38 @@ func allMeans() []Means {
 
 // Target is what a chain leads to: tokens of an application, or a credential of the account.
 type Target struct {
-	Application string // the ID of the application; "" for a credential
-	Credential  string // such as "passkey"; "" for tokens
-	Class       string // a class that the tokens, or a sign-in with the credential, satisfy
+	Application string `json:"applicationId,omitempty"` // its id; "" for a credential
+	Name        string `json:"application,omitempty"`
+	Credential  string `json:"credential,omitempty"` // such as "passkey"; "" for tokens
+	Class       string `json:"acr"`                  // a class that the tokens, or a sign-in with the credential, satisfy
 }
 
 // Run is one run of a chain.
 type Run struct {
-	Application, Flow string
-	Path              []Move
-	Gains             string // what the attacker has afterwards
+	Application string `json:"application"`
+	Flow        string `json:"flow"`
+	Path        []Move `json:"path,omitempty"`
+	Gains       string `json:"gains"` // what the attacker has afterwards
 }
 
 // Way is a shortest chain of runs to a target, and the conditions of the victim's account that
 // it relies on.
 type Way struct {
-	Target     Target
-	Means      Means
-	Conditions []string
-	Chain      []Run
+	Target     Target   `json:"target"`
+	Means      Means    `json:"means"`
+	Conditions []string `json:"conditions,omitempty"`
+	Chain      []Run    `json:"runs"`
 }
 
 // Report is the result of an analysis. For each target, Ways has a way for each minimal set of
-// means that reaches it.
-type Report struct{ Ways []Way }
+// means that reaches it. Applications that start the same flows with the same permissions are
+// reported once; Names lists the names of all of them by the id in the target.
+type Report struct {
+	Ways  []Way               `json:"ways"`
+	Names map[string][]string `json:"names"`
+
+	represents map[string]string // the id in targets by the id of any application
+}
 
 // Analyze finds the ways of a system, waived ones included.
 func Analyze(s *System) (*Report, error) { return analyze(s, false) }
@@ -79,7 +87,8 @@ func Analyze(s *System) (*Report, error) { return analyze(s, false) }
 func AnalyzeUnwaived(s *System) (*Report, error) { return analyze(s, true) }
 
 func analyze(s *System, strict bool) (*Report, error) {
-	a := &analysis{system: s, strict: strict}
+	merged, represents, names := s.merge()
+	a := &analysis{system: merged, strict: strict}
 	for _, k := range []kind{aMailbox, aPassword, manager, noApp, hasApp, noCodes, hasCodes, noAddress} {
 		worth := proof{}
 		if k == aMailbox || k == aPassword {
@@ -90,7 +99,9 @@ func analyze(s *System, strict bool) (*Report, error) {
 	if err := a.findSteps(); err != nil {
 		return nil, err
 	}
-	return a.report(), nil
+	r := a.report()
+	r.represents, r.Names = represents, names
+	return r, nil
 }
 
 // findSteps explores all flows until nothing is new.
@@ -136,7 +147,7 @@ func (a *analysis) addOperations(app *Application) {
 // targets returns what a step leads to, apart from sessions.
 func (a *analysis) targets(s *step) (list []Target) {
 	for _, class := range schemas.PlainACRs(s.token.class()) {
-		list = append(list, Target{Application: s.application.ID, Class: class})
+		list = append(list, Target{Application: s.application.ID, Name: s.application.Name, Class: class})
 	}
 	for _, i := range s.gains.indexes() {
 		if it := a.items[i]; it.kind != aSession {
@@ -151,6 +162,10 @@ func (a *analysis) targets(s *step) (list []Target) {
 // report finds the shortest chains.
 func (a *analysis) report() *Report {
 	r := &Report{}
+	// Of chains with the same number of runs, the one with the fewest conditions is reported.
+	slices.SortStableFunc(a.steps, func(s, t step) int {
+		return cmp.Or(len(s.used.indexes())-len(t.used.indexes()), len(s.gains.indexes())-len(t.gains.indexes()))
+	})
 	for _, means := range allMeans() {
 		shortest := map[Target][]int{}
 		var order []Target
@@ -182,7 +197,10 @@ func (a *analysis) report() *Report {
 
 // Reaches reports whether an attacker with these means gets to the target.
 func (r *Report) Reaches(t Target, m Means) bool {
-	return slices.ContainsFunc(r.Ways, func(w Way) bool { return w.Target == t && w.Means.within(m) })
+	app := cmp.Or(r.represents[t.Application], t.Application)
+	return slices.ContainsFunc(r.Ways, func(w Way) bool {
+		return w.Target.Application == app && w.Target.Credential == t.Credential && w.Target.Class == t.Class && w.Means.within(m)
+	})
 }
 
 // way describes a chain.
@@ -214,16 +232,27 @@ func (a *analysis) describe(s *step) string {
 	return strings.Join(gains, ", ")
 }
 
-// New lists the ways of r that did not exist before: no way led to the target with these means
-// or fewer. The tokens of an application that did not exist before are no new way.
-func (r *Report) New(before *Report, applications []Application) (list []Way) {
-	existed := func(id string) bool {
-		return id == "" || slices.ContainsFunc(applications, func(a Application) bool { return a.ID == id })
-	}
+// New lists the ways of r that did not exist before: no way led to the target with these means or
+// fewer. The tokens of an application that did not exist before are no new way.
+func (r *Report) New(before *Report) (list []Way) {
 	for _, w := range r.Ways {
-		if existed(w.Target.Application) && !before.Reaches(w.Target, w.Means) {
+		if r.isNew(w, before) {
 			list = append(list, w)
 		}
 	}
 	return list
+}
+
+// isNew reports whether a way is new to an application that it stands for.
+func (r *Report) isNew(w Way, before *Report) bool {
+	if w.Target.Credential != "" {
+		return !before.Reaches(w.Target, w.Means)
+	}
+	for id, represented := range r.represents {
+		_, existed := before.represents[id]
+		if represented == w.Target.Application && existed && !before.Reaches(Target{Application: id, Class: w.Target.Class}, w.Means) {
+			return true
+		}
+	}
+	return false
 }

@@ -34,7 +34,10 @@ type visit struct {
 }
 
 // Move is a node of a run and the outcome that the run left it with.
-type Move struct{ Node, Outcome string }
+type Move struct {
+	Node    string `json:"node"`
+	Outcome string `json:"outcome,omitempty"`
+}
 
 // step is a run with a result: with the used items, the attacker gains others, and tokens of the
 // application if the run completes.

@@ -49,18 +49,18 @@ func compareReports(r *chains.Report, w *world) string {
 	return ""
 }
 
-// names are the adversary's names of credentials, and those of reports.
-var names = map[string]string{"totp": "authenticator app", "recovery": "recovery codes"}
+// namesInReports are the adversary's names of credentials, and those of reports.
+var namesInReports = map[string]string{"totp": "authenticator app", "recovery": "recovery codes"}
 
 func name(credential string) string {
-	if n, ok := names[credential]; ok {
+	if n, ok := namesInReports[credential]; ok {
 		return n
 	}
 	return credential
 }
 
 func adversaryName(credential string) string {
-	for other, n := range names {
+	for other, n := range namesInReports {
 		if n == credential {
 			return other
 		}

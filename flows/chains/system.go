@@ -2,6 +2,7 @@ package chains
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/postern-id/postern/engine"
@@ -29,8 +30,8 @@ type Application struct {
 
 // Flow is what the analysis needs of a compiled flow.
 type Flow struct {
-	Name  string
-	Nodes []engine.Node
+	ID, Name string
+	Nodes    []engine.Node
 	// Classes has for each session-check node the class that it requires.
 	Classes map[string]string
 	// Guarantee is the class that the flow guarantees, "" for none. The server refuses a limited
@@ -75,3 +76,23 @@ func collectsEmail(n *engine.Node) bool {
 
 // isWaived reports whether the flow accepts with a reason what the node opens.
 func isWaived(n *engine.Node) bool { return slices.Contains(n.Waived, engine.RuleChain) }
+
+// merge returns the system with one application for those that start the same flows with the same
+// permissions. represents maps the id of each application to the one that stands for it.
+func (s *System) merge() (merged *System, represents map[string]string, names map[string][]string) {
+	merged, represents, names = &System{NoMail: s.NoMail}, map[string]string{}, map[string][]string{}
+	known := map[string]string{}
+	for _, a := range s.Applications {
+		key := fmt.Sprint(a.Account, a.ManagesUsers)
+		for _, f := range a.Flows {
+			key += fmt.Sprintf(" %q %q", f.ID, f.Name)
+		}
+		id, seen := known[key]
+		if !seen {
+			id, known[key] = a.ID, a.ID
+			merged.Applications = append(merged.Applications, a)
+		}
+		represents[a.ID], names[id] = id, append(names[id], a.Name)
+	}
+	return merged, represents, names
+}

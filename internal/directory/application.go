@@ -32,7 +32,12 @@ func (d *Directory) applicationCollection() *collection[schemas.Application] {
 		noun:     newNoun(Noun{Name: "application", Schema: schemas.ApplicationSchema, Key: "name", Filters: table.Filters()}),
 		meta:     func(a *schemas.Application) meta { return meta{&a.ID, &a.CreatedAt, &a.UpdatedAt} },
 		complete: completeApplication,
-		check:    checkApplication,
+		check: func(w *writeContext, old, a *schemas.Application) {
+			checkApplication(w, old, a)
+			if opensWays(orZero(old), a) {
+				d.guardChains(w)
+			}
+		},
 		remove:   removeApplication,
 		digested: digestedApplication,
 	}
@@ -88,6 +93,15 @@ func checkApplication(w *writeContext, old, a *schemas.Application) {
 	guardApplication(w, was)
 	guardSignIn(w, was, a)
 	checkClient(w, was, a)
+}
+
+// opensWays reports whether a change can open a way to sign in. Clients that register themselves
+// start the flows that other applications start too, and have no permissions.
+func opensWays(was, a *schemas.Application) bool {
+	self := a.Registration != "" && !a.Verified
+	return !self && (was.AuthFlowID != a.AuthFlowID || was.RegistrationFlowID != a.RegistrationFlowID ||
+		was.IsRegistrationFlowEnabled != a.IsRegistrationFlowEnabled || was.Verified != a.Verified ||
+		managesAccounts(was) != managesAccounts(a) || managesUsers(was) != managesUsers(a))
 }
 
 // guardApplication requires the application's own permissions of the caller: a caller who

@@ -35,6 +35,11 @@ type Options struct {
 	// CheckStored returns the findings about a stored flow with its Parts. Those of rules that are
 	// newer than the flow are warnings. Nil means the findings of CheckFlow.
 	CheckStored func(f *schemas.Flow) []schemas.Problem
+	// CheckChains compares two states of the applications and flows and returns the ways to sign in
+	// that exist only afterwards: see package chains. Nil accepts every change.
+	CheckChains func(before, after *schemas.SignInSystem) []schemas.Problem
+	// AnalyzeChains returns the ways to sign in to the applications of a system: a chains.Report.
+	AnalyzeChains func(*schemas.SignInSystem) (any, error)
 	// DigestKey is the key of the audit log's digests: without it a digest does not allow a
 	// search for the personal data that it covers.
 	DigestKey []byte

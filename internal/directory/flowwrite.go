@@ -157,6 +157,7 @@ func (r flowResource) write(w *writeContext, old, f *schemas.Flow) error {
 		return nil
 	}
 	f.UpdatedAt = &w.now
+	r.d.guardChains(w)
 	if err := store.Flows().Replace(w.tx, f, old.ActiveVersion); err != nil {
 		return err
 	}

@@ -16,11 +16,14 @@ func (d *Directory) Transact(ctx context.Context, c Call, do func(Call) error) e
 		if err != nil {
 			return err
 		}
-		inner.tx, inner.DryRun, inner.guard = tx, false, new(administratorGuard)
+		inner.tx, inner.DryRun, inner.guard, inner.chains = tx, false, new(administratorGuard), new(chainGuard)
 		if err := do(inner); err != nil {
 			return err
 		}
 		if err := inner.guard.end(ctx, tx, d.now()); err != nil {
+			return err
+		}
+		if err := d.endChains(ctx, tx, inner.chains); err != nil {
 			return err
 		}
 		if c.DryRun {

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows/chains"
+	"github.com/postern-id/postern/schemas"
+)
+
+// flowBody returns a flow in JSON with nodes, and a waiver at a node if one is given. Without its
+// guarantee the flow of passkeys would accept one that was added after a password.
+func flowBody(t *testing.T, handle, nodes, waived string) string {
+	t.Helper()
+	text := "handle: " + handle + "\nname: Door\nflowType: AUTHENTICATION\n"
+	if nodes == onlyPasskeys {
+		text += "guarantees: {phishingResistant: true}\n"
+	}
+	if waived != "" {
+		text += "waive: [{rule: chain, node: " + waived + ", reason: The owner of the shop accepts this.}]\n"
+	}
+	doc, problems := schemas.ParseYAML([]byte(text + "nodes:\n" + nodes))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return string(doc.JSON())
+}
+
+const (
+	askedName = `
+  - id: who
+    use: prompt
+    with: {inputs: [{identifier: username, type: TEXT_INPUT, required: true}], actions: [{ref: continue}]}
+    next: find
+  - {id: find, use: user-resolve, with: {by: [username, email], from: username, conceal: true}, next: check}
+`
+	onlyPasskeys  = "  - {id: key, use: passkey-authenticate, with: {mode: usernameless}, next: done}\n  - {id: done, use: authorization-code}\n"
+	onlyPasswords = askedName + "  - {id: check, use: password-authenticate, next: {success: done, failure: who}}\n  - {id: done, use: authorization-code}\n"
+	mailToPasskey = askedName + "  - {id: check, use: email-otp, next: {success: key, failure: who, unavailable: who}}\n" +
+		"  - {id: key, use: passkey-register, next: done}\n  - {id: done, use: authorization-code}\n"
+)
+
+// A flow that adds a passkey after a mailed code is refused, over REST and MCP, unless the finding
+// is waived.
+func TestPasskeyAfterAMailedCodeIsRefused(t *testing.T) {
+	w := newTestApp(t)
+	admin := w.admin()
+	refused := flowBody(t, "lost", mailToPasskey, "")
+	rec := w.call("POST", "/flows", admin, refused)
+	if rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), `"rule":"chain"`) {
+		t.Errorf("POST /flows: %d %s", rec.Code, rec.Body)
+	}
+	if said, failed := w.callTool(w.assistant(), "service_create_flow", refused); !failed || !strings.Contains(said, "[chain]") {
+		t.Errorf("service_create_flow: %s", said)
+	}
+	if rec := w.call("POST", "/flows", admin, flowBody(t, "lost", mailToPasskey, "key")); rec.Code != http.StatusCreated {
+		t.Errorf("with a waiver: %d %s", rec.Code, rec.Body)
+	}
+}
+
+// A change of a flow or an application that lets an attacker in with less than before is refused as
+// a whole, unless the way is waived.
+func TestNewWaysAreRefused(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
+		admin := w.admin()
+		var door, weak, waived struct{ ID string }
+		w.send(201, "/flows", admin, flowBody(t, "door", onlyPasskeys, ""), &door)
+		w.send(201, "/flows", admin, flowBody(t, "weak", onlyPasswords, ""), &weak)
+		w.send(201, "/flows", admin, flowBody(t, "waived", onlyPasswords, "check"), &waived)
+		shop := w.application(admin, "Shop", "authFlowId", door.ID)
+		before := w.call("GET", "/flows/"+door.ID, admin, "").Body.String()
+		for _, change := range []struct{ method, path, body string }{
+			{"PUT", "/flows/" + door.ID, flowBody(t, "door", onlyPasswords, "")},
+			{"PATCH", "/applications/" + shop, `{"authFlowId": "` + weak.ID + `"}`},
+		} {
+			rec := w.call(change.method, change.path, admin, change.body)
+			var refusal struct {
+				Code   string
+				Errors []schemas.Problem
+			}
+			if err := json.Unmarshal(rec.Body.Bytes(), &refusal); err != nil || rec.Code != http.StatusBadRequest || refusal.Code != schemas.CodeNewWay || len(refusal.Errors) != 1 {
+				t.Fatalf("%s %s: %d %s, %v", change.method, change.path, rec.Code, rec.Body, err)
+			}
+			for _, part := range []string{`"Shop"`, "the user's password", schemas.ACRPassword, "check success"} {
+				if p := refusal.Errors[0]; p.Rule != engine.RuleChain || !strings.Contains(p.Message, part) {
+					t.Errorf("%s %s: the finding %s lacks %q", change.method, change.path, p, part)
+				}
+			}
+		}
+		if after := w.call("GET", "/flows/"+door.ID, admin, "").Body.String(); after != before {
+			t.Errorf("the refused flow became %s", after)
+		}
+		if rec := w.call("PATCH", "/applications/"+shop, admin, `{"authFlowId": "`+waived.ID+`"}`); rec.Code != http.StatusOK {
+			t.Errorf("another flow with a waiver: %d %s", rec.Code, rec.Body)
+		}
+		w.put("/flows/"+door.ID, flowBody(t, "door", onlyPasswords, "check"), admin)
+		w.put("/flows/"+door.ID, flowBody(t, "door", onlyPasskeys, ""), admin) // stronger is always accepted
+	})
+}
+
+// The report about the same applications is the same from the store, a server and a folder.
+func TestProve(t *testing.T) {
+	environ := append(testEnvironment(t.TempDir()), "POSTERN_MAIL_HOST=127.0.0.1", "POSTERN_MAIL_TLS=none", "POSTERN_MAIL_FROM=a@example.com")
+	w := newTestAppIn(t, environ)
+	server := httptest.NewServer(w.http)
+	t.Cleanup(server.Close)
+	admin, dir := w.admin(), filepath.Join(t.TempDir(), "out")
+	w.shop(admin, "email_code.yaml")
+	prove := func(args ...string) *chains.Report {
+		t.Helper()
+		var out, failures bytes.Buffer
+		p := program{args: append([]string{"prove", "--format", "json"}, args...), environ: environ, stdout: &out, stderr: &failures}
+		if code := p.run(t.Context()); code != exitFine {
+			t.Fatalf("%v: %d %s", args, code, &failures)
+		}
+		report := new(chains.Report)
+		if err := json.Unmarshal(out.Bytes(), report); err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	local := prove()
+	if !local.Reaches(targetNamed(t, local, "Shop email_code.yaml", schemas.ACRVouched), chains.Means{Mailbox: true}) ||
+		!local.Reaches(targetNamed(t, local, "Console", schemas.ACRPassword), chains.Means{Password: true}) {
+		t.Errorf("the report lacks a way: %+v", local.Ways)
+	}
+	var export bytes.Buffer
+	if code := (program{args: []string{"export", dir}, environ: environ, stdout: &export, stderr: &export}).run(t.Context()); code != exitFine {
+		t.Fatal(export.String())
+	}
+	for name, other := range map[string]*chains.Report{"server": prove("--server", server.URL, "--token", admin), "folder": prove(dir)} {
+		if got, want := textOf(t, other), textOf(t, local); got != want {
+			t.Errorf("from a %s:\n%s\nfrom the store:\n%s", name, got, want)
+		}
+	}
+}
+
+func targetNamed(t *testing.T, r *chains.Report, name, class string) chains.Target {
+	t.Helper()
+	for id, names := range r.Names {
+		for _, n := range names {
+			if n == name {
+				return chains.Target{Application: id, Class: class}
+			}
+		}
+	}
+	t.Fatalf("no application %s in %v", name, r.Names)
+	return chains.Target{}
+}
+
+func textOf(t *testing.T, r *chains.Report) string {
+	t.Helper()
+	var b strings.Builder
+	if err := r.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// A folder of flows is analyzed as if each had an application.
+func TestProveFolderOfFlows(t *testing.T) {
+	dir := t.TempDir()
+	for name, nodes := range map[string]string{"door": onlyPasskeys, "weak": onlyPasswords} {
+		if err := os.WriteFile(filepath.Join(dir, name+".json"), []byte(flowBody(t, name, nodes, "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	p := program{args: []string{"prove", dir}, stdout: &out, stderr: &out}
+	want := `the application any application with weak
+  urn:postern:acr:password
+    with the user's password
+    1. any application with weak, weak: who continue → find found → check success → done; gives tokens of any application with weak (urn:postern:acr:password)
+`
+	if code := p.run(t.Context()); code != exitFine || out.String() != want {
+		t.Errorf("%d\n%s\nwant\n%s", code, &out, want)
+	}
+}
