@@ -147,7 +147,7 @@ func TestGateAnswersAnAuthorizationRequest(t *testing.T) {
 
 func TestGateExplainsFailures(t *testing.T) {
 	t.Parallel()
-	p := serve(t)
+	g := openGate(t, serve(t))
 	for _, test := range []struct{ page, script, words, details string }{
 		{"signin", `throw new DOMException("", "NotAllowedError")`, "No passkey was used", ""},
 		{"signin", `throw new DOMException("", "AbortError")`, "Canceled", ""},
@@ -160,8 +160,8 @@ func TestGateExplainsFailures(t *testing.T) {
 		{"signup", `throw new DOMException("", "NotSupportedError")`, "cannot create this passkey", "NotSupportedError"},
 		{"signin&lang=de", `throw new DOMException("", "NotAllowedError")`, "kein Passkey verwendet", ""},
 	} {
-		g := openGate(t, p)
 		g.beforeScripts(fmt.Sprintf(`
+			sessionStorage.clear(); // starts a new run
 			PublicKeyCredential.isConditionalMediationAvailable = undefined;
 			navigator.credentials.get = navigator.credentials.create = async () => { %s };`, test.script))
 		page, query, _ := strings.Cut(test.page, "&")
@@ -284,14 +284,13 @@ func (p *tab) luminance(yes bool) {
 
 func TestGateUsesTheApplicationsColors(t *testing.T) {
 	t.Parallel()
-	p := serve(t)
+	g := openGate(t, serve(t))
+	g.present(false)
 	for _, primary := range []string{"#ffe600", "#111111", "white", "oklch(0.7 0.2 30)", "rgb(0 90 200)", "url(x)", "#12345678", "rebeccapurple; --x: y"} {
-		g := openGate(t, p)
 		g.answers(object{"/flow/meta": object{
 			"application": object{"id": "a", "name": "Shop", "tosUri": "https://shop.example/terms", "policyUri": "javascript:alert(1)"},
 			"design":      object{"theme": object{"colors": object{"primary": primary, "background": primary}, "radius": "2px"}},
 		}})
-		g.present(false)
 		for _, light := range []bool{true, false} {
 			g.luminance(light)
 			g.visit("signin")
