@@ -16,30 +16,17 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/internal/logtest"
-	"github.com/postern-id/postern/internal/store/storetest"
 )
 
 // A bootstrap over HTTP of an empty open store, killed repeatedly and each time some
 // requests later, has the same result as an undisturbed one, and further ones change
 // nothing.
 func TestBootstrapKilled(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) {
-		bootstrapKilled(t, func(*testing.T) []string { return nil })
-	})
-	t.Run("postgres", func(t *testing.T) {
-		bootstrapKilled(t, func(t *testing.T) []string {
-			return []string{"POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN=" + storetest.Postgres(t)}
-		})
-	})
-}
-
-// bootstrapKilled is the test on new stores from database.
-func bootstrapKilled(t *testing.T, database func(*testing.T) []string) {
-	undisturbed := serveOpen(t, database(t)...)
+	undisturbed := serveOpen(t)
 	undisturbed.bootstrap(0)
 	want := undisturbed.export()
 
-	disturbed := serveOpen(t, database(t)...)
+	disturbed := serveOpen(t)
 	for round := range 5 {
 		disturbed.bootstrap(1 + 6*round)
 	}
@@ -62,10 +49,9 @@ type openServer struct {
 	client *os.Process // the running bootstrap
 }
 
-func serveOpen(t *testing.T, env ...string) *openServer {
+func serveOpen(t *testing.T) *openServer {
 	t.Helper()
-	env = append(env, "SKIP_SECURITY=true", "POSTERN_THROTTLE_ENABLED=false")
-	s := &openServer{postern: serveWith(t, []string{"serve"}, "http", "localhost", env...)}
+	s := &openServer{postern: serveWith(t, []string{"serve"}, "http", "localhost", "SKIP_SECURITY=true", "POSTERN_THROTTLE_ENABLED=false")}
 	target, err := url.Parse(s.base)
 	if err != nil {
 		t.Fatal(err)

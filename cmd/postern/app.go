@@ -67,13 +67,7 @@ type app struct {
 
 // openApp opens the store and builds the components on it.
 func openApp(ctx context.Context, cfg *config.Config, log *slog.Logger) (*app, error) {
-	return openAppFor(ctx, cfg, log, storeConfig(cfg), true)
-}
-
-// storeConfig returns the configuration of the database.
-func storeConfig(cfg *config.Config) store.Config {
-	c := cfg.Database
-	return store.Config{Driver: c.Driver, DSN: c.DSN, Pool: c.Pool, ConnectionLifetime: c.ConnectionLifetime}
+	return openAppFor(ctx, cfg, log, true)
 }
 
 // waitForApp is openApp, but waits for a database that is not reachable yet.
@@ -98,9 +92,14 @@ func waitForApp(ctx context.Context, cfg *config.Config, log *slog.Logger) (*app
 }
 
 // openAppFor opens the store for a server, or for a short-lived command.
-func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, on store.Config, serves bool) (*app, error) {
+func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, serves bool) (*app, error) {
 	if _, err := cfg.CheckSecretFiles(); err != nil {
 		return nil, err
+	}
+	c := cfg.Database
+	on := store.Config{Driver: c.Driver, DSN: c.DSN, Pool: c.Pool, ConnectionLifetime: c.ConnectionLifetime}
+	if !serves {
+		on.MaxWriteDuration = maxCommandDuration
 	}
 	s, err := store.Open(ctx, on)
 	if err != nil {

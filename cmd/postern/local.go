@@ -22,11 +22,9 @@ func (p program) openLocal(ctx context.Context, file string, further ...string) 
 	if _, err := os.Stat(path); cfg.Database.Driver == "sqlite" && errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no store at %s: pass the server's configuration with --config, or create a store with `postern serve`", path)
 	}
-	on := storeConfig(cfg)
-	on.MaxWriteDuration = maxCommandDuration
 	log := newLog(p.stderr, cfg.Log)
 	warnOfFiles(log, cfg)
-	return openAppFor(ctx, cfg, log, on, false)
+	return openAppFor(ctx, cfg, log, false)
 }
 
 // maxCommandDuration is the maximum duration of a command's transaction.

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"net/http"
+
 	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/outbound"
 )
@@ -16,4 +20,16 @@ func outboundRules(c config.Outbound) outbound.Rules {
 		}
 	}
 	return rules
+}
+
+// fetch reads a third party's document.
+func (h *app) fetch(ctx context.Context, uri string) ([]byte, error) {
+	reply, err := h.outbound.Get(ctx, uri)
+	if err != nil {
+		return nil, err
+	}
+	if reply.Status != http.StatusOK {
+		return nil, fmt.Errorf("expected the status 200, got %d", reply.Status)
+	}
+	return reply.Body, nil
 }

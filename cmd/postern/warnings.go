@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/url"
 	"time"
 
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/directory"
 )
 
 // warnOfConfiguration logs settings that are allowed but probably unintended.
@@ -45,5 +47,18 @@ func (h *app) warnOfInstances(ctx context.Context, started, now time.Time) {
 		h.warnedOfInstances = true
 		h.log.Warn("more instances than throttle.instances share this database, so clients get more attempts than intended: set it to their number",
 			"instances", n, "throttle.instances", h.cfg.Throttle.Instances)
+	}
+}
+
+// reportBrokenFlows logs a warning for each stored flow whose runs will fail. Other flows are
+// not affected, so the server stays ready.
+func (h *app) reportBrokenFlows(ctx context.Context) {
+	err := h.directory.BrokenFlows(ctx, directory.SystemCall(), func(b directory.BrokenFlow) {
+		first := b.Findings[0]
+		h.log.WarnContext(ctx, "a stored flow cannot run", "flow", b.Flow.Handle, "type", string(b.Flow.FlowType), "id", b.Flow.ID,
+			"at", first.Path, "finding", first.Message, "findings", len(b.Findings))
+	})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		h.log.ErrorContext(ctx, "checking the stored flows", "error", err)
 	}
 }
