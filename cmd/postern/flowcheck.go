@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/mattn/go-isatty"
 
@@ -39,13 +40,13 @@ func (c flowCheckCommand) Run(p program) error {
 	if err := c.write(p, list); err != nil {
 		return err
 	}
-	for i := range list {
-		if list[i].Refused() {
-			return errFindings
-		}
+	if slices.ContainsFunc(list, isRefused) {
+		return errFindings
 	}
 	return nil
 }
+
+func isRefused(f findings.File) bool { return f.Refused() }
 
 // readSource reads a file, or standard input.
 func (p program) readSource(file string) (findings.Source, error) {

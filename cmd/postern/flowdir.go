@@ -5,37 +5,32 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/findings"
-	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
 )
 
 // flowFolder is a folder from which a server reads its flow files.
 type flowFolder struct {
 	dir             string
-	directory       *directory.Directory
-	kinds           engine.Kinds // of the server, with its targets
-	out             io.Writer
-	style           findings.Text
+	app             *app
+	program         program
 	lastFingerprint []byte // fingerprint of the files that were read first
 }
 
 // read reads and checks the flow files of the folder. It prints the errors.
 func (f flowFolder) read() ([]*schemas.Document, error) {
+	var files []findings.File
 	names, err := flowFiles().expandPaths([]string{f.dir})
-	if err != nil {
-		return nil, fmt.Errorf("flow.dir: %w", err)
+	if err == nil {
+		checker := findings.Checker{Kinds: f.app.kinds, Subflows: flows.NewSubflowResolver(names...).ForFile}
+		files, err = checker.Check(len(names), func(i int) (findings.Source, error) { return f.program.readSource(names[i]) })
 	}
-	checker := findings.Checker{Kinds: f.kinds, Subflows: flows.NewSubflowResolver(names...).ForFile}
-	files, err := checker.Check(len(names), func(i int) (findings.Source, error) { return program{}.readSource(names[i]) })
 	if err != nil {
 		return nil, fmt.Errorf("flow.dir: %w", err)
 	}
@@ -52,10 +47,10 @@ func (f flowFolder) read() ([]*schemas.Document, error) {
 	if len(files) == 0 {
 		return documents, nil
 	}
-	if err := f.style.Write(f.out, files); err != nil {
+	if err := (findings.Text{Colour: f.program.useColor("auto")}).Write(f.program.stdout, files); err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(files, func(file findings.File) bool { return file.Refused() }) {
+	if slices.ContainsFunc(files, isRefused) {
 		return nil, fmt.Errorf("the flows in %s have errors", f.dir)
 	}
 	return documents, nil
@@ -64,13 +59,13 @@ func (f flowFolder) read() ([]*schemas.Document, error) {
 // storeFlows replaces the store's flows with the documents, and prints those with a new
 // version.
 func (f flowFolder) storeFlows(ctx context.Context, documents []*schemas.Document) error {
-	held, err := f.directory.SyncFlowsFromFiles(ctx, documents)
+	held, err := f.app.directory.SyncFlowsFromFiles(ctx, documents)
 	if err != nil {
 		return err
 	}
 	for _, h := range held {
 		if h.New {
-			fmt.Fprintf(f.out, "flow %s is version %d\n", h.Handle, h.Version)
+			fmt.Fprintf(f.program.stdout, "flow %s is version %d\n", h.Handle, h.Version)
 		}
 	}
 	return nil
@@ -101,7 +96,7 @@ func (f flowFolder) reload(ctx context.Context) {
 		err = f.storeFlows(ctx, documents)
 	}
 	if err != nil {
-		fmt.Fprintf(f.out, "%v; the previous flows stay active\n", err)
+		fmt.Fprintf(f.program.stdout, "%v; the previous flows stay active\n", err)
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/examples"
-	"github.com/postern-id/postern/flows/findings"
 	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/mail"
 	"github.com/postern-id/postern/schemas"
@@ -153,7 +152,7 @@ func (c serveCommand) showTry(ctx context.Context, h *app) error {
 
 // flows reads the folder of flows; it returns no documents if none is configured.
 func (c serveCommand) flows(p program, h *app) (flowFolder, []*schemas.Document, error) {
-	f := flowFolder{dir: cmp.Or(c.Flows, h.cfg.Flow.Dir), directory: h.directory, kinds: h.kinds, out: p.stdout, style: findings.Text{Colour: p.useColor("auto")}}
+	f := flowFolder{dir: cmp.Or(c.Flows, h.cfg.Flow.Dir), app: h, program: p}
 	if f.dir == "" {
 		if c.Dev {
 			return f, nil, errors.New("--dev watches a folder of flows: set it with --flows, or with flow.dir in the configuration")
