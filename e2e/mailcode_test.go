@@ -51,43 +51,51 @@ func openMailbox(t *testing.T) (mailbox, []string) {
 		"POSTERN_MAIL_TLS=none", "POSTERN_MAIL_FROM=no-reply@example.com"}
 }
 
-// mailed returns the newest mail to an address in the mailbox of serve --try.
-func (p *postern) mailed(to string) (text string) {
+// mails returns the mails to an address in the mailbox of serve --try, newest first.
+func (p *postern) mails(to string) (texts []string) {
 	p.t.Helper()
-	eventually(p.t, "a mail arrives", func() bool {
-		r, err := http.NewRequest(http.MethodGet, p.base+"/try/mail", nil)
-		if err != nil {
-			p.t.Fatal(err)
+	r, err := http.NewRequest(http.MethodGet, p.base+"/try/mail", nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r.Header.Set("Accept", "application/json")
+	reply, err := p.client.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	var mails []struct{ To, Text string }
+	if err := json.NewDecoder(reply.Body).Decode(&mails); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, m := range mails {
+		if m.To == to {
+			texts = append(texts, m.Text)
 		}
-		r.Header.Set("Accept", "application/json")
-		reply, err := p.client.Do(r)
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		defer reply.Body.Close()
-		var mails []struct{ To, Text string }
-		if err := json.NewDecoder(reply.Body).Decode(&mails); err != nil {
-			p.t.Fatal(err)
-		}
-		for _, m := range mails {
-			if m.To == to {
-				text = m.Text
+	}
+	return texts
+}
+
+// mailed returns the part of the newest mail to an address that matches a pattern, once there is
+// one.
+func (p *postern) mailed(to, pattern string) (match string) {
+	p.t.Helper()
+	eventually(p.t, "a mail with "+pattern, func() bool {
+		for _, text := range p.mails(to) {
+			if found := regexp.MustCompile(pattern).FindStringSubmatch(text); found != nil {
+				match = found[1]
 				return true
 			}
 		}
 		return false
 	})
-	return text
+	return match
 }
 
 // mailedCode returns the code in the newest mail to an address in the mailbox of serve --try.
 func (p *postern) mailedCode(to string) string {
 	p.t.Helper()
-	code := regexp.MustCompile(`(?m)^    ([0-9]{6})$`).FindStringSubmatch(p.mailed(to))
-	if code == nil {
-		p.t.Fatal("the mail has no code")
-	}
-	return code[1]
+	return p.mailed(to, `(?m)^    ([0-9]{6})$`)
 }
 
 // The page asks for the mailed code, rejects a wrong one with a reason, and reports when a

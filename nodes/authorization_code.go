@@ -69,7 +69,7 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 		changes = append(changes, grant(v, statement))
 		result.RedirectURL = a.deps.wayBack(v)
 	}
-	return &engine.Decision{Result: result, Changes: append(changes, signedInEvent(v, statement))}, nil
+	return &engine.Decision{Result: result, Changes: append(changes, a.signedInEvent(ctx, v, statement))}, nil
 }
 
 // wayBack returns the redirect URL at the end of a run that answers an authorization request.
@@ -146,11 +146,15 @@ func grant(v *engine.Visit, s schemas.Assertion) schemas.GrantAuthRequest {
 	}}
 }
 
-// signedInEvent records the sign-in, and whether it only continued a session.
-func signedInEvent(v *engine.Visit, s schemas.Assertion) schemas.RecordEvent {
+// signedInEvent records the sign-in, and whether it only continued a session or was the user's first
+// in this browser.
+func (a *authorizationCode) signedInEvent(ctx context.Context, v *engine.Visit, s schemas.Assertion) schemas.RecordEvent {
 	detail := map[string]string{"acr": s.ACR, "sessionId": s.Session}
-	if v.Authentication.Session != "" {
+	switch {
+	case v.Authentication.Session != "":
 		detail["bySession"] = "true"
+	case a.deps.KnowsBrowser != nil && !a.deps.KnowsBrowser(ctx, s.Subject, v.Now):
+		detail[schemas.NewBrowser] = "true"
 	}
 	return event(v, "user.signed_in", s.Subject, detail)
 }

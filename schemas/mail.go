@@ -3,15 +3,23 @@ package schemas
 import "time"
 
 // Mail is the body of a MailDelivery as JSON, before it is sealed: a code for the reader of an
-// address.
+// address, or a notice about an account.
 type Mail struct {
 	// To is the address (RFC 5321 addr-spec). "" means no recipient: such a mail is queued like
 	// others where the existence of an address must not be revealed.
 	To string `json:"to"`
 	// Code is what the person is to type in, and Minutes for how long they may.
-	Code    string `json:"code"`
-	Minutes int    `json:"minutes"`
-	// Application is the name of the application, "" if it is untrusted.
+	Code    string `json:"code,omitempty"`
+	Minutes int    `json:"minutes,omitempty"`
+	// Notice is the action of the event that the mail is about, one of NoticeActions; "" for a code.
+	// At is its time, and Link the address where the reader can lock the account.
+	Notice string    `json:"notice,omitempty"`
+	At     time.Time `json:"at,omitzero"`
+	Link   string    `json:"link,omitempty"`
+	// Browser is the browser of a sign-in, "" if unknown.
+	Browser string `json:"browser,omitempty"`
+	// Application is the name of the application, "" if it is untrusted. For a notice it is the name
+	// of the service.
 	Application string `json:"application,omitempty"`
 	// Language is what they read (BCP 47), "" for none in particular.
 	Language string `json:"language,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/throttle"
 )
 
 // userEndpoints returns the endpoints of the parts of users, such as their passkeys: below
@@ -15,6 +16,7 @@ func (s *server) userEndpoints() []endpoint {
 	d := s.Directory
 	list := []endpoint{
 		{"GET", "/users/me", userToken, s.self, configuredOrigins},
+		{"POST", "/account/lock", nothing, s.limited(throttle.SignIn, open(s.lockAccount)), configuredOrigins},
 		{"DELETE", "/users/{id}/failed-guesses", "system:users:write", s.forgetFailedGuesses, configuredOrigins},
 	}
 	for _, part := range []struct {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/postern-id/postern/internal/delivery"
 	"github.com/postern-id/postern/internal/mail"
+	"github.com/postern-id/postern/internal/notice"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/oauth"
@@ -23,6 +24,10 @@ func (h *app) deliveryQueue() delivery.Queue {
 			Tokens: h.tokens, Requests: h.outbound,
 		},
 		schemas.CallDelivery: h.targets.Sender(),
+		schemas.NoticeDelivery: &notice.Notifier{
+			Store: h.store, Sealer: h.sealer, LockPage: h.cfg.Server.PublicURL + "/gate/lock",
+			Service: h.cfg.Passkey.RelyingPartyName, Mails: h.cfg.Mail.Enabled(),
+		},
 	}}
 	if sender := h.mailSender(); sender != nil {
 		q.Senders[schemas.MailDelivery] = h.sealer.OpenSender(sender)

@@ -33,6 +33,7 @@ func allowedImports() map[string][]string {
 		"internal/jwtverify":           {"schemas"},
 		"internal/federation":          {"schemas", "internal/outbound", "internal/jwtverify"},
 		"internal/mail":                {"schemas", "internal/delivery"},
+		"internal/notice":              {"schemas", "internal/delivery"},
 		"internal/target":              {"schemas", "internal/delivery", "internal/outbound"},
 		"internal/config":              {"schemas", "internal/throttle"},
 		"internal/logtest":             {},

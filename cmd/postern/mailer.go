@@ -41,3 +41,12 @@ func (m mailer) Mail(ctx context.Context, name string, letter schemas.Mail, now 
 		CreatedAt: now, ExpiresAt: now.Add(time.Duration(letter.Minutes) * time.Minute),
 	}), nil
 }
+
+// knowsBrowser returns the function that recognizes browsers, nil without mail: then no sign-in
+// causes a notice.
+func (h *app) knowsBrowser() func(ctx context.Context, userID string, now time.Time) bool {
+	if !h.cfg.Mail.Enabled() {
+		return nil
+	}
+	return throttle.KnowsBrowser
+}

@@ -225,7 +225,7 @@ func (h *app) sealedColumns() []sealedColumn {
 			},
 		}},
 		{"queued mails and calls", h.ciphers.deliveries, store.SealedColumn{
-			Table: "deliveries", Key: "id", Value: "body", Where: "kind <> '" + schemas.LogoutDelivery + "'", Parts: []string{"kind", "id"},
+			Table: "deliveries", Key: "id", Value: "body", Where: "kind NOT IN ('" + schemas.LogoutDelivery + "', '" + schemas.NoticeDelivery + "')", Parts: []string{"kind", "id"},
 			Belongs: func(parts []string) string { return delivery.Owner(schemas.Delivery{Kind: parts[0], ID: parts[1]}) },
 		}},
 		{"sign-ins in progress", h.ciphers.runs, store.RunStates()},

@@ -79,12 +79,15 @@ func (d *Directory) userChanged(w *writeContext, old, u *schemas.User) error {
 }
 
 // forgetAddress ends the sessions that started with a code sent to an address that the user
-// no longer has.
+// no longer has, and has that address notified.
 func (w *writeContext) forgetAddress(old, u *schemas.User) error {
 	if old == nil || schemas.IdentifierKey(old.Text("email")) == schemas.IdentifierKey(u.Text("email")) {
 		return nil
 	}
 	w.setActor()
+	if err := store.RecordAddressChange(w.tx, old, u, w.now); err != nil {
+		return err
+	}
 	return store.EndSessionsOn(w.tx, u.ID, schemas.ProofOfEmail(old.Text("email")), w.now)
 }
 

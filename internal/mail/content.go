@@ -12,11 +12,15 @@ type content struct {
 	subject  string
 	before   []string // the paragraphs before the code
 	code     string
-	after    []string // the paragraphs after it
+	link     string
+	after    []string // the paragraphs after them
 }
 
 // contentOf composes the text of a mail in the recipient's language.
 func contentOf(m schemas.Mail) content {
+	if m.Notice != "" {
+		return noticeContent(m)
+	}
 	says, tag := translationFor(m.Language)
 	subject, lead := says.subject, says.lead
 	if singleLine(m.Application) != "" {
@@ -34,6 +38,9 @@ func (c content) paragraphs() []string {
 	list := append([]string{}, c.before...)
 	if c.code != "" {
 		list = append(list, "    "+c.code)
+	}
+	if c.link != "" {
+		list = append(list, c.link)
 	}
 	return append(list, c.after...)
 }

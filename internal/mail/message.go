@@ -13,7 +13,7 @@ import (
 
 // htmlTemplate is the HTML of a mail. It has no images, so there is no tracking.
 const htmlTemplate = `<!doctype html><html lang="{{.Language}}"><meta charset="utf-8"><body style="font-family: sans-serif; line-height: 1.5">` +
-	`{{range .Before}}<p>{{.}}</p>{{end}}{{with .Code}}<p style="font-size: 2em; letter-spacing: .2em"><strong>{{.}}</strong></p>{{end}}{{range .After}}<p>{{.}}</p>{{end}}</body></html>`
+	`{{range .Before}}<p>{{.}}</p>{{end}}{{with .Code}}<p style="font-size: 2em; letter-spacing: .2em"><strong>{{.}}</strong></p>{{end}}{{with .Link}}<p><a href="{{.}}">{{.}}</a></p>{{end}}{{range .After}}<p>{{.}}</p>{{end}}</body></html>`
 
 // newMessage composes the mail of a delivery. Its id is stable, so that mailboxes recognize
 // a duplicate (RFC 5322 §3.6.4).
@@ -38,7 +38,7 @@ func newMessage(d schemas.Delivery, from string, m schemas.Mail) (*gomail.Msg, e
 		return nil, err
 	}
 	err = msg.AddAlternativeHTMLTemplate(html, map[string]any{
-		"Language": text.language.String(), "Before": text.before, "Code": text.code, "After": text.after,
+		"Language": text.language.String(), "Before": text.before, "Code": text.code, "Link": text.link, "After": text.after,
 	})
 	return msg, err
 }

@@ -44,11 +44,17 @@ func readTranslation(i int) translation {
 
 // translationFor returns the texts for a language tag (BCP 47), and their language.
 func translationFor(tag string) (translation, language.Tag) {
+	i := languageIndex(tag)
+	return readTranslation(i), languages()[i]
+}
+
+// languageIndex returns the index of the language that fits a tag best.
+func languageIndex(tag string) int {
 	_, i, confidence := language.NewMatcher(languages()).Match(language.Make(tag))
 	if confidence == language.No {
-		i = 0
+		return 0
 	}
-	return readTranslation(i), languages()[i]
+	return i
 }
 
 // fill replaces the placeholders. The name is reduced to one line of plain text.

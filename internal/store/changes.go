@@ -71,6 +71,8 @@ func (t *Tx) applySession(change schemas.Change) error {
 		return t.decideAuthRequest(updateRefusal, c.ID, c.BrowserHash, c.At, c.Refusal)
 	case schemas.ApproveAuthRequest:
 		return t.decideAuthRequest(updateApproval, c.ID, c.BrowserHash, c.At, c.Approval)
+	case schemas.CreateLink:
+		return t.createLink(c.Link)
 	case schemas.GrantConsent:
 		return t.grantConsent(c)
 	case schemas.RecordEvent:

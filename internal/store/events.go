@@ -106,8 +106,18 @@ func scanEvent(row scanner, e *schemas.Event) error {
 		(*string)(&e.Actor.Type), &e.Actor.ID, &e.Actor.Client, &e.Resource.Type, &e.Resource.ID, &e.Before, &e.After)
 }
 
-// recordEvent appends to the audit log. An event without an id gets one.
+// recordEvent appends to the audit log and queues the notice of the event.
 func (t *Tx) recordEvent(e schemas.Event) error {
+	if n := schemas.NoticeOf(e); n != nil {
+		if err := t.queueNotice(*n); err != nil {
+			return err
+		}
+	}
+	return t.insertEvent(e)
+}
+
+// insertEvent appends to the audit log. An event without an id gets one.
+func (t *Tx) insertEvent(e schemas.Event) error {
 	if e.ID == "" {
 		e.ID = schemas.NewID()
 	}

@@ -80,6 +80,7 @@ func writeQueries() []string {
 		insertClientAssertion,
 		insertKey, insertEvent, raiseKeptFrom, deleteOldEvents, insertSeeding,
 		extendClientExpiry,
+		insertLink, takeLink, deleteLinks,
 		insertDelivery, claimDelivery, putOffDelivery, deleteDelivery, giveUpDelivery,
 		upsertConsent,
 		insertTOTP, updateTOTPUse, deleteTOTP,

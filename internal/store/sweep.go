@@ -10,7 +10,7 @@ func sweepQueries() []string {
 	return []string{
 		deleteExpired("runs", "id"), deleteExpired("auth_requests", "id"), deleteExpired("passkey_sessions", "token_hash"),
 		deleteExpired("refresh_families", "id"), deleteExpired("sessions", "id"), deleteExpired("revoked_tokens", "id"),
-		deleteExpired("client_assertions", "hash"),
+		deleteExpired("client_assertions", "hash"), deleteExpired("links", "hash"),
 	}
 }
 

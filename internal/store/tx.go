@@ -17,6 +17,8 @@ type Tx struct {
 	sql      *sql.Tx // nil: a single prepared statement, which is a transaction by itself
 	prepared statements
 	actor    actor
+
+	createdUser string // "" for none
 }
 
 // Update runs do in a transaction. If do returns nil, its effects are durable before Update

@@ -104,6 +104,7 @@ func (t *Tx) createUser(u schemas.User) error {
 	if err != nil {
 		return err
 	}
+	t.createdUser = u.ID
 	return t.claim(&u)
 }
 
@@ -194,11 +195,15 @@ func (t *Tx) updateUser(c schemas.UpdateUser) error {
 	if err != nil {
 		return err
 	}
+	old := u
 	u = u.With(c.Attributes)
 	if err := checkIdentifiers(u); err != nil {
 		return err
 	}
 	if err := t.writeAttributes(u, c.At); err != nil {
+		return err
+	}
+	if err := RecordAddressChange(t, old, u, c.At); err != nil {
 		return err
 	}
 	return ReindexUser(t, u)

@@ -137,6 +137,13 @@ func dayOf(t time.Time) uint32 { return uint32(t.Unix() / int64(day/time.Second)
 
 type deviceKey struct{}
 
+// KnowsBrowser reports whether a user has signed in with the device of ctx within DeviceTTL. It also
+// returns true if ctx has no device, because the request came without the means to recognize one.
+func KnowsBrowser(ctx context.Context, userID string, now time.Time) bool {
+	device, _ := ctx.Value(deviceKey{}).(*Device)
+	return device == nil || device.of(userID, now) != Key{}
+}
+
 // WithDevice returns ctx for a request from a device, for [Throttle.Guess].
 func WithDevice(ctx context.Context, d *Device) context.Context {
 	return context.WithValue(ctx, deviceKey{}, d)

@@ -17,6 +17,7 @@
 //	                and applicationId
 //	/gate/signedout applicationId
 //	/gate/account   none: users who are not signed in are redirected to /gate/signin
+//	/gate/lock      none; the fragment is the token of a link that locks an account
 //	/gate/callback  code, state, iss, error: another provider's answer
 //
 // and, if the pages have a separate port, at its root: /signin. Each also takes its language from

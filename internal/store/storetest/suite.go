@@ -113,6 +113,8 @@ func ofTheRest() []test {
 		{"old events are trimmed", testTrimEvents},
 		{"what is not old is not trimmed", testTrimNothing},
 		{"deliveries are claimed and end", testDeliveries},
+		{"links work once", testLinks},
+		{"events queue notices", testNotices},
 		{"of those who claim a delivery one gets it", testDeliveryRace},
 		{"deliveries that expire are given up once", testExpiredDeliveries},
 		{"what has expired is swept", testSweep},

@@ -1,7 +1,7 @@
 // Begins the page that the address names.
 import { button, byId, el } from "./dom.js";
 import { address, call, go, params } from "./wire.js";
-import { fail, message } from "./page.js";
+import { attempt, complain, fail, message } from "./page.js";
 import { dress } from "./theme.js";
 import { arrive } from "./callback.js";
 import { has, language, languages, override, speak, t } from "./words.js";
@@ -47,6 +47,15 @@ const plain = {
 	signedout(application) {
 		const way = params.has("applicationId") ? back(application) : el("a", { class: "button", href: address("account") }, t("Sign in"));
 		message("signedout", t("You are signed out"), t("Apps that you signed in to may still be open."), way);
+	},
+	// Only the button locks, because mail scanners open links. No server gets the fragment.
+	lock() {
+		const lock = (pressed) => attempt(pressed, async () => {
+			await call("POST", "account/lock", { body: { token: location.hash.slice(1) } });
+			message("locked", t("Your account is locked"), t("All sessions have ended. Only an administrator can unlock the account."));
+		}, complain);
+		message("lock", t("Lock your account?"), t("This ends all sessions. Afterwards, only an administrator can unlock the account."),
+			button(t("Lock my account"), { id: "lock", class: "primary" }, lock));
 	},
 	absent: () => message("absent", t("absent")),
 	// A provider's response that this tab did not ask for.

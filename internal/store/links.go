@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	linkColumns = `hash, user_id, purpose, subject, created_at, expires_at`
+
+	insertLink = `INSERT INTO links (` + linkColumns + `) VALUES (?, ?, ?, ?, ?, ?)`
+
+	// A concurrent delete of the same row returns no row, so one caller takes the link.
+	takeLink = `DELETE FROM links WHERE hash = ? AND purpose = ? AND expires_at > ? RETURNING ` + linkColumns
+
+	deleteLinks = `DELETE FROM links WHERE user_id = ? AND purpose = ?`
+
+	countLinks = `SELECT COUNT(*) FROM links WHERE user_id = ? AND purpose = ? AND subject = ? AND created_at > ?`
+)
+
+func (t *Tx) createLink(l schemas.Link) error {
+	_, err := t.exec(insertLink, l.TokenHash, l.UserID, l.Purpose, l.Subject, toMicros(l.CreatedAt), toMicros(l.ExpiresAt))
+	return err
+}
+
+// TakeLink removes and returns the link with the hash; nil if there is none with the purpose at
+// now.
+func TakeLink(t *Tx, hash []byte, purpose string, now time.Time) (*schemas.Link, error) {
+	return readOne(t.row(takeLink, nonNilBytes(hash), purpose, toMicros(now)), func(row scanner, l *schemas.Link) error {
+		return row.Scan(&l.TokenHash, &l.UserID, &l.Purpose, &l.Subject, (*microTime)(&l.CreatedAt), (*microTime)(&l.ExpiresAt))
+	}, nil)
+}
+
+// DeleteLinks removes the links of a user with a purpose.
+func DeleteLinks(t *Tx, userID, purpose string) error {
+	_, err := t.exec(deleteLinks, userID, purpose)
+	return err
+}
+
+// CountLinks returns how many links for a user, a purpose and a subject exist that were created
+// after the given time.
+func (s *Store) CountLinks(ctx context.Context, userID, purpose, subject string, after time.Time) (int, error) {
+	return readValue[int](ctx, s, countLinks, userID, purpose, subject, toMicros(after))
+}
+
+// noticeTTL is how long a notice waits for its mail to be composed.
+const noticeTTL = 24 * time.Hour
+
+// queueNotice queues the notice of an event, unless the transaction created the user.
+func (t *Tx) queueNotice(n schemas.Notice) error {
+	if t.createdUser == n.UserID {
+		return nil
+	}
+	body, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	return t.queueDelivery(schemas.Delivery{
+		ID: schemas.NewID(), Kind: schemas.NoticeDelivery, Body: body, CreatedAt: n.At, ExpiresAt: n.At.Add(noticeTTL),
+	})
+}
+
+// RecordAddressChange records that a user no longer has a verified address, and queues the notice to
+// that address. Call it with the states before and after each change of a user.
+func RecordAddressChange(t *Tx, old, u *schemas.User, at time.Time) error {
+	former := old.Text("email")
+	if former == "" || !old.Verified(schemas.EmailVerified) || schemas.IdentifierKey(former) == schemas.IdentifierKey(u.Text("email")) {
+		return nil
+	}
+	e := t.actor.event
+	e.ID, e.At, e.Action, e.UserID, e.Detail = schemas.NewID(), at, schemas.EmailChanged, u.ID, nil
+	e.Resource, e.Before, e.After = schemas.ResourceRef{Type: "user", ID: u.ID}, "", ""
+	if err := t.insertEvent(e); err != nil {
+		return err
+	}
+	return t.queueNotice(schemas.Notice{UserID: u.ID, Action: e.Action, At: at, To: former})
+}
