@@ -1,9 +1,13 @@
 package schemas
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Event is one line of the audit log, which is only ever added to. It names
-// things by id and carries no secret and no personal data.
+// things by id and has no secrets. Its only personal data are the address and the
+// user agent.
 type Event struct {
 	ID     string    `json:"id"`
 	At     time.Time `json:"at"`
@@ -25,6 +29,40 @@ type Event struct {
 	ExecutionDigest string            `json:"executionDigest,omitempty"`
 	TraceID         string            `json:"traceId,omitempty"`
 	Detail          map[string]string `json:"detail,omitempty"`
+
+	Origin
+	// Changes are the members of the resource that differ before and after.
+	Changes []MemberChange `json:"changes,omitempty"`
+}
+
+// Origin is where a request came from.
+type Origin struct {
+	Address   string `json:"address,omitempty"`   // the client's IP address
+	UserAgent string `json:"userAgent,omitempty"` // cut to 200 bytes
+	SessionID string `json:"sessionId,omitempty"` // the session of the token or browser
+}
+
+// MemberChange is what a member of a resource was and is, in JSON; "" if it did not
+// exist. The value of a secret or of personal data is a keyed digest, hmac:…: equal
+// digests of one log stand for equal values.
+type MemberChange struct {
+	Member string `json:"member"`
+	From   string `json:"from,omitempty"`
+	To     string `json:"to,omitempty"`
+}
+
+type originKey struct{}
+
+// WithOrigin returns a context for a request. The audit log's events of the request get the origin;
+// the caller may complete it before the first event.
+func WithOrigin(ctx context.Context, o *Origin) context.Context {
+	return context.WithValue(ctx, originKey{}, o)
+}
+
+// OriginOf returns the origin of the request that a context belongs to; nil for none.
+func OriginOf(ctx context.Context) *Origin {
+	o, _ := ctx.Value(originKey{}).(*Origin)
+	return o
 }
 
 // EventQuery selects events of the audit log, newest first, at most Limit: those with all given

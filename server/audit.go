@@ -3,6 +3,7 @@ package server
 import (
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/schemas"
@@ -15,6 +16,20 @@ func (s *server) event(r *http.Request, action, userID string, detail map[string
 		e.Actor = schemas.Actor{Type: schemas.UserActor, ID: userID}
 	}
 	return schemas.RecordEvent{Event: e}
+}
+
+// maxUserAgent is the length of a recorded User-Agent in bytes.
+const maxUserAgent = 200
+
+// requestOrigin returns where a request came from, for the audit log.
+func (s *server) requestOrigin(r *http.Request) *schemas.Origin {
+	agent := strings.ReplaceAll(r.UserAgent(), "\x00", "")
+	agent = strings.ToValidUTF8(agent[:min(len(agent), maxUserAgent)], "")
+	o := &schemas.Origin{UserAgent: agent}
+	if client := s.client(r); client.IsValid() {
+		o.Address = client.String()
+	}
+	return o
 }
 
 // recordRefusal records that a disabled or locked user authenticated, and returns the error. A

@@ -100,6 +100,9 @@ func (s *server) caller(r *http.Request, needs need) (*caller, error) {
 		Actor: actor(claims), Permissions: claims.Scope, Methods: claims.AMR, ACR: claims.ACR, AuthTime: claims.AuthTime, Session: claims.Session,
 		TraceID: exchangeOf(r).traceID,
 	}}
+	if origin := schemas.OriginOf(r.Context()); origin != nil {
+		origin.SessionID = claims.Session
+	}
 	c.delegated = claims.Type == token.AccessType && c.Actor.Type == schemas.UserActor
 	return c, nil
 }

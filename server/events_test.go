@@ -116,3 +116,16 @@ func TestPasskeyEndpoints(t *testing.T) {
 		}
 	}
 }
+
+// TestAudit14EventsHaveTheirOrigin changes a resource from a browser behind a proxy. Text that a
+// database cannot store is removed from the user agent.
+func TestAudit14EventsHaveTheirOrigin(t *testing.T) {
+	h := newTestServer(t)
+	agent := "Browser/1 \xff" + strings.Repeat("x", 300)
+	h.ok(201, "POST /groups", `{"name":"a"}`, "User-Agent: "+agent)
+	list, _ := h.ok(200, "GET /audit-events?action=group.created&limit=1", "")
+	event := list.list("auditEvents")[0]
+	if event.text("address") == "" || !strings.HasPrefix(event.text("userAgent"), "Browser/1 x") || len(event.text("userAgent")) > 200 || len(event.list("changes")) == 0 {
+		t.Errorf("got the event %v, expected the address, the user agent and the changes", event)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/runs"
 )
 
@@ -62,7 +63,8 @@ func (s *server) observe(next http.Handler) http.Handler {
 		x := &exchange{ResponseWriter: w, traceID: traceOf(r.Header.Get("Traceparent"))}
 		w.Header().Set(traceHeader, x.traceID)
 		defer func() { s.logExchange(r, x, time.Since(begun)) }()
-		next.ServeHTTP(x, r.WithContext(context.WithValue(runs.WithTrace(r.Context(), x.traceID), exchangeKey{}, x)))
+		ctx := schemas.WithOrigin(runs.WithTrace(r.Context(), x.traceID), s.requestOrigin(r))
+		next.ServeHTTP(x, r.WithContext(context.WithValue(ctx, exchangeKey{}, x)))
 	})
 }
 

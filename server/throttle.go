@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 
 	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/schemas"
@@ -48,9 +49,14 @@ func (s *server) admitRun(r *http.Request, body *executeBody) error {
 	return s.Throttle.Admit(&a)
 }
 
-// network returns the network of a request. The address is used for nothing else and is not stored.
+// client returns the address that a request came from.
+func (s *server) client(r *http.Request) netip.Addr {
+	return s.Proxies.Client(r.RemoteAddr, r.Header.Values(s.Proxies.Field))
+}
+
+// network returns the network of a request.
 func (s *server) network(r *http.Request) throttle.Network {
-	client := s.Proxies.Client(r.RemoteAddr, r.Header.Values(s.Proxies.Field))
+	client := s.client(r)
 	if len(s.Proxies.Trusted) == 0 && (client.IsPrivate() || client.IsLoopback()) && r.Header.Get(throttle.XForwardedFor) != "" {
 		s.proxied.Do(func() {
 			s.Log.Warn("requests come through an untrusted proxy, so all of its clients are throttled as one; add it to the configuration",

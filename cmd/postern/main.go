@@ -52,6 +52,7 @@ type commands struct {
 	Keys      keysCommands     `cmd:"" help:"List and rotate the keys that sign tokens, and change the key that encrypts them."`
 	Export    exportCommand    `cmd:"" help:"Write all resources of the store as YAML files."`
 	Apply     applyCommand     `cmd:"" help:"Apply YAML files to the store."`
+	Audit     auditCommands    `cmd:"" help:"Verify the audit log."`
 	Flow      flowCommands     `cmd:"" help:"Check and test flow files."`
 	Prove     proveCommand     `cmd:"" help:"Print the weakest chains of runs that reach each application."`
 	Schema    schemaCommand    `cmd:"" help:"Print a JSON Schema."`

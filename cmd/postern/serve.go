@@ -100,6 +100,7 @@ func (c serveCommand) startMaintenance(ctx context.Context, h *app, folder flowF
 	})
 	upkeep.Go(func() { h.sweepExpired(ctx) })
 	upkeep.Go(func() { h.maintainKeys(ctx) })
+	upkeep.Go(func() { h.sealEvents(ctx) })
 	upkeep.Go(func() { h.deliveryQueue().Run(ctx) })
 	if c.Dev {
 		upkeep.Go(func() { folder.watch(ctx) })

@@ -48,5 +48,8 @@ func (h *app) trimEvents(ctx context.Context, now time.Time) (removed int, err e
 	if keep == 0 {
 		return 0, nil
 	}
+	if _, err := h.eventChain().Seal(ctx); err != nil {
+		return 0, err
+	}
 	return h.store.TrimEvents(ctx, now.Add(-keep).Truncate(24*time.Hour), now)
 }

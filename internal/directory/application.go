@@ -202,7 +202,7 @@ func digestedApplication(a *schemas.Application) any {
 	}
 	return struct {
 		*schemas.Application
-		SecretHash []byte
-		Generation string
+		SecretHash []byte `json:"secretDigest"`
+		Generation string `json:"tokenGeneration"`
 	}{a, hash, a.TokenGeneration}
 }

@@ -100,9 +100,13 @@ func protectFlow(w *writeContext, f *schemas.Flow) {
 
 // digestFlow returns the digest of a flow's definition, without its version.
 func (d *Directory) digestFlow(f *schemas.Flow) string {
+	return d.digest(recordedFlow(f))
+}
+
+func recordedFlow(f *schemas.Flow) *schemas.Flow {
 	copied := *f
 	copied.ActiveVersion, copied.CreatedAt, copied.UpdatedAt, copied.UsedBy = 0, nil, nil, nil
-	return d.digest(&copied)
+	return &copied
 }
 
 // CheckFlowText compiles and proves a definition in JSON or YAML without storing it. The

@@ -161,7 +161,7 @@ func (r flowResource) write(w *writeContext, old, f *schemas.Flow) error {
 	if err := store.Flows().Replace(w.tx, f, old.ActiveVersion); err != nil {
 		return err
 	}
-	w.recordEvent(r.Noun(), "replaced", f.ID, before, after)
+	w.recordEvent(r.Noun(), "replaced", f.ID, before, after, r.d.memberChanges(r.Noun(), recordedFlow(old), recordedFlow(f))...)
 	return nil
 }
 

@@ -83,7 +83,7 @@ func removeProvider(w *writeContext, p *schemas.IdentityProvider) {
 func digestedProvider(p *schemas.IdentityProvider) any {
 	return struct {
 		*schemas.IdentityProvider
-		Sealed schemas.Bytes
+		Sealed schemas.Bytes `json:"secretDigest"`
 	}{p, p.SealedSecret}
 }
 

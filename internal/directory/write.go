@@ -172,7 +172,7 @@ func (c *collection[T]) apply(w *writeContext, old, v *T, item **Item) error {
 	if old == nil {
 		action = "created"
 	}
-	w.recordEvent(c.noun, action, *m.id, before, after)
+	w.recordEvent(c.noun, action, *m.id, before, after, c.changes(old, v)...)
 	*item = c.item(v)
 	return nil
 }
@@ -220,18 +220,30 @@ func (c *collection[T]) Delete(ctx context.Context, call Call, id, match string)
 		if err := c.table.Delete(w.tx, id, *c.meta(old).updated); err != nil {
 			return err
 		}
-		w.recordEvent(c.noun, "deleted", id, before, "")
+		w.recordEvent(c.noun, "deleted", id, before, "", c.changes(old, nil)...)
 		return nil
 	})
 }
 
-// digest returns a digest of a resource for the audit log, without its times.
-func (c *collection[T]) digest(v *T) string {
+// digest returns a digest of a resource for the audit log.
+func (c *collection[T]) digest(v *T) string { return c.d.digest(c.recorded(v)) }
+
+// changes returns the members that differ, for the audit log. old or v is nil for a resource that
+// does not exist.
+func (c *collection[T]) changes(old, v *T) []schemas.MemberChange {
+	return c.d.memberChanges(c.noun, c.recorded(old), c.recorded(v))
+}
+
+// recorded returns what the audit log covers of a resource: all but its times. Nil is nil.
+func (c *collection[T]) recorded(v *T) any {
+	if v == nil {
+		return nil
+	}
 	copied := *v
 	m := c.meta(&copied)
 	*m.created, *m.updated = time.Time{}, time.Time{}
 	if c.digested != nil {
-		return c.d.digest(c.digested(&copied))
+		return c.digested(&copied)
 	}
-	return c.d.digest(&copied)
+	return &copied
 }

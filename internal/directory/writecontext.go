@@ -178,10 +178,10 @@ func (w *writeContext) record(e schemas.Event) {
 }
 
 // recordEvent records an event about a resource.
-func (w *writeContext) recordEvent(n Noun, action, id, before, after string) {
+func (w *writeContext) recordEvent(n Noun, action, id, before, after string, changes ...schemas.MemberChange) {
 	e := schemas.Event{
 		Action:   n.code() + "." + cmp.Or(w.action, action),
-		Resource: schemas.ResourceRef{Type: n.Name, ID: id}, Before: before, After: after, Detail: w.detail,
+		Resource: schemas.ResourceRef{Type: n.Name, ID: id}, Before: before, After: after, Detail: w.detail, Changes: changes,
 	}
 	if n.isUser {
 		e.UserID = id

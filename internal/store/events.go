@@ -13,9 +13,10 @@ import (
 const (
 	// The column execution_id holds the digest of the id: see schemas.DigestExecution.
 	eventColumns = `at, id, action, user_id, application_id, execution_id, trace_id, detail, actor_type, actor_id,
-		actor_client, resource_type, resource_id, before_digest, after_digest`
+		actor_client, resource_type, resource_id, before_digest, after_digest,
+		address, user_agent, session_id, changes`
 
-	insertEvent = `INSERT INTO events (` + eventColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertEvent = `INSERT INTO events (` + eventColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
 // Events returns the matching events of the audit log, newest first. User, actor, resource and
@@ -103,7 +104,8 @@ func (c *conditions) query() string {
 
 func scanEvent(row scanner, e *schemas.Event) error {
 	return row.Scan((*microTime)(&e.At), &e.ID, &e.Action, &e.UserID, &e.ApplicationID, &e.ExecutionDigest, &e.TraceID, asJSON(&e.Detail),
-		(*string)(&e.Actor.Type), &e.Actor.ID, &e.Actor.Client, &e.Resource.Type, &e.Resource.ID, &e.Before, &e.After)
+		(*string)(&e.Actor.Type), &e.Actor.ID, &e.Actor.Client, &e.Resource.Type, &e.Resource.ID, &e.Before, &e.After,
+		&e.Address, &e.UserAgent, &e.SessionID, asJSON(&e.Changes))
 }
 
 // recordEvent appends to the audit log and queues the notice of the event.
@@ -116,13 +118,18 @@ func (t *Tx) recordEvent(e schemas.Event) error {
 	return t.insertEvent(e)
 }
 
-// insertEvent appends to the audit log. An event without an id gets one.
+// insertEvent appends to the audit log. An event without an id gets one, and an event without an
+// origin that of the request.
 func (t *Tx) insertEvent(e schemas.Event) error {
 	if e.ID == "" {
 		e.ID = schemas.NewID()
 	}
+	if e.Origin == (schemas.Origin{}) && t.origin != nil {
+		e.Origin = *t.origin
+	}
 	_, err := t.exec(insertEvent, toMicros(e.At), e.ID, e.Action, e.UserID, e.ApplicationID, e.ExecutionDigest, e.TraceID,
-		jsonColumn{e.Detail, len(e.Detail) == 0}, string(e.Actor.Type), e.Actor.ID, e.Actor.Client, e.Resource.Type, e.Resource.ID, e.Before, e.After)
+		jsonColumn{e.Detail, len(e.Detail) == 0}, string(e.Actor.Type), e.Actor.ID, e.Actor.Client, e.Resource.Type, e.Resource.ID, e.Before, e.After,
+		e.Address, e.UserAgent, e.SessionID, jsonColumn{e.Changes, len(e.Changes) == 0})
 	return err
 }
 
@@ -132,6 +139,14 @@ const (
 
 	deleteOldEvents = `DELETE FROM events WHERE at < ? AND (at, id) IN
 		(SELECT at, id FROM events WHERE at < ? ORDER BY at, id LIMIT ?)`
+
+	deleteOldUnsealed = `DELETE FROM unsealed_events WHERE at < ? AND (at, id) IN
+		(SELECT at, id FROM unsealed_events WHERE at < ? ORDER BY at, id LIMIT ?)`
+
+	// The seals before the first event that is kept go, but the last of them stays: the rest of
+	// the chain continues from it. A seal among kept events stays too.
+	deleteOldSeals = `DELETE FROM event_seals WHERE at < ? AND seq IN (SELECT seq FROM event_seals WHERE seq <
+		COALESCE((SELECT MIN(seq) FROM event_seals WHERE at >= ?), (SELECT MAX(seq) + 1 FROM event_seals)) - 1 ORDER BY seq LIMIT ?)`
 )
 
 // trimBatch is how many events one transaction removes. Each is in several indexes and guarded
@@ -150,7 +165,15 @@ func (s *Store) TrimEvents(ctx context.Context, before, now time.Time) (removed 
 	if err := s.announceTrim(ctx, before, now, old); err != nil {
 		return 0, err
 	}
-	return s.sweep(ctx, deleteOldEvents, before, trimBatch)
+	if removed, err = s.sweep(ctx, deleteOldEvents, before, trimBatch); err != nil {
+		return removed, err
+	}
+	for _, q := range []string{deleteOldUnsealed, deleteOldSeals} {
+		if _, err := s.sweep(ctx, q, before, sweepBatch); err != nil {
+			return removed, err
+		}
+	}
+	return removed, nil
 }
 
 // announceTrim permits the removal of the events before the given time, and records it.

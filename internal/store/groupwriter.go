@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 const (
@@ -42,6 +44,7 @@ type groupWriter struct {
 // answers it, or the caller, who gives up and gets no answer.
 type writeJob struct {
 	do     func(*Tx) error
+	origin *schemas.Origin
 	state  atomic.Int32
 	err    error
 	answer chan error
@@ -66,7 +69,7 @@ func (w *groupWriter) write(ctx context.Context, do func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	j := &writeJob{do: do, answer: make(chan error, 1)}
+	j := &writeJob{do: do, origin: schemas.OriginOf(ctx), answer: make(chan error, 1)}
 	if err := w.submit(ctx, j); err != nil {
 		return err
 	}
@@ -201,6 +204,7 @@ func (t *Tx) runInSavepoint(j *writeJob) error {
 	if _, err := t.exec(beginSavepoint); err != nil {
 		return err
 	}
+	t.origin = j.origin
 	if j.err = attempt(t, j.do); j.err != nil {
 		if _, err := t.exec(undoSavepoint); err != nil {
 			return errors.Join(j.err, err)

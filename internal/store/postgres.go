@@ -14,6 +14,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	_ "github.com/lib/pq" // the driver "postgres"
+	"github.com/postern-id/postern/schemas"
 )
 
 const (
@@ -161,7 +162,7 @@ func (w *postgresWriter) single(ctx context.Context, do func(*Tx) error) error {
 		}
 		detached, cancel := w.detach(ctx)
 		defer cancel()
-		return w.db.check(attempt(&Tx{ctx: detached, prepared: w.prepared}, do))
+		return w.db.check(attempt(&Tx{ctx: detached, prepared: w.prepared, origin: schemas.OriginOf(ctx)}, do))
 	})
 }
 
@@ -178,7 +179,7 @@ func (w *postgresWriter) once(ctx context.Context, do func(*Tx) error) error {
 	if err != nil {
 		return fmt.Errorf("store: beginning a transaction: %w", err)
 	}
-	if err := attempt(&Tx{ctx: detached, sql: begun, prepared: w.prepared}, do); err != nil {
+	if err := attempt(&Tx{ctx: detached, sql: begun, prepared: w.prepared, origin: schemas.OriginOf(ctx)}, do); err != nil {
 		begun.Rollback() // if this fails too, the connection is gone and the transaction with it
 		return err
 	}

@@ -46,6 +46,7 @@ func (s *Store) Commit(ctx context.Context, run *schemas.Run, changes []schemas.
 	}
 	return s.writer.write(ctx, func(t *Tx) error {
 		t.actor = actorOf(run.ID, changes)
+		t.enterSession(changes)
 		if err := t.lockFirst(changes); err != nil {
 			return err
 		}
@@ -60,11 +61,23 @@ func (s *Store) Commit(ctx context.Context, run *schemas.Run, changes []schemas.
 func (s *Store) Apply(ctx context.Context, changes []schemas.Change) error {
 	return s.writer.write(ctx, func(t *Tx) error {
 		t.actor = actorOf("", changes)
+		t.enterSession(changes)
 		if err := t.lockFirst(changes); err != nil {
 			return err
 		}
 		return t.Apply(changes)
 	})
+}
+
+// enterSession adds the session that the changes start to the origin of their events.
+func (t *Tx) enterSession(changes []schemas.Change) {
+	for _, change := range changes {
+		if c, ok := change.(schemas.StartSession); ok && t.origin != nil {
+			entered := *t.origin
+			entered.SessionID = c.Session.ID
+			t.origin = &entered
+		}
+	}
 }
 
 // EndRuns ends the unfinished runs of a user.

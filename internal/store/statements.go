@@ -78,7 +78,7 @@ func writeQueries() []string {
 		upsertPasskeySession, deletePasskeySession,
 		insertFlow, selectFormerVersion, insertFlowVersion, insertFlowUse, advanceFlow, selectFlowClash,
 		insertClientAssertion,
-		insertKey, insertEvent, raiseKeptFrom, deleteOldEvents, insertSeeding,
+		insertKey, insertEvent, raiseKeptFrom, deleteOldEvents, deleteOldUnsealed, deleteOldSeals, insertSeeding,
 		extendClientExpiry,
 		insertLink, takeLink, deleteLinks,
 		insertDelivery, claimDelivery, putOffDelivery, deleteDelivery, giveUpDelivery,

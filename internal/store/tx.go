@@ -17,6 +17,7 @@ type Tx struct {
 	sql      *sql.Tx // nil: a single prepared statement, which is a transaction by itself
 	prepared statements
 	actor    actor
+	origin   *schemas.Origin // of the request; nil for none
 
 	createdUser string // "" for none
 }

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+)
+
+type auditCommands struct {
+	Verify auditVerifyCommand `cmd:"" help:"Verify that no event of the audit log was altered or removed."`
+}
+
+type auditVerifyCommand struct {
+	Config string `type:"path" help:"The configuration file of the local server."`
+	Expect string `placeholder:"NUMBER:HASH" help:"An end of the chain that an earlier verification printed or a sink received: the log must contain it."`
+}
+
+// Run verifies the audit log and prints the first fault. It seals the events of the last second
+// first.
+func (c auditVerifyCommand) Run(ctx context.Context, p program) error {
+	expected, err := parseChainEnd(c.Expect)
+	if err != nil {
+		return err
+	}
+	h, err := p.openLocal(ctx, c.Config)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	chain := h.eventChain()
+	if _, err := chain.Seal(ctx); err != nil {
+		return err
+	}
+	report, err := chain.Verify(ctx, expected)
+	if err != nil {
+		return err
+	}
+	return writeChainReport(p.stdout, report)
+}
+
+// parseChainEnd parses NUMBER:HASH; "" is none.
+func parseChainEnd(text string) (*store.ChainEnd, error) {
+	if text == "" {
+		return nil, nil
+	}
+	number, hash, _ := strings.Cut(text, ":")
+	seq, numeral := strconv.ParseInt(number, 10, 64)
+	raw, digits := hex.DecodeString(hash)
+	if numeral != nil || digits != nil || seq < 1 || len(raw) != 32 {
+		return nil, fmt.Errorf("--expect %q: expected the number and the hash of a seal, such as 1200:9f86d0…, with 64 hexadecimal digits", text)
+	}
+	return &store.ChainEnd{Seq: seq, Hash: raw}, nil
+}
+
+// writeChainReport writes the result of a verification. A fault is errFindings.
+func writeChainReport(w io.Writer, r store.ChainReport) error {
+	if f := r.Fault; f != nil {
+		event := ""
+		if f.Event.ID != "" {
+			event = fmt.Sprintf(" (event %s of %s)", f.Event.ID, f.Event.At.UTC().Format(time.RFC3339Nano))
+		}
+		_, err := fmt.Fprintf(w, "The audit log was changed at seal %d%s: %s.\nThe %d events before are as they were recorded.\n", f.Seq, event, f.Problem, r.Events)
+		return errors.Join(errFindings, err)
+	}
+	_, err := fmt.Fprintf(w, "The audit log is intact: %d events, and %d that the retention time removed.\n", r.Events, r.Removed)
+	if err == nil && r.End.Seq > 0 {
+		_, err = fmt.Fprintf(w, "End of the chain: %v\n", r.End)
+	}
+	return err
+}
+
+// eventChain returns the chain of the audit log.
+func (h *app) eventChain() store.EventChain {
+	return h.store.EventChain(h.encryption.derived[purposeAudit])
+}
+
+// sealEvents seals the recorded events every second.
+func (h *app) sealEvents(ctx context.Context) {
+	repeat(ctx, time.Second, func(time.Time) {
+		if _, err := h.eventChain().Seal(ctx); err != nil && ctx.Err() == nil {
+			h.log.Error("sealing the audit log", "error", err)
+		}
+	})
+}

@@ -1,0 +1,238 @@
+package storetest
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// chainKey is the key of the seals.
+var chainKey = bytes.Repeat([]byte{7}, 32)
+
+// EventChain tests the hash chain of the audit log. fresh returns where a new and empty store is,
+// and how to open its database with SQL.
+func EventChain(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.DB, error))) {
+	for _, tamper := range tamperings() {
+		t.Run(tamper.name, func(t *testing.T) {
+			c, open := fresh(t)
+			tamper.run(t, Open(t, c), c.Driver, open)
+		})
+	}
+	for name, run := range map[string]func(t *testing.T, c store.Config){
+		"an intact log, and the retention time":     testChainTrimmed,
+		"instances that record and seal at once":    testChainInstances,
+		"the key is replaced":                       testChainKeyReplaced,
+		"the origin of a request is in its events":  testEventOrigin,
+		"the end of the chain was noted before":     testChainExpected,
+		"the events of an earlier version are kept": testChainUpgrade,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := fresh(t)
+			run(t, c)
+		})
+	}
+}
+
+// tampering is a change of the database by an attacker, and the fault that it causes.
+type tampering struct {
+	name, sql string
+	seq       int64
+	problem   string
+}
+
+// tamperings change a log with the events e1 to e9; e9 is not sealed. They run without the
+// triggers that protect the events.
+func tamperings() []tampering {
+	return []tampering{
+		{"nothing", "", 0, ""},
+		{"an event is altered", `UPDATE events SET user_id = 'bob' WHERE id = 'e4'`, 4, "the event was altered"},
+		{"the address of an event is altered", `UPDATE events SET address = '192.0.2.1' WHERE id = 'e5'`, 5, "the event was altered"},
+		{"the first of two altered events is found", `UPDATE events SET action = 'x' WHERE id IN ('e3', 'e6')`, 3, "the event was altered"},
+		{"an event is removed", `DELETE FROM events WHERE id = 'e6'`, 6, "the event is missing"},
+		{"an event is removed with its seal", `DELETE FROM events WHERE id = 'e6'; DELETE FROM event_seals WHERE id = 'e6'`, 7, "seals 6 to 6 before it are missing"},
+		{"the oldest events are removed with their seals", `DELETE FROM events WHERE id <= 'e3'; DELETE FROM event_seals WHERE seq <= 3`, 4, "events before it are missing"},
+		{"the newest events are removed with their seals", `DELETE FROM events WHERE id >= 'e7'; DELETE FROM event_seals WHERE seq >= 7; DELETE FROM unsealed_events`, 6, "seals after it are missing"},
+		{"all events are removed", `DELETE FROM events; DELETE FROM event_seals; DELETE FROM unsealed_events`, 0, "seals after it are missing"},
+		{"two events change places", `UPDATE event_seals SET seq = 100 WHERE seq = 2; UPDATE event_seals SET seq = 2 WHERE seq = 3; UPDATE event_seals SET seq = 3 WHERE seq = 100`, 2, "was altered"},
+		{"the seal of an event is altered", `UPDATE event_seals SET digest = hash WHERE seq = 5`, 5, "the event was altered"},
+		{"the code of a seal is altered", `UPDATE event_seals SET mac = hash WHERE seq = 5`, 5, "seal of the event"},
+		{"a seal names another key", `UPDATE event_seals SET key_id = 'other' WHERE seq = 5`, 5, "seal of the event"},
+		{"the last seals name another key", `UPDATE event_seals SET key_id = 'other'`, 8, "not made with the current key"},
+		{"a removed event has no seal yet", `DELETE FROM events WHERE id = 'e9'`, 0, "removed before it was sealed"},
+		{"an event is added without a seal", `INSERT INTO events (at, id, action, user_id, application_id, execution_id, trace_id) VALUES (1, 'e0', 'x', '', '', '', ''); DELETE FROM unsealed_events WHERE id = 'e0'`, 0, "has no seal"},
+	}
+}
+
+func (c tampering) run(t *testing.T, s *store.Store, driver string, open func() (*sql.DB, error)) {
+	for i := 1; i <= 9; i++ {
+		recordNumbered(t, s, i)
+		if i == 8 {
+			sealAll(t, s, chainKey, 8)
+		}
+	}
+	db, err := open()
+	must(t, err)
+	defer db.Close()
+	on := map[string]string{"postgres": " ON events"}[driver]
+	for _, statement := range append([]string{"DROP TRIGGER events_keep" + on, "DROP TRIGGER events_stay" + on}, strings.Split(c.sql, ";")...) {
+		if strings.TrimSpace(statement) != "" {
+			_, err := db.Exec(statement)
+			must(t, err)
+		}
+	}
+	report, err := s.EventChain(chainKey).Verify(t.Context(), nil)
+	must(t, err)
+	wantFault(t, report, c.seq, c.problem)
+}
+
+// recordNumbered records the event e<i>, a minute after the one before.
+func recordNumbered(t testing.TB, s *store.Store, i int) {
+	t.Helper()
+	must(t, s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: schemas.Event{
+		ID: fmt.Sprint("e", i), At: noon().Add(time.Duration(i) * time.Minute), Action: "role.replaced", Detail: map[string]string{"a": "b", "c": "d"},
+		Changes: []schemas.MemberChange{{Member: "name", From: `"a"`, To: `"b"`}},
+	}}}))
+}
+
+func sealAll(t testing.TB, s *store.Store, key []byte, want int) {
+	t.Helper()
+	n, err := s.EventChain(key).Seal(t.Context())
+	must(t, err)
+	wantEqual(t, "the number of sealed events", n, want)
+}
+
+// wantFault compares the fault of a report; "" is none.
+func wantFault(t testing.TB, report store.ChainReport, seq int64, problem string) {
+	t.Helper()
+	switch f := report.Fault; {
+	case f == nil && problem == "":
+	case f == nil:
+		t.Errorf("found no fault, expected %q at %d", problem, seq)
+	case problem == "" || f.Seq != seq || !strings.Contains(f.Problem, problem):
+		t.Errorf("found the fault %+v, expected %q at %d", *f, problem, seq)
+	}
+}
+
+func verifyChain(t testing.TB, s *store.Store, key []byte, expected *store.ChainEnd) store.ChainReport {
+	t.Helper()
+	report, err := s.EventChain(key).Verify(t.Context(), expected)
+	must(t, err)
+	return report
+}
+
+// testChainTrimmed removes old events. Some of them follow newer events in the chain.
+func testChainTrimmed(t *testing.T, c store.Config) {
+	s := Open(t, c)
+	wantFault(t, verifyChain(t, s, chainKey, nil), 0, "")
+	for _, i := range []int{1, 2, 6, 3, 4, 7, 8} {
+		recordNumbered(t, s, i)
+		sealAll(t, s, chainKey, 1)
+	}
+	recordNumbered(t, s, 5) // never sealed
+	n, err := s.TrimEvents(t.Context(), noon().Add(6*time.Minute), noon().Add(time.Hour))
+	must(t, err)
+	wantEqual(t, "the number of removed events", n, 5)
+	sealAll(t, s, chainKey, 1) // audit.trimmed
+	report := verifyChain(t, s, chainKey, nil)
+	wantFault(t, report, 0, "")
+	wantEqual(t, "what the chain has", []int{report.Events, report.Removed, int(report.End.Seq)}, []int{4, 3, 8})
+	n, err = s.TrimEvents(t.Context(), noon().Add(8*time.Minute), noon().Add(2*time.Hour))
+	must(t, err)
+	wantEqual(t, "the number of removed events", n, 2)
+	sealAll(t, s, chainKey, 1)
+	wantFault(t, verifyChain(t, s, chainKey, nil), 0, "")
+	expected := report.End
+	wantFault(t, verifyChain(t, s, chainKey, &expected), 0, "")
+}
+
+// testChainInstances has two instances that record and seal at once.
+func testChainInstances(t *testing.T, c store.Config) {
+	one := Open(t, c)
+	two, err := store.Open(t.Context(), c)
+	must(t, err)
+	defer two.Close()
+	const each = 60
+	together(4, func(i int) {
+		s := []*store.Store{one, two}[i%2]
+		for n := range each {
+			e := schemas.Event{At: noon().Add(time.Duration(n) * time.Second), Action: "user.signed_in"}
+			if err := s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: e}, schemas.RecordEvent{Event: e}}); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.EventChain(chainKey).Seal(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	_, err = one.EventChain(chainKey).Seal(t.Context())
+	must(t, err)
+	report := verifyChain(t, two, chainKey, nil)
+	wantFault(t, report, 0, "")
+	wantEqual(t, "the events of the chain", []int{report.Events, int(report.End.Seq)}, []int{4 * 2 * each, 4 * 2 * each})
+}
+
+// testChainKeyReplaced replaces the key: the seals of the old one remain, below one of the new.
+func testChainKeyReplaced(t *testing.T, c store.Config) {
+	s, newer := Open(t, c), bytes.Repeat([]byte{8}, 32)
+	recordNumbered(t, s, 1)
+	sealAll(t, s, chainKey, 1)
+	wantFault(t, verifyChain(t, s, newer, nil), 1, "not made with the current key")
+	recordNumbered(t, s, 2)
+	sealAll(t, s, newer, 1)
+	wantFault(t, verifyChain(t, s, newer, nil), 0, "")
+	wantFault(t, verifyChain(t, s, chainKey, nil), 2, "was altered")
+}
+
+// testChainExpected verifies with the end that was noted, and with another one.
+func testChainExpected(t *testing.T, c store.Config) {
+	s := Open(t, c)
+	recordNumbered(t, s, 1)
+	sealAll(t, s, chainKey, 1)
+	noted := verifyChain(t, s, chainKey, nil).End
+	recordNumbered(t, s, 2)
+	sealAll(t, s, chainKey, 1)
+	wantFault(t, verifyChain(t, s, chainKey, &noted), 0, "")
+	wantFault(t, verifyChain(t, s, chainKey, &store.ChainEnd{Seq: 1, Hash: []byte("x")}), 1, "differs from the expected")
+	wantFault(t, verifyChain(t, s, chainKey, &store.ChainEnd{Seq: 3, Hash: noted.Hash}), 2, "ends here, before the expected")
+}
+
+// testChainUpgrade opens a store with events of a version without the chain.
+func testChainUpgrade(t *testing.T, c store.Config) {
+	must(t, store.MigrateTo(t.Context(), c, 37))
+	db, err := sql.Open(c.Driver, c.DSN)
+	must(t, err)
+	for i := range 450 { // more than one batch
+		_, err := db.Exec(fmt.Sprintf(`INSERT INTO events (at, id, action, user_id, application_id, execution_id, trace_id) VALUES (%d, 'e', 'x', '', '', '', '')`, i+1))
+		must(t, err)
+	}
+	must(t, db.Close())
+	s := Open(t, c)
+	sealAll(t, s, chainKey, 450)
+	report := verifyChain(t, s, chainKey, nil)
+	wantFault(t, report, 0, "")
+	wantEqual(t, "the events of the chain", report.Events, 450)
+}
+
+// testEventOrigin records events in the context of a request, and without one.
+func testEventOrigin(t *testing.T, c store.Config) {
+	s := Open(t, c)
+	origin := schemas.Origin{Address: "192.0.2.7", UserAgent: "Browser/1", SessionID: "s"}
+	ctx := schemas.WithOrigin(t.Context(), &origin)
+	e := schemas.Event{ID: "e1", At: noon(), Action: "x", Changes: []schemas.MemberChange{{Member: "name", To: `"x"`}}}
+	must(t, s.Apply(ctx, []schemas.Change{schemas.RecordEvent{Event: e}}))
+	must(t, s.Update(ctx, func(tx *store.Tx) error {
+		e.ID = "e2"
+		return tx.Apply([]schemas.Change{schemas.RecordEvent{Event: e}})
+	}))
+	recordNumbered(t, s, 3)
+	got, err := s.Events(t.Context(), schemas.EventQuery{Limit: 10})
+	must(t, err)
+	wantEqual(t, "the origins", []schemas.Origin{got[0].Origin, got[1].Origin, got[2].Origin}, []schemas.Origin{{}, origin, origin})
+	wantEqual(t, "the changes", got[1].Changes, e.Changes)
+}
