@@ -80,6 +80,8 @@ type Need struct {
 	Given Fact
 	// Rule is the rule of the finding; "" means "needs".
 	Rule string
+	// Advisory makes the finding a warning: the node may run without the facts.
+	Advisory bool
 	// Why describes what would go wrong, and Fix the remedy.
 	Why, Fix string
 	// Path is the part of the node that causes the need ("with.from"), if any.

@@ -58,6 +58,9 @@ func (c *compiler) prove() {
 		}
 		before := c.errorCount
 		n.needs = slices.DeleteFunc(slices.Clone(n.needs), func(need Need) bool {
+			if need.Advisory && c.errorCount > before {
+				return true // the node has a finding already
+			}
 			return !c.appliesTo(need, n) || !n.in.HasAny(need.AnyOf) && c.checkNeed(i, need, waived)
 		})
 		n.unmet = c.errorCount > before
@@ -161,14 +164,14 @@ func (c *compiler) checkNeed(i int, need Need, waived map[*schemas.Waiver]bool) 
 	n := &c.graph.nodes[i]
 	waiver := c.waiver(cmp.Or(need.Rule, RuleNeeds), i)
 	if waiver == nil && c.dropFinding() {
-		return false
+		return need.Advisory
 	}
 	trace, broken := c.counterexample(i, -1, need.AnyOf)
 	if !broken {
-		return false // every path establishes one of them, though not all the same one
+		return need.Advisory // every path establishes one of them, though not all the same one
 	}
 	problem := schemas.Problem{Rule: cmp.Or(need.Rule, RuleNeeds), Path: c.nodePath(i, need.Path), Message: needMessage(n, need), Trace: trace}
-	problem.Warning = c.stored && problem.Rule == RuleChain
+	problem.Warning = need.Advisory || c.stored && problem.Rule == RuleChain
 	c.addWaivable(i, problem, waiver, waived)
 	return waiver != nil || problem.Warning
 }

@@ -117,7 +117,7 @@ func (r *run) checkNodeMayRun() error {
 	n := &r.graph.nodes[r.at]
 	for _, need := range n.needs {
 		switch {
-		case r.facts.HasAny(need.AnyOf):
+		case need.Advisory, r.facts.HasAny(need.AnyOf):
 		case r.state.Limited && slices.ContainsFunc(need.AnyOf, Fact.IsAuthenticationDetail):
 			return errLimited()
 		default:

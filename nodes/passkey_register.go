@@ -71,6 +71,23 @@ func strengthNeed(class string) engine.Need {
 	}
 }
 
+// factorNeed returns the advice for a kind that adds a second factor: it counts as one only if the
+// run has used one, or if a waiver accepts that the first factor is enough to add it.
+func factorNeed() engine.Need {
+	n := engine.Need{
+		AnyOf:    []engine.Fact{engine.New},
+		Given:    engine.Own,
+		Rule:     engine.RuleChain,
+		Advisory: true,
+		Why:      "without a second factor in this run the new one is limited to the proof that added it, and does not count as a second factor later",
+		Fix:      "waive the rule chain at this node with the reason why the first factor is enough to add the second; or ask for a second factor or a passkey before it",
+	}
+	for _, method := range schemas.HeldMethods() {
+		n.AnyOf = append(n.AnyOf, engine.AMRFact(method))
+	}
+	return n
+}
+
 type passkeyRegister struct {
 	node
 	RelyingPartyID          string   `json:"relyingPartyId,omitempty"`

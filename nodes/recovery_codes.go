@@ -22,7 +22,7 @@ func recoveryCodesKind(d Deps) *engine.Kind {
 			"here. When the user confirms that they have saved them, they become valid and replace all earlier ones. " +
 			"The user must be new in this run or have authenticated in it.",
 		Asks:  true,
-		Needs: append(ownUserNeeds("it would show an attacker the recovery codes of another user's account"), strengthNeed(schemas.ACRRecovery)),
+		Needs: append(ownUserNeeds("it would show an attacker the recovery codes of another user's account"), strengthNeed(schemas.ACRRecovery), factorNeed()),
 		Outcomes: []engine.Outcome{
 			{Name: successOutcome, Doc: "the user has new recovery codes, which replace any others", Establishes: []engine.Fact{engine.Credential, engine.Enrolled}},
 			keepsFactor(),

@@ -17,7 +17,7 @@ func totpRegisterKind(d Deps) *engine.Kind {
 			"code as proof that the app has the key. The user must be new in this run or have authenticated in it. " +
 			"It does not authenticate: a new user also needs a password or a passkey.",
 		Asks:  true,
-		Needs: append(ownUserNeeds("it would add an authenticator app to another user's account"), strengthNeed(schemas.ACROneTimeCode)),
+		Needs: append(ownUserNeeds("it would add an authenticator app to another user's account"), strengthNeed(schemas.ACROneTimeCode), factorNeed()),
 		Outcomes: []engine.Outcome{
 			{
 				Name: successOutcome, Doc: "the user has an authenticator app, which replaces any earlier one",
