@@ -17,7 +17,9 @@ type Application struct {
 	AuthFlowID                string   `json:"authFlowId"`
 	RegistrationFlowID        string   `json:"registrationFlowId,omitempty"`
 	IsRegistrationFlowEnabled bool     `json:"isRegistrationFlowEnabled"`
-	AllowedUserTypes          []string `json:"allowedUserTypes,omitempty"`
+	// RecoveryFlowID is the AUTHENTICATION flow with which users regain access; "" for none.
+	RecoveryFlowID   string   `json:"recoveryFlowId,omitempty"`
+	AllowedUserTypes []string `json:"allowedUserTypes,omitempty"`
 	// RequireConsent requires consent before the application's client gets data of a user.
 	RequireConsent        bool           `json:"requireConsent,omitempty"`
 	PasskeyAllowedOrigins []string       `json:"passkeyAllowedOrigins,omitempty"`

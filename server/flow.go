@@ -104,11 +104,11 @@ func (b *executeBody) check() []schemas.Problem {
 	if b.ApplicationID == nil {
 		problems = append(problems, missingMember("applicationId", "the id of the application to sign in to"))
 	}
-	const authentication, registration = string(schemas.Authentication), string(schemas.Registration)
+	const authentication, registration, recovery = string(schemas.Authentication), string(schemas.Registration), string(runs.Recovery)
 	if b.FlowType == nil {
-		return append(problems, missingMember("flowType", authentication+" or "+registration))
+		return append(problems, missingMember("flowType", authentication+", "+registration+" or "+recovery))
 	}
-	return append(problems, checkChoice("flowType", *b.FlowType, authentication, registration)...)
+	return append(problems, checkChoice("flowType", *b.FlowType, authentication, registration, recovery)...)
 }
 
 // member is an optional member of a body.

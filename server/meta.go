@@ -17,6 +17,7 @@ const appMeta = "APP"
 // meta is the body of GET /flow/meta: what a sign-in page shows before it starts a run. All of it
 // is public. Without an application it contains only the languages.
 type meta struct {
+	IsRecoveryFlowEnabled     bool             `json:"isRecoveryFlowEnabled,omitempty"`
 	IsRegistrationFlowEnabled bool             `json:"isRegistrationFlowEnabled"`
 	Application               *metaApplication `json:"application,omitempty"`
 	Design                    design           `json:"design"`
@@ -102,6 +103,7 @@ func metaOf(app *schemas.Application, tag string) meta {
 		translations["gate"] = words
 	}
 	return meta{
+		IsRecoveryFlowEnabled:     app.RecoveryFlowID != "",
 		IsRegistrationFlowEnabled: app.IsRegistrationFlowEnabled && app.RegistrationFlowID != "",
 		Design:                    design{Theme: customization(app, "theme"), Layout: customization(app, "layout")},
 		I18n:                      i18n{Language: english, Languages: []string{english}, Translations: translations},

@@ -70,8 +70,8 @@ func readSignInSystem(ctx context.Context, r store.Reader) (*schemas.SignInSyste
 	id := func(a *schemas.Application) string { return a.ID }
 	err := forEach(ctx, r, store.Applications().List, store.Page{}, id, func(a *schemas.Application) error {
 		app := schemas.SystemApplication{ID: a.ID, Name: a.Name, Account: managesAccounts(a), ManagesUsers: managesUsers(a)}
-		for _, flowID := range []string{a.AuthFlowID, a.RegistrationFlowID} {
-			if flowID != "" && (flowID == a.AuthFlowID || a.IsRegistrationFlowEnabled) {
+		for _, flowID := range []string{a.AuthFlowID, a.RegistrationFlowID, a.RecoveryFlowID} {
+			if flowID != "" && (flowID != a.RegistrationFlowID || a.IsRegistrationFlowEnabled) {
 				app.FlowIDs = append(app.FlowIDs, flowID)
 				s.Flows[flowID] = nil
 			}

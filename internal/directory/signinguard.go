@@ -121,6 +121,8 @@ func changedSignIn(w *writeContext, was, a *schemas.Application) string {
 		return "authFlowId"
 	case a.RegistrationFlowID != was.RegistrationFlowID:
 		return "registrationFlowId"
+	case a.RecoveryFlowID != was.RecoveryFlowID:
+		return "recoveryFlowId"
 	case !slices.Equal(slices.Sorted(slices.Values(a.AllowedUserTypes)), slices.Sorted(slices.Values(was.AllowedUserTypes))):
 		return "allowedUserTypes"
 	case a.ClientID != was.ClientID && was.ClientID != "" && signsIn(was):
@@ -136,6 +138,9 @@ func changedSignIn(w *writeContext, was, a *schemas.Application) string {
 // ownFlow returns the path of a flow of an application that is not the default one, "" if
 // it has the defaults.
 func ownFlow(w *writeContext, a *schemas.Application) string {
+	if a.RecoveryFlowID != "" {
+		return "recoveryFlowId"
+	}
 	for _, one := range []struct{ path, id, handle string }{
 		{"authFlowId", a.AuthFlowID, DefaultSignIn}, {"registrationFlowId", a.RegistrationFlowID, DefaultSignUp},
 	} {

@@ -86,6 +86,7 @@ func (s *signIns) changes(t *testing.T) map[string]func(context.Context, Call) e
 		"the default flow to register":    s.replace(t, s.Flows, s.ids["signup"], strings.Replace(signUpFlow, `"Up"`, `"Mine"`, 1)),
 		"another flow to sign in":         s.replace(t, s.Applications, s.plain, object(t, "name", "Plain", "authFlowId", s.robotFlow)),
 		"the default flow to sign in":     s.replace(t, s.Applications, s.app, object(t, "name", "Shop")),
+		"a flow to recover accounts":      shop("recoveryFlowId", s.flow),
 		"another flow to register":        shop("registrationFlowId", s.create(t, s.Flows, strings.Replace(signUpFlow, "passkey-sign-up", "up", 1))),
 		"a logo":                          shop("logoUrl", "https://pictures.example/logo.png"),
 		"terms of service":                shop("tosUri", "https://pictures.example/terms"),

@@ -65,6 +65,7 @@ func references() map[string][]reference {
 		"flow": {
 			{"application", "applications", "name", "auth_flow_id = ?", "signs people in with it"},
 			{"application", "applications", "name", "registration_flow_id = ?", "registers people with it"},
+			{"application", "applications", "name", "recovery_flow_id = ?", "recovers accounts with it"},
 			{"flow", "flows", "handle", "id IN (SELECT f.id FROM flow_uses u JOIN flows f ON f.id = u.flow_id AND f.active_version = u.version " +
 				"WHERE u.used_id = ?)", "uses it"},
 		},

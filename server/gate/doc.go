@@ -11,6 +11,7 @@
 //
 //	/gate/signin    applicationId, authId, executionId, login_hint
 //	/gate/signup    the same
+//	/gate/recover   the same
 //	/gate/consent   executionId, authId
 //	/gate/error     error, error_description, traceId
 //	/gate/signout   the parameters for GET /oauth2/logout once the user confirms,

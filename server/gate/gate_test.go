@@ -48,6 +48,7 @@ func TestEveryReplyIsGuarded(t *testing.T) {
 		{"GET", "/gate/signin", 200, "no-cache"},
 		{"HEAD", "/gate/signin", 200, "no-cache"},
 		{"GET", "/gate/signup", 200, "no-cache"},
+		{"GET", "/gate/recover", 200, "no-cache"},
 		{"GET", "/gate/consent", 200, "no-cache"},
 		{"GET", "/gate/error", 200, "no-cache"},
 		{"GET", "/gate/signout", 200, "no-cache"},

@@ -17,6 +17,10 @@ const (
 	codeFlowNotConfigured    = "flow_not_configured"
 )
 
+// Recovery is the type of runs with which users regain access to their account. Their flows have
+// the type AUTHENTICATION.
+const Recovery schemas.FlowType = "RECOVERY"
+
 // Catalog finds the flow of a new run.
 type Catalog interface {
 	// Active returns the graph of the flow's active version.
@@ -60,6 +64,10 @@ func flowOf(app *schemas.Application, t schemas.FlowType) (string, error) {
 		return "", schemas.Errorf(schemas.Invalid, codeFlowNotConfigured, "the application %q has no registration flow: set its registrationFlowId", app.Name)
 	case t == schemas.Registration:
 		return app.RegistrationFlowID, nil
+	case t == Recovery && app.RecoveryFlowID == "":
+		return "", schemas.Errorf(schemas.Invalid, codeFlowNotConfigured, "the application %q has no recovery flow: set its recoveryFlowId", app.Name)
+	case t == Recovery:
+		return app.RecoveryFlowID, nil
 	case app.AuthFlowID == "":
 		return "", schemas.Errorf(schemas.Invalid, codeFlowNotConfigured, "the application %q has no authentication flow: set its authFlowId", app.Name)
 	}

@@ -16,7 +16,7 @@ func testReferences(t *testing.T, s *store.Store) {
 	unit, staff, flow := newUnit("unit"), newUserType("Staff"), newFlow(schemas.Authentication, "a")
 	ann, app := newUser("ann"), newApplication("app", "")
 	ann.Type, ann.OUID = staff.Name, unit.ID
-	app.OUID, app.AuthFlowID, app.RegistrationFlowID = unit.ID, flow.ID, flow.ID
+	app.OUID, app.AuthFlowID, app.RegistrationFlowID, app.RecoveryFlowID = unit.ID, flow.ID, flow.ID, flow.ID
 	insertUser := func(tx *store.Tx) error { return store.Users().Insert(tx, &ann) }
 	insertApp := func(tx *store.Tx) error { return store.Applications().Insert(tx, &app) }
 	for _, step := range []func(tx *store.Tx) error{
@@ -42,9 +42,10 @@ func testReferences(t *testing.T, s *store.Store) {
 		},
 		func(tx *store.Tx) error { return replaceUser(tx, ann, "Nobody", unit.ID) },
 		func(tx *store.Tx) error { return replaceUser(tx, ann, staff.Name, "nowhere") },
-		func(tx *store.Tx) error { return replaceApp(tx, app, "nowhere", flow.ID, flow.ID) },
-		func(tx *store.Tx) error { return replaceApp(tx, app, unit.ID, "gone", flow.ID) },
-		func(tx *store.Tx) error { return replaceApp(tx, app, unit.ID, flow.ID, "gone") },
+		func(tx *store.Tx) error { return replaceApp(tx, app, "nowhere", flow.ID, flow.ID, "") },
+		func(tx *store.Tx) error { return replaceApp(tx, app, unit.ID, "gone", flow.ID, "") },
+		func(tx *store.Tx) error { return replaceApp(tx, app, unit.ID, flow.ID, "gone", "") },
+		func(tx *store.Tx) error { return replaceApp(tx, app, unit.ID, flow.ID, flow.ID, "gone") },
 	} {
 		wantConflict(t, s.Update(ctx, change))
 	}
@@ -56,7 +57,7 @@ func testReferences(t *testing.T, s *store.Store) {
 	}
 	update(t, s, func(tx *store.Tx) error {
 		must(t, replaceUser(tx, ann, "Person", homeID))
-		must(t, replaceApp(tx, app, homeID, "", ""))
+		must(t, replaceApp(tx, app, homeID, "", "", ""))
 		return errors.Join(store.UserTypes().Delete(tx, staff.ID, noon()), store.Flows().Delete(tx, flow.ID, 1),
 			store.Units().Delete(tx, unit.ID, noon()))
 	})
@@ -67,8 +68,8 @@ func replaceUser(tx *store.Tx, u schemas.User, userType, unit string) error {
 	return store.Users().Replace(tx, &u, noon())
 }
 
-func replaceApp(tx *store.Tx, a schemas.Application, unit, signIn, signUp string) error {
-	a.OUID, a.AuthFlowID, a.RegistrationFlowID, a.UpdatedAt = unit, signIn, signUp, noon().Add(time.Second)
+func replaceApp(tx *store.Tx, a schemas.Application, unit, signIn, signUp, recovery string) error {
+	a.OUID, a.AuthFlowID, a.RegistrationFlowID, a.RecoveryFlowID, a.UpdatedAt = unit, signIn, signUp, recovery, noon().Add(time.Second)
 	return store.Applications().Replace(tx, &a, noon())
 }
 

@@ -7,7 +7,7 @@ import { collect, mediates, options, renderStep, trigger } from "./step.js";
 import { t } from "./words.js";
 import * as passkey from "./passkey.js";
 
-let page = ""; // signin, signup or consent
+let page = ""; // signin, signup, recover or consent
 let applicationId = "";
 let meta = {};
 let autofill = false; // the browser can offer passkeys in a field
@@ -41,7 +41,7 @@ const startable = () => applicationId && page !== "consent";
 
 async function start() {
 	if (!startable()) throw new Refusal({ code: "no_task" });
-	return execute({ applicationId, authId: params.get("authId") ?? undefined, flowType: page === "signup" ? "REGISTRATION" : "AUTHENTICATION" });
+	return execute({ applicationId, authId: params.get("authId") ?? undefined, flowType: { signup: "REGISTRATION", recover: "RECOVERY" }[page] ?? "AUTHENTICATION" });
 }
 
 const current = (begun) => execute({ executionId: params.get("executionId") }, begun);
@@ -87,9 +87,13 @@ function show(answer) {
 }
 
 function otherWay() {
-	if (!startable() || !meta.isRegistrationFlowEnabled) return null;
-	const [question, label, other] = page === "signin" ? ["New here?", "Create an account", "signup"] : ["Have an account?", "Sign in", "signin"];
-	return el("p", { class: "other" }, `${t(question)} `, el("a", { href: address(other, "applicationId", "authId", "login_hint") }, t(label)));
+	if (!startable()) return null;
+	const way = (question, label, other) => el("p", { class: "other" }, question && `${t(question)} `,
+		el("a", { id: `to-${other}`, href: address(other, "applicationId", "authId", "login_hint") }, t(label)));
+	if (page === "recover") return way("", "Back to the sign-in", "signin");
+	const { isRecoveryFlowEnabled: recovers, isRegistrationFlowEnabled: registers } = meta;
+	if (page === "signup") return registers && way("Have an account?", "Sign in", "signin");
+	return [registers && way("New here?", "Create an account", "signup"), recovers && way("", "Trouble signing in?", "recover")];
 }
 
 // Answers the step by an ACTION. A TRIGGER runs the passkey ceremony of the step, or of the one it leads to.

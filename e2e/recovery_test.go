@@ -1,0 +1,45 @@
+package e2e_test
+
+import "testing"
+
+// A user without the passkey recovers the account with a code by mail, and a mail reports the new
+// passkey.
+func TestGateReplacesALostPasskey(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	const address = "ada@example.org"
+	g := openGate(t, p)
+	g.visit("signup")
+	g.shows("step/who")
+	g.enter("username", "ada")
+	g.enter("email", address)
+	g.click("action-continue")
+	g.shows("step/verify")
+	g.enter("code", p.mailedCode(address))
+	g.click("action-submit")
+	g.shows("step/key")
+	g.click("action-passkey")
+	g.shows("account")
+
+	lost := openGate(t, p) // another authenticator
+	lost.present(false)
+	lost.visit("signin")
+	lost.shows("step/autofill")
+	lost.click("to-recover")
+	lost.shows("step/who")
+	lost.checkAccessibility("a lost passkey")
+	lost.enter("username", "ada")
+	lost.click("action-continue")
+	lost.shows("step/code")
+	eventually(t, "a second code arrives", func() bool { return len(p.mails(address)) == 2 })
+	lost.enter("code", p.mailedCode(address))
+	lost.click("action-submit")
+	lost.shows("step/key")
+	lost.present(true)
+	lost.click("action-passkey")
+	lost.shows("account")
+	if got := lost.signInMethods(); len(got) != 2 {
+		t.Errorf("the ways to sign in are %q, want two passkeys", got)
+	}
+	p.mailed(address, `(?s)^A passkey was added.*(/gate/lock#)`)
+}
