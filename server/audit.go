@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -44,7 +45,8 @@ func (s *server) recordRefusal(r *http.Request, userID string, refusal error) er
 
 // record adds an event to the audit log outside a write.
 func (s *server) record(r *http.Request, event schemas.RecordEvent) {
-	if err := s.Store.Apply(r.Context(), []schemas.Change{event}); err != nil {
+	ctx := throttle.NewContext(r.Context(), s.network(r))
+	if err := s.Store.Apply(ctx, s.Repeats.Thin(ctx, []schemas.Change{event})); err != nil {
 		s.Log.ErrorContext(r.Context(), "recording an audit event", slog.String("traceId", event.Event.TraceID), slog.Any("error", err))
 	}
 }
@@ -57,4 +59,34 @@ func (s *server) auditRefusal(r *http.Request, credentialID string, refusal erro
 		return
 	}
 	s.record(r, s.event(r, "passkey.refused", "", map[string]string{"credentialId": credentialID, "step": string(passkey.StepCounter)}))
+}
+
+// recordForbidden records that an authenticated caller was refused a request that it lacks the
+// permission for. A failure to record does not change the reply.
+func (s *server) recordForbidden(r *http.Request, status int, e *schemas.Error) {
+	x := exchangeOf(r)
+	if status != http.StatusForbidden || x.caller == nil || x.needs.permission() == "" {
+		return
+	}
+	event := s.event(r, "request.refused", "", map[string]string{"method": r.Method, "route": x.route, "permission": x.needs.permission(), "code": e.Code})
+	event.Event.Actor = s.loggedActor(r, x.caller.Actor)
+	event.Event.ApplicationID = event.Event.Actor.Client
+	s.record(r, event)
+}
+
+// loggedActor returns an actor as the audit log has it: with the id of the application in place of
+// its client id.
+func (s *server) loggedActor(r *http.Request, actor schemas.Actor) schemas.Actor {
+	if s.Directory == nil || actor.Client == "" {
+		return actor
+	}
+	app, err := s.Directory.Client(r.Context(), actor.Client)
+	if err != nil {
+		return actor // an application without a client, whose id the token has
+	}
+	if actor.Type == schemas.ApplicationActor {
+		actor.ID = app.ID
+	}
+	actor.Client = app.ID
+	return actor
 }

@@ -103,6 +103,7 @@ func (s *server) caller(r *http.Request, needs need) (*caller, error) {
 	if origin := schemas.OriginOf(r.Context()); origin != nil {
 		origin.SessionID = claims.Session
 	}
+	exchangeOf(r).caller, exchangeOf(r).needs = c, needs
 	c.delegated = claims.Type == token.AccessType && c.Actor.Type == schemas.UserActor
 	return c, nil
 }

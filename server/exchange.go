@@ -20,11 +20,13 @@ const traceHeader = "X-Trace-Id"
 // exchange is a request with its reply, for the log. It is the ResponseWriter of handlers.
 type exchange struct {
 	http.ResponseWriter
-	traceID string // 32 hexadecimal digits
-	route   string // the path's template: the path itself can contain anything
-	code    string // of the error, if the reply is one
-	status  int    // 0 until the reply has begun
-	bytes   int64  // of the reply's body
+	traceID string  // 32 hexadecimal digits
+	route   string  // the path's template: the path itself can contain anything
+	caller  *caller // nil before it is authenticated
+	needs   need    // of the endpoint
+	code    string  // of the error, if the reply is one
+	status  int     // 0 until the reply has begun
+	bytes   int64   // of the reply's body
 }
 
 type exchangeKey struct{}

@@ -38,6 +38,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if !worded {
 		status, e := publicError(r, err)
 		s.logFailure(r, status, err)
+		s.recordForbidden(r, status, e)
 		setFailureFields(h, err, e)
 		setChallenge(h, s.challenge(r, status, err, e))
 		if !speaksOAuth(x.route) {

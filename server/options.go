@@ -55,6 +55,8 @@ type Options struct {
 	// SessionTTL is the lifetime of a passkey session token; zero means passkey.DefaultTimeout.
 	SessionTTL time.Duration
 
+	// Repeats limits the audit events that callers can repeat; nil for no limit.
+	Repeats *throttle.Repeats
 	// Throttle limits anonymous requests, and records for the password pool where a request came
 	// from. Nil: no limits.
 	Throttle *throttle.Throttle

@@ -115,6 +115,12 @@ func (s *server) revokeTokens(w http.ResponseWriter, r *http.Request, c *caller)
 	return writeNoContent(w, err)
 }
 
+// revokeAllTokens handles POST /revoke-tokens. It replies with the number of applications.
+func (s *server) revokeAllTokens(w http.ResponseWriter, r *http.Request, c *caller) error {
+	n, err := s.Directory.RevokeAllTokens(r.Context(), c.Call)
+	return writeResult(w, map[string]int{"applications": n}, err)
+}
+
 // pathID returns the id in the path.
 func pathID(r *http.Request) string { return mux.Vars(r)["id"] }
 

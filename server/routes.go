@@ -65,6 +65,7 @@ func (s *server) partEndpoints() []endpoint {
 	return []endpoint{
 		{"POST", "/applications/{id}/client-secret", "system:applications:write", s.rotateSecret, configuredOrigins},
 		{"POST", "/applications/{id}/revoke-tokens", "system:applications:write", s.revokeTokens, configuredOrigins},
+		{"POST", "/revoke-tokens", "system", s.revokeAllTokens, configuredOrigins},
 		{"DELETE", "/identity-providers/{id}/identities", "system:identity-providers:write", s.unlinkProvider, configuredOrigins},
 		{"GET", "/groups/{id}/members", "system:groups:read", s.principals(d.Members, "members"), configuredOrigins},
 		{"PUT", "/groups/{id}/members/{type}/{principalId}", "system:groups:write", principal(d.AddMember), configuredOrigins},

@@ -219,7 +219,7 @@ func (h *app) handler() http.Handler {
 		Passkeys: h.passkeys, Store: boundedSessions{store.SealedSessions{Store: h.store, Box: h.ciphers.sessions, Log: h.log}, h.pending.passkeys}, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
 		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
 		SessionTTL: h.cfg.Passkey.Timeout, DecoySecret: h.encryption.derived[purposeDecoys],
-		Throttle: h.throttle, Devices: h.ciphers.devices, Proxies: trustedProxies(h.cfg.Server),
+		Throttle: h.throttle, Repeats: h.pending.repeats, Devices: h.ciphers.devices, Proxies: trustedProxies(h.cfg.Server),
 		Checks: []server.Check{
 			{Name: "store", Run: h.store.Ping},
 			{Name: "server", Run: h.checkNotDraining},
@@ -240,7 +240,7 @@ func (h *app) authorizationServer(starter *runs.Starter) *oauth.Provider {
 		AdmitFetch: func(ctx context.Context) error { return h.throttle.AdmitFrom(ctx, throttle.Register) },
 		Record: func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error {
 			e.TraceID = runs.TraceID(ctx)
-			return h.store.Apply(ctx, append(changes, schemas.RecordEvent{Event: e}))
+			return h.store.Apply(ctx, h.pending.repeats.Thin(ctx, append(changes, schemas.RecordEvent{Event: e})))
 		},
 	})
 }

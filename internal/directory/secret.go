@@ -7,7 +7,9 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"slices"
+	"strconv"
 
+	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -74,6 +76,23 @@ func (d *Directory) RevokeTokens(ctx context.Context, c Call, applicationID stri
 	return d.applications.updatePart(ctx, c, applicationID, "", func(w *writeContext, _ *schemas.Application) {
 		w.action, w.revokeTokens = "tokens_revoked", true
 	})
+}
+
+// RevokeAllTokens revokes every token issued for any application, as RevokeTokens does, and
+// returns the number of applications. The caller needs the permission system.
+func (d *Directory) RevokeAllTokens(ctx context.Context, c Call) (applications int, err error) {
+	err = d.transact(ctx, c, func(w *writeContext) (err error) {
+		if !w.call.Permits(systemPermission) {
+			return schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden,
+				"revoking all tokens needs the permission %q, which you do not have", systemPermission)
+		}
+		if applications, err = store.RevokeAllTokens(w.tx, rand.Text(), w.now); err != nil {
+			return err
+		}
+		w.record(schemas.Event{Action: "tokens.revoked", Detail: map[string]string{"applications": strconv.Itoa(applications)}})
+		return nil
+	})
+	return applications, err
 }
 
 // completeGeneration keeps the generation of an application's tokens or starts a new one. A

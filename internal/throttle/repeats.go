@@ -71,7 +71,7 @@ func powerOfTwo(n int) bool { return n&(n-1) == 0 }
 // repeatable reports whether anonymous callers can cause events of the action repeatedly.
 func repeatable(action string) bool {
 	switch action {
-	case "attempt.failed", "passkey.refused", "identity.refused", "http_request.failed":
+	case "attempt.failed", "passkey.refused", "identity.refused", "http_request.failed", "client.refused", "request.refused":
 		return true
 	}
 	return false
@@ -92,8 +92,8 @@ func (r *Repeats) Thin(ctx context.Context, changes []schemas.Change) []schemas.
 			continue
 		}
 		account := e.Event.Action + " " + e.Event.UserID
-		if e.Event.UserID == "" { // an unknown name; counted by application
-			account += " " + e.Event.ApplicationID
+		if e.Event.UserID == "" { // an unknown name; counted by application and actor
+			account += " " + e.Event.ApplicationID + " " + e.Event.Actor.ID
 		}
 		record, count := r.Record(ctx, account)
 		if !record {

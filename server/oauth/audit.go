@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -67,4 +68,42 @@ func (p *Provider) recordByClient(ctx context.Context, c *client, e schemas.Even
 	e.ID, e.At, e.ApplicationID = schemas.NewID(), p.now(), c.ID
 	e.Actor = schemas.Actor{Type: schemas.ApplicationActor, ID: c.ID, Client: c.ID}
 	return p.Record(ctx, e, changes...)
+}
+
+// recordRefusedClient records that a client failed to authenticate. The application is that of the
+// client id, which the sender may only claim. An unknown id is not recorded, because it can be any text.
+func (p *Provider) recordRefusedClient(ctx context.Context, sent *credentials, refusal error) error {
+	if reported, ok := errors.AsType[*Error](refusal); !ok || reported.Code != codeInvalidClient {
+		return nil
+	}
+	id, method := sent.id, "client_secret"
+	if sent.assertion != "" {
+		method = schemas.AuthMethodPrivateKeyJWT
+		if _, subject, err := parseAssertion(sent.assertion); err == nil {
+			id = subject
+		}
+	}
+	e := schemas.Event{ID: schemas.NewID(), At: p.now(), Action: "client.refused", Detail: map[string]string{"method": method}}
+	if c, err := p.findClient(ctx, id); err == nil {
+		e.ApplicationID = c.ID
+	}
+	return p.Record(ctx, e)
+}
+
+// recordUserTokens records that a client gets the tokens of a user: for each code, and once for the
+// refreshes of an hour.
+func (p *Provider) recordUserTokens(ctx context.Context, c *client, f *schemas.RefreshFamily, grant string, scopes []string) error {
+	if !p.auditedClients.isFirst(grant+" "+f.ID, p.now()) {
+		return nil
+	}
+	if o := schemas.OriginOf(ctx); o != nil {
+		o.SessionID = f.Grant.SessionID
+	}
+	e := schemas.Event{Action: "token.issued", UserID: f.Grant.UserID, Resource: schemas.ResourceRef{Type: "refreshFamily", ID: f.ID},
+		Detail: map[string]string{"grant": grant, "scope": strings.Join(scopes, " ")}}
+	if err := p.recordByClient(ctx, c, e); err != nil {
+		p.auditedClients.forget(grant + " " + f.ID)
+		return fmt.Errorf("recording that a token is issued: %w", err)
+	}
+	return nil
 }

@@ -48,6 +48,9 @@ func (p *Provider) exchangeCode(ctx context.Context, c *client, form url.Values)
 	if err := p.redeem(ctx, c, hash, f); err != nil {
 		return nil, err
 	}
+	if err := p.recordUserTokens(ctx, c, f, schemas.GrantAuthorizationCode, f.Scopes); err != nil {
+		return nil, err
+	}
 	s.nonce, s.code = req.Nonce, form.Get("code")
 	return p.issue(ctx, s)
 }

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 
@@ -23,10 +24,21 @@ func (p *Provider) authenticateClient(r *http.Request) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sent.assertion != "" {
-		return p.authenticateByKey(r.Context(), sent)
+	c, err := p.verifyCredentials(r.Context(), sent)
+	if err == nil {
+		return c, nil
 	}
-	return p.authenticateBySecret(r.Context(), sent)
+	if failed := p.recordRefusedClient(r.Context(), sent, err); failed != nil {
+		return nil, errors.Join(err, failed)
+	}
+	return nil, err
+}
+
+func (p *Provider) verifyCredentials(ctx context.Context, sent *credentials) (*client, error) {
+	if sent.assertion != "" {
+		return p.authenticateByKey(ctx, sent)
+	}
+	return p.authenticateBySecret(ctx, sent)
 }
 
 // readCredentials reads the credentials of a request, which must have them in exactly one way.

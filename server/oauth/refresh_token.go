@@ -46,6 +46,9 @@ func (p *Provider) refresh(ctx context.Context, c *client, form url.Values) (*oi
 	if err := p.rotate(ctx, c, f, generation); err != nil {
 		return nil, err
 	}
+	if err := p.recordUserTokens(ctx, c, f, schemas.GrantRefreshToken, asked); err != nil {
+		return nil, err
+	}
 	s.family.Generation = generation + 1
 	return p.issue(ctx, s)
 }

@@ -154,6 +154,10 @@ func TestTokensAreAudited(t *testing.T) {
 	done.Wait()
 	w.grant(request("grant_type=client_credentials", basic("brief", secret)))
 	w.refusal(request("grant_type=client_credentials", basic("nobody", secret)))
+	if last := w.events[len(w.events)-1]; last.Action != "client.refused" || last.ApplicationID != "" {
+		t.Errorf("recorded %+v, expected the refusal of an unknown client", last)
+	}
+	w.events = w.events[:len(w.events)-1]
 	w.now = w.now.Add(59 * time.Minute)
 	w.grant(request("grant_type=client_credentials", basic("m2m", secret)))
 	if len(w.events) != 2 {
