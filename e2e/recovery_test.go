@@ -43,3 +43,23 @@ func TestGateReplacesALostPasskey(t *testing.T) {
 	}
 	p.mailed(address, `(?s)^A passkey was added.*(/gate/lock#)`)
 }
+
+// A user downloads the data of the account and deletes it.
+func TestGateDeletesTheAccount(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	g := openGate(t, p)
+	g.signUp("ida")
+	eval[any](g.tab, `URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; }); return "#"; }`)
+	g.click("export")
+	g.until(`window.saved?.includes('"username": "ida"')`)
+	g.checkAccessibility("an account with its data")
+	g.click("leave")
+	g.agree()
+	g.shows("signedout")
+	var found struct{ TotalResults int }
+	p.get(t, `/users?filter=username+eq+%22ida%22`, &found)
+	if found.TotalResults != 0 {
+		t.Errorf("%d users with the name of the deleted account", found.TotalResults)
+	}
+}

@@ -16,6 +16,8 @@ func (s *server) userEndpoints() []endpoint {
 	d := s.Directory
 	list := []endpoint{
 		{"GET", "/users/me", userToken, s.self, configuredOrigins},
+		{"DELETE", "/users/me", userToken, s.deleteAccount, configuredOrigins},
+		{"GET", "/users/me/export", userToken, s.exportAccount, configuredOrigins},
 		{"POST", "/account/lock", nothing, s.limited(throttle.SignIn, open(s.lockAccount)), configuredOrigins},
 		{"DELETE", "/users/{id}/failed-guesses", "system:users:write", s.forgetFailedGuesses, configuredOrigins},
 	}

@@ -69,7 +69,10 @@ async function load() {
 			!passkeys.length && el("p", { class: "soft" }, t("You have no passkey yet.")), button(t("Add a passkey"), { id: "add", class: "primary" }, add)),
 		section("sessions", "Where you are signed in", sessions.map(sessionRow),
 			sessions.some((s) => !s.current) && button(t("Sign out everywhere else"), { id: "others" }, endOthers)),
-		consents.length > 0 && section("apps", "Apps with access", consents.map(appRow)), signOut());
+		consents.length > 0 && section("apps", "Apps with access", consents.map(appRow)),
+		el("section", { "aria-labelledby": "data" }, el("h2", { id: "data" }, t("Your data")), el("div", { class: "row" },
+			button(t("Download my data"), { id: "export" }, download), button(t("Delete my account"), { id: "leave" }, removeAccount))),
+		signOut());
 	return (byId(focused) ?? byId("heading")).focus({ preventScroll: true });
 }
 
@@ -157,6 +160,22 @@ function remove(label, name, what, id, more) {
 		// The relying party is the host or a domain above it; that of another has no such passkey.
 		for (let host = what === "passkeys" && location.hostname; host; host = host.split(".").slice(1).join(".")) disown(host, id);
 		return name;
+	});
+}
+
+const download = (pressed) => task(pressed, async () => {
+	const text = JSON.stringify(await api("GET", "users/me/export"), null, 2);
+	const href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+	el("a", { href, download: "account.json" }).click();
+	URL.revokeObjectURL(href);
+});
+
+function removeAccount() {
+	const warning = el("p", {}, t("All data of your account will be deleted. This cannot be undone."));
+	dialog(t("Delete my account"), warning, "Delete", "danger", "done", async () => {
+		await api("DELETE", "users/me");
+		leave("signedout");
+		return new Promise(() => {}); // there is nothing left to show
 	});
 }
 
