@@ -60,6 +60,9 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer h.close()
+	if err := h.checkSinks(); err != nil {
+		return err
+	}
 	folder, documents, err := c.flows(p, h)
 	if err != nil {
 		return err
@@ -101,6 +104,9 @@ func (c serveCommand) startMaintenance(ctx context.Context, h *app, folder flowF
 	upkeep.Go(func() { h.sweepExpired(ctx) })
 	upkeep.Go(func() { h.maintainKeys(ctx) })
 	upkeep.Go(func() { h.sealEvents(ctx) })
+	for _, sink := range h.eventSinks() {
+		upkeep.Go(func() { h.forwardEvents(ctx, sink) })
+	}
 	upkeep.Go(func() { h.deliveryQueue().Run(ctx) })
 	if c.Dev {
 		upkeep.Go(func() { folder.watch(ctx) })

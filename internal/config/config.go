@@ -231,6 +231,9 @@ type Budgets struct {
 // Audit is the audit log.
 type Audit struct {
 	Retention time.Duration `json:"retention"` // of its events; 0: without limit
+	// Where copies of the events go; "" for none.
+	File   string `json:"file"`   // JSON lines
+	Target string `json:"target"` // the name of one of HTTP.Targets
 }
 
 // Log is how the log is written.

@@ -50,7 +50,7 @@ func TestEveryVariableIsRead(t *testing.T) {
 		"passkey.trust_anchors": "makers.pem", "passkey.synced_passkeys": "refuse", "passkey.counter_regression": "allow", "cors.allowed_origins": "https://a.example", "log.level": "warn", "log.format": "json",
 		"server.trusted_proxies": "::1", "server.forwarded_field": "Forwarded", "throttle.enabled": "false", "throttle.familiar_networks": "2048",
 		"http.targets": `{"crm":{"url":"https://crm.example.com"}}`,
-		"flow.dir":     "flows", "keys.file": "/x/keys", "token.key_age": "48h", "token.key_publish": "30m", "outbound.allow": "10.0.0.0/8", "audit.retention": "400d", "oauth.dcr.private_use_schemes": "cursor",
+		"flow.dir":     "flows", "keys.file": "/x/keys", "token.key_age": "48h", "token.key_publish": "30m", "outbound.allow": "10.0.0.0/8", "audit.retention": "400d", "audit.file": "/x/events", "audit.target": "crm", "oauth.dcr.private_use_schemes": "cursor",
 		"oauth.client_metadata_documents.enabled": "false", "oauth.client_metadata_documents.allowed_hosts": "editor.example.com",
 		"mail.host": "smtp.example.com", "mail.tls": "implicit", "mail.username": "", "mail.password": "", "mail.from": "",
 	}

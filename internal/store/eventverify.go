@@ -102,13 +102,9 @@ func (v *chainCheck) checkSeals(ctx context.Context, r Reader) error {
 		if err != nil || len(seals) == 0 {
 			return err
 		}
-		list, err := readAll(ctx, r, scanEvent, selectSealed, v.last.Seq, seals[len(seals)-1].seq)
+		events, err := sealedEvents(ctx, r, v.last.Seq, seals[len(seals)-1].seq)
 		if err != nil {
 			return err
-		}
-		events := map[schemas.EventKey]*schemas.Event{}
-		for i := range list {
-			events[schemas.EventKey{At: list[i].At, ID: list[i].ID}] = &list[i]
 		}
 		for i := range seals {
 			if v.checkSeal(&seals[i], events[schemas.EventKey{At: seals[i].at, ID: seals[i].id}]); v.report.Fault != nil {
