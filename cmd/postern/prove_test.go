@@ -105,6 +105,25 @@ func TestNewWaysAreRefused(t *testing.T) {
 	})
 }
 
+// A recovery flow opens a way for readers of the user's mail. That of Postern accepts it.
+func TestRecoveryFlowsAreWays(t *testing.T) {
+	w := newTestApp(t, "POSTERN_MAIL_HOST=127.0.0.1", "POSTERN_MAIL_TLS=none", "POSTERN_MAIL_FROM=a@example.com")
+	admin := w.admin()
+	var door, weak struct{ ID string }
+	w.send(201, "/flows", admin, flowBody(t, "door", onlyPasskeys, ""), &door)
+	w.send(201, "/flows", admin, flowBody(t, "mailed", askedName+"  - {id: check, use: email-otp, next: {success: done, failure: who, unavailable: who}}\n  - {id: done, use: authorization-code}\n", ""), &weak)
+	shop := w.application(admin, "Shop", "authFlowId", door.ID)
+	rec := w.call("PATCH", "/applications/"+shop, admin, `{"recoveryFlowId": "`+weak.ID+`"}`)
+	if rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), schemas.CodeNewWay) || !strings.Contains(rec.Body.String(), "mailbox") {
+		t.Errorf("a flow with a mailed code alone: %d %s", rec.Code, rec.Body)
+	}
+	for _, handle := range []string{"lost-passkey", "forgotten-password"} {
+		if rec := w.call("PATCH", "/applications/"+shop, admin, `{"recoveryFlowId": "`+handle+`"}`); rec.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", handle, rec.Code, rec.Body)
+		}
+	}
+}
+
 // The report about the same applications is the same from the store, a server and a folder.
 func TestProve(t *testing.T) {
 	environ := append(testEnvironment(t.TempDir()), "POSTERN_MAIL_HOST=127.0.0.1", "POSTERN_MAIL_TLS=none", "POSTERN_MAIL_FROM=a@example.com")

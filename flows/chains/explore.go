@@ -25,6 +25,9 @@ type state struct {
 	gained  itemSet // by this run
 }
 
+// isVictim reports whether the run is about the victim.
+func (s state) isVictim() bool { return s.subject == named || s.subject == authenticated }
+
 // visit is a state, the items that were used to get there, and the move that led there.
 type visit struct {
 	state
@@ -143,8 +146,8 @@ func (e *exploration) leave(from, edge int) {
 		if v.gained != e.visits[from].gained {
 			e.record(step{e.application, e.flow.Name, e.path(from, edge), v.used, v.gained, proof{}})
 		}
-		if e.strict && v.used != e.visits[from].used && isWaived(n) {
-			continue
+		if e.strict && isWaived(n) && v.isVictim() && slices.Contains([]string{"success", "active", "done"}, n.Edges[edge].Outcome) {
+			continue // the flow accepts what is reached through the node
 		}
 		if target, more := e.flow.find(n.Edges[edge].Target); more {
 			v.node = target
@@ -283,7 +286,7 @@ func (e *exploration) use(v visit, i int) visit {
 
 // given notes that an outcome requires a condition of the victim's account.
 func (e *exploration) given(v visit, k kind) visit {
-	if v.subject == named || v.subject == authenticated {
+	if v.isVictim() {
 		v.used = v.used.with(e.condition(k))
 	}
 	return v

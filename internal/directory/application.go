@@ -103,8 +103,7 @@ func checkApplication(w *writeContext, old, a *schemas.Application) {
 // start the flows that other applications start too, and have no permissions.
 func opensWays(was, a *schemas.Application) bool {
 	self := a.Registration != "" && !a.Verified
-	return !self && (was.AuthFlowID != a.AuthFlowID || was.RegistrationFlowID != a.RegistrationFlowID ||
-		was.IsRegistrationFlowEnabled != a.IsRegistrationFlowEnabled || was.Verified != a.Verified ||
+	return !self && (!slices.Equal(startedFlows(was), startedFlows(a)) || was.Verified != a.Verified ||
 		managesAccounts(was) != managesAccounts(a) || managesUsers(was) != managesUsers(a))
 }
 

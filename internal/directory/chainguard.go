@@ -70,11 +70,9 @@ func readSignInSystem(ctx context.Context, r store.Reader) (*schemas.SignInSyste
 	id := func(a *schemas.Application) string { return a.ID }
 	err := forEach(ctx, r, store.Applications().List, store.Page{}, id, func(a *schemas.Application) error {
 		app := schemas.SystemApplication{ID: a.ID, Name: a.Name, Account: managesAccounts(a), ManagesUsers: managesUsers(a)}
-		for _, flowID := range []string{a.AuthFlowID, a.RegistrationFlowID, a.RecoveryFlowID} {
-			if flowID != "" && (flowID != a.RegistrationFlowID || a.IsRegistrationFlowEnabled) {
-				app.FlowIDs = append(app.FlowIDs, flowID)
-				s.Flows[flowID] = nil
-			}
+		for _, flowID := range startedFlows(a) {
+			app.FlowIDs = append(app.FlowIDs, flowID)
+			s.Flows[flowID] = nil
 		}
 		s.Applications = append(s.Applications, app)
 		return nil
@@ -86,6 +84,15 @@ func readSignInSystem(ctx context.Context, r store.Reader) (*schemas.SignInSyste
 		s.Flows[flowID], err = store.Flows().Get(ctx, r, flowID)
 	}
 	return s, err
+}
+
+// startedFlows lists the flows that an application can start.
+func startedFlows(a *schemas.Application) (ids []string) {
+	ids = append(ids, a.AuthFlowID, a.RecoveryFlowID)
+	if a.IsRegistrationFlowEnabled {
+		ids = append(ids, a.RegistrationFlowID)
+	}
+	return slices.DeleteFunc(ids, func(id string) bool { return id == "" })
 }
 
 // managesUsers reports whether an application gets tokens without a user that can set passwords.
