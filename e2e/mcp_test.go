@@ -31,12 +31,12 @@ type statement struct {
 	} `json:"failures"`
 }
 
-// toolNames are those of the specification.
+// toolNames are the names of all tools.
 func toolNames() []string {
 	return []string{
 		"service_create_application", "service_create_flow", "service_get_application_by_client_id", "service_get_application_by_id",
 		"service_get_application_templates", "service_get_flow_by_handle", "service_get_flow_by_id", "service_integrate_react_sdk",
-		"service_list_applications", "service_list_flows", "service_update_application", "service_update_flow",
+		"service_list_applications", "service_list_flows", "service_revoke_tokens", "service_update_application", "service_update_flow",
 	}
 }
 

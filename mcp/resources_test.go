@@ -33,7 +33,7 @@ func TestOfficialClient(t *testing.T) {
 	session := w.connect()
 	ctx := t.Context()
 	tools, err := session.ListTools(ctx, nil)
-	if err != nil || len(tools.Tools) != 12 {
+	if err != nil || len(tools.Tools) != 13 {
 		t.Fatalf("%d tools, %v", len(tools.Tools), err)
 	}
 	result, err := session.CallTool(ctx, &sdk.CallToolParams{Name: "service_get_flow_by_handle", Arguments: map[string]any{"handle": "sign-in", "flow_type": "AUTHENTICATION"}})

@@ -31,7 +31,7 @@ const (
 
 // tools are all of them, in the order of the specification.
 func (s *Server) tools() []tool {
-	return slices.Concat(s.applicationTools(), s.flowTools(), s.reactTools())
+	return slices.Concat(s.applicationTools(), s.flowTools(), s.reactTools(), s.revocationTools())
 }
 
 // definition describes the tool for clients.

@@ -38,7 +38,7 @@ func (w *fixture) list() []withDescription {
 	return m.Result.Tools
 }
 
-// The twelve tools of the specification, with their parameters, what they require
+// The tools of the specification and service_revoke_tokens, with their parameters, what they require
 // and what a call does. The parameters of those that take a whole are its members.
 func TestTools(t *testing.T) {
 	w := newFixture(t)
@@ -60,6 +60,7 @@ func TestTools(t *testing.T) {
 		"service_get_flow_by_id":               {[]string{"id"}, []string{"id"}, looks},
 		"service_create_flow":                  {with(flow, "dry_run"), []string{"handle", "name", "flowType", "nodes"}, adds},
 		"service_update_flow":                  {with(flow, "dry_run", "expected_version"), []string{"id", "name", "nodes"}, replaces},
+		"service_revoke_tokens":                {[]string{"of", "id"}, []string{"of"}, replaces},
 		"service_integrate_react_sdk":          {[]string{"service_url", "thunderid_url"}, nil, looks},
 	}
 	tools := w.list()

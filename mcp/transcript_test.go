@@ -35,6 +35,7 @@ func TestTranscripts(t *testing.T) {
 	}
 	// What these answer is long, and its tests are elsewhere.
 	called["service_integrate_react_sdk"], called["service_get_application_templates"] = true, true
+	called["service_revoke_tokens"], called["service_revoke_tokens fails"] = true, true
 	for _, tool := range newFixture(t).list() {
 		for _, ending := range []string{"", " fails"} {
 			if !called[tool.Name+ending] && !(ending != "" && len(tool.InputSchema.Properties) == 0) {

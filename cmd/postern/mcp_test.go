@@ -86,7 +86,7 @@ func TestToolsByClientCredentials(t *testing.T) {
 	})
 }
 
-// useEveryTool calls each of the twelve tools, one with the result of another.
+// useEveryTool calls each of the tools of the specification, one with the result of another.
 func (w *testApp) useEveryTool(token string) {
 	w.t.Helper()
 	var whole json.RawMessage
