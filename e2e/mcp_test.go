@@ -171,6 +171,7 @@ func invalidArguments() (calls []object, says []string) {
 		{"service_create_flow", "- nodes[0]: ", object{"handle": "bad", "name": "Bad", "flowType": "AUTHENTICATION",
 			"nodes": []object{{"id": "done", "use": "authorization-code"}}}},
 		{"service_update_flow", "- expected_version: ", object{"id": "01900000-0000-7000-8000-00000000ffff", "name": "A", "nodes": []object{}, "expected_version": 0}},
+		{"service_revoke_tokens", "- id: ", object{"of": "application"}},
 		{"service_integrate_react_sdk", "- serviceUrl: ", object{"serviceUrl": "https://id.example.org"}},
 	} {
 		calls = append(calls, object{"name": m.tool, "arguments": m.arguments})

@@ -87,6 +87,7 @@ async function callAll(client) {
   const copy = await call("service_create_flow", { handle: "made-by-a-tool", name: "Made by a tool", flowType: flow.flowType, nodes: flow.nodes });
   await call("service_get_flow_by_id", { id: copy.id });
   await call("service_update_flow", { id: copy.id, name: "Changed by a tool", nodes: flow.nodes });
+  await call("service_revoke_tokens", { of: "application", id: made.id });
   const react = await call("service_integrate_react_sdk");
   return { called, snippets: react.code_snippets.length };
 }
