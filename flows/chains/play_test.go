@@ -23,7 +23,7 @@ import (
 
 // An attacker plays random runs against the real engine and nodes, with a software authenticator
 // and what the means give. Every class of tokens that they get is one that the analysis reports;
-// of these systems, they also get every class that it reports.
+// of these systems, they also get every class that it reports without conditions.
 
 const (
 	playOrigin     = "https://login.example.org"
@@ -312,7 +312,9 @@ func comparePlay(t *testing.T, what string, r *rand.Rand, system *schemas.SignIn
 		reached := got[chains.Target{Application: way.Target.Application, Class: way.Target.Class}]
 		possible := means == way.Means || means.Mailbox && means.Password && !way.Means.Manager
 		possible = possible || way.Means == (chains.Means{})
-		if way.Target.Credential == "" && possible && !reached && !onlyAttested(way) && !slices.Contains(way.Conditions, "the user has no verified address") {
+		// A run of a chain can end a condition of a later one: such a way is reported, and impossible.
+		possible = possible && (len(way.Conditions) == 0 || len(way.Chain) == 1) && !onlyAttested(way)
+		if way.Target.Credential == "" && possible && !reached && !slices.Contains(way.Conditions, "the user has no verified address") {
 			t.Errorf("%s: %v: the analysis reports %s, which the attacker does not get", what, names(system), way)
 		}
 	}
