@@ -64,14 +64,14 @@ func newApplier(t *Directory, o Options) *applier {
 }
 
 func (a *applier) run(ctx context.Context, tree *Tree) error {
-	for _, n := range Nouns() {
-		if tree.Nouns[n.Plural] {
-			all, err := a.target.all(ctx, n)
-			if err != nil {
-				return err
-			}
-			a.cache.fill(n, all)
+	stored := map[string][]*Entry{}
+	for plural := range tree.Nouns {
+		n, _ := NounOf(plural)
+		all, err := a.formatter.readAll(ctx, n)
+		if err != nil {
+			return err
 		}
+		stored[plural] = all
 	}
 	if err := a.link(ctx, tree.Resources); err != nil {
 		return err
@@ -84,10 +84,8 @@ func (a *applier) run(ctx context.Context, tree *Tree) error {
 		return a.faults.err() // an incomplete declaration must not delete anything
 	}
 	for _, n := range slices.Backward(Nouns()) {
-		if tree.Nouns[n.Plural] {
-			if err := a.deleteOf(ctx, n); err != nil {
-				return err
-			}
+		if err := a.deleteUndeclared(ctx, n, stored[n.Plural]); err != nil {
+			return err
 		}
 	}
 	return a.faults.err()
@@ -150,7 +148,7 @@ func (a *applier) create(ctx context.Context, in *linkedResource) (Faults, error
 		return Faults{in.fault("inboundAuthConfig", "the client needs a secret, but a generated one would not be shown: add clientSecret: {env: NAME} to its config, or choose the tokenEndpointAuthMethod private_key_jwt")}, nil
 	}
 	in.id = e.ID
-	a.cache.setOf(in.Noun).add(in.Noun, e)
+	a.cache.add(in.Noun, e)
 	return in.missing, nil
 }
 
@@ -173,7 +171,7 @@ func (a *applier) replace(ctx context.Context, in *linkedResource, step *Step) e
 	if err != nil {
 		return err
 	}
-	a.cache.setOf(in.Noun).add(in.Noun, e)
+	a.cache.add(in.Noun, e)
 	is, err := a.formatter.format(ctx, in.Noun, e.Document)
 	if err != nil {
 		return err
@@ -216,14 +214,9 @@ func errReadOnly(n Noun, e *Entry, fix string) error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeReadOnly, "the %s is read-only: %s", n.describe(e.Document), fix)
 }
 
-// deleteOf deletes the resources of a noun that are not declared.
-func (a *applier) deleteOf(ctx context.Context, n Noun) error {
-	var pending []*Entry
-	for _, id := range sortedIDs(a.cache.setOf(n)) {
-		if a.declared[n.idKey(id)] == nil && !isMadeByServer(a.cache.setOf(n).byID[id]) {
-			pending = append(pending, a.cache.setOf(n).byID[id])
-		}
-	}
+// deleteUndeclared deletes the resources of a noun that are not declared.
+func (a *applier) deleteUndeclared(ctx context.Context, n Noun, stored []*Entry) error {
+	pending := slices.DeleteFunc(stored, func(e *Entry) bool { return a.declared[n.idKey(e.ID)] != nil || isMadeByServer(e) })
 	faults, err := repeat(pending, func(e *Entry) (faults Faults, blocked bool, err error) {
 		err = a.remove(ctx, n, e)
 		if err == nil {

@@ -54,7 +54,7 @@ func (l *linker) ensure(ctx context.Context, t Target, in *linkedResource, repor
 		return nil
 	}
 	if schemas.HasClass(err, schemas.Conflict) {
-		other, again := l.lookUpAgain(ctx, in)
+		other, again := newResourceCache(t).lookUp(ctx, in.Noun, in.id, flowTypeOf(in.Document), in.Noun.label(in.Document))
 		if again != nil {
 			return again
 		}
@@ -71,16 +71,6 @@ func (l *linker) ensure(ctx context.Context, t Target, in *linkedResource, repor
 	}
 	l.faults = append(l.faults, faults...)
 	return nil
-}
-
-// lookUpAgain reads a resource from the target, past the cache.
-func (l *linker) lookUpAgain(ctx context.Context, in *linkedResource) (*Entry, error) {
-	fresh := newResourceCache(l.cache.target)
-	e, err := fresh.get(ctx, in.Noun, in.id)
-	if e != nil || err != nil {
-		return e, err
-	}
-	return fresh.find(ctx, in.Noun, flowTypeOf(in.Document), in.Noun.label(in.Document))
 }
 
 // created returns the result for a created resource.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ func Export(ctx context.Context, d *directory.Directory) (map[string][]byte, err
 	var files map[string][]byte
 	err := d.Snapshot(ctx, directory.SystemCall(), func(call directory.Call) error {
 		target := NewDirectory(d, call)
-		e := exporter{formatter: newFormatter(target, newResourceCache(target)), files: map[string][]byte{}}
+		e := exporter{newFormatter(target, newResourceCache(target)), map[string][]byte{}}
 		if err := e.run(ctx); err != nil {
 			return err
 		}
@@ -49,12 +50,11 @@ type exporter struct {
 func (e *exporter) run(ctx context.Context) error {
 	lists := map[string][]*Entry{}
 	for _, n := range Nouns() {
-		all, err := e.target.all(ctx, n)
+		all, err := e.readAll(ctx, n)
 		if err != nil {
 			return err
 		}
-		e.cache.fill(n, all)
-		lists[n.Plural] = slices.DeleteFunc(slices.Clone(all), isMadeByServer)
+		lists[n.Plural] = slices.DeleteFunc(all, isMadeByServer)
 	}
 	for _, n := range Nouns() {
 		names := fileNames(n, lists[n.Plural])
@@ -117,20 +117,12 @@ func flowFolder(n Noun, d *schemas.Document) string {
 // maxSlugLength limits the part of a name in a file name, in characters.
 const maxSlugLength = 80
 
+// notInSlug matches the characters of names that file names replace.
+var notInSlug = regexp.MustCompile(`[^a-z0-9@.]+`)
+
 // slug converts a name to a part of a file name: lower-case letters, digits and dashes,
 // valid on every system, and the dot and @ of usernames.
 func slug(name string) string {
-	var b strings.Builder
-	for _, c := range strings.ToLower(name) {
-		switch {
-		case b.Len() >= maxSlugLength:
-		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '@':
-			b.WriteRune(c)
-		case c == '.' && b.Len() > 0:
-			b.WriteRune(c)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-	}
-	return strings.TrimRight(b.String(), "-.")
+	s := strings.TrimLeft(notInSlug.ReplaceAllString(strings.ToLower(name), "-"), "-.")
+	return strings.TrimRight(s[:min(len(s), maxSlugLength)], "-.")
 }

@@ -51,13 +51,6 @@ func (f *Faults) add(file, format string, args ...any) {
 	*f = append(*f, Fault{file, schemas.Problem{Message: fmt.Sprintf(format, args...)}})
 }
 
-// addAll adds the problems of a file.
-func (f *Faults) addAll(file string, problems []schemas.Problem) {
-	for _, p := range problems {
-		*f = append(*f, Fault{file, p})
-	}
-}
-
 // fault returns a fault at a path of the resource.
 func (r *Resource) fault(path, format string, args ...any) Fault {
 	return r.located(schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})

@@ -5,11 +5,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
+	"maps"
+	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -17,18 +20,36 @@ import (
 type formatter struct {
 	target  *Directory
 	cache   *resourceCache
-	derived map[string][]string // by plural: derived members and times
-	named   map[string]string   // used variables of secrets and their owners
+	omitted map[string]map[string]any // by plural: edits that remove derived members, times and secrets
+	named   map[string]string         // used variables of secrets and their owners
 }
 
-func newFormatter(t *Directory, s *resourceCache) *formatter {
-	return &formatter{t, s, map[string][]string{}, map[string]string{}}
+func newFormatter(t *Directory, c *resourceCache) *formatter {
+	f := &formatter{t, c, map[string]map[string]any{}, map[string]string{}}
+	for _, n := range Nouns() {
+		edits := map[string]any{}
+		for _, path := range append(t.readOnlyMembers(n), n.secrets...) {
+			edits[path] = nil
+		}
+		f.omitted[n.Plural] = edits
+	}
+	f.omitted["applications"]["clientId"] = nil // inboundAuthConfig contains it
+	return f
+}
+
+// readAll reads all resources of a noun, oldest first.
+func (f *formatter) readAll(ctx context.Context, n Noun) ([]*Entry, error) {
+	all, err := f.target.list(ctx, n, directory.Query{Limit: math.MaxInt32})
+	if err == nil {
+		f.cache.fill(n, all)
+	}
+	return all, err
 }
 
 // format returns a resource as a file contains it: without derived members, with names for
 // ids, and with a reference for its secret.
 func (f *formatter) format(ctx context.Context, n Noun, d *schemas.Document) (*schemas.Document, error) {
-	edits := map[string]any{}
+	edits := maps.Clone(f.omitted[n.Plural])
 	for _, m := range n.nameReferences(d) {
 		name, err := f.name(ctx, m)
 		if err != nil {
@@ -36,48 +57,10 @@ func (f *formatter) format(ctx context.Context, n Noun, d *schemas.Document) (*s
 		}
 		edits[m.path] = name
 	}
-	if path, owner := secretOf(n, d); path != "" {
-		edits[path] = source{Env: f.variable(n, owner)}
+	if path, variable := f.secretOf(n, d); path != "" {
+		edits[path] = source{Env: variable}
 	}
-	return f.withoutDerived(n, d).Edited(edits), nil
-}
-
-// withoutDerived returns a resource without derived members and secrets.
-func (f *formatter) withoutDerived(n Noun, d *schemas.Document) *schemas.Document {
-	edits := map[string]any{}
-	for _, member := range f.derivedOf(n) {
-		edits[member] = nil
-	}
-	for _, path := range n.secrets {
-		edits[path] = nil
-	}
-	if n.Plural == "applications" {
-		edits["clientId"] = nil // inboundAuthConfig contains it
-	}
-	return d.Edited(edits)
-}
-
-// derivedOf lists the members that the noun's schema marks readOnly.
-func (f *formatter) derivedOf(n Noun) []string {
-	if known, ok := f.derived[n.Plural]; ok {
-		return known
-	}
-	var schema struct {
-		Properties map[string]struct {
-			ReadOnly bool `json:"readOnly"`
-		} `json:"properties"`
-	}
-	if err := json.Unmarshal(f.target.schema(n).Raw(), &schema); err != nil {
-		panic(fmt.Sprintf("declare: the schema of %s: %v", n.Plural, err)) // the schema is embedded
-	}
-	list := []string{}
-	for name, member := range schema.Properties {
-		if member.ReadOnly {
-			list = append(list, name)
-		}
-	}
-	f.derived[n.Plural] = list
-	return list
+	return d.Edited(edits), nil
 }
 
 // name returns how a file refers to a resource: by name if that finds it again, otherwise
@@ -94,45 +77,31 @@ func (f *formatter) name(ctx context.Context, m nameReference) (string, error) {
 	return name, nil
 }
 
-// secretOf returns the path of a resource's hidden secret, and the owner; "" if it has
-// none.
-func secretOf(n Noun, d *schemas.Document) (path, owner string) {
-	method := ""
+// secretOf returns the path of a resource's hidden secret and the environment variable that
+// a file names for it; "" if it has none.
+func (f *formatter) secretOf(n Noun, d *schemas.Document) (path, variable string) {
+	var owner, method string
 	switch n.Plural {
 	case "applications":
-		path, owner, method = oauthSecret, d.TextAt("clientId"), d.TextAt("inboundAuthConfig[0].config.tokenEndpointAuthMethod")
+		path, variable, owner, method = oauthSecret, "POSTERN_SECRET_", d.TextAt("clientId"), d.TextAt("inboundAuthConfig[0].config.tokenEndpointAuthMethod")
 	case "identityProviders":
-		path, owner, method = providerSecret, d.TextAt("handle"), d.TextAt("tokenEndpointAuthMethod")
+		path, variable, owner, method = providerSecret, "POSTERN_SECRET_IDENTITY_PROVIDER_", d.TextAt("handle"), d.TextAt("tokenEndpointAuthMethod")
 	}
 	either := d.TextAt("inboundAuthConfig[0].type") != "" && method == schemas.AuthMethodEither
 	if !either && method != schemas.AuthMethodBasic && method != schemas.AuthMethodPost {
 		return "", ""
 	}
-	return path, owner
+	variable += strings.ToUpper(notInVariable.ReplaceAllString(owner, "_"))
+	of := n.Plural + " " + owner
+	for f.named[variable] != "" && f.named[variable] != of { // "a-b" conflicts with "a_b"
+		variable += "_"
+	}
+	f.named[variable] = of
+	return path, variable
 }
 
-// variable returns the name of the environment variable for the secret of a client or an
-// identity provider.
-func (f *formatter) variable(n Noun, owner string) string {
-	name, of := "POSTERN_SECRET_", n.Plural+" "+owner
-	if n.Plural == "identityProviders" {
-		name += "IDENTITY_PROVIDER_"
-	}
-	name += strings.Map(func(c rune) rune {
-		switch {
-		case 'a' <= c && c <= 'z':
-			return c - 'a' + 'A'
-		case 'A' <= c && c <= 'Z' || '0' <= c && c <= '9':
-			return c
-		}
-		return '_'
-	}, owner)
-	for f.named[name] != "" && f.named[name] != of { // "a-b" conflicts with "a_b"
-		name += "_"
-	}
-	f.named[name] = of
-	return name
-}
+// notInVariable matches the characters of names that environment variables replace.
+var notInVariable = regexp.MustCompile(`[^A-Za-z0-9]`)
 
 // isSame reports whether two resources, both with ids, are equal. It may return false for
 // equal ones.
@@ -140,15 +109,15 @@ func (f *formatter) isSame(n Noun, was, is *schemas.Document) bool {
 	if n.Plural == "applications" && is.At("clientId") != nil {
 		return false // in its second place, where it may differ
 	}
-	return reflect.DeepEqual(canonical(f.withoutDerived(n, was)), canonical(f.withoutDerived(n, is)))
+	omitted := f.omitted[n.Plural]
+	return reflect.DeepEqual(n.canonical(was.Edited(omitted)), n.canonical(is.Edited(omitted)))
 }
 
 // canonical returns the value of a document, with principals sorted.
-func canonical(d *schemas.Document) any {
+func (n Noun) canonical(d *schemas.Document) any {
 	v := value(d)
-	top, _ := v.(map[string]any)
-	for _, member := range []string{"members", "assignments"} {
-		if list, ok := top[member].([]any); ok {
+	if top, ok := v.(map[string]any); ok {
+		if list, ok := top[n.principals].([]any); ok {
 			slices.SortFunc(list, func(a, b any) int { return cmp.Compare(text(a), text(b)) })
 		}
 	}

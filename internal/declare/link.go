@@ -82,13 +82,8 @@ func (l *linker) link(ctx context.Context, resources []Resource) error {
 // match looks up the resource in the target.
 func (l *linker) match(ctx context.Context, r Resource) (err error) {
 	in := &linkedResource{Resource: r, id: r.Document.TextAt("id"), dependsOn: map[string]*linkedResource{}, unknown: map[string]bool{}}
-	n, declaredID := r.Noun, in.id
-	if declaredID != "" {
-		in.existing, err = l.cache.get(ctx, n, declaredID)
-	}
-	if err == nil && in.existing == nil {
-		in.existing, err = l.cache.find(ctx, n, flowTypeOf(r.Document), n.label(r.Document))
-	}
+	declaredID := in.id
+	in.existing, err = l.cache.lookUp(ctx, r.Noun, declaredID, flowTypeOf(r.Document), r.Noun.label(r.Document))
 	if err != nil {
 		return err
 	}
@@ -106,13 +101,9 @@ func (l *linker) match(ctx context.Context, r Resource) (err error) {
 
 // claim records that the resource is declared; no other declaration may mean the same one.
 func (l *linker) claim(in *linkedResource, declaredID string) bool {
-	n := in.Noun
-	keys := []string{n.idKey(in.id)}
+	keys := in.Noun.keys(in.id, in.Document)
 	if declaredID != "" {
-		keys = append(keys, n.idKey(declaredID))
-	}
-	if n.keyOf(in.Document) != "" {
-		keys = append(keys, n.nameKey(flowTypeOf(in.Document), n.label(in.Document)))
+		keys = append(keys, in.Noun.idKey(declaredID))
 	}
 	for _, key := range keys {
 		if other := l.declared[key]; other != nil {
@@ -159,24 +150,18 @@ func (l *linker) referencedID(ctx context.Context, in *linkedResource, m nameRef
 		in.dependsOn[m.path] = declared
 		return declared.id, nil
 	}
-	e, err := l.stored(ctx, m)
+	id := ""
+	if isID(m.value) {
+		id = m.value
+	}
+	e, err := l.cache.lookUp(ctx, m.noun, id, m.flowType, m.value)
 	if e == nil || err != nil {
 		return "", err
 	}
-	if l.cache.setOf(m.noun).complete && !isMadeByServer(e) {
+	if l.cache.complete[m.noun.Plural] && !isMadeByServer(e) {
 		return "", nil // an undeclared one is to be deleted
 	}
 	return e.ID, nil
-}
-
-// stored returns the target's resource for a reference by id or name; nil if there is none.
-func (l *linker) stored(ctx context.Context, m nameReference) (*Entry, error) {
-	if isID(m.value) {
-		if e, err := l.cache.get(ctx, m.noun, m.value); e != nil || err != nil {
-			return e, err
-		}
-	}
-	return l.cache.find(ctx, m.noun, m.flowType, m.value)
 }
 
 // reportUnknown reports a reference to a missing resource.
@@ -188,12 +173,15 @@ func (l *linker) reportUnknown(ctx context.Context, in *linkedResource, m nameRe
 		}
 	}
 	where := "in the files"
-	if !l.cache.setOf(m.noun).complete {
-		names, err := l.cache.names(ctx, m.noun)
+	if !l.cache.complete[m.noun.Plural] {
+		stored, err := l.cache.target.List(ctx, m.noun, "")
 		if err != nil {
 			return err
 		}
-		known, where = append(known, names...), "in the files or the store"
+		for _, e := range stored {
+			known = append(known, m.noun.label(e.Document))
+		}
+		where = "in the files or the store"
 	}
 	kind := m.noun.displayName()
 	if m.flowType != "" {

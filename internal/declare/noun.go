@@ -2,7 +2,6 @@ package declare
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/postern-id/postern/schemas"
@@ -18,15 +17,15 @@ type Noun struct {
 
 	key        string // path of the name; an empty name counts as none
 	references []reference
+	principals string   // member with a list of principals
 	secrets    []string // paths that may hold a secret
 }
 
 // displayName returns the noun in plain words.
 func (n Noun) displayName() string { return schemas.DisplayName(n.Name) }
 
-// reference is a member that refers to another resource: its path, with "[]" for each item
-// of a list, and the plural noun. If to is "", the item's type determines the noun. Flow
-// handles are unique within a type.
+// reference is a member that refers to another resource, and the plural noun. Flow handles
+// are unique within a type.
 type reference struct {
 	path, to string
 	flowType schemas.FlowType
@@ -52,9 +51,9 @@ func Nouns() []Noun {
 		{Name: "user", Plural: "users", Folder: "users", Filter: "username", key: "attributes.username",
 			references: []reference{unit}, secrets: []string{userSecret}},
 		{Name: "group", Plural: "groups", Folder: "groups", Filter: "name", key: "name",
-			references: []reference{unit, {path: "members[].id"}}},
+			references: []reference{unit}, principals: "members"},
 		{Name: "role", Plural: "roles", Folder: "roles", Filter: "name", key: "name",
-			references: []reference{unit, {path: "assignments[].id"}}},
+			references: []reference{unit}, principals: "assignments"},
 	}
 }
 
@@ -75,8 +74,8 @@ func NounOf(plural string) (n Noun, ok bool) {
 	return Noun{}, false
 }
 
-// principals maps types of principals to plurals.
-func principals() map[string]string {
+// principalNouns maps types of principals to plurals.
+func principalNouns() map[string]string {
 	return map[string]string{
 		string(schemas.UserPrincipal):        "users",
 		string(schemas.GroupPrincipal):       "groups",
@@ -87,22 +86,28 @@ func principals() map[string]string {
 // label returns the name of a resource; "" if it has none.
 func (n Noun) label(d *schemas.Document) string { return d.TextAt(n.key) }
 
-// keyOf returns the key of a resource within its noun: its normalized name, for a flow with
-// its type. "" means none.
-func (n Noun) keyOf(d *schemas.Document) string {
-	return n.keyFor(flowTypeOf(d), n.label(d))
+// keys identify a resource among those of all nouns: by id, and by name if it has one.
+func (n Noun) keys(id string, d *schemas.Document) []string {
+	keys := []string{n.idKey(id)}
+	if key := n.nameKey(flowTypeOf(d), n.label(d)); key != "" {
+		keys = append(keys, key)
+	}
+	return keys
 }
 
-func (n Noun) keyFor(t schemas.FlowType, name string) string {
+func (n Noun) idKey(id string) string { return n.Plural + " id " + id }
+
+// nameKey returns the key for a name, for a flow with its type; "" if the name is empty.
+func (n Noun) nameKey(t schemas.FlowType, name string) string {
 	switch {
 	case name == "":
 		return ""
 	case n.Plural == "flows":
-		return string(t) + "/" + name
+		name = string(t) + "/" + name
 	case n.Plural == "users":
-		return schemas.IdentifierKey(name)
+		name = schemas.IdentifierKey(name)
 	}
-	return name
+	return n.Plural + " name " + name
 }
 
 // subflows lists the places where a flow names sub-flows.
@@ -123,27 +128,19 @@ type nameReference struct {
 // nameReferences lists the places where a document names other resources. It skips
 // malformed ones; the directory reports them.
 func (n Noun) nameReferences(d *schemas.Document) (list []nameReference) {
-	for _, r := range n.references {
-		before, after, ofItems := strings.Cut(r.path, "[]")
-		if !ofItems {
-			list = appendNameReference(list, d, r, r.path, r.to)
-			continue
-		}
-		for i, item := range itemsAt(d, before) {
-			at := fmt.Sprintf("%s[%d]", before, i)
-			for _, m := range appendNameReference(nil, item, r, strings.TrimPrefix(after, "."), principals()[item.TextAt("type")]) {
-				m.path = schemas.JoinPath(at, m.path)
-				list = append(list, m)
-			}
+	add := func(path, value, to string, t schemas.FlowType) {
+		if noun, known := NounOf(to); known && value != "" {
+			list = append(list, nameReference{path, value, noun, t})
 		}
 	}
-	return list
-}
-
-func appendNameReference(list []nameReference, d *schemas.Document, r reference, path, to string) []nameReference {
-	noun, known := NounOf(to)
-	if value := d.TextAt(path); known && value != "" {
-		list = append(list, nameReference{path, value, noun, r.flowType})
+	for _, r := range n.references {
+		add(r.path, d.TextAt(r.path), r.to, r.flowType)
+	}
+	if n.principals == "" {
+		return list
+	}
+	for i, item := range itemsAt(d, n.principals) {
+		add(fmt.Sprintf("%s[%d].id", n.principals, i), item.TextAt("id"), principalNouns()[item.TextAt("type")], "")
 	}
 	return list
 }
@@ -156,13 +153,6 @@ func itemsAt(d *schemas.Document, path string) []*schemas.Document {
 	}
 	items, _ := at.Items()
 	return items
-}
-
-// idKey and nameKey tell the declared resources of all nouns apart.
-func (n Noun) idKey(id string) string { return n.Plural + " id " + id }
-
-func (n Noun) nameKey(t schemas.FlowType, name string) string {
-	return n.Plural + " name " + n.keyFor(t, name)
 }
 
 func isText(d *schemas.Document) bool {

@@ -34,64 +34,51 @@ const maxFile = 4 << 20
 // ReadSeed reads a seed file. If it is wrong, the error is Faults.
 func ReadSeed(file string, text []byte) ([]Resource, error) {
 	var faults Faults
-	d := parse(file, text, &faults)
-	if d == nil {
+	seed, ok := parse(file, text, &faults)
+	if !ok {
 		return nil, faults.err()
 	}
 	var list []Resource
-	members := d.Members()
+	members := seed.Document.Members()
 	if len(members) == 0 {
-		faults.addAll(file, d.Locate([]schemas.Problem{{Message: "expected an object with resources, such as groups: [{name: staff}]; the file is empty"}}))
+		faults = append(faults, seed.fault("", "expected an object with resources, such as groups: [{name: staff}]; the file is empty"))
 	}
 	for _, plural := range members {
 		noun, known := NounOf(plural)
 		if !known {
-			faults.addAll(file, d.Locate([]schemas.Problem{schemas.Problem{Path: schemas.MemberPath("", plural), Message: unknownNoun("member", plural)}.OnName()}))
+			p := schemas.Problem{Path: schemas.MemberPath("", plural), Message: unknownName("member", plural, func(n Noun) string { return n.Plural })}
+			faults = append(faults, seed.located(p.OnName()))
 			continue
 		}
-		list = append(list, readList(file, d, noun, &faults)...)
+		items, isList := seed.Document.At(plural).Items()
+		if !isList {
+			faults = append(faults, seed.fault(plural, "expected a list of %s", plural))
+		}
+		for _, item := range items {
+			r := Resource{noun, item, file}
+			r.check(&faults)
+			list = append(list, r)
+		}
 	}
 	return list, faults.err()
 }
 
-// readList reads the resources of one member of a seed file.
-func readList(file string, d *schemas.Document, noun Noun, faults *Faults) (list []Resource) {
-	items, ok := d.At(noun.Plural).Items()
-	if !ok {
-		faults.addAll(file, d.Locate([]schemas.Problem{{Path: noun.Plural, Message: "expected a list of " + noun.Plural}}))
-		return nil
-	}
-	for _, item := range items {
-		r := Resource{noun, item, file}
-		r.check(faults)
-		list = append(list, r)
-	}
-	return list
-}
-
-// readOne reads a file of a tree, which declares one resource.
-func readOne(file string, text []byte, noun Noun, faults *Faults) (Resource, bool) {
-	d := parse(file, text, faults)
-	if d == nil {
-		return Resource{}, false
-	}
-	r := Resource{noun, d, file}
-	r.check(faults)
-	return r, true
-}
-
-func parse(file string, text []byte, faults *Faults) *schemas.Document {
+// parse reads a file with an object, without its noun.
+func parse(file string, text []byte, faults *Faults) (r Resource, ok bool) {
 	if len(text) > maxFile {
 		faults.add(file, "expected a file of at most %d bytes, got %d", maxFile, len(text))
-		return nil
+		return r, false
 	}
 	d, problems := schemas.ParseYAML(text)
-	faults.addAll(file, problems)
-	if d != nil && len(d.JSON()) > 0 && d.JSON()[0] != '{' {
-		faults.addAll(file, d.Locate([]schemas.Problem{{Message: "expected an object"}}))
-		return nil
+	for _, p := range problems {
+		*faults = append(*faults, Fault{file, p})
 	}
-	return d
+	r = Resource{Document: d, File: file}
+	if d != nil && len(d.JSON()) > 0 && d.JSON()[0] != '{' {
+		*faults = append(*faults, r.fault("", "expected an object"))
+		return r, false
+	}
+	return r, d != nil
 }
 
 // check reports faults of form that concern only files.
@@ -106,19 +93,20 @@ func (r *Resource) check(faults *Faults) {
 	*faults = append(*faults, r.checkSecrets()...)
 }
 
-// unknownNoun returns the message for an unknown member or folder.
-func unknownNoun(what, name string) string {
-	var known []string
-	for _, n := range Nouns() {
-		if what == "member" {
-			known = append(known, n.Plural)
-		} else {
-			known = append(known, n.Folder)
-		}
-	}
+// unknownName returns the message for an unknown member or folder; nameOf returns the names
+// of nouns there.
+func unknownName(what, name string, nameOf func(Noun) string) string {
+	known := nounNames(nameOf)
 	message := fmt.Sprintf("unknown %s %q", what, name)
 	if near := schemas.Hint(name, known); near != "" {
 		return message + near
 	}
 	return message + "; known: " + strings.Join(known, ", ")
+}
+
+func nounNames(nameOf func(Noun) string) (list []string) {
+	for _, n := range Nouns() {
+		list = append(list, nameOf(n))
+	}
+	return list
 }

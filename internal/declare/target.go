@@ -27,7 +27,7 @@ type Entry struct {
 	Document *schemas.Document
 }
 
-// pageSize is the number of resources per read.
+// pageSize is the number of resources that List returns at most.
 const pageSize = 100
 
 // Directory is a directory as a target, on behalf of a call.
@@ -60,10 +60,10 @@ func (t *Directory) List(ctx context.Context, n Noun, value string) ([]*Entry, e
 	if value != "" {
 		q.Filter, q.Value = n.Filter, value
 	}
-	return t.page(ctx, n, q)
+	return t.list(ctx, n, q)
 }
 
-func (t *Directory) page(ctx context.Context, n Noun, q directory.Query) ([]*Entry, error) {
+func (t *Directory) list(ctx context.Context, n Noun, q directory.Query) ([]*Entry, error) {
 	page, err := t.resources[n.Plural].List(ctx, t.call, q)
 	if err != nil {
 		return nil, err
@@ -75,22 +75,6 @@ func (t *Directory) page(ctx context.Context, n Noun, q directory.Query) ([]*Ent
 		}
 	}
 	return list, nil
-}
-
-// all returns all resources of a noun, oldest first.
-func (t *Directory) all(ctx context.Context, n Noun) (list []*Entry, err error) {
-	q := directory.Query{Limit: pageSize}
-	for {
-		page, err := t.page(ctx, n, q)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, page...)
-		if len(page) < pageSize {
-			return list, nil
-		}
-		q.After = page[len(page)-1].ID
-	}
 }
 
 // Create implements Target.
@@ -107,7 +91,23 @@ func (t *Directory) remove(ctx context.Context, n Noun, was *Entry) error {
 	return t.resources[n.Plural].Delete(ctx, t.call, was.ID, was.ETag)
 }
 
-func (t *Directory) schema(n Noun) *schemas.Schema { return t.resources[n.Plural].Noun().Schema() }
+// readOnlyMembers lists the members that the noun's schema marks readOnly.
+func (t *Directory) readOnlyMembers(n Noun) (list []string) {
+	var schema struct {
+		Properties map[string]struct {
+			ReadOnly bool `json:"readOnly"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(t.resources[n.Plural].Noun().Schema().Raw(), &schema); err != nil {
+		panic(fmt.Sprintf("declare: the schema of %s: %v", n.Plural, err)) // the schema is embedded
+	}
+	for name, member := range schema.Properties {
+		if member.ReadOnly {
+			list = append(list, name)
+		}
+	}
+	return list
+}
 
 func entry(item *directory.Item, err error) (*Entry, error) {
 	if err != nil {

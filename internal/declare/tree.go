@@ -2,9 +2,9 @@ package declare
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/postern-id/postern/schemas"
@@ -30,17 +30,15 @@ func ReadTree(dir string) (*Tree, error) {
 		return nil, err
 	}
 	if len(t.Nouns) == 0 && len(t.faults) == 0 {
-		return nil, fmt.Errorf("%s has no folder of resources: expected one of %s", dir, strings.Join(folders(), ", "))
+		return nil, fmt.Errorf("%s has no folder of resources: expected one of %s", dir, folders())
 	}
 	return &t.Tree, t.faults.err()
 }
 
-func folders() (list []string) {
-	for _, n := range Nouns() {
-		list = append(list, n.Folder)
-	}
-	return list
-}
+func folderOf(n Noun) string { return n.Folder }
+
+// folders lists the folders of a tree.
+func folders() string { return strings.Join(nounNames(folderOf), ", ") }
 
 type treeReader struct {
 	Tree
@@ -57,20 +55,16 @@ func flowFolders() map[string]schemas.FlowType {
 }
 
 func (t *treeReader) root(dir string) error {
-	byFolder := map[string]Noun{}
-	for _, n := range Nouns() {
-		byFolder[n.Folder] = n
-	}
 	return entries(dir, func(path string, isDir bool) error {
-		noun, known := byFolder[filepath.Base(path)]
+		i := slices.IndexFunc(Nouns(), func(n Noun) bool { return n.Folder == filepath.Base(path) })
 		switch {
 		case !isDir:
-			t.faults.add(path, "unexpected file; resources are in the folders %s", strings.Join(folders(), ", "))
-		case !known:
-			t.faults.add(path, "%s", unknownNoun("folder", filepath.Base(path)))
+			t.faults.add(path, "unexpected file; resources are in the folders %s", folders())
+		case i < 0:
+			t.faults.add(path, "%s", unknownName("folder", filepath.Base(path), folderOf))
 		default:
-			t.Nouns[noun.Plural] = true
-			return t.folder(path, noun)
+			t.Nouns[Nouns()[i].Plural] = true
+			return t.folder(path, Nouns()[i])
 		}
 		return nil
 	})
@@ -117,10 +111,12 @@ func (t *treeReader) file(path string, noun Noun, flowType schemas.FlowType) err
 	if err != nil {
 		return err
 	}
-	r, ok := readOne(path, text, noun, &t.faults)
+	r, ok := parse(path, text, &t.faults)
 	if !ok {
 		return nil
 	}
+	r.Noun = noun
+	r.check(&t.faults)
 	if got := r.Document.TextAt("flowType"); flowType != "" && got != string(flowType) {
 		t.faults = append(t.faults, r.fault("flowType", "expected %s, the type of the folder, got %q; move the file, or change the type", flowType, got))
 	}
@@ -139,15 +135,11 @@ func entries(dir string, do func(path string, isDir bool) error) error {
 			continue
 		}
 		path := filepath.Join(dir, entry.Name())
-		isDir := entry.IsDir()
-		if entry.Type()&fs.ModeSymlink != 0 {
-			info, err := os.Stat(path)
-			if err != nil {
-				return err
-			}
-			isDir = info.IsDir()
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
 		}
-		if err := do(path, isDir); err != nil {
+		if err := do(path, info.IsDir()); err != nil {
 			return err
 		}
 	}
