@@ -60,7 +60,7 @@ func (k *Kind) Describe() string {
 			fmt.Fprintf(&b, " Given %s: %s.", given.Describe(), joinFacts(o.EstablishesGiven[given], " and "))
 		}
 		if o.Optional {
-			b.WriteString(" If unwired, the node asks again.")
+			b.WriteString(" If `next` does not name it, the node asks again.")
 		}
 	}
 	if k.Terminal {

@@ -67,7 +67,7 @@ func strengthNeed(class string) engine.Need {
 		Rule:  engine.RuleChain,
 		Why:   "anyone who can give the weaker proof, such as a reader of the user's mail, would keep a credential for later sign-ins",
 		Fix: "authenticate the user more strongly before it, for example with password-authenticate or passkey-authenticate; " +
-			"or accept this with a waiver of the rule chain and its reason, which also makes the credential count in full",
+			"or accept this with a waiver of the rule chain that states the reason; the credential is then not limited in later sign-ins",
 	}
 }
 

@@ -29,7 +29,7 @@ type bootstrapCommand struct {
 
 // serverFlags are the flags for connecting to a running server.
 type serverFlags struct {
-	Token    string `help:"A token with the permission system. Default: ADMIN_TOKEN in the environment."`
+	Token    string `help:"A token that has the permission system. Default: ADMIN_TOKEN in the environment."`
 	Config   string `type:"path" help:"The configuration file of a local server: a token is issued from its store, and its certificate is trusted."`
 	CA       string `type:"path" help:"A PEM file with certificates to trust."`
 	Insecure bool   `help:"Trust any certificate. Only for a server on this machine."`

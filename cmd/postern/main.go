@@ -54,7 +54,7 @@ type commands struct {
 	Apply     applyCommand     `cmd:"" help:"Apply YAML files to the store."`
 	Audit     auditCommands    `cmd:"" help:"Verify the audit log."`
 	Flow      flowCommands     `cmd:"" help:"Check and test flow files."`
-	Prove     proveCommand     `cmd:"" help:"Print the weakest chains of runs that reach each application."`
+	Prove     proveCommand     `cmd:"" help:"For each application, print the easiest attacks that give another user's tokens."`
 	Schema    schemaCommand    `cmd:"" help:"Print a JSON Schema."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
