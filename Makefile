@@ -28,6 +28,7 @@ test: build
 npm:
 	cd examples/react && npm ci --no-audit --no-fund
 	cd e2e/mcp && npm ci --no-audit --no-fund
+	cd e2e/openapi && npm ci --no-audit --no-fund
 
 ## race: the tests under the race detector (needs a C compiler), without those that do
 ## one thing after another for long; e2e runs the built binary. Checks of pointers in

@@ -17,6 +17,9 @@ import (
 	"github.com/postern-id/postern/internal/logtest"
 )
 
+// consoleID is the application of the administrators.
+const consoleID = "01900000-0000-7000-8000-000000000001"
+
 // tryID is the application that serve --try adds.
 const tryID = "01900000-0000-7000-8000-000000000002"
 

@@ -42,9 +42,14 @@ func (s *server) auditEvents(w http.ResponseWriter, r *http.Request, _ *caller) 
 	return writeJSON(w, http.StatusOK, list)
 }
 
+// eventFilters returns the names of the parameters that select events.
+func eventFilters() []string {
+	return []string{"action", "actor", "user", "resourceType", "resource", "application", "executionDigest", "traceId", "from", "to"}
+}
+
 // eventQuery reads the filter parameters.
 func eventQuery(values url.Values) (schemas.EventQuery, error) {
-	q := readQuery(values, "limit", "before", "action", "actor", "user", "resourceType", "resource", "application", "executionDigest", "traceId", "from", "to")
+	q := readQuery(values, append([]string{"limit", "before"}, eventFilters()...)...)
 	wanted := schemas.EventQuery{
 		Limit: q.limit(), Before: q.cursor("before"), Action: q.selector("action"), ActorID: q.selector("actor"), UserID: q.selector("user"),
 		ResourceType: q.selector("resourceType"), ResourceID: q.selector("resource"), ApplicationID: q.selector("application"),

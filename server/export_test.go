@@ -3,6 +3,9 @@ package server
 import (
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 )
 
 // Route is a line of the API's table.
@@ -15,6 +18,16 @@ func Routes(o Options) []Route {
 		list = append(list, Route{e.method, e.path, string(e.needs)})
 	}
 	return list
+}
+
+// UnusedOperations are the endpoints that are described and that no server with the options has.
+func UnusedOperations(o Options) (unused []string) {
+	described := operations()
+	for _, e := range (&server{Options: o}).endpoints() {
+		delete(described, e.method+" "+e.path)
+		delete(described, e.method+" "+strings.Replace(e.path, "/users/me/", "/users/{id}/", 1))
+	}
+	return slices.Sorted(maps.Keys(described))
 }
 
 // Bodies are what clients send to run flows and to use passkeys, and what they get.

@@ -105,7 +105,9 @@ func (w *passkeyFixture) do(method, target, body string, headers ...string) *htt
 			r.Header.Set(name, value)
 		}
 	}
-	return record(w, r)
+	rec := record(w, r)
+	checkDescribed(w.t, method, target, r.Header.Get("Content-Type"), body, rec)
+	return rec
 }
 
 // post sends JSON and decodes a reply of status 200 into into.

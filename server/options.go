@@ -123,6 +123,8 @@ type server struct {
 	paths   []string        // of the API, but for those with variables
 	hsts    bool
 	proxied sync.Once // the warning about an unknown proxy
+
+	documents func() (apiDocuments, error)
 }
 
 // New returns the handler of the whole server.
@@ -151,6 +153,7 @@ func New(o Options) http.Handler {
 	for _, origin := range o.AllowedOrigins {
 		s.allowed[origin] = true
 	}
+	s.documents = sync.OnceValues(s.describeAPI)
 	return s.observe(s.setSecurityHeaders(s.recoverPanic(s.router())))
 }
 

@@ -43,6 +43,8 @@ func (s *server) endpoints() []endpoint {
 		{"GET", "/.well-known/passkey-endpoints", nothing, open(s.passkeyEndpoints), publicOrigins},
 		{"GET", "/health/liveness", nothing, open(s.liveness), noOrigins},
 		{"GET", "/health/readiness", nothing, open(s.readiness), noOrigins},
+		{"GET", openAPIPath, nothing, open(s.openAPI), publicOrigins},
+		{"GET", docsPath, nothing, open(s.docs), noOrigins},
 	}
 	list = append(list, s.oauthEndpoints()...)
 	if s.Tools != nil {

@@ -1,0 +1,2 @@
+// What the client uses of Node.
+declare const process: { argv: string[] };
