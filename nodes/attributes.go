@@ -34,7 +34,7 @@ func attributesKind(d Deps) *engine.Kind {
       "items": {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "an attribute name of letters, digits, dots, dashes and underscores", "description": "The name of an attribute."}
     },
     "identifying": {"type": "boolean", "default": false, "description": "Whether the attributes may include username and email, whose values identify the user."},
-    "title": {"type": "string", "minLength": 1, "default": "Tell us about yourself", "description": "The heading. Default: 'Tell us about yourselfrself'."},
+    "title": {"type": "string", "minLength": 1, "default": "Tell us about yourself", "description": "The heading. Default: 'Tell us about yourself'."},
     "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading."},
     "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "The label of the button. Default: 'Continue'."},`+optionalProperty)
 }
@@ -63,6 +63,9 @@ func (a *attributes) prepare(*engine.Config) (found []schemas.Problem) {
 	a.reveals = "whether another user has the value of a unique attribute"
 	return found
 }
+
+// AsksForAttributes implements engine.AttributeAsker.
+func (a *attributes) AsksForAttributes() []string { return a.Attributes }
 
 // Execute asks until no attribute is missing.
 func (a *attributes) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {

@@ -161,7 +161,7 @@ func (a *authorizationCode) signedInEvent(ctx context.Context, v *engine.Visit, 
 
 // allowsUserType reports whether users of this type may sign in to the application.
 func allowsUserType(app *schemas.Application, user *schemas.User) bool {
-	return app == nil || len(app.AllowedUserTypes) == 0 || slices.Contains(app.AllowedUserTypes, user.Type)
+	return app.AllowsUserType(user.Type)
 }
 
 func (a *authorizationCode) statement(v *engine.Visit, user *schemas.User, permissions []string) schemas.Assertion {

@@ -54,6 +54,9 @@ func (p *passwordSet) prepare(*engine.Config) []schemas.Problem {
 	return nil
 }
 
+// SetsPassword implements engine.PasswordSetter.
+func (*passwordSet) SetsPassword() {}
+
 // Execute asks until the password is acceptable, and sets it.
 func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	chosen := p.secret(v)

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -204,25 +205,20 @@ func (u *userCreate) checkIdentity(attributes map[string]any) error {
 	return fmt.Errorf("the run has no value for any of %v", u.identifying)
 }
 
-// userType returns the configured type, or the application's first one. It must be one of the types
-// that the application allows.
+// userType returns the configured type, or that of the application. It must be one of the types that
+// the application allows.
 func (u *userCreate) userType(app *schemas.Application) (string, error) {
-	var allowed []string
-	if app != nil {
-		allowed = app.AllowedUserTypes
-	}
-	t := u.Type
-	if t == "" {
-		t = schemas.PersonName
-		if len(allowed) > 0 && !slices.Contains(allowed, t) {
-			t = allowed[0]
-		}
-	}
-	if len(allowed) > 0 && !slices.Contains(allowed, t) {
+	t := cmp.Or(u.Type, app.NewUserType())
+	if !app.AllowsUserType(t) {
 		return "", schemas.Errorf(schemas.Invalid, schemas.CodeUserTypeNotAllowed,
 			"this flow creates users of type %q, which application %q does not allow; add it to allowedUserTypes, or use another flow", t, app.Name)
 	}
 	return t, nil
+}
+
+// CreatesUsers implements engine.UserCreator.
+func (u *userCreate) CreatesUsers() (userType string, inputs map[string]string, listed bool) {
+	return u.Type, u.from, u.Attributes != nil
 }
 
 func (u *userCreate) ouID(app *schemas.Application) string {

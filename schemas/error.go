@@ -68,6 +68,7 @@ const (
 	CodeForbidden          = "forbidden"
 	CodeUsersDoNotFit      = "users_do_not_fit"   // a user type would no longer describe its users
 	CodeUserDoesNotFit     = "user_does_not_fit"  // a flow makes users that their type does not describe
+	CodeFlowDoesNotFit     = "flow_does_not_fit"  // a flow would make users that their type does not describe
 	CodeLastAdministrator  = "last_administrator" // the last user with all permissions
 	CodeLastCredential     = "last_credential"    // nothing else is left to sign in with
 	CodeFactorRequired     = "second_factor_required"

@@ -149,6 +149,12 @@ func (h *app) build(ctx context.Context) error {
 			flow, _, problems := engine.CheckUsing(text, yaml, definitions, subflows)
 			return flow, problems
 		},
+		AttributeUses: func(f *schemas.Flow) schemas.AttributeUses {
+			if g, _ := engine.CompileStored(f, definitions); g != nil {
+				return g.AttributeUses()
+			}
+			return schemas.AttributeUses{} // a flow that cannot run is reported as such
+		},
 		CheckChains: h.chains.NewWays, AnalyzeChains: h.chains.Report,
 		CheckStored: func(f *schemas.Flow) []schemas.Problem {
 			_, problems := engine.CompileStored(f, definitions)

@@ -98,6 +98,7 @@ func (c serveCommand) startMaintenance(ctx context.Context, h *app, folder flowF
 	upkeep := new(sync.WaitGroup)
 	upkeep.Go(func() {
 		h.reportBrokenFlows(ctx)
+		h.reportMisfits(ctx)
 		h.reportChains(ctx)
 		debug.FreeOSMemory() // releases memory that only the start needed
 	})

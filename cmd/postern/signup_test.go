@@ -21,8 +21,9 @@ func TestSignUpThatTheUserTypeRejectsIsReportedByTheRun(t *testing.T) {
 		}
 		for name, test := range tests {
 			typeName := "Type " + strings.ReplaceAll(name, " ", "-")
-			w.made(token, "/user-types", `{"name":"`+typeName+`","schema":`+test.schema+`}`)
+			typeID := w.made(token, "/user-types", `{"name":"`+typeName+`","schema":{"type":"object"}}`)
 			app := w.made(token, "/applications", `{"name":"`+name+`","isRegistrationFlowEnabled":true,"allowedUserTypes":["`+typeName+`"]}`)
+			w.storeSchema(typeID, func([]byte) []byte { return []byte(test.schema) })
 			run := w.begin(app, "REGISTRATION")
 			s := w.answer(run, "continue", map[string]string{"username": "grace"})
 			switch {

@@ -62,3 +62,14 @@ func (h *app) reportBrokenFlows(ctx context.Context) {
 		h.log.ErrorContext(ctx, "checking the stored flows", "error", err)
 	}
 }
+
+// reportMisfits logs a warning for each stored flow whose sign-ups fail because it does not fit the
+// user types.
+func (h *app) reportMisfits(ctx context.Context) {
+	err := h.directory.Misfits(ctx, directory.SystemCall(), func(flow, reason string) {
+		h.log.WarnContext(ctx, "a stored flow does not fit the user types", "flow", flow, "finding", reason)
+	})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		h.log.ErrorContext(ctx, "comparing the stored flows with the user types", "error", err)
+	}
+}

@@ -37,6 +37,9 @@ func (d *Directory) applicationCollection() *collection[schemas.Application] {
 			if opensWays(orZero(old), a) {
 				d.guardChains(w)
 			}
+			if setsAttributes(orZero(old), a) {
+				d.guardFits(w, "application")
+			}
 		},
 		remove:   removeApplication,
 		digested: digestedApplication,

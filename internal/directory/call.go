@@ -35,6 +35,7 @@ type Call struct {
 	tx       *store.Tx           // set by Transact; nil outside
 	guard    *administratorGuard // belongs to tx
 	chains   *chainGuard         // belongs to tx
+	fits     *fitGuard           // belongs to tx
 	snapshot store.Reader        // set by Snapshot; nil outside
 }
 

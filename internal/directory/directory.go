@@ -40,6 +40,9 @@ type Options struct {
 	CheckChains func(before, after *schemas.SignInSystem) []schemas.Problem
 	// AnalyzeChains returns the ways to sign in to the applications of a system: a chains.Report.
 	AnalyzeChains func(*schemas.SignInSystem) (any, error)
+	// AttributeUses lists the nodes of a stored flow that set attributes of users. Nil checks no flow
+	// against the user types.
+	AttributeUses func(f *schemas.Flow) schemas.AttributeUses
 	// DigestKey is the key of the audit log's digests: without it a digest does not allow a
 	// search for the personal data that it covers.
 	DigestKey []byte

@@ -133,8 +133,7 @@ func (r flowResource) validate(w *writeContext, p *provenFlow, at *target, old, 
 	}
 	guardFlow(w, old, f)
 	checkParts(w, p)
-	// Flows from files are stored before anything can be created over HTTP.
-	if fromFile := f.IsReadOnly && w.call.Actor.Type == schemas.SystemActor; !fromFile {
+	if !isFromFile(w, f) {
 		checkNamedProviders(w, f)
 	}
 	other, err := store.Flows().Find(w.ctx, w.tx, f.FlowType, f.Handle)
@@ -142,6 +141,19 @@ func (r flowResource) validate(w *writeContext, p *provenFlow, at *target, old, 
 		w.addConflict("handle", "%q is that of another %s flow (%s); choose another", f.Handle, f.FlowType, other.ID)
 	}
 	return w.err(r.Noun())
+}
+
+// isFromFile reports whether the write stores a flow from a file. Such flows are stored before
+// anything can be created over HTTP.
+func isFromFile(w *writeContext, f *schemas.Flow) bool {
+	return f.IsReadOnly && w.call.Actor.Type == schemas.SystemActor
+}
+
+// guardFits guards a write of a flow that can create users or ask for their attributes.
+func (r flowResource) guardFits(w *writeContext, f *schemas.Flow) {
+	if f.FlowType != schemas.Subflow && writesAttributes(f) && !isFromFile(w, f) {
+		r.d.guardFits(w, r.Noun().Name)
+	}
 }
 
 // write writes f unless it is unchanged.
@@ -158,6 +170,7 @@ func (r flowResource) write(w *writeContext, old, f *schemas.Flow) error {
 	}
 	f.UpdatedAt = &w.now
 	r.d.guardChains(w)
+	r.guardFits(w, f)
 	if err := store.Flows().Replace(w.tx, f, old.ActiveVersion); err != nil {
 		return err
 	}
@@ -170,6 +183,7 @@ func (r flowResource) insert(w *writeContext, f *schemas.Flow) error {
 		f.ID = schemas.NewID()
 	}
 	f.CreatedAt, f.UpdatedAt = &w.now, &w.now
+	r.guardFits(w, f)
 	if err := store.Flows().Insert(w.tx, f); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func (d *Directory) Transact(ctx context.Context, c Call, do func(Call) error) e
 		if err != nil {
 			return err
 		}
-		inner.tx, inner.DryRun, inner.guard, inner.chains = tx, false, new(administratorGuard), new(chainGuard)
+		inner.tx, inner.DryRun, inner.guard, inner.chains, inner.fits = tx, false, new(administratorGuard), new(chainGuard), new(fitGuard)
 		if err := do(inner); err != nil {
 			return err
 		}
@@ -24,6 +24,9 @@ func (d *Directory) Transact(ctx context.Context, c Call, do func(Call) error) e
 			return err
 		}
 		if err := d.endChains(ctx, tx, inner.chains); err != nil {
+			return err
+		}
+		if err := d.endFits(ctx, inner); err != nil {
 			return err
 		}
 		if c.DryRun {

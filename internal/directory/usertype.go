@@ -45,6 +45,9 @@ func (d *Directory) checkUserType(w *writeContext, n Noun, old, t *schemas.UserT
 	if old == nil || len(w.shape)+len(w.problems) > 0 {
 		return
 	}
+	if string(old.Schema) != string(t.Schema) || old.Name != t.Name {
+		d.guardFits(w, n.Name)
+	}
 	checkRename(w, n, old, t)
 	checkScope(w, n, old, t)
 	w.fail(d.checkUsersOf(w, old, t))

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// UserCreator is an Executor that creates users.
+type UserCreator interface {
+	// CreatesUsers returns the user type, "" for that of the application, and the inputs that the
+	// attributes take their values from. Listed reports whether the configuration lists them.
+	CreatesUsers() (userType string, inputs map[string]string, listed bool)
+}
+
+// AttributeAsker is an Executor that asks for attributes by the names in its configuration.
+type AttributeAsker interface {
+	AsksForAttributes() []string
+}
+
+// PasswordSetter is an Executor that sets the password of the run's user.
+type PasswordSetter interface {
+	SetsPassword()
+}
+
+// AttributeUses lists the nodes that set attributes of users.
+func (g *Graph) AttributeUses() schemas.AttributeUses {
+	var uses schemas.AttributeUses
+	setsPassword := slices.ContainsFunc(g.nodes, func(n node) bool { _, sets := n.exec.(PasswordSetter); return sets })
+	for i, n := range g.nodes {
+		if creator, ok := n.exec.(UserCreator); ok {
+			creation := g.userCreation(i, creator)
+			creation.Password = setsPassword
+			uses.Creations = append(uses.Creations, creation)
+		}
+		if asker, ok := n.exec.(AttributeAsker); ok && len(asker.AsksForAttributes()) > 0 {
+			uses.Questions = append(uses.Questions, schemas.AttributeQuestion{Node: n.id, Path: g.definitionPath(i), Attributes: asker.AsksForAttributes()})
+		}
+	}
+	return uses
+}
+
+func (g *Graph) userCreation(i int, creator UserCreator) schemas.UserCreation {
+	userType, inputs, listed := creator.CreatesUsers()
+	forms := g.formsBefore(i)
+	inputs = maps.Clone(inputs)
+	maps.DeleteFunc(inputs, func(_, input string) bool { return forms[input] == "" })
+	c := schemas.UserCreation{Node: g.nodes[i].id, Path: g.definitionPath(i), Type: userType, Inputs: inputs, Listed: listed}
+	for _, attribute := range sortedKeys(inputs) {
+		c.Form = forms[inputs[attribute]]
+	}
+	return c
+}
+
+// formsBefore returns the nodes that collect inputs on a path to node i, by input.
+func (g *Graph) formsBefore(i int) map[string]string {
+	before := make([][]int, len(g.nodes))
+	for from, n := range g.nodes {
+		for _, to := range n.targets() {
+			before[to] = append(before[to], from)
+		}
+	}
+	forms := map[string]string{}
+	for j, leads := range closure([]int{i}, before) {
+		if collector, ok := g.nodes[j].exec.(Collector); ok && leads {
+			for input := range collector.Collects() {
+				forms[input] = g.nodes[j].id
+			}
+		}
+	}
+	return forms
+}
+
+// definitionPath returns the path of node i in the definition, or of the node there that uses its
+// sub-flow.
+func (g *Graph) definitionPath(i int) string {
+	for g.nodes[i].within != "" {
+		i, _ = g.find(g.nodes[i].within)
+	}
+	id := g.nodes[i].id
+	return nodePath(slices.IndexFunc(g.flow.Nodes, func(n schemas.Node) bool { return n.ID == id }), "")
+}

@@ -1,0 +1,46 @@
+package schemas
+
+import "slices"
+
+// AttributeUses lists the nodes of a flow, and of its sub-flows, that set attributes of users.
+type AttributeUses struct {
+	Creations []UserCreation
+	Questions []AttributeQuestion
+}
+
+// UserCreation describes a node that creates users.
+type UserCreation struct {
+	// Node is the id of the node, and Path its path in the flow, or that of the node that uses its
+	// sub-flow.
+	Node, Path string
+	// Type is the user type, "" for the NewUserType of the application.
+	Type string
+	// Inputs maps the attributes to the inputs of their values, as far as a form before the node can
+	// collect these. Listed reports whether the configuration of the node lists them.
+	Inputs map[string]string
+	Listed bool
+	// Form is the id of a node before it that collects one of the inputs, "" if there is none.
+	Form string
+	// Password reports whether the flow sets a password.
+	Password bool
+}
+
+// AttributeQuestion describes a node that asks for attributes by their names.
+type AttributeQuestion struct {
+	Node, Path string
+	Attributes []string
+}
+
+// NewUserType returns the type of the users that flows without a type of their own create for the
+// application; a nil application allows all types.
+func (a *Application) NewUserType() string {
+	if a == nil || len(a.AllowedUserTypes) == 0 || slices.Contains(a.AllowedUserTypes, PersonName) {
+		return PersonName
+	}
+	return a.AllowedUserTypes[0]
+}
+
+// AllowsUserType reports whether users of the type may use the application.
+func (a *Application) AllowsUserType(name string) bool {
+	return a == nil || len(a.AllowedUserTypes) == 0 || slices.Contains(a.AllowedUserTypes, name)
+}
