@@ -58,6 +58,7 @@ func CompileStored(flow *schemas.Flow, kinds Kinds) (*Graph, []schemas.Problem) 
 func (c *compiler) result() (*Graph, []schemas.Problem) {
 	c.compile()
 	if c.errorCount > 0 {
+		c.linkConsequences()
 		return nil, c.problems
 	}
 	c.graph.warnings = c.problems
@@ -85,8 +86,9 @@ type compiler struct {
 	cycle           []string // handles
 	checkedSubflows map[string]*compiler
 
-	stored        bool   // see CompileStored
-	requiredClass string // the class that every path without a session proves: see session.go
+	stored        bool        // see CompileStored
+	violations    []violation // findings about runs: see consequence.go
+	requiredClass string      // the class that every path without a session proves: see session.go
 
 	// The exact analysis: see stategraph.go.
 	stateGraphs map[string]*stateGraph

@@ -113,6 +113,10 @@ func certainOf(completions []completion) Facts {
 
 // checkGuarantee reports, for each fact, the shortest run that completes without it.
 func (c *compiler) checkGuarantee(path string, facts ...Fact) {
+	var ends []move
+	for _, end := range c.completions() {
+		ends = append(ends, move{end.node, end.edge})
+	}
 	for _, fact := range facts {
 		shortest, broken := c.shortestPathWithout("", c.outcome, c.completions(), fact)
 		if !broken || c.dropFinding() {
@@ -123,6 +127,7 @@ func (c *compiler) checkGuarantee(path string, facts ...Fact) {
 		if shortest != nil {
 			problem.Node = c.graph.nodes[shortest[len(shortest)-1].node].id
 			problem.Trace = c.trace(shortest, []Fact{fact})
+			c.addViolation(problem.Trace, []Fact{fact}, ends...)
 		}
 		c.addFinding(-1, problem)
 	}
@@ -144,6 +149,7 @@ func (c *compiler) checkEnumeration(reported bool) bool {
 		}
 		all = false
 		if reported && !c.dropFinding() {
+			c.addViolation(trace, []Fact{Authenticated}, move{i, -1})
 			c.addFinding(-1, schemas.Problem{Rule: RuleGuarantee, Node: n.id, Path: "guarantees.noEnumeration", Trace: trace, Message: fmt.Sprintf(
 				"an unauthenticated caller can learn here who has an account: the node %q reveals %s", n.id, revealer.Reveals())})
 		}

@@ -172,6 +172,7 @@ func (c *compiler) checkNeed(i int, need Need, waived map[*schemas.Waiver]bool) 
 	}
 	problem := schemas.Problem{Rule: cmp.Or(need.Rule, RuleNeeds), Path: c.nodePath(i, need.Path), Message: needMessage(n, need), Trace: trace}
 	problem.Warning = need.Advisory || c.stored && problem.Rule == RuleChain
+	c.addViolation(trace, need.AnyOf, move{i, -1})
 	c.addWaivable(i, problem, waiver, waived)
 	return waiver != nil || problem.Warning
 }
@@ -250,6 +251,7 @@ func (c *compiler) checkEnds(i int) {
 		if !broken {
 			continue
 		}
+		c.addViolation(trace, []Fact{Authenticated}, move{i, j})
 		c.addFinding(i, schemas.Problem{Rule: RuleUnauthenticated, Path: c.edgePath(i, j), Trace: trace, Message: fmt.Sprintf(
 			"the outcome %q completes an AUTHENTICATION flow although the user may not have authenticated; lead it to a node that authenticates, such as passkey-authenticate", e.Name)})
 	}

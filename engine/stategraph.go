@@ -34,6 +34,10 @@ type stateGraph struct {
 	states []searchState
 	at     [][]int32 // the states of each node, nearest first
 	whole  bool      // the search is complete
+
+	// repair, if not nil, returns the facts with which a run continues after a move, or after the
+	// arrival at a node (edge -1).
+	repair func(m move, held uint64) uint64
 }
 
 // searchState is a node with the facts of some path to it, and the state and edge that lead
@@ -84,11 +88,7 @@ func (c *compiler) stateGraphBy(name string, read outcomeReading, asked []Fact) 
 	if p, done := c.stateGraphs[key]; done {
 		return p
 	}
-	p := &stateGraph{graph: c.graph, read: read, bits: map[Fact]uint64{}, at: make([][]int32, len(c.graph.nodes))}
-	for i, f := range facts[:min(len(facts), maxBits)] {
-		p.bits[f] = 1 << i
-	}
-	p.compile()
+	p := c.newStateGraph(read, facts)
 	p.walk(p.mask(Required(c.flow)), maxStates-c.visited)
 	c.visited += len(p.states)
 	if !p.whole {
@@ -98,6 +98,16 @@ func (c *compiler) stateGraphBy(name string, read outcomeReading, asked []Fact) 
 		c.stateGraphs = map[string]*stateGraph{}
 	}
 	c.stateGraphs[key] = p
+	return p
+}
+
+// newStateGraph returns a state graph that distinguishes the facts, before the search.
+func (c *compiler) newStateGraph(read outcomeReading, facts []Fact) *stateGraph {
+	p := &stateGraph{graph: c.graph, read: read, bits: map[Fact]uint64{}, at: make([][]int32, len(c.graph.nodes))}
+	for i, f := range facts[:min(len(facts), maxBits)] {
+		p.bits[f] = 1 << i
+	}
+	p.compile()
 	return p
 }
 
@@ -232,6 +242,11 @@ func (p *stateGraph) walk(held uint64, limit int) {
 		node int32
 		held uint64
 	}
+	repair := p.repair
+	if repair == nil {
+		repair = func(_ move, held uint64) uint64 { return held }
+	}
+	held = repair(move{0, -1}, held)
 	seen := map[place]bool{{held: held}: true}
 	p.states = append(p.states, searchState{parent: -1, edge: -1, held: held})
 	p.at[0] = append(p.at[0], 0)
@@ -246,7 +261,7 @@ func (p *stateGraph) walk(held uint64, limit int) {
 			if t.target < 0 {
 				continue
 			}
-			if to.held = t.after(s.held); seen[to] {
+			if to.held = repair(move{t.target, -1}, t.after(s.held)); seen[to] {
 				continue
 			}
 			seen[to] = true

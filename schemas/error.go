@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -99,10 +100,25 @@ type Problem struct {
 	Warning bool `json:"warning,omitempty"`
 	// Trace is the shortest run that breaks the rule, if the finding is about runs.
 	Trace Trace `json:"trace,omitempty"`
+	// Follows refers to the finding that causes this one, if any: without that finding there would be
+	// no run that breaks the rule of this one.
+	Follows *FindingRef `json:"follows,omitempty"`
 
 	onKey   bool   // the fault is the member's name, not its value
 	missing bool   // a required member is not there
 	meant   string // the path of the member an unknown one was probably meant to be
+}
+
+// FindingRef refers to a finding about the same flow by its rule, path and node.
+type FindingRef struct {
+	Rule string `json:"rule"`
+	Path string `json:"path"`
+	Node string `json:"node,omitempty"`
+}
+
+// IsOf reports whether the reference is to the problem.
+func (r *FindingRef) IsOf(p Problem) bool {
+	return r != nil && r.Rule == p.Rule && r.Path == p.Path && r.Node == p.Node
 }
 
 // OnName returns the problem as one of the name its path ends with, not of the
@@ -124,6 +140,9 @@ func (p Problem) String() string {
 	b.WriteString(p.Message)
 	if p.Rule != "" {
 		b.WriteString(" [" + p.Rule + "]")
+	}
+	if p.Follows != nil {
+		b.WriteString(" (follows from " + p.Follows.Rule + " at " + cmp.Or(p.Follows.Node, p.Follows.Path) + ")")
 	}
 	return b.String()
 }

@@ -81,6 +81,11 @@ func TestBrokenFlows(t *testing.T) {
 			if len(f.wants) == 0 || len(got.Findings) != len(f.wants) {
 				t.Fatalf("findings: %v", got.Findings)
 			}
+			for _, p := range got.Findings {
+				if p.Follows != nil && root(p, got.Findings) == nil {
+					t.Errorf("%v follows from no finding", p)
+				}
+			}
 			for i, w := range f.wants {
 				rule[w.rule] = true
 				if !w.is(got.Findings[i]) {

@@ -104,6 +104,27 @@ func FromStream(name string, text []byte) Source {
 	return Source{Name: name, Text: text, JSON: json.Valid(text)}
 }
 
+// root returns the finding that p follows from; nil if there is none.
+func root(p schemas.Problem, list []schemas.Problem) *schemas.Problem {
+	if i := slices.IndexFunc(list, p.Follows.IsOf); i >= 0 && list[i].Follows == nil {
+		return &list[i]
+	}
+	return nil
+}
+
+// consequences returns the findings that follow from p.
+func consequences(p schemas.Problem, list []schemas.Problem) (following []schemas.Problem) {
+	if p.Follows != nil {
+		return nil
+	}
+	for _, other := range list {
+		if other.Follows.IsOf(p) {
+			following = append(following, other)
+		}
+	}
+	return following
+}
+
 // severity returns "error" or "warning".
 func severity(p schemas.Problem) string {
 	if p.Warning {

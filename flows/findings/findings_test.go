@@ -281,3 +281,42 @@ func BenchmarkCheck(b *testing.B) {
 	}
 	b.ReportMetric(float64(runtime.GOMAXPROCS(0)), "procs")
 }
+
+// withoutUser has one mistake, which four findings follow from.
+const withoutUser = "handle: join\nname: Join\nflowType: REGISTRATION\nnodes:\n" +
+	"  - {id: who, use: prompt, with: {actions: [{ref: go}]}, next: secret}\n" +
+	"  - {id: secret, use: password-set, next: key}\n" +
+	"  - {id: key, use: passkey-register, next: done}\n" +
+	"  - {id: done, use: authorization-code}\n"
+
+// Every format shows which findings follow from another, and the text shows them below it.
+func TestConsequencesAreShown(t *testing.T) {
+	list := checked(t, Source{Name: "a.yaml", Text: []byte(withoutUser)})
+	var out bytes.Buffer
+	formats := []struct {
+		name  string
+		write func() error
+		want  string
+	}{
+		{"text", func() error { return Text{}.Write(&out, list) }, "      | it causes 4 more findings:\n" +
+			"    6 |   password-set needs a user [needs]\n    7 |   passkey-register needs a user [needs]\n" +
+			"    7 |   passkey-register needs a user that this run creates or has authenticated [takeover]\n" +
+			"    8 |   authorization-code needs an authenticated user [unauthenticated]\n"},
+		{"json", func() error { return WriteJSON(&out, list) }, `"follows": {
+        "rule": "takeover",
+        "path": "nodes[1]",
+        "node": "secret"
+      }`},
+		{"sarif", func() error { return WriteSARIF(&out, list, "1") }, `"text": "follows from this finding: password-set needs a user that`},
+		{"github", func() error { return WriteGitHub(&out, list) }, "(follows from takeover in line 6)"},
+	}
+	for _, f := range formats {
+		out.Reset()
+		if err := f.write(); err != nil || !strings.Contains(out.String(), f.want) {
+			t.Errorf("%s, %v:\n%s", f.name, err, out.String())
+		}
+		if n := strings.Count(out.String(), "error: "); f.name == "text" && n != 1 {
+			t.Errorf("the text has %d errors in full", n)
+		}
+	}
+}

@@ -13,7 +13,11 @@ func WriteGitHub(w io.Writer, list []File) error {
 	for i := range list {
 		f := &list[i]
 		for _, p := range f.Findings {
-			command(&b, severity(p), f.Name, p.Line, p.Column, p.Rule, p.Message)
+			message := p.Message
+			if cause := root(p, f.Findings); cause != nil {
+				message += fmt.Sprintf(" (follows from %s in line %d)", cause.Rule, cause.Line)
+			}
+			command(&b, severity(p), f.Name, p.Line, p.Column, p.Rule, message)
 		}
 		if f.Runs() {
 			command(&b, "notice", f.Name, 0, 0, f.Handle, f.proven())

@@ -33,7 +33,11 @@ func WriteSARIF(w io.Writer, list []File, version string) error {
 			artifacts = append(artifacts, validFlow(f))
 		}
 		for _, p := range list[i].Findings {
-			results = append(results, result(list[i].Name, p, index[p.Rule]))
+			found := result(list[i].Name, p, index[p.Rule])
+			if cause := root(p, list[i].Findings); cause != nil {
+				found["relatedLocations"] = []object{relatedLocation(list[i].Name, *cause)}
+			}
+			results = append(results, found)
 		}
 	}
 	driver := object{"name": "postern", "version": version, "rules": descriptors} // §3.19
@@ -70,6 +74,13 @@ func result(file string, p schemas.Problem, rule int) object {
 		r["codeFlows"] = codeFlows(file, p.Trace)
 	}
 	return r
+}
+
+// relatedLocation returns the position of the finding that another one follows from (§3.27.22).
+func relatedLocation(file string, cause schemas.Problem) object {
+	at := location(file, cause.Line, max(cause.Column, 1))
+	at["message"] = text("follows from this finding: " + cause.Message)
+	return at
 }
 
 // codeFlows returns the run that breaks the rule (§3.36), which code scanning shows step by step.

@@ -28,7 +28,7 @@ const (
 	green  = "32"
 )
 
-// Write writes every finding with its line, the proven guarantees of each valid flow, and the
+// Write writes every finding with its line, below it those that follow from it, the proven guarantees of each valid flow, and the
 // number of files with findings.
 func (t Text) Write(w io.Writer, list []File) error {
 	out := &strings.Builder{}
@@ -38,7 +38,10 @@ func (t Text) Write(w io.Writer, list []File) error {
 		f := &list[i]
 		lines := strings.Split(string(f.Text), "\n")
 		for _, p := range f.Findings {
-			t.finding(out, f.Name, lines, p)
+			if root(p, f.Findings) == nil {
+				t.finding(out, f.Name, lines, p)
+				t.consequences(out, consequences(p, f.Findings))
+			}
 			if !slices.Contains(rules, p.Rule) {
 				rules = append(rules, p.Rule)
 			}
@@ -121,6 +124,29 @@ func (t Text) trace(out *strings.Builder, trace schemas.Trace) {
 		}
 		fmt.Fprintf(out, "%s %s   %s\n", t.paint(faint, number), t.paint(faint, "|"), line)
 	}
+}
+
+// consequences writes the findings that follow from another, a line for each.
+func (t Text) consequences(out *strings.Builder, list []schemas.Problem) {
+	if len(list) == 0 {
+		return
+	}
+	bar := t.paint(faint, "|")
+	fmt.Fprintf(out, "%*s %s it causes %s:\n", numberWidth, "", bar, count(len(list), "more finding"))
+	for _, p := range list {
+		number := strings.Repeat(" ", numberWidth)
+		if p.Line > 0 {
+			number = fmt.Sprintf("%*d", numberWidth, p.Line)
+		}
+		fmt.Fprintf(out, "%s %s   %s %s\n", t.paint(faint, number), bar, printable(shortened(p.Message)), t.paint(faint, "["+p.Rule+"]"))
+	}
+}
+
+// shortened returns what is wrong, without reasons and remedies.
+func shortened(message string) string {
+	message, _, _ = strings.Cut(message, "; ")
+	message, _, _ = strings.Cut(message, ", which is not certain on every path to it")
+	return message
 }
 
 // numberWidth is the width of line numbers.

@@ -139,10 +139,10 @@ func (w *writeContext) problemsFound() []schemas.Problem {
 	return all
 }
 
-// firstFault returns the first problem that is not a warning.
+// firstFault returns the first problem that is not a warning and does not follow from another.
 func firstFault(problems []schemas.Problem) schemas.Problem {
 	for _, p := range problems {
-		if !p.Warning {
+		if !p.Warning && p.Follows == nil {
 			return p
 		}
 	}
