@@ -205,7 +205,7 @@ func TestGateSignalsUnknownPasskeys(t *testing.T) {
 		PublicKeyCredential.isConditionalMediationAvailable = undefined;
 		PublicKeyCredential.signalUnknownCredential = async (o) => { window.disowned = o; };`)
 	g.signUp("eve")
-	user := eval[string](g.tab, `JSON.parse(atob(sessionStorage.assertion.split(".")[1].replace(/-/g, "+").replace(/_/g, "/"))).sub`)
+	user := eval[string](g.tab, `fetch("../users/me", {headers: {"Postern-Session": "1"}}).then((r) => r.json()).then((u) => u.id)`)
 	p.deleteUser(t, user)
 	g.visit("signin")
 	g.click("action-passkey")

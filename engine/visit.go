@@ -72,6 +72,9 @@ type Request struct {
 	// Session is the live session of the browser, nil for none. Only a run that answers an
 	// authorization request sees it.
 	Session *schemas.Session
+	// SignsIn reports that the run signs in the browser, which keeps the session of a run for no
+	// authorization request too.
+	SignsIn bool
 }
 
 // Answer is the client's answer. Action is one of the question's actions, or "" if the question

@@ -130,7 +130,7 @@ func (a *authorizationCode) session(v *engine.Visit, s *schemas.Assertion) []sch
 	}
 	session := s.StartSession(applicationID(v), v.Request.UserAgent, v.Now)
 	session.CreatedAt, session.Proofs = v.Authentication.Time, v.Authentication.Proofs
-	if v.AuthRequestID != "" {
+	if v.AuthRequestID != "" || v.Request.SignsIn {
 		session.ExpiresAt = v.Now.Add(cmp.Or(a.deps.SessionTTL, defaultSessionTTL))
 	}
 	return []schemas.Change{schemas.StartSession{Session: session}}

@@ -5,8 +5,12 @@ import (
 	"net/http"
 )
 
-// exportAccount handles GET /users/me/export: all that the account consists of, without secrets.
+// exportAccount handles GET /users/me/export: all that the account consists of, without secrets. It
+// needs a recent sign-in, like a change: the data outlive an unattended browser.
 func (s *server) exportAccount(w http.ResponseWriter, r *http.Request, c *caller) error {
+	if err := s.Directory.MayManageAccount(r.Context(), c.Call, c.userID()); err != nil {
+		return err
+	}
 	user, err := s.Directory.Users.Get(r.Context(), c.Call, c.userID())
 	if err != nil {
 		return err

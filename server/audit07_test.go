@@ -26,9 +26,13 @@ func (h *testServer) accountChanges(user, identity string) map[string]string {
 	key := keys.list("passkeys")[0].text("id")
 	return map[string]string{
 		"POST /register/passkey/start": `{"userId":"` + user + `"}`, "PATCH /users/me/passkeys/" + key: `{"name":"x"}`, "DELETE /users/me/passkeys/" + key: "",
-		"DELETE /users/me/sessions": "", "DELETE /users/me/sessions/" + schemas.NewID(): "", "DELETE /users/me/consents/" + schemas.NewID(): "",
-		"DELETE /users/me/factors/totp": "", "DELETE /users/me/identities/" + identity: "",
+		"DELETE /users/me/factors/totp": "", "DELETE /users/me/identities/" + identity: "", "GET /users/me/export": "",
 	}
+}
+
+// accountRestrictions are the requests that only take access away from an account.
+func accountRestrictions() []string {
+	return []string{"DELETE /users/me/sessions", "DELETE /users/me/sessions/" + schemas.NewID(), "DELETE /users/me/consents/" + schemas.NewID()}
 }
 
 func (h *testServer) request(request, body string, headers ...string) *httptest.ResponseRecorder {
@@ -57,6 +61,9 @@ func TestAudit07AnAssertionManagesNoAccount(t *testing.T) {
 			requests := h.accountChanges(carl, identity)
 			for _, list := range []string{"passkeys", "sessions", "factors", "identities", "consents"} {
 				requests["GET /users/me/"+list] = ""
+			}
+			for _, request := range accountRestrictions() {
+				requests[request] = ""
 			}
 			for request, body := range requests {
 				rec := h.request(request, body, header)
@@ -111,6 +118,11 @@ func TestAudit07ChangesTakeARecentSignIn(t *testing.T) {
 			}
 			for _, list := range []string{"passkeys", "sessions", "factors", "identities", "consents"} {
 				h.ok(200, "GET /users/me/"+list, "", header)
+			}
+			for _, request := range accountRestrictions() {
+				if rec := h.request(request, "", header); rec.Code != 200 && rec.Code != 404 {
+					t.Errorf("%s by %s: %d %s", request, name, rec.Code, rec.Body)
+				}
 			}
 		}
 		if after := h.footprint(); after != before {

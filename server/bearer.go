@@ -82,8 +82,15 @@ func (c *caller) satisfies(needs need) bool {
 
 // caller returns the sender of a request from its bearer token. In open mode (see Options.Open) a
 // request without a token is the program's own if it comes from a program on this machine. The MCP
-// tools are never open.
+// tools are never open. On the hosted pages the sender is the user of the browser's session.
 func (s *server) caller(r *http.Request, needs need) (*caller, error) {
+	if r.Header.Get(sessionField) != "" && (needs == userToken || needs == anyToken) {
+		c, err := s.sessionCaller(r)
+		if err == nil {
+			exchangeOf(r).caller, exchangeOf(r).needs = c, needs
+		}
+		return c, err
+	}
 	unsigned := len(r.Header.Values("Authorization")) == 0 && isLocal(r) && needs != toolToken
 	if unsigned && s.Open != nil && s.Open(r.Context()) {
 		c := &caller{Call: directory.SystemCall()}

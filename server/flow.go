@@ -29,6 +29,11 @@ func (s *server) executeFlow(w http.ResponseWriter, r *http.Request) error {
 		return requestFault(err)
 	}
 	s.keepDevice(w, device, step)
+	if req.SignsIn {
+		if err := s.keepSession(w, r, step); err != nil {
+			return err
+		}
+	}
 	return writeJSON(w, http.StatusOK, step)
 }
 
@@ -52,6 +57,7 @@ func (s *server) step(r *http.Request, body *executeBody, req engine.Request) (*
 func (s *server) boundRequest(r *http.Request, body *executeBody) (engine.Request, error) {
 	req := runs.NewRequest(r)
 	req.Verbose, req.Origin = body.Verbose, r.Header.Get("Origin")
+	req.SignsIn = s.OAuth != nil && s.isOwnPage(r)
 	if s.OAuth == nil || body.ExecutionID == nil && body.AuthID == nil {
 		return req, nil
 	}

@@ -26,6 +26,8 @@ type Options struct {
 	PublicURL string
 	// AccountPage is the page where users manage their credentials, "" for none.
 	AccountPage string
+	// AccountApplication is the application of sign-ins for the account page, "" for none.
+	AccountApplication string
 	// AllowedOrigins are the origins (scheme://host[:port]) that can call the API:
 	// cors.allowed_origins.
 	AllowedOrigins []string

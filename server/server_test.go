@@ -11,11 +11,13 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
+	"github.com/postern-id/postern/server/oauth"
 )
 
 // testServer is a server over a real store, directory and issuer, with what every
@@ -66,6 +68,10 @@ func newOpenServer(t testing.TB, driver, dsn string, change ...func(*server.Opti
 		}
 		o.Directory, o.Tokens, o.Audit, o.Store, o.Tools = h.directory, h.tokens, db, db, fakeTools{}
 		h.base = o.PublicURL
+		if o.AccountApplication != "" {
+			o.OAuth = oauth.New(oauth.Options{Issuer: o.PublicURL, Store: db, Now: o.Now})
+			o.Runs.Applications, o.Runs.Catalog = db, flows.NewCatalog(db, testKinds())
+		}
 	})...)
 	h.furnish()
 	h.admin = h.bearer(schemas.NewID(), "system")

@@ -220,7 +220,7 @@ func (h *app) handler() http.Handler {
 	starter := &runs.Starter{Engine: h.flowEngine(), Catalog: h.catalog, Applications: h.applications}
 	authorization := h.authorizationServer(starter)
 	return server.New(server.Options{
-		PublicURL: h.cfg.Server.PublicURL, AccountPage: h.cfg.Server.PublicURL + "/gate/account", AllowedOrigins: h.cfg.CORS.AllowedOrigins,
+		PublicURL: h.cfg.Server.PublicURL, AccountPage: h.cfg.Server.PublicURL + "/gate/account", AccountApplication: bootstrap.ConsoleID, AllowedOrigins: h.cfg.CORS.AllowedOrigins,
 		Runs: starter, OAuth: authorization, OriginTrust: authorization.OriginTrust,
 		Passkeys: h.passkeys, Store: boundedSessions{store.SealedSessions{Store: h.store, Box: h.ciphers.sessions, Log: h.log}, h.pending.passkeys}, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
 		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),

@@ -152,17 +152,10 @@ func (d *Directory) Sessions(ctx context.Context, c Call, userID string) ([]sche
 // EndSession ends a session of a user and revokes everything issued for it. A session of
 // another user is reported like a missing one: session_not_found, Class NotFound. The
 // caller needs the user's permissions: otherwise a caller could sign out administrators as
-// fast as they sign in, and no administrator could stop it. Users can always end the
-// session of the token they use, however long ago they signed in.
+// fast as they sign in, and no administrator could stop it. Users can end their sessions
+// however long ago they signed in.
 func (d *Directory) EndSession(ctx context.Context, c Call, userID, sessionID string) error {
-	return d.transact(ctx, c, func(w *writeContext) error {
-		may := func() error { return mayManage(w.ctx, w.tx, w.call, userID, w.now) }
-		if c.is(userID) && sessionID == c.Session {
-			may = func() error { return mayAccess(w.ctx, w.tx, w.call, userID) }
-		}
-		if err := may(); err != nil {
-			return err
-		}
+	return d.restrictAccount(ctx, c, userID, func(w *writeContext) error {
 		all, err := store.SessionsOf(w.ctx, w.tx, userID, w.now)
 		if err != nil {
 			return err
@@ -177,7 +170,7 @@ func (d *Directory) EndSession(ctx context.Context, c Call, userID, sessionID st
 // EndSessions ends all sessions of a user except the one with the id except ("" for none)
 // and returns how many it ended.
 func (d *Directory) EndSessions(ctx context.Context, c Call, userID, except string) (n int, err error) {
-	err = d.changeAccount(ctx, c, userID, func(w *writeContext) (err error) {
+	err = d.restrictAccount(ctx, c, userID, func(w *writeContext) (err error) {
 		n, err = w.endSessions(userID, except)
 		return err
 	})

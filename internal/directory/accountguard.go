@@ -43,9 +43,8 @@ func (d *Directory) MayAccessAccount(ctx context.Context, c Call, userID string)
 	return mayAccess(ctx, d.reader(c), c, userID)
 }
 
-// mayManage checks whether the caller may change how a user signs in, end the user's
-// sessions and withdraw consents: mayAccess must pass, and users themselves must have
-// signed in recently.
+// mayManage checks whether the caller may change how a user signs in: mayAccess must pass,
+// and users themselves must have signed in recently.
 func mayManage(ctx context.Context, r store.Reader, c Call, userID string, now time.Time) error {
 	if err := mayAccess(ctx, r, c, userID); err != nil {
 		return err
@@ -63,6 +62,18 @@ func mayManage(ctx context.Context, r store.Reader, c Call, userID string, now t
 func (d *Directory) changeAccount(ctx context.Context, c Call, userID string, do func(*writeContext) error) error {
 	return d.transact(ctx, c, func(w *writeContext) error {
 		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
+			return err
+		}
+		return do(w)
+	})
+}
+
+// restrictAccount runs do in a transaction if the caller may act on the user's account, however
+// long ago the user signed in. It is for changes that only take access away: a user who ends a
+// session or withdraws a consent must not be kept from it.
+func (d *Directory) restrictAccount(ctx context.Context, c Call, userID string, do func(*writeContext) error) error {
+	return d.transact(ctx, c, func(w *writeContext) error {
+		if err := mayAccess(w.ctx, w.tx, w.call, userID); err != nil {
 			return err
 		}
 		return do(w)
@@ -138,6 +149,16 @@ func (c Call) requireAccountScope(ctx context.Context, r store.Reader) error {
 	return schemas.Errorf(schemas.Forbidden, CodeInsufficientScope,
 		"this token is for an application that may not manage the accounts of its users: sign in to an application that an administrator registered with the scope %q, such as the account page of this service",
 		schemas.AccountScope)
+}
+
+// ManagesAccounts reports whether the sign-ins of an application may change the accounts of their
+// users; false if there is no such application.
+func (d *Directory) ManagesAccounts(ctx context.Context, applicationID string) (bool, error) {
+	a, err := store.Applications().Get(ctx, d.store, applicationID)
+	if schemas.HasClass(err, schemas.NotFound) {
+		return false, nil
+	}
+	return err == nil && managesAccounts(a), err
 }
 
 // managesAccounts reports whether an administrator gave an application the account scope or

@@ -46,7 +46,7 @@ func (d *Directory) Consents(ctx context.Context, c Call, userID string) ([]Cons
 // client's refresh and access tokens for the user. Without a consent the error is
 // consent_not_found, Class NotFound.
 func (d *Directory) RevokeConsent(ctx context.Context, c Call, userID, applicationID string) error {
-	return d.changeAccount(ctx, c, userID, func(w *writeContext) error {
+	return d.restrictAccount(ctx, c, userID, func(w *writeContext) error {
 		was, err := store.RevokeConsent(w.tx, userID, applicationID, w.now.Add(maxTokenLength))
 		if err != nil {
 			return err

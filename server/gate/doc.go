@@ -17,7 +17,8 @@
 //	/gate/signout   the parameters for GET /oauth2/logout once the user confirms,
 //	                and applicationId
 //	/gate/signedout applicationId
-//	/gate/account   none: users who are not signed in are redirected to /gate/signin
+//	/gate/account   none: users who are not signed in are redirected to /gate/signin;
+//	                begun says that they come from there
 //	/gate/lock      none; the fragment is the token of a link that locks an account
 //	/gate/callback  code, state, iss, error: another provider's answer
 //
@@ -52,10 +53,13 @@
 //
 // # Data in the browser
 //
-// The account page uses the assertion of the sign-in as its bearer token. It is in the tab's
-// sessionStorage: a reload does not need another passkey ceremony, no other tab or site can read
-// it, and it disappears with the tab. A cookie would be sent automatically, and localStorage would
-// outlive the user at a shared computer.
+// The pages keep no token. A sign-in on them gives the browser a session, and the account page acts
+// by its cookie, which scripts cannot read. Each request has the header field Postern-Session,
+// without which the cookie is worth nothing: server/browser.go. The field names the user of the
+// page, so that a page does not act for another user who signed in in another tab.
+//
+// A change that needs a recent sign-in leads to one. The button that the user pressed is in the
+// tab's sessionStorage, and is pressed again afterwards.
 //
 // Before a redirect to another provider the page stores the return address and the challenge token
 // of the step, under the state of the request, until the answer arrives. An answer without stored

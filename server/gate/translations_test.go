@@ -108,6 +108,6 @@ var said = regexp.MustCompile(`\bt\("([^"]+)"|"((?:[A-Z][a-z]|\{\w)[^"]*)"`)
 func missingTexts() []string {
 	return []string{
 		"Edg=Edge", "Firefox", "Chrome", "Safari", "Android", "Windows", "Mac OS=macOS", "Linux", "English", "Deutsch", "Français",
-		"Content-Type", "Creation", "Request", "NotAllowedError",
+		"Content-Type", "Postern-Session", "Creation", "Request", "NotAllowedError",
 	}
 }

@@ -73,7 +73,7 @@ func (p *Provider) authorizationResponse(w http.ResponseWriter, r *http.Request,
 		return refused.parameters(), nil
 	}
 	if !req.Grant.ByAssertion {
-		err = p.signIn(w, r, req.Grant.SessionID)
+		err = p.SignIn(w, r, req.Grant.SessionID)
 	}
 	return url.Values{"code": {code}}, err
 }

@@ -83,8 +83,12 @@ func (p *Provider) ensureBrowser(w http.ResponseWriter, r *http.Request) []byte 
 	return schemas.HashSecret(value)
 }
 
-// signIn stores the session in the browser. A session of another browser is not moved.
-func (p *Provider) signIn(w http.ResponseWriter, r *http.Request, sessionID string) error {
+// BrowserSession returns the live session of the browser that sends a request; nil for none. Only
+// requests of the server's own pages may act on it: see server/browser.go.
+func (p *Provider) BrowserSession(r *http.Request) (*schemas.Session, error) { return p.session(r) }
+
+// SignIn stores the session in the browser. A session of another browser is not moved.
+func (p *Provider) SignIn(w http.ResponseWriter, r *http.Request, sessionID string) error {
 	known, err := p.session(r)
 	if err != nil || known != nil && known.ID == sessionID {
 		return err

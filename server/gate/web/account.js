@@ -1,17 +1,16 @@
 // The account page: how one signs in, where one is signed in, and which apps have access.
 import { button, byId, el, form, heading, icon } from "./dom.js";
-import { address, assertion, call, claims } from "./wire.js";
+import { address, call, params, remember, show, storage } from "./wire.js";
 import { attempt, complain, fail, note, tell, view } from "./page.js";
 import { date, phrase, t } from "./words.js";
 import { ask, disown } from "./passkey.js";
 
+let me = "";
 let sessions = [];
+let returned = false; // from a sign-in
 
-const api = (method, path, body) => call(method, path, { body, token: assertion.get() });
-const drop = (what, id) => api("DELETE", `users/me/${what}/${encodeURIComponent(id)}`);
+const drop = (what, id) => call("DELETE", `users/me/${what}/${encodeURIComponent(id)}`);
 const task = (pressed, work) => attempt(pressed, work, recover);
-
-const me = () => claims(assertion.get()).sub;
 
 // The id of the last button pressed: a change that needs a new sign-in goes on there.
 let last = "";
@@ -20,33 +19,35 @@ addEventListener("click", ({ target }) => { last = target.closest("#view button"
 // Shows the user's account, after a sign-in if need be.
 export async function begin(page, applicationId, looks) {
 	await looks;
-	if (!assertion.get()) return leave("signin");
+	returned = params.has("begun");
+	params.delete("begun");
+	remember();
 	await task(null, load);
-	const [user, id] = sessionStorage.getItem("then")?.split(" ") ?? [];
-	sessionStorage.removeItem("then");
-	return byId(id) && user === me() && byId(id).click();
+	const [user, id] = storage.take("then")?.split(" ") ?? [];
+	return byId(id) && user === me && byId(id).click();
 }
 
 function leave(page, then = "") {
-	assertion.forget();
-	sessionStorage.setItem("then", then);
+	storage.keep("then", then);
 	location.replace(address(page));
 }
 
 function recover(error) {
-	if (/^(unauthorized|invalid_token)$/.test(error.code)) return leave("signin");
-	if (!byId("heading")) return fail(error, signOut());
+	if (error.code === "weak_session") return leave("signin");
+	if (/^(no_session|invalid_token)$/.test(error.code)) return signedOut();
+	if (!byId("heading") || error.code === "other_user") return fail(error, button(t("Load again"), { id: "reload", class: "primary" }, () => location.reload()));
 	complain(error);
-	if (error.code === "insufficient_user_authentication") byId("alert").firstChild.append(again(`${me()} ${last}`));
+	if (/^(insufficient_user_authentication|second_factor_required)$/.test(error.code)) byId("alert").firstChild.append(again(`${me} ${last}`));
 	return scrollTo(0, 0);
 }
 
 const again = (then) => button(t("Sign in"), { id: "again", class: "primary" }, () => leave("signin", then));
 
-// Another application's assertion does not show where else the user signs in.
-const allowed = (error) => {
-	if (error.code !== "insufficient_scope") throw error;
-};
+// The session has ended, perhaps in another tab, or the browser has not kept it.
+function signedOut() {
+	if (!me && !returned) return leave("signin");
+	return fail({ code: me ? "no_session" : "no_cookies" }, again());
+}
 
 const change = (pressed, text, work) => task(pressed, async () => {
 	const name = await work();
@@ -58,10 +59,10 @@ const change = (pressed, text, work) => task(pressed, async () => {
 const parts = ["", "/passkeys?limit=100", "/identities?limit=100", "/factors", "/sessions?limit=100", "/consents?limit=100"];
 
 async function load() {
-	const found = Object.assign(...(await Promise.all(parts.map((part) => api("GET", `users/me${part}`).catch(allowed)))));
+	const found = Object.assign(...(await Promise.all(parts.map((part) => call("GET", `users/me${part}`)))));
+	show(me = found.id);
 	const { attributes: { name, username, email }, passkeys, identities, factors, consents } = found;
 	const top = [heading(t("Your account")), el("p", { class: "lead" }, [name ?? username, email].filter(Boolean).join(" · "))];
-	if (!passkeys) return view("account", ...top, again(), signOut());
 	({ sessions } = found);
 	const focused = document.activeElement?.id;
 	view("account", ...top,
@@ -132,11 +133,11 @@ function device(agent) {
 }
 
 const add = (pressed) => change(pressed, "Added: {name}.", async () => {
-	const wanted = { userId: me(), authenticatorSelection: { residentKey: "required" } };
-	const begun = await api("POST", "register/passkey/start", wanted);
+	const wanted = { userId: me, authenticatorSelection: { residentKey: "required" } };
+	const begun = await call("POST", "register/passkey/start", wanted);
 	tell(t("Continue on your device…"));
 	const publicKeyCredential = await ask(begun.publicKeyCredentialCreationOptions);
-	return (await api("POST", "register/passkey/finish", { publicKeyCredential, sessionToken: begun.sessionToken })).CredentialName;
+	return (await call("POST", "register/passkey/finish", { publicKeyCredential, sessionToken: begun.sessionToken })).CredentialName;
 });
 
 function rename(id, old) {
@@ -144,7 +145,7 @@ function rename(id, old) {
 	input.value = old;
 	dialog(t("Rename"), el("div", { class: "field" }, el("label", { for: "new-name" }, t("Name")), input), "Save", "primary", "done", async () => {
 		const name = input.value.trim() || old;
-		await api("PATCH", `users/me/passkeys/${encodeURIComponent(id)}`, { name });
+		await call("PATCH", `users/me/passkeys/${encodeURIComponent(id)}`, { name });
 		return name;
 	});
 	input.select();
@@ -164,7 +165,7 @@ function remove(label, name, what, id, more) {
 }
 
 const download = (pressed) => task(pressed, async () => {
-	const text = JSON.stringify(await api("GET", "users/me/export"), null, 2);
+	const text = JSON.stringify(await call("GET", "users/me/export"), null, 2);
 	const href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
 	el("a", { href, download: "account.json" }).click();
 	URL.revokeObjectURL(href);
@@ -173,13 +174,13 @@ const download = (pressed) => task(pressed, async () => {
 function removeAccount() {
 	const warning = el("p", {}, t("All data of your account will be deleted. This cannot be undone."));
 	dialog(t("Delete my account"), warning, "Delete", "danger", "done", async () => {
-		await api("DELETE", "users/me");
+		await call("DELETE", "users/me");
 		leave("signedout");
 		return new Promise(() => {}); // there is nothing left to show
 	});
 }
 
-const endOthers = () => dialog(t("Sign out everywhere else"), "", "signOut", "danger", "done", () => api("DELETE", "users/me/sessions"));
+const endOthers = () => dialog(t("Sign out everywhere else"), "", "signOut", "danger", "done", () => call("DELETE", "users/me/sessions"));
 
 // Asks before something is done. The browser keeps the focus inside, and gives it back.
 function dialog(title, content, label, kind, done, work) {
@@ -195,7 +196,6 @@ function dialog(title, content, label, kind, done, work) {
 }
 
 const signOut = () => button(t("signOut"), { id: "sign-out", class: "text" }, (pressed) => task(pressed, async () => {
-	const here = sessions.find((s) => s.current);
-	if (here) await drop("sessions", here.id);
-	leave(here ? "signedout" : "signout");
+	await drop("sessions", sessions.find((s) => s.current).id);
+	leave("signedout");
 }));

@@ -1,5 +1,5 @@
 // Leaves for another provider in the middle of a run, and comes back from it.
-import { Refusal, address, params } from "./wire.js";
+import { Refusal, address, params, storage } from "./wire.js";
 
 // Only this tab can read what is kept, so a response that was lured or carried
 // here from elsewhere finds nothing, and is sent nowhere.
@@ -11,7 +11,8 @@ export function depart(page, { executionId, challengeToken, data }) {
 	const { protocol, href, searchParams } = new URL(data.redirectURL);
 	const state = searchParams.get("state");
 	if (!/^https?:$/.test(protocol) || !state) throw new Refusal({});
-	sessionStorage.setItem(key(state), JSON.stringify({ page, query: `${params}`, answer: { executionId, challengeToken } }));
+	const kept = storage.keep(key(state), JSON.stringify({ page, query: `${params}`, answer: { executionId, challengeToken } }));
+	if (!kept) throw new Refusal({ code: "no_storage" });
 	location.assign(href);
 }
 
@@ -20,9 +21,7 @@ export function depart(page, { executionId, challengeToken, data }) {
 // address or the history.
 export function arrive() {
 	const inputs = Object.fromEntries(["code", "state", "iss", "error"].filter((name) => params.has(name)).map((name) => [name, params.get(name)]));
-	const kept = key(inputs.state);
-	const { page = "callback", query = address(""), answer } = JSON.parse(sessionStorage.getItem(kept) ?? "{}");
-	sessionStorage.removeItem(kept);
+	const { page = "callback", query = address(""), answer } = JSON.parse(storage.take(key(inputs.state)) ?? "{}");
 	for (const name of [...params.keys()]) params.delete(name);
 	new URLSearchParams(query).forEach((value, name) => params.append(name, value));
 	history.replaceState(null, "", `${page}?${params}`);

@@ -23,4 +23,8 @@ export default {
 	"error.unknown": "Etwas ist schiefgegangen. Versuchen Sie es gleich erneut.",
 	"error.unreachable": "Der Dienst ist nicht erreichbar. Prüfen Sie Ihre Verbindung.",
 	"error.no_task": "Gehen Sie zu einer App und melden Sie sich dort an.",
+	"error.no_session": "Ihre Sitzung ist beendet. Melden Sie sich erneut an.",
+	"error.no_cookies": "Ihr Browser hat die Anmeldung nicht behalten. Erlauben Sie Cookies für diese Seite, und melden Sie sich erneut an.",
+	"error.no_storage": "Ihr Browser lässt diese Seite keine Daten speichern. Erlauben Sie es, und versuchen Sie es erneut.",
+	"error.other_user": "In diesem Browser ist jetzt ein anderes Konto angemeldet.",
 };

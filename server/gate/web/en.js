@@ -25,4 +25,8 @@ export default {
 	"error.unknown": "Something went wrong. Try again in a moment.",
 	"error.unreachable": "The service cannot be reached. Check your connection.",
 	"error.no_task": "Go to an app and sign in there.",
+	"error.no_session": "Your session has ended. Sign in again.",
+	"error.no_cookies": "Your browser did not keep the sign-in. Allow cookies for this site, and sign in again.",
+	"error.no_storage": "Your browser does not let this site store data. Allow it, and try again.",
+	"error.other_user": "Another account is now signed in with this browser.",
 };

@@ -23,4 +23,8 @@ export default {
 	"error.unknown": "Une erreur est survenue. Réessayez dans un instant.",
 	"error.unreachable": "Le service est injoignable. Vérifiez votre connexion.",
 	"error.no_task": "Allez dans une application et connectez-vous là.",
+	"error.no_session": "Votre session est terminée. Reconnectez-vous.",
+	"error.no_cookies": "Votre navigateur n’a pas gardé la connexion. Autorisez les cookies pour ce site, puis reconnectez-vous.",
+	"error.no_storage": "Votre navigateur empêche ce site d’enregistrer des données. Autorisez-le, puis réessayez.",
+	"error.other_user": "Un autre compte est maintenant connecté dans ce navigateur.",
 };

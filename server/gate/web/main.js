@@ -51,7 +51,7 @@ const plain = {
 	// Only the button locks, because mail scanners open links. No server gets the fragment.
 	lock() {
 		const lock = (pressed) => attempt(pressed, async () => {
-			await call("POST", "account/lock", { body: { token: location.hash.slice(1) } });
+			await call("POST", "account/lock", { token: location.hash.slice(1) });
 			message("locked", t("Your account is locked"), t("All sessions have ended. Only an administrator can unlock the account."));
 		}, complain);
 		message("lock", t("Lock your account?"), t("This ends all sessions. Afterwards, only an administrator can unlock the account."),

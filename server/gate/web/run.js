@@ -1,6 +1,6 @@
 // Runs a flow: signing in and up, consent, and whatever else a flow asks.
 import { button, byId, el } from "./dom.js";
-import { Refusal, address, assertion, call, go, params, remember } from "./wire.js";
+import { Refusal, address, call, go, params, remember } from "./wire.js";
 import { attempt, ceremony, complain, fail, focus, isBusy, message, note, tell, view } from "./page.js";
 import { depart } from "./callback.js";
 import { collect, mediates, options, renderStep, trigger } from "./step.js";
@@ -33,7 +33,7 @@ const task = (pressed, work) => attempt(pressed, () => work().then(show), recove
 // Takes a step. "at" is when the user asked for it, 0 if the page was only reloaded.
 async function execute(body, begun = 0) {
 	const at = body.action || body.flowType ? Date.now() : begun;
-	return { data: {}, ...(await call("POST", "flow/execute", { body: { ...body, verbose: true } })), at };
+	return { data: {}, ...(await call("POST", "flow/execute", { ...body, verbose: true })), at };
 }
 
 // A run with a consent step is not started here.
@@ -143,13 +143,13 @@ async function waitInAutofill() {
 }
 
 // Goes back to the application, or to the account page.
-async function finish({ assertion: jwt }) {
+async function finish({ assertion }) {
 	reply = null;
 	const authId = params.get("authId");
-	if (!jwt) return message("done", t("done"));
-	if (authId) return leave((await call("POST", "oauth2/auth/callback", { body: { authId, assertion: jwt } })).redirect_uri);
-	assertion.keep(jwt);
-	return leave(address("account"));
+	if (!assertion) return message("done", t("done"));
+	if (authId) return leave((await call("POST", "oauth2/auth/callback", { authId, assertion })).redirect_uri);
+	params.set("begun", "1");
+	return leave(address("account", "begun"));
 }
 
 // Leaves for an address, and shows a link to it: an app's own scheme leaves the page standing.

@@ -19,10 +19,15 @@ export function address(page, ...keep) {
 	return `${page}?${query}`;
 }
 
-export async function call(method, path, { body, token } = {}) {
-	const headers = {};
+let user = "1";
+
+// Names the user of the page. If another one signs in with this browser, the server refuses the request.
+export const show = (id) => { user = id; };
+
+export async function call(method, path, body) {
+	// With this field the browser's session counts. Pages of other sites cannot send it.
+	const headers = { "Postern-Session": user };
 	if (body) headers["Content-Type"] = "application/json";
-	if (token) headers.Authorization = `Bearer ${token}`;
 	const sent = fetch(`../${path}`, { method, headers, body: body && JSON.stringify(body) });
 	const response = await sent.catch(() => { throw new Refusal({ code: "unreachable" }); });
 	const reply = await response.json().catch(() => ({}));
@@ -42,12 +47,23 @@ export function go(url) {
 
 export const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
 
-// The claims of a JWT. They are shown, not relied on, so nothing is verified.
-export const claims = (jwt) => JSON.parse(new TextDecoder().decode(bytes(jwt.split(".")[1])));
-
-// The assertion of who is signed in, for this tab and until it is closed.
-export const assertion = {
-	get: () => sessionStorage.getItem("assertion"),
-	keep: (jwt) => sessionStorage.setItem("assertion", jwt),
-	forget: () => sessionStorage.clear(),
+// What is kept until the tab is closed: no tokens, only where to go on. A browser may forbid it.
+export const storage = {
+	take(key) {
+		try {
+			const kept = sessionStorage.getItem(key);
+			sessionStorage.removeItem(key);
+			return kept;
+		} catch {
+			return null;
+		}
+	},
+	keep(key, value) {
+		try {
+			sessionStorage.setItem(key, value);
+			return true;
+		} catch {
+			return false;
+		}
+	},
 };
