@@ -8,7 +8,7 @@ GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: build run test npm race lint fuzz bench ci clean
+.PHONY: build run test npm console race lint fuzz bench ci clean
 
 ## build: bin/postern
 build:
@@ -29,6 +29,11 @@ npm:
 	cd examples/react && npm ci --no-audit --no-fund
 	cd e2e/mcp && npm ci --no-audit --no-fund
 	cd e2e/openapi && npm ci --no-audit --no-fund
+	cd server/console/web && npm ci --no-audit --no-fund
+
+## console: the built files of the console, server/console/dist, which are part of the repository; needs `make npm`
+console:
+	cd server/console/web && npm run check && npm run build
 
 ## race: the tests under the race detector (needs a C compiler), without those that do
 ## one thing after another for long; e2e runs the built binary. Checks of pointers in

@@ -2,12 +2,16 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
 )
+
+var updateTypes = flag.Bool("update-types", false, "write the types of the API that the console uses")
 
 // A client in TypeScript that is generated from /openapi.json compiles without a complaint, signs
 // in, and manages an application.
@@ -39,6 +43,17 @@ func TestGeneratedClient(t *testing.T) {
 		return out
 	}
 	run("node_modules/openapi-typescript/bin/cli.js", p.base+"/openapi.json", "-o", "api.d.ts")
+	const types = "../server/console/web/src/description.d.ts"
+	generated, err := os.ReadFile(filepath.Join(folder, "api.d.ts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *updateTypes {
+		err = os.WriteFile(types, generated, 0o644)
+	}
+	if current, readErr := os.ReadFile(types); err != nil || readErr != nil || string(current) != string(generated) {
+		t.Errorf("the console's %s is not generated from this API (%v): run `go test ./e2e -run GeneratedClient -update-types`, then `make console`", types, errors.Join(err, readErr))
+	}
 	run("node_modules/typescript/bin/tsc")
 	var got struct {
 		Username, Description, Missing string

@@ -216,3 +216,32 @@ func TestDescriptionIsReproducible(t *testing.T) {
 		}
 	}
 }
+
+// A person in a browser gets a page that leads on, at the root and where there is nothing; programs
+// get the API's error.
+func TestDirections(t *testing.T) {
+	h := newTestServer(t)
+	for name, tt := range map[string]struct {
+		method, path, accept string
+		status               int
+		isPage               bool
+	}{
+		"the root in a browser":       {"GET", "/", "text/html,application/xhtml+xml,*/*;q=0.8", 200, true},
+		"an unknown path":             {"GET", "/nowhere", "text/html,*/*;q=0.8", 404, true},
+		"HEAD":                        {"HEAD", "/nowhere", "text/html", 404, true},
+		"a program at the root":       {"GET", "/", "*/*", 404, false},
+		"a program at an unknown one": {"GET", "/nowhere", "application/json", 404, false},
+		"a form":                      {"POST", "/nowhere", "text/html", 404, false},
+	} {
+		rec := h.do(tt.method, tt.path, "", "Accept: "+tt.accept)
+		if isPage := strings.HasPrefix(rec.Header().Get("Content-Type"), "text/html"); rec.Code != tt.status || isPage != tt.isPage {
+			t.Errorf("%s: %d %v", name, rec.Code, rec.Header())
+		}
+		if tt.isPage && tt.method == "GET" && (!strings.Contains(rec.Body.String(), `href="/docs"`) || strings.Contains(rec.Body.String(), "/console") || !strings.Contains(rec.Header().Get("Content-Security-Policy"), "default-src 'none'")) {
+			t.Errorf("%s: %v\n%s", name, rec.Header(), rec.Body)
+		}
+		if tt.status == 404 && tt.method == "GET" && !strings.Contains(rec.Body.String(), rec.Header().Get("X-Trace-Id")) {
+			t.Errorf("%s: the reply does not contain the trace id", name)
+		}
+	}
+}

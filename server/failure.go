@@ -185,8 +185,17 @@ func wrongMethod(method, path, allow string) error {
 		err: schemas.Errorf(schemas.Invalid, codeMethodNotAllowed, "%s does not take %.16s; it takes %s", path, method, allow)}
 }
 
-// notFound replies for unknown paths.
+// notFound replies for unknown paths, and for the root: to a person with a page that leads on.
 func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
+	w.Header().Add("Vary", "Accept")
+	if isBrowser(r) {
+		status := http.StatusNotFound
+		if r.URL.Path == "/" {
+			status = http.StatusOK
+		}
+		s.writeDirections(w, r, status)
+		return
+	}
 	s.fail(w, r, schemas.Errorf(schemas.NotFound, schemas.CodeNotFound, "there is nothing at %.200q%s", r.URL.Path, schemas.Hint(r.URL.Path, s.paths)))
 }
 

@@ -29,6 +29,7 @@ import (
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
+	"github.com/postern-id/postern/server/console"
 	"github.com/postern-id/postern/server/gate"
 	"github.com/postern-id/postern/server/oauth"
 	"github.com/postern-id/postern/server/runs"
@@ -106,7 +107,10 @@ func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, serve
 		return nil, err
 	}
 	hosted := gate.New(gate.Options{AccountApplicationID: bootstrap.ConsoleID})
-	h := &app{cfg: cfg, log: log, store: s, isServer: serves, pages: map[string]http.Handler{"/gate": hosted, "/gate/": hosted, schemasPath: schemaPages()}}
+	admin := console.New(cfg.Server.PublicURL)
+	h := &app{cfg: cfg, log: log, store: s, isServer: serves, pages: map[string]http.Handler{
+		"/gate": hosted, "/gate/": hosted, "/console": admin, "/console/": admin, schemasPath: schemaPages(),
+	}}
 	if err := h.build(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

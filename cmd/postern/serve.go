@@ -229,6 +229,7 @@ func (p program) printWelcome(h *app, try bool) {
 	if try {
 		fmt.Fprintf(p.stdout, "  try it in a browser:  %s/try/\n", url)
 	}
+	fmt.Fprintf(p.stdout, "  administer it:        %s/console\n", url)
 	if h.mailbox != nil {
 		fmt.Fprintf(p.stdout, "  read its mails:       %s/try/mail\n", url)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -82,8 +83,11 @@ func (c *components) infer(t reflect.Type) (object, error) {
 		if _, isStruct := o["properties"]; isStruct {
 			delete(o, "additionalProperties")
 		}
+		types, _ := o["type"].([]any)
 		if _, isRef := o["$ref"]; isRef {
 			delete(o, "type") // of a pointer, which is never null: it is omitted instead
+		} else if slices.Contains(types, any("array")) {
+			o["type"] = "array" // an empty list is [], not null
 		}
 	})
 	return schema, nil

@@ -1,0 +1,287 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// consoleTab is the console in a browser, with an administrator who has signed in.
+type consoleTab struct {
+	*tab
+	p *postern
+}
+
+// openConsole opens the console at a path below /console, and signs in with the password.
+func openConsole(t *testing.T, p *postern, path string) *consoleTab {
+	t.Helper()
+	c := &consoleTab{openTab(t), p}
+	call(c.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 800, DeviceScaleFactor: 1})
+	c.open(p.base + "/console" + path)
+	c.until(`document.getElementById("action-password")`)
+	c.click("action-password")
+	c.until(`document.getElementById("action-continue")`)
+	c.enter("username", "admin")
+	c.enter("password", adminPassword)
+	c.click("action-continue")
+	c.until(`document.querySelector("main h1")`)
+	return c
+}
+
+// named is a script for the first visible element with the text or label, among the selected ones.
+func named(selector, name string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll(%q)].find((e) => e.checkVisibility() && !e.disabled && (e.ariaLabel ?? e.textContent).trim() === %q)`, selector, name)
+}
+
+// press presses a button, link or tab by its name.
+func (c *consoleTab) press(name string) {
+	c.t.Helper()
+	target := named("button, a, [role=tab], summary", name)
+	c.until(target)
+	eval[any](c.tab, target+".click()")
+}
+
+// heading waits for a page with the title.
+func (c *consoleTab) heading(title string) {
+	c.t.Helper()
+	c.until(fmt.Sprintf(`document.querySelector("main h1")?.textContent === %q`, title))
+}
+
+// fill replaces the text of the field whose label begins with the name, as typing does.
+func (c *consoleTab) fill(label, text string) {
+	c.t.Helper()
+	field := fmt.Sprintf(`[...document.querySelectorAll("label")].find((l) => l.textContent.trim().startsWith(%q))?.control`, label)
+	c.until(field)
+	eval[any](c.tab, fmt.Sprintf(`((f) => { f.focus(); f.select(); document.execCommand("insertText", false, %q); })(%s)`, text, field))
+}
+
+// write replaces a part of the text in the editor of a flow.
+func (c *consoleTab) write(old, text string) {
+	c.t.Helper()
+	c.until(`document.querySelector(".cm-content")`)
+	eval[any](c.tab, fmt.Sprintf(`(() => {
+		const content = document.querySelector(".cm-content");
+		for (const line of content.querySelectorAll(".cm-line")) {
+			const at = line.textContent.indexOf(%q);
+			if (at < 0) continue;
+			const place = (offset) => {
+				const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+				for (let n = walker.nextNode(); n; n = walker.nextNode()) {
+					if (offset <= n.length) return [n, offset];
+					offset -= n.length;
+				}
+			};
+			content.focus();
+			const range = document.createRange();
+			range.setStart(...place(at));
+			range.setEnd(...place(at + %d));
+			getSelection().removeAllRanges();
+			getSelection().addRange(range);
+			return new Promise((done) => setTimeout(() => done(document.execCommand("insertText", false, %q)), 50));
+		}
+		throw new Error("the editor does not show the text");
+	})()`, old, len(old), text))
+}
+
+// picture writes a screenshot to docs/screenshots, if the flag is set.
+func (c *consoleTab) picture(name string) {
+	c.t.Helper()
+	if !*screenshots {
+		return
+	}
+	time.Sleep(time.Second) // the graph moves into view
+	ctx, cancel := context.WithTimeout(c.ctx, timeout)
+	defer cancel()
+	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = os.WriteFile("../docs/screenshots/"+name+".png", picture, 0o644)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *consoleTab) sees(text string) {
+	c.t.Helper()
+	c.until(fmt.Sprintf(`document.querySelector("main").innerText.includes(%q)`, text))
+}
+
+// isAccessible runs axe on the page.
+func (c *consoleTab) isAccessible(page string) {
+	c.t.Helper()
+	script, err := os.ReadFile(filepath.Join(modules(c.t, "../server/console/web", "axe-core"), "axe-core", "axe.min.js"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	eval[any](c.tab, string(script)+"; null")
+	found := eval[string](c.tab, `axe.run(document, {resultTypes: ["violations"]}).then(({violations}) =>
+		violations.map((v) => v.id + ": " + v.help + " " + v.nodes.map((n) => n.target.join(" ")).join(", ")).join("\n"))`)
+	if found != "" {
+		c.t.Errorf("%s: axe reports\n%s", page, found)
+	}
+}
+
+// expectQuiet fails if the browser complained, for example that a policy blocked something. It also
+// reports each request that the API rejected, as these tests intend.
+func (c *consoleTab) expectQuiet() {
+	c.t.Helper()
+	for line := range strings.Lines(c.console.String()) {
+		if !strings.Contains(line, "responded with a status of 4") {
+			c.t.Errorf("the browser complains: %s", line)
+		}
+	}
+}
+
+// An administrator creates, finds, changes and deletes an application, and merges a change that
+// another administrator made at the same time.
+func TestConsoleManagesApplications(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	c := openConsole(t, p, "")
+	c.heading("Overview")
+	c.sees("Recent events")
+	c.isAccessible("the overview")
+	c.picture("console-overview")
+	c.press("Applications")
+	c.heading("Applications")
+	c.sees("Try it")
+	c.isAccessible("the list")
+	c.press("Create")
+	c.press("Create")
+	c.sees("required") // the form says what is missing
+	c.fill("Name", "Shop")
+	c.fill("Description", "Sells lanterns")
+	c.isAccessible("the form")
+	c.press("Create")
+	c.heading("Shop")
+	id := eval[string](c.tab, `location.pathname.split("/").pop()`)
+
+	var app object
+	c.p.document(t, "/applications/"+id, &app)
+	if app["description"] != "Sells lanterns" {
+		t.Errorf("the application is %v", app)
+	}
+	c.fill("Description", "Sells candles")
+	patch(t, p, "/applications/"+id, object{"url": "https://shop.example"})
+	c.press("Save")
+	c.sees("Someone else has changed this in the meantime.")
+	c.isAccessible("the conflict")
+	c.press("Take theirs: url")
+	eval[any](c.tab, `document.querySelector("[role=alert] button.primary").click()`)
+	c.sees("Saved.")
+	c.p.document(t, "/applications/"+id, &app)
+	if app["description"] != "Sells candles" || app["url"] != "https://shop.example" {
+		t.Errorf("the merged application is %v", app)
+	}
+	c.press("← Applications")
+	c.fill("Value", "Shop")
+	c.press("Apply")
+	c.sees("1 in total")
+	c.press("Shop")
+	c.heading("Shop")
+	c.press("Delete")
+	c.until(`document.querySelector("[role=alertdialog]")`)
+	c.isAccessible("the question")
+	eval[any](c.tab, `document.querySelector("[role=alertdialog] button.danger").click()`)
+	c.heading("Applications")
+	if status := send(t, p, http.MethodGet, "/applications/"+id, adminToken(t, p), nil); status != http.StatusNotFound {
+		t.Errorf("the deleted application: %d", status)
+	}
+	c.press("Audit log")
+	c.sees("application.deleted")
+	c.isAccessible("the audit log")
+	c.expectQuiet()
+}
+
+// An administrator opens a flow, breaks it, sees why, fixes it, publishes it, and goes back to the
+// first version. An unsafe flow cannot be saved.
+func TestConsoleFlowStudio(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	c := openConsole(t, p, "/flows/new")
+	c.heading("New flow")
+	c.sees("No findings: the flow is safe.")
+	c.until(`document.querySelectorAll(".react-flow__node").length === 2`)
+	c.isAccessible("the studio")
+	c.write("use: passkey-authenticate", "use: prompt")
+	c.sees("The flow cannot be saved until its errors are fixed.")
+	c.until(`document.querySelector(".cm-lint-marker-error")`)
+	c.picture("console-flow")
+	if c.evalBool(named("button", "Create")) {
+		t.Error("an unsafe flow can be saved")
+	}
+	c.write("use: prompt", "use: passkey-authenticate")
+	c.sees("No findings: the flow is safe.")
+	c.press("Create")
+	c.heading("My sign-in")
+	c.write("name: My sign-in", "name: Our sign-in")
+	c.press("Publish")
+	c.heading("Our sign-in")
+	c.sees("Version 2")
+	c.press("Versions")
+	c.press("Restore")
+	c.until(`document.querySelector("[role=alertdialog]")`)
+	eval[any](c.tab, `document.querySelector("[role=alertdialog] button.danger").click()`)
+	c.heading("My sign-in")
+	c.sees("Version 3")
+	c.expectQuiet()
+}
+
+// Each kind of resource has its list and its form.
+func TestConsoleListsEverything(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	c := openConsole(t, p, "/users")
+	c.heading("Users")
+	c.press("admin")
+	c.heading("admin")
+	c.sees("Sessions")
+	c.isAccessible("a user")
+	for _, title := range []string{"User types", "Organization units", "Groups", "Roles", "Resource servers", "Identity providers", "Flows"} {
+		c.press(title)
+		c.heading(title)
+		c.isAccessible(title)
+		if title != "Flows" {
+			c.press("Create")
+			c.heading("Create: " + title)
+			c.isAccessible("the form of " + title)
+		}
+	}
+	c.expectQuiet()
+}
+
+// document reads a resource as the administrator.
+func (p *postern) document(t *testing.T, path string, into any) {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodGet, p.base+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+adminToken(t, p))
+	reply, err := p.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	if err := json.NewDecoder(reply.Body).Decode(into); err != nil || reply.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d %v", path, reply.StatusCode, err)
+	}
+}
+
+// patch changes a resource as another administrator, later than what was read before.
+func patch(t *testing.T, p *postern, path string, body object) {
+	t.Helper()
+	time.Sleep(5 * time.Millisecond)
+	if status := send(t, p, http.MethodPatch, path, adminToken(t, p), body); status != http.StatusOK {
+		t.Fatalf("PATCH %s: %d", path, status)
+	}
+}

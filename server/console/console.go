@@ -1,0 +1,95 @@
+// Package console serves the console: a single-page application with which administrators manage the
+// service. It signs in as the client CONSOLE and uses only the public API.
+//
+// Its source is in web/. The built files in dist/ are part of the repository, so that building
+// Postern takes only Go; `make console` builds them again.
+package console
+
+import (
+	"bytes"
+	"crypto/rand"
+	"embed"
+	"io/fs"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/postern-id/postern/internal/document"
+)
+
+//go:embed dist
+var dist embed.FS
+
+// The files are named by their contents, except for the page.
+const (
+	revalidate = "no-cache"
+	forever    = "public, max-age=31536000, immutable"
+)
+
+// pagePolicy is the Content-Security-Policy of the page; NONCE is replaced. The editor and the
+// components add style elements, which carry the nonce; the graph sets style attributes.
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-NONCE'; style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'self'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+type console struct {
+	page  []byte
+	files map[string]*document.Document // by path below dist
+}
+
+// New returns the handler of /console and all paths below it. The public URL is that of the server,
+// which can be a part of a site.
+func New(publicURL string) http.Handler {
+	base := ""
+	if public, err := url.Parse(publicURL); err == nil {
+		base = strings.TrimSuffix(public.EscapedPath(), "/")
+	}
+	c := &console{files: map[string]*document.Document{}}
+	err := fs.WalkDir(dist, "dist", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := dist.ReadFile(name)
+		c.files[strings.TrimPrefix(name, "dist/")] = document.New(mime.TypeByExtension(path.Ext(name)), text)
+		return err
+	})
+	if err == nil {
+		c.page, err = dist.ReadFile("dist/index.html")
+	}
+	if err != nil {
+		panic(err) // the files are embedded
+	}
+	c.page = bytes.Replace(c.page, []byte(`<base href="/console/">`), []byte(`<base href="`+base+`/console/">`), 1)
+	return c
+}
+
+// ServeHTTP answers GET and HEAD: with a file, or with the page, which shows what the path names.
+func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		h.Set("Allow", "GET, HEAD")
+		http.Error(w, "the console supports only GET and HEAD", http.StatusMethodNotAllowed)
+		return
+	}
+	_, name, _ := strings.Cut(r.URL.Path, "/console/")
+	if strings.HasPrefix(name, "assets/") {
+		if file := c.files[name]; file != nil {
+			file.Serve(w, r, forever)
+		} else {
+			http.NotFound(w, r)
+		}
+		return
+	}
+	nonce := rand.Text()
+	h.Set("Content-Security-Policy", strings.Replace(pagePolicy, "NONCE", nonce, 1))
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store") // it contains the nonce
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(bytes.Replace(c.page, []byte(`nonce="NONCE"`), []byte(`nonce="`+nonce+`"`), 1)) // fails only if the client has gone
+	}
+}

@@ -1,0 +1,34 @@
+// What an administrator can do with the client of an application.
+import { useState } from "react";
+import { api, must } from "./api";
+import { t } from "./texts";
+import { Confirm, Failed } from "./ui";
+
+export function ApplicationParts({ id }: { id: string }) {
+  const [state, setState] = useState<{ secret?: string; done?: string; error?: unknown }>({});
+  const run = (action: () => Promise<{ secret?: string; done?: string }>) => {
+    void action().then(setState, (error: unknown) => setState({ error }));
+  };
+  const params = { path: { id } };
+  return (
+    <section className="actions" aria-label="OAuth">
+      <Confirm
+        label={t("Rotate the client secret")} question={t("Copy it now: it is not shown again.")}
+        onConfirm={() => run(async () => ({ secret: must(await api.POST("/applications/{id}/client-secret", { params })).clientSecret }))}
+      />
+      <Confirm
+        label={t("Revoke all tokens")} question={`${t("Revoke all tokens")}?`}
+        onConfirm={() => run(async () => {
+          const reply = await api.POST("/applications/{id}/revoke-tokens", { params });
+          if (reply.error) {
+            must(reply as never);
+          }
+          return { done: t("Saved.") };
+        })}
+      />
+      {state.secret && <p role="status" className="notice">{t("Copy it now: it is not shown again.")} <code>{state.secret}</code></p>}
+      {state.done && <p role="status">{state.done}</p>}
+      {Boolean(state.error) && <Failed error={state.error} />}
+    </section>
+  );
+}

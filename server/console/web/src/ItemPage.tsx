@@ -1,0 +1,102 @@
+// A resource: its members in a form, and what else there is to it. A change is sent with the ETag
+// that was read, so a concurrent change of someone else is never overwritten unseen.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Button } from "react-aria-components";
+import { Link, useNavigate, useParams } from "react-router";
+import { type Finding, RequestError, schemaOf, send, type Schema } from "./api";
+import { ApplicationParts } from "./ApplicationParts";
+import { Conflict } from "./Conflict";
+import { type Item, type Noun } from "./nouns";
+import { SchemaForm } from "./SchemaForm";
+import { formatTime, t } from "./texts";
+import { Confirm, Failed, Loading, Page } from "./ui";
+import { UserParts } from "./UserParts";
+
+type Value = Record<string, unknown>;
+
+export function ItemPage({ noun }: { noun: Noun }) {
+  const { id } = useParams();
+  const isNew = id === undefined;
+  const schema = useQuery({ queryKey: ["schema", noun.schema], queryFn: () => schemaOf(noun.schema), staleTime: Infinity });
+  const read = useQuery({
+    queryKey: [noun.path, id],
+    enabled: !isNew,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    queryFn: () => send("GET", `${noun.path}/${id}`) as Promise<{ data: Item; etag: string }>,
+  });
+  const error = schema.error ?? read.error;
+  if (error) {
+    return <Page title={t(noun.title)}><Failed error={error} retry={() => void read.refetch()} /></Page>;
+  }
+  if (!schema.data || (!isNew && !read.data)) {
+    return <Page title={t(noun.title)}><Loading /></Page>;
+  }
+  return <Editor key={id ?? "new"} noun={noun} schema={schema.data} opened={read.data} />;
+}
+
+/** writable returns the members that a request may have. */
+function writable(schema: Schema, item: Value): Value {
+  return Object.fromEntries(Object.entries(item).filter(([name]) => schema.properties?.[name] && !schema.properties[name].readOnly));
+}
+
+function Editor({ noun, schema, opened }: { noun: Noun; schema: Schema; opened: { data: Item; etag: string } | undefined }) {
+  const navigate = useNavigate();
+  const cache = useQueryClient();
+  const [read, setRead] = useState(opened);
+  const [value, setValue] = useState<Value>(read ? writable(schema, read.data) : {});
+  const [state, setState] = useState<{ busy?: boolean; done?: string; error?: unknown; theirs?: { data: Item; etag: string } }>({});
+  const problems: Finding[] = state.error instanceof RequestError ? state.error.failure.errors ?? [] : [];
+  const path = read ? `${noun.path}/${read.data.id}` : noun.path;
+
+  const save = async (etag: string | undefined) => {
+    setState({ busy: true });
+    try {
+      const reply = await send(read ? "PUT" : "POST", path, value, etag ? { "If-Match": etag } : {});
+      const saved = reply.data as Item;
+      void cache.invalidateQueries({ queryKey: [noun.path] });
+      if (read) {
+        setRead({ data: saved, etag: reply.etag });
+        setValue(writable(schema, saved));
+        setState({ done: t("Saved.") });
+      } else {
+        await navigate(`${noun.path}/${saved.id}`, { replace: true });
+      }
+    } catch (error) {
+      if (error instanceof RequestError && error.status === 412) {
+        setState({ error, theirs: (await send("GET", path)) as { data: Item; etag: string } });
+        return;
+      }
+      setState({ error });
+    }
+  };
+  const remove = async () => {
+    try {
+      await send("DELETE", path, undefined, read ? { "If-Match": read.etag } : {});
+      await cache.invalidateQueries({ queryKey: [noun.path] });
+      await navigate(noun.path);
+    } catch (error) {
+      setState({ error });
+    }
+  };
+  const title = read ? noun.label(read.data) : `${t("Create")}: ${t(noun.title)}`;
+  const shownElsewhere = problems.length > 0 && problems.every((p) => schema.properties?.[p.path.split(/[.[]/)[0] ?? ""]);
+  return (
+    <Page title={title} actions={read && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove()} />}>
+      <p className="quiet"><Link to={noun.path}>← {t(noun.title)}</Link>{read && <> · <code>{read.data.id}</code> · {t("Created")} {formatTime(read.data["createdAt"] as string)} · {t("Changed")} {formatTime(read.data["updatedAt"] as string)}</>}</p>
+      {state.theirs
+        ? <Conflict mine={value} theirs={writable(schema, state.theirs.data)} onMerge={setValue} onDone={() => void save(state.theirs?.etag)} />
+        : Boolean(state.error) && !shownElsewhere && <Failed error={state.error} />}
+      <form onSubmit={(event) => { event.preventDefault(); void save(read?.etag); }}>
+        <SchemaForm schema={schema} value={value} problems={problems} onChange={setValue} />
+        <div className="actions sticky">
+          <Button type="submit" className="primary" isDisabled={state.busy ?? false}>{read ? t("Save") : t("Create")}</Button>
+          <span role="status">{state.done}</span>
+        </div>
+      </form>
+      {read && noun.path === "/users" && <UserParts id={read.data.id} />}
+      {read && noun.path === "/applications" && <ApplicationParts id={read.data.id} />}
+    </Page>
+  );
+}

@@ -1,0 +1,104 @@
+// The list of the resources of a kind, with a filter and pages.
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Button, Cell, Column, Input, Label, Row, Table, TableBody, TableHeader, TextField } from "react-aria-components";
+import { Link, useNavigate, useSearchParams } from "react-router";
+import { send } from "./api";
+import { type Item, type Noun, valueAt } from "./nouns";
+import { formatTime, t } from "./texts";
+import { Failed, Loading, Page } from "./ui";
+
+interface Listing {
+  totalResults: number;
+  links: { href: string; rel: string }[];
+  [plural: string]: unknown;
+}
+
+const pageSize = 30;
+
+export function ListPage({ noun }: { noun: Noun }) {
+  const [query, setQuery] = useSearchParams();
+  const parameters = new URLSearchParams({ limit: String(pageSize) });
+  for (const name of ["filter", "after", "offset"]) {
+    const value = query.get(name);
+    if (value) {
+      parameters.set(name, value);
+    }
+  }
+  const list = useQuery({
+    queryKey: [noun.path, parameters.toString()],
+    queryFn: async () => (await send("GET", `${noun.path}?${parameters}`)).data as Listing,
+    placeholderData: keepPreviousData,
+  });
+  const next = list.data?.links.find((link) => link.rel === "next");
+  return (
+    <Page title={t(noun.title)} actions={<Link className="button primary" to={`${noun.path}/new`}>{t("Create")}</Link>}>
+      <Filter key={query.get("filter")} noun={noun} filter={query.get("filter") ?? ""} onFilter={(filter) => setQuery(filter ? { filter } : {})} />
+      {list.isPending && <Loading />}
+      {list.error && <Failed error={list.error} retry={() => void list.refetch()} />}
+      {list.data && (
+        <>
+          <Items noun={noun} items={list.data[noun.plural] as Item[]} isFiltered={query.has("filter")} />
+          <div className="actions">
+            <span className="quiet" role="status">{t("{n} in total", { n: list.data.totalResults })}</span>
+            {(query.has("after") || query.has("offset")) && <Button onPress={() => setQuery(query.has("filter") ? { filter: query.get("filter") ?? "" } : {})}>{t("First page")}</Button>}
+            {next && <Button onPress={() => setQuery(pageOf(next.href))}>{t("Next page")}</Button>}
+          </div>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function pageOf(href: string): URLSearchParams {
+  const query = new URLSearchParams(href.slice(href.indexOf("?")));
+  query.delete("limit");
+  return query;
+}
+
+function Items({ noun, items, isFiltered }: { noun: Noun; items: Item[]; isFiltered: boolean }) {
+  const navigate = useNavigate();
+  return (
+    <div className="scroll">
+      <Table aria-label={t(noun.title)} onRowAction={(id) => void navigate(`${noun.path}/${id}`)}>
+        <TableHeader>
+          {noun.columns.map((column, i) => <Column key={column} isRowHeader={i === 0}>{column.split(".").pop()}</Column>)}
+          <Column>{t("Changed")}</Column>
+        </TableHeader>
+        <TableBody renderEmptyState={() => <p className="quiet">{isFiltered ? t("Nothing matches the filter.") : t("Nothing here yet.")}</p>}>
+          {items.map((item) => (
+            <Row key={item.id} id={item.id}>
+              {noun.columns.map((column, i) => (
+                <Cell key={column}>{i === 0 ? <Link to={`${noun.path}/${item.id}`}>{valueAt(item, column) || noun.label(item)}</Link> : valueAt(item, column)}</Cell>
+              ))}
+              <Cell>{formatTime(item["updatedAt"] as string)}</Cell>
+            </Row>
+          ))}
+        </TableBody>
+      </Table>
+    </div>
+  );
+}
+
+const grammar = /^(\w+) eq (".*")$/;
+
+function Filter({ noun, filter, onFilter }: { noun: Noun; filter: string; onFilter: (filter: string) => void }) {
+  const parts = grammar.exec(filter);
+  const value = parts ? (JSON.parse(parts[2] ?? '""') as string) : "";
+  return (
+    <form className="filter" role="search" onSubmit={(event) => {
+      event.preventDefault();
+      const form = new FormData(event.currentTarget);
+      const wanted = String(form.get("value"));
+      onFilter(wanted === "" ? "" : `${String(form.get("member"))} eq ${JSON.stringify(wanted)}`);
+    }}>
+      <label>{t("Filter by")}
+        <select name="member" defaultValue={parts?.[1] ?? noun.filters[0]}>
+          {noun.filters.map((member) => <option key={member}>{member}</option>)}
+        </select>
+      </label>
+      <TextField name="value" defaultValue={value}><Label>{t("Value")}</Label><Input /></TextField>
+      <Button type="submit">{t("Apply")}</Button>
+      {filter && <Button onPress={() => onFilter("")}>{t("Clear")}</Button>}
+    </form>
+  );
+}

@@ -1,0 +1,36 @@
+// The first page: how much there is of everything, whether the service is ready, and what happened last.
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
+import { api, must, send } from "./api";
+import { Events } from "./AuditPage";
+import { nouns } from "./nouns";
+import { t } from "./texts";
+import { Failed, Loading, Page } from "./ui";
+
+export function Overview() {
+  const counts = useQuery({
+    queryKey: ["counts"],
+    queryFn: () => Promise.all(nouns.map(async (noun) => ({ noun, total: ((await send("GET", `${noun.path}?limit=1`)).data as { totalResults: number }).totalResults }))),
+  });
+  const health = useQuery({ queryKey: ["health"], queryFn: async () => must(await api.GET("/health/readiness")), refetchInterval: 30_000 });
+  const events = useQuery({ queryKey: ["audit", "recent"], queryFn: async () => must(await api.GET("/audit-events", { params: { query: { limit: 10 } } })) });
+  return (
+    <Page title={t("Overview")}>
+      {counts.isPending && <Loading />}
+      {counts.error && <Failed error={counts.error} retry={() => void counts.refetch()} />}
+      <ul className="cards">
+        {counts.data?.map(({ noun, total }) => (
+          <li key={noun.path}><Link to={noun.path}><span className="number">{total}</span> {t(noun.title)}</Link></li>
+        ))}
+      </ul>
+      <h2>{t("Service")}</h2>
+      {health.error ? <Failed error={health.error} /> : (
+        <ul className="parts">{health.data?.serviceStatus?.map((s) => <li key={s.serviceName}><span>{s.serviceName}</span> <span>{s.status}</span></li>)}</ul>
+      )}
+      <h2>{t("Recent events")}</h2>
+      {events.error && <Failed error={events.error} />}
+      {events.data && <Events events={events.data.auditEvents} />}
+      <p><Link to="/audit">{t("Audit log")} →</Link></p>
+    </Page>
+  );
+}

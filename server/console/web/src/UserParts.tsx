@@ -1,0 +1,68 @@
+// The credentials, sessions and consents of a user.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, must, send } from "./api";
+import { formatTime, t } from "./texts";
+import { Confirm, Failed, Loading } from "./ui";
+
+interface Part {
+  id: string;
+  label: string;
+  note: string;
+}
+
+/** parts reads one kind of part of the user. */
+async function parts(id: string): Promise<{ title: string; path: string; list: Part[] }[]> {
+  const params = { path: { id }, query: { limit: 100 } };
+  const [passkeys, factors, identities, sessions, consents] = await Promise.all([
+    api.GET("/users/{id}/passkeys", { params }), api.GET("/users/{id}/factors", { params }), api.GET("/users/{id}/identities", { params }),
+    api.GET("/users/{id}/sessions", { params }), api.GET("/users/{id}/consents", { params }),
+  ]);
+  return [
+    { title: "Passkeys", path: "passkeys", list: must(passkeys).passkeys.map((p) => ({ id: p.id, label: p.name, note: [p.authenticator, formatTime(p.createdAt)].filter(Boolean).join(" · ") })) },
+    { title: "Second factors", path: "factors", list: must(factors).factors.map((f) => ({ id: f.type, label: f.type, note: formatTime(f.createdAt) })) },
+    { title: "Linked identities", path: "identities", list: must(identities).identities.map((i) => ({ id: i.id, label: i.provider.name, note: i.name ?? i.subject })) },
+    { title: "Sessions", path: "sessions", list: must(sessions).sessions.map((s) => ({ id: s.id, label: s.client ?? s.id, note: formatTime(s.createdAt) })) },
+    { title: "Consents", path: "consents", list: must(consents).consents.map((c) => ({ id: c.applicationId, label: c.name, note: c.scopes.map((s) => s.scope).join(" ") })) },
+  ];
+}
+
+export function UserParts({ id }: { id: string }) {
+  const cache = useQueryClient();
+  const [failed, setFailed] = useState<unknown>();
+  const read = useQuery({ queryKey: ["parts", id], queryFn: () => parts(id) });
+  if (read.error) {
+    return <Failed error={read.error} retry={() => void read.refetch()} />;
+  }
+  if (!read.data) {
+    return <Loading />;
+  }
+  const remove = async (path: string, part: string) => {
+    try {
+      await send("DELETE", `/users/${id}/${path}/${encodeURIComponent(part)}`);
+      setFailed(undefined);
+    } catch (error) {
+      setFailed(error);
+    }
+    await cache.invalidateQueries({ queryKey: ["parts", id] });
+  };
+  return (
+    <>
+      {Boolean(failed) && <Failed error={failed} />}
+      {read.data.map(({ title, path, list }) => (
+        <section key={path} aria-labelledby={`part-${path}`}>
+          <h2 id={`part-${path}`}>{t(title)}</h2>
+          {list.length === 0 && <p className="quiet">{t("Nothing here yet.")}</p>}
+          <ul className="parts">
+            {list.map((part) => (
+              <li key={part.id}>
+                <span>{part.label} <span className="quiet">{part.note}</span></span>
+                <Confirm label={path === "sessions" ? t("End") : t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: part.label })} onConfirm={() => void remove(path, part.id)} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+// The client of the API, generated from its OpenAPI description.
+import createClient from "openapi-fetch";
+import type { components, paths } from "./description";
+import { serverURL, token } from "./session";
+
+export type Failure = components["schemas"]["Error"];
+export type Finding = components["schemas"]["Finding"];
+export type AuditEvent = components["schemas"]["AuditEvent"];
+
+export const api = createClient<paths>({ baseUrl: serverURL });
+
+api.use({
+  onRequest({ request }) {
+    request.headers.set("Authorization", `Bearer ${token()}`);
+    return request;
+  },
+});
+
+/** RequestError is a failed request, as the API explains it. */
+export class RequestError extends Error {
+  constructor(readonly status: number, readonly failure: Failure) {
+    super(failure.description.defaultValue);
+  }
+}
+
+/** send calls the API where the path is only known at run time. */
+export async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<{ data: unknown; etag: string }> {
+  const request: RequestInit = { method, headers: { Authorization: `Bearer ${token()}`, Accept: "application/json", ...headers } };
+  if (body !== undefined) {
+    request.body = typeof body === "string" ? body : JSON.stringify(body);
+    request.headers = { "Content-Type": "application/json", ...request.headers };
+  }
+  const reply = await fetch(serverURL + path, request);
+  const text = await reply.text();
+  const data: unknown = text && reply.headers.get("Content-Type")?.startsWith("application/json") ? JSON.parse(text) : text;
+  if (!reply.ok) {
+    throw new RequestError(reply.status, data as Failure);
+  }
+  return { data, etag: reply.headers.get("ETag") ?? "" };
+}
+
+/** must returns the data of a reply of the generated client, or throws its error. */
+export function must<T>(reply: { data?: T; error?: unknown; response: Response }): T {
+  if (reply.data === undefined) {
+    throw new RequestError(reply.response.status, reply.error as Failure);
+  }
+  return reply.data;
+}
+
+/** Schema is a JSON Schema, as far as forms use it. */
+export interface Schema {
+  $ref?: string;
+  allOf?: Schema[];
+  type?: string | string[];
+  title?: string;
+  description?: string;
+  enum?: string[];
+  format?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  readOnly?: boolean;
+  minLength?: number;
+  maxLength?: number;
+}
+
+let description: Promise<{ components: { schemas: Record<string, Schema> } }> | undefined;
+
+/** schemaOf returns the schema with the name from the description of the API. */
+export async function schemaOf(name: string): Promise<Schema> {
+  description ??= fetch(`${serverURL}/openapi.json`).then((reply) => reply.json() as never);
+  const { components } = await description;
+  const resolve = (schema: Schema, depth: number): Schema => {
+    if (schema.$ref && depth < 8) {
+      const { $ref, ...own } = schema;
+      return { ...resolve(components.schemas[$ref.split("/").pop() ?? ""] ?? {}, depth + 1), ...own };
+    }
+    return schema;
+  };
+  const whole = resolve(components.schemas[name] ?? {}, 0);
+  const properties = Object.fromEntries(Object.entries(whole.properties ?? {}).map(([member, schema]) => [member, resolve(schema, 0)]));
+  return { ...whole, properties };
+}

@@ -1,0 +1,168 @@
+// A flow: its text, its graph and what the checker says of it, always of the same text.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useDeferredValue, useEffect, useMemo, useState } from "react";
+import { Button, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
+import { Link, useNavigate, useParams } from "react-router";
+import { LineCounter, parseDocument } from "yaml";
+import { type Finding, RequestError, send } from "../api";
+import type { Item } from "../nouns";
+import { t } from "../texts";
+import { Confirm, Failed, Loading, Page } from "../ui";
+import { FlowGraph } from "./FlowGraph";
+import { nodesOf } from "./graph";
+import { Versions } from "./Versions";
+import { YAMLEditor } from "./YAMLEditor";
+
+const template = `handle: my-sign-in
+name: My sign-in
+flowType: AUTHENTICATION
+nodes:
+  - id: key
+    use: passkey-authenticate
+    with: {mode: usernameless}
+    next: {success: done, failure: key}
+
+  - id: done
+    use: authorization-code
+`;
+
+const serverMembers = new Set(["id", "activeVersion", "createdAt", "updatedAt", "isReadOnly", "usedBy", "uses"]);
+
+export default function FlowPage() {
+  const { id } = useParams();
+  const [done, setDone] = useState("");
+  const read = useQuery({
+    queryKey: ["/flows", id],
+    enabled: id !== undefined,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    queryFn: async () => {
+      const text = await send("GET", `/flows/${id}`, undefined, { Accept: "application/yaml" });
+      return { text: withoutServerMembers(String(text.data)), etag: text.etag, item: (await send("GET", `/flows/${id}`)).data as Item };
+    },
+  });
+  if (read.error) {
+    return <Page title={t("Flows")}><Failed error={read.error} retry={() => void read.refetch()} /></Page>;
+  }
+  if (id !== undefined && !read.data) {
+    return <Page title={t("Flows")}><Loading /></Page>;
+  }
+  return <Studio key={read.data?.etag ?? "new"} read={read.data} done={done} onDone={setDone} />;
+}
+
+function withoutServerMembers(text: string): string {
+  const document = parseDocument(text);
+  for (const member of serverMembers) {
+    document.delete(member);
+  }
+  return document.toString();
+}
+
+/** useFindings checks a text shortly after it has changed. */
+function useFindings(text: string): { findings: Finding[]; checked: string; error: unknown } {
+  const [state, setState] = useState<{ findings: Finding[]; checked: string; error: unknown }>({ findings: [], checked: "", error: undefined });
+  useEffect(() => {
+    let current = true;
+    const timer = setTimeout(() => {
+      send("POST", "/flows/check", text, { "Content-Type": "application/yaml" }).then(
+        ({ data }) => current && setState({ findings: (data as { findings: Finding[] }).findings, checked: text, error: undefined }),
+        (error: unknown) => current && setState({ findings: [], checked: text, error }),
+      );
+    }, 150);
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, [text]);
+  return state;
+}
+
+function Studio({ read, done, onDone }: { read: { text: string; etag: string; item: Item } | undefined; done: string; onDone: (text: string) => void }) {
+  const navigate = useNavigate();
+  const cache = useQueryClient();
+  const [text, setText] = useState(read?.text ?? template);
+  const [line, setLine] = useState<number>();
+  const [state, setState] = useState<{ busy?: boolean; error?: unknown }>({});
+  const { findings, checked, error: checkError } = useFindings(text);
+  const shown = useDeferredValue(text);
+  const nodes = useMemo(() => nodesOf(parseDocument(shown, { logLevel: "silent" }).toJS()), [shown]);
+  const errors = findings.filter((finding) => !finding.warning);
+  const title = read ? String(read.item["name"]) : t("New flow");
+
+  const publish = async () => {
+    setState({ busy: true });
+    try {
+      const reply = await send(read ? "PUT" : "POST", read ? `/flows/${read.item.id}` : "/flows", text, { "Content-Type": "application/yaml", ...(read ? { "If-Match": read.etag } : {}) });
+      setState({});
+      onDone(t("Saved."));
+      await cache.invalidateQueries({ queryKey: ["/flows"] });
+      if (!read) {
+        await navigate(`/flows/${(reply.data as Item).id}`, { replace: true });
+      }
+    } catch (error) {
+      setState({ error });
+    }
+  };
+  const remove = async () => {
+    try {
+      await send("DELETE", `/flows/${read?.item.id}`, undefined, { "If-Match": read?.etag ?? "" });
+      await cache.invalidateQueries({ queryKey: ["/flows"] });
+      await navigate("/flows");
+    } catch (error) {
+      setState({ error });
+    }
+  };
+  const lineOf = (node: string): number | undefined => {
+    const counter = new LineCounter();
+    const list = parseDocument(text, { lineCounter: counter, logLevel: "silent" }).get("nodes") as { items?: { get?: (key: string) => unknown; range?: [number, number, number] }[] } | undefined;
+    const found = list?.items?.find((item) => item.get?.("id") === node);
+    return found?.range ? counter.linePos(found.range[0]).line : undefined;
+  };
+
+  return (
+    <Page title={title} actions={
+      <>
+        <Button className="primary" isDisabled={(state.busy ?? false) || checked !== text || errors.length > 0} onPress={() => void publish()}>{read ? t("Publish") : t("Create")}</Button>
+        {read && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove()} />}
+      </>
+    }>
+      <p className="quiet"><Link to="/flows">← {t("Flows")}</Link> {read && t("Version {n}", { n: String(read.item["activeVersion"]) })} <span role="status">{done}</span></p>
+      {Boolean(state.error) && <Failed error={state.error} />}
+      {state.error instanceof RequestError && state.error.status === 412 && <p>{t("Someone else has changed this in the meantime.")}</p>}
+      {Boolean(checkError) && <Failed error={checkError} />}
+      <div className="studio">
+        <YAMLEditor label={t("Definition")} text={text} findings={checked === text ? findings : []} line={line} onChange={(changed) => { setText(changed); onDone(""); }} />
+        <Tabs>
+          <TabList aria-label={t("Flows")}>
+            <Tab id="graph">{t("Graph")}</Tab>
+            <Tab id="findings">{t("Findings")} ({findings.length})</Tab>
+            {read && <Tab id="versions">{t("Versions")}</Tab>}
+          </TabList>
+          <TabPanel id="graph"><FlowGraph nodes={nodes} findings={checked === text ? findings : []} onSelect={(node) => setLine(lineOf(node))} /></TabPanel>
+          <TabPanel id="findings"><Findings findings={findings} onSelect={setLine} /></TabPanel>
+          {read && <TabPanel id="versions"><Versions id={read.item.id} /></TabPanel>}
+        </Tabs>
+      </div>
+      <div role="status" aria-live="polite" className={errors.length > 0 ? "notice bad" : "notice"}>
+        {checked !== text ? t("Checking …") : errors.length > 0 ? `${errors[0]?.message ?? ""} ${t("The flow cannot be saved until its errors are fixed.")}` : t("No findings: the flow is safe.")}
+      </div>
+    </Page>
+  );
+}
+
+function Findings({ findings, onSelect }: { findings: Finding[]; onSelect: (line: number) => void }) {
+  if (findings.length === 0) {
+    return <p className="quiet">{t("No findings: the flow is safe.")}</p>;
+  }
+  return (
+    <ul className="findings">
+      {findings.map((finding, i) => (
+        <li key={i} className={finding.warning ? "" : "bad"}>
+          <strong>{finding.warning ? t("warning") : t("error")}</strong> {finding.rule && <code>{finding.rule}</code>} {finding.message}
+          {finding.trace && finding.trace.length > 0 && <p className="quiet">{finding.trace.map((step) => step.outcome ? `${step.node} —${step.outcome}→` : step.node).join(" ")}</p>}
+          {finding.line ? <Button onPress={() => onSelect(finding.line ?? 1)}>{t("line {n}", { n: finding.line })}</Button> : null}
+        </li>
+      ))}
+    </ul>
+  );
+}

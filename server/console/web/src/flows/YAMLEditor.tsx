@@ -1,0 +1,79 @@
+// A text editor for YAML with the findings of the checker on their lines.
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { yaml } from "@codemirror/lang-yaml";
+import { bracketMatching, defaultHighlightStyle, foldGutter, indentOnInput, syntaxHighlighting } from "@codemirror/language";
+import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { EditorState } from "@codemirror/state";
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { useEffect, useRef } from "react";
+import type { Finding } from "../api";
+
+const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
+
+export function YAMLEditor({ label, text, findings, line, onChange }: { label: string; text: string; findings: Finding[]; line: number | undefined; onChange: (text: string) => void }) {
+  const host = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(null);
+  const change = useRef(onChange);
+  change.current = onChange;
+
+  useEffect(() => {
+    if (!host.current) {
+      return;
+    }
+    const editor = new EditorView({
+      parent: host.current,
+      state: EditorState.create({
+        doc: text,
+        extensions: [
+          EditorView.cspNonce.of(nonce),
+          lineNumbers(), foldGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(), lintGutter(),
+          yaml(), syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
+          keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
+          EditorView.lineWrapping,
+          EditorView.contentAttributes.of({ "aria-label": label }),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) {
+              change.current(update.state.doc.toString());
+            }
+          }),
+        ],
+      }),
+    });
+    view.current = editor;
+    return () => editor.destroy();
+  }, [label]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (editor && editor.state.doc.toString() !== text) {
+      editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
+    }
+  }, [text]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (editor) {
+      editor.dispatch(setDiagnostics(editor.state, findings.flatMap((finding) => diagnostic(editor.state, finding))));
+    }
+  }, [findings]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (editor && line && line <= editor.state.doc.lines) {
+      const at = editor.state.doc.line(line).from;
+      editor.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
+      editor.focus();
+    }
+  }, [line]);
+
+  return <div ref={host} className="editor" />;
+}
+
+function diagnostic(state: EditorState, finding: Finding): Diagnostic[] {
+  if (!finding.line || finding.line > state.doc.lines) {
+    return [];
+  }
+  const line = state.doc.line(finding.line);
+  const from = Math.min(line.from + Math.max(0, (finding.column ?? 1) - 1), line.to);
+  return [{ from, to: line.to, severity: finding.warning ? "warning" : "error", message: finding.message }];
+}

@@ -1,0 +1,80 @@
+// The graph of a definition: its nodes and edges, and where they are drawn.
+import dagre from "@dagrejs/dagre";
+import type { Finding } from "../api";
+
+export interface FlowNode {
+  id: string;
+  use: string;
+  next: { outcome: string; target: string }[];
+}
+
+export interface Placed {
+  nodes: { id: string; use: string; x: number; y: number; isBad: boolean }[];
+  edges: { id: string; source: string; target: string; outcomes: string[]; isBad: boolean }[];
+}
+
+/** nodesOf returns the nodes of a parsed definition; what is not yet written right is left out. */
+export function nodesOf(definition: unknown): FlowNode[] {
+  const list = (definition as { nodes?: unknown } | null)?.nodes;
+  if (!Array.isArray(list)) {
+    return [];
+  }
+  return list.flatMap((node: unknown): FlowNode[] => {
+    const { id, use, next } = (node ?? {}) as { id?: unknown; use?: unknown; next?: unknown };
+    if (typeof id !== "string") {
+      return [];
+    }
+    const targets = typeof next === "string" ? [["", next]] : Object.entries((next ?? {}) as Record<string, unknown>);
+    return [{
+      id, use: typeof use === "string" ? use : "",
+      next: targets.flatMap(([outcome, target]) => (typeof target === "string" ? [{ outcome: String(outcome), target }] : [])),
+    }];
+  });
+}
+
+const width = 180;
+const height = 56;
+
+/** place lays the graph out from top to bottom. Edges between the same nodes are drawn as one. */
+export function place(list: FlowNode[], findings: Finding[]): Placed {
+  const graph = new dagre.graphlib.Graph();
+  graph.setGraph({ rankdir: "TB", nodesep: 40, ranksep: 70 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  const all = [...list];
+  const known = new Set(list.map((node) => node.id));
+  for (const target of new Set(list.flatMap((node) => node.next.map((edge) => edge.target)))) {
+    if (!known.has(target)) {
+      all.push({ id: target, use: "", next: [] }); // end, or a node that is missing
+    }
+  }
+  for (const node of all) {
+    graph.setNode(node.id, { width, height });
+  }
+  const edges = new Map<string, Placed["edges"][number]>();
+  for (const node of list) {
+    for (const { outcome, target } of node.next) {
+      const id = `${node.id}→${target}`;
+      const edge = edges.get(id) ?? { id, source: node.id, target, outcomes: [], isBad: false };
+      edge.outcomes.push(outcome);
+      edges.set(id, edge);
+      graph.setEdge(node.id, target);
+    }
+  }
+  dagre.layout(graph);
+  const errors = findings.filter((finding) => !finding.warning);
+  const run = errors[0]?.trace ?? [];
+  run.forEach((step, i) => {
+    const edge = edges.get(`${step.node}→${run[i + 1]?.node ?? ""}`);
+    if (edge) {
+      edge.isBad = true;
+    }
+  });
+  const bad = new Set(errors.map((finding) => finding.node));
+  return {
+    nodes: all.map((node) => {
+      const { x, y } = graph.node(node.id);
+      return { id: node.id, use: node.use, x: x - width / 2, y: y - height / 2, isBad: bad.has(node.id) };
+    }),
+    edges: [...edges.values()],
+  };
+}

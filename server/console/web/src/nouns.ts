@@ -1,0 +1,46 @@
+// The kinds of resources that the console lists and edits.
+
+export interface Noun {
+  path: string; // of the API and, without the slash, of the console's page
+  plural: string; // the member with a list
+  schema: string; // the name of the schema of a request
+  title: string;
+  label: (item: Item) => string;
+  columns: string[];
+  filters: string[];
+}
+
+export type Item = Record<string, unknown> & { id: string };
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
+const named = (item: Item): string => text(item["name"]) || text(item["handle"]) || item.id;
+
+const userLabel = (item: Item): string => {
+  const attributes = (item["attributes"] ?? {}) as Record<string, unknown>;
+  return text(attributes["username"]) || text(attributes["email"]) || item.id;
+};
+
+export const nouns: Noun[] = [
+  { path: "/applications", plural: "applications", schema: "ApplicationRequest", title: "Applications", label: named, columns: ["name", "type", "clientId"], filters: ["name", "clientId", "type"] },
+  { path: "/flows", plural: "flows", schema: "FlowRequest", title: "Flows", label: named, columns: ["name", "handle", "flowType", "activeVersion"], filters: ["handle", "flowType"] },
+  { path: "/users", plural: "users", schema: "UserRequest", title: "Users", label: userLabel, columns: ["attributes.username", "attributes.email", "type", "status"], filters: ["username", "email", "type", "id"] },
+  { path: "/user-types", plural: "userTypes", schema: "UserTypeRequest", title: "User types", label: named, columns: ["name", "description"], filters: ["name"] },
+  { path: "/organization-units", plural: "organizationUnits", schema: "OrganizationUnitRequest", title: "Organization units", label: named, columns: ["name", "handle"], filters: ["handle"] },
+  { path: "/groups", plural: "groups", schema: "GroupRequest", title: "Groups", label: named, columns: ["name", "description"], filters: ["name"] },
+  { path: "/roles", plural: "roles", schema: "RoleRequest", title: "Roles", label: named, columns: ["name", "permissions"], filters: ["name"] },
+  { path: "/resource-servers", plural: "resourceServers", schema: "ResourceServerRequest", title: "Resource servers", label: named, columns: ["name", "handle", "identifier"], filters: ["handle", "identifier"] },
+  { path: "/identity-providers", plural: "identityProviders", schema: "IdentityProviderRequest", title: "Identity providers", label: named, columns: ["name", "handle", "issuer"], filters: ["handle"] },
+];
+
+/** valueAt returns the member at a path such as attributes.username, as text. */
+export function valueAt(item: Item, path: string): string {
+  let value: unknown = item;
+  for (const member of path.split(".")) {
+    value = (value as Record<string, unknown> | undefined)?.[member];
+  }
+  if (Array.isArray(value)) {
+    return value.join(", ");
+  }
+  return value === undefined || value === null ? "" : String(value);
+}

@@ -1,0 +1,92 @@
+// The sign-in of the console: authorization code with PKCE (RFC 7636). Tokens are kept in memory
+// only; the session of the browser at the server makes a new sign-in quick.
+
+const base = new URL(".", document.baseURI);
+
+/** serverURL is the base address of the API. */
+export const serverURL = new URL("..", base).href.replace(/\/$/, "");
+
+const redirectURI = `${serverURL}/console`;
+const clientID = "CONSOLE";
+const pending = "postern.console.sign-in"; // PKCE verifier, state and the page to return to
+
+let accessToken = "";
+let idToken = "";
+
+export class SignInError extends Error {}
+
+function randomText(): string {
+  return encode(crypto.getRandomValues(new Uint8Array(32)));
+}
+
+function encode(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** startSignIn leaves the console for the sign-in page; more are parameters of the request. */
+export async function startSignIn(more: Record<string, string> = {}): Promise<never> {
+  const verifier = randomText();
+  const state = randomText();
+  const challenge = encode(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier))));
+  sessionStorage.setItem(pending, JSON.stringify({ verifier, state, page: location.pathname + location.search }));
+  const query = new URLSearchParams({
+    client_id: clientID, redirect_uri: redirectURI, response_type: "code", scope: "openid profile system",
+    state, code_challenge: challenge, code_challenge_method: "S256", ...more,
+  });
+  location.assign(`${serverURL}/oauth2/authorize?${query}`);
+  return new Promise(() => {}); // the page goes away
+}
+
+/** finishSignIn handles the redirect back. It returns the page to show, or null if the address has no answer. */
+async function finishSignIn(): Promise<string | null> {
+  const answer = new URLSearchParams(location.search);
+  if (!answer.has("state") || (!answer.has("code") && !answer.has("error"))) {
+    return null;
+  }
+  const started = JSON.parse(sessionStorage.getItem(pending) ?? "{}") as { verifier?: string; state?: string; page?: string };
+  sessionStorage.removeItem(pending);
+  if (!started.verifier || answer.get("state") !== started.state) {
+    return null; // an old address, or not ours: sign in again
+  }
+  if (answer.has("error")) {
+    throw new SignInError(answer.get("error_description") ?? answer.get("error") ?? "");
+  }
+  const reply = await fetch(`${serverURL}/oauth2/token`, {
+    method: "POST",
+    body: new URLSearchParams({
+      grant_type: "authorization_code", client_id: clientID, redirect_uri: redirectURI,
+      code: answer.get("code") ?? "", code_verifier: started.verifier,
+    }),
+  });
+  const body = (await reply.json()) as { access_token?: string; id_token?: string; error_description?: string };
+  if (!reply.ok || !body.access_token) {
+    throw new SignInError(body.error_description ?? String(reply.status));
+  }
+  accessToken = body.access_token;
+  idToken = body.id_token ?? "";
+  return started.page ?? "/console";
+}
+
+/** signIn returns once there is a token, and shows the page that was asked for. */
+export async function signIn(): Promise<void> {
+  const page = await finishSignIn();
+  if (page === null) {
+    await startSignIn();
+    return;
+  }
+  history.replaceState(null, "", page);
+}
+
+export function token(): string {
+  return accessToken;
+}
+
+/** signOut ends the session of the browser. */
+export function signOut(): void {
+  const query = new URLSearchParams({ client_id: clientID });
+  if (idToken) {
+    query.set("id_token_hint", idToken);
+  }
+  accessToken = idToken = "";
+  location.assign(`${serverURL}/oauth2/logout?${query}`);
+}

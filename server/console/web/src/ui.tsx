@@ -1,0 +1,74 @@
+// Small parts that all pages share.
+import { useEffect, type ReactNode } from "react";
+import { Button, Dialog, DialogTrigger, Heading, Modal } from "react-aria-components";
+import { RequestError } from "./api";
+import { startSignIn } from "./session";
+import { t } from "./texts";
+
+export function Loading() {
+  return <p role="status" className="quiet">{t("Loading …")}</p>;
+}
+
+/** Failed shows an error of a request; an ended session offers to sign in. */
+export function Failed({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
+  if (error instanceof RequestError && error.status === 401) {
+    const parameters: Record<string, string> = error.failure.code === "insufficient_user_authentication" ? { max_age: "0" } : {};
+    return (
+      <div role="alert" className="notice bad">
+        <p>{t("Your session has ended. Sign in again to go on.")}</p>
+        <p className="quiet">{error.message}</p>
+        <Button onPress={() => void startSignIn(parameters)}>{t("Sign in")}</Button>
+      </div>
+    );
+  }
+  const failure = error instanceof RequestError ? error.failure : undefined;
+  return (
+    <div role="alert" className="notice bad">
+      <p><strong>{t("The request failed")}</strong></p>
+      {failure?.errors && failure.errors.length > 0
+        ? <ul>{failure.errors.map((problem, i) => <li key={i}>{problem.path && <code>{problem.path}</code>} {problem.message}</li>)}</ul>
+        : <p>{error instanceof Error ? error.message : String(error)}</p>}
+      {failure?.traceId && <p className="quiet">{t("Trace id")}: <code>{failure.traceId}</code></p>}
+      {retry && <Button onPress={retry}>{t("Try again")}</Button>}
+    </div>
+  );
+}
+
+/** Page has the title of a page, which the browser shows too, and its actions. */
+export function Page({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
+  useEffect(() => {
+    document.title = `${title} · Console`;
+  }, [title]);
+  return (
+    <>
+      <div className="title">
+        <h1>{title}</h1>
+        <div className="actions">{actions}</div>
+      </div>
+      {children}
+    </>
+  );
+}
+
+/** Confirm is a button that asks before it acts. */
+export function Confirm({ label, question, onConfirm }: { label: string; question: string; onConfirm: () => void }) {
+  return (
+    <DialogTrigger>
+      <Button className="danger">{label}</Button>
+      <Modal isDismissable>
+        <Dialog role="alertdialog">
+          {({ close }) => (
+            <>
+              <Heading slot="title">{label}</Heading>
+              <p>{question}</p>
+              <div className="actions">
+                <Button onPress={close} autoFocus>{t("Cancel")}</Button>
+                <Button className="danger" onPress={() => { close(); onConfirm(); }}>{label}</Button>
+              </div>
+            </>
+          )}
+        </Dialog>
+      </Modal>
+    </DialogTrigger>
+  );
+}

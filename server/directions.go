@@ -1,0 +1,70 @@
+package server
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"html/template"
+	"net/http"
+	"strings"
+)
+
+// directionsStyle is the style of the page of directions.
+const directionsStyle = `:root{color-scheme:light dark}body{max-width:36rem;margin:15vh auto 0;padding:0 1.5rem;font:1rem/1.6 system-ui,sans-serif}h1{font-size:1.4rem}li{margin:.3rem 0}small{opacity:.8}`
+
+// directions is the page that leads people on, at the root and at unknown addresses.
+var directions = template.Must(template.New("directions").Parse(`<!DOCTYPE html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>{{.Title}}</title>
+  <style>{{.Style}}</style>
+</head>
+<body>
+<main>
+  <h1>{{.Title}}</h1>
+  <p>{{.Text}}</p>
+  <ul>
+    {{- range .Links}}
+    <li><a href="{{.Href}}">{{.Rel}}</a></li>
+    {{- end}}
+  </ul>
+  {{- if .TraceID}}
+  <p><small>Trace id: <code>{{.TraceID}}</code></small></p>
+  {{- end}}
+</main>
+</body>
+</html>
+`))
+
+// isBrowser reports whether a person opens an address in a browser: a program that calls the API
+// does not ask for HTML.
+func isBrowser(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// writeDirections replies with the page of directions.
+func (s *server) writeDirections(w http.ResponseWriter, r *http.Request, status int) {
+	var links []link
+	for _, page := range []struct{ key, path, name string }{
+		{"/gate/", "/gate/account", "Your account"}, {"/console", "/console", "The console, for administrators"}, {"", docsPath, "The API"},
+	} {
+		if page.key == "" || s.Pages[page.key] != nil {
+			links = append(links, link{s.base + page.path, page.name})
+		}
+	}
+	shown := map[string]any{"Title": "Sign-in service", "Text": "Applications send their users here to sign in.", "Style": template.CSS(directionsStyle), "Links": links}
+	if status == http.StatusNotFound {
+		shown["Title"], shown["Text"], shown["TraceID"] = "Page not found", "There is no page at this address. The application that sent you here may have an outdated link.", exchangeOf(r).traceID
+	}
+	var page bytes.Buffer
+	if err := directions.Execute(&page, shown); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	sum := sha256.Sum256([]byte(directionsStyle))
+	hardenReply(w.Header())
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'; base-uri 'none'; frame-ancestors 'none'")
+	writeBody(w, status, "text/html; charset=utf-8", page.Bytes())
+}
