@@ -157,9 +157,19 @@ func (c *compiler) checkEnumeration(reported bool) bool {
 	return all
 }
 
-// provenGuarantees returns what is certain of every completion.
+// provenGuarantees returns what every completed run has proved. Like the check of declared
+// guarantees it is exact: different paths may prove the same class in different ways.
 func (c *compiler) provenGuarantees() schemas.Guarantees {
-	certain := certainOf(c.completions())
+	completions := c.completions()
+	certain := certainOf(completions)
+	for _, fact := range c.provableFacts() {
+		if certain == nil || certain.Has(fact) {
+			continue
+		}
+		if _, lacks := c.shortestPathWithout("", c.outcome, completions, fact); !lacks {
+			certain.add(fact)
+		}
+	}
 	g := schemas.Guarantees{ACR: certain.ACR(), NoEnumeration: c.checkEnumeration(false)}
 	for _, f := range certain.List() {
 		if sort, method := f.split(); sort == amrSort {
@@ -169,4 +179,25 @@ func (c *compiler) provenGuarantees() schemas.Guarantees {
 	g.PhishingResistant = schemas.Satisfies(g.ACR, schemas.ACRPhishingResistant)
 	g.UserVerified = slices.Contains(g.AMR, "user")
 	return g
+}
+
+// provableFacts returns the details of authentications that some outcome establishes, sorted.
+func (c *compiler) provableFacts() []Fact {
+	provable := Facts{}
+	add := func(facts []Fact) {
+		for f := range NewFacts(facts...) {
+			if f.IsAuthenticationDetail() {
+				provable[f] = struct{}{}
+			}
+		}
+	}
+	for i := range c.graph.nodes {
+		for _, e := range c.graph.nodes[i].edges {
+			add(e.Establishes)
+			for _, given := range e.EstablishesGiven {
+				add(given)
+			}
+		}
+	}
+	return provable.List()
 }

@@ -22,6 +22,12 @@ func guaranteeKinds() engine.Kinds {
 	proof("passkey", schemas.ACRPhishingResistant, "pop")
 	proof("verified", schemas.ACRMultiFactorPR, "pop", "user")
 	proof("twofactors", schemas.ACRMultiFactor, "pwd", "otp")
+	enrolled := append(engine.ACRFacts(schemas.ACRPassword), engine.Authenticated)
+	kinds["enrol"] = &engine.Kind{Name: "enrol", Asks: true, New: maker(bind), Outcomes: []engine.Outcome{
+		{Name: "success", Establishes: []engine.Fact{engine.Credential}, EstablishesGiven: map[engine.Fact][]engine.Fact{engine.New: enrolled}}}}
+	recent := append(engine.ACRFacts(schemas.ACRPassword), engine.User, engine.Authenticated)
+	kinds["recent"] = &engine.Kind{Name: "recent", New: maker(session), Outcomes: []engine.Outcome{
+		{Name: "active", NewSubject: true, Establishes: recent}, {Name: "none"}}}
 	return kinds
 }
 
@@ -47,6 +53,10 @@ func TestGuarantees(t *testing.T) {
 			schemas.Guarantees{ACR: schemas.ACRPassword, NoEnumeration: true}},
 		{"two factors and a passkey", flowOf(auth, "two twofactors key", "key passkey done", "done finish"),
 			schemas.Guarantees{ACR: schemas.ACRMultiFactorPR, AMR: []string{"otp", "pop", "pwd"}, PhishingResistant: true, NoEnumeration: true}},
+		{"a class that two paths prove in different ways", flowOf(reg, "q ask a=new b=key", "new create enrol", "key passkey enrol", "enrol enrol done", "done finish"),
+			schemas.Guarantees{ACR: schemas.ACRPassword, NoEnumeration: true}},
+		{"that class and a session", flowOf(reg, "s recent active=enrol none=q", "q ask a=new b=key", "new create enrol", "key passkey enrol", "enrol enrol done", "done finish"),
+			schemas.Guarantees{ACR: schemas.ACRPassword, NoEnumeration: true}},
 		{"any session", flowOf(auth, "s session active=done none=key", "key passkey done", "done finish"), schemas.Guarantees{NoEnumeration: true}},
 		{"another user after the passkey", flowOf(reg, "key passkey new", "new create bind", "bind bind done", "done finish"), schemas.Guarantees{NoEnumeration: true}},
 	}

@@ -114,9 +114,9 @@ func (n *node) demandClass(edge int, class string) {
 }
 
 // provenClass returns the class that every completed run has proved under a reading of the
-// graph; "" if there is none, or if every run rests on a session. It is exact, while Guarantees
-// only contains what the analysis finds certain: a class missing here would accept weaker
-// sessions.
+// graph; "" if there is none, or if every run rests on a session. If the search for a run without a
+// class is too expensive, it counts as proved, unlike in Guarantees: a class missing here would
+// accept weaker sessions.
 func (c *compiler) provenClass(read outcomeReading) string {
 	completions := c.completionsBy(read, c.certainFacts(read))
 	certain := certainOf(completions)
