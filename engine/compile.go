@@ -25,6 +25,7 @@ const (
 	RuleInput           = "input"           // one input identifier has two types
 	RuleSecret          = "secret"          // a node reads a password or a code that it does not verify
 	RuleNeeds           = "needs"           // a node needs a fact that is not certain there
+	RuleAttribute       = "attribute"       // an expression reads an attribute that the user may not have
 	RuleTakeover        = "takeover"        // a credential could be bound to another user's account
 	RuleUnauthenticated = "unauthenticated" // a run could complete without authentication
 	RuleGuarantee       = "guarantee"       // a run could violate a guarantee of the flow

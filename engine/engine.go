@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -48,6 +49,8 @@ type Engine struct {
 	RequireToken bool
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
+	// Log receives the faults of flows. Nil means no log.
+	Log *slog.Logger
 	// Observe, if not nil, is called with each outcome that a run takes ("" at a node that ends
 	// the run). It is called when the step is decided, even if the step is not committed. Tests
 	// measure coverage with it.
@@ -56,6 +59,7 @@ type Engine struct {
 
 // NewEngine returns e with default values for unset fields.
 func NewEngine(e Engine) *Engine {
+	e.Log = cmp.Or(e.Log, slog.New(slog.DiscardHandler))
 	e.AuthenticationTTL = cmp.Or(e.AuthenticationTTL, 30*time.Minute)
 	e.RegistrationTTL = cmp.Or(e.RegistrationTTL, 60*time.Minute)
 	e.MaxFailures = cmp.Or(e.MaxFailures, 10)

@@ -16,6 +16,11 @@ func (f Fact) Describe() string {
 		return fmt.Sprintf("an authentication of the class %q or one that satisfies it", name)
 	case amrSort:
 		return fmt.Sprintf("an authentication by the method %q", name)
+	case attributeSort:
+		if name == "" {
+			return "a value that the user has"
+		}
+		return fmt.Sprintf("the user's attribute %s", name)
 	case replySort, userReplySort:
 		return fmt.Sprintf("the service reply %q", name)
 	}

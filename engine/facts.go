@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,6 +37,7 @@ const (
 	acrSort       factSort = "acr"        // a class of an authentication
 	amrSort       factSort = "amr"        // a method of an authentication
 	claimSort     factSort = "claim"      // the input that merely identified the user
+	attributeSort factSort = "attribute"  // an attribute that the user has
 	replySort     factSort = "reply"      // a reply of a service
 	userReplySort factSort = "user-reply" // a reply of a service about the run's user
 )
@@ -61,6 +64,25 @@ func (f Fact) Input() (string, bool) {
 	sort, identifier := f.split()
 	return identifier, sort == inputSort
 }
+
+// AttributeFact is the fact that the run's user has a value for an attribute or, with further names,
+// for a member of one. It contains the names as they follow user.attributes in an expression.
+func AttributeFact(names ...string) Fact {
+	var path strings.Builder
+	for _, name := range names {
+		switch {
+		case !plainName.MatchString(name):
+			fmt.Fprintf(&path, "[%q]", name)
+		case path.Len() > 0:
+			path.WriteString("." + name)
+		default:
+			path.WriteString(name)
+		}
+	}
+	return attributeSort.fact(path.String())
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // ACRFacts returns the facts that the user authenticated with a class or a class that satisfies
 // it (OpenID Connect Core §2, acr). Each fact is about a plain class and implies the plain
@@ -118,14 +140,14 @@ func NewFacts(facts ...Fact) Facts {
 	return s
 }
 
-// anyInput stands for the facts of all inputs and replies, after an invalid node that may have
-// collected any. It exists only during a check.
+// anyInput stands for the facts of all inputs, replies and attributes, after an invalid node that may
+// have collected any. It exists only during a check.
 const anyInput Fact = "input.*"
 
 // collected reports whether anyInput stands for the fact.
 func (f Fact) collected() bool {
 	switch sort, _ := f.split(); sort {
-	case inputSort, replySort, userReplySort:
+	case inputSort, replySort, userReplySort, attributeSort:
 		return true
 	}
 	return false
@@ -202,7 +224,7 @@ func (s Facts) after(o Outcome) Facts {
 		next[f] = struct{}{}
 	}
 	if s.claimWithdrawn(o.Withdraws) {
-		maps.DeleteFunc(next, func(f Fact, _ struct{}) bool { return f == User || userReplySort.includes(f) })
+		maps.DeleteFunc(next, func(f Fact, _ struct{}) bool { return f.aboutIdentified() })
 	}
 	for _, f := range o.Forgets {
 		delete(next, f)
@@ -222,6 +244,12 @@ func (s Facts) after(o Outcome) Facts {
 	return next
 }
 
+// aboutIdentified reports whether the fact can hold of a user who is merely identified, and ends with
+// the input that identified them.
+func (f Fact) aboutIdentified() bool {
+	return f == User || userReplySort.includes(f) || attributeSort.includes(f)
+}
+
 // aboutSubject reports whether the fact is about the run's user.
 func (f Fact) aboutSubject() bool {
 	switch f {
@@ -229,7 +257,7 @@ func (f Fact) aboutSubject() bool {
 		return true
 	}
 	switch sort, _ := f.split(); sort {
-	case claimSort, acrSort, amrSort, userReplySort:
+	case claimSort, acrSort, amrSort, userReplySort, attributeSort:
 		return true
 	}
 	return false

@@ -171,11 +171,14 @@ func (c *compiler) checkNeed(i int, need Need, waived map[*schemas.Waiver]bool) 
 		return need.Advisory // every path establishes one of them, though not all the same one
 	}
 	problem := schemas.Problem{Rule: cmp.Or(need.Rule, RuleNeeds), Path: c.nodePath(i, need.Path), Message: needMessage(n, need), Trace: trace}
-	problem.Warning = need.Advisory || c.stored && problem.Rule == RuleChain
+	problem.Warning = need.Advisory || c.stored && newerThanStores(problem.Rule)
 	c.addViolation(trace, need.AnyOf, move{i, -1})
 	c.addWaivable(i, problem, waiver, waived)
 	return waiver != nil || problem.Warning
 }
+
+// newerThanStores reports whether servers have stored flows that break the rule.
+func newerThanStores(rule string) bool { return rule == RuleChain || rule == RuleAttribute }
 
 // counterexample returns the shortest run that arrives at node i, or leaves it by the edge if
 // that is not -1, with none of the facts. The trace is nil if the search is too expensive.

@@ -78,6 +78,21 @@ func (r *run) recordFailure(d *Decision) {
 	r.recordEvent("attempt.failed", userID, detail)
 }
 
+// recordFault records and logs the end of a run by a fault of the flow, which its author must fix.
+func (e *Engine) recordFault(r *run, n *node, fault *schemas.Error) {
+	if fault.Code != schemas.CodeExpressionFailed || fault.Err == nil {
+		return
+	}
+	userID := r.state.Subject.UserID
+	if r.state.Subject.Draft != nil {
+		userID = ""
+	}
+	reason := fault.Err.Error()
+	r.recordEvent("flow.failed", userID, map[string]string{"flow": r.graph.flow.Handle, "node": n.id, "kind": n.kind.Name, "error": fault.Code, "reason": reason})
+	e.Log.Error("a flow failed", "flow", r.graph.flow.Handle, "version", r.rec.FlowVersion, "node", n.id, "kind", n.kind.Name,
+		"error", fault.Code, "reason", reason, "execution", r.rec.Digest(), "traceId", r.request.TraceID)
+}
+
 // recordRefusal records the refusal of an authenticated user who is disabled or locked.
 func (r *run) recordRefusal(err *schemas.Error) {
 	if err.Code == schemas.CodeAccountDisabled || err.Code == schemas.CodeAccountLocked {

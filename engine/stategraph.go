@@ -123,7 +123,7 @@ func (c *compiler) relevantFacts(asked []Fact) []Fact {
 			continue
 		}
 		bears[f] = struct{}{}
-		if f == User || userReplySort.includes(f) {
+		if f.aboutIdentified() {
 			todo = append(append(todo, Own), claimed...)
 		}
 		todo = append(todo, givenFor[f]...)
@@ -190,7 +190,7 @@ func (p *stateGraph) compile() {
 // transfer computes Facts.after of an outcome.
 func (p *stateGraph) transfer(o Outcome) transfer {
 	t := transfer{
-		sets: p.mask(o.Establishes), clears: p.mask(o.Forgets), user: p.bits[User] | p.mask(p.factsWhere(userReplySort.includes)), own: p.bits[Own],
+		sets: p.mask(o.Establishes), clears: p.mask(o.Forgets), user: p.bitsOf(p.factsWhere(Fact.aboutIdentified)), own: p.bits[Own],
 		claims: p.mask(p.factsWhere(claimSort.includes)), withdraws: len(o.Withdraws) > 0 && !o.NewSubject,
 	}
 	for _, input := range o.Withdraws {

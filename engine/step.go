@@ -51,6 +51,7 @@ func (e *Engine) applyDecision(r *run, n *node, d *Decision) (bool, error) {
 	switch {
 	case d.Fail != nil:
 		r.failRun(d.Fail)
+		e.recordFault(r, n, d.Fail)
 		return true, nil
 	case d.Refuse != nil:
 		e.observe(r, d.Outcome)
@@ -117,7 +118,8 @@ func (r *run) checkNodeMayRun() error {
 	n := &r.graph.nodes[r.at]
 	for _, need := range n.needs {
 		switch {
-		case need.Advisory, r.facts.HasAny(need.AnyOf):
+		case need.Advisory, need.Rule == RuleAttribute, r.facts.HasAny(need.AnyOf):
+			// An attribute can have been removed since, and an expression that fails ends the run.
 		case r.state.Limited && slices.ContainsFunc(need.AnyOf, Fact.IsAuthenticationDetail):
 			return errLimited()
 		default:

@@ -72,6 +72,9 @@ func describeChange(before, after Facts, o Outcome, about Facts) string {
 		case replySort, userReplySort:
 			note(gained(f), "the service reply %q is available", name)
 			note(lost(f), "the service reply %q is no longer valid", name)
+		case attributeSort:
+			note(gained(f), "the user has the attribute %s", name)
+			note(lost(f), "the attribute %s is no longer certain", name)
 		case inputSort:
 			note(gained(f), "the input %q has a value", name)
 			note(lost(f), "the input %q is cleared", name)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -128,6 +129,9 @@ func remove(f *schemas.Flow, i int) {
 	}
 }
 
+// guard is the test of an attribute before it is read.
+var guard = regexp.MustCompile(`has\(user\.attributes\.[a-z_]+\) && `)
+
 type configuration struct {
 	what string
 	with json.RawMessage
@@ -163,6 +167,11 @@ func configurations(n schemas.Node) []configuration {
 				add("negates "+when, func(m map[string]any) { m[member].([]any)[i].(map[string]any)["when"] = "!(" + when + ")" })
 				add("weakens "+when, func(m map[string]any) {
 					m[member].([]any)[i].(map[string]any)["when"] = when + ` || request.language == "de"`
+				})
+			}
+			if when, is := one["when"].(string); is && guard.MatchString(when) {
+				add("reads without the guard "+when, func(m map[string]any) {
+					m[member].([]any)[i].(map[string]any)["when"] = guard.ReplaceAllString(when, "")
 				})
 			}
 			if required, is := one["required"].(bool); is && required {

@@ -47,7 +47,7 @@ type tally struct{ all, dangerous, harmless, broken, lost, tooCareful, tooLarge,
 // findings is rejected independent of it.
 func byProof(problems []schemas.Problem) bool {
 	return !slices.ContainsFunc(problems, func(p schemas.Problem) bool {
-		return p.Rule != engine.RuleNeeds && p.Rule != engine.RuleTakeover && p.Rule != engine.RuleUnauthenticated
+		return p.Rule != engine.RuleNeeds && p.Rule != engine.RuleAttribute && p.Rule != engine.RuleTakeover && p.Rule != engine.RuleUnauthenticated
 	})
 }
 

@@ -37,7 +37,9 @@ type situation struct {
 	second  bool   // a second factor of the user was used or enrolled in this run
 	typed   string // the inputs with a value: "username=victim;email=ghost;"
 	replies string // the replies of services, and their questions: "risk:asked,who=victim"
-	shown   string // the methods they authenticated with, if the walk tracks them: "otp pwd"
+	// attributes are those that the user has, and those that they lack: "-email;username".
+	attributes string
+	shown      string // the methods they authenticated with, if the walk tracks them: "otp pwd"
 }
 
 func (m situation) value(input string) person {
@@ -72,7 +74,7 @@ func (m situation) own() bool { return m.proved || m.who == fresh }
 
 // about returns the moment with another, unauthenticated user.
 func (m situation) about(who person, namedBy string) situation {
-	m.who, m.namedBy, m.proved, m.second, m.found, m.shown = who, namedBy, false, false, false, ""
+	m.who, m.namedBy, m.proved, m.second, m.found, m.attributes, m.shown = who, namedBy, false, false, false, "", ""
 	return m
 }
 
@@ -115,6 +117,7 @@ type config struct {
 	Conceal      bool
 	Optional     bool
 	Alone        bool
+	By           []string
 	MinLength    int
 	Attributes   json.RawMessage
 	Body         map[string]string
@@ -134,6 +137,15 @@ func (c config) sources() (from map[string]string) {
 		return nil // none, or a list, which belongs to another kind
 	}
 	return from
+}
+
+// takes returns the input that each attribute of a user-create comes from, as far as the pieces use
+// them.
+func (c config) takes() map[string]string {
+	if from := c.sources(); from != nil {
+		return from
+	}
+	return map[string]string{"username": "username", "email": "email"}
 }
 
 // usernameInput returns the input that a user-create takes the username from, if any.
@@ -263,6 +275,11 @@ func (o *oracle) play(m situation) {
 		}
 		made := m.about(fresh, "")
 		made.found = typed(c.usernameInput())
+		for attribute, input := range c.takes() {
+			if typed(input) {
+				made = made.setAttribute(attribute, true)
+			}
+		}
 		o.leave(made, "created")
 		o.leave(m.about(noUser, ""), "taken")
 	case "passkey-register", "password-set", "totp-register", "recovery-codes":
@@ -275,7 +292,7 @@ func (o *oracle) play(m situation) {
 		o.broken(!m.held)
 		o.leave(m, "taken") // by a user that the adversary has admitted
 		o.bind(m, c)
-	case "attributes":
+	case "attributes": // it may ask for any that the user lacks
 		waived := slices.ContainsFunc(o.flow.Waive, func(w schemas.Waiver) bool { return w.Node == o.flow.Nodes[m.node].ID })
 		if !m.own() && !waived {
 			o.verdict.dangerous = "to change the account of " + string(m.who)
@@ -284,6 +301,7 @@ func (o *oracle) play(m situation) {
 		if c.Optional {
 			o.leave(m, "skip")
 		}
+		m.attributes = strings.Join(slices.DeleteFunc(strings.Split(m.attributes, ";"), func(one string) bool { return strings.HasPrefix(one, "-") }), ";")
 		o.leave(m, "done")
 	case "password-authenticate", "recovery-code":
 		o.guessable(m, c, false)
@@ -307,6 +325,7 @@ func (o *oracle) play(m situation) {
 		}
 		if m.who == attacker || m.who == fresh { // whose mail the adversary reads
 			m.found = m.who == fresh
+			m = m.setAttribute("email", true).setAttribute("email_verified", true)
 			o.leave(o.showing(m, "email"), "success")
 		}
 	case "session-check":
@@ -322,9 +341,17 @@ func (o *oracle) play(m situation) {
 		o.leave(m, "denied")
 		o.leave(m.about(noUser, ""), "other")
 	case "http-request":
-		o.request(m, c)
+		for _, world := range m.worlds(slices.Sorted(maps.Values(c.Body))...) {
+			o.request(world, c)
+		}
 	case "decision":
-		o.decide(m, c)
+		texts := make([]string, len(c.Cases))
+		for i, one := range c.Cases {
+			texts[i] = one.When
+		}
+		for _, world := range m.worlds(texts...) {
+			o.decide(world, c)
+		}
 	case "authorization-code":
 		if !m.proved {
 			o.verdict.dangerous = "an assertion about " + string(m.who) + ", who did not authenticate"
@@ -371,7 +398,11 @@ func (o *oracle) resolve(m situation, c config) {
 	case who == deletedUser:
 		o.leave(m.about(noUser, ""), "missing")
 	default:
-		o.leave(m.about(who, c.From), "found")
+		named := m.about(who, c.From)
+		if len(c.By) == 1 {
+			named = named.setAttribute(c.By[0], true)
+		}
+		o.leave(named, "found")
 	}
 }
 

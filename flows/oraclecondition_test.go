@@ -1,6 +1,10 @@
 package flows_test
 
-import "strings"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // triState is the value of a condition as far as the oracle knows.
 type triState int
@@ -28,6 +32,9 @@ func (c *condition) value() (triState, bool) {
 	for len(text) > 1 && text[0] == '(' && closing(text) == len(text)-1 {
 		text = strings.TrimSpace(text[1 : len(text)-1])
 	}
+	if parts := split(text, "?"); len(parts) == 2 {
+		return c.choose(parts[0], split(parts[1], ":"))
+	}
 	if parts := split(text, "||"); len(parts) > 1 {
 		v, broken := c.all(parts, true)
 		return v.not(), broken
@@ -39,12 +46,83 @@ func (c *condition) value() (triState, bool) {
 		v, broken := (&condition{rest, c.at}).value()
 		return v.not(), broken
 	}
+	if m := guards.FindStringSubmatch(text); m != nil && c.at.who != noUser && c.at.who != deletedUser {
+		return map[bool]triState{true: isTrue, false: isFalse}[c.at.has(m[1])], false
+	}
 	known := map[string]bool{"user.isAuthenticated": c.at.proved, "user.isNew": c.at.who == fresh, "true": true, "false": false}
 	if v, ok := known[text]; ok {
 		return map[bool]triState{true: isTrue, false: isFalse}[v], false
 	}
 	reads := strings.Contains(text, "user.") && (c.at.who == noUser || c.at.who == deletedUser)
+	for _, read := range readsAttribute.FindAllStringSubmatch(text, -1) {
+		reads = reads || !c.at.has(read[1])
+	}
 	return unknown, reads || c.at.misleads(text)
+}
+
+// The attributes that conditions test and read.
+var (
+	guards         = regexp.MustCompile(`^has\(user\.attributes\.([a-z_]+)\)$`)
+	readsAttribute = regexp.MustCompile(`user\.attributes\.([a-z_]+)`)
+)
+
+// has reports whether the user has the attribute, in a situation that knows.
+func (m situation) has(attribute string) bool {
+	return slices.Contains(strings.Split(m.attributes, ";"), attribute)
+}
+
+// setAttribute returns the situation in which the user has the attribute, or lacks it: "-email".
+func (m situation) setAttribute(attribute string, has bool) situation {
+	list := slices.DeleteFunc(strings.Split(m.attributes, ";"), func(one string) bool {
+		return one == "" || strings.TrimPrefix(one, "-") == attribute
+	})
+	if !has {
+		attribute = "-" + attribute
+	}
+	list = append(list, attribute)
+	slices.Sort(list)
+	m.attributes = strings.Join(list, ";")
+	return m
+}
+
+// worlds returns the situations in which the user has or lacks each attribute that the texts mention:
+// an account may lack any that no node has seen.
+func (m situation) worlds(texts ...string) []situation {
+	list := []situation{m}
+	if m.who == noUser || m.who == deletedUser {
+		return list
+	}
+	for _, read := range readsAttribute.FindAllStringSubmatch(strings.Join(texts, " "), -1) {
+		var more []situation
+		for _, one := range list {
+			if one.has(read[1]) || one.has("-"+read[1]) {
+				more = append(more, one)
+				continue
+			}
+			more = append(more, one.setAttribute(read[1], true), one.setAttribute(read[1], false))
+		}
+		list = more
+	}
+	return list
+}
+
+// choose returns the value of test ? arms[0] : arms[1].
+func (c *condition) choose(test string, arms []string) (triState, bool) {
+	chosen, broken := (&condition{test, c.at}).value()
+	if chosen == isTrue {
+		arms = arms[:1]
+	} else if chosen == isFalse {
+		arms = arms[1:]
+	}
+	value := unknown
+	for _, arm := range arms {
+		v, b := (&condition{arm, c.at}).value()
+		value, broken = v, broken || b
+	}
+	if len(arms) > 1 {
+		value = unknown
+	}
+	return value, broken
 }
 
 // all returns the conjunction of parts, or of the negated parts if negate is set: an "or" is its

@@ -55,6 +55,11 @@ var pieces = []struct {
 	{"http-request", `{"target": "t", "mode": "notify", "body": {"ok": "replies.risk.ok"}}`, []string{"queued"}},
 	{"decision", `{"cases": [{"when": "replies.risk.ok", "outcome": "yes"}]}`, []string{"yes", "otherwise"}},
 	{"decision", `{"cases": [{"when": "user.isAuthenticated && replies.more.ok", "outcome": "yes"}]}`, []string{"yes", "otherwise"}},
+	{"decision", `{"cases": [{"when": "user.attributes.email == 'x'", "outcome": "yes"}]}`, []string{"yes", "otherwise"}},
+	{"decision", `{"cases": [{"when": "has(user.attributes.email) && user.attributes.email == 'x'", "outcome": "yes"}]}`, []string{"yes", "otherwise"}},
+	{"decision", `{"cases": [{"when": "!has(user.attributes.username) || user.attributes.username == 'x'", "outcome": "yes"}]}`, []string{"yes", "otherwise"}},
+	{"decision", `{"cases": [{"when": "has(user.attributes.email)", "outcome": "yes"}]}`, []string{"yes", "otherwise"}},
+	{"http-request", `{"target": "t", "mode": "notify", "body": {"name": "user.attributes.username"}}`, []string{"queued"}},
 	{"authorization-code", ``, nil},
 }
 

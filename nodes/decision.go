@@ -104,9 +104,7 @@ func (x *decision) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisi
 	for i, e := range x.expressions {
 		yes, err := e.eval(values)
 		if err != nil {
-			// The message contains no values: they may be secret.
-			return nil, schemas.Errorf(schemas.Invalid, "expression_failed",
-				"node %q, case %d: %s", x.id, i+1, evalFault(err))
+			return expressionFailed("case %d: %s", i+1, evalFault(err)), nil
 		}
 		if yes {
 			return engine.LeaveBy(x.Cases[i].Outcome), nil

@@ -107,19 +107,28 @@ func TestFailingDecision(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			exec := newFixture(t).make(t, "decision", condition(test.when), nil)
-			_, err := exec.Execute(t.Context(), visit(known("ada")))
-			if !schemas.HasCode(err, "expression_failed") {
-				t.Fatalf("got %v", err)
+			d, err := exec.Execute(t.Context(), visit(known("ada")))
+			if err != nil {
+				t.Fatal(err)
 			}
-			for _, want := range []string{test.want, `node "node"`, "case 1"} {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("got %v, want %q in it", err, want)
-				}
-			}
-			if strings.Contains(err.Error(), "ada@example.org") {
-				t.Errorf("personal data in %v", err)
-			}
+			checkExpressionFailed(t, d, "case 1: ", test.want)
 		})
+	}
+}
+
+// checkExpressionFailed checks that the run ends, with the reason only for the log.
+func checkExpressionFailed(t *testing.T, d *engine.Decision, reasons ...string) {
+	t.Helper()
+	if d == nil || !schemas.HasCode(d.Fail, schemas.CodeExpressionFailed) || d.Outcome != "" || d.Fail.Err == nil {
+		t.Fatalf("got %+v", d)
+	}
+	for _, want := range reasons {
+		if !strings.Contains(d.Fail.Err.Error(), want) || strings.Contains(d.Fail.Error(), want) {
+			t.Errorf("got %v for the client and %v for the log, want %q only in the log", d.Fail, d.Fail.Err, want)
+		}
+	}
+	if strings.Contains(d.Fail.Err.Error(), "ada") {
+		t.Errorf("personal data in %v", d.Fail.Err)
 	}
 }
 
@@ -160,13 +169,16 @@ func TestExpressionProblems(t *testing.T) {
 	}
 }
 
+// readTest is an expression with the facts that are certain.
+type readTest struct {
+	when    string
+	certain []engine.Fact
+	want    string // in the only need that they do not meet; "" for fine
+}
+
 func TestExpressionsReadOnlyWhatIsCertain(t *testing.T) {
 	user, name := engine.User, engine.InputFact("username")
-	tests := []struct {
-		when    string
-		certain []engine.Fact
-		want    string // "" for fine
-	}{
+	tests := []readTest{
 		{"user.hasPasskey", nil, "it reads user"},
 		{"user.hasPasskey", []engine.Fact{user}, ""},
 		{"has(user.attributes.x)", nil, "it reads user"},
@@ -202,17 +214,51 @@ func TestExpressionsReadOnlyWhatIsCertain(t *testing.T) {
 		{"{'k': inputs.username}.size() == 1", nil, "it reads the input"},
 		{"inputs.username.startsWith('x')", nil, "it reads the input"},
 	}
+	attribute := func(names ...string) []engine.Fact { return []engine.Fact{user, engine.AttributeFact(names...)} }
+	for _, when := range []string{"user.attributes.a == 'x'", "user.attributes['a'] == 'x'", "user.attributes.a.startsWith('x')",
+		"user.attributes.b == 1 || user.attributes.a == 'x'", "has(user.attributes.b) && user.attributes.a == 'x'",
+		"has(user.attributes.a) || user.attributes.a == 'x'", "!has(user.attributes.a) && user.attributes.a == 'x'",
+		"has(user.attributes.a) ? true : user.attributes.a == 'x'", "['x'].exists(n, n == user.attributes.a)",
+		"size(user.attributes.a) > 0", "has(user.attributes.a.c)", "user.attributes.a in ['x']",
+		"user.attributes.a.exists(m, m == 'x')", "[user.attributes.a].size() == 1"} {
+		tests = append(tests, readTest{when, attribute("b"), "it reads user.attributes.a;"})
+		tests = append(tests, readTest{when, append(attribute("a"), attribute("b")...), ""})
+	}
+	for _, when := range []string{"has(user.attributes.a) && user.attributes.a == 'x'", "user.attributes.a == 'x' && has(user.attributes.a)",
+		"'a' in user.attributes && user.attributes.a == 'x'", "!has(user.attributes.a) || user.attributes.a == 'x'",
+		"has(user.attributes.a) ? user.attributes.a == 'x' : false", "!('a' in user.attributes) ? true : user.attributes['a'] == 'x'",
+		"has(user.attributes.a) == true && user.attributes.a == 'x'", "user.attributes.size() == 0", "has(user.attributes.a)",
+		"user.attributes.exists(name, name == 'a')", "has(user.attributes.a) && has(user.attributes.a.c) && user.attributes.a.c == 1",
+		"has(user.attributes.a) && user.attributes.a.exists(m, has(m.c) && m.c == 1)", "{'a': 1}.a == 1", "['a'][0] == 'a'",
+		"user.attributes == user.attributes", "has(user.attributes.a) && has(user.attributes.b) && user.attributes.a == user.attributes.b"} {
+		tests = append(tests, readTest{when, []engine.Fact{user}, ""})
+	}
+	tests = append(tests,
+		readTest{"has(user.attributes.a) && user.attributes.a.c == 1", attribute("a"), "it reads user.attributes.a.c;"},
+		readTest{"user.attributes.a.c == 1", attribute("a", "c"), "it reads user.attributes.a;"},
+		readTest{"user.attributes['a-b'] == 1", attribute("a"), `it reads user.attributes["a-b"];`},
+		readTest{"has(user.attributes.a) && user.attributes.a.exists(m, m.c == 1)", attribute("a"), "it reads m.c;"},
+		readTest{"has(user.attributes.a) && user.attributes.a[0] == 1", attribute("a"), "known only at run time"},
+		readTest{"user.attributes[request.language] == 1", attribute("a"), "known only at run time"},
+		readTest{"[user.attributes][0].a == 1", attribute("a"), "known only at run time"},
+		readTest{"(user.isNew ? user.attributes : user.attributes).a == 1", attribute("a"), "known only at run time"},
+		readTest{"[user].exists(u, u.hasPasskey)", attribute("a"), ""},
+		readTest{"[user].exists(u, u.attributes.a == 1)", attribute("a"), "it reads u.attributes.a;"},
+		readTest{"[user.attributes].exists(m, m.a == 1)", attribute("a"), "it reads m.a;"},
+		readTest{"user.attributes.a == 1", nil, "it reads user;"}, // only that finding
+		readTest{"user.isAuthenticated && user.attributes.a == 1", nil, "it reads user.attributes.a;"},
+	)
 	for _, test := range tests {
 		t.Run(test.when, func(t *testing.T) {
 			exec := newFixture(t).make(t, "decision", condition(test.when), named())
 			got := ""
 			for _, need := range unmet(exec, test.certain...) {
-				got += need.Why
-				if need.Path != "with.cases[0].when" || need.Rule != "" || need.Fix == "" {
+				got += need.Why + ";"
+				if need.Path != "with.cases[0].when" || need.Fix == "" || (need.Rule == "") != (strings.HasSuffix(need.Why, "reads user") || strings.Contains(need.Why, "reads the input")) {
 					t.Errorf("%+v", need)
 				}
 			}
-			if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			if (got == "") != (test.want == "") || !strings.Contains(got, test.want) || strings.Count(got, ";") > 1 {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -222,7 +268,9 @@ func TestExpressionsReadOnlyWhatIsCertain(t *testing.T) {
 // unmet returns the requirements of the node that the certain facts do not meet.
 func unmet(exec engine.Executor, certain ...engine.Fact) []engine.Need {
 	held := engine.NewFacts(certain...)
-	return slices.DeleteFunc(exec.(engine.Needer).Needs(), func(n engine.Need) bool { return held.HasAny(n.AnyOf) })
+	return slices.DeleteFunc(exec.(engine.Needer).Needs(), func(n engine.Need) bool {
+		return held.HasAny(n.AnyOf) || n.Given != "" && !held.Has(n.Given)
+	})
 }
 
 // A later case is evaluated only if the earlier ones are false.
@@ -271,6 +319,13 @@ func TestFactsOfExpressions(t *testing.T) {
 		{"has(inputs.username)", "input.username", ""},
 		{"!('username' in inputs)", "", "input.username"},
 		{"'username' in {'username': 1}", "", ""},
+		{"has(user.attributes.a)", "attribute.a", ""},
+		{"'a' in user.attributes", "attribute.a", ""},
+		{"!has(user.attributes['a'].c)", "", "attribute.a attribute.a.c"},
+		{"has(user.attributes.a) && user.attributes.a == 'x'", "attribute.a", ""},
+		{"has(user.attributes.a) || user.isNew", "", ""},
+		{"[user.attributes].exists(m, has(m.a))", "", ""},
+		{"'a' in [user.attributes][0]", "", ""},
 	}
 	for _, test := range tests {
 		exec := newFixture(t).make(t, "decision", condition(test.when), named())
@@ -322,14 +377,19 @@ func TestCertainAttributesAreReadable(t *testing.T) {
 // with the facts that hold.
 func situations() []situation {
 	var list []situation
-	for i := range 16 {
-		user := userView{Attributes: viewAttributes(nil), IsAuthenticated: i&1 != 0, IsNew: i&2 != 0}
+	for i := range 32 {
+		attributes := map[string]any{}
+		user := userView{Attributes: viewAttributes(attributes), IsAuthenticated: i&1 != 0, IsNew: i&2 != 0}
 		holds, collected := engine.NewFacts(), map[string]string{}
 		for bit, input := range map[int]string{4: "a", 8: "username"} {
 			if i&bit != 0 {
 				collected[input] = "x"
 				holds[engine.InputFact(input)] = struct{}{}
 			}
+		}
+		if i&16 != 0 {
+			attributes["a"] = "x"
+			holds[engine.AttributeFact("a")] = struct{}{}
 		}
 		if user.IsAuthenticated {
 			maps.Copy(holds, engine.NewFacts(engine.Authenticated))
@@ -359,6 +419,8 @@ func FuzzExpression(f *testing.F) {
 		"'a' in inputs ? inputs['a'].matches('^x*$') : request.origin != ''", "((((", "user == user",
 		"user.isAuthenticated", "!(user.isNew || !user.isAuthenticated)", "user.isNew ? user.isAuthenticated : has(inputs.a)",
 		"replies.r.yes && user.isNew", "replies.r.number > 3 ? replies.r.whole == 4 : replies.r.text == 'x'", "replies.r.yes == true || user.isAuthenticated",
+		"has(user.attributes.a) && user.attributes.a == 'x'", "user.isNew && !has(user.attributes.a) ? true : user.attributes.a.size() == 1",
+		"user.attributes.exists(k, k == 'a' && user.attributes[k] == 'x')", "[user.attributes].all(m, has(m.a) || m == user.attributes)",
 		"has(inputs.a) ? false : user.isNew == (true != false)", "user.isNew && 1/0 == 1 || user.isAuthenticated",
 	} {
 		f.Add(seed)
@@ -407,8 +469,8 @@ func checkReadable(t *testing.T, text string, e *expression, err error) {
 	}
 	unknownUser := strings.Contains(err.Error(), "no such attribute")
 	// A map literal can lack a key itself.
-	unknownInput := strings.HasPrefix(err.Error(), "no such key") && !strings.Contains(text, "{") && len(e.inputs) > 0
-	if unknownUser || unknownInput {
+	missing := strings.HasPrefix(err.Error(), "no such key") && !strings.Contains(text, "{") && (len(e.inputs) > 0 || e.ofUser())
+	if unknownUser || missing {
 		t.Errorf("%q passed the check and failed: %v", text, err)
 	}
 }

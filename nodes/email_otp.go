@@ -38,7 +38,7 @@ func emailOTPKind(d Deps) *engine.Kind {
 		Outcomes: []engine.Outcome{
 			{
 				Name: "success", Doc: "the user entered the code, so they can read mail to the user's address",
-				Establishes: append([]engine.Fact{engine.User, engine.Authenticated, engine.Findable}, provenFacts([]string{schemas.AMREmail}, schemas.ACRVouched)...),
+				Establishes: append([]engine.Fact{engine.User, engine.Authenticated, engine.Findable, engine.AttributeFact("email"), engine.AttributeFact(schemas.EmailVerified)}, provenFacts([]string{schemas.AMREmail}, schemas.ACRVouched)...),
 			},
 			{Name: "failure", Doc: "too many codes were wrong; if unwired, a new code is sent", Optional: true},
 			{

@@ -84,6 +84,8 @@ type expression struct {
 	program cel.Program
 	inputs  []inputUse
 	replies []replyUse
+	// attributes are the reads that only the paths to the node can make certain.
+	attributes []attributeUse
 	// members are the members of user that it reads, wholeUser for any. allInputs reports that it
 	// reads inputs as a whole and not only by name.
 	members   map[string]bool
@@ -166,6 +168,17 @@ func (e *expression) eval(values map[string]any) (bool, error) {
 		return false, errors.New("the result is not a boolean")
 	}
 	return yes, nil
+}
+
+// expressionFailed returns the decision to end the run, because an expression has no value. Every
+// outcome could be the wrong one: a condition may admit users where it is true, and another where it
+// is false. The reason is for the log and the audit log. It contains no values, and users do not see
+// it, because it can reveal what their account lacks.
+func expressionFailed(reason string, args ...any) *engine.Decision {
+	failed := schemas.Errorf(schemas.Invalid, schemas.CodeExpressionFailed,
+		"the flow cannot continue, because one of its expressions has no value for this user; the operator finds the node and the reason in the audit log")
+	failed.Err = fmt.Errorf(reason, args...)
+	return &engine.Decision{Fail: failed}
 }
 
 // evalFault describes in general terms why an expression failed. CEL's message can quote values,

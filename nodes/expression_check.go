@@ -60,7 +60,7 @@ func (e *expression) needs() []engine.Need {
 			Fix:   fmt.Sprintf("put has(inputs.%s) && before it, or make the input required", use.identifier),
 		})
 	}
-	return append(needs, e.replyNeeds()...)
+	return slices.Concat(needs, e.attributeNeeds(), e.replyNeeds())
 }
 
 // expressionWalker finds what an expression uses. A variable of a comprehension with the name of
@@ -77,6 +77,7 @@ func (w *expressionWalker) walk(e ast.NavigableExpr, given engine.Facts) {
 		w.into.inputs = append(w.into.inputs, inputUse{identifier, w.at(e), tested || given.Has(engine.InputFact(identifier))})
 		return
 	}
+	w.useAttributes(e, given)
 	switch e.Kind() {
 	case ast.IdentKind:
 		w.walkIdent(e, given)
@@ -144,22 +145,8 @@ func knownInParts(e ast.Expr, given engine.Facts) []engine.Facts {
 // inputOf recognizes inputs.x, inputs["x"], has(inputs.x) and "x" in inputs; tested is true for the
 // last two.
 func inputOf(e ast.Expr) (identifier string, tested, ok bool) {
-	switch e.Kind() {
-	case ast.SelectKind:
-		s := e.AsSelect()
-		return s.FieldName(), s.IsTestOnly(), isIdent(s.Operand(), "inputs")
-	case ast.CallKind:
-		args := e.AsCall().Args()
-		switch e.AsCall().FunctionName() {
-		case operators.Index:
-			identifier, ok = literal(args[1])
-			return identifier, false, ok && isIdent(args[0], "inputs")
-		case operators.In:
-			identifier, ok = literal(args[0])
-			return identifier, true, ok && isIdent(args[1], "inputs")
-		}
-	}
-	return "", false, false
+	of, identifier, tested, ok := memberOf(e)
+	return identifier, tested, ok && isIdent(of, "inputs")
 }
 
 func isIdent(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }

@@ -25,12 +25,12 @@ import (
 //	A == true         as A, and so on
 //
 // CEL's && and || use the operand that decides even if the other one fails; the failed operand
-// proves nothing, and need not, because it did not decide. Any other failure ends the step.
+// proves nothing, and need not, because it did not decide. Any other failure ends the run.
 // Functions, comparisons and comprehensions prove nothing here. That can reject a safe flow, but
 // never accepts an unsafe one.
 //
 // The values are those of the run at that moment: user.isAuthenticated and user.isNew are the facts
-// themselves, and an input is present if its value is. In a run without a user both are false, so
+// themselves, and an input or an attribute is present if its value is. In a run without a user both are false, so
 // they can be read without one.
 
 // provenCases are the facts that certainly hold if an expression has a given value. An expression
@@ -76,6 +76,9 @@ func unionFacts(a, b engine.Facts) engine.Facts {
 func provenBy(e ast.Expr, truth bool) provenCases {
 	if identifier, tested, ok := inputOf(e); ok && tested && truth {
 		return provenCases{facts: engine.NewFacts(engine.InputFact(identifier))}
+	}
+	if facts := attributesTested(e); truth && facts != nil {
+		return provenCases{facts: engine.NewFacts(facts...)}
 	}
 	switch e.Kind() {
 	case ast.LiteralKind:

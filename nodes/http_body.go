@@ -32,8 +32,8 @@ func notJSON(t *cel.Type) string {
 	return fmt.Sprintf("a member of the body must be a string, number, boolean, list or map, but this is a %s; select the member of it to send", t)
 }
 
-// body evaluates the members as JSON. It leaves out a member that reads an attribute which the user
-// does not have. The error describes another fault in general terms.
+// body evaluates the members as JSON. It leaves out a member that reads an attribute without a guard
+// which the user does not have: flows that were stored before guards were required rely on it. The error describes another fault in general terms.
 func (x *httpRequest) body(values map[string]any) (map[string]json.RawMessage, error) {
 	body := make(map[string]json.RawMessage, len(x.names))
 	for i, name := range x.names {

@@ -57,9 +57,9 @@ const httpRequestProperties = `
     "method": {"enum": ["POST", "GET"], "default": "POST", "description": "The method. Default: POST. GET is for a query without a body."},
     "body": {
       "type": "object", "maxProperties": 50,
-      "description": "The JSON body: each member is a CEL expression. It can read what the conditions of a decision read (user, application, inputs, request and replies) as far as they are certain here, and never a secret. A member whose attribute the user does not have is omitted.",
+      "description": "The JSON body: each member is a CEL expression. It can read what the conditions of a decision read (user, application, inputs, request and replies) as far as they are certain here, and never a secret. An attribute that the user may not have needs a guard.",
       "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,63}$", "x-expect": "a name of letters, digits, dashes and underscores, that does not begin with a digit or a dash"},
-      "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 4096, "description": "A CEL expression, such as user.attributes.email."}
+      "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 4096, "description": "A CEL expression, such as user.id, or has(user.attributes.email) ? user.attributes.email : null."}
     },
     "event": {
       "type": "string", "pattern": "^[A-Za-z0-9_-]+([.][A-Za-z0-9_-]+)*$", "maxLength": 100, "x-expect": "words of letters, digits, dashes and underscores, separated by dots",
@@ -210,7 +210,7 @@ func (x *httpRequest) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 	case x.Mode == queryMode:
 		return x.query(ctx, v, body, err)
 	case err != nil:
-		return nil, schemas.Errorf(schemas.Invalid, "expression_failed", "node %q: %s", x.id, err)
+		return expressionFailed("%w", err), nil
 	}
 	return x.notify(v, body)
 }

@@ -77,10 +77,21 @@ func (u *userCreate) prepare(c *engine.Config) (found []schemas.Problem) {
 	}
 	u.needs = u.requirements()
 	u.reveals = "which names and addresses are taken; no flow that creates users can hide this"
-	if input := u.from["username"]; input != "" { // a user with a username can be found again
-		u.outcomes[0].EstablishesGiven = map[engine.Fact][]engine.Fact{engine.InputFact(input): {engine.Findable}}
-	}
+	u.outcomes[0].EstablishesGiven = u.established()
 	return found
+}
+
+// established returns what the value of each input makes certain of the new user.
+func (u *userCreate) established() map[engine.Fact][]engine.Fact {
+	given := map[engine.Fact][]engine.Fact{}
+	for _, attribute := range slices.Sorted(maps.Keys(u.from)) {
+		input := engine.InputFact(u.from[attribute])
+		given[input] = append(given[input], engine.AttributeFact(attribute))
+		if attribute == "username" { // a user with a username can be found again
+			given[input] = append(given[input], engine.Findable)
+		}
+	}
+	return given
 }
 
 // defaultAttributes maps the inputs that are named like profile attributes.

@@ -51,6 +51,9 @@ func (r *userResolve) prepare(c *engine.Config) []schemas.Problem {
 			r.outcomes[i].Establishes = append(r.outcomes[i].Establishes, engine.ClaimFact(r.From))
 		}
 	}
+	if len(r.By) == 1 {
+		r.outcomes[0].Establishes = append(r.outcomes[0].Establishes, engine.AttributeFact(r.By[0]))
+	}
 	next := c.Node.Next
 	if !r.Conceal {
 		r.reveals = "whether the name is found; set conceal: true and lead both outcomes to one node"

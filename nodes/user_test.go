@@ -87,7 +87,7 @@ func TestUserResolveFacts(t *testing.T) {
 		t.Errorf("needs %+v", needs)
 	}
 	found := exec.(engine.OutcomeConfigurer).Outcomes()[0]
-	if !found.NewSubject || !slices.Equal(found.Establishes, []engine.Fact{engine.User, engine.ClaimFact("mail")}) {
+	if !found.NewSubject || !slices.Equal(found.Establishes, []engine.Fact{engine.User, engine.ClaimFact("mail"), engine.AttributeFact("email")}) {
 		t.Errorf("found is %+v: the user is no more than named, by the input", found)
 	}
 }

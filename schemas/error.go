@@ -75,6 +75,7 @@ const (
 	CodeFactorRequired     = "second_factor_required"
 	CodeNewWay             = "new_way"                          // after a change less is enough to sign in than before
 	CodeCredentialLimited  = "credential_limited"               // it was added after a weaker sign-in than is needed: Provenance
+	CodeExpressionFailed   = "expression_failed"                // of a flow, so the run cannot continue
 	CodeStaleProof         = "insufficient_user_authentication" // the user signed in too long ago for this: RFC 9470 §3
 )
 
@@ -234,6 +235,7 @@ var messages = sync.OnceValue(func() map[string]string {
 		CodeFactorRequired:        "Sign in with a passkey or a second factor to change this.",
 		CodeCredentialLimited:     "This was added after a weaker sign-in and is not enough here. Sign in another way.",
 		CodeCredentialExists:      "This passkey is registered already. Sign in with it.",
+		CodeExpressionFailed:      "You cannot continue here at the moment. Contact the operator of this service.",
 		CodeUserNotFound:          "There is no such user.",
 		CodeUserTypeNotAllowed:    "You cannot sign in here with this account.",
 		CodeInvalidCode:           "Incorrect code.",

@@ -211,6 +211,7 @@ func (h *app) flowEngine() *engine.Engine {
 		RegistrationTTL:   c.RegistrationTTL,
 		MaxFailures:       c.MaxFailures,
 		RequireToken:      c.RequireChallengeToken,
+		Log:               h.log,
 	})
 }
 
