@@ -17,6 +17,10 @@ func (s *server) userEndpoints() []endpoint {
 	list := []endpoint{
 		{"GET", "/users/me", userToken, s.self, configuredOrigins},
 		{"DELETE", "/users/me", userToken, s.deleteAccount, configuredOrigins},
+		{"GET", "/users/me/profile", userToken, s.profile, configuredOrigins},
+		{"PATCH", "/users/me/profile", userToken, s.updateProfile, configuredOrigins},
+		{"PUT", "/users/me/password", userToken, s.setPassword, configuredOrigins},
+		{"DELETE", "/users/me/password", userToken, s.removePassword, configuredOrigins},
 		{"GET", "/users/me/export", userToken, s.exportAccount, configuredOrigins},
 		{"POST", "/account/lock", nothing, s.limited(throttle.SignIn, open(s.lockAccount)), configuredOrigins},
 		{"DELETE", "/users/{id}/failed-guesses", "system:users:write", s.forgetFailedGuesses, configuredOrigins},

@@ -23,6 +23,9 @@ type passkeyResponse struct {
 	Transports     []string      `json:"transports"`
 	BackedUp       bool          `json:"backedUp"`
 	BackupEligible bool          `json:"backupEligible"`
+	// Limit is the class of the sign-in that added the passkey, if a sign-in with the passkey proves
+	// no more than that; "" for no limit.
+	Limit string `json:"limit,omitempty"`
 }
 
 func newPasskeyResponse(c *schemas.Credential) passkeyResponse {
@@ -30,8 +33,16 @@ func newPasskeyResponse(c *schemas.Credential) passkeyResponse {
 		ID: c.ID, Name: c.Name, CreatedAt: c.CreatedAt, LastUsedAt: c.LastUsedAt,
 		Authenticator: passkey.AuthenticatorName(c.AAGUID), AAGUID: c.AAGUID,
 		Transports: append([]string{}, c.Transports...),
-		BackedUp:   c.BackupState, BackupEligible: c.BackupEligible,
+		BackedUp:   c.BackupState, BackupEligible: c.BackupEligible, Limit: limitOf(c.AddedBy),
 	}
+}
+
+// limitOf returns the class of a provenance that proves less than a passkey can; "" for any other.
+func limitOf(by schemas.Provenance) string {
+	if schemas.Satisfies(by.ACR, schemas.ACRMultiFactorPR) {
+		return ""
+	}
+	return by.ACR
 }
 
 // passkeys lists the passkeys of a user.

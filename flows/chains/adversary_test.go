@@ -246,6 +246,7 @@ func (w *world) play(has set, result func(gained set, app string, token thing)) 
 				result(gained, a.id, token)
 				if a.account && (token.holds || w.has(has, "no app") && w.has(has, "no codes")) {
 					result(gained.with(w.number(limited("passkey", token))), a.id, token)
+					result(gained.with(w.number(limited("password", token))), a.id, token)
 				}
 			})
 		}

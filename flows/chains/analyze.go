@@ -122,7 +122,7 @@ func (a *analysis) findSteps() error {
 }
 
 // addOperations adds what can be done without a flow: with a token of an application, register a
-// passkey; with a client that manages users, set a password.
+// passkey or set a password; with a client that manages users, set a password.
 func (a *analysis) addOperations(app *Application) {
 	if app.ManagesUsers {
 		set := itemSet{}.with(a.index(item{aPassword, aPassword.nominal()}))
@@ -132,16 +132,28 @@ func (a *analysis) addOperations(app *Application) {
 		return
 	}
 	for _, s := range slices.Clone(a.steps) {
-		if s.application != app || s.token == (proof{}) || strings.Contains(s.flow, ", POST") {
+		if s.application != app || s.token == (proof{}) || strings.Contains(s.flow, ", P") {
 			continue
 		}
 		used := s.used
 		if !s.token.holds {
 			used = used.with(a.condition(noApp)).with(a.condition(noCodes))
 		}
-		gains := s.gains.with(a.index(item{aPasskey, aPasskey.nominal().limit(s.token)}))
-		a.record(step{app, s.flow + ", POST /register/passkey/start", s.path, used, gains, s.token})
+		for _, o := range accountOperations() {
+			gains := s.gains.with(a.index(item{o.gains, o.gains.nominal().limit(s.token)}))
+			a.record(step{app, s.flow + ", " + o.endpoint, s.path, used, gains, s.token})
+		}
 	}
+}
+
+// accountOperation is an endpoint with which users add a credential to their own account.
+type accountOperation struct {
+	endpoint string
+	gains    kind
+}
+
+func accountOperations() []accountOperation {
+	return []accountOperation{{"POST /register/passkey/start", aPasskey}, {"PUT /users/me/password", aPassword}}
 }
 
 // targets returns what a step leads to, apart from sessions.

@@ -32,6 +32,7 @@ type Call struct {
 	// DryRun runs all checks and stores nothing: the result is what the write would return.
 	DryRun bool
 
+	own      bool                // users change their own account, which takes no permission
 	tx       *store.Tx           // set by Transact; nil outside
 	guard    *administratorGuard // belongs to tx
 	chains   *chainGuard         // belongs to tx

@@ -159,6 +159,9 @@ func (w *writeContext) checkMayChange(old, u *schemas.User, t *schemas.UserType)
 		paths = append(paths, "attributes."+passwordAttribute)
 	}
 	for _, path := range paths {
+		if w.call.own && w.call.is(old.ID) {
+			continue
+		}
 		w.requireOf(path, "this user", principalOf(old))
 	}
 }

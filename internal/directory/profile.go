@@ -1,0 +1,125 @@
+package directory
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// ProfileAttribute is an attribute that users can change themselves.
+type ProfileAttribute struct {
+	Name     string   `json:"name"`
+	Title    string   `json:"title"`
+	Value    string   `json:"value"`
+	Required bool     `json:"required"`
+	Options  []string `json:"options,omitempty"` // the possible values; empty for any
+}
+
+// Profile is what users can change of their own account besides credentials.
+type Profile struct {
+	Attributes []ProfileAttribute `json:"attributes"`
+	// Password says whether the user has a password, PasswordAllowed whether the user type has one.
+	Password        bool `json:"password"`
+	PasswordAllowed bool `json:"passwordAllowed"`
+}
+
+// Profile returns the profile of the calling user.
+func (d *Directory) Profile(ctx context.Context, c Call) (*Profile, error) {
+	return readAccount(ctx, d, c, c.userID(), func(ctx context.Context, r store.Reader, userID string) (*Profile, error) {
+		u, err := store.Users().Get(ctx, r, userID)
+		if err != nil {
+			return nil, err
+		}
+		t, err := store.UserTypes().Find(ctx, r, "name", u.Type)
+		if err != nil || t == nil {
+			return nil, err
+		}
+		p := &Profile{Attributes: []ProfileAttribute{}, PasswordAllowed: t.CredentialAttribute() != ""}
+		for _, a := range t.ProfileFields() {
+			p.Attributes = append(p.Attributes, ProfileAttribute{a.Name, a.Title, u.Text(a.Name), a.Required, a.Options})
+		}
+		p.Password, err = store.HasPassword(ctx, r, userID)
+		return p, err
+	})
+}
+
+// UpdateProfile changes attributes of the calling user; null removes one. Users can change what
+// schemas.UserType.ProfileFields lists: nothing that identifies or reaches the account, or that an
+// administrator states about the user. Other attributes are Class Invalid.
+func (d *Directory) UpdateProfile(ctx context.Context, c Call, changes *schemas.Document) error {
+	profile, err := d.Profile(ctx, c)
+	if err != nil {
+		return err
+	}
+	var problems []schemas.Problem
+	for _, name := range changes.Members() {
+		if !slices.ContainsFunc(profile.Attributes, func(a ProfileAttribute) bool { return a.Name == name }) {
+			problems = append(problems, schemas.Problem{Path: schemas.MemberPath("", name),
+				Message: "users cannot change this attribute themselves; expected one of those in GET /users/me/profile"})
+		}
+	}
+	if len(problems) > 0 {
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the profile was not changed: %s", problems[0]).WithProblems(problems)
+	}
+	return d.patchOwn(ctx, c, json.RawMessage(changes.JSON()))
+}
+
+// SetPassword sets the password of the calling user, who must pass MayManageAccount. A password that
+// the policy refuses is Class Invalid.
+func (d *Directory) SetPassword(ctx context.Context, c Call, password string) error {
+	if err := d.MayManageAccount(ctx, c, c.userID()); err != nil {
+		return err
+	}
+	text, err := json.Marshal(map[string]string{passwordAttribute: password})
+	if err != nil {
+		return err
+	}
+	return d.patchOwn(ctx, c, text)
+}
+
+// patchOwn changes attributes of the calling user.
+func (d *Directory) patchOwn(ctx context.Context, c Call, attributes json.RawMessage) error {
+	text, err := json.Marshal(map[string]json.RawMessage{"attributes": attributes})
+	if err != nil {
+		return err
+	}
+	patch, problems := schemas.ParseJSON(text)
+	if len(problems) > 0 {
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the attributes are no JSON: %s", problems[0])
+	}
+	c.own = true
+	_, err = Patch(ctx, d.Users, c, c.userID(), "", patch)
+	return err
+}
+
+// RemovePassword removes the password of the calling user, who must pass MayManageAccount and have
+// another sign-in method: otherwise the error has Class Conflict, code last_credential. So has that
+// of a user whose type requires a password.
+func (d *Directory) RemovePassword(ctx context.Context, c Call) error {
+	userID := c.userID()
+	if err := d.MayManageAccount(ctx, c, userID); err != nil {
+		return err
+	}
+	return d.changeAccount(ctx, c, userID, func(w *writeContext) error {
+		u, err := store.Users().Get(w.ctx, w.tx, userID)
+		if err != nil {
+			return err
+		}
+		had, err := store.HasPassword(w.ctx, w.tx, userID)
+		if err != nil || !had {
+			return err
+		}
+		if t := w.userType(u); t.RequiresPassword() {
+			return schemas.Errorf(schemas.Conflict, schemas.CodeLastCredential, "users of the type %.64q must have a password; set another one instead", u.Type)
+		}
+		if err := w.hasLoginMethod(userID, "password"); err != nil {
+			return err
+		}
+		w.recordUserEvent(userID, "password.removed", schemas.ResourceRef{})
+		w.setActor()
+		return store.RemovePassword(w.tx, userID, w.now)
+	})
+}

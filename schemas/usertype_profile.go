@@ -1,0 +1,51 @@
+package schemas
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// ProfileField is an attribute that users can change themselves.
+type ProfileField struct {
+	Name, Title string
+	Required    bool
+	Options     []string // the possible values; nil for any
+}
+
+// ProfileFields returns the attributes that users can change themselves: those that describe a
+// person (OpenID Connect Core §5.1), are text, and that the schema does not mark readOnly. Account
+// attributes are not among them, nor names that applications could take for the account's.
+func (t *UserType) ProfileFields() (fields []ProfileField) {
+	var definition struct {
+		Properties map[string]struct {
+			Title    string
+			Type     any
+			Enum     []any
+			ReadOnly bool
+		} `json:"properties"`
+		Required []string `json:"required"`
+	}
+	_ = json.Unmarshal(t.Schema, &definition) // a schema that is none has no properties
+	account := t.AccountAttributes(ProfileAttributes())
+	for _, name := range ProfileAttributes() {
+		p, declared := definition.Properties[name]
+		if !declared || p.Type != "string" || p.ReadOnly || name == "preferred_username" || slices.Contains(account, name) {
+			continue
+		}
+		f := ProfileField{Name: name, Title: p.Title, Required: slices.Contains(definition.Required, name)}
+		for _, o := range p.Enum {
+			if text, ok := o.(string); ok {
+				f.Options = append(f.Options, text)
+			}
+		}
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+// RequiresPassword reports whether users of the type must have a password.
+func (t *UserType) RequiresPassword() bool {
+	var definition struct{ Required []string }
+	_ = json.Unmarshal(t.Schema, &definition)
+	return slices.Contains(definition.Required, t.CredentialAttribute())
+}
