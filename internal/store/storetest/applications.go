@@ -83,36 +83,24 @@ func testClients(t *testing.T, s *store.Store) {
 	client.ClientSecret, client.InboundAuthConfig[0].Config.ClientSecret = "", ""
 	for _, want := range []schemas.Application{client, plain} {
 		want.InboundAuthConfig = nil
-		got, err := s.Application(ctx, want.ID)
-		must(t, err)
-		wantEqual(t, "the application for a sign-in", got, &want)
+		reply(s.Application(ctx, want.ID)).equals(t, "the application for a sign-in", &want)
 	}
-	got, err := s.ApplicationByClientID(ctx, client.ClientID)
-	must(t, err)
-	wantEqual(t, "the application by its client id", got, &client)
+	reply(s.ApplicationByClientID(ctx, client.ClientID)).equals(t, "the application by its client id", &client)
 
 	for id, want := range map[string][]string{client.ID: {"openid", "shop:orders"}, plain.ID: nil, schemas.NewID(): nil, "a\x00": nil} {
-		scopes, err := s.RegisteredScopes(ctx, id)
-		must(t, err)
-		wantEqual(t, "what it is registered for", scopes, want)
+		reply(s.RegisteredScopes(ctx, id)).equals(t, "what it is registered for", want)
 	}
 
 	was := client.UpdatedAt
 	lost := client
 	lost.ClientID, lost.InboundAuthConfig, lost.UpdatedAt = "", nil, was.Add(time.Second)
 	update(t, s, func(tx *store.Tx) error { return store.Applications().Replace(tx, &lost, was) })
-	got, err = store.Applications().Get(ctx, s, client.ID)
-	must(t, err)
-	wantEqual(t, "the application that is no client any more", got, &lost)
+	reply(store.Applications().Get(ctx, s, client.ID)).equals(t, "the application that is no client any more", &lost)
 	for _, unknown := range []string{client.ClientID, "", "a\x00b"} {
-		_, err := s.ApplicationByClientID(ctx, unknown)
-		wantError(t, err, schemas.NotFound, schemas.CodeAppNotFound)
-		_, err = s.Application(ctx, unknown)
-		wantError(t, err, schemas.NotFound, schemas.CodeAppNotFound)
+		reply(s.ApplicationByClientID(ctx, unknown)).fails(t, schemas.NotFound, schemas.CodeAppNotFound)
+		reply(s.Application(ctx, unknown)).fails(t, schemas.NotFound, schemas.CodeAppNotFound)
 	}
 	client.UpdatedAt = lost.UpdatedAt.Add(time.Second)
 	update(t, s, func(tx *store.Tx) error { return store.Applications().Replace(tx, &client, lost.UpdatedAt) })
-	got, err = s.ApplicationByClientID(ctx, client.ClientID)
-	must(t, err)
-	wantEqual(t, "the application that is a client again", got, &client)
+	reply(s.ApplicationByClientID(ctx, client.ClientID)).equals(t, "the application that is a client again", &client)
 }

@@ -64,25 +64,20 @@ func testAuthRequests(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	r := a.request()
 	must(t, s.CreateAuthRequest(ctx, r))
-	got, err := s.AuthRequest(ctx, r.ID)
-	must(t, err)
-	wantEqual(t, "the request", *got, r)
+	reply(s.AuthRequest(ctx, r.ID)).equals(t, "the request", &r)
 	wantError(t, s.IssueCode(ctx, r.ID, []byte("code"), noon().Add(time.Minute), noon()), schemas.Invalid, schemas.CodeAuthRequest)
 
 	other := a.grant(r)
 	other.BrowserHash = []byte("another")
 	must(t, s.Apply(ctx, []schemas.Change{other}))
-	got, err = s.AuthRequest(ctx, r.ID)
-	must(t, err)
+	got := reply(s.AuthRequest(ctx, r.ID)).get(t)
 	if got.Grant != nil {
 		t.Fatal("a run that ended in another browser granted the request")
 	}
 	grant := a.grant(r)
 	must(t, s.Apply(ctx, []schemas.Change{grant}))
 	r.Grant = &grant.Grant
-	got, err = s.AuthRequest(ctx, r.ID)
-	must(t, err)
-	wantEqual(t, "the granted request", *got, r)
+	reply(s.AuthRequest(ctx, r.ID)).equals(t, "the granted request", &r)
 	wantError(t, s.Apply(ctx, []schemas.Change{grant}), schemas.Invalid, schemas.CodeAuthRequest)
 
 	late := a.request()
@@ -91,15 +86,12 @@ func testAuthRequests(t *testing.T, s *store.Store) {
 	grant.At = late.ExpiresAt
 	wantError(t, s.Apply(ctx, []schemas.Change{grant}), schemas.Invalid, schemas.CodeAuthRequest)
 	for _, id := range []string{"", "unknown", "a\x00"} {
-		_, err := s.AuthRequest(ctx, id)
-		wantError(t, err, schemas.Invalid, schemas.CodeAuthRequest)
+		reply(s.AuthRequest(ctx, id)).fails(t, schemas.Invalid, schemas.CodeAuthRequest)
 	}
 	strange := a.request()
 	strange.ApplicationID = schemas.NewID()
 	wantError(t, s.CreateAuthRequest(ctx, strange), schemas.NotFound, schemas.CodeAppNotFound)
-	removed, err := s.Sweep(ctx, late.ExpiresAt)
-	must(t, err)
-	wantEqual(t, "what was swept", removed, 2)
+	reply(s.Sweep(ctx, late.ExpiresAt)).equals(t, "what was swept", 2)
 }
 
 // testApprovals keeps what was approved in a request: by its own browser, and before it
@@ -113,8 +105,7 @@ func testApprovals(t *testing.T, s *store.Store) {
 			Approval: schemas.Approval{UserID: a.user.ID, Scopes: scopes, At: noon()}}})
 	}
 	must(t, approve([]byte("another"), "system"))
-	got, err := s.AuthRequest(ctx, r.ID)
-	must(t, err)
+	got := reply(s.AuthRequest(ctx, r.ID)).get(t)
 	if got.Approval != nil {
 		t.Fatalf("another browser approved %+v", got.Approval)
 	}
@@ -124,8 +115,7 @@ func testApprovals(t *testing.T, s *store.Store) {
 	grant.Grant.Approved = []string{"system:users:read"}
 	must(t, s.Apply(ctx, []schemas.Change{grant}))
 	must(t, s.IssueCode(ctx, r.ID, []byte("code"), noon().Add(time.Minute), noon()))
-	got, err = s.AuthRequestByCode(ctx, []byte("code"))
-	must(t, err)
+	got = reply(s.AuthRequestByCode(ctx, []byte("code"))).get(t)
 	wantEqual(t, "the approval", *got.Approval, schemas.Approval{UserID: a.user.ID, Scopes: []string{"system:users:read"}, At: noon()})
 	wantEqual(t, "what the grant says of it", got.Grant.Approved, []string{"system:users:read"})
 	wantError(t, approve(r.BrowserHash, "system"), schemas.Invalid, schemas.CodeAuthRequest)
@@ -135,51 +125,34 @@ func testCodes(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	r := a.answered(t, "code")
 	wantError(t, s.IssueCode(ctx, r.ID, []byte("second"), noon().Add(time.Minute), noon()), schemas.Invalid, schemas.CodeAuthRequest)
-	got, err := s.AuthRequestByCode(ctx, []byte("code"))
-	must(t, err)
+	got := reply(s.AuthRequestByCode(ctx, []byte("code"))).get(t)
 	wantEqual(t, "the request of the code", got.ID, r.ID)
 	wantEqual(t, "data that is no longer needed", []string{got.State, got.LoginHint}, []string{"", ""})
 	wantEqual(t, "what redeeming needs", []string{got.Nonce, got.CodeChallenge, got.RedirectURI}, []string{r.Nonce, r.CodeChallenge, r.RedirectURI})
-	_, err = s.RedeemCode(ctx, []byte("second"), nil, noon(), noon())
-	wantError(t, err, schemas.Invalid, schemas.CodeAuthCodeNotFound)
-	_, err = s.RedeemCode(ctx, []byte("code"), nil, noon().Add(time.Minute), noon())
-	wantError(t, err, schemas.Invalid, schemas.CodeAuthCodeNotFound)
+	reply(s.RedeemCode(ctx, []byte("second"), nil, noon(), noon())).fails(t, schemas.Invalid, schemas.CodeAuthCodeNotFound)
+	reply(s.RedeemCode(ctx, []byte("code"), nil, noon().Add(time.Minute), noon())).fails(t, schemas.Invalid, schemas.CodeAuthCodeNotFound)
 
 	family := a.family(r)
-	replayed, err := s.RedeemCode(ctx, []byte("code"), family, noon(), noon())
-	must(t, err)
-	wantEqual(t, "whether it was a replay", replayed, false)
-	got, err = s.AuthRequestByCode(ctx, []byte("code"))
-	must(t, err)
-	wantEqual(t, "the nonce of a code that was redeemed", got.Nonce, "")
-	kept, err := s.RefreshFamily(ctx, r.ID)
-	must(t, err)
-	wantEqual(t, "the family", kept, family)
+	reply(s.RedeemCode(ctx, []byte("code"), family, noon(), noon())).equals(t, "whether it was a replay", false)
+	wantEqual(t, "the nonce of a code that was redeemed", reply(s.AuthRequestByCode(ctx, []byte("code"))).get(t).Nonce, "")
+	reply(s.RefreshFamily(ctx, r.ID)).equals(t, "the family", family)
 	// The session lasts as long as its refresh tokens; the browser's cookie does not.
-	sessions, err := store.SessionsOf(ctx, s, a.user.ID, noon().Add(23*time.Hour))
-	must(t, err)
-	wantEqual(t, "the number of sessions", len(sessions), 1)
+	wantEqual(t, "the number of sessions", len(reply(store.SessionsOf(ctx, s, a.user.ID, noon().Add(23*time.Hour))).get(t)), 1)
 
 	wantLive(t, s, r.ID+".1", true)
-	replayed, err = s.RedeemCode(ctx, []byte("code"), a.family(r), noon(), noon().Add(time.Hour))
-	must(t, err)
-	wantEqual(t, "whether it was a replay", replayed, true)
-	_, err = s.RefreshFamily(ctx, r.ID)
-	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
+	reply(s.RedeemCode(ctx, []byte("code"), a.family(r), noon(), noon().Add(time.Hour))).equals(t, "whether it was a replay", true)
+	reply(s.RefreshFamily(ctx, r.ID)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
 	wantLive(t, s, r.ID+".1", false)
 	wantLive(t, s, schemas.NewID()+".1", true)
 
 	ended := a.answered(t, "ended")
 	must(t, s.Apply(ctx, []schemas.Change{schemas.EndSession{ID: a.session.ID, At: noon()}}))
-	_, err = s.RedeemCode(ctx, []byte("ended"), a.family(ended), noon(), noon())
-	wantError(t, err, schemas.Invalid, schemas.CodeAuthCodeNotFound)
+	reply(s.RedeemCode(ctx, []byte("ended"), a.family(ended), noon(), noon())).fails(t, schemas.Invalid, schemas.CodeAuthCodeNotFound)
 }
 
 func wantLive(t *testing.T, s *store.Store, id string, want bool) {
 	t.Helper()
-	live, err := s.TokenLive(t.Context(), schemas.TokenRef{ID: id})
-	must(t, err)
-	wantEqual(t, "whether the token counts", live, want)
+	reply(s.TokenLive(t.Context(), schemas.TokenRef{ID: id})).equals(t, "whether the token counts", want)
 }
 
 // testCodeRace has a code redeemed by many at once.
@@ -214,31 +187,24 @@ func testRefresh(t *testing.T, s *store.Store) {
 		t.Helper()
 		code := schemas.NewID()
 		r := a.answered(t, code)
-		_, err := s.RedeemCode(ctx, []byte(code), a.family(r), noon(), noon())
-		must(t, err)
+		reply(s.RedeemCode(ctx, []byte(code), a.family(r), noon(), noon())).get(t)
 		return schemas.Rotation{ID: r.ID, At: noon(), Window: 10 * time.Second, Revoke: noon().Add(time.Hour)}
 	}
 	rotate := func(r schemas.Rotation, reused bool) {
 		t.Helper()
-		got, err := s.RotateRefresh(ctx, r)
-		must(t, err)
-		wantEqual(t, "whether it was used before", got, reused)
+		reply(s.RotateRefresh(ctx, r)).equals(t, "whether it was used before", reused)
 	}
 	r := begin()
 	rotate(r, false)
 	r.At = noon().Add(10*time.Second - time.Microsecond)
 	rotate(r, false) // its reply was lost
-	f, err := s.RefreshFamily(ctx, r.ID)
-	must(t, err)
-	wantEqual(t, "the generation", f.Generation, 1)
+	wantEqual(t, "the generation", reply(s.RefreshFamily(ctx, r.ID)).get(t).Generation, 1)
 	future := r
 	future.Generation = 2
-	_, err = s.RotateRefresh(ctx, future)
-	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
+	reply(s.RotateRefresh(ctx, future)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
 	r.At = noon().Add(10 * time.Second)
 	rotate(r, true)
-	_, err = s.RotateRefresh(ctx, r)
-	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
+	reply(s.RotateRefresh(ctx, r)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
 	wantLive(t, s, r.ID+".x", false)
 
 	// Two generations back is no lost reply, however soon it comes.
@@ -251,16 +217,13 @@ func testRefresh(t *testing.T, s *store.Store) {
 
 	r = begin()
 	r.At = noon().Add(24 * time.Hour)
-	_, err = s.RotateRefresh(ctx, r)
-	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
+	reply(s.RotateRefresh(ctx, r)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
 	must(t, s.Apply(ctx, []schemas.Change{schemas.RevokeFamily{ID: r.ID, Until: noon().Add(time.Hour)}}))
-	_, err = s.RefreshFamily(ctx, r.ID)
-	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
+	reply(s.RefreshFamily(ctx, r.ID)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
 
 	r = begin()
 	must(t, s.Apply(ctx, []schemas.Change{schemas.EndSession{ID: a.session.ID, At: noon()}}))
-	_, err = s.RefreshFamily(ctx, r.ID)
-	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
+	reply(s.RefreshFamily(ctx, r.ID)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
 }
 
 // testRefreshRace has a refresh token used by many at once: all get the same
@@ -269,8 +232,7 @@ func testRefreshRace(t *testing.T, s *store.Store) {
 	const rounds, clients = 20, 8
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	r := a.answered(t, "code")
-	_, err := s.RedeemCode(ctx, []byte("code"), a.family(r), noon(), noon())
-	must(t, err)
+	reply(s.RedeemCode(ctx, []byte("code"), a.family(r), noon(), noon())).get(t)
 	for generation := range rounds {
 		together(clients, func(int) {
 			reused, err := s.RotateRefresh(ctx, schemas.Rotation{ID: r.ID, Generation: generation, At: noon(), Window: time.Second, Revoke: noon()})
@@ -278,36 +240,26 @@ func testRefreshRace(t *testing.T, s *store.Store) {
 				t.Errorf("reused %v, error %v", reused, err)
 			}
 		})
-		f, err := s.RefreshFamily(ctx, r.ID)
-		must(t, err)
-		wantEqual(t, "the generation", f.Generation, generation+1)
+		wantEqual(t, "the generation", reply(s.RefreshFamily(ctx, r.ID)).get(t).Generation, generation+1)
 	}
 }
 
 func testBrowserSessions(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	hash, at := []byte("\x00token\xff"), noon()
-	found, err := s.SessionByToken(ctx, hash, at)
-	must(t, err)
+	found := reply(s.SessionByToken(ctx, hash, at)).get(t)
 	if found != nil {
 		t.Fatal("a session was found by a token that it has not")
 	}
 	for i, want := range []bool{true, false} { // a second one is not issued
-		bound, err := s.BindSession(ctx, a.session.ID, append(hash, make([]byte, i)...))
-		must(t, err)
-		wantEqual(t, "whether it was bound", bound, want)
+		reply(s.BindSession(ctx, a.session.ID, append(hash, make([]byte, i)...))).equals(t, "whether it was bound", want)
 	}
-	found, err = s.SessionByToken(ctx, hash, at)
-	must(t, err)
-	wantEqual(t, "the session", *found, a.session)
-	found, err = s.SessionByToken(ctx, hash, a.session.ExpiresAt)
-	must(t, err)
+	reply(s.SessionByToken(ctx, hash, at)).equals(t, "the session", &a.session)
+	found = reply(s.SessionByToken(ctx, hash, a.session.ExpiresAt)).get(t)
 	if found != nil {
 		t.Fatal("an expired session was found")
 	}
-	bound, err := s.BindSession(ctx, schemas.NewID(), []byte("other"))
-	must(t, err)
-	wantEqual(t, "whether it was bound", bound, false)
+	reply(s.BindSession(ctx, schemas.NewID(), []byte("other"))).equals(t, "whether it was bound", false)
 }
 
 func testRedirects(t *testing.T, s *store.Store) {

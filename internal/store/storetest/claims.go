@@ -76,9 +76,7 @@ func testUniqueAttributes(t *testing.T, s *store.Store) {
 	must(t, replace())
 	must(t, insert(newWorker("bob", 9, "+41 9")))
 	wantError(t, insert(newWorker("bobby", 11, "+41 11")), schemas.Conflict, schemas.CodeAttributeTaken)
-	found, err := store.Users().Find(ctx, s, "username", "BOBBY")
-	must(t, err)
-	wantEqual(t, "the user found", found.ID, bob.ID)
+	wantEqual(t, "the user found", reply(store.Users().Find(ctx, s, "username", "BOBBY")).get(t).ID, bob.ID)
 	update(t, s, func(tx *store.Tx) error { return store.Users().Delete(tx, bob.ID, changed.UpdatedAt) })
 	must(t, insert(newWorker("bobby", 10, "+41 10")))
 }
@@ -162,16 +160,11 @@ func testIdentifierScopes(t *testing.T, s *store.Store) {
 	wantError(t, s.Apply(ctx, create(newWorker("ANN", 2, ""))), schemas.Conflict, schemas.CodeAttributeTaken)
 	wantError(t, s.Apply(ctx, create(newWorker("bob", 1, ""))), schemas.Conflict, schemas.CodeAttributeTaken)
 	for userType, id := range map[string]string{"": person.ID, "Person": person.ID, "Staff": worker.ID} {
-		got, err := s.UserByAttribute(ctx, userType, "username", "Ann")
-		must(t, err)
-		wantEqual(t, "the user in the scope of "+userType, got.ID, id)
+		wantEqual(t, "the user in the scope of "+userType, reply(s.UserByAttribute(ctx, userType, "username", "Ann")).get(t).ID, id)
 	}
-	_, err := s.UserByAttribute(ctx, "", "username", "Staff\x1fann")
-	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+	reply(s.UserByAttribute(ctx, "", "username", "Staff\x1fann")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 	wantError(t, setScope(t, s, "Staff", ""), schemas.Conflict, schemas.CodeAttributeTaken)
-	got, err := s.UserByAttribute(ctx, "Staff", "username", "ann")
-	must(t, err)
-	wantEqual(t, "the user after a rejected change", got.ID, worker.ID)
+	wantEqual(t, "the user after a rejected change", reply(s.UserByAttribute(ctx, "Staff", "username", "ann")).get(t).ID, worker.ID)
 }
 
 // testScopeRace changes the scope of a type while a user of it is created: the user is found afterwards.
@@ -185,8 +178,6 @@ func testScopeRace(t *testing.T, s *store.Store) {
 		worker := newWorker(fmt.Sprint("worker", round), round, "")
 		must(t, s.Apply(ctx, create(worker)))
 		must(t, <-changed)
-		got, err := s.UserByAttribute(ctx, "Staff", "username", worker.Text("username"))
-		must(t, err)
-		wantEqual(t, "the user found", got.ID, worker.ID)
+		wantEqual(t, "the user found", reply(s.UserByAttribute(ctx, "Staff", "username", worker.Text("username"))).get(t).ID, worker.ID)
 	}
 }

@@ -48,19 +48,14 @@ func remaining(t *testing.T, s *store.Store, apps []schemas.Application) (names 
 func testLeases(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	apps := leased(t, s, 5)
-	got, err := s.ClientExpiry(ctx, apps[1].ClientID)
-	must(t, err)
+	got := reply(s.ClientExpiry(ctx, apps[1].ClientID)).get(t)
 	want := leaseOf(apps[1], 1)
 	wantEqual(t, "the lease", got, &want)
 	want.FetchedAt, want.FreshUntil = noon(), noon().Add(time.Hour)
 	update(t, s, func(tx *store.Tx) error { return store.PutClientExpiry(tx, want) })
-	got, err = s.ClientExpiry(ctx, apps[1].ClientID)
-	must(t, err)
-	wantEqual(t, "the lease that was put", got, &want)
+	reply(s.ClientExpiry(ctx, apps[1].ClientID)).equals(t, "the lease that was put", &want)
 	for _, unknown := range []string{"nobody", "a\x00b"} {
-		got, err := s.ClientExpiry(ctx, unknown)
-		must(t, err)
-		wantEqual(t, "the lease of a client that is not there", got, (*schemas.ClientExpiry)(nil))
+		reply(s.ClientExpiry(ctx, unknown)).equals(t, "the lease of a client that is not there", (*schemas.ClientExpiry)(nil))
 	}
 
 	// One is vouched for, one has a role, and one is in use.
@@ -74,9 +69,7 @@ func testLeases(t *testing.T, s *store.Store) {
 	})
 	must(t, s.ExtendClientExpiry(ctx, apps[2].ID, noon().Add(time.Hour)))
 	must(t, s.ExtendClientExpiry(ctx, apps[2].ID, noon())) // takes nothing away
-	n, err := s.Sweep(ctx, noon().Add(4*time.Minute))
-	must(t, err)
-	wantEqual(t, "how many were swept", n, 1)
+	reply(s.Sweep(ctx, noon().Add(4*time.Minute))).equals(t, "how many were swept", 1)
 	wantEqual(t, "those that are left", remaining(t, s, apps), []string{"leased0", "leased1", "leased2", "leased4"})
 	wantRemovals(t, s, noon().Add(4*time.Minute), apps[3])
 }
@@ -84,8 +77,7 @@ func testLeases(t *testing.T, s *store.Store) {
 // wantRemovals checks that the audit log records the removal of these clients, and of no others.
 func wantRemovals(t *testing.T, s *store.Store, at time.Time, apps ...schemas.Application) {
 	t.Helper()
-	events, err := s.Events(t.Context(), schemas.EventQuery{Limit: 100, Action: "application.deleted"})
-	must(t, err)
+	events := reply(s.Events(t.Context(), schemas.EventQuery{Limit: 100, Action: "application.deleted"})).get(t)
 	reported := map[string]string{}
 	for _, e := range events {
 		if e.Actor.Type != schemas.SystemActor || e.Resource.Type != "application" || e.Detail["unused"] != "true" || !e.At.Equal(at) {

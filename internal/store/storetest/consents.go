@@ -21,8 +21,7 @@ func scopesOf(c *schemas.Consent) (scopes []string) {
 
 func testConsents(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
-	got, err := s.Consent(ctx, a.user.ID, a.client.ID)
-	must(t, err)
+	got := reply(s.Consent(ctx, a.user.ID, a.client.ID)).get(t)
 	if got != nil {
 		t.Fatalf("a user who was never asked has consented to %+v", got)
 	}
@@ -30,8 +29,7 @@ func testConsents(t *testing.T, s *store.Store) {
 	again := later.Add(time.Hour)
 	must(t, s.Apply(ctx, agree(a.user.ID, a.client.ID, noon(), ever, "openid", "email", "openid")))
 	must(t, s.Apply(ctx, agree(a.user.ID, a.client.ID, later, again, "email", "shop:orders")))
-	got, err = s.Consent(ctx, a.user.ID, a.client.ID)
-	must(t, err)
+	got = reply(s.Consent(ctx, a.user.ID, a.client.ID)).get(t)
 	wantEqual(t, "the consent", got, &schemas.Consent{
 		UserID: a.user.ID, ApplicationID: a.client.ID, GrantedAt: later, AskAgainAt: &again,
 		Scopes: []schemas.ConsentedScope{
@@ -41,26 +39,21 @@ func testConsents(t *testing.T, s *store.Store) {
 	other := newClient("other")
 	update(t, s, func(tx *store.Tx) error { return store.Applications().Insert(tx, &other) })
 	must(t, s.Apply(ctx, agree(a.user.ID, other.ID, later.Add(time.Minute), ever)))
-	all, err := store.ConsentsOf(ctx, s, a.user.ID)
-	must(t, err)
+	all := reply(store.ConsentsOf(ctx, s, a.user.ID)).get(t)
 	wantEqual(t, "the applications", []string{all[0].ApplicationID, all[1].ApplicationID}, []string{other.ID, a.client.ID})
 	wantEqual(t, "the scopes of none", all[0].Scopes, []schemas.ConsentedScope{})
 
 	wantError(t, s.Apply(ctx, agree(schemas.NewID(), a.client.ID, noon(), ever)), schemas.Conflict, schemas.CodeAppNotFound)
 	for _, odd := range []string{"", "a\x00"} {
-		got, err := s.Consent(ctx, odd, a.client.ID)
-		must(t, err)
+		got := reply(s.Consent(ctx, odd, a.client.ID)).get(t)
 		if got != nil {
 			t.Fatal("a user has consented without being asked")
 		}
 	}
 	update(t, s, func(tx *store.Tx) error { return store.Applications().Delete(tx, other.ID, other.UpdatedAt) })
-	all, err = store.ConsentsOf(ctx, s, a.user.ID)
-	must(t, err)
-	wantEqual(t, "how many are left with one client", len(all), 1)
+	wantEqual(t, "how many are left with one client", len(reply(store.ConsentsOf(ctx, s, a.user.ID)).get(t)), 1)
 	update(t, s, func(tx *store.Tx) error { return store.Users().Delete(tx, a.user.ID, a.user.UpdatedAt) })
-	got, err = s.Consent(ctx, a.user.ID, a.client.ID)
-	must(t, err)
+	got = reply(s.Consent(ctx, a.user.ID, a.client.ID)).get(t)
 	if got != nil {
 		t.Fatal("the consent of a user who is gone is left")
 	}
@@ -79,16 +72,14 @@ func testRevokedConsent(t *testing.T, s *store.Store) {
 		if family {
 			f = a.family(r)
 		}
-		_, err := s.RedeemCode(ctx, []byte(code), f, noon(), until)
-		must(t, err)
+		reply(s.RedeemCode(ctx, []byte(code), f, noon(), until)).get(t)
 		return r.ID
 	}
 	refreshed, plain := redeem("one", true), redeem("two", false)
 	a.user, a.session = bob, his
 	kept := redeem("three", true)
 	// The row that finds tokens without a refresh token stays as long as they are valid.
-	_, err := s.Sweep(ctx, until.Add(-time.Second))
-	must(t, err)
+	reply(s.Sweep(ctx, until.Add(-time.Second))).get(t)
 	for _, id := range []string{hers.UserID, bob.ID} {
 		must(t, s.Apply(ctx, agree(id, a.client.ID, noon(), time.Time{}, "openid")))
 	}
@@ -101,21 +92,16 @@ func testRevokedConsent(t *testing.T, s *store.Store) {
 	}
 	wantEqual(t, "whether there was a consent", revoke(), true)
 	wantEqual(t, "whether there was another", revoke(), false)
-	_, err = s.RefreshFamily(ctx, refreshed)
-	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
-	_, err = s.RefreshFamily(ctx, kept)
-	must(t, err)
+	reply(s.RefreshFamily(ctx, refreshed)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
+	reply(s.RefreshFamily(ctx, kept)).get(t)
 	for id, live := range map[string]bool{refreshed: false, plain: false, kept: true} {
 		session := hers.ID
 		if live {
 			session = his.ID
 		}
-		got, err := s.TokenLive(ctx, schemas.TokenRef{ID: id + ".1", Session: session, Client: a.client.ClientID})
-		must(t, err)
-		wantEqual(t, "whether a token of "+id+" counts", got, live)
+		reply(s.TokenLive(ctx, schemas.TokenRef{ID: id + ".1", Session: session, Client: a.client.ClientID})).equals(t, "whether a token of "+id+" counts", live)
 	}
-	left, err := s.Consent(ctx, bob.ID, a.client.ID)
-	must(t, err)
+	left := reply(s.Consent(ctx, bob.ID, a.client.ID)).get(t)
 	wantEqual(t, "what the other agreed to", scopesOf(left), []string{"openid"})
 }
 
@@ -126,16 +112,13 @@ func testRefusals(t *testing.T, s *store.Store) {
 	must(t, s.CreateAuthRequest(ctx, r))
 	refuse := schemas.RefuseAuthRequest{ID: r.ID, BrowserHash: []byte("another"), At: noon(), Refusal: schemas.Refusal{Code: "access_denied", Description: "no"}}
 	must(t, s.Apply(ctx, []schemas.Change{refuse}))
-	got, err := s.AuthRequest(ctx, r.ID)
-	must(t, err)
+	got := reply(s.AuthRequest(ctx, r.ID)).get(t)
 	if got.Refusal != nil {
 		t.Fatal("a run that ended in another browser refused the request")
 	}
 	refuse.BrowserHash = r.BrowserHash
 	must(t, s.Apply(ctx, []schemas.Change{refuse}))
-	got, err = s.AuthRequest(ctx, r.ID)
-	must(t, err)
-	wantEqual(t, "the refusal", got.Refusal, &refuse.Refusal)
+	wantEqual(t, "the refusal", reply(s.AuthRequest(ctx, r.ID)).get(t).Refusal, &refuse.Refusal)
 	wantError(t, s.Apply(ctx, []schemas.Change{refuse}), schemas.Invalid, schemas.CodeAuthRequest)
 	wantError(t, s.Apply(ctx, []schemas.Change{a.grant(r)}), schemas.Invalid, schemas.CodeAuthRequest)
 	wantError(t, s.IssueCode(ctx, r.ID, []byte("code"), noon().Add(time.Minute), noon()), schemas.Invalid, schemas.CodeAuthRequest)
@@ -148,7 +131,5 @@ func testRefusals(t *testing.T, s *store.Store) {
 func testPermissionWords(t *testing.T, s *store.Store) {
 	shop := newResourceServer("shop")
 	update(t, s, func(tx *store.Tx) error { return store.ResourceServers().Insert(tx, &shop) })
-	got, err := s.PermissionNames(t.Context(), []string{"shop", "shop:orders", "shop:orders:read", "shop:orders:items:read", "nobody's", "a\x00"})
-	must(t, err)
-	wantEqual(t, "the words", got, map[string]string{"shop": "Shop: everything", "shop:orders": "Orders: everything", "shop:orders:read": "Read"})
+	reply(s.PermissionNames(t.Context(), []string{"shop", "shop:orders", "shop:orders:read", "shop:orders:items:read", "nobody's", "a\x00"})).equals(t, "the words", map[string]string{"shop": "Shop: everything", "shop:orders": "Orders: everything", "shop:orders:read": "Read"})
 }

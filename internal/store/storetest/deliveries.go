@@ -27,8 +27,7 @@ func queue(t *testing.T, s *store.Store, deliveries ...schemas.Delivery) {
 // claims has a store claim a delivery at a time, for a minute.
 func claims(t *testing.T, s *store.Store, kind string, at time.Time, busy ...string) *schemas.Delivery {
 	t.Helper()
-	d, err := s.ClaimDelivery(t.Context(), kind, busy, at, at.Add(time.Minute))
-	must(t, err)
+	d := reply(s.ClaimDelivery(t.Context(), kind, busy, at, at.Add(time.Minute))).get(t)
 	return d
 }
 
@@ -53,9 +52,7 @@ func testDeliveries(t *testing.T, s *store.Store) {
 	again := claims(t, s, "a", now.Add(minute))
 	wantEqual(t, "the delivery of who died", []any{again.ID, again.Attempts}, []any{first.ID, 2})
 	must(t, s.PutOffDelivery(ctx, first, now)) // comes too late
-	given, err := s.GiveUpDelivery(ctx, first, schemas.Event{Action: "delivery.given_up", At: now})
-	must(t, err)
-	wantEqual(t, "who comes too late gives up", given, false)
+	reply(s.GiveUpDelivery(ctx, first, schemas.Event{Action: "delivery.given_up", At: now})).equals(t, "who comes too late gives up", false)
 	must(t, s.PutOffDelivery(ctx, *again, noon().Add(20*minute)))
 	must(t, s.EndDelivery(ctx, second.ID))
 	wantEqual(t, "what is due while put off", claims(t, s, "a", noon().Add(19*minute)), (*schemas.Delivery)(nil))
@@ -119,8 +116,7 @@ func testExpiredDeliveries(t *testing.T, s *store.Store) {
 	queue(t, s, sending)
 	claims(t, s, "a", end.Add(-time.Microsecond), "x", "y") // is being sent as it expires
 
-	expired, err := s.ExpiredDeliveries(ctx, end, 10)
-	must(t, err)
+	expired := reply(s.ExpiredDeliveries(ctx, end, 10)).get(t)
 	wantEqual(t, "the number of expired deliveries", len(expired), 1)
 	wantEqual(t, "the expired delivery", []any{expired[0].ID, expired[0].Attempts}, []any{old.ID, 1})
 	var given atomic.Int32
@@ -134,9 +130,7 @@ func testExpiredDeliveries(t *testing.T, s *store.Store) {
 		}
 	})
 	wantEqual(t, "the number of those who give it up", int(given.Load()), 1)
-	events, err := s.Events(ctx, schemas.EventQuery{Action: "delivery.given_up", Limit: 10})
-	must(t, err)
-	wantEqual(t, "the number of events", len(events), 1)
+	wantEqual(t, "the number of events", len(reply(s.Events(ctx, schemas.EventQuery{Action: "delivery.given_up", Limit: 10})).get(t)), 1)
 	wantEqual(t, "what is due at the end", claims(t, s, "a", end).ID, live.ID)
 	wantEqual(t, "what is due after that", claims(t, s, "a", end.Add(time.Hour)), (*schemas.Delivery)(nil))
 }

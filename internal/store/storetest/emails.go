@@ -29,13 +29,10 @@ func testUnverifiedEmail(t *testing.T, s *store.Store) {
 	for _, u := range []schemas.User{mallory, victim, third} {
 		must(t, s.Apply(ctx, create(u)))
 	}
-	_, err := s.UserByAttribute(ctx, "", "email", "victim@example.com")
-	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+	reply(s.UserByAttribute(ctx, "", "email", "victim@example.com")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 	listed := func() (names []string) {
-		found, err := store.Users().List(ctx, s, store.Page{Member: "email", Value: "VICTIM@example.com", Limit: 2})
-		must(t, err)
-		n, err := store.Users().Count(ctx, s, store.Page{Member: "email", Value: "VICTIM@example.com"})
-		must(t, err)
+		found := reply(store.Users().List(ctx, s, store.Page{Member: "email", Value: "VICTIM@example.com", Limit: 2})).get(t)
+		n := reply(store.Users().Count(ctx, s, store.Page{Member: "email", Value: "VICTIM@example.com"})).get(t)
 		for _, u := range found {
 			names = append(names, u.Text("username"))
 		}
@@ -44,16 +41,13 @@ func testUnverifiedEmail(t *testing.T, s *store.Store) {
 	wantEqual(t, "a page of who has the address, and their number", listed(), []string{"mallory", "victim", "3"})
 
 	must(t, s.Apply(ctx, verify(victim)))
-	got, err := s.UserByAttribute(ctx, "", "email", "victim@example.com")
-	must(t, err)
-	wantEqual(t, "who is found by the address", got.ID, victim.ID)
+	owner := reply(s.UserByAttribute(ctx, "", "email", "victim@example.com")).get(t)
+	wantEqual(t, "the owner of the address", owner.ID, victim.ID)
 	wantEqual(t, "who has the address", listed(), []string{"victim", "1"})
 	for _, former := range []schemas.User{mallory, third} {
-		got, err := s.User(ctx, former.ID)
-		must(t, err)
+		got := reply(s.User(ctx, former.ID)).get(t)
 		wantEqual(t, "the attributes of a former holder", got.Attributes, map[string]any{"username": former.Text("username"), "given_name": former.Text("given_name")})
-		events, err := s.Events(ctx, schemas.EventQuery{UserID: former.ID, Action: "email.lost", Limit: 10})
-		must(t, err)
+		events := reply(s.Events(ctx, schemas.EventQuery{UserID: former.ID, Action: "email.lost", Limit: 10})).get(t)
 		if len(events) != 1 || events[0].Detail["owner"] != victim.ID || len(events[0].Detail) != 1 {
 			t.Fatalf("the events of a former holder: %+v", events)
 		}
@@ -65,9 +59,7 @@ func testUnverifiedEmail(t *testing.T, s *store.Store) {
 	wantError(t, s.Apply(ctx, create(newUser("victim@example.com"))), schemas.Conflict, schemas.CodeAttributeTaken)
 	wantError(t, s.Apply(ctx, change(mallory.ID, map[string]any{"email": "victim@example.com"})), schemas.Conflict, schemas.CodeAttributeTaken)
 	must(t, s.Apply(ctx, verify(victim))) // once more changes nothing
-	again, err := s.User(ctx, victim.ID)
-	must(t, err)
-	wantEqual(t, "the owner", again, got)
+	reply(s.User(ctx, victim.ID)).equals(t, "the owner", owner)
 }
 
 // testEmailStated has administrators, and sign-ups that verify before they store, claim
@@ -79,35 +71,28 @@ func testEmailStated(t *testing.T, s *store.Store) {
 	owner := entered("owner", "owner@example.com")
 	owner.Attributes["email_verified"] = true
 	update(t, s, func(tx *store.Tx) error { return store.Users().Insert(tx, &owner) })
-	got, err := s.User(ctx, squatter.ID)
-	must(t, err)
+	got := reply(s.User(ctx, squatter.ID)).get(t)
 	wantEqual(t, "the address of the squatter", got.Text("email"), "")
 
 	// The owner takes another one: the first is free, and the second not verified.
 	must(t, s.Apply(ctx, change(owner.ID, map[string]any{"email": "new@example.com"})))
 	for _, address := range []string{"owner@example.com", "new@example.com"} {
-		_, err = s.UserByAttribute(ctx, "", "email", address)
-		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+		reply(s.UserByAttribute(ctx, "", "email", address)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 	}
 	wantError(t, s.Apply(ctx, verify(owner)), schemas.Conflict, schemas.CodeInvalidCode) // of the first address
 	must(t, s.Apply(ctx, create(entered("heir", "owner@example.com"))))
 
 	// An unverified address does not block a username, and its owner is the user with that username.
 	must(t, s.Apply(ctx, create(newUser("new@example.com"))))
-	got, err = s.User(ctx, owner.ID)
-	must(t, err)
+	got = reply(s.User(ctx, owner.ID)).get(t)
 	wantEqual(t, "the address of who did not verify it", got.Text("email"), "")
 	// One's own username may be one's address.
 	self := entered("self@example.com", "self@example.com")
 	must(t, s.Apply(ctx, create(self)))
-	_, err = s.UserByAttribute(ctx, "", "email", "self@example.com")
-	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
-	got, err = s.UserByAttribute(ctx, "", "username", "self@example.com")
-	must(t, err)
-	wantEqual(t, "who is found by the username", got.ID, self.ID)
+	reply(s.UserByAttribute(ctx, "", "email", "self@example.com")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+	wantEqual(t, "who is found by the username", reply(s.UserByAttribute(ctx, "", "username", "self@example.com")).get(t).ID, self.ID)
 	must(t, s.Apply(ctx, verify(self)))
-	_, err = s.UserByAttribute(ctx, "", "email", "self@example.com")
-	must(t, err)
+	reply(s.UserByAttribute(ctx, "", "email", "self@example.com")).get(t)
 }
 
 // testEmailRace lets users verify one address at once, while they change it and others enter it
@@ -144,8 +129,7 @@ func testEmailRace(t *testing.T, s *store.Store) {
 			}
 		})
 		wantEqual(t, "the number of users who have verified the address", won, 1)
-		left, err := store.Users().List(t.Context(), s, store.Page{Member: "email", Value: address, Limit: 10})
-		must(t, err)
+		left := reply(store.Users().List(t.Context(), s, store.Page{Member: "email", Value: address, Limit: 10})).get(t)
 		if len(left) != 1 || !left[0].Verified(schemas.EmailVerified) {
 			t.Fatalf("the address is that of %+v", left)
 		}

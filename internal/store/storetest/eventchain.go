@@ -76,18 +76,15 @@ func (c tampering) run(t *testing.T, s *store.Store, driver string, open func() 
 			sealAll(t, s, chainKey, 8)
 		}
 	}
-	db, err := open()
-	must(t, err)
+	db := reply(open()).get(t)
 	defer db.Close()
 	on := map[string]string{"postgres": " ON events"}[driver]
 	for _, statement := range append([]string{"DROP TRIGGER events_keep" + on, "DROP TRIGGER events_stay" + on}, strings.Split(c.sql, ";")...) {
 		if strings.TrimSpace(statement) != "" {
-			_, err := db.Exec(statement)
-			must(t, err)
+			reply(db.Exec(statement)).get(t)
 		}
 	}
-	report, err := s.EventChain(chainKey).Verify(t.Context(), nil)
-	must(t, err)
+	report := reply(s.EventChain(chainKey).Verify(t.Context(), nil)).get(t)
 	wantFault(t, report, c.seq, c.problem)
 }
 
@@ -102,9 +99,7 @@ func recordNumbered(t testing.TB, s *store.Store, i int) {
 
 func sealAll(t testing.TB, s *store.Store, key []byte, want int) {
 	t.Helper()
-	n, err := s.EventChain(key).Seal(t.Context())
-	must(t, err)
-	wantEqual(t, "the number of sealed events", n, want)
+	reply(s.EventChain(key).Seal(t.Context())).equals(t, "the number of sealed events", want)
 }
 
 // wantFault compares the fault of a report; "" is none.
@@ -121,8 +116,7 @@ func wantFault(t testing.TB, report store.ChainReport, seq int64, problem string
 
 func verifyChain(t testing.TB, s *store.Store, key []byte, expected *store.ChainEnd) store.ChainReport {
 	t.Helper()
-	report, err := s.EventChain(key).Verify(t.Context(), expected)
-	must(t, err)
+	report := reply(s.EventChain(key).Verify(t.Context(), expected)).get(t)
 	return report
 }
 
@@ -135,16 +129,12 @@ func testChainTrimmed(t *testing.T, c store.Config) {
 		sealAll(t, s, chainKey, 1)
 	}
 	recordNumbered(t, s, 5) // never sealed
-	n, err := s.TrimEvents(t.Context(), noon().Add(6*time.Minute), noon().Add(time.Hour))
-	must(t, err)
-	wantEqual(t, "the number of removed events", n, 5)
+	reply(s.TrimEvents(t.Context(), noon().Add(6*time.Minute), noon().Add(time.Hour))).equals(t, "the number of removed events", 5)
 	sealAll(t, s, chainKey, 1) // audit.trimmed
 	report := verifyChain(t, s, chainKey, nil)
 	wantFault(t, report, 0, "")
 	wantEqual(t, "what the chain has", []int{report.Events, report.Removed, int(report.End.Seq)}, []int{4, 3, 8})
-	n, err = s.TrimEvents(t.Context(), noon().Add(8*time.Minute), noon().Add(2*time.Hour))
-	must(t, err)
-	wantEqual(t, "the number of removed events", n, 2)
+	reply(s.TrimEvents(t.Context(), noon().Add(8*time.Minute), noon().Add(2*time.Hour))).equals(t, "the number of removed events", 2)
 	sealAll(t, s, chainKey, 1)
 	wantFault(t, verifyChain(t, s, chainKey, nil), 0, "")
 	expected := report.End
@@ -154,24 +144,20 @@ func testChainTrimmed(t *testing.T, c store.Config) {
 // testChainInstances has two instances that record and seal at once.
 func testChainInstances(t *testing.T, c store.Config) {
 	one := Open(t, c)
-	two, err := store.Open(t.Context(), c)
-	must(t, err)
+	two := reply(store.Open(t.Context(), c)).get(t)
 	defer two.Close()
 	const each = 60
 	together(4, func(i int) {
 		s := []*store.Store{one, two}[i%2]
 		for n := range each {
 			e := schemas.Event{At: noon().Add(time.Duration(n) * time.Second), Action: "user.signed_in"}
-			if err := s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: e}, schemas.RecordEvent{Event: e}}); err != nil {
-				t.Error(err)
-			}
+			check(t, s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: e}, schemas.RecordEvent{Event: e}}))
 			if _, err := s.EventChain(chainKey).Seal(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	_, err = one.EventChain(chainKey).Seal(t.Context())
-	must(t, err)
+	reply(one.EventChain(chainKey).Seal(t.Context())).get(t)
 	report := verifyChain(t, two, chainKey, nil)
 	wantFault(t, report, 0, "")
 	wantEqual(t, "the events of the chain", []int{report.Events, int(report.End.Seq)}, []int{4 * 2 * each, 4 * 2 * each})
@@ -205,11 +191,9 @@ func testChainExpected(t *testing.T, c store.Config) {
 // testChainUpgrade opens a store with events of a version without the chain.
 func testChainUpgrade(t *testing.T, c store.Config) {
 	must(t, store.MigrateTo(t.Context(), c, 37))
-	db, err := sql.Open(c.Driver, c.DSN)
-	must(t, err)
+	db := reply(sql.Open(c.Driver, c.DSN)).get(t)
 	for i := range 450 { // more than one batch
-		_, err := db.Exec(fmt.Sprintf(`INSERT INTO events (at, id, action, user_id, application_id, execution_id, trace_id) VALUES (%d, 'e', 'x', '', '', '', '')`, i+1))
-		must(t, err)
+		reply(db.Exec(fmt.Sprintf(`INSERT INTO events (at, id, action, user_id, application_id, execution_id, trace_id) VALUES (%d, 'e', 'x', '', '', '', '')`, i+1))).get(t)
 	}
 	must(t, db.Close())
 	s := Open(t, c)
@@ -231,8 +215,7 @@ func testEventOrigin(t *testing.T, c store.Config) {
 		return tx.Apply([]schemas.Change{schemas.RecordEvent{Event: e}})
 	}))
 	recordNumbered(t, s, 3)
-	got, err := s.Events(t.Context(), schemas.EventQuery{Limit: 10})
-	must(t, err)
+	got := reply(s.Events(t.Context(), schemas.EventQuery{Limit: 10})).get(t)
 	wantEqual(t, "the origins", []schemas.Origin{got[0].Origin, got[1].Origin, got[2].Origin}, []schemas.Origin{{}, origin, origin})
 	wantEqual(t, "the changes", got[1].Changes, e.Changes)
 }

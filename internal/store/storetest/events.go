@@ -102,8 +102,7 @@ func testEventPages(t *testing.T, s *store.Store) {
 
 func wantEvents(t *testing.T, s *store.Store, q schemas.EventQuery, want []schemas.Event) {
 	t.Helper()
-	got, err := s.Events(t.Context(), q)
-	must(t, err)
+	got := reply(s.Events(t.Context(), q)).get(t)
 	if len(got) == len(want) && len(want) == 0 {
 		return
 	}
@@ -122,12 +121,8 @@ func testEvents(t *testing.T, s *store.Store) {
 		must(t, s.Apply(ctx, []schemas.Change{schemas.RecordEvent{Event: e}}))
 		want = append([]schemas.Event{e}, want...)
 	}
-	got, err := s.Events(ctx, schemas.EventQuery{Limit: 3})
-	must(t, err)
-	wantEqual(t, "the newest events", got, want[:3])
-	got, err = s.Events(ctx, schemas.EventQuery{Limit: 100})
-	must(t, err)
-	wantEqual(t, "all events", got, want)
+	reply(s.Events(ctx, schemas.EventQuery{Limit: 3})).equals(t, "the newest events", want[:3])
+	reply(s.Events(ctx, schemas.EventQuery{Limit: 100})).equals(t, "all events", want)
 
 	// Events without an id do not get into each other's way.
 	nameless := schemas.RecordEvent{Event: schemas.Event{At: noon(), Action: "user.created"}}

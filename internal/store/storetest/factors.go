@@ -40,8 +40,7 @@ func created(t *testing.T, s RunStore, name string) schemas.User {
 func testTOTP(t *testing.T, s RunStore) {
 	ctx, ann, bob := t.Context(), created(t, s, "ann"), created(t, s, "bob")
 	read := func(userID string) *schemas.TOTP {
-		got, err := s.TOTP(ctx, userID)
-		must(t, err)
+		got := reply(s.TOTP(ctx, userID)).get(t)
 		return got
 	}
 	for _, id := range []string{ann.ID, schemas.NewID(), "a\x00"} {
@@ -88,16 +87,14 @@ func testTOTPRace(t *testing.T, s RunStore) {
 func testRecoveryCodes(t *testing.T, s RunStore) {
 	ctx, ann, bob := t.Context(), created(t, s, "ann"), created(t, s, "bob")
 	has := func(userID, code string) bool {
-		added, err := s.RecoveryCode(ctx, userID, schemas.HashSecret(code))
-		must(t, err)
+		added := reply(s.RecoveryCode(ctx, userID, schemas.HashSecret(code))).get(t)
 		if added != nil {
 			wantEqual(t, "the provenance", *added, weakSignIn())
 		}
 		return added != nil
 	}
 	count := func() *schemas.RecoveryCodes {
-		got, err := s.RecoveryCodes(ctx, ann.ID)
-		must(t, err)
+		got := reply(s.RecoveryCodes(ctx, ann.ID)).get(t)
 		return got
 	}
 	if count() != nil || has("a\x00", "a") {
@@ -138,13 +135,9 @@ func testRecoveryCodeSets(t *testing.T, s *store.Store) {
 	ann := created(t, s, "ann")
 	for range 5 {
 		together(4, func(i int) {
-			if err := s.Apply(t.Context(), giveCodes(ann.ID, fmt.Sprint("a", i), fmt.Sprint("b", i))); err != nil {
-				t.Error(err)
-			}
+			check(t, s.Apply(t.Context(), giveCodes(ann.ID, fmt.Sprint("a", i), fmt.Sprint("b", i))))
 		})
-		got, err := s.RecoveryCodes(t.Context(), ann.ID)
-		must(t, err)
-		wantEqual(t, "how many codes there are", got.Total, 2)
+		wantEqual(t, "how many codes there are", reply(s.RecoveryCodes(t.Context(), ann.ID)).get(t).Total, 2)
 	}
 }
 
@@ -152,19 +145,15 @@ func testFactorsGo(t *testing.T, s *store.Store) {
 	ctx, ann := t.Context(), created(t, s, "ann")
 	must(t, s.Apply(ctx, append(giveCodes(ann.ID, "a"), schemas.SetTOTP{TOTP: newTOTP(ann.ID)})))
 	update(t, s, func(tx *store.Tx) error {
-		app, err := store.TOTPOf(ctx, tx, ann.ID)
-		must(t, err)
-		codes, err := store.RecoveryCodesOf(ctx, tx, ann.ID)
-		must(t, err)
+		app := reply(store.TOTPOf(ctx, tx, ann.ID)).get(t)
+		codes := reply(store.RecoveryCodesOf(ctx, tx, ann.ID)).get(t)
 		if app == nil || app.LastStep != 100 || codes == nil || codes.Left != 1 {
 			t.Fatalf("in a transaction they are %+v, %+v", app, codes)
 		}
 		return store.Users().Delete(tx, ann.ID, ann.UpdatedAt)
 	})
-	app, err := s.TOTP(ctx, ann.ID)
-	must(t, err)
-	codes, err := s.RecoveryCodes(ctx, ann.ID)
-	must(t, err)
+	app := reply(s.TOTP(ctx, ann.ID)).get(t)
+	codes := reply(s.RecoveryCodes(ctx, ann.ID)).get(t)
 	if app != nil || codes != nil {
 		t.Fatalf("of a user who is gone there are %+v, %+v", app, codes)
 	}
@@ -178,19 +167,15 @@ func testUpdateUser(t *testing.T, s RunStore) {
 	ctx, ann, bob := t.Context(), created(t, s, "ann"), created(t, s, "bob")
 	must(t, s.Apply(ctx, change(ann.ID, map[string]any{"given_name": "Anne", "email": "ann@example.com", "email_verified": true})))
 	must(t, s.Apply(ctx, change(ann.ID, map[string]any{"family_name": "Smith", "username": "anne"})))
-	got, err := s.User(ctx, ann.ID)
-	must(t, err)
+	got := reply(s.User(ctx, ann.ID)).get(t)
 	wantEqual(t, "the attributes", got.Attributes,
 		map[string]any{"username": "anne", "given_name": "Anne", "family_name": "Smith", "email": "ann@example.com", "email_verified": true})
 	if !got.UpdatedAt.After(ann.UpdatedAt) {
 		t.Fatalf("changed at %v, expected after %v: who has read it before must see that", got.UpdatedAt, ann.UpdatedAt)
 	}
-	_, err = s.UserByAttribute(ctx, "", "username", "ann")
-	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+	reply(s.UserByAttribute(ctx, "", "username", "ann")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 	for attribute, value := range map[string]string{"username": "anne", "email": "ann@example.com"} {
-		found, err := s.UserByAttribute(ctx, "", attribute, value)
-		must(t, err)
-		wantEqual(t, "who is found by "+value, found.ID, ann.ID)
+		wantEqual(t, "who is found by "+value, reply(s.UserByAttribute(ctx, "", attribute, value)).get(t).ID, ann.ID)
 	}
 	wantError(t, s.Apply(ctx, change(bob.ID, map[string]any{"username": "ANN@example.com"})), schemas.Conflict, schemas.CodeAttributeTaken)
 	wantError(t, s.Apply(ctx, change(bob.ID, map[string]any{"username": "a\x00b"})), schemas.Invalid, schemas.CodeInvalidRequest)

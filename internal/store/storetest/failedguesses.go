@@ -37,15 +37,12 @@ func testFailedGuesses(t *testing.T, s *store.Store) {
 	})
 	wantEqual(t, "the number of guesses counted", int(counted.Load()), limit)
 	wantFailures(t, s, "ada", limit)
-	events, err := s.Events(ctx, schemas.EventQuery{Limit: 10, Action: "guesses.exhausted"})
-	must(t, err)
-	wantEqual(t, "the number of events", len(events), 1)
+	wantEqual(t, "the number of events", len(reply(s.Events(ctx, schemas.EventQuery{Limit: 10, Action: "guesses.exhausted"})).get(t)), 1)
 	ok, err := s.AddFailedGuess(ctx, failedGuess("ada", ada, limit+2)) // by a network that has more
 	must(t, err)
 	wantEqual(t, "whether one with a higher limit counts", ok, true)
 
-	_, err = s.AddFailedGuess(ctx, failedGuess("another", bob, limit))
-	must(t, err)
+	reply(s.AddFailedGuess(ctx, failedGuess("another", bob, limit))).get(t)
 	testProvedSecrets(t, s, ada, limit+1)
 	wantFailures(t, s, "another", 1)
 	must(t, s.Update(ctx, func(tx *store.Tx) error {
@@ -70,8 +67,7 @@ func testProvedSecrets(t *testing.T, s *store.Store, ada string, failures int) {
 		}
 		wantFailures(t, s, "ada", failures)
 	}
-	_, err := s.AddFailedGuess(t.Context(), failedGuess("ada", ada, 1))
-	must(t, err)
+	reply(s.AddFailedGuess(t.Context(), failedGuess("ada", ada, 1))).get(t)
 	twice := newSignIn(ada, noon())
 	twice.ACR, twice.Proofs = schemas.ACRMultiFactorPR, []schemas.Proof{{Kind: schemas.PasskeyProof, Of: "x"}}
 	must(t, s.Apply(t.Context(), start(twice)))
@@ -84,18 +80,14 @@ func testSweepFailedGuesses(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	ada, _ := twoUsers(t, s)
 	for name, userID := range map[string]string{"ada": ada, "nobody": ""} {
-		_, err := s.AddFailedGuess(ctx, failedGuess(name, userID, 5))
-		must(t, err)
+		reply(s.AddFailedGuess(ctx, failedGuess(name, userID, 5))).get(t)
 	}
 	for i := range 3 {
 		f := failedGuess(fmt.Sprint("later", i), "", 5)
 		f.At = noon().Add(time.Hour)
-		_, err := s.AddFailedGuess(ctx, f)
-		must(t, err)
+		reply(s.AddFailedGuess(ctx, f)).get(t)
 	}
-	n, err := s.Sweep(ctx, noon().Add(365*24*time.Hour))
-	must(t, err)
-	wantEqual(t, "the number of rows swept", n, 1)
+	reply(s.Sweep(ctx, noon().Add(365*24*time.Hour))).equals(t, "the number of rows swept", 1)
 	wantFailures(t, s, "ada", 1)
 	wantFailures(t, s, "nobody", 0)
 	wantFailures(t, s, "later2", 1)
@@ -111,7 +103,5 @@ func twoUsers(t *testing.T, s *store.Store) (ada, bob string) {
 
 func wantFailures(t *testing.T, s *store.Store, name string, want int) {
 	t.Helper()
-	n, err := s.FailedGuesses(t.Context(), failedGuess(name, "", 0).Digest)
-	must(t, err)
-	wantEqual(t, "the failures of "+name, n, want)
+	reply(s.FailedGuesses(t.Context(), failedGuess(name, "", 0).Digest)).equals(t, "the failures of "+name, want)
 }

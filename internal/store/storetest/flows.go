@@ -59,14 +59,11 @@ func testSubflows(t *testing.T, s *store.Store) {
 	use(&first, &inner, &outer)
 	insertFlows(t, s, &first, &plain)
 	for _, want := range []*schemas.Flow{&inner, &outer, &first, &plain} {
-		got, err := table.Get(ctx, s, want.ID)
-		must(t, err)
-		wantEqual(t, "the flow", got, want)
+		reply(table.Get(ctx, s, want.ID)).equals(t, "the flow", want)
 	}
 	users := func(f *schemas.Flow) []schemas.SubflowUser {
 		t.Helper()
-		list, err := table.Users(ctx, s, f.ID)
-		must(t, err)
+		list := reply(table.Users(ctx, s, f.ID)).get(t)
 		return list
 	}
 	wantEqual(t, "who uses the inner one", users(&inner), []schemas.SubflowUser{{ID: first.ID, Handle: "first", FlowType: schemas.Authentication, Version: 1}, {ID: outer.ID, Handle: "outer", FlowType: schemas.Subflow, Version: 1}})
@@ -79,22 +76,14 @@ func testSubflows(t *testing.T, s *store.Store) {
 	use(&second, &newer)
 	update(t, s, func(tx *store.Tx) error { return table.Replace(tx, &second, 1) })
 	for _, want := range []*schemas.Flow{&first, &second} {
-		got, err := s.FlowVersion(ctx, first.ID, want.ActiveVersion)
-		must(t, err)
-		wantEqual(t, "the version", got, want)
+		reply(s.FlowVersion(ctx, first.ID, want.ActiveVersion)).equals(t, "the version", want)
 	}
 	wantEqual(t, "who uses the inner one then", users(&inner), []schemas.SubflowUser{{ID: first.ID, Handle: "first", FlowType: schemas.Authentication, Version: 2}, {ID: outer.ID, Handle: "outer", FlowType: schemas.Subflow, Version: 1}})
 	wantEqual(t, "who uses the outer one then", users(&outer), []schemas.SubflowUser(nil))
-	uses, err := store.Uses(ctx, s, "flow", inner.ID)
-	must(t, err)
-	wantEqual(t, "the number of uses", len(uses), 2)
-	uses, err = store.Uses(ctx, s, "flow", outer.ID)
-	must(t, err)
-	wantEqual(t, "the uses by an older version", uses, []store.Use(nil))
+	wantEqual(t, "the number of uses", len(reply(store.Uses(ctx, s, "flow", inner.ID)).get(t)), 2)
+	reply(store.Uses(ctx, s, "flow", outer.ID)).equals(t, "the uses by an older version", []store.Use(nil))
 	update(t, s, func(tx *store.Tx) error { return table.Delete(tx, outer.ID, 1) })
-	got, err := s.FlowVersion(ctx, first.ID, 1)
-	must(t, err)
-	wantEqual(t, "the older version without what it used", got, &first)
+	reply(s.FlowVersion(ctx, first.ID, 1)).equals(t, "the older version without what it used", &first)
 	update(t, s, func(tx *store.Tx) error { return table.Delete(tx, first.ID, 2) })
 	wantEqual(t, "who uses the inner one in the end", users(&inner), []schemas.SubflowUser(nil))
 }
@@ -110,21 +99,14 @@ func testFlows(t *testing.T, s *store.Store) {
 	update(t, s, func(tx *store.Tx) error { return store.Flows().Replace(tx, &changed, 1) })
 
 	for _, want := range []schemas.Flow{changed, second} {
-		active, err := s.ActiveVersion(ctx, want.ID)
-		must(t, err)
-		wantEqual(t, "the number of the active version", active, want.ActiveVersion)
+		reply(s.ActiveVersion(ctx, want.ID)).equals(t, "the number of the active version", want.ActiveVersion)
 	}
 	for _, want := range []schemas.Flow{first, changed, second} {
-		got, err := s.FlowVersion(ctx, want.ID, want.ActiveVersion)
-		must(t, err)
-		wantEqual(t, "the version", got, &want)
+		reply(s.FlowVersion(ctx, want.ID, want.ActiveVersion)).equals(t, "the version", &want)
 	}
 	for _, unknown := range []string{schemas.NewID(), "a\x00"} {
-		_, err := s.FlowVersion(ctx, unknown, 1)
-		wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
-		_, err = s.ActiveVersion(ctx, unknown)
-		wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
+		reply(s.FlowVersion(ctx, unknown, 1)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
+		reply(s.ActiveVersion(ctx, unknown)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
 	}
-	_, err := s.FlowVersion(ctx, first.ID, 3)
-	wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
+	reply(s.FlowVersion(ctx, first.ID, 3)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
 }

@@ -38,12 +38,8 @@ func testFlowLists(t *testing.T, s *store.Store) {
 		{store.Page{Limit: 10, Member: "handle", Value: "a"}, []schemas.Flow{first, up}, 2},
 		{store.Page{Limit: 10, Member: "handle", Value: "a\x00"}, nil, 0},
 	} {
-		got, err := table.List(ctx, s, test.page)
-		must(t, err)
-		wantEqual(t, fmt.Sprintf("the page %+v", test.page), got, test.want)
-		n, err := table.Count(ctx, s, test.page)
-		must(t, err)
-		wantEqual(t, fmt.Sprintf("the number of flows in %+v", test.page), n, test.total)
+		reply(table.List(ctx, s, test.page)).equals(t, fmt.Sprintf("the page %+v", test.page), test.want)
+		reply(table.Count(ctx, s, test.page)).equals(t, fmt.Sprintf("the number of flows in %+v", test.page), test.total)
 	}
 	odd := store.Page{Limit: 1, Member: "color", Value: "red"}
 	if _, err := table.List(ctx, s, odd); err == nil {
@@ -52,17 +48,10 @@ func testFlowLists(t *testing.T, s *store.Store) {
 	if _, err := table.Count(ctx, s, odd); err == nil {
 		t.Error("flows were counted by their color")
 	}
-	got, err := table.Get(ctx, s, up.ID)
-	must(t, err)
-	wantEqual(t, "the flow", got, &up)
-	_, err = table.Get(ctx, s, schemas.NewID())
-	wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
-	got, err = table.Find(ctx, s, schemas.Registration, "a")
-	must(t, err)
-	wantEqual(t, "the flow by its handle", got, &up)
-	got, err = table.Find(ctx, s, schemas.Registration, "b")
-	must(t, err)
-	wantEqual(t, "the flow that is not there", got, (*schemas.Flow)(nil))
+	reply(table.Get(ctx, s, up.ID)).equals(t, "the flow", &up)
+	reply(table.Get(ctx, s, schemas.NewID())).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
+	reply(table.Find(ctx, s, schemas.Registration, "a")).equals(t, "the flow by its handle", &up)
+	reply(table.Find(ctx, s, schemas.Registration, "b")).equals(t, "the flow that is not there", (*schemas.Flow)(nil))
 }
 
 func testFlowReplace(t *testing.T, s *store.Store) {
@@ -82,24 +71,16 @@ func testFlowReplace(t *testing.T, s *store.Store) {
 	for i, f := range []schemas.Flow{first, second, third} {
 		wantEqual(t, "the number", f.ActiveVersion, i+1)
 		wantEqual(t, "the time", *f.UpdatedAt, noon().Add(time.Duration(i)*time.Microsecond))
-		got, err := table.Version(ctx, s, first.ID, i+1)
-		must(t, err)
-		wantEqual(t, "the version", got, &f)
+		reply(table.Version(ctx, s, first.ID, i+1)).equals(t, "the version", &f)
 	}
-	got, err := table.Get(ctx, s, first.ID)
-	must(t, err)
-	wantEqual(t, "the flow", got, &third)
-	_, err = table.Version(ctx, s, first.ID, 4)
-	wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
+	reply(table.Get(ctx, s, first.ID)).equals(t, "the flow", &third)
+	reply(table.Version(ctx, s, first.ID, 4)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
 
-	versions, err := table.Versions(ctx, s, first.ID, store.Page{Limit: 2})
-	must(t, err)
+	versions := reply(table.Versions(ctx, s, first.ID, store.Page{Limit: 2})).get(t)
 	wantEqual(t, "the versions", versions, []store.FlowVersion{
 		{Version: 3, Name: third.Name, Handle: "a", CreatedAt: *third.UpdatedAt, Active: true},
 		{Version: 2, Name: "Second", Handle: "b", CreatedAt: *second.UpdatedAt}})
-	versions, err = table.Versions(ctx, s, first.ID, store.Page{Limit: 2, Offset: 2})
-	must(t, err)
-	wantEqual(t, "the oldest version", versions, []store.FlowVersion{{Version: 1, Name: first.Name, Handle: "a", CreatedAt: noon()}})
+	reply(table.Versions(ctx, s, first.ID, store.Page{Limit: 2, Offset: 2})).equals(t, "the oldest version", []store.FlowVersion{{Version: 1, Name: first.Name, Handle: "a", CreatedAt: noon()}})
 
 	wantStale(t, replace(&second, 2))
 	unknown := newFlow(schemas.Authentication, "unknown")
@@ -108,8 +89,7 @@ func testFlowReplace(t *testing.T, s *store.Store) {
 	insertFlows(t, s, &other)
 	other.Handle = "a"
 	wantError(t, replace(&other, 1), schemas.Conflict, "flow_exists")
-	err = s.Update(ctx, func(tx *store.Tx) error { return table.Insert(tx, &other) })
-	wantError(t, err, schemas.Conflict, "flow_exists")
+	wantError(t, s.Update(ctx, func(tx *store.Tx) error { return table.Insert(tx, &other) }), schemas.Conflict, "flow_exists")
 	third.FlowType = schemas.Registration
 	wantError(t, replace(&third, 3), schemas.Invalid, schemas.CodeInvalidFlow)
 }
@@ -145,23 +125,17 @@ func testFlowDelete(t *testing.T, s *store.Store) {
 	wantStale(t, s.Update(ctx, func(tx *store.Tx) error { return table.Delete(tx, f.ID, 2) }))
 	update(t, s, func(tx *store.Tx) error { return table.Delete(tx, f.ID, 1) })
 	wantStale(t, s.Update(ctx, func(tx *store.Tx) error { return table.Delete(tx, f.ID, 1) }))
-	_, err := s.Run(ctx, live.ID)
-	wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
+	reply(s.Run(ctx, live.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
 	for _, run := range []*schemas.Run{over, other} {
-		_, err = s.Run(ctx, run.ID)
-		must(t, err)
+		reply(s.Run(ctx, run.ID)).get(t)
 	}
-	_, err = table.Get(ctx, s, f.ID)
-	wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
-	_, err = s.FlowVersion(ctx, f.ID, 1)
-	wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
+	reply(table.Get(ctx, s, f.ID)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
+	reply(s.FlowVersion(ctx, f.ID, 1)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
 	// Its handle and its id are free; but version 1 of that id has been read, and may be cached.
 	for want := 2; want < 4; want++ {
 		insertFlows(t, s, &f)
 		wantEqual(t, "the number of what comes after", f.ActiveVersion, want)
-		n, err := s.ActiveVersion(ctx, f.ID)
-		must(t, err)
-		wantEqual(t, "the active version", n, want)
+		reply(s.ActiveVersion(ctx, f.ID)).equals(t, "the active version", want)
 		update(t, s, func(tx *store.Tx) error { return table.Delete(tx, f.ID, want) })
 	}
 }

@@ -55,14 +55,12 @@ func testIdentities(t *testing.T, s RunStore) {
 	ctx, ann, bob := t.Context(), created(t, s, "ann"), created(t, s, "bob")
 	read := func(subject string) *schemas.Identity {
 		t.Helper()
-		got, err := s.Identity(ctx, corpID, subject)
-		must(t, err)
+		got := reply(s.Identity(ctx, corpID, subject)).get(t)
 		return got
 	}
 	of := func(userID string) []schemas.Identity {
 		t.Helper()
-		got, err := s.UserIdentities(ctx, userID)
-		must(t, err)
+		got := reply(s.UserIdentities(ctx, userID)).get(t)
 		return got
 	}
 	first, second, his := newIdentity(ann.ID, "s1"), newIdentity(ann.ID, "S1"), newIdentity(bob.ID, "s1 ")
@@ -118,11 +116,9 @@ func testIdentityRace(t *testing.T, s RunStore) {
 // links identities that cannot be.
 func testIdentitiesGo(t *testing.T, s *store.Store) {
 	ctx, ann := t.Context(), created(t, s, "ann")
-	corp, err := s.IdentityProvider(ctx, "corp")
-	must(t, err)
+	corp := reply(s.IdentityProvider(ctx, "corp")).get(t)
 	wantEqual(t, "the provider", corp.ID, corpID)
-	_, err = s.IdentityProvider(ctx, "Corp")
-	wantError(t, err, schemas.NotFound, schemas.CodeProviderNotFound)
+	reply(s.IdentityProvider(ctx, "Corp")).fails(t, schemas.NotFound, schemas.CodeProviderNotFound)
 
 	stray := newIdentity(ann.ID, "s1")
 	stray.ProviderID = schemas.NewID()
@@ -140,16 +136,10 @@ func testIdentitiesGo(t *testing.T, s *store.Store) {
 	remove := func(tx *store.Tx) error { return store.IdentityProviders().Delete(tx, corpID, corp.UpdatedAt) }
 	wantConflict(t, s.Update(ctx, remove))
 	update(t, s, func(tx *store.Tx) error {
-		n, err := store.CountIdentities(ctx, tx, corpID)
-		must(t, err)
-		wantEqual(t, "how many identities there are", n, 2)
-		hers, err := store.IdentitiesOf(ctx, tx, ann.ID)
-		must(t, err)
-		wantEqual(t, "how many she has", len(hers), 2)
+		reply(store.CountIdentities(ctx, tx, corpID)).equals(t, "how many identities there are", 2)
+		wantEqual(t, "how many she has", len(reply(store.IdentitiesOf(ctx, tx, ann.ID)).get(t)), 2)
 		return store.Users().Delete(tx, ann.ID, ann.UpdatedAt)
 	})
-	got, err := s.Identity(ctx, corpID, "s1")
-	must(t, err)
-	wantEqual(t, "the identity of a user who is gone", got, (*schemas.Identity)(nil))
+	reply(s.Identity(ctx, corpID, "s1")).equals(t, "the identity of a user who is gone", (*schemas.Identity)(nil))
 	update(t, s, remove)
 }

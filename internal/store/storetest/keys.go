@@ -24,8 +24,7 @@ func testKeys(t *testing.T, s *store.Store) {
 	published.CreatedAt = noon().Add(time.Hour)
 	must(t, s.AddSigningKey(ctx, published))
 	must(t, s.AddSigningKey(ctx, key("rsa", "RS256", schemas.KeySigning)))
-	keys, err := s.SigningKeys(ctx)
-	must(t, err)
+	keys := reply(s.SigningKeys(ctx)).get(t)
 	wantEqual(t, "the number of keys", len(keys), 3)
 	wantEqual(t, "the newest key", keys[2], published)
 	wantEqual(t, "the private half", keys[0].Private, []byte{0, 0xff})
@@ -77,8 +76,7 @@ func testKeyLife(t *testing.T, s *store.Store) {
 	for id, when := range map[string]time.Time{first: at(7), "published": at(100), "next": at(100), "nobody": at(100)} {
 		wantError(t, s.RemoveSigningKey(ctx, id, when, event("key.refused")), schemas.Conflict, "key_moved")
 	}
-	keys, err := s.SigningKeys(ctx)
-	must(t, err)
+	keys := reply(s.SigningKeys(ctx)).get(t)
 	for _, k := range keys {
 		if k.ID == first {
 			wantEqual(t, "the retired key", []any{k.Status, k.RetiredAt, k.NeededUntil}, []any{schemas.KeyRetired, at(2), at(8)})
@@ -89,17 +87,14 @@ func testKeyLife(t *testing.T, s *store.Store) {
 	must(t, s.RemoveSigningKey(ctx, "published", at(9), event("key.removed"))) // it signed nothing
 
 	for action, n := range map[string]int{"key.refused": 0, "key.published": 1, "key.promoted": 2, "key.removed": 2} {
-		events, err := s.Events(ctx, schemas.EventQuery{Action: action, Limit: 10})
-		must(t, err)
-		wantEqual(t, "the number of events "+action, len(events), n)
+		wantEqual(t, "the number of events "+action, len(reply(s.Events(ctx, schemas.EventQuery{Action: action, Limit: 10})).get(t)), n)
 	}
 }
 
 // signingKey is the key that signs with an algorithm.
 func signingKey(t *testing.T, s *store.Store, algorithm string) (found store.SigningKey) {
 	t.Helper()
-	keys, err := s.SigningKeys(t.Context())
-	must(t, err)
+	keys := reply(s.SigningKeys(t.Context())).get(t)
 	for _, k := range keys {
 		if k.Algorithm == algorithm && k.Status == schemas.KeySigning {
 			found = k

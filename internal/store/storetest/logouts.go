@@ -33,8 +33,7 @@ func testLogouts(t *testing.T, s *store.Store) {
 		if i == 0 {
 			family = at.family(r)
 		}
-		_, err := s.RedeemCode(ctx, fmt.Append(nil, "code", i), family, noon(), noon())
-		must(t, err)
+		reply(s.RedeemCode(ctx, fmt.Append(nil, "code", i), family, noon(), noon())).get(t)
 	}
 	endAt(t, s, a.session.ID, noon().Add(time.Minute))
 	endAt(t, s, a.session.ID, noon().Add(2*time.Minute)) // it is gone
@@ -52,10 +51,8 @@ func testLogouts(t *testing.T, s *store.Store) {
 	must(t, s.Apply(ctx, start(expiring)))
 	a.session = expiring
 	a.answered(t, "code3")
-	_, err := s.RedeemCode(ctx, []byte("code3"), nil, noon(), noon())
-	must(t, err)
-	_, err = s.Sweep(ctx, expiring.ExpiresAt)
-	must(t, err)
+	reply(s.RedeemCode(ctx, []byte("code3"), nil, noon(), noon())).get(t)
+	reply(s.Sweep(ctx, expiring.ExpiresAt)).get(t)
 	wantEqual(t, "clients notified of an expired session", claims(t, s, schemas.LogoutDelivery, noon().Add(time.Minute)), (*schemas.Delivery)(nil))
 }
 
@@ -74,8 +71,7 @@ func testLogoutsOfUntrustedClients(t *testing.T, s *store.Store) {
 		must(t, s.Apply(t.Context(), start(a.session)))
 		code := fmt.Append(nil, "stranger", i)
 		a.answered(t, string(code))
-		_, err := s.RedeemCode(t.Context(), code, nil, noon(), noon())
-		must(t, err)
+		reply(s.RedeemCode(t.Context(), code, nil, noon(), noon())).get(t)
 		endAt(t, s, a.session.ID, noon())
 		d := claims(t, s, schemas.LogoutDelivery, noon())
 		wantEqual(t, "for how long it is tried", d.ExpiresAt, noon().Add(map[bool]time.Duration{false: time.Minute, true: 24 * time.Hour}[verified]))
@@ -98,9 +94,7 @@ func testLogoutRace(t *testing.T, s *store.Store) {
 				_, redeemed = s.RedeemCode(t.Context(), code, nil, noon(), noon())
 				return
 			}
-			if err := s.Apply(t.Context(), []schemas.Change{schemas.EndSession{ID: a.session.ID, At: noon()}}); err != nil {
-				t.Error(err)
-			}
+			check(t, s.Apply(t.Context(), []schemas.Change{schemas.EndSession{ID: a.session.ID, At: noon()}}))
 		})
 		reported := claims(t, s, schemas.LogoutDelivery, noon())
 		if (redeemed == nil) != (reported != nil) {

@@ -19,18 +19,11 @@ func testCredentialRoundTrip(t *testing.T, s RunStore) {
 	must(t, s.Apply(ctx, append(create(u), schemas.CreateCredential{Credential: first},
 		schemas.CreateCredential{Credential: second})))
 
-	list, err := s.Credentials(ctx, u.ID)
-	must(t, err)
-	wantEqual(t, "the passkeys", list, []schemas.Credential{first, second})
-	got, err := s.Credential(ctx, second.ID)
-	must(t, err)
-	wantEqual(t, "the passkey", got, &second)
+	reply(s.Credentials(ctx, u.ID)).equals(t, "the passkeys", []schemas.Credential{first, second})
+	reply(s.Credential(ctx, second.ID)).equals(t, "the passkey", &second)
 
-	_, err = s.Credential(ctx, schemas.Bytes("unknown"))
-	wantError(t, err, schemas.NotFound, schemas.CodeCredentialNotFound)
-	list, err = s.Credentials(ctx, schemas.NewID())
-	must(t, err)
-	wantEqual(t, "the passkeys without a user", len(list), 0)
+	reply(s.Credential(ctx, schemas.Bytes("unknown"))).fails(t, schemas.NotFound, schemas.CodeCredentialNotFound)
+	wantEqual(t, "the passkeys without a user", len(reply(s.Credentials(ctx, schemas.NewID())).get(t)), 0)
 }
 
 func testCredentialUnique(t *testing.T, s RunStore) {
@@ -42,12 +35,9 @@ func testCredentialUnique(t *testing.T, s RunStore) {
 	for _, owner := range []string{ann.ID, bob.ID} {
 		again := key
 		again.UserID, again.Name = owner, "again"
-		err := s.Apply(ctx, []schemas.Change{schemas.CreateCredential{Credential: again}})
-		wantError(t, err, schemas.Conflict, schemas.CodeCredentialExists)
+		wantError(t, s.Apply(ctx, []schemas.Change{schemas.CreateCredential{Credential: again}}), schemas.Conflict, schemas.CodeCredentialExists)
 	}
-	got, err := s.Credential(ctx, key.ID)
-	must(t, err)
-	wantEqual(t, "the passkey", got, &key)
+	reply(s.Credential(ctx, key.ID)).equals(t, "the passkey", &key)
 }
 
 // testSignCount records uses at once and then out of order: the counter is the
@@ -64,17 +54,13 @@ func testSignCount(t *testing.T, s RunStore) {
 	}
 	const uses = 16
 	together(uses, func(i int) {
-		if err := s.Commit(ctx, newRun(), use(uint32(100-i), noon(), true)); err != nil {
-			t.Error(err)
-		}
+		check(t, s.Commit(ctx, newRun(), use(uint32(100-i), noon(), true)))
 	})
 	later := noon().Add(time.Hour)
 	must(t, s.Apply(ctx, use(99, later, false)))
-	got, err := s.Credential(ctx, key.ID)
-	must(t, err)
+	got := reply(s.Credential(ctx, key.ID)).get(t)
 	key.SignCount, key.LastUsedAt, key.BackupState = 100, &later, false
 	wantEqual(t, "the passkey", got, &key)
 
-	err = s.Apply(ctx, []schemas.Change{schemas.UseCredential{ID: schemas.Bytes("unknown"), SignCount: 1, At: noon()}})
-	wantError(t, err, schemas.NotFound, schemas.CodeCredentialNotFound)
+	wantError(t, s.Apply(ctx, []schemas.Change{schemas.UseCredential{ID: schemas.Bytes("unknown"), SignCount: 1, At: noon()}}), schemas.NotFound, schemas.CodeCredentialNotFound)
 }

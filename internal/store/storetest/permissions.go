@@ -27,17 +27,14 @@ func testPermissions(t *testing.T, s *store.Store) {
 		program(o.users[0]):   nil,
 		person("a\x00"):       nil,
 	} {
-		got, err := store.PermissionsOf(t.Context(), s, who)
-		must(t, err)
-		wantEqual(t, fmt.Sprintf("what %+v may", who), got, want)
+		what := fmt.Sprintf("the permissions of %+v", who)
+		reply(store.PermissionsOf(t.Context(), s, who)).equals(t, what, want)
 		switch who.Type {
 		case schemas.UserPrincipal:
-			got, err = s.Permissions(t.Context(), who.ID)
+			reply(s.Permissions(t.Context(), who.ID)).equals(t, what+", by the prepared query", want)
 		case schemas.ApplicationPrincipal:
-			got, err = s.ApplicationPermissions(t.Context(), who.ID)
+			reply(s.ApplicationPermissions(t.Context(), who.ID)).equals(t, what+", by the prepared query", want)
 		}
-		must(t, err)
-		wantEqual(t, fmt.Sprintf("what %+v may, by the prepared query", who), got, want)
 	}
 }
 
@@ -59,9 +56,7 @@ func testHolders(t *testing.T, s *store.Store) {
 		{"", 10, nil},
 		{"shop:\x00", 10, nil},
 	} {
-		got, err := store.PermissionHolders(t.Context(), s, test.permission, test.limit)
-		must(t, err)
-		wantEqual(t, fmt.Sprintf("who holds %q", test.permission), got, test.want)
+		reply(store.PermissionHolders(t.Context(), s, test.permission, test.limit)).equals(t, fmt.Sprintf("who holds %q", test.permission), test.want)
 	}
 }
 
@@ -71,8 +66,7 @@ func testActiveHolders(t *testing.T, s *store.Store) {
 	until := noon().Add(time.Hour)
 	change := func(i int, set func(u *schemas.User)) {
 		update(t, s, func(tx *store.Tx) error {
-			u, err := store.Users().Get(t.Context(), tx, o.users[i])
-			must(t, err)
+			u := reply(store.Users().Get(t.Context(), tx, o.users[i])).get(t)
 			set(u)
 			return store.Users().Replace(tx, u, u.UpdatedAt)
 		})
@@ -89,13 +83,9 @@ func testActiveHolders(t *testing.T, s *store.Store) {
 		{until, 10, o.users[1:3]},
 		{until, 1, o.users[1:2]},
 	} {
-		got, err := store.ActiveHolders(t.Context(), s, "shop:orders:read", test.at, test.limit)
-		must(t, err)
-		wantEqual(t, fmt.Sprintf("who can act at %s", test.at), got, test.want)
+		reply(store.ActiveHolders(t.Context(), s, "shop:orders:read", test.at, test.limit)).equals(t, fmt.Sprintf("who can act at %s", test.at), test.want)
 	}
-	got, err := store.PermissionHolders(t.Context(), s, "shop:orders:read", 10)
-	must(t, err)
-	wantEqual(t, "who has the permission", got, o.users[:3])
+	reply(store.PermissionHolders(t.Context(), s, "shop:orders:read", 10)).equals(t, "who has the permission", o.users[:3])
 }
 
 // testFlowPermissions has applications use a flow for the one and for the other.
@@ -117,9 +107,7 @@ func testFlowPermissions(t *testing.T, s *store.Store) {
 		neither.ID:      nil,
 		schemas.NewID(): nil,
 	} {
-		got, err := store.ReachOf(t.Context(), s, []string{id}, nil)
-		must(t, err)
-		wantEqual(t, "what the applications of a flow have", got.Applications, want)
+		wantEqual(t, "what the applications of a flow have", reply(store.ReachOf(t.Context(), s, []string{id}, nil)).get(t).Applications, want)
 	}
 }
 
@@ -134,8 +122,7 @@ func testFlowUsers(t *testing.T, s *store.Store) {
 	must(t, s.Apply(t.Context(), []schemas.Change{schemas.CreateUser{User: robot}}))
 	o.grant(t, s, "stocker", []string{"shop:stock"}, person(robot.ID))
 	update(t, s, func(tx *store.Tx) error { // which thus has shop:orders and shop:orders:read, too
-		group, err := store.Groups().Get(t.Context(), tx, o.groups[0])
-		must(t, err)
+		group := reply(store.Groups().Get(t.Context(), tx, o.groups[0])).get(t)
 		was := group.UpdatedAt
 		group.Members, group.UpdatedAt = append(group.Members, person(robot.ID)), was.Add(time.Second)
 		return store.Groups().Replace(tx, group, was)
@@ -166,11 +153,8 @@ func testFlowUsers(t *testing.T, s *store.Store) {
 				}
 				update(t, s, func(tx *store.Tx) error { return store.Applications().Insert(tx, &app) })
 			}
-			got, err := store.ReachOf(t.Context(), s, []string{f.ID, schemas.NewID()}, nil)
-			must(t, err)
-			wantEqual(t, "what its users have", got.Users, test.want)
-			got, err = store.ReachOf(t.Context(), s, []string{f.ID}, [][2]string{{"AUTHENTICATION", "other"}, {"AUTHENTICATION", f.Handle}})
-			must(t, err)
+			wantEqual(t, "what its users have", reply(store.ReachOf(t.Context(), s, []string{f.ID, schemas.NewID()}, nil)).get(t).Users, test.want)
+			got := reply(store.ReachOf(t.Context(), s, []string{f.ID}, [][2]string{{"AUTHENTICATION", "other"}, {"AUTHENTICATION", f.Handle}})).get(t)
 			wantEqual(t, "what users have of a flow that any application may get", got.Users, []string{"shop", "shop:orders", "shop:orders:read", "shop:stock"})
 		})
 	}
@@ -180,9 +164,7 @@ func testFlowUsers(t *testing.T, s *store.Store) {
 		{[]string{"Ghost", persons}, []string{"shop", "shop:orders", "shop:orders:read"}},
 		{[]string{"Ghost", "a\x00"}, nil},
 	} {
-		got, err := store.UserPermissions(t.Context(), s, test.types)
-		must(t, err)
-		wantEqual(t, fmt.Sprintf("what users of %q have", test.types), got, test.want)
+		reply(store.UserPermissions(t.Context(), s, test.types)).equals(t, fmt.Sprintf("what users of %q have", test.types), test.want)
 	}
 }
 

@@ -106,8 +106,7 @@ func testRehash(t *testing.T, s RunStore) {
 	rehash("$argon2id$1", "$argon2id$2")
 	rehash("$argon2id$1", "$argon2id$3")
 	rehash("", "$argon2id$4")
-	password, err := s.Password(ctx, h.user.ID)
-	must(t, err)
+	password := reply(s.Password(ctx, h.user.ID)).get(t)
 	wantEqual(t, "the password", []string{password.Hash, password.ID}, []string{"$argon2id$2", h.proofs[schemas.PasswordProof].Of})
 	must(t, s.Apply(ctx, h.require(h.proofs[schemas.PasswordProof], h.proofs[schemas.SessionProof])))
 	must(t, s.Apply(ctx, []schemas.Change{schemas.RehashPassword{UserID: schemas.NewID(), Hash: "x"}}))
@@ -140,8 +139,7 @@ func testSessionsEndWithCredentials(t *testing.T, s *store.Store) {
 	check := func(what string) {
 		t.Helper()
 		for kind, session := range left {
-			live, err := s.TokenLive(ctx, schemas.TokenRef{Session: session.ID})
-			must(t, err)
+			live := reply(s.TokenLive(ctx, schemas.TokenRef{Session: session.ID})).get(t)
 			if !live {
 				t.Errorf("%s ended the session on %s", what, kind)
 			}
@@ -149,8 +147,7 @@ func testSessionsEndWithCredentials(t *testing.T, s *store.Store) {
 	}
 	gone := func(kind schemas.ProofKind) {
 		t.Helper()
-		live, err := s.TokenLive(ctx, schemas.TokenRef{Session: left[kind].ID})
-		must(t, err)
+		live := reply(s.TokenLive(ctx, schemas.TokenRef{Session: left[kind].ID})).get(t)
 		if live {
 			t.Errorf("the session on %s lives on", kind)
 		}
@@ -188,9 +185,7 @@ func testActingSession(t *testing.T, s *store.Store) {
 		return tx.Apply(append(h.changed()[schemas.PasskeyProof], h.changed()[schemas.PasswordProof]...))
 	})
 	acting.Proofs = acting.Proofs[1:2]
-	got, err := store.SessionsOf(ctx, s, h.user.ID, noon())
-	must(t, err)
-	wantEqual(t, "the sessions", got, []schemas.Session{acting})
+	reply(store.SessionsOf(ctx, s, h.user.ID, noon())).equals(t, "the sessions", []schemas.Session{acting})
 }
 
 // A new password ends the runs of the user, but the one that sets it; and the clients
@@ -198,8 +193,7 @@ func testActingSession(t *testing.T, s *store.Store) {
 func testPasswordEnds(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	r := a.answered(t, "code")
-	_, err := s.RedeemCode(ctx, []byte("code"), a.family(r), noon(), noon())
-	must(t, err)
+	reply(s.RedeemCode(ctx, []byte("code"), a.family(r), noon(), noon())).get(t)
 	mine, other, over, another := newRun(), newRun(), newRun(), newRun()
 	for _, run := range []*schemas.Run{mine, other, over} {
 		run.UserID = a.user.ID
@@ -211,13 +205,10 @@ func testPasswordEnds(t *testing.T, s *store.Store) {
 	set := []schemas.Change{schemas.SetPassword{UserID: a.user.ID, Hash: "$argon2id$1", At: noon()}}
 	must(t, s.Commit(ctx, next(mine, "done"), set))
 	for _, run := range []*schemas.Run{mine, over, another} {
-		_, err := s.Run(ctx, run.ID)
-		must(t, err)
+		reply(s.Run(ctx, run.ID)).get(t)
 	}
-	_, err = s.Run(ctx, other.ID)
-	wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
-	_, err = s.RefreshFamily(ctx, r.ID)
-	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
+	reply(s.Run(ctx, other.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
+	reply(s.RefreshFamily(ctx, r.ID)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
 	if d := claims(t, s, schemas.LogoutDelivery, noon()); d == nil || d.Target != a.client.ID {
 		t.Errorf("the client is not notified: %+v", d)
 	}

@@ -100,10 +100,8 @@ func testReferenceRace(t *testing.T, s *store.Store) {
 				t.Error(err)
 			}
 		})
-		left, err := store.Users().List(t.Context(), s, store.Page{Limit: 100, Member: "type", Value: staff.Name})
-		must(t, err)
-		found, err := store.UserTypes().Find(t.Context(), s, "name", staff.Name)
-		must(t, err)
+		left := reply(store.Users().List(t.Context(), s, store.Page{Limit: 100, Member: "type", Value: staff.Name})).get(t)
+		found := reply(store.UserTypes().Find(t.Context(), s, "name", staff.Name)).get(t)
 		if found == nil && len(left) > 0 {
 			t.Fatalf("%d users have a type that is gone", len(left))
 		}

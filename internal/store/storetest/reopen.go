@@ -32,8 +32,7 @@ func Lasting(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.
 
 func testReopen(t *testing.T, c store.Config) {
 	ctx := t.Context()
-	first, err := store.Open(ctx, c)
-	must(t, err)
+	first := reply(store.Open(ctx, c)).get(t)
 	fillTables(t, first)
 	admin := newUser("admin")
 	must(t, first.Apply(ctx, create(admin)))
@@ -42,15 +41,9 @@ func testReopen(t *testing.T, c store.Config) {
 	must(t, first.Close())
 
 	again := Open(t, c)
-	got, err := again.Run(ctx, run.ID)
-	must(t, err)
-	wantEqual(t, "the run", got, run)
-	credential, err := again.Credential(ctx, key.ID)
-	must(t, err)
-	wantEqual(t, "the passkey", credential, &key)
-	user, err := again.UserByAttribute(ctx, "", "username", "ADMIN")
-	must(t, err)
-	wantEqual(t, "the user", user, &admin)
+	reply(again.Run(ctx, run.ID)).equals(t, "the run", run)
+	reply(again.Credential(ctx, key.ID)).equals(t, "the passkey", &key)
+	reply(again.UserByAttribute(ctx, "", "username", "ADMIN")).equals(t, "the user", &admin)
 }
 
 // testOpenAtOnce has several instances find the store new, and then work on it
@@ -69,8 +62,7 @@ func testOpenAtOnce(t *testing.T, c store.Config) {
 		if won[i] {
 			winners++
 		}
-		_, err := s.Run(t.Context(), run.ID)
-		must(t, err)
+		reply(s.Run(t.Context(), run.ID)).get(t)
 		must(t, s.Close())
 	}
 	wantEqual(t, "the number of winners", winners, 1)
@@ -78,12 +70,10 @@ func testOpenAtOnce(t *testing.T, c store.Config) {
 
 func testNewerSchema(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.DB, error))) {
 	c, direct := fresh(t)
-	s, err := store.Open(t.Context(), c)
-	must(t, err)
+	s := reply(store.Open(t.Context(), c)).get(t)
 	must(t, s.Close())
-	db, err := direct()
-	must(t, err)
-	_, err = db.ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)")
+	db := reply(direct()).get(t)
+	_, err := db.ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)")
 	must(t, errors.Join(err, db.Close()))
 
 	s, err = store.Open(t.Context(), c)
@@ -99,12 +89,10 @@ func testNewerSchema(t *testing.T, fresh func(t *testing.T) (store.Config, func(
 // closed.
 func testPing(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.DB, error))) {
 	c, direct := fresh(t)
-	s, err := store.Open(t.Context(), c)
-	must(t, err)
+	s := reply(store.Open(t.Context(), c)).get(t)
 	must(t, s.Ping(t.Context()))
-	db, err := direct()
-	must(t, err)
-	_, err = db.ExecContext(t.Context(), "DELETE FROM goose_db_version WHERE version_id > 0")
+	db := reply(direct()).get(t)
+	_, err := db.ExecContext(t.Context(), "DELETE FROM goose_db_version WHERE version_id > 0")
 	must(t, errors.Join(err, db.Close()))
 	if err := s.Ping(t.Context()); err == nil || !strings.Contains(err.Error(), "schema version 0") {
 		t.Errorf("a store without its schema answers %v", err)
@@ -122,11 +110,8 @@ func testAppendOnly(t *testing.T, fresh func(t *testing.T) (store.Config, func()
 	want := schemas.Event{ID: schemas.NewID(), At: noon(), Action: "role.replaced", UserID: annID}
 	old := schemas.Event{At: noon().Add(-time.Microsecond), Action: "role.created"}
 	must(t, s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: want}, schemas.RecordEvent{Event: old}}))
-	n, err := s.TrimEvents(t.Context(), noon(), noon().Add(time.Hour))
-	must(t, err)
-	wantEqual(t, "the number of old events, which may go", n, 1)
-	db, err := direct()
-	must(t, err)
+	reply(s.TrimEvents(t.Context(), noon(), noon().Add(time.Hour))).equals(t, "the number of old events, which may go", 1)
+	db := reply(direct()).get(t)
 	for _, statement := range []string{"UPDATE events SET user_id = 'somebody else'", "UPDATE events SET at = 0 WHERE action = 'role.replaced'",
 		"DELETE FROM events", "DELETE FROM events WHERE id = '" + want.ID + "'", "TRUNCATE events"} {
 		if _, err := db.ExecContext(t.Context(), statement); err == nil {
@@ -140,24 +125,19 @@ func testAppendOnly(t *testing.T, fresh func(t *testing.T) (store.Config, func()
 	if err := s.Apply(t.Context(), again); err == nil {
 		t.Error("an event was recorded twice")
 	}
-	live, err := s.TokenLive(t.Context(), schemas.TokenRef{ID: "t"})
-	must(t, err)
-	wantEqual(t, "whether the token counts", live, true)
+	reply(s.TokenLive(t.Context(), schemas.TokenRef{ID: "t"})).equals(t, "whether the token counts", true)
 }
 
 // testClose closes a store in the midst of writing: each write that was
 // answered without an error is kept, each that was refused is not.
 func testClose(t *testing.T, c store.Config) {
 	const writers = 32
-	s, err := store.Open(t.Context(), c)
-	must(t, err)
+	s := reply(store.Open(t.Context(), c)).get(t)
 	var runs [writers]*schemas.Run
 	var failures [writers]error
 	together(writers+1, func(i int) {
 		if i == writers {
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
+			check(t, s.Close())
 			return
 		}
 		runs[i] = newRun()
@@ -192,8 +172,7 @@ func testKill(t *testing.T, config func(*testing.T) store.Config) {
 	for range rounds {
 		cmd := exec.Command(os.Args[0], "-test.run", pattern)
 		cmd.Env = append(os.Environ(), childDriver+"="+c.Driver, childDSN+"="+c.DSN)
-		out, err := cmd.StdoutPipe()
-		must(t, err)
+		out := reply(cmd.StdoutPipe()).get(t)
 		must(t, cmd.Start())
 		acknowledged = append(acknowledged, killAfter(t, cmd, bufio.NewScanner(out), acknowledgements)...)
 	}
@@ -203,8 +182,7 @@ func testKill(t *testing.T, config func(*testing.T) store.Config) {
 		if err != nil {
 			t.Fatalf("of %d acknowledged commits %s is lost: %v", len(acknowledged), id, err)
 		}
-		_, err = s.User(t.Context(), got.UserID)
-		must(t, err)
+		reply(s.User(t.Context(), got.UserID)).get(t)
 	}
 }
 
@@ -230,8 +208,7 @@ func killAfter(t *testing.T, cmd *exec.Cmd, out *bufio.Scanner, n int) (ids []st
 // commitForever commits from several goroutines and prints each run once its
 // commit is acknowledged, until the process is killed.
 func commitForever(t *testing.T, c store.Config) {
-	s, err := store.Open(t.Context(), c)
-	must(t, err)
+	s := reply(store.Open(t.Context(), c)).get(t)
 	fillTables(t, s)
 	together(8, func(int) {
 		for {

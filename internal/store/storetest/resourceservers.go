@@ -77,16 +77,11 @@ func testTreeInUse(t *testing.T, s *store.Store) {
 	narrow.Resources = shop.Resources[:1]
 	renamed.Handle = "store"
 	for _, changed := range []schemas.ResourceServer{narrow, renamed} {
-		err := s.Update(ctx, func(tx *store.Tx) error { return store.ResourceServers().Replace(tx, &changed, shop.UpdatedAt) })
-		wantError(t, err, schemas.Conflict, schemas.CodeConflict)
+		wantError(t, s.Update(ctx, func(tx *store.Tx) error { return store.ResourceServers().Replace(tx, &changed, shop.UpdatedAt) }), schemas.Conflict, schemas.CodeConflict)
 	}
-	err := s.Update(ctx, func(tx *store.Tx) error { return store.ResourceServers().Delete(tx, shop.ID, shop.UpdatedAt) })
-	wantError(t, err, schemas.Conflict, schemas.CodeConflict)
-	got, err := store.ResourceServers().Get(ctx, s, shop.ID)
-	must(t, err)
-	wantEqual(t, "the resource server", got, &shop)
-	role, err := store.Roles().Get(ctx, s, clerk.ID)
-	must(t, err)
+	wantError(t, s.Update(ctx, func(tx *store.Tx) error { return store.ResourceServers().Delete(tx, shop.ID, shop.UpdatedAt) }), schemas.Conflict, schemas.CodeConflict)
+	reply(store.ResourceServers().Get(ctx, s, shop.ID)).equals(t, "the resource server", &shop)
+	role := reply(store.Roles().Get(ctx, s, clerk.ID)).get(t)
 	wantEqual(t, "the role", role, &clerk)
 
 	// Without the role the tree may go.
@@ -100,8 +95,6 @@ func testTreeInUse(t *testing.T, s *store.Store) {
 // testPermissionWithoutResourceServer has a role grant what no resource server has.
 func testPermissionWithoutResourceServer(t *testing.T, s *store.Store) {
 	role := schemas.Role{ID: schemas.NewID(), Name: "Clerk", OUID: homeID, Permissions: []string{"shop"}, CreatedAt: noon(), UpdatedAt: noon()}
-	err := s.Update(t.Context(), func(tx *store.Tx) error { return store.Roles().Insert(tx, &role) })
-	wantError(t, err, schemas.Conflict, schemas.CodeConflict)
-	_, err = store.Roles().Get(t.Context(), s, role.ID)
-	wantError(t, err, schemas.NotFound, "role_not_found")
+	wantError(t, s.Update(t.Context(), func(tx *store.Tx) error { return store.Roles().Insert(tx, &role) }), schemas.Conflict, schemas.CodeConflict)
+	reply(store.Roles().Get(t.Context(), s, role.ID)).fails(t, schemas.NotFound, "role_not_found")
 }

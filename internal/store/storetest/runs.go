@@ -66,22 +66,17 @@ func Runs(t *testing.T, open func(t *testing.T) RunStore) {
 
 func testRunRoundTrip(t *testing.T, s RunStore) {
 	ctx := t.Context()
-	_, err := s.Run(ctx, schemas.NewID())
-	wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
+	reply(s.Run(ctx, schemas.NewID())).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
 
 	run := newRun()
 	must(t, s.Commit(ctx, run, nil))
-	got, err := s.Run(ctx, run.ID)
-	must(t, err)
-	wantEqual(t, "the run", got, run)
+	reply(s.Run(ctx, run.ID)).equals(t, "the run", run)
 
 	// A run that is over has a user and no state.
 	over := next(run, "")
 	over.Status, over.UserID, over.State = schemas.Complete, schemas.NewID(), nil
 	must(t, s.Commit(ctx, over, nil))
-	got, err = s.Run(ctx, run.ID)
-	must(t, err)
-	wantEqual(t, "the run that is over", got, over)
+	reply(s.Run(ctx, run.ID)).equals(t, "the run that is over", over)
 }
 
 func testRevisions(t *testing.T, s RunStore) {
@@ -93,9 +88,7 @@ func testRevisions(t *testing.T, s RunStore) {
 	wantError(t, s.Commit(ctx, next(second, "b"), nil), schemas.Conflict, schemas.CodeStaleStep)
 	must(t, s.Commit(ctx, second, nil))
 	wantError(t, s.Commit(ctx, next(run, "b"), nil), schemas.Conflict, schemas.CodeStaleStep)
-	got, err := s.Run(ctx, run.ID)
-	must(t, err)
-	wantEqual(t, "the run", got, second)
+	reply(s.Run(ctx, run.ID)).equals(t, "the run", second)
 }
 
 // testOneWinner has many answers to one question at once: each round all of
@@ -122,8 +115,7 @@ func testOneWinner(t *testing.T, s RunStore) {
 		if won.Load() != 1 || t.Failed() {
 			t.Fatalf("round %d: %d commits succeeded, expected 1", round, won.Load())
 		}
-		got, err := s.Run(ctx, run.ID)
-		must(t, err)
+		got := reply(s.Run(ctx, run.ID)).get(t)
 		run = next(run, users[winner].ID)
 		wantEqual(t, "the run", got, run)
 		wantOnly(t, s, users[:], winner)
@@ -157,25 +149,17 @@ func testAtomic(t *testing.T, s RunStore) {
 		schemas.CreateUser{User: clash},
 	})
 	wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
-	got, err := s.Run(ctx, run.ID)
-	must(t, err)
-	wantEqual(t, "the run", got, run)
+	reply(s.Run(ctx, run.ID)).equals(t, "the run", run)
 	wantOnly(t, s, []schemas.User{taken, free, clash}, 0)
-	_, err = s.UserByAttribute(ctx, "", "username", "bob")
-	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+	reply(s.UserByAttribute(ctx, "", "username", "bob")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 	for _, id := range []string{taken.ID, free.ID} {
-		password, err := s.Password(ctx, id)
-		must(t, err)
-		wantEqual(t, "the password", password.Hash, "")
+		wantEqual(t, "the password", reply(s.Password(ctx, id)).get(t).Hash, "")
 	}
-	passkeys, err := s.Credentials(ctx, free.ID)
-	must(t, err)
-	wantEqual(t, "the passkeys", len(passkeys), 0)
+	wantEqual(t, "the passkeys", len(reply(s.Credentials(ctx, free.ID)).get(t)), 0)
 
 	// A run that fails to begin is not there at all, and nothing is in its way.
 	other := newRun()
 	wantError(t, s.Commit(ctx, other, create(clash)), schemas.Conflict, schemas.CodeAttributeTaken)
-	_, err = s.Run(ctx, other.ID)
-	wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
+	reply(s.Run(ctx, other.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
 	must(t, s.Commit(ctx, other, create(free)))
 }

@@ -98,6 +98,14 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// check is must for goroutines of a test, which cannot end it.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // wantError fails the test unless err is an Error of the class and code.
 func wantError(t testing.TB, err error, class schemas.Class, code string) {
 	t.Helper()
@@ -126,3 +134,31 @@ func text(v any) string {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// result is what a call returned.
+type result[T any] struct {
+	value T
+	err   error
+}
+
+// reply keeps what a call returned, to check it.
+func reply[T any](value T, err error) result[T] { return result[T]{value, err} }
+
+// get returns the value of a call that must not fail.
+func (r result[T]) get(t testing.TB) T {
+	t.Helper()
+	must(t, r.err)
+	return r.value
+}
+
+// equals fails the test unless the call returned a value deeply equal to want.
+func (r result[T]) equals(t testing.TB, what string, want T) {
+	t.Helper()
+	wantEqual(t, what, r.get(t), want)
+}
+
+// fails fails the test unless the call returned an Error of the class and code.
+func (r result[T]) fails(t testing.TB, class schemas.Class, code string) {
+	t.Helper()
+	wantError(t, r.err, class, code)
+}

@@ -37,12 +37,8 @@ func testSerial(t *testing.T, s *store.Store) {
 			}
 		}
 	})
-	home, err := store.Units().Get(ctx, s, homeID)
-	must(t, err)
-	wantEqual(t, "the count", home.Description, strconv.Itoa(callers*each))
-	n, err := store.Groups().Count(ctx, s, store.Page{})
-	must(t, err)
-	wantEqual(t, "the number of groups", n, capacity)
+	wantEqual(t, "the count", reply(store.Units().Get(ctx, s, homeID)).get(t).Description, strconv.Itoa(callers*each))
+	reply(store.Groups().Count(ctx, s, store.Page{})).equals(t, "the number of groups", capacity)
 }
 
 // joinGroup adds a group while there is room.

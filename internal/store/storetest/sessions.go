@@ -36,8 +36,7 @@ func testTakeOnce(t *testing.T, s *store.Store) {
 		if taken.Load() != 1 || t.Failed() {
 			t.Fatalf("%d takers got the session, expected 1", taken.Load())
 		}
-		_, err := s.TakePasskeySession(ctx, session.TokenHash, noon())
-		wantError(t, err, schemas.Invalid, schemas.CodeStaleSession)
+		reply(s.TakePasskeySession(ctx, session.TokenHash, noon())).fails(t, schemas.Invalid, schemas.CodeStaleSession)
 	}
 }
 
@@ -49,13 +48,10 @@ func testVoid(t *testing.T, s *store.Store) {
 	for _, p := range []schemas.PasskeySession{older, registration, other, newer} {
 		must(t, s.PutPasskeySession(ctx, p))
 	}
-	_, err := s.TakePasskeySession(ctx, older.TokenHash, noon())
-	wantError(t, err, schemas.Invalid, schemas.CodeStaleSession)
+	reply(s.TakePasskeySession(ctx, older.TokenHash, noon())).fails(t, schemas.Invalid, schemas.CodeStaleSession)
 	// The other ceremony and the other owner keep theirs.
 	for _, p := range []schemas.PasskeySession{newer, registration, other} {
-		got, err := s.TakePasskeySession(ctx, p.TokenHash, noon())
-		must(t, err)
-		wantEqual(t, "the session", got, &p)
+		reply(s.TakePasskeySession(ctx, p.TokenHash, noon())).equals(t, "the session", &p)
 	}
 
 	// Whatever the order in which many start at once, one session is good.
@@ -63,9 +59,7 @@ func testVoid(t *testing.T, s *store.Store) {
 	sessions := make([]schemas.PasskeySession, starts)
 	together(starts, func(i int) {
 		sessions[i] = newSession("ann", schemas.NewID())
-		if err := s.PutPasskeySession(ctx, sessions[i]); err != nil {
-			t.Error(err)
-		}
+		check(t, s.PutPasskeySession(ctx, sessions[i]))
 	})
 	good := 0
 	for _, p := range sessions {
@@ -79,9 +73,7 @@ func testVoid(t *testing.T, s *store.Store) {
 func testExpiredSession(t *testing.T, s *store.Store) {
 	ctx, session := t.Context(), newSession("ann", "token")
 	must(t, s.PutPasskeySession(ctx, session))
-	_, err := s.TakePasskeySession(ctx, session.TokenHash, session.ExpiresAt)
-	wantError(t, err, schemas.Invalid, schemas.CodeStaleSession)
+	reply(s.TakePasskeySession(ctx, session.TokenHash, session.ExpiresAt)).fails(t, schemas.Invalid, schemas.CodeStaleSession)
 	// It was consumed anyway: a clock that moves back does not restore it.
-	_, err = s.TakePasskeySession(ctx, session.TokenHash, noon())
-	wantError(t, err, schemas.Invalid, schemas.CodeStaleSession)
+	reply(s.TakePasskeySession(ctx, session.TokenHash, noon())).fails(t, schemas.Invalid, schemas.CodeStaleSession)
 }

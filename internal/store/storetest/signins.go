@@ -30,9 +30,7 @@ func testSessions(t *testing.T, s *store.Store) {
 	must(t, s.Apply(ctx, start(second, first, other)))
 	wantSessions := func(user string, at time.Time, want ...schemas.Session) {
 		t.Helper()
-		got, err := store.SessionsOf(ctx, s, user, at)
-		must(t, err)
-		wantEqual(t, "the sessions", got, want)
+		reply(store.SessionsOf(ctx, s, user, at)).equals(t, "the sessions", want)
 	}
 	wantSessions(ann.ID, noon(), second, first)
 	wantSessions(ann.ID, first.ExpiresAt.Add(-time.Microsecond), second, first)
@@ -59,9 +57,7 @@ func testTokenLive(t *testing.T, s *store.Store) {
 	update(t, s, func(tx *store.Tx) error { return store.Applications().Insert(tx, &client) })
 	wantLive := func(want bool, ref schemas.TokenRef) {
 		t.Helper()
-		live, err := s.TokenLive(ctx, ref)
-		must(t, err)
-		wantEqual(t, fmt.Sprintf("whether %+v counts", ref), live, want)
+		reply(s.TokenLive(ctx, ref)).equals(t, fmt.Sprintf("whether %+v counts", ref), want)
 	}
 	all := schemas.TokenRef{ID: "t1", Session: session.ID, Client: client.ClientID}
 	all.Application = client.ID
@@ -96,18 +92,14 @@ func testTokenGenerations(t *testing.T, s *store.Store) {
 		t.Helper()
 		for _, generation := range []string{"", "g1", "g2"} {
 			for _, ref := range []schemas.TokenRef{{ID: "t", Client: client.ClientID, Generation: generation}, {ID: "t", Application: client.ID, Generation: generation}} {
-				live, err := s.TokenLive(t.Context(), ref)
-				must(t, err)
-				wantEqual(t, fmt.Sprintf("whether %+v counts, with the generation %q", ref, current), live, generation == current)
+				reply(s.TokenLive(t.Context(), ref)).equals(t, fmt.Sprintf("whether %+v counts, with the generation %q", ref, current), generation == current)
 			}
 		}
 		for _, read := range []func() (*schemas.Application, error){
 			func() (*schemas.Application, error) { return s.Application(t.Context(), client.ID) },
 			func() (*schemas.Application, error) { return s.ApplicationByClientID(t.Context(), client.ClientID) },
 		} {
-			app, err := read()
-			must(t, err)
-			wantEqual(t, "the generation that is read", app.TokenGeneration, current)
+			wantEqual(t, "the generation that is read", reply(read()).get(t).TokenGeneration, current)
 		}
 	}
 	wantCurrent("")
@@ -117,9 +109,7 @@ func testTokenGenerations(t *testing.T, s *store.Store) {
 		update(t, s, func(tx *store.Tx) error { return store.Applications().Replace(tx, &client, was) })
 		wantCurrent(generation)
 	}
-	live, err := s.TokenLive(t.Context(), schemas.TokenRef{ID: "t", Client: client.ClientID, Generation: "a\x00"})
-	must(t, err)
-	wantEqual(t, "whether a generation that cannot be stored counts", live, false)
+	reply(s.TokenLive(t.Context(), schemas.TokenRef{ID: "t", Client: client.ClientID, Generation: "a\x00"})).equals(t, "whether a generation that cannot be stored counts", false)
 }
 
 // testSweepSignIns sweeps what has ended by itself.
@@ -129,16 +119,10 @@ func testSweepSignIns(t *testing.T, s *store.Store) {
 	must(t, s.Apply(ctx, append(create(ann), start(old, live)...)))
 	must(t, s.Apply(ctx, []schemas.Change{schemas.RevokeToken{ID: "old", ExpiresAt: noon()},
 		schemas.RevokeToken{ID: "live", ExpiresAt: noon().Add(time.Microsecond)}}))
-	n, err := s.Sweep(ctx, noon())
-	must(t, err)
-	wantEqual(t, "the number of rows swept", n, 2)
-	got, err := store.SessionsOf(ctx, s, ann.ID, time.Time{})
-	must(t, err)
-	wantEqual(t, "the sessions", got, []schemas.Session{live})
+	reply(s.Sweep(ctx, noon())).equals(t, "the number of rows swept", 2)
+	reply(store.SessionsOf(ctx, s, ann.ID, time.Time{})).equals(t, "the sessions", []schemas.Session{live})
 	for id, want := range map[string]bool{"old": true, "live": false} {
-		counts, err := s.TokenLive(ctx, schemas.TokenRef{ID: id})
-		must(t, err)
-		wantEqual(t, "whether "+id+" counts", counts, want)
+		reply(s.TokenLive(ctx, schemas.TokenRef{ID: id})).equals(t, "whether "+id+" counts", want)
 	}
 }
 
@@ -148,20 +132,15 @@ func testCredentialChanges(t *testing.T, s *store.Store) {
 	must(t, s.Apply(ctx, append(create(ann), schemas.CreateCredential{Credential: key}, schemas.CreateCredential{Credential: other})))
 	must(t, s.Apply(ctx, []schemas.Change{schemas.RenameCredential{ID: key.ID, Name: "Phone"}}))
 	key.Name = "Phone"
-	got, err := s.Credential(ctx, key.ID)
-	must(t, err)
-	wantEqual(t, "the renamed passkey", got, &key)
+	reply(s.Credential(ctx, key.ID)).equals(t, "the renamed passkey", &key)
 
 	// What follows a change that fails, or comes before it, does not happen.
 	for _, change := range []schemas.Change{schemas.RenameCredential{ID: schemas.Bytes("unknown"), Name: "x"},
 		schemas.DeleteCredential{ID: schemas.Bytes("unknown")}} {
-		err := s.Apply(ctx, []schemas.Change{schemas.DeleteCredential{ID: key.ID}, change})
-		wantError(t, err, schemas.NotFound, schemas.CodeCredentialNotFound)
+		wantError(t, s.Apply(ctx, []schemas.Change{schemas.DeleteCredential{ID: key.ID}, change}), schemas.NotFound, schemas.CodeCredentialNotFound)
 	}
 	must(t, s.Apply(ctx, []schemas.Change{schemas.DeleteCredential{ID: key.ID}}))
-	keys, err := s.Credentials(ctx, ann.ID)
-	must(t, err)
-	wantEqual(t, "the passkeys", keys, []schemas.Credential{other})
+	reply(s.Credentials(ctx, ann.ID)).equals(t, "the passkeys", []schemas.Credential{other})
 }
 
 // testCounts has users come and go from many sides at once, in transactions that
@@ -194,8 +173,7 @@ func testCounts(t *testing.T, s *store.Store) {
 			}
 		}
 	})
-	all, err := store.Users().List(ctx, s, store.Page{Limit: 10 * callers * each})
-	must(t, err)
+	all := reply(store.Users().List(ctx, s, store.Page{Limit: 10 * callers * each})).get(t)
 	wantEqual(t, "the number of users", len(all), callers*each)
 	wantCounts(t, s, all)
 
@@ -210,8 +188,7 @@ func testCounts(t *testing.T, s *store.Store) {
 			return replaceUser(tx, all[i], []string{"Person", "Customer"}[i%2], branch.ID)
 		})
 	}
-	all, err = store.Users().List(ctx, s, store.Page{Limit: 10 * callers * each})
-	must(t, err)
+	all = reply(store.Users().List(ctx, s, store.Page{Limit: 10 * callers * each})).get(t)
 	wantCounts(t, s, all)
 }
 
@@ -224,8 +201,6 @@ func wantCounts(t *testing.T, s *store.Store, all []schemas.User) {
 		want[store.Page{Member: "ouId", Value: u.OUID}]++
 	}
 	for page, n := range want {
-		counted, err := store.Users().Count(t.Context(), s, page)
-		must(t, err)
-		wantEqual(t, fmt.Sprintf("the count of %+v", page), counted, n)
+		reply(store.Users().Count(t.Context(), s, page)).equals(t, fmt.Sprintf("the count of %+v", page), n)
 	}
 }

@@ -131,8 +131,7 @@ func ofTheRest() []test {
 // Open opens a store for the length of a test, and furnishes it.
 func Open(t testing.TB, c store.Config) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), c)
-	must(t, err)
+	s := reply(store.Open(t.Context(), c)).get(t)
 	t.Cleanup(func() { must(t, s.Close()) })
 	fillTables(t, s)
 	return s
@@ -151,13 +150,11 @@ func testUnknownUser(t *testing.T, s *store.Store) {
 	} {
 		run := newRun()
 		wantError(t, s.Commit(t.Context(), run, []schemas.Change{change}), schemas.NotFound, schemas.CodeUserNotFound)
-		_, err := s.Run(t.Context(), run.ID)
-		wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
+		reply(s.Run(t.Context(), run.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
 		must(t, s.Commit(t.Context(), run, nil))
 	}
 	must(t, s.Apply(t.Context(), create(u)))
-	err := s.Apply(t.Context(), create(schemas.User{ID: u.ID, Type: u.Type, OUID: u.OUID}))
-	wantError(t, err, schemas.Conflict, "user_exists")
+	wantError(t, s.Apply(t.Context(), create(schemas.User{ID: u.ID, Type: u.Type, OUID: u.OUID})), schemas.Conflict, "user_exists")
 }
 
 // testOddIdentifiers has the values that are the same for people, and those
@@ -172,15 +169,12 @@ func testOddIdentifiers(t *testing.T, s *store.Store) {
 		u := newUser(same[0])
 		must(t, s.Apply(ctx, create(u)))
 		for _, spelling := range same {
-			got, err := s.UserByAttribute(ctx, "", "username", spelling)
-			must(t, err)
-			wantEqual(t, "the id of "+spelling, got.ID, u.ID)
+			wantEqual(t, "the id of "+spelling, reply(s.UserByAttribute(ctx, "", "username", spelling)).get(t).ID, u.ID)
 			wantError(t, s.Apply(ctx, create(newUser(spelling))), schemas.Conflict, schemas.CodeAttributeTaken)
 		}
 	}
 	for _, other := range []string{"an", "annn", "ann%", "a_n", "анн", "AnnSmith"} {
-		_, err := s.UserByAttribute(ctx, "", "username", other)
-		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+		reply(s.UserByAttribute(ctx, "", "username", other)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 		must(t, s.Apply(ctx, create(newUser(other))))
 	}
 	both := newUser("ANN")
@@ -200,28 +194,17 @@ func testOddIdentifiers(t *testing.T, s *store.Store) {
 func testUnstorable(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	for _, odd := range []string{"a\x00b", "\xff\xfe", strings.Repeat("ä", 20000)} {
-		_, err := s.Run(ctx, odd)
-		wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
-		_, err = s.User(ctx, odd)
-		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
-		_, err = s.UserByAttribute(ctx, "", "email", odd)
-		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
-		_, err = s.Application(ctx, odd)
-		wantError(t, err, schemas.NotFound, schemas.CodeAppNotFound)
-		_, err = s.FlowVersion(ctx, odd, 1)
-		wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
-		_, err = s.Credential(ctx, schemas.Bytes(odd))
-		wantError(t, err, schemas.NotFound, schemas.CodeCredentialNotFound)
-		_, err = s.Password(ctx, odd)
-		must(t, err)
-		_, err = s.IdentityProvider(ctx, odd)
-		wantError(t, err, schemas.NotFound, schemas.CodeProviderNotFound)
-		_, err = s.Identity(ctx, corpID, odd)
-		must(t, err)
-		_, err = s.UserIdentities(ctx, odd)
-		must(t, err)
-		err = s.Apply(ctx, create(newUser(odd)))
-		wantError(t, err, schemas.Invalid, schemas.CodeInvalidRequest)
+		reply(s.Run(ctx, odd)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
+		reply(s.User(ctx, odd)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+		reply(s.UserByAttribute(ctx, "", "email", odd)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+		reply(s.Application(ctx, odd)).fails(t, schemas.NotFound, schemas.CodeAppNotFound)
+		reply(s.FlowVersion(ctx, odd, 1)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
+		reply(s.Credential(ctx, schemas.Bytes(odd))).fails(t, schemas.NotFound, schemas.CodeCredentialNotFound)
+		reply(s.Password(ctx, odd)).get(t)
+		reply(s.IdentityProvider(ctx, odd)).fails(t, schemas.NotFound, schemas.CodeProviderNotFound)
+		reply(s.Identity(ctx, corpID, odd)).get(t)
+		reply(s.UserIdentities(ctx, odd)).get(t)
+		wantError(t, s.Apply(ctx, create(newUser(odd))), schemas.Invalid, schemas.CodeInvalidRequest)
 	}
 }
 
@@ -239,13 +222,9 @@ func testCrosswise(t *testing.T, s *store.Store) {
 			changes = append(changes, schemas.RecordEvent{Event: schemas.Event{At: noon(), Action: "passkey.used"}})
 		}
 		changes = append(changes, schemas.UseCredential{ID: keys[1-i%2].ID, At: noon()})
-		if err := s.Apply(ctx, changes); err != nil {
-			t.Error(err)
-		}
+		check(t, s.Apply(ctx, changes))
 	})
-	events, err := s.Events(ctx, schemas.EventQuery{Limit: 1000})
-	must(t, err)
-	wantEqual(t, "the number of events", len(events), writers*100)
+	wantEqual(t, "the number of events", len(reply(s.Events(ctx, schemas.EventQuery{Limit: 1000})).get(t)), writers*100)
 }
 
 func testCanceled(t *testing.T, s *store.Store) {
@@ -260,8 +239,7 @@ func testCanceled(t *testing.T, s *store.Store) {
 	if _, err := s.Run(gone, run.ID); !errors.Is(err, context.Canceled) {
 		t.Fatalf("a canceled read returned %v", err)
 	}
-	_, err := s.Run(t.Context(), run.ID)
-	wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
+	reply(s.Run(t.Context(), run.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
 	wantOnly(t, s, []schemas.User{u}, -1)
 	must(t, s.Commit(t.Context(), run, create(u)))
 }

@@ -21,9 +21,7 @@ func testSweep(t *testing.T, s *store.Store) {
 	must(t, s.Commit(ctx, last, nil))
 	together(16, func(i int) {
 		for range expired / 16 {
-			if err := s.Commit(ctx, newRun(), nil); err != nil {
-				t.Error(err)
-			}
+			check(t, s.Commit(ctx, newRun(), nil))
 		}
 	})
 	dead, alive := newSession("dead", "dead"), newSession("alive", "alive")
@@ -40,13 +38,9 @@ func testSweep(t *testing.T, s *store.Store) {
 		removed.Add(int32(n))
 	})
 	// What one of the two left because the other was at it, is gone as well.
-	n, err := s.Sweep(ctx, deadline)
-	must(t, err)
+	n := reply(s.Sweep(ctx, deadline)).get(t)
 	wantEqual(t, "the number of rows swept", int(removed.Load())+n, expired+2)
-	_, err = s.Run(ctx, live.ID)
-	must(t, err)
-	_, err = s.Run(ctx, last.ID)
-	wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
-	_, err = s.TakePasskeySession(ctx, alive.TokenHash, noon())
-	must(t, err)
+	reply(s.Run(ctx, live.ID)).get(t)
+	reply(s.Run(ctx, last.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
+	reply(s.TakePasskeySession(ctx, alive.TokenHash, noon())).get(t)
 }

@@ -47,8 +47,7 @@ func testTableRoundTrip[T any](t *testing.T, s *store.Store, c tableCase[T]) {
 	ctx := t.Context()
 	for _, v := range []T{c.stamp(c.fresh(1), noon()), c.stamp(c.full(), noon())} {
 		id := c.table.ID(&v)
-		_, err := c.table.Get(ctx, s, id)
-		wantError(t, err, schemas.NotFound, c.code)
+		reply(c.table.Get(ctx, s, id)).fails(t, schemas.NotFound, c.code)
 		update(t, s, func(tx *store.Tx) error {
 			must(t, c.table.Insert(tx, &v))
 			got, err := c.table.Get(ctx, tx, id) // a transaction sees what it has written
@@ -56,26 +55,20 @@ func testTableRoundTrip[T any](t *testing.T, s *store.Store, c tableCase[T]) {
 			wantEqual(t, "the resource in its transaction", got, &v)
 			return nil
 		})
-		got, err := c.table.Get(ctx, s, id)
-		must(t, err)
+		got := reply(c.table.Get(ctx, s, id)).get(t)
 		wantEqual(t, "the resource", got, &v)
 
 		changed := *got
 		c.edit(&changed)
 		changed = c.stamp(changed, noon().Add(time.Microsecond))
 		update(t, s, func(tx *store.Tx) error { return c.table.Replace(tx, &changed, noon()) })
-		got, err = c.table.Get(ctx, s, id)
-		must(t, err)
-		wantEqual(t, "the changed resource", got, &changed)
+		reply(c.table.Get(ctx, s, id)).equals(t, "the changed resource", &changed)
 
 		wantStale(t, s.Update(ctx, func(tx *store.Tx) error { return c.table.Replace(tx, &v, noon()) }))
 		wantStale(t, s.Update(ctx, func(tx *store.Tx) error { return c.table.Delete(tx, id, noon()) }))
-		got, err = c.table.Get(ctx, s, id)
-		must(t, err)
-		wantEqual(t, "the resource after what came too late", got, &changed)
+		reply(c.table.Get(ctx, s, id)).equals(t, "the resource after what came too late", &changed)
 		update(t, s, func(tx *store.Tx) error { return c.table.Delete(tx, id, noon().Add(time.Microsecond)) })
-		_, err = c.table.Get(ctx, s, id)
-		wantError(t, err, schemas.NotFound, c.code)
+		reply(c.table.Get(ctx, s, id)).fails(t, schemas.NotFound, c.code)
 	}
 }
 
@@ -132,34 +125,27 @@ func wantFiltered[T any](t *testing.T, s *store.Store, table *store.Table[T], me
 		wantList(t, s, table, page, matching[1:], len(matching))
 		page.After, page.Offset = "", 1
 		wantList(t, s, table, page, matching[1:], len(matching))
-		found, err := table.Find(t.Context(), s, member, wanted)
-		must(t, err)
-		wantEqual(t, "the one found by "+member, found, &matching[0])
+		reply(table.Find(t.Context(), s, member, wanted)).equals(t, "the one found by "+member, &matching[0])
 	}
 	for _, odd := range []string{"", "nobody has this", "a\x00b", "\xff"} {
 		if slices.ContainsFunc(there, func(v T) bool { return value(&v) == odd }) {
 			continue // of some members "" is a value
 		}
 		wantList(t, s, table, store.Page{Limit: 100, Member: member, Value: odd}, nil, 0)
-		found, err := table.Find(t.Context(), s, member, odd)
-		must(t, err)
-		wantEqual(t, "the one found by "+member, found, (*T)(nil))
+		reply(table.Find(t.Context(), s, member, odd)).equals(t, "the one found by "+member, (*T)(nil))
 	}
 }
 
 func wantList[T any](t *testing.T, s *store.Store, table *store.Table[T], p store.Page, want []T, total int) {
 	t.Helper()
-	got, err := table.List(t.Context(), s, p)
-	must(t, err)
+	got := reply(table.List(t.Context(), s, p)).get(t)
 	if len(got) != len(want) {
 		t.Fatalf("the page %+v has %d resources, expected %d:\n got %s\nwant %s", p, len(got), len(want), text(got), text(want))
 	}
 	for i := range got {
 		wantEqual(t, fmt.Sprintf("number %d of the page %+v", i, p), got[i], want[i])
 	}
-	n, err := table.Count(t.Context(), s, p)
-	must(t, err)
-	wantEqual(t, fmt.Sprintf("the number of resources in the list of %+v", p), n, total)
+	reply(table.Count(t.Context(), s, p)).equals(t, fmt.Sprintf("the number of resources in the list of %+v", p), total)
 }
 
 // testTableConflicts has a resource in the way of another, and a transaction
@@ -174,8 +160,7 @@ func testTableConflicts[T any](t *testing.T, s *store.Store, c tableCase[T]) {
 	if !errors.Is(err, broken) {
 		t.Fatalf("the error is %v, expected the transaction's own", err)
 	}
-	_, err = c.table.Get(ctx, s, c.table.ID(&v))
-	wantError(t, err, schemas.NotFound, c.code)
+	reply(c.table.Get(ctx, s, c.table.ID(&v))).fails(t, schemas.NotFound, c.code)
 
 	update(t, s, func(tx *store.Tx) error { return c.table.Insert(tx, &v) })
 	sameID := c.fresh(2)
@@ -189,6 +174,5 @@ func testTableConflicts[T any](t *testing.T, s *store.Store, c tableCase[T]) {
 			t.Fatalf("what is in the way of another was answered with %v, expected a conflict", err)
 		}
 	}
-	_, err = c.table.Get(ctx, s, c.table.ID(&sameName))
-	wantError(t, err, schemas.NotFound, c.code)
+	reply(c.table.Get(ctx, s, c.table.ID(&sameName))).fails(t, schemas.NotFound, c.code)
 }

@@ -19,8 +19,7 @@ func FirstVersion(t testing.TB, c store.Config, statements string) {
 func AtVersion(t testing.TB, c store.Config, version int64, statements string) {
 	t.Helper()
 	must(t, store.MigrateTo(t.Context(), c, version))
-	db, err := sql.Open(c.Driver, c.DSN)
-	must(t, err)
+	db := reply(sql.Open(c.Driver, c.DSN)).get(t)
 	if c.Driver == "postgres" {
 		statements = strings.ReplaceAll(statements, "AS BLOB", "AS BYTEA")
 	}

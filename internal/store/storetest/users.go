@@ -14,33 +14,26 @@ import (
 
 func testUserRoundTrip(t *testing.T, s RunStore) {
 	ctx := t.Context()
-	_, err := s.User(ctx, schemas.NewID())
-	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+	reply(s.User(ctx, schemas.NewID())).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 
 	u := newUser("ann")
 	u.Attributes["email"], u.Attributes["email_verified"] = "ann@example.com", true
 	u.Attributes["address"] = map[string]any{"city": "Zürich\n", "floor": 3.5}
 	u.Attributes["tags"] = []any{"a", true, nil}
 	must(t, s.Apply(ctx, create(u)))
-	got, err := s.User(ctx, u.ID)
-	must(t, err)
-	wantEqual(t, "the user", got, &u)
+	reply(s.User(ctx, u.ID)).equals(t, "the user", &u)
 
 	for attribute, value := range map[string]string{"username": "ann", "email": "ann@example.com"} {
-		got, err := s.UserByAttribute(ctx, "", attribute, value)
-		must(t, err)
-		wantEqual(t, "the user found by "+attribute, got, &u)
+		reply(s.UserByAttribute(ctx, "", attribute, value)).equals(t, "the user found by "+attribute, &u)
 	}
 	// A username and an email are two things.
-	_, err = s.UserByAttribute(ctx, "", "username", "ann@example.com")
-	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+	reply(s.UserByAttribute(ctx, "", "username", "ann@example.com")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 
 	// A user without a name is found by id only.
 	nobody := newUser("")
 	must(t, s.Apply(ctx, create(nobody)))
 	must(t, s.Apply(ctx, create(newUser(""))))
-	_, err = s.UserByAttribute(ctx, "", "username", "")
-	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+	reply(s.UserByAttribute(ctx, "", "username", "")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 }
 
 func testIdentifiers(t *testing.T, s RunStore) {
@@ -50,10 +43,8 @@ func testIdentifiers(t *testing.T, s RunStore) {
 	must(t, s.Apply(ctx, create(u)))
 
 	for _, name := range []string{"ann.smith", "ANN.SMITH", "Ann.Smith"} {
-		got, err := s.UserByAttribute(ctx, "", "username", name)
-		must(t, err)
-		wantEqual(t, "the id of "+name, got.ID, u.ID)
-		err = s.Apply(ctx, create(newUser(name)))
+		wantEqual(t, "the id of "+name, reply(s.UserByAttribute(ctx, "", "username", name)).get(t).ID, u.ID)
+		err := s.Apply(ctx, create(newUser(name)))
 		wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
 		if problems := schemas.AsError(err).Errors; len(problems) != 1 || problems[0].Path != "username" {
 			t.Fatalf("problems %v, expected one at username", problems)
@@ -103,12 +94,9 @@ func testOneValueOneUser(t *testing.T, s RunStore) {
 		wantEqual(t, "the reported attributes", paths, test.paths)
 	}
 
-	_, err := s.UserByAttribute(ctx, "", "username", "victim@corp.example")
-	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+	reply(s.UserByAttribute(ctx, "", "username", "victim@corp.example")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 	for _, attribute := range schemas.IdentifyingAttributes() {
-		got, err := s.UserByAttribute(ctx, "", attribute, "ANN@corp.example")
-		must(t, err)
-		wantEqual(t, "the id found by "+attribute, got.ID, named.ID)
+		wantEqual(t, "the id found by "+attribute, reply(s.UserByAttribute(ctx, "", attribute, "ANN@corp.example")).get(t).ID, named.ID)
 	}
 	// What was refused has claimed nothing.
 	free := newUser("somebody")
@@ -165,14 +153,11 @@ func testUnfitIdentifiers(t *testing.T, s RunStore) {
 		wantError(t, err, schemas.Invalid, schemas.CodeInvalidRequest)
 		wantEqual(t, "the problems", schemas.AsError(err).Errors, u.CheckIdentifiers())
 		wantEqual(t, "the number of problems", len(u.CheckIdentifiers()), 2)
-		_, err = s.User(ctx, u.ID)
-		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
-		_, err = s.UserByAttribute(ctx, "", "username", name)
-		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+		reply(s.User(ctx, u.ID)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+		reply(s.UserByAttribute(ctx, "", "username", name)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 	}
 	// Ornamental letters are those they adorn.
-	got, err := s.UserByAttribute(ctx, "", "username", "𝐀𝐧𝐧")
-	must(t, err)
+	got := reply(s.UserByAttribute(ctx, "", "username", "𝐀𝐧𝐧")).get(t)
 	wantEqual(t, "the name", got.Text("username"), "ann")
 }
 
@@ -205,12 +190,8 @@ func testPasswords(t *testing.T, s RunStore) {
 	u := newUser("ann")
 	must(t, s.Apply(ctx, append(create(u), schemas.SetPassword{UserID: u.ID, Hash: "$argon2id$1", At: noon()})))
 	must(t, s.Apply(ctx, []schemas.Change{schemas.SetPassword{UserID: u.ID, ID: "second", Hash: "$argon2id$2", At: noon(), AddedBy: weakSignIn()}}))
-	password, err := s.Password(ctx, u.ID)
-	must(t, err)
-	wantEqual(t, "the password", password, schemas.Password{ID: "second", Hash: "$argon2id$2", AddedBy: weakSignIn()})
-	password, err = s.Password(ctx, schemas.NewID())
-	must(t, err)
-	wantEqual(t, "the hash of an unknown user", password.Hash, "")
+	reply(s.Password(ctx, u.ID)).equals(t, "the password", schemas.Password{ID: "second", Hash: "$argon2id$2", AddedBy: weakSignIn()})
+	wantEqual(t, "the hash of an unknown user", reply(s.Password(ctx, schemas.NewID())).get(t).Hash, "")
 }
 
 // An address is verified that the user still has, and nothing else of the user
@@ -226,15 +207,11 @@ func testVerifyEmail(t *testing.T, s *store.Store) {
 	}
 	wantError(t, verify(u.ID, "former@example.com"), schemas.Conflict, schemas.CodeInvalidCode)
 	wantError(t, verify(schemas.NewID(), "ann@example.com"), schemas.Conflict, schemas.CodeInvalidCode)
-	got, err := s.User(ctx, u.ID)
-	must(t, err)
-	wantEqual(t, "the user who has another address", got, &u)
+	reply(s.User(ctx, u.ID)).equals(t, "the user who has another address", &u)
 
 	must(t, verify(u.ID, "ann@EXAMPLE.com"))
 	want := u
 	want.Attributes, want.UpdatedAt = maps.Clone(u.Attributes), at
 	want.Attributes["email_verified"] = true
-	got, err = s.UserByAttribute(ctx, "", "email", "ann@example.com")
-	must(t, err)
-	wantEqual(t, "the user", got, &want)
+	reply(s.UserByAttribute(ctx, "", "email", "ann@example.com")).equals(t, "the user", &want)
 }

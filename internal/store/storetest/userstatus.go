@@ -25,8 +25,7 @@ func testInactiveUser(t *testing.T, s *store.Store) {
 	replace := func(set func(u *schemas.User)) {
 		t.Helper()
 		update(t, s, func(tx *store.Tx) error {
-			u, err := store.Users().Get(ctx, tx, h.user.ID)
-			must(t, err)
+			u := reply(store.Users().Get(ctx, tx, h.user.ID)).get(t)
 			u.Status, u.LockedUntil = "", time.Time{}
 			set(u)
 			return store.Users().Replace(tx, u, u.UpdatedAt)
@@ -40,8 +39,7 @@ func testInactiveUser(t *testing.T, s *store.Store) {
 			wantError(t, s.Commit(ctx, newRun(), h.require(p)), schemas.Forbidden, code)
 		}
 		wantError(t, s.Apply(ctx, session(noon())), schemas.Forbidden, code)
-		found, err := s.User(ctx, h.user.ID)
-		must(t, err)
+		found := reply(s.User(ctx, h.user.ID)).get(t)
 		if got := found.CheckActive(noon()); got == nil || got.Code != code {
 			t.Errorf("the user is read as %+v", found)
 		}
@@ -61,8 +59,7 @@ func testInactiveUser(t *testing.T, s *store.Store) {
 func testEndAccess(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	r := a.answered(t, "code")
-	_, err := s.RedeemCode(ctx, []byte("code"), a.family(r), noon(), noon())
-	must(t, err)
+	reply(s.RedeemCode(ctx, []byte("code"), a.family(r), noon(), noon())).get(t)
 	mine, other, another := newRun(), newRun(), newRun()
 	mine.UserID, other.UserID = a.user.ID, a.user.ID
 	for _, run := range []*schemas.Run{mine, other, another} {
@@ -71,30 +68,21 @@ func testEndAccess(t *testing.T, s *store.Store) {
 	bob := newUser("bob")
 	theirs, expired := newSignIn(bob.ID, noon()), newSignIn(a.user.ID, noon().Add(-2*time.Hour))
 	must(t, s.Apply(ctx, append(create(bob), start(theirs, expired)...)))
-	live, err := store.SessionsOf(ctx, s, a.user.ID, noon())
-	must(t, err)
+	live := reply(store.SessionsOf(ctx, s, a.user.ID, noon())).get(t)
 	acting := schemas.RequireProofs{UserID: a.user.ID, Proofs: []schemas.Proof{{Kind: schemas.SessionProof, Of: live[0].ID}}, At: noon()}
 	end := []schemas.Change{acting, schemas.EndAccess{UserID: a.user.ID, Reason: "account_disabled", At: noon()}}
 	must(t, s.Commit(ctx, next(mine, "done"), end))
 	for _, run := range []*schemas.Run{mine, another} {
-		_, err := s.Run(ctx, run.ID)
-		must(t, err)
+		reply(s.Run(ctx, run.ID)).get(t)
 	}
-	_, err = s.Run(ctx, other.ID)
-	wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
-	_, err = s.RefreshFamily(ctx, r.ID)
-	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
-	left, err := store.SessionsOf(ctx, s, a.user.ID, noon().Add(-24*time.Hour))
-	must(t, err)
-	wantEqual(t, "the sessions that are left", len(left), 0)
-	left, err = store.SessionsOf(ctx, s, bob.ID, noon())
-	must(t, err)
-	wantEqual(t, "the sessions of another", left, []schemas.Session{theirs})
+	reply(s.Run(ctx, other.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
+	reply(s.RefreshFamily(ctx, r.ID)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
+	wantEqual(t, "the sessions that are left", len(reply(store.SessionsOf(ctx, s, a.user.ID, noon().Add(-24*time.Hour))).get(t)), 0)
+	reply(store.SessionsOf(ctx, s, bob.ID, noon())).equals(t, "the sessions of another", []schemas.Session{theirs})
 	if d := claims(t, s, schemas.LogoutDelivery, noon()); d == nil || d.Target != a.client.ID {
 		t.Errorf("the client is not notified: %+v", d)
 	}
-	events, err := s.Events(ctx, schemas.EventQuery{UserID: a.user.ID, Action: "session.ended", Limit: 10})
-	must(t, err)
+	events := reply(s.Events(ctx, schemas.EventQuery{UserID: a.user.ID, Action: "session.ended", Limit: 10})).get(t)
 	wantEqual(t, "how many ends are recorded", len(events), len(live)+1) // and the expired one
 	for _, e := range events {
 		wantEqual(t, "the reason", e.Detail["reason"], "account_disabled")
