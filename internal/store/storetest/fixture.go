@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/postern-id/postern/internal/store"
@@ -24,23 +26,16 @@ func newUserType(name string) schemas.UserType {
 // corpID is the id of the identity provider of these tests.
 const corpID = "01900000-0000-7000-8000-0000000000ab"
 
-// fillTables adds the organization unit, the user type and the identity provider of
-// these tests, unless they are there.
-func fillTables(t testing.TB, s *store.Store) {
-	t.Helper()
+// insertFixture adds the organization unit, the user type and the identity provider of these tests,
+// unless they are there.
+func insertFixture(ctx context.Context, s *store.Store) error {
 	home, person, corp := newUnit("home"), newUserType("Person"), newIdentityProvider("corp")
 	home.ID, corp.ID = homeID, corpID
-	update(t, s, func(tx *store.Tx) error {
-		if found, err := store.Units().Find(t.Context(), tx, "handle", "home"); err != nil || found != nil {
+	return s.Update(ctx, func(tx *store.Tx) error {
+		if found, err := store.Units().Find(ctx, tx, "handle", "home"); err != nil || found != nil {
 			return err
 		}
-		if err := store.Units().Insert(tx, &home); err != nil {
-			return err
-		}
-		if err := store.UserTypes().Insert(tx, &person); err != nil {
-			return err
-		}
-		return store.IdentityProviders().Insert(tx, &corp)
+		return errors.Join(store.Units().Insert(tx, &home), store.UserTypes().Insert(tx, &person), store.IdentityProviders().Insert(tx, &corp))
 	})
 }
 

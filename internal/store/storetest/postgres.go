@@ -32,17 +32,29 @@ const DSNVariable = "POSTERN_TEST_POSTGRES_DSN"
 // environment variable CI is set) it fails instead.
 func Postgres(t testing.TB) (dsn string) {
 	t.Helper()
-	running, err := server()
-	if err != nil {
+	if _, err := server(); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatalf("PostgreSQL is needed here: %v", err)
 		}
 		t.Skipf("no PostgreSQL to test on: %v (install it, or set %s)", err, DSNVariable)
 	}
+	dsn, drop, err := newSchema()
+	must(t, err)
+	t.Cleanup(func() { must(t, drop()) })
+	return dsn
+}
+
+// newSchema creates an empty schema.
+func newSchema() (dsn string, drop func() error, err error) {
+	running, err := server()
+	if err != nil {
+		return "", nil, err
+	}
 	schema := "test_" + strings.ReplaceAll(schemas.NewID(), "-", "")
-	execute(t, running.dsn, "CREATE SCHEMA "+pq.QuoteIdentifier(schema))
-	t.Cleanup(func() { execute(t, running.dsn, "DROP SCHEMA "+pq.QuoteIdentifier(schema)+" CASCADE") })
-	return withSearchPath(running.dsn, schema)
+	drop = func() error {
+		return executeOnce(running.dsn, "DROP SCHEMA "+pq.QuoteIdentifier(schema)+" CASCADE")
+	}
+	return withSearchPath(running.dsn, schema), drop, executeOnce(running.dsn, "CREATE SCHEMA "+pq.QuoteIdentifier(schema))
 }
 
 // server returns the server to test on. What a first call has found or started

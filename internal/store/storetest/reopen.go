@@ -33,7 +33,7 @@ func Lasting(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.
 func testReopen(t *testing.T, c store.Config) {
 	ctx := t.Context()
 	first := reply(store.Open(ctx, c)).get(t)
-	fillTables(t, first)
+	must(t, insertFixture(t.Context(), first))
 	admin := newUser("admin")
 	must(t, first.Apply(ctx, create(admin)))
 	run, key := newRun(), newCredential(admin.ID)
@@ -209,7 +209,7 @@ func killAfter(t *testing.T, cmd *exec.Cmd, out *bufio.Scanner, n int) (ids []st
 // commit is acknowledged, until the process is killed.
 func commitForever(t *testing.T, c store.Config) {
 	s := reply(store.Open(t.Context(), c)).get(t)
-	fillTables(t, s)
+	must(t, insertFixture(t.Context(), s))
 	together(8, func(int) {
 		for {
 			u, run := newUser(""), newRun()

@@ -128,15 +128,6 @@ func ofTheRest() []test {
 	}
 }
 
-// Open opens a store for the length of a test, and furnishes it.
-func Open(t testing.TB, c store.Config) *store.Store {
-	t.Helper()
-	s := reply(store.Open(t.Context(), c)).get(t)
-	t.Cleanup(func() { must(t, s.Close()) })
-	fillTables(t, s)
-	return s
-}
-
 // testUnknownUser has what belongs to a user come before the user.
 func testUnknownUser(t *testing.T, s *store.Store) {
 	u := newUser("ann")
