@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,7 +114,7 @@ func TestNoPrivilegeEscalationByAssertion(t *testing.T) {
 	// What was begun by a good token is not finished by another.
 	begun := h.startRegistration(start(boss), h.at(account, boss))
 	fails(t, h.do("POST", "/register/passkey/finish", asJSON(t, attested(t, passkeytest.New(), begun)), h.at(lure, boss)), 403, "insufficient_scope")
-	for header, user := range map[string]string{h.at(account, clerk): clerk, h.at(account, boss): boss, h.at(lure, boss, "system"): boss} {
+	for header, user := range map[string]string{h.at(account, clerk): clerk, h.at(account, boss): boss, h.atBy(lure, boss, []string{"hwk"}, "system"): boss} {
 		s := h.startRegistration(start(user), header)
 		h.post("/register/passkey/finish", attested(t, passkeytest.New(), s), &struct{}{}, header)
 	}
@@ -134,8 +135,12 @@ func (h *testServer) atBy(application, user string, methods []string, permission
 		h.t.Fatal(err)
 	}
 	h.allow(user, permissions)
+	acr := ""
+	if slices.Contains(methods, "hwk") {
+		acr = schemas.ACRPhishingResistant
+	}
 	raw, err := h.tokens.Assert(h.t.Context(), schemas.Assertion{Subject: user, Audience: []string{application, h.base}, Generation: app.TokenGeneration,
-		Permissions: permissions, AuthTime: h.clock(), AMR: methods})
+		Permissions: permissions, AuthTime: h.clock(), AMR: methods, ACR: acr})
 	if err != nil {
 		h.t.Fatal(err)
 	}

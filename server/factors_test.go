@@ -58,7 +58,7 @@ func ownFactors(t *testing.T, h *testServer) {
 	}
 	for _, factor := range []string{"totp", "recovery-codes"} {
 		fails(t, h.do("DELETE", at+"/"+factor, "", bare), 403, "second_factor_required")
-		fails(t, h.do("DELETE", "/users/"+id+"/factors/"+factor, "", h.bearer(id, "system")), 403, "second_factor_required")
+		fails(t, h.do("DELETE", "/users/"+id+"/factors/"+factor, "", h.bearer(id, "system")), 401, schemas.CodeStaleProof)
 		fails(t, h.do("DELETE", "/users/"+other+"/factors/"+factor, "", byPasskey), 403, schemas.CodeForbidden)
 	}
 	fails(t, h.do("DELETE", at+"/password", "", byPasskey), 404, "factor_not_found")

@@ -133,10 +133,15 @@ func (s *server) challenge(r *http.Request, status int, err error, e *schemas.Er
 		return s.toolChallenge(r, status, e)
 	}
 	sent := r.Header.Get("Authorization") != ""
+	proof, isUnproved := errors.AsType[*directory.ProofRequired](err)
 	switch {
-	case schemas.HasCode(err, schemas.CodeStaleProof): // RFC 9470 §3
-		return fmt.Sprintf(`Bearer realm="postern", error=%q, max_age=%d, error_description=%s`,
-			schemas.CodeStaleProof, int(directory.MaxProofAge.Seconds()), quotedString(e.Description.DefaultValue))
+	case isUnproved: // RFC 9470 §3
+		class := ""
+		if proof.ACR != "" {
+			class = fmt.Sprintf(", acr_values=%q", proof.ACR)
+		}
+		return fmt.Sprintf(`Bearer realm="postern", error=%q%s, max_age=%d, error_description=%s`,
+			schemas.CodeStaleProof, class, int(proof.MaxAge.Seconds()), quotedString(e.Description.DefaultValue))
 	case status == http.StatusUnauthorized && sent:
 		return `Bearer realm="postern", error="invalid_token", error_description=` + quotedString(e.Description.DefaultValue)
 	case status == http.StatusUnauthorized:

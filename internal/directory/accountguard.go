@@ -44,18 +44,22 @@ func (d *Directory) MayAccessAccount(ctx context.Context, c Call, userID string)
 }
 
 // mayManage checks whether the caller may change how a user signs in: mayAccess must pass,
-// and users themselves must have signed in recently.
+// users themselves must have signed in recently, and administrators who change the account
+// of one with a passkey (see proofguard.go).
 func mayManage(ctx context.Context, r store.Reader, c Call, userID string, now time.Time) error {
 	if err := mayAccess(ctx, r, c, userID); err != nil {
 		return err
 	}
-	if !c.actsAs(userID) || !c.AuthTime.IsZero() && now.Sub(c.AuthTime) <= MaxProofAge {
+	if !c.actsAs(userID) {
+		return c.requireProofFor(ctx, r, userID, now)
+	}
+	if !c.AuthTime.IsZero() && now.Sub(c.AuthTime) <= MaxProofAge {
 		return nil
 	}
-	return schemas.Errorf(schemas.Unauthenticated, schemas.CodeStaleProof,
+	return &ProofRequired{MaxAge: MaxProofAge, err: schemas.Errorf(schemas.Unauthenticated, schemas.CodeStaleProof,
 		"this changes the account, so the user must have signed in within the last %d minutes: have the user sign in again "+
 			"(an authorization request with max_age=%d, or a new run of the flow), and repeat the request with the token from that sign-in",
-		int(MaxProofAge.Minutes()), int(MaxProofAge.Seconds()))
+		int(MaxProofAge.Minutes()), int(MaxProofAge.Seconds()))}
 }
 
 // changeAccount runs do in a transaction if the caller may manage the user's account.

@@ -17,6 +17,7 @@ func (w *writeContext) requirePermissions(path, what string, permissions []strin
 	if missing, ok := w.call.lacks(permissions); ok {
 		w.addForbidden(path, "%s has the permission %q, which you do not have; ask a user who has it to make this change", what, missing)
 	}
+	w.requireProof(path, what, permissions)
 }
 
 // requireOf is requirePermissions with the permissions that a principal has through roles.
@@ -39,6 +40,8 @@ func checkPermissions(w *writeContext, at func(i int) string, permissions, other
 			w.noPermission(at(i), p, others)
 		} else if !w.call.Permits(p) {
 			w.addForbidden(at(i), "you do not have the permission %q yourself, so you cannot give it to others", p)
+		} else {
+			w.requireProof(at(i), "this resource", []string{p})
 		}
 	}
 }

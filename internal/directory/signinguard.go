@@ -33,7 +33,7 @@ func isDefaultFlow(f *schemas.Flow) bool {
 // requireReach refuses the write unless the caller has every permission of the applications
 // that use the flows, and of the users who may sign in through these applications.
 func (w *writeContext) requireReach(what string, ids ...string) {
-	if w.call.Permits(systemPermission) {
+	if w.isUnlimited() {
 		return
 	}
 	reach, err := store.ReachOf(w.ctx, w.tx, ids, defaultFlows())
@@ -50,7 +50,7 @@ const restrictTypes = "restrict the application to user types whose users have n
 // requireOfTypes refuses the write unless the caller has the permissions of all users of the
 // types, or of all users if no type is given. See requireOfUsers.
 func (w *writeContext) requireOfTypes(path, who, remedy string, types []string) {
-	if w.call.Permits(systemPermission) {
+	if w.isUnlimited() {
 		return
 	}
 	permissions, err := store.UserPermissions(w.ctx, w.tx, types)
@@ -65,13 +65,18 @@ func (w *writeContext) requireOfUsers(path, who, remedy string, permissions []st
 		w.addForbidden(path, "%s has the permission %q, which you do not have: this change could make such a user enter a password for you; %sask a user with the permission %q to make it",
 			who, missing, remedy, systemPermission)
 	}
+	w.requireProof(path, who, permissions)
 }
+
+// isUnlimited reports whether the caller has every permission that the users may have, and has
+// proved enough to use them: see proofguard.go.
+func (w *writeContext) isUnlimited() bool { return w.call.Permits(systemPermission) && !w.lacksProof() }
 
 // guardSignIn lets a caller change what an application asks or shows at a sign-in only with
 // all permissions of the users who may sign in before or after the change. A new application
 // with the default flows asks for nothing that others do not ask for.
 func guardSignIn(w *writeContext, was, a *schemas.Application) {
-	if w.call.Permits(systemPermission) {
+	if w.isUnlimited() {
 		return
 	}
 	if path := changedSignIn(w, was, a); path != "" {
@@ -85,7 +90,7 @@ const signsInHere = "a user who may sign in to this application"
 // guardRemoval refuses to delete an application unless the caller has the permissions of the
 // users who may sign in there: another application could then be made with its ids.
 func guardRemoval(w *writeContext, a *schemas.Application) {
-	if signsIn(a) {
+	if signsIn(a) && !w.call.Permits(systemPermission) {
 		w.requireOfTypes("", signsInHere, restrictTypes, a.AllowedUserTypes)
 	}
 }

@@ -47,8 +47,9 @@ type writeContext struct {
 	readOnly  []schemas.Problem // changes that only the program may make
 	forbidden []schemas.Problem // changes that the caller may not make
 	inUse     []store.Use
-	refusal   error // an error that applies if there are no problems
-	failure   error // the first error of the store
+	unproved  *ProofRequired // a change that needs a better sign-in
+	refusal   error          // an error that applies if there are no problems
+	failure   error          // the first error of the store
 	events    []schemas.Event
 	logged    *schemas.Actor // the caller as recorded in the audit log, once looked up
 }
@@ -95,7 +96,7 @@ func (w *writeContext) fail(err error) bool {
 
 // err returns the error of all reported problems; nil if there are none. With several kinds
 // of problems it lists all under the gravest: forbidden, then read-only, then invalid, then
-// conflicting.
+// conflicting. A lack of proof comes after forbidden: a better sign-in would not help there.
 func (w *writeContext) err(n Noun) error {
 	all := w.problemsFound()
 	switch {
@@ -104,6 +105,8 @@ func (w *writeContext) err(n Noun) error {
 	case len(w.forbidden) > 0:
 		return schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden,
 			"you may not do this: %s", w.forbidden[0]).WithProblems(all)
+	case w.unproved != nil:
+		return w.unproved
 	case len(w.readOnly) > 0:
 		return schemas.Errorf(schemas.Conflict, schemas.CodeReadOnly,
 			"this %s is managed by the program: %s", n.displayName(), w.readOnly[0]).WithProblems(all)
