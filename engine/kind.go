@@ -34,6 +34,9 @@ type Kind struct {
 	// It returns the handle in the configuration, "" if there is none. Such a node establishes
 	// nothing by its own outcomes.
 	Inlines func(with json.RawMessage) (handle string)
+	// Codes are the codes of the errors that a node of the kind reports in a step, in addition to
+	// CommonCodes.
+	Codes []string
 	// New creates the executor of one node. It is called at compile time with a configuration
 	// that With has accepted, and returns further problems with paths relative to `with`.
 	New func(*Config) (Executor, []schemas.Problem)

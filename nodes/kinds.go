@@ -181,7 +181,7 @@ type Deps struct {
 // Kinds returns all kinds of nodes.
 func Kinds(d Deps) engine.Kinds {
 	d.expressions = &environment{}
-	return engine.Kinds{
+	kinds := engine.Kinds{
 		"prompt":                promptKind(d),
 		"user-resolve":          userResolveKind(d),
 		"user-create":           userCreateKind(d),
@@ -204,4 +204,8 @@ func Kinds(d Deps) engine.Kinds {
 		"consent":               consentKind(d),
 		"authorization-code":    authorizationCodeKind(d),
 	}
+	for name, codes := range errorCodes() {
+		kinds[name].Codes = codes
+	}
+	return kinds
 }

@@ -1,6 +1,9 @@
 package schemas
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // AttributeUses lists the nodes of a flow, and of its sub-flows, that set attributes of users.
 type AttributeUses struct {
@@ -43,4 +46,30 @@ func (a *Application) NewUserType() string {
 // AllowsUserType reports whether users of the type may use the application.
 func (a *Application) AllowsUserType(name string) bool {
 	return a == nil || len(a.AllowedUserTypes) == 0 || slices.Contains(a.AllowedUserTypes, name)
+}
+
+// CheckAttribute returns a problem about an attribute that users may not have; nil if they may. The
+// types are those that the users can be of. Without types, a name that resembles a standard claim is
+// a warning, because the actual types are not known.
+func CheckAttribute(path, attribute string, types []UserType) *Problem {
+	if len(types) == 0 {
+		standard, _ := new(Person()).AttributeNames()
+		if near := Suggest(attribute, standard); near != "" && !slices.Contains(standard, attribute) {
+			return &Problem{Path: path, Warning: true, Message: fmt.Sprintf("%q is not a standard attribute; did you mean %q?", attribute, near)}
+		}
+		return nil
+	}
+	var known []string
+	for i := range types {
+		attributes, open := types[i].AttributeNames()
+		if open || slices.Contains(attributes, attribute) {
+			return nil
+		}
+		known = append(known, attributes...)
+	}
+	which := "no user type has"
+	if len(types) == 1 {
+		which = fmt.Sprintf("the user type %q does not have", types[0].Name)
+	}
+	return &Problem{Path: path, Message: fmt.Sprintf("%s an attribute %q%s", which, attribute, Hint(attribute, known))}
 }

@@ -1,7 +1,9 @@
 package schemas
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -24,6 +26,19 @@ func (t *UserType) UniqueAttributes() []string { return t.marked(uniqueMark) }
 // verifiedSuffix ends the name of an attribute that says whether another one is proven
 // to be the user's: OpenID Connect Core §5.1.
 const verifiedSuffix = "_verified"
+
+// AttributeNames returns the attributes that the schema names, sorted. Open reports whether users can
+// have others.
+func (t *UserType) AttributeNames() (names []string, open bool) {
+	var schema struct {
+		Properties           map[string]json.RawMessage `json:"properties"`
+		PatternProperties    map[string]json.RawMessage `json:"patternProperties"`
+		AdditionalProperties json.RawMessage            `json:"additionalProperties"`
+	}
+	_ = json.Unmarshal(t.Schema, &schema) // a schema that is none has no properties
+	open = len(schema.PatternProperties) > 0 || string(bytes.TrimSpace(schema.AdditionalProperties)) != "false"
+	return slices.Sorted(maps.Keys(schema.Properties)), open
+}
 
 // AccountAttributes returns those of the attributes, in their order, that identify, reach or
 // recover the account, here or at applications: a caller who can set one could take over the

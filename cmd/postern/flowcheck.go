@@ -31,7 +31,7 @@ func (c flowCheckCommand) Run(p program) error {
 	if err != nil {
 		return err
 	}
-	checker := findings.Checker{Kinds: nodes.Kinds(nodes.Deps{}), Subflows: flows.NewSubflowResolver(filterFlows(files)...).ForFile, Scenarios: flowtest.Check, ScenarioRule: rules.Scenario}
+	checker := findings.Checker{Kinds: nodes.Kinds(nodes.Deps{}), Subflows: flows.NewSubflowResolver(filterFlows(files)...).ForFile, UserTypes: new(flows.UserTypes).ForFile, Scenarios: flowtest.Check, ScenarioRule: rules.Scenario}
 	list, err := checker.Check(len(files), func(i int) (findings.Source, error) { return p.readSource(files[i]) })
 	if err != nil {
 		return err

@@ -50,6 +50,9 @@ type Checker struct {
 	Kinds engine.Kinds
 	// Subflows returns the sub-flows that the flow in a file may use. Nil means none.
 	Subflows func(file string) schemas.Subflows
+	// UserTypes returns the user types for the flow in a file. Nil, or none, means that they are not
+	// known.
+	UserTypes func(file string) []schemas.UserType
 	// Scenarios checks a scenario file and returns the number of scenarios. Its findings have no
 	// rule.
 	Scenarios func(path string, text []byte) (int, []schemas.Problem)
@@ -94,6 +97,13 @@ func (c Checker) checkOne(s Source) File {
 	if f.Findings = problems; g != nil {
 		f.Handle, f.FlowType = g.Flow().Handle, g.Flow().FlowType
 		f.Nodes, f.Guarantees, f.Sessions = len(g.Flow().Nodes), g.Guarantees(), g.Sessions()
+		var types []schemas.UserType
+		if c.UserTypes != nil {
+			types = c.UserTypes(s.Name)
+		}
+		if misspelled := checkAttributes(g, types); len(misspelled) > 0 {
+			f.Findings = f.Locate(append(f.Findings, misspelled...))
+		}
 	}
 	return f
 }

@@ -3,6 +3,7 @@ package flowtest
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/postern-id/postern/engine"
@@ -44,8 +45,9 @@ func parse(path string, text []byte) (*File, []schemas.Problem, error) {
 }
 
 // Check returns the number of scenarios and all problems of a scenario file that do not
-// need a run. It looks up the expected steps in the flow if that compiles; errors in the
-// flow are left to the check of the flow.
+// need a run; some are warnings. It looks up the expected steps and errors in the flow if that
+// compiles, and the attributes in the user types of its folder; errors in the flow are left to the
+// check of the flow.
 func Check(path string, text []byte) (scenarios int, problems []schemas.Problem) {
 	f, problems, err := parse(path, text)
 	if err != nil {
@@ -58,12 +60,14 @@ func Check(path string, text []byte) (scenarios int, problems []schemas.Problem)
 	if err != nil {
 		problems = []schemas.Problem{problem("flow", "there is no flow %q; expected its path from this file", f.Flow)}
 	} else if _, graph, _ := engine.CheckUsing(flow, !flows.IsJSON(f.Flow), nodes.Kinds(nodes.Deps{}), flows.NewSubflowResolver().ForFile(f.FlowPath())); graph != nil {
-		problems = f.checkGraphNames(graph)
+		types := new(flows.UserTypes).ForFile(path)
+		problems = slices.Concat(f.checkGraphNames(graph), f.checkErrorCodes(graph), f.checkAttributes(graph, types))
 	}
-	if len(problems) > 0 {
-		return 0, f.doc.Locate(problems)
+	problems = f.doc.Locate(problems)
+	if slices.ContainsFunc(problems, func(p schemas.Problem) bool { return !p.Warning }) {
+		return 0, problems
 	}
-	return len(f.Scenarios), nil
+	return len(f.Scenarios), problems
 }
 
 // FlowPath returns the path of the flow that the scenarios test.

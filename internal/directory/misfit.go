@@ -1,7 +1,6 @@
 package directory
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -51,16 +50,11 @@ type typeDefinition struct {
 
 func defineType(t *schemas.UserType) typeDefinition {
 	var schema struct {
-		Properties           map[string]json.RawMessage `json:"properties"`
-		PatternProperties    map[string]json.RawMessage `json:"patternProperties"`
-		AdditionalProperties json.RawMessage            `json:"additionalProperties"`
-		Required             []string                   `json:"required"`
+		Required []string `json:"required"`
 	}
 	_ = json.Unmarshal(t.Schema, &schema) // it was checked when it was stored
-	return typeDefinition{
-		credential: t.CredentialAttribute(), required: schema.Required, known: slices.Sorted(maps.Keys(schema.Properties)),
-		open: len(schema.PatternProperties) > 0 || !bytes.Equal(bytes.TrimSpace(schema.AdditionalProperties), []byte("false")),
-	}
+	names, open := t.AttributeNames()
+	return typeDefinition{credential: t.CredentialAttribute(), required: schema.Required, known: names, open: open}
 }
 
 func (t typeDefinition) defines(attribute string) bool {

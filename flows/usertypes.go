@@ -1,0 +1,72 @@
+package flows
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// UserTypes finds the user types in the folder that a flow file belongs to, in the layout that
+// postern export writes: <folder>/user-types/*.yaml and <folder>/flows/**. It is safe for concurrent
+// use.
+type UserTypes struct {
+	mu      sync.Mutex
+	folders map[string][]schemas.UserType
+}
+
+// userTypesFolder is the folder of the user types in an export.
+const userTypesFolder = "user-types"
+
+// maxLevels is how many folders above a flow are searched for user types.
+const maxLevels = 3
+
+// ForFile returns the user types for a flow or scenario file; none if there is no such folder.
+func (u *UserTypes) ForFile(file string) []schemas.UserType {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	dir := filepath.Dir(file)
+	for range maxLevels {
+		if types := u.read(filepath.Join(dir, userTypesFolder)); len(types) > 0 {
+			return types
+		}
+		dir = filepath.Join(dir, "..")
+	}
+	return nil
+}
+
+// read returns the types in a folder. It ignores files that are no user types.
+func (u *UserTypes) read(dir string) []schemas.UserType {
+	if known, read := u.folders[dir]; read {
+		return known
+	}
+	var types []schemas.UserType
+	entries, _ := os.ReadDir(dir) // an unreadable folder contains none
+	for _, e := range entries {
+		if e.IsDir() || !slices.Contains(flowEndings(), filepath.Ext(e.Name())) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			continue
+		}
+		parse := schemas.ParseYAML
+		if IsJSON(e.Name()) {
+			parse = schemas.ParseJSON
+		}
+		var t schemas.UserType
+		if doc, _ := parse(text); doc != nil {
+			doc.DecodeLoosely(schemas.UserTypeSchema(), &t)
+		}
+		if t.Name != "" && len(t.Schema) > 0 {
+			types = append(types, t)
+		}
+	}
+	if u.folders == nil {
+		u.folders = map[string][]schemas.UserType{}
+	}
+	u.folders[dir] = types
+	return types
+}
