@@ -12,7 +12,7 @@ import (
 
 var (
 	readsInput = regexp.MustCompile(`inputs\.([A-Za-z_]+)`)
-	readsUser  = regexp.MustCompile(`user\.(id|type|ouId|attributes|has)`)
+	readsUser  = regexp.MustCompile(`user\.(id|type|ouId|attributes|groups|roles|permissions|knows|has)`)
 	readsReply = regexp.MustCompile(`replies\.([A-Za-z_]+)`)
 )
 

@@ -1,12 +1,14 @@
 package nodes
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -59,6 +61,23 @@ func TestDecision(t *testing.T) {
 		{"user.isAuthenticated && user.hasPasskey", visit(), false},
 		{"user.attributes.department == 'Engines' && user.isAuthenticated", visit(), false},
 		{"user.isAuthenticated && user.hasPasskey", visit(bob, authenticated("phr", "swk")), true},
+		{"'system' in user.permissions", visit(ada), true},
+		{"'system:users' in user.permissions", visit(ada), true}, // system covers it
+		{"'shop' in user.permissions", visit(ada), false},
+		{"'system' in user.permissions", visit(bob), false},
+		{"user.permissions.exists(p, p == 'system') && user.permissions.size() == 1", visit(ada), true},
+		{"'staff' in user.groups && 'clerk' in user.roles", visit(ada), true},
+		{"'staff' in user.groups || 'clerk' in user.roles", visit(bob), false},
+		{"user.hasTotp || user.hasRecoveryCodes || user.hasIdentity || user.knowsBrowser", visit(ada), false},
+		{"user.hasTotp && user.hasRecoveryCodes && user.hasIdentity && user.knowsBrowser", visit(bob), true},
+		{"user.hasRecoveryCodes", visit(bob, pending(schemas.UseRecoveryCode{UserID: "bob"}, schemas.UseRecoveryCode{UserID: "bob"})), false},
+		{"user.hasRecoveryCodes", visit(ada, pending(schemas.SetRecoveryCodes{UserID: "ada", Hashes: [][]byte{{1}}})), true},
+		{"user.hasTotp", visit(ada, pending(schemas.SetTOTP{TOTP: schemas.TOTP{UserID: "ada"}})), true},
+		{"user.hasIdentity", visit(ada, pending(schemas.LinkIdentity{Identity: schemas.Identity{UserID: "ada"}})), true},
+		{"user.hasIdentity", visit(ada, pending(schemas.LinkIdentity{Identity: schemas.Identity{UserID: "bob"}})), false},
+		{"size(user.groups) + size(user.roles) + size(user.permissions) == 0", visit(drafted(grace())), true},
+		{"'phr' in request.acrValues && 'profile' in request.scopes", visit(asks("phr")), true},
+		{"'phr' in request.acrValues || 'profile' in request.scopes", visit(), false},
 	}
 	for _, test := range tests {
 		t.Run(test.when, func(t *testing.T) {
@@ -66,8 +85,33 @@ func TestDecision(t *testing.T) {
 			if test.always {
 				want = "yes"
 			}
-			left(t, run(t, newFixture(t).make(t, "decision", condition(test.when), named()), test.visit), want)
+			left(t, run(t, withMemberships(t).make(t, "decision", condition(test.when), named()), test.visit), want)
 		})
+	}
+}
+
+// withMemberships returns a fixture in which ada is in a group and has a role, and bob has one
+// credential of each kind and a known browser.
+func withMemberships(t *testing.T) *fixture {
+	w := newFixture(t)
+	w.groups, w.roles = map[string][]string{"ada": {"staff"}}, map[string][]string{"ada": {"clerk"}}
+	w.identities = map[string][]schemas.Identity{"bob": {{UserID: "bob"}}}
+	w.factors = &factors{apps: map[string]*schemas.TOTP{"bob": {UserID: "bob"}}, codes: map[string]map[string]bool{"bob": {"a": true, "b": true}}}
+	w.request = &schemas.AuthRequest{ID: "request", Scopes: []string{"openid", "profile"}}
+	w.deps.RecognizesBrowser = func(_ context.Context, userID string, _ time.Time) bool { return userID == "bob" }
+	w.kinds = Kinds(w.deps)
+	return w
+}
+
+// pending adds changes that the step has decided.
+func pending(changes ...schemas.Change) func(*engine.Visit) {
+	return func(v *engine.Visit) { v.Pending = changes }
+}
+
+// asks binds the run to the authorization request that asks for a class.
+func asks(class string) func(*engine.Visit) {
+	return func(v *engine.Visit) {
+		v.AuthRequestID, v.Login = "request", schemas.LoginRules{ACRValues: []string{class}}
 	}
 }
 
@@ -91,8 +135,29 @@ func TestDecisionFetchesOnlyWhatItUses(t *testing.T) {
 	w := newFixture(t)
 	w.broken = errors.New("disk on fire")
 	left(t, run(t, w.make(t, "decision", condition("request.origin == ''"), nil), visit(known("ada"))), "yes")
-	if _, err := w.make(t, "decision", condition("user.hasPasskey"), nil).Execute(t.Context(), visit(known("ada"))); !errors.Is(err, w.broken) {
-		t.Errorf("got %v", err)
+	for _, when := range []string{"user.hasPasskey", "'a' in user.groups", "user.knowsBrowser", "'a' in request.scopes"} {
+		w.request = &schemas.AuthRequest{ID: "request"}
+		if _, err := w.make(t, "decision", condition(when), nil).Execute(t.Context(), visit(known("ada"), asks("phr"))); !errors.Is(err, w.broken) {
+			t.Errorf("%s: got %v", when, err)
+		}
+	}
+	left(t, run(t, w.make(t, "decision", condition("'phr' in request.acrValues && !user.isNew"), nil), visit(known("ada"), asks("phr"))), "yes")
+}
+
+// Each member is read by its own query: a store in which the others fail answers.
+func TestDecisionReadsOneMember(t *testing.T) {
+	for member, load := range userLoads() {
+		w := withMemberships(t)
+		x := w.make(t, "decision", condition("user."+member+" == user."+member), nil).(*decision)
+		for other := range userLoads() {
+			if x.read(other) != (other == member) {
+				t.Errorf("user.%s reads %s: %v", member, other, x.read(other))
+			}
+		}
+		w.broken, w.factors.broken = errors.New("disk on fire"), errors.New("disk on fire")
+		if err := load(t.Context(), w.deps, visit(known("ada")), newUserView()); err == nil && member != "knowsBrowser" {
+			t.Errorf("user.%s: a broken store is no error", member)
+		}
 	}
 }
 
@@ -147,6 +212,9 @@ func TestExpressionProblems(t *testing.T) {
 		{"syntax", "user.id ==", "cases[0].when: at 1:"},
 		{"unknown variable", "usr.id == 'x'", "at 1:1 of the expression: undeclared reference to 'usr'"},
 		{"unknown member", "user.hasPaskey", "undefined field 'hasPaskey'"},
+		{"unknown list", "'a' in user.permission", "undefined field 'permission'"},
+		{"unknown member of the request", "'a' in request.acr_values", "undefined field 'acr_values'"},
+		{"a list for a condition", "user.groups", "a condition must be a boolean, but this is a list(string)"},
 		{"unknown function", "now() > timestamp('2026-01-01T00:00:00Z')", "undeclared reference to 'now'"},
 		{"position on another line", "true &&\n  usr.isNew", "at 2:3 of the expression"},
 		{"not a condition", "user.id", "a condition must be a boolean, but this is a string"},
@@ -242,6 +310,12 @@ func TestExpressionsReadOnlyWhatIsCertain(t *testing.T) {
 		readTest{"user.attributes[request.language] == 1", attribute("a"), "known only at run time"},
 		readTest{"[user.attributes][0].a == 1", attribute("a"), "known only at run time"},
 		readTest{"(user.isNew ? user.attributes : user.attributes).a == 1", attribute("a"), "known only at run time"},
+		readTest{"user.groups[0] == 'a'", attribute("a"), "known only at run time"},
+		readTest{"request.scopes[0] == 'a'", attribute("a"), "known only at run time"},
+		readTest{"'a' in user.groups && 'b' in request.scopes", attribute("a"), ""},
+		readTest{"'a' in user.permissions", nil, "it reads user;"},
+		readTest{"user.isAuthenticated && 'a' in user.permissions", nil, ""},
+		readTest{"'a' in request.acrValues", nil, ""},
 		readTest{"[user].exists(u, u.hasPasskey)", attribute("a"), ""},
 		readTest{"[user].exists(u, u.attributes.a == 1)", attribute("a"), "it reads u.attributes.a;"},
 		readTest{"[user.attributes].exists(m, m.a == 1)", attribute("a"), "it reads m.a;"},
@@ -379,7 +453,8 @@ func situations() []situation {
 	var list []situation
 	for i := range 32 {
 		attributes := map[string]any{}
-		user := userView{Attributes: viewAttributes(attributes), IsAuthenticated: i&1 != 0, IsNew: i&2 != 0}
+		user := *newUserView()
+		user.Attributes, user.IsAuthenticated, user.IsNew = viewAttributes(attributes), i&1 != 0, i&2 != 0
 		holds, collected := engine.NewFacts(), map[string]string{}
 		for bit, input := range map[int]string{4: "a", 8: "username"} {
 			if i&bit != 0 {
@@ -421,6 +496,7 @@ func FuzzExpression(f *testing.F) {
 		"replies.r.yes && user.isNew", "replies.r.number > 3 ? replies.r.whole == 4 : replies.r.text == 'x'", "replies.r.yes == true || user.isAuthenticated",
 		"has(user.attributes.a) && user.attributes.a == 'x'", "user.isNew && !has(user.attributes.a) ? true : user.attributes.a.size() == 1",
 		"user.attributes.exists(k, k == 'a' && user.attributes[k] == 'x')", "[user.attributes].all(m, has(m.a) || m == user.attributes)",
+		"'system:users' in user.permissions && user.groups.exists(g, g == 'x')", "user.isNew && user.roles[0] == 'x' || request.scopes.size() > 0",
 		"has(inputs.a) ? false : user.isNew == (true != false)", "user.isNew && 1/0 == 1 || user.isAuthenticated",
 	} {
 		f.Add(seed)

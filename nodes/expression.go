@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"cel.dev/cel-go/cel"
@@ -30,6 +31,14 @@ type (
 		HasPassword     bool            `cel:"hasPassword"`
 		IsNew           bool            `cel:"isNew"`
 		IsAuthenticated bool            `cel:"isAuthenticated"`
+
+		Groups           []string         `cel:"groups"`
+		Roles            []string         `cel:"roles"`
+		Permissions      *permissionsView `cel:"permissions"`
+		HasTOTP          bool             `cel:"hasTotp"`
+		HasRecoveryCodes bool             `cel:"hasRecoveryCodes"`
+		HasIdentity      bool             `cel:"hasIdentity"`
+		KnowsBrowser     bool             `cel:"knowsBrowser"`
 	}
 	applicationView struct {
 		ID       string `cel:"id"`
@@ -38,8 +47,10 @@ type (
 		ClientID string `cel:"clientId"`
 	}
 	requestView struct {
-		Origin   string `cel:"origin"`
-		Language string `cel:"language"`
+		Origin    string   `cel:"origin"`
+		Language  string   `cel:"language"`
+		ACRValues []string `cel:"acrValues"`
+		Scopes    []string `cel:"scopes"`
 	}
 )
 
@@ -52,6 +63,27 @@ func viewAttributes(attributes map[string]any) *attributesView {
 
 // Type returns the type for the type check.
 func (*attributesView) Type() ref.Type { return cel.MapType(cel.StringType, cel.DynType) }
+
+// permissionsView is a list of permissions. A permission is in the list if one of them covers it: a
+// condition about one permission also holds for users with a permission above it.
+type permissionsView struct {
+	traits.Lister
+	held []string
+}
+
+func viewPermissions(held []string) *permissionsView {
+	return &permissionsView{types.NewStringList(types.DefaultTypeAdapter, held), held}
+}
+
+// Type returns the type for the type check.
+func (*permissionsView) Type() ref.Type { return cel.ListType(cel.StringType) }
+
+// Contains implements the operator in.
+func (p *permissionsView) Contains(wanted ref.Val) ref.Val {
+	permission, ok := wanted.(types.String)
+	covers := func(held string) bool { return schemas.CoversPermission(held, string(permission)) }
+	return types.Bool(ok && slices.ContainsFunc(p.held, covers))
+}
 
 // Limits of an expression, so that it costs no more than the rest of a step.
 const (
@@ -90,6 +122,7 @@ type expression struct {
 	// reads inputs as a whole and not only by name.
 	members   map[string]bool
 	allInputs bool
+	scopes    bool            // it reads the requested scopes
 	user      common.Location // the first use of user that needs one, nil for none
 	isTrue    provenCases     // facts if it is true
 	isFalse   provenCases

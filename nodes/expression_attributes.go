@@ -139,7 +139,7 @@ func (w *expressionWalker) useAttributes(e ast.NavigableExpr, given engine.Facts
 		if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Index {
 			of = e.AsCall().Args()[0]
 		}
-		if of == nil || !mentionsAttributes(of) {
+		if of == nil || !readsLists(of) {
 			return
 		}
 		use.names = nil
@@ -153,13 +153,15 @@ func isObject(e ast.NavigableExpr) bool {
 	return len(children) > 0 && children[0].Type().Kind() == types.StructKind
 }
 
-// mentionsAttributes reports whether e can contain values of the user: attributes, or a variable of a
-// comprehension.
-func mentionsAttributes(e ast.Expr) bool {
+// readsLists reports whether e can be a list or map that is different in each run: it reads the user,
+// the request or a variable of a comprehension.
+func readsLists(e ast.Expr) bool {
 	found := false
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(part ast.Expr) {
-		names, _, ok := attributesOf(part)
-		found = found || ok && (names == nil || part.Kind() == ast.IdentKind)
+		if part.Kind() == ast.IdentKind {
+			_, _, local := attributesOf(part)
+			found = found || local || isIdent(part, "user") || isIdent(part, "request")
+		}
 	}))
 	return found
 }

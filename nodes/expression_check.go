@@ -86,6 +86,9 @@ func (w *expressionWalker) walk(e ast.NavigableExpr, given engine.Facts) {
 			_, isFact := factOf(e)
 			w.useUser(s.Operand(), s.FieldName(), isFact || given.Has(engine.User))
 			return
+		} else if isIdent(s.Operand(), "request") {
+			w.into.scopes = w.into.scopes || s.FieldName() == "scopes"
+			return
 		}
 	case ast.CallKind:
 		if call := e.AsCall(); call.FunctionName() == operators.Index && isIdent(call.Args()[0], "inputs") {
@@ -105,6 +108,8 @@ func (w *expressionWalker) walkIdent(e ast.Expr, given engine.Facts) {
 		w.useUser(e, wholeUser, given.Has(engine.User))
 	case "inputs":
 		w.into.allInputs = true
+	case "request":
+		w.into.scopes = true
 	default:
 		if reply, ok := replyOf(name); ok {
 			w.into.replies = append(w.into.replies, replyUse{reply, w.at(e)})

@@ -53,21 +53,20 @@ func (x *expressionReader) values(ctx context.Context, v *engine.Visit) (map[str
 			inputs[identifier] = value
 		}
 	}
-	values := map[string]any{
-		"inputs":      inputs,
-		"request":     requestView{Origin: v.Request.Origin, Language: v.Request.Language},
-		"application": applicationView{},
-		"user":        userView{},
-	}
+	values := map[string]any{"inputs": inputs, "application": applicationView{}}
 	x.addReplies(values, v)
 	if app := v.Application; app != nil {
 		values["application"] = applicationView{ID: app.ID, Name: app.Name, OUID: app.OUID, ClientID: app.ClientID}
+	}
+	request, err := x.request(ctx, v)
+	if err != nil {
+		return nil, err
 	}
 	user, err := x.user(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	values["user"] = *user
+	values["request"], values["user"] = *request, *user
 	return values, nil
 }
 
@@ -83,15 +82,33 @@ func (x *expressionReader) addReplies(values map[string]any, v *engine.Visit) {
 	}
 }
 
+// request returns the client's request, with what the authorization request asks for.
+func (x *expressionReader) request(ctx context.Context, v *engine.Visit) (*requestView, error) {
+	view := &requestView{Origin: v.Request.Origin, Language: v.Request.Language, ACRValues: v.Login.ACRValues}
+	reads := slices.ContainsFunc(x.expressions, func(e *expression) bool { return e.scopes })
+	if !reads || v.AuthRequestID == "" {
+		return view, nil
+	}
+	asked, err := x.deps.Store.AuthRequest(ctx, v.AuthRequestID)
+	if err != nil {
+		return nil, err
+	}
+	view.Scopes = asked.Scopes
+	return view, nil
+}
+
+// newUserView returns the values of a user who has nothing.
+func newUserView() *userView {
+	return &userView{Attributes: viewAttributes(nil), Permissions: viewPermissions(nil)}
+}
+
 // user returns the run's user as far as the expressions use it. Without a user, isNew and
 // isAuthenticated are false, and no expression reads more.
 func (x *expressionReader) user(ctx context.Context, v *engine.Visit) (*userView, error) {
-	view := &userView{
-		Attributes: viewAttributes(nil), IsNew: v.Facts.Has(engine.New), IsAuthenticated: v.Authentication != nil,
-	}
+	view := newUserView()
+	view.IsNew, view.IsAuthenticated = v.Facts.Has(engine.New), v.Authentication != nil
 	certain := slices.ContainsFunc(x.expressions, func(e *expression) bool { return e.user != nil })
-	stored := x.read("id", "type", "ouId", "attributes", "hasPasskey", "hasPassword")
-	if !stored || !certain && !v.Subject.Known() {
+	if !x.readsStored() || !certain && !v.Subject.Known() {
 		return view, nil
 	}
 	u, err := x.deps.subjectUser(ctx, v)
@@ -99,24 +116,25 @@ func (x *expressionReader) user(ctx context.Context, v *engine.Visit) (*userView
 		return nil, err
 	}
 	view.ID, view.Type, view.OUID, view.Attributes = u.ID, u.Type, u.OUID, viewAttributes(u.Attributes)
-	return view, x.addCredentials(ctx, v, view)
+	for member, load := range userLoads() {
+		if !x.read(member) {
+			continue
+		}
+		if err := load(ctx, x.deps, v, view); err != nil {
+			return nil, err
+		}
+	}
+	return view, nil
 }
 
-// addCredentials adds whether the user has the credentials that expressions read.
-func (x *expressionReader) addCredentials(ctx context.Context, v *engine.Visit, view *userView) error {
-	if x.read("hasPasskey") {
-		credentials, err := x.deps.passkeysOf(ctx, v, view.ID)
-		if err != nil {
-			return err
+// readsStored reports whether any expression reads more of user than the run itself knows.
+func (x *expressionReader) readsStored() bool {
+	return slices.ContainsFunc(x.expressions, func(e *expression) bool {
+		for member := range e.members {
+			if member != "isNew" && member != "isAuthenticated" {
+				return true
+			}
 		}
-		view.HasPasskey = len(credentials) > 0
-	}
-	if x.read("hasPassword") {
-		password, err := x.deps.passwordOf(ctx, v, view.ID)
-		if err != nil {
-			return err
-		}
-		view.HasPassword = password.Hash != ""
-	}
-	return nil
+		return false
+	})
 }

@@ -30,6 +30,9 @@ type directory struct {
 	added       map[string]schemas.Provenance // of passwords
 	credentials []schemas.Credential
 	permissions map[string][]string
+	groups      map[string][]string
+	roles       map[string][]string
+	identities  map[string][]schemas.Identity
 	consents    map[string]*schemas.Consent // by user and application
 	request     *schemas.AuthRequest
 	scopes      map[string][]string // by application
@@ -86,6 +89,18 @@ func (d *directory) Password(_ context.Context, userID string) (schemas.Password
 
 func (d *directory) Permissions(_ context.Context, userID string) ([]string, error) {
 	return d.permissions[userID], d.broken
+}
+
+func (d *directory) GroupNames(_ context.Context, userID string) ([]string, error) {
+	return d.groups[userID], d.broken
+}
+
+func (d *directory) RoleNames(_ context.Context, userID string) ([]string, error) {
+	return d.roles[userID], d.broken
+}
+
+func (d *directory) UserIdentities(_ context.Context, userID string) ([]schemas.Identity, error) {
+	return d.identities[userID], d.broken
 }
 
 func (d *directory) RegisteredScopes(_ context.Context, applicationID string) ([]string, error) {

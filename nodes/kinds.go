@@ -32,6 +32,12 @@ type Store interface {
 	RecoveryCode(ctx context.Context, userID string, hash []byte) (*schemas.Provenance, error)
 	// Permissions returns the permissions of a user.
 	Permissions(ctx context.Context, userID string) ([]string, error)
+	// GroupNames and RoleNames return the names of a user's groups, direct or nested, and of the
+	// roles of the user and of these groups.
+	GroupNames(ctx context.Context, userID string) ([]string, error)
+	RoleNames(ctx context.Context, userID string) ([]string, error)
+	// UserIdentities returns the identities of a user at identity providers.
+	UserIdentities(ctx context.Context, userID string) ([]schemas.Identity, error)
 	// RegisteredScopes returns the scopes for which an application is registered as a client.
 	RegisteredScopes(ctx context.Context, applicationID string) ([]string, error)
 	// Consent returns the consent of a user for an application.
@@ -150,7 +156,10 @@ type Deps struct {
 	// KnowsBrowser reports whether a user has signed in before with the browser of the request. Nil:
 	// every browser counts as known, and no sign-in causes a notice.
 	KnowsBrowser func(ctx context.Context, userID string, now time.Time) bool
-	Mails        Mails
+	// RecognizesBrowser reports whether it is certain that a user has signed in before with the
+	// browser of the request. Nil: it never is.
+	RecognizesBrowser func(ctx context.Context, userID string, now time.Time) bool
+	Mails             Mails
 	// NoMail refuses flows with an email-otp that would always fail, because the server that they
 	// are checked for sends no mail.
 	NoMail bool

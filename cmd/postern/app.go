@@ -172,8 +172,8 @@ func (h *app) build(ctx context.Context) error {
 		Store: h.store, Directory: h.directory, Box: h.ciphers.factors, Name: cfg.Passkey.RelyingPartyName,
 		Hasher: h.passwords, Policy: policy, Guesses: h.throttle, Mails: h.mailer(), Targets: h.targets, Asserter: h.tokens, Ceremonies: h.passkeys,
 		Federation: h.federation, GateURL: cfg.GateURL(),
-		KnowsBrowser: h.knowsBrowser(),
-		BaseURL:      cfg.Server.PublicURL, SessionTTL: cfg.Token.SessionTTL, DecoySecret: h.encryption.derived[purposeDecoys],
+		KnowsBrowser: h.knowsBrowser(), RecognizesBrowser: throttle.RecognizesBrowser,
+		BaseURL: cfg.Server.PublicURL, SessionTTL: cfg.Token.SessionTTL, DecoySecret: h.encryption.derived[purposeDecoys],
 	})
 	h.catalog = flows.NewCatalog(h.store, h.kinds)
 	return nil

@@ -63,6 +63,8 @@ func (w *arena) Identity(ctx context.Context, provider, subject string) (*schema
 	return w.Memory.Identity(ctx, provider, subject)
 }
 func (w *arena) Permissions(context.Context, string) ([]string, error)      { return nil, nil }
+func (w *arena) GroupNames(context.Context, string) ([]string, error)       { return nil, nil }
+func (w *arena) RoleNames(context.Context, string) ([]string, error)        { return nil, nil }
 func (w *arena) RegisteredScopes(context.Context, string) ([]string, error) { return nil, nil }
 func (w *arena) CheckUser(context.Context, *schemas.User) error             { return nil }
 func (w *arena) UserType(context.Context, string) (*schemas.UserType, error) {

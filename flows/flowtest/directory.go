@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"time"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -49,6 +50,21 @@ func (w *environment) UserType(_ context.Context, name string) (*schemas.UserTyp
 // Permissions returns the permissions that the file gives the user.
 func (w *environment) Permissions(_ context.Context, userID string) ([]string, error) {
 	return w.file.Users[w.nameOf(userID)].Permissions, nil
+}
+
+// GroupNames returns the groups that the file gives the user.
+func (w *environment) GroupNames(_ context.Context, userID string) ([]string, error) {
+	return w.file.Users[w.nameOf(userID)].Groups, nil
+}
+
+// RoleNames returns the roles that the file gives the user.
+func (w *environment) RoleNames(_ context.Context, userID string) ([]string, error) {
+	return w.file.Users[w.nameOf(userID)].Roles, nil
+}
+
+// recognizesBrowser reports whether the user of the file has signed in with the browser before.
+func (w *environment) recognizesBrowser(_ context.Context, userID string, _ time.Time) bool {
+	return w.scenario.KnownBrowser && !w.elsewhere && w.nameOf(userID) != userID
 }
 
 // nameOf returns the name of a user in the file, or the ID of another user.

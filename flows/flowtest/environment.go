@@ -47,6 +47,7 @@ type environment struct {
 	asked        []schemas.Call
 	internet     federationtest.Internet // the identity providers, each created on its first use
 	relyingParty *relyingParty
+	elsewhere    bool // the request comes from another browser
 }
 
 // newEnvironment reads and compiles the flow of the file.
@@ -99,6 +100,7 @@ func (w *environment) kinds() engine.Kinds {
 		Store: w, Directory: w, Hasher: w.hasher, Asserter: claims{},
 		Federation: w.relyingParty, Mails: w, Targets: fakeServices{w}, Box: plainCipher{}, Name: "Example",
 		Ceremonies: w.ceremonies, BaseURL: origin, DecoySecret: make([]byte, 32),
+		RecognizesBrowser: w.recognizesBrowser,
 	})
 }
 

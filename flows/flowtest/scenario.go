@@ -36,6 +36,9 @@ type Given struct {
 	// RecoveryCodes are the user's unused recovery codes.
 	RecoveryCodes []string `json:"recoveryCodes,omitempty"`
 	Permissions   []string `json:"permissions,omitempty"`
+	// Groups and Roles are names; they give no permissions.
+	Groups []string `json:"groups,omitempty"`
+	Roles  []string `json:"roles,omitempty"`
 	// Identities are the user's subjects at identity providers, by the providers' handles.
 	Identities map[string]string `json:"identities,omitempty"`
 	// Status and LockedUntil are the members of schemas.User.
@@ -72,6 +75,8 @@ type Scenario struct {
 	// Session is the browser's session from an earlier sign-in. A run receives it if it
 	// answers an authorization request.
 	Session *Session `json:"session,omitempty"`
+	// KnownBrowser simulates that all users have signed in with the browser before.
+	KnownBrowser bool `json:"knownBrowser,omitempty"`
 	// Consents are the scopes that users have granted the application before, by the
 	// users' names in the file.
 	Consents map[string][]string `json:"consents,omitempty"`

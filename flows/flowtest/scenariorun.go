@@ -82,6 +82,7 @@ func (p *scenarioRun) request(ctx context.Context, j int, send Send) (*schemas.S
 		}
 	}
 	from := p.browser
+	p.elsewhere = send.Elsewhere
 	if send.Elsewhere {
 		from = browser{}
 	}

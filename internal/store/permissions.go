@@ -21,6 +21,15 @@ const (
 	selectPermissions = `WITH RECURSIVE belongs (id) AS (SELECT group_id FROM group_members WHERE user_id = ?` +
 		ofGroups + `SELECT role_id FROM role_assignments WHERE user_id = ?` + ofRoles
 
+	selectGroupNames = `WITH RECURSIVE belongs (id) AS (SELECT group_id FROM group_members WHERE user_id = ?
+		UNION SELECT m.group_id FROM belongs b CROSS JOIN group_members m WHERE m.member_id = b.id)
+		SELECT g.name FROM belongs b CROSS JOIN user_groups g WHERE g.id = b.id ORDER BY g.name`
+
+	selectRoleNames = `WITH RECURSIVE belongs (id) AS (SELECT group_id FROM group_members WHERE user_id = ?` +
+		ofGroups + `SELECT role_id FROM role_assignments WHERE user_id = ?
+		UNION SELECT a.role_id FROM belongs b CROSS JOIN role_assignments a WHERE a.group_id = b.id)
+		SELECT r.name FROM has h CROSS JOIN roles r WHERE r.id = h.role_id ORDER BY r.name`
+
 	selectGroupPermissions = `WITH RECURSIVE belongs (id) AS (SELECT id FROM user_groups WHERE id = ?` +
 		ofGroups + `SELECT role_id FROM role_assignments WHERE group_id = ?` + ofRoles
 
@@ -38,6 +47,16 @@ const (
 // user.
 func (s *Store) Permissions(ctx context.Context, userID string) ([]string, error) {
 	return readAll(ctx, s, scanValue[string], selectPermissions, userID, userID)
+}
+
+// GroupNames returns the names of the groups of the user, direct or nested, sorted.
+func (s *Store) GroupNames(ctx context.Context, userID string) ([]string, error) {
+	return readAll(ctx, s, scanValue[string], selectGroupNames, userID)
+}
+
+// RoleNames returns the names of the roles of the user and of the user's groups, sorted.
+func (s *Store) RoleNames(ctx context.Context, userID string) ([]string, error) {
+	return readAll(ctx, s, scanValue[string], selectRoleNames, userID, userID)
 }
 
 // ApplicationPermissions returns the permissions that the application has on its own behalf,

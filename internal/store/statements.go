@@ -49,7 +49,7 @@ func prepare(ctx context.Context, db *pool, lists ...[]string) (statements, erro
 // readQueries returns the queries of reads.
 func readQueries() []string {
 	return []string{
-		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions,
+		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions, selectGroupNames, selectRoleNames,
 		selectCredential, selectCredentials,
 		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectSession, selectSessionByToken,
 		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects, selectOwnNames,

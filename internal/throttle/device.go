@@ -144,6 +144,13 @@ func KnowsBrowser(ctx context.Context, userID string, now time.Time) bool {
 	return device == nil || device.of(userID, now) != Key{}
 }
 
+// RecognizesBrowser reports whether a user has signed in with the device of ctx within DeviceTTL. It
+// returns false if ctx has no device.
+func RecognizesBrowser(ctx context.Context, userID string, now time.Time) bool {
+	device, _ := ctx.Value(deviceKey{}).(*Device)
+	return device != nil && device.of(userID, now) != Key{}
+}
+
 // WithDevice returns ctx for a request from a device, for [Throttle.Guess].
 func WithDevice(ctx context.Context, d *Device) context.Context {
 	return context.WithValue(ctx, deviceKey{}, d)

@@ -38,6 +38,24 @@ func testPermissions(t *testing.T, s *store.Store) {
 	}
 }
 
+// testMemberships has groups and roles reach users as permissions do.
+func testMemberships(t *testing.T, s *store.Store) {
+	o := newOrganization(t, s)
+	for i, want := range []struct{ groups, roles []string }{
+		{nil, []string{"owner"}},
+		{[]string{"group0", "group1", "group2"}, []string{"clerk", "reader"}},
+		{[]string{"group1", "group2"}, []string{"reader"}},
+		{},
+	} {
+		groups, err := s.GroupNames(t.Context(), o.users[i])
+		must(t, err)
+		roles, err := s.RoleNames(t.Context(), o.users[i])
+		must(t, err)
+		wantEqual(t, fmt.Sprint("the groups of user ", i), groups, want.groups)
+		wantEqual(t, fmt.Sprint("the roles of user ", i), roles, want.roles)
+	}
+}
+
 func testHolders(t *testing.T, s *store.Store) {
 	o := newOrganization(t, s)
 	for _, test := range []struct {

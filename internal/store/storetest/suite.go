@@ -35,6 +35,7 @@ func ofUsers() []test {
 		{"permissions that roles grant stay", testTreeInUse},
 		{"roles grant what resource servers have", testPermissionWithoutResourceServer},
 		{"permissions follow from roles", testPermissions},
+		{"users belong to groups and roles", testMemberships},
 		{"holders of a permission are found", testHolders},
 		{"those who have a permission and may sign in are found", testActiveHolders},
 		{"unique attributes are one user's", testUniqueAttributes},
