@@ -79,7 +79,13 @@ func openBareTab(t *testing.T) *tab {
 	if b.err != nil {
 		missingFrom(t, "no Chromium to drive: %v", b.err)
 	}
-	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	return newTab(t, b.ctx, chromedp.WithNewBrowserContext())
+}
+
+// newTab opens a tab. Below the context of another tab it shares that tab's cookies.
+func newTab(t *testing.T, parent context.Context, options ...chromedp.ContextOption) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(parent, options...)
 	t.Cleanup(cancel)
 	p := &tab{t: t, ctx: ctx, console: &logtest.Buffer{}}
 	// Not by p.do: the context of a tab's first call determines the tab's lifetime.

@@ -1,12 +1,15 @@
 package e2e_test
 
 import (
+	"database/sql"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	_ "modernc.org/sqlite" // to change the age of sessions
 )
 
 // signInMethods are the account page's names of the sign-in methods, in its order.
@@ -40,7 +43,7 @@ func TestGateRemovesSecondFactors(t *testing.T) {
 	g.enterPassword(app)
 	g.setUpApp()
 	// A sign-in to another application shows the account, and changes nothing.
-	if got := g.signInMethods(); len(got) != 3 || !strings.Contains(g.text("view"), "admin") {
+	if got := g.signInMethods(); len(got) != 4 || !strings.Contains(g.text("view"), "admin") {
 		t.Errorf("after a sign-in to another application the page shows %q: %q", got, g.text("view"))
 	}
 	g.click("Delete-totp")
@@ -51,7 +54,7 @@ func TestGateRemovesSecondFactors(t *testing.T) {
 
 	g.signInAsAdmin(p.base + "/gate/signin")
 	g.shows("account")
-	if got := g.signInMethods(); len(got) != 3 || !slices.Contains(got, "Authenticator app") || !slices.Contains(got, "Recovery codes") {
+	if got := g.signInMethods(); len(got) != 4 || !slices.Contains(got, "Authenticator app") || !slices.Contains(got, "Recovery codes") {
 		t.Errorf("the ways to sign in are %q", got)
 	}
 	if text := g.text("view"); !strings.Contains(text, "10 of 10 left") {
@@ -67,7 +70,7 @@ func TestGateRemovesSecondFactors(t *testing.T) {
 	g.click("Delete-totp")
 	g.agree()
 	g.alerted("erst mit einem Passkey oder einem zweiten Faktor")
-	if got := g.signInMethods(); len(got) != 3 || !slices.Contains(got, "Authenticator-App") || !slices.Contains(got, "Wiederherstellungscodes") {
+	if got := g.signInMethods(); len(got) != 4 || !slices.Contains(got, "Authenticator-App") || !slices.Contains(got, "Wiederherstellungscodes") {
 		t.Errorf("in German the ways to sign in are %q", got)
 	}
 	g.click("sign-out")
@@ -83,8 +86,8 @@ func TestGateRemovesSecondFactors(t *testing.T) {
 		g.alerted("Deleted")
 		g.until(fmt.Sprintf(`!document.getElementById("Delete-%s")`, factor))
 	}
-	if got := g.signInMethods(); len(got) != 1 {
-		t.Errorf("after all others are deleted the ways to sign in are %q, want the passkey", got)
+	if got := g.signInMethods(); len(got) != 2 {
+		t.Errorf("after all others are deleted the ways to sign in are %q, want the passkey and the password", got)
 	}
 }
 
@@ -223,7 +226,101 @@ func TestAudit07TheAccountPageAsksForARecentSignIn(t *testing.T) {
 	g.click("action-continue")
 	g.shows("account")
 	g.alerted("Added")
-	if got := g.signInMethods(); len(got) != 1 {
-		t.Errorf("after the sign-in the ways to sign in are %q, want the new passkey", got)
+	if got := g.signInMethods(); len(got) != 2 {
+		t.Errorf("after the sign-in the ways to sign in are %q, want the new passkey and the password", got)
+	}
+}
+
+// The account page with the browser's session: seeing it takes no proof, a change of a credential
+// does, and then goes on where the user began.
+func TestGateAccountBySession(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	g := openGate(t, p)
+	g.present(false)
+	g.signInAsAdmin(p.base + "/gate/signin")
+	g.shows("account")
+	if eval[bool](g.tab, `sessionStorage.length + localStorage.length > 0 || document.cookie !== ""`) {
+		t.Error("the page stores something")
+	}
+
+	// A second tab of the browser needs no sign-in.
+	other := &gateTab{tab: newTab(t, g.ctx), base: p.base}
+	other.open(p.base + "/gate/account")
+	other.shows("account")
+
+	// The profile.
+	g.click("edit")
+	g.checkAccessibility("editing the profile")
+	g.picture("account-profile", true, 1280)
+	g.do(typeInto("profile-given_name", "Ada"), chromedp.Click(chromedp.ID("sure")))
+	g.alerted("Done")
+	if text := eval[string](g.tab, `document.querySelector("dl").textContent`); !strings.Contains(text, "Given nameAda") {
+		t.Errorf("the profile is %q", text)
+	}
+	if got := g.focused(); got != "edit" {
+		t.Errorf("the focus is on %q, want the button of the change", got)
+	}
+
+	// A password: what is wrong with it is said in the dialog.
+	g.click("Change-password")
+	g.do(typeInto("new-password", "short"), chromedp.Click(chromedp.ID("sure")))
+	g.until(`document.getElementById("fault").textContent && !document.querySelector("[aria-busy]")`)
+	g.checkAccessibility("a password that is refused")
+	const chosen = "short-Quiet-harbour-lantern-7"
+	g.do(typeInto("new-password", strings.TrimPrefix(chosen, "short")), chromedp.Click(chromedp.ID("sure")))
+	g.alerted("Done")
+
+	// After a while the page still works, and a credential takes a new sign-in.
+	p.ageSessions(t)
+	g.do(chromedp.Reload())
+	g.shows("account")
+	g.click("export")
+	g.alerted("Sign in again")
+	g.present(true)
+	g.click("add")
+	g.alerted("Sign in again")
+	g.checkAccessibility("a change that needs a sign-in")
+	g.click("again")
+	g.shows("step/key")
+	g.click("action-password")
+	g.shows("step/who")
+	g.enter("username", "admin")
+	g.enter("password", chosen)
+	g.click("action-continue")
+	g.shows("account")
+	g.alerted("Added")
+	if got := g.signInMethods(); len(got) != 2 || !slices.Contains(got, "Password") {
+		t.Errorf("the ways to sign in are %q", got)
+	}
+	if text := g.text("view"); !strings.Contains(text, "Proves no more than a password") {
+		t.Errorf("the page does not say what the passkey is worth: %q", text)
+	}
+
+	// The session ends in one tab; the other says so.
+	other.do(chromedp.Reload())
+	other.shows("account")
+	g.click("sign-out")
+	g.shows("signedout")
+	other.click("edit")
+	other.do(typeInto("profile-given_name", "Eve"), chromedp.Click(chromedp.ID("sure")))
+	other.until(`document.getElementById("view").dataset.view === "over" && document.getElementById("view").textContent.includes("Your session has ended")`)
+	other.checkAccessibility("a page whose session has ended")
+}
+
+// ageSessions makes the sign-ins of all sessions ten minutes older.
+func (p *postern) ageSessions(t *testing.T) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(p.dir, "data", "database", "*.db"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	db, err := sql.Open("sqlite", files[0]+"?_pragma=busy_timeout(10000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("UPDATE sessions SET created_at = created_at - 600000000"); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,9 +1,11 @@
 // The account page: how one signs in, where one is signed in, and which apps have access.
-import { button, byId, el, form, heading, icon } from "./dom.js";
-import { address, call, params, remember, show, storage } from "./wire.js";
+import { button, byId, el, form, heading } from "./dom.js";
+import { Refusal, address, call, params, remember, show, storage } from "./wire.js";
 import { attempt, complain, fail, note, tell, view } from "./page.js";
 import { date, phrase, t } from "./words.js";
 import { ask, disown } from "./passkey.js";
+import { device, facts, row, section, since, small, used } from "./parts.js";
+import { passwordButton, passwordRow, profileSection } from "./profile.js";
 
 let me = "";
 let sessions = [];
@@ -56,20 +58,31 @@ const change = (pressed, text, work) => task(pressed, async () => {
 	scrollTo(0, 0);
 });
 
-const parts = ["", "/passkeys?limit=100", "/identities?limit=100", "/factors", "/sessions?limit=100", "/consents?limit=100"];
+// A change that needs a recent sign-in asks for it before the user enters something.
+const maxAge = 5 * 60000;
+
+function recent(change) {
+	const here = sessions.find((s) => s.current);
+	if (here && Date.now() - new Date(here.createdAt) < maxAge) return change();
+	return recover(new Refusal({ code: "insufficient_user_authentication" }));
+}
+
+const parts = ["", "/profile", "/passkeys?limit=100", "/identities?limit=100", "/factors", "/sessions?limit=100", "/consents?limit=100"];
 
 async function load() {
-	const found = Object.assign(...(await Promise.all(parts.map((part) => call("GET", `users/me${part}`)))));
-	show(me = found.id);
-	const { attributes: { name, username, email }, passkeys, identities, factors, consents } = found;
-	const top = [heading(t("Your account")), el("p", { class: "lead" }, [name ?? username, email].filter(Boolean).join(" · "))];
-	({ sessions } = found);
+	const [user, profile, ...lists] = await Promise.all(parts.map((part) => call("GET", `users/me${part}`)));
+	show(me = user.id);
+	const { passkeys, identities, factors, consents, sessions: begun } = Object.assign({}, ...lists);
+	sessions = begun;
+	const { name, username, email } = user.attributes;
 	const focused = document.activeElement?.id;
-	view("account", ...top,
-		section("ways", "How you sign in", [...passkeys.map(passkeyRow), ...identities.map(identityRow), ...factors.map(factorRow)],
-			!passkeys.length && el("p", { class: "soft" }, t("You have no passkey yet.")), button(t("Add a passkey"), { id: "add", class: "primary" }, add)),
-		section("sessions", "Where you are signed in", sessions.map(sessionRow),
-			sessions.some((s) => !s.current) && button(t("Sign out everywhere else"), { id: "others" }, endOthers)),
+	view("account", heading(t("Your account")), el("p", { class: "lead" }, [name ?? username, email].filter(Boolean).join(" · ")),
+		profileSection(user.attributes, profile.attributes),
+		section("ways", "How you sign in", [...passkeys.map(passkeyRow), passwordRow(profile, recent), ...identities.map(identityRow), ...factors.map(factorRow)].filter(Boolean),
+			!passkeys.length && el("p", { class: "soft" }, t("You have no passkey yet.")),
+			button(t("Add a passkey"), { id: "add", class: "primary" }, add), passwordButton(profile, recent)),
+		section("sessions", "Where you are signed in", browsers().map(browserRow),
+			browsers().length > 1 && button(t("Sign out everywhere else"), { id: "others" }, endOthers)),
 		consents.length > 0 && section("apps", "Apps with access", consents.map(appRow)),
 		el("section", { "aria-labelledby": "data" }, el("h2", { id: "data" }, t("Your data")), el("div", { class: "row" },
 			button(t("Download my data"), { id: "export" }, download), button(t("Delete my account"), { id: "leave" }, removeAccount))),
@@ -77,59 +90,52 @@ async function load() {
 	return (byId(focused) ?? byId("heading")).focus({ preventScroll: true });
 }
 
-// Long lists are folded.
-const most = 5;
+// What a passkey is worth at most that was added after a weaker sign-in, by its class: docs/second-factors.md.
+const limits = ["vouched", "recovery", "otp", "password", "mfa"];
 
-const section = (id, title, rows, ...nodes) => el("section", { "aria-labelledby": id }, el("h2", { id }, t(title)), list(rows.slice(0, most)),
-	rows.length > most && el("details", {}, el("summary", {}, t("{count} more", { count: rows.length - most })), list(rows.slice(most))), ...nodes);
+function limited(limit) {
+	const kind = limits.find((name) => limit?.includes(name)) ?? (limit && "password");
+	return kind && t(`limit.${kind}`);
+}
 
-const list = (rows) => rows.length > 0 && el("ul", {}, rows);
-
-const row = (picture, title, badge, facts, ...controls) => el("li", {}, icon(picture),
-	el("div", { class: "about" }, el("p", {}, el("strong", {}, title), badge && el("span", { class: "badge" }, t(badge))),
-		el("p", { class: "soft" }, facts.filter(Boolean).join(" · "))), el("div", { class: "controls" }, controls));
-
-const small = (label, id, about, act) => button(t(label), { id: `${label}-${id}`, class: "small", "aria-label": `${t(label)}: ${about}` }, act);
-
-const since = (value, time) => t("Since {date}", { date: date(value, time) });
-
-const used = (value) => value && t("Last used {date}", { date: date(value) });
-
-function passkeyRow({ id, name, authenticator, backedUp, createdAt, lastUsedAt }) {
-	const facts = [authenticator !== name && authenticator, since(createdAt), used(lastUsedAt)];
-	return row("key", name, backedUp && "Synced", facts, small("Rename", id, name, () => rename(id, name)),
+function passkeyRow({ id, name, authenticator, backedUp, createdAt, lastUsedAt, limit }) {
+	const text = facts(authenticator !== name && authenticator, since(createdAt), used(lastUsedAt), limited(limit));
+	return row("key", name, backedUp && "Synced", text, small("Rename", id, name, () => rename(id, name)),
 		small("Delete", id, name, () => remove("Delete", name, "passkeys", id, t("Delete it on your device too."))));
 }
 
 function identityRow({ id, provider, name, createdAt, lastUsedAt }) {
 	const unlink = () => remove("Unlink", provider.name, "identities", id);
-	return row("person", provider.name, "", [name, since(createdAt), used(lastUsedAt)], small("Unlink", id, provider.name, unlink));
+	return row("person", provider.name, "", facts(name, since(createdAt), used(lastUsedAt)), small("Unlink", id, provider.name, unlink));
 }
 
 function factorRow({ type, createdAt, lastUsedAt, total, left }) {
 	const [picture, title] = type === "totp" ? ["phone", "Authenticator app"] : ["list", "Recovery codes"];
-	const facts = [total && t("{left} of {total} left", { left, total }), since(createdAt), used(lastUsedAt)];
-	return row(picture, t(title), "", facts, small("Delete", type, t(title), () => remove("Delete", t(title), "factors", type)));
+	const text = facts(total && t("{left} of {total} left", { left, total }), since(createdAt), used(lastUsedAt));
+	return row(picture, t(title), "", text, small("Delete", type, t(title), () => remove("Delete", t(title), "factors", type)));
 }
 
-function sessionRow({ id, client = "", createdAt, current }) {
+// The sessions by browser: a browser has several after it signed in again.
+function browsers() {
+	const grouped = new Map();
+	for (const s of sessions) grouped.set(s.browser ?? s.id, [...(grouped.get(s.browser ?? s.id) ?? []), s]);
+	return [...grouped.values()];
+}
+
+function browserRow(list) {
+	const [{ id, client = "" }] = list;
 	const name = device(client) || "—";
-	const begun = since(createdAt, true);
-	const end = (pressed) => change(pressed, "done", () => drop("sessions", id));
-	return row("door", name, current && "This browser", [begun], !current && small("signOut", id, `${name}, ${begun}`, end));
+	const latest = (member) => list.map((s) => s[member]).filter(Boolean).sort().at(-1);
+	const seen = latest("lastSeenAt");
+	const text = facts(since(list.at(-1).createdAt, true), seen && t("Last seen {date}", { date: date(seen, true) }));
+	const end = (pressed) => change(pressed, "done", () => Promise.all(list.map((s) => drop("sessions", s.id))));
+	const here = list.some((s) => s.current);
+	return row("door", name, here && "This browser", text, !here && small("signOut", id, `${name}, ${text}`, end));
 }
 
 function appRow({ applicationId, name, scopes, grantedAt }) {
 	const revoke = (pressed) => change(pressed, "done", () => drop("consents", applicationId));
-	return row("tick", name, "", [...scopes.map(({ text }) => phrase(text)), since(grantedAt)], small("Revoke", applicationId, name, revoke));
-}
-
-// The browser and system of a User-Agent, or the program that it names first.
-function device(agent) {
-	const find = (...names) => names.find((name) => agent.includes(name.split("=")[0]))?.split("=").at(-1);
-	const browser = find("Edg=Edge", "OPR=Opera", "Firefox", "Chrome", "Safari");
-	const system = find("iPhone", "iPad", "Android", "Windows", "Mac OS=macOS", "Linux");
-	return browser && system ? `${browser} · ${system}` : agent.split("/")[0];
+	return row("tick", name, "", facts(...scopes.map(({ text }) => phrase(text)), since(grantedAt)), small("Revoke", applicationId, name, revoke));
 }
 
 const add = (pressed) => change(pressed, "Added: {name}.", async () => {
@@ -182,14 +188,25 @@ function removeAccount() {
 
 const endOthers = () => dialog(t("Sign out everywhere else"), "", "signOut", "danger", "done", () => call("DELETE", "users/me/sessions"));
 
-// Asks before something is done. The browser keeps the focus inside, and gives it back.
-function dialog(title, content, label, kind, done, work) {
-	const sure = button(t(label), { id: "sure", type: "submit", class: kind }, () => {
-		box.close();
-		change(null, done, work);
-	});
+// Asks before something is done. The browser keeps the focus inside, and gives it back. What is wrong with the input is said inside, too.
+export function dialog(title, content, label, kind, done, work) {
+	const fault = el("p", { id: "fault", class: "fault", role: "alert" });
+	const sure = button(t(label), { id: "sure", type: "submit", class: kind }, () => task(sure, async () => {
+		try {
+			const name = await work();
+			box.close();
+			await load();
+			note(t(done, { name }));
+			scrollTo(0, 0);
+		} catch (error) {
+			if (!error.errors) box.close();
+			if (!error.errors) throw error;
+			fault.replaceChildren(error.errors.map(({ message }) => phrase(message)).join(" "));
+			box.querySelector("input, select")?.focus();
+		}
+	}));
 	const cancel = button(t("cancel"), { id: "cancel" }, () => box.close());
-	const box = el("dialog", { "aria-labelledby": "asked" }, form("asked", el("h2", { id: "asked" }, title), content, el("div", { class: "row" }, cancel, sure)));
+	const box = el("dialog", { "aria-labelledby": "asked" }, form("asked", el("h2", { id: "asked" }, title), content, fault, el("div", { class: "row" }, cancel, sure)));
 	box.addEventListener("close", () => box.remove());
 	document.body.append(box);
 	box.showModal();

@@ -27,4 +27,10 @@ export default {
 	"error.no_cookies": "Ihr Browser hat die Anmeldung nicht behalten. Erlauben Sie Cookies für diese Seite, und melden Sie sich erneut an.",
 	"error.no_storage": "Ihr Browser lässt diese Seite keine Daten speichern. Erlauben Sie es, und versuchen Sie es erneut.",
 	"error.other_user": "In diesem Browser ist jetzt ein anderes Konto angemeldet.",
+	"limit.vouched": "Beweist nicht mehr als ein Code per Mail, weil er damit hinzugefügt wurde",
+	"limit.recovery": "Beweist nicht mehr als ein Wiederherstellungscode, weil er damit hinzugefügt wurde",
+	"limit.otp": "Beweist nicht mehr als ein Einmalcode, weil er damit hinzugefügt wurde",
+	"limit.password": "Beweist nicht mehr als ein Passwort, weil er damit hinzugefügt wurde",
+	"limit.mfa": "Gilt nicht als vor Phishing geschützt, weil er nach einer schwächeren Anmeldung hinzugefügt wurde",
+	"error.insufficient_user_authentication": "Melden Sie sich dafür zuerst noch einmal an.",
 };

@@ -29,4 +29,10 @@ export default {
 	"error.no_cookies": "Your browser did not keep the sign-in. Allow cookies for this site, and sign in again.",
 	"error.no_storage": "Your browser does not let this site store data. Allow it, and try again.",
 	"error.other_user": "Another account is now signed in with this browser.",
+	"limit.vouched": "Proves no more than a mailed code, because it was added after one",
+	"limit.recovery": "Proves no more than a recovery code, because it was added after one",
+	"limit.otp": "Proves no more than a one-time code, because it was added after one",
+	"limit.password": "Proves no more than a password, because it was added after one",
+	"limit.mfa": "Does not count as protected against phishing, because of how it was added",
+	"error.insufficient_user_authentication": "Sign in again to change this.",
 };

@@ -27,4 +27,10 @@ export default {
 	"error.no_cookies": "Votre navigateur n’a pas gardé la connexion. Autorisez les cookies pour ce site, puis reconnectez-vous.",
 	"error.no_storage": "Votre navigateur empêche ce site d’enregistrer des données. Autorisez-le, puis réessayez.",
 	"error.other_user": "Un autre compte est maintenant connecté dans ce navigateur.",
+	"limit.vouched": "Ne prouve pas plus qu’un code reçu par e-mail, avec lequel elle a été ajoutée",
+	"limit.recovery": "Ne prouve pas plus qu’un code de récupération, avec lequel elle a été ajoutée",
+	"limit.otp": "Ne prouve pas plus qu’un code à usage unique, avec lequel elle a été ajoutée",
+	"limit.password": "Ne prouve pas plus qu’un mot de passe, avec lequel elle a été ajoutée",
+	"limit.mfa": "N’est pas considérée comme protégée contre l’hameçonnage, vu la façon dont elle a été ajoutée",
+	"error.insufficient_user_authentication": "Pour changer cela, reconnectez-vous d’abord.",
 };

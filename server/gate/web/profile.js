@@ -1,0 +1,50 @@
+// The parts of the account page about the user: the profile, and the password.
+import { button, byId, el } from "./dom.js";
+import { call } from "./wire.js";
+import { dialog } from "./account.js";
+import { facts, row, small } from "./parts.js";
+import { phrase, t } from "./words.js";
+
+// Shows what the account says of the user, and lets the user change it.
+export function profileSection({ username, email, email_verified: verified }, fields) {
+	const entry = (name, value, badge) => value && [el("dt", {}, name), el("dd", {}, value, badge && el("span", { class: "badge" }, t(badge)))];
+	return el("section", { "aria-labelledby": "profile" }, el("h2", { id: "profile" }, t("Profile")),
+		el("dl", {}, entry(t("Username"), username), entry(t("Email address"), email, verified ? "Verified" : "Not verified"),
+			fields.flatMap(({ title, name, value }) => entry(phrase(title || name), value))),
+		fields.length > 0 && button(t("Edit"), { id: "edit" }, () => edit(fields)));
+}
+
+function edit(fields) {
+	const inputs = fields.map(({ name, value, required, options }) => {
+		const input = options ? el("select", {}, ["", ...options].map((o) => el("option", { value: o }, phrase(o)))) : el("input", { maxlength: 1000 });
+		input.id = `profile-${name}`;
+		input.required = required;
+		input.value = value;
+		return input;
+	});
+	const labeled = ({ title, name }, i) => field(phrase(title || name), inputs[i]);
+	dialog(t("Profile"), fields.map(labeled), "Save", "primary", "done", () => {
+		const changed = fields.flatMap(({ name, value }, i) => (inputs[i].value.trim() === value ? [] : [[name, inputs[i].value.trim() || null]]));
+		return changed.length ? call("PATCH", "users/me/profile", Object.fromEntries(changed)) : {};
+	});
+}
+
+const field = (label, input) => el("div", { class: "field" }, el("label", { for: input.id }, label), input);
+
+// The row of the password among the ways to sign in, null without one.
+export const passwordRow = ({ password }, recent) => (password
+	? row("key", t("Password"), "", facts(), small("Change", "password", t("Password"), () => recent(choose)), small("Delete", "password", t("Password"), remove))
+	: null);
+
+// The button that sets the first password.
+export const passwordButton = ({ password, passwordAllowed }, recent) => !password && passwordAllowed &&
+	button(t("Set a password"), { id: "password" }, () => recent(choose));
+
+function choose() {
+	const input = el("input", { id: "new-password", type: "password", autocomplete: "new-password", required: true });
+	dialog(t("Password"), [field(t("New password"), input), el("p", { class: "soft" }, t("You will be signed out in all other browsers."))], "Save", "primary", "done",
+		() => call("PUT", "users/me/password", { password: byId(input.id).value }));
+}
+
+const remove = () => dialog(t("Delete {name}?", { name: t("Password") }), el("p", {}, t("You will no longer be able to sign in this way.")), "Delete", "danger", "done",
+	() => call("DELETE", "users/me/password"));
