@@ -101,9 +101,11 @@ func TestMisfitsAreRefused(t *testing.T) {
 		if explains("flow push", said); code == exitFine || !strings.Contains(said, "join.yaml:9:5: nodes[1]") {
 			t.Errorf("flow push: %d %s", code, said)
 		}
-		said, code = runCommand(t, environ, "apply", dir)
-		if explains("apply", said); code == exitFine {
-			t.Error("apply accepted it")
+		for _, args := range [][]string{{"apply", "--plan", dir}, {"apply", dir}} {
+			said, code = runCommand(t, environ, args...)
+			if explains(args[0]+" "+args[1], said); code == exitFine {
+				t.Errorf("%v accepted it", args)
+			}
 		}
 		var join struct{ ID string }
 		w.send(201, "/flows", admin, jsonOf(t, joinWithPhone()), &join)

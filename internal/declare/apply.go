@@ -26,13 +26,15 @@ type Options struct {
 // stay; a secret changes if its variable or file has a new value.
 func Apply(ctx context.Context, d *directory.Directory, tree *Tree, o Options) (*Plan, error) {
 	var plan *Plan
-	err := d.Transact(ctx, directory.SystemCall(), func(call directory.Call) error {
+	c := directory.SystemCall()
+	c.DryRun = o.Plan
+	err := d.Transact(ctx, c, func(call directory.Call) error {
 		a := newApplier(NewDirectory(d, call), o)
 		if err := a.run(ctx, tree); err != nil {
 			return err
 		}
 		plan = &a.plan
-		if o.Plan || plan.Count(Delete) > 0 && !o.Delete {
+		if !o.Plan && plan.Count(Delete) > 0 && !o.Delete {
 			return errPlanOnly
 		}
 		return nil
@@ -43,7 +45,7 @@ func Apply(ctx context.Context, d *directory.Directory, tree *Tree, o Options) (
 	if err != nil {
 		return nil, err
 	}
-	plan.Applied = true
+	plan.Applied = !o.Plan
 	return plan, nil
 }
 
