@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/postern-id/postern/bootstrap"
@@ -124,4 +125,36 @@ func TestDecisionOnAKnownBrowser(t *testing.T) {
 			t.Errorf("%s: asked %v, want %v", test.what, asked, test.asked)
 		}
 	}
+}
+
+// failingFlow has a condition without a value for most names.
+const failingFlow = `{"handle":"failing","name":"Failing","flowType":"AUTHENTICATION","nodes":[
+	{"id":"who","use":"prompt","with":{"inputs":[{"identifier":"username","type":"TEXT_INPUT","required":true}],"actions":[{"ref":"continue"}]},"next":"choose"},
+	{"id":"choose","use":"decision","with":{"cases":[{"when":"int(inputs.username) > 5","outcome":"high"}]},"next":{"high":"key","otherwise":"key"}},
+	{"id":"key","use":"passkey-authenticate","next":"done"},
+	{"id":"done","use":"authorization-code"}]}`
+
+// A condition without a value ends the run with 200, and leaves an event and no way to continue.
+func TestFailingConditionOverHTTP(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
+		token := w.admin()
+		app := w.application(token, "Shop", "authFlowId", w.made(token, "/flows", failingFlow))
+		if s := w.answer(w.begin(app, "AUTHENTICATION"), "continue", map[string]string{"username": "7"}); s.StepID != "key" {
+			t.Fatalf("a number: %+v", s)
+		}
+		run := w.begin(app, "AUTHENTICATION")
+		s := w.answer(run, "continue", map[string]string{"username": "private"})
+		if s.FlowStatus != schemas.Failed || !schemas.HasCode(s.Error, schemas.CodeExpressionFailed) || s.Assertion != "" {
+			t.Errorf("got %+v", s)
+		}
+		events := w.eventsOf("flow.failed")
+		if len(events) != 1 {
+			t.Fatalf("the events are %+v", events)
+		}
+		text := fmt.Sprint(events[0].Detail)
+		if events[0].Detail["node"] != "choose" || events[0].Detail["flow"] != "failing" || !strings.Contains(text, "case 1") || strings.Contains(text, "private") {
+			t.Errorf("the event is %+v", events[0])
+		}
+		w.findsNoRun(run)
+	})
 }
