@@ -22,7 +22,7 @@ func newAuthorizing(t *testing.T, s *store.Store) *authorizing {
 	t.Helper()
 	a := &authorizing{Store: s, client: newClient("shop"), user: newUser("ann")}
 	a.session = newSignIn(a.user.ID, noon())
-	must(t, s.Apply(t.Context(), append(create(a.user), start(a.session)...)))
+	apply(t, s, append(create(a.user), start(a.session)...)...)
 	update(t, s, func(tx *store.Tx) error { return store.Applications().Insert(tx, &a.client) })
 	return a
 }
@@ -69,13 +69,13 @@ func testAuthRequests(t *testing.T, s *store.Store) {
 
 	other := a.grant(r)
 	other.BrowserHash = []byte("another")
-	must(t, s.Apply(ctx, []schemas.Change{other}))
+	apply(t, s, other)
 	got := reply(s.AuthRequest(ctx, r.ID)).get(t)
 	if got.Grant != nil {
 		t.Fatal("a run that ended in another browser granted the request")
 	}
 	grant := a.grant(r)
-	must(t, s.Apply(ctx, []schemas.Change{grant}))
+	apply(t, s, grant)
 	r.Grant = &grant.Grant
 	reply(s.AuthRequest(ctx, r.ID)).equals(t, "the granted request", &r)
 	wantError(t, s.Apply(ctx, []schemas.Change{grant}), schemas.Invalid, schemas.CodeAuthRequest)
@@ -113,7 +113,7 @@ func testApprovals(t *testing.T, s *store.Store) {
 	must(t, approve(r.BrowserHash, "system:users:read"))
 	grant := a.grant(r)
 	grant.Grant.Approved = []string{"system:users:read"}
-	must(t, s.Apply(ctx, []schemas.Change{grant}))
+	apply(t, s, grant)
 	must(t, s.IssueCode(ctx, r.ID, []byte("code"), noon().Add(time.Minute), noon()))
 	got = reply(s.AuthRequestByCode(ctx, []byte("code"))).get(t)
 	wantEqual(t, "the approval", *got.Approval, schemas.Approval{UserID: a.user.ID, Scopes: []string{"system:users:read"}, At: noon()})
@@ -146,7 +146,7 @@ func testCodes(t *testing.T, s *store.Store) {
 	wantLive(t, s, schemas.NewID()+".1", true)
 
 	ended := a.answered(t, "ended")
-	must(t, s.Apply(ctx, []schemas.Change{schemas.EndSession{ID: a.session.ID, At: noon()}}))
+	apply(t, s, schemas.EndSession{ID: a.session.ID, At: noon()})
 	reply(s.RedeemCode(ctx, []byte("ended"), a.family(ended), noon(), noon())).fails(t, schemas.Invalid, schemas.CodeAuthCodeNotFound)
 }
 
@@ -218,11 +218,11 @@ func testRefresh(t *testing.T, s *store.Store) {
 	r = begin()
 	r.At = noon().Add(24 * time.Hour)
 	reply(s.RotateRefresh(ctx, r)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
-	must(t, s.Apply(ctx, []schemas.Change{schemas.RevokeFamily{ID: r.ID, Until: noon().Add(time.Hour)}}))
+	apply(t, s, schemas.RevokeFamily{ID: r.ID, Until: noon().Add(time.Hour)})
 	reply(s.RefreshFamily(ctx, r.ID)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
 
 	r = begin()
-	must(t, s.Apply(ctx, []schemas.Change{schemas.EndSession{ID: a.session.ID, At: noon()}}))
+	apply(t, s, schemas.EndSession{ID: a.session.ID, At: noon()})
 	reply(s.RefreshFamily(ctx, r.ID)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
 }
 
@@ -276,7 +276,7 @@ func testRedirects(t *testing.T, s *store.Store) {
 	untrusted := newClient("stranger")
 	untrusted.Registration = schemas.RegisteredDynamically
 	untrusted.OAuth().RedirectURIs = []string{"https://stranger.example.com/"}
-	update(t, s, func(tx *store.Tx) error { return store.Applications().Insert(tx, &untrusted) })
+	insert(t, s, &untrusted)
 	want(own, untrusted.OAuth().RedirectURIs)
 	was := untrusted.UpdatedAt
 	untrusted.Verified, untrusted.UpdatedAt = true, was.Add(time.Second)

@@ -27,8 +27,8 @@ func testConsents(t *testing.T, s *store.Store) {
 	}
 	later, ever := noon().Add(time.Minute), time.Time{}
 	again := later.Add(time.Hour)
-	must(t, s.Apply(ctx, agree(a.user.ID, a.client.ID, noon(), ever, "openid", "email", "openid")))
-	must(t, s.Apply(ctx, agree(a.user.ID, a.client.ID, later, again, "email", "shop:orders")))
+	apply(t, s, agree(a.user.ID, a.client.ID, noon(), ever, "openid", "email", "openid")...)
+	apply(t, s, agree(a.user.ID, a.client.ID, later, again, "email", "shop:orders")...)
 	got = reply(s.Consent(ctx, a.user.ID, a.client.ID)).get(t)
 	wantEqual(t, "the consent", got, &schemas.Consent{
 		UserID: a.user.ID, ApplicationID: a.client.ID, GrantedAt: later, AskAgainAt: &again,
@@ -37,8 +37,8 @@ func testConsents(t *testing.T, s *store.Store) {
 		},
 	})
 	other := newClient("other")
-	update(t, s, func(tx *store.Tx) error { return store.Applications().Insert(tx, &other) })
-	must(t, s.Apply(ctx, agree(a.user.ID, other.ID, later.Add(time.Minute), ever)))
+	insert(t, s, &other)
+	apply(t, s, agree(a.user.ID, other.ID, later.Add(time.Minute), ever)...)
 	all := reply(store.ConsentsOf(ctx, s, a.user.ID)).get(t)
 	wantEqual(t, "the applications", []string{all[0].ApplicationID, all[1].ApplicationID}, []string{other.ID, a.client.ID})
 	wantEqual(t, "the scopes of none", all[0].Scopes, []schemas.ConsentedScope{})
@@ -64,7 +64,7 @@ func testRevokedConsent(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	bob := newUser("bob")
 	hers, his := a.session, newSignIn(bob.ID, noon())
-	must(t, s.Apply(ctx, append(create(bob), start(his)...)))
+	apply(t, s, append(create(bob), start(his)...)...)
 	until := noon().Add(2 * time.Hour)
 	redeem := func(code string, family bool) string {
 		r := a.answered(t, code)
@@ -81,7 +81,7 @@ func testRevokedConsent(t *testing.T, s *store.Store) {
 	// The row that finds tokens without a refresh token stays as long as they are valid.
 	reply(s.Sweep(ctx, until.Add(-time.Second))).get(t)
 	for _, id := range []string{hers.UserID, bob.ID} {
-		must(t, s.Apply(ctx, agree(id, a.client.ID, noon(), time.Time{}, "openid")))
+		apply(t, s, agree(id, a.client.ID, noon(), time.Time{}, "openid")...)
 	}
 	revoke := func() (was bool) {
 		update(t, s, func(tx *store.Tx) (err error) {
@@ -111,13 +111,13 @@ func testRefusals(t *testing.T, s *store.Store) {
 	r := a.request()
 	must(t, s.CreateAuthRequest(ctx, r))
 	refuse := schemas.RefuseAuthRequest{ID: r.ID, BrowserHash: []byte("another"), At: noon(), Refusal: schemas.Refusal{Code: "access_denied", Description: "no"}}
-	must(t, s.Apply(ctx, []schemas.Change{refuse}))
+	apply(t, s, refuse)
 	got := reply(s.AuthRequest(ctx, r.ID)).get(t)
 	if got.Refusal != nil {
 		t.Fatal("a run that ended in another browser refused the request")
 	}
 	refuse.BrowserHash = r.BrowserHash
-	must(t, s.Apply(ctx, []schemas.Change{refuse}))
+	apply(t, s, refuse)
 	wantEqual(t, "the refusal", reply(s.AuthRequest(ctx, r.ID)).get(t).Refusal, &refuse.Refusal)
 	wantError(t, s.Apply(ctx, []schemas.Change{refuse}), schemas.Invalid, schemas.CodeAuthRequest)
 	wantError(t, s.Apply(ctx, []schemas.Change{a.grant(r)}), schemas.Invalid, schemas.CodeAuthRequest)
@@ -130,6 +130,6 @@ func testRefusals(t *testing.T, s *store.Store) {
 
 func testPermissionWords(t *testing.T, s *store.Store) {
 	shop := newResourceServer("shop")
-	update(t, s, func(tx *store.Tx) error { return store.ResourceServers().Insert(tx, &shop) })
+	insert(t, s, &shop)
 	reply(s.PermissionNames(t.Context(), []string{"shop", "shop:orders", "shop:orders:read", "shop:orders:items:read", "nobody's", "a\x00"})).equals(t, "the words", map[string]string{"shop": "Shop: everything", "shop:orders": "Orders: everything", "shop:orders:read": "Read"})
 }

@@ -20,7 +20,7 @@ func newDelivery(kind, target string) schemas.Delivery {
 func queue(t *testing.T, s *store.Store, deliveries ...schemas.Delivery) {
 	t.Helper()
 	for _, d := range deliveries {
-		must(t, s.Apply(t.Context(), []schemas.Change{schemas.QueueDelivery{Delivery: d}}))
+		apply(t, s, schemas.QueueDelivery{Delivery: d})
 	}
 }
 
@@ -133,4 +133,55 @@ func testExpiredDeliveries(t *testing.T, s *store.Store) {
 	wantEqual(t, "the number of events", len(reply(s.Events(ctx, schemas.EventQuery{Action: "delivery.given_up", Limit: 10})).get(t)), 1)
 	wantEqual(t, "what is due at the end", claims(t, s, "a", end).ID, live.ID)
 	wantEqual(t, "what is due after that", claims(t, s, "a", end.Add(time.Hour)), (*schemas.Delivery)(nil))
+}
+
+func testLinks(t *testing.T, s *store.Store) {
+	user := newUser("linked")
+	newLink := func(token, subject string, age time.Duration) schemas.Link {
+		return schemas.Link{TokenHash: schemas.HashSecret(token), UserID: user.ID, Purpose: schemas.LockLink, Subject: subject,
+			CreatedAt: noon().Add(-age), ExpiresAt: noon().Add(time.Hour - age)}
+	}
+	first, second, old := newLink("1", "a", 0), newLink("2", "b", 0), newLink("3", "a", time.Hour)
+	apply(t, s, schemas.CreateUser{User: user}, schemas.CreateLink{Link: first}, schemas.CreateLink{Link: second}, schemas.CreateLink{Link: old})
+	reply(s.CountLinks(t.Context(), user.ID, schemas.LockLink, "a", noon().Add(-time.Minute))).equals(t, "the number of new links about one event", 1)
+
+	take := func(token, purpose string) (link *schemas.Link) {
+		t.Helper()
+		must(t, s.Update(t.Context(), func(tx *store.Tx) (err error) {
+			link, err = store.TakeLink(tx, schemas.HashSecret(token), purpose, noon())
+			return err
+		}))
+		return link
+	}
+	wantEqual(t, "a link for another purpose", take("1", "other"), (*schemas.Link)(nil))
+	wantEqual(t, "an expired link", take("3", schemas.LockLink), (*schemas.Link)(nil))
+	wantEqual(t, "the link", take("1", schemas.LockLink), &first)
+	wantEqual(t, "the link, again", take("1", schemas.LockLink), (*schemas.Link)(nil))
+	must(t, s.Update(t.Context(), func(tx *store.Tx) error { return store.DeleteLinks(tx, user.ID, schemas.LockLink) }))
+	wantEqual(t, "a link that was removed", take("2", schemas.LockLink), (*schemas.Link)(nil))
+}
+
+// testNotices: events about an account queue their notice, but not in the transaction that
+// creates the user.
+func testNotices(t *testing.T, s *store.Store) {
+	user := newUser("noticed")
+	event := func(action string, detail map[string]string) schemas.RecordEvent {
+		return schemas.RecordEvent{Event: schemas.Event{At: noon(), Action: action, UserID: user.ID, Detail: detail}}
+	}
+	noticed := func() bool {
+		t.Helper()
+		d := claims(t, s, schemas.NoticeDelivery, noon())
+		if d != nil {
+			must(t, s.EndDelivery(t.Context(), d.ID))
+		}
+		return d != nil
+	}
+	apply(t, s, schemas.CreateUser{User: user}, event("user.created", nil), event("passkey.registered", nil), event("user.signed_in", map[string]string{schemas.NewBrowser: "true"}))
+	wantEqual(t, "a notice to a new user", noticed(), false)
+	for _, action := range schemas.NoticeActions() {
+		apply(t, s, event(action, map[string]string{schemas.NewBrowser: "true"}))
+		wantEqual(t, "a notice of "+action, noticed(), true)
+	}
+	apply(t, s, event("user.signed_in", nil), event("passkey.used", nil))
+	wantEqual(t, "a notice of an ordinary sign-in", noticed(), false)
 }

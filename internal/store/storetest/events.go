@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,7 +32,7 @@ func newEvents(t *testing.T, s *store.Store) (events []schemas.Event) {
 				e.Actor = schemas.Actor{Type: schemas.UserActor, ID: "user1"}
 			}
 		}
-		must(t, s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: e}}))
+		apply(t, s, schemas.RecordEvent{Event: e})
 		events = append([]schemas.Event{e}, events...)
 	}
 	return events
@@ -110,7 +111,6 @@ func wantEvents(t *testing.T, s *store.Store, q schemas.EventQuery, want []schem
 }
 
 func testEvents(t *testing.T, s *store.Store) {
-	ctx := t.Context()
 	var want []schemas.Event
 	for i := range 5 {
 		e := schemas.Event{ID: schemas.NewID(), At: noon().Add(time.Duration(i/2) * time.Minute), Action: "passkey.registered",
@@ -118,13 +118,60 @@ func testEvents(t *testing.T, s *store.Store) {
 		if i%2 == 0 {
 			e.Detail = map[string]string{"aaguid": fmt.Sprint(i)}
 		}
-		must(t, s.Apply(ctx, []schemas.Change{schemas.RecordEvent{Event: e}}))
+		apply(t, s, schemas.RecordEvent{Event: e})
 		want = append([]schemas.Event{e}, want...)
 	}
-	reply(s.Events(ctx, schemas.EventQuery{Limit: 3})).equals(t, "the newest events", want[:3])
-	reply(s.Events(ctx, schemas.EventQuery{Limit: 100})).equals(t, "all events", want)
+	reply(s.Events(t.Context(), schemas.EventQuery{Limit: 3})).equals(t, "the newest events", want[:3])
+	reply(s.Events(t.Context(), schemas.EventQuery{Limit: 100})).equals(t, "all events", want)
 
 	// Events without an id do not get into each other's way.
 	nameless := schemas.RecordEvent{Event: schemas.Event{At: noon(), Action: "user.created"}}
-	must(t, s.Apply(ctx, []schemas.Change{nameless, nameless}))
+	apply(t, s, nameless, nameless)
+}
+
+// testTrimEvents has more old events than go into one transaction, and two instances
+// that trim at once.
+func testTrimEvents(t *testing.T, s *store.Store) {
+	const old = 1200
+	ctx, before := t.Context(), noon()
+	for range old / 100 {
+		var changes []schemas.Change
+		for i := range 100 {
+			at := before.Add(-time.Duration(1+i%7) * time.Microsecond)
+			changes = append(changes, schemas.RecordEvent{Event: schemas.Event{At: at, Action: "user.signed_in", UserID: annID}})
+		}
+		apply(t, s, changes...)
+	}
+	kept := schemas.Event{ID: schemas.NewID(), At: before, Action: "user.signed_in", UserID: annID}
+	apply(t, s, schemas.RecordEvent{Event: kept})
+	page := reply(s.Events(ctx, schemas.EventQuery{Limit: 2})).get(t)
+
+	var removed atomic.Int32
+	together(2, func(int) {
+		n, err := s.TrimEvents(ctx, before, before.Add(time.Hour))
+		if err != nil {
+			t.Error(err)
+		}
+		removed.Add(int32(n))
+	})
+	// What one of the two left because the other was at it, is gone as well.
+	n := reply(s.TrimEvents(ctx, before, before.Add(time.Hour))).get(t)
+	wantEqual(t, "the number of events removed", int(removed.Load())+n, old)
+
+	left := reply(s.Events(ctx, schemas.EventQuery{Limit: 10})).get(t)
+	reported := schemas.Event{ID: left[0].ID, At: before.Add(time.Hour), Action: "audit.trimmed", Actor: schemas.Actor{Type: schemas.SystemActor},
+		Detail: map[string]string{"before": before.Format(time.RFC3339), "events": fmt.Sprint(old)}}
+	wantEqual(t, "what is left", left, []schemas.Event{reported, kept})
+	wantEvents(t, s, schemas.EventQuery{Limit: 2, UserID: annID}, []schemas.Event{kept})
+
+	// A reader of pages finds the new end.
+	last := page[len(page)-1]
+	wantEvents(t, s, schemas.EventQuery{Limit: 2, Before: schemas.EventKey{At: last.At, ID: last.ID}}, nil)
+}
+
+// testTrimNothing trims a log without old events, which records no event.
+func testTrimNothing(t *testing.T, s *store.Store) {
+	events := newEvents(t, s)
+	reply(s.TrimEvents(t.Context(), noon(), noon().Add(time.Hour))).equals(t, "the number of events removed", 0)
+	wantEvents(t, s, schemas.EventQuery{Limit: 100}, events)
 }

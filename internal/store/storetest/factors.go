@@ -33,7 +33,7 @@ func useCode(userID, code string) []schemas.Change {
 func created(t *testing.T, s RunStore, name string) schemas.User {
 	t.Helper()
 	u := newUser(name)
-	must(t, s.Apply(t.Context(), create(u)))
+	apply(t, s, create(u)...)
 	return u
 }
 
@@ -50,23 +50,23 @@ func testTOTP(t *testing.T, s RunStore) {
 	}
 	wantError(t, s.Apply(ctx, useStep(ann.ID, 101)), schemas.Conflict, schemas.CodeUsed)
 	app := newTOTP(ann.ID)
-	must(t, s.Apply(ctx, []schemas.Change{schemas.SetTOTP{TOTP: app}}))
-	must(t, s.Apply(ctx, []schemas.Change{schemas.SetTOTP{TOTP: newTOTP(bob.ID)}}))
+	apply(t, s, schemas.SetTOTP{TOTP: app})
+	apply(t, s, schemas.SetTOTP{TOTP: newTOTP(bob.ID)})
 	wantEqual(t, "the app", read(ann.ID), &app)
 	for _, step := range []int64{100, 99, 0} {
 		wantError(t, s.Apply(ctx, useStep(ann.ID, step)), schemas.Conflict, schemas.CodeUsed)
 	}
-	must(t, s.Apply(ctx, useStep(ann.ID, 101)))
+	apply(t, s, useStep(ann.ID, 101)...)
 	used := noon().Add(time.Minute)
 	app.LastStep, app.LastUsedAt = 101, &used
 	wantEqual(t, "the app that was used", read(ann.ID), &app)
 	wantEqual(t, "another's", read(bob.ID).LastStep, int64(100))
 
 	other := schemas.TOTP{UserID: ann.ID, Secret: []byte("other"), LastStep: 7, CreatedAt: noon()}
-	must(t, s.Apply(ctx, []schemas.Change{schemas.SetTOTP{TOTP: other}}))
+	apply(t, s, schemas.SetTOTP{TOTP: other})
 	wantEqual(t, "the app in its place", read(ann.ID), &other)
 	for range 2 {
-		must(t, s.Apply(ctx, []schemas.Change{schemas.DeleteTOTP{UserID: ann.ID}}))
+		apply(t, s, schemas.DeleteTOTP{UserID: ann.ID})
 	}
 	if read(ann.ID) != nil || read(bob.ID) == nil {
 		t.Fatal("expected one of the two to be gone")
@@ -76,7 +76,7 @@ func testTOTP(t *testing.T, s RunStore) {
 // testTOTPRace has one code used by many at once: each as the last step of a run.
 func testTOTPRace(t *testing.T, s RunStore) {
 	ann := created(t, s, "ann")
-	must(t, s.Apply(t.Context(), []schemas.Change{schemas.SetTOTP{TOTP: newTOTP(ann.ID)}}))
+	apply(t, s, schemas.SetTOTP{TOTP: newTOTP(ann.ID)})
 	for step := range int64(10) {
 		oneWins(t, 8, schemas.CodeUsed, func(int) error {
 			return s.Commit(t.Context(), newRun(), useStep(ann.ID, 200+step))
@@ -100,21 +100,21 @@ func testRecoveryCodes(t *testing.T, s RunStore) {
 	if count() != nil || has("a\x00", "a") {
 		t.Fatal("there are codes that were never issued")
 	}
-	must(t, s.Apply(ctx, giveCodes(ann.ID, "a", "b", "c")))
+	apply(t, s, giveCodes(ann.ID, "a", "b", "c")...)
 	must(t, s.Apply(ctx, giveCodes(bob.ID, "a"))) // by an unlikely chance
 	wantEqual(t, "the codes", count(), &schemas.RecoveryCodes{Total: 3, Left: 3, CreatedAt: noon()})
 	wantError(t, s.Apply(ctx, useCode(ann.ID, "d")), schemas.Conflict, schemas.CodeUsed)
-	must(t, s.Apply(ctx, useCode(ann.ID, "a")))
+	apply(t, s, useCode(ann.ID, "a")...)
 	wantError(t, s.Apply(ctx, useCode(ann.ID, "a")), schemas.Conflict, schemas.CodeUsed)
 	wantEqual(t, "the codes", count(), &schemas.RecoveryCodes{Total: 3, Left: 2, CreatedAt: noon()})
 	if has(ann.ID, "a") || !has(ann.ID, "b") || !has(bob.ID, "a") {
 		t.Fatal("expected one code of one user to be used")
 	}
-	must(t, s.Apply(ctx, giveCodes(ann.ID, "d")))
+	apply(t, s, giveCodes(ann.ID, "d")...)
 	wantError(t, s.Apply(ctx, useCode(ann.ID, "b")), schemas.Conflict, schemas.CodeUsed)
 	wantEqual(t, "the new codes", count(), &schemas.RecoveryCodes{Total: 1, Left: 1, CreatedAt: noon()})
 	for range 2 {
-		must(t, s.Apply(ctx, []schemas.Change{schemas.DeleteRecoveryCodes{UserID: ann.ID}}))
+		apply(t, s, schemas.DeleteRecoveryCodes{UserID: ann.ID})
 	}
 	if count() != nil || has(ann.ID, "d") || !has(bob.ID, "a") {
 		t.Fatal("expected the codes of one user to be gone")
@@ -123,7 +123,7 @@ func testRecoveryCodes(t *testing.T, s RunStore) {
 
 func testRecoveryCodeRace(t *testing.T, s RunStore) {
 	ann := created(t, s, "ann")
-	must(t, s.Apply(t.Context(), giveCodes(ann.ID, "0", "1", "2", "3")))
+	apply(t, s, giveCodes(ann.ID, "0", "1", "2", "3")...)
 	for i := range 4 {
 		oneWins(t, 8, schemas.CodeUsed, func(int) error {
 			return s.Commit(t.Context(), newRun(), useCode(ann.ID, fmt.Sprint(i)))
@@ -143,7 +143,7 @@ func testRecoveryCodeSets(t *testing.T, s *store.Store) {
 
 func testFactorsGo(t *testing.T, s *store.Store) {
 	ctx, ann := t.Context(), created(t, s, "ann")
-	must(t, s.Apply(ctx, append(giveCodes(ann.ID, "a"), schemas.SetTOTP{TOTP: newTOTP(ann.ID)})))
+	apply(t, s, append(giveCodes(ann.ID, "a"), schemas.SetTOTP{TOTP: newTOTP(ann.ID)})...)
 	update(t, s, func(tx *store.Tx) error {
 		app := reply(store.TOTPOf(ctx, tx, ann.ID)).get(t)
 		codes := reply(store.RecoveryCodesOf(ctx, tx, ann.ID)).get(t)
@@ -165,8 +165,8 @@ func change(userID string, attributes map[string]any) []schemas.Change {
 
 func testUpdateUser(t *testing.T, s RunStore) {
 	ctx, ann, bob := t.Context(), created(t, s, "ann"), created(t, s, "bob")
-	must(t, s.Apply(ctx, change(ann.ID, map[string]any{"given_name": "Anne", "email": "ann@example.com", "email_verified": true})))
-	must(t, s.Apply(ctx, change(ann.ID, map[string]any{"family_name": "Smith", "username": "anne"})))
+	apply(t, s, change(ann.ID, map[string]any{"given_name": "Anne", "email": "ann@example.com", "email_verified": true})...)
+	apply(t, s, change(ann.ID, map[string]any{"family_name": "Smith", "username": "anne"})...)
 	got := reply(s.User(ctx, ann.ID)).get(t)
 	wantEqual(t, "the attributes", got.Attributes,
 		map[string]any{"username": "anne", "given_name": "Anne", "family_name": "Smith", "email": "ann@example.com", "email_verified": true})
@@ -196,11 +196,11 @@ func testUpdateUserRace(t *testing.T, s RunStore) {
 }
 
 func testUpdateUnique(t *testing.T, s *store.Store) {
-	ctx, staff := t.Context(), newStaff()
-	update(t, s, func(tx *store.Tx) error { return store.UserTypes().Insert(tx, &staff) })
+	staff := newStaff()
+	insert(t, s, &staff)
 	ann, bob := newWorker("ann", 7, "+41 1"), newWorker("bob", 8, "+41 2")
-	must(t, s.Apply(ctx, append(create(ann), create(bob)...)))
-	wantError(t, s.Apply(ctx, change(bob.ID, map[string]any{"badge": 7})), schemas.Conflict, schemas.CodeAttributeTaken)
-	must(t, s.Apply(ctx, change(ann.ID, map[string]any{"badge": 9})))
-	must(t, s.Apply(ctx, change(bob.ID, map[string]any{"badge": 7})))
+	apply(t, s, append(create(ann), create(bob)...)...)
+	wantError(t, s.Apply(t.Context(), change(bob.ID, map[string]any{"badge": 7})), schemas.Conflict, schemas.CodeAttributeTaken)
+	apply(t, s, change(ann.ID, map[string]any{"badge": 9})...)
+	apply(t, s, change(bob.ID, map[string]any{"badge": 7})...)
 }

@@ -61,7 +61,7 @@ func testProvedSecrets(t *testing.T, s *store.Store, ada string, failures int) {
 		if proof != "" {
 			signIn.ACR, signIn.Proofs = schemas.ACRPassword, []schemas.Proof{{Kind: proof, Of: "x"}}
 		}
-		must(t, s.Apply(t.Context(), start(signIn)))
+		apply(t, s, start(signIn)...)
 		if proof == schemas.PasswordProof {
 			failures = 0
 		}
@@ -70,24 +70,23 @@ func testProvedSecrets(t *testing.T, s *store.Store, ada string, failures int) {
 	reply(s.AddFailedGuess(t.Context(), failedGuess("ada", ada, 1))).get(t)
 	twice := newSignIn(ada, noon())
 	twice.ACR, twice.Proofs = schemas.ACRMultiFactorPR, []schemas.Proof{{Kind: schemas.PasskeyProof, Of: "x"}}
-	must(t, s.Apply(t.Context(), start(twice)))
+	apply(t, s, start(twice)...)
 	wantFailures(t, s, "ada", 0)
 }
 
 // testSweepFailedGuesses keeps the counters of users, and those of other names for a
 // year.
 func testSweepFailedGuesses(t *testing.T, s *store.Store) {
-	ctx := t.Context()
 	ada, _ := twoUsers(t, s)
 	for name, userID := range map[string]string{"ada": ada, "nobody": ""} {
-		reply(s.AddFailedGuess(ctx, failedGuess(name, userID, 5))).get(t)
+		reply(s.AddFailedGuess(t.Context(), failedGuess(name, userID, 5))).get(t)
 	}
 	for i := range 3 {
 		f := failedGuess(fmt.Sprint("later", i), "", 5)
 		f.At = noon().Add(time.Hour)
-		reply(s.AddFailedGuess(ctx, f)).get(t)
+		reply(s.AddFailedGuess(t.Context(), f)).get(t)
 	}
-	reply(s.Sweep(ctx, noon().Add(365*24*time.Hour))).equals(t, "the number of rows swept", 1)
+	reply(s.Sweep(t.Context(), noon().Add(365*24*time.Hour))).equals(t, "the number of rows swept", 1)
 	wantFailures(t, s, "ada", 1)
 	wantFailures(t, s, "nobody", 0)
 	wantFailures(t, s, "later2", 1)
@@ -97,7 +96,7 @@ func testSweepFailedGuesses(t *testing.T, s *store.Store) {
 func twoUsers(t *testing.T, s *store.Store) (ada, bob string) {
 	t.Helper()
 	first, second := newUser("ada"), newUser("bob")
-	must(t, s.Apply(t.Context(), []schemas.Change{schemas.CreateUser{User: first}, schemas.CreateUser{User: second}}))
+	apply(t, s, schemas.CreateUser{User: first}, schemas.CreateUser{User: second})
 	return first.ID, second.ID
 }
 

@@ -4,7 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -43,4 +50,193 @@ func insertFixture(ctx context.Context, s *store.Store) error {
 func update(t testing.TB, s *store.Store, do func(*store.Tx) error) {
 	t.Helper()
 	must(t, s.Update(t.Context(), do))
+}
+
+// apply makes changes that must succeed.
+func apply(t testing.TB, s RunStore, changes ...schemas.Change) {
+	t.Helper()
+	must(t, s.Apply(t.Context(), changes))
+}
+
+// insert adds resources in a transaction.
+func insert(t testing.TB, s *store.Store, resources ...any) {
+	t.Helper()
+	update(t, s, func(tx *store.Tx) error {
+		for _, r := range resources {
+			must(t, insertResource(tx, r))
+		}
+		return nil
+	})
+}
+
+func insertResource(tx *store.Tx, resource any) error {
+	switch r := resource.(type) {
+	case *schemas.OrganizationUnit:
+		return store.Units().Insert(tx, r)
+	case *schemas.UserType:
+		return store.UserTypes().Insert(tx, r)
+	case *schemas.User:
+		return store.Users().Insert(tx, r)
+	case *schemas.Group:
+		return store.Groups().Insert(tx, r)
+	case *schemas.ResourceServer:
+		return store.ResourceServers().Insert(tx, r)
+	case *schemas.Role:
+		return store.Roles().Insert(tx, r)
+	case *schemas.Application:
+		return store.Applications().Insert(tx, r)
+	case *schemas.Flow:
+		return store.Flows().Insert(tx, r)
+	default:
+		return fmt.Errorf("%T is not a resource", r)
+	}
+}
+
+// noon is when everything happens in these tests, to the microsecond, which is
+// as precise as a store has to be.
+func noon() time.Time { return time.Date(2026, 5, 17, 12, 0, 0, 123456000, time.UTC) }
+
+func newRun() *schemas.Run {
+	return &schemas.Run{
+		ID: schemas.NewID(), Revision: 1, Status: schemas.Incomplete, FlowID: schemas.NewID(), FlowVersion: 3,
+		ApplicationID: schemas.NewID(), Node: "who", State: json.RawMessage(`{"z":1,  "a":"\u0000ä"}`),
+		CreatedAt: noon(), UpdatedAt: noon(), ExpiresAt: noon().Add(time.Hour),
+	}
+}
+
+// next is the run one step on, at a node.
+func next(r *schemas.Run, node string) *schemas.Run {
+	n := *r
+	n.Revision++
+	n.Node = node
+	return &n
+}
+
+func newUser(username string) schemas.User {
+	attributes := map[string]any{"given_name": "Ann"}
+	if username != "" {
+		attributes["username"] = username
+	}
+	return schemas.User{ID: schemas.NewID(), Type: "Person", OUID: homeID, Attributes: attributes, Status: schemas.UserActive,
+		CreatedAt: noon(), UpdatedAt: noon()}
+}
+
+// weakSignIn is the provenance of samples.
+func weakSignIn() schemas.Provenance {
+	return schemas.Provenance{ACR: schemas.ACRVouched, Methods: []string{schemas.AMREmail, "x"}}
+}
+
+func newCredential(userID string) schemas.Credential {
+	return schemas.Credential{
+		ID: schemas.Bytes(schemas.NewID()), UserID: userID, Name: "Ann's key", RPID: "example.com",
+		PublicKey: schemas.Bytes{0xa5, 0, 1}, Algorithm: -7, AttestationFormat: "none",
+		AAGUID: "00000000-0000-0000-0000-000000000000", Attachment: "platform", Transports: []string{"internal", "hybrid"},
+		SignCount: 1<<32 - 2, UserVerified: true, BackupEligible: true, BackupState: true, CreatedAt: noon(), AddedBy: weakSignIn(),
+	}
+}
+
+func create(u schemas.User) []schemas.Change { return []schemas.Change{schemas.CreateUser{User: u}} }
+
+// together calls do(0) to do(n-1) at the same time and waits for all of them.
+func together(n int, do func(i int)) {
+	var ready, done sync.WaitGroup
+	ready.Add(n)
+	gate := make(chan struct{})
+	for i := range n {
+		done.Go(func() {
+			ready.Done()
+			<-gate
+			do(i)
+		})
+	}
+	ready.Wait()
+	close(gate)
+	done.Wait()
+}
+
+// oneWins calls do(0) to do(n-1) at the same time: one of them succeeds, and the others
+// fail with the code.
+func oneWins(t *testing.T, n int, code string, do func(i int) error) {
+	t.Helper()
+	var won atomic.Int32
+	together(n, func(i int) {
+		if err := do(i); err == nil {
+			won.Add(1)
+		} else if !schemas.HasCode(err, code) {
+			t.Errorf("%v, expected %s", err, code)
+		}
+	})
+	wantEqual(t, "how many won", won.Load(), int32(1))
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// check is must for goroutines of a test, which cannot end it.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// wantError fails the test unless err is an Error of the class and code.
+func wantError(t testing.TB, err error, class schemas.Class, code string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, expected %s", code)
+	}
+	if e := schemas.AsError(err); e.Code != code || e.Class != class {
+		t.Fatalf("error %v of class %d, expected %s of class %d", err, e.Class, code, class)
+	}
+}
+
+// wantEqual fails the test unless the two are deeply equal.
+func wantEqual(t testing.TB, what string, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s differs:\n got %s\nwant %s", what, text(got), text(want))
+	}
+}
+
+func text(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprintf("%+v", v)
+	}
+	return string(raw)
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// result is what a call returned.
+type result[T any] struct {
+	value T
+	err   error
+}
+
+// reply keeps what a call returned, to check it.
+func reply[T any](value T, err error) result[T] { return result[T]{value, err} }
+
+// get returns the value of a call that must not fail.
+func (r result[T]) get(t testing.TB) T {
+	t.Helper()
+	must(t, r.err)
+	return r.value
+}
+
+// equals fails the test unless the call returned a value deeply equal to want.
+func (r result[T]) equals(t testing.TB, what string, want T) {
+	t.Helper()
+	wantEqual(t, what, r.get(t), want)
+}
+
+// fails fails the test unless the call returned an Error of the class and code.
+func (r result[T]) fails(t testing.TB, class schemas.Class, code string) {
+	t.Helper()
+	wantError(t, r.err, class, code)
 }

@@ -2,7 +2,10 @@ package storetest
 
 import (
 	"encoding/json"
+	"fmt"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -90,7 +93,6 @@ func testSubflows(t *testing.T, s *store.Store) {
 
 // testFlows reads flows the way runs do.
 func testFlows(t *testing.T, s *store.Store) {
-	ctx := t.Context()
 	first, second := newFlow(schemas.Authentication, "a"), newFlow(schemas.Authentication, "b")
 	second.IsReadOnly, second.Waive = true, nil
 	insertFlows(t, s, &first, &second)
@@ -99,14 +101,144 @@ func testFlows(t *testing.T, s *store.Store) {
 	update(t, s, func(tx *store.Tx) error { return store.Flows().Replace(tx, &changed, 1) })
 
 	for _, want := range []schemas.Flow{changed, second} {
-		reply(s.ActiveVersion(ctx, want.ID)).equals(t, "the number of the active version", want.ActiveVersion)
+		reply(s.ActiveVersion(t.Context(), want.ID)).equals(t, "the number of the active version", want.ActiveVersion)
 	}
 	for _, want := range []schemas.Flow{first, changed, second} {
-		reply(s.FlowVersion(ctx, want.ID, want.ActiveVersion)).equals(t, "the version", &want)
+		reply(s.FlowVersion(t.Context(), want.ID, want.ActiveVersion)).equals(t, "the version", &want)
 	}
 	for _, unknown := range []string{schemas.NewID(), "a\x00"} {
-		reply(s.FlowVersion(ctx, unknown, 1)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
-		reply(s.ActiveVersion(ctx, unknown)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
+		reply(s.FlowVersion(t.Context(), unknown, 1)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
+		reply(s.ActiveVersion(t.Context(), unknown)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
 	}
-	reply(s.FlowVersion(ctx, first.ID, 3)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
+	reply(s.FlowVersion(t.Context(), first.ID, 3)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
+}
+
+func insertFlows(t *testing.T, s *store.Store, flows ...*schemas.Flow) {
+	t.Helper()
+	update(t, s, func(tx *store.Tx) error {
+		for _, f := range flows {
+			must(t, store.Flows().Insert(tx, f))
+		}
+		return nil
+	})
+}
+
+func testFlowLists(t *testing.T, s *store.Store) {
+	ctx, table := t.Context(), store.Flows()
+	first, up, second := newFlow(schemas.Authentication, "a"), newFlow(schemas.Registration, "a"), newFlow(schemas.Authentication, "b")
+	second.IsReadOnly = true
+	insertFlows(t, s, &first, &up, &second)
+	for _, test := range []struct {
+		page  store.Page
+		want  []schemas.Flow
+		total int
+	}{
+		{store.Page{Limit: 10}, []schemas.Flow{first, up, second}, 3},
+		{store.Page{Limit: 1, Offset: 1}, []schemas.Flow{up}, 3},
+		{store.Page{Limit: 1, After: first.ID}, []schemas.Flow{up}, 3},
+		{store.Page{Limit: 10, Member: "flowType", Value: "AUTHENTICATION"}, []schemas.Flow{first, second}, 2},
+		{store.Page{Limit: 10, Member: "flowType", Value: "AUTHENTICATION", After: first.ID}, []schemas.Flow{second}, 2},
+		{store.Page{Limit: 10, Member: "handle", Value: "a"}, []schemas.Flow{first, up}, 2},
+		{store.Page{Limit: 10, Member: "handle", Value: "a\x00"}, nil, 0},
+	} {
+		reply(table.List(ctx, s, test.page)).equals(t, fmt.Sprintf("the page %+v", test.page), test.want)
+		reply(table.Count(ctx, s, test.page)).equals(t, fmt.Sprintf("the number of flows in %+v", test.page), test.total)
+	}
+	odd := store.Page{Limit: 1, Member: "color", Value: "red"}
+	if _, err := table.List(ctx, s, odd); err == nil {
+		t.Error("flows were listed by their color")
+	}
+	if _, err := table.Count(ctx, s, odd); err == nil {
+		t.Error("flows were counted by their color")
+	}
+	reply(table.Get(ctx, s, up.ID)).equals(t, "the flow", &up)
+	reply(table.Get(ctx, s, schemas.NewID())).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
+	reply(table.Find(ctx, s, schemas.Registration, "a")).equals(t, "the flow by its handle", &up)
+	reply(table.Find(ctx, s, schemas.Registration, "b")).equals(t, "the flow that is not there", (*schemas.Flow)(nil))
+}
+
+func testFlowReplace(t *testing.T, s *store.Store) {
+	ctx, table := t.Context(), store.Flows()
+	first := newFlow(schemas.Authentication, "a")
+	insertFlows(t, s, &first)
+	replace := func(f *schemas.Flow, was int) error {
+		return s.Update(ctx, func(tx *store.Tx) error { return table.Replace(tx, f, was) })
+	}
+	// The clock stands still, then goes back: the times of versions never do.
+	second, third := first, first
+	second.Handle, second.Name, second.Nodes = "b", "Second", first.Nodes[1:]
+	must(t, replace(&second, 1))
+	early := noon().Add(-time.Hour)
+	third.UpdatedAt = &early
+	must(t, replace(&third, 2))
+	for i, f := range []schemas.Flow{first, second, third} {
+		wantEqual(t, "the number", f.ActiveVersion, i+1)
+		wantEqual(t, "the time", *f.UpdatedAt, noon().Add(time.Duration(i)*time.Microsecond))
+		reply(table.Version(ctx, s, first.ID, i+1)).equals(t, "the version", &f)
+	}
+	reply(table.Get(ctx, s, first.ID)).equals(t, "the flow", &third)
+	reply(table.Version(ctx, s, first.ID, 4)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
+
+	versions := reply(table.Versions(ctx, s, first.ID, store.Page{Limit: 2})).get(t)
+	wantEqual(t, "the versions", versions, []store.FlowVersion{
+		{Version: 3, Name: third.Name, Handle: "a", CreatedAt: *third.UpdatedAt, Active: true},
+		{Version: 2, Name: "Second", Handle: "b", CreatedAt: *second.UpdatedAt}})
+	reply(table.Versions(ctx, s, first.ID, store.Page{Limit: 2, Offset: 2})).equals(t, "the oldest version", []store.FlowVersion{{Version: 1, Name: first.Name, Handle: "a", CreatedAt: noon()}})
+
+	wantStale(t, replace(&second, 2))
+	unknown := newFlow(schemas.Authentication, "unknown")
+	wantStale(t, replace(&unknown, 1))
+	other := newFlow(schemas.Authentication, "other")
+	insertFlows(t, s, &other)
+	other.Handle = "a"
+	wantError(t, replace(&other, 1), schemas.Conflict, "flow_exists")
+	wantError(t, s.Update(ctx, func(tx *store.Tx) error { return table.Insert(tx, &other) }), schemas.Conflict, "flow_exists")
+	third.FlowType = schemas.Registration
+	wantError(t, replace(&third, 3), schemas.Invalid, schemas.CodeInvalidFlow)
+}
+
+// testFlowReplaceRace has many replace one version: one of them does.
+func testFlowReplaceRace(t *testing.T, s *store.Store) {
+	const writers = 8
+	f := newFlow(schemas.Authentication, "a")
+	insertFlows(t, s, &f)
+	var won atomic.Int32
+	together(writers, func(i int) {
+		mine := f
+		err := s.Update(t.Context(), func(tx *store.Tx) error { return store.Flows().Replace(tx, &mine, 1) })
+		if err == nil {
+			won.Add(1)
+		} else if !schemas.HasClass(err, schemas.Precondition) {
+			t.Errorf("%v, expected a failed precondition", err)
+		}
+	})
+	wantEqual(t, "the number of winners", won.Load(), int32(1))
+}
+
+func testFlowDelete(t *testing.T, s *store.Store) {
+	ctx, table := t.Context(), store.Flows()
+	f := newFlow(schemas.Authentication, "a")
+	insertFlows(t, s, &f)
+	live, over, expired, other := newRun(), newRun(), newRun(), newRun()
+	live.FlowID, over.FlowID, expired.FlowID = f.ID, f.ID, f.ID
+	over.Status, expired.ExpiresAt = schemas.Complete, noon()
+	for _, run := range []*schemas.Run{live, over, expired, other} {
+		must(t, s.Commit(ctx, run, nil))
+	}
+	wantStale(t, s.Update(ctx, func(tx *store.Tx) error { return table.Delete(tx, f.ID, 2) }))
+	update(t, s, func(tx *store.Tx) error { return table.Delete(tx, f.ID, 1) })
+	wantStale(t, s.Update(ctx, func(tx *store.Tx) error { return table.Delete(tx, f.ID, 1) }))
+	reply(s.Run(ctx, live.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
+	for _, run := range []*schemas.Run{over, other} {
+		reply(s.Run(ctx, run.ID)).get(t)
+	}
+	reply(table.Get(ctx, s, f.ID)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
+	reply(s.FlowVersion(ctx, f.ID, 1)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
+	// Its handle and its id are free; but version 1 of that id has been read, and may be cached.
+	for want := 2; want < 4; want++ {
+		insertFlows(t, s, &f)
+		wantEqual(t, "the number of what comes after", f.ActiveVersion, want)
+		reply(s.ActiveVersion(ctx, f.ID)).equals(t, "the active version", want)
+		update(t, s, func(tx *store.Tx) error { return table.Delete(tx, f.ID, want) })
+	}
 }

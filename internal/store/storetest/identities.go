@@ -69,7 +69,7 @@ func testIdentities(t *testing.T, s RunStore) {
 		t.Fatal("there is an identity that was never linked")
 	}
 	for _, i := range []schemas.Identity{second, first, his} { // three that only look alike
-		must(t, s.Apply(ctx, link(i)))
+		apply(t, s, link(i)...)
 	}
 	for _, i := range []schemas.Identity{first, second, his} {
 		wantEqual(t, "the identity "+i.Subject, read(i.Subject), &i)
@@ -81,18 +81,18 @@ func testIdentities(t *testing.T, s RunStore) {
 	wantError(t, s.Commit(ctx, newRun(), link(newIdentity(bob.ID, "s1"))), schemas.Conflict, schemas.CodeIdentityTaken)
 	again := newIdentity(ann.ID, "s1")
 	again.Name = "ann@example.org"
-	must(t, s.Apply(ctx, link(again)))
+	apply(t, s, link(again)...)
 	first.Name = again.Name
 	wantEqual(t, "what was linked again", read("s1"), &first)
 
 	later := noon().Add(time.Hour)
-	must(t, s.Apply(ctx, useIdentity(first.ID, later)))
-	must(t, s.Apply(ctx, useIdentity(first.ID, noon())))
+	apply(t, s, useIdentity(first.ID, later)...)
+	apply(t, s, useIdentity(first.ID, noon())...)
 	first.LastUsedAt = &later
 	wantEqual(t, "what was used", read("s1"), &first)
 	wantEqual(t, "another", read("S1"), &second)
 	for range 2 {
-		must(t, s.Apply(ctx, []schemas.Change{schemas.UnlinkIdentity{ID: first.ID}}))
+		apply(t, s, schemas.UnlinkIdentity{ID: first.ID})
 	}
 	wantEqual(t, "what is left", of(ann.ID), []schemas.Identity{second})
 	wantError(t, s.Commit(ctx, newRun(), useIdentity(first.ID, later)), schemas.NotFound, schemas.CodeIdentityNotFound)
@@ -127,12 +127,12 @@ func testIdentitiesGo(t *testing.T, s *store.Store) {
 		return []schemas.Change{schemas.LinkIdentity{Identity: newIdentity(ann.ID, "of "+issuer), Issuer: issuer}}
 	}
 	wantError(t, s.Apply(ctx, of("https://login.example.org/")), schemas.NotFound, schemas.CodeProviderNotFound)
-	must(t, s.Apply(ctx, of(corp.Issuer)))
+	apply(t, s, of(corp.Issuer)...)
 	update(t, s, func(tx *store.Tx) error { _, err := store.UnlinkIdentities(tx, corpID, noon()); return err })
 	for _, odd := range []string{"a\x00b", "\xff"} {
 		wantError(t, s.Apply(ctx, link(newIdentity(ann.ID, odd))), schemas.Invalid, schemas.CodeInvalidRequest)
 	}
-	must(t, s.Apply(ctx, append(link(newIdentity(ann.ID, "s1")), link(newIdentity(ann.ID, "s2"))...)))
+	apply(t, s, append(link(newIdentity(ann.ID, "s1")), link(newIdentity(ann.ID, "s2"))...)...)
 	remove := func(tx *store.Tx) error { return store.IdentityProviders().Delete(tx, corpID, corp.UpdatedAt) }
 	wantConflict(t, s.Update(ctx, remove))
 	update(t, s, func(tx *store.Tx) error {

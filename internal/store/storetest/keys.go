@@ -12,19 +12,18 @@ import (
 
 func testKeys(t *testing.T, s *store.Store) {
 	const instances = 8
-	ctx := t.Context()
 	key := func(id, algorithm string, status schemas.KeyStatus) store.SigningKey {
 		return store.SigningKey{ID: id, Algorithm: algorithm, Private: []byte{0, 0xff}, Status: status, CreatedAt: noon()}
 	}
 	oneWins(t, instances, "key_exists", func(i int) error {
-		return s.AddSigningKey(ctx, key(fmt.Sprint("racer-", i), "ES256", schemas.KeySigning))
+		return s.AddSigningKey(t.Context(), key(fmt.Sprint("racer-", i), "ES256", schemas.KeySigning))
 	})
 
 	published := key("published", "ES256", schemas.KeyPublished)
 	published.CreatedAt = noon().Add(time.Hour)
-	must(t, s.AddSigningKey(ctx, published))
-	must(t, s.AddSigningKey(ctx, key("rsa", "RS256", schemas.KeySigning)))
-	keys := reply(s.SigningKeys(ctx)).get(t)
+	must(t, s.AddSigningKey(t.Context(), published))
+	must(t, s.AddSigningKey(t.Context(), key("rsa", "RS256", schemas.KeySigning)))
+	keys := reply(s.SigningKeys(t.Context())).get(t)
 	wantEqual(t, "the number of keys", len(keys), 3)
 	wantEqual(t, "the newest key", keys[2], published)
 	wantEqual(t, "the private half", keys[0].Private, []byte{0, 0xff})

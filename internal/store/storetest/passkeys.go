@@ -1,14 +1,16 @@
 package storetest
 
 import (
+	"encoding/json"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
 
 func testCredentialRoundTrip(t *testing.T, s RunStore) {
-	ctx := t.Context()
 	u := newUser("ann")
 	first, second := newCredential(u.ID), newCredential(u.ID)
 	first.CreatedAt = noon().Add(-time.Hour)
@@ -16,51 +18,115 @@ func testCredentialRoundTrip(t *testing.T, s RunStore) {
 	used := noon().Add(time.Minute)
 	second.Attested, second.AttestationFormat = true, "packed"
 	second.ID, second.LastUsedAt = schemas.Bytes{0, 0xff, '\'', '\n'}, &used
-	must(t, s.Apply(ctx, append(create(u), schemas.CreateCredential{Credential: first},
+	must(t, s.Apply(t.Context(), append(create(u), schemas.CreateCredential{Credential: first},
 		schemas.CreateCredential{Credential: second})))
 
-	reply(s.Credentials(ctx, u.ID)).equals(t, "the passkeys", []schemas.Credential{first, second})
-	reply(s.Credential(ctx, second.ID)).equals(t, "the passkey", &second)
+	reply(s.Credentials(t.Context(), u.ID)).equals(t, "the passkeys", []schemas.Credential{first, second})
+	reply(s.Credential(t.Context(), second.ID)).equals(t, "the passkey", &second)
 
-	reply(s.Credential(ctx, schemas.Bytes("unknown"))).fails(t, schemas.NotFound, schemas.CodeCredentialNotFound)
-	wantEqual(t, "the passkeys without a user", len(reply(s.Credentials(ctx, schemas.NewID())).get(t)), 0)
+	reply(s.Credential(t.Context(), schemas.Bytes("unknown"))).fails(t, schemas.NotFound, schemas.CodeCredentialNotFound)
+	wantEqual(t, "the passkeys without a user", len(reply(s.Credentials(t.Context(), schemas.NewID())).get(t)), 0)
 }
 
 func testCredentialUnique(t *testing.T, s RunStore) {
-	ctx := t.Context()
 	ann, bob := newUser("ann"), newUser("bob")
 	key := newCredential(ann.ID)
-	must(t, s.Apply(ctx, append(create(ann), schemas.CreateCredential{Credential: key})))
-	must(t, s.Apply(ctx, create(bob)))
+	apply(t, s, append(create(ann), schemas.CreateCredential{Credential: key})...)
+	apply(t, s, create(bob)...)
 	for _, owner := range []string{ann.ID, bob.ID} {
 		again := key
 		again.UserID, again.Name = owner, "again"
-		wantError(t, s.Apply(ctx, []schemas.Change{schemas.CreateCredential{Credential: again}}), schemas.Conflict, schemas.CodeCredentialExists)
+		wantError(t, s.Apply(t.Context(), []schemas.Change{schemas.CreateCredential{Credential: again}}), schemas.Conflict, schemas.CodeCredentialExists)
 	}
-	reply(s.Credential(ctx, key.ID)).equals(t, "the passkey", &key)
+	reply(s.Credential(t.Context(), key.ID)).equals(t, "the passkey", &key)
 }
 
 // testSignCount records uses at once and then out of order: the counter is the
 // highest that was seen, or a cloned authenticator would go unnoticed.
 func testSignCount(t *testing.T, s RunStore) {
-	ctx := t.Context()
 	u := newUser("ann")
 	key := newCredential(u.ID)
 	key.SignCount = 7
-	must(t, s.Apply(ctx, append(create(u), schemas.CreateCredential{Credential: key})))
+	apply(t, s, append(create(u), schemas.CreateCredential{Credential: key})...)
 
 	use := func(count uint32, at time.Time, backedUp bool) []schemas.Change {
 		return []schemas.Change{schemas.UseCredential{ID: key.ID, SignCount: count, BackupState: backedUp, At: at}}
 	}
 	const uses = 16
 	together(uses, func(i int) {
-		check(t, s.Commit(ctx, newRun(), use(uint32(100-i), noon(), true)))
+		check(t, s.Commit(t.Context(), newRun(), use(uint32(100-i), noon(), true)))
 	})
 	later := noon().Add(time.Hour)
-	must(t, s.Apply(ctx, use(99, later, false)))
-	got := reply(s.Credential(ctx, key.ID)).get(t)
+	apply(t, s, use(99, later, false)...)
+	got := reply(s.Credential(t.Context(), key.ID)).get(t)
 	key.SignCount, key.LastUsedAt, key.BackupState = 100, &later, false
 	wantEqual(t, "the passkey", got, &key)
 
-	wantError(t, s.Apply(ctx, []schemas.Change{schemas.UseCredential{ID: schemas.Bytes("unknown"), SignCount: 1, At: noon()}}), schemas.NotFound, schemas.CodeCredentialNotFound)
+	wantError(t, s.Apply(t.Context(), []schemas.Change{schemas.UseCredential{ID: schemas.Bytes("unknown"), SignCount: 1, At: noon()}}), schemas.NotFound, schemas.CodeCredentialNotFound)
+}
+
+func newSession(owner, token string) schemas.PasskeySession {
+	return schemas.PasskeySession{
+		TokenHash: []byte(token + "\x00\xff"), Ceremony: schemas.AuthenticationCeremony, Owner: owner,
+		State: json.RawMessage(`{"challenge":"abc"}`), ExpiresAt: noon().Add(5 * time.Minute),
+	}
+}
+
+func testTakeOnce(t *testing.T, s *store.Store) {
+	const rounds, takers = 20, 16
+	for range rounds {
+		session := newSession("ann", schemas.NewID())
+		must(t, s.PutPasskeySession(t.Context(), session))
+		var taken atomic.Int32
+		together(takers, func(int) {
+			got, err := s.TakePasskeySession(t.Context(), session.TokenHash, noon())
+			if err == nil {
+				taken.Add(1)
+				wantEqual(t, "the session", got, &session)
+			} else if !schemas.HasCode(err, schemas.CodeStaleSession) {
+				t.Errorf("%v, expected %s", err, schemas.CodeStaleSession)
+			}
+		})
+		if taken.Load() != 1 || t.Failed() {
+			t.Fatalf("%d takers got the session, expected 1", taken.Load())
+		}
+		reply(s.TakePasskeySession(t.Context(), session.TokenHash, noon())).fails(t, schemas.Invalid, schemas.CodeStaleSession)
+	}
+}
+
+func testVoid(t *testing.T, s *store.Store) {
+	older, newer := newSession("ann", "older"), newSession("ann", "newer")
+	registration, other := newSession("ann", "registration"), newSession("bob", "other")
+	registration.Ceremony = schemas.RegistrationCeremony
+	for _, p := range []schemas.PasskeySession{older, registration, other, newer} {
+		must(t, s.PutPasskeySession(t.Context(), p))
+	}
+	reply(s.TakePasskeySession(t.Context(), older.TokenHash, noon())).fails(t, schemas.Invalid, schemas.CodeStaleSession)
+	// The other ceremony and the other owner keep theirs.
+	for _, p := range []schemas.PasskeySession{newer, registration, other} {
+		reply(s.TakePasskeySession(t.Context(), p.TokenHash, noon())).equals(t, "the session", &p)
+	}
+
+	// Whatever the order in which many start at once, one session is good.
+	const starts = 16
+	sessions := make([]schemas.PasskeySession, starts)
+	together(starts, func(i int) {
+		sessions[i] = newSession("ann", schemas.NewID())
+		check(t, s.PutPasskeySession(t.Context(), sessions[i]))
+	})
+	good := 0
+	for _, p := range sessions {
+		if _, err := s.TakePasskeySession(t.Context(), p.TokenHash, noon()); err == nil {
+			good++
+		}
+	}
+	wantEqual(t, "the number of good sessions", good, 1)
+}
+
+func testExpiredSession(t *testing.T, s *store.Store) {
+	ctx, session := t.Context(), newSession("ann", "token")
+	must(t, s.PutPasskeySession(ctx, session))
+	reply(s.TakePasskeySession(ctx, session.TokenHash, session.ExpiresAt)).fails(t, schemas.Invalid, schemas.CodeStaleSession)
+	// It was consumed anyway: a clock that moves back does not restore it.
+	reply(s.TakePasskeySession(ctx, session.TokenHash, noon())).fails(t, schemas.Invalid, schemas.CodeStaleSession)
 }

@@ -134,10 +134,10 @@ func testFlowPermissions(t *testing.T, s *store.Store) {
 func testFlowUsers(t *testing.T, s *store.Store) {
 	o := newOrganization(t, s)
 	robots := newUserType("Robot")
-	update(t, s, func(tx *store.Tx) error { return store.UserTypes().Insert(tx, &robots) })
+	insert(t, s, &robots)
 	robot := newUser("robot")
 	robot.Type = robots.Name
-	must(t, s.Apply(t.Context(), []schemas.Change{schemas.CreateUser{User: robot}}))
+	apply(t, s, schemas.CreateUser{User: robot})
 	o.grant(t, s, "stocker", []string{"shop:stock"}, person(robot.ID))
 	update(t, s, func(tx *store.Tx) error { // which thus has shop:orders and shop:orders:read, too
 		group := reply(store.Groups().Get(t.Context(), tx, o.groups[0])).get(t)
@@ -162,14 +162,14 @@ func testFlowUsers(t *testing.T, s *store.Store) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFlow(schemas.Authentication, "f"+schemas.NewID())
-			update(t, s, func(tx *store.Tx) error { return store.Flows().Insert(tx, &f) })
+			insert(t, s, &f)
 			for i, types := range test.types {
 				app := newApplication(fmt.Sprint(name, i), "")
 				app.AuthFlowID, app.AllowedUserTypes = f.ID, types
 				if i%2 == 1 {
 					app.AuthFlowID, app.RegistrationFlowID = "", f.ID
 				}
-				update(t, s, func(tx *store.Tx) error { return store.Applications().Insert(tx, &app) })
+				insert(t, s, &app)
 			}
 			wantEqual(t, "what its users have", reply(store.ReachOf(t.Context(), s, []string{f.ID, schemas.NewID()}, nil)).get(t).Users, test.want)
 			got := reply(store.ReachOf(t.Context(), s, []string{f.ID}, [][2]string{{"AUTHENTICATION", "other"}, {"AUTHENTICATION", f.Handle}})).get(t)
@@ -203,20 +203,17 @@ func newOrganization(t *testing.T, s *store.Store) *organization {
 	o := &organization{}
 	shop, app := newResourceServer("shop"), newApplication("app", "")
 	o.app = app.ID
-	update(t, s, func(tx *store.Tx) error {
-		must(t, store.ResourceServers().Insert(tx, &shop))
-		return store.Applications().Insert(tx, &app)
-	})
+	insert(t, s, &shop, &app)
 	for i := range 4 {
 		u := newUser(fmt.Sprint("user", i))
-		must(t, s.Apply(t.Context(), create(u)))
+		apply(t, s, create(u)...)
 		o.users = append(o.users, u.ID)
 	}
 	var groups [3]schemas.Group
 	for i := range groups {
 		groups[i] = schemas.Group{ID: schemas.NewID(), Name: fmt.Sprint("group", i), OUID: homeID, CreatedAt: noon(), UpdatedAt: noon()}
 		o.groups = append(o.groups, groups[i].ID)
-		update(t, s, func(tx *store.Tx) error { return store.Groups().Insert(tx, &groups[i]) })
+		insert(t, s, &groups[i])
 	}
 	groups[0].Members = []schemas.Principal{person(o.users[1])}
 	groups[1].Members = []schemas.Principal{person(o.users[2]), team(o.groups[0]), team(o.groups[2])}
@@ -235,7 +232,7 @@ func (o *organization) grant(t *testing.T, s *store.Store, name string, permissi
 	t.Helper()
 	role := schemas.Role{ID: schemas.NewID(), Name: name, OUID: homeID, Permissions: permissions, Assignments: to,
 		CreatedAt: noon(), UpdatedAt: noon()}
-	update(t, s, func(tx *store.Tx) error { return store.Roles().Insert(tx, &role) })
+	insert(t, s, &role)
 }
 
 func person(id string) schemas.Principal {
@@ -248,4 +245,91 @@ func team(id string) schemas.Principal {
 
 func program(id string) schemas.Principal {
 	return schemas.Principal{Type: schemas.ApplicationPrincipal, ID: id}
+}
+
+// newResourceServer has the permissions H, H:orders, H:orders:read,
+// H:orders:items, H:orders:items:read, H:stock.
+func newResourceServer(handle string) schemas.ResourceServer {
+	v := schemas.ResourceServer{
+		ID: schemas.NewID(), Handle: handle, Name: "Shop", OUID: homeID, CreatedAt: noon(), UpdatedAt: noon(),
+		Resources: []schemas.Resource{
+			{Handle: "orders", Name: "Orders", Description: "What was ordered",
+				Actions: []schemas.ResourceAction{{Handle: "read", Name: "Read", Description: "Look"}},
+				Resources: []schemas.Resource{
+					{Handle: "items", Actions: []schemas.ResourceAction{{Handle: "read"}}},
+				}},
+			{Handle: "stock"},
+		},
+	}
+	v.Permissions = v.AllPermissions()
+	return v
+}
+
+func resourceServers() tableCase[schemas.ResourceServer] {
+	return tableCase[schemas.ResourceServer]{
+		table: store.ResourceServers(), code: "resource_server_not_found",
+		fresh: func(n int) schemas.ResourceServer {
+			handle := fmt.Sprint("server", n)
+			return schemas.ResourceServer{Handle: handle, Name: "Server", OUID: homeID, Resources: []schemas.Resource{}, Permissions: []string{handle}}
+		},
+		full: func() schemas.ResourceServer {
+			v := newResourceServer("full")
+			v.ID, v.Description, v.Identifier, v.IsReadOnly = "", "All of it", "https://api.example/", true
+			return v
+		},
+		edit: func(v *schemas.ResourceServer) {
+			v.Handle, v.Name, v.Description, v.Identifier, v.IsReadOnly = "edited", "Edited", "", "", false
+			v.Resources = []schemas.Resource{{Handle: "stock", Resources: []schemas.Resource{{Handle: "orders"}}}, {Handle: "a"}}
+			v.Permissions = v.AllPermissions()
+		},
+		meta: func(v *schemas.ResourceServer) (*string, *time.Time, *time.Time) {
+			return &v.ID, &v.CreatedAt, &v.UpdatedAt
+		},
+		values: map[string]func(*schemas.ResourceServer) string{
+			"handle":     func(v *schemas.ResourceServer) string { return v.Handle },
+			"identifier": func(v *schemas.ResourceServer) string { return v.Identifier },
+			"ouId":       func(v *schemas.ResourceServer) string { return v.OUID },
+		},
+	}
+}
+
+// testTreeInUse has roles grant permissions of a tree that changes: they keep
+// what they have, and what they have stays.
+func testTreeInUse(t *testing.T, s *store.Store) {
+	ctx, shop := t.Context(), newResourceServer("shop")
+	clerk := schemas.Role{ID: schemas.NewID(), Name: "Clerk", OUID: homeID, Permissions: []string{"shop:orders:items:read"},
+		Assignments: []schemas.Principal{}, CreatedAt: noon(), UpdatedAt: noon()}
+	insert(t, s, &shop, &clerk)
+	// The tree changes around the permission: siblings go and come, in another order.
+	was := shop.UpdatedAt
+	shop.UpdatedAt = was.Add(time.Second)
+	shop.Resources = []schemas.Resource{{Handle: "returns"}, shop.Resources[0]}
+	shop.Resources[1].Actions = nil
+	shop.Permissions = shop.AllPermissions()
+	update(t, s, func(tx *store.Tx) error { return store.ResourceServers().Replace(tx, &shop, was) })
+
+	narrow, renamed := shop, shop
+	narrow.Resources = shop.Resources[:1]
+	renamed.Handle = "store"
+	for _, changed := range []schemas.ResourceServer{narrow, renamed} {
+		wantError(t, s.Update(ctx, func(tx *store.Tx) error { return store.ResourceServers().Replace(tx, &changed, shop.UpdatedAt) }), schemas.Conflict, schemas.CodeConflict)
+	}
+	wantError(t, s.Update(ctx, func(tx *store.Tx) error { return store.ResourceServers().Delete(tx, shop.ID, shop.UpdatedAt) }), schemas.Conflict, schemas.CodeConflict)
+	reply(store.ResourceServers().Get(ctx, s, shop.ID)).equals(t, "the resource server", &shop)
+	role := reply(store.Roles().Get(ctx, s, clerk.ID)).get(t)
+	wantEqual(t, "the role", role, &clerk)
+
+	// Without the role the tree may go.
+	update(t, s, func(tx *store.Tx) error {
+		must(t, store.Roles().Delete(tx, clerk.ID, clerk.UpdatedAt))
+		return store.ResourceServers().Delete(tx, shop.ID, shop.UpdatedAt)
+	})
+	insert(t, s, &shop)
+}
+
+// testPermissionWithoutResourceServer has a role grant what no resource server has.
+func testPermissionWithoutResourceServer(t *testing.T, s *store.Store) {
+	role := schemas.Role{ID: schemas.NewID(), Name: "Clerk", OUID: homeID, Permissions: []string{"shop"}, CreatedAt: noon(), UpdatedAt: noon()}
+	wantError(t, s.Update(t.Context(), func(tx *store.Tx) error { return store.Roles().Insert(tx, &role) }), schemas.Conflict, schemas.CodeConflict)
+	reply(store.Roles().Get(t.Context(), s, role.ID)).fails(t, schemas.NotFound, "role_not_found")
 }

@@ -60,27 +60,26 @@ func (h *holder) require(proofs ...schemas.Proof) []schemas.Change {
 // What rests on an authentication is committed while every credential of it is there,
 // and else not at all.
 func testRequireProofs(t *testing.T, s RunStore) {
-	ctx := t.Context()
 	h, changes := held()
-	must(t, s.Apply(ctx, changes))
+	apply(t, s, changes...)
 	for _, p := range h.proofs {
-		must(t, s.Apply(ctx, h.require(p)))
+		apply(t, s, h.require(p)...)
 	}
 	for kind := range h.proofs {
-		wantError(t, s.Apply(ctx, h.require(schemas.Proof{Kind: kind, Of: "00"})), schemas.Conflict, schemas.CodeSuperseded)
+		wantError(t, s.Apply(t.Context(), h.require(schemas.Proof{Kind: kind, Of: "00"})), schemas.Conflict, schemas.CodeSuperseded)
 	}
-	wantError(t, s.Apply(ctx, h.require()), schemas.Conflict, schemas.CodeSuperseded)
+	wantError(t, s.Apply(t.Context(), h.require()), schemas.Conflict, schemas.CodeSuperseded)
 	nobody := schemas.RequireProofs{UserID: schemas.NewID(), Proofs: []schemas.Proof{h.proofs[schemas.PasswordProof]}}
-	wantError(t, s.Apply(ctx, []schemas.Change{nobody}), schemas.Conflict, schemas.CodeSuperseded)
+	wantError(t, s.Apply(t.Context(), []schemas.Change{nobody}), schemas.Conflict, schemas.CodeSuperseded)
 
 	order := []schemas.ProofKind{schemas.EmailProof, schemas.IdentityProof, schemas.RecoveryProof, schemas.TOTPProof,
 		schemas.PasskeyProof, schemas.SessionProof, schemas.PasswordProof}
 	for _, kind := range order {
-		must(t, s.Apply(ctx, h.changed()[kind]))
+		apply(t, s, h.changed()[kind]...)
 		run := newRun()
-		err := s.Commit(ctx, run, append(create(newUser("eve")), h.require(h.proofs[kind])...))
+		err := s.Commit(t.Context(), run, append(create(newUser("eve")), h.require(h.proofs[kind])...))
 		wantError(t, err, schemas.Conflict, schemas.CodeSuperseded)
-		if _, err := s.UserByAttribute(ctx, "", "username", "eve"); !schemas.HasCode(err, schemas.CodeUserNotFound) {
+		if _, err := s.UserByAttribute(t.Context(), "", "username", "eve"); !schemas.HasCode(err, schemas.CodeUserNotFound) {
 			t.Fatalf("%s: what rests on a %s that is gone was committed: %v", kind, kind, err)
 		}
 	}
@@ -97,19 +96,18 @@ func testProofsOfOneCommit(t *testing.T, s RunStore) {
 
 // A hash is replaced while it is the one that was verified.
 func testRehash(t *testing.T, s RunStore) {
-	ctx := t.Context()
 	h, changes := held()
-	must(t, s.Apply(ctx, changes))
+	apply(t, s, changes...)
 	rehash := func(verified, hash string) {
-		must(t, s.Apply(ctx, []schemas.Change{schemas.RehashPassword{UserID: h.user.ID, Verified: verified, Hash: hash}}))
+		apply(t, s, schemas.RehashPassword{UserID: h.user.ID, Verified: verified, Hash: hash})
 	}
 	rehash("$argon2id$1", "$argon2id$2")
 	rehash("$argon2id$1", "$argon2id$3")
 	rehash("", "$argon2id$4")
-	password := reply(s.Password(ctx, h.user.ID)).get(t)
+	password := reply(s.Password(t.Context(), h.user.ID)).get(t)
 	wantEqual(t, "the password", []string{password.Hash, password.ID}, []string{"$argon2id$2", h.proofs[schemas.PasswordProof].Of})
-	must(t, s.Apply(ctx, h.require(h.proofs[schemas.PasswordProof], h.proofs[schemas.SessionProof])))
-	must(t, s.Apply(ctx, []schemas.Change{schemas.RehashPassword{UserID: schemas.NewID(), Hash: "x"}}))
+	apply(t, s, h.require(h.proofs[schemas.PasswordProof], h.proofs[schemas.SessionProof])...)
+	apply(t, s, schemas.RehashPassword{UserID: schemas.NewID(), Hash: "x"})
 }
 
 // sessionsOn starts a session on each proof, one whose proofs are not known, and one
@@ -119,12 +117,12 @@ func sessionsOn(t *testing.T, s *store.Store, h *holder) map[schemas.ProofKind]s
 	bob := newUser("bob")
 	others := newSignIn(bob.ID, noon())
 	others.Proofs = []schemas.Proof{h.proofs[schemas.PasskeyProof]}
-	must(t, s.Apply(t.Context(), append(create(bob), start(others)...)))
+	apply(t, s, append(create(bob), start(others)...)...)
 	made := map[schemas.ProofKind]schemas.Session{"other": others, "own": h.session}
 	for kind, p := range h.proofs {
 		session := newSignIn(h.user.ID, noon())
 		session.AMR, session.Proofs = []string{"any"}, []schemas.Proof{p}
-		must(t, s.Apply(t.Context(), start(session)))
+		apply(t, s, start(session)...)
 		made[kind] = session
 	}
 	return made
@@ -132,14 +130,13 @@ func sessionsOn(t *testing.T, s *store.Store, h *holder) map[schemas.ProofKind]s
 
 // A session ends with the credential that it rests on, and its clients are notified.
 func testSessionsEndWithCredentials(t *testing.T, s *store.Store) {
-	ctx := t.Context()
 	h, changes := held()
-	must(t, s.Apply(ctx, changes))
+	apply(t, s, changes...)
 	left := sessionsOn(t, s, h)
 	check := func(what string) {
 		t.Helper()
 		for kind, session := range left {
-			live := reply(s.TokenLive(ctx, schemas.TokenRef{Session: session.ID})).get(t)
+			live := reply(s.TokenLive(t.Context(), schemas.TokenRef{Session: session.ID})).get(t)
 			if !live {
 				t.Errorf("%s ended the session on %s", what, kind)
 			}
@@ -147,14 +144,14 @@ func testSessionsEndWithCredentials(t *testing.T, s *store.Store) {
 	}
 	gone := func(kind schemas.ProofKind) {
 		t.Helper()
-		live := reply(s.TokenLive(ctx, schemas.TokenRef{Session: left[kind].ID})).get(t)
+		live := reply(s.TokenLive(t.Context(), schemas.TokenRef{Session: left[kind].ID})).get(t)
 		if live {
 			t.Errorf("the session on %s lives on", kind)
 		}
 		delete(left, kind)
 	}
 	for _, kind := range []schemas.ProofKind{schemas.IdentityProof, schemas.RecoveryProof, schemas.TOTPProof} {
-		must(t, s.Apply(ctx, h.changed()[kind]))
+		apply(t, s, h.changed()[kind]...)
 		gone(kind)
 		check(string(kind))
 	}
@@ -162,11 +159,11 @@ func testSessionsEndWithCredentials(t *testing.T, s *store.Store) {
 		return store.EndSessionsOn(tx, h.user.ID, h.proofs[schemas.EmailProof], noon())
 	})
 	gone(schemas.EmailProof)
-	must(t, s.Apply(ctx, h.changed()[schemas.PasskeyProof]))
+	apply(t, s, h.changed()[schemas.PasskeyProof]...)
 	gone(schemas.PasskeyProof)
 	gone("own") // its methods say that it began with a passkey, and which is not known
 	check("the removed passkey")
-	must(t, s.Apply(ctx, h.changed()[schemas.PasswordProof]))
+	apply(t, s, h.changed()[schemas.PasswordProof]...)
 	gone(schemas.PasswordProof)
 	gone(schemas.SessionProof)
 	check("the new password")
@@ -174,18 +171,17 @@ func testSessionsEndWithCredentials(t *testing.T, s *store.Store) {
 
 // The session on whose behalf a credential is removed lives on, without it.
 func testActingSession(t *testing.T, s *store.Store) {
-	ctx := t.Context()
 	h, changes := held()
-	must(t, s.Apply(ctx, changes))
+	apply(t, s, changes...)
 	acting := newSignIn(h.user.ID, noon())
 	acting.Proofs = []schemas.Proof{h.proofs[schemas.PasskeyProof], h.proofs[schemas.TOTPProof], h.proofs[schemas.PasswordProof]}
-	must(t, s.Apply(ctx, start(acting)))
+	apply(t, s, start(acting)...)
 	update(t, s, func(tx *store.Tx) error {
 		tx.SetActor(acting.ID, schemas.Event{})
 		return tx.Apply(append(h.changed()[schemas.PasskeyProof], h.changed()[schemas.PasswordProof]...))
 	})
 	acting.Proofs = acting.Proofs[1:2]
-	reply(store.SessionsOf(ctx, s, h.user.ID, noon())).equals(t, "the sessions", []schemas.Session{acting})
+	reply(store.SessionsOf(t.Context(), s, h.user.ID, noon())).equals(t, "the sessions", []schemas.Session{acting})
 }
 
 // A new password ends the runs of the user, but the one that sets it; and the clients
@@ -218,12 +214,12 @@ func testPasswordEnds(t *testing.T, s *store.Store) {
 // Of two authenticators with one key that show the same count at the same time, one
 // is refused.
 func testMustGrow(t *testing.T, s *store.Store) {
-	ctx, u := t.Context(), newUser("ann")
+	u := newUser("ann")
 	key, without := newCredential(u.ID), newCredential(u.ID)
 	key.SignCount, without.SignCount = 5, 0
-	must(t, s.Apply(ctx, append(create(u), schemas.CreateCredential{Credential: key}, schemas.CreateCredential{Credential: without})))
+	apply(t, s, append(create(u), schemas.CreateCredential{Credential: key}, schemas.CreateCredential{Credential: without})...)
 	use := func(key schemas.Credential, count uint32, grow bool) error {
-		return s.Apply(ctx, []schemas.Change{schemas.UseCredential{ID: key.ID, SignCount: count, At: noon(), MustGrow: grow}})
+		return s.Apply(t.Context(), []schemas.Change{schemas.UseCredential{ID: key.ID, SignCount: count, At: noon(), MustGrow: grow}})
 	}
 	must(t, use(key, 6, true))
 	wantError(t, use(key, 6, true), schemas.Invalid, schemas.CodePasskeyFailed)

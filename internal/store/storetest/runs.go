@@ -65,18 +65,17 @@ func Runs(t *testing.T, open func(t *testing.T) RunStore) {
 }
 
 func testRunRoundTrip(t *testing.T, s RunStore) {
-	ctx := t.Context()
-	reply(s.Run(ctx, schemas.NewID())).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
+	reply(s.Run(t.Context(), schemas.NewID())).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
 
 	run := newRun()
-	must(t, s.Commit(ctx, run, nil))
-	reply(s.Run(ctx, run.ID)).equals(t, "the run", run)
+	must(t, s.Commit(t.Context(), run, nil))
+	reply(s.Run(t.Context(), run.ID)).equals(t, "the run", run)
 
 	// A run that is over has a user and no state.
 	over := next(run, "")
 	over.Status, over.UserID, over.State = schemas.Complete, schemas.NewID(), nil
-	must(t, s.Commit(ctx, over, nil))
-	reply(s.Run(ctx, run.ID)).equals(t, "the run that is over", over)
+	must(t, s.Commit(t.Context(), over, nil))
+	reply(s.Run(t.Context(), run.ID)).equals(t, "the run that is over", over)
 }
 
 func testRevisions(t *testing.T, s RunStore) {

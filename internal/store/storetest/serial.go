@@ -16,11 +16,10 @@ import (
 // what those before it have done, and none fails because others are there.
 func testSerial(t *testing.T, s *store.Store) {
 	const callers, each, capacity = 24, 5, 10
-	ctx := t.Context()
 	together(callers, func(i int) {
 		for n := range each {
-			err := s.Update(ctx, func(tx *store.Tx) error {
-				home, err := store.Units().Get(ctx, tx, homeID)
+			err := s.Update(t.Context(), func(tx *store.Tx) error {
+				home, err := store.Units().Get(t.Context(), tx, homeID)
 				if err != nil {
 					return err
 				}
@@ -30,15 +29,17 @@ func testSerial(t *testing.T, s *store.Store) {
 				return store.Units().Replace(tx, home, was)
 			})
 			if err == nil {
-				err = s.Update(ctx, func(tx *store.Tx) error { return joinGroup(ctx, tx, fmt.Sprintf("member %d-%d", i, n), capacity) })
+				err = s.Update(t.Context(), func(tx *store.Tx) error {
+					return joinGroup(t.Context(), tx, fmt.Sprintf("member %d-%d", i, n), capacity)
+				})
 			}
 			if err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	wantEqual(t, "the count", reply(store.Units().Get(ctx, s, homeID)).get(t).Description, strconv.Itoa(callers*each))
-	reply(store.Groups().Count(ctx, s, store.Page{})).equals(t, "the number of groups", capacity)
+	wantEqual(t, "the count", reply(store.Units().Get(t.Context(), s, homeID)).get(t).Description, strconv.Itoa(callers*each))
+	reply(store.Groups().Count(t.Context(), s, store.Page{})).equals(t, "the number of groups", capacity)
 }
 
 // joinGroup adds a group while there is room.

@@ -2,7 +2,8 @@ package storetest
 
 import (
 	"encoding/json"
-	"sync/atomic"
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,70 +11,287 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func newSession(owner, token string) schemas.PasskeySession {
-	return schemas.PasskeySession{
-		TokenHash: []byte(token + "\x00\xff"), Ceremony: schemas.AuthenticationCeremony, Owner: owner,
-		State: json.RawMessage(`{"challenge":"abc"}`), ExpiresAt: noon().Add(5 * time.Minute),
-	}
+func newSignIn(userID string, at time.Time) schemas.Session {
+	return schemas.Session{ID: schemas.NewID(), UserID: userID, ApplicationID: appID, AMR: []string{"swk", "user"},
+		ACR: "urn:example:loa", Client: "Mozilla/5.0 ä", CreatedAt: at, ExpiresAt: at.Add(time.Hour)}
 }
 
-func testTakeOnce(t *testing.T, s *store.Store) {
-	const rounds, takers = 20, 16
-	ctx := t.Context()
-	for range rounds {
-		session := newSession("ann", schemas.NewID())
-		must(t, s.PutPasskeySession(ctx, session))
-		var taken atomic.Int32
-		together(takers, func(int) {
-			got, err := s.TakePasskeySession(ctx, session.TokenHash, noon())
-			if err == nil {
-				taken.Add(1)
-				wantEqual(t, "the session", got, &session)
-			} else if !schemas.HasCode(err, schemas.CodeStaleSession) {
-				t.Errorf("%v, expected %s", err, schemas.CodeStaleSession)
+func start(sessions ...schemas.Session) (changes []schemas.Change) {
+	for _, s := range sessions {
+		changes = append(changes, schemas.StartSession{Session: s})
+	}
+	return changes
+}
+
+func testSessions(t *testing.T, s *store.Store) {
+	ctx, ann, bob := t.Context(), newUser("ann"), newUser("bob")
+	apply(t, s, append(create(ann), create(bob)...)...)
+	first, second, other := newSignIn(ann.ID, noon()), newSignIn(ann.ID, noon().Add(time.Minute)), newSignIn(bob.ID, noon())
+	second.AMR, second.ACR, second.Client, second.ApplicationID = nil, "", "", ""
+	apply(t, s, start(second, first, other)...)
+	wantSessions := func(user string, at time.Time, want ...schemas.Session) {
+		t.Helper()
+		reply(store.SessionsOf(ctx, s, user, at)).equals(t, "the sessions", want)
+	}
+	wantSessions(ann.ID, noon(), second, first)
+	wantSessions(ann.ID, first.ExpiresAt.Add(-time.Microsecond), second, first)
+	wantSessions(ann.ID, first.ExpiresAt, second)
+	wantSessions(ann.ID, second.ExpiresAt)
+	wantSessions(schemas.NewID(), noon())
+	wantSessions("a\x00", noon())
+	for range 2 { // ending what has ended is no error
+		apply(t, s, schemas.EndSession{ID: first.ID, At: noon()})
+	}
+	wantSessions(ann.ID, noon(), second)
+	wantError(t, s.Apply(ctx, start(newSignIn(schemas.NewID(), noon()))), schemas.NotFound, schemas.CodeUserNotFound)
+
+	// Who is deleted is signed out.
+	update(t, s, func(tx *store.Tx) error { return store.Users().Delete(tx, ann.ID, ann.UpdatedAt) })
+	wantSessions(ann.ID, noon())
+	wantSessions(bob.ID, noon(), other)
+}
+
+func testTokenLive(t *testing.T, s *store.Store) {
+	ann, client := newUser("ann"), newClient("shop")
+	session := newSignIn(ann.ID, noon())
+	apply(t, s, append(create(ann), start(session)...)...)
+	insert(t, s, &client)
+	wantLive := func(want bool, ref schemas.TokenRef) {
+		t.Helper()
+		reply(s.TokenLive(t.Context(), ref)).equals(t, fmt.Sprintf("whether %+v counts", ref), want)
+	}
+	all := schemas.TokenRef{ID: "t1", Session: session.ID, Client: client.ClientID}
+	all.Application = client.ID
+	for _, ref := range []schemas.TokenRef{all, {ID: "t1"}, {ID: "t1", Application: client.ID}, {ID: "t1", Session: session.ID}, {ID: "t1", Client: client.ClientID}, {}} {
+		wantLive(true, ref)
+	}
+	for _, ref := range []schemas.TokenRef{{Session: "unknown"}, {Client: "unknown"}, {Session: session.ID, Client: "unknown"},
+		{Session: "unknown", Client: client.ClientID}, {ID: "\x00"}, {Session: "\xff"}, {Client: "a\x00"}, {Client: client.ID},
+		{Application: "unknown"}, {Application: client.ClientID}, {Session: session.ID, Application: "unknown"}, {Application: "a\x00"}} {
+		wantLive(false, ref)
+	}
+	for range 2 {
+		apply(t, s, schemas.RevokeToken{ID: "t1", ExpiresAt: noon().Add(time.Hour)})
+	}
+	wantLive(false, all)
+	wantLive(false, schemas.TokenRef{ID: "t1"})
+	all.ID = "t2"
+	wantLive(true, all)
+	apply(t, s, schemas.EndSession{ID: session.ID, At: noon()})
+	wantLive(false, all)
+	update(t, s, func(tx *store.Tx) error { return store.Applications().Delete(tx, client.ID, client.UpdatedAt) })
+	wantLive(false, schemas.TokenRef{ID: "t2", Client: client.ClientID})
+	wantLive(false, schemas.TokenRef{ID: "t2", Application: client.ID})
+}
+
+// testTokenGenerations: tokens count while their generation is the application's. An
+// application from before generations has "", as its tokens do.
+func testTokenGenerations(t *testing.T, s *store.Store) {
+	client := newClient("shop")
+	insert(t, s, &client)
+	wantCurrent := func(current string) {
+		t.Helper()
+		for _, generation := range []string{"", "g1", "g2"} {
+			for _, ref := range []schemas.TokenRef{{ID: "t", Client: client.ClientID, Generation: generation}, {ID: "t", Application: client.ID, Generation: generation}} {
+				reply(s.TokenLive(t.Context(), ref)).equals(t, fmt.Sprintf("whether %+v counts, with the generation %q", ref, current), generation == current)
 			}
-		})
-		if taken.Load() != 1 || t.Failed() {
-			t.Fatalf("%d takers got the session, expected 1", taken.Load())
 		}
-		reply(s.TakePasskeySession(ctx, session.TokenHash, noon())).fails(t, schemas.Invalid, schemas.CodeStaleSession)
+		for _, read := range []func() (*schemas.Application, error){
+			func() (*schemas.Application, error) { return s.Application(t.Context(), client.ID) },
+			func() (*schemas.Application, error) { return s.ApplicationByClientID(t.Context(), client.ClientID) },
+		} {
+			wantEqual(t, "the generation that is read", reply(read()).get(t).TokenGeneration, current)
+		}
+	}
+	wantCurrent("")
+	for _, generation := range []string{"g1", "g2"} {
+		was := client.UpdatedAt
+		client.TokenGeneration, client.UpdatedAt = generation, was.Add(time.Second)
+		update(t, s, func(tx *store.Tx) error { return store.Applications().Replace(tx, &client, was) })
+		wantCurrent(generation)
+	}
+	reply(s.TokenLive(t.Context(), schemas.TokenRef{ID: "t", Client: client.ClientID, Generation: "a\x00"})).equals(t, "whether a generation that cannot be stored counts", false)
+}
+
+// testSweepSignIns sweeps what has ended by itself.
+func testSweepSignIns(t *testing.T, s *store.Store) {
+	ctx, ann := t.Context(), newUser("ann")
+	old, live := newSignIn(ann.ID, noon().Add(-time.Hour)), newSignIn(ann.ID, noon())
+	apply(t, s, append(create(ann), start(old, live)...)...)
+	must(t, s.Apply(ctx, []schemas.Change{schemas.RevokeToken{ID: "old", ExpiresAt: noon()},
+		schemas.RevokeToken{ID: "live", ExpiresAt: noon().Add(time.Microsecond)}}))
+	reply(s.Sweep(ctx, noon())).equals(t, "the number of rows swept", 2)
+	reply(store.SessionsOf(ctx, s, ann.ID, time.Time{})).equals(t, "the sessions", []schemas.Session{live})
+	for id, want := range map[string]bool{"old": true, "live": false} {
+		reply(s.TokenLive(ctx, schemas.TokenRef{ID: id})).equals(t, "whether "+id+" counts", want)
 	}
 }
 
-func testVoid(t *testing.T, s *store.Store) {
-	ctx := t.Context()
-	older, newer := newSession("ann", "older"), newSession("ann", "newer")
-	registration, other := newSession("ann", "registration"), newSession("bob", "other")
-	registration.Ceremony = schemas.RegistrationCeremony
-	for _, p := range []schemas.PasskeySession{older, registration, other, newer} {
-		must(t, s.PutPasskeySession(ctx, p))
-	}
-	reply(s.TakePasskeySession(ctx, older.TokenHash, noon())).fails(t, schemas.Invalid, schemas.CodeStaleSession)
-	// The other ceremony and the other owner keep theirs.
-	for _, p := range []schemas.PasskeySession{newer, registration, other} {
-		reply(s.TakePasskeySession(ctx, p.TokenHash, noon())).equals(t, "the session", &p)
-	}
+func testCredentialChanges(t *testing.T, s *store.Store) {
+	ctx, ann := t.Context(), newUser("ann")
+	key, other := newCredential(ann.ID), newCredential(ann.ID)
+	apply(t, s, append(create(ann), schemas.CreateCredential{Credential: key}, schemas.CreateCredential{Credential: other})...)
+	apply(t, s, schemas.RenameCredential{ID: key.ID, Name: "Phone"})
+	key.Name = "Phone"
+	reply(s.Credential(ctx, key.ID)).equals(t, "the renamed passkey", &key)
 
-	// Whatever the order in which many start at once, one session is good.
-	const starts = 16
-	sessions := make([]schemas.PasskeySession, starts)
-	together(starts, func(i int) {
-		sessions[i] = newSession("ann", schemas.NewID())
-		check(t, s.PutPasskeySession(ctx, sessions[i]))
+	// What follows a change that fails, or comes before it, does not happen.
+	for _, change := range []schemas.Change{schemas.RenameCredential{ID: schemas.Bytes("unknown"), Name: "x"},
+		schemas.DeleteCredential{ID: schemas.Bytes("unknown")}} {
+		wantError(t, s.Apply(ctx, []schemas.Change{schemas.DeleteCredential{ID: key.ID}, change}), schemas.NotFound, schemas.CodeCredentialNotFound)
+	}
+	apply(t, s, schemas.DeleteCredential{ID: key.ID})
+	reply(s.Credentials(ctx, ann.ID)).equals(t, "the passkeys", []schemas.Credential{other})
+}
+
+// testCounts has users come and go from many sides at once, in transactions that
+// fail and that do not: the count is that of the users who are there.
+func testCounts(t *testing.T, s *store.Store) {
+	const callers, each = 16, 12
+	ctx, broken := t.Context(), errors.New("broken")
+	together(callers, func(i int) {
+		for n := range each {
+			mine, gone := newUser(fmt.Sprintf("u%d-%d", i, n)), newUser(fmt.Sprintf("g%d-%d", i, n))
+			err := s.Apply(ctx, create(mine))
+			if n%3 == 0 {
+				err = errors.Join(err, s.Update(ctx, func(tx *store.Tx) error { return store.Users().Insert(tx, &gone) }),
+					s.Update(ctx, func(tx *store.Tx) error { return store.Users().Delete(tx, gone.ID, gone.UpdatedAt) }))
+			}
+			if err != nil {
+				t.Errorf("user %s: %v", mine.Text("username"), err)
+			}
+			if err := s.Apply(ctx, append(create(gone), create(mine)...)); err == nil {
+				t.Error("a user was created twice")
+			}
+			failed := s.Update(ctx, func(tx *store.Tx) error {
+				if err := store.Users().Delete(tx, mine.ID, mine.UpdatedAt); err != nil {
+					return err
+				}
+				return broken
+			})
+			if !errors.Is(failed, broken) {
+				t.Errorf("the transaction failed with %v, expected its own error", failed)
+			}
+		}
 	})
-	good := 0
-	for _, p := range sessions {
-		if _, err := s.TakePasskeySession(ctx, p.TokenHash, noon()); err == nil {
-			good++
-		}
+	all := reply(store.Users().List(ctx, s, store.Page{Limit: 10 * callers * each})).get(t)
+	wantEqual(t, "the number of users", len(all), callers*each)
+	wantCounts(t, s, all)
+
+	// Who changes type and unit is counted where they are.
+	customer, branch := newUserType("Customer"), newUnit("branch")
+	insert(t, s, &customer, &branch)
+	for i := range 10 {
+		update(t, s, func(tx *store.Tx) error {
+			return replaceUser(tx, all[i], []string{"Person", "Customer"}[i%2], branch.ID)
+		})
 	}
-	wantEqual(t, "the number of good sessions", good, 1)
+	all = reply(store.Users().List(ctx, s, store.Page{Limit: 10 * callers * each})).get(t)
+	wantCounts(t, s, all)
 }
 
-func testExpiredSession(t *testing.T, s *store.Store) {
-	ctx, session := t.Context(), newSession("ann", "token")
-	must(t, s.PutPasskeySession(ctx, session))
-	reply(s.TakePasskeySession(ctx, session.TokenHash, session.ExpiresAt)).fails(t, schemas.Invalid, schemas.CodeStaleSession)
-	// It was consumed anyway: a clock that moves back does not restore it.
-	reply(s.TakePasskeySession(ctx, session.TokenHash, noon())).fails(t, schemas.Invalid, schemas.CodeStaleSession)
+// wantCounts compares the counts with the users who are there.
+func wantCounts(t *testing.T, s *store.Store, all []schemas.User) {
+	t.Helper()
+	want := map[store.Page]int{{}: len(all), {Member: "type", Value: "Nobody"}: 0}
+	for _, u := range all {
+		want[store.Page{Member: "type", Value: u.Type}]++
+		want[store.Page{Member: "ouId", Value: u.OUID}]++
+	}
+	for page, n := range want {
+		reply(store.Users().Count(t.Context(), s, page)).equals(t, fmt.Sprintf("the count of %+v", page), n)
+	}
+}
+
+// endAt ends a session at a time.
+func endAt(t *testing.T, s *store.Store, id string, at time.Time) {
+	t.Helper()
+	apply(t, s, schemas.EndSession{ID: id, At: at})
+}
+
+// testLogouts notifies clients of the end of a session: those with tokens and a URI, once each.
+func testLogouts(t *testing.T, s *store.Store) {
+	ctx, a := t.Context(), newAuthorizing(t, s)
+	silent, untrusted := newClient("silent"), newClient("stranger")
+	silent.OAuth().BackchannelLogoutURI = ""
+	insert(t, s, &silent, &untrusted)
+	for i, app := range []schemas.Application{a.client, a.client, silent} {
+		at := *a
+		at.client = app
+		r := at.answered(t, fmt.Sprint("code", i))
+		var family *schemas.RefreshFamily
+		if i == 0 {
+			family = at.family(r)
+		}
+		reply(s.RedeemCode(ctx, fmt.Append(nil, "code", i), family, noon(), noon())).get(t)
+	}
+	endAt(t, s, a.session.ID, noon().Add(time.Minute))
+	endAt(t, s, a.session.ID, noon().Add(2*time.Minute)) // it is gone
+	d := claims(t, s, schemas.LogoutDelivery, noon().Add(time.Minute))
+	if d == nil {
+		t.Fatal("no client is notified that the session has ended")
+	}
+	wantEqual(t, "the notified client", []any{d.Target, d.CreatedAt, d.ExpiresAt}, []any{a.client.ID, noon().Add(time.Minute), noon().Add(24*time.Hour + time.Minute)})
+	var reported schemas.SessionEnd
+	must(t, json.Unmarshal(d.Body, &reported))
+	wantEqual(t, "the notification", reported, schemas.SessionEnd{SessionID: a.session.ID, UserID: a.user.ID})
+	wantEqual(t, "other notified clients", claims(t, s, schemas.LogoutDelivery, noon().Add(time.Minute)), (*schemas.Delivery)(nil))
+
+	expiring := newSignIn(a.user.ID, noon())
+	apply(t, s, start(expiring)...)
+	a.session = expiring
+	a.answered(t, "code3")
+	reply(s.RedeemCode(ctx, []byte("code3"), nil, noon(), noon())).get(t)
+	reply(s.Sweep(ctx, expiring.ExpiresAt)).get(t)
+	wantEqual(t, "clients notified of an expired session", claims(t, s, schemas.LogoutDelivery, noon().Add(time.Minute)), (*schemas.Delivery)(nil))
+}
+
+// testLogoutsOfUntrustedClients retries only briefly for an untrusted client.
+func testLogoutsOfUntrustedClients(t *testing.T, s *store.Store) {
+	a := newAuthorizing(t, s)
+	update(t, s, func(tx *store.Tx) error {
+		return store.PutClientExpiry(tx, schemas.ClientExpiry{ApplicationID: a.client.ID, ExpiresAt: noon().Add(time.Hour)})
+	})
+	for i, verified := range []bool{false, true} {
+		update(t, s, func(tx *store.Tx) error {
+			a.client.Verified = verified
+			return store.Applications().Replace(tx, &a.client, a.client.UpdatedAt)
+		})
+		a.session = newSignIn(a.user.ID, noon())
+		apply(t, s, start(a.session)...)
+		code := fmt.Append(nil, "stranger", i)
+		a.answered(t, string(code))
+		reply(s.RedeemCode(t.Context(), code, nil, noon(), noon())).get(t)
+		endAt(t, s, a.session.ID, noon())
+		d := claims(t, s, schemas.LogoutDelivery, noon())
+		wantEqual(t, "for how long it is tried", d.ExpiresAt, noon().Add(map[bool]time.Duration{false: time.Minute, true: 24 * time.Hour}[verified]))
+	}
+}
+
+// testLogoutRace ends sessions while clients get tokens in them: a client with tokens is notified,
+// and a late one gets none.
+func testLogoutRace(t *testing.T, s *store.Store) {
+	const rounds = 20
+	a := newAuthorizing(t, s)
+	for i := range rounds {
+		a.session = newSignIn(a.user.ID, noon())
+		apply(t, s, start(a.session)...)
+		code := fmt.Append(nil, "race", i)
+		a.answered(t, string(code))
+		var redeemed error
+		together(2, func(who int) {
+			if who == 0 {
+				_, redeemed = s.RedeemCode(t.Context(), code, nil, noon(), noon())
+				return
+			}
+			check(t, s.Apply(t.Context(), []schemas.Change{schemas.EndSession{ID: a.session.ID, At: noon()}}))
+		})
+		reported := claims(t, s, schemas.LogoutDelivery, noon())
+		if (redeemed == nil) != (reported != nil) {
+			t.Fatalf("redeeming ended with %v, and the notification is %s", redeemed, text(reported))
+		}
+		if redeemed != nil {
+			wantError(t, redeemed, schemas.Invalid, schemas.CodeAuthCodeNotFound)
+		}
+	}
 }

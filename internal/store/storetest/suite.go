@@ -145,39 +145,38 @@ func testUnknownUser(t *testing.T, s *store.Store) {
 		reply(s.Run(t.Context(), run.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
 		must(t, s.Commit(t.Context(), run, nil))
 	}
-	must(t, s.Apply(t.Context(), create(u)))
+	apply(t, s, create(u)...)
 	wantError(t, s.Apply(t.Context(), create(schemas.User{ID: u.ID, Type: u.Type, OUID: u.OUID})), schemas.Conflict, "user_exists")
 }
 
 // testOddIdentifiers has the values that are the same for people, and those
 // that only look alike to a careless comparison.
 func testOddIdentifiers(t *testing.T, s *store.Store) {
-	ctx := t.Context()
 	for _, same := range [][]string{
 		{"ann", "ＡＮＮ", " ann\t"},    // width, space around
 		{"Zoe\u0308", "zoë", "ZOË"}, // composition
 		{"ΣΊΣΥΦΟΣ", "σίσυφοσ"},
 	} {
 		u := newUser(same[0])
-		must(t, s.Apply(ctx, create(u)))
+		apply(t, s, create(u)...)
 		for _, spelling := range same {
-			wantEqual(t, "the id of "+spelling, reply(s.UserByAttribute(ctx, "", "username", spelling)).get(t).ID, u.ID)
-			wantError(t, s.Apply(ctx, create(newUser(spelling))), schemas.Conflict, schemas.CodeAttributeTaken)
+			wantEqual(t, "the id of "+spelling, reply(s.UserByAttribute(t.Context(), "", "username", spelling)).get(t).ID, u.ID)
+			wantError(t, s.Apply(t.Context(), create(newUser(spelling))), schemas.Conflict, schemas.CodeAttributeTaken)
 		}
 	}
 	for _, other := range []string{"an", "annn", "ann%", "a_n", "анн", "AnnSmith"} {
-		reply(s.UserByAttribute(ctx, "", "username", other)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
-		must(t, s.Apply(ctx, create(newUser(other))))
+		reply(s.UserByAttribute(t.Context(), "", "username", other)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+		apply(t, s, create(newUser(other))...)
 	}
 	both := newUser("ANN")
 	both.Attributes["email"], both.Attributes["email_verified"] = "ann@example.com", true
 	first := newUser("first")
 	first.Attributes["email"], first.Attributes["email_verified"] = "ann@example.com", true
-	must(t, s.Apply(ctx, create(first)))
-	err := s.Apply(ctx, create(both))
+	apply(t, s, create(first)...)
+	err := s.Apply(t.Context(), create(both))
 	wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
 	wantEqual(t, "the number of problems", len(schemas.AsError(err).Errors), 2)
-	if _, err := s.UserByAttribute(ctx, "", "given_name", "Ann"); err == nil {
+	if _, err := s.UserByAttribute(t.Context(), "", "given_name", "Ann"); err == nil {
 		t.Fatal("looked up a user by an attribute that does not identify users")
 	}
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -43,4 +44,30 @@ func testSweep(t *testing.T, s *store.Store) {
 	reply(s.Run(ctx, live.ID)).get(t)
 	reply(s.Run(ctx, last.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
 	reply(s.TakePasskeySession(ctx, alive.TokenHash, noon())).get(t)
+}
+
+// testPending counts unfinished runs, requests and ceremonies, and removes runs without an answer.
+func testPending(t *testing.T, s *store.Store) {
+	ctx, now := t.Context(), noon().Add(10*time.Minute)
+	answered, named, expired, late := newRun(), newRun(), newRun(), newRun()
+	named.UserID, expired.ExpiresAt, late.CreatedAt = schemas.NewID(), now, now
+	for range 1200 { // more than one transaction removes
+		must(t, s.Commit(ctx, newRun(), nil))
+	}
+	for _, run := range []*schemas.Run{answered, named, expired, late} {
+		must(t, s.Commit(ctx, run, nil))
+	}
+	must(t, s.Commit(ctx, next(answered, "key"), nil))
+	for i := range 3 {
+		must(t, s.PutPasskeySession(ctx, newSession(fmt.Sprint(i), fmt.Sprint(i))))
+	}
+	all := store.Pending{Runs: 5000, AuthRequests: 5000, PasskeySessions: 5000}
+	reply(s.CountPending(ctx, now.Add(-9*time.Minute), all)).equals(t, "what there is", store.Pending{Runs: 1204, PasskeySessions: 3})
+	wantEqual(t, "what there is, up to a limit", reply(s.CountPending(ctx, now, store.Pending{Runs: 7, AuthRequests: 7, PasskeySessions: 7})).get(t).Runs, 7)
+
+	reply(s.TrimRuns(ctx, now.Add(-5*time.Minute))).equals(t, "how many runs were removed", 1201)
+	for _, run := range []*schemas.Run{answered, named, late} {
+		reply(s.Run(ctx, run.ID)).get(t)
+	}
+	wantEqual(t, "the runs that are left", reply(s.CountPending(ctx, now, all)).get(t).Runs, 3)
 }

@@ -13,38 +13,36 @@ import (
 )
 
 func testUserRoundTrip(t *testing.T, s RunStore) {
-	ctx := t.Context()
-	reply(s.User(ctx, schemas.NewID())).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+	reply(s.User(t.Context(), schemas.NewID())).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 
 	u := newUser("ann")
 	u.Attributes["email"], u.Attributes["email_verified"] = "ann@example.com", true
 	u.Attributes["address"] = map[string]any{"city": "Zürich\n", "floor": 3.5}
 	u.Attributes["tags"] = []any{"a", true, nil}
-	must(t, s.Apply(ctx, create(u)))
-	reply(s.User(ctx, u.ID)).equals(t, "the user", &u)
+	apply(t, s, create(u)...)
+	reply(s.User(t.Context(), u.ID)).equals(t, "the user", &u)
 
 	for attribute, value := range map[string]string{"username": "ann", "email": "ann@example.com"} {
-		reply(s.UserByAttribute(ctx, "", attribute, value)).equals(t, "the user found by "+attribute, &u)
+		reply(s.UserByAttribute(t.Context(), "", attribute, value)).equals(t, "the user found by "+attribute, &u)
 	}
 	// A username and an email are two things.
-	reply(s.UserByAttribute(ctx, "", "username", "ann@example.com")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+	reply(s.UserByAttribute(t.Context(), "", "username", "ann@example.com")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 
 	// A user without a name is found by id only.
 	nobody := newUser("")
-	must(t, s.Apply(ctx, create(nobody)))
-	must(t, s.Apply(ctx, create(newUser(""))))
-	reply(s.UserByAttribute(ctx, "", "username", "")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+	apply(t, s, create(nobody)...)
+	apply(t, s, create(newUser(""))...)
+	reply(s.UserByAttribute(t.Context(), "", "username", "")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 }
 
 func testIdentifiers(t *testing.T, s RunStore) {
-	ctx := t.Context()
 	u := newUser("Ann.Smith")
 	u.Attributes["email"], u.Attributes["email_verified"] = "Ann@Example.com", true
-	must(t, s.Apply(ctx, create(u)))
+	apply(t, s, create(u)...)
 
 	for _, name := range []string{"ann.smith", "ANN.SMITH", "Ann.Smith"} {
-		wantEqual(t, "the id of "+name, reply(s.UserByAttribute(ctx, "", "username", name)).get(t).ID, u.ID)
-		err := s.Apply(ctx, create(newUser(name)))
+		wantEqual(t, "the id of "+name, reply(s.UserByAttribute(t.Context(), "", "username", name)).get(t).ID, u.ID)
+		err := s.Apply(t.Context(), create(newUser(name)))
 		wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
 		if problems := schemas.AsError(err).Errors; len(problems) != 1 || problems[0].Path != "username" {
 			t.Fatalf("problems %v, expected one at username", problems)
@@ -52,23 +50,22 @@ func testIdentifiers(t *testing.T, s RunStore) {
 	}
 	clash := newUser("somebody")
 	clash.Attributes["email"], clash.Attributes["email_verified"] = "ANN@EXAMPLE.COM", true
-	err := s.Apply(ctx, create(clash))
+	err := s.Apply(t.Context(), create(clash))
 	wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
 	wantEqual(t, "the attribute", schemas.AsError(err).Errors[0].Path, "email")
 	// The name that came with the taken address was not kept.
-	must(t, s.Apply(ctx, create(newUser("Somebody"))))
+	apply(t, s, create(newUser("Somebody"))...)
 }
 
 // testOneValueOneUser signs up a user with another user's address as the username, which would
 // identify the wrong user.
 func testOneValueOneUser(t *testing.T, s RunStore) {
-	ctx := t.Context()
 	victim := newUser("victim")
 	victim.Attributes["email"], victim.Attributes["email_verified"] = "Victim@Corp.Example", true
-	must(t, s.Apply(ctx, create(victim)))
+	apply(t, s, create(victim)...)
 	named := newUser("ann@corp.example")
 	named.Attributes["email"], named.Attributes["email_verified"] = "Ann@Corp.example", true // the same twice is fine
-	must(t, s.Apply(ctx, create(named)))
+	apply(t, s, create(named)...)
 
 	both := newUser("victim@corp.example")
 	both.Attributes["email"], both.Attributes["email_verified"] = "VICTIM@corp.example", true
@@ -85,7 +82,7 @@ func testOneValueOneUser(t *testing.T, s RunStore) {
 		{mixed, []string{"username"}},
 		{addressed, []string{"email"}},
 	} {
-		err := s.Apply(ctx, create(test.user))
+		err := s.Apply(t.Context(), create(test.user))
 		wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
 		var paths []string
 		for _, p := range schemas.AsError(err).Errors {
@@ -94,14 +91,14 @@ func testOneValueOneUser(t *testing.T, s RunStore) {
 		wantEqual(t, "the reported attributes", paths, test.paths)
 	}
 
-	reply(s.UserByAttribute(ctx, "", "username", "victim@corp.example")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+	reply(s.UserByAttribute(t.Context(), "", "username", "victim@corp.example")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 	for _, attribute := range schemas.IdentifyingAttributes() {
-		wantEqual(t, "the id found by "+attribute, reply(s.UserByAttribute(ctx, "", attribute, "ANN@corp.example")).get(t).ID, named.ID)
+		wantEqual(t, "the id found by "+attribute, reply(s.UserByAttribute(t.Context(), "", attribute, "ANN@corp.example")).get(t).ID, named.ID)
 	}
 	// What was refused has claimed nothing.
 	free := newUser("somebody")
 	free.Attributes["email"], free.Attributes["email_verified"] = "mixed@corp.example", true
-	must(t, s.Apply(ctx, create(free)))
+	apply(t, s, create(free)...)
 }
 
 // testValueRace has users created at once whose username is another's email, and
@@ -144,20 +141,19 @@ func testValueRace(t *testing.T, s RunStore) {
 
 // testUnfitIdentifiers has names that pass for another's or cannot be kept.
 func testUnfitIdentifiers(t *testing.T, s RunStore) {
-	ctx := t.Context()
-	must(t, s.Apply(ctx, create(newUser("ann"))))
+	apply(t, s, create(newUser("ann"))...)
 	for _, name := range []string{" ", "Ann Smith", "ann\u200b", "аnn", "\u202enna", "a\x00", "\xff", strings.Repeat("ä", schemas.MaxIdentifierBytes)} {
 		u := newUser(name)
 		u.Attributes["email"] = "not an address"
-		err := s.Apply(ctx, create(u))
+		err := s.Apply(t.Context(), create(u))
 		wantError(t, err, schemas.Invalid, schemas.CodeInvalidRequest)
 		wantEqual(t, "the problems", schemas.AsError(err).Errors, u.CheckIdentifiers())
 		wantEqual(t, "the number of problems", len(u.CheckIdentifiers()), 2)
-		reply(s.User(ctx, u.ID)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
-		reply(s.UserByAttribute(ctx, "", "username", name)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+		reply(s.User(t.Context(), u.ID)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+		reply(s.UserByAttribute(t.Context(), "", "username", name)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 	}
 	// Ornamental letters are those they adorn.
-	got := reply(s.UserByAttribute(ctx, "", "username", "𝐀𝐧𝐧")).get(t)
+	got := reply(s.UserByAttribute(t.Context(), "", "username", "𝐀𝐧𝐧")).get(t)
 	wantEqual(t, "the name", got.Text("username"), "ann")
 }
 
@@ -186,32 +182,111 @@ func testIdentifierRace(t *testing.T, s RunStore) {
 }
 
 func testPasswords(t *testing.T, s RunStore) {
-	ctx := t.Context()
 	u := newUser("ann")
-	must(t, s.Apply(ctx, append(create(u), schemas.SetPassword{UserID: u.ID, Hash: "$argon2id$1", At: noon()})))
-	must(t, s.Apply(ctx, []schemas.Change{schemas.SetPassword{UserID: u.ID, ID: "second", Hash: "$argon2id$2", At: noon(), AddedBy: weakSignIn()}}))
-	reply(s.Password(ctx, u.ID)).equals(t, "the password", schemas.Password{ID: "second", Hash: "$argon2id$2", AddedBy: weakSignIn()})
-	wantEqual(t, "the hash of an unknown user", reply(s.Password(ctx, schemas.NewID())).get(t).Hash, "")
+	apply(t, s, append(create(u), schemas.SetPassword{UserID: u.ID, Hash: "$argon2id$1", At: noon()})...)
+	apply(t, s, schemas.SetPassword{UserID: u.ID, ID: "second", Hash: "$argon2id$2", At: noon(), AddedBy: weakSignIn()})
+	reply(s.Password(t.Context(), u.ID)).equals(t, "the password", schemas.Password{ID: "second", Hash: "$argon2id$2", AddedBy: weakSignIn()})
+	wantEqual(t, "the hash of an unknown user", reply(s.Password(t.Context(), schemas.NewID())).get(t).Hash, "")
 }
 
 // An address is verified that the user still has, and nothing else of the user
 // changes.
 func testVerifyEmail(t *testing.T, s *store.Store) {
-	ctx := t.Context()
 	u := newUser("ann")
 	u.Attributes["email"] = "Ann@example.com"
-	must(t, s.Apply(ctx, create(u)))
+	apply(t, s, create(u)...)
 	at := u.UpdatedAt.Add(time.Minute)
 	verify := func(userID, email string) error {
-		return s.Apply(ctx, []schemas.Change{schemas.VerifyEmail{UserID: userID, Email: email, At: at}})
+		return s.Apply(t.Context(), []schemas.Change{schemas.VerifyEmail{UserID: userID, Email: email, At: at}})
 	}
 	wantError(t, verify(u.ID, "former@example.com"), schemas.Conflict, schemas.CodeInvalidCode)
 	wantError(t, verify(schemas.NewID(), "ann@example.com"), schemas.Conflict, schemas.CodeInvalidCode)
-	reply(s.User(ctx, u.ID)).equals(t, "the user who has another address", &u)
+	reply(s.User(t.Context(), u.ID)).equals(t, "the user who has another address", &u)
 
 	must(t, verify(u.ID, "ann@EXAMPLE.com"))
 	want := u
 	want.Attributes, want.UpdatedAt = maps.Clone(u.Attributes), at
 	want.Attributes["email_verified"] = true
-	reply(s.UserByAttribute(ctx, "", "email", "ann@example.com")).equals(t, "the user", &want)
+	reply(s.UserByAttribute(t.Context(), "", "email", "ann@example.com")).equals(t, "the user", &want)
+}
+
+// deactivated are the ways of not being active at noon.
+func deactivated() map[string]func(u *schemas.User) {
+	return map[string]func(u *schemas.User){
+		schemas.CodeAccountDisabled: func(u *schemas.User) { u.Status = schemas.UserDisabled },
+		schemas.CodeAccountLocked:   func(u *schemas.User) { u.LockedUntil = noon().Add(time.Hour) },
+	}
+}
+
+// Nothing that rests on an authentication is committed, and no session starts, for a user
+// who is disabled or locked.
+func testInactiveUser(t *testing.T, s *store.Store) {
+	h, changes := held()
+	apply(t, s, changes...)
+	replace := func(set func(u *schemas.User)) {
+		t.Helper()
+		update(t, s, func(tx *store.Tx) error {
+			u := reply(store.Users().Get(t.Context(), tx, h.user.ID)).get(t)
+			u.Status, u.LockedUntil = "", time.Time{}
+			set(u)
+			return store.Users().Replace(tx, u, u.UpdatedAt)
+		})
+	}
+	session := func(at time.Time) []schemas.Change { return start(newSignIn(h.user.ID, at)) }
+	for code, set := range deactivated() {
+		replace(set)
+		for _, p := range h.proofs {
+			wantError(t, s.Apply(t.Context(), h.require(p)), schemas.Forbidden, code)
+			wantError(t, s.Commit(t.Context(), newRun(), h.require(p)), schemas.Forbidden, code)
+		}
+		wantError(t, s.Apply(t.Context(), session(noon())), schemas.Forbidden, code)
+		found := reply(s.User(t.Context(), h.user.ID)).get(t)
+		if got := found.CheckActive(noon()); got == nil || got.Code != code {
+			t.Errorf("the user is read as %+v", found)
+		}
+		replace(func(*schemas.User) {})
+		apply(t, s, h.require(h.proofs[schemas.PasswordProof])...)
+		apply(t, s, session(noon())...)
+	}
+	// A lock ends by itself, and not before.
+	replace(deactivated()[schemas.CodeAccountLocked])
+	end := noon().Add(time.Hour)
+	wantError(t, s.Apply(t.Context(), session(end.Add(-time.Microsecond))), schemas.Forbidden, schemas.CodeAccountLocked)
+	apply(t, s, session(end)...)
+}
+
+// The end of access ends all sessions of the user, the acting one too, the tokens in them, and all
+// runs except the one that ends it; and nothing of other users.
+func testEndAccess(t *testing.T, s *store.Store) {
+	ctx, a := t.Context(), newAuthorizing(t, s)
+	r := a.answered(t, "code")
+	reply(s.RedeemCode(ctx, []byte("code"), a.family(r), noon(), noon())).get(t)
+	mine, other, another := newRun(), newRun(), newRun()
+	mine.UserID, other.UserID = a.user.ID, a.user.ID
+	for _, run := range []*schemas.Run{mine, other, another} {
+		must(t, s.Commit(ctx, run, nil))
+	}
+	bob := newUser("bob")
+	theirs, expired := newSignIn(bob.ID, noon()), newSignIn(a.user.ID, noon().Add(-2*time.Hour))
+	apply(t, s, append(create(bob), start(theirs, expired)...)...)
+	live := reply(store.SessionsOf(ctx, s, a.user.ID, noon())).get(t)
+	acting := schemas.RequireProofs{UserID: a.user.ID, Proofs: []schemas.Proof{{Kind: schemas.SessionProof, Of: live[0].ID}}, At: noon()}
+	end := []schemas.Change{acting, schemas.EndAccess{UserID: a.user.ID, Reason: "account_disabled", At: noon()}}
+	must(t, s.Commit(ctx, next(mine, "done"), end))
+	for _, run := range []*schemas.Run{mine, another} {
+		reply(s.Run(ctx, run.ID)).get(t)
+	}
+	reply(s.Run(ctx, other.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
+	reply(s.RefreshFamily(ctx, r.ID)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
+	wantEqual(t, "the sessions that are left", len(reply(store.SessionsOf(ctx, s, a.user.ID, noon().Add(-24*time.Hour))).get(t)), 0)
+	reply(store.SessionsOf(ctx, s, bob.ID, noon())).equals(t, "the sessions of another", []schemas.Session{theirs})
+	if d := claims(t, s, schemas.LogoutDelivery, noon()); d == nil || d.Target != a.client.ID {
+		t.Errorf("the client is not notified: %+v", d)
+	}
+	events := reply(s.Events(ctx, schemas.EventQuery{UserID: a.user.ID, Action: "session.ended", Limit: 10})).get(t)
+	wantEqual(t, "how many ends are recorded", len(events), len(live)+1) // and the expired one
+	for _, e := range events {
+		wantEqual(t, "the reason", e.Detail["reason"], "account_disabled")
+	}
+	wantError(t, s.Apply(ctx, []schemas.Change{schemas.EndAccess{UserID: schemas.NewID(), At: noon()}}), schemas.NotFound, schemas.CodeUserNotFound)
 }
