@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,21 +161,10 @@ func testCodeRace(t *testing.T, s *store.Store) {
 	for range rounds {
 		code := schemas.NewID()
 		r := a.answered(t, code)
-		var redeemed, replays atomic.Int32
-		together(clients, func(int) {
-			replayed, err := s.RedeemCode(t.Context(), []byte(code), a.family(r), noon(), noon().Add(time.Hour))
-			switch {
-			case err != nil:
-				t.Error(err)
-			case replayed:
-				replays.Add(1)
-			default:
-				redeemed.Add(1)
-			}
+		replays := countOf(t, clients, func(int) (bool, error) {
+			return s.RedeemCode(t.Context(), []byte(code), a.family(r), noon(), noon().Add(time.Hour))
 		})
-		if redeemed.Load() != 1 || replays.Load() != clients-1 {
-			t.Fatalf("%d redeemed one code and %d replayed it, expected 1 and %d", redeemed.Load(), replays.Load(), clients-1)
-		}
+		wantEqual(t, "the number of replays of one code", replays, clients-1)
 		wantLive(t, s, r.ID+".x", false)
 	}
 }

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,16 +57,7 @@ func applications() tableCase[schemas.Application] {
 			a.InboundAuthConfig = []schemas.InboundAuth{{Type: "oauth2", Config: schemas.OAuthProfile{
 				ClientID: a.ClientID, PKCERequired: &no, PublicClient: &yes}}}
 		},
-		meta: func(a *schemas.Application) (*string, *time.Time, *time.Time) {
-			return &a.ID, &a.CreatedAt, &a.UpdatedAt
-		},
-		values: map[string]func(*schemas.Application) string{
-			"name":         func(a *schemas.Application) string { return a.Name },
-			"clientId":     func(a *schemas.Application) string { return a.ClientID },
-			"ouId":         func(a *schemas.Application) string { return a.OUID },
-			"type":         func(a *schemas.Application) string { return a.Type },
-			"registration": func(a *schemas.Application) string { return a.Registration },
-		},
+		filters: []string{"clientId", "name", "ouId", "registration", "type"},
 	}
 }
 
@@ -201,20 +191,9 @@ func testUnusedClients(t *testing.T, s *store.Store) {
 func testClientAssertions(t *testing.T, s *store.Store) {
 	for range 20 {
 		hash := schemas.HashSecret(schemas.NewID())
-		var first atomic.Int32
-		together(8, func(int) {
-			ok, err := s.UseClientAssertion(t.Context(), hash, noon())
-			if err != nil {
-				t.Error(err)
-			}
-			if ok {
-				first.Add(1)
-			}
-		})
-		again := reply(s.UseClientAssertion(t.Context(), hash, noon().Add(time.Hour))).get(t)
-		if first.Load() != 1 || again {
-			t.Fatalf("%d of those at once were the first, and afterwards %v", first.Load(), again)
-		}
+		first := countOf(t, 8, func(int) (bool, error) { return s.UseClientAssertion(t.Context(), hash, noon()) })
+		wantEqual(t, "the number of first uses", first, 1)
+		reply(s.UseClientAssertion(t.Context(), hash, noon().Add(time.Hour))).equals(t, "a later use", false)
 	}
 	live := schemas.HashSecret("live")
 	reply(s.UseClientAssertion(t.Context(), live, noon().Add(time.Microsecond))).get(t)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,23 +85,18 @@ func testDeliveryRace(t *testing.T, s *store.Store) {
 		queue(t, s, newDelivery("a", fmt.Sprint(i%3)))
 	}
 	var claimed sync.Map
-	var had atomic.Int32
-	together(instances, func(int) {
-		for {
+	had := sumOf(t, instances, func(int) (n int, err error) {
+		for ; ; n++ {
 			d, err := s.ClaimDelivery(t.Context(), "a", nil, noon(), noon().Add(time.Minute))
-			if err != nil {
-				t.Error(err)
-			}
-			if d == nil {
-				return
+			if err != nil || d == nil {
+				return n, err
 			}
 			if _, twice := claimed.LoadOrStore(d.ID, true); twice {
-				t.Errorf("the delivery %s was claimed twice", d.ID)
+				return n, fmt.Errorf("the delivery %s was claimed twice", d.ID)
 			}
-			had.Add(1)
 		}
 	})
-	wantEqual(t, "the number of claims", int(had.Load()), deliveries)
+	wantEqual(t, "the number of claims", had, deliveries)
 }
 
 func testExpiredDeliveries(t *testing.T, s *store.Store) {
@@ -119,17 +113,10 @@ func testExpiredDeliveries(t *testing.T, s *store.Store) {
 	expired := reply(s.ExpiredDeliveries(ctx, end, 10)).get(t)
 	wantEqual(t, "the number of expired deliveries", len(expired), 1)
 	wantEqual(t, "the expired delivery", []any{expired[0].ID, expired[0].Attempts}, []any{old.ID, 1})
-	var given atomic.Int32
-	together(instances, func(int) {
-		gave, err := s.GiveUpDelivery(ctx, expired[0], schemas.Event{Action: "delivery.given_up", At: end})
-		if err != nil {
-			t.Error(err)
-		}
-		if gave {
-			given.Add(1)
-		}
+	given := countOf(t, instances, func(int) (bool, error) {
+		return s.GiveUpDelivery(ctx, expired[0], schemas.Event{Action: "delivery.given_up", At: end})
 	})
-	wantEqual(t, "the number of those who give it up", int(given.Load()), 1)
+	wantEqual(t, "the number of instances that give it up", given, 1)
 	wantEqual(t, "the number of events", len(reply(s.Events(ctx, schemas.EventQuery{Action: "delivery.given_up", Limit: 10})).get(t)), 1)
 	wantEqual(t, "what is due at the end", claims(t, s, "a", end).ID, live.ID)
 	wantEqual(t, "what is due after that", claims(t, s, "a", end.Add(time.Hour)), (*schemas.Delivery)(nil))

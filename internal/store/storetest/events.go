@@ -3,7 +3,6 @@ package storetest
 import (
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -146,17 +145,10 @@ func testTrimEvents(t *testing.T, s *store.Store) {
 	apply(t, s, schemas.RecordEvent{Event: kept})
 	page := reply(s.Events(ctx, schemas.EventQuery{Limit: 2})).get(t)
 
-	var removed atomic.Int32
-	together(2, func(int) {
-		n, err := s.TrimEvents(ctx, before, before.Add(time.Hour))
-		if err != nil {
-			t.Error(err)
-		}
-		removed.Add(int32(n))
-	})
+	removed := sumOf(t, 2, func(int) (int, error) { return s.TrimEvents(ctx, before, before.Add(time.Hour)) })
 	// What one of the two left because the other was at it, is gone as well.
 	n := reply(s.TrimEvents(ctx, before, before.Add(time.Hour))).get(t)
-	wantEqual(t, "the number of events removed", int(removed.Load())+n, old)
+	wantEqual(t, "the number of events removed", removed+n, old)
 
 	left := reply(s.Events(ctx, schemas.EventQuery{Limit: 10})).get(t)
 	reported := schemas.Event{ID: left[0].ID, At: before.Add(time.Hour), Action: "audit.trimmed", Actor: schemas.Actor{Type: schemas.SystemActor},

@@ -3,7 +3,6 @@ package storetest
 import (
 	"crypto/sha256"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,17 +24,8 @@ func failedGuess(name, userID string, limit int) schemas.FailedGuess {
 func testFailedGuesses(t *testing.T, s *store.Store) {
 	ctx, limit := t.Context(), 5
 	ada, bob := twoUsers(t, s)
-	var counted atomic.Int32
-	together(8*limit, func(int) {
-		ok, err := s.AddFailedGuess(ctx, failedGuess("ada", ada, limit))
-		if err != nil {
-			t.Error(err)
-		}
-		if ok {
-			counted.Add(1)
-		}
-	})
-	wantEqual(t, "the number of guesses counted", int(counted.Load()), limit)
+	counted := countOf(t, 8*limit, func(int) (bool, error) { return s.AddFailedGuess(ctx, failedGuess("ada", ada, limit)) })
+	wantEqual(t, "the number of guesses counted", counted, limit)
 	wantFailures(t, s, "ada", limit)
 	wantEqual(t, "the number of events", len(reply(s.Events(ctx, schemas.EventQuery{Limit: 10, Action: "guesses.exhausted"})).get(t)), 1)
 	ok, err := s.AddFailedGuess(ctx, failedGuess("ada", ada, limit+2)) // by a network that has more

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -121,6 +119,13 @@ func newUser(username string) schemas.User {
 		CreatedAt: noon(), UpdatedAt: noon()}
 }
 
+// verifiedUser has a verified address.
+func verifiedUser(username, email string) schemas.User {
+	u := newUser(username)
+	u.Attributes["email"], u.Attributes["email_verified"] = email, true
+	return u
+}
+
 // weakSignIn is the provenance of samples.
 func weakSignIn() schemas.Provenance {
 	return schemas.Provenance{ACR: schemas.ACRVouched, Methods: []string{schemas.AMREmail, "x"}}
@@ -154,19 +159,49 @@ func together(n int, do func(i int)) {
 	done.Wait()
 }
 
-// oneWins calls do(0) to do(n-1) at the same time: one of them succeeds, and the others
+// oneWins calls do(0) to do(n-1) at the same time: one of them succeeds, the winner, and the others
 // fail with the code.
-func oneWins(t *testing.T, n int, code string, do func(i int) error) {
+func oneWins(t *testing.T, n int, code string, do func(i int) error) (winner int) {
 	t.Helper()
-	var won atomic.Int32
-	together(n, func(i int) {
-		if err := do(i); err == nil {
-			won.Add(1)
-		} else if !schemas.HasCode(err, code) {
-			t.Errorf("%v, expected %s", err, code)
+	won := countOf(t, n, func(i int) (bool, error) {
+		err := do(i)
+		if err == nil {
+			winner = i
+		} else if schemas.HasCode(err, code) {
+			return false, nil
 		}
+		return err == nil, err
 	})
-	wantEqual(t, "how many won", won.Load(), int32(1))
+	wantEqual(t, "the number of winners", won, 1)
+	if t.Failed() {
+		t.FailNow()
+	}
+	return winner
+}
+
+// countOf calls do(0) to do(n-1) at the same time and returns how many of them report true. None may
+// fail.
+func countOf(t *testing.T, n int, do func(i int) (bool, error)) int {
+	t.Helper()
+	return sumOf(t, n, func(i int) (int, error) {
+		counts, err := do(i)
+		if counts {
+			return 1, err
+		}
+		return 0, err
+	})
+}
+
+// sumOf calls do(0) to do(n-1) at the same time and returns the sum of their results. None may fail.
+func sumOf(t *testing.T, n int, do func(i int) (int, error)) int {
+	t.Helper()
+	var sum atomic.Int64
+	together(n, func(i int) {
+		some, err := do(i)
+		check(t, err)
+		sum.Add(int64(some))
+	})
+	return int(sum.Load())
 }
 
 func must(t testing.TB, err error) {
@@ -210,8 +245,6 @@ func text(v any) string {
 	}
 	return string(raw)
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // result is what a call returned.
 type result[T any] struct {

@@ -45,12 +45,7 @@ func testUniqueAttributes(t *testing.T, s *store.Store) {
 		{newWorker("ANN", 7.5, "+41 1"), []string{"username", "badge", "phone"}},
 	} {
 		for _, err := range []error{insert(test.user), s.Apply(ctx, create(test.user))} {
-			wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
-			var taken []string
-			for _, p := range schemas.AsError(err).Errors {
-				taken = append(taken, p.Path)
-			}
-			wantEqual(t, "the reported attributes", taken, test.taken)
+			wantTakenError(t, err, test.taken...)
 		}
 	}
 	// Missing values do not collide, nor do values that another type does not mark as unique.

@@ -42,12 +42,7 @@ func identityProviders() tableCase[schemas.IdentityProvider] {
 			v.Handle, v.Name, v.Issuer, v.ClientID, v.SealedSecret = "edited", "Edited", "https://login.example.org", "other", nil
 			v.TokenEndpointAuthMethod, v.Scopes = "none", []string{"openid"}
 		},
-		meta: func(v *schemas.IdentityProvider) (*string, *time.Time, *time.Time) {
-			return &v.ID, &v.CreatedAt, &v.UpdatedAt
-		},
-		values: map[string]func(*schemas.IdentityProvider) string{
-			"handle": func(v *schemas.IdentityProvider) string { return v.Handle },
-		},
+		filters: []string{"handle"},
 	}
 }
 

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,22 +42,14 @@ func testKeyLife(t *testing.T, s *store.Store) {
 	next := store.SigningKey{ID: "next", Algorithm: "ES256", Private: []byte{1}, Status: schemas.KeyPublished, CreatedAt: at(1)}
 	wantError(t, s.PublishSigningKey(ctx, next, first, event("key.refused")), schemas.Conflict, "key_exists")
 
-	step := func(what, code string, do func() error) {
+	step := func(code string, do func() error) {
 		t.Helper()
-		var won atomic.Int32
-		together(4, func(int) {
-			if err := do(); err == nil {
-				won.Add(1)
-			} else if !schemas.HasCode(err, code) {
-				t.Errorf("%s: %v, expected %s", what, err, code)
-			}
-		})
-		wantEqual(t, "the number of instances that "+what, int(won.Load()), 1)
+		oneWins(t, 4, code, func(int) error { return do() })
 	}
-	step("promote", "key_moved", func() error {
+	step("key_moved", func() error {
 		return s.PromoteSigningKey(ctx, "published", first, at(2), event("key.promoted"))
 	})
-	step("publish", "key_exists", func() error {
+	step("key_exists", func() error {
 		return s.PublishSigningKey(ctx, next, "published", event("key.published"))
 	})
 	other := next
@@ -81,7 +72,7 @@ func testKeyLife(t *testing.T, s *store.Store) {
 			wantEqual(t, "the retired key", []any{k.Status, k.RetiredAt, k.NeededUntil}, []any{schemas.KeyRetired, at(2), at(8)})
 		}
 	}
-	step("remove", "key_moved", func() error { return s.RemoveSigningKey(ctx, first, at(8), event("key.removed")) })
+	step("key_moved", func() error { return s.RemoveSigningKey(ctx, first, at(8), event("key.removed")) })
 	must(t, s.PromoteSigningKey(ctx, "next", "published", at(9), event("key.promoted")))
 	must(t, s.RemoveSigningKey(ctx, "published", at(9), event("key.removed"))) // it signed nothing
 

@@ -282,14 +282,7 @@ func resourceServers() tableCase[schemas.ResourceServer] {
 			v.Resources = []schemas.Resource{{Handle: "stock", Resources: []schemas.Resource{{Handle: "orders"}}}, {Handle: "a"}}
 			v.Permissions = v.AllPermissions()
 		},
-		meta: func(v *schemas.ResourceServer) (*string, *time.Time, *time.Time) {
-			return &v.ID, &v.CreatedAt, &v.UpdatedAt
-		},
-		values: map[string]func(*schemas.ResourceServer) string{
-			"handle":     func(v *schemas.ResourceServer) string { return v.Handle },
-			"identifier": func(v *schemas.ResourceServer) string { return v.Identifier },
-			"ouId":       func(v *schemas.ResourceServer) string { return v.OUID },
-		},
+		filters: []string{"handle", "identifier", "ouId"},
 	}
 }
 

@@ -56,13 +56,7 @@ func units() tableCase[schemas.OrganizationUnit] {
 		edit: func(u *schemas.OrganizationUnit) {
 			u.Handle, u.Name, u.Description, u.ParentID = "edited", "Edited", "", ""
 		},
-		meta: func(u *schemas.OrganizationUnit) (*string, *time.Time, *time.Time) {
-			return &u.ID, &u.CreatedAt, &u.UpdatedAt
-		},
-		values: map[string]func(*schemas.OrganizationUnit) string{
-			"handle":   func(u *schemas.OrganizationUnit) string { return u.Handle },
-			"parentId": func(u *schemas.OrganizationUnit) string { return u.ParentID },
-		},
+		filters: []string{"handle", "parentId"},
 	}
 }
 
@@ -79,11 +73,7 @@ func userTypes() tableCase[schemas.UserType] {
 		edit: func(v *schemas.UserType) {
 			v.Name, v.Description, v.Schema = "Edited", "", json.RawMessage(`{}`)
 		},
-		meta: func(v *schemas.UserType) (*string, *time.Time, *time.Time) { return &v.ID, &v.CreatedAt, &v.UpdatedAt },
-		values: map[string]func(*schemas.UserType) string{
-			"name": func(v *schemas.UserType) string { return v.Name },
-			"ouId": func(v *schemas.UserType) string { return v.OUID },
-		},
+		filters: []string{"name", "ouId"},
 	}
 }
 
@@ -101,14 +91,7 @@ func users() tableCase[schemas.User] {
 		edit: func(u *schemas.User) {
 			u.Attributes, u.LockedUntil = map[string]any{"email": "edited@example.com"}, noon().Add(time.Minute)
 		},
-		meta: func(u *schemas.User) (*string, *time.Time, *time.Time) { return &u.ID, &u.CreatedAt, &u.UpdatedAt },
-		values: map[string]func(*schemas.User) string{
-			"id":       func(u *schemas.User) string { return u.ID },
-			"type":     func(u *schemas.User) string { return u.Type },
-			"ouId":     func(u *schemas.User) string { return u.OUID },
-			"username": func(u *schemas.User) string { return u.Text("username") },
-			"email":    func(u *schemas.User) string { return u.Text("email") },
-		},
+		filters: []string{"email", "id", "ouId", "type", "username"},
 	}
 }
 
@@ -126,11 +109,7 @@ func groups() tableCase[schemas.Group] {
 			g.Name, g.Description = "edited", ""
 			g.Members = []schemas.Principal{{Type: schemas.UserPrincipal, ID: annID}}
 		},
-		meta: func(g *schemas.Group) (*string, *time.Time, *time.Time) { return &g.ID, &g.CreatedAt, &g.UpdatedAt },
-		values: map[string]func(*schemas.Group) string{
-			"name": func(g *schemas.Group) string { return g.Name },
-			"ouId": func(g *schemas.Group) string { return g.OUID },
-		},
+		filters: []string{"name", "ouId"},
 	}
 }
 
@@ -150,11 +129,7 @@ func roles() tableCase[schemas.Role] {
 			v.Name, v.Description, v.Permissions = "edited", "", []string{"shop:orders"}
 			v.Assignments = []schemas.Principal{{Type: schemas.UserPrincipal, ID: annID}}
 		},
-		meta: func(v *schemas.Role) (*string, *time.Time, *time.Time) { return &v.ID, &v.CreatedAt, &v.UpdatedAt },
-		values: map[string]func(*schemas.Role) string{
-			"name": func(v *schemas.Role) string { return v.Name },
-			"ouId": func(v *schemas.Role) string { return v.OUID },
-		},
+		filters: []string{"name", "ouId"},
 	}
 }
 

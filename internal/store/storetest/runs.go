@@ -3,7 +3,6 @@ package storetest
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"testing"
 
 	"github.com/postern-id/postern/schemas"
@@ -41,9 +40,9 @@ func Runs(t *testing.T, open func(t *testing.T) RunStore) {
 		{"users are read as they were created", testUserRoundTrip},
 		{"identifiers are unique whatever their case", testIdentifiers},
 		{"a value is one user's, whatever attribute has it", testOneValueOneUser},
-		{"of users created at once one has the value", testValueRace},
+		{"of users created at once one has the value", testUserRaces(usersOfOneValue)},
 		{"what cannot be an identifier makes no user", testUnfitIdentifiers},
-		{"of users created at once one has the name", testIdentifierRace},
+		{"of users created at once one has the name", testUserRaces(usersOfOneName)},
 		{"passwords are set and replaced", testPasswords},
 		{"passkeys are read as they were created", testCredentialRoundTrip},
 		{"a passkey has one owner", testCredentialUnique},
@@ -98,25 +97,12 @@ func testOneWinner(t *testing.T, s RunStore) {
 	must(t, s.Commit(ctx, run, nil))
 	for round := range rounds {
 		var users [contenders]schemas.User
-		var won atomic.Int32
-		winner := -1
-		together(contenders, func(i int) {
+		winner := oneWins(t, contenders, schemas.CodeStaleStep, func(i int) error {
 			users[i] = newUser(fmt.Sprintf("round%d-%d", round, i))
-			step := next(run, users[i].ID)
-			err := s.Commit(ctx, step, create(users[i]))
-			if err == nil {
-				won.Add(1)
-				winner = i
-			} else if !schemas.HasCode(err, schemas.CodeStaleStep) {
-				t.Errorf("round %d: %v, expected %s", round, err, schemas.CodeStaleStep)
-			}
+			return s.Commit(ctx, next(run, users[i].ID), create(users[i]))
 		})
-		if won.Load() != 1 || t.Failed() {
-			t.Fatalf("round %d: %d commits succeeded, expected 1", round, won.Load())
-		}
-		got := reply(s.Run(ctx, run.ID)).get(t)
 		run = next(run, users[winner].ID)
-		wantEqual(t, "the run", got, run)
+		reply(s.Run(ctx, run.ID)).equals(t, "the run", run)
 		wantOnly(t, s, users[:], winner)
 	}
 }

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,17 +29,10 @@ func testSweep(t *testing.T, s *store.Store) {
 	must(t, s.PutPasskeySession(ctx, dead))
 	must(t, s.PutPasskeySession(ctx, alive))
 
-	var removed atomic.Int32
-	together(2, func(int) {
-		n, err := s.Sweep(ctx, deadline)
-		if err != nil {
-			t.Error(err)
-		}
-		removed.Add(int32(n))
-	})
+	removed := sumOf(t, 2, func(int) (int, error) { return s.Sweep(ctx, deadline) })
 	// What one of the two left because the other was at it, is gone as well.
 	n := reply(s.Sweep(ctx, deadline)).get(t)
-	wantEqual(t, "the number of rows swept", int(removed.Load())+n, expired+2)
+	wantEqual(t, "the number of rows swept", removed+n, expired+2)
 	reply(s.Run(ctx, live.ID)).get(t)
 	reply(s.Run(ctx, last.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
 	reply(s.TakePasskeySession(ctx, alive.TokenHash, noon())).get(t)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,8 +14,7 @@ import (
 func testUserRoundTrip(t *testing.T, s RunStore) {
 	reply(s.User(t.Context(), schemas.NewID())).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 
-	u := newUser("ann")
-	u.Attributes["email"], u.Attributes["email_verified"] = "ann@example.com", true
+	u := verifiedUser("ann", "ann@example.com")
 	u.Attributes["address"] = map[string]any{"city": "Zürich\n", "floor": 3.5}
 	u.Attributes["tags"] = []any{"a", true, nil}
 	apply(t, s, create(u)...)
@@ -35,108 +33,79 @@ func testUserRoundTrip(t *testing.T, s RunStore) {
 	reply(s.UserByAttribute(t.Context(), "", "username", "")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 }
 
-func testIdentifiers(t *testing.T, s RunStore) {
-	u := newUser("Ann.Smith")
-	u.Attributes["email"], u.Attributes["email_verified"] = "Ann@Example.com", true
-	apply(t, s, create(u)...)
+// wantTaken creates a user with values that other users have, and compares the reported attributes.
+func wantTaken(t *testing.T, s RunStore, u schemas.User, attributes ...string) {
+	t.Helper()
+	wantTakenError(t, s.Apply(t.Context(), create(u)), attributes...)
+}
 
+func wantTakenError(t *testing.T, err error, attributes ...string) {
+	t.Helper()
+	wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
+	var paths []string
+	for _, p := range schemas.AsError(err).Errors {
+		paths = append(paths, p.Path)
+	}
+	wantEqual(t, "the reported attributes", paths, attributes)
+}
+
+func testIdentifiers(t *testing.T, s RunStore) {
+	u := verifiedUser("Ann.Smith", "Ann@Example.com")
+	apply(t, s, create(u)...)
 	for _, name := range []string{"ann.smith", "ANN.SMITH", "Ann.Smith"} {
 		wantEqual(t, "the id of "+name, reply(s.UserByAttribute(t.Context(), "", "username", name)).get(t).ID, u.ID)
-		err := s.Apply(t.Context(), create(newUser(name)))
-		wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
-		if problems := schemas.AsError(err).Errors; len(problems) != 1 || problems[0].Path != "username" {
-			t.Fatalf("problems %v, expected one at username", problems)
-		}
+		wantTaken(t, s, newUser(name), "username")
 	}
-	clash := newUser("somebody")
-	clash.Attributes["email"], clash.Attributes["email_verified"] = "ANN@EXAMPLE.COM", true
-	err := s.Apply(t.Context(), create(clash))
-	wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
-	wantEqual(t, "the attribute", schemas.AsError(err).Errors[0].Path, "email")
-	// The name that came with the taken address was not kept.
-	apply(t, s, create(newUser("Somebody"))...)
+	wantTaken(t, s, verifiedUser("somebody", "ANN@EXAMPLE.COM"), "email")
+	apply(t, s, create(newUser("Somebody"))...) // the name that came with the taken address was not kept
 }
 
 // testOneValueOneUser signs up a user with another user's address as the username, which would
 // identify the wrong user.
 func testOneValueOneUser(t *testing.T, s RunStore) {
-	victim := newUser("victim")
-	victim.Attributes["email"], victim.Attributes["email_verified"] = "Victim@Corp.Example", true
-	apply(t, s, create(victim)...)
-	named := newUser("ann@corp.example")
-	named.Attributes["email"], named.Attributes["email_verified"] = "Ann@Corp.example", true // the same twice is fine
-	apply(t, s, create(named)...)
-
-	both := newUser("victim@corp.example")
-	both.Attributes["email"], both.Attributes["email_verified"] = "VICTIM@corp.example", true
-	mixed := newUser("victim@ｃorp.example")
-	mixed.Attributes["email"], mixed.Attributes["email_verified"] = "mixed@corp.example", true
-	addressed := newUser("somebody")
-	addressed.Attributes["email"], addressed.Attributes["email_verified"] = "ann@CORP.example", true
-	for _, test := range []struct {
-		user  schemas.User
-		paths []string
-	}{
-		{newUser("victim@corp.example"), []string{"username"}},
-		{both, []string{"username", "email"}},
-		{mixed, []string{"username"}},
-		{addressed, []string{"email"}},
-	} {
-		err := s.Apply(t.Context(), create(test.user))
-		wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
-		var paths []string
-		for _, p := range schemas.AsError(err).Errors {
-			paths = append(paths, p.Path)
-		}
-		wantEqual(t, "the reported attributes", paths, test.paths)
-	}
+	named := verifiedUser("ann@corp.example", "Ann@Corp.example") // the same twice is fine
+	apply(t, s, append(create(verifiedUser("victim", "Victim@Corp.Example")), create(named)...)...)
+	wantTaken(t, s, newUser("victim@corp.example"), "username")
+	wantTaken(t, s, verifiedUser("victim@corp.example", "VICTIM@corp.example"), "username", "email")
+	wantTaken(t, s, verifiedUser("victim@ｃorp.example", "mixed@corp.example"), "username")
+	wantTaken(t, s, verifiedUser("somebody", "ann@CORP.example"), "email")
 
 	reply(s.UserByAttribute(t.Context(), "", "username", "victim@corp.example")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 	for _, attribute := range schemas.IdentifyingAttributes() {
 		wantEqual(t, "the id found by "+attribute, reply(s.UserByAttribute(t.Context(), "", attribute, "ANN@corp.example")).get(t).ID, named.ID)
 	}
-	// What was refused has claimed nothing.
-	free := newUser("somebody")
-	free.Attributes["email"], free.Attributes["email_verified"] = "mixed@corp.example", true
-	apply(t, s, create(free)...)
+	apply(t, s, create(verifiedUser("somebody", "mixed@corp.example"))...) // what was refused has claimed nothing
 }
 
-// testValueRace has users created at once whose username is another's email, and
-// whose two values are another's the other way round.
-func testValueRace(t *testing.T, s RunStore) {
-	const rounds, contenders = 20, 8
-	for round := range rounds {
-		x, y := fmt.Sprintf("x%d@y.example", round), fmt.Sprintf("y%d@x.example", round)
-		var users [contenders]schemas.User
-		var won atomic.Int32
-		winner := -1
-		together(contenders, func(i int) {
-			switch i % 4 {
-			case 0:
-				users[i] = newUser(x)
-			case 1:
-				users[i] = newUser("")
-				users[i].Attributes["email"], users[i].Attributes["email_verified"] = x, true
-			case 2:
-				users[i] = newUser(x)
-				users[i].Attributes["email"], users[i].Attributes["email_verified"] = y, true
-			case 3:
-				users[i] = newUser(y)
-				users[i].Attributes["email"], users[i].Attributes["email_verified"] = x, true
-			}
-			err := s.Commit(t.Context(), newRun(), create(users[i]))
-			if err == nil {
-				won.Add(1)
-				winner = i
-			} else if !schemas.HasCode(err, schemas.CodeAttributeTaken) {
-				t.Errorf("%v, expected %s", err, schemas.CodeAttributeTaken)
-			}
-		})
-		if won.Load() != 1 || t.Failed() {
-			t.Fatalf("%d users have one value, expected 1", won.Load())
+// testUserRaces creates users at once who want one value: a name in several spellings, or a
+// username that is another's email, also the other way round.
+func testUserRaces(wanted func(round int) []schemas.User) func(*testing.T, RunStore) {
+	return func(t *testing.T, s RunStore) {
+		for round := range 20 {
+			users := wanted(round)
+			winner := oneWins(t, len(users), schemas.CodeAttributeTaken, func(i int) error {
+				return s.Commit(t.Context(), newRun(), create(users[i]))
+			})
+			wantOnly(t, s, users, winner)
 		}
-		wantOnly(t, s, users[:], winner)
 	}
+}
+
+func usersOfOneValue(round int) (users []schemas.User) {
+	x, y := fmt.Sprintf("x%d@y.example", round), fmt.Sprintf("y%d@x.example", round)
+	for range 2 {
+		users = append(users, newUser(x), verifiedUser("", x), verifiedUser(x, y), verifiedUser(y, x))
+	}
+	return users
+}
+
+func usersOfOneName(round int) (users []schemas.User) {
+	for range 4 {
+		for _, spelling := range []string{"racer%d", "Racer%d", "RACER%d", "rAcEr%d"} {
+			users = append(users, newUser(fmt.Sprintf(spelling, round)))
+		}
+	}
+	return users
 }
 
 // testUnfitIdentifiers has names that pass for another's or cannot be kept.
@@ -155,30 +124,6 @@ func testUnfitIdentifiers(t *testing.T, s RunStore) {
 	// Ornamental letters are those they adorn.
 	got := reply(s.UserByAttribute(t.Context(), "", "username", "𝐀𝐧𝐧")).get(t)
 	wantEqual(t, "the name", got.Text("username"), "ann")
-}
-
-func testIdentifierRace(t *testing.T, s RunStore) {
-	const rounds, contenders = 20, 16
-	spellings := []string{"racer%d", "Racer%d", "RACER%d", "rAcEr%d"}
-	for round := range rounds {
-		var users [contenders]schemas.User
-		var won atomic.Int32
-		winner := -1
-		together(contenders, func(i int) {
-			users[i] = newUser(fmt.Sprintf(spellings[i%len(spellings)], round))
-			err := s.Commit(t.Context(), newRun(), create(users[i]))
-			if err == nil {
-				won.Add(1)
-				winner = i
-			} else if !schemas.HasCode(err, schemas.CodeAttributeTaken) {
-				t.Errorf("%v, expected %s", err, schemas.CodeAttributeTaken)
-			}
-		})
-		if won.Load() != 1 || t.Failed() {
-			t.Fatalf("%d users were created with one name, expected 1", won.Load())
-		}
-		wantOnly(t, s, users[:], winner)
-	}
 }
 
 func testPasswords(t *testing.T, s RunStore) {
