@@ -54,6 +54,14 @@ func (a *authorizing) answered(t *testing.T, code string) schemas.AuthRequest {
 	return r
 }
 
+// redeemed is a request whose code was redeemed for a family of refresh tokens.
+func (a *authorizing) redeemed(t *testing.T, code string) schemas.AuthRequest {
+	t.Helper()
+	r := a.answered(t, code)
+	reply(a.RedeemCode(t.Context(), []byte(code), a.family(r), noon(), noon())).equals(t, "whether it was a replay", false)
+	return r
+}
+
 func (a *authorizing) family(r schemas.AuthRequest) *schemas.RefreshFamily {
 	return &schemas.RefreshFamily{ID: r.ID, ApplicationID: r.ApplicationID, ClientID: r.ClientID, Scopes: r.Scopes, Resources: r.Resources,
 		Grant: *r.Grant, RotatedAt: noon(), CreatedAt: noon(), ExpiresAt: noon().Add(24 * time.Hour)}
@@ -69,10 +77,7 @@ func testAuthRequests(t *testing.T, s *store.Store) {
 	other := a.grant(r)
 	other.BrowserHash = []byte("another")
 	apply(t, s, other)
-	got := reply(s.AuthRequest(ctx, r.ID)).get(t)
-	if got.Grant != nil {
-		t.Fatal("a run that ended in another browser granted the request")
-	}
+	wantEqual(t, "the grant of a run in another browser", reply(s.AuthRequest(ctx, r.ID)).get(t).Grant, (*schemas.Grant)(nil))
 	grant := a.grant(r)
 	apply(t, s, grant)
 	r.Grant = &grant.Grant
@@ -104,17 +109,14 @@ func testApprovals(t *testing.T, s *store.Store) {
 			Approval: schemas.Approval{UserID: a.user.ID, Scopes: scopes, At: noon()}}})
 	}
 	must(t, approve([]byte("another"), "system"))
-	got := reply(s.AuthRequest(ctx, r.ID)).get(t)
-	if got.Approval != nil {
-		t.Fatalf("another browser approved %+v", got.Approval)
-	}
+	wantEqual(t, "the approval of another browser", reply(s.AuthRequest(ctx, r.ID)).get(t).Approval, (*schemas.Approval)(nil))
 	must(t, approve(r.BrowserHash, "system"))
 	must(t, approve(r.BrowserHash, "system:users:read"))
 	grant := a.grant(r)
 	grant.Grant.Approved = []string{"system:users:read"}
 	apply(t, s, grant)
 	must(t, s.IssueCode(ctx, r.ID, []byte("code"), noon().Add(time.Minute), noon()))
-	got = reply(s.AuthRequestByCode(ctx, []byte("code"))).get(t)
+	got := reply(s.AuthRequestByCode(ctx, []byte("code"))).get(t)
 	wantEqual(t, "the approval", *got.Approval, schemas.Approval{UserID: a.user.ID, Scopes: []string{"system:users:read"}, At: noon()})
 	wantEqual(t, "what the grant says of it", got.Grant.Approved, []string{"system:users:read"})
 	wantError(t, approve(r.BrowserHash, "system"), schemas.Invalid, schemas.CodeAuthRequest)
@@ -174,8 +176,7 @@ func testRefresh(t *testing.T, s *store.Store) {
 	begin := func() schemas.Rotation {
 		t.Helper()
 		code := schemas.NewID()
-		r := a.answered(t, code)
-		reply(s.RedeemCode(ctx, []byte(code), a.family(r), noon(), noon())).get(t)
+		r := a.redeemed(t, code)
 		return schemas.Rotation{ID: r.ID, At: noon(), Window: 10 * time.Second, Revoke: noon().Add(time.Hour)}
 	}
 	rotate := func(r schemas.Rotation, reused bool) {
@@ -219,8 +220,7 @@ func testRefresh(t *testing.T, s *store.Store) {
 func testRefreshRace(t *testing.T, s *store.Store) {
 	const rounds, clients = 20, 8
 	ctx, a := t.Context(), newAuthorizing(t, s)
-	r := a.answered(t, "code")
-	reply(s.RedeemCode(ctx, []byte("code"), a.family(r), noon(), noon())).get(t)
+	r := a.redeemed(t, "code")
 	for generation := range rounds {
 		together(clients, func(int) {
 			reused, err := s.RotateRefresh(ctx, schemas.Rotation{ID: r.ID, Generation: generation, At: noon(), Window: time.Second, Revoke: noon()})
@@ -235,18 +235,12 @@ func testRefreshRace(t *testing.T, s *store.Store) {
 func testBrowserSessions(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	hash, at := []byte("\x00token\xff"), noon()
-	found := reply(s.SessionByToken(ctx, hash, at)).get(t)
-	if found != nil {
-		t.Fatal("a session was found by a token that it has not")
-	}
+	reply(s.SessionByToken(ctx, hash, at)).equals(t, "the session of another or an expired token", nil)
 	for i, want := range []bool{true, false} { // a second one is not issued
 		reply(s.BindSession(ctx, a.session.ID, append(hash, make([]byte, i)...))).equals(t, "whether it was bound", want)
 	}
 	reply(s.SessionByToken(ctx, hash, at)).equals(t, "the session", &a.session)
-	found = reply(s.SessionByToken(ctx, hash, a.session.ExpiresAt)).get(t)
-	if found != nil {
-		t.Fatal("an expired session was found")
-	}
+	reply(s.SessionByToken(ctx, hash, a.session.ExpiresAt)).equals(t, "the session of another or an expired token", nil)
 	reply(s.BindSession(ctx, schemas.NewID(), []byte("other"))).equals(t, "whether it was bound", false)
 }
 

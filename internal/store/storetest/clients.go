@@ -143,8 +143,7 @@ func testLeases(t *testing.T, s *store.Store) {
 	// One is vouched for, one has a role, and one is in use.
 	vouched := apps[0]
 	vouched.Verified, vouched.UpdatedAt = true, noon().Add(time.Second)
-	role := schemas.Role{ID: schemas.NewID(), Name: "role", OUID: homeID, CreatedAt: noon(), UpdatedAt: noon(),
-		Assignments: []schemas.Principal{{Type: schemas.ApplicationPrincipal, ID: apps[1].ID}}}
+	role := newRole("role", nil, program(apps[1].ID))
 	update(t, s, func(tx *store.Tx) error {
 		must(t, store.Roles().Insert(tx, &role))
 		return store.Applications().Replace(tx, &vouched, noon())

@@ -56,6 +56,22 @@ func apply(t testing.TB, s RunStore, changes ...schemas.Change) {
 	must(t, s.Apply(t.Context(), changes))
 }
 
+// commit commits runs without changes.
+func commit(t testing.TB, s RunStore, runs ...*schemas.Run) {
+	t.Helper()
+	for _, run := range runs {
+		must(t, s.Commit(t.Context(), run, nil))
+	}
+}
+
+// wantRuns fails the test unless the runs are there.
+func wantRuns(t testing.TB, s RunStore, runs ...*schemas.Run) {
+	t.Helper()
+	for _, run := range runs {
+		reply(s.Run(t.Context(), run.ID)).get(t)
+	}
+}
+
 // insert adds resources in a transaction.
 func insert(t testing.TB, s *store.Store, resources ...any) {
 	t.Helper()

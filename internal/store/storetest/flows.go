@@ -214,16 +214,12 @@ func testFlowDelete(t *testing.T, s *store.Store) {
 	live, over, expired, other := newRun(), newRun(), newRun(), newRun()
 	live.FlowID, over.FlowID, expired.FlowID = f.ID, f.ID, f.ID
 	over.Status, expired.ExpiresAt = schemas.Complete, noon()
-	for _, run := range []*schemas.Run{live, over, expired, other} {
-		must(t, s.Commit(ctx, run, nil))
-	}
+	commit(t, s, live, over, expired, other)
 	wantStale(t, s.Update(ctx, func(tx *store.Tx) error { return table.Delete(tx, f.ID, 2) }))
 	update(t, s, func(tx *store.Tx) error { return table.Delete(tx, f.ID, 1) })
 	wantStale(t, s.Update(ctx, func(tx *store.Tx) error { return table.Delete(tx, f.ID, 1) }))
 	reply(s.Run(ctx, live.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
-	for _, run := range []*schemas.Run{over, other} {
-		reply(s.Run(ctx, run.ID)).get(t)
-	}
+	wantRuns(t, s, over, other)
 	reply(table.Get(ctx, s, f.ID)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
 	reply(s.FlowVersion(ctx, f.ID, 1)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
 	// Its handle and its id are free; but version 1 of that id has been read, and may be cached.

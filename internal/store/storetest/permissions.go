@@ -230,9 +230,13 @@ func newOrganization(t *testing.T, s *store.Store) *organization {
 
 func (o *organization) grant(t *testing.T, s *store.Store, name string, permissions []string, to ...schemas.Principal) {
 	t.Helper()
-	role := schemas.Role{ID: schemas.NewID(), Name: name, OUID: homeID, Permissions: permissions, Assignments: to,
-		CreatedAt: noon(), UpdatedAt: noon()}
+	role := newRole(name, permissions, to...)
 	insert(t, s, &role)
+}
+
+func newRole(name string, permissions []string, to ...schemas.Principal) schemas.Role {
+	return schemas.Role{ID: schemas.NewID(), Name: name, OUID: homeID, Permissions: permissions, Assignments: append([]schemas.Principal{}, to...),
+		CreatedAt: noon(), UpdatedAt: noon()}
 }
 
 func person(id string) schemas.Principal {
@@ -290,8 +294,7 @@ func resourceServers() tableCase[schemas.ResourceServer] {
 // what they have, and what they have stays.
 func testTreeInUse(t *testing.T, s *store.Store) {
 	ctx, shop := t.Context(), newResourceServer("shop")
-	clerk := schemas.Role{ID: schemas.NewID(), Name: "Clerk", OUID: homeID, Permissions: []string{"shop:orders:items:read"},
-		Assignments: []schemas.Principal{}, CreatedAt: noon(), UpdatedAt: noon()}
+	clerk := newRole("Clerk", []string{"shop:orders:items:read"})
 	insert(t, s, &shop, &clerk)
 	// The tree changes around the permission: siblings go and come, in another order.
 	was := shop.UpdatedAt
@@ -322,7 +325,7 @@ func testTreeInUse(t *testing.T, s *store.Store) {
 
 // testPermissionWithoutResourceServer has a role grant what no resource server has.
 func testPermissionWithoutResourceServer(t *testing.T, s *store.Store) {
-	role := schemas.Role{ID: schemas.NewID(), Name: "Clerk", OUID: homeID, Permissions: []string{"shop"}, CreatedAt: noon(), UpdatedAt: noon()}
+	role := newRole("Clerk", []string{"shop"})
 	wantError(t, s.Update(t.Context(), func(tx *store.Tx) error { return store.Roles().Insert(tx, &role) }), schemas.Conflict, schemas.CodeConflict)
 	reply(store.Roles().Get(t.Context(), s, role.ID)).fails(t, schemas.NotFound, "role_not_found")
 }

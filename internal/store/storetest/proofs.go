@@ -38,6 +38,14 @@ func held() (h *holder, changes []schemas.Change) {
 		schemas.StartSession{Session: h.session})
 }
 
+// newHolder creates a holder.
+func newHolder(t *testing.T, s RunStore) *holder {
+	t.Helper()
+	h, changes := held()
+	apply(t, s, changes...)
+	return h
+}
+
 // changed are the changes that replace or remove each kind of credential.
 func (h *holder) changed() map[schemas.ProofKind][]schemas.Change {
 	later, other := noon().Add(time.Minute), newTOTP(h.user.ID)
@@ -60,8 +68,7 @@ func (h *holder) require(proofs ...schemas.Proof) []schemas.Change {
 // What rests on an authentication is committed while every credential of it is there,
 // and else not at all.
 func testRequireProofs(t *testing.T, s RunStore) {
-	h, changes := held()
-	apply(t, s, changes...)
+	h := newHolder(t, s)
 	for _, p := range h.proofs {
 		apply(t, s, h.require(p)...)
 	}
@@ -96,8 +103,7 @@ func testProofsOfOneCommit(t *testing.T, s RunStore) {
 
 // A hash is replaced while it is the one that was verified.
 func testRehash(t *testing.T, s RunStore) {
-	h, changes := held()
-	apply(t, s, changes...)
+	h := newHolder(t, s)
 	rehash := func(verified, hash string) {
 		apply(t, s, schemas.RehashPassword{UserID: h.user.ID, Verified: verified, Hash: hash})
 	}
@@ -130,8 +136,7 @@ func sessionsOn(t *testing.T, s *store.Store, h *holder) map[schemas.ProofKind]s
 
 // A session ends with the credential that it rests on, and its clients are notified.
 func testSessionsEndWithCredentials(t *testing.T, s *store.Store) {
-	h, changes := held()
-	apply(t, s, changes...)
+	h := newHolder(t, s)
 	left := sessionsOn(t, s, h)
 	check := func(what string) {
 		t.Helper()
@@ -171,8 +176,7 @@ func testSessionsEndWithCredentials(t *testing.T, s *store.Store) {
 
 // The session on whose behalf a credential is removed lives on, without it.
 func testActingSession(t *testing.T, s *store.Store) {
-	h, changes := held()
-	apply(t, s, changes...)
+	h := newHolder(t, s)
 	acting := newSignIn(h.user.ID, noon())
 	acting.Proofs = []schemas.Proof{h.proofs[schemas.PasskeyProof], h.proofs[schemas.TOTPProof], h.proofs[schemas.PasswordProof]}
 	apply(t, s, start(acting)...)
@@ -184,31 +188,28 @@ func testActingSession(t *testing.T, s *store.Store) {
 	reply(store.SessionsOf(t.Context(), s, h.user.ID, noon())).equals(t, "the sessions", []schemas.Session{acting})
 }
 
-// A new password ends the runs of the user, but the one that sets it; and the clients
-// of the sessions are notified.
-func testPasswordEnds(t *testing.T, s *store.Store) {
-	ctx, a := t.Context(), newAuthorizing(t, s)
-	r := a.answered(t, "code")
-	reply(s.RedeemCode(ctx, []byte("code"), a.family(r), noon(), noon())).get(t)
+// commitEnd commits changes in a run of a user who has a session, tokens and other runs: these end,
+// the client is notified, and the runs of other users live on.
+func commitEnd(t *testing.T, a *authorizing, changes ...schemas.Change) {
+	t.Helper()
+	r := a.redeemed(t, "code")
 	mine, other, over, another := newRun(), newRun(), newRun(), newRun()
-	for _, run := range []*schemas.Run{mine, other, over} {
-		run.UserID = a.user.ID
-	}
+	mine.UserID, other.UserID, over.UserID = a.user.ID, a.user.ID, a.user.ID
 	over.Status, over.State = schemas.Complete, nil
-	for _, run := range []*schemas.Run{mine, other, over, another} {
-		must(t, s.Commit(ctx, run, nil))
-	}
-	set := []schemas.Change{schemas.SetPassword{UserID: a.user.ID, Hash: "$argon2id$1", At: noon()}}
-	must(t, s.Commit(ctx, next(mine, "done"), set))
-	for _, run := range []*schemas.Run{mine, over, another} {
-		reply(s.Run(ctx, run.ID)).get(t)
-	}
-	reply(s.Run(ctx, other.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
-	reply(s.RefreshFamily(ctx, r.ID)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
-	if d := claims(t, s, schemas.LogoutDelivery, noon()); d == nil || d.Target != a.client.ID {
+	commit(t, a, mine, other, over, another)
+	must(t, a.Commit(t.Context(), next(mine, "done"), changes))
+	wantRuns(t, a, mine, over, another)
+	reply(a.Run(t.Context(), other.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
+	reply(a.RefreshFamily(t.Context(), r.ID)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
+	if d := claims(t, a.Store, schemas.LogoutDelivery, noon()); d == nil || d.Target != a.client.ID {
 		t.Errorf("the client is not notified: %+v", d)
 	}
-	wantError(t, s.Apply(ctx, []schemas.Change{a.grant(a.request())}), schemas.Conflict, schemas.CodeSuperseded)
+}
+
+func testPasswordEnds(t *testing.T, s *store.Store) {
+	a := newAuthorizing(t, s)
+	commitEnd(t, a, schemas.SetPassword{UserID: a.user.ID, Hash: "$argon2id$1", At: noon()})
+	wantError(t, s.Apply(t.Context(), []schemas.Change{a.grant(a.request())}), schemas.Conflict, schemas.CodeSuperseded)
 }
 
 // Of two authenticators with one key that show the same count at the same time, one

@@ -46,9 +46,7 @@ func testPending(t *testing.T, s *store.Store) {
 	for range 1200 { // more than one transaction removes
 		must(t, s.Commit(ctx, newRun(), nil))
 	}
-	for _, run := range []*schemas.Run{answered, named, expired, late} {
-		must(t, s.Commit(ctx, run, nil))
-	}
+	commit(t, s, answered, named, expired, late)
 	must(t, s.Commit(ctx, next(answered, "key"), nil))
 	for i := range 3 {
 		must(t, s.PutPasskeySession(ctx, newSession(fmt.Sprint(i), fmt.Sprint(i))))
@@ -58,8 +56,6 @@ func testPending(t *testing.T, s *store.Store) {
 	wantEqual(t, "what there is, up to a limit", reply(s.CountPending(ctx, now, store.Pending{Runs: 7, AuthRequests: 7, PasskeySessions: 7})).get(t).Runs, 7)
 
 	reply(s.TrimRuns(ctx, now.Add(-5*time.Minute))).equals(t, "how many runs were removed", 1201)
-	for _, run := range []*schemas.Run{answered, named, late} {
-		reply(s.Run(ctx, run.ID)).get(t)
-	}
+	wantRuns(t, s, answered, named, late)
 	wantEqual(t, "the runs that are left", reply(s.CountPending(ctx, now, all)).get(t).Runs, 3)
 }

@@ -128,12 +128,14 @@ func testTableLists[T any](t *testing.T, s *store.Store, c tableCase[T]) {
 // has.
 func wantFiltered[T any](t *testing.T, s *store.Store, table *store.Table[T], member string, there []T) {
 	t.Helper()
+	matched := 0
 	value := func(v T) string { return memberOf(t, v, member) }
 	for _, v := range there {
 		wanted := value(v)
 		if wanted == "" {
 			continue
 		}
+		matched++
 		matching := slices.DeleteFunc(slices.Clone(there), func(o T) bool { return value(o) != wanted })
 		page := store.Page{Limit: 100, Member: member, Value: wanted}
 		wantList(t, s, table, page, matching, len(matching))
@@ -142,6 +144,9 @@ func wantFiltered[T any](t *testing.T, s *store.Store, table *store.Table[T], me
 		page.After, page.Offset = "", 1
 		wantList(t, s, table, page, matching[1:], len(matching))
 		reply(table.Find(t.Context(), s, member, wanted)).equals(t, "the one found by "+member, &matching[0])
+	}
+	if matched == 0 {
+		t.Errorf("no sample has the member %s", member)
 	}
 	for _, odd := range []string{"", "nobody has this", "a\x00b", "\xff"} {
 		if slices.ContainsFunc(there, func(v T) bool { return value(v) == odd }) {

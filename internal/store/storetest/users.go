@@ -27,9 +27,8 @@ func testUserRoundTrip(t *testing.T, s RunStore) {
 	reply(s.UserByAttribute(t.Context(), "", "username", "ann@example.com")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 
 	// A user without a name is found by id only.
-	nobody := newUser("")
-	apply(t, s, create(nobody)...)
-	apply(t, s, create(newUser(""))...)
+	created(t, s, "")
+	created(t, s, "")
 	reply(s.UserByAttribute(t.Context(), "", "username", "")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 }
 
@@ -166,8 +165,7 @@ func deactivated() map[string]func(u *schemas.User) {
 // Nothing that rests on an authentication is committed, and no session starts, for a user
 // who is disabled or locked.
 func testInactiveUser(t *testing.T, s *store.Store) {
-	h, changes := held()
-	apply(t, s, changes...)
+	h := newHolder(t, s)
 	replace := func(set func(u *schemas.User)) {
 		t.Helper()
 		update(t, s, func(tx *store.Tx) error {
@@ -203,31 +201,14 @@ func testInactiveUser(t *testing.T, s *store.Store) {
 // The end of access ends all sessions of the user, the acting one too, the tokens in them, and all
 // runs except the one that ends it; and nothing of other users.
 func testEndAccess(t *testing.T, s *store.Store) {
-	ctx, a := t.Context(), newAuthorizing(t, s)
-	r := a.answered(t, "code")
-	reply(s.RedeemCode(ctx, []byte("code"), a.family(r), noon(), noon())).get(t)
-	mine, other, another := newRun(), newRun(), newRun()
-	mine.UserID, other.UserID = a.user.ID, a.user.ID
-	for _, run := range []*schemas.Run{mine, other, another} {
-		must(t, s.Commit(ctx, run, nil))
-	}
-	bob := newUser("bob")
+	ctx, a, bob := t.Context(), newAuthorizing(t, s), created(t, s, "bob")
 	theirs, expired := newSignIn(bob.ID, noon()), newSignIn(a.user.ID, noon().Add(-2*time.Hour))
-	apply(t, s, append(create(bob), start(theirs, expired)...)...)
+	apply(t, s, start(theirs, expired)...)
 	live := reply(store.SessionsOf(ctx, s, a.user.ID, noon())).get(t)
-	acting := schemas.RequireProofs{UserID: a.user.ID, Proofs: []schemas.Proof{{Kind: schemas.SessionProof, Of: live[0].ID}}, At: noon()}
-	end := []schemas.Change{acting, schemas.EndAccess{UserID: a.user.ID, Reason: "account_disabled", At: noon()}}
-	must(t, s.Commit(ctx, next(mine, "done"), end))
-	for _, run := range []*schemas.Run{mine, another} {
-		reply(s.Run(ctx, run.ID)).get(t)
-	}
-	reply(s.Run(ctx, other.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
-	reply(s.RefreshFamily(ctx, r.ID)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
-	wantEqual(t, "the sessions that are left", len(reply(store.SessionsOf(ctx, s, a.user.ID, noon().Add(-24*time.Hour))).get(t)), 0)
+	commitEnd(t, a, schemas.RequireProofs{UserID: a.user.ID, Proofs: []schemas.Proof{{Kind: schemas.SessionProof, Of: live[0].ID}}, At: noon()},
+		schemas.EndAccess{UserID: a.user.ID, Reason: "account_disabled", At: noon()})
+	reply(store.SessionsOf(ctx, s, a.user.ID, noon().Add(-24*time.Hour))).equals(t, "the sessions that are left", nil)
 	reply(store.SessionsOf(ctx, s, bob.ID, noon())).equals(t, "the sessions of another", []schemas.Session{theirs})
-	if d := claims(t, s, schemas.LogoutDelivery, noon()); d == nil || d.Target != a.client.ID {
-		t.Errorf("the client is not notified: %+v", d)
-	}
 	events := reply(s.Events(ctx, schemas.EventQuery{UserID: a.user.ID, Action: "session.ended", Limit: 10})).get(t)
 	wantEqual(t, "how many ends are recorded", len(events), len(live)+1) // and the expired one
 	for _, e := range events {
