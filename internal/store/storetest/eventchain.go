@@ -209,7 +209,7 @@ func testEventOrigin(t *testing.T, c store.Config) {
 	origin := schemas.Origin{Address: "192.0.2.7", UserAgent: "Browser/1", SessionID: "s"}
 	ctx := schemas.WithOrigin(t.Context(), &origin)
 	e := schemas.Event{ID: "e1", At: noon(), Action: "x", Changes: []schemas.MemberChange{{Member: "name", To: `"x"`}}}
-	apply(t, s, schemas.RecordEvent{Event: e})
+	must(t, s.Apply(ctx, []schemas.Change{schemas.RecordEvent{Event: e}}))
 	must(t, s.Update(ctx, func(tx *store.Tx) error {
 		e.ID = "e2"
 		return tx.Apply([]schemas.Change{schemas.RecordEvent{Event: e}})

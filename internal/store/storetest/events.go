@@ -109,21 +109,8 @@ func wantEvents(t *testing.T, s *store.Store, q schemas.EventQuery, want []schem
 	wantEqual(t, fmt.Sprintf("the events of %+v", q), got, want)
 }
 
+// testEvents records events without an id, which do not get into each other's way.
 func testEvents(t *testing.T, s *store.Store) {
-	var want []schemas.Event
-	for i := range 5 {
-		e := schemas.Event{ID: schemas.NewID(), At: noon().Add(time.Duration(i/2) * time.Minute), Action: "passkey.registered",
-			UserID: schemas.NewID(), ApplicationID: "app", ExecutionDigest: "run", TraceID: "trace"}
-		if i%2 == 0 {
-			e.Detail = map[string]string{"aaguid": fmt.Sprint(i)}
-		}
-		apply(t, s, schemas.RecordEvent{Event: e})
-		want = append([]schemas.Event{e}, want...)
-	}
-	reply(s.Events(t.Context(), schemas.EventQuery{Limit: 3})).equals(t, "the newest events", want[:3])
-	reply(s.Events(t.Context(), schemas.EventQuery{Limit: 100})).equals(t, "all events", want)
-
-	// Events without an id do not get into each other's way.
 	nameless := schemas.RecordEvent{Event: schemas.Event{At: noon(), Action: "user.created"}}
 	apply(t, s, nameless, nameless)
 }

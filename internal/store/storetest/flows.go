@@ -54,12 +54,12 @@ func use(f *schemas.Flow, uses ...*schemas.Flow) {
 func testSubflows(t *testing.T, s *store.Store) {
 	ctx, table := t.Context(), store.Flows()
 	inner := newSubflow("inner")
-	insertFlows(t, s, &inner)
+	insert(t, s, &inner)
 	outer := newSubflow("outer", &inner)
-	insertFlows(t, s, &outer)
+	insert(t, s, &outer)
 	first, plain := newFlow(schemas.Authentication, "first"), newFlow(schemas.Authentication, "plain")
 	use(&first, &inner, &outer)
-	insertFlows(t, s, &first, &plain)
+	insert(t, s, &first, &plain)
 	for _, want := range []*schemas.Flow{&inner, &outer, &first, &plain} {
 		reply(table.Get(ctx, s, want.ID)).equals(t, "the flow", want)
 	}
@@ -94,7 +94,7 @@ func testSubflows(t *testing.T, s *store.Store) {
 func testFlows(t *testing.T, s *store.Store) {
 	first, second := newFlow(schemas.Authentication, "a"), newFlow(schemas.Authentication, "b")
 	second.IsReadOnly, second.Waive = true, nil
-	insertFlows(t, s, &first, &second)
+	insert(t, s, &first, &second)
 	changed := first
 	changed.Handle, changed.Name, changed.Nodes = "c", "Better", first.Nodes[1:]
 	update(t, s, func(tx *store.Tx) error { return store.Flows().Replace(tx, &changed, 1) })
@@ -112,21 +112,11 @@ func testFlows(t *testing.T, s *store.Store) {
 	reply(s.FlowVersion(t.Context(), first.ID, 3)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
 }
 
-func insertFlows(t *testing.T, s *store.Store, flows ...*schemas.Flow) {
-	t.Helper()
-	update(t, s, func(tx *store.Tx) error {
-		for _, f := range flows {
-			must(t, store.Flows().Insert(tx, f))
-		}
-		return nil
-	})
-}
-
 func testFlowLists(t *testing.T, s *store.Store) {
 	ctx, table := t.Context(), store.Flows()
 	first, up, second := newFlow(schemas.Authentication, "a"), newFlow(schemas.Registration, "a"), newFlow(schemas.Authentication, "b")
 	second.IsReadOnly = true
-	insertFlows(t, s, &first, &up, &second)
+	insert(t, s, &first, &up, &second)
 	for _, test := range []struct {
 		page  store.Page
 		want  []schemas.Flow
@@ -140,8 +130,10 @@ func testFlowLists(t *testing.T, s *store.Store) {
 		{store.Page{Limit: 10, Member: "handle", Value: "a"}, []schemas.Flow{first, up}, 2},
 		{store.Page{Limit: 10, Member: "handle", Value: "a\x00"}, nil, 0},
 	} {
-		reply(table.List(ctx, s, test.page)).equals(t, fmt.Sprintf("the page %+v", test.page), test.want)
-		reply(table.Count(ctx, s, test.page)).equals(t, fmt.Sprintf("the number of flows in %+v", test.page), test.total)
+		t.Run(fmt.Sprintf("%+v", test.page), func(t *testing.T) {
+			reply(table.List(ctx, s, test.page)).equals(t, "the page", test.want)
+			reply(table.Count(ctx, s, test.page)).equals(t, "the number of flows", test.total)
+		})
 	}
 	odd := store.Page{Limit: 1, Member: "color", Value: "red"}
 	if _, err := table.List(ctx, s, odd); err == nil {
@@ -159,7 +151,7 @@ func testFlowLists(t *testing.T, s *store.Store) {
 func testFlowReplace(t *testing.T, s *store.Store) {
 	ctx, table := t.Context(), store.Flows()
 	first := newFlow(schemas.Authentication, "a")
-	insertFlows(t, s, &first)
+	insert(t, s, &first)
 	replace := func(f *schemas.Flow, was int) error {
 		return s.Update(ctx, func(tx *store.Tx) error { return table.Replace(tx, f, was) })
 	}
@@ -188,7 +180,7 @@ func testFlowReplace(t *testing.T, s *store.Store) {
 	unknown := newFlow(schemas.Authentication, "unknown")
 	wantStale(t, replace(&unknown, 1))
 	other := newFlow(schemas.Authentication, "other")
-	insertFlows(t, s, &other)
+	insert(t, s, &other)
 	other.Handle = "a"
 	wantError(t, replace(&other, 1), schemas.Conflict, "flow_exists")
 	wantError(t, s.Update(ctx, func(tx *store.Tx) error { return table.Insert(tx, &other) }), schemas.Conflict, "flow_exists")
@@ -198,10 +190,9 @@ func testFlowReplace(t *testing.T, s *store.Store) {
 
 // testFlowReplaceRace has many replace one version: one of them does.
 func testFlowReplaceRace(t *testing.T, s *store.Store) {
-	const writers = 8
 	f := newFlow(schemas.Authentication, "a")
-	insertFlows(t, s, &f)
-	oneWins(t, writers, schemas.CodePreconditionFailed, func(int) error {
+	insert(t, s, &f)
+	oneWins(t, 8, schemas.CodePreconditionFailed, func(int) error {
 		mine := f
 		return s.Update(t.Context(), func(tx *store.Tx) error { return store.Flows().Replace(tx, &mine, 1) })
 	})
@@ -210,7 +201,7 @@ func testFlowReplaceRace(t *testing.T, s *store.Store) {
 func testFlowDelete(t *testing.T, s *store.Store) {
 	ctx, table := t.Context(), store.Flows()
 	f := newFlow(schemas.Authentication, "a")
-	insertFlows(t, s, &f)
+	insert(t, s, &f)
 	live, over, expired, other := newRun(), newRun(), newRun(), newRun()
 	live.FlowID, over.FlowID, expired.FlowID = f.ID, f.ID, f.ID
 	over.Status, expired.ExpiresAt = schemas.Complete, noon()
@@ -224,7 +215,7 @@ func testFlowDelete(t *testing.T, s *store.Store) {
 	reply(s.FlowVersion(ctx, f.ID, 1)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
 	// Its handle and its id are free; but version 1 of that id has been read, and may be cached.
 	for want := 2; want < 4; want++ {
-		insertFlows(t, s, &f)
+		insert(t, s, &f)
 		wantEqual(t, "the number of what comes after", f.ActiveVersion, want)
 		reply(s.ActiveVersion(ctx, f.ID)).equals(t, "the active version", want)
 		update(t, s, func(tx *store.Tx) error { return table.Delete(tx, f.ID, want) })

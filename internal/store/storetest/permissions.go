@@ -74,7 +74,9 @@ func testHolders(t *testing.T, s *store.Store) {
 		{"", 10, nil},
 		{"shop:\x00", 10, nil},
 	} {
-		reply(store.PermissionHolders(t.Context(), s, test.permission, test.limit)).equals(t, fmt.Sprintf("who holds %q", test.permission), test.want)
+		t.Run(fmt.Sprintf("%q up to %d", test.permission, test.limit), func(t *testing.T) {
+			reply(store.PermissionHolders(t.Context(), s, test.permission, test.limit)).equals(t, "the holders", test.want)
+		})
 	}
 }
 

@@ -140,18 +140,11 @@ func testReferences(t *testing.T, s *store.Store) {
 	ann, app := newUser("ann"), newApplication("app", "")
 	ann.Type, ann.OUID = staff.Name, unit.ID
 	app.OUID, app.AuthFlowID, app.RegistrationFlowID, app.RecoveryFlowID = unit.ID, flow.ID, flow.ID, flow.ID
-	insertUser := func(tx *store.Tx) error { return store.Users().Insert(tx, &ann) }
-	insertApp := func(tx *store.Tx) error { return store.Applications().Insert(tx, &app) }
-	for _, step := range []func(tx *store.Tx) error{
-		func(tx *store.Tx) error { return store.UserTypes().Insert(tx, &staff) },
-		func(tx *store.Tx) error { return store.Units().Insert(tx, &unit) },
-		func(tx *store.Tx) error { return store.Flows().Insert(tx, &flow) },
-	} {
-		wantConflict(t, s.Update(t.Context(), insertApp))
-		update(t, s, step)
+	for _, missing := range []any{&staff, &unit, &flow} {
+		wantConflict(t, s.Update(t.Context(), func(tx *store.Tx) error { return store.Applications().Insert(tx, &app) }))
+		insert(t, s, missing)
 	}
-	update(t, s, insertApp)
-	update(t, s, insertUser)
+	insert(t, s, &app, &ann)
 
 	later := noon().Add(time.Second)
 	for _, change := range []func(tx *store.Tx) error{
@@ -211,16 +204,15 @@ func testReferenceRace(t *testing.T, s *store.Store) {
 		staff := newUserType("Staff")
 		insert(t, s, &staff)
 		together(contenders+1, func(i int) {
-			if i == contenders/2 {
-				if err := s.Update(t.Context(), func(tx *store.Tx) error { return store.UserTypes().Delete(tx, staff.ID, noon()) }); err != nil && !schemas.HasClass(err, schemas.Conflict) {
-					t.Error(err)
-				}
-				return
-			}
-			u := newUser("")
+			u, err := newUser(""), error(nil)
 			u.Type = staff.Name
-			if err := s.Apply(t.Context(), create(u)); err != nil && !schemas.HasClass(err, schemas.Conflict) {
-				t.Error(err)
+			if i == contenders/2 {
+				err = s.Update(t.Context(), func(tx *store.Tx) error { return store.UserTypes().Delete(tx, staff.ID, noon()) })
+			} else {
+				err = s.Apply(t.Context(), create(u))
+			}
+			if !schemas.HasClass(err, schemas.Conflict) {
+				check(t, err)
 			}
 		})
 		left := reply(store.Users().List(t.Context(), s, store.Page{Limit: 100, Member: "type", Value: staff.Name})).get(t)

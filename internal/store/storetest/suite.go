@@ -110,7 +110,7 @@ func ofTheRest() []test {
 		{"events are found by what they have", testEventQueries},
 		{"events are read in pages", testEventPages},
 		{"one key of an algorithm signs", testKeys},
-		{"events come newest first", testEvents},
+		{"events need no id", testEvents},
 		{"old events are trimmed", testTrimEvents},
 		{"what is not old is not trimmed", testTrimNothing},
 		{"deliveries are claimed and end", testDeliveries},
