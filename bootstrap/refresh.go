@@ -12,8 +12,9 @@ import (
 )
 
 // Refresh updates a store of an earlier release: the API's own resource server gets the new
-// permissions, and the built-in flows a version of this release. Edited or deleted flows
-// stay. Running flows stay on the version they started with.
+// permissions, the built-in flows get a version of this release, and built-in flows that the
+// earlier release did not have are created. Edited flows stay, and deleted ones stay deleted.
+// Running flows stay on the version they started with.
 func Refresh(ctx context.Context, d *directory.Directory) error {
 	stale, err := outdatedResources(ctx, d, directory.SystemCall())
 	if err != nil || len(stale) == 0 {
@@ -25,7 +26,7 @@ func Refresh(ctx context.Context, d *directory.Directory) error {
 			return err
 		}
 		for _, u := range stale {
-			if _, err := u.resource.Replace(ctx, call, u.id, "", document(u.value)); err != nil {
+			if err := u.write(ctx, call); err != nil {
 				return fmt.Errorf("bootstrap: updating the %s: %w", u.name, err)
 			}
 		}
@@ -33,20 +34,26 @@ func Refresh(ctx context.Context, d *directory.Directory) error {
 	})
 }
 
-// update replaces a resource that an earlier release created.
+// update replaces a resource that an earlier release created, or creates one that it did not have.
 type update struct {
 	resource directory.Resource
-	id, name string
+	id       string // "" to create the resource
+	name     string
 	value    any
+}
+
+func (u update) write(ctx context.Context, call directory.Call) (err error) {
+	if u.id == "" {
+		_, err = u.resource.Create(ctx, call, document(u.value))
+		return err
+	}
+	_, err = u.resource.Replace(ctx, call, u.id, "", document(u.value))
+	return err
 }
 
 // outdatedServer returns the update of the API's own resource server if it lacks a
 // permission of the seeded one. It is read-only, so it has no edits.
-func outdatedServer(ctx context.Context, d *directory.Directory, call directory.Call) ([]update, error) {
-	item, err := d.ResourceServers.Find(ctx, call, directory.SystemServer)
-	if err != nil || item == nil {
-		return nil, err
-	}
+func outdatedServer(item *directory.Item, d *directory.Directory) ([]update, error) {
 	seeded, err := systemServer()
 	if err != nil {
 		return nil, err
@@ -79,9 +86,13 @@ func systemServer() (*schemas.ResourceServer, error) {
 }
 
 // outdatedResources returns the updates of a store: that of the resource server, and those of
-// the built-in flows that are as an earlier release created them.
+// the built-in flows. A store without the resource server was not bootstrapped and has none.
 func outdatedResources(ctx context.Context, d *directory.Directory, call directory.Call) ([]update, error) {
-	stale, err := outdatedServer(ctx, d, call)
+	item, err := d.ResourceServers.Find(ctx, call, directory.SystemServer)
+	if err != nil || item == nil {
+		return nil, err
+	}
+	stale, err := outdatedServer(item, d)
 	if err != nil {
 		return nil, err
 	}
@@ -91,16 +102,46 @@ func outdatedResources(ctx context.Context, d *directory.Directory, call directo
 	}
 	for _, f := range builtin {
 		f.ID = flowIDs()[f.Handle]
-		item, err := d.Flows.Get(ctx, call, f.ID)
-		if schemas.HasClass(err, schemas.NotFound) {
-			continue
-		}
+		u, err := outdatedFlow(ctx, d, call, f)
 		if err != nil {
 			return nil, err
 		}
-		if was, ok := item.Value.(*schemas.Flow); ok && flows.IsFormerBuiltin(was) {
-			stale = append(stale, update{d.Flows, f.ID, "flow " + f.Handle, f})
-		}
+		stale = append(stale, u...)
 	}
 	return stale, nil
 }
+
+// outdatedFlow returns the update of a built-in flow that is as an earlier release created it, or
+// that is missing.
+func outdatedFlow(ctx context.Context, d *directory.Directory, call directory.Call, f schemas.Flow) ([]update, error) {
+	item, err := d.Flows.Get(ctx, call, f.ID)
+	if schemas.HasClass(err, schemas.NotFound) {
+		return missingFlow(ctx, d, call, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if was, ok := item.Value.(*schemas.Flow); ok && flows.IsFormerBuiltin(was) {
+		return []update{{d.Flows, f.ID, "flow " + f.Handle, f}}, nil
+	}
+	return nil, nil
+}
+
+// missingFlow returns the creation of a built-in flow that earlier releases did not have, unless it
+// was deleted, or another flow has its handle.
+func missingFlow(ctx context.Context, d *directory.Directory, call directory.Call, f schemas.Flow) ([]update, error) {
+	if !slices.Contains(laterFlows(), f.Handle) {
+		return nil, nil
+	}
+	if deleted, err := d.FlowWasDeleted(ctx, call, f.ID); deleted || err != nil {
+		return nil, err
+	}
+	if other, err := d.Flows.Find(ctx, call, string(f.FlowType)+"/"+f.Handle); other != nil || err != nil {
+		return nil, err
+	}
+	return []update{{d.Flows, "", "flow " + f.Handle, f}}, nil
+}
+
+// laterFlows lists the handles of the built-in flows that stores of earlier releases do not have.
+// The others were deleted if they are missing, perhaps before the store recorded deletions.
+func laterFlows() []string { return []string{"forgotten-password", "lost-passkey"} }

@@ -1,6 +1,7 @@
 package bootstrap_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -32,15 +34,7 @@ func TestRefreshPermissions(t *testing.T) {
 		before, old := server()
 		all := old.Permissions
 		old.Resources = old.Resources[:2] // applications and users
-		text, err := json.Marshal(old)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, problems := schemas.ParseJSON(text)
-		if len(problems) > 0 {
-			t.Fatal(problems)
-		}
-		if _, err := w.ResourceServers.Replace(t.Context(), directory.SystemCall(), before.ID, "", d); err != nil {
+		if _, err := w.ResourceServers.Replace(t.Context(), directory.SystemCall(), before.ID, "", documentOf(t, old)); err != nil {
 			t.Fatal(err)
 		}
 		tags := map[string]bool{}
@@ -66,15 +60,7 @@ func TestRefresh(t *testing.T) {
 		w.seed(t, bootstrap.Admin{})
 		put := func(id string, f *schemas.Flow) {
 			t.Helper()
-			text, err := json.Marshal(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			d, problems := schemas.ParseJSON(text)
-			if len(problems) > 0 {
-				t.Fatal(problems)
-			}
-			if _, err := w.Flows.Replace(t.Context(), directory.SystemCall(), id, "", d); err != nil {
+			if _, err := w.Flows.Replace(t.Context(), directory.SystemCall(), id, "", documentOf(t, f)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -120,4 +106,81 @@ func TestRefresh(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A store of an earlier release gets the built-in flows that it did not have, once. A deleted flow
+// stays deleted, and another flow with the same handle keeps it.
+func TestRefreshAddsFlows(t *testing.T) {
+	t.Run("sqlite", func(t *testing.T) { testRefreshAddsFlows(t, "sqlite", filepath.Join(t.TempDir(), "postern.db")) })
+	t.Run("postgres", func(t *testing.T) { testRefreshAddsFlows(t, "postgres", storetest.Postgres(t)) })
+}
+
+func testRefreshAddsFlows(t *testing.T, driver, dsn string) {
+	w := open(t, driver, dsn)
+	w.seed(t, bootstrap.Admin{})
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, query := range []string{"DELETE FROM flow_versions WHERE handle IN ", "DELETE FROM flows WHERE handle IN "} {
+		if _, err := db.ExecContext(t.Context(), query+"('forgotten-password', 'lost-passkey', 'password-sign-up')"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	find := func(key string) *directory.Item {
+		t.Helper()
+		item, err := w.Flows.Find(t.Context(), directory.SystemCall(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return item
+	}
+	refresh := func() {
+		t.Helper()
+		if err := bootstrap.Refresh(t.Context(), w.Directory); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const password, passkey = "AUTHENTICATION/forgotten-password", "AUTHENTICATION/lost-passkey"
+	own := *find("AUTHENTICATION/password-sign-in").Value.(*schemas.Flow)
+	own.ID, own.Handle = schemas.NewID(), "forgotten-password"
+	if _, err := w.Flows.Create(t.Context(), directory.SystemCall(), documentOf(t, &own)); err != nil {
+		t.Fatal(err)
+	}
+	refresh()
+	if got := find(password); got == nil || got.ID != own.ID {
+		t.Errorf("the flow with the handle of a new one is now %v", got)
+	}
+	added := find(passkey)
+	if added == nil || added.ID != "01900000-0000-7000-8000-000000000067" {
+		t.Fatalf("the new flow is %v, want it with the id of a new store", added)
+	}
+	if got := find("REGISTRATION/password-sign-up"); got != nil {
+		t.Errorf("the deleted flow of an earlier release is back: %v", got)
+	}
+	refresh()
+	if got := find(passkey); got == nil || got.ETag != added.ETag {
+		t.Errorf("a second start wrote the flow again: %v", got)
+	}
+	if err := w.Flows.Delete(t.Context(), directory.SystemCall(), added.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	refresh()
+	if got := find(passkey); got != nil {
+		t.Errorf("the deleted flow is back: %v", got)
+	}
+}
+
+func documentOf(t *testing.T, value any) *schemas.Document {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, problems := schemas.ParseJSON(text)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return d
 }

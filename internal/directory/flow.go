@@ -146,3 +146,8 @@ func withoutPlaces(problems []schemas.Problem) []schemas.Problem {
 	}
 	return problems
 }
+
+// FlowWasDeleted reports whether a flow with the id was deleted.
+func (d *Directory) FlowWasDeleted(ctx context.Context, c Call, id string) (bool, error) {
+	return store.FlowWasDeleted(ctx, d.reader(c), id)
+}

@@ -44,6 +44,11 @@ func (s *Store) ActiveVersion(ctx context.Context, id string) (version int, err 
 	return version, err
 }
 
+// FlowWasDeleted reports whether a flow with the id was deleted.
+func FlowWasDeleted(ctx context.Context, r Reader, id string) (bool, error) {
+	return readValue[bool](ctx, r, "SELECT EXISTS (SELECT 1 FROM deleted_flows WHERE id = ?)", id)
+}
+
 // FlowVersion returns a version of a flow. ActiveVersion is its number and UpdatedAt its
 // creation time. An unknown one is flow_not_found, Class NotFound.
 func (s *Store) FlowVersion(ctx context.Context, id string, version int) (*schemas.Flow, error) {
