@@ -293,7 +293,10 @@ func TestGateAccountBySession(t *testing.T) {
 	if got := g.signInMethods(); len(got) != 2 || !slices.Contains(got, "Password") {
 		t.Errorf("the ways to sign in are %q", got)
 	}
-	if text := g.text("view"); !strings.Contains(text, "Proves no more than a password") {
+	if n := eval[int](g.tab, `document.querySelectorAll("[aria-labelledby=sessions] li").length`); n != 1 {
+		t.Errorf("the browser with two sessions has %d lines, want one", n)
+	}
+	if text := g.text("view"); !strings.Contains(text, "Last seen") || !strings.Contains(text, "Proves no more than a password") {
 		t.Errorf("the page does not say what the passkey is worth: %q", text)
 	}
 

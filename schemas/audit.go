@@ -124,6 +124,11 @@ type Session struct {
 	Client        string    `json:"client,omitempty"` // the User-Agent it began with, cut to 200 bytes
 	CreatedAt     time.Time `json:"createdAt"`
 	ExpiresAt     time.Time `json:"expiresAt"`
+	// Browser names the browser that has the session, the same for all of its sessions; "" for a
+	// session of no browser.
+	Browser string `json:"browser,omitempty"`
+	// LastSeenAt is when that browser last used the session, to ten minutes.
+	LastSeenAt time.Time `json:"lastSeenAt,omitzero"`
 	// Proofs are what the sign-in rests on. Nil where that was not recorded: by a
 	// session from before proofs were, and one that was issued on the command line.
 	Proofs []Proof `json:"-"`

@@ -29,7 +29,7 @@ func (h *testServer) signInBrowser(application, user, acr string, methods ...str
 		h.t.Fatal(err)
 	}
 	value := schemas.NewSecret()
-	if bound, err := h.db.BindSession(h.t.Context(), session.ID, schemas.HashSecret(value)); err != nil || !bound {
+	if bound, err := h.db.BindSession(h.t.Context(), session.ID, schemas.HashSecret(value), "browser"); err != nil || !bound {
 		h.t.Fatal(bound, err)
 	}
 	return "Cookie: " + oauth.Cookie(h.base, "postern-session", value).String(), session.ID
@@ -73,6 +73,14 @@ func TestBrowserSessionIsForOwnPages(t *testing.T) {
 		} else if test.code != "" {
 			fails(t, rec, test.status, test.code)
 		}
+	}
+	h.pass(time.Hour / 2)
+	list, _ := h.ok(200, "GET /users/"+carl+"/sessions", "")
+	begun := list.list("sessions")[0].text("lastSeenAt")
+	h.ok(200, "GET /users/me", "", cookie, field, same)
+	list, _ = h.ok(200, "GET /users/"+carl+"/sessions", "")
+	if s := list.list("sessions")[0]; s.text("browser") != "browser" || s.text("lastSeenAt") <= begun {
+		t.Errorf("%v was last seen at %s before", s, begun)
 	}
 	rec := h.do("OPTIONS", "/users/me/sessions", "", "Origin: "+spaOrigin, "Access-Control-Request-Method: DELETE", "Access-Control-Request-Headers: postern-session")
 	if allowed := rec.Header().Get("Access-Control-Allow-Headers"); strings.Contains(strings.ToLower(allowed), "postern-session") {

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	sessionColumns = `id, user_id, application_id, amr, acr, client, created_at, expires_at, proofs`
+	sessionColumns = `id, user_id, application_id, amr, acr, client, created_at, expires_at, proofs, browser, seen_at`
 
 	selectSessions = `SELECT ` + sessionColumns + ` FROM sessions WHERE user_id = ? AND expires_at > ?
 		ORDER BY created_at DESC, id DESC`
 
-	insertSession = `INSERT INTO sessions (` + sessionColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertSession = `INSERT INTO sessions (` + sessionColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 	insertRevokedToken = `INSERT INTO revoked_tokens (id, expires_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING`
 
@@ -30,7 +30,9 @@ const (
 
 	selectSession = `SELECT ` + sessionColumns + ` FROM sessions WHERE id = ?`
 
-	bindSession = `UPDATE sessions SET token_hash = ?, token_expires_at = expires_at WHERE id = ? AND token_hash IS NULL`
+	bindSession = `UPDATE sessions SET token_hash = ?, token_expires_at = expires_at, browser = ? WHERE id = ? AND token_hash IS NULL`
+
+	touchSession = `UPDATE sessions SET seen_at = ? WHERE id = ? AND seen_at < ?`
 )
 
 // TokenLive reports whether a valid token is still accepted: it was not revoked, its session
@@ -78,20 +80,29 @@ func (s *Store) Session(ctx context.Context, id string) (*schemas.Session, error
 	return readOne(s.row(ctx, selectSession, id), scanSession, nil)
 }
 
-// BindSession gives a session the browser token of a hash and renews its lifetime. It returns
-// false if the session has ended or has a token: a second browser must not join it.
-func (s *Store) BindSession(ctx context.Context, id string, hash []byte) (bound bool, err error) {
+// BindSession gives a session the browser token of a hash, and the name of that browser, and renews
+// its lifetime. It returns false if the session has ended or has a token: a second browser must not
+// join it.
+func (s *Store) BindSession(ctx context.Context, id string, hash []byte, browser string) (bound bool, err error) {
 	err = s.writer.single(ctx, func(t *Tx) error {
-		n, err := t.exec(bindSession, nonNilBytes(hash), id)
+		n, err := t.exec(bindSession, nonNilBytes(hash), browser, id)
 		bound = n == 1
 		return err
 	})
 	return bound, err
 }
 
+// TouchSession records that the browser of a session was seen.
+func (s *Store) TouchSession(ctx context.Context, id string, at time.Time) error {
+	return s.writer.single(ctx, func(t *Tx) error {
+		_, err := t.exec(touchSession, toMicros(at), id, toMicros(at))
+		return err
+	})
+}
+
 func scanSession(row scanner, s *schemas.Session) error {
 	return row.Scan(&s.ID, &s.UserID, &s.ApplicationID, (*lines)(&s.AMR), &s.ACR, &s.Client,
-		(*microTime)(&s.CreatedAt), (*microTime)(&s.ExpiresAt), asJSON(&s.Proofs))
+		(*microTime)(&s.CreatedAt), (*microTime)(&s.ExpiresAt), asJSON(&s.Proofs), &s.Browser, (*microTime)(&s.LastSeenAt))
 }
 
 // startSession rejects a user who may not sign in, regardless of the method.
@@ -100,7 +111,7 @@ func (t *Tx) startSession(s schemas.Session) error {
 		return err
 	}
 	_, err := t.exec(insertSession, s.ID, s.UserID, s.ApplicationID, (*lines)(&s.AMR), s.ACR, s.Client,
-		toMicros(s.CreatedAt), toMicros(s.ExpiresAt), asJSON(s.Proofs))
+		toMicros(s.CreatedAt), toMicros(s.ExpiresAt), asJSON(s.Proofs), s.Browser, toMicros(s.CreatedAt))
 	if isForeignKeyViolation(err) {
 		return errNoUser()
 	}

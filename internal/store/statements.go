@@ -72,7 +72,7 @@ func writeQueries() []string {
 		insertUser, selectTypeRules, selectTypeOfUser, insertIdentifier, insertUniqueValue, upsertPassword, updatePasswordHash,
 		insertCredential, updateCredentialUse, updateCredentialName, deleteCredential,
 		insertSession, deleteSession, lockSession, insertSessionClient, selectSessionClients, insertRevokedToken,
-		bindSession, prolongSession,
+		bindSession, touchSession, prolongSession,
 		insertAuthRequest, selectOpen, updateGrant, updateApproval, updateRefusal, updateCode, updateRedeemed, selectRedeemed,
 		insertFamily, selectFamily, deleteFamily, rotateFamily,
 		upsertPasskeySession, deletePasskeySession,

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -50,8 +51,16 @@ func (p *Provider) session(r *http.Request) (*schemas.Session, error) {
 	if hash == nil {
 		return nil, nil
 	}
-	return p.Store.SessionByToken(r.Context(), hash, p.now())
+	s, err := p.Store.SessionByToken(r.Context(), hash, p.now())
+	if err == nil && s != nil && p.now().Sub(s.LastSeenAt) > seenInterval {
+		s.LastSeenAt = p.now()
+		err = p.Store.TouchSession(r.Context(), s.ID, s.LastSeenAt)
+	}
+	return s, err
 }
+
+// seenInterval limits the writes that record when a browser was seen.
+const seenInterval = 10 * time.Minute
 
 // maxQueryLength is the maximum length of a query in a redirect, in bytes: intermediate servers may
 // reject longer ones.
@@ -93,13 +102,17 @@ func (p *Provider) SignIn(w http.ResponseWriter, r *http.Request, sessionID stri
 	if err != nil || known != nil && known.ID == sessionID {
 		return err
 	}
+	browser := schemas.Bytes(p.ensureBrowser(w, r)[:browserNameBytes]).String()
 	value := schemas.NewSecret()
-	bound, err := p.Store.BindSession(r.Context(), sessionID, schemas.HashSecret(value))
+	bound, err := p.Store.BindSession(r.Context(), sessionID, schemas.HashSecret(value), browser)
 	if err == nil && bound {
 		http.SetCookie(w, p.cookie(sessionCookie, value))
 	}
 	return err
 }
+
+// browserNameBytes is how much of the hash of a browser's cookie names the browser.
+const browserNameBytes = 12
 
 // BindRun adds to the request of a run of POST /flow/execute what binds it to an authorization
 // request: the contents of the browser's cookies, and for a new run the authorization request with

@@ -85,7 +85,9 @@ type Store interface {
 	SessionByToken(ctx context.Context, hash []byte, now time.Time) (*schemas.Session, error)
 	Session(ctx context.Context, id string) (*schemas.Session, error)
 	// BindSession reports false if the session is gone, or has a token.
-	BindSession(ctx context.Context, id string, hash []byte) (bool, error)
+	BindSession(ctx context.Context, id string, hash []byte, browser string) (bool, error)
+	// TouchSession records that the browser of a session was seen.
+	TouchSession(ctx context.Context, id string, at time.Time) error
 	TokenLive(ctx context.Context, t schemas.TokenRef) (bool, error)
 
 	// Consent returns nil if there is none.

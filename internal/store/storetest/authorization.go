@@ -237,11 +237,16 @@ func testBrowserSessions(t *testing.T, s *store.Store) {
 	hash, at := []byte("\x00token\xff"), noon()
 	reply(s.SessionByToken(ctx, hash, at)).equals(t, "the session of another or an expired token", nil)
 	for i, want := range []bool{true, false} { // a second one is not issued
-		reply(s.BindSession(ctx, a.session.ID, append(hash, make([]byte, i)...))).equals(t, "whether it was bound", want)
+		reply(s.BindSession(ctx, a.session.ID, append(hash, make([]byte, i)...), "blue")).equals(t, "whether it was bound", want)
 	}
-	reply(s.SessionByToken(ctx, hash, at)).equals(t, "the session", &a.session)
+	seen := a.session
+	seen.Browser, seen.LastSeenAt = "blue", seen.LastSeenAt.Add(time.Minute)
+	must(t, s.TouchSession(ctx, a.session.ID, seen.LastSeenAt))
+	must(t, s.TouchSession(ctx, a.session.ID, a.session.LastSeenAt)) // by an instance that is late
+	must(t, s.TouchSession(ctx, schemas.NewID(), seen.LastSeenAt))
+	reply(s.SessionByToken(ctx, hash, at)).equals(t, "the session", &seen)
 	reply(s.SessionByToken(ctx, hash, a.session.ExpiresAt)).equals(t, "the session of another or an expired token", nil)
-	reply(s.BindSession(ctx, schemas.NewID(), []byte("other"))).equals(t, "whether it was bound", false)
+	reply(s.BindSession(ctx, schemas.NewID(), []byte("other"), "")).equals(t, "whether it was bound", false)
 }
 
 func testRedirects(t *testing.T, s *store.Store) {

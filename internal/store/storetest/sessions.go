@@ -13,7 +13,7 @@ import (
 
 func newSignIn(userID string, at time.Time) schemas.Session {
 	return schemas.Session{ID: schemas.NewID(), UserID: userID, ApplicationID: appID, AMR: []string{"swk", "user"},
-		ACR: "urn:example:loa", Client: "Mozilla/5.0 ä", CreatedAt: at, ExpiresAt: at.Add(time.Hour)}
+		ACR: "urn:example:loa", Client: "Mozilla/5.0 ä", CreatedAt: at, LastSeenAt: at, ExpiresAt: at.Add(time.Hour)}
 }
 
 func start(sessions ...schemas.Session) (changes []schemas.Change) {

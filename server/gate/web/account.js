@@ -213,6 +213,7 @@ export function dialog(title, content, label, kind, done, work) {
 }
 
 const signOut = () => button(t("signOut"), { id: "sign-out", class: "text" }, (pressed) => task(pressed, async () => {
-	await drop("sessions", sessions.find((s) => s.current).id);
+	const here = browsers().find((list) => list.some((s) => s.current));
+	for (const { id } of here.sort((a, b) => a.current - b.current)) await drop("sessions", id);
 	leave("signedout");
 }));
