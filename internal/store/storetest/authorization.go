@@ -98,6 +98,15 @@ func testAuthRequests(t *testing.T, s *store.Store) {
 	reply(s.Sweep(ctx, late.ExpiresAt)).equals(t, "what was swept", 2)
 }
 
+func testGrantRace(t *testing.T, s *store.Store) {
+	a := newAuthorizing(t, s)
+	for range 20 {
+		r := a.request()
+		must(t, s.CreateAuthRequest(t.Context(), r))
+		oneWins(t, 8, schemas.CodeAuthRequest, func(int) error { return s.Apply(t.Context(), []schemas.Change{a.grant(r)}) })
+	}
+}
+
 // testApprovals keeps what was approved in a request: by its own browser, and before it
 // is granted.
 func testApprovals(t *testing.T, s *store.Store) {

@@ -60,6 +60,7 @@ func testKeyLife(t *testing.T, s *store.Store) {
 	wantError(t, s.PromoteSigningKey(ctx, "nobody", "published", at(3), event("key.refused")), schemas.Conflict, "key_moved")
 	wantEqual(t, "the key that signs", signingKey(t, s, "ES256").SignsSince, at(2))
 
+	wantError(t, s.PromoteSigningKey(ctx, first, "published", at(3), event("key.refused")), schemas.Conflict, "key_moved") // it is retired
 	must(t, s.NeedSigningKey(ctx, first, at(8)))
 	must(t, s.NeedSigningKey(ctx, first, at(5))) // takes nothing back
 	wantError(t, s.NeedSigningKey(ctx, "nobody", at(8)), schemas.Conflict, "key_moved")

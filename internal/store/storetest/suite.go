@@ -77,6 +77,7 @@ func ofClients() []test {
 		{"tokens count until they are revoked", testTokenLive},
 		{"tokens count in the generation of their application", testTokenGenerations},
 		{"authorization requests are granted to their browser", testAuthRequests},
+		{"of those who grant a request one does", testGrantRace},
 		{"approvals are kept with their requests", testApprovals},
 		{"authorization requests are refused", testRefusals},
 		{"consents are kept by scope", testConsents},
