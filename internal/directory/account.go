@@ -56,10 +56,13 @@ func (d *Directory) AddPasskey(ctx context.Context, c Call, key *schemas.Credent
 
 // provenance returns the provenance of a credential that the caller adds to the account of a user.
 // The token of a user may state a weaker class than that of the sign-in, if the client asked for one;
-// the session has both. Administrators add credentials without a limit, and so does the operator,
-// whose tokens come from no sign-in.
+// the session has both. A caller with the permission system adds credentials without a limit, also to
+// the own account: the caller could do so to any other account and give that the same permissions, so
+// a limit would protect nothing, and the first administrator could never have a passkey that counts in
+// full. Once there is one, adding another takes a sign-in with it: see proofguard.go. The operator's
+// tokens come from no sign-in, and set no limit either.
 func (w *writeContext) provenance(userID string) (schemas.Provenance, error) {
-	if !w.call.is(userID) {
+	if !w.call.actsAs(userID) {
 		return schemas.Provenance{}, nil
 	}
 	by := schemas.Provenance{ACR: w.call.ACR, Methods: w.call.Methods}

@@ -7,6 +7,7 @@ import { Link, useNavigate, useParams } from "react-router";
 import { type Finding, RequestError, schemaOf, send, type Schema } from "./api";
 import { ApplicationParts } from "./ApplicationParts";
 import { Conflict } from "./Conflict";
+import { keepDraft, takeDraft } from "./draft";
 import { type Item, type Noun } from "./nouns";
 import { SchemaForm } from "./SchemaForm";
 import { formatTime, t } from "./texts";
@@ -45,7 +46,7 @@ function Editor({ noun, schema, opened }: { noun: Noun; schema: Schema; opened: 
   const navigate = useNavigate();
   const cache = useQueryClient();
   const [read, setRead] = useState(opened);
-  const [value, setValue] = useState<Value>(read ? writable(schema, read.data) : {});
+  const [value, setValue] = useState<Value>(() => (takeDraft() as Value | undefined) ?? (read ? writable(schema, read.data) : {}));
   const [state, setState] = useState<{ busy?: boolean; done?: string; error?: unknown; theirs?: { data: Item; etag: string } }>({});
   const problems: Finding[] = state.error instanceof RequestError ? state.error.failure.errors ?? [] : [];
   const path = read ? `${noun.path}/${read.data.id}` : noun.path;
@@ -68,6 +69,9 @@ function Editor({ noun, schema, opened }: { noun: Noun; schema: Schema; opened: 
         setState({ error, theirs: (await send("GET", path)) as { data: Item; etag: string } });
         return;
       }
+      if (error instanceof RequestError && error.status === 401) {
+        keepDraft(value);
+      }
       setState({ error });
     }
   };
@@ -81,7 +85,8 @@ function Editor({ noun, schema, opened }: { noun: Noun; schema: Schema; opened: 
     }
   };
   const title = read ? noun.label(read.data) : `${t("Create")}: ${t(noun.title)}`;
-  const shownElsewhere = problems.length > 0 && problems.every((p) => schema.properties?.[p.path.split(/[.[]/)[0] ?? ""]);
+  const isRefused = state.error instanceof RequestError && state.error.status === 401;
+  const shownElsewhere = !isRefused && problems.length > 0 && problems.every((p) => schema.properties?.[p.path.split(/[.[]/)[0] ?? ""]);
   return (
     <Page title={title} actions={read && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove()} />}>
       <p className="quiet"><Link to={noun.path}>← {t(noun.title)}</Link>{read && <> · <code>{read.data.id}</code> · {t("Created")} {formatTime(read.data["createdAt"] as string)} · {t("Changed")} {formatTime(read.data["updatedAt"] as string)}</>}</p>

@@ -5,6 +5,7 @@ import { api, must, send } from "./api";
 import { Events } from "./AuditPage";
 import { nouns } from "./nouns";
 import { t } from "./texts";
+import { PasskeyInvitation } from "./PasskeyInvitation";
 import { Failed, Loading, Page } from "./ui";
 
 export function Overview() {
@@ -16,6 +17,7 @@ export function Overview() {
   const events = useQuery({ queryKey: ["audit", "recent"], queryFn: async () => must(await api.GET("/audit-events", { params: { query: { limit: 10 } } })) });
   return (
     <Page title={t("Overview")}>
+      <PasskeyInvitation />
       {counts.isPending && <Loading />}
       {counts.error && <Failed error={counts.error} retry={() => void counts.refetch()} />}
       <ul className="cards">

@@ -25,6 +25,10 @@ const german: Record<string, string> = {
   "Revoke all tokens": "Alle Tokens widerrufen", "Passkeys": "Passkeys", "Sessions": "Sitzungen", "End": "Beenden", "Second factors": "Zweite Faktoren", "Consents": "Einwilligungen", "Linked identities": "Verknüpfte Identitäten",
   "Your session has ended. Sign in again to go on.": "Ihre Sitzung ist beendet. Melden Sie sich wieder an, um fortzufahren.", "Sign in": "Anmelden",
   "The sign-in failed": "Die Anmeldung ist fehlgeschlagen", "There is no such page.": "Diese Seite gibt es nicht.", "Recent events": "Letzte Ereignisse", "Service": "Dienst", "Check": "Prüfen",
+  "Protect your account with a passkey": "Schützen Sie Ihr Konto mit einem Passkey",
+  "You signed in with a password, which others can guess or phish. With a passkey, sensitive changes are only possible shortly after you have used it.": "Sie haben sich mit einem Passwort angemeldet, das andere erraten oder abfangen können. Mit einem Passkey sind heikle Änderungen nur kurz nach dessen Gebrauch möglich.",
+  "Add a passkey": "Passkey hinzufügen", "Later": "Später", "Your passkey is set up. Use it to sign in from now on.": "Ihr Passkey ist eingerichtet. Melden Sie sich von nun an damit an.",
+  "This change needs a recent sign-in with your passkey. What you have entered is kept.": "Diese Änderung erfordert eine kürzliche Anmeldung mit Ihrem Passkey. Ihre Eingaben bleiben erhalten.",
 };
 
 const french: Record<string, string> = {
@@ -52,6 +56,10 @@ const french: Record<string, string> = {
   "Revoke all tokens": "Révoquer tous les jetons", "Passkeys": "Clés d’accès", "Sessions": "Sessions", "End": "Terminer", "Second factors": "Seconds facteurs", "Consents": "Consentements", "Linked identities": "Identités liées",
   "Your session has ended. Sign in again to go on.": "Votre session est terminée. Reconnectez-vous pour continuer.", "Sign in": "Se connecter",
   "The sign-in failed": "La connexion a échoué", "There is no such page.": "Cette page n’existe pas.", "Recent events": "Événements récents", "Service": "Service", "Check": "Vérifier",
+  "Protect your account with a passkey": "Protégez votre compte avec une clé d’accès",
+  "You signed in with a password, which others can guess or phish. With a passkey, sensitive changes are only possible shortly after you have used it.": "Vous vous êtes connecté avec un mot de passe, que d’autres peuvent deviner ou hameçonner. Avec une clé d’accès, les changements sensibles ne sont possibles que peu après son utilisation.",
+  "Add a passkey": "Ajouter une clé d’accès", "Later": "Plus tard", "Your passkey is set up. Use it to sign in from now on.": "Votre clé d’accès est prête. Utilisez-la désormais pour vous connecter.",
+  "This change needs a recent sign-in with your passkey. What you have entered is kept.": "Ce changement exige une connexion récente avec votre clé d’accès. Votre saisie est conservée.",
 };
 
 const languages: Record<string, Record<string, string>> = { de: german, fr: french };

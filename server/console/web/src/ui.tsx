@@ -12,12 +12,12 @@ export function Loading() {
 /** Failed shows an error of a request; an ended session offers to sign in. */
 export function Failed({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
   if (error instanceof RequestError && error.status === 401) {
-    const parameters: Record<string, string> = error.failure.code === "insufficient_user_authentication" ? { max_age: "0" } : {};
+    const isUnproved = error.failure.code === "insufficient_user_authentication";
     return (
       <div role="alert" className="notice bad">
-        <p>{t("Your session has ended. Sign in again to go on.")}</p>
+        <p>{isUnproved ? t("This change needs a recent sign-in with your passkey. What you have entered is kept.") : t("Your session has ended. Sign in again to go on.")}</p>
         <p className="quiet">{error.message}</p>
-        <Button onPress={() => void startSignIn(parameters)}>{t("Sign in")}</Button>
+        <Button className="primary" onPress={() => void startSignIn(isUnproved ? { max_age: "0", acr_values: "phr" } : {})}>{t("Sign in")}</Button>
       </div>
     );
   }

@@ -5,6 +5,7 @@ import { Button, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link, useNavigate, useParams } from "react-router";
 import { LineCounter, parseDocument } from "yaml";
 import { type Finding, RequestError, send } from "../api";
+import { keepDraft, takeDraft } from "../draft";
 import type { Item } from "../nouns";
 import { t } from "../texts";
 import { Confirm, Failed, Loading, Page } from "../ui";
@@ -80,7 +81,7 @@ function useFindings(text: string): { findings: Finding[]; checked: string; erro
 function Studio({ read, done, onDone }: { read: { text: string; etag: string; item: Item } | undefined; done: string; onDone: (text: string) => void }) {
   const navigate = useNavigate();
   const cache = useQueryClient();
-  const [text, setText] = useState(read?.text ?? template);
+  const [text, setText] = useState(() => (takeDraft() as string | undefined) ?? read?.text ?? template);
   const [line, setLine] = useState<number>();
   const [state, setState] = useState<{ busy?: boolean; error?: unknown }>({});
   const { findings, checked, error: checkError } = useFindings(text);
@@ -100,6 +101,9 @@ function Studio({ read, done, onDone }: { read: { text: string; etag: string; it
         await navigate(`/flows/${(reply.data as Item).id}`, { replace: true });
       }
     } catch (error) {
+      if (error instanceof RequestError && error.status === 401) {
+        keepDraft(text);
+      }
       setState({ error });
     }
   };
