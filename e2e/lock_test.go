@@ -56,3 +56,44 @@ func TestGateLocksTheAccountOfANotice(t *testing.T) {
 	again.click("lock")
 	again.alerted("This link does not work")
 }
+
+// Recovery does not give access to an account that its user locked: an attacker may have the
+// mailbox.
+func TestGateRecoveryLeavesAnAccountLocked(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	const address, password = "ada@example.org", "Tarn-ferry-slate-41-owl"
+	var user struct{ ID, Status string }
+	p.create(t, "/users", adminToken(t, p), object{"type": "Person", "attributes": object{
+		"username": "ada", "email": address, "email_verified": true, "password": password,
+	}}, &user)
+	g := openGate(t, p)
+	g.open(p.base + "/gate/signin")
+	g.click("action-password")
+	g.shows("step/who")
+	g.enter("username", "ada")
+	g.enter("password", password)
+	g.click("action-continue")
+	g.shows("account")
+	link := p.mailed(address, `(?s)^Sign-in from a new browser.*(http\S+/gate/lock#\S+)`)
+	g.open(link)
+	g.shows("lock")
+	g.click("lock")
+	g.shows("locked")
+
+	r := openGate(t, p)
+	r.visit("signin")
+	r.shows("step/autofill")
+	r.click("to-recover")
+	r.shows("step/who")
+	r.enter("username", "ada")
+	r.click("action-continue")
+	r.shows("step/code")
+	r.enter("code", p.mailedCode(address))
+	r.click("action-submit")
+	r.until(`document.getElementById("view").textContent.includes("Account disabled")`)
+	p.get(t, "/users/"+user.ID, &user)
+	if user.Status != "disabled" {
+		t.Errorf("the status is %q after recovery, want disabled", user.Status)
+	}
+}
