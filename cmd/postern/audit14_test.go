@@ -47,6 +47,18 @@ func TestAudit14RefusalsAreRecorded(t *testing.T) {
 	if len(events) != 1 || events[0].Actor != want || events[0].Detail["route"] != "/groups" || events[0].Detail["permission"] != "system:groups:write" {
 		t.Errorf("got %+v, expected the refused request of %+v", events, want)
 	}
+	for range 4 {
+		w.call(http.MethodPost, "/groups", own.Access, `{"name":"x"}`)
+	}
+	w.call(http.MethodPost, "/roles", own.Access, `{"name":"x"}`)
+	events = w.eventsOf("request.refused")
+	repeated := map[string]string{}
+	for _, e := range events {
+		repeated[e.Detail["route"]] += e.Detail["repeated"] + ","
+	}
+	if len(events) != 4 || repeated["/groups"] != "4,2,," || repeated["/roles"] != "," {
+		t.Errorf("got %v in %+v, expected the refusals 1, 2 and 4 at /groups, newest first, and one at /roles", repeated, events)
+	}
 }
 
 // TestAudit14TokensAreRecorded gets tokens for a code and for refresh tokens.

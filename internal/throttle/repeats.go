@@ -92,8 +92,8 @@ func (r *Repeats) Thin(ctx context.Context, changes []schemas.Change) []schemas.
 			continue
 		}
 		account := e.Event.Action + " " + e.Event.UserID
-		if e.Event.UserID == "" { // an unknown name; counted by application and actor
-			account += " " + e.Event.ApplicationID + " " + e.Event.Actor.ID
+		if e.Event.UserID == "" { // an unknown name; counted by application, actor and missing permission
+			account += " " + e.Event.ApplicationID + " " + e.Event.Actor.ID + " " + e.Event.Detail["permission"]
 		}
 		record, count := r.Record(ctx, account)
 		if !record {
