@@ -61,11 +61,12 @@ func (s *server) auditRefusal(r *http.Request, credentialID string, refusal erro
 	s.record(r, s.event(r, "passkey.refused", "", map[string]string{"credentialId": credentialID, "step": string(passkey.StepCounter)}))
 }
 
-// recordForbidden records that an authenticated caller was refused a request that it lacks the
-// permission for. A failure to record does not change the reply.
+// recordForbidden records that an authenticated caller was refused a request for which it lacks the
+// permission, or a recent enough sign-in. A failure to record does not change the reply.
 func (s *server) recordForbidden(r *http.Request, status int, e *schemas.Error) {
 	x := exchangeOf(r)
-	if status != http.StatusForbidden || x.caller == nil || x.needs.permission() == "" {
+	isRefused := status == http.StatusForbidden || e.Code == schemas.CodeStaleProof
+	if !isRefused || x.caller == nil || x.needs.permission() == "" {
 		return
 	}
 	event := s.event(r, "request.refused", "", map[string]string{"method": r.Method, "route": x.route, "permission": x.needs.permission(), "code": e.Code})

@@ -97,6 +97,10 @@ func sensitiveChanges(t *testing.T, h *testServer) {
 			}
 		}
 	}
+	refused, err := h.db.Events(t.Context(), schemas.EventQuery{Limit: 100, Action: "request.refused"})
+	if err != nil || len(refused) < len(weak) || refused[0].Detail["code"] != schemas.CodeStaleProof || refused[0].Actor.ID != boss {
+		t.Errorf("the audit log has %+v (%v), expected the refused changes of %s", refused, err, boss)
+	}
 	if after := h.footprint(); after != before {
 		t.Errorf("refused changes changed something: before %s, after %s", before, after)
 	}
