@@ -21,11 +21,14 @@ const (
 // Cookie returns a cookie of the server that scripts cannot read, and that browsers send when the
 // user follows a link, but not with requests from other sites' pages. With https its name starts
 // with __Host-: then no other host of the domain can set it (RFC 6265bis §4.1.3.2) to sign a user
-// in to an attacker's account.
+// in to an attacker's account. Without https, which is for development, the name ends in the port:
+// browsers send a cookie to all ports of a host, where another server may use the same names.
 func Cookie(issuer, name, value string) *http.Cookie {
 	c := &http.Cookie{Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
 	if strings.HasPrefix(issuer, "https://") {
 		c.Name, c.Secure = "__Host-"+name, true
+	} else if at, err := url.Parse(issuer); err == nil && at.Port() != "" {
+		c.Name += "-" + at.Port()
 	}
 	return c
 }

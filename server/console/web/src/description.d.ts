@@ -2504,11 +2504,13 @@ export interface components {
             acr?: string;
             amr: string[];
             applicationId?: string;
+            browser?: string;
             client?: string;
             createdAt: string;
             current: boolean;
             expiresAt: string;
             id: string;
+            lastSeenAt?: string;
             userId: string;
         };
         Step: {
