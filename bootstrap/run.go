@@ -175,7 +175,7 @@ func (s *seeder) close(ctx context.Context, r *remoteServer) error {
 
 func (r *remoteServer) signInAdmin(ctx context.Context) (err error) {
 	if r.Admin.Password == "" {
-		return errors.New("the server requires authentication: pass --token, use --config if the store is on this machine, or set ADMIN_USERNAME and ADMIN_PASSWORD")
+		return errors.New("no credentials were given: pass --token or set ADMIN_TOKEN, use --config if the store is on this machine, or set ADMIN_USERNAME and ADMIN_PASSWORD")
 	}
 	r.Token, err = r.signIn(ctx)
 	return err

@@ -13,7 +13,7 @@ func (f Fact) Describe() string {
 	case inputSort:
 		return fmt.Sprintf("a value for the input %q", name)
 	case acrSort:
-		return fmt.Sprintf("an authentication of the class %q or one that satisfies it", name)
+		return fmt.Sprintf("a proof of at least the class %q", name)
 	case amrSort:
 		return fmt.Sprintf("an authentication by the method %q", name)
 	case attributeSort:
@@ -31,7 +31,7 @@ func (f Fact) Describe() string {
 		Own:           "a user that this run creates or has authenticated",
 		Credential:    "a credential that this run added",
 		Enrolled:      "a second factor that this run added",
-		Findable:      "a user that can be found again",
+		Findable:      "an account that can be found at the next sign-in",
 		Federated:     "an unlinked identity of another provider",
 		Consented:     "a user who consented to what the application asks for",
 	}

@@ -148,7 +148,7 @@ func (c *compiler) checkSessions(waived map[*schemas.Waiver]bool) {
 		}
 		n := &c.graph.nodes[s.node]
 		problem := schemas.Problem{Rule: RuleSession, Path: c.nodePath(s.node, "with"), Message: fmt.Sprintf(
-			"%s accepts sessions that prove less than every other path through the flow, which is the class %q: "+
+			"%s accepts sessions that prove less than the class %q, which all other paths through the flow prove: "+
 				"a user who signed in to another application with less signs in here without a prompt; "+
 				"remove `acr`, so that the node requires that class, or lead the outcome to a node that proves what is missing",
 			n.kind.Name, c.requiredClass)}

@@ -114,7 +114,7 @@ func checkInput(c *engine.Config, path, identifier string) []schemas.Problem {
 	case !collected && c.Partial:
 		return nil
 	case !collected && len(c.Inputs) == 0:
-		return []schemas.Problem{problem(path, "no prompt of this flow collects an input %q; it collects none at all: put a prompt before this node", identifier)}
+		return []schemas.Problem{problem(path, "no prompt of this flow collects an input %q; the flow has no inputs at all: add a prompt before this node", identifier)}
 	case !collected:
 		names := slices.Sorted(maps.Keys(c.Inputs))
 		return []schemas.Problem{problem(path, "no prompt of this flow collects an input %q; it collects %s", identifier, strings.Join(names, ", "))}

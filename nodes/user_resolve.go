@@ -43,7 +43,7 @@ func (r *userResolve) prepare(c *engine.Config) []schemas.Problem {
 	r.needs = []engine.Need{{
 		AnyOf: []engine.Fact{engine.InputFact(r.From)},
 		Why:   "without it there is no user to look up",
-		Fix:   "lead only actions that submit the input here, and make it required in its prompt",
+		Fix:   "make the input required in its prompt, and route only actions that submit it to this node",
 		Path:  "with.from",
 	}}
 	for i := range r.outcomes {

@@ -244,7 +244,7 @@ var messages = sync.OnceValue(func() map[string]string {
 		CodeMailNotConfigured:     "Codes cannot be sent at the moment. Contact the operator of this service.",
 		CodeTooManyAttempts:       "Too many failed attempts. Start again.",
 		CodeExecutionNotFound:     "This has expired or ended. Start again.",
-		CodeStaleStep:             "This was already answered. Reload the page.",
+		CodeStaleStep:             "This step has already been completed. Reload the page to continue.",
 		CodeOverloaded:            "The service is busy. Try again in a moment.",
 		CodeStoreUnavailable:      "The service is busy. Try again in a moment.",
 	}

@@ -34,8 +34,8 @@ func badUnits() []bad {
 		{`{"handle":"ok","name":"x","parentId":"\u0000"}`, "parentId", "NUL cannot be stored; remove it", 0},
 		{`{"handle":"ok","name":"x","parentId":{"id":"<unit>"}}`, "parentId", "expected a string, got an object", 0},
 		{`{"handle":"ok","name":"x","parent":"<unit>"}`, "parent", `did you mean "parentId"?`, 0},
-		{`{"handle":"unittaken","name":"x"}`, "handle", "choose another", 409},
-		{`{"handle":"default","name":"x"}`, "handle", "choose another", 409},
+		{`{"handle":"unittaken","name":"x"}`, "handle", "choose a different one", 409},
+		{`{"handle":"default","name":"x"}`, "handle", "choose a different one", 409},
 	}
 }
 
@@ -44,7 +44,7 @@ func badProviders() []bad {
 	const issuer = `"issuer":"https://login.example.com"`
 	return []bad{
 		{`{"handle":"Upper",` + rest + `,` + issuer + `}`, "handle", "expected lower-case letters", 0},
-		{`{"handle":"providertaken",` + rest + `,` + issuer + `}`, "handle", "choose another", 409},
+		{`{"handle":"providertaken",` + rest + `,` + issuer + `}`, "handle", "choose a different one", 409},
 		{`{"handle":"ok",` + rest + `}`, "issuer", "is missing", 0},
 		{`{"handle":"ok",` + rest + `,"issuer":"http://login.example.com"}`, "issuer", "expected an https:// URL", 0},
 		{`{"handle":"ok",` + rest + `,"issuer":"login.example.com"}`, "issuer", "expected an https:// URL", 0},
@@ -85,7 +85,7 @@ func badGroups() []bad {
 		{`{"name":"x","members":[{"type":"group","id":"<nobody>"}]}`, "members[0].id", "there is no group", 0},
 		{`{"name":"x","members":[{"type":"user","id":"y"},{"type":"user","id":"y"}]}`, "members[1]", "remove one", 0},
 		{`{"name":"x","member":[]}`, "member", `did you mean "members"?`, 0},
-		{`{"name":"Group taken"}`, "name", "choose another", 409},
+		{`{"name":"Group taken"}`, "name", "choose a different one", 409},
 	}
 }
 
@@ -109,7 +109,7 @@ func badRoles() []bad {
 		{`{"name":"x","assignments":[{"id":"y"}]}`, "assignments[0].type", "is missing", 0},
 		{`{"name":"x","assignments":[null]}`, "assignments[0]", "expected an object, got null", 0},
 		{`{"name":"x","assigments":[]}`, "assigments", `did you mean "assignments"?`, 0},
-		{`{"name":"Role taken"}`, "name", "choose another", 409},
+		{`{"name":"Role taken"}`, "name", "choose a different one", 409},
 	}
 }
 
@@ -136,7 +136,7 @@ func badServers() []bad {
 		{tree(`[{"handle":"a","actions":[{"name":"b"}]}]`), "resources[0].actions[0].handle", "is missing", 0},
 		{tree(`[{"handle":"a","action":[]}]`), "resources[0].action", `did you mean "actions"?`, 0},
 		{tree(strings.Repeat(`[{"handle":"a","resources":`, 11) + `[]` + strings.Repeat(`}]`, 11)), "resources[0].resources[0].resources[0].resources[0].resources[0].resources[0].resources[0].resources[0].resources[0].resources[0].resources", "move these up", 0},
-		{`{"handle":"apitaken","name":"x"}`, "handle", "choose another", 409},
+		{`{"handle":"apitaken","name":"x"}`, "handle", "choose a different one", 409},
 	}
 }
 
@@ -224,7 +224,7 @@ func badApplications() []bad {
 		{m2m(`,"token":{"idToken":{"signedResponseAlg":"HS256"}}`), in + ".token.idToken.signedResponseAlg", "expected", 0},
 		{m2m(`,"clientId":"https://a.example/client"`), in + ".clientId", "choose another", 0},
 		{m2m(`,"clientSecret":7`), in + ".clientSecret", "expected a string", 0},
-		{`{"name":"App taken"}`, "name", "choose another", 409},
+		{`{"name":"App taken"}`, "name", "choose a different one", 409},
 		{m2m(`,"clientId":"TAKEN"`), in + ".clientId", "choose another", 409},
 	}
 }
@@ -255,8 +255,8 @@ func badUserTypes() []bad {
 		{property(`{"type":"string","x-unique":"yes"}`), "schema.properties.a.x-unique", "expected true or false", 0},
 		{property(`{"type":"string","x-uniqe":true}`), "schema.properties.a.x-uniqe", `did you mean "x-unique"?`, 0},
 		{property(`{"minLenght":3}`), "schema.properties.a.minLenght", `did you mean "minLength"?`, 0},
-		{`{"name":"Typetaken","schema":{"type":"object"}}`, "name", "choose another", 409},
-		{`{"name":"Person","schema":{"type":"object"}}`, "name", "choose another", 409},
+		{`{"name":"Typetaken","schema":{"type":"object"}}`, "name", "choose a different one", 409},
+		{`{"name":"Person","schema":{"type":"object"}}`, "name", "choose a different one", 409},
 	}
 }
 
@@ -283,8 +283,8 @@ func badUsers() []bad {
 		{with(`{"username":"x","given_name":"` + strings.Repeat("n", 40000) + `"}`), "attributes", "expected at most", 0},
 		{with(`{"username":"x","password":7}`), "attributes.password", "expected a string", 0},
 		{with(`{"username":"x","password":"` + strings.Repeat("p", 5000) + `"}`), "attributes.password", "expected", 0},
-		{with(`{"username":"usertaken"}`), "attributes.username", "choose another", 409},
-		{with(`{"username":"USERTAKEN"}`), "attributes.username", "choose another", 409},
-		{with(`{"username":"x","email":"usertaken@example.com","email_verified":true}`), "attributes.email", "choose another", 409},
+		{with(`{"username":"usertaken"}`), "attributes.username", "choose a different one", 409},
+		{with(`{"username":"USERTAKEN"}`), "attributes.username", "choose a different one", 409},
+		{with(`{"username":"x","email":"usertaken@example.com","email_verified":true}`), "attributes.email", "choose a different one", 409},
 	}
 }

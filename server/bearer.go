@@ -169,7 +169,7 @@ func (s *server) wantedToken(route string) string {
 // insufficientToken is the error of a valid token without the needed scope or sign-in.
 func insufficientToken(needs need, delegated bool) error {
 	lacked := &refusal{scope: needs.permission()}
-	text := "this token does not carry the permission %q, nor one above it: send one that does. A user's tokens carry what the user's roles grant"
+	text := "this token has neither the permission %q nor one that includes it: send a token that does. A user's tokens carry what the user's roles grant"
 	switch {
 	case delegated && (needs == userToken || needs == anyToken):
 		lacked.scope = schemas.AccountScope

@@ -72,7 +72,7 @@ func stamp(at time.Time) string { return at.Format(time.RFC3339Nano) }
 func TestAuditQueries(t *testing.T) {
 	h := newTestServer(t)
 	for query, says := range map[string]string{
-		"limit=0":           "limit: expected a whole number from 1",
+		"limit=0":           "limit: expected a whole number of at least 1",
 		"actor=":            "actor: expected a value to look for",
 		"from=yesterday":    "from: expected a time such as 2030-01-02T03:04:05Z",
 		"to=2030-01-02":     "to: expected a time",

@@ -61,7 +61,7 @@ func (q *query) number(name string, otherwise, least, most int) int {
 	case err == nil && least <= n && n <= most:
 		return n
 	case most == math.MaxInt:
-		q.addProblem(name, "expected a whole number from %d, got %.64q", least, text)
+		q.addProblem(name, "expected a whole number of at least %d, got %.64q", least, text)
 	default:
 		q.addProblem(name, "expected a whole number from %d to %d, got %.64q", least, most, text)
 	}

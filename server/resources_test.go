@@ -269,8 +269,8 @@ func TestFilters(t *testing.T) {
 func TestListQueries(t *testing.T) {
 	h := newTestServer(t)
 	for query, want := range map[string][]string{
-		"limit=0":                         {"limit: expected a whole number from 1, got \"0\""},
-		"limit=-1":                        {"limit: expected a whole number from 1"},
+		"limit=0":                         {"limit: expected a whole number of at least 1, got \"0\""},
+		"limit=-1":                        {"limit: expected a whole number of at least 1"},
 		"limit=":                          {"limit: expected"},
 		"limit=1e1":                       {"limit: expected"},
 		"limit=-99999999999999999999":     {"limit: expected"},

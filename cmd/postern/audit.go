@@ -19,7 +19,7 @@ type auditCommands struct {
 
 type auditVerifyCommand struct {
 	Config string `type:"path" help:"The configuration file of the local server."`
-	Expect string `placeholder:"NUMBER:HASH" help:"An end of the chain that an earlier verification printed or a sink received: the log must contain it."`
+	Expect string `placeholder:"NUMBER:HASH" help:"The end of the chain as an earlier verification printed it, or as a sink received it. The command fails if the log does not contain it."`
 }
 
 // Run verifies the audit log and prints the first fault. It seals the events of the last second

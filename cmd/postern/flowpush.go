@@ -126,7 +126,7 @@ func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.
 			fmt.Fprintf(p.stdout, "%s: unchanged, version %d\n", f.Handle, was.ActiveVersion)
 			return false, nil
 		}
-		fmt.Fprintf(p.stdout, "%s: changes version %d\n", f.Handle, was.ActiveVersion)
+		fmt.Fprintf(p.stdout, "%s: differs from version %d\n", f.Handle, was.ActiveVersion)
 		if err := diff.Write(p.stdout, changes); err != nil {
 			return false, err
 		}

@@ -87,7 +87,7 @@ func (c proveCommand) readFolder(ctx context.Context, p program) (*schemas.SignI
 		if f := g.Flow(); f.FlowType != schemas.Subflow {
 			id := string(f.FlowType) + "/" + f.Handle
 			s.Flows[id] = f
-			s.Applications = append(s.Applications, schemas.SystemApplication{ID: id, Name: "any application with " + f.Handle, FlowIDs: []string{id}})
+			s.Applications = append(s.Applications, schemas.SystemApplication{ID: id, Name: fmt.Sprintf("any application that uses the flow %q", f.Handle), FlowIDs: []string{id}})
 		}
 	}
 	return s, nil

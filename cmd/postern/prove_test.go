@@ -88,7 +88,7 @@ func TestNewWaysAreRefused(t *testing.T) {
 			if err := json.Unmarshal(rec.Body.Bytes(), &refusal); err != nil || rec.Code != http.StatusBadRequest || refusal.Code != schemas.CodeNewWay || len(refusal.Errors) != 1 {
 				t.Fatalf("%s %s: %d %s, %v", change.method, change.path, rec.Code, rec.Body, err)
 			}
-			for _, part := range []string{`"Shop"`, "the user's password", schemas.ACRPassword, "check success"} {
+			for _, part := range []string{`"Shop"`, "the user's password", schemas.ACRPassword, "check —success→"} {
 				if p := refusal.Errors[0]; p.Rule != engine.RuleChain || !strings.Contains(p.Message, part) {
 					t.Errorf("%s %s: the finding %s lacks %q", change.method, change.path, p, part)
 				}
@@ -193,10 +193,10 @@ func TestProveFolderOfFlows(t *testing.T) {
 	}
 	var out bytes.Buffer
 	p := program{args: []string{"prove", dir}, stdout: &out, stderr: &out}
-	want := `the application any application with weak
+	want := `any application that uses the flow "weak"
   urn:postern:acr:password
     with the user's password
-    1. any application with weak, weak: who continue → find found → check success → done; gives tokens of any application with weak (urn:postern:acr:password)
+    1. any application that uses the flow "weak", weak: who —continue→ find —found→ check —success→ done. The attacker then has tokens of any application that uses the flow "weak" (urn:postern:acr:password)
 `
 	if code := p.run(t.Context()); code != exitFine || out.String() != want {
 		t.Errorf("%d\n%s\nwant\n%s", code, &out, want)

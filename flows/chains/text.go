@@ -13,10 +13,11 @@ import (
 // String describes the way in one line.
 func (w Way) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s with %s", w.Target, w.Means)
+	fmt.Fprintf(&b, "with %s", w.Means)
 	if len(w.Conditions) > 0 {
 		fmt.Fprintf(&b, ", if %s", strings.Join(w.Conditions, " and "))
 	}
+	fmt.Fprintf(&b, ", an attacker can get %s", w.Target)
 	for i, r := range w.Chain {
 		fmt.Fprintf(&b, ". Run %d: %s", i+1, r)
 	}
@@ -49,15 +50,14 @@ func (t Target) String() string {
 // String describes the run: the flow, its nodes with their outcomes, and what the attacker has
 // afterwards.
 func (r Run) String() string {
-	moves := make([]string, len(r.Path))
-	for i, m := range r.Path {
-		moves[i] = strings.TrimSpace(m.Node + " " + m.Outcome)
-	}
 	at := r.Application + ", " + r.Flow
-	if len(moves) > 0 {
-		at += ": " + strings.Join(moves, " → ")
+	for i, m := range r.Path {
+		at += map[bool]string{true: ": ", false: " "}[i == 0] + m.Node
+		if m.Outcome != "" {
+			at += " —" + m.Outcome + "→"
+		}
 	}
-	return at + "; gives " + r.Gains
+	return at + ". The attacker then has " + r.Gains
 }
 
 // Write writes the report for people: for each application the ways to its tokens, strongest class
@@ -93,7 +93,7 @@ func (r *Report) heading(t Target) string {
 	}
 	names := r.Names[t.Application]
 	if len(names) == 1 {
-		return "the application " + names[0]
+		return names[0]
 	}
-	return "the applications " + strings.Join(names, ", ")
+	return strings.Join(names, ", ")
 }

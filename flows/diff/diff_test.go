@@ -105,8 +105,8 @@ func TestCompareReportsGuarantees(t *testing.T) {
 	strict := head + "  - {id: key, use: passkey-authenticate, next: {success: bye, failure: key}}\n" + tail
 	loose := head + "  - {id: key, use: passkey-authenticate, next: {success: bye, failure: bye}}\n" + tail
 	want := "! proven acr: no longer \"phr\"\n! proven amr: no longer \"pop\"\n! proven phishingResistant: no longer true\n~ key: failure leads to: key → bye\n" +
-		"! bye: no longer certain: an authenticated user\n! bye: no longer certain: a user that can be found again\n! bye: no longer certain: a user\n" +
-		"! at the end: no longer certain: an authenticated user\n! at the end: no longer certain: a user that can be found again\n! at the end: no longer certain: a user\n"
+		"! bye: no longer certain: an authenticated user\n! bye: no longer certain: an account that can be found at the next sign-in\n! bye: no longer certain: a user\n" +
+		"! at the end: no longer certain: an authenticated user\n! at the end: no longer certain: an account that can be found at the next sign-in\n! at the end: no longer certain: a user\n"
 	if got := changes(t, strict, loose); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

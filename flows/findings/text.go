@@ -112,7 +112,7 @@ func (t Text) trace(out *strings.Builder, trace schemas.Trace) {
 		}
 		longest = max(longest, utf8.RuneCountInString(ways[i]))
 	}
-	fmt.Fprintf(out, "%*s %s a run that violates it:\n", numberWidth, "", t.paint(faint, "|"))
+	fmt.Fprintf(out, "%*s %s a run that breaks this rule:\n", numberWidth, "", t.paint(faint, "|"))
 	for i, step := range trace {
 		number := strings.Repeat(" ", numberWidth)
 		if step.Line > 0 {

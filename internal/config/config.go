@@ -265,7 +265,7 @@ func Load(path string, environ []string) (*Config, error) {
 		if path != "" {
 			where = path + " and " + where
 		}
-		return nil, schemas.Errorf(schemas.Invalid, CodeInvalid, "%d problem(s) in the configuration given by %s", len(problems), where).WithProblems(problems)
+		return nil, schemas.Errorf(schemas.Invalid, CodeInvalid, "the configuration given by %s is invalid", where).WithProblems(problems)
 	}
 	if file, _ := readFile(text); holdsSecrets(file.values) {
 		cfg.SecretsFrom = path

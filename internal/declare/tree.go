@@ -1,7 +1,9 @@
 package declare
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,8 +23,10 @@ type Tree struct {
 // other file that is no resource is a fault.
 func ReadTree(dir string) (*Tree, error) {
 	t := treeReader{Tree: Tree{Nouns: map[string]bool{}}}
-	if info, err := os.Stat(dir); err != nil {
-		return nil, fmt.Errorf("there is no folder %s: %w", dir, err)
+	if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no folder %s", dir)
+	} else if err != nil {
+		return nil, fmt.Errorf("the folder cannot be read: %w", err)
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("%s is not a folder; expected one that `postern export` wrote", dir)
 	}

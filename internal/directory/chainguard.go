@@ -39,8 +39,8 @@ func (d *Directory) endChains(ctx context.Context, tx *store.Tx, guard *chainGua
 	}
 	if opened := d.CheckChains(guard.before, after); len(opened) > 0 {
 		return schemas.Errorf(schemas.Invalid, schemas.CodeNewWay,
-			"after the change an application can be reached with less than was needed before; prove more on the way, "+
-				"or let a user with the permission %q accept it with a waiver of the rule chain, and its reason, at a node of the way", systemPermission).
+			"nothing was stored: after this change, an attacker would need less than before to get another user's tokens. Ask for more in the flow, "+
+				"or let a user with the permission %q accept the change with a waiver of the rule chain that states the reason, at a node of the attack", systemPermission).
 			WithProblems(opened)
 	}
 	return nil

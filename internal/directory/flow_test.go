@@ -86,7 +86,7 @@ func TestRestoredFlowsAreProven(t *testing.T) {
 	refused(t, err, schemas.CodeInvalidFlow, "nodes[0]: authenticated user")
 	h.create(t, h.Flows, strings.Replace(signInFlow, `"sign-in"`, `"unsafe"`, 1))
 	_, err = h.RestoreFlow(t.Context(), SystemCall(), unsafe.ID, 1)
-	refused(t, err, schemas.CodeInvalidFlow, "nodes[0]: authenticated user", `handle: "unsafe" is that of another`)
+	refused(t, err, schemas.CodeInvalidFlow, "nodes[0]: authenticated user", `handle: "unsafe" already belongs to another`)
 }
 
 func TestFlowsKeepTheirTypeAndHandle(t *testing.T) {
@@ -166,7 +166,7 @@ nodes:
 	// Findings that refuse a flow have positions too, also those of the directory.
 	d, _ = schemas.ParseYAML(bytes.Replace([]byte(body), []byte("passkey-register"), []byte("passkey-registre"), 1))
 	_, err = h.Flows.Create(t.Context(), SystemCall(), d)
-	refused(t, err, schemas.CodeInvalidFlow, `handle: "enrol" is that of another`, "waive[0]: no finding", `nodes[2].use: did you mean "passkey-register"`)
+	refused(t, err, schemas.CodeInvalidFlow, `handle: "enrol" already belongs to another`, "waive[0]: no finding", `nodes[2].use: did you mean "passkey-register"`)
 	for i, line := range []int{1, 5, 13} {
 		if p := schemas.AsError(err).Errors[i]; p.Line != line {
 			t.Errorf("%v stands in line %d, expected %d", p, p.Line, line)

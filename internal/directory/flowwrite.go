@@ -138,7 +138,7 @@ func (r flowResource) validate(w *writeContext, p *provenFlow, at *target, old, 
 	}
 	other, err := store.Flows().Find(w.ctx, w.tx, f.FlowType, f.Handle)
 	if !w.fail(err) && other != nil && other.ID != orZero(old).ID {
-		w.addConflict("handle", "%q is that of another %s flow (%s); choose another", f.Handle, f.FlowType, other.ID)
+		w.addConflict("handle", "%q already belongs to another %s flow (%s); choose another", f.Handle, f.FlowType, other.ID)
 	}
 	return w.err(r.Noun())
 }

@@ -24,7 +24,7 @@ func (d *Directory) LockAccount(ctx context.Context, token, traceID string) erro
 		}
 		if link == nil {
 			return schemas.Errorf(schemas.Invalid, CodeInvalidLink,
-				"This link does not work: it was used, it has expired, or it is incomplete. Use the link of the newest mail, or ask an administrator to lock the account.")
+				"This link does not work: it has already been used, has expired, or is incomplete. Use the link in the most recent mail, or ask an administrator to lock the account.")
 		}
 		return w.lockUserOf(link)
 	})

@@ -18,7 +18,7 @@ func checkUnique[T any](w *writeContext, table *store.Table[T], member, value, o
 	if w.fail(err) || other == nil || table.ID(other) == own {
 		return
 	}
-	w.addConflict(member, "%q is that of another one (%s); choose another", value, table.ID(other))
+	w.addConflict(member, "%q already belongs to another one (%s); choose a different one", value, table.ID(other))
 }
 
 // checkExists reports a problem at the path if no resource has the id. Other checks report

@@ -66,7 +66,7 @@ func TestBadUserTypes(t *testing.T) {
 		"required and impossible": {userType("T", `{"type": "object", "additionalProperties": false, "required": ["a"]}`), invalid, []string{`schema.required[0]: unknown attribute "a"`}},
 		"everything at once": {`{"name": "", "ouId": "none", "id": "t", "schema": {"type": "object", "properties": {"a": {"format": "x"}, "password": {}}}}`, invalid,
 			[]string{"name: at least 1", "ouId: no organization unit", "id: a UUID", "schema.properties.a.format: unknown format", "schema.properties.password: in the clear"}},
-		"a taken name": {userType("Person", `{"type": "object"}`), "user_type_exists", []string{`name: "Person" is that of another one`}},
+		"a taken name": {userType("Person", `{"type": "object"}`), "user_type_exists", []string{`name: "Person" already belongs to another one`}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

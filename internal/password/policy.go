@@ -62,7 +62,7 @@ func (p Policy) Check(c Choice) string {
 	case length > Maximum:
 		return fmt.Sprintf("Use at most %d characters.", Maximum)
 	case guessability(password, append(textsOf(c.User), c.Application, p.Service)) < minGuessability:
-		return "This password is easy to guess: it is common, or made of common passwords, of names of yours or of repetitions. " +
+		return "This password is easy to guess: it is common, or consists of common passwords, your own names, or repetitions. " +
 			"Choose another; a few unrelated words are good."
 	}
 	return ""

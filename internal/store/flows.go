@@ -61,7 +61,7 @@ func errNoFlow(id string) error {
 
 func errNoVersion(id string, n int) error {
 	return schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound,
-		"There is no version %d of a flow with the id %.64q. The list of its versions has those there are.", n, id)
+		"There is no version %d of a flow with the id %.64q. The list of its versions has all that exist.", n, id)
 }
 
 // createFlow adds a flow with its first version. The number follows those of a deleted flow

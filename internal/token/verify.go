@@ -36,7 +36,7 @@ func (i *Issuer) Verify(ctx context.Context, raw, audience string) (*Claims, err
 		return nil, err
 	}
 	if audience == "" || !slices.Contains(c.Audience, audience) {
-		return nil, errInvalid("The token is for another audience, expected %s: request it with resource=%s.", audience, audience)
+		return nil, errInvalid("The token has the wrong audience; this endpoint expects %s. Request the token with resource=%s.", audience, audience)
 	}
 	return i.accept(ctx, c)
 }

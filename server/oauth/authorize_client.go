@@ -51,7 +51,7 @@ func (p *Provider) resolveClient(w http.ResponseWriter, r *http.Request) (*autho
 		return nil, errorf(codeInvalidRequest, "the redirect_uri is missing: it may be left out only where the client has registered one, and the scope openid is not asked for")
 	}
 	if !c.redirects(a.redirect) {
-		return nil, errorf(codeInvalidRequest, "the redirect_uri is not registered for this client: expected one of its redirectUris, letter by letter")
+		return nil, errorf(codeInvalidRequest, "the redirect_uri is not registered for this client: it must be identical to one of its redirectUris")
 	}
 	if form.Get("response_mode") == "form_post" {
 		a.mode = "form_post"

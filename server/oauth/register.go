@@ -15,7 +15,7 @@ import (
 
 // ClosedRegistration describes to a client that may not register what it can do instead.
 func (p *Provider) ClosedRegistration() string {
-	ways := "clients register here only with an administrator's token; without one, have an administrator register the client, and use its client_id"
+	ways := "registration requires a token with the permission system:applications:write; without one, have an administrator register the client, and use its client_id"
 	switch {
 	case p.Documents.Disabled:
 		return ways

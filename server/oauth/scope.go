@@ -37,7 +37,7 @@ func (p *Provider) clientScope(ctx context.Context, c *client, asked string) ([]
 		lacking = slices.DeleteFunc(lacking, coveredBy(granted))
 	}
 	if len(lacking) > 0 {
-		return nil, errorf(codeInvalidScope, "the client may not ask for the scope %s: register it, or assign the application a role that grants it", lacking[0])
+		return nil, errorf(codeInvalidScope, "the client may not request the scope %s: add it to the scopes of the application, or assign the application a role that grants it", lacking[0])
 	}
 	if i := slices.IndexFunc(scopes, isIdentityScope); i >= 0 {
 		return nil, errorf(codeInvalidScope, "the scope %s is about a user, and with client_credentials there is none", scopes[i])

@@ -24,7 +24,7 @@ func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case claims.Type != token.AccessType || claims.Subject == claims.ClientID:
-		return errToken(http.StatusUnauthorized, codeInvalidToken, "expected an access token that speaks for a user")
+		return errToken(http.StatusUnauthorized, codeInvalidToken, "expected an access token that was issued for a user")
 	case !slices.Contains(claims.Scope, openidScope):
 		return errToken(http.StatusForbidden, codeInsufficientScope, "the token lacks the scope openid")
 	// Another resource server must not learn more about the user from its token (RFC 9068 §4).
