@@ -228,7 +228,7 @@ func TestGateStartsAtAProvider(t *testing.T) {
 			t.Errorf("in the history is %s", address)
 		}
 	}
-	eval[any](e.tab, `void history.back()`)
+	eval[any](e.tab, `void setTimeout(() => history.back())`)
 	e.until(`document.title !== "Provider"`)
 	e.until(`document.readyState === "complete"`)
 	if !e.evalBool(`location.pathname === "/gate/signin"`) {
@@ -243,7 +243,7 @@ func TestGateDoesNotLoop(t *testing.T) {
 	e := openFederatedPages(t)
 	e.choose()
 
-	eval[any](e.tab, `void history.back()`)
+	eval[any](e.tab, `void setTimeout(() => history.back())`)
 	e.until(`location.pathname === "/gate/signin"`)
 	e.expectStay()
 	for _, width := range []int64{phone, 1280} {

@@ -160,7 +160,7 @@ func TestGateResumesItsRun(t *testing.T) {
 	// Back from another page, also to a page in the browser's cache.
 	g.open(p.base + "/gate/signedout")
 	g.shows("signedout")
-	eval[any](g.tab, `void history.back()`) // does not wait for a load: there may be none
+	eval[any](g.tab, `void setTimeout(() => history.back())`) // does not wait for a load: there may be none
 	g.until(`location.pathname === "/gate/signin"`)
 	g.shows("step/who")
 
