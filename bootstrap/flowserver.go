@@ -28,6 +28,16 @@ type FlowVersion struct {
 	Name      string    `json:"name"`
 	CreatedAt time.Time `json:"createdAt"`
 	IsActive  bool      `json:"isActive"`
+	// Author is the zero value for a version from before authors were recorded.
+	Author   FlowAuthor `json:"author"`
+	Reason   string     `json:"reason"`
+	OpenRuns int        `json:"openRuns"` // unfinished runs that continue on it
+}
+
+// FlowAuthor is the actor that stored a version. Name is "" if the caller may not read it.
+type FlowAuthor struct {
+	schemas.Actor
+	Name string `json:"name"`
 }
 
 // FlowsOf connects to a server. It uses the address, the HTTP client and the token of the

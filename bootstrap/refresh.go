@@ -144,4 +144,6 @@ func missingFlow(ctx context.Context, d *directory.Directory, call directory.Cal
 
 // laterFlows lists the handles of the built-in flows that stores of earlier releases do not have.
 // The others were deleted if they are missing, perhaps before the store recorded deletions.
-func laterFlows() []string { return []string{"forgotten-password", "lost-passkey"} }
+func laterFlows() []string {
+	return []string{"forgotten-password", "lost-passkey", "invitation", "change-address"}
+}

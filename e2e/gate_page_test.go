@@ -247,13 +247,13 @@ func TestGateLanguages(t *testing.T) {
 	g := openGate(t, p)
 	g.present(false)
 	for query, want := range map[string][2]string{
-		"lang=de":                {"de", "Anmelden"},
-		"lang=fr":                {"fr", "Se connecter"},
-		"ui_locales=it%20fr-CA":  {"fr", "Se connecter"},
-		"lang=de&ui_locales=fr":  {"de", "Anmelden"},
-		"lang=constructor":       {"en", "Sign in"},
-		"lang=../../x":           {"en", "Sign in"},
-		"ui_locales=tlh%20de-AT": {"de", "Anmelden"},
+		"lang=de":                {"de", "Bei Try it anmelden"},
+		"lang=fr":                {"fr", "Se connecter à Try it"},
+		"ui_locales=it%20fr-CA":  {"fr", "Se connecter à Try it"},
+		"lang=de&ui_locales=fr":  {"de", "Bei Try it anmelden"},
+		"lang=constructor":       {"en", "Sign in to Try it"},
+		"lang=../../x":           {"en", "Sign in to Try it"},
+		"ui_locales=tlh%20de-AT": {"de", "Bei Try it anmelden"},
 	} {
 		g.visit("signin", query)
 		g.shows("step/autofill")

@@ -18,7 +18,7 @@ func TestGateConfirmsSignOut(t *testing.T) {
 
 	g.open(p.base + "/oauth2/logout?ui_locales=de&client_id=" + rp.clientID)
 	g.shows("signout")
-	if at, text := eval[string](g.tab, `location.pathname`), g.text("main"); at != "/gate/signout" || !strings.Contains(text, "In diesem Browser abmelden?") || !strings.Contains(text, "Shop") {
+	if at, text := eval[string](g.tab, `location.pathname`), g.text("main"); at != "/gate/signout" || !strings.Contains(text, "In diesem Browser abmelden?") || !strings.Contains(text, "Postern") {
 		t.Errorf("at %s the page says %q", at, text)
 	}
 	g.checkAccessibility("the question")

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,7 +24,7 @@ func Check(text []byte, yaml bool, kinds Kinds) (*schemas.Flow, *Graph, []schema
 func CheckUsing(text []byte, yaml bool, kinds Kinds, subflows schemas.Subflows) (*schemas.Flow, *Graph, []schemas.Problem) {
 	flow, doc, misshapen := schemas.ParseFlow(text, yaml)
 	for i := range misshapen {
-		misshapen[i].Rule = cmp.Or(misshapen[i].Rule, RuleShape)
+		misshapen[i].Rule = cmp.Or(misshapen[i].Rule, ruleOfMember(misshapen[i].Path))
 	}
 	if len(misshapen) == 0 {
 		flow.Uses, flow.UsedBy = nil, nil // only the store sets these
@@ -47,6 +48,18 @@ func CheckUsing(text []byte, yaml bool, kinds Kinds, subflows schemas.Subflows) 
 	}
 	problems := append(misshapen, otherFindings(misshapen, &rough, kinds, subflows)...)
 	return nil, nil, doc.Locate(problems)
+}
+
+// waiverRule is the path of the member of a waiver that names a rule.
+var waiverRule = regexp.MustCompile(`^waive\[\d+\]\.rule$`)
+
+// ruleOfMember returns the rule that a member breaks if it does not match its schema. The schema
+// also rejects waivers of rules that cannot be waived.
+func ruleOfMember(path string) string {
+	if waiverRule.MatchString(path) {
+		return RuleWaive
+	}
+	return RuleShape
 }
 
 // otherFindings returns the findings about a misshapen definition that are independent of its

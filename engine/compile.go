@@ -24,7 +24,7 @@ const (
 	RuleCycle           = "circle"          // a step does not end, or takes too long
 	RuleInput           = "input"           // one input identifier has two types
 	RuleSecret          = "secret"          // a node reads a password or a code that it does not verify
-	RuleNeeds           = "needs"           // a node needs a fact that is not certain there
+	RuleNeeds           = "needs"           // a node needs a fact that some path to it does not establish
 	RuleAttribute       = "attribute"       // an expression reads an attribute that the user may not have
 	RuleTakeover        = "takeover"        // a credential could be bound to another user's account
 	RuleUnauthenticated = "unauthenticated" // a run could complete without authentication

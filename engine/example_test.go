@@ -21,7 +21,7 @@ func ExampleCompile() {
 		fmt.Printf("%s at %s: %s\n", p.Rule, p.Path, p.Message)
 	}
 	// Output:
-	// unauthenticated at nodes[1]: finish needs an authenticated user, which is not certain on every path to it
+	// unauthenticated at nodes[1]: finish needs an authenticated user, but some path to it does not establish this
 }
 
 // A run asks, is answered, and completes.

@@ -16,6 +16,8 @@ func (f Fact) Describe() string {
 		return fmt.Sprintf("a proof of at least the class %q", name)
 	case amrSort:
 		return fmt.Sprintf("an authentication by the method %q", name)
+	case claimSort:
+		return fmt.Sprintf("a user identified by the input %q", name)
 	case attributeSort:
 		if name == "" {
 			return "a value that the user has"
@@ -38,8 +40,15 @@ func (f Fact) Describe() string {
 	return cmp.Or(words[f], string(f))
 }
 
-// factNames returns the facts in words.
-func factNames(facts []Fact) string { return joinFacts(facts, " or ") }
+// factNames returns alternative facts in words. The inputs that may have identified a user are only
+// named if nothing else is.
+func factNames(facts []Fact) string {
+	others := slices.DeleteFunc(slices.Clone(facts), claimSort.includes)
+	if len(others) == 0 {
+		others = facts
+	}
+	return joinFacts(others, " or ")
+}
 
 func joinFacts(facts []Fact, separator string) string {
 	words := make([]string, len(facts))

@@ -230,7 +230,7 @@ func (c *compiler) waiver(rule string, i int) *schemas.Waiver {
 }
 
 func needMessage(n *node, need Need) string {
-	message := fmt.Sprintf("%s needs %s, which is not certain on every path to it", n.kind.Name, factNames(need.AnyOf))
+	message := fmt.Sprintf("%s needs %s, but some path to it does not establish this", n.kind.Name, factNames(need.AnyOf))
 	if need.Why != "" {
 		message += ": " + need.Why
 	}

@@ -185,5 +185,5 @@ func (r *run) acceptAnswer(action string, inputs map[string]string) (*Answer, er
 		sent = fmt.Sprintf("%.64q was sent%s", action, schemas.Hint(action, refs))
 	}
 	return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidAction,
-		"the step %q has the actions %s; %s. The run is unchanged: send one of its actions", r.rec.Node, strings.Join(refs, ", "), sent)
+		"expected one of the actions of the step %q: %s; %s. The run is unchanged, so send one of these actions", r.rec.Node, strings.Join(refs, ", "), sent)
 }

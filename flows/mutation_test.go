@@ -104,6 +104,9 @@ func (n *tally) compareLost(t testing.TB, what string, lost bool, g *engine.Grap
 // credential to another user's account. The oracle decides by trial which mistakes are
 // dangerous.
 func TestMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and in one goroutine")
+	}
 	kinds := nodes.Kinds(nodes.Deps{})
 	var good, bad tally
 	for _, f := range goodFlows(t) {

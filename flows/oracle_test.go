@@ -303,6 +303,19 @@ func (o *oracle) play(m situation) {
 		}
 		m.attributes = strings.Join(slices.DeleteFunc(strings.Split(m.attributes, ";"), func(one string) bool { return strings.HasPrefix(one, "-") }), ";")
 		o.leave(m, "done")
+	case "email-change": // the adversary has a mailbox of their own
+		waived := slices.ContainsFunc(o.flow.Waive, func(w schemas.Waiver) bool { return w.Node == o.flow.Nodes[m.node].ID })
+		if !m.own() && !waived {
+			o.verdict.dangerous = "a mailbox of the adversary's for " + string(m.who)
+		}
+		o.broken(m.who == noUser || m.who == deletedUser)
+		o.checkStrength(m, "email-change", waived)
+		o.leave(m, "failure")
+		if _, wired := o.flow.Nodes[m.node].Next.By["unavailable"]; wired {
+			o.leave(m, "unavailable")
+		}
+		m.found = m.found || m.who == fresh
+		o.leave(m.setAttribute("email", true).setAttribute("email_verified", true), "success")
 	case "password-authenticate", "recovery-code":
 		o.guessable(m, c, false)
 	case "totp":
@@ -325,6 +338,13 @@ func (o *oracle) play(m situation) {
 		}
 		if m.who == attacker || m.who == fresh { // whose mail the adversary reads
 			m.found = m.who == fresh
+			m = m.setAttribute("email", true).setAttribute("email_verified", true)
+			o.leave(o.showing(m, "email"), "success")
+		}
+	case "invitation": // the adversary can be invited, and reads no other person's mail
+		o.leave(m, "failure")
+		if m.who == noUser || m.who == attacker {
+			m.who = attacker
 			m = m.setAttribute("email", true).setAttribute("email_verified", true)
 			o.leave(o.showing(m, "email"), "success")
 		}

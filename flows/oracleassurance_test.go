@@ -172,7 +172,7 @@ func (n *tally) compareProofs(t testing.TB, what string, flow *schemas.Flow, g *
 
 // checkStrength checks that an existing user has proved enough to get a credential.
 func (o *oracle) checkStrength(m situation, kind string, waived bool) {
-	needed := map[string]int{"passkey-register": 3, "password-set": 3, "totp-register": 2, "recovery-codes": 1}[kind]
+	needed := map[string]int{"passkey-register": 3, "password-set": 3, "email-change": 3, "totp-register": 2, "recovery-codes": 1}[kind]
 	if o.promise != nil && m.proved && m.who == attacker && !waived && worthOf(strings.Fields(m.shown)).factors < needed {
 		o.verdict.weak = kind + " gives a credential after " + m.shown
 	}

@@ -16,6 +16,9 @@ import (
 // of the sub-flow alone, with its required facts certain, is never more than what is proven of
 // the whole flow.
 func TestOutline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and in one goroutine")
+	}
 	kinds := nodes.Kinds(nodes.Deps{})
 	r := rand.New(rand.NewPCG(7, 11))
 	var same, refused, alone int

@@ -18,6 +18,7 @@ import (
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/mcp"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
@@ -52,9 +53,7 @@ type fixture struct {
 
 func newFixture(t testing.TB, change ...func(*mcp.Options)) *fixture {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Config{Driver: "sqlite", DSN: ":memory:"})
-	must(t, err)
-	t.Cleanup(func() { must(t, db.Close()) })
+	db := storetest.OpenEmpty(t, store.Config{Driver: "sqlite", DSN: ":memory:"})
 	w := &fixture{t: t, db: db, log: &logtest.Buffer{}, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w.caller = directory.Call{
 		Actor: schemas.Actor{Type: schemas.UserActor, ID: ada, Client: "assistant"}, Permissions: []string{"system"}, TraceID: "a-trace",

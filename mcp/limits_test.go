@@ -12,6 +12,7 @@ import (
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/mcp"
 	"github.com/postern-id/postern/schemas"
 )
@@ -26,9 +27,7 @@ type blockedServer struct {
 
 func newBlockedServer(t *testing.T, most, mostPerClient int) *blockedServer {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Config{Driver: "sqlite", DSN: ":memory:"})
-	must(t, err)
-	t.Cleanup(func() { must(t, db.Close()) })
+	db := storetest.OpenEmpty(t, store.Config{Driver: "sqlite", DSN: ":memory:"})
 	s := &blockedServer{began: make(chan struct{}), letGo: make(chan struct{})}
 	s.tools = mcp.New(mcp.Options{PublicURL: publicURL, Kinds: engine.Kinds{}, MaxCalls: most, MaxCallsPerClient: mostPerClient,
 		Directory: directory.New(directory.Options{Store: db, CheckFlow: func([]byte, bool, schemas.Subflows) (*schemas.Flow, []schemas.Problem) {

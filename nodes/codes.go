@@ -18,6 +18,8 @@ func errorCodes() map[string][]string {
 		"totp-register":         guessed,
 		"recovery-code":         guessed,
 		"email-otp":             {schemas.CodeInvalidCode, schemas.CodeMailThrottled, schemas.CodeNoEmailAddress, schemas.CodeMailNotConfigured},
+		"email-change":          {schemas.CodeInvalidCode, schemas.CodeMailThrottled, schemas.CodeMailNotConfigured, schemas.CodeFactorRequired},
+		"invitation":            {schemas.CodeInvalidLink},
 		"http-request":          {schemas.CodeExpressionFailed},
 		"decision":              {schemas.CodeExpressionFailed},
 		"federated-oidc": {

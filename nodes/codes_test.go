@@ -13,7 +13,8 @@ import (
 	"github.com/postern-id/postern/engine"
 )
 
-// Every code with which a node makes an error is declared by a kind, or common to all.
+// Every code with which a node makes an error is declared by a kind, or common to all. Enrollment
+// serves the API and is no node.
 func TestErrorCodesAreDeclared(t *testing.T) {
 	declared := map[string]bool{}
 	files, err := filepath.Glob("*.go")
@@ -28,7 +29,7 @@ func TestErrorCodesAreDeclared(t *testing.T) {
 	}
 	found := 0
 	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") || tables[file] {
+		if strings.HasSuffix(file, "_test.go") || tables[file] || file == "enrollment.go" {
 			continue
 		}
 		for _, name := range codeNames(t, file, func(call *ast.CallExpr) bool {

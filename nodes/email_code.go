@@ -29,14 +29,14 @@ func newCode(digits int) string {
 	return fmt.Sprintf("%0*d", digits, n)
 }
 
-// mac binds a code to the run, the user and the address. It is keyed, because a plain hash of a
+// codeMAC binds a code to the run, the user and the address. It is keyed, because a plain hash of a
 // short code reveals it.
-func (o *emailOTP) mac(v *engine.Visit, user *schemas.User, address, code string) []byte {
+func (d Deps) codeMAC(v *engine.Visit, user *schemas.User, address, code string) []byte {
 	id := ""
 	if user != nil {
 		id = user.ID
 	}
-	mac := hmac.New(sha256.New, o.deps.DecoySecret)
+	mac := hmac.New(sha256.New, d.DecoySecret)
 	fmt.Fprintf(mac, "code by mail\x00%s\x00%s\x00%s\x00%s", v.ExecutionID, id, schemas.IdentifierKey(address), code)
 	return mac.Sum(nil)
 }
@@ -70,7 +70,7 @@ func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, t
 	}
 	account, secret := mailAccount(v, to)
 	right, err := o.deps.guess(ctx, guessOf(v, secret, account), func() (bool, error) {
-		return user != nil && to != "" && hmac.Equal(sent.MAC, o.mac(v, user, to, typed)), nil
+		return user != nil && to != "" && hmac.Equal(sent.MAC, o.deps.codeMAC(v, user, to, typed)), nil
 	})
 	switch {
 	case err != nil:

@@ -105,9 +105,14 @@ func (o *emailOTP) prepare(c *engine.Config) (found []schemas.Problem) {
 	o.outcomes, found = o.Alternatives.addTo(o.outcomes, submitAction, resendAction)
 	o.outcomes = withoutUnwired(c, o.outcomes, missingOutcome, unavailableOutcome)
 	if o.deps.NoMail && !o.has(unavailableOutcome) {
-		found = append(found, problem("", "this server sends no mail, so the node would always fail: set mail.host in the configuration of the server, or wire the outcome unavailable"))
+		found = append(found, errNoMailServer())
 	}
 	return found
+}
+
+// errNoMailServer reports a node that sends mail in a flow for a server that sends none.
+func errNoMailServer() schemas.Problem {
+	return problem("", "this server sends no mail, so the node would always fail: set mail.host in the configuration of the server, or wire the outcome unavailable")
 }
 
 // Execute sends a code on arrival and on request, and checks the entered code.
@@ -179,7 +184,7 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 	if err != nil {
 		return nil, err
 	}
-	sent := &sentCode{MAC: o.mac(v, user, to, code), SentAt: v.Now, ExpiresAt: v.Now.Add(codeTTL)}
+	sent := &sentCode{MAC: o.deps.codeMAC(v, user, to, code), SentAt: v.Now, ExpiresAt: v.Now.Add(codeTTL)}
 	again := *o
 	if before != nil {
 		again.form.text = "If this account has an email address, we sent a new code there. Earlier codes no longer work."

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,6 +36,7 @@ type directory struct {
 	identities  map[string][]schemas.Identity
 	consents    map[string]*schemas.Consent // by user and application
 	request     *schemas.AuthRequest
+	invitation  *schemas.Link
 	scopes      map[string][]string // by application
 	misfit      []schemas.Problem   // problems of the user to be created
 	lookups     int                 // calls of UserByAttribute
@@ -101,6 +103,13 @@ func (d *directory) RoleNames(_ context.Context, userID string) ([]string, error
 
 func (d *directory) UserIdentities(_ context.Context, userID string) ([]schemas.Identity, error) {
 	return d.identities[userID], d.broken
+}
+
+func (d *directory) Invitation(_ context.Context, hash []byte, now time.Time) (*schemas.Link, error) {
+	if d.invitation != nil && bytes.Equal(hash, d.invitation.TokenHash) && now.Before(d.invitation.ExpiresAt) {
+		return d.invitation, d.broken
+	}
+	return nil, d.broken
 }
 
 func (d *directory) RegisteredScopes(_ context.Context, applicationID string) ([]string, error) {

@@ -30,6 +30,9 @@ type Store interface {
 	RecoveryCodes(ctx context.Context, userID string) (*schemas.RecoveryCodes, error)
 	// RecoveryCode returns the provenance of the user's unused recovery code with this SHA-256.
 	RecoveryCode(ctx context.Context, userID string, hash []byte) (*schemas.Provenance, error)
+	// Invitation returns the invitation with this SHA-256 of its token, nil if there is none that
+	// can be accepted.
+	Invitation(ctx context.Context, hash []byte, now time.Time) (*schemas.Link, error)
 	// Permissions returns the permissions of a user.
 	Permissions(ctx context.Context, userID string) ([]string, error)
 	// GroupNames and RoleNames return the names of a user's groups, direct or nested, and of the
@@ -203,6 +206,8 @@ func Kinds(d Deps) engine.Kinds {
 		"recovery-codes":        recoveryCodesKind(d),
 		"recovery-code":         recoveryCodeKind(d),
 		"email-otp":             emailOTPKind(d),
+		"email-change":          emailChangeKind(d),
+		"invitation":            invitationKind(d),
 		"attributes":            attributesKind(d),
 		"http-request":          httpRequestKind(d),
 		"decision":              decisionKind(d),

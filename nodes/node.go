@@ -136,7 +136,7 @@ func withoutUnwired(c *engine.Config, outcomes []engine.Outcome, names ...string
 
 // claimFacts returns the facts that an input merely identified the user.
 func claimFacts(c *engine.Config) (facts []engine.Fact) {
-	for identifier := range c.Inputs {
+	for _, identifier := range slices.Sorted(maps.Keys(c.Inputs)) {
 		facts = append(facts, engine.ClaimFact(identifier))
 	}
 	return facts

@@ -70,17 +70,15 @@ func (r *recoveryCodes) Execute(ctx context.Context, v *engine.Visit) (*engine.D
 // themselves.
 func (r *recoveryCodes) show() *engine.Decision {
 	codes := newCodes()
-	hashes := make([][]byte, len(codes))
 	list := schemas.Component{ID: "codes", Type: schemas.StackComponent, Variant: "CODES"}
 	for i, code := range codes {
-		hashes[i] = HashRecoveryCode(code)
 		list.Components = append(list.Components, text(fmt.Sprintf("code_%d", i+1), code, "CODE"))
 	}
 	f := r.form
 	f.shown = []schemas.Component{list}
 	ask := f.ask()
 	ask.Data = map[string]string{"recoveryCodes": string(must(json.Marshal(codes)))}
-	return &engine.Decision{Ask: ask, NodeState: must(json.Marshal(hashes))}
+	return &engine.Decision{Ask: ask, NodeState: must(json.Marshal(hashCodes(codes)))}
 }
 
 func (r *recoveryCodes) given(v *engine.Visit) (*engine.Decision, error) {
@@ -111,6 +109,14 @@ func newCodes() []string {
 		codes[i] = grouped(base32.NewEncoding(codeAlphabet).EncodeToString(random[:]), "-")
 	}
 	return codes
+}
+
+func hashCodes(codes []string) [][]byte {
+	hashes := make([][]byte, len(codes))
+	for i, code := range codes {
+		hashes[i] = HashRecoveryCode(code)
+	}
+	return hashes
 }
 
 // grouped writes an ASCII text in groups of four characters, which are easier to copy.

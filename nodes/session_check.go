@@ -45,9 +45,9 @@ func sessionCheckKind(d Deps) *engine.Kind {
 			},
 			{
 				Name: "none",
-				Doc: "there is no session, or it is unsuitable: it belongs to a user other than the run's, its user is deleted, disabled or locked, or " +
-					"of a type that the application does not allow, it lacks a method, or the authorization request " +
-					"asks for another user, for a fresh sign-in, or for a later or stronger one",
+				Doc: "there is no session that the run can use. A session cannot be used if its user is not the user of the run, is deleted, disabled or " +
+					"locked, or has a type that the application does not allow; if its sign-in lacks a required method or class; or if the " +
+					"authorization request requires another user, a new sign-in, or a more recent one",
 			},
 		},
 	}, `

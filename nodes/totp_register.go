@@ -35,6 +35,9 @@ func totpRegisterKind(d Deps) *engine.Kind {
     "text": {"type": "string", "minLength": 1, "description": "Instructions for the user, above the QR code."},`+optionalProperty)
 }
 
+// wrongFirstCode is the message for a wrong first code. The hosted pages translate it.
+const wrongFirstCode = "Incorrect code. Enter the current code, and check that your device's clock is correct."
+
 type totpRegister struct {
 	secretQuestion
 	Issuer    string   `json:"issuer,omitempty"`
@@ -103,7 +106,7 @@ func (t *totpRegister) finish(ctx context.Context, v *engine.Visit) (*engine.Dec
 		return nil, err
 	}
 	if !ok {
-		return t.offer(ctx, v, key, "Incorrect code. Enter the current code, and check that your device's clock is correct.")
+		return t.offer(ctx, v, key, wrongFirstCode)
 	}
 	return t.registered(v, key, step), nil
 }

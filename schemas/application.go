@@ -18,7 +18,13 @@ type Application struct {
 	RegistrationFlowID        string   `json:"registrationFlowId,omitempty"`
 	IsRegistrationFlowEnabled bool     `json:"isRegistrationFlowEnabled"`
 	// RecoveryFlowID is the AUTHENTICATION flow with which users regain access; "" for none.
-	RecoveryFlowID   string   `json:"recoveryFlowId,omitempty"`
+	RecoveryFlowID string `json:"recoveryFlowId,omitempty"`
+	// InvitationFlowID is the AUTHENTICATION flow in which invited users add their first credential;
+	// "" for none.
+	InvitationFlowID string `json:"invitationFlowId,omitempty"`
+	// AddressFlowID is the AUTHENTICATION flow with which users change or verify their mail address;
+	// "" for none.
+	AddressFlowID    string   `json:"addressFlowId,omitempty"`
 	AllowedUserTypes []string `json:"allowedUserTypes,omitempty"`
 	// RequireConsent requires consent before the application's client gets data of a user.
 	RequireConsent        bool           `json:"requireConsent,omitempty"`
@@ -55,6 +61,28 @@ const (
 // for it. Of any other its name, its logo and its addresses are what it says of
 // itself, and a person must be asked before it gets anything.
 func (a *Application) IsTrusted() bool { return a.Registration == "" || a.Verified }
+
+// Types of runs whose flows have the type AUTHENTICATION.
+const (
+	Recovery      FlowType = "RECOVERY"       // users regain access to their account
+	Invitation    FlowType = "INVITATION"     // invited users add their first credential
+	AddressChange FlowType = "ADDRESS_CHANGE" // users change or verify their mail address
+)
+
+// OptionalFlow is a flow of an application besides those for sign-in and registration. It has the
+// type AUTHENTICATION.
+type OptionalFlow struct {
+	Path string   // of the member with its id
+	Type FlowType // of the runs that start it
+	ID   *string  // "" for none
+}
+
+// OptionalFlows returns the optional flows of the application.
+func (a *Application) OptionalFlows() []OptionalFlow {
+	return []OptionalFlow{
+		{"recoveryFlowId", Recovery, &a.RecoveryFlowID}, {"invitationFlowId", Invitation, &a.InvitationFlowID}, {"addressFlowId", AddressChange, &a.AddressFlowID},
+	}
+}
 
 // ClientExpiry is the expiry of an untrusted client that registered itself. Times are UTC.
 type ClientExpiry struct {

@@ -79,6 +79,8 @@ type EventQuery struct {
 	ExecutionDigest string
 	TraceID         string
 	From, To        time.Time // From is included, To is not
+	// Failures selects the events with one of FailureActions. With an Action it has no effect.
+	Failures bool
 }
 
 // EventKey is the place of an event in the audit log: events are ordered by

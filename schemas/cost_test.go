@@ -73,6 +73,10 @@ func costly(size int) map[string]string {
 // for each byte, beyond what own says a library takes for itself, if the cost
 // is more than linear, or if the problems are many or long.
 func within(t *testing.T, read func(body []byte) []Problem, own func(body []byte)) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long, and in one goroutine")
+	}
 	const small, large = 64 << 10, 256 << 10
 	const factor, longest = 50, 64 << 10
 	larger := costly(large)

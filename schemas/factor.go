@@ -41,6 +41,7 @@ type DeleteTOTP struct {
 type RecoveryCodes struct {
 	Total, Left int
 	CreatedAt   time.Time
+	AddedBy     Provenance
 }
 
 // SetRecoveryCodes gives a user recovery codes in place of all that they have.
@@ -66,6 +67,20 @@ type UseRecoveryCode struct {
 type DeleteRecoveryCodes struct {
 	UserID string
 	At     time.Time
+}
+
+// TOTPOffer is a new key for an authenticator app, which its first code activates.
+type TOTPOffer struct {
+	URI          string `json:"uri"`    // otpauth://…, the content of the QR code
+	Secret       string `json:"secret"` // in base32, for users who type it
+	QRCode       string `json:"qrCode"` // a data URI of a PNG
+	SessionToken string `json:"sessionToken"`
+}
+
+// RecoveryCodesOffer is a set of new recovery codes, which become valid when the user accepts them.
+type RecoveryCodesOffer struct {
+	Codes        []string `json:"recoveryCodes"`
+	SessionToken string   `json:"sessionToken"`
 }
 
 // UpdateUser changes attributes of a user: each of those given gets the value. Its

@@ -2,21 +2,47 @@ package schemas
 
 import "time"
 
-// LockLink is the purpose of a link that locks the account of its user.
-const LockLink = "lock"
+// Purposes of links.
+const (
+	LockLink       = "lock"       // locks the account of its user
+	InvitationLink = "invitation" // lets its user, who has no credential yet, add one
+)
 
-// Link is a link in a mail that works once. Its token authorizes what its purpose names.
+// CodeInvalidLink is the error code of a link that does not work, or no longer. Its class is Invalid.
+const CodeInvalidLink = "invalid_link"
+
+// Link is a link in a mail. Its token authorizes what its purpose names: once for a LockLink, until
+// the user has a credential for an InvitationLink.
 type Link struct {
 	TokenHash []byte // HashSecret of the token
 	UserID    string
 	Purpose   string
-	// Subject is what the mail is about. For a LockLink it is the action of an event.
+	// Subject is what the mail is about: the action of an event for a LockLink, the id of an
+	// application for an InvitationLink.
 	Subject   string
 	CreatedAt time.Time
 	ExpiresAt time.Time
+	// RunID is the run that has accepted an invitation, "" for none. The next run that accepts it
+	// takes the place of that one.
+	RunID string
 }
 
-// CreateLink stores a link.
+// Proof returns the proof that a run has accepted the invitation.
+func (l *Link) Proof() Proof { return Proof{Kind: InvitationProof, Of: Bytes(l.TokenHash).String()} }
+
+// CreateLink stores a link. An InvitationLink replaces the earlier one of its user.
 type CreateLink struct{ Link Link }
 
 func (CreateLink) change() {}
+
+// AcceptInvitation gives an invitation to a run. The change requires that the invitation is valid at
+// the time and that its user has no credential: otherwise nothing is committed, and the code is
+// CodeInvalidLink, Class Conflict.
+type AcceptInvitation struct {
+	TokenHash []byte
+	UserID    string
+	RunID     string
+	At        time.Time
+}
+
+func (AcceptInvitation) change() {}

@@ -3,7 +3,7 @@ package schemas
 import "time"
 
 // Mail is the body of a MailDelivery as JSON, before it is sealed: a code for the reader of an
-// address, or a notice about an account.
+// address, a notice about an account, or an invitation.
 type Mail struct {
 	// To is the address (RFC 5321 addr-spec). "" means no recipient: such a mail is queued like
 	// others where the existence of an address must not be revealed.
@@ -11,11 +11,16 @@ type Mail struct {
 	// Code is what the person is to type in, and Minutes for how long they may.
 	Code    string `json:"code,omitempty"`
 	Minutes int    `json:"minutes,omitempty"`
+	// NewAddress says that the code confirms the address as the new one of an account.
+	NewAddress bool `json:"newAddress,omitempty"`
 	// Notice is the action of the event that the mail is about, one of NoticeActions; "" for a code.
 	// At is its time, and Link the address where the reader can lock the account.
+	// For an invitation, At is when it expires, and Link leads to the flow that accepts it.
 	Notice string    `json:"notice,omitempty"`
 	At     time.Time `json:"at,omitzero"`
 	Link   string    `json:"link,omitempty"`
+	// Invitation says that the mail invites the reader to an application.
+	Invitation bool `json:"invitation,omitempty"`
 	// Browser is the browser of a sign-in, "" if unknown.
 	Browser string `json:"browser,omitempty"`
 	// Application is the name of the application, "" if it is untrusted. For a notice it is the name

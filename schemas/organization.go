@@ -10,13 +10,22 @@ import (
 // OrganizationUnit is a part of the organization. Units form trees: one without
 // a parent is a root.
 type OrganizationUnit struct {
-	ID          string    `json:"id"`
-	Handle      string    `json:"handle"` // unique
-	Name        string    `json:"name"`
-	Description string    `json:"description,omitempty"`
-	ParentID    string    `json:"parentId,omitempty"`
-	CreatedAt   time.Time `json:"createdAt"`
-	UpdatedAt   time.Time `json:"updatedAt"`
+	ID          string `json:"id"`
+	Handle      string `json:"handle"` // unique
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// LogoURL is the address of a picture (https or data); "" for none.
+	LogoURL   string    `json:"logoUrl,omitempty"`
+	ParentID  string    `json:"parentId,omitempty"`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+// Brand is the name and the logo on the hosted pages: those of the service, or of an organization
+// unit. Without a logo, LogoURL is "".
+type Brand struct {
+	Name    string `json:"name"`
+	LogoURL string `json:"logoUrl,omitempty"`
 }
 
 // UserType says what users of a type are like. Schema is a JSON Schema (draft

@@ -19,6 +19,9 @@ const (
 	IdentityProof ProofKind = "identity" // the id of the linked identity
 	EmailProof    ProofKind = "email"    // the hash of the address
 	SessionProof  ProofKind = "session"  // the id of an earlier session
+	// InvitationProof holds only for the run that has accepted the invitation. Its text is the hash
+	// of the link's token.
+	InvitationProof ProofKind = "invitation"
 )
 
 // Proof identifies the credential of an authentication, precisely enough to check later whether the

@@ -36,6 +36,8 @@ type Schema struct {
 
 	optionalText []string // the members of type string that may be empty or absent
 	verbatim     []string // the members in which null is data
+
+	accepted acceptedValues // by Check
 }
 
 // ofProgram are the compiled schemas of the program, by name and text.
@@ -111,11 +113,17 @@ func (s *Schema) Raw() json.RawMessage { return s.raw }
 // no lines. Each fault is reported once; at most fifty are returned, the last with the number of
 // the others.
 func (s *Schema) Check(value json.RawMessage) []Problem {
+	if s.accepted.has(value) {
+		return nil
+	}
 	d, problems := ParseJSON(value)
 	if len(problems) > 0 {
 		return withoutLines(problems)
 	}
 	found := s.check(d.root)
+	if found.isEmpty() {
+		s.accepted.add(value)
+	}
 	return withoutLines(found.inPlace())
 }
 

@@ -133,6 +133,9 @@ func manyMembers(n int) string {
 
 // The dearest definitions that are allowed cost what their bounds say.
 func TestCheckIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and in one goroutine")
+	}
 	var also []string
 	for i := range 700 {
 		also = append(also, fmt.Sprintf(`{"maxProperties": %d}`, i))

@@ -21,9 +21,16 @@ func (s *server) userEndpoints() []endpoint {
 		{"PATCH", "/users/me/profile", userToken, s.updateProfile, configuredOrigins},
 		{"PUT", "/users/me/password", userToken, s.setPassword, configuredOrigins},
 		{"DELETE", "/users/me/password", userToken, s.removePassword, configuredOrigins},
+		{"POST", "/users/me/factors/totp/start", userToken, s.startTOTP, configuredOrigins},
+		{"POST", "/users/me/factors/totp/finish", userToken, s.finishTOTP, configuredOrigins},
+		{"POST", "/users/me/factors/recovery-codes/start", userToken, s.startRecoveryCodes, configuredOrigins},
+		{"POST", "/users/me/factors/recovery-codes/finish", userToken, s.finishRecoveryCodes, configuredOrigins},
 		{"GET", "/users/me/export", userToken, s.exportAccount, configuredOrigins},
 		{"POST", "/account/lock", nothing, s.limited(throttle.SignIn, open(s.lockAccount)), configuredOrigins},
 		{"DELETE", "/users/{id}/failed-guesses", "system:users:write", s.forgetFailedGuesses, configuredOrigins},
+		{"GET", "/users/{id}/invitation", "system:users:read", s.invitation, configuredOrigins},
+		{"POST", "/users/{id}/invitation", "system:users:write", s.invite, configuredOrigins},
+		{"DELETE", "/users/{id}/invitation", "system:users:write", s.withdrawInvitation, configuredOrigins},
 	}
 	for _, part := range []struct {
 		method, path string

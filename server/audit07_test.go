@@ -26,6 +26,8 @@ func (h *testServer) accountChanges(user, identity string) map[string]string {
 	key := keys.list("passkeys")[0].text("id")
 	return map[string]string{
 		"POST /register/passkey/start": `{"userId":"` + user + `"}`, "PATCH /users/me/passkeys/" + key: `{"name":"x"}`, "DELETE /users/me/passkeys/" + key: "",
+		"POST /users/me/factors/totp/start": "", "POST /users/me/factors/totp/finish": `{"sessionToken":"x","code":"1"}`,
+		"POST /users/me/factors/recovery-codes/start": "", "POST /users/me/factors/recovery-codes/finish": `{"sessionToken":"x"}`,
 		"DELETE /users/me/factors/totp": "", "DELETE /users/me/identities/" + identity: "", "GET /users/me/export": "",
 	}
 }

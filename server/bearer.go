@@ -169,15 +169,15 @@ func (s *server) wantedToken(route string) string {
 // insufficientToken is the error of a valid token without the needed scope or sign-in.
 func insufficientToken(needs need, delegated bool) error {
 	lacked := &refusal{scope: needs.permission()}
-	text := "this token has neither the permission %q nor one that includes it: send a token that does. A user's tokens carry what the user's roles grant"
+	text := "this token does not have the permission %q, or one that includes it; send a token that does. A user's token has the permissions of the user's roles"
 	switch {
 	case delegated && (needs == userToken || needs == anyToken):
 		lacked.scope = schemas.AccountScope
-		text = "this is about the account of the user, and the client has not been given the scope %q: register it with that scope and ask for it, or send the assertion of a sign-in"
+		text = "a client may manage a user's account only with the scope %q, which this token does not have; register the client with this scope and request it, or send the assertion of a sign-in"
 	case needs == toolToken:
-		text = "the tools take a token with the scope %q, which this one does not carry: ask for it, or have the client registered with it. A user's tokens carry what the user's roles grant"
+		text = "the tools require the scope %q, which this token does not have; register the client with this scope and request it. A user's token has the permissions of the user's roles"
 	case needs == userToken:
-		lacked.err = schemas.Errorf(schemas.Forbidden, codeForbidden, "this request concerns the user of the token, and this token has no user: sign in, and send that token")
+		lacked.err = schemas.Errorf(schemas.Forbidden, codeForbidden, "this endpoint requires a token of a user, and this token has no user; sign in as a user and send the token of that sign-in")
 		return lacked
 	}
 	lacked.err = schemas.Errorf(schemas.Forbidden, codeForbidden, text, lacked.scope)
@@ -190,7 +190,7 @@ func insufficientToken(needs need, delegated bool) error {
 func (s *server) mayRegister(ctx context.Context, c *caller, userID string, guard func(context.Context, directory.Call, string) error) error {
 	if c.userID() != userID && !c.Permits("system") {
 		return schemas.Errorf(schemas.Forbidden, codeForbidden,
-			"this token speaks for another user: passkeys are registered with a token of the user they are for, or with one that carries the permission \"system\"")
+			"this token belongs to another user; send a token of the user that the passkey is for, or one with the permission \"system\"")
 	}
 	if s.Directory == nil { // then no user has permissions
 		return nil

@@ -13,13 +13,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/server"
 	"github.com/postern-id/postern/server/oauth"
 )
 
 // fullServer has all endpoints.
 func fullServer() server.Options {
-	return server.Options{PublicURL: publicURL, Directory: directory.New(directory.Options{}), OAuth: &oauth.Provider{}, Tools: fakeTools{}}
+	return server.Options{PublicURL: publicURL, Directory: directory.New(directory.Options{}), OAuth: &oauth.Provider{}, Tools: fakeTools{}, Keys: &token.Issuer{}}
 }
 
 func getFrom(path string) *httptest.ResponseRecorder {

@@ -10,19 +10,24 @@ import (
 )
 
 // directionsStyle is the style of the page of directions.
-const directionsStyle = `:root{color-scheme:light dark}body{max-width:36rem;margin:15vh auto 0;padding:0 1.5rem;font:1rem/1.6 system-ui,sans-serif}h1{font-size:1.4rem}li{margin:.3rem 0}small{opacity:.8}`
+const directionsStyle = `:root{color-scheme:light dark}body{max-width:36rem;margin:15vh auto 0;padding:0 1.5rem;font:1rem/1.6 system-ui,sans-serif}img{max-width:60%}main>p:first-of-type{font-weight:600}h1{font-size:1.4rem}li{margin:.3rem 0}small{opacity:.8}`
 
-// directions is the page that leads people on, at the root and at unknown addresses.
+// directions is the page that leads people on, at the root, at unknown addresses, and after a
+// failure of an endpoint that browsers open.
 var directions = template.Must(template.New("directions").Parse(`<!DOCTYPE html>
 <html lang="en">
 <head>
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
-  <title>{{.Title}}</title>
+  <title>{{.Title}} · {{.Service.Name}}</title>
   <style>{{.Style}}</style>
 </head>
 <body>
 <main>
+  {{- if .Service.LogoURL}}
+  <img src="{{.Logo}}" alt="" height="40">
+  {{- end}}
+  <p>{{.Service.Name}}</p>
   <h1>{{.Title}}</h1>
   <p>{{.Text}}</p>
   <ul>
@@ -54,9 +59,12 @@ func (s *server) writeDirections(w http.ResponseWriter, r *http.Request, status 
 			links = append(links, link{s.base + page.path, page.name})
 		}
 	}
-	shown := map[string]any{"Title": "Sign-in service", "Text": "Applications send their users here to sign in.", "Style": template.CSS(directionsStyle), "Links": links}
+	shown := map[string]any{"Title": "Sign-in service", "Text": "Applications send their users here to sign in.", "Style": template.CSS(directionsStyle), "Links": links,
+		"Service": s.Service, "Logo": template.URL(s.Service.LogoURL)}
 	if status == http.StatusNotFound {
 		shown["Title"], shown["Text"], shown["TraceID"] = "Page not found", "There is no page at this address. The application that sent you here may have an outdated link.", exchangeOf(r).traceID
+	} else if status != http.StatusOK {
+		shown["Title"], shown["Text"], shown["TraceID"] = "That did not work", "The service cannot answer at the moment. Go back to the application, and try again in a moment.", exchangeOf(r).traceID
 	}
 	var page bytes.Buffer
 	if err := directions.Execute(&page, shown); err != nil {
@@ -65,6 +73,6 @@ func (s *server) writeDirections(w http.ResponseWriter, r *http.Request, status 
 	}
 	sum := sha256.Sum256([]byte(directionsStyle))
 	hardenReply(w.Header())
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'; base-uri 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'; img-src https: data:; base-uri 'none'; frame-ancestors 'none'")
 	writeBody(w, status, "text/html; charset=utf-8", page.Bytes())
 }

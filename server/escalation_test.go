@@ -99,6 +99,8 @@ func TestNoPrivilegeEscalationByAssertion(t *testing.T) {
 	for request, body := range map[string]string{
 		"POST /register/passkey/start": start(boss), "PATCH /users/me/passkeys/" + key: `{"name":"x"}`, "DELETE /users/me/passkeys/" + key: "",
 		"DELETE /users/me/sessions": "", "DELETE /users/me/sessions/" + schemas.NewID(): "", "DELETE /users/me/consents/" + lure: "", "DELETE /users/me/factors/totp": "",
+		"POST /users/me/factors/totp/start": "", "POST /users/me/factors/totp/finish": `{"sessionToken":"x","code":"1"}`,
+		"POST /users/me/factors/recovery-codes/start": "", "POST /users/me/factors/recovery-codes/finish": `{"sessionToken":"x"}`,
 		"DELETE /users/me/identities/" + h.link(boss, "corp", "1"): "",
 	} {
 		method, path, _ := strings.Cut(request, " ")

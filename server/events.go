@@ -49,11 +49,16 @@ func eventFilters() []string {
 
 // eventQuery reads the filter parameters.
 func eventQuery(values url.Values) (schemas.EventQuery, error) {
-	q := readQuery(values, append([]string{"limit", "before"}, eventFilters()...)...)
+	q := readQuery(values, append([]string{"limit", "before", "failures"}, eventFilters()...)...)
 	wanted := schemas.EventQuery{
 		Limit: q.limit(), Before: q.cursor("before"), Action: q.selector("action"), ActorID: q.selector("actor"), UserID: q.selector("user"),
 		ResourceType: q.selector("resourceType"), ResourceID: q.selector("resource"), ApplicationID: q.selector("application"),
 		ExecutionDigest: q.selector("executionDigest"), TraceID: q.selector("traceId"), From: q.timeValue("from"), To: q.timeValue("to"),
+	}
+	if failures := q.text("failures"); failures != "" {
+		if wanted.Failures = failures == "true"; !wanted.Failures || wanted.Action != "" {
+			q.addProblem("failures", "expected true, without an action, got %.64q; leave it out to have all events", failures)
+		}
 	}
 	if !wanted.From.IsZero() && !wanted.To.IsZero() && !wanted.From.Before(wanted.To) {
 		q.addProblem("to", "expected a time after from, %s, got %s", q.text("from"), q.text("to"))

@@ -64,7 +64,13 @@ func (s *server) observe(next http.Handler) http.Handler {
 		begun := time.Now()
 		x := &exchange{ResponseWriter: w, traceID: traceOf(r.Header.Get("Traceparent"))}
 		w.Header().Set(traceHeader, x.traceID)
-		defer func() { s.logExchange(r, x, time.Since(begun)) }()
+		defer func() {
+			took := time.Since(begun)
+			s.logExchange(r, x, took)
+			if isSignIn(x.route) {
+				s.latency.add(s.now(), took)
+			}
+		}()
 		ctx := schemas.WithOrigin(runs.WithTrace(r.Context(), x.traceID), s.requestOrigin(r))
 		next.ServeHTTP(x, r.WithContext(context.WithValue(ctx, exchangeKey{}, x)))
 	})

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/internal/totp"
+	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -87,4 +89,95 @@ func ownFactors(t *testing.T, h *testServer) {
 	if len(events.list("auditEvents")) != 2 {
 		t.Errorf("%v", events)
 	}
+}
+
+// own is the header of a fresh sign-in of a user for accounts.
+func (h *testServer) own(userID, acr string, methods ...string) string {
+	h.t.Helper()
+	raw, err := h.tokens.Assert(h.t.Context(), schemas.Assertion{
+		Subject: userID, Audience: []string{h.accountApp(), h.base}, AuthTime: h.clock(), AMR: methods, ACR: acr, Generation: h.generation(h.accountApp()),
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return "Authorization: Bearer " + raw
+}
+
+// offerTOTP starts to set up an app, and returns the body that finishes it.
+func (h *testServer) offerTOTP(header string) (finish, wrong string) {
+	h.t.Helper()
+	offer, _ := h.ok(200, "POST /users/me/factors/totp/start", "", header)
+	key := totp.Key{Secret: offer.text("secret"), Algorithm: totp.SHA1, Digits: 6}
+	code, err := key.Code(h.clock())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if !strings.Contains(offer.text("uri"), key.Secret) || !strings.HasPrefix(offer.text("qrCode"), "data:image/png;base64,") {
+		h.t.Errorf("%v", offer)
+	}
+	body := func(code string) string {
+		return `{"sessionToken":"` + offer.text("sessionToken") + `","code":"` + code + `"}`
+	}
+	return body(code), body("x" + code[1:])
+}
+
+// limits are the limits of a user's factors, by type.
+func (h *testServer) limits(header string) map[string]string {
+	h.t.Helper()
+	found := map[string]string{}
+	list, _ := h.ok(200, "GET /users/me/factors", "", header)
+	for _, factor := range list.list("factors") {
+		limit, _ := factor["limit"].(string)
+		found[factor.text("type")] = limit
+	}
+	return found
+}
+
+// Users set up an app and recovery codes. Both prove no more than the sign-in that added them, and a
+// user who has one needs more than a password to add another.
+func TestSetUpFactors(t *testing.T) {
+	onBothStores(t, func(t *testing.T, h *testServer) {
+		const app, codes = "POST /users/me/factors/totp/finish", "POST /users/me/factors/recovery-codes/finish"
+		id := h.user("grace")
+		byPassword, byPasskey := h.own(id, schemas.ACRPassword, "pwd"), h.own(id, schemas.ACRMultiFactorPR, "swk", "pop", "user", "mfa")
+		right, wrong := h.offerTOTP(byPassword)
+		offered, _ := h.ok(200, "POST /users/me/factors/recovery-codes/start", "", byPassword)
+		saved := `{"sessionToken":"` + offered.text("sessionToken") + `"}`
+		if got := h.limits(byPassword); len(got) > 0 {
+			t.Errorf("an offer is a factor already: %v", got)
+		}
+		if f := fails(t, h.request(app, wrong, byPassword), 400, schemas.CodeInvalidRequest); len(f.Errors) != 1 || f.Errors[0].Path != "code" {
+			t.Errorf("a wrong code: %+v", f)
+		}
+		if f := fails(t, h.request(app, `{}`, byPassword), 400, schemas.CodeInvalidRequest); len(f.Errors) != 2 {
+			t.Errorf("an empty body: %+v", f)
+		}
+		fails(t, h.request(app, saved[:len(saved)-1]+`,"code":"1"}`, byPassword), 400, schemas.CodeStaleSession)
+		fails(t, h.request(app, right, h.own(h.user("eve"), schemas.ACRPassword, "pwd")), 400, schemas.CodeStaleSession)
+		h.ok(204, app, right, byPassword)
+
+		// The app was added after a password: it is worth no more, and the password adds no other factor.
+		if got := h.limits(byPassword); len(got) != 1 || got["totp"] != schemas.ACRPassword {
+			t.Errorf("the limits are %v", got)
+		}
+		fails(t, h.request(codes, saved, byPassword), 403, schemas.CodeFactorRequired)
+		fails(t, h.request("POST /users/me/factors/totp/start", "", byPassword), 403, schemas.CodeFactorRequired)
+		h.ok(204, codes, saved, byPasskey)
+		right, _ = h.offerTOTP(byPasskey)
+		h.ok(204, app, right, byPasskey)
+		if got := h.limits(byPasskey); len(got) != 2 || got["totp"]+got["recovery-codes"] != "" {
+			t.Errorf("after a passkey the limits are %v", got)
+		}
+		list := offered["recoveryCodes"].([]any)
+		found, err := h.db.RecoveryCode(t.Context(), id, nodes.HashRecoveryCode(list[9].(string)))
+		if err != nil || found == nil || len(list) != 10 || found.ACR != schemas.ACRMultiFactorPR {
+			t.Errorf("the code %v: %+v, %v", list[9], found, err)
+		}
+		for action, want := range map[string]int{"totp.registered": 2, "recovery.issued": 1} {
+			events, err := h.db.Events(t.Context(), schemas.EventQuery{Limit: 9, Action: action, UserID: id})
+			if err != nil || len(events) != want || events[0].Actor.ID != id {
+				t.Errorf("%s: recorded %+v, %v", action, events, err)
+			}
+		}
+	})
 }

@@ -41,6 +41,11 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.recordForbidden(r, status, e)
 		setFailureFields(h, err, e)
 		setChallenge(h, s.challenge(r, status, err, e))
+		if opensInBrowser(x.route) && isBrowser(r) {
+			x.code = e.Code
+			s.writeDirections(w, r, status)
+			return
+		}
 		if !speaksOAuth(x.route) {
 			x.code, e.TraceID = e.Code, x.traceID
 			mustWriteJSON(w, status, e)
@@ -51,6 +56,11 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	x.code = reported.Code
 	setChallenge(h, reported.Authenticate)
 	mustWriteJSON(w, reported.Status, reported)
+}
+
+// opensInBrowser reports whether applications send browsers to a route.
+func opensInBrowser(route string) bool {
+	return slices.Contains([]string{oauth.AuthorizePath, oauth.CallbackPath, oauth.LogoutPath, oauth.LogoutAlias}, route)
 }
 
 // speaksOAuth reports whether the errors of a route have the form of RFC 6749 §5.2.
@@ -187,7 +197,7 @@ func (e *refusal) Unwrap() error { return e.err }
 // wrongMethod is the error of a method that the path does not have.
 func wrongMethod(method, path, allow string) error {
 	return &refusal{status: http.StatusMethodNotAllowed, allow: allow,
-		err: schemas.Errorf(schemas.Invalid, codeMethodNotAllowed, "%s does not take %.16s; it takes %s", path, method, allow)}
+		err: schemas.Errorf(schemas.Invalid, codeMethodNotAllowed, "%s does not support the method %.16s; send %s", path, method, allow)}
 }
 
 // notFound replies for unknown paths, and for the root: to a person with a page that leads on.

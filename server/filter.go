@@ -9,20 +9,17 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// filterGrammar describes filters: the part of SCIM's (RFC 7644 §3.4.2.2) that an index can
-// answer.
-const filterGrammar = `expected <member> eq "<text>", where the text is a JSON string`
-
-// filter reads the parameter filter, which names one of the members.
+// filter reads the parameter filter, <member> eq "<text>", which names one of the members: the part
+// of SCIM's filters (RFC 7644 §3.4.2.2) that an index can answer.
 func (q *query) filter(members []string) (member, value string) {
 	text := q.text("filter")
-	known := fmt.Sprintf(`; the members are %s, so one is %s eq "…"`, strings.Join(members, ", "), members[0])
+	expected := fmt.Sprintf(`expected <member> eq "<text>", such as %s eq "a"; the members are %s`, members[0], strings.Join(members, ", "))
 	member, value, fault := parseFilter(text)
 	switch {
 	case fault != "":
-		q.addProblem("filter", "%s: %s; got %.200q%s", filterGrammar, fault, text, known)
+		q.addProblem("filter", "%s, got %.200q; %s", fault, text, expected)
 	case !slices.Contains(members, member):
-		q.addProblem("filter", "there is no filter by %.64q%s%s", member, schemas.Hint(member, members), known)
+		q.addProblem("filter", "cannot filter by %.64q%s; %s", member, schemas.Hint(member, members), expected)
 	default:
 		return member, value
 	}
@@ -35,13 +32,13 @@ func parseFilter(text string) (member, value, fault string) {
 	operator, rest, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
 	switch {
 	case member == "" || strings.ContainsAny(member, `"\`):
-		return "", "", "it does not begin with the name of a member"
+		return "", "", "the filter does not start with the name of a member"
 	case !strings.EqualFold(operator, "eq"): // operators are case-insensitive: RFC 7644 §3.4.2.2
 		return "", "", fmt.Sprintf("the only operator is eq, not %.32q", operator)
 	}
 	value, ok := jsonString(strings.TrimLeft(rest, " "))
 	if !ok {
-		return "", "", "the text must stand in double quotes, with \\\" for a quote in it, and nothing after it"
+		return "", "", "there must be a JSON string in double quotes after eq, and nothing after it"
 	}
 	return member, value, ""
 }

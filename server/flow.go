@@ -110,11 +110,14 @@ func (b *executeBody) check() []schemas.Problem {
 	if b.ApplicationID == nil {
 		problems = append(problems, missingMember("applicationId", "the id of the application to sign in to"))
 	}
-	const authentication, registration, recovery = string(schemas.Authentication), string(schemas.Registration), string(runs.Recovery)
-	if b.FlowType == nil {
-		return append(problems, missingMember("flowType", authentication+", "+registration+" or "+recovery))
+	types := []string{string(schemas.Authentication), string(schemas.Registration)}
+	for _, f := range new(schemas.Application).OptionalFlows() {
+		types = append(types, string(f.Type))
 	}
-	return append(problems, checkChoice("flowType", *b.FlowType, authentication, registration, recovery)...)
+	if b.FlowType == nil {
+		return append(problems, missingMember("flowType", schemas.OneOf(types)))
+	}
+	return append(problems, checkChoice("flowType", *b.FlowType, types...)...)
 }
 
 // member is an optional member of a body.

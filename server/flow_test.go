@@ -245,7 +245,7 @@ func TestFlowMeta(t *testing.T) {
 	var indented bytes.Buffer
 	_ = json.Indent(&indented, rec.Body.Bytes(), "", "  ")
 	golden(t, "meta", indented.Bytes())
-	const nobodys = `{"isRegistrationFlowEnabled":false,"design":{"theme":{},"layout":{}},"i18n":{"language":"en-US","languages":["en-US"],"translations":{}}}`
+	const nobodys = `{"isRegistrationFlowEnabled":false,"brand":{"name":""},"design":{"theme":{},"layout":{}},"i18n":{"language":"en-US","languages":["en-US"],"translations":{}}}`
 	for _, query := range []string{"", "?language=en-US", "?id=&type=APP"} {
 		if rec := w.do("GET", "/flow/meta"+query, ""); rec.Code != http.StatusOK || strings.TrimSpace(rec.Body.String()) != nobodys {
 			t.Errorf("%q: %d %s", query, rec.Code, rec.Body)

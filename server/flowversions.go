@@ -18,6 +18,31 @@ type versionInfo struct {
 	Name      string    `json:"name"`
 	CreatedAt time.Time `json:"createdAt"`
 	IsActive  bool      `json:"isActive"` // new runs use it
+	// Author is absent in versions from before authors were recorded.
+	Author   *versionAuthor `json:"author,omitempty"`
+	Reason   string         `json:"reason,omitempty"`
+	OpenRuns int            `json:"openRuns"` // unfinished runs that continue on it
+}
+
+// versionAuthor is the actor that stored a version, as the audit log records it. Name is absent if
+// the caller may not read it.
+type versionAuthor struct {
+	schemas.Actor
+	Name string `json:"name,omitempty"`
+}
+
+func newVersionInfo(v directory.FlowVersion) versionInfo {
+	info := versionInfo{Version: v.Version, Handle: v.Handle, Name: v.Name, CreatedAt: v.CreatedAt, IsActive: v.Active, Reason: v.Reason, OpenRuns: v.OpenRuns}
+	if v.Author.Type != "" {
+		info.Author = &versionAuthor{v.Author, v.AuthorName}
+	}
+	return info
+}
+
+// withReason returns the call of a change with the reason of the query.
+func withReason(r *http.Request, c directory.Call) directory.Call {
+	c.Reason = r.URL.Query().Get("reason")
+	return c
 }
 
 // flowVersions handles GET /flows/{id}/versions, newest first.
@@ -35,7 +60,7 @@ func (s *server) flowVersions(w http.ResponseWriter, r *http.Request, c *caller)
 		page := &directory.Page{Total: flow.Value.(*schemas.Flow).ActiveVersion}
 		found, err := s.Directory.FlowVersions(r.Context(), c.Call, flow.ID, q)
 		for _, v := range found {
-			page.Items = append(page.Items, directory.Item{Value: versionInfo{v.Version, v.Handle, v.Name, v.CreatedAt, v.Active}})
+			page.Items = append(page.Items, directory.Item{Value: newVersionInfo(v)})
 		}
 		return page, err
 	})
@@ -79,7 +104,7 @@ func (s *server) restoreFlow(w http.ResponseWriter, r *http.Request, c *caller) 
 	if _, err := s.Directory.Flows.Get(r.Context(), c.Call, pathID(r)); err != nil {
 		return err
 	}
-	item, err := s.Directory.RestoreFlow(r.Context(), c.Call, pathID(r), *body.Version)
+	item, err := s.Directory.RestoreFlow(r.Context(), withReason(r, c.Call), pathID(r), *body.Version)
 	return writeItemResult(w, r, item, requestFault(err)) // the body names the version
 }
 
@@ -101,6 +126,16 @@ func (s *server) checkFlow(w http.ResponseWriter, r *http.Request, c *caller) er
 		return err
 	}
 	return writeJSON(w, http.StatusOK, checkResult{flow != nil, append([]schemas.Problem{}, problems...)})
+}
+
+// checkedSystem handles GET /flows/system: what a check depends on, for clients that check flows
+// themselves, at each keystroke.
+func (s *server) checkedSystem(w http.ResponseWriter, r *http.Request, c *caller) error {
+	system, err := s.Directory.CheckedSystem(r.Context(), c.Call)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, system)
 }
 
 // flowChains handles GET /flows/chains: the weakest chains of runs that reach each application,

@@ -52,8 +52,8 @@ func TestMalformedRequests(t *testing.T) {
 		{execute, `{"applicationId":"app"}`, "", 400, request, `"flowType" is missing`},
 		{execute, `{"flowType":"AUTHENTICATION"}`, "", 400, request, `"applicationId" is missing`},
 		{execute, `{"applicationId":"app","flowType":"authentication"}`, "", 400, request, "did you mean \"AUTHENTICATION\"?"},
-		{execute, `{"applicationId":"app","flowType":"LOGIN"}`, "", 400, request, "AUTHENTICATION, REGISTRATION or RECOVERY"},
-		{execute, `{"applicationId":"app","flowType":""}`, "", 400, request, "AUTHENTICATION, REGISTRATION or RECOVERY"},
+		{execute, `{"applicationId":"app","flowType":"LOGIN"}`, "", 400, request, "AUTHENTICATION, REGISTRATION, RECOVERY, INVITATION or ADDRESS_CHANGE"},
+		{execute, `{"applicationId":"app","flowType":""}`, "", 400, request, "AUTHENTICATION, REGISTRATION, RECOVERY, INVITATION or ADDRESS_CHANGE"},
 		{execute, `{"applicationId":7,"flowType":"AUTHENTICATION"}`, "", 400, request, "applicationId: expected a string, got a number"},
 		{execute, `{"applicationID":"app","flowType":"AUTHENTICATION"}`, "", 400, request, `did you mean "applicationId"?`},
 		{execute, `{"applicationId":"app","flowType":"AUTHENTICATION","executionId":"x"}`, "", 400, request, "one or the other"},
@@ -127,11 +127,11 @@ func TestMalformedRequests(t *testing.T) {
 		{"POST /flow/../flow/execute", begin, "", 404, schemas.CodeNotFound, "nothing at"},
 		{"GET /%00%ff", "", "", 404, schemas.CodeNotFound, "nothing at"},
 		{"GET /" + strings.Repeat("x", 5000), "", "", 404, schemas.CodeNotFound, "xxx"},
-		{"GET /flow/execute", "", "", 405, "method_not_allowed", "does not take GET"},
+		{"GET /flow/execute", "", "", 405, "method_not_allowed", "does not support the method GET"},
 		{"DELETE /flow/meta", "", "", 405, "method_not_allowed", "GET, HEAD, OPTIONS"},
 		{"PUT /register/passkey/start", "{}", "", 405, "method_not_allowed", "OPTIONS, POST"},
-		{"POST /health/liveness", "{}", "", 405, "method_not_allowed", "does not take POST"},
-		{"TRACE /auth/passkey/start", "", "", 405, "method_not_allowed", "does not take TRACE"},
+		{"POST /health/liveness", "{}", "", 405, "method_not_allowed", "does not support the method POST"},
+		{"TRACE /auth/passkey/start", "", "", 405, "method_not_allowed", "does not support the method TRACE"},
 	}
 	if len(tests) < 60 {
 		t.Fatalf("only %d", len(tests))

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 
@@ -18,10 +20,14 @@ const appMeta = "APP"
 // is public. Without an application it contains only the languages.
 type meta struct {
 	IsRecoveryFlowEnabled     bool             `json:"isRecoveryFlowEnabled,omitempty"`
+	IsAddressFlowEnabled      bool             `json:"isAddressFlowEnabled,omitempty"`
 	IsRegistrationFlowEnabled bool             `json:"isRegistrationFlowEnabled"`
 	Application               *metaApplication `json:"application,omitempty"`
-	Design                    design           `json:"design"`
-	I18n                      i18n             `json:"i18n"`
+	// Brand is what the hosted pages show as the name and logo of who asks for the sign-in: the
+	// organization unit of a trusted application, or the service.
+	Brand  schemas.Brand `json:"brand"`
+	Design design        `json:"design"`
+	I18n   i18n          `json:"i18n"`
 }
 
 type metaApplication struct {
@@ -31,6 +37,8 @@ type metaApplication struct {
 	URL       string `json:"url,omitempty"`
 	TosURI    string `json:"tosUri,omitempty"`
 	PolicyURI string `json:"policyUri,omitempty"`
+	// Unverified says that the application registered itself: its name and addresses are its own claims.
+	Unverified bool `json:"unverified,omitempty"`
 }
 
 // design is the appearance from the application's customizations.
@@ -58,29 +66,57 @@ func (s *server) flowMeta(w http.ResponseWriter, r *http.Request) error {
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the query is invalid: %s", problems[0]).WithProblems(problems)
 	}
 	if id == "" {
-		return writeMeta(w, r, metaOf(&schemas.Application{}, query.Get("language")))
+		m := metaOf(&schemas.Application{}, query.Get("language"))
+		m.Brand = s.Service
+		return s.writeMeta(w, r, m)
 	}
 	app, err := s.Runs.Applications.Application(r.Context(), id)
 	if err != nil {
 		return requestFault(err)
 	}
 	m := metaOf(app, query.Get("language"))
+	m.IsAddressFlowEnabled = app.AddressFlowID != "" && s.Directory != nil && s.Directory.SendsMail
 	m.Application = &metaApplication{
 		ID: app.ID, Name: app.Name, LogoURL: app.LogoURL, URL: app.URL, TosURI: app.TosURI, PolicyURI: app.PolicyURI,
 	}
 	if !app.IsTrusted() { // the logo of another company would deceive the user
-		m.Application.LogoURL = ""
+		m.Application.LogoURL, m.Application.Unverified = "", true
 	}
-	return writeMeta(w, r, m)
+	if m.Brand, err = s.brand(r.Context(), app); err != nil {
+		return err
+	}
+	return s.writeMeta(w, r, m)
 }
 
+// brand returns the name and logo for the pages of an application. An untrusted one gets those of
+// the service: it must not show the logo of an organization.
+func (s *server) brand(ctx context.Context, app *schemas.Application) (schemas.Brand, error) {
+	if s.Brand == nil || !app.IsTrusted() {
+		return s.Service, nil
+	}
+	brand, err := s.Brand(ctx, app.OUID)
+	if err != nil || brand == nil {
+		return s.Service, err
+	}
+	return *brand, nil
+}
+
+// maxMetas bounds the texts of GET /flow/meta that are held, with their compressed forms.
+const maxMetas = 128
+
 // writeMeta writes public data. Clients can cache it and revalidate it.
-func writeMeta(w http.ResponseWriter, r *http.Request, m meta) error {
+func (s *server) writeMeta(w http.ResponseWriter, r *http.Request, m meta) error {
 	text, err := encodeJSON(m)
 	if err != nil {
 		return fmt.Errorf("write the reply: %w", err)
 	}
-	document.New(jsonType, text).Serve(w, r, "no-cache")
+	key := sha256.Sum256(text)
+	d, found := s.metas.Find(key)
+	if !found {
+		d = document.New(jsonType, text)
+		s.metas.Put(key, d) // compressing it takes longer than all else
+	}
+	d.Serve(w, r, "no-cache")
 	return nil
 }
 

@@ -224,8 +224,12 @@ func TestWWWAuthenticate(t *testing.T) {
 func TestAuthorizationErrorsArePages(t *testing.T) {
 	w := newAuthorizingServer(t)
 	rec := w.do("GET", "/oauth2/authorize?client_id=nobody&redirect_uri=https://evil.example", "")
-	if to := rec.Header().Get("Location"); rec.Code != http.StatusFound || !strings.HasPrefix(to, publicURL+"/gate/error?error=invalid_client&") {
+	to := rec.Header().Get("Location")
+	if rec.Code != http.StatusFound || !strings.HasPrefix(to, publicURL+"/gate/error?error=invalid_client&") {
 		t.Errorf("%d, to %s", rec.Code, to)
+	}
+	if trace := rec.Header().Get("X-Trace-Id"); trace == "" || !strings.HasSuffix(to, "&traceId="+trace) {
+		t.Errorf("the page %s does not name the trace %q", to, trace)
 	}
 }
 

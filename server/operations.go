@@ -165,15 +165,23 @@ func metadataOperations() map[string]openapi.Operation {
 
 func accountOperations() map[string]openapi.Operation {
 	list := map[string]openapi.Operation{
-		"GET /users/me":                              {ID: "getMe", Summary: "Get the user of the token", Reply: openapi.Ref("User")},
-		"DELETE /users/me":                           {ID: "deleteMe", Summary: "Delete the account of the token's user"},
-		"GET /users/me/export":                       {ID: "exportMe", Summary: "Export what the account of the token's user consists of, without secrets", Reply: members{}},
-		"GET /users/me/profile":                      {ID: "getProfile", Summary: "Get the attributes that the token's user can change", Reply: directory.Profile{}},
-		"PATCH /users/me/profile":                    {ID: "updateProfile", Summary: "Change attributes of the token's user (JSON Merge Patch)", Body: openapi.Body{Type: members{}}, Reply: directory.Profile{}},
-		"PUT /users/me/password":                     {ID: "setPassword", Summary: "Set the password of the token's user", Body: openapi.Body{Type: passwordBody{}, Required: []string{"password"}}},
-		"DELETE /users/me/password":                  {ID: "removePassword", Summary: "Remove the password of the token's user"},
-		"POST /account/lock":                         {ID: "lockAccount", Summary: "Lock an account with the link from a notice", Body: openapi.Body{Type: lockRequest{}, Required: []string{"token"}}},
-		"DELETE /users/{id}/failed-guesses":          {ID: "forgetFailedGuesses", Summary: "Forget the failed sign-ins that limit further ones"},
+		"GET /users/me":                                {ID: "getMe", Summary: "Get the user of the token", Reply: openapi.Ref("User")},
+		"DELETE /users/me":                             {ID: "deleteMe", Summary: "Delete the account of the token's user"},
+		"GET /users/me/export":                         {ID: "exportMe", Summary: "Export what the account of the token's user consists of, without secrets", Reply: members{}},
+		"GET /users/me/profile":                        {ID: "getProfile", Summary: "Get the attributes that the token's user can change", Reply: directory.Profile{}},
+		"PATCH /users/me/profile":                      {ID: "updateProfile", Summary: "Change attributes of the token's user (JSON Merge Patch)", Body: openapi.Body{Type: members{}}, Reply: directory.Profile{}},
+		"PUT /users/me/password":                       {ID: "setPassword", Summary: "Set the password of the token's user", Body: openapi.Body{Type: passwordBody{}, Required: []string{"password"}}},
+		"DELETE /users/me/password":                    {ID: "removePassword", Summary: "Remove the password of the token's user"},
+		"POST /users/me/factors/totp/start":            {ID: "startTOTP", Summary: "Get a key for an authenticator app of the token's user", Reply: schemas.TOTPOffer{}},
+		"POST /users/me/factors/totp/finish":           {ID: "finishTOTP", Summary: "Set up the authenticator app with its first code", Body: openapi.Body{Type: totpFinish{}, Required: []string{"sessionToken", "code"}}},
+		"POST /users/me/factors/recovery-codes/start":  {ID: "startRecoveryCodes", Summary: "Get new recovery codes for the token's user", Reply: schemas.RecoveryCodesOffer{}},
+		"POST /users/me/factors/recovery-codes/finish": {ID: "finishRecoveryCodes", Summary: "Replace all recovery codes by the new ones", Body: openapi.Body{Type: recoveryCodesFinish{}, Required: []string{"sessionToken"}}},
+		"POST /account/lock":                           {ID: "lockAccount", Summary: "Lock an account with the link from a notice", Body: openapi.Body{Type: lockRequest{}, Required: []string{"token"}}},
+		"DELETE /users/{id}/failed-guesses":            {ID: "forgetFailedGuesses", Summary: "Forget the failed sign-ins that limit further ones"},
+		"GET /users/{id}/invitation":                   {ID: "getInvitation", Summary: "Get the invitation that the user can still accept", Reply: directory.Invitation{}},
+		"POST /users/{id}/invitation": {ID: "inviteUser", Summary: "Mail the user a link to add a first credential",
+			Body: openapi.Body{Type: invitationBody{}, Required: []string{"applicationId"}}, Status: 201, Reply: directory.Invitation{}},
+		"DELETE /users/{id}/invitation":              {ID: "withdrawInvitation", Summary: "Withdraw the invitation"},
 		"GET /users/{id}/passkeys":                   {ID: "list Passkeys", Summary: "List the passkeys", Query: pageParameters(), Reply: openapi.List{Plural: "passkeys", Item: passkeyResponse{}}},
 		"PATCH /users/{id}/passkeys/{credentialId}":  {ID: "rename Passkey", Summary: "Rename a passkey", Body: openapi.Body{Type: renameBody{}, Required: []string{"name"}}, Reply: passkeyResponse{}},
 		"DELETE /users/{id}/passkeys/{credentialId}": {ID: "delete Passkey", Summary: "Delete a passkey"},
@@ -220,10 +228,11 @@ func partOperations() map[string]openapi.Operation {
 		"PUT /roles/{id}/assignments/{type}/{principalId}":    {ID: "assignRole", Summary: "Assign a role", Group: "Roles", Reply: openapi.Ref("Role")},
 		"DELETE /roles/{id}/assignments/{type}/{principalId}": {ID: "unassignRole", Summary: "Remove the assignment of a role", Group: "Roles", Reply: openapi.Ref("Role")},
 		"POST /flows/check":                                   {ID: "checkFlow", Summary: "Check the definition of a flow without storing it", Group: groupFlows, Body: openapi.Body{Type: members{}}, Reply: checkResult{}},
+		"GET /flows/system":                                   {ID: "getCheckedSystem", Summary: "Get what the check of a flow depends on", Group: groupFlows, Reply: schemas.CheckedSystem{}},
 		"GET /flows/chains":                                   {ID: "getChains", Summary: "Get the weakest chains of runs that reach each application", Group: groupFlows, Reply: chains.Report{}},
 		"GET /flows/{id}/versions":                            {ID: "listFlowVersions", Summary: "List the versions of a flow, newest first", Group: groupFlows, Query: pageParameters(), Reply: openapi.List{Plural: "versions", Item: versionInfo{}}},
 		"GET /flows/{id}/versions/{n}":                        {ID: "getFlowVersion", Summary: "Get a version of a flow", Group: groupFlows, Reply: openapi.Ref("Flow")},
-		"POST /flows/{id}/restore":                            {ID: "restoreFlow", Summary: "Make the content of an older version the next version", Group: groupFlows, Body: openapi.Body{Type: restoreBody{}, Required: []string{"version"}}, Reply: openapi.Ref("Flow")},
+		"POST /flows/{id}/restore":                            {ID: "restoreFlow", Summary: "Make the content of an older version the next version", Group: groupFlows, Query: reasonParameter(), Body: openapi.Body{Type: restoreBody{}, Required: []string{"version"}}, Reply: openapi.Ref("Flow")},
 	}
 }
 
@@ -232,8 +241,22 @@ func serviceOperations() map[string]openapi.Operation {
 	for _, name := range eventFilters() {
 		events = append(events, openapi.Parameter{Name: name})
 	}
+	events = append(events, openapi.Parameter{Name: "failures", Description: "true for the events of failures and refusals only"})
 	return map[string]openapi.Operation{
-		"GET /audit-events":     {ID: "listAuditEvents", Summary: "List the events of the audit log, newest first", Group: groupService, Query: events, Reply: eventList{}},
+		"GET /audit-events":  {ID: "listAuditEvents", Summary: "List the events of the audit log, newest first", Group: groupService, Query: events, Reply: eventList{}},
+		"GET /configuration": {ID: "getConfiguration", Summary: "Get the configuration that is in effect, without secrets", Group: groupService, Reply: settingList{}},
+		"GET /signing-keys":  {ID: "listSigningKeys", Summary: "List the keys that sign tokens, oldest first", Group: groupService, Reply: keyList{}},
+		"POST /signing-keys/rotate": {ID: "rotateSigningKeys", Summary: "Publish the next signing keys; with now they sign at once", Group: groupService,
+			Body: openapi.Body{Type: rotationBody{}}, Reply: keyList{}},
+		"GET /audit-verification": {ID: "verifyAuditLog", Summary: "Verify the next part of the audit log", Group: groupService,
+			Query: []openapi.Parameter{
+				{Name: "after", Description: "the end that the reply for the part before has"},
+				{Name: "expect", Description: "an end that was noted earlier, NUMBER:HASH"},
+			}, Reply: schemas.LogVerification{}},
+		"GET /statistics": {ID: "getStatistics", Summary: "Count sign-ins, failures and deliveries", Group: groupService,
+			Query: []openapi.Parameter{
+				{Name: "from", Description: "RFC 3339; default: a day before to"}, {Name: "to", Description: "RFC 3339; default: now"}, {Name: "step", Description: "hour (default) or day"},
+			}, Reply: statistics{}},
 		"GET /health/liveness":  {ID: "getLiveness", Summary: "Check that the process answers", Group: groupService, Reply: health{}},
 		"GET /health/readiness": {ID: "getReadiness", Summary: "Check that requests can be served", Group: groupService, Reply: health{}, Failure: health{}},
 		"GET " + openAPIPath:    {ID: "getOpenAPI", Summary: "Get the OpenAPI description of this API", Group: groupService, Reply: members{}},
@@ -248,6 +271,11 @@ func pageParameters() []openapi.Parameter {
 		{Name: "limit", Integer: true, Description: "the size of the page, at most 100; default 30"},
 		{Name: "offset", Integer: true, Description: "how many items to skip"},
 	}
+}
+
+// reasonParameter describes the reason for a change of a flow.
+func reasonParameter() []openapi.Parameter {
+	return []openapi.Parameter{{Name: "reason", Description: "the reason for the change, at most 200 characters; the version and its audit event carry it"}}
 }
 
 // nounOperations describes the endpoints of a kind of resource.
@@ -276,6 +304,9 @@ func nounOperations(n directory.Noun) map[string]openapi.Operation {
 		"DELETE " + item: {ID: "delete" + name, Summary: "Delete " + article + one},
 	}
 	for endpoint, o := range described {
+		if n.Name == "flow" && o.Body.Type != nil {
+			o.Query = reasonParameter()
+		}
 		o.Group = strings.ToUpper(many[:1]) + many[1:]
 		described[endpoint] = o
 	}
@@ -295,6 +326,7 @@ func namedSchemas(nouns []directory.Noun) openapi.Named {
 		Special: map[reflect.Type]*jsonschema.Schema{
 			reflect.TypeFor[schemas.Bytes]():   {Type: "string", Description: "base64url without padding"},
 			reflect.TypeFor[json.RawMessage](): {Type: "object"},
+			reflect.TypeFor[schemas.Flow]():    {Ref: "#/components/schemas/Flow"},
 		},
 	}
 	for _, n := range nouns {

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -10,8 +11,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/document"
 	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/internal/recent"
 	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
@@ -26,6 +30,11 @@ type Options struct {
 	PublicURL string
 	// AccountPage is the page where users manage their credentials, "" for none.
 	AccountPage string
+	// Service is the name and the logo of the service on hosted pages.
+	Service schemas.Brand
+	// Brand returns the name and the logo of an organization unit or of the nearest one above, nil
+	// if none has a logo. Nil: all pages show those of the service.
+	Brand func(ctx context.Context, unitID string) (*schemas.Brand, error)
 	// AccountApplication is the application of sign-ins for the account page, "" for none.
 	AccountApplication string
 	// AllowedOrigins are the origins (scheme://host[:port]) that can call the API:
@@ -40,14 +49,24 @@ type Options struct {
 	Passkeys *passkey.Ceremonies
 	Store    PasskeyStore
 	Tokens   Tokens
+	// Keys are the signing keys. Nil: they are not administered with the API.
+	Keys SigningKeys
+	// Settings are those of the configuration, without secrets.
+	Settings []config.Setting
 	// OAuth is the authorization server. Nil: none.
 	OAuth *oauth.Provider
 	// Tools is the MCP server. Nil: none.
 	Tools Tools
 	// Directory contains the resources. Nil: none.
 	Directory *directory.Directory
+	// Factors offers second factors to users of the account page.
+	Factors FactorEnrollment
 	// Audit is the audit log.
 	Audit AuditLog
+	// VerifyAudit verifies a part of the audit log after an end that an earlier call returned, and
+	// compares it with an expected one; both are NUMBER:HASH, or "" for none. Nil: it cannot be
+	// verified.
+	VerifyAudit func(ctx context.Context, after, expect string) (*schemas.LogVerification, error)
 	// Open reports whether the API is in open mode, where requests without a token may do
 	// everything. Nil: never.
 	Open func(ctx context.Context) bool
@@ -100,6 +119,15 @@ type PasskeyStore interface {
 	Apply(ctx context.Context, changes []schemas.Change) error
 }
 
+// FactorEnrollment offers second factors; nodes.Enrollment implements it. A token that is invalid,
+// expired or another user's is stale_session_token, Class Invalid.
+type FactorEnrollment interface {
+	OfferTOTP(u *schemas.User, now time.Time) (schemas.TOTPOffer, error)
+	AcceptTOTP(userID, token, code string, now time.Time) (*schemas.TOTP, error)
+	OfferRecoveryCodes(userID string, now time.Time) schemas.RecoveryCodesOffer
+	AcceptRecoveryCodes(userID, token string, now time.Time) ([][]byte, error)
+}
+
 // Tokens signs assertions and verifies the tokens of callers.
 type Tokens interface {
 	Assert(ctx context.Context, a schemas.Assertion) (string, error)
@@ -110,9 +138,13 @@ type Tokens interface {
 	Verify(ctx context.Context, raw, audience string) (*token.Claims, error)
 }
 
-// AuditLog reads events.
+// AuditLog reads events, and numbers about them.
 type AuditLog interface {
 	Events(ctx context.Context, q schemas.EventQuery) ([]schemas.Event, error)
+	// EventCounts returns the numbers of events by step, action and reason.
+	EventCounts(ctx context.Context, from, to time.Time, step time.Duration) ([]schemas.EventCount, error)
+	// QueuedDeliveries describes the queue of deliveries.
+	QueuedDeliveries(ctx context.Context) ([]schemas.QueuedDeliveries, error)
 }
 
 // server is the state of the handlers.
@@ -127,6 +159,8 @@ type server struct {
 	proxied sync.Once // the warning about an unknown proxy
 
 	documents func() (apiDocuments, error)
+	metas     recent.Map[[sha256.Size]byte, *document.Document] // of GET /flow/meta, by the hash of the text
+	latency   latencies
 }
 
 // New returns the handler of the whole server.
@@ -155,6 +189,7 @@ func New(o Options) http.Handler {
 	for _, origin := range o.AllowedOrigins {
 		s.allowed[origin] = true
 	}
+	s.metas.Limit = maxMetas
 	s.documents = sync.OnceValues(s.describeAPI)
 	return s.observe(s.setSecurityHeaders(s.recoverPanic(s.router())))
 }

@@ -94,6 +94,46 @@ func TestFlowVersions(t *testing.T) {
 	fails(t, h.do("GET", at+"/versions?after=x&limit=0", "", h.admin), 400, schemas.CodeInvalidRequest)
 }
 
+// A version carries its author, its reason and the number of its open runs.
+func TestFlowVersionAuthors(t *testing.T) {
+	h := newTestServer(t)
+	body := func(name string) string {
+		return `{"handle":"f","name":"` + name + `","flowType":"AUTHENTICATION","nodes":[{"id":"key","use":"prove","next":"end"}]}`
+	}
+	created, _ := h.ok(201, "POST /flows?reason=first", body("one"))
+	at := "/flows/" + created.text("id")
+	h.ok(200, "PUT "+at+"?reason=t%C3%BCr", body("two"))
+	h.ok(200, "PATCH "+at+"?reason=patched", `{"name":"three"}`)
+	h.ok(200, "POST "+at+"/restore?reason=back", `{"version":1}`)
+	h.ok(200, "PUT "+at, body("five"))
+	var seen []string
+	list, _ := h.ok(200, "GET "+at+"/versions", "")
+	for _, v := range list.list("versions") {
+		if v.text("author.type") == "" || v.text("author.id") == "" || v.text("author.name") == "" || v.number("openRuns") != 0 {
+			t.Errorf("expected an author with a name and no runs, got %v", v)
+		}
+		reason, _ := v["reason"].(string)
+		seen = append(seen, reason)
+	}
+	if got := strings.Join(seen, "|"); got != "|back|patched|tür|first" {
+		t.Errorf("the reasons are %s", got)
+	}
+	var logged []string
+	events, _ := h.ok(200, "GET /audit-events?resourceType=flow", "")
+	for _, e := range events.list("auditEvents") {
+		if detail, ok := e["detail"].(map[string]any); ok && detail["reason"] != nil {
+			logged = append(logged, fmt.Sprint(e.text("action"), " ", detail["reason"]))
+		}
+	}
+	if got := strings.Join(logged, "|"); got != "flow.restored back|flow.replaced patched|flow.replaced tür|flow.created first" {
+		t.Errorf("the events are %s", got)
+	}
+	for _, reason := range []string{strings.Repeat("x", 201), "a%0Ab", "%FF"} {
+		fails(t, h.do("PUT", at+"?reason="+reason, body("six"), h.admin, "Content-Type: application/json"), 400, schemas.CodeInvalidFlow)
+	}
+	h.ok(200, "PUT "+at+"?reason="+strings.Repeat("%C3%BC", 200), body("six"))
+}
+
 func TestFlowType(t *testing.T) {
 	h := newTestServer(t)
 	for query, want := range map[string]int{

@@ -36,7 +36,7 @@ func (h nounHandlers) create(w http.ResponseWriter, r *http.Request, c *caller) 
 	if err != nil {
 		return err
 	}
-	item, err := h.resource.Create(r.Context(), c.Call, d)
+	item, err := h.resource.Create(r.Context(), withReason(r, c.Call), d)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (h nounHandlers) change(apply func(ctx context.Context, c directory.Call, i
 		if err != nil {
 			return err
 		}
-		item, err := apply(r.Context(), c.Call, pathID(r), ifMatch(r), d)
+		item, err := apply(r.Context(), withReason(r, c.Call), pathID(r), ifMatch(r), d)
 		return writeItemResult(w, r, item, err)
 	}
 }

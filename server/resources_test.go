@@ -282,12 +282,12 @@ func TestListQueries(t *testing.T) {
 		"Limit=1":                         {"Limit: unknown parameter \"Limit\"; did you mean \"limit\"?"},
 		"page=1":                          {"page: unknown parameter \"page\"; known: limit, offset, after, filter"},
 		"flowType=AUTHENTICATION":         {"flowType: unknown parameter"},
-		"filter=":                         {"filter: expected <member> eq \"<text>\"", "the members are name, ouId"},
-		"filter=name":                     {"filter: expected <member> eq"},
+		"filter=":                         {"filter: the filter does not start with the name of a member, got \"\"; expected <member> eq \"<text>\"", "the members are name, ouId"},
+		"filter=name":                     {"expected <member> eq"},
 		"filter=name+co+%22a%22":          {"the only operator is eq, not \"co\""},
-		"filter=nam+eq+%22a%22":           {"filter: there is no filter by \"nam\"; did you mean \"name\"?"},
-		"filter=description+eq+%22a%22":   {"filter: there is no filter by \"description\"; the members are name, ouId"},
-		"limit=x&offset=y&filter=z&foo=1": {"limit: expected", "offset: expected", "filter: expected", "foo: unknown"},
+		"filter=nam+eq+%22a%22":           {"filter: cannot filter by \"nam\"; did you mean \"name\"?"},
+		"filter=description+eq+%22a%22":   {"filter: cannot filter by \"description\"; expected <member> eq \"<text>\", such as name eq \"a\"; the members are name, ouId"},
+		"limit=x&offset=y&filter=z&foo=1": {"limit: expected", "offset: expected", "filter: the only operator is eq", "foo: unknown"},
 	} {
 		f := fails(t, h.do("GET", "/groups?"+query, "", h.admin), 400, schemas.CodeInvalidRequest)
 		var reported []string

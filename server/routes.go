@@ -50,6 +50,11 @@ func (s *server) endpoints() []endpoint {
 	if s.Tools != nil {
 		list = append(list, endpoint{"POST", oauth.ToolsPath, toolToken, s.useTools, toolOrigins})
 	}
+	if s.Keys != nil {
+		list = append(list,
+			endpoint{"GET", "/signing-keys", "system", s.signingKeys, configuredOrigins},
+			endpoint{"POST", "/signing-keys/rotate", "system", s.rotateKeys, configuredOrigins})
+	}
 	if s.Directory == nil {
 		return list
 	}
@@ -76,11 +81,15 @@ func (s *server) partEndpoints() []endpoint {
 		{"PUT", "/roles/{id}/assignments/{type}/{principalId}", "system:roles:write", principal(d.Assign), configuredOrigins},
 		{"DELETE", "/roles/{id}/assignments/{type}/{principalId}", "system:roles:write", principal(d.Unassign), configuredOrigins},
 		{"POST", "/flows/check", "system:flows:read", s.checkFlow, configuredOrigins},
+		{"GET", "/flows/system", "system:flows:read", s.checkedSystem, configuredOrigins},
 		{"GET", "/flows/chains", "system:flows:read", s.flowChains, configuredOrigins},
 		{"GET", "/flows/{id}/versions", "system:flows:read", s.flowVersions, configuredOrigins},
 		{"GET", "/flows/{id}/versions/{n}", "system:flows:read", s.flowVersion, configuredOrigins},
 		{"POST", "/flows/{id}/restore", "system:flows:write", s.restoreFlow, configuredOrigins},
 		{"GET", "/audit-events", "system:audit:read", s.auditEvents, configuredOrigins},
+		{"GET", "/configuration", "system", s.configuration, configuredOrigins},
+		{"GET", "/audit-verification", "system:audit:read", s.verifyAudit, configuredOrigins},
+		{"GET", "/statistics", "system:audit:read", s.statistics, configuredOrigins},
 	}
 }
 

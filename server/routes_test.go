@@ -28,7 +28,7 @@ func TestRoutes(t *testing.T) {
 }
 
 func (h *testServer) routes() []server.Route {
-	return server.Routes(server.Options{Directory: h.directory, OAuth: &oauth.Provider{}, Tools: fakeTools{}})
+	return server.Routes(server.Options{Directory: h.directory, OAuth: &oauth.Provider{}, Tools: fakeTools{}, Keys: &token.Issuer{}})
 }
 
 // texts are what a route can need other than a permission.
@@ -48,7 +48,7 @@ func TestPermissionsOfRoutesExist(t *testing.T) {
 		if !slices.Contains(texts(), r.Needs) && !slices.Contains(seeded, r.Needs) {
 			t.Errorf("%s %s needs %q, which is not among %q", r.Method, r.Path, r.Needs, seeded)
 		}
-		if strings.HasPrefix(r.Needs, "system") && (r.Method == "GET") != strings.HasSuffix(r.Needs, ":read") && r.Path != "/flows/check" {
+		if strings.HasPrefix(r.Needs, "system:") && (r.Method == "GET") != strings.HasSuffix(r.Needs, ":read") && r.Path != "/flows/check" {
 			t.Errorf("%s %s needs %q", r.Method, r.Path, r.Needs)
 		}
 	}

@@ -14,7 +14,9 @@ import (
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
 	"github.com/postern-id/postern/server/oauth"
@@ -40,15 +42,7 @@ func newTestServer(t testing.TB, change ...func(*server.Options)) *testServer {
 
 func newOpenServer(t testing.TB, driver, dsn string, change ...func(*server.Options)) *testServer {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Config{Driver: driver, DSN: dsn})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	db := storetest.OpenEmpty(t, store.Config{Driver: driver, DSN: dsn})
 	box, err := token.NewCipher(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +60,7 @@ func newOpenServer(t testing.TB, driver, dsn string, change ...func(*server.Opti
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Directory, o.Tokens, o.Audit, o.Store, o.Tools = h.directory, h.tokens, db, db, fakeTools{}
+		o.Directory, o.Tokens, o.Keys, o.Audit, o.Store, o.Tools, o.Factors = h.directory, h.tokens, h.tokens, db, db, fakeTools{}, nodes.Enrollment{Box: box}
 		h.base = o.PublicURL
 		if o.AccountApplication != "" {
 			o.OAuth = oauth.New(oauth.Options{Issuer: o.PublicURL, Store: db, Now: o.Now})

@@ -146,25 +146,7 @@ func (h *app) build(ctx context.Context) error {
 	}
 	definitions := nodes.Kinds(nodes.Deps{Targets: h.targets, NoMail: !cfg.Mail.Enabled()}) // to check flows, not to run them
 	h.chains = &chains.Checker{Kinds: definitions, NoMail: !cfg.Mail.Enabled()}
-	h.directory = directory.New(directory.Options{
-		Store: h.store, Hasher: h.passwords, Passwords: policy, DigestKey: h.encryption.derived[purposeAudit], Box: h.ciphers.providers,
-		PrivateUseSchemes: cfg.OAuth.DCR.PrivateUseSchemes,
-		CheckFlow: func(text []byte, yaml bool, subflows schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
-			flow, _, problems := engine.CheckUsing(text, yaml, definitions, subflows)
-			return flow, problems
-		},
-		AttributeUses: func(f *schemas.Flow) schemas.AttributeUses {
-			if g, _ := engine.CompileStored(f, definitions); g != nil {
-				return g.AttributeUses()
-			}
-			return schemas.AttributeUses{} // a flow that cannot run is reported as such
-		},
-		CheckChains: h.chains.NewWays, AnalyzeChains: h.chains.Report,
-		CheckStored: func(f *schemas.Flow) []schemas.Problem {
-			_, problems := engine.CompileStored(f, definitions)
-			return problems
-		},
-	})
+	h.directory = h.newDirectory(definitions, policy)
 	if h.tokens, err = h.newTokens(ctx); err != nil {
 		return err
 	}
@@ -177,6 +159,31 @@ func (h *app) build(ctx context.Context) error {
 	})
 	h.catalog = flows.NewCatalog(h.store, h.kinds)
 	return nil
+}
+
+// newDirectory returns the directory, which checks flows with these kinds.
+func (h *app) newDirectory(definitions engine.Kinds, policy password.Policy) *directory.Directory {
+	cfg := h.cfg
+	return directory.New(directory.Options{
+		Store: h.store, Hasher: h.passwords, Passwords: policy, DigestKey: h.encryption.derived[purposeAudit], Box: h.ciphers.providers,
+		PrivateUseSchemes: cfg.OAuth.DCR.PrivateUseSchemes, Mails: h.mailer(), InvitationPage: cfg.GateURL() + "/invitation",
+		CheckFlow: func(text []byte, yaml bool, subflows schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
+			flow, _, problems := engine.CheckUsing(text, yaml, definitions, subflows)
+			return flow, problems
+		},
+		Targets: h.targets.Names(), SendsMail: cfg.Mail.Enabled(),
+		AttributeUses: func(f *schemas.Flow) schemas.AttributeUses {
+			if g, _ := engine.CompileStored(f, definitions); g != nil {
+				return g.AttributeUses()
+			}
+			return schemas.AttributeUses{} // a flow that cannot run is reported as such
+		},
+		CheckChains: h.chains.NewWays, AnalyzeChains: h.chains.Report,
+		CheckStored: func(f *schemas.Flow) []schemas.Problem {
+			_, problems := engine.CompileStored(f, definitions)
+			return problems
+		},
+	})
 }
 
 // newTokens creates the token issuer. It reduces a token to the permissions that its subject still
@@ -226,8 +233,10 @@ func (h *app) handler() http.Handler {
 	authorization := h.authorizationServer(starter)
 	return server.New(server.Options{
 		PublicURL: h.cfg.Server.PublicURL, AccountPage: h.cfg.Server.PublicURL + "/gate/account", AccountApplication: bootstrap.ConsoleID, AllowedOrigins: h.cfg.CORS.AllowedOrigins,
+		Service: schemas.Brand{Name: h.cfg.Passkey.RelyingPartyName, LogoURL: h.cfg.Server.LogoURL}, Brand: h.store.Brand,
 		Runs: starter, OAuth: authorization, OriginTrust: authorization.OriginTrust,
-		Passkeys: h.passkeys, Store: boundedSessions{store.SealedSessions{Store: h.store, Box: h.ciphers.sessions, Log: h.log}, h.pending.passkeys}, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
+		Passkeys: h.passkeys, Store: boundedSessions{store.SealedSessions{Store: h.store, Box: h.ciphers.sessions, Log: h.log}, h.pending.passkeys}, Tokens: h.tokens, Directory: h.directory, Audit: h.store, VerifyAudit: h.verifyAudit,
+		Keys: h.tokens, Settings: h.cfg.Settings(), Factors: nodes.Enrollment{Box: h.ciphers.factors, Name: h.cfg.Passkey.RelyingPartyName},
 		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
 		SessionTTL: h.cfg.Passkey.Timeout, DecoySecret: h.encryption.derived[purposeDecoys],
 		Throttle: h.throttle, Repeats: h.pending.repeats, Devices: h.ciphers.devices, Proxies: trustedProxies(h.cfg.Server),

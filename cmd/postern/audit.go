@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
 )
 
 type auditCommands struct {
@@ -25,7 +26,7 @@ type auditVerifyCommand struct {
 // Run verifies the audit log and prints the first fault. It seals the events of the last second
 // first.
 func (c auditVerifyCommand) Run(ctx context.Context, p program) error {
-	expected, err := parseChainEnd(c.Expect)
+	expected, err := parseChainEnd("--expect", c.Expect)
 	if err != nil {
 		return err
 	}
@@ -45,8 +46,35 @@ func (c auditVerifyCommand) Run(ctx context.Context, p program) error {
 	return writeChainReport(p.stdout, report)
 }
 
-// parseChainEnd parses NUMBER:HASH; "" is none.
-func parseChainEnd(text string) (*store.ChainEnd, error) {
+// verifyPart is the number of events that one request verifies.
+const verifyPart = 5000
+
+// verifyAudit verifies the next part of the audit log for a request.
+func (h *app) verifyAudit(ctx context.Context, after, expect string) (*schemas.LogVerification, error) {
+	from, err := parseChainEnd("after", after)
+	if err != nil {
+		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "%v", err)
+	}
+	expected, err := parseChainEnd("expect", expect)
+	if err != nil {
+		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "%v", err)
+	}
+	report, complete, err := h.eventChain().VerifyPart(ctx, from, expected, verifyPart)
+	if err != nil {
+		return nil, err
+	}
+	found := &schemas.LogVerification{Events: report.Events, Removed: report.Removed, Complete: complete}
+	if report.End.Seq > 0 {
+		found.End = report.End.String()
+	}
+	if f := report.Fault; f != nil {
+		found.Fault = &schemas.LogFault{Seal: f.Seq, EventID: f.Event.ID, At: f.Event.At, Problem: f.Problem}
+	}
+	return found, nil
+}
+
+// parseChainEnd parses NUMBER:HASH; "" is none. name is what the error calls it.
+func parseChainEnd(name, text string) (*store.ChainEnd, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -54,7 +82,7 @@ func parseChainEnd(text string) (*store.ChainEnd, error) {
 	seq, numeral := strconv.ParseInt(number, 10, 64)
 	raw, digits := hex.DecodeString(hash)
 	if numeral != nil || digits != nil || seq < 1 || len(raw) != 32 {
-		return nil, fmt.Errorf("--expect %q: expected the number and the hash of a seal, such as 1200:9f86d0…, with 64 hexadecimal digits", text)
+		return nil, fmt.Errorf("%s %.100q: expected the number and the hash of a seal, such as 1200:9f86d0…, with 64 hexadecimal digits", name, text)
 	}
 	return &store.ChainEnd{Seq: seq, Hash: raw}, nil
 }

@@ -72,7 +72,7 @@ func (h *app) forwardEvents(ctx context.Context, sink eventSink) {
 	})
 	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = h.store.ReleaseSink(release, sink.name) // otherwise the lease ends by itself
+	_ = h.store.ReleaseSink(release, sink.name, time.Now()) // otherwise the lease ends by itself
 }
 
 // forward sends all events that the sink has not received. It renews the lease with each batch.

@@ -75,7 +75,7 @@ func TestSinksReceiveEachEvent(t *testing.T) {
 		if err := os.WriteFile(path, []byte(`{"seq":1,"ha`), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := one.store.ReleaseSink(t.Context(), sink.name); err != nil {
+		if err := one.store.ReleaseSink(t.Context(), sink.name, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		one.record("test.third")

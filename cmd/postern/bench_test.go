@@ -65,6 +65,7 @@ func processorTime(b *testing.B) time.Duration {
 func report(b *testing.B, used, raw time.Duration) {
 	each := b.Elapsed() / time.Duration(b.N)
 	b.ReportMetric(float64(time.Second)/float64(each), "ops/s")
+	b.ReportMetric(float64(used.Microseconds())/float64(b.N), "cpu-µs")
 	b.ReportMetric(float64(used)/float64(b.N)/float64(raw), "x-raw")
 }
 

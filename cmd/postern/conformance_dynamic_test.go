@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // Dynamic OP: clients that register themselves (OpenID Connect Dynamic Client
@@ -142,7 +144,7 @@ func publishedKeys(t *testing.T, r *registrars) { r.withKey(t, "/"+t.Name()).sig
 func serverRotates(t *testing.T, r *registrars) {
 	p := r.party(t)
 	before, _, _ := p.signInAndVerify()
-	if err := r.tokens.Rotate(t.Context(), true); err != nil {
+	if err := r.tokens.Rotate(t.Context(), true, schemas.Event{}); err != nil {
 		t.Fatal(err)
 	}
 	after, _, _ := p.signInAndVerify()

@@ -189,9 +189,10 @@ func (c flowVersionsCommand) Run(ctx context.Context, p program) error {
 	for _, v := range versions {
 		mark := ""
 		if v.IsActive {
-			mark = "\tactive"
+			mark = "active"
 		}
-		fmt.Fprintf(p.stdout, "%d\t%s\t%s%s\n", v.Version, v.CreatedAt.UTC().Format("2006-01-02 15:04:05Z"), v.Name, mark)
+		author := cmp.Or(v.Author.Name, v.Author.ID, "unknown author")
+		fmt.Fprintf(p.stdout, "%d\t%s\t%s\t%s\t%s\t%d open runs\t%s\n", v.Version, v.CreatedAt.UTC().Format("2006-01-02 15:04:05Z"), v.Name, mark, author, v.OpenRuns, v.Reason)
 	}
 	return nil
 }

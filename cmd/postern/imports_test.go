@@ -26,8 +26,9 @@ func allowedImports() map[string][]string {
 		"internal/throttle":            {"schemas"},
 		"internal/store":               {"schemas"},
 		"internal/store/storetest":     {"schemas", "internal/store"},
-		"internal/token":               {"schemas"},
+		"internal/token":               {"schemas", "internal/recent"},
 		"internal/document":            {},
+		"internal/recent":              {},
 		"internal/outbound":            {"schemas", "internal/throttle"},
 		"internal/delivery":            {"schemas"},
 		"internal/jwtverify":           {"schemas"},
@@ -47,10 +48,12 @@ func allowedImports() map[string][]string {
 		"flows/draw":                   {"engine", "schemas"},
 		"flows/findings":               {"flows", "flows/rules", "engine", "schemas"},
 		"flows/flowtest":               {"flows", "engine", "nodes", "schemas", "internal/passkey", "internal/passkey/passkeytest", "internal/password", "internal/totp", "internal/federation", "internal/federation/federationtest"},
+		"flows/studio":                 {"flows", "flows/diff", "flows/flowtest", "engine", "nodes", "schemas"},
 		"server/runs":                  {"engine", "schemas"},
 		"server/oauth":                 {"engine", "schemas", "server/runs", "internal/document", "internal/document", "internal/jwtverify", "internal/token", "internal/directory", "internal/outbound", "internal/delivery"},
-		"server":                       {"engine", "flows", "flows/chains", "schemas", "internal/passkey", "internal/token", "internal/config", "internal/directory", "internal/throttle", "internal/document", "server/oauth", "server/openapi", "server/runs"},
+		"server":                       {"engine", "flows", "flows/chains", "schemas", "internal/passkey", "internal/token", "internal/config", "internal/directory", "internal/throttle", "internal/document", "internal/recent", "server/oauth", "server/openapi", "server/runs"},
 		"server/console":               {"internal/document"},
+		"server/console/wasm":          {"flows/studio"},
 		"server/gate":                  {"internal/document"},
 		"server/openapi":               {},
 		"mcp":                          {"engine", "flows", "flows/draw", "schemas", "internal/directory", "internal/document", "internal/throttle", "examples/react"},
@@ -67,7 +70,7 @@ func allowedImports() map[string][]string {
 // testImports lists what the tests of every package may import: conformance suites,
 // software authenticators, and the packages that these need.
 func testImports() []string {
-	return []string{"schemas", "internal/logtest", "engine", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "flows/flowtest", "nodes", "internal/password", "internal/totp", "internal/token", "internal/federation", "internal/federation/federationtest"}
+	return []string{"schemas", "internal/logtest", "engine", "flows/studio", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "flows/flowtest", "nodes", "internal/password", "internal/totp", "internal/token", "internal/federation", "internal/federation/federationtest"}
 }
 
 // Imports point from the top of the table in CONTRIBUTING.md to its bottom. The test reads

@@ -45,7 +45,7 @@ func (c keysRotateCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer h.close()
-	if err := h.tokens.Rotate(ctx, c.Now); err != nil {
+	if err := h.tokens.Rotate(ctx, c.Now, schemas.Event{}); err != nil {
 		return err
 	}
 	return listKeys(p.stdout, h.tokens)

@@ -32,6 +32,11 @@ func (m mailer) Mail(ctx context.Context, name string, letter schemas.Mail, now 
 	if err := m.throttle.AdmitMail(ctx, name); err != nil {
 		return schemas.Delivery{}, err
 	}
+	if letter.NewAddress { // any account can request mails to it
+		if err := m.throttle.AdmitMail(ctx, letter.To); err != nil {
+			return schemas.Delivery{}, err
+		}
+	}
 	body, err := json.Marshal(letter)
 	if err != nil {
 		return schemas.Delivery{}, err

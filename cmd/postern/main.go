@@ -92,7 +92,7 @@ func (p program) run(ctx context.Context) (code int) {
 	}()
 	call, err := parser.Parse(p.args)
 	if err != nil {
-		fmt.Fprintf(p.stderr, "postern: %v\nTry `postern --help`.\n", err)
+		fmt.Fprintf(p.stderr, "postern: %v\nRun `%s --help` for the usage.\n", err, commandOf(err))
 		return exitUsage
 	}
 	var faults declare.Faults
@@ -108,6 +108,16 @@ func (p program) run(ctx context.Context) (code int) {
 		fmt.Fprintln(p.stderr, "postern:", err)
 		return exitUsage
 	}
+}
+
+// commandOf returns the command that a usage error is about.
+func commandOf(err error) string {
+	if usage, ok := errors.AsType[*kong.ParseError](err); ok {
+		if selected := usage.Context.Selected(); selected != nil {
+			return selected.FullPath()
+		}
+	}
+	return "postern"
 }
 
 type versionCommand struct{}

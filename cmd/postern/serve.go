@@ -231,7 +231,7 @@ func (p program) printWelcome(h *app, try bool) {
 	}
 	fmt.Fprintf(p.stdout, "  administer it:        %s/console\n", url)
 	if h.mailbox != nil {
-		fmt.Fprintf(p.stdout, "  read its mails:       %s/try/mail\n", url)
+		fmt.Fprintf(p.stdout, "  read sent mail:       %s/try/mail\n", url)
 	}
 	fmt.Fprintln(p.stdout)
 }
@@ -248,6 +248,9 @@ func (p program) printAdmin(admin *bootstrap.Admin) {
 		fmt.Fprintf(p.stdout, "\n  administrator:  %s, with the password in ADMIN_PASSWORD\n", admin.Username)
 	default:
 		fmt.Fprintf(p.stdout, "\n  administrator:  %s\n  password:       %s   (shown once: save it)\n", admin.Username, admin.Password)
+	}
+	if admin != nil {
+		fmt.Fprintln(p.stdout, "  passkey:        the console offers to add one; sensitive changes then need it")
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/postern-id/postern/internal/store"
 )
 
 // sweepExpired removes expired data once a minute.
@@ -41,8 +43,9 @@ func (h *app) sweepOnce(ctx context.Context, now time.Time) {
 	}
 }
 
-// trimEvents removes audit events that are older than the retention. It removes whole days
-// (UTC), so that the log contains one trim event per day.
+// trimEvents removes audit events that are older than the retention, once the sinks have received
+// them. Events that are older by the grace too are removed in any case. It removes whole days (UTC),
+// so that the log contains one trim event per day.
 func (h *app) trimEvents(ctx context.Context, now time.Time) (removed int, err error) {
 	keep := h.cfg.Audit.Retention
 	if keep == 0 {
@@ -51,5 +54,14 @@ func (h *app) trimEvents(ctx context.Context, now time.Time) (removed int, err e
 	if _, err := h.eventChain().Seal(ctx); err != nil {
 		return 0, err
 	}
-	return h.store.TrimEvents(ctx, now.Add(-keep).Truncate(24*time.Hour), now)
+	trim := store.Trim{Now: now, Before: now.Add(-keep).Truncate(24 * time.Hour), UndeliveredBefore: now.Add(-keep - h.cfg.Audit.SinkGrace).Truncate(24 * time.Hour)}
+	for _, sink := range h.eventSinks() {
+		trim.Sinks = append(trim.Sinks, sink.name)
+	}
+	done, err := h.store.TrimEvents(ctx, trim)
+	for sink, events := range done.Undelivered {
+		h.log.Error("removing audit events that a sink has not received; they are older than audit.retention and audit.sink_grace",
+			"sink", sink, "events", events)
+	}
+	return done.Events, err
 }

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"log/slog"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -39,6 +42,37 @@ func TestAuditRetention(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTrimmingWaitsForSinks has a file that cannot be written: old events stay until they are older
+// than the grace too, and then their loss is an event and a message in the log.
+func TestTrimmingWaitsForSinks(t *testing.T) {
+	onDatabases(t, func(t *testing.T, environ ...string) {
+		path := filepath.Join(t.TempDir(), "events.jsonl")
+		w := newTestApp(t, append(environ, "POSTERN_AUDIT_RETENTION=1d", "POSTERN_AUDIT_SINK_GRACE=2d", "POSTERN_AUDIT_FILE="+path)...)
+		var lines logtest.Buffer
+		w.log = slog.New(slog.NewTextHandler(&lines, nil))
+		w.record("test.done")
+		left := func() int { return len(w.eventsOf("test.done")) }
+		now := time.Now().UTC()
+		w.sweepOnce(t.Context(), now.AddDate(0, 0, 3))
+		if left() != 1 || len(w.eventsOf("audit.trimmed")) > 0 {
+			t.Error("an event that the file has not received was removed")
+		}
+		w.sweepOnce(t.Context(), now.AddDate(0, 0, 5))
+		lost := w.eventsOf("audit.undelivered")
+		if left() != 0 || len(lost) != 1 || lost[0].Detail["sink"] != "file" || !strings.Contains(lines.String(), "a sink has not received") {
+			t.Errorf("%d events left, recorded %+v, logged %s; expected the loss", left(), lost, lines.String())
+		}
+		w.record("test.done")
+		if err := w.forward(t.Context(), w.eventSinks()[0], time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		w.sweepOnce(t.Context(), now.AddDate(0, 0, 3))
+		if left() != 0 || len(w.eventsOf("audit.undelivered")) != 1 {
+			t.Errorf("%d events left, expected none: the file has received them", left())
+		}
+	})
 }
 
 // auditPage is a page of the audit log.

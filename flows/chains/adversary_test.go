@@ -107,24 +107,23 @@ type goal struct{ app, credential, class string }
 // attack returns for each goal the fewest runs that reach it with the means.
 func (w *world) attack(mailbox, password, manager bool) map[goal]int {
 	best := map[goal]int{}
-	for _, hasApp := range []bool{false, true} {
-		for _, hasCodes := range []bool{false, true} {
-			start := set{}
-			for what, has := range map[string]bool{
-				"app": hasApp, "no app": !hasApp, "codes": hasCodes, "no codes": !hasCodes, "no address": !mailbox, "manager": manager,
-			} {
-				if has {
-					start = start.with(w.number(thing{what: what}))
-				}
-			}
-			if mailbox {
-				start = start.with(w.number(strongest("mailbox")))
-			}
-			if password {
-				start = start.with(w.number(strongest("password")))
-			}
-			w.explore(start, best)
+	for _, account := range [][]string{{"no app", "no codes"}, {"app", "no codes"}, {"no app", "codes"}, {"app", "codes"}, {"no app", "no codes", "invited"}} {
+		start := set{}
+		for _, what := range account {
+			start = start.with(w.number(thing{what: what}))
 		}
+		for what, has := range map[string]bool{"no address": !mailbox, "manager": manager} {
+			if has {
+				start = start.with(w.number(thing{what: what}))
+			}
+		}
+		if mailbox {
+			start = start.with(w.number(strongest("mailbox")))
+		}
+		if password {
+			start = start.with(w.number(strongest("password")))
+		}
+		w.explore(start, best)
 	}
 	return best
 }
@@ -245,8 +244,10 @@ func (w *world) play(has set, result func(gained set, app string, token thing)) 
 				gained = gained.with(w.number(session))
 				result(gained, a.id, token)
 				if a.account && (token.holds || w.has(has, "no app") && w.has(has, "no codes")) {
-					result(gained.with(w.number(limited("passkey", token))), a.id, token)
-					result(gained.with(w.number(limited("password", token))), a.id, token)
+					for _, added := range []string{"passkey", "password", "totp", "recovery"} {
+						gained = gained.with(w.number(limited(added, token)))
+					}
+					result(gained, a.id, token)
 				}
 			})
 		}
@@ -356,6 +357,13 @@ func (w *world) leave(f graph, v vertex, outcome string, p player, has set) (way
 		if allowed("no app") {
 			return stay
 		}
+	case "invitation success":
+		if p.who == "self" {
+			p.who = "named" // the link names its user
+		}
+		if !w.noMail && w.has(has, "invited") {
+			authenticate("mailbox", true)
+		}
 	case "email-otp missing":
 		if allowed("no address") {
 			return stay
@@ -387,6 +395,14 @@ func (w *world) leave(f graph, v vertex, outcome string, p player, has set) (way
 		gain("password", true)
 	case "passkey-register success":
 		gain("passkey", p.who != "victim" || p.is.holds || w.has(has, "no app") && w.has(has, "no codes"))
+	case "email-change success":
+		if !w.noMail {
+			gain("mailbox", p.who != "victim" || p.is.holds || w.has(has, "no app") && w.has(has, "no codes"))
+		}
+	case "email-change unavailable":
+		if w.noMail {
+			return stay
+		}
 	case "totp-register success":
 		gain("totp", true)
 	case "recovery-codes success":

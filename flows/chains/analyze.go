@@ -89,7 +89,7 @@ func AnalyzeUnwaived(s *System) (*Report, error) { return analyze(s, true) }
 func analyze(s *System, strict bool) (*Report, error) {
 	merged, represents, names := s.merge()
 	a := &analysis{system: merged, strict: strict}
-	for _, k := range []kind{aMailbox, aPassword, manager, noApp, hasApp, noCodes, hasCodes, noAddress} {
+	for _, k := range []kind{aMailbox, aPassword, manager, noApp, hasApp, noCodes, hasCodes, noAddress, invited} {
 		worth := proof{}
 		if k == aMailbox || k == aPassword {
 			worth = k.nominal()
@@ -121,8 +121,8 @@ func (a *analysis) findSteps() error {
 	return nil
 }
 
-// addOperations adds what can be done without a flow: with a token of an application, register a
-// passkey or set a password; with a client that manages users, set a password.
+// addOperations adds what can be done without a flow: with a token of an application, add a
+// credential of each kind; with a client that manages users, set a password.
 func (a *analysis) addOperations(app *Application) {
 	if app.ManagesUsers {
 		set := itemSet{}.with(a.index(item{aPassword, aPassword.nominal()}))
@@ -139,21 +139,12 @@ func (a *analysis) addOperations(app *Application) {
 		if !s.token.holds {
 			used = used.with(a.condition(noApp)).with(a.condition(noCodes))
 		}
-		for _, o := range accountOperations() {
-			gains := s.gains.with(a.index(item{o.gains, o.gains.nominal().limit(s.token)}))
-			a.record(step{app, s.flow + ", " + o.endpoint, s.path, used, gains, s.token})
+		gains := s.gains
+		for _, k := range []kind{aPasskey, aPassword, anApp, codes} {
+			gains = gains.with(a.index(item{k, k.nominal().limit(s.token)}))
 		}
+		a.record(step{app, s.flow + ", POST /register/passkey/start, PUT /users/me/password or POST /users/me/factors", s.path, used, gains, s.token})
 	}
-}
-
-// accountOperation is an endpoint with which users add a credential to their own account.
-type accountOperation struct {
-	endpoint string
-	gains    kind
-}
-
-func accountOperations() []accountOperation {
-	return []accountOperation{{"POST /register/passkey/start", aPasskey}, {"PUT /users/me/password", aPassword}}
 }
 
 // targets returns what a step leads to, apart from sessions.

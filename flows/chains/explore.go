@@ -207,6 +207,12 @@ func (e *exploration) outcomes(n *engine.Node, outcome string, v visit) []visit 
 			return nil
 		}
 		return e.authenticate(v, aMailbox)
+	case "invitation success":
+		if e.system.NoMail {
+			return nil
+		}
+		v = e.withoutUser(v)
+		return e.authenticate(e.given(v, invited), aMailbox)
 	case "email-otp missing":
 		return []visit{e.given(v, noAddress)}
 	case "email-otp unavailable":
@@ -233,6 +239,18 @@ func (e *exploration) enroll(n *engine.Node, outcome string, v visit) []visit {
 			v = e.given(e.given(v, noApp), noCodes) // else a second factor is required
 		}
 		v = e.gain(v, n, aPasskey)
+	case "email-change success":
+		if e.system.NoMail {
+			return nil
+		}
+		if v.subject == authenticated && !v.proved.holds {
+			v = e.given(e.given(v, noApp), noCodes)
+		}
+		v = e.gain(v, n, aMailbox)
+	case "email-change unavailable":
+		if !e.system.NoMail {
+			return nil
+		}
 	case "totp-register success":
 		v = e.gain(v, n, anApp)
 	case "totp-register kept":

@@ -23,6 +23,7 @@ const (
 	noCodes     kind = "the user has no recovery codes"
 	hasCodes    kind = "the user has recovery codes"
 	noAddress   kind = "the user has no verified address"
+	invited     kind = "the user was invited and has no credential yet"
 	maximumItem      = 256
 )
 
@@ -52,7 +53,7 @@ func (k kind) nominal() proof {
 
 // isCondition reports whether the item is a condition of the victim's account.
 func (k kind) isCondition() bool {
-	return slices.Contains([]kind{noApp, hasApp, noCodes, hasCodes, noAddress}, k)
+	return slices.Contains([]kind{noApp, hasApp, noCodes, hasCodes, noAddress, invited}, k)
 }
 
 // itemSet is a set of indexes of items.

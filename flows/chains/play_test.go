@@ -270,7 +270,7 @@ func playedFlow(t testing.TB, name string) *schemas.Flow {
 func TestPlayedChains(t *testing.T) {
 	systems := 60
 	if testing.Short() {
-		systems = 20
+		systems = 6
 	}
 	for seed := range systems {
 		r := rand.New(rand.NewPCG(uint64(seed), 16))

@@ -72,13 +72,14 @@ func adversaryName(credential string) string {
 var outcomes = map[string][]string{
 	"prompt": {"go", "other"}, "user-resolve": {"found", "missing"}, "user-create": {"created", "taken"},
 	"password-authenticate": {"success", "failure"}, "passkey-authenticate": {"success", "failure"}, "totp": {"success", "failure", "none"},
-	"recovery-code": {"success", "failure"}, "email-otp": {"success", "failure", "missing", "unavailable"}, "federated-oidc": {"success", "unknown", "failure"},
+	"recovery-code": {"success", "failure"}, "invitation": {"success", "failure"}, "email-otp": {"success", "failure", "missing", "unavailable"}, "federated-oidc": {"success", "unknown", "failure"},
+	"email-change":  {"success", "failure", "unavailable"},
 	"session-check": {"active", "none"}, "password-set": {"success"}, "passkey-register": {"success", "skip"},
 	"totp-register": {"success", "kept"}, "recovery-codes": {"success", "kept"}, "federated-link": {"success", "taken"}, "authorization-code": {},
 }
 
 var kinds = []string{"prompt", "user-resolve", "user-create", "password-authenticate", "passkey-authenticate", "totp", "recovery-code", "email-otp",
-	"federated-oidc", "session-check", "password-set", "passkey-register", "totp-register", "recovery-codes", "federated-link"}
+	"federated-oidc", "invitation", "session-check", "password-set", "passkey-register", "email-change", "totp-register", "recovery-codes", "federated-link"}
 
 // randomWorld returns one to three applications with one to three flows of up to seven nodes.
 // The flows need not compile: an unsafe flow is as good a test.

@@ -5,14 +5,15 @@ import "slices"
 // accounts lists what the attacker can start from with these means: the means, and each
 // consistent set of conditions of the victim's account.
 func (a *analysis) accounts(m Means) (list []itemSet) {
-	for choice := range 4 {
+	for choice := range 5 { // four accounts with a credential, and one without
+		app, codes := choice&1 != 0, choice&2 != 0
 		has := itemSet{}
 		for _, k := range []struct {
 			kind kind
 			has  bool
 		}{
 			{aMailbox, m.Mailbox}, {noAddress, !m.Mailbox}, {aPassword, m.Password}, {manager, m.Manager},
-			{noApp, choice&1 == 0}, {hasApp, choice&1 != 0}, {noCodes, choice&2 == 0}, {hasCodes, choice&2 != 0},
+			{noApp, !app}, {hasApp, app}, {noCodes, !codes}, {hasCodes, codes}, {invited, choice == 4},
 		} {
 			if k.has {
 				has = has.with(a.initial(k.kind))

@@ -21,7 +21,7 @@ type Application struct {
 	ID, Name string
 	Flows    []Flow
 	// Account says that a token of the application can change the account of its user (scope
-	// account or system): it can register passkeys.
+	// account or system): it can add credentials.
 	Account bool
 	// ManagesUsers says that the application has a client that can set passwords (the grant
 	// client_credentials with system:users:write or system).

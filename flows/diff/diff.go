@@ -62,7 +62,9 @@ func Compare(before, after *engine.Graph) []Change {
 			c.add(Change{What: NodeRemoved, Node: id, Before: c.a.node[id].Kind})
 		}
 	}
-	c.compareFacts(schemas.End, true, c.a.certainAtEnd(), c.b.certainAtEnd())
+	if c.a.completes() && c.b.completes() {
+		c.compareFacts(schemas.End, true, c.a.certainAtEnd(), c.b.certainAtEnd())
+	}
 	return c.changes
 }
 
@@ -96,13 +98,14 @@ func (s side) completions() (list [][]engine.Fact) {
 	return list
 }
 
+// completes reports whether a run can complete by leading to the end. Without such a run, no fact is
+// lost at the end.
+func (s side) completes() bool { return len(s.completions()) > 0 }
+
 // certainAtEnd returns the facts that are certain whenever a run completes by leading to the
 // end.
 func (s side) certainAtEnd() []engine.Fact {
 	all := s.completions()
-	if len(all) == 0 {
-		return nil
-	}
 	return slices.DeleteFunc(slices.Clone(all[0]), func(f engine.Fact) bool {
 		return slices.ContainsFunc(all, func(certain []engine.Fact) bool { return !slices.Contains(certain, f) })
 	})

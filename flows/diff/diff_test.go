@@ -98,6 +98,18 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// A flow that no longer leads to the end loses no facts there.
+func TestCompareIgnoresARemovedEnd(t *testing.T) {
+	const head = "handle: f\nname: F\nflowType: REGISTRATION\nnodes:\n"
+	atEnd := head + "  - {id: key, use: passkey-authenticate, next: {success: end, failure: key}}\n"
+	atCode := head + "  - {id: key, use: passkey-authenticate, next: {success: done, failure: key}}\n  - {id: done, use: authorization-code}\n"
+	for _, got := range []string{changes(t, atEnd, atCode), changes(t, atCode, atEnd)} {
+		if strings.Contains(got, "at the end") || !strings.Contains(got, "key: success leads to") {
+			t.Errorf("got\n%s", got)
+		}
+	}
+}
+
 // A fact that is no longer certain is reported at its node and at the end.
 func TestCompareReportsGuarantees(t *testing.T) {
 	const head = "handle: f\nname: F\nflowType: REGISTRATION\nnodes:\n"

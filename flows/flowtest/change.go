@@ -41,6 +41,10 @@ func (r *records) change(change schemas.Change) error {
 		return r.decide(c.ID, c.BrowserHash, c.At, func(a *schemas.AuthRequest) { a.Approval = &c.Approval })
 	case schemas.GrantConsent:
 		r.consent(c)
+	case schemas.CreateLink:
+		*r = append(*r, c.Link)
+	case schemas.AcceptInvitation:
+		return r.acceptInvitation(c)
 	case schemas.QueueDelivery:
 		*r = append(*r, c.Delivery)
 	case schemas.RecordEvent:

@@ -1,6 +1,9 @@
 package flowtest
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Coverage counts which outcomes of a flow the scenarios reached.
 type Coverage struct {
@@ -23,8 +26,11 @@ type OutcomeCoverage struct {
 	Scenarios int    `json:"scenarios"`
 }
 
-// exit is a node that a run left, and the outcome.
-type exit struct{ node, outcome string }
+// Exit is a node that a run left, and the outcome: "" for a node that ends the run.
+type Exit struct {
+	Node    string `json:"node"`
+	Outcome string `json:"outcome"`
+}
 
 // covered adds up the coverage of the environments.
 func covered(f *File, worlds []*environment) Coverage {
@@ -42,7 +48,7 @@ func covered(f *File, worlds []*environment) Coverage {
 		for _, outcome := range outcomes {
 			o := OutcomeCoverage{Outcome: outcome}
 			for _, w := range worlds {
-				o.Scenarios += w.reached[exit{n.ID, outcome}]
+				o.Scenarios += w.reached[Exit{n.ID, outcome}]
 			}
 			node.Outcomes = append(node.Outcomes, o)
 		}
@@ -70,15 +76,16 @@ func (c *Coverage) Count() (reached, all int) {
 
 // Missed lists the outcomes that no scenario reached, as "node outcome" or, for a node
 // that ends the run, "node".
-func (c *Coverage) Missed() (list []string) {
+func (c *Coverage) Missed() []string {
+	return namesOf(c.MissedExits(), func(at Exit) string { return strings.TrimSuffix(at.Node+" "+at.Outcome, " ") })
+}
+
+// MissedExits lists the outcomes that no scenario reached.
+func (c *Coverage) MissedExits() (list []Exit) {
 	for _, n := range c.Nodes {
 		for _, o := range n.Outcomes {
-			switch {
-			case o.Scenarios > 0:
-			case o.Outcome == "":
-				list = append(list, n.ID)
-			default:
-				list = append(list, n.ID+" "+o.Outcome)
+			if o.Scenarios == 0 {
+				list = append(list, Exit{n.ID, o.Outcome})
 			}
 		}
 	}

@@ -82,7 +82,7 @@ func (m *Memory) RecoveryCodes(_ context.Context, userID string) (*schemas.Recov
 	if codes == nil {
 		return nil, nil
 	}
-	return &schemas.RecoveryCodes{Total: len(codes.Hashes), Left: len(codes.Hashes) - len(codes.used), CreatedAt: codes.At}, nil
+	return &schemas.RecoveryCodes{Total: len(codes.Hashes), Left: len(codes.Hashes) - len(codes.used), CreatedAt: codes.At, AddedBy: codes.AddedBy}, nil
 }
 
 // Identity returns the identity of the subject at the provider, nil if it is not linked.
@@ -122,6 +122,8 @@ func (r records) hasProof(userID string, p schemas.Proof) bool {
 		return find(r, func(i schemas.Identity) bool { return i.UserID == userID && i.ID == p.Of }) != nil
 	case schemas.EmailProof:
 		return find(r, func(u schemas.User) bool { return u.ID == userID && schemas.ProofOfEmail(u.Text("email")) == p }) != nil
+	case schemas.InvitationProof:
+		return find(r, func(l schemas.Link) bool { return l.UserID == userID && l.RunID != "" && l.Proof() == p }) != nil
 	case schemas.SessionProof:
 		return find(r, func(s schemas.Session) bool { return s.UserID == userID && s.ID == p.Of }) != nil
 	}

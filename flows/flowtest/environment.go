@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -42,7 +41,7 @@ type environment struct {
 	devices      map[string]*passkeytest.Authenticator
 	codes        map[string]totp.Key // keys of authenticator apps, by device
 	now          time.Time
-	reached      map[exit]int        // number of scenarios
+	reached      map[Exit]int        // number of scenarios
 	answers      map[string][]Answer // remaining answers of services, by target
 	asked        []schemas.Call
 	internet     federationtest.Internet // the identity providers, each created on its first use
@@ -53,7 +52,7 @@ type environment struct {
 // newEnvironment reads and compiles the flow of the file.
 func newEnvironment(f *File) (*environment, error) {
 	w := &environment{
-		file: f, reached: map[exit]int{}, relyingParty: &relyingParty{},
+		file: f, reached: map[Exit]int{}, relyingParty: &relyingParty{},
 		// The lowest cost of argon2id: a scenario tests the flow, not the hash.
 		hasher: password.New(password.Options{MemoryKiB: 8, Iterations: 1, Workers: 1, Queue: 1}),
 	}
@@ -107,11 +106,11 @@ func (w *environment) kinds() engine.Kinds {
 // compile reads and compiles the flow.
 func (w *environment) compile(kinds engine.Kinds) error {
 	path := w.file.FlowPath()
-	text, err := os.ReadFile(path)
+	definition, err := w.file.definition()
 	if err != nil {
 		return err
 	}
-	flow, graph, problems := engine.CheckUsing(text, !flows.IsJSON(path), kinds, flows.NewSubflowResolver().ForFile(path))
+	flow, graph, problems := engine.CheckUsing(definition.Text, !definition.JSON, kinds, definition.Subflows)
 	if graph == nil {
 		return flows.Faults(path, problems)
 	}
@@ -152,7 +151,7 @@ func (w *environment) createUser(ctx context.Context, name string, g Given) erro
 		}
 		changes = append(changes, schemas.CreateCredential{Credential: *credential})
 	}
-	return w.Apply(ctx, slices.Concat(changes, w.factors(u.ID, g), w.linked(u.ID, g.Identities)))
+	return w.Apply(ctx, slices.Concat(changes, w.factors(u.ID, g), w.linked(u.ID, g.Identities), w.invited(name, g)))
 }
 
 // userID derives a user's ID from the name in the file, so that repeated runs of a

@@ -56,18 +56,26 @@ func Check(path string, text []byte) (scenarios int, problems []schemas.Problem)
 	if len(problems) > 0 {
 		return 0, problems
 	}
-	flow, err := os.ReadFile(f.FlowPath())
+	flow, err := f.definition()
 	if err != nil {
 		problems = []schemas.Problem{problem("flow", "there is no flow %q; expected its path from this file", f.Flow)}
-	} else if _, graph, _ := engine.CheckUsing(flow, !flows.IsJSON(f.Flow), nodes.Kinds(nodes.Deps{}), flows.NewSubflowResolver().ForFile(f.FlowPath())); graph != nil {
-		types := new(flows.UserTypes).ForFile(path)
-		problems = slices.Concat(f.checkGraphNames(graph), f.checkErrorCodes(graph), f.checkAttributes(graph, types))
+	} else {
+		problems = f.checkAgainst(flow, new(flows.UserTypes).ForFile(path))
 	}
 	problems = f.doc.Locate(problems)
 	if slices.ContainsFunc(problems, func(p schemas.Problem) bool { return !p.Warning }) {
 		return 0, problems
 	}
 	return len(f.Scenarios), problems
+}
+
+// checkAgainst finds names and codes that the flow does not have, if it compiles.
+func (f *File) checkAgainst(flow *Definition, types []schemas.UserType) []schemas.Problem {
+	_, graph, _ := engine.CheckUsing(flow.Text, !flow.JSON, nodes.Kinds(nodes.Deps{}), flow.Subflows)
+	if graph == nil {
+		return nil
+	}
+	return slices.Concat(f.checkGraphNames(graph), f.checkErrorCodes(graph), f.checkAttributes(graph, types))
 }
 
 // FlowPath returns the path of the flow that the scenarios test.

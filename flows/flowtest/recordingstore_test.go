@@ -38,7 +38,7 @@ func newRecordingStore(w *environment) *recordingStore {
 
 // turn switches the environment to the flow in a file.
 func (l *recordingStore) turn(path string) error {
-	l.file.Flow, l.reached = path, map[exit]int{}
+	l.file.Flow, l.reached = path, map[Exit]int{}
 	if err := l.compile(l.kinds); err != nil {
 		return err
 	}

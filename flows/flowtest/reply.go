@@ -18,7 +18,7 @@ type reply struct {
 	refused  *schemas.Error
 	declined error
 	failure  error // the request could not be made, or the product has a defect
-	left     []exit
+	left     []Exit
 	// members are what a scenario can expect, by the members of expect, in the types of JSON.
 	members map[string]any
 }
@@ -139,7 +139,7 @@ func (r *reply) describe() (lines []string) {
 		lines = append(lines, "< "+r.describeStep())
 	}
 	if len(r.left) > 0 {
-		ways := namesOf(r.left, func(w exit) string { return strings.TrimSuffix(w.node+" "+w.outcome, " ") })
+		ways := namesOf(r.left, func(w Exit) string { return strings.TrimSuffix(w.Node+" "+w.Outcome, " ") })
 		lines = append(lines, "  by way of "+strings.Join(ways, ", "))
 	}
 	for _, list := range []struct{ title, name string }{{"requests", "requests"}, {"audit log", "events"}} {

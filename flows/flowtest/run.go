@@ -96,16 +96,11 @@ func (r Runner) chosen(f *File) (list []int) {
 
 // runOne runs the scenario with the index i. The error reports an invalid file.
 func (r Runner) runOne(ctx context.Context, w *environment, i int) (Result, error) {
-	s := w.file.Scenarios[i]
-	if err := w.reset(ctx, s); err != nil {
-		return Result{}, err
-	}
-	p := &scenarioRun{environment: w, number: i, answers: map[string]map[string]string{}, normalizer: normalizer{}}
-	w.engine.Observe = func(_ *engine.Graph, node, outcome string) { p.left = append(p.left, exit{node, outcome}) }
-	result := Result{Name: s.Name}
+	result := Result{Name: w.file.Scenarios[i].Name}
 	result.Line, _ = w.file.place(scenarioPath(i))
-	if err := p.open(ctx); err != nil {
-		return Result{}, fmt.Errorf("%s:%d: the browser of %q: %w", w.file.path, result.Line, s.Name, err)
+	p, err := w.begin(ctx, i)
+	if err != nil {
+		return Result{}, err
 	}
 	result.Failure = p.play(ctx)
 	result.Passed = result.Failure == nil
@@ -116,9 +111,24 @@ func (r Runner) runOne(ctx context.Context, w *environment, i int) (Result, erro
 	return result, nil
 }
 
+// begin prepares the environment for the scenario with the index i, which has sent nothing yet.
+func (w *environment) begin(ctx context.Context, i int) (*scenarioRun, error) {
+	s := w.file.Scenarios[i]
+	if err := w.reset(ctx, s); err != nil {
+		return nil, err
+	}
+	p := &scenarioRun{environment: w, number: i, answers: map[string]map[string]string{}, normalizer: normalizer{}}
+	w.engine.Observe = func(_ *engine.Graph, node, outcome string) { p.left = append(p.left, Exit{node, outcome}) }
+	if err := p.open(ctx); err != nil {
+		line, _ := w.file.place(scenarioPath(i))
+		return nil, fmt.Errorf("%s:%d: the browser of %q: %w", w.file.path, line, s.Name, err)
+	}
+	return p, nil
+}
+
 // count adds the outcomes that one scenario reached, each once.
-func (w *environment) count(left []exit) {
-	seen := map[exit]bool{}
+func (w *environment) count(left []Exit) {
+	seen := map[Exit]bool{}
 	for _, at := range left {
 		if !seen[at] {
 			w.reached[at]++

@@ -25,6 +25,7 @@ type File struct {
 
 	path string
 	doc  *schemas.Document
+	flow *Definition // nil: the flow is in a file
 }
 
 // Given is an existing user with credentials and permissions.
@@ -41,6 +42,8 @@ type Given struct {
 	Roles  []string `json:"roles,omitempty"`
 	// Identities are the user's subjects at identity providers, by the providers' handles.
 	Identities map[string]string `json:"identities,omitempty"`
+	// Invited users have an invitation to the application.
+	Invited bool `json:"invited,omitempty"`
 	// Status and LockedUntil are the members of schemas.User.
 	Status      string    `json:"status,omitempty"`
 	LockedUntil time.Time `json:"lockedUntil,omitzero"`
@@ -130,6 +133,9 @@ type Send struct {
 	// MailedCode sends the input code of email-otp: the code of the "newest" or the
 	// "previous" mail.
 	MailedCode string `json:"mailedCode,omitempty"`
+	// Invitation sends the token of a user's invitation, by the user's name in the file, as the input
+	// invitation.
+	Invitation string `json:"invitation,omitempty"`
 	// Meanwhile links identities in another run before this is sent: subjects by provider
 	// handle, by the users' names in the file.
 	Meanwhile map[string]map[string]string `json:"meanwhile,omitempty"`

@@ -20,8 +20,9 @@ type scenarioRun struct {
 	steps      []*schemas.Step              // received by the client, oldest first
 	replies    []*reply                     // to each step
 	answers    map[string]map[string]string // last answer of each device and of the provider
-	left       []exit                       // nodes that the run left, with their outcomes
+	left       []Exit                       // nodes that the run left, with their outcomes
 	normalizer normalizer
+	verbose    bool // the client asks for the components of each step
 }
 
 // play runs the scenario up to the first step that is not as expected, if any.
@@ -87,6 +88,7 @@ func (p *scenarioRun) request(ctx context.Context, j int, send Send) (*schemas.S
 		from = browser{}
 	}
 	req := from.request(p.now)
+	req.Verbose = &p.verbose
 	if j == 0 {
 		return p.engine.Start(ctx, p.graph, &p.app, p.scenario.Start, req)
 	}
@@ -126,6 +128,9 @@ func (p *scenarioRun) inputs(send Send) (map[string]string, error) {
 	}
 	if err == nil && send.MailedCode != "" {
 		all["code"], err = p.mailedCode(send.MailedCode)
+	}
+	if send.Invitation != "" {
+		all["invitation"] = invitationToken(send.Invitation)
 	}
 	if err == nil && send.TOTP != nil {
 		all[cmp.Or(send.TOTP.Input, "otp")], err = p.totpCode(*send.TOTP)

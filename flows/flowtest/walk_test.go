@@ -146,7 +146,7 @@ func (p *randomWalker) walk(t *testing.T, n *walkCounts) error {
 	}
 	p.ledger.open()
 	p.scenarioRun = &scenarioRun{environment: p.ledger.environment, answers: map[string]map[string]string{}}
-	p.engine.Observe = func(_ *engine.Graph, node, outcome string) { p.left = append(p.left, exit{node, outcome}) }
+	p.engine.Observe = func(_ *engine.Graph, node, outcome string) { p.left = append(p.left, Exit{node, outcome}) }
 	if err := p.scenarioRun.open(t.Context()); err != nil {
 		return err
 	}

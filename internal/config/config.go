@@ -46,6 +46,9 @@ type Config struct {
 	// Warnings say what is permitted and should be changed.
 	Warnings []string `json:"-"`
 
+	// Sources maps each key that is configured to what configures it.
+	Sources map[string]Source `json:"-"`
+
 	// SecretsFrom is the path of the configuration file, if that holds secrets itself.
 	SecretsFrom string `json:"-"`
 }
@@ -62,6 +65,8 @@ type Server struct {
 
 	TrustedProxies []netip.Prefix `json:"trusted_proxies"`
 	ForwardedField string         `json:"forwarded_field"` // X-Forwarded-For or Forwarded
+
+	LogoURL string `json:"logo_url"` // https or data; "" for none
 }
 
 // TLS is the certificate to serve with: both files or neither.
@@ -230,7 +235,8 @@ type Budgets struct {
 
 // Audit is the audit log.
 type Audit struct {
-	Retention time.Duration `json:"retention"` // of its events; 0: without limit
+	Retention time.Duration `json:"retention"`  // of its events; 0: without limit
+	SinkGrace time.Duration `json:"sink_grace"` // how much longer events are kept that File or Target has not received
 	// Where copies of the events go; "" for none.
 	File   string `json:"file"`   // JSON lines
 	Target string `json:"target"` // the name of one of HTTP.Targets
@@ -293,6 +299,8 @@ func load(text []byte, environ []string) (*Config, []schemas.Problem) {
 	file, document := readFile(text)
 	env := readEnvironment(environ)
 	cfg := &Config{Environ: environ}
+	cfg.addSources(FromFile, file.values)
+	cfg.addSources(FromEnvironment, env.values)
 	if err := overlay(defaults(), file.values, env.values).decode(cfg); err != nil {
 		return nil, []schemas.Problem{{Message: err.Error()}}
 	}

@@ -35,6 +35,7 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 			KeyAge: 90 * 24 * time.Hour, KeyPublish: time.Hour},
 		Password: Password{MinLength: 15, MemoryKiB: 19456, Iterations: 2, Workers: max(1, runtime.NumCPU()/2), Queue: 64},
 		Throttle: defaultThrottle(),
+		Audit:    Audit{SinkGrace: 7 * 24 * time.Hour},
 		Log:      Log{Level: "info", Format: "text"},
 	}
 	if !reflect.DeepEqual(got, want) {

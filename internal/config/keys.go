@@ -13,6 +13,7 @@ type key struct {
 	variable string // POSTERN_PASSKEY_ALLOWED_ORIGINS
 	typ      string // the JSON Schema type of its value, or "duration"
 	standard any    // its value where nothing is configured, nil if that follows from other keys
+	member   member // the part of the schema about its value
 }
 
 // member is the part of a JSON Schema that describes keys.
@@ -21,6 +22,10 @@ type member struct {
 	Ref        string            `json:"$ref"`
 	Default    any               `json:"default"`
 	Properties map[string]member `json:"properties"`
+
+	Description          string          `json:"description"`
+	WriteOnly            bool            `json:"writeOnly"` // a secret
+	AdditionalProperties json.RawMessage `json:"additionalProperties"`
 }
 
 // keys are all keys there are, read off the schema, sorted by path.
@@ -36,7 +41,7 @@ var keys = sync.OnceValue(func() []key {
 
 func keysBelow(path string, m member) []key {
 	if len(m.Properties) == 0 {
-		return []key{{path: path, variable: variableOf(path), typ: typeOf(m), standard: m.Default}}
+		return []key{{path: path, variable: variableOf(path), typ: typeOf(m), standard: m.Default, member: m}}
 	}
 	var found []key
 	for name, below := range m.Properties {

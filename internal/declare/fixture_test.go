@@ -90,11 +90,7 @@ roles:
 
 func openFixture(t testing.TB, driver, dsn string) *fixture {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{Driver: driver, DSN: dsn})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := storetest.OpenEmpty(t, store.Config{Driver: driver, DSN: dsn})
 	kinds := nodes.Kinds(nodes.Deps{})
 	w := &fixture{t: t, store: s, Directory: directory.New(directory.Options{
 		Store: s, Hasher: plain{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"), Box: clear{},

@@ -15,18 +15,14 @@ import (
 	"github.com/postern-id/postern/internal/delivery"
 	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
 
 func openStore(t *testing.T, path string) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{Driver: "sqlite", DSN: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
+	return storetest.OpenEmpty(t, store.Config{Driver: "sqlite", DSN: path})
 }
 
 func newStore(t *testing.T) *store.Store {

@@ -26,8 +26,12 @@ const MaxProofAge = schemas.MaxProofAge
 // passkey counts as two factors. The error is Class Forbidden, schemas.CodeFactorRequired.
 // For an unknown user the error is user_not_found, Class NotFound.
 func (d *Directory) MayManageAccount(ctx context.Context, c Call, userID string) error {
-	r := d.reader(c)
-	if err := mayManage(ctx, r, c, userID, d.now()); err != nil || !c.is(userID) {
+	return mayAddCredential(ctx, d.reader(c), c, userID, d.now())
+}
+
+// mayAddCredential is MayManageAccount in a transaction.
+func mayAddCredential(ctx context.Context, r store.Reader, c Call, userID string, now time.Time) error {
+	if err := mayManage(ctx, r, c, userID, now); err != nil || !c.is(userID) {
 		return err
 	}
 	has, err := factorsOf(ctx, r, userID)

@@ -50,8 +50,10 @@ func completeApplication(w *writeContext, old, a *schemas.Application) {
 	defaultUnit(w, &a.OUID)
 	defaultFlow(w, "authFlowId", &a.AuthFlowID, schemas.Authentication, DefaultSignIn)
 	defaultFlow(w, "registrationFlowId", &a.RegistrationFlowID, schemas.Registration, DefaultSignUp)
-	if a.RecoveryFlowID != "" {
-		defaultFlow(w, "recoveryFlowId", &a.RecoveryFlowID, schemas.Authentication, "")
+	for _, f := range a.OptionalFlows() {
+		if *f.ID != "" {
+			defaultFlow(w, f.Path, f.ID, schemas.Authentication, "")
+		}
 	}
 	for i := range a.AllowedUserTypes {
 		resolveUserType(w, &a.AllowedUserTypes[i])
@@ -88,7 +90,9 @@ func checkApplication(w *writeContext, old, a *schemas.Application) {
 	checkExists(w, store.Units(), "ouId", a.OUID)
 	checkFlowType(w, "authFlowId", a.AuthFlowID, schemas.Authentication)
 	checkFlowType(w, "registrationFlowId", a.RegistrationFlowID, schemas.Registration)
-	checkFlowType(w, "recoveryFlowId", a.RecoveryFlowID, schemas.Authentication)
+	for _, f := range a.OptionalFlows() {
+		checkFlowType(w, f.Path, *f.ID, schemas.Authentication)
+	}
 	checkUserTypes(w, a.AllowedUserTypes)
 	checkOrigins(w, was.PasskeyAllowedOrigins, a.PasskeyAllowedOrigins)
 	checkLines(w, "contacts", a.Contacts)

@@ -31,6 +31,9 @@ type Call struct {
 	TraceID string
 	// DryRun runs all checks and stores nothing: the result is what the write would return.
 	DryRun bool
+	// Reason is the caller's reason for a change of a flow, at most 200 characters; "" for none.
+	// The version and its audit event carry it.
+	Reason string
 
 	own      bool                // users change their own account, which takes no permission
 	tx       *store.Tx           // set by Transact; nil outside

@@ -88,7 +88,10 @@ func readSignInSystem(ctx context.Context, r store.Reader) (*schemas.SignInSyste
 
 // startedFlows lists the flows that an application can start.
 func startedFlows(a *schemas.Application) (ids []string) {
-	ids = append(ids, a.AuthFlowID, a.RecoveryFlowID)
+	ids = append(ids, a.AuthFlowID)
+	for _, f := range a.OptionalFlows() {
+		ids = append(ids, *f.ID)
+	}
 	if a.IsRegistrationFlowEnabled {
 		ids = append(ids, a.RegistrationFlowID)
 	}

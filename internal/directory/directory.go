@@ -23,6 +23,13 @@ type Hasher interface {
 	Hash(ctx context.Context, password string) (phc string, err error)
 }
 
+// Mails prepares mail. Mail returns the sealed delivery of a mail about the account of that name. It
+// fails with an error of class Throttled if there were too many, and of class Unavailable without a
+// mail server.
+type Mails interface {
+	Mail(ctx context.Context, name string, m schemas.Mail, now time.Time) (schemas.Delivery, error)
+}
+
 // Options configure a Directory.
 type Options struct {
 	Store  *store.Store
@@ -32,6 +39,10 @@ type Options struct {
 	// CheckFlow compiles and proves a flow definition. The sub-flows that it uses become
 	// its Parts. The flow is nil if it may not run; otherwise the problems are warnings.
 	CheckFlow func(text []byte, yaml bool, subflows schemas.Subflows) (*schemas.Flow, []schemas.Problem)
+	// Targets lists the services that flows can call, and SendsMail reports whether the server can
+	// send mail. CheckFlow depends on both.
+	Targets   []string
+	SendsMail bool
 	// CheckStored returns the findings about a stored flow with its Parts. Those of rules that are
 	// newer than the flow are warnings. Nil means the findings of CheckFlow.
 	CheckStored func(f *schemas.Flow) []schemas.Problem
@@ -43,6 +54,10 @@ type Options struct {
 	// AttributeUses lists the nodes of a stored flow that set attributes of users. Nil checks no flow
 	// against the user types.
 	AttributeUses func(f *schemas.Flow) schemas.AttributeUses
+	// Mails prepares the mails of invitations; InvitationPage is the address of the page that they
+	// lead to. Without Mails users cannot be invited.
+	Mails          Mails
+	InvitationPage string
 	// DigestKey is the key of the audit log's digests: without it a digest does not allow a
 	// search for the personal data that it covers.
 	DigestKey []byte

@@ -66,6 +66,42 @@ func (d *Directory) DeleteFactor(ctx context.Context, c Call, userID, factor str
 	})
 }
 
+// SetTOTP gives the calling user an authenticator app, which replaces any earlier one. The caller
+// must pass MayManageAccount. Like a passkey, the app proves no more than the sign-in that added it.
+func (d *Directory) SetTOTP(ctx context.Context, c Call, app schemas.TOTP) error {
+	return d.addFactor(ctx, c, app.UserID, TOTPFactor, "totp.registered", func(by schemas.Provenance, _ time.Time) schemas.Change {
+		app.AddedBy = by
+		return schemas.SetTOTP{TOTP: app}
+	})
+}
+
+// SetRecoveryCodes gives the calling user recovery codes, which replace all earlier ones. The caller
+// must pass MayManageAccount. Like a passkey, a code proves no more than the sign-in that added it.
+func (d *Directory) SetRecoveryCodes(ctx context.Context, c Call, hashes [][]byte) error {
+	userID := c.userID()
+	return d.addFactor(ctx, c, userID, RecoveryCodesFactor, "recovery.issued", func(by schemas.Provenance, now time.Time) schemas.Change {
+		return schemas.SetRecoveryCodes{UserID: userID, Hashes: hashes, At: now, AddedBy: by}
+	})
+}
+
+// addFactor adds a factor to the account of the calling user.
+func (d *Directory) addFactor(ctx context.Context, c Call, userID, factor, action string, change func(by schemas.Provenance, now time.Time) schemas.Change) error {
+	return d.transact(ctx, c, func(w *writeContext) error {
+		if !w.call.is(userID) {
+			return schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden, "users set up their second factors themselves; you can only remove those of others")
+		}
+		if err := mayAddCredential(w.ctx, w.tx, w.call, userID, w.now); err != nil {
+			return err
+		}
+		by, err := w.provenance(userID)
+		if err != nil {
+			return err
+		}
+		w.recordUserEvent(userID, action, schemas.ResourceRef{Type: "factor", ID: factor})
+		return w.apply(change(by, w.now))
+	})
+}
+
 // deletion is the audit action and the change that delete a factor.
 type deletion struct {
 	action string

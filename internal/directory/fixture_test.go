@@ -37,13 +37,7 @@ func each(t *testing.T, test func(*testing.T, *fixture)) {
 
 func openFixture(t testing.TB, driver, dsn string) *fixture {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{Driver: driver, DSN: dsn})
-	must(t, err)
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := storetest.OpenEmpty(t, store.Config{Driver: driver, DSN: dsn})
 	w := &fixture{store: s}
 	w.Directory = New(Options{Store: s, Hasher: plainHasher{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"), Box: plainCipher{}})
 	w.furnish(t)

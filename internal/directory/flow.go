@@ -114,18 +114,12 @@ func recordedFlow(f *schemas.Flow) *schemas.Flow {
 // problems are warnings.
 func (d *Directory) CheckFlowText(ctx context.Context, c Call, text []byte, yaml bool) (*schemas.Flow, []schemas.Problem, error) {
 	subflows := d.storedSubflows(ctx, c)
-	parse := schemas.ParseJSON
-	if yaml {
-		parse = schemas.ParseYAML
-	}
-	document, _ := parse(text)
-	if document == nil {
-		flow, problems := d.CheckFlow(text, yaml, subflows)
-		return flow, problems, subflows.err
-	}
-	document = document.WithoutAbsent(schemas.FlowSchema())
-	flow, problems := d.CheckFlow(document.JSON(), false, subflows)
-	return flow, document.Locate(withoutPlaces(problems)), subflows.err
+	var flow *schemas.Flow
+	problems := schemas.CheckFlowText(text, yaml, func(text []byte, yaml bool) (found []schemas.Problem) {
+		flow, found = d.CheckFlow(text, yaml, subflows)
+		return found
+	})
+	return flow, problems, subflows.err
 }
 
 // prove proves a flow that has no source text, with its Parts. The flow it returns is nil
@@ -136,15 +130,7 @@ func (d *Directory) prove(f *schemas.Flow) (*schemas.Flow, []schemas.Problem, er
 		return nil, nil, fmt.Errorf("directory: writing a flow as JSON: %w", err)
 	}
 	proven, problems := d.CheckFlow(text, false, schemas.SubflowsOf(f.Parts))
-	return proven, withoutPlaces(problems), nil
-}
-
-// withoutPlaces removes positions in a text that the author did not write.
-func withoutPlaces(problems []schemas.Problem) []schemas.Problem {
-	for i := range problems {
-		problems[i].Line, problems[i].Column = 0, 0
-	}
-	return problems
+	return proven, schemas.WithoutPlaces(problems), nil
 }
 
 // FlowWasDeleted reports whether a flow with the id was deleted.

@@ -72,6 +72,9 @@ func (r flowResource) release(w *writeContext, kept map[string]bool) error {
 		if err := store.Flows().Replace(w.tx, f, f.ActiveVersion); err != nil {
 			return err
 		}
+		if err := recordAuthor(w, f); err != nil {
+			return err
+		}
 		w.recordEvent(r.Noun(), "released", f.ID, before, r.d.digestFlow(f))
 		return nil
 	})

@@ -23,7 +23,7 @@ func (r flowResource) proveDocument(ctx context.Context, c Call, d *schemas.Docu
 	subflows := r.d.storedSubflows(ctx, c)
 	d = d.WithoutAbsent(schemas.FlowSchema())
 	flow, findings := r.d.CheckFlow(d.JSON(), false, subflows)
-	p := &provenFlow{document: d, flow: flow, valid: flow != nil, findings: d.Locate(withoutPlaces(findings))}
+	p := &provenFlow{document: d, flow: flow, valid: flow != nil, findings: d.Locate(schemas.WithoutPlaces(findings))}
 	if flow == nil {
 		p.flow = new(schemas.Flow)
 		d.DecodeLoosely(schemas.FlowSchema(), p.flow) // findings cover what does not fit
@@ -51,15 +51,6 @@ func (r flowResource) Replace(ctx context.Context, c Call, id, match string, d *
 		return nil, err
 	}
 	return r.put(ctx, c, p, &target{id, match}, nil)
-}
-
-// FlowVersions returns one page of the versions of a flow, newest first, without
-// their definitions.
-func (d *Directory) FlowVersions(ctx context.Context, c Call, id string, q Query) ([]store.FlowVersion, error) {
-	if _, err := store.Flows().Get(ctx, d.reader(c), id); err != nil {
-		return nil, err
-	}
-	return store.Flows().Versions(ctx, d.reader(c), id, q.page())
 }
 
 // FlowVersion returns a version of a flow, with its number as ActiveVersion.
@@ -122,6 +113,7 @@ func (r flowResource) validate(w *writeContext, p *provenFlow, at *target, old, 
 		w.shape = slices.Clone(p.findings)
 	}
 	checkID(w, at, f.ID)
+	checkReason(w)
 	if p.document != nil {
 		checkText(w, p.document)
 	}
@@ -174,6 +166,9 @@ func (r flowResource) write(w *writeContext, old, f *schemas.Flow) error {
 	if err := store.Flows().Replace(w.tx, f, old.ActiveVersion); err != nil {
 		return err
 	}
+	if err := recordAuthor(w, f); err != nil {
+		return err
+	}
 	w.recordEvent(r.Noun(), "replaced", f.ID, before, after, r.d.memberChanges(r.Noun(), recordedFlow(old), recordedFlow(f))...)
 	return nil
 }
@@ -185,6 +180,9 @@ func (r flowResource) insert(w *writeContext, f *schemas.Flow) error {
 	f.CreatedAt, f.UpdatedAt = &w.now, &w.now
 	r.guardFits(w, f)
 	if err := store.Flows().Insert(w.tx, f); err != nil {
+		return err
+	}
+	if err := recordAuthor(w, f); err != nil {
 		return err
 	}
 	w.recordEvent(r.Noun(), "created", f.ID, "", r.d.digestFlow(f))

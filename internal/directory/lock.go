@@ -7,10 +7,6 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// CodeInvalidLink is the error code of a link that does not work, or no longer. Its class is
-// Invalid.
-const CodeInvalidLink = "invalid_link"
-
 // LockAccount disables the user of a lock link, which works once, and ends the user's sessions,
 // tokens and runs. Only an administrator can enable the user again. The last administrator who can
 // sign in is not disabled: the error is CodeLastAdministrator, Class Conflict.
@@ -23,7 +19,7 @@ func (d *Directory) LockAccount(ctx context.Context, token, traceID string) erro
 			return err
 		}
 		if link == nil {
-			return schemas.Errorf(schemas.Invalid, CodeInvalidLink,
+			return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidLink,
 				"This link does not work: it has already been used, has expired, or is incomplete. Use the link in the most recent mail, or ask an administrator to lock the account.")
 		}
 		return w.lockUserOf(link)

@@ -30,7 +30,7 @@ func TestLockAccount(t *testing.T) {
 		for name, wrong := range map[string]string{
 			"none": "", "unknown": schemas.NewSecret(), "expired": w.lockLink(t, id, schemas.LockLink, w.now().Add(-time.Second)), "for another purpose": w.lockLink(t, id, "other", later),
 		} {
-			if err := w.LockAccount(t.Context(), wrong, ""); !schemas.HasCode(err, CodeInvalidLink) {
+			if err := w.LockAccount(t.Context(), wrong, ""); !schemas.HasCode(err, schemas.CodeInvalidLink) {
 				t.Errorf("a token that is %s: %v", name, err)
 			}
 		}
@@ -53,7 +53,7 @@ func TestLockAccount(t *testing.T) {
 		_, err = w.Users.Replace(t.Context(), SystemCall(), id, "", doc(t, statusBody(t, "ada")))
 		must(t, err)
 		for _, used := range []string{token, other} {
-			if err := w.LockAccount(t.Context(), used, ""); !schemas.HasCode(err, CodeInvalidLink) {
+			if err := w.LockAccount(t.Context(), used, ""); !schemas.HasCode(err, schemas.CodeInvalidLink) {
 				t.Errorf("a used link: %v", err)
 			}
 		}

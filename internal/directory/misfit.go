@@ -106,11 +106,13 @@ func flowStarts(ctx context.Context, r store.Reader) (map[string][]flowStart, er
 		}
 		for _, id := range startedFlows(a) {
 			member := "authFlowId"
-			switch id {
-			case a.RegistrationFlowID:
+			if id == a.RegistrationFlowID {
 				member = "registrationFlowId"
-			case a.RecoveryFlowID:
-				member = "recoveryFlowId"
+			}
+			for _, f := range a.OptionalFlows() {
+				if id == *f.ID {
+					member = f.Path
+				}
 			}
 			starts[id] = append(starts[id], flowStart{a, member})
 		}

@@ -121,13 +121,17 @@ func changedSignIn(w *writeContext, was, a *schemas.Application) string {
 		text, _ := json.Marshal(app.Customizations) // it was read as JSON
 		return fmt.Sprintf("%q %q %q %s", app.LogoURL, app.TosURI, app.PolicyURI, text)
 	}
+	flowsWere := was.OptionalFlows()
+	for i, f := range a.OptionalFlows() {
+		if *f.ID != *flowsWere[i].ID {
+			return f.Path
+		}
+	}
 	switch {
 	case a.AuthFlowID != was.AuthFlowID:
 		return "authFlowId"
 	case a.RegistrationFlowID != was.RegistrationFlowID:
 		return "registrationFlowId"
-	case a.RecoveryFlowID != was.RecoveryFlowID:
-		return "recoveryFlowId"
 	case !slices.Equal(slices.Sorted(slices.Values(a.AllowedUserTypes)), slices.Sorted(slices.Values(was.AllowedUserTypes))):
 		return "allowedUserTypes"
 	case a.ClientID != was.ClientID && was.ClientID != "" && signsIn(was):
@@ -136,6 +140,8 @@ func changedSignIn(w *writeContext, was, a *schemas.Application) string {
 		return "verified"
 	case shows(a) != shows(was):
 		return "customizations"
+	case a.OUID != was.OUID && differs(brandOf(w, was.OUID), brandOf(w, a.OUID)):
+		return "ouId" // the pages show the logo of the unit
 	}
 	return ""
 }
@@ -143,8 +149,10 @@ func changedSignIn(w *writeContext, was, a *schemas.Application) string {
 // ownFlow returns the path of a flow of an application that is not the default one, "" if
 // it has the defaults.
 func ownFlow(w *writeContext, a *schemas.Application) string {
-	if a.RecoveryFlowID != "" {
-		return "recoveryFlowId"
+	for _, f := range a.OptionalFlows() {
+		if *f.ID != "" {
+			return f.Path
+		}
 	}
 	for _, one := range []struct{ path, id, handle string }{
 		{"authFlowId", a.AuthFlowID, DefaultSignIn}, {"registrationFlowId", a.RegistrationFlowID, DefaultSignUp},

@@ -18,6 +18,7 @@ type signIns struct {
 	flow, robotFlow, part, robotPart string // of the applications below; the flows contain the parts
 	app, robotApp, plain, client     string
 	provider                         string
+	acme, plainUnit                  string // organization units, with and without a logo
 }
 
 func newSignIns(t *testing.T, w *fixture) *signIns {
@@ -31,6 +32,8 @@ func newSignIns(t *testing.T, w *fixture) *signIns {
 	s.plain = s.create(t, s.Applications, object(t, "name", "Plain"))
 	s.client = s.create(t, s.Applications, clientNamed(t, "wiki"))
 	s.provider = s.create(t, s.IdentityProviders, corp(t, "handle", "club"))
+	s.acme = s.create(t, s.Units, `{"handle": "acme", "name": "Acme", "logoUrl": "https://acme.example/logo.png"}`)
+	s.plainUnit = s.create(t, s.Units, `{"handle": "plain", "name": "Plain"}`)
 	s.writeFlow(t, "club", "")
 	club, err := store.Flows().Find(t.Context(), s.store, schemas.Authentication, "by-club")
 	must(t, err)
@@ -60,7 +63,7 @@ func (s *signIns) using(handle, part string, more ...string) string {
 // writer may write the resources that affect a sign-in and has only the additional
 // permissions.
 func (s *signIns) writer(more ...string) Call {
-	return as(s.ids["other"], append(more, "system:flows", "system:applications", "system:user-types", "system:users:read", "system:identity-providers")...)
+	return as(s.ids["other"], append(more, "system:flows", "system:applications", "system:user-types", "system:organization-units", "system:users:read", "system:identity-providers")...)
 }
 
 // changes returns the changes of what the permission's holder is asked or shown at a
@@ -96,6 +99,10 @@ func (s *signIns) changes(t *testing.T) map[string]func(context.Context, Call) e
 		"persons excluded":                s.replace(t, s.Applications, s.plain, object(t, "name", "Plain", "allowedUserTypes", []string{"Robot"})),
 		"persons excluded, and a flow":    s.replace(t, s.Applications, s.plain, object(t, "name", "Plain", "allowedUserTypes", []string{"Robot"}, "authFlowId", s.robotFlow)),
 		"the application deleted":         func(ctx context.Context, c Call) error { return s.Applications.Delete(ctx, c, s.plain, "") },
+		"the logo of a unit":              s.replace(t, s.Units, s.acme, `{"handle": "acme", "name": "Acme", "logoUrl": "https://other.example/logo.png"}`),
+		"the name of a unit with a logo":  s.replace(t, s.Units, s.acme, `{"handle": "acme", "name": "Umbrella", "logoUrl": "https://acme.example/logo.png"}`),
+		"a unit below one with a logo":    s.replace(t, s.Units, s.plainUnit, `{"handle": "plain", "name": "Plain", "parentId": "acme"}`),
+		"an application in its unit":      shop("ouId", s.acme),
 		"another client id":               s.replace(t, s.Applications, s.client, clientNamed(t, "mine")),
 		"a new application with a flow":   created(s.Applications, object(t, "name", "New", "authFlowId", s.robotFlow)),
 		"a new one with a flow to register": created(s.Applications, object(t, "name", "New",

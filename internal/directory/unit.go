@@ -25,7 +25,37 @@ func checkUnit(w *writeContext, old, u *schemas.OrganizationUnit) {
 	checkUnique(w, store.Units(), "handle", u.Handle, was.ID)
 	checkExists(w, store.Units(), "parentId", u.ParentID)
 	checkAncestry(w, was.ID, u.ParentID)
+	if old != nil {
+		guardBrand(w, old, u)
+	}
 }
+
+// guardBrand lets a caller change the name and logo that sign-in pages show for a unit only with
+// all permissions of the users who may sign in there: see signinguard.go. Applications of units
+// below may show them, so these are all users.
+func guardBrand(w *writeContext, old, u *schemas.OrganizationUnit) {
+	if w.isUnlimited() {
+		return
+	}
+	was := brandOf(w, old.ID)
+	is := &schemas.Brand{Name: u.Name, LogoURL: u.LogoURL}
+	if u.LogoURL == "" {
+		is = brandOf(w, u.ParentID)
+	}
+	if differs(was, is) {
+		w.requireOfTypes("logoUrl", "a user who may sign in to an application that shows the name and logo of this unit", "", nil)
+	}
+}
+
+// brandOf returns the brand of a stored unit, nil for that of the service.
+func brandOf(w *writeContext, unitID string) *schemas.Brand {
+	brand, err := store.BrandOf(w.ctx, w.tx, unitID)
+	w.fail(err)
+	return brand
+}
+
+// differs reports whether two brands look different.
+func differs(a, b *schemas.Brand) bool { return orZero(a) != orZero(b) }
 
 // checkAncestry refuses a unit that would be its own ancestor. A new unit has no id yet and
 // cannot.

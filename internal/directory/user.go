@@ -100,7 +100,7 @@ func (w *writeContext) checkUnique(old, u *schemas.User, t *schemas.UserType, wr
 	for _, attribute := range taken {
 		path := schemas.MemberPath("", attribute)
 		if len(schemas.WithoutDuplicates([]schemas.Problem{{Path: path}}, wrong)) > 0 {
-			w.addConflict(schemas.JoinPath("attributes", path), "is taken by another user; choose a different one")
+			w.addConflict(schemas.JoinPath("attributes", path), "another user has this value; choose a different one")
 		}
 	}
 }

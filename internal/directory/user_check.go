@@ -74,7 +74,7 @@ func (d *Directory) takenAttributes(ctx context.Context, u *schemas.User, t *sch
 	}
 	taken, err := store.TakenAttributes(ctx, d.store, u, unique)
 	for _, attribute := range taken {
-		problems = append(problems, schemas.Problem{Path: schemas.MemberPath("", attribute), Message: "is taken by another user; choose a different one"})
+		problems = append(problems, schemas.Problem{Path: schemas.MemberPath("", attribute), Message: "another user has this value; choose a different one"})
 	}
 	return problems, err
 }

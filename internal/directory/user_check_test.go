@@ -23,7 +23,7 @@ func TestCheckUser(t *testing.T) {
 		"in none there is":          {schemas.User{Type: "Person", OUID: "none"}, []string{": there is no organization unit"}},
 		"of no type":                {schemas.User{Type: "Robot"}, []string{": there is no such user type"}},
 		"without a badge":           {schemas.User{Type: "Staff", Attributes: map[string]any{"username": "ada"}}, []string{"badge: required member"}},
-		"with another user's badge": {schemas.User{Type: "Staff", Attributes: map[string]any{"username": "ada", "badge": " b1"}}, []string{"badge: is taken"}},
+		"with another user's badge": {schemas.User{Type: "Staff", Attributes: map[string]any{"username": "ada", "badge": " b1"}}, []string{"badge: another user has this value"}},
 		"with much":                 {schemas.User{Type: "Person", Attributes: map[string]any{"given_name": strings.Repeat("a", 201), "locale": "?", "shoe": 1}}, []string{"given_name: expected at most", "locale: expected a language tag", "shoe: unknown member"}},
 	}
 	for name, test := range tests {

@@ -22,7 +22,7 @@ func TestUniqueValues(t *testing.T) {
 				return err
 			}) {
 				if err != nil {
-					refused(t, err, schemas.CodeAttributeTaken, path+": is taken")
+					refused(t, err, schemas.CodeAttributeTaken, path+": another user has this value")
 				}
 			}
 			if n := w.count(t) - before; n != 1 {

@@ -40,7 +40,7 @@ func TestReplaceUserWhole(t *testing.T) {
 		}
 		w.create(t, w.Users, person("lovelace", `"email": "ada@example.org"`)) // the address is free again
 		_, err = w.Users.Replace(t.Context(), SystemCall(), id, "", doc(t, `{"type": "Person", "attributes": {"username": "Lovelace"}}`))
-		refused(t, err, schemas.CodeAttributeTaken, "attributes.username: is taken")
+		refused(t, err, schemas.CodeAttributeTaken, "attributes.username: another user has this value")
 		wantEvents(t, w, id, "user.created", "password.set", "user.replaced")
 	})
 }

@@ -113,13 +113,13 @@ func TestBadUsers(t *testing.T) {
 		"part of an address":     {`{"type": "Person", "attributes": {"address": {"city": "London"}}}`, invalid, []string{`attributes.address.city: unknown member "city"`}},
 		"very much":              {`{"type": "Person", "attributes": {"name": "` + strings.Repeat("n", 40000) + `"}}`, invalid, []string{"attributes: expected at most 32768 bytes"}},
 		"everything at once": {`{"type": "Person", "ouId": "x", "id": "y", "attributes": {"username": "bob", "email": "no", "password": "x"}}`, invalid,
-			[]string{"id: expected a UUID", "ouId: no organization unit", "attributes.username: taken", "attributes.email: not an e-mail", "attributes.password: at least 15"}},
-		"a taken username":          {person("BOB"), taken, []string{"attributes.username: is taken by another user"}},
-		"a taken address":           {person("rob", `"email": "Bob@Example.org"`), taken, []string{"attributes.email: is taken"}},
-		"an address as a username":  {person("bob@example.org"), taken, []string{"attributes.username: is taken"}},
-		"both":                      {person("bob", `"email": "bob@example.org"`), taken, []string{"attributes.username: is taken", "attributes.email: is taken"}},
-		"a taken number":            {`{"type": "Device", "attributes": {"serial": 7}}`, taken, []string{"attributes.serial: is taken"}},
-		"a taken badge, otherwise":  {`{"type": "Device", "attributes": {"serial": 8, "badge": " a1 "}}`, taken, []string{"attributes.badge: is taken"}},
+			[]string{"id: expected a UUID", "ouId: no organization unit", "attributes.username: another user has this value", "attributes.email: not an e-mail", "attributes.password: at least 15"}},
+		"a taken username":          {person("BOB"), taken, []string{"attributes.username: another user has this value"}},
+		"a taken address":           {person("rob", `"email": "Bob@Example.org"`), taken, []string{"attributes.email: another user has this value"}},
+		"an address as a username":  {person("bob@example.org"), taken, []string{"attributes.username: another user has this value"}},
+		"both":                      {person("bob", `"email": "bob@example.org"`), taken, []string{"attributes.username: another user has this value", "attributes.email: another user has this value"}},
+		"a taken number":            {`{"type": "Device", "attributes": {"serial": 7}}`, taken, []string{"attributes.serial: another user has this value"}},
+		"a taken badge, otherwise":  {`{"type": "Device", "attributes": {"serial": 8, "badge": " a1 "}}`, taken, []string{"attributes.badge: another user has this value"}},
 		"an id that is not free":    {`{"type": "Person", "id": "` + w.idOf(t, "bob") + `"}`, "user_exists", nil},
 		"an attribute that is none": {`{"type": "Device", "attributes": {"serial": 1.5}}`, invalid, []string{"attributes.serial: expected a whole number"}},
 	}
@@ -143,7 +143,7 @@ func TestBadUsers(t *testing.T) {
 		t.Errorf("%d users more", after-before)
 	}
 	_, err := w.Users.Create(t.Context(), SystemCall(), doc(t, `{"type": "Device", "attributes": {"serial": "7", "badge": "A1"}}`))
-	refused(t, err, invalid, "attributes.serial: expected a whole number", "attributes.badge: is taken")
+	refused(t, err, invalid, "attributes.serial: expected a whole number", "attributes.badge: another user has this value")
 	if e := schemas.AsError(err); len(e.Errors) != 2 {
 		t.Errorf("a problem is reported twice: %v", e.Errors)
 	}

@@ -117,7 +117,7 @@ func TestTypeKeepsItsUsers(t *testing.T) {
 		must(t, w.Users.Delete(t.Context(), SystemCall(), made[24], ""))
 		must(t, w.replaceType(t, id, "Staff", marked))
 		_, err = w.Users.Create(t.Context(), SystemCall(), doc(t, `{"type": "Staff", "attributes": {"badge": "SECRET3"}}`))
-		refused(t, err, schemas.CodeAttributeTaken, "attributes.badge: is taken")
+		refused(t, err, schemas.CodeAttributeTaken, "attributes.badge: another user has this value")
 		must(t, w.replaceType(t, id, "Staff", properties(`"username": {"type": "string"}, "badge": {"type": "string"}, "colour": {"type": "string"}`)))
 		w.create(t, w.Users, `{"type": "Staff", "attributes": {"badge": "SECRET3"}}`)
 		wantTypeEvents(t, w, id, 3)

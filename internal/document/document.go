@@ -10,6 +10,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -20,18 +21,33 @@ import (
 // Document is a text as it is sent. It may be used by many goroutines at once.
 type Document struct {
 	mediaType, etag string
-	plain           []byte
-	packed          func() []byte // by gzip, once
+	plain, packed   func() []byte // packed by gzip; what is not there is computed once
 }
 
 // New creates a document. The caller must not change the text afterwards.
 func New(mediaType string, text []byte) *Document {
 	sum := sha256.Sum256(text)
 	return &Document{
-		mediaType: mediaType, etag: hex.EncodeToString(sum[:8]), plain: text,
+		mediaType: mediaType, etag: hex.EncodeToString(sum[:8]), plain: func() []byte { return text },
 		packed: sync.OnceValue(func() []byte { return pack(text) }),
 	}
 }
+
+// NewPacked creates a document from its gzip form (RFC 1952), which stays in memory as it is. It is
+// unpacked for the first client that does not accept gzip.
+func NewPacked(mediaType string, packed []byte) (*Document, error) {
+	if _, err := gzip.NewReader(bytes.NewReader(packed)); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(packed)
+	return &Document{
+		mediaType: mediaType, etag: hex.EncodeToString(sum[:8]), packed: func() []byte { return packed },
+		plain: sync.OnceValue(func() []byte { return unpack(packed) }),
+	}, nil
+}
+
+// Tag identifies the contents. It consists of letters and digits.
+func (d *Document) Tag() string { return d.etag }
 
 func pack(text []byte) []byte {
 	var packed bytes.Buffer
@@ -42,6 +58,18 @@ func pack(text []byte) []byte {
 	_, _ = w.Write(text) // a buffer takes everything
 	_ = w.Close()
 	return packed.Bytes()
+}
+
+func unpack(packed []byte) []byte {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		panic(err) // NewPacked has read the header
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		panic(err) // the program is damaged: it contains the text
+	}
+	return text
 }
 
 // Serve answers a GET or HEAD, with 304 if the client has the document already
@@ -55,10 +83,10 @@ func (d *Document) Serve(w http.ResponseWriter, r *http.Request, caching string)
 	body, etag := d.plain, d.etag
 	if takesGzip(r.Header.Get("Accept-Encoding")) {
 		h.Set("Content-Encoding", "gzip")
-		body, etag = d.packed(), d.etag+"-gz"
+		body, etag = d.packed, d.etag+"-gz"
 	}
 	h.Set("ETag", `"`+etag+`"`)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body()))
 }
 
 // takesGzip reads the relevant part of Accept-Encoding (RFC 9110 §12.5.3): gzip is accepted unless

@@ -21,15 +21,21 @@ func contentOf(m schemas.Mail) content {
 	if m.Notice != "" {
 		return noticeContent(m)
 	}
-	says, tag := translationFor(m.Language)
-	subject, lead := says.subject, says.lead
+	i := languageIndex(m.Language)
+	says := codeTranslation(i)
+	if m.Invitation {
+		says = invitationTranslation(i)
+	}
+	subject, lead, ignore := says.subject, says.lead, says.ignore
 	if singleLine(m.Application) != "" {
 		subject, lead = says.subjectFor, says.leadFor
 	}
-	filled := func(text string) string { return fill(text, m.Application, m.Code, m.Minutes) }
+	if m.NewAddress {
+		ignore = says.newAddress
+	}
 	return content{
-		language: tag, subject: filled(subject), before: []string{filled(lead)}, code: m.Code,
-		after: []string{filled(says.valid), filled(says.ignore)},
+		language: languages()[i], subject: fill(subject, m), before: []string{fill(lead, m)}, code: m.Code, link: m.Link,
+		after: []string{fill(says.valid, m), fill(ignore, m)},
 	}
 }
 

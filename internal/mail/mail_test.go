@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
@@ -283,6 +284,28 @@ func TestLanguages(t *testing.T) {
 }
 
 // No value injects header fields or HTML elements.
+// An invitation has the link and the time at which it expires, in each language.
+func TestInvitations(t *testing.T) {
+	for tag, subject := range map[string]string{"en": "Your invitation to Shop", "de-AT": "Ihre Einladung zu Shop", "fr": "Votre invitation à Shop"} {
+		const link = "https://id.example.org/gate/invitation?applicationId=1#token"
+		header, parts := read(t, schemas.Mail{To: "ada@example.org", Invitation: true, At: time.Date(2030, 1, 2, 3, 4, 0, 0, time.UTC), Link: link, Application: "Shop", Language: tag})
+		got, err := new(mime.WordDecoder).DecodeHeader(header.Get("Subject"))
+		if err != nil || got != subject {
+			t.Errorf("%s: the subject is %q, %v", tag, got, err)
+		}
+		for kind, text := range parts {
+			if !strings.Contains(text, link) || !strings.Contains(text, "2030-01-02 03:04 UTC") || strings.Contains(text, "{") && kind == "text/plain" {
+				t.Errorf("%s: %s is %s", tag, kind, text)
+			}
+		}
+	}
+	for _, c := range []translation{invitationTranslation(0), invitationTranslation(1), invitationTranslation(2)} {
+		if c.lead == "" || c.leadFor == "" || c.valid == "" || c.ignore == "" {
+			t.Errorf("a text is missing: %+v", c)
+		}
+	}
+}
+
 func TestInjection(t *testing.T) {
 	m := ada()
 	m.Application = "Shop\r\nBcc: eve@example.org\r\n\r\n<img src=x> {code}\u2028{minutes}"

@@ -19,7 +19,7 @@ func noticeContent(m schemas.Mail) content {
 	says := readNoticeTranslation(i)
 	filled := func(text string) string {
 		return strings.NewReplacer("{app}", singleLine(m.Application), "{what}", says.events[m.Notice],
-			"{time}", m.At.UTC().Format("2006-01-02 15:04 UTC"), "{browser}", singleLine(m.Browser)).Replace(text)
+			"{time}", m.At.UTC().Format(timeFormat), "{browser}", singleLine(m.Browser)).Replace(text)
 	}
 	before := []string{filled(says.lead)}
 	if m.Browser != "" {

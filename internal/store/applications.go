@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The statements of the hot reads, which are prepared. They follow from the fields.
+// The statements of the hot reads follow from the fields.
 var (
 	selectApplication         = selectFields(applicationFields().columns(), "applications WHERE id = ?")
 	selectApplicationByClient = selectFields(append(applicationFields().columns(), profileColumns()...),

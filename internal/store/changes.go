@@ -73,6 +73,8 @@ func (t *Tx) applySession(change schemas.Change) error {
 		return t.decideAuthRequest(updateApproval, c.ID, c.BrowserHash, c.At, c.Approval)
 	case schemas.CreateLink:
 		return t.createLink(c.Link)
+	case schemas.AcceptInvitation:
+		return t.acceptInvitation(c)
 	case schemas.GrantConsent:
 		return t.grantConsent(c)
 	case schemas.RecordEvent:

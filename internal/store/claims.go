@@ -131,7 +131,7 @@ func errTaken(attributes []string, taken map[string]bool) error {
 	var problems []schemas.Problem
 	for _, attribute := range attributes {
 		if taken[attribute] {
-			problems = append(problems, schemas.Problem{Path: attribute, Message: "is taken by another user; choose a different one"})
+			problems = append(problems, schemas.Problem{Path: attribute, Message: "another user has this value; choose a different one"})
 		}
 	}
 	if len(problems) == 0 {

@@ -34,6 +34,8 @@ func applicationFields() fields[schemas.Application] {
 		{column: "auth_flow_id", member: func(a *app) any { return &a.AuthFlowID }},
 		{column: "registration_flow_id", member: func(a *app) any { return &a.RegistrationFlowID }},
 		{column: "recovery_flow_id", member: func(a *app) any { return &a.RecoveryFlowID }},
+		{column: "invitation_flow_id", member: func(a *app) any { return &a.InvitationFlowID }},
+		{column: "address_flow_id", member: func(a *app) any { return &a.AddressFlowID }},
 		{column: "registration_enabled", member: func(a *app) any { return &a.IsRegistrationFlowEnabled }},
 		{column: "allowed_user_types", member: func(a *app) any { return (*lines)(&a.AllowedUserTypes) }},
 		{column: "passkey_allowed_origins", member: func(a *app) any { return (*lines)(&a.PasskeyAllowedOrigins) }},

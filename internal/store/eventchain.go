@@ -118,6 +118,9 @@ func (c EventChain) extend(t *Tx, end ChainEnd, events []schemas.Event) error {
 		_, err = t.exec(deleteSealed, end.Seq)
 	}
 	if err == nil {
+		err = t.count(events)
+	}
+	if err == nil {
 		_, err = t.exec(advanceChain, last.Seq, last.Hash)
 	}
 	return err

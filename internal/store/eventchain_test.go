@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"database/sql"
+	"fmt"
 	"testing"
 	"time"
 
@@ -66,6 +67,31 @@ func sealUntil(b *testing.B, s *store.Store, seal bool, stop <-chan struct{}) {
 			if _, err := s.EventChain(make([]byte, 32)).Seal(b.Context()); err != nil {
 				b.Error(err)
 			}
+		}
+	}
+}
+
+// BenchmarkEventCounts counts the events of a year by the day: 20 kinds of them in each hour.
+func BenchmarkEventCounts(b *testing.B) {
+	s := benchStore(b, file(b))
+	from := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	const hours = 365 * 24
+	for at := range hours {
+		var changes []schemas.Change
+		for kind := range 20 {
+			changes = append(changes, schemas.RecordEvent{Event: schemas.Event{At: from.Add(time.Duration(at) * time.Hour), Action: fmt.Sprint("kind", kind)}})
+		}
+		if err := s.Apply(b.Context(), changes); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if _, err := s.EventChain(make([]byte, 32)).Seal(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		counts, err := s.EventCounts(b.Context(), from, from.Add(hours*time.Hour), 24*time.Hour)
+		if err != nil || len(counts) != 365*20 {
+			b.Fatal(len(counts), err)
 		}
 	}
 }

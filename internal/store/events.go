@@ -1,11 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -22,7 +21,23 @@ const (
 // Events returns the matching events of the audit log, newest first. User, actor, resource and
 // most actions are indexed; a query by other members alone scans the log.
 func (s *Store) Events(ctx context.Context, q schemas.EventQuery) ([]schemas.Event, error) {
-	return events(ctx, s, q)
+	if !q.Failures || q.Action != "" {
+		return events(ctx, s, q)
+	}
+	return failures(ctx, s, q)
+}
+
+// failures returns the events that record failures. It reads each action by its index.
+func failures(ctx context.Context, r Reader, q schemas.EventQuery) (all []schemas.Event, err error) {
+	for _, q.Action = range schemas.FailureActions() {
+		found, err := events(ctx, r, q)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	slices.SortFunc(all, func(a, b schemas.Event) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.ID, a.ID)) })
+	return all[:min(len(all), q.Limit)], nil
 }
 
 func events(ctx context.Context, r Reader, q schemas.EventQuery) ([]schemas.Event, error) {
@@ -131,61 +146,4 @@ func (t *Tx) insertEvent(e schemas.Event) error {
 		jsonColumn{e.Detail, len(e.Detail) == 0}, string(e.Actor.Type), e.Actor.ID, e.Actor.Client, e.Resource.Type, e.Resource.ID, e.Before, e.After,
 		e.Address, e.UserAgent, e.SessionID, jsonColumn{e.Changes, len(e.Changes) == 0})
 	return err
-}
-
-const (
-	// Only one of several concurrent updates to the same time changes the row.
-	raiseKeptFrom = `UPDATE event_retention SET kept_from = ? WHERE one = 1 AND kept_from < ?`
-
-	deleteOldEvents = `DELETE FROM events WHERE at < ? AND (at, id) IN
-		(SELECT at, id FROM events WHERE at < ? ORDER BY at, id LIMIT ?)`
-
-	deleteOldUnsealed = `DELETE FROM unsealed_events WHERE at < ? AND (at, id) IN
-		(SELECT at, id FROM unsealed_events WHERE at < ? ORDER BY at, id LIMIT ?)`
-
-	// The seals before the first event that is kept go, but the last of them stays: the rest of
-	// the chain continues from it. A seal among kept events stays too.
-	deleteOldSeals = `DELETE FROM event_seals WHERE at < ? AND seq IN (SELECT seq FROM event_seals WHERE seq <
-		COALESCE((SELECT MIN(seq) FROM event_seals WHERE at >= ?), (SELECT MAX(seq) + 1 FROM event_seals)) - 1 ORDER BY seq LIMIT ?)`
-)
-
-// trimBatch is how many events one transaction removes. Each is in several indexes and guarded
-// by a trigger.
-const trimBatch = 100
-
-// TrimEvents removes the events before the given time from the audit log in small batches and
-// returns their number. It records audit.trimmed, with the number of events to remove, once
-// for each such time. Any number of instances may call it concurrently, and a later call
-// continues an interrupted one.
-func (s *Store) TrimEvents(ctx context.Context, before, now time.Time) (removed int, err error) {
-	old, err := readValue[int](ctx, s, "SELECT COUNT(*) FROM events WHERE at < ?", toMicros(before))
-	if err != nil || old == 0 {
-		return 0, err
-	}
-	if err := s.announceTrim(ctx, before, now, old); err != nil {
-		return 0, err
-	}
-	if removed, err = s.sweep(ctx, deleteOldEvents, before, trimBatch); err != nil {
-		return removed, err
-	}
-	for _, q := range []string{deleteOldUnsealed, deleteOldSeals} {
-		if _, err := s.sweep(ctx, q, before, sweepBatch); err != nil {
-			return removed, err
-		}
-	}
-	return removed, nil
-}
-
-// announceTrim permits the removal of the events before the given time, and records it.
-func (s *Store) announceTrim(ctx context.Context, before, now time.Time, events int) error {
-	return s.writer.write(ctx, func(t *Tx) error {
-		raised, err := t.exec(raiseKeptFrom, toMicros(before), toMicros(before))
-		if err != nil || raised == 0 {
-			return err
-		}
-		return t.recordEvent(schemas.Event{
-			ID: schemas.NewID(), At: now, Action: "audit.trimmed", Actor: schemas.Actor{Type: schemas.SystemActor},
-			Detail: map[string]string{"before": before.UTC().Format(time.RFC3339), "events": strconv.Itoa(events)},
-		})
-	})
 }

@@ -18,7 +18,7 @@ const (
 	hasNews = `SELECT 1 FROM event_chain WHERE seq > COALESCE((SELECT seq FROM event_sinks WHERE name = ?), 0)`
 
 	advanceSink = `UPDATE event_sinks SET seq = ? WHERE name = ? AND seq < ?`
-	releaseSink = `UPDATE event_sinks SET held_until = 0 WHERE name = ? AND holder = ?`
+	releaseSink = `UPDATE event_sinks SET held_until = ? WHERE name = ? AND holder = ? AND held_until > ?`
 )
 
 // SealedEvent is an event of the audit log with its seal, as sinks receive it.
@@ -84,10 +84,10 @@ func (s *Store) AdvanceSink(ctx context.Context, name string, seq int64) error {
 	})
 }
 
-// ReleaseSink lets other instances forward to a sink at once.
-func (s *Store) ReleaseSink(ctx context.Context, name string) error {
+// ReleaseSink lets other instances forward to a sink from the given time on.
+func (s *Store) ReleaseSink(ctx context.Context, name string, now time.Time) error {
 	return s.writer.write(ctx, func(t *Tx) error {
-		_, err := t.exec(releaseSink, name, s.instance)
+		_, err := t.exec(releaseSink, toMicros(now), name, s.instance, toMicros(now))
 		return err
 	})
 }

@@ -83,6 +83,47 @@ func (c EventChain) Verify(ctx context.Context, expected *ChainEnd) (ChainReport
 	return v.report, err
 }
 
+// VerifyPart is Verify for at most limit seals after the given end, so that a request has a bounded
+// cost; nil starts at the beginning. Complete reports that it reached the end of the chain. Unlike
+// Verify it does not find events that were added without a seal: that reads the whole log.
+func (c EventChain) VerifyPart(ctx context.Context, after, expected *ChainEnd, limit int) (report ChainReport, complete bool, err error) {
+	v := &chainCheck{EventChain: c, expected: expected}
+	err = c.store.Snapshot(ctx, func(r Reader) (err error) {
+		if v.keptFrom, err = keptFrom(ctx, r); err != nil {
+			return err
+		}
+		if err := v.resume(ctx, r, after); err != nil {
+			return err
+		}
+		if complete, err = v.checkPart(ctx, r, limit); err != nil || v.report.Fault != nil || !complete {
+			return err
+		}
+		if err := v.checkEnd(ctx, r); err != nil || v.report.Fault != nil {
+			return err
+		}
+		return v.checkLost(ctx, r)
+	})
+	v.report.End = v.last
+	return v.report, complete, err
+}
+
+// resume continues after a seal, which must be as the earlier part reported it.
+func (v *chainCheck) resume(ctx context.Context, r Reader, after *ChainEnd) error {
+	if after == nil {
+		return nil
+	}
+	seals, err := readAll(ctx, r, scanSeal, selectSeals, after.Seq-1, 1)
+	if err != nil {
+		return err
+	}
+	if len(seals) == 0 || seals[0].seq != after.Seq || !bytes.Equal(seals[0].hash, after.Hash) {
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the log has no seal %v any more; verify it again from the beginning", *after)
+	}
+	v.last, v.lastKeyed = *after, seals[0].keyID == v.keyID
+	v.keyed = v.lastKeyed
+	return nil
+}
+
 // keptFrom returns the time before which the log itself reports that events were removed.
 func keptFrom(ctx context.Context, r Reader) (kept time.Time, err error) {
 	type detail = map[string]string
@@ -98,20 +139,32 @@ func keptFrom(ctx context.Context, r Reader) (kept time.Time, err error) {
 // checkSeals checks all seals with their events.
 func (v *chainCheck) checkSeals(ctx context.Context, r Reader) error {
 	for {
-		seals, err := readAll(ctx, r, scanSeal, selectSeals, v.last.Seq, verifyBatch)
-		if err != nil || len(seals) == 0 {
+		if complete, err := v.checkPart(ctx, r, verifyBatch); err != nil || complete || v.report.Fault != nil {
 			return err
 		}
+	}
+}
+
+// checkPart checks at most limit further seals with their events. Complete reports that there are
+// no more.
+func (v *chainCheck) checkPart(ctx context.Context, r Reader, limit int) (complete bool, err error) {
+	for limit > 0 {
+		seals, err := readAll(ctx, r, scanSeal, selectSeals, v.last.Seq, min(limit, verifyBatch))
+		if err != nil || len(seals) == 0 {
+			return err == nil, err
+		}
+		limit -= len(seals)
 		events, err := sealedEvents(ctx, r, v.last.Seq, seals[len(seals)-1].seq)
 		if err != nil {
-			return err
+			return false, err
 		}
 		for i := range seals {
 			if v.checkSeal(&seals[i], events[schemas.EventKey{At: seals[i].at, ID: seals[i].id}]); v.report.Fault != nil {
-				return nil
+				return false, nil
 			}
 		}
 	}
+	return false, nil
 }
 
 // checkSeal checks the next seal. event is nil if it is not in the log.
@@ -169,20 +222,25 @@ func (v *chainCheck) checkEnd(ctx context.Context, r Reader) error {
 // checkUnsealed finds recorded events that were removed before they were sealed, and events that
 // were added without a seal.
 func (v *chainCheck) checkUnsealed(ctx context.Context, r Reader) error {
-	scanKey := func(row scanner, k *schemas.EventKey) error { return row.Scan((*microTime)(&k.At), &k.ID) }
-	lost, err := readAll(ctx, r, scanKey, selectLost, toMicros(v.keptFrom))
-	if err != nil {
+	if err := v.checkLost(ctx, r); err != nil || v.report.Fault != nil {
 		return err
 	}
-	added, err := readAll(ctx, r, scanKey, selectAdded)
-	if err != nil {
-		return err
-	}
-	switch {
-	case len(lost) > 0:
-		v.report.Fault = &ChainFault{Event: lost[0], Problem: "the event is missing; it was removed before it was sealed"}
-	case len(added) > 0:
+	added, err := readAll(ctx, r, scanEventKey, selectAdded)
+	if err == nil && len(added) > 0 {
 		v.report.Fault = &ChainFault{Event: added[0], Problem: "the event has no seal: its seal was removed, or the event was added to the database"}
 	}
-	return nil
+	return err
+}
+
+// checkLost finds recorded events that were removed before they were sealed.
+func (v *chainCheck) checkLost(ctx context.Context, r Reader) error {
+	lost, err := readAll(ctx, r, scanEventKey, selectLost, toMicros(v.keptFrom))
+	if err == nil && len(lost) > 0 {
+		v.report.Fault = &ChainFault{Event: lost[0], Problem: "the event is missing; it was removed before it was sealed"}
+	}
+	return err
+}
+
+func scanEventKey(row scanner, k *schemas.EventKey) error {
+	return row.Scan((*microTime)(&k.At), &k.ID)
 }

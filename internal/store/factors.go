@@ -24,7 +24,7 @@ const (
 
 	selectRecoveryCode = `SELECT added_by FROM recovery_codes WHERE user_id = ? AND hash = ? AND used_at IS NULL`
 
-	selectRecoveryCodes = `SELECT count(*), count(*) - count(used_at), coalesce(max(created_at), 0) FROM recovery_codes WHERE user_id = ?`
+	selectRecoveryCodes = `SELECT count(*), count(*) - count(used_at), coalesce(max(created_at), 0), coalesce(max(added_by), '') FROM recovery_codes WHERE user_id = ?`
 
 	insertRecoveryCode = `INSERT INTO recovery_codes (user_id, hash, created_at, added_by) VALUES (?, ?, ?, ?)`
 
@@ -64,7 +64,7 @@ func (s *Store) RecoveryCodes(ctx context.Context, userID string) (*schemas.Reco
 // RecoveryCodesOf is RecoveryCodes for a Reader.
 func RecoveryCodesOf(ctx context.Context, r Reader, userID string) (*schemas.RecoveryCodes, error) {
 	found, err := readAll(ctx, r, func(row scanner, codes *schemas.RecoveryCodes) error {
-		return row.Scan(&codes.Total, &codes.Left, (*microTime)(&codes.CreatedAt))
+		return row.Scan(&codes.Total, &codes.Left, (*microTime)(&codes.CreatedAt), provenance{&codes.AddedBy})
 	}, selectRecoveryCodes, userID)
 	if len(found) == 0 || found[0].Total == 0 {
 		return nil, err

@@ -32,6 +32,14 @@ const (
 		RETURNING last_version`
 
 	selectFlowClash = `SELECT flow_type FROM flows WHERE id = ?`
+
+	updateVersionAuthor = `UPDATE flow_versions SET author_type = ?, author_id = ?, author_client = ?, reason = ? WHERE flow_id = ? AND version = ?`
+
+	// The status is literal, because the index runs_open_flow is partial.
+	selectVersions = `SELECT v.version, v.name, v.handle, v.created_at, v.version = f.active_version,
+		v.author_type, v.author_id, v.author_client, v.reason,
+		(SELECT COUNT(*) FROM runs r WHERE r.flow_id = v.flow_id AND r.flow_version = v.version AND r.status = 'INCOMPLETE' AND r.expires_at > ?)
+		FROM flows f JOIN flow_versions v ON v.flow_id = f.id WHERE f.id = ? ORDER BY v.version DESC LIMIT ? OFFSET ?`
 )
 
 // ActiveVersion returns the number of a flow's active version, without reading
@@ -61,7 +69,7 @@ func errNoFlow(id string) error {
 
 func errNoVersion(id string, n int) error {
 	return schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound,
-		"There is no version %d of a flow with the id %.64q. The list of its versions has all that exist.", n, id)
+		"The flow %.64q has no version %d. GET /flows/{id}/versions lists the versions of a flow.", id, n)
 }
 
 // createFlow adds a flow with its first version. The number follows those of a deleted flow
@@ -157,12 +165,17 @@ func Flows() FlowTable {
 	}}
 }
 
-// FlowVersion is one version of a flow, without its definition.
+// FlowVersion is one version of a flow, without its definition. Author is the zero value for a
+// version from before authors were recorded. OpenRuns counts its runs that are neither finished
+// nor expired.
 type FlowVersion struct {
 	Version      int
 	Name, Handle string
 	CreatedAt    time.Time
 	Active       bool
+	Author       schemas.Actor
+	Reason       string
+	OpenRuns     int
 }
 
 // Find returns the active version of the flow with the handle, nil if there is none.
@@ -171,12 +184,19 @@ func (of FlowTable) Find(ctx context.Context, r Reader, t schemas.FlowType, hand
 	return firstOf(found), err
 }
 
-// Versions returns one page of the versions of a flow, newest first.
-func (FlowTable) Versions(ctx context.Context, r Reader, id string, p Page) ([]FlowVersion, error) {
+// SetAuthor records the actor that stored a version, and its reason; "" for none.
+func (FlowTable) SetAuthor(t *Tx, id string, version int, author schemas.Actor, reason string) error {
+	_, err := t.exec(updateVersionAuthor, string(author.Type), author.ID, author.Client, reason, id, version)
+	return err
+}
+
+// Versions returns one page of the versions of a flow, newest first, with the runs that are open
+// now.
+func (FlowTable) Versions(ctx context.Context, r Reader, id string, now time.Time, p Page) ([]FlowVersion, error) {
 	return readAll(ctx, r, func(row scanner, v *FlowVersion) error {
-		return row.Scan(&v.Version, &v.Name, &v.Handle, (*microTime)(&v.CreatedAt), &v.Active)
-	}, `SELECT v.version, v.name, v.handle, v.created_at, v.version = f.active_version FROM flows f
-		JOIN flow_versions v ON v.flow_id = f.id WHERE f.id = ? ORDER BY v.version DESC LIMIT ? OFFSET ?`, id, p.Limit, p.Offset)
+		return row.Scan(&v.Version, &v.Name, &v.Handle, (*microTime)(&v.CreatedAt), &v.Active,
+			(*string)(&v.Author.Type), &v.Author.ID, &v.Author.Client, &v.Reason, &v.OpenRuns)
+	}, selectVersions, toMicros(now), id, p.Limit, p.Offset)
 }
 
 // Version returns a version of a flow. ActiveVersion is its number and UpdatedAt its creation

@@ -17,8 +17,6 @@ const (
 	endSavepoint   = `RELEASE job`
 )
 
-func savepointQueries() []string { return []string{beginSavepoint, undoSavepoint, endSavepoint} }
-
 const (
 	queueLength  = 1024 // writes that may wait before their callers block
 	maxGroupSize = 256  // writes in one commit: bounds how long the first one waits for the last
@@ -30,11 +28,10 @@ var errClosed = errors.New("store: closed")
 // groupWriter is the only writer of a SQLite database. Only its goroutine uses the writing
 // connection.
 type groupWriter struct {
-	db       *pool
-	prepared statements
-	queue    chan *writeJob
-	turn     chan struct{} // holds one value while a serial write waits or runs
-	drained  chan struct{} // closed when the goroutine has ended
+	db      *pool
+	queue   chan *writeJob
+	turn    chan struct{} // holds one value while a serial write waits or runs
+	drained chan struct{} // closed when the goroutine has ended
 
 	mu     sync.RWMutex // held for reading while a job is put into the queue
 	closed bool
@@ -56,8 +53,8 @@ const (
 	abandoned
 )
 
-func startGroupWriter(db *pool, prepared statements) *groupWriter {
-	w := &groupWriter{db: db, prepared: prepared, queue: make(chan *writeJob, queueLength), turn: make(chan struct{}, 1), drained: make(chan struct{})}
+func startGroupWriter(db *pool) *groupWriter {
+	w := &groupWriter{db: db, queue: make(chan *writeJob, queueLength), turn: make(chan struct{}, 1), drained: make(chan struct{})}
 	go w.run()
 	return w
 }
@@ -189,7 +186,7 @@ func (w *groupWriter) transact(group []*writeJob) error {
 	if err != nil {
 		return err
 	}
-	t := &Tx{ctx: context.Background(), sql: begun, prepared: w.prepared}
+	t := &Tx{ctx: context.Background(), sql: begun}
 	for _, j := range group {
 		if err := t.runInSavepoint(j); err != nil {
 			return errors.Join(err, begun.Rollback())

@@ -44,6 +44,7 @@ func Units() *Table[schemas.OrganizationUnit] {
 		{column: "handle", member: func(u *unit) any { return &u.Handle }, filter: "handle"},
 		{column: "name", member: func(u *unit) any { return &u.Name }},
 		{column: "description", member: func(u *unit) any { return &u.Description }},
+		{column: "logo_url", member: func(u *unit) any { return &u.LogoURL }},
 		{column: "parent_id", member: func(u *unit) any { return (*nullText)(&u.ParentID) }, filter: "parentId"},
 		{column: "created_at", member: func(u *unit) any { return (*microTime)(&u.CreatedAt) }},
 		{column: "updated_at", member: func(u *unit) any { return (*microTime)(&u.UpdatedAt) }},

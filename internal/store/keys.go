@@ -16,7 +16,7 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 )
 
-// Rare statements on keys, which are not prepared.
+// Rare statements on keys.
 const (
 	retireKey = `UPDATE signing_keys SET status = 'retired', retired_at = ? WHERE id = ? AND status = 'signing'`
 

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	linkColumns = `hash, user_id, purpose, subject, created_at, expires_at`
+	linkColumns = `hash, user_id, purpose, subject, created_at, expires_at, run_id`
 
-	insertLink = `INSERT INTO links (` + linkColumns + `) VALUES (?, ?, ?, ?, ?, ?)`
+	insertLink = `INSERT INTO links (` + linkColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)`
 
 	// A concurrent delete of the same row returns no row, so one caller takes the link.
 	takeLink = `DELETE FROM links WHERE hash = ? AND purpose = ? AND expires_at > ? RETURNING ` + linkColumns
@@ -21,17 +21,28 @@ const (
 	countLinks = `SELECT COUNT(*) FROM links WHERE user_id = ? AND purpose = ? AND subject = ? AND created_at > ?`
 )
 
+// createLink replaces an earlier invitation of the user. The lock lets concurrent ones wait.
 func (t *Tx) createLink(l schemas.Link) error {
-	_, err := t.exec(insertLink, l.TokenHash, l.UserID, l.Purpose, l.Subject, toMicros(l.CreatedAt), toMicros(l.ExpiresAt))
+	if l.Purpose == schemas.InvitationLink {
+		if _, err := t.lockUser(l.UserID); err != nil {
+			return err
+		}
+		if err := DeleteLinks(t, l.UserID, l.Purpose); err != nil {
+			return err
+		}
+	}
+	_, err := t.exec(insertLink, l.TokenHash, l.UserID, l.Purpose, l.Subject, toMicros(l.CreatedAt), toMicros(l.ExpiresAt), l.RunID)
 	return err
 }
 
 // TakeLink removes and returns the link with the hash; nil if there is none with the purpose at
 // now.
 func TakeLink(t *Tx, hash []byte, purpose string, now time.Time) (*schemas.Link, error) {
-	return readOne(t.row(takeLink, nonNilBytes(hash), purpose, toMicros(now)), func(row scanner, l *schemas.Link) error {
-		return row.Scan(&l.TokenHash, &l.UserID, &l.Purpose, &l.Subject, (*microTime)(&l.CreatedAt), (*microTime)(&l.ExpiresAt))
-	}, nil)
+	return readOne(t.row(takeLink, nonNilBytes(hash), purpose, toMicros(now)), scanLink, nil)
+}
+
+func scanLink(row scanner, l *schemas.Link) error {
+	return row.Scan(&l.TokenHash, &l.UserID, &l.Purpose, &l.Subject, (*microTime)(&l.CreatedAt), (*microTime)(&l.ExpiresAt), &l.RunID)
 }
 
 // DeleteLinks removes the links of a user with a purpose.
@@ -63,11 +74,18 @@ func (t *Tx) queueNotice(n schemas.Notice) error {
 	})
 }
 
-// RecordAddressChange records that a user no longer has a verified address, and queues the notice to
-// that address. Call it with the states before and after each change of a user.
+// RecordAddressChange revokes an invitation to an address that a user no longer has. If the address
+// was verified, it records the change and queues the notice to that address. Call it with the states
+// before and after each change of a user.
 func RecordAddressChange(t *Tx, old, u *schemas.User, at time.Time) error {
 	former := old.Text("email")
-	if former == "" || !old.Verified(schemas.EmailVerified) || schemas.IdentifierKey(former) == schemas.IdentifierKey(u.Text("email")) {
+	if schemas.IdentifierKey(former) == schemas.IdentifierKey(u.Text("email")) {
+		return nil
+	}
+	if err := DeleteLinks(t, u.ID, schemas.InvitationLink); err != nil {
+		return err
+	}
+	if former == "" || !old.Verified(schemas.EmailVerified) {
 		return nil
 	}
 	e := t.actor.event

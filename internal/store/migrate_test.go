@@ -93,7 +93,7 @@ func testUpgradedSignIns(t *testing.T, s *store.Store) {
 	noError(t, err)
 	equal(t, "the application", []any{app.ID, app.OUID, app.AuthFlowID, app.RegistrationFlowID, app.InboundAuthConfig == nil},
 		[]any{consoleID, unitID, flowID, "gone", true})
-	versions, err := store.Flows().Versions(t.Context(), s, flowID, store.Page{Limit: 10})
+	versions, err := store.Flows().Versions(t.Context(), s, flowID, time.UnixMicro(0), store.Page{Limit: 10})
 	noError(t, err)
 	equal(t, "the number of versions", len(versions), 2)
 	run, err := s.Run(t.Context(), runID)

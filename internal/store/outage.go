@@ -44,7 +44,7 @@ type pool struct {
 // openDB opens a pool of at most size connections. Each stays open for at most lifetime; 0
 // means forever.
 func openDB(driver, dsn string, size int, lifetime time.Duration) (*pool, error) {
-	open := func(dsn string) (*sqlx.DB, error) { return sqlx.Open(driver, dsn) }
+	open := openPostgresDB
 	if driver == "sqlite" {
 		open = openSQLiteDB
 	}

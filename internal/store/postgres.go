@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	_ "github.com/lib/pq" // the driver "postgres"
+	"github.com/lib/pq"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -64,6 +64,15 @@ func openPostgres(ctx context.Context, c Config) (*Store, error) {
 	return s, nil
 }
 
+// openPostgresDB returns a pool of connections to a PostgreSQL database.
+func openPostgresDB(dsn string) (*sqlx.DB, error) {
+	c, err := pq.NewConnector(dsn)
+	if err != nil {
+		return nil, err
+	}
+	return openConnector(c, "postgres"), nil
+}
+
 // fit sets the default pool size. It leaves half of the server's connections to other
 // instances and programs.
 func (p *pool) fit(ctx context.Context) error {
@@ -82,12 +91,8 @@ func newPostgres(ctx context.Context, db *pool, longest time.Duration) (*Store, 
 	if err := migratePostgres(ctx, db.DB); err != nil {
 		return nil, err
 	}
-	prepared, err := prepare(ctx, db, readQueries(), writeQueries(), sweepQueries(), []string{lockSerial})
-	if err != nil {
-		return nil, err
-	}
-	writer := &postgresWriter{db: db, prepared: prepared, longest: longest, turn: make(chan struct{}, 1)}
-	return &Store{db: db, reads: prepared, writer: writer, pools: []*pool{db}}, nil
+	writer := &postgresWriter{db: db, longest: longest, turn: make(chan struct{}, 1)}
+	return &Store{db: db, writer: writer, pools: []*pool{db}}, nil
 }
 
 // migratePostgres migrates under an advisory lock. The lock ends with its connection, even if
@@ -124,10 +129,9 @@ func setsSSLMode(dsn string) bool {
 // postgresWriter runs each write in its own transaction. Read committed suffices: every
 // condition that matters is part of the statement that depends on it, or a unique index.
 type postgresWriter struct {
-	db       *pool
-	prepared statements
-	longest  time.Duration // that a write may take
-	turn     chan struct{} // holds one value while a serial write of this process runs
+	db      *pool
+	longest time.Duration // that a write may take
+	turn    chan struct{} // holds one value while a serial write of this process runs
 }
 
 func (w *postgresWriter) write(ctx context.Context, do func(*Tx) error) error {
@@ -162,7 +166,7 @@ func (w *postgresWriter) single(ctx context.Context, do func(*Tx) error) error {
 		}
 		detached, cancel := w.detach(ctx)
 		defer cancel()
-		return w.db.check(attempt(&Tx{ctx: detached, prepared: w.prepared, origin: schemas.OriginOf(ctx)}, do))
+		return w.db.check(attempt(&Tx{ctx: detached, sql: w.db, origin: schemas.OriginOf(ctx)}, do))
 	})
 }
 
@@ -179,7 +183,7 @@ func (w *postgresWriter) once(ctx context.Context, do func(*Tx) error) error {
 	if err != nil {
 		return fmt.Errorf("store: beginning a transaction: %w", err)
 	}
-	if err := attempt(&Tx{ctx: detached, sql: begun, prepared: w.prepared, origin: schemas.OriginOf(ctx)}, do); err != nil {
+	if err := attempt(&Tx{ctx: detached, sql: begun, origin: schemas.OriginOf(ctx)}, do); err != nil {
 		begun.Rollback() // if this fails too, the connection is gone and the transaction with it
 		return err
 	}

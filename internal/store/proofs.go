@@ -112,6 +112,8 @@ func lockedBy(change schemas.Change) (userID string, writes bool) {
 		return c.Identity.UserID, true
 	case schemas.VerifyEmail:
 		return c.UserID, true
+	case schemas.AcceptInvitation:
+		return c.UserID, true
 	case schemas.UpdateUser:
 		return c.UserID, true
 	case schemas.EndAccess:
@@ -167,6 +169,13 @@ func (t *Tx) hasProof(userID string, p schemas.Proof) (bool, error) {
 	if p.Kind == schemas.EmailProof {
 		u, err := readOne(t.row(selectUser, userID), scanUser, errNoUser)
 		return err == nil && schemas.ProofOfEmail(u.Text("email")) == p, err
+	}
+	if p.Kind == schemas.InvitationProof {
+		hash, err := schemas.ParseBytes(p.Of)
+		if err != nil {
+			return false, err
+		}
+		return exists(t.ctx, t, selectProofInvitation, userID, nonNilBytes(hash), t.actor.run)
 	}
 	q, key, err := proofQuery(p)
 	if err != nil {

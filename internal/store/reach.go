@@ -27,6 +27,7 @@ func ReachOf(ctx context.Context, r Reader, flowIDs []string, anyones [][2]strin
 			WHERE u.used_id = i.id AND f.id = u.flow_id AND f.active_version = u.version),
 		apps (id, types) AS (SELECT a.id, a.allowed_user_types FROM flow_ids i CROSS JOIN applications a
 			WHERE a.auth_flow_id = i.id OR a.registration_flow_id = i.id OR a.recovery_flow_id = i.id
+				OR a.invitation_flow_id = i.id OR a.address_flow_id = i.id
 			UNION ALL SELECT '', NULL FROM flow_ids i CROSS JOIN flows f WHERE f.id = i.id AND (` + oneOf(len(anyones)) + `)),
 		allowed (type) AS (SELECT t.name FROM user_types t
 			WHERE EXISTS (SELECT 1 FROM apps a WHERE a.types IS NULL OR a.types = '' OR ` + containsLine("a.types", "t.name") + `)),

@@ -66,6 +66,8 @@ func references() map[string][]reference {
 			{"application", "applications", "name", "auth_flow_id = ?", "signs people in with it"},
 			{"application", "applications", "name", "registration_flow_id = ?", "registers people with it"},
 			{"application", "applications", "name", "recovery_flow_id = ?", "recovers accounts with it"},
+			{"application", "applications", "name", "invitation_flow_id = ?", "invites people with it"},
+			{"application", "applications", "name", "address_flow_id = ?", "changes addresses with it"},
 			{"flow", "flows", "handle", "id IN (SELECT f.id FROM flow_uses u JOIN flows f ON f.id = u.flow_id AND f.active_version = u.version " +
 				"WHERE u.used_id = ?)", "uses it"},
 		},

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"encoding/hex"
 	"errors"
@@ -23,7 +22,7 @@ const memory = ":memory:"
 // openSQLite opens the writing connection first: it creates the file and enables WAL mode, in
 // which readers and the writer do not wait for each other. An in-memory store has no WAL, and
 // all share one connection.
-func openSQLite(ctx context.Context, path string) (*Store, error) {
+func openSQLite(ctx context.Context, path string, content []byte) (*Store, error) {
 	if path == "" {
 		return nil, errors.New("store: the SQLite DSN is empty: expected the path of a file, or " + memory + " for none")
 	}
@@ -34,12 +33,30 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if path == memory && content != nil {
+		err = load(ctx, writing.DB, content)
+	}
+	if err != nil {
+		return nil, errors.Join(err, writing.Close())
+	}
 	s, err := newSQLite(ctx, path, writing)
 	if err != nil {
 		writing.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// load replaces an in-memory database by a serialized one.
+func load(ctx context.Context, db *sqlx.DB, content []byte) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	err = conn.Raw(func(c any) error {
+		return c.(*connection).driverConn.(interface{ Deserialize([]byte) error }).Deserialize(content)
+	})
+	return errors.Join(err, conn.Close())
 }
 
 func newSQLite(ctx context.Context, path string, writing *pool) (*Store, error) {
@@ -57,17 +74,9 @@ func newSQLite(ctx context.Context, path string, writing *pool) (*Store, error) 
 			return nil, err
 		}
 	}
-	reads, err := prepare(ctx, reading, readQueries())
-	if err != nil {
-		return nil, errors.Join(err, reading.Close())
-	}
-	writes, err := prepare(ctx, writing, writeQueries(), sweepQueries(), savepointQueries())
-	if err != nil {
-		return nil, errors.Join(err, reading.Close())
-	}
 	// Close the reading connections first: only a connection that may write can checkpoint the
 	// log when it closes last.
-	return &Store{db: reading, reads: reads, writer: startGroupWriter(writing, writes),
+	return &Store{db: reading, writer: startGroupWriter(writing),
 		pools: []*pool{reading, writing}, local: true}, nil
 }
 
@@ -145,7 +154,7 @@ func openSQLiteDB(dsn string) (*sqlx.DB, error) {
 	if err := d.RegisterDeterministicScalarFunction("sha256_hex", 1, sha256Hex); err != nil {
 		return nil, err
 	}
-	return sqlx.NewDb(sql.OpenDB(sqliteConnector{d, dsn}), "sqlite"), nil
+	return openConnector(sqliteConnector{d, dsn}, "sqlite"), nil
 }
 
 // sha256Hex is the SQL function sha256_hex(TEXT).

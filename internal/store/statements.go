@@ -8,99 +8,15 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
-
-	"github.com/jmoiron/sqlx"
 )
 
-// forShare ends a query that blocks writers of the row until the transaction ends.
-// SQLite, with its one writer, does not support it.
-const forShare = " FOR SHARE"
-
-// inDialect returns a query in the dialect of a driver.
-func inDialect(driver, q string) string {
-	if driver == "sqlite" {
-		return strings.TrimSuffix(q, forShare)
-	}
-	return q
-}
-
-// statements are queries prepared on a pool. They are prepared when the store is
-// opened, so that an invalid one fails at once, and never change.
-type statements struct {
-	of   map[string]*sql.Stmt
-	bind int // the style of the parameters of other queries
-}
-
-// prepare prepares the queries. Each connection of the pool prepares a query when it
-// first runs it.
-func prepare(ctx context.Context, db *pool, lists ...[]string) (statements, error) {
-	prepared := statements{map[string]*sql.Stmt{}, sqlx.BindType(db.DriverName())}
-	for _, q := range slices.Concat(lists...) {
-		stmt, err := db.PrepareContext(ctx, sqlx.Rebind(prepared.bind, inDialect(db.DriverName(), q)))
-		if err != nil {
-			return statements{}, fmt.Errorf("store: preparing %q: %w", q, err)
-		}
-		prepared.of[q] = stmt
-	}
-	return prepared, nil
-}
-
-// readQueries returns the queries of reads.
-func readQueries() []string {
-	return []string{
-		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions, selectGroupNames, selectRoleNames,
-		selectCredential, selectCredentials,
-		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectSession, selectSessionByToken,
-		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects, selectOwnNames,
-		selectConsent, selectPermissionWord,
-		selectTOTP, selectRecoveryCode, selectRecoveryCodes,
-		selectIdentityProvider, selectIdentity, selectIdentities,
-		selectApplication, selectApplicationByClient, selectClientRevision, selectClientExpiry,
-		selectActiveVersion, selectFlowVersion,
-		selectFailedGuesses,
-		countPendingRuns, countPendingRequests, countPendingSessions,
-		selectKeys, selectExpiredDeliveries, selectInstances,
-	}
-}
-
-// writeQueries returns the queries of writes.
-func writeQueries() []string {
-	return []string{
-		upsertInstance, deleteInstance, deleteOldInstances,
-		insertRun, updateRun, deleteUnansweredRuns,
-		insertUser, selectTypeRules, selectTypeOfUser, insertIdentifier, insertUniqueValue, upsertPassword, updatePasswordHash,
-		insertCredential, updateCredentialUse, updateCredentialName, deleteCredential,
-		insertSession, deleteSession, lockSession, insertSessionClient, selectSessionClients, insertRevokedToken,
-		bindSession, touchSession, prolongSession,
-		insertAuthRequest, selectOpen, updateGrant, updateApproval, updateRefusal, updateCode, updateRedeemed, selectRedeemed,
-		insertFamily, selectFamily, deleteFamily, rotateFamily,
-		upsertPasskeySession, deletePasskeySession,
-		insertFlow, selectFormerVersion, insertFlowVersion, insertFlowUse, advanceFlow, selectFlowClash,
-		insertClientAssertion,
-		insertKey, insertEvent, raiseKeptFrom, deleteOldEvents, deleteOldUnsealed, deleteOldSeals, insertSeeding,
-		extendClientExpiry,
-		insertLink, takeLink, deleteLinks,
-		insertDelivery, claimDelivery, putOffDelivery, deleteDelivery, giveUpDelivery,
-		upsertConsent,
-		insertTOTP, updateTOTPUse, deleteTOTP,
-		insertRecoveryCode, updateRecoveryCodeUse, deleteRecoveryCodes,
-		upsertIdentity, selectIssuer, updateIdentityUse, deleteIdentity,
-		upsertFailedGuess, deleteFailedGuesses, deleteFailedGuessesAt, deleteOldFailedGuesses,
-		lockUser, updateUserAttributes, deleteIdentifiers, deleteUniqueValues, deleteEmails,
-		deleteIdentifier, insertEmail, selectEmailHolders,
-		shareUser, shareSession, selectTokenLive, selectProofPassword, selectProofPasskey, selectProofTOTP, selectProofRecovery, selectProofIdentity, selectProofSession, selectUser,
-		selectOwnSessions, updateSessionProofs, deleteOtherRuns, selectCredentialOwner, selectIdentityOwner,
-	}
-}
-
-// row queries one row with a prepared statement. A local database checks the context only
+// row queries one row. A local database checks the context only
 // before the query: watching it takes a goroutine, which costs more than the query.
 func (s *Store) row(ctx context.Context, q string, args ...any) checkedRow {
 	if slices.ContainsFunc(args, isUnstorable) {
 		return checkedRow{}
 	}
-	return checkedRow{s.reads.of[q].QueryRowContext(s.uncanceled(ctx), args...), q, s}
+	return checkedRow{s.db.QueryRowContext(s.uncanceled(ctx), q, args...), q, s}
 }
 
 // uncanceled returns the context of a short read.
@@ -146,18 +62,14 @@ func statementError(q string, err error) error {
 
 // Reader reads: a *Store the committed data, a *Tx also its own writes.
 type Reader interface {
-	// query runs a statement. An unprepared one is fast enough for administration; the
-	// statements of each sign-in are prepared.
+	// query runs a statement with ? for each parameter.
 	query(ctx context.Context, q string, args ...any) (*sql.Rows, error)
 	// check returns the error of a read: see pool.check.
 	check(err error) error
 }
 
 func (s *Store) query(ctx context.Context, q string, args ...any) (*sql.Rows, error) {
-	if stmt := s.reads.of[q]; stmt != nil {
-		return stmt.QueryContext(s.uncanceled(ctx), args...)
-	}
-	return s.db.QueryContext(ctx, s.db.Rebind(q), args...)
+	return s.db.QueryContext(ctx, q, args...)
 }
 
 func (s *Store) check(err error) error { return s.db.check(err) }

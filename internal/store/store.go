@@ -7,7 +7,7 @@
 //   - PostgreSQL: each write is a transaction. It is retried after a serialization
 //     conflict or a deadlock.
 //
-// The operations of each sign-in are methods of Store with prepared statements. A Table
+// The operations of each sign-in are methods of Store. A Table
 // for each noun stores resources; it is read through a Store or a Tx and written through
 // a Tx, in which rules can be checked and enforced.
 //
@@ -38,6 +38,9 @@ type Config struct {
 	// For PostgreSQL it is a connection string, as URL or key=value pairs, with an explicit
 	// sslmode.
 	DSN string
+	// Content is a serialized database that an in-memory store starts with; nil means an empty one.
+	// It saves tests the migrations.
+	Content []byte
 	// Pool is the most connections to PostgreSQL. 0 means 16 or four for each processor,
 	// whichever is more, but at most half of what the server allows. ConnectionLifetime is how
 	// long a connection stays open; 0 means half an hour.
@@ -50,8 +53,7 @@ type Config struct {
 
 // Store is an open store. Its methods are safe for concurrent use.
 type Store struct {
-	db     *pool      // for reading
-	reads  statements // prepared on db
+	db     *pool // for reading
 	writer writer
 	pools  []*pool // in the order in which they are closed
 	local  bool    // reads take microseconds and need no canceling
@@ -82,7 +84,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	var err error
 	switch c.Driver {
 	case "sqlite":
-		s, err = openSQLite(ctx, c.DSN)
+		s, err = openSQLite(ctx, c.DSN, c.Content)
 	case "postgres":
 		s, err = openPostgres(ctx, c)
 	default:

@@ -13,13 +13,19 @@ import (
 // the data it reads does not change until it ends. A Tx is for one goroutine, and only until the
 // function it was given to returns.
 type Tx struct {
-	ctx      context.Context
-	sql      *sql.Tx // nil: a single prepared statement, which is a transaction by itself
-	prepared statements
-	actor    actor
-	origin   *schemas.Origin // of the request; nil for none
+	ctx    context.Context
+	sql    runner // *sql.Tx, or a pool for a single statement, which is a transaction by itself
+	actor  actor
+	origin *schemas.Origin // of the request; nil for none
 
 	createdUser string // "" for none
+}
+
+// runner runs statements.
+type runner interface {
+	ExecContext(ctx context.Context, q string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, q string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, q string, args ...any) *sql.Row
 }
 
 // Update runs do in a transaction. If do returns nil, its effects are durable before Update
@@ -41,12 +47,7 @@ func (t *Tx) Apply(changes []schemas.Change) error {
 
 // exec runs a statement and returns how many rows it changed.
 func (t *Tx) exec(q string, args ...any) (n int64, err error) {
-	var result sql.Result
-	if stmt := t.stmt(q); stmt != nil {
-		result, err = stmt.ExecContext(t.ctx, args...)
-	} else {
-		result, err = t.sql.ExecContext(t.ctx, sqlx.Rebind(t.prepared.bind, q), args...)
-	}
+	result, err := t.sql.ExecContext(t.ctx, q, args...)
 	if err == nil {
 		n, err = result.RowsAffected()
 	}
@@ -62,29 +63,17 @@ func (t *Tx) change(unchanged func() error, q string, args ...any) error {
 	return err
 }
 
-// row queries one row with a prepared statement, which may change it (RETURNING).
+// row queries one row. The statement may change it (RETURNING).
 func (t *Tx) row(q string, args ...any) checkedRow {
-	return checkedRow{t.stmt(q).QueryRowContext(t.ctx, args...), q, t}
+	return checkedRow{t.sql.QueryRowContext(t.ctx, q, args...), q, t}
 }
 
 func (t *Tx) query(_ context.Context, q string, args ...any) (*sql.Rows, error) {
-	if stmt := t.stmt(q); stmt != nil {
-		return stmt.QueryContext(t.ctx, args...)
-	}
-	return t.sql.QueryContext(t.ctx, sqlx.Rebind(t.prepared.bind, q), args...)
+	return t.sql.QueryContext(t.ctx, q, args...)
 }
 
 // check returns err: the errors of a write are checked when it ends.
 func (t *Tx) check(err error) error { return err }
-
-// stmt returns the prepared statement of a query, nil without one.
-func (t *Tx) stmt(q string) *sql.Stmt {
-	stmt := t.prepared.of[q]
-	if stmt == nil || t.sql == nil {
-		return stmt
-	}
-	return t.sql.StmtContext(t.ctx, stmt)
-}
 
 // Snapshot calls do with a Reader that sees the store at one moment. It blocks no writes,
 // except in an in-memory store.
@@ -108,7 +97,7 @@ type snapshot struct {
 }
 
 func (s snapshot) query(ctx context.Context, q string, args ...any) (*sql.Rows, error) {
-	return s.t.QueryContext(ctx, s.t.Rebind(q), args...)
+	return s.t.QueryContext(ctx, q, args...)
 }
 
 func (s snapshot) check(err error) error { return s.store.check(err) }

@@ -71,7 +71,7 @@ func powerOfTwo(n int) bool { return n&(n-1) == 0 }
 // repeatable reports whether anonymous callers can cause events of the action repeatedly.
 func repeatable(action string) bool {
 	switch action {
-	case "attempt.failed", "passkey.refused", "identity.refused", "http_request.failed", "flow.failed", "client.refused", "request.refused":
+	case "attempt.failed", "passkey.refused", "identity.refused", "http_request.failed", "flow.failed", "client.refused", "request.refused", "authorization.refused":
 		return true
 	}
 	return false

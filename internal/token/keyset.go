@@ -13,14 +13,15 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// keySet is the signing keys as they were read. It is immutable; a change of the keys
-// replaces it.
+// keySet is the signing keys as they were read. It is immutable, except for what
+// it has opened; a change of the keys replaces it.
 type keySet struct {
 	stored  []schemas.SigningKey // of the known algorithms, oldest first; without their private halves
 	signers map[string]*signer   // all of them, by id
 	signing map[string]*signer   // the signing keys, by algorithm
 	trusted map[string]trustedKey
 	jwks    []byte
+	opened  openedTokens
 }
 
 // trustedKey is a key whose tokens are accepted, and the type of the tokens with the header
@@ -35,6 +36,7 @@ type trustedKey struct {
 // and tokens of a retired one are valid until they expire.
 func newKeySet(kept []schemas.SigningKey, cipher *Cipher, before *keySet) (*keySet, error) {
 	set := &keySet{signers: map[string]*signer{}, signing: map[string]*signer{}, trusted: map[string]trustedKey{}}
+	set.opened.Limit = maxOpened
 	public := jose.JSONWebKeySet{Keys: make([]jose.JSONWebKey, 0, len(kept))}
 	for _, k := range kept {
 		if k.Algorithm != ES256 && k.Algorithm != RS256 {
@@ -97,21 +99,22 @@ const (
 	lookupEvery = time.Second
 )
 
-// keyForHeader returns the key of a token's header. If the key is unknown it reads the keys
-// again, because another instance may have introduced it.
-func (i *Issuer) keyForHeader(ctx context.Context, header string) (trustedKey, error) {
+// keyForHeader returns the key of a token's header, and the keys that it is one of. If the key is
+// unknown it reads the keys again, because another instance may have introduced it.
+func (i *Issuer) keyForHeader(ctx context.Context, header string) (*keySet, trustedKey, error) {
 	set := i.set()
 	key, ok := set.trusted[header]
 	if !ok && isOwnHeader(header) {
 		if err := i.refreshKeys(ctx, set); err != nil {
-			return trustedKey{}, fmt.Errorf("token: looking up the key of a token: %w", err)
+			return nil, trustedKey{}, fmt.Errorf("token: looking up the key of a token: %w", err)
 		}
-		key, ok = i.set().trusted[header]
+		set = i.set()
+		key, ok = set.trusted[header]
 	}
 	if !ok {
-		return trustedKey{}, errInvalid("The token was not issued here, or its signing key is no longer in use. Sign in again.")
+		return nil, trustedKey{}, errInvalid("The token was not issued here, or its signing key is no longer in use. Sign in again.")
 	}
-	return key, nil
+	return set, key, nil
 }
 
 // refreshKeys reads the keys, unless they have changed since looked was loaded, or have

@@ -73,8 +73,10 @@ func (i *Issuer) advance(ctx context.Context, algorithm string) error {
 
 // Rotate publishes the next key of each algorithm, unless one is already published. Now
 // promotes it at once. Relying parties that cache the published keys and do not refetch
-// them for an unknown key then reject its signatures for a while.
-func (i *Issuer) Rotate(ctx context.Context, now bool) error {
+// them for an unknown key then reject its signatures for a while. The events name the actor
+// and the trace id of by; the zero value stands for the operator.
+func (i *Issuer) Rotate(ctx context.Context, now bool, by schemas.Event) error {
+	ctx = context.WithValue(ctx, byKey{}, by)
 	if err := i.Prepare(ctx); err != nil {
 		return err
 	}
@@ -98,7 +100,7 @@ func (i *Issuer) publish(ctx context.Context, l algorithmKeys) error {
 	if err != nil {
 		return err
 	}
-	return i.transition(ctx, i.keys.PublishSigningKey(ctx, k, l.signing.ID, i.event("signing-key.published", k)))
+	return i.transition(ctx, i.keys.PublishSigningKey(ctx, k, l.signing.ID, i.event(ctx, "signing-key.published", k)))
 }
 
 func (i *Issuer) promote(ctx context.Context, l algorithmKeys) error {
@@ -106,7 +108,7 @@ func (i *Issuer) promote(ctx context.Context, l algorithmKeys) error {
 	if l.signing != nil {
 		after = l.signing.ID
 	}
-	return i.transition(ctx, i.keys.PromoteSigningKey(ctx, l.published.ID, after, i.now().UTC(), i.event("signing-key.promoted", *l.published)))
+	return i.transition(ctx, i.keys.PromoteSigningKey(ctx, l.published.ID, after, i.now().UTC(), i.event(ctx, "signing-key.promoted", *l.published)))
 }
 
 func (i *Issuer) removeRetired(ctx context.Context) error {
@@ -115,7 +117,7 @@ func (i *Issuer) removeRetired(ctx context.Context) error {
 		if k.Status != schemas.KeyRetired || k.NeededUntil.After(expired) {
 			continue
 		}
-		if err := i.transition(ctx, i.keys.RemoveSigningKey(ctx, k.ID, expired, i.event("signing-key.removed", k))); err != nil {
+		if err := i.transition(ctx, i.keys.RemoveSigningKey(ctx, k.ID, expired, i.event(ctx, "signing-key.removed", k))); err != nil {
 			return err
 		}
 	}
@@ -131,9 +133,16 @@ func (i *Issuer) transition(ctx context.Context, err error) error {
 	return i.Reload(ctx)
 }
 
-func (i *Issuer) event(action string, k schemas.SigningKey) schemas.Event {
+// byKey is the key of the event in a context that names who rotates the keys.
+type byKey struct{}
+
+func (i *Issuer) event(ctx context.Context, action string, k schemas.SigningKey) schemas.Event {
+	by, _ := ctx.Value(byKey{}).(schemas.Event)
+	if by.Actor.Type == "" {
+		by.Actor.Type = schemas.SystemActor
+	}
 	return schemas.Event{
-		ID: schemas.NewID(), At: i.now().UTC(), Action: action, Actor: schemas.Actor{Type: schemas.SystemActor},
+		ID: schemas.NewID(), At: i.now().UTC(), Action: action, Actor: by.Actor, TraceID: by.TraceID,
 		Resource: schemas.ResourceRef{Type: "signing-key", ID: k.ID}, Detail: map[string]string{"algorithm": k.Algorithm},
 	}
 }

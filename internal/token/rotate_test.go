@@ -120,7 +120,7 @@ func TestRotateByCommand(t *testing.T) {
 	keys, w := &ring{}, &watch{}
 	server, command := newInstance(t, keys, w), newInstance(t, keys, w)
 	for range 2 { // repeated runs change nothing
-		if err := command.Rotate(t.Context(), false); err != nil {
+		if err := command.Rotate(t.Context(), false, schemas.Event{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestRotateByCommand(t *testing.T) {
 	if next == nil || !server.SignsFrom(*next).Equal(w.now().Add(time.Hour)) {
 		t.Fatalf("the next key is %+v", next)
 	}
-	if err := command.Rotate(t.Context(), true); err != nil {
+	if err := command.Rotate(t.Context(), true, schemas.Event{}); err != nil {
 		t.Fatal(err)
 	}
 	if signing := command.set().keysOf(ES256).signing; signing == nil || signing.ID != next.ID {
@@ -154,7 +154,7 @@ func published(t testing.TB, i *Issuer, kid string) bool {
 func TestPublishedKeyIsAccepted(t *testing.T) {
 	keys, w := &ring{}, &watch{}
 	i := newInstance(t, keys, w)
-	if err := i.Rotate(t.Context(), false); err != nil {
+	if err := i.Rotate(t.Context(), false, schemas.Event{}); err != nil {
 		t.Fatal(err)
 	}
 	next := i.set().signers[i.set().keysOf(ES256).published.ID]
@@ -226,7 +226,7 @@ func TestRetiredKey(t *testing.T) {
 func TestUnknownKey(t *testing.T) {
 	keys, w := &ring{}, &watch{}
 	here, there := newInstance(t, keys, w), newInstance(t, keys, w)
-	if err := there.Rotate(t.Context(), true); err != nil {
+	if err := there.Rotate(t.Context(), true, schemas.Event{}); err != nil {
 		t.Fatal(err)
 	}
 	access, err := there.Access(t.Context(), newAccess())

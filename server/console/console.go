@@ -29,13 +29,15 @@ const (
 )
 
 // pagePolicy is the Content-Security-Policy of the page; NONCE is replaced. The editor and the
-// components add style elements, which carry the nonce; the graph sets style attributes.
+// components add style elements, which carry the nonce; the graph sets style attributes. The policy
+// "checker" of Trusted Types allows only the address of the worker.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-NONCE'; style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
-	"base-uri 'self'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+	"worker-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types checker"
 
 type console struct {
-	page  []byte
-	files map[string]*document.Document // by path below dist
+	page    []byte
+	files   map[string]*document.Document // by path below dist
+	checker checker
 }
 
 // New returns the handler of /console and all paths below it. The public URL is that of the server,
@@ -60,7 +62,11 @@ func New(publicURL string) http.Handler {
 	if err != nil {
 		panic(err) // the files are embedded
 	}
+	if err := c.checker.read(built); err != nil {
+		panic(err)
+	}
 	c.page = bytes.Replace(c.page, []byte(`<base href="/console/">`), []byte(`<base href="`+base+`/console/">`), 1)
+	c.page = bytes.Replace(c.page, []byte(`<meta name="checker" content="">`), []byte(`<meta name="checker" content="`+c.checker.address()+`">`), 1)
 	return c
 }
 
@@ -83,6 +89,10 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		} else {
 			http.NotFound(w, r)
 		}
+		return
+	}
+	if strings.HasPrefix(name, checkerFolder) {
+		c.checker.serve(w, r, name)
 		return
 	}
 	nonce := rand.Text()

@@ -50,7 +50,7 @@ func TestPolicy(t *testing.T) {
 			t.Errorf("the nonce is %q, and the policy %s", nonce, policy)
 		}
 		seen[nonce] = true
-		for _, directive := range []string{"default-src 'none'", "script-src 'self';", "frame-ancestors 'none'", "require-trusted-types-for 'script'"} {
+		for _, directive := range []string{"default-src 'none'", "script-src 'self';", "worker-src 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'"} {
 			if !strings.Contains(policy, directive) {
 				t.Errorf("%s lacks %s", policy, directive)
 			}

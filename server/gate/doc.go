@@ -13,7 +13,7 @@
 //	/gate/signup    the same
 //	/gate/recover   the same
 //	/gate/consent   executionId, authId
-//	/gate/error     error, error_description, traceId
+//	/gate/error     error, error_description, traceId, applicationId
 //	/gate/signout   the parameters for GET /oauth2/logout once the user confirms,
 //	                and applicationId
 //	/gate/signedout applicationId
@@ -38,6 +38,11 @@
 //
 // # Appearance and languages
 //
+// The pages show whose service this is: the name and logo of the application's organization unit,
+// or of the nearest unit above that has a logo, and otherwise passkey.relying_party_name and
+// server.logo_url. The heading of a sign-in names the application. An application that registered
+// itself shows the service's logo only, and its name is marked as unverified.
+//
 // The application's customizations.theme sets the appearance:
 //
 //	{"colors": {"primary": "#e8a400", "background": "#fdf3dc"},
@@ -45,7 +50,8 @@
 //	 "radius": "4px", "logoUrl": "https://…"}
 //
 // Colors are CSS colors without transparency, and are adjusted until the text on them is readable.
-// Invalid values are ignored; without a logoUrl the application's own logo is shown.
+// Invalid values are ignored; logoUrl replaces the logo of the unit or the service. The
+// application's own logo is shown if there is no other.
 //
 // A language is a module in web/, listed in web/words.js, with a text for every key of the others.
 // The texts of the built-in flows and of the server's errors come with the appearance, keyed by the

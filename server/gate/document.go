@@ -24,7 +24,7 @@ const (
 
 // pageNames lists the pages by the last part of their path.
 func pageNames() []string {
-	return []string{"signin", "signup", "recover", "consent", "error", "signout", "signedout", "account", "lock", callback}
+	return []string{"signin", "signup", "recover", "invitation", "address", "consent", "error", "signout", "signedout", "account", "lock", callback}
 }
 
 // coreModules are the modules of every page: the browser loads them at once, instead of one after

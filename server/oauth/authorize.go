@@ -27,7 +27,7 @@ func (p *Provider) Authorize(w http.ResponseWriter, r *http.Request) error {
 	}
 	a, err := p.resolveClient(w, r)
 	if err != nil {
-		return p.renderErrorPage(w, r, err)
+		return p.renderErrorPage(w, r, a, err)
 	}
 	// Without the cookies there is no session, and a new cookie would replace the one of other
 	// tabs.

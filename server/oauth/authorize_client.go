@@ -17,7 +17,7 @@ type authorizeRequest struct {
 
 // resolveClient determines the client and the redirect URI of a request. Until both are certain,
 // nothing is redirected: an answer, even an error, to an unregistered URI is an open redirector
-// (RFC 9700 §4.11.2).
+// (RFC 9700 §4.11.2). With an error the request has the client if that is known.
 func (p *Provider) resolveClient(w http.ResponseWriter, r *http.Request) (*authorizeRequest, error) {
 	form := r.URL.Query()
 	if r.Method == http.MethodPost {
@@ -48,10 +48,10 @@ func (p *Provider) resolveClient(w http.ResponseWriter, r *http.Request) (*autho
 		a.redirect = registered[0] // RFC 6749 §3.1.2.3
 	}
 	if a.redirect == "" {
-		return nil, errorf(codeInvalidRequest, "the redirect_uri is missing: it may be left out only where the client has registered one, and the scope openid is not asked for")
+		return a, errorf(codeInvalidRequest, "the redirect_uri is missing: it may be left out only where the client has registered one, and the scope openid is not asked for")
 	}
 	if !c.redirects(a.redirect) {
-		return nil, errorf(codeInvalidRequest, "the redirect_uri is not registered for this client: it must be identical to one of its redirectUris")
+		return a, errorf(codeInvalidRequest, "the redirect_uri is not registered for this client: it must be identical to one of its redirectUris")
 	}
 	if form.Get("response_mode") == "form_post" {
 		a.mode = "form_post"

@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
 
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/runs"
 )
 
 // redirectToClient redirects the browser to the client with an answer. It contains the issuer (RFC
@@ -73,13 +75,28 @@ func (e *Error) parameters() url.Values {
 	return url.Values{"error": {e.Code}, "error_description": {e.Description}}
 }
 
-// renderErrorPage shows an error to the user if it cannot be sent to a client.
-func (p *Provider) renderErrorPage(w http.ResponseWriter, r *http.Request, err error) error {
+// renderErrorPage shows an error to the user if it cannot be sent to a client, and records it. The
+// page names the request by its trace id, and leads back to the application if that is known: a is
+// nil if it is not.
+func (p *Provider) renderErrorPage(w http.ResponseWriter, r *http.Request, a *authorizeRequest, err error) error {
 	reported, ok := errors.AsType[*Error](err)
 	if !ok {
 		return err
 	}
-	http.Redirect(w, r, p.Gate+"/error?"+reported.parameters().Encode(), seeOther(r))
+	e := schemas.Event{ID: schemas.NewID(), At: p.now(), Action: "authorization.refused",
+		Detail: map[string]string{"code": reported.Code, "reason": reported.Description}}
+	more := url.Values{}
+	if a != nil && a.client != nil {
+		e.ApplicationID = a.client.ID
+		more.Set("applicationId", a.client.ID)
+	}
+	if trace := runs.TraceID(r.Context()); trace != "" {
+		more.Set("traceId", trace)
+	}
+	if err := p.Record(r.Context(), e); err != nil {
+		return fmt.Errorf("record the refusal: %w", err)
+	}
+	http.Redirect(w, r, withQuery(p.Gate+"/error?"+reported.parameters().Encode(), more), seeOther(r))
 	return nil
 }
 
@@ -94,7 +111,7 @@ func (p *Provider) redirectWithError(w http.ResponseWriter, r *http.Request, a *
 		return err
 	}
 	if !known {
-		return p.renderErrorPage(w, r, reported)
+		return p.renderErrorPage(w, r, a, reported)
 	}
 	var state string
 	if sent := a.form["state"]; len(sent) == 1 && isStorable(sent[0]) {

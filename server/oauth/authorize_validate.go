@@ -92,7 +92,7 @@ func (c *client) challenge(form url.Values) (string, error) {
 	case challenge == "":
 		return "", c.checkUnchallenged(form)
 	case method != "S256":
-		return "", errorf(codeInvalidRequest, "the code_challenge_method must be S256: transform algorithm not supported")
+		return "", errorf(codeInvalidRequest, "the code_challenge_method must be S256; no other transform algorithm is supported")
 	}
 	sum, err := base64.RawURLEncoding.Strict().DecodeString(challenge)
 	if err != nil || len(sum) != sha256.Size || strings.ContainsAny(challenge, "\r\n") {

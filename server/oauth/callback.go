@@ -19,9 +19,9 @@ func (p *Provider) Callback(w http.ResponseWriter, r *http.Request) error {
 	}
 	ids := r.URL.Query()["authId"]
 	if len(ids) != 1 {
-		return p.renderErrorPage(w, r, errorf(codeInvalidRequest, "expected one authId"))
+		return p.renderErrorPage(w, r, nil, errorf(codeInvalidRequest, "expected one authId"))
 	}
-	return p.renderErrorPage(w, r, p.issueCode(w, r, ids[0], p.browser(r)))
+	return p.renderErrorPage(w, r, nil, p.issueCode(w, r, ids[0], p.browser(r)))
 }
 
 // callbackBody is the body of POST /oauth2/auth/callback.

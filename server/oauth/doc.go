@@ -4,11 +4,12 @@
 // A token request passes through:
 //
 //	server: route, method, origin
-//	  form.go:        reads the body strictly, and nothing from the query
-//	  credentials.go: the client authenticates in exactly one way
-//	  token.go:       the grant, which the library dispatches (library.go):
-//	                  authorization_code.go, refresh_token.go, client_credentials.go.
-//	                  issue.go has the contents of tokens.
+//	  form.go:     reads the body strictly, and nothing from the query
+//	  client_authentication.go: authenticates the client in exactly one way, by its secret or
+//	               by an assertion (client_authentication_assertion.go)
+//	  token.go:    the grant, which the library dispatches (library.go):
+//	               authorization_code.go, refresh_token.go, client_credentials.go.
+//	               issue.go has the contents of tokens.
 //	server: the one place that writes errors
 //
 // Users sign in before that. A cookie, whose hash is stored, binds each request to the browser in

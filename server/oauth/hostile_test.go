@@ -106,8 +106,8 @@ func unauthenticated() map[string]hostile {
 	other := header(basic("m2m", secret), "one header")
 	other.request.Header.Add("Authorization", "Bearer x")
 	return map[string]hostile{
-		"nobody":                          body("scope=system", "which client"),
-		"a secret without a client":       body("client_secret="+secret, "which client"),
+		"nobody":                          body("scope=system", "does not identify the client"),
+		"a secret without a client":       body("client_secret="+secret, "does not identify the client"),
 		"an unknown client":               header(basic("nobody", secret), wrong),
 		"another secret":                  header(basic("m2m", "x"), wrong),
 		"the secret in another case":      header(basic("m2m", strings.ToUpper(secret)), wrong),

@@ -42,7 +42,7 @@ func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 	}
 	l, err := p.readLogout(w, r)
 	if err != nil {
-		return p.renderErrorPage(w, r, err)
+		return p.renderErrorPage(w, r, nil, err)
 	}
 	// Browsers add an Origin to every POST. A cross-site form lacks the cookies.
 	fromBrowser := r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
@@ -50,7 +50,7 @@ func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 	case (!l.remote || fromBrowser) && p.fetchCookies(w, r, LogoutPath, l.form):
 		return nil
 	case l.remote && l.client == nil:
-		return p.renderErrorPage(w, r, errorf(codeInvalidRequest, "the client of the id_token_hint is not registered: the session was not ended"))
+		return p.renderErrorPage(w, r, nil, errorf(codeInvalidRequest, "the client of the id_token_hint is not registered: the session was not ended"))
 	case l.session != nil && !l.hinted && !p.confirmed(l):
 		p.confirmLogout(w, r, l)
 		return nil
@@ -153,7 +153,7 @@ func (p *Provider) findBack(r *http.Request, l *logoutRequest, clientID string) 
 		return err
 	}
 	if !slices.Contains(l.client.oauth.PostLogoutRedirectURIs, to) {
-		return errorf(codeInvalidRequest, "the post_logout_redirect_uri is not registered for this client: expected one of its postLogoutRedirectUris, letter by letter")
+		return errorf(codeInvalidRequest, "the post_logout_redirect_uri is not registered for this client: send exactly one of its postLogoutRedirectUris, or add this one to them")
 	}
 	if takes, err := p.servesUsers(r, l.client, to); err != nil || !takes {
 		return err

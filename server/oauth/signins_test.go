@@ -16,6 +16,7 @@ import (
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/oauth"
@@ -52,18 +53,15 @@ func newSignIns(t testing.TB) *signIns {
 func newSignInsOn(t testing.TB, config store.Config) *signIns {
 	t.Helper()
 	w := newFixture(t)
-	s, err := store.Open(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := storetest.OpenEmpty(t, config)
 	a := &signIns{fixture: w, store: s, status: schemas.Incomplete}
 	w.now = time.Now().UTC().Truncate(time.Millisecond)
-	w.tokens, err = token.New(t.Context(), &keys{}, bytes.Repeat([]byte{1}, 32), token.Options{
+	tokens, err := token.New(t.Context(), &keys{}, bytes.Repeat([]byte{1}, 32), token.Options{
 		Issuer: base, AccessTTL: 10 * time.Minute, Live: s.TokenLive, Now: func() time.Time { return w.now }})
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.tokens = tokens
 	a.furnish()
 	w.provider = oauth.New(oauth.Options{
 		Issuer: base, Gate: gateURL, Clients: w.clients, Store: s, Tokens: w.tokens, Runs: a, RefreshKey: make([]byte, 32), Record: a.record,

@@ -17,10 +17,6 @@ const (
 	codeFlowNotConfigured    = "flow_not_configured"
 )
 
-// Recovery is the type of runs with which users regain access to their account. Their flows have
-// the type AUTHENTICATION.
-const Recovery schemas.FlowType = "RECOVERY"
-
 // Catalog finds the flow of a new run.
 type Catalog interface {
 	// Active returns the graph of the flow's active version.
@@ -56,20 +52,21 @@ func (s *Starter) Begin(ctx context.Context, applicationID string, t schemas.Flo
 
 // flowOf returns the id of the application's flow of a type.
 func flowOf(app *schemas.Application, t schemas.FlowType) (string, error) {
+	member, id := "authFlowId", app.AuthFlowID
 	switch {
 	case t == schemas.Registration && !app.IsRegistrationFlowEnabled:
 		return "", schemas.Errorf(schemas.Invalid, codeRegistrationDisabled,
 			"people cannot register with the application %q themselves: set its isRegistrationFlowEnabled to allow that", app.Name)
-	case t == schemas.Registration && app.RegistrationFlowID == "":
-		return "", schemas.Errorf(schemas.Invalid, codeFlowNotConfigured, "the application %q has no registration flow: set its registrationFlowId", app.Name)
 	case t == schemas.Registration:
-		return app.RegistrationFlowID, nil
-	case t == Recovery && app.RecoveryFlowID == "":
-		return "", schemas.Errorf(schemas.Invalid, codeFlowNotConfigured, "the application %q has no recovery flow: set its recoveryFlowId", app.Name)
-	case t == Recovery:
-		return app.RecoveryFlowID, nil
-	case app.AuthFlowID == "":
-		return "", schemas.Errorf(schemas.Invalid, codeFlowNotConfigured, "the application %q has no authentication flow: set its authFlowId", app.Name)
+		member, id = "registrationFlowId", app.RegistrationFlowID
 	}
-	return app.AuthFlowID, nil
+	for _, f := range app.OptionalFlows() {
+		if f.Type == t {
+			member, id = f.Path, *f.ID
+		}
+	}
+	if id == "" {
+		return "", schemas.Errorf(schemas.Invalid, codeFlowNotConfigured, "the application %q has no flow for runs of the type %s: set its %s", app.Name, t, member)
+	}
+	return id, nil
 }

@@ -172,3 +172,54 @@ func testNotices(t *testing.T, s *store.Store) {
 	apply(t, s, event("user.signed_in", nil), event("passkey.used", nil))
 	wantEqual(t, "a notice of an ordinary sign-in", noticed(), false)
 }
+
+// testInvitations has two runs accept an invitation, and one after the user has a credential.
+func testInvitations(t *testing.T, s *store.Store) {
+	user := newUser("invited")
+	link := schemas.Link{TokenHash: schemas.HashSecret("1"), UserID: user.ID, Purpose: schemas.InvitationLink, Subject: "app", CreatedAt: noon(), ExpiresAt: noon().Add(time.Hour)}
+	apply(t, s, schemas.CreateUser{User: user}, schemas.CreateLink{Link: link})
+	accept := func(token, userID string, at time.Time) (*schemas.Run, error) {
+		run := newRun()
+		return run, s.Commit(t.Context(), run, []schemas.Change{
+			schemas.AcceptInvitation{TokenHash: schemas.HashSecret(token), UserID: userID, RunID: run.ID, At: at},
+			schemas.RequireProofs{UserID: userID, Proofs: []schemas.Proof{link.Proof()}, At: at},
+		})
+	}
+	goOn := func(run *schemas.Run, changes ...schemas.Change) error {
+		return s.Commit(t.Context(), next(run, "key"), append(changes, schemas.RequireProofs{UserID: user.ID, Proofs: []schemas.Proof{link.Proof()}, At: noon()}))
+	}
+	for _, wrong := range []struct {
+		token, user string
+		at          time.Time
+	}{{"2", user.ID, noon()}, {"1", newUser("other").ID, noon()}, {"1", user.ID, link.ExpiresAt}} {
+		_, err := accept(wrong.token, wrong.user, wrong.at)
+		wantError(t, err, schemas.Conflict, schemas.CodeInvalidLink)
+	}
+	first, err := accept("1", user.ID, noon())
+	must(t, err)
+	second, err := accept("1", user.ID, noon())
+	must(t, err)
+	link.RunID = second.ID
+	reply(s.Invitation(t.Context(), link.TokenHash, noon())).equals(t, "the invitation", &link)
+	reply(store.InvitationOf(t.Context(), s, user.ID, noon())).equals(t, "the invitation of the user", &link)
+	wantError(t, goOn(first), schemas.Conflict, schemas.CodeSuperseded)
+	must(t, goOn(second, schemas.SetPassword{UserID: user.ID, Hash: "$argon2id$1", At: noon()}))
+	third := next(second, "more")
+	must(t, goOn(third)) // the same run adds another credential
+	_, err = accept("1", user.ID, noon())
+	wantError(t, err, schemas.Conflict, schemas.CodeInvalidLink)
+	reply(store.InvitationOf(t.Context(), s, user.ID, noon())).equals(t, "the invitation of a user with a password", (*schemas.Link)(nil))
+	must(t, s.Update(t.Context(), func(tx *store.Tx) error { return store.DeleteLinks(tx, user.ID, schemas.InvitationLink) }))
+	wantError(t, goOn(next(third, "end")), schemas.Conflict, schemas.CodeSuperseded)
+}
+
+// testInvitationRace has administrators invite a user at once: one invitation is left.
+func testInvitationRace(t *testing.T, s *store.Store) {
+	user := newUser("invited")
+	apply(t, s, schemas.CreateUser{User: user})
+	sumOf(t, 4, func(i int) (int, error) {
+		link := schemas.Link{TokenHash: schemas.HashSecret(string(rune('a' + i))), UserID: user.ID, Purpose: schemas.InvitationLink, Subject: "app", CreatedAt: noon(), ExpiresAt: noon().Add(time.Hour)}
+		return 0, s.Update(t.Context(), func(tx *store.Tx) error { return tx.Apply([]schemas.Change{schemas.CreateLink{Link: link}}) })
+	})
+	reply(s.CountLinks(t.Context(), user.ID, schemas.InvitationLink, "app", noon().Add(-time.Minute))).equals(t, "the number of invitations", 1)
+}

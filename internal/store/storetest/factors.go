@@ -102,17 +102,17 @@ func testRecoveryCodes(t *testing.T, s RunStore) {
 	}
 	apply(t, s, giveCodes(ann.ID, "a", "b", "c")...)
 	must(t, s.Apply(ctx, giveCodes(bob.ID, "a"))) // by an unlikely chance
-	wantEqual(t, "the codes", count(), &schemas.RecoveryCodes{Total: 3, Left: 3, CreatedAt: noon()})
+	wantEqual(t, "the codes", count(), &schemas.RecoveryCodes{Total: 3, Left: 3, CreatedAt: noon(), AddedBy: weakSignIn()})
 	wantError(t, s.Apply(ctx, useCode(ann.ID, "d")), schemas.Conflict, schemas.CodeUsed)
 	apply(t, s, useCode(ann.ID, "a")...)
 	wantError(t, s.Apply(ctx, useCode(ann.ID, "a")), schemas.Conflict, schemas.CodeUsed)
-	wantEqual(t, "the codes", count(), &schemas.RecoveryCodes{Total: 3, Left: 2, CreatedAt: noon()})
+	wantEqual(t, "the codes", count(), &schemas.RecoveryCodes{Total: 3, Left: 2, CreatedAt: noon(), AddedBy: weakSignIn()})
 	if has(ann.ID, "a") || !has(ann.ID, "b") || !has(bob.ID, "a") {
 		t.Fatal("expected one code of one user to be used")
 	}
 	apply(t, s, giveCodes(ann.ID, "d")...)
 	wantError(t, s.Apply(ctx, useCode(ann.ID, "b")), schemas.Conflict, schemas.CodeUsed)
-	wantEqual(t, "the new codes", count(), &schemas.RecoveryCodes{Total: 1, Left: 1, CreatedAt: noon()})
+	wantEqual(t, "the new codes", count(), &schemas.RecoveryCodes{Total: 1, Left: 1, CreatedAt: noon(), AddedBy: weakSignIn()})
 	for range 2 {
 		apply(t, s, schemas.DeleteRecoveryCodes{UserID: ann.ID})
 	}

@@ -170,11 +170,14 @@ func testFlowReplace(t *testing.T, s *store.Store) {
 	reply(table.Get(ctx, s, first.ID)).equals(t, "the flow", &third)
 	reply(table.Version(ctx, s, first.ID, 4)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
 
-	versions := reply(table.Versions(ctx, s, first.ID, store.Page{Limit: 2})).get(t)
+	author := schemas.Actor{Type: schemas.UserActor, ID: schemas.NewID(), Client: schemas.NewID()}
+	update(t, s, func(tx *store.Tx) error { return table.SetAuthor(tx, first.ID, 2, author, "for the audit") })
+	commitVersionRuns(t, s, first.ID)
+	versions := reply(table.Versions(ctx, s, first.ID, noon(), store.Page{Limit: 2})).get(t)
 	wantEqual(t, "the versions", versions, []store.FlowVersion{
-		{Version: 3, Name: third.Name, Handle: "a", CreatedAt: *third.UpdatedAt, Active: true},
-		{Version: 2, Name: "Second", Handle: "b", CreatedAt: *second.UpdatedAt}})
-	reply(table.Versions(ctx, s, first.ID, store.Page{Limit: 2, Offset: 2})).equals(t, "the oldest version", []store.FlowVersion{{Version: 1, Name: first.Name, Handle: "a", CreatedAt: noon()}})
+		{Version: 3, Name: third.Name, Handle: "a", CreatedAt: *third.UpdatedAt, Active: true, OpenRuns: 1},
+		{Version: 2, Name: "Second", Handle: "b", CreatedAt: *second.UpdatedAt, Author: author, Reason: "for the audit", OpenRuns: 2}})
+	reply(table.Versions(ctx, s, first.ID, noon(), store.Page{Limit: 2, Offset: 2})).equals(t, "the oldest version", []store.FlowVersion{{Version: 1, Name: first.Name, Handle: "a", CreatedAt: noon()}})
 
 	wantStale(t, replace(&second, 2))
 	unknown := newFlow(schemas.Authentication, "unknown")
@@ -186,6 +189,20 @@ func testFlowReplace(t *testing.T, s *store.Store) {
 	wantError(t, s.Update(ctx, func(tx *store.Tx) error { return table.Insert(tx, &other) }), schemas.Conflict, "flow_exists")
 	third.FlowType = schemas.Registration
 	wantError(t, replace(&third, 3), schemas.Invalid, schemas.CodeInvalidFlow)
+}
+
+// commitVersionRuns stores one open run of version 3 of a flow and two of version 2, and runs that
+// do not count: a finished one, an expired one and one of another flow.
+func commitVersionRuns(t *testing.T, s *store.Store, id string) {
+	t.Helper()
+	var runs []*schemas.Run
+	for _, version := range []int{3, 2, 2, 2, 2} {
+		run := newRun()
+		run.FlowID, run.FlowVersion = id, version
+		runs = append(runs, run)
+	}
+	runs[3].Status, runs[4].ExpiresAt = schemas.Complete, noon()
+	commit(t, s, append(runs, newRun())...)
 }
 
 // testFlowReplaceRace has many replace one version: one of them does.

@@ -111,11 +111,12 @@ func testActiveHolders(t *testing.T, s *store.Store) {
 // testFlowPermissions has applications use a flow for the one and for the other.
 func testFlowPermissions(t *testing.T, s *store.Store) {
 	o := newOrganization(t, s)
-	in, up, recovery, neither := newFlow(schemas.Authentication, "in"), newFlow(schemas.Registration, "up"), newFlow(schemas.Authentication, "recovery"), newFlow(schemas.Authentication, "neither")
+	in, up, neither := newFlow(schemas.Authentication, "in"), newFlow(schemas.Registration, "up"), newFlow(schemas.Authentication, "neither")
+	recovery, invitation := newFlow(schemas.Authentication, "recovery"), newFlow(schemas.Authentication, "invitation")
 	client, plain := newClient("client"), newApplication("plain", "")
-	client.AuthFlowID, plain.AuthFlowID, plain.RegistrationFlowID, plain.RecoveryFlowID = in.ID, in.ID, up.ID, recovery.ID
+	client.AuthFlowID, plain.AuthFlowID, plain.RegistrationFlowID, plain.RecoveryFlowID, plain.InvitationFlowID = in.ID, in.ID, up.ID, recovery.ID, invitation.ID
 	update(t, s, func(tx *store.Tx) error {
-		return errors.Join(store.Flows().Insert(tx, &in), store.Flows().Insert(tx, &up), store.Flows().Insert(tx, &recovery), store.Flows().Insert(tx, &neither),
+		return errors.Join(store.Flows().Insert(tx, &in), store.Flows().Insert(tx, &up), store.Flows().Insert(tx, &recovery), store.Flows().Insert(tx, &invitation), store.Flows().Insert(tx, &neither),
 			store.Applications().Insert(tx, &client), store.Applications().Insert(tx, &plain))
 	})
 	o.grant(t, s, "cook", []string{"shop:stock"}, program(plain.ID), program(client.ID))
@@ -124,6 +125,7 @@ func testFlowPermissions(t *testing.T, s *store.Store) {
 		in.ID:           {"openid", "shop:orders", "shop:orders:read", "shop:stock"},
 		up.ID:           {"shop:orders:read", "shop:stock"},
 		recovery.ID:     {"shop:orders:read", "shop:stock"},
+		invitation.ID:   {"shop:orders:read", "shop:stock"},
 		neither.ID:      nil,
 		schemas.NewID(): nil,
 	} {

@@ -51,7 +51,7 @@ func units() tableCase[schemas.OrganizationUnit] {
 	return tableCase[schemas.OrganizationUnit]{
 		table: store.Units(), code: "organization_unit_not_found", fresh: fresh,
 		full: func() schemas.OrganizationUnit {
-			return schemas.OrganizationUnit{Handle: "full", Name: "Full", Description: "All of it", ParentID: homeID}
+			return schemas.OrganizationUnit{Handle: "full", Name: "Full", Description: "All of it", LogoURL: "https://unit.example/logo", ParentID: homeID}
 		},
 		edit: func(u *schemas.OrganizationUnit) {
 			u.Handle, u.Name, u.Description, u.ParentID = "edited", "Edited", "", ""
@@ -139,7 +139,7 @@ func testReferences(t *testing.T, s *store.Store) {
 	unit, staff, flow := newUnit("unit"), newUserType("Staff"), newFlow(schemas.Authentication, "a")
 	ann, app := newUser("ann"), newApplication("app", "")
 	ann.Type, ann.OUID = staff.Name, unit.ID
-	app.OUID, app.AuthFlowID, app.RegistrationFlowID, app.RecoveryFlowID = unit.ID, flow.ID, flow.ID, flow.ID
+	app.OUID, app.AuthFlowID, app.RegistrationFlowID, app.RecoveryFlowID, app.InvitationFlowID, app.AddressFlowID = unit.ID, flow.ID, flow.ID, flow.ID, flow.ID, flow.ID
 	for _, missing := range []any{&staff, &unit, &flow} {
 		wantConflict(t, s.Update(t.Context(), func(tx *store.Tx) error { return store.Applications().Insert(tx, &app) }))
 		insert(t, s, missing)
@@ -158,10 +158,16 @@ func testReferences(t *testing.T, s *store.Store) {
 		},
 		func(tx *store.Tx) error { return replaceUser(tx, ann, "Nobody", unit.ID) },
 		func(tx *store.Tx) error { return replaceUser(tx, ann, staff.Name, "nowhere") },
-		func(tx *store.Tx) error { return replaceApp(tx, app, "nowhere", flow.ID, flow.ID, "") },
-		func(tx *store.Tx) error { return replaceApp(tx, app, unit.ID, "gone", flow.ID, "") },
-		func(tx *store.Tx) error { return replaceApp(tx, app, unit.ID, flow.ID, "gone", "") },
-		func(tx *store.Tx) error { return replaceApp(tx, app, unit.ID, flow.ID, flow.ID, "gone") },
+		func(tx *store.Tx) error { return replaceApp(tx, app, "nowhere", flow.ID, flow.ID, "", "") },
+		func(tx *store.Tx) error { return replaceApp(tx, app, unit.ID, "gone", flow.ID, "", "") },
+		func(tx *store.Tx) error { return replaceApp(tx, app, unit.ID, flow.ID, "gone", "", "") },
+		func(tx *store.Tx) error { return replaceApp(tx, app, unit.ID, flow.ID, flow.ID, "gone", "") },
+		func(tx *store.Tx) error { return replaceApp(tx, app, unit.ID, flow.ID, flow.ID, "", "gone") },
+		func(tx *store.Tx) error {
+			app := app
+			app.AddressFlowID = "gone"
+			return replaceApp(tx, app, unit.ID, flow.ID, flow.ID, "", "")
+		},
 	} {
 		wantConflict(t, s.Update(t.Context(), change))
 	}
@@ -173,7 +179,8 @@ func testReferences(t *testing.T, s *store.Store) {
 	}
 	update(t, s, func(tx *store.Tx) error {
 		must(t, replaceUser(tx, ann, "Person", homeID))
-		must(t, replaceApp(tx, app, homeID, "", "", ""))
+		app.AddressFlowID = ""
+		must(t, replaceApp(tx, app, homeID, "", "", "", ""))
 		return errors.Join(store.UserTypes().Delete(tx, staff.ID, noon()), store.Flows().Delete(tx, flow.ID, 1),
 			store.Units().Delete(tx, unit.ID, noon()))
 	})
@@ -184,8 +191,8 @@ func replaceUser(tx *store.Tx, u schemas.User, userType, unit string) error {
 	return store.Users().Replace(tx, &u, noon())
 }
 
-func replaceApp(tx *store.Tx, a schemas.Application, unit, signIn, signUp, recovery string) error {
-	a.OUID, a.AuthFlowID, a.RegistrationFlowID, a.RecoveryFlowID, a.UpdatedAt = unit, signIn, signUp, recovery, noon().Add(time.Second)
+func replaceApp(tx *store.Tx, a schemas.Application, unit, signIn, signUp, recovery, invitation string) error {
+	a.OUID, a.AuthFlowID, a.RegistrationFlowID, a.RecoveryFlowID, a.InvitationFlowID, a.UpdatedAt = unit, signIn, signUp, recovery, invitation, noon().Add(time.Second)
 	return store.Applications().Replace(tx, &a, noon())
 }
 

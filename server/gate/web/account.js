@@ -5,14 +5,16 @@ import { attempt, complain, fail, note, tell, view } from "./page.js";
 import { date, phrase, t } from "./words.js";
 import { ask, disown } from "./passkey.js";
 import { device, facts, row, section, since, small, used } from "./parts.js";
+import { factorButtons, factorRow } from "./factors.js";
 import { passwordButton, passwordRow, profileSection } from "./profile.js";
 
 let me = "";
 let sessions = [];
+let addresses = false; // users can change their mail address
 let returned = false; // from a sign-in
 
 const drop = (what, id) => call("DELETE", `users/me/${what}/${encodeURIComponent(id)}`);
-const task = (pressed, work) => attempt(pressed, work, recover);
+export const task = (pressed, work) => attempt(pressed, work, recover);
 
 // The id of the last button pressed: a change that needs a new sign-in goes on there.
 let last = "";
@@ -20,7 +22,7 @@ addEventListener("click", ({ target }) => { last = target.closest("#view button"
 
 // Shows the user's account, after a sign-in if need be.
 export async function begin(page, applicationId, looks) {
-	await looks;
+	addresses = (await looks).isAddressFlowEnabled;
 	returned = params.has("begun");
 	params.delete("begun");
 	remember();
@@ -77,10 +79,10 @@ async function load() {
 	const { name, username, email } = user.attributes;
 	const focused = document.activeElement?.id;
 	view("account", heading(t("Your account")), el("p", { class: "lead" }, [name ?? username, email].filter(Boolean).join(" · ")),
-		profileSection(user.attributes, profile.attributes),
-		section("ways", "How you sign in", [...passkeys.map(passkeyRow), passwordRow(profile, recent), ...identities.map(identityRow), ...factors.map(factorRow)].filter(Boolean),
+		profileSection(user.attributes, profile.attributes, addresses),
+		section("ways", "How you sign in", [...passkeys.map(passkeyRow), passwordRow(profile, recent), ...identities.map(identityRow), ...factors.map((factor) => factorRow(factor, recent))].filter(Boolean),
 			!passkeys.length && el("p", { class: "soft" }, t("You have no passkey yet.")),
-			button(t("Add a passkey"), { id: "add", class: "primary" }, add), passwordButton(profile, recent)),
+			button(t("Add a passkey"), { id: "add", class: "primary" }, add), passwordButton(profile, recent), ...factorButtons(factors, recent)),
 		section("sessions", "Where you are signed in", browsers().map(browserRow),
 			browsers().length > 1 && button(t("Sign out everywhere else"), { id: "others" }, endOthers)),
 		consents.length > 0 && section("apps", "Apps with access", consents.map(appRow)),
@@ -90,10 +92,10 @@ async function load() {
 	return (byId(focused) ?? byId("heading")).focus({ preventScroll: true });
 }
 
-// What a passkey is worth at most that was added after a weaker sign-in, by its class: docs/second-factors.md.
+// What a passkey or factor is worth at most that was added after a weaker sign-in, by its class: docs/second-factors.md.
 const limits = ["vouched", "recovery", "otp", "password", "mfa"];
 
-function limited(limit) {
+export function limited(limit) {
 	const kind = limits.find((name) => limit?.includes(name)) ?? (limit && "password");
 	return kind && t(`limit.${kind}`);
 }
@@ -107,12 +109,6 @@ function passkeyRow({ id, name, authenticator, backedUp, createdAt, lastUsedAt, 
 function identityRow({ id, provider, name, createdAt, lastUsedAt }) {
 	const unlink = () => remove("Unlink", provider.name, "identities", id);
 	return row("person", provider.name, "", facts(name, since(createdAt), used(lastUsedAt)), small("Unlink", id, provider.name, unlink));
-}
-
-function factorRow({ type, createdAt, lastUsedAt, total, left }) {
-	const [picture, title] = type === "totp" ? ["phone", "Authenticator app"] : ["list", "Recovery codes"];
-	const text = facts(total && t("{left} of {total} left", { left, total }), since(createdAt), used(lastUsedAt));
-	return row(picture, t(title), "", text, small("Delete", type, t(title), () => remove("Delete", t(title), "factors", type)));
 }
 
 // The sessions by browser: a browser has several after it signed in again.
@@ -160,7 +156,7 @@ function rename(id, old) {
 const removals = { Delete: ["Delete {name}?", "Deleted: {name}."], Unlink: ["Unlink {name}?", "Unlinked: {name}."] };
 
 // Asks before a way to sign in is gone.
-function remove(label, name, what, id, more) {
+export function remove(label, name, what, id, more) {
 	const [question, done] = removals[label];
 	dialog(t(question, { name }), [t("You will no longer be able to sign in this way."), more].map((text) => text && el("p", {}, text)), label, "danger", done, async () => {
 		await drop(what, id);

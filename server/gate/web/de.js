@@ -33,4 +33,8 @@ export default {
 	"limit.password": "Beweist nicht mehr als ein Passwort, weil er damit hinzugefügt wurde",
 	"limit.mfa": "Gilt nicht als vor Phishing geschützt, weil er nach einer schwächeren Anmeldung hinzugefügt wurde",
 	"error.insufficient_user_authentication": "Melden Sie sich dafür zuerst noch einmal an.",
+	"Sign in to {app}": "Bei {app} anmelden",
+	"For an unverified app that calls itself “{app}”.": "Für eine ungeprüfte App, die sich „{app}“ nennt.",
+	"Go to the start page": "Zur Startseite",
+	"Trace id: {id}": "Vorgangsnummer: {id}",
 };

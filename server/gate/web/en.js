@@ -35,4 +35,8 @@ export default {
 	"limit.password": "Proves no more than a password, because it was added after one",
 	"limit.mfa": "Does not count as protected against phishing, because of how it was added",
 	"error.insufficient_user_authentication": "Sign in again to change this.",
+	"Sign in to {app}": "Sign in to {app}",
+	"For an unverified app that calls itself “{app}”.": "For an unverified app that calls itself “{app}”.",
+	"Go to the start page": "Go to the start page",
+	"Trace id: {id}": "Trace id: {id}",
 };

@@ -33,4 +33,8 @@ export default {
 	"limit.password": "Ne prouve pas plus qu’un mot de passe, avec lequel elle a été ajoutée",
 	"limit.mfa": "N’est pas considérée comme protégée contre l’hameçonnage, vu la façon dont elle a été ajoutée",
 	"error.insufficient_user_authentication": "Pour changer cela, reconnectez-vous d’abord.",
+	"Sign in to {app}": "Se connecter à {app}",
+	"For an unverified app that calls itself “{app}”.": "Pour une application non vérifiée qui se nomme « {app} ».",
+	"Go to the start page": "Aller à la page d’accueil",
+	"Trace id: {id}": "Identifiant de suivi : {id}",
 };

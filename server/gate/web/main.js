@@ -1,7 +1,7 @@
 // Begins the page that the address names.
 import { button, byId, el } from "./dom.js";
 import { address, call, go, params } from "./wire.js";
-import { attempt, complain, fail, message } from "./page.js";
+import { attempt, back, complain, fail, message, way } from "./page.js";
 import { dress } from "./theme.js";
 import { arrive } from "./callback.js";
 import { has, language, languages, override, speak, t } from "./words.js";
@@ -10,9 +10,9 @@ import { has, language, languages, override, speak, t } from "./words.js";
 async function introduce(page, applicationId) {
 	const ask = (id) => call("GET", `flow/meta?${new URLSearchParams({ id, type: "APP", language })}`);
 	// Without the application there are still the texts.
-	const meta = page === "absent" ? {} : await ask(applicationId).catch(() => ask("")).catch(() => ({}));
+	const meta = await ask(applicationId).catch(() => ask("")).catch(() => ({}));
 	override(meta.i18n?.translations?.gate);
-	dress(meta.application, meta.design?.theme);
+	dress(meta.brand, meta.application, meta.design?.theme);
 	foot(meta.application ?? {});
 	return meta;
 }
@@ -28,7 +28,8 @@ function foot({ tosUri, policyUri }) {
 	byId("foot").replaceChildren(...[link(tosUri, "Terms"), link(policyUri, "Privacy"), choice].filter(Boolean));
 }
 
-const back = ({ name, url }) => /^https?:/.test(url) && el("a", { class: "button", href: url }, t("Back to {app}", { app: name }));
+// A page knows its application only by the address, or is the account page.
+const named = () => params.has("applicationId");
 
 // The pages that only say something.
 const plain = {
@@ -36,17 +37,17 @@ const plain = {
 	error(application) {
 		const [code, text, traceId] = ["error", "error_description", "traceId"].map((name) => params.get(name)?.slice(0, 300));
 		const known = has(`oauth.${code}`) ? `oauth.${code}` : /^(invalid|unsupported|unauthorized|request)/.test(code) && "oauth.request";
-		fail({ key: known, details: code && `“${[code, text].filter(Boolean).join(": ")}”`, traceId }, back(application));
+		fail({ key: known, details: code && `“${[code, text].filter(Boolean).join(": ")}”`, traceId }, way(application));
 	},
 	// All that it takes to go on is in the address.
 	signout(application) {
 		const leave = () => { params.set("ui_locales", language); go(`../oauth2/logout?${params}`); };
-		const stay = params.has("applicationId") && back(application);
+		const stay = named() && back(application);
 		message("signout", t("Sign out in this browser?"), "", button(t("signOut"), { id: "sign-out", class: "primary" }, leave), stay);
 	},
 	signedout(application) {
-		const way = params.has("applicationId") ? back(application) : el("a", { class: "button", href: address("account") }, t("Sign in"));
-		message("signedout", t("You are signed out"), t("Apps that you signed in to may still be open."), way);
+		const next = named() ? way(application) : el("a", { class: "button", href: address("account") }, t("Sign in"));
+		message("signedout", t("You are signed out"), t("Apps that you signed in to may still be open."), next);
 	},
 	// Only the button locks, because mail scanners open links. No server gets the fragment.
 	lock() {
@@ -57,15 +58,15 @@ const plain = {
 		message("lock", t("Lock your account?"), t("This ends all sessions. Afterwards, only an administrator can unlock the account."),
 			button(t("Lock my account"), { id: "lock", class: "primary" }, lock));
 	},
-	absent: () => message("absent", t("absent")),
+	absent: () => message("absent", t("absent"), "", way()),
 	// A provider's response that this tab did not ask for.
-	callback: () => fail({ key: "oauth.lost" }),
+	callback: () => fail({ key: "oauth.lost" }, way()),
 };
 
 async function begin({ page, account }) {
 	const arrival = page === "callback" ? arrive() : { page };
 	await speak();
-	const unknown = params.has("executionId") || arrival.page === "callback";
+	const unknown = params.has("executionId") || ["callback", "error", "absent"].includes(arrival.page);
 	const applicationId = params.get("applicationId") ?? (unknown ? "" : account);
 	const looks = introduce(arrival.page, applicationId);
 	if (plain[arrival.page]) return plain[arrival.page]((await looks).application ?? {});

@@ -16,10 +16,18 @@ export function view(name, ...nodes) {
 // Shows a heading, perhaps a text, and perhaps ways on.
 export const message = (name, title, text, ...ways) => view(name, heading(title), text && el("p", { class: "lead" }, text), ...ways);
 
-export function fail(error, ...ways) {
-	view("over", heading(t("over")), describe(error), ways);
+// Shows an error that ends what the page was for. Support finds the request by its trace id.
+export function fail({ traceId, ...error }, ...ways) {
+	const id = traceId && el("p", { class: "soft" }, t("Trace id: {id}", { id: traceId }));
+	view("over", heading(t("over")), describe(error), id, ways);
 	byId("heading").focus();
 }
+
+// A link back to an application. What an unverified one says of itself may be a lure.
+export const back = ({ name, url, unverified } = {}) => !unverified && /^https?:/.test(url) && el("a", { class: "button", href: url }, t("Back to {app}", { app: name }));
+
+// A way on from a page that ends here: back to the application, or else to the start page.
+export const way = (application) => back(application) || el("a", { class: "button", href: new URL("..", document.baseURI.replace(/(\/gate\/).*/, "$1")).href }, t("Go to the start page"));
 
 // Says what is going on, to who cannot see it.
 export const tell = (text) => { byId("status").textContent = text; };

@@ -1,17 +1,18 @@
 // The parts of the account page about the user: the profile, and the password.
 import { button, byId, el } from "./dom.js";
-import { call } from "./wire.js";
+import { address, call } from "./wire.js";
 import { dialog } from "./account.js";
 import { facts, row, small } from "./parts.js";
 import { phrase, t } from "./words.js";
 
 // Shows what the account says of the user, and lets the user change it.
-export function profileSection({ username, email, email_verified: verified }, fields) {
+export function profileSection({ username, email, email_verified: verified }, fields, addresses) {
 	const entry = (name, value, badge) => value && [el("dt", {}, name), el("dd", {}, value, badge && el("span", { class: "badge" }, t(badge)))];
 	return el("section", { "aria-labelledby": "profile" }, el("h2", { id: "profile" }, t("Profile")),
 		el("dl", {}, entry(t("Username"), username), entry(t("Email address"), email, verified ? "Verified" : "Not verified"),
 			fields.flatMap(({ title, name, value }) => entry(phrase(title || name), value))),
-		fields.length > 0 && button(t("Edit"), { id: "edit" }, () => edit(fields)));
+		fields.length > 0 && button(t("Edit"), { id: "edit" }, () => edit(fields)),
+		addresses && el("a", { class: "button", id: "change-email", href: address("address", "applicationId") }, t(verified ? "Change the email address" : "Verify the email address")));
 }
 
 function edit(fields) {

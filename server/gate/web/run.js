@@ -1,13 +1,13 @@
 // Runs a flow: signing in and up, consent, and whatever else a flow asks.
 import { button, byId, el } from "./dom.js";
-import { Refusal, address, call, go, params, remember } from "./wire.js";
-import { attempt, ceremony, complain, fail, focus, isBusy, message, note, tell, view } from "./page.js";
+import { Refusal, address, call, go, params, remember, trace } from "./wire.js";
+import { attempt, ceremony, complain, fail, focus, isBusy, message, note, tell, view, way } from "./page.js";
 import { depart } from "./callback.js";
 import { collect, mediates, options, renderStep, trigger } from "./step.js";
 import { t } from "./words.js";
 import * as passkey from "./passkey.js";
 
-let page = ""; // signin, signup, recover or consent
+let page = ""; // signin, signup, recover, invitation, address or consent
 let applicationId = "";
 let meta = {};
 let autofill = false; // the browser can offer passkeys in a field
@@ -41,7 +41,7 @@ const startable = () => applicationId && page !== "consent";
 
 async function start() {
 	if (!startable()) throw new Refusal({ code: "no_task" });
-	return execute({ applicationId, authId: params.get("authId") ?? undefined, flowType: { signup: "REGISTRATION", recover: "RECOVERY" }[page] ?? "AUTHENTICATION" });
+	return execute({ applicationId, authId: params.get("authId") ?? undefined, flowType: { signup: "REGISTRATION", recover: "RECOVERY", invitation: "INVITATION", address: "ADDRESS_CHANGE" }[page] ?? "AUTHENTICATION" });
 }
 
 const current = (begun) => execute({ executionId: params.get("executionId") }, begun);
@@ -49,7 +49,9 @@ const current = (begun) => execute({ executionId: params.get("executionId") }, b
 // Answers the step. The challenge token ties the answer to it.
 function send(action, inputs) {
 	const { executionId, challengeToken } = reply;
-	return execute({ executionId, challengeToken, action, inputs });
+	// The token of an invitation is the fragment of the address, which browsers send to no server.
+	const asksToken = reply.data.inputs?.some(({ identifier }) => identifier === "invitation");
+	return execute({ executionId, challengeToken, action, inputs: asksToken ? { ...inputs, invitation: location.hash.slice(1) } : inputs });
 }
 
 function sendCredential(credential, inputs) {
@@ -78,7 +80,7 @@ function show(answer) {
 	reply = answer;
 	params.set("executionId", answer.executionId);
 	remember();
-	view("step", renderStep(answer, { act, typed, autofill, registers: page === "signup" }), otherWay());
+	view("step", renderStep(answer, { act, typed, autofill, registers: page === "signup", application: asks() }), otherWay());
 	byId("view").dataset.step = answer.stepId;
 	if (error) complain(error);
 	focus();
@@ -86,14 +88,17 @@ function show(answer) {
 	return data.redirectURL && answer.at && !error ? depart(page, answer) : undefined;
 }
 
+// The application that the user signs in to here, if it is not the account page.
+const asks = () => page === "signin" && params.has("applicationId") && meta.application;
+
 function otherWay() {
-	if (!startable()) return null;
-	const way = (question, label, other) => el("p", { class: "other" }, question && `${t(question)} `,
+	if (!startable() || ["invitation", "address"].includes(page)) return null;
+	const link = (question, label, other) => el("p", { class: "other" }, question && `${t(question)} `,
 		el("a", { id: `to-${other}`, href: address(other, "applicationId", "authId", "login_hint") }, t(label)));
-	if (page === "recover") return way("", "Back to the sign-in", "signin");
+	if (page === "recover") return link("", "Back to the sign-in", "signin");
 	const { isRecoveryFlowEnabled: recovers, isRegistrationFlowEnabled: registers } = meta;
-	if (page === "signup") return registers && way("Have an account?", "Sign in", "signin");
-	return [registers && way("New here?", "Create an account", "signup"), recovers && way("", "Trouble signing in?", "recover")];
+	if (page === "signup") return registers && link("Have an account?", "Sign in", "signin");
+	return [registers && link("New here?", "Create an account", "signup"), recovers && link("", "Trouble signing in?", "recover")];
 }
 
 // Answers the step by an ACTION. A TRIGGER runs the passkey ceremony of the step, or of the one it leads to.
@@ -148,6 +153,7 @@ async function finish({ assertion }) {
 	const authId = params.get("authId");
 	if (!assertion) return message("done", t("done"));
 	if (authId) return leave((await call("POST", "oauth2/auth/callback", { authId, assertion })).redirect_uri);
+	if (page === "invitation" && /^https?:/.test(meta.application?.url)) return leave(meta.application.url);
 	params.set("begun", "1");
 	return leave(address("account", "begun"));
 }
@@ -163,5 +169,6 @@ function over(error) {
 	reply = null;
 	params.delete("executionId");
 	remember();
-	fail(error, startable() && button(t("again"), { id: "again", class: "primary" }, (pressed) => task(pressed, start)));
+	fail({ traceId: trace, ...error }, startable() && button(t("again"), { id: "again", class: "primary" }, (pressed) => task(pressed, start)),
+		way(params.has("applicationId") ? meta.application : undefined));
 }

@@ -42,7 +42,8 @@ const isHeading = (c) => c.type === "TEXT" && /^H/.test(c.variant);
 
 // Renders a step. context has typed, what was typed before; act, called with an
 // ACTION, its button and whether on another device; autofill, whether passkeys
-// can wait in a field; registers, whether the flow makes an account.
+// can wait in a field; registers, whether the flow makes an account; application,
+// what the user signs in to, if the page should say it.
 export function renderStep(reply, context) {
 	const list = components(reply);
 	const faults = new Map(reply.data.fieldErrors?.map((f) => [f.identifier, f.message]));
@@ -61,12 +62,19 @@ export function renderStep(reply, context) {
 const block = ({ above, below }, nodes) => form("heading", above.splice(0), nodes, below.splice(0));
 
 // Steps that only start a ceremony, or ask for a password, have no heading.
-function introduction(reply, list, { registers }) {
+function introduction(reply, list, { registers, application }) {
 	const ceremony = options(reply);
 	const makes = ceremony?.user ? "Create a passkey" : "Sign in";
 	const asks = registers ? "Create an account" : "Sign in";
 	const title = ceremony ? makes : some(list, (c) => types[c.type]) ? asks : "One more step";
-	return [heading(t(title)), ceremony && el("p", { class: "lead" }, t("Your device asks for your fingerprint, face or screen lock."))];
+	return [title === "Sign in" ? greeting(application || undefined) : heading(t(title)), ceremony && el("p", { class: "lead" }, t("Your device asks for your fingerprint, face or screen lock."))].flat();
+}
+
+// The heading of a sign-in. An unverified application chose its name itself, perhaps that of
+// another, so the heading does not repeat it.
+function greeting({ name, unverified } = {}) {
+	if (!name || !unverified) return heading(name ? t("Sign in to {app}", { app: name }) : t("Sign in"));
+	return [heading(t("Sign in")), el("p", { class: "lead" }, t("For an unverified app that calls itself “{app}”.", { app: name }))];
 }
 
 function render(component, show) {
@@ -76,7 +84,7 @@ function render(component, show) {
 	switch (type) {
 		case "TEXT":
 		case "RICH_TEXT":
-			if (component === show.title) return heading(phrase(label));
+			if (component === show.title) return label === "Sign in" ? greeting(show.application || undefined) : heading(phrase(label));
 			if (looks === "item") return el("li", {}, icon(marks[component.ref] ?? "tick"), el("p", {}, phrase(label)));
 			if (looks === "account") return el("p", { class: looks }, icon("person"), label);
 			return isHeading(component) ? el("h2", {}, phrase(label)) : label.split(/\n{2,}/).map((text) => el("p", { class: looks }, phrase(text)));

@@ -1,16 +1,18 @@
-// The application's looks: its name, logo and colors, from GET /flow/meta.
+// The looks: whose service this is, and the application's colors, from GET /flow/meta.
 // Colors are changed as far as it takes to read what is written in them.
 import { byId, el, icon } from "./dom.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-// Shows whose sign-in this is. theme may have colors {primary, background}, the
+// Shows whose service this is: the brand, which is the organization's or the service's. The logo of
+// the application's theme takes its place, and the application's own logo stands in for a missing
+// one. theme may have colors {primary, background}, the
 // same under dark, radius (a CSS length) and logoUrl, where they are valid.
-export function dress(application = {}, theme = {}) {
-	const src = picture(theme.logoUrl ?? application.logoUrl);
+export function dress(brand = {}, application = {}, theme = {}) {
+	const src = picture(theme.logoUrl ?? brand.logoUrl ?? application.logoUrl);
 	const logo = src ? el("img", { src, alt: "", height: 40 }) : icon("door");
 	logo.addEventListener("error", () => logo.replaceWith(icon("door")));
-	byId("brand").replaceChildren(logo, el("span", {}, application.name));
+	byId("brand").replaceChildren(logo, el("span", {}, brand.name));
 	if (CSS.supports("border-radius", theme.radius)) style("--radius", theme.radius);
 	dark.addEventListener("change", () => paint(theme));
 	paint(theme);

@@ -10,7 +10,7 @@ export class Refusal extends Error {
 
 export const params = new URLSearchParams(location.search);
 
-export const remember = () => history.replaceState(null, "", `?${params}`);
+export const remember = () => history.replaceState(null, "", `?${params}${location.hash}`);
 
 // The address of a page of the gate. It keeps the language and what else is named.
 export function address(page, ...keep) {
@@ -24,17 +24,21 @@ let user = "1";
 // Names the user of the page. If another one signs in with this browser, the server refuses the request.
 export const show = (id) => { user = id; };
 
+// The trace id of the latest answer: the audit log and the server log contain it.
+export let trace = "";
+
 export async function call(method, path, body) {
 	// With this field the browser's session counts. Pages of other sites cannot send it.
 	const headers = { "Postern-Session": user };
 	if (body) headers["Content-Type"] = "application/json";
 	const sent = fetch(`../${path}`, { method, headers, body: body && JSON.stringify(body) });
 	const response = await sent.catch(() => { throw new Refusal({ code: "unreachable" }); });
+	trace = response.headers.get("X-Trace-Id") ?? "";
 	const reply = await response.json().catch(() => ({}));
 	if (response.ok) return reply;
 	// RFC 6749 §5.2: the request is gone, or another browser's.
 	const key = /^(invalid|access_denied)/.test(reply.error) && "oauth.lost";
-	throw new Refusal({ traceId: response.headers.get("X-Trace-Id"), key, details: reply.error_description, ...reply });
+	throw new Refusal({ traceId: trace, key, details: reply.error_description, ...reply });
 }
 
 // Leaves for an address that the server gave. An app's own scheme is fine, one that would run here is not.

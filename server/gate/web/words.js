@@ -37,7 +37,7 @@ export const date = (value, time) => new Intl.DateTimeFormat(locale, { dateStyle
 export function explain({ code, key, values, message, description, details, traceId }) {
 	const known = [key, description?.key, message?.key, `error.${code}`].find(has);
 	const ordinary = message?.key && !traceId && code !== "passkey_verification_failed";
-	const technical = [details ?? description?.defaultValue, traceId && `Trace id: ${traceId}`];
+	const technical = [details ?? description?.defaultValue, traceId && t("Trace id: {id}", { id: traceId })];
 	return {
 		text: known ? t(known, values) : (code !== "internal_error" && phrase(message?.defaultValue)) || t("error.unknown"),
 		details: ordinary ? "" : technical.filter(Boolean).join(" · "),

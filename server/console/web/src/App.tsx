@@ -4,8 +4,11 @@ import { Button, RouterProvider } from "react-aria-components";
 import { BrowserRouter, NavLink, Outlet, Route, Routes, useHref, useNavigate } from "react-router";
 import { RequestError } from "./api";
 import { AuditPage } from "./AuditPage";
+import { ConfigurationPage } from "./ConfigurationPage";
 import { ItemPage } from "./ItemPage";
+import { KeysPage } from "./KeysPage";
 import { ListPage } from "./ListPage";
+import { NewApplication } from "./NewApplication";
 import { nouns } from "./nouns";
 import { Overview } from "./Overview";
 import { serverURL, signOut } from "./session";
@@ -31,10 +34,13 @@ export function App() {
             {nouns.map((noun) => (
               <Route key={noun.path} path={noun.path}>
                 <Route index element={<ListPage key={noun.path} noun={noun} />} />
+                {noun.path === "/applications" && <Route path="new/template" element={<NewApplication />} />}
                 {["new", ":id"].map((path) => <Route key={path} path={path} element={noun.path === "/flows" ? <FlowPage /> : <ItemPage key={noun.path + path} noun={noun} />} />)}
               </Route>
             ))}
             <Route path="/audit" element={<AuditPage />} />
+            <Route path="/signing-keys" element={<KeysPage />} />
+            <Route path="/configuration" element={<ConfigurationPage />} />
             <Route path="*" element={<Page title={t("There is no such page.")}><p /></Page>} />
           </Route>
         </Routes>
@@ -58,6 +64,8 @@ function Shell() {
             <li><NavLink to="/" end>{t("Overview")}</NavLink></li>
             {nouns.map((noun) => <li key={noun.path}><NavLink to={noun.path}>{t(noun.title)}</NavLink></li>)}
             <li><NavLink to="/audit">{t("Audit log")}</NavLink></li>
+            <li><NavLink to="/signing-keys">{t("Signing keys")}</NavLink></li>
+            <li><NavLink to="/configuration">{t("Configuration")}</NavLink></li>
           </ul>
         </nav>
         <main id="content" tabIndex={-1}>

@@ -1,70 +1,125 @@
-// The audit log, newest first.
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { Button, Input, Label, TextField } from "react-aria-components";
+// The audit log, newest first: filters, new events as they come, verification and download.
+import { keepPreviousData, useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Button, Input, Label, TextField, ToggleButton } from "react-aria-components";
 import { useSearchParams } from "react-router";
 import { api, type AuditEvent, must } from "./api";
-import { formatTime, t } from "./texts";
+import { Events } from "./AuditEvents";
+import { AuditVerification } from "./AuditVerification";
+import { t } from "./texts";
 import { Failed, Loading, Page } from "./ui";
 
-const filters = ["action", "user", "resource", "actor", "traceId"] as const;
+const filters = { action: "Action", actor: "Actor", user: "User", resource: "Resource", application: "Application", traceId: "Trace id" };
+const times = { from: "From time", to: "Until time" };
+const names = [...Object.keys(filters), ...Object.keys(times), "failures"];
+
+type Wanted = Record<string, string>;
+
+async function readPage(wanted: Wanted, limit: number, before: string) {
+  return must(await api.GET("/audit-events", { params: { query: { ...wanted, limit, ...(before ? { before } : {}) } } }));
+}
+
+/** cursor returns the place after a page, "" after the last one. */
+function cursor(page: { links: { href: string; rel: string }[] }): string {
+  const next = page.links.find((link) => link.rel === "next");
+  return next ? new URLSearchParams(next.href.slice(next.href.indexOf("?"))).get("before") ?? "" : "";
+}
 
 export function AuditPage() {
   const [query, setQuery] = useSearchParams();
-  const wanted = Object.fromEntries(filters.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])));
+  const [live, setLive] = useState(false);
+  const wanted: Wanted = Object.fromEntries(names.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])));
   const log = useInfiniteQuery({
     queryKey: ["audit", wanted],
     initialPageParam: "",
     placeholderData: keepPreviousData,
-    queryFn: async ({ pageParam }) => must(await api.GET("/audit-events", { params: { query: { ...wanted, limit: 50, ...(pageParam ? { before: pageParam } : {}) } } })),
-    getNextPageParam: (page) => {
-      const next = page.links.find((link) => link.rel === "next");
-      return next ? new URLSearchParams(next.href.slice(next.href.indexOf("?"))).get("before") : undefined;
-    },
+    queryFn: ({ pageParam }) => readPage(wanted, 50, pageParam),
+    getNextPageParam: (page) => cursor(page) || undefined,
   });
+  // Polling stops while the tab is hidden.
+  const newest = useQuery({ queryKey: ["audit", "live", wanted], queryFn: () => readPage(wanted, 50, ""), enabled: live, refetchInterval: 3000, gcTime: 0 });
+  const known = log.data?.pages.flatMap((page) => page.auditEvents) ?? [];
+  const added = live && !log.isPlaceholderData ? (newest.data?.auditEvents ?? []).filter((event) => !known.some(({ id }) => id === event.id)) : [];
   return (
-    <Page title={t("Audit log")} actions={<Button onPress={() => void log.refetch()}>{t("Reload")}</Button>}>
-      <form className="filter" role="search" key={query.toString()} onSubmit={(event) => {
-        event.preventDefault();
-        const form = new FormData(event.currentTarget);
-        setQuery(Object.fromEntries(filters.flatMap((name) => (form.get(name) ? [[name, String(form.get(name))]] : []))));
-      }}>
-        {filters.map((name) => <TextField key={name} name={name} defaultValue={query.get(name) ?? ""}><Label>{name}</Label><Input /></TextField>)}
-        <Button type="submit">{t("Apply")}</Button>
-        {query.size > 0 && <Button onPress={() => setQuery({})}>{t("Clear")}</Button>}
-      </form>
+    <Page title={t("Audit log")} actions={
+      <>
+        <ToggleButton isSelected={live} onChange={(on) => { setLive(on); void log.refetch(); }}>{t("Live")}</ToggleButton>
+        <Download wanted={wanted} />
+        <Button onPress={() => void log.refetch()}>{t("Reload")}</Button>
+      </>
+    }>
+      <Filter key={query.toString()} query={query} apply={setQuery} />
+      <AuditVerification />
+      <p role="status" className="quiet">{live && (added.length > 0 ? t("{n} new events", { n: added.length }) : t("New events appear here."))}</p>
+      {live && newest.error && <Failed error={newest.error} />}
       {log.isPending && <Loading />}
       {log.error && <Failed error={log.error} retry={() => void log.refetch()} />}
-      {log.data && <Events events={log.data.pages.flatMap((page) => page.auditEvents)} />}
+      {log.data && <Events events={[...added, ...known]} empty={query.size > 0 ? t("Nothing matches the filter.") : t("Nothing here yet.")} />}
       {log.hasNextPage && <Button isDisabled={log.isFetchingNextPage} onPress={() => void log.fetchNextPage()}>{t("Older events")}</Button>}
     </Page>
   );
 }
 
-export function Events({ events }: { events: AuditEvent[] }) {
-  if (events.length === 0) {
-    return <p className="quiet">{t("Nothing here yet.")}</p>;
+/** local writes a time as an input of the type datetime-local has it. */
+function local(time: string | null): string {
+  if (!time) {
+    return "";
   }
+  const date = new Date(time);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+function Filter({ query, apply }: { query: URLSearchParams; apply: (query: Wanted) => void }) {
   return (
-    <div className="scroll">
-      <table>
-        <thead><tr>{["When", "Action", "Who", "What", "From"].map((name) => <th key={name} scope="col">{t(name)}</th>)}</tr></thead>
-        <tbody>
-          {events.map((event) => (
-            <tr key={event.id}>
-              <td>{formatTime(event.at)}</td>
-              <td>
-                <details>
-                  <summary>{event.action}</summary>
-                  <pre>{JSON.stringify(event, null, 2)}</pre>
-                </details>
-              </td>
-              <td>{event.actor?.type} <code>{event.actor?.id}</code></td>
-              <td>{event.resource?.type ?? (event.userId ? "user" : "")} <code>{event.resource?.id ?? event.userId}</code></td>
-              <td>{event.address}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <form className="filter" role="search" onSubmit={(event) => {
+      event.preventDefault();
+      const form = new FormData(event.currentTarget);
+      const entered = names.map((name) => [name, String(form.get(name) ?? "").trim()] as const).filter(([, value]) => value);
+      apply(Object.fromEntries(entered.map(([name, value]) => [name, name in times ? new Date(value).toISOString() : value])));
+    }}>
+      {Object.entries(filters).map(([name, label]) => <TextField key={name} name={name} defaultValue={query.get(name) ?? ""}><Label>{t(label)}</Label><Input /></TextField>)}
+      {Object.entries(times).map(([name, label]) => <TextField key={name} name={name} defaultValue={local(query.get(name))}><Label>{t(label)}</Label><Input type="datetime-local" /></TextField>)}
+      <label className="check"><input type="checkbox" name="failures" value="true" defaultChecked={query.has("failures")} /> {t("Failures only")}</label>
+      <Button type="submit">{t("Apply")}</Button>
+      {query.size > 0 && <Button onPress={() => apply({})}>{t("Clear")}</Button>}
+    </form>
   );
+}
+
+/** most limits a download: the log can have millions of events. */
+const most = 10_000;
+
+function Download({ wanted }: { wanted: Wanted }) {
+  const download = useMutation({
+    mutationFn: async () => {
+      const events: AuditEvent[] = [];
+      for (let before = ""; ;) {
+        const page = await readPage(wanted, 100, before);
+        events.push(...page.auditEvents);
+        before = cursor(page);
+        if (!before || events.length >= most) {
+          save(events);
+          return { count: events.length, isCut: before !== "" };
+        }
+      }
+    },
+  });
+  const { data } = download;
+  return (
+    <>
+      <span role="status" className="quiet">
+        {download.isPending && t("Loading …")}
+        {data && (data.isCut ? t("The newest {n} events were saved. Narrow the filter for older ones.", { n: data.count }) : t("{n} events were saved.", { n: data.count }))}
+        {download.error && download.error.message}
+      </span>
+      <Button isDisabled={download.isPending} onPress={() => download.mutate()}>{t("Download")}</Button>
+    </>
+  );
+}
+
+function save(events: AuditEvent[]) {
+  const address = URL.createObjectURL(new Blob(events.map((event) => `${JSON.stringify(event)}\n`), { type: "application/jsonl" }));
+  const link = Object.assign(document.createElement("a"), { href: address, download: "audit-events.jsonl" });
+  link.click();
+  URL.revokeObjectURL(address);
 }

@@ -7,7 +7,9 @@ import { Link, useNavigate, useParams } from "react-router";
 import { type Finding, RequestError, schemaOf, send, type Schema } from "./api";
 import { ApplicationParts } from "./ApplicationParts";
 import { Conflict } from "./Conflict";
+import { ConnectPart } from "./ConnectPart";
 import { keepDraft, takeDraft } from "./draft";
+import { InvitationPart } from "./InvitationPart";
 import { type Item, type Noun } from "./nouns";
 import { SchemaForm } from "./SchemaForm";
 import { formatTime, t } from "./texts";
@@ -37,9 +39,10 @@ export function ItemPage({ noun }: { noun: Noun }) {
   return <Editor key={id ?? "new"} noun={noun} schema={schema.data} opened={read.data} />;
 }
 
-/** writable returns the members that a request may have. */
+/** writable returns the members that a request may have, without those that only repeat a member of the OAuth client. */
 function writable(schema: Schema, item: Value): Value {
-  return Object.fromEntries(Object.entries(item).filter(([name]) => schema.properties?.[name] && !schema.properties[name].readOnly));
+  const isRepeated = (name: string) => name === "clientId" && "inboundAuthConfig" in item;
+  return Object.fromEntries(Object.entries(item).filter(([name]) => schema.properties?.[name] && !schema.properties[name].readOnly && !isRepeated(name)));
 }
 
 function Editor({ noun, schema, opened }: { noun: Noun; schema: Schema; opened: { data: Item; etag: string } | undefined }) {
@@ -100,7 +103,9 @@ function Editor({ noun, schema, opened }: { noun: Noun; schema: Schema; opened: 
           <span role="status">{state.done}</span>
         </div>
       </form>
+      {read && noun.path === "/users" && <InvitationPart id={read.data.id} />}
       {read && noun.path === "/users" && <UserParts id={read.data.id} />}
+      {read && noun.path === "/applications" && <ConnectPart application={read.data} />}
       {read && noun.path === "/applications" && <ApplicationParts id={read.data.id} />}
     </Page>
   );

@@ -31,7 +31,7 @@ export function ListPage({ noun }: { noun: Noun }) {
   });
   const next = list.data?.links.find((link) => link.rel === "next");
   return (
-    <Page title={t(noun.title)} actions={<Link className="button primary" to={`${noun.path}/new`}>{t("Create")}</Link>}>
+    <Page title={t(noun.title)} actions={<Link className="button primary" to={`${noun.path}/new${noun.path === "/applications" ? "/template" : ""}`}>{t("Create")}</Link>}>
       <Filter key={query.get("filter")} noun={noun} filter={query.get("filter") ?? ""} onFilter={(filter) => setQuery(filter ? { filter } : {})} />
       {list.isPending && <Loading />}
       {list.error && <Failed error={list.error} retry={() => void list.refetch()} />}

@@ -1,11 +1,13 @@
-// The first page: how much there is of everything, whether the service is ready, and what happened last.
+// The first page: what goes on, how much there is of everything, whether the service is ready, and what
+// happened last.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { api, must, send } from "./api";
-import { Events } from "./AuditPage";
+import { Events } from "./AuditEvents";
 import { nouns } from "./nouns";
 import { t } from "./texts";
 import { PasskeyInvitation } from "./PasskeyInvitation";
+import { Statistics } from "./Statistics";
 import { Failed, Loading, Page } from "./ui";
 
 export function Overview() {
@@ -18,6 +20,8 @@ export function Overview() {
   return (
     <Page title={t("Overview")}>
       <PasskeyInvitation />
+      <Statistics />
+      <h2>{t("Resources")}</h2>
       {counts.isPending && <Loading />}
       {counts.error && <Failed error={counts.error} retry={() => void counts.refetch()} />}
       <ul className="cards">

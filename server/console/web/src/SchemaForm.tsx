@@ -1,20 +1,26 @@
-// A form for a value that a JSON Schema describes: text, numbers, choices and lists of text have
-// fields; other members are edited as JSON.
-import { useState } from "react";
-import { Checkbox, FieldError, Input, Label, Text, TextArea, TextField } from "react-aria-components";
+// A form for a value that a JSON Schema describes: text, numbers, choices, lists of text and objects
+// have fields; other members are edited as JSON.
+import { useId, useState } from "react";
+import { Checkbox, CheckboxGroup, FieldError, Input, Label, Text, TextArea, TextField } from "react-aria-components";
 import type { Finding, Schema } from "./api";
+import { ReferenceField, references } from "./ReferenceField";
 import { t } from "./texts";
 
 type Value = Record<string, unknown>;
 
-interface FieldProps {
+export interface FieldProps {
   name: string;
   schema: Schema;
   value: unknown;
   required: boolean;
   problem: string | undefined;
+  problems: Finding[]; // with paths below this member
   onChange: (value: unknown) => void;
 }
+
+// Members that only repeat others, or have one possible value.
+const repeated = ["clientId", "clientSecret"];
+const hidden = ["scope", "responseTypes", "backchannelLogoutSessionRequired"];
 
 const first = ["name", "handle", "type", "description", "attributes"];
 
@@ -27,30 +33,56 @@ function rank(schema: Schema, member: string): number {
   return place >= 0 ? place : schema.required?.includes(member) ? first.length : first.length + 1;
 }
 
+/** shownMembers returns the members that have fields, in their order. */
+function shownMembers(schema: Schema): [string, Schema][] {
+  const isRepeated = (name: string) => repeated.includes(name) && schema.properties?.["inboundAuthConfig"] !== undefined;
+  return Object.entries(schema.properties ?? {})
+    .filter(([name, member]) => !member.readOnly && !isRepeated(name) && !hidden.includes(name) && !isConstant(schema, name))
+    .sort(([a], [b]) => rank(schema, a) - rank(schema, b));
+}
+
+/** isConstant reports whether the member must have the only value that the schema has for it. */
+function isConstant(schema: Schema, name: string): boolean {
+  return schema.required?.includes(name) === true && schema.properties?.[name]?.enum?.length === 1;
+}
+
+/** below returns the findings at a member and in it, with their paths from there. */
+function below(problems: Finding[], name: string): Finding[] {
+  return problems
+    .filter((p) => p.path === name || p.path.startsWith(`${name}.`) || p.path.startsWith(`${name}[`))
+    .map((p) => ({ ...p, path: p.path.slice(name.length).replace(/^\./, "") }));
+}
+
 export function SchemaForm({ schema, value, problems, onChange }: { schema: Schema; value: Value; problems: Finding[]; onChange: (value: Value) => void }) {
-  const members = Object.entries(schema.properties ?? {}).filter(([, member]) => !member.readOnly).sort(([a], [b]) => rank(schema, a) - rank(schema, b));
   return (
     <div className="fields">
-      {members.map(([name, member]) => (
-        <Field
-          key={name}
-          name={name}
-          schema={member}
-          value={value[name]}
-          required={schema.required?.includes(name) ?? false}
-          problem={problems.filter((p) => p.path === name || p.path.startsWith(`${name}.`) || p.path.startsWith(`${name}[`)).map((p) => p.message).join("; ") || undefined}
-          onChange={(changed) => {
-            const { [name]: _, ...others } = value;
-            onChange(changed === undefined ? others : { ...others, [name]: changed });
-          }}
-        />
-      ))}
+      {shownMembers(schema).map(([name, member]) => {
+        const found = below(problems, name);
+        return (
+          <Field
+            key={name}
+            name={name}
+            schema={member}
+            value={value[name]}
+            required={schema.required?.includes(name) ?? false}
+            problem={found.map((p) => p.message).join("; ") || undefined}
+            problems={found}
+            onChange={(changed) => {
+              const { [name]: _, ...others } = value;
+              onChange(changed === undefined ? others : { ...others, [name]: changed });
+            }}
+          />
+        );
+      })}
     </div>
   );
 }
 
 function Field(props: FieldProps) {
   const { schema } = props;
+  if (references[props.name]) {
+    return <ReferenceField {...props} otherwise={<Line {...props} />} />;
+  }
   if (schema.enum) {
     return <Choice {...props} options={schema.enum} />;
   }
@@ -63,10 +95,62 @@ function Field(props: FieldProps) {
   if (schema.type === "array" && schema.items?.type === "string") {
     return <Lines {...props} />;
   }
+  if (schema.type === "array" && schema.items?.enum) {
+    return <Several {...props} options={schema.items.enum} />;
+  }
+  if (isObject(schema)) {
+    return <Group {...props} />;
+  }
+  if (schema.type === "array" && schema.maxItems === 1 && schema.items && isObject(schema.items)) {
+    return <Single {...props} items={schema.items} />;
+  }
   return <JSONField {...props} />;
 }
 
-function Caption({ name, schema, required }: FieldProps) {
+/** isObject reports whether the schema lists all members that its objects may have. */
+function isObject(schema: Schema): boolean {
+  return schema.type === "object" && schema.additionalProperties === false && schema.properties !== undefined;
+}
+
+/** Group edits an object, with a field for each member. */
+function Group(props: FieldProps) {
+  const { schema } = props;
+  const shown = shownMembers(schema).map(([name]) => name);
+  const others = props.problems.filter((p) => !shown.includes(p.path.split(/[.[]/)[0] ?? ""));
+  return (
+    <fieldset>
+      <legend><Caption {...props} /></legend>
+      {schema.description && <p className="quiet">{schema.description}</p>}
+      {others.length > 0 && <p className="problem" role="alert">{others.map((p) => p.message).join("; ")}</p>}
+      <SchemaForm schema={schema} value={(props.value ?? {}) as Value} problems={props.problems} onChange={(value) => props.onChange(Object.keys(value).length > 0 ? value : undefined)} />
+    </fieldset>
+  );
+}
+
+/** Single edits a list of at most one object. */
+function Single({ items, ...props }: FieldProps & { items: Schema }) {
+  const constants = Object.fromEntries(Object.keys(items.properties ?? {}).filter((name) => isConstant(items, name)).map((name) => [name, items.properties?.[name]?.enum?.[0]]));
+  const change = (value: unknown) => {
+    const item = { ...constants, ...(value as Value | undefined) };
+    props.onChange(Object.keys(item).length > Object.keys(constants).length ? [item] : undefined);
+  };
+  const schema = { ...items, title: props.schema.title ?? props.name, description: props.schema.description ?? "" };
+  return <Group {...props} schema={schema} value={Array.isArray(props.value) ? props.value[0] : undefined} problems={below(props.problems, "[0]").concat(props.problems.filter((p) => !p.path.startsWith("[0]")))} onChange={change} />;
+}
+
+/** Several edits a list of choices. */
+function Several(props: FieldProps & { options: string[] }) {
+  return (
+    <CheckboxGroup className="field" value={Array.isArray(props.value) ? props.value as string[] : []} onChange={(chosen) => props.onChange(chosen.length > 0 ? chosen : undefined)} isInvalid={props.problem !== undefined} validationBehavior="aria">
+      <Label><Caption {...props} /></Label>
+      {props.options.map((option) => <Checkbox key={option} value={option}><span className="box" aria-hidden="true" />{option}</Checkbox>)}
+      <Help {...props} />
+      <FieldError>{props.problem}</FieldError>
+    </CheckboxGroup>
+  );
+}
+
+export function Caption({ name, schema, required }: FieldProps) {
   return <>{schema.title ?? name} {required && <span className="quiet">({t("required")})</span>}</>;
 }
 
@@ -108,7 +192,7 @@ function Lines(props: FieldProps) {
 }
 
 function Choice(props: FieldProps & { options: string[] }) {
-  const id = `field-${props.name}`;
+  const id = useId();
   return (
     <div className="field">
       <label htmlFor={id}><Caption {...props} /></label>

@@ -62,22 +62,29 @@ export interface Schema {
   readOnly?: boolean;
   minLength?: number;
   maxLength?: number;
+  maxItems?: number;
+  additionalProperties?: boolean | Schema;
 }
 
 let description: Promise<{ components: { schemas: Record<string, Schema> } }> | undefined;
 
-/** schemaOf returns the schema with the name from the description of the API. */
+/** schemaOf returns the schema with the name from the description of the API, without references. */
 export async function schemaOf(name: string): Promise<Schema> {
   description ??= fetch(`${serverURL}/openapi.json`).then((reply) => reply.json() as never);
   const { components } = await description;
   const resolve = (schema: Schema, depth: number): Schema => {
-    if (schema.$ref && depth < 8) {
+    if (depth > 8) {
+      return schema;
+    }
+    if (schema.$ref) {
       const { $ref, ...own } = schema;
       return { ...resolve(components.schemas[$ref.split("/").pop() ?? ""] ?? {}, depth + 1), ...own };
     }
-    return schema;
+    return {
+      ...schema,
+      ...(schema.properties && { properties: Object.fromEntries(Object.entries(schema.properties).map(([name, member]) => [name, resolve(member, depth + 1)])) }),
+      ...(schema.items && { items: resolve(schema.items, depth + 1) }),
+    };
   };
-  const whole = resolve(components.schemas[name] ?? {}, 0);
-  const properties = Object.fromEntries(Object.entries(whole.properties ?? {}).map(([member, schema]) => [member, resolve(schema, 0)]));
-  return { ...whole, properties };
+  return resolve(components.schemas[name] ?? {}, 0);
 }

@@ -212,6 +212,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/audit-verification": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Verify the next part of the audit log */
+        get: operations["verifyAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/passkey/finish": {
         parameters: {
             query?: never;
@@ -240,6 +257,23 @@ export interface paths {
         put?: never;
         /** Start a sign-in with a passkey */
         post: operations["startPasskeyAuthentication"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/configuration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the configuration that is in effect, without secrets */
+        get: operations["getConfiguration"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -343,6 +377,23 @@ export interface paths {
         put?: never;
         /** Check the definition of a flow without storing it */
         post: operations["checkFlow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/flows/system": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get what the check of a flow depends on */
+        get: operations["getCheckedSystem"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -991,6 +1042,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/signing-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the keys that sign tokens, oldest first */
+        get: operations["listSigningKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/signing-keys/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Publish the next signing keys; with now they sign at once */
+        post: operations["rotateSigningKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Count sign-ins, failures and deliveries */
+        get: operations["getStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/user-types": {
         parameters: {
             query?: never;
@@ -1127,6 +1229,74 @@ export interface paths {
         get: operations["listMyFactors"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/me/factors/recovery-codes/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replace all recovery codes by the new ones */
+        post: operations["finishRecoveryCodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/me/factors/recovery-codes/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Get new recovery codes for the token's user */
+        post: operations["startRecoveryCodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/me/factors/totp/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Set up the authenticator app with its first code */
+        post: operations["finishTOTP"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/me/factors/totp/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Get a key for an authenticator app of the token's user */
+        post: operations["startTOTP"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1429,6 +1599,25 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/users/{id}/invitation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the invitation that the user can still accept */
+        get: operations["getInvitation"];
+        put?: never;
+        /** Mail the user a link to add a first credential */
+        post: operations["inviteUser"];
+        /** Withdraw the invitation */
+        delete: operations["withdrawInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users/{id}/passkeys": {
         parameters: {
             query?: never;
@@ -1510,6 +1699,11 @@ export interface components {
          */
         ApplicationRequest: {
             /**
+             * Address flow
+             * @description The id of the AUTHENTICATION flow with which users change or verify their mail address, such as change-address. Default: none; the account page then has no link to it.
+             */
+            addressFlowId?: string;
+            /**
              * Allowed user types
              * @description The names of the user types that may sign in and register. If empty, all may.
              */
@@ -1588,6 +1782,11 @@ export interface components {
                  */
                 type: "oauth2";
             }[];
+            /**
+             * Invitation flow
+             * @description The id of the AUTHENTICATION flow in which invited users add their first credential, such as invitation. Default: none; users cannot be invited to the application then.
+             */
+            invitationFlowId?: string;
             /**
              * Registration enabled
              * @description Whether users may register themselves.
@@ -2114,10 +2313,18 @@ export interface components {
             rule: "takeover" | "session" | "chain";
         };
         FlowVersion: {
+            author?: null | {
+                client?: string;
+                id?: string;
+                name?: string;
+                type?: string;
+            };
             createdAt: string;
             handle: string;
             isActive: boolean;
             name: string;
+            openRuns: number;
+            reason?: string;
             version: number;
         };
         Group: components["schemas"]["GroupRequest"] & unknown;
@@ -2291,6 +2498,11 @@ export interface components {
              * @description The UUID of the unit. If omitted, the server generates it.
              */
             id?: string;
+            /**
+             * Logo
+             * @description A picture that the hosted pages show with the name of the unit, when users sign in to its applications or to those of units below it without a logo. Without one, they show the name and logo of the service.
+             */
+            logoUrl?: string;
             /**
              * Name
              * @description The name of the unit.
@@ -2497,6 +2709,7 @@ export interface components {
             createdAt: string;
             lastUsedAt?: null | string;
             left?: null | number;
+            limit?: string;
             total?: number;
             type: string;
         };
@@ -3202,6 +3415,8 @@ export interface operations {
                 from?: string;
                 /** @description to */
                 to?: string;
+                /** @description true for the events of failures and refusals only */
+                failures?: string;
             };
             header?: never;
             path?: never;
@@ -3219,6 +3434,51 @@ export interface operations {
                         auditEvents: components["schemas"]["AuditEvent"][];
                         count: number;
                         links: components["schemas"]["Link"][];
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    verifyAuditLog: {
+        parameters: {
+            query?: {
+                /** @description the end that the reply for the part before has */
+                after?: string;
+                /** @description an end that was noted earlier, NUMBER:HASH */
+                expect?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        complete: boolean;
+                        end: string;
+                        events: number;
+                        fault?: null | {
+                            at?: string;
+                            eventId?: string;
+                            problem: string;
+                            seal: number;
+                        };
+                        removed: number;
                     };
                 };
             };
@@ -3301,6 +3561,43 @@ export interface operations {
                     "application/json": {
                         publicKeyCredentialRequestOptions: Record<string, never>;
                         sessionToken: string;
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        settings: {
+                            description: string;
+                            key: string;
+                            source: string;
+                            value: unknown;
+                            variable: string;
+                        }[];
                     };
                 };
             };
@@ -3415,7 +3712,12 @@ export interface operations {
                             name: string;
                             policyUri?: string;
                             tosUri?: string;
+                            unverified?: boolean;
                             url?: string;
+                        };
+                        brand: {
+                            logoUrl?: string;
+                            name: string;
                         };
                         design: {
                             layout: {
@@ -3434,6 +3736,7 @@ export interface operations {
                                 };
                             };
                         };
+                        isAddressFlowEnabled?: boolean;
                         isRecoveryFlowEnabled?: boolean;
                         isRegistrationFlowEnabled: boolean;
                     };
@@ -3498,7 +3801,10 @@ export interface operations {
     };
     createFlow: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description the reason for the change, at most 200 characters; the version and its audit event carry it */
+                reason?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3601,6 +3907,40 @@ export interface operations {
             };
         };
     };
+    getCheckedSystem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        parts: components["schemas"]["Flow"][];
+                        sendsMail: boolean;
+                        subflows: components["schemas"]["Flow"][];
+                        targets: string[];
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getFlow: {
         parameters: {
             query?: never;
@@ -3634,7 +3974,10 @@ export interface operations {
     };
     replaceFlow: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description the reason for the change, at most 200 characters; the version and its audit event carry it */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -3698,7 +4041,10 @@ export interface operations {
     };
     patchFlow: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description the reason for the change, at most 200 characters; the version and its audit event carry it */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -3735,7 +4081,10 @@ export interface operations {
     };
     restoreFlow: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description the reason for the change, at most 200 characters; the version and its audit event carry it */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -5982,6 +6331,168 @@ export interface operations {
             };
         };
     };
+    listSigningKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        keys: {
+                            algorithm: string;
+                            id: string;
+                            neededUntil?: null | string;
+                            publishedAt: string;
+                            retiredAt?: null | string;
+                            signsFrom: string;
+                            status: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rotateSigningKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    now?: null | boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        keys: {
+                            algorithm: string;
+                            id: string;
+                            neededUntil?: null | string;
+                            publishedAt: string;
+                            retiredAt?: null | string;
+                            signsFrom: string;
+                            status: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getStatistics: {
+        parameters: {
+            query?: {
+                /** @description RFC 3339; default: a day before to */
+                from?: string;
+                /** @description RFC 3339; default: now */
+                to?: string;
+                /** @description hour (default) or day */
+                step?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deliveries: {
+                            givenUp: {
+                                at: string;
+                                count: number;
+                            }[];
+                            waiting: {
+                                count: number;
+                                kind: string;
+                                oldest: string;
+                                tried: number;
+                            }[];
+                        };
+                        failures: {
+                            at: string;
+                            count: number;
+                        }[];
+                        from: string;
+                        latency: {
+                            p50: number;
+                            p95: number;
+                            p99: number;
+                            requests: number;
+                        };
+                        methods: {
+                            count: number;
+                            name: string;
+                        }[];
+                        reasons: {
+                            count: number;
+                            name: string;
+                        }[];
+                        sessions: {
+                            at: string;
+                            count: number;
+                        }[];
+                        signIns: {
+                            at: string;
+                            count: number;
+                        }[];
+                        step: string;
+                        to: string;
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listUserTypes: {
         parameters: {
             query?: {
@@ -6450,6 +6961,139 @@ export interface operations {
                         links: components["schemas"]["Link"][];
                         startIndex: number;
                         totalResults: number;
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    finishRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    sessionToken: string;
+                };
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    startRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        recoveryCodes: string[];
+                        sessionToken: string;
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    finishTOTP: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    code: string;
+                    sessionToken: string;
+                };
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    startTOTP: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        qrCode: string;
+                        secret: string;
+                        sessionToken: string;
+                        uri: string;
                     };
                 };
             };
@@ -7266,6 +7910,115 @@ export interface operations {
             path: {
                 id: string;
                 identityId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        applicationId: string;
+                        createdAt: string;
+                        email: string;
+                        expiresAt: string;
+                        opened: boolean;
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    inviteUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    applicationId: null | string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        applicationId: string;
+                        createdAt: string;
+                        email: string;
+                        expiresAt: string;
+                        opened: boolean;
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    withdrawInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
             };
             cookie?: never;
         };

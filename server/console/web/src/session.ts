@@ -23,15 +23,27 @@ function encode(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
+async function challengeOf(verifier: string): Promise<string> {
+  return encode(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier))));
+}
+
+/** authorizationURL is the address of an authorization request whose answer the console cannot redeem: state and PKCE verifier are forgotten. */
+export async function authorizationURL(client: string, redirect: string, scope: string, more: Record<string, string>): Promise<string> {
+  const query = new URLSearchParams({
+    client_id: client, redirect_uri: redirect, response_type: "code", scope,
+    state: randomText(), nonce: randomText(), code_challenge: await challengeOf(randomText()), code_challenge_method: "S256", ...more,
+  });
+  return `${serverURL}/oauth2/authorize?${query}`;
+}
+
 /** startSignIn leaves the console for the sign-in page; more are parameters of the request. */
 export async function startSignIn(more: Record<string, string> = {}): Promise<never> {
   const verifier = randomText();
   const state = randomText();
-  const challenge = encode(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier))));
   sessionStorage.setItem(pending, JSON.stringify({ verifier, state, page: location.pathname + location.search }));
   const query = new URLSearchParams({
     client_id: clientID, redirect_uri: redirectURI, response_type: "code", scope: "openid profile system",
-    state, code_challenge: challenge, code_challenge_method: "S256", ...more,
+    state, code_challenge: await challengeOf(verifier), code_challenge_method: "S256", ...more,
   });
   location.assign(`${serverURL}/oauth2/authorize?${query}`);
   return new Promise(() => {}); // the page goes away

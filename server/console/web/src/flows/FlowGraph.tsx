@@ -4,10 +4,22 @@ import { Background, Controls, MarkerType, Position, ReactFlow, ReactFlowProvide
 import "@xyflow/react/dist/style.css";
 import { useMemo } from "react";
 import type { Finding } from "../api";
+import type { Exit, Proof } from "./checker";
 import { type FlowNode, place } from "./graph";
+import { describe, type Place } from "./ProofPanel";
+import { t } from "../texts";
 
-export function FlowGraph({ nodes, findings, onSelect }: { nodes: FlowNode[]; findings: Finding[]; onSelect: (node: string) => void }) {
+/** Marks are what a simulation shows in the graph: the way of the run, where it is, and the outcomes that no scenario reaches. */
+export interface Marks {
+  walked: Exit[];
+  at: string | undefined;
+  missed: Exit[];
+}
+
+/** FlowGraph reports the node or edge that is selected, and the edge that the pointer is at. */
+export function FlowGraph({ nodes, findings, proof, marks, onSelect, onPoint }: { marks?: Marks; nodes: FlowNode[]; findings: Finding[]; proof: Proof | undefined; onSelect: (place: Place) => void; onPoint: (place: Place) => void }) {
   const placed = useMemo(() => place(nodes, findings), [nodes, findings]);
+  const users = new Map(proof?.nodes.map((node) => [node.id, node.user]));
   const labels = new Map(nodes.map((node) => [node.id, `${node.id}, ${node.use}${node.next.map((edge) => `; ${edge.outcome} → ${edge.target}`).join("")}`]));
   return (
     <div className="graph">
@@ -17,17 +29,19 @@ export function FlowGraph({ nodes, findings, onSelect }: { nodes: FlowNode[]; fi
           fitViewOptions={{ maxZoom: 1 }}
           nodesDraggable={false}
           nodesConnectable={false}
-          edgesFocusable={false}
+          edgesFocusable
           colorMode="system"
-          onNodesChange={(changes) => changes.forEach((change) => change.type === "select" && change.selected && onSelect(change.id))}
+          onNodesChange={(changes) => changes.forEach((change) => change.type === "select" && change.selected && onSelect({ node: change.id }))}
+          onEdgesChange={(changes) => changes.forEach((change) => change.type === "select" && change.selected && onSelect(ends(change.id)))}
+          onEdgeMouseEnter={(_, edge) => onPoint(ends(edge.id))}
           nodes={placed.nodes.map((node) => ({
             id: node.id, position: { x: node.x, y: node.y }, width: 180, height: 56,
-            className: node.isBad ? "bad" : "", ariaLabel: labels.get(node.id) ?? node.id, sourcePosition: Position.Bottom, targetPosition: Position.Top,
+            className: [node.isBad ? "bad" : "", users.get(node.id) ?? "", marks ? markNode(marks, node.id).kind : ""].join(" ").trim(), ariaLabel: (labels.get(node.id) ?? node.id) + (marks ? markNode(marks, node.id).text : ""), sourcePosition: Position.Bottom, targetPosition: Position.Top,
             data: { label: <><strong>{node.id}</strong><br /><span className="quiet">{node.use}</span></> },
           }))}
           edges={placed.edges.map((edge) => ({
-            id: edge.id, source: edge.source, target: edge.target, label: edge.outcomes.join(", "),
-            className: edge.isBad ? "bad" : "", markerEnd: { type: MarkerType.ArrowClosed },
+            id: edge.id, source: edge.source, target: edge.target, label: edge.outcomes.join(", "), ariaLabel: `${edge.source} —${edge.outcomes.join(", ")}→ ${edge.target}${gain(proof, edge.source, edge.target)}${marks ? markEdge(marks, edge.source, edge.outcomes).text : ""}`,
+            className: [edge.isBad ? "bad" : "", marks ? markEdge(marks, edge.source, edge.outcomes).kind : ""].join(" ").trim(), markerEnd: { type: MarkerType.ArrowClosed },
           }))}
         >
           <Background />
@@ -36,4 +50,40 @@ export function FlowGraph({ nodes, findings, onSelect }: { nodes: FlowNode[]; fi
       </ReactFlowProvider>
     </div>
   );
+}
+
+/** own reports whether the id is that of the node, or of a node in the sub-flow that it uses. */
+const own = (id: string, node: string) => id === node || id.startsWith(`${node}.`);
+
+function markNode({ at, walked, missed }: Marks, node: string): { kind: string; text: string } {
+  if (at !== undefined && own(at, node)) {
+    return { kind: "waits", text: `; ${t("the run waits here")}` };
+  }
+  if (walked.some((exit) => own(exit.node, node))) {
+    return { kind: "walked", text: `; ${t("passed by the run")}` };
+  }
+  return missed.some((exit) => exit.node === node && exit.outcome === "") ? { kind: "missed", text: `; ${t("not reached by a scenario")}` } : { kind: "", text: "" };
+}
+
+function markEdge({ walked, missed }: Marks, source: string, outcomes: string[]): { kind: string; text: string } {
+  const includes = (exits: Exit[]) => exits.some((exit) => exit.node === source && (outcomes.includes(exit.outcome) || outcomes.includes("")));
+  if (includes(walked)) {
+    return { kind: "walked", text: `; ${t("passed by the run")}` };
+  }
+  return includes(missed) ? { kind: "missed", text: `; ${t("not reached by a scenario")}` } : { kind: "", text: "" };
+}
+
+const separator = "→";
+
+/** ends returns the place of the edge with the id: see place. */
+function ends(id: string): Place {
+  const [node = "", target = ""] = id.split(separator);
+  return { node, target };
+}
+
+/** gain names what is certain about the user after an edge that changes it. */
+function gain(proof: Proof | undefined, source: string, target: string): string {
+  const node = proof?.nodes.find((one) => one.id === source);
+  const edge = node?.edges.find((one) => one.target === target);
+  return edge && edge.user !== node?.user ? `: ${describe(edge.user)}` : "";
 }

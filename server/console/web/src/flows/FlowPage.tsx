@@ -1,6 +1,6 @@
 // A flow: its text, its graph and what the checker says of it, always of the same text.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useDeferredValue, useEffect, useMemo, useState } from "react";
+import { useDeferredValue, useMemo, useState } from "react";
 import { Button, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link, useNavigate, useParams } from "react-router";
 import { LineCounter, parseDocument } from "yaml";
@@ -11,6 +11,10 @@ import { t } from "../texts";
 import { Confirm, Failed, Loading, Page } from "../ui";
 import { FlowGraph } from "./FlowGraph";
 import { nodesOf } from "./graph";
+import { type Place, ProofPanel } from "./ProofPanel";
+import { Simulator } from "./Simulator";
+import { useCheck } from "./useCheck";
+import { useSimulation } from "./useSimulation";
 import { Versions } from "./Versions";
 import { YAMLEditor } from "./YAMLEditor";
 
@@ -26,6 +30,8 @@ nodes:
   - id: done
     use: authorization-code
 `;
+
+const none: Finding[] = [];
 
 const serverMembers = new Set(["id", "activeVersion", "createdAt", "updatedAt", "isReadOnly", "usedBy", "uses"]);
 
@@ -59,32 +65,20 @@ function withoutServerMembers(text: string): string {
   return document.toString();
 }
 
-/** useFindings checks a text shortly after it has changed. */
-function useFindings(text: string): { findings: Finding[]; checked: string; error: unknown } {
-  const [state, setState] = useState<{ findings: Finding[]; checked: string; error: unknown }>({ findings: [], checked: "", error: undefined });
-  useEffect(() => {
-    let current = true;
-    const timer = setTimeout(() => {
-      send("POST", "/flows/check", text, { "Content-Type": "application/yaml" }).then(
-        ({ data }) => current && setState({ findings: (data as { findings: Finding[] }).findings, checked: text, error: undefined }),
-        (error: unknown) => current && setState({ findings: [], checked: text, error }),
-      );
-    }, 150);
-    return () => {
-      current = false;
-      clearTimeout(timer);
-    };
-  }, [text]);
-  return state;
-}
-
 function Studio({ read, done, onDone }: { read: { text: string; etag: string; item: Item } | undefined; done: string; onDone: (text: string) => void }) {
   const navigate = useNavigate();
   const cache = useQueryClient();
   const [text, setText] = useState(() => (takeDraft() as string | undefined) ?? read?.text ?? template);
   const [line, setLine] = useState<number>();
   const [state, setState] = useState<{ busy?: boolean; error?: unknown }>({});
-  const { findings, checked, error: checkError } = useFindings(text);
+  const [reason, setReason] = useState("");
+  const [place, setPlace] = useState<Place>();
+  const { findings, fixes, checked, error: checkError, proof } = useCheck(text);
+  const simulation = useSimulation(text, String(read?.item["handle"] ?? ""));
+  const walk = simulation.flow === text ? simulation.result?.walk : undefined; // otherwise it is of another text
+  const marks = useMemo(() => ({
+    walked: walk?.turns.flatMap((turn) => turn.left) ?? [], at: walk?.step?.stepId, missed: simulation.ran?.missed ?? [],
+  }), [walk, simulation.ran]);
   const shown = useDeferredValue(text);
   const nodes = useMemo(() => nodesOf(parseDocument(shown, { logLevel: "silent" }).toJS()), [shown]);
   const errors = findings.filter((finding) => !finding.warning);
@@ -93,7 +87,7 @@ function Studio({ read, done, onDone }: { read: { text: string; etag: string; it
   const publish = async () => {
     setState({ busy: true });
     try {
-      const reply = await send(read ? "PUT" : "POST", read ? `/flows/${read.item.id}` : "/flows", text, { "Content-Type": "application/yaml", ...(read ? { "If-Match": read.etag } : {}) });
+      const reply = await send(read ? "PUT" : "POST", (read ? `/flows/${read.item.id}` : "/flows") + (reason.trim() ? `?reason=${encodeURIComponent(reason.trim())}` : ""), text, { "Content-Type": "application/yaml", ...(read ? { "If-Match": read.etag } : {}) });
       setState({});
       onDone(t("Saved."));
       await cache.invalidateQueries({ queryKey: ["/flows"] });
@@ -126,6 +120,7 @@ function Studio({ read, done, onDone }: { read: { text: string; etag: string; it
   return (
     <Page title={title} actions={
       <>
+        {read && <label className="reason">{t("Reason")} <input value={reason} maxLength={200} placeholder={t("optional")} onChange={(event) => setReason(event.target.value)} /></label>}
         <Button className="primary" isDisabled={(state.busy ?? false) || checked !== text || errors.length > 0} onPress={() => void publish()}>{read ? t("Publish") : t("Create")}</Button>
         {read && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove()} />}
       </>
@@ -135,14 +130,25 @@ function Studio({ read, done, onDone }: { read: { text: string; etag: string; it
       {state.error instanceof RequestError && state.error.status === 412 && <p>{t("Someone else has changed this in the meantime.")}</p>}
       {Boolean(checkError) && <Failed error={checkError} />}
       <div className="studio">
-        <YAMLEditor label={t("Definition")} text={text} findings={checked === text ? findings : []} line={line} onChange={(changed) => { setText(changed); onDone(""); }} />
+        <YAMLEditor label={t("Definition")} text={text} findings={checked === text ? findings : none} fixes={fixes} line={line} onChange={(changed) => { setText(changed); onDone(""); }} />
         <Tabs>
           <TabList aria-label={t("Flows")}>
             <Tab id="graph">{t("Graph")}</Tab>
+            <Tab id="simulate">{t("Simulate")}</Tab>
             <Tab id="findings">{t("Findings")} ({findings.length})</Tab>
             {read && <Tab id="versions">{t("Versions")}</Tab>}
           </TabList>
-          <TabPanel id="graph"><FlowGraph nodes={nodes} findings={checked === text ? findings : []} onSelect={(node) => setLine(lineOf(node))} /></TabPanel>
+          <TabPanel id="graph">
+            <FlowGraph nodes={nodes} findings={checked === text ? findings : []} proof={proof} onSelect={(selected) => {
+              setPlace(selected);
+              setLine(lineOf(selected.node));
+            }} onPoint={setPlace} />
+            <ProofPanel text={checked} proof={proof} place={place} onSelect={setPlace} />
+          </TabPanel>
+          <TabPanel id="simulate">
+            <FlowGraph nodes={nodes} findings={checked === text ? findings : []} proof={undefined} marks={marks} onSelect={(selected) => setLine(lineOf(selected.node))} onPoint={() => {}} />
+            <Simulator simulation={simulation} isValid={checked === text && errors.length === 0} />
+          </TabPanel>
           <TabPanel id="findings"><Findings findings={findings} onSelect={setLine} /></TabPanel>
           {read && <TabPanel id="versions"><Versions id={read.item.id} /></TabPanel>}
         </Tabs>

@@ -1,9 +1,11 @@
-// The versions of a flow. Restoring one makes its content the next version.
+// The versions of a flow, and what two of them mean differently. Restoring one makes its content the
+// next version.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, must } from "../api";
 import { formatTime, t } from "../texts";
 import { Confirm, Failed, Loading } from "../ui";
+import { call, isAvailable, type Source } from "./checker";
 
 export function Versions({ id }: { id: string }) {
   const cache = useQueryClient();
@@ -26,14 +28,53 @@ export function Versions({ id }: { id: string }) {
   return (
     <>
       {Boolean(failed) && <Failed error={failed} />}
+      {read.data.versions.length > 1 && isAvailable() && <Comparison id={id} versions={read.data.versions.map((v) => v.version)} />}
       <ul className="parts">
         {read.data.versions.map((v) => (
           <li key={v.version}>
-            <span>{t("Version {n}", { n: v.version })} <span className="quiet">{formatTime(v.createdAt)} {v.isActive && t("active")}</span></span>
+            <span>
+              {t("Version {n}", { n: v.version })} <span className="quiet">{formatTime(v.createdAt)} {v.isActive && t("active")}</span>
+              <br />
+              <span className="quiet">{v.author ? v.author.name ?? v.author.id : t("unknown author")} · {t("Open runs: {n}", { n: v.openRuns })}</span>
+              {v.reason && <><br /><span>{v.reason}</span></>}
+            </span>
             {!v.isActive && <Confirm label={t("Restore")} question={`${t("Restore")}: ${t("Version {n}", { n: v.version })}?`} onConfirm={() => void restore(v.version)} />}
           </li>
         ))}
       </ul>
     </>
   );
+}
+
+/** Comparison shows the changes of the meaning between two versions, newest first in the list. */
+function Comparison({ id, versions }: { id: string; versions: number[] }) {
+  const [before, setBefore] = useState(versions[1] ?? 1);
+  const [after, setAfter] = useState(versions[0] ?? 1);
+  const read = useQuery({
+    queryKey: ["/flows", id, "versions", before, after],
+    retry: false,
+    queryFn: async () => call("compare", { before: await sourceOf(id, before), after: await sourceOf(id, after) }),
+  });
+  const choose = (label: string, value: number, set: (version: number) => void) => (
+    <label className="field">
+      {label}
+      <select value={value} onChange={(event) => set(Number(event.target.value))}>
+        {versions.map((version) => <option key={version} value={version}>{t("Version {n}", { n: version })}</option>)}
+      </select>
+    </label>
+  );
+  return (
+    <section aria-label={t("Differences")}>
+      <div className="filter">{choose(t("From version"), before, setBefore)}{choose(t("To version"), after, setAfter)}</div>
+      <div role="status">
+        {read.error ? <Failed error={read.error} /> : !read.data ? <Loading /> : read.data.length === 0
+          ? <p className="quiet">{t("Both mean the same.")}</p>
+          : <ul className="differences">{read.data.map(({ what, text }, i) => <li key={i} className={what === "lost" ? "bad" : ""}><code>{text}</code></li>)}</ul>}
+      </div>
+    </section>
+  );
+}
+
+async function sourceOf(id: string, version: number): Promise<Source> {
+  return { text: JSON.stringify(must(await api.GET("/flows/{id}/versions/{n}", { params: { path: { id, n: String(version) } } }))), json: true };
 }

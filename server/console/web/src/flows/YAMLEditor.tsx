@@ -7,10 +7,12 @@ import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { useEffect, useRef } from "react";
 import type { Finding } from "../api";
+import { assistance } from "./assistance";
+import type { Fix } from "./checker";
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
 
-export function YAMLEditor({ label, text, findings, line, onChange }: { label: string; text: string; findings: Finding[]; line: number | undefined; onChange: (text: string) => void }) {
+export function YAMLEditor({ label, text, findings, fixes, line, onChange }: { label: string; text: string; findings: Finding[]; fixes?: Fix[]; line: number | undefined; onChange: (text: string) => void }) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const change = useRef(onChange);
@@ -29,8 +31,9 @@ export function YAMLEditor({ label, text, findings, line, onChange }: { label: s
           lineNumbers(), foldGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(), lintGutter(),
           yaml(), syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
           keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
+          ...(fixes ? [assistance] : []), // the text is a flow
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ "aria-label": label }),
+          EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) {
               change.current(update.state.doc.toString());
@@ -53,9 +56,9 @@ export function YAMLEditor({ label, text, findings, line, onChange }: { label: s
   useEffect(() => {
     const editor = view.current;
     if (editor) {
-      editor.dispatch(setDiagnostics(editor.state, findings.flatMap((finding) => diagnostic(editor.state, finding))));
+      editor.dispatch(setDiagnostics(editor.state, findings.flatMap((finding, i) => diagnostic(editor.state, finding, (fixes ?? []).filter((fix) => fix.finding === i)))));
     }
-  }, [findings]);
+  }, [findings, fixes]);
 
   useEffect(() => {
     const editor = view.current;
@@ -69,11 +72,18 @@ export function YAMLEditor({ label, text, findings, line, onChange }: { label: s
   return <div ref={host} className="editor" />;
 }
 
-function diagnostic(state: EditorState, finding: Finding): Diagnostic[] {
+function diagnostic(state: EditorState, finding: Finding, fixes: Fix[]): Diagnostic[] {
   if (!finding.line || finding.line > state.doc.lines) {
     return [];
   }
   const line = state.doc.line(finding.line);
   const from = Math.min(line.from + Math.max(0, (finding.column ?? 1) - 1), line.to);
-  return [{ from, to: line.to, severity: finding.warning ? "warning" : "error", message: finding.message }];
+  return [{ from, to: line.to, severity: finding.warning ? "warning" : "error", message: finding.message, actions: fixes.map((fix) => ({ name: fix.title, apply: (view: EditorView) => applyFix(view, fix) })) }];
+}
+
+/** applyFix makes the change of a fix. */
+export function applyFix(view: EditorView, fix: Fix) {
+  const line = view.state.doc.line(Math.min(fix.line, view.state.doc.lines));
+  const offset = (column: number) => line.from + [...line.text].slice(0, column - 1).join("").length;
+  view.dispatch({ changes: { from: offset(fix.column), to: offset(fix.endColumn), insert: fix.insert } });
 }

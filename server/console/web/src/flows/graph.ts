@@ -62,14 +62,20 @@ export function place(list: FlowNode[], findings: Finding[]): Placed {
   }
   dagre.layout(graph);
   const errors = findings.filter((finding) => !finding.warning);
-  const run = errors[0]?.trace ?? [];
-  run.forEach((step, i) => {
-    const edge = edges.get(`${step.node}→${run[i + 1]?.node ?? ""}`);
-    if (edge) {
-      edge.isBad = true;
+  const ids = new Set(list.map((node) => node.id));
+  const own = (id: string) => (ids.has(id) ? id : id.split(".")[0] ?? id); // the node that uses the sub-flow
+  const run = errors.find((finding) => finding.trace)?.trace ?? [];
+  run.forEach((step, i) => markBad(edges, own(step.node), own(run[i + 1]?.node ?? "")));
+  for (const { path } of errors) {
+    const [, index, outcome] = /^nodes\[(\d+)\]\.next(?:\.(.+))?$/.exec(path) ?? [];
+    const node = index === undefined ? undefined : list[Number(index)];
+    for (const edge of node?.next ?? []) {
+      if (outcome === undefined || edge.outcome === outcome) {
+        markBad(edges, node?.id ?? "", edge.target);
+      }
     }
-  });
-  const bad = new Set(errors.map((finding) => finding.node));
+  }
+  const bad = new Set(errors.map((finding) => own(finding.node ?? "")));
   return {
     nodes: all.map((node) => {
       const { x, y } = graph.node(node.id);
@@ -77,4 +83,11 @@ export function place(list: FlowNode[], findings: Finding[]): Placed {
     }),
     edges: [...edges.values()],
   };
+}
+
+function markBad(edges: Map<string, Placed["edges"][number]>, source: string, target: string) {
+  const edge = edges.get(`${source}→${target}`);
+  if (edge) {
+    edge.isBad = true;
+  }
 }

@@ -65,7 +65,7 @@ func readCredentials(r *http.Request) (*credentials, error) {
 	case sent.assertion != "" && form.Get("client_assertion_type") != assertionTypeJWT:
 		return nil, errClient(false, "expected the client_assertion_type %s", assertionTypeJWT)
 	case id == "" && sent.id == "" && sent.assertion == "":
-		return nil, errClient(false, "the request does not say which client sends it: use HTTP Basic authentication, or send client_id and client_secret in the body")
+		return nil, errClient(false, "the request does not identify the client; use HTTP Basic authentication, or send client_id and client_secret in the body")
 	}
 	if id != "" {
 		sent.id, sent.secret, sent.basic = id, secret, true

@@ -1,0 +1,133 @@
+package e2e_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+)
+
+// clientOf returns the OAuth client of the application.
+func clientOf(t *testing.T, p *postern, id string) object {
+	t.Helper()
+	var app object
+	p.document(t, "/applications/"+id, &app)
+	protocols, _ := app["inboundAuthConfig"].([]any)
+	if len(protocols) == 0 {
+		return nil
+	}
+	protocol, _ := protocols[0].(map[string]any)
+	config, _ := protocol["config"].(map[string]any)
+	return config
+}
+
+// Each template creates an application with the OAuth client that its kind needs.
+func TestConsoleCreatesApplicationsFromTemplates(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	c := openConsole(t, p, "/applications")
+	tests := []struct {
+		template, asked, answer string
+		grants, auth, redirect  string
+		stacks                  int
+		hasSecret               bool
+	}{
+		{"Web application with a server", "Redirect URIs", "https://shop.example/callback", "[authorization_code refresh_token]", "<nil>", "[https://shop.example/callback]", 9, true},
+		{"Single-page application", "Redirect URIs", "https://spa.example/", "[authorization_code refresh_token]", "none", "[https://spa.example/]", 4, false},
+		{"Mobile or desktop application", "Redirect URIs", "com.example.app:/callback", "[authorization_code refresh_token]", "none", "[com.example.app:/callback]", 4, false},
+		{"Command-line program", "", "", "[authorization_code refresh_token]", "none", "[http://127.0.0.1/callback]", 4, false},
+		{"Service without users", "Scopes", "system:users:read", "[client_credentials]", "<nil>", "<nil>", 3, true},
+		{"Sign-in pages of your own", "Origins of your pages", "http://localhost:3000", "<nil>", "<nil>", "<nil>", 1, false},
+	}
+	for _, test := range tests {
+		c.heading("Applications")
+		c.press("Create")
+		c.heading("New application")
+		c.until(fmt.Sprintf(`((e) => e && (e.click(), true))([...document.querySelectorAll("label")].find((l) => l.querySelector("strong")?.textContent === %q))`, test.template))
+		c.fill("Name", test.template)
+		if test.asked != "" {
+			c.fill(test.asked, test.answer)
+		}
+		c.isAccessible("the template " + test.template)
+		c.press("Create")
+		c.heading(test.template)
+		if shown := c.evalBool(`document.querySelector("main").innerText.includes("Copy it now")`); shown != test.hasSecret {
+			t.Errorf("%s: a secret is shown: %t", test.template, shown)
+		}
+		c.press("Show code")
+		c.until(`document.querySelector("pre.snippet")`)
+		stacks := eval[int](c.tab, `document.querySelectorAll("main select option").length`)
+		if stacks != test.stacks {
+			t.Errorf("%s: code for %d stacks, not %d", test.template, stacks, test.stacks)
+		}
+		c.isAccessible("the code of " + test.template)
+		c.press("Settings of the application")
+		c.until(`/[0-9a-f-]{36}$/.test(location.pathname)`)
+		id := eval[string](c.tab, `location.pathname.split("/").pop()`)
+		client := clientOf(t, p, id)
+		got := fmt.Sprint(client["grantTypes"], client["tokenEndpointAuthMethod"], client["redirectUris"])
+		if want := fmt.Sprint(test.grants, test.auth, test.redirect); strings.ReplaceAll(got, " ", "") != strings.ReplaceAll(want, " ", "") {
+			t.Errorf("%s: the client has %s, not %s", test.template, got, want)
+		}
+		c.press("← Applications")
+	}
+	c.expectQuiet()
+}
+
+// Code has the values of the application, and the OAuth client is edited in fields.
+func TestConsoleConnectsAnApplication(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	c := openConsole(t, p, "/applications/new/template")
+	c.heading("New application")
+	c.fill("Name", "Shop")
+	c.fill("Redirect URIs", "not a URI")
+	c.press("Create")
+	c.until(`document.querySelector("main [role=alert]")`)
+	c.isAccessible("a refused application")
+	c.fill("Redirect URIs", "https://shop.example/signed-in")
+	c.press("Create")
+	c.heading("Shop")
+	secret := eval[string](c.tab, `document.querySelector("p.notice code").textContent`)
+	c.press("Show code")
+	c.until(`document.querySelector("pre.snippet")`)
+	clientID := eval[string](c.tab, `[...document.querySelectorAll("main .parts li")].find((l) => l.textContent.startsWith("Client id")).querySelector("code").textContent`)
+	for _, stack := range eval[[]string](c.tab, `[...document.querySelectorAll("main select option")].map((o) => o.text)`) {
+		c.choose("Stack", stack)
+		c.until(fmt.Sprintf(`document.querySelector("main select").value === %q`, stack))
+		code := eval[string](c.tab, `document.querySelector("pre.snippet").textContent`)
+		if !strings.Contains(code, p.base) || !strings.Contains(code, clientID) || strings.Contains(code, secret) {
+			t.Errorf("%s: the code lacks a value or contains the secret:\n%s", stack, code)
+		}
+	}
+	call(c.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 390, Height: 844, DeviceScaleFactor: 1})
+	if c.evalBool(`document.documentElement.scrollWidth > innerWidth`) {
+		t.Error("the page is wider than 390 pixels")
+	}
+	c.picture("console-connect")
+	c.press("Test the sign-in")
+	c.until(named("a", "Open the sign-in in a new tab"))
+	url := eval[string](c.tab, named("a", "Open the sign-in in a new tab")+".href")
+	c.press("Settings of the application")
+	c.sees("Grant types")
+	c.isAccessible("the form of an OAuth client")
+	id := eval[string](c.tab, `location.pathname.split("/").pop()`)
+	c.fill("Redirect URIs", "https://shop.example/other")
+	c.until(`[...document.querySelectorAll("label")].find((l) => l.textContent.startsWith("Sign-in flow"))?.control.options?.length > 1`)
+	c.choose("Sign-in flow", eval[string](c.tab, `[...document.querySelectorAll("label")].find((l) => l.textContent.startsWith("Sign-in flow")).control.options[1].value`))
+	c.press("Save")
+	c.sees("Saved.")
+	client := clientOf(t, p, id)
+	if fmt.Sprint(client["redirectUris"]) != "[https://shop.example/other]" || client["clientId"] != clientID || client["pkceRequired"] != true {
+		t.Errorf("the client is %v", client)
+	}
+	if keys := slices.Collect(strings.SplitSeq(url, "&")); !slices.Contains(keys, "prompt=login") {
+		t.Errorf("the test sign-in is %s", url)
+	}
+	patch(t, p, "/applications/"+id, object{"inboundAuthConfig": []any{object{"type": "oauth2", "config": object{"clientId": clientID, "redirectUris": []string{"https://shop.example/signed-in"}}}}})
+	c.expectQuiet()
+	c.open(url)
+	c.until(`document.getElementById("action-continue") || document.getElementById("action-password") || document.getElementById("action-passkey")`)
+}

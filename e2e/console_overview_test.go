@@ -1,0 +1,128 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+)
+
+// fails signs in to the console and enters a wrong password.
+func (p *postern) fails(t *testing.T) {
+	t.Helper()
+	step, err := p.execute(object{"applicationId": consoleID, "flowType": "AUTHENTICATION"})
+	if err == nil {
+		step, err = p.next(step, "password", nil)
+	}
+	if err == nil {
+		_, err = p.next(step, "continue", map[string]string{"username": "admin", "password": "wrong"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The overview shows the sign-ins and the failures, each chart also as a table.
+func TestConsoleShowsActivity(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	p.fails(t)
+	c := openConsole(t, p, "")
+	c.heading("Overview")
+	c.goTo("/groups")
+	for counted := false; !counted; { // about a second after the sign-in
+		var found struct{ SignIns []struct{ Count int } }
+		p.document(t, "/statistics", &found)
+		for _, step := range found.SignIns {
+			counted = counted || step.Count > 0
+		}
+	}
+	c.goTo("")
+	c.sees("With a sign-in: 1")
+	c.until(`document.querySelectorAll(".recharts-area-curve").length === 3 && document.querySelectorAll(".recharts-bar-rectangle path").length >= 2`)
+	eval[any](c.tab, `[...document.querySelectorAll("figure summary")].forEach((s) => s.click())`)
+	c.sees("invalid_credentials")
+	c.isAccessible("the charts and their tables")
+	c.luminance(false)
+	c.isAccessible("the charts in the dark")
+	c.luminance(true)
+	eval[any](c.tab, `[...document.querySelectorAll("figure details")].forEach((d) => { d.open = false; })`)
+	call(c.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 1800, DeviceScaleFactor: 1})
+	c.picture("console-overview") // in a window of its size: charts take a moment to follow it
+	c.expectQuiet()
+}
+
+// An administrator follows the audit log, filters it, verifies it and saves it.
+func TestConsoleAuditLog(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	p.fails(t)
+	c := openConsole(t, p, "/audit")
+	c.heading("Audit log")
+	c.sees("attempt.failed")
+	c.press("Live")
+	c.sees("New events appear here.")
+	if status := send(t, p, http.MethodPost, "/groups", adminToken(t, p), object{"name": "Gardeners"}); status != http.StatusCreated {
+		t.Fatalf("POST /groups: %d", status)
+	}
+	c.sees("group.created")
+	c.sees(" new events") // the token for the request is one, too
+	c.press("group.created")
+	c.sees("Trace id")
+	c.isAccessible("the audit log as it grows")
+	c.press("Live")
+	eval[any](c.tab, `document.querySelector("[name=failures]").click()`)
+	c.press("Apply")
+	c.until(`document.querySelector("main table") && !document.querySelector("main table").innerText.includes("group.created")`)
+	c.sees("attempt.failed")
+	c.press("Clear")
+	c.sees("group.created")
+	c.press("Verify that nothing was changed")
+	c.press("Verify")
+	c.sees("The audit log is intact")
+	end := eval[string](c.tab, `document.querySelector("main details.notice [role=status] code").textContent`)
+	if !regexp.MustCompile(`^[1-9]\d*:[0-9a-f]{64}$`).MatchString(end) {
+		t.Errorf("the end of the chain is %q", end)
+	}
+	c.fill("End of an earlier verification", "1:"+end[len(end)-64:])
+	c.press("Verify")
+	c.sees("The audit log was changed at seal 1.")
+	c.isAccessible("a changed audit log")
+	c.press("Download")
+	c.until(`/\d+ events were saved/.test(document.querySelector("main").innerText)`)
+	c.expectQuiet()
+}
+
+// goTo shows a page of the console without a new sign-in.
+func (c *consoleTab) goTo(path string) {
+	c.t.Helper()
+	eval[any](c.tab, fmt.Sprintf(`history.pushState(null, "", "/console%s"); dispatchEvent(new PopStateEvent("popstate")); null`, path))
+	c.until(fmt.Sprintf(`location.pathname === "/console%s" && document.querySelector("main h1") && ![...document.querySelectorAll("main [role=status]")].some((s) => s.textContent === "Loading …")`, path))
+}
+
+// No page is wider than the window, and all are accessible, in light and dark.
+func TestConsoleFitsEveryWindow(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	c := openConsole(t, p, "")
+	c.heading("Overview")
+	for _, path := range []string{"", "/applications", "/applications/" + tryID, "/applications/new", "/users", "/users/new", "/user-types", "/organization-units",
+		"/groups", "/roles", "/resource-servers", "/identity-providers", "/flows", "/flows/new", "/audit", "/nowhere"} {
+		c.goTo(path)
+		for _, light := range []bool{true, false} {
+			c.luminance(light)
+			for _, width := range []int64{390, 768, 1440, 1920} {
+				call(c.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1})
+				if over := eval[int](c.tab, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+					t.Errorf("%q is %d px wider than a window of %d px", path, over, width)
+				}
+				if light == (width == 390) && width != 768 && width != 1920 { // axe takes long: each scheme and each layout once
+					c.isAccessible(fmt.Sprintf("%q with %d px, light %v", path, width, light))
+				}
+			}
+		}
+	}
+	c.expectQuiet()
+}

@@ -1,0 +1,47 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+)
+
+// An administrator invites a user, who opens the link in the mail, adds a passkey and is then at the
+// application. From then on the link does not work.
+func TestGateAcceptsAnInvitation(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	const address = "ida@example.org"
+	made, err := p.post("/users", adminToken(t, p), object{"type": "Person", "attributes": object{"username": "ida", "email": address}})
+	if err != nil || made.status != http.StatusCreated {
+		t.Fatalf("%v %s", err, made.body)
+	}
+	var user struct{ ID string }
+	if err := json.Unmarshal(made.body, &user); err != nil {
+		t.Fatal(err)
+	}
+	invited, err := p.post("/users/"+user.ID+"/invitation", adminToken(t, p), object{"applicationId": tryID})
+	if err != nil || invited.status != http.StatusCreated {
+		t.Fatalf("%v %s", err, invited.body)
+	}
+	link := p.mailed(address, `(https?://\S+/gate/invitation\?applicationId=\S+#\S+)`)
+
+	g := openGate(t, p)
+	g.open(link)
+	g.shows("step/link")
+	g.checkAccessibility("an invitation")
+	g.click("action-submit")
+	g.shows("step/key")
+	g.checkAccessibility("the first passkey")
+	g.click("action-passkey")
+	g.shows("account")
+	if got := g.signInMethods(); len(got) != 1 {
+		t.Errorf("the ways to sign in are %q, want a passkey", got)
+	}
+
+	late := openGate(t, p)
+	late.open(link)
+	late.shows("step/link")
+	late.click("action-submit")
+	late.alerted("link")
+}

@@ -1,0 +1,43 @@
+package flowtest
+
+import (
+	"os"
+	"slices"
+
+	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Definition is the text of a flow, with the sub-flows that it can use.
+type Definition struct {
+	Text     []byte
+	JSON     bool // otherwise the text is YAML
+	Subflows schemas.Subflows
+}
+
+// definition returns the flow of the file.
+func (f *File) definition() (*Definition, error) {
+	if f.flow != nil {
+		return f.flow, nil
+	}
+	path := f.FlowPath()
+	text, err := os.ReadFile(path)
+	return &Definition{text, flows.IsJSON(path), flows.NewSubflowResolver().ForFile(path)}, err
+}
+
+// Parse reads the text of a scenario file for a flow that need not be in a file. The file is nil if
+// there are problems other than warnings. It does not read user types.
+func Parse(flow Definition, text []byte) (*File, []schemas.Problem) {
+	doc, problems := schemas.ParseYAML(text)
+	f := &File{doc: doc, flow: &flow}
+	if len(problems) == 0 {
+		problems = doc.Decode(Schema(), f)
+	}
+	if len(problems) == 0 {
+		problems = doc.Locate(slices.Concat(f.checkNames(), f.checkAgainst(&flow, nil)))
+	}
+	if slices.ContainsFunc(problems, func(p schemas.Problem) bool { return !p.Warning }) {
+		return nil, problems
+	}
+	return f, problems
+}

@@ -1,0 +1,21 @@
+package studio
+
+import (
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Studio knows the system that flows are written for, and the flow that was checked last. It is for
+// one caller at a time.
+type Studio struct {
+	kinds    engine.Kinds
+	subflows schemas.SubflowsOf
+	last     checked
+	played   played
+}
+
+// New returns a studio for a system without sub-flows, that accepts every target and sends mail.
+func New() *Studio {
+	return &Studio{kinds: nodes.Kinds(nodes.Deps{}), subflows: schemas.SubflowsOf{}}
+}

@@ -1,0 +1,170 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
+)
+
+// maxKept bounds the statements that a connection keeps prepared. The queries of the product are
+// fewer; those with lists of different lengths replace each other.
+const maxKept = 512
+
+// connector opens connections that prepare each query, and each statement with parameters, once. Other
+// statements, such as those of migrations, go to the driver as they are.
+type connector struct {
+	driver.Connector
+	dialect func(q string) string // of a query with ? for each parameter
+}
+
+// openConnector returns a pool of the connections of a driver.
+func openConnector(of driver.Connector, name string) *sqlx.DB {
+	bind := sqlx.BindType(name)
+	return sqlx.NewDb(sql.OpenDB(connector{of, func(q string) string { return sqlx.Rebind(bind, inDialect(name, q)) }}), name)
+}
+
+// forShare ends a query that blocks writers of the row until the transaction ends.
+// SQLite, with its one writer, does not support it.
+const forShare = " FOR SHARE"
+
+// inDialect returns a query in the dialect of a driver. SQLite prepares a statement again at each
+// change of a parameter that is its LIMIT, but not if the parameter is part of an expression.
+func inDialect(name, q string) string {
+	if name != "sqlite" {
+		return q
+	}
+	return strings.ReplaceAll(strings.TrimSuffix(q, forShare), "LIMIT ?", "LIMIT 0+?")
+}
+
+// Connect implements driver.Connector.
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	opened, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{driverConn: opened.(driverConn), dialect: c.dialect, kept: map[string]*keptStatement{}}, nil
+}
+
+// driverConn is what the drivers of both databases implement.
+type driverConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.Pinger
+	driver.QueryerContext
+	driver.SessionResetter
+	driver.Validator
+}
+
+// connection is a connection with its prepared statements. It is for one goroutine at a time, and a
+// query must be read to its end before it runs again.
+type connection struct {
+	driverConn
+	dialect func(q string) string
+	kept    map[string]*keptStatement // by query
+	uses    int
+}
+
+// keptStatement is a prepared statement.
+type keptStatement struct {
+	statement
+	used int // the number of the use, which orders the statements
+}
+
+// statement is a prepared statement of a driver.
+type statement interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+// ExecContext implements driver.ExecerContext.
+func (c *connection) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Result, error) {
+	if len(args) == 0 {
+		return c.driverConn.ExecContext(ctx, q, args)
+	}
+	s, err := c.prepared(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.ExecContext(ctx, args)
+	return result, c.checked(q, err)
+}
+
+// QueryContext implements driver.QueryerContext.
+func (c *connection) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
+	if len(args) == 0 && !strings.HasPrefix(q, "SELECT") {
+		return c.driverConn.QueryContext(ctx, q, args)
+	}
+	s, err := c.prepared(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.QueryContext(ctx, args)
+	return found, c.checked(q, err)
+}
+
+// CheckNamedValue implements driver.NamedValueChecker.
+func (c *connection) CheckNamedValue(v *driver.NamedValue) error {
+	if checker, ok := c.driverConn.(driver.NamedValueChecker); ok {
+		return checker.CheckNamedValue(v)
+	}
+	return driver.ErrSkip
+}
+
+// prepared returns the statement of a query, which it prepares if necessary.
+func (c *connection) prepared(ctx context.Context, q string) (*keptStatement, error) {
+	c.uses++
+	if s := c.kept[q]; s != nil {
+		s.used = c.uses
+		return s, nil
+	}
+	if len(c.kept) >= maxKept {
+		c.dropOldest()
+	}
+	made, err := c.driverConn.PrepareContext(ctx, c.dialect(q))
+	if err != nil {
+		return nil, err
+	}
+	s := &keptStatement{made.(statement), c.uses}
+	c.kept[q] = s
+	return s, nil
+}
+
+// dropOldest closes the statement that was not used for the longest time.
+func (c *connection) dropOldest() {
+	oldest, at := "", c.uses
+	for q, s := range c.kept {
+		if s.used < at {
+			oldest, at = q, s.used
+		}
+	}
+	_ = c.kept[oldest].Close() // a connection that cannot close it fails at the next statement
+	delete(c.kept, oldest)
+}
+
+// checked forgets a statement that the server no longer has, or whose result has other types since a
+// migration, so that the next use prepares it again.
+func (c *connection) checked(q string, err error) error {
+	if err != nil && pq.As(err, pqerror.InvalidSQLStatementName, pqerror.FeatureNotSupported) != nil {
+		delete(c.kept, q)
+	}
+	return err
+}
+
+// Close implements driver.Conn.
+func (c *connection) Close() error {
+	var failed []error
+	for _, s := range c.kept {
+		failed = append(failed, s.Close())
+	}
+	clear(c.kept)
+	return errors.Join(c.driverConn.Close(), errors.Join(failed...))
+}

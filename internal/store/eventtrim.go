@@ -1,0 +1,172 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	// Only one of several concurrent updates to the same time changes the row.
+	raiseKeptFrom = `UPDATE event_retention SET kept_from = ? WHERE one = 1 AND kept_from < ?`
+
+	countOldEvents = `SELECT COUNT(*) FROM events WHERE at < ?`
+
+	deleteOldEvents = `DELETE FROM events WHERE at < ? AND (at, id) IN
+		(SELECT at, id FROM events WHERE at < ? ORDER BY at, id LIMIT ?)`
+
+	deleteOldUnsealed = `DELETE FROM unsealed_events WHERE at < ? AND (at, id) IN
+		(SELECT at, id FROM unsealed_events WHERE at < ? ORDER BY at, id LIMIT ?)`
+
+	// The seals before the first event that is kept go, but the last of them stays: the rest of
+	// the chain continues from it. A seal among kept events stays too.
+	deleteOldSeals = `DELETE FROM event_seals WHERE at < ? AND seq IN (SELECT seq FROM event_seals WHERE seq <
+		COALESCE((SELECT MIN(seq) FROM event_seals WHERE at >= ?), (SELECT MAX(seq) + 1 FROM event_seals)) - 1 ORDER BY seq LIMIT ?)`
+
+	// The events before a time that a sink has not received and that no earlier call has removed. An
+	// event without a seal has not been forwarded to any sink.
+	undeliveredSeals    = ` FROM event_seals WHERE seq > ? AND at < ? AND at >= (SELECT kept_from FROM event_retention)`
+	undeliveredUnsealed = ` FROM unsealed_events WHERE at < ? AND at >= (SELECT kept_from FROM event_retention)`
+
+	firstUndelivered = `SELECT at FROM (SELECT MIN(at) AS at` + undeliveredSeals + ` UNION ALL SELECT MIN(at) AS at` + undeliveredUnsealed + `) firsts
+		WHERE at IS NOT NULL ORDER BY at LIMIT 1`
+	countUndelivered = `SELECT (SELECT COUNT(*)` + undeliveredSeals + `) + (SELECT COUNT(*)` + undeliveredUnsealed + `)`
+
+	selectActiveSinks = `SELECT name FROM event_sinks WHERE held_until >= ?`
+	selectSinkSeq     = `SELECT seq FROM event_sinks WHERE name = ?`
+)
+
+const (
+	// trimBatch is how many events one transaction removes. Each is in several indexes and guarded
+	// by a trigger.
+	trimBatch = 100
+
+	// sinkAbsence is how long a sink that this instance is not configured with counts after the last
+	// attempt of another instance to forward to it. A removed sink therefore delays the removal of
+	// events by a day at most.
+	sinkAbsence = 24 * time.Hour
+)
+
+// Trim describes which events to remove from the audit log.
+type Trim struct {
+	Now    time.Time
+	Before time.Time // events before this time are removed once the sinks have received them
+	// UndeliveredBefore is not after Before. Events before this time are removed even if a sink has
+	// not received them.
+	UndeliveredBefore time.Time
+	Sinks             []string // the configured sinks of this instance
+}
+
+// Trimmed is the result of TrimEvents.
+type Trimmed struct {
+	Events int
+	// Undelivered is how many of the events to remove a sink had not received, by the name of the
+	// sink. It is set by the call that records the loss.
+	Undelivered map[string]int
+}
+
+// TrimEvents removes old events from the audit log in small batches, in whole days (UTC) if the
+// times of the Trim are. It waits for the sinks of this instance and for those that another
+// instance has forwarded to within a day. Once for each time before which it removes events, it
+// records audit.trimmed, with their number, and audit.undelivered for each sink that had not
+// received some of them. Any number of instances may call it concurrently, and a later call
+// continues an interrupted one.
+func (s *Store) TrimEvents(ctx context.Context, trim Trim) (done Trimmed, err error) {
+	old, err := readValue[int](ctx, s, countOldEvents, toMicros(trim.Before))
+	if err != nil || old == 0 {
+		return done, err
+	}
+	before, sinks, err := s.trimLimit(ctx, trim)
+	if err != nil {
+		return done, err
+	}
+	if done.Undelivered, err = s.announceTrim(ctx, before, trim.Now, sinks); err != nil {
+		return done, err
+	}
+	if done.Events, err = s.sweep(ctx, deleteOldEvents, before, trimBatch); err != nil {
+		return done, err
+	}
+	for _, q := range []string{deleteOldUnsealed, deleteOldSeals, deleteOldCounts} {
+		if _, err := s.sweep(ctx, q, before, sweepBatch); err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// trimLimit returns the time before which events are removed, and the number of the last seal that
+// each sink to wait for has received.
+func (s *Store) trimLimit(ctx context.Context, trim Trim) (before time.Time, sinks map[string]int64, err error) {
+	names, err := readAll(ctx, s, scanValue[string], selectActiveSinks, toMicros(trim.Now.Add(-sinkAbsence)))
+	if err != nil {
+		return before, nil, err
+	}
+	before, sinks = trim.Before, map[string]int64{}
+	for _, name := range append(names, trim.Sinks...) {
+		if sinks[name], err = readValue[int64](ctx, s, selectSinkSeq, name); err != nil {
+			return before, nil, err
+		}
+		first, err := readAll(ctx, s, scanValue[microTime], firstUndelivered, sinks[name], toMicros(before), toMicros(before))
+		if err != nil {
+			return before, nil, err
+		}
+		if len(first) > 0 {
+			before = time.Time(first[0]).Truncate(24 * time.Hour)
+		}
+	}
+	if before.Before(trim.UndeliveredBefore) {
+		before = trim.UndeliveredBefore
+	}
+	return before, sinks, nil
+}
+
+// announceTrim permits the removal of the events before the given time, and records it with the
+// number of events that each sink has not received. It does nothing if there are none to remove, or
+// if that was recorded before.
+func (s *Store) announceTrim(ctx context.Context, before, now time.Time, sinks map[string]int64) (lost map[string]int, err error) {
+	err = s.writer.write(ctx, func(t *Tx) error {
+		old, err := readValue[int](t.ctx, t, countOldEvents, toMicros(before))
+		if err != nil || old == 0 {
+			return err
+		}
+		if lost, err = t.undelivered(before, sinks); err != nil {
+			return err
+		}
+		raised, err := t.exec(raiseKeptFrom, toMicros(before), toMicros(before))
+		if err != nil || raised == 0 {
+			lost = nil
+			return err
+		}
+		for sink, events := range lost {
+			if err := t.recordTrim("audit.undelivered", before, now, events, map[string]string{"sink": sink}); err != nil {
+				return err
+			}
+		}
+		return t.recordTrim("audit.trimmed", before, now, old, map[string]string{})
+	})
+	return lost, err
+}
+
+// undelivered returns how many events before a time each sink has not received, without the sinks
+// that have received all.
+func (t *Tx) undelivered(before time.Time, sinks map[string]int64) (map[string]int, error) {
+	missed := map[string]int{}
+	for sink, seq := range sinks {
+		n, err := readValue[int](t.ctx, t, countUndelivered, seq, toMicros(before), toMicros(before))
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			missed[sink] = n
+		}
+	}
+	return missed, nil
+}
+
+// recordTrim records an event about the removal of a number of events.
+func (t *Tx) recordTrim(action string, before, now time.Time, events int, detail map[string]string) error {
+	detail["before"], detail["events"] = before.UTC().Format(time.RFC3339), strconv.Itoa(events)
+	return t.recordEvent(schemas.Event{ID: schemas.NewID(), At: now, Action: action, Actor: schemas.Actor{Type: schemas.SystemActor}, Detail: detail})
+}

@@ -1,0 +1,50 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// An invitation is a link with which a user without a credential adds the first one. The link stays
+// until it expires, because people open a link and finish later, or on another device. It belongs to
+// the run that accepted it last, and cannot be accepted once the user has a credential: the change
+// locks the user, as the changes that add a credential do.
+
+const (
+	hasNoCredential = `NOT EXISTS (SELECT 1 FROM passwords WHERE user_id = links.user_id)
+		AND NOT EXISTS (SELECT 1 FROM credentials WHERE user_id = links.user_id)
+		AND NOT EXISTS (SELECT 1 FROM identities WHERE user_id = links.user_id)`
+
+	selectInvitation = `SELECT ` + linkColumns + ` FROM links WHERE hash = ? AND purpose = 'invitation' AND expires_at > ? AND ` + hasNoCredential
+
+	selectInvitationOf = `SELECT ` + linkColumns + ` FROM links WHERE user_id = ? AND purpose = 'invitation' AND expires_at > ? AND ` + hasNoCredential
+
+	updateInvitation = `UPDATE links SET run_id = ? WHERE hash = ? AND user_id = ? AND purpose = 'invitation' AND expires_at > ? AND ` + hasNoCredential
+
+	selectProofInvitation = `SELECT 1 FROM links WHERE user_id = ? AND hash = ? AND purpose = 'invitation' AND run_id = ?`
+)
+
+// Invitation returns the invitation with the hash of its token; nil if there is none that can be
+// accepted at the time.
+func (s *Store) Invitation(ctx context.Context, hash []byte, now time.Time) (*schemas.Link, error) {
+	found, err := readAll(ctx, s, scanLink, selectInvitation, nonNilBytes(hash), toMicros(now))
+	return firstOf(found), err
+}
+
+// InvitationOf returns the invitation of a user; nil if there is none that can be accepted at the
+// time.
+func InvitationOf(ctx context.Context, r Reader, userID string, now time.Time) (*schemas.Link, error) {
+	found, err := readAll(ctx, r, scanLink, selectInvitationOf, userID, toMicros(now))
+	return firstOf(found), err
+}
+
+func (t *Tx) acceptInvitation(c schemas.AcceptInvitation) error {
+	return t.change(errInvitation, updateInvitation, c.RunID, nonNilBytes(c.TokenHash), c.UserID, toMicros(c.At))
+}
+
+func errInvitation() error {
+	return schemas.Errorf(schemas.Conflict, schemas.CodeInvalidLink,
+		"This invitation is no longer valid: it has been used, has expired, or was withdrawn. Ask for a new one.")
+}

@@ -1,0 +1,96 @@
+package nodes
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// An invitation
+//
+// The token in the link is worth what a mailed code is worth: its holder reads the mail of the user's
+// address. In addition the server knows that the user has no credential yet. So a flow can accept,
+// with a waiver of the rule chain, that the first credential has no limit.
+//
+// The invitation is not used up here, because the run can end before the user has a credential: the
+// link works until then. Of several runs only the last one that accepted it can continue, because
+// each commit requires that the invitation belongs to the run (schemas.InvitationProof).
+
+func invitationKind(d Deps) *engine.Kind {
+	return configured[invitation](d, engine.Kind{
+		Name: "invitation",
+		Doc: "Authenticates an invited user with the link in the mail of the invitation. Only a user without a password, passkey or linked identity can be invited, " +
+			"and the link works until the user has one. The node also verifies the mail address of the user. " +
+			"It is for the flow in invitationFlowId of an application.",
+		Asks: true,
+		Outcomes: []engine.Outcome{
+			{
+				Name: successOutcome, Doc: "the invitation is valid, so the user can read mail to the user's address",
+				Establishes: append([]engine.Fact{engine.User, engine.Authenticated, engine.Findable, engine.AttributeFact("email"), engine.AttributeFact(schemas.EmailVerified)}, provenFacts([]string{schemas.AMREmail}, schemas.ACRVouched)...),
+			},
+			{Name: failureOutcome, Doc: "the invitation is unknown, has expired, was withdrawn or has been used; if unwired, the node asks again", Optional: true},
+		},
+	}, `
+    "title": {"type": "string", "minLength": 1, "default": "You have been invited", "description": "The heading of the form. Default: 'You have been invited'."},
+    "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading. Default: a text that announces the set-up."},
+    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "The label of the button. Default: 'Continue'."}`)
+}
+
+// invitationInput is the input with the token of the link, which the page adds.
+const invitationInput = "invitation"
+
+type invitation struct {
+	node
+	Title string `json:"title,omitempty"`
+	Text  string `json:"text,omitempty"`
+	Label string `json:"label,omitempty"`
+}
+
+func (i *invitation) prepare(*engine.Config) []schemas.Problem {
+	i.form = form{
+		title:   cmp.Or(i.Title, "You have been invited"),
+		text:    cmp.Or(i.Text, "Continue to set up how you sign in."),
+		fields:  []field{{Identifier: invitationInput, Type: schemas.HiddenInput, Required: true}},
+		buttons: []button{{ref: submitAction, label: cmp.Or(i.Label, "Continue")}},
+	}
+	return nil
+}
+
+// Execute asks for the token and checks it.
+func (i *invitation) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	if v.Answer == nil {
+		return &engine.Decision{Ask: i.form.ask()}, nil
+	}
+	link, user, err := i.find(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	if link == nil {
+		return leaveFailed(schemas.Errorf(schemas.Invalid, schemas.CodeInvalidLink,
+			"this invitation does not work: it has been used, has expired, or was withdrawn; open the link in the most recent mail, or ask for a new invitation")), nil
+	}
+	d := leaveProven(v, []string{schemas.AMREmail}, schemas.ACRVouched, schemas.Provenance{}, link.Proof(),
+		schemas.AcceptInvitation{TokenHash: link.TokenHash, UserID: user.ID, RunID: v.ExecutionID, At: v.Now},
+		schemas.VerifyEmail{UserID: user.ID, Email: user.Text("email"), At: v.Now},
+		proof(v, "invitation.accepted", user.ID, nil))
+	d.Proofs = append(d.Proofs, schemas.ProofOfEmail(user.Text("email")))
+	if !v.Subject.Known() {
+		d.Subject = &engine.Subject{UserID: user.ID}
+	}
+	return d, nil
+}
+
+// find returns the invitation and its user, nil if the invitation is not valid for this run.
+func (i *invitation) find(ctx context.Context, v *engine.Visit) (*schemas.Link, *schemas.User, error) {
+	link, err := i.deps.Store.Invitation(ctx, schemas.HashSecret(v.Answer.Inputs[invitationInput]), v.Now)
+	if link == nil || err != nil || link.Subject != applicationID(v) || isAboutOther(v.Subject, link.UserID) || v.Subject.Draft != nil {
+		return nil, nil, err
+	}
+	user, err := i.deps.Store.User(ctx, link.UserID)
+	if schemas.HasCode(err, schemas.CodeUserNotFound) || err == nil && user.Text("email") == "" {
+		return nil, nil, nil
+	}
+	return link, user, err
+}

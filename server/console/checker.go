@@ -1,0 +1,81 @@
+package console
+
+import (
+	"embed"
+	"errors"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"github.com/postern-id/postern/internal/document"
+)
+
+// built contains the flow checker for the browser, if it was built: checker.wasm.gz and the
+// wasm_exec.js of the Go release. `make build` builds it. Without it the console asks the server.
+//
+//go:embed all:wasm/built
+var built embed.FS
+
+//go:embed wasm/worker.js
+var workerScript []byte
+
+const (
+	// checkerFolder is where the files of the checker are, below a folder that is named by their
+	// contents.
+	checkerFolder = "checker/"
+	wasmFile      = "checker.wasm"
+	workerFile    = "worker.js"
+)
+
+// workerPolicy is the Content-Security-Policy of the worker. Only the worker can compile
+// WebAssembly, and it can load nothing but that.
+const workerPolicy = "default-src 'none'; script-src 'wasm-unsafe-eval'; connect-src 'self'; frame-ancestors 'none'"
+
+// checker serves the flow checker. It is empty if that was not built.
+type checker struct {
+	folder string
+	files  map[string]*document.Document
+}
+
+// read reads the files of the checker, if there are any.
+func (c *checker) read(built fs.FS) error {
+	packed, err := fs.ReadFile(built, "wasm/built/"+wasmFile+".gz")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	start, err := fs.ReadFile(built, "wasm/built/wasm_exec.js")
+	if err != nil {
+		return err
+	}
+	program, err := document.NewPacked("application/wasm", packed)
+	if err != nil {
+		return err
+	}
+	worker := document.New("text/javascript; charset=utf-8", append(append(start, '\n'), workerScript...))
+	c.folder = checkerFolder + program.Tag() + worker.Tag() + "/"
+	c.files = map[string]*document.Document{wasmFile: program, workerFile: worker}
+	return nil
+}
+
+// address returns the address of the worker's script, relative to the console; "" if there is none.
+func (c *checker) address() string {
+	if c.folder == "" {
+		return ""
+	}
+	return c.folder + workerFile
+}
+
+// serve answers with the file at a path below the console.
+func (c *checker) serve(w http.ResponseWriter, r *http.Request, path string) {
+	name, current := strings.CutPrefix(path, c.folder)
+	file := c.files[name]
+	if !current || file == nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", workerPolicy)
+	file.Serve(w, r, forever)
+}

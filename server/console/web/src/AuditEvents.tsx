@@ -1,0 +1,47 @@
+// The events of the audit log as a table, each with its details.
+import type { AuditEvent } from "./api";
+import { formatTime, t } from "./texts";
+
+export function Events({ events, empty }: { events: AuditEvent[]; empty?: string }) {
+  if (events.length === 0) {
+    return <p className="quiet">{empty ?? t("Nothing here yet.")}</p>;
+  }
+  return (
+    <div className="scroll" tabIndex={0} role="region" aria-label={t("Events")}>
+      <table className="events">
+        <thead><tr>{["When", "Action", "Who", "What", "From"].map((name) => <th key={name} scope="col">{t(name)}</th>)}</tr></thead>
+        <tbody>
+          {events.map((event) => (
+            <tr key={event.id}>
+              <td>{formatTime(event.at)}</td>
+              <td><details><summary>{event.action}</summary><Details event={event} /></details></td>
+              <td>{event.actor?.type} <code>{event.actor?.id}</code></td>
+              <td>{event.resource?.type ?? (event.userId ? "user" : "")} <code>{event.resource?.id ?? event.userId}</code></td>
+              <td>{event.address}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Details({ event }: { event: AuditEvent }) {
+  const facts: [string, string | undefined][] = [
+    [t("When"), new Date(event.at).toISOString()], [t("User"), event.userId], [t("Application"), event.applicationId], [t("Trace id"), event.traceId],
+    [t("Run"), event.executionDigest], [t("Session"), event.sessionId], [t("Address"), event.address], [t("Browser"), event.userAgent],
+    ...Object.entries(event.detail ?? {}),
+  ];
+  return (
+    <>
+      <dl>{facts.filter(([, value]) => value).map(([name, value]) => <div key={name}><dt>{name}</dt><dd><code>{value}</code></dd></div>)}</dl>
+      {event.changes && (
+        <table>
+          <thead><tr>{["Member", "Before", "After"].map((name) => <th key={name} scope="col">{t(name)}</th>)}</tr></thead>
+          <tbody>{event.changes.map((c) => <tr key={c.member}><th scope="row">{c.member}</th><td><code>{c.from}</code></td><td><code>{c.to}</code></td></tr>)}</tbody>
+        </table>
+      )}
+      <details><summary>JSON</summary><pre>{JSON.stringify(event, null, 2)}</pre></details>
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+// The keys that sign tokens, and their rotation.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, must } from "./api";
+import { formatTime, t } from "./texts";
+import { Confirm, Failed, Loading, Page } from "./ui";
+
+export function KeysPage() {
+  const cache = useQueryClient();
+  const [failed, setFailed] = useState<unknown>();
+  const [done, setDone] = useState("");
+  const read = useQuery({ queryKey: ["signing-keys"], queryFn: async () => must(await api.GET("/signing-keys")) });
+  const rotate = async (now: boolean) => {
+    try {
+      cache.setQueryData(["signing-keys"], must(await api.POST("/signing-keys/rotate", { body: { now } })));
+      setFailed(undefined);
+      setDone(now ? t("The new keys sign from now on.") : t("The next keys are published."));
+    } catch (error) {
+      setFailed(error);
+    }
+  };
+  const actions = (
+    <>
+      <Confirm label={t("Publish the next keys")} question={t("The next key of each algorithm is published now, and signs as soon as other parties had time to read it.")} onConfirm={() => void rotate(false)} />
+      <Confirm label={t("Replace the keys at once")} question={t("New keys sign at once. Parties that keep a copy of the published keys reject new tokens for a while. Do this only if a key may have leaked.")} onConfirm={() => void rotate(true)} />
+    </>
+  );
+  return (
+    <Page title={t("Signing keys")} actions={actions}>
+      <p className="quiet">{t("The server replaces these keys regularly by itself. Tokens that older keys have signed stay valid.")}</p>
+      {Boolean(failed) && <Failed error={failed} />}
+      <p role="status">{done}</p>
+      {read.isPending && <Loading />}
+      {read.error && <Failed error={read.error} retry={() => void read.refetch()} />}
+      {read.data && (
+        <div className="scroll" role="region" aria-label={t("Signing keys")} tabIndex={0}>
+          <table>
+            <thead><tr>{["Key", "Algorithm", "State", "Published", "Signs from", "Retired", "Kept until"].map((name) => <th key={name} scope="col">{t(name)}</th>)}</tr></thead>
+            <tbody>
+              {read.data.keys.map((key) => (
+                <tr key={key.id}>
+                  <td><code>{key.id}</code></td>
+                  <td>{key.algorithm}</td>
+                  <td>{t(key.status)}</td>
+                  <td>{formatTime(key.publishedAt)}</td>
+                  <td>{formatTime(key.signsFrom)}</td>
+                  <td>{formatTime(key.retiredAt ?? undefined)}</td>
+                  <td>{formatTime(key.neededUntil ?? undefined)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,85 @@
+// A new application from a template, and how to connect it.
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Button, Input, Label, Radio, RadioGroup, Text, TextArea, TextField } from "react-aria-components";
+import { Link } from "react-router";
+import { api, must, RequestError } from "./api";
+import { ConnectPart } from "./ConnectPart";
+import { keepDraft, takeDraft } from "./draft";
+import type { Item } from "./nouns";
+import { type Asked, templates } from "./templates";
+import { t } from "./texts";
+import { Failed, Page } from "./ui";
+
+interface Draft {
+  key: string;
+  name: string;
+  answer: string;
+}
+
+export function NewApplication() {
+  const cache = useQueryClient();
+  const [draft, setDraft] = useState<Draft>(() => (takeDraft() as Draft | undefined) ?? { key: "web", name: "", answer: "" });
+  const [state, setState] = useState<{ busy?: boolean; error?: unknown; created?: Item }>({});
+  const template = templates.find(({ key }) => key === draft.key) ?? templates[0];
+  if (state.created) {
+    return <Created application={state.created} />;
+  }
+  const create = async () => {
+    setState({ busy: true });
+    const answers = draft.answer.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+    try {
+      const body = template?.request(draft.name.trim(), answers) ?? { name: draft.name };
+      const created = must(await api.POST("/applications", { body })) as Item;
+      void cache.invalidateQueries({ queryKey: ["/applications"] });
+      setState({ created });
+    } catch (error) {
+      if (error instanceof RequestError && error.status === 401) {
+        keepDraft(draft);
+      }
+      setState({ error });
+    }
+  };
+  return (
+    <Page title={t("New application")} actions={<Link className="button" to="/applications/new">{t("Fill in all fields")}</Link>}>
+      <p className="quiet"><Link to="/applications">← {t("Applications")}</Link></p>
+      {Boolean(state.error) && <Failed error={state.error} />}
+      <form className="fields" onSubmit={(event) => { event.preventDefault(); void create(); }}>
+        <RadioGroup className="templates" value={draft.key} onChange={(key) => setDraft({ ...draft, key, answer: "" })}>
+          <Label>{t("What kind of application is it?")}</Label>
+          {templates.map(({ key, title, description }) => (
+            <Radio key={key} value={key}><strong>{t(title)}</strong><span className="quiet">{t(description)}</span></Radio>
+          ))}
+        </RadioGroup>
+        <TextField value={draft.name} onChange={(name) => setDraft({ ...draft, name })} isRequired>
+          <Label>{t("Name")} <span className="quiet">({t("required")})</span></Label>
+          <Input />
+        </TextField>
+        {template?.asks && <Question asked={template.asks} answer={draft.answer} onChange={(answer) => setDraft({ ...draft, answer })} />}
+        <div className="actions"><Button type="submit" className="primary" isDisabled={state.busy ?? false}>{t("Create")}</Button></div>
+      </form>
+    </Page>
+  );
+}
+
+function Question({ asked, answer, onChange }: { asked: Asked; answer: string; onChange: (answer: string) => void }) {
+  return (
+    <TextField value={answer} onChange={onChange} isRequired={asked.required}>
+      <Label>{t(asked.label)} <span className="quiet">({asked.required && `${t("required")}, `}{t("one per line")})</span></Label>
+      <TextArea rows={2} />
+      <Text slot="description">{t(asked.help)} {t("Example:")} <code>{asked.example}</code></Text>
+    </TextField>
+  );
+}
+
+/** Created shows the new application, with the secret that is not shown again. */
+function Created({ application }: { application: Item }) {
+  const secret = application["clientSecret"] as string | undefined;
+  return (
+    <Page title={String(application["name"])} actions={<Link className="button" to={`/applications/${application.id}`}>{t("Settings of the application")}</Link>}>
+      <p role="status">{t("The application was created.")}</p>
+      {secret && <p className="notice">{t("Client secret")}. {t("Copy it now: it is not shown again.")} <code>{secret}</code></p>}
+      <ConnectPart application={application} />
+    </Page>
+  );
+}

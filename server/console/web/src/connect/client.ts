@@ -1,0 +1,42 @@
+// What code needs to know about an application.
+import type { Item } from "../nouns";
+
+/** Client is an application as its code sees it. */
+export interface Client {
+  kind: "secret" | "public" | "machine" | "flow"; // flow: without an OAuth client
+  issuer: string;
+  applicationID: string;
+  clientID: string;
+  redirectURIs: string[];
+  scopes: string[];
+}
+
+interface Config {
+  clientId?: string;
+  redirectUris?: string[];
+  grantTypes?: string[];
+  scopes?: string[];
+  publicClient?: boolean;
+  tokenEndpointAuthMethod?: string;
+}
+
+function kindOf(application: Item, config: Config): Client["kind"] {
+  if (config.grantTypes?.includes("client_credentials") && !config.grantTypes.includes("authorization_code")) {
+    return "machine";
+  }
+  const isPublic = config.publicClient ?? (config.tokenEndpointAuthMethod === "none" || application["type"] === "SPA" || application["type"] === "MOBILE");
+  return isPublic ? "public" : "secret";
+}
+
+/** clientOf returns the client of an application that the API has returned. */
+export function clientOf(application: Item, issuer: string): Client {
+  const config = (application["inboundAuthConfig"] as { config?: Config }[] | undefined)?.[0]?.config;
+  return {
+    kind: config ? kindOf(application, config) : "flow",
+    issuer,
+    applicationID: application.id,
+    clientID: config?.clientId ?? "",
+    redirectURIs: config?.redirectUris ?? [],
+    scopes: config?.scopes ?? ["openid", "profile", "email"],
+  };
+}
