@@ -93,8 +93,8 @@ func (rp *relyingParty) waitForCode(in *tab) url.Values {
 			rp.t.Errorf("came back with %v", q)
 		}
 		return q
-	case <-time.After(time.Minute):
-		rp.t.Fatal("waited a minute in vain for the client to be answered")
+	case <-time.After(timeout):
+		rp.t.Fatal("waited in vain for the client to be answered")
 		return nil
 	}
 }

@@ -19,9 +19,6 @@ import (
 	"github.com/postern-id/postern/internal/logtest"
 )
 
-// timeout is the time limit of a step in the browser, to end a test that hangs.
-const timeout = time.Minute
-
 // chromium is the shared browser.
 type chromium struct {
 	ctx   context.Context
@@ -198,7 +195,7 @@ func (p *tab) until(expression string) {
 	deadline := time.Now().Add(timeout)
 	for !p.evalBool(expression) {
 		if time.Now().After(deadline) {
-			p.t.Fatalf("waited a minute in vain for %s\n%s", expression, p.describe())
+			p.t.Fatalf("waited %s in vain for %s\n%s", timeout, expression, p.describe())
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/postern-id/postern/internal/logtest"
 )
@@ -59,7 +58,7 @@ func serveWith(t *testing.T, args []string, scheme, host string, env ...string) 
 	p := &postern{
 		t: t, args: args, base: fmt.Sprintf("%s://%s:%d", scheme, host, port), address: fmt.Sprintf("127.0.0.1:%d", port), dir: t.TempDir(),
 		client: &http.Client{
-			Timeout: time.Minute,
+			Timeout: timeout,
 			Transport: &http.Transport{
 				MaxIdleConnsPerHost: 64,
 				DialContext:         dialLoopback(port),

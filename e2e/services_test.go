@@ -159,8 +159,8 @@ func TestExternalServices(t *testing.T) {
 	n := newExternalService(t)
 	p := serve(t, n.targets()...)
 	tellSecret(t, p)
-	// Only then has the server recorded the attempt: a server that is killed earlier has
-	// claimed the delivery for a minute.
+	// Only then has the server recorded the attempt. A server that is killed earlier has
+	// claimed the delivery for 65 seconds, and the test takes so much longer.
 	eventually(t, "the service got the notification while down", func() bool { return strings.Contains(p.log.String(), "will be retried") })
 	p.kill()
 	log := p.log.String()

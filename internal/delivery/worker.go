@@ -97,8 +97,9 @@ func (w *worker) send(ctx context.Context, d schemas.Delivery) {
 	case !again.Before(d.ExpiresAt):
 		noting = q.giveUp(ctx, d, sent)
 	default:
-		q.Log.InfoContext(ctx, "a delivery failed and will be retried", slog.Group("delivery", logAttributes(d)...), "again", again, "error", sent)
-		noting = q.Store.PutOffDelivery(ctx, d, again)
+		if noting = q.Store.PutOffDelivery(ctx, d, again); noting == nil {
+			q.Log.InfoContext(ctx, "a delivery failed and will be retried", slog.Group("delivery", logAttributes(d)...), "again", again, "error", sent)
+		}
 	}
 	if noting != nil {
 		q.Log.ErrorContext(ctx, "recording the result of a delivery", slog.Group("delivery", logAttributes(d)...), "error", noting)
