@@ -79,11 +79,24 @@ func TestMisfitsAreRefused(t *testing.T) {
 				}
 			}
 		}
-		r := httptest.NewRequest(http.MethodPost, "/flows", strings.NewReader(joinFlow))
-		r.Header.Set("Content-Type", "application/yaml")
-		r.Header.Set("Authorization", "Bearer "+admin)
-		rec := httptest.NewRecorder()
-		w.http.ServeHTTP(rec, r)
+		write := func(path string) (rec *httptest.ResponseRecorder) {
+			r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(joinFlow))
+			r.Header.Set("Content-Type", "application/yaml")
+			r.Header.Set("Authorization", "Bearer "+admin)
+			rec = httptest.NewRecorder()
+			w.http.ServeHTTP(rec, r)
+			return rec
+		}
+		var check struct {
+			Valid    bool
+			Findings []schemas.Problem
+		}
+		rec := write("/flows/check")
+		if err := json.Unmarshal(rec.Body.Bytes(), &check); err != nil || rec.Code != 200 || check.Valid || len(check.Findings) != 1 || check.Findings[0].Line != 9 {
+			t.Errorf("checked: %d %s", rec.Code, rec.Body)
+		}
+		explains("check", rec.Body.String())
+		rec = write("/flows")
 		var refusal schemas.Error
 		if err := json.Unmarshal(rec.Body.Bytes(), &refusal); err != nil || rec.Code != 400 || refusal.Code != schemas.CodeFlowDoesNotFit || len(refusal.Errors) != 1 || refusal.Errors[0].Line != 9 {
 			t.Errorf("over REST: %d %s", rec.Code, rec.Body)

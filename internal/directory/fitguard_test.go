@@ -78,6 +78,12 @@ func TestFlowsMustFitTheirUserType(t *testing.T) {
 				_, err := h.UserTypes.Replace(t.Context(), SystemCall(), h.ids["member"], "", doc(t, memberType(tt.required)))
 				must(t, err)
 				before := h.state(t)
+				checked, found, err := h.CheckFlowText(t.Context(), SystemCall(), []byte(tt.flow), true)
+				must(t, err)
+				path, message, misfit := strings.Cut(tt.problem, ": ")
+				if misfit == (checked != nil) || misfit && (found[0].Path != path || !strings.Contains(found[0].Message, message)) {
+					t.Errorf("checked alone it has the findings %v", found)
+				}
 				dry := SystemCall()
 				dry.DryRun = true
 				for _, c := range []Call{dry, SystemCall()} {

@@ -3,6 +3,7 @@ package directory
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -109,17 +110,24 @@ func recordedFlow(f *schemas.Flow) *schemas.Flow {
 	return &copied
 }
 
-// CheckFlowText compiles and proves a definition in JSON or YAML without storing it. The
-// definition can use stored sub-flows. The flow is nil if it may not run; otherwise the
-// problems are warnings.
+// CheckFlowText compiles and proves a definition in JSON or YAML without storing it, and reports
+// where it would not fit the users that it is for. The definition can use stored sub-flows. The flow
+// is nil if it would not be stored; otherwise the problems are warnings.
 func (d *Directory) CheckFlowText(ctx context.Context, c Call, text []byte, yaml bool) (*schemas.Flow, []schemas.Problem, error) {
 	subflows := d.storedSubflows(ctx, c)
 	var flow *schemas.Flow
+	var reading error
 	problems := schemas.CheckFlowText(text, yaml, func(text []byte, yaml bool) (found []schemas.Problem) {
-		flow, found = d.CheckFlow(text, yaml, subflows)
-		return found
+		if flow, found = d.CheckFlow(text, yaml, subflows); flow == nil {
+			return found
+		}
+		var misfits []schemas.Problem
+		if misfits, reading = d.newMisfits(ctx, c, flow); len(misfits) > 0 {
+			flow = nil
+		}
+		return append(misfits, found...)
 	})
-	return flow, problems, subflows.err
+	return flow, problems, errors.Join(subflows.err, reading)
 }
 
 // prove proves a flow that has no source text, with its Parts. The flow it returns is nil

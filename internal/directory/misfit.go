@@ -63,32 +63,65 @@ func (t typeDefinition) defines(attribute string) bool {
 
 // misfitSearch finds the misfits of a system.
 type misfitSearch struct {
-	types map[string]typeDefinition
-	found []misfit
+	uses   func(*schemas.Flow) schemas.AttributeUses
+	starts map[string][]flowStart
+	types  map[string]typeDefinition
+	found  []misfit
 }
 
 // misfits returns all misfits of the stored flows.
 func (d *Directory) misfits(ctx context.Context, r store.Reader) ([]misfit, error) {
-	starts, err := flowStarts(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	s := misfitSearch{types: map[string]typeDefinition{}}
-	types := store.UserTypes()
-	err = forEach(ctx, r, types.List, store.Page{}, types.ID, func(t *schemas.UserType) error {
-		s.types[t.Name] = defineType(t)
-		return nil
-	})
+	s, err := d.startMisfitSearch(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	err = forEachFlow(ctx, r, func(f *schemas.Flow) error {
-		if f.FlowType != schemas.Subflow && writesAttributes(f) {
-			s.addFlow(f, d.AttributeUses(f), starts[f.ID])
-		}
+		s.addFlow(f)
 		return nil
 	})
 	return s.found, err
+}
+
+// startMisfitSearch reads what a search depends on. It has found nothing yet.
+func (d *Directory) startMisfitSearch(ctx context.Context, r store.Reader) (*misfitSearch, error) {
+	starts, err := flowStarts(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	s := &misfitSearch{uses: d.AttributeUses, starts: starts, types: map[string]typeDefinition{}}
+	types := store.UserTypes()
+	return s, forEach(ctx, r, types.List, store.Page{}, types.ID, func(t *schemas.UserType) error {
+		s.types[t.Name] = defineType(t)
+		return nil
+	})
+}
+
+// newMisfits returns the misfits that a flow would introduce if it were stored, in the place of the
+// stored flow of its type and handle if there is one.
+func (d *Directory) newMisfits(ctx context.Context, c Call, f *schemas.Flow) ([]schemas.Problem, error) {
+	if d.AttributeUses == nil {
+		return nil, nil
+	}
+	r := d.reader(c)
+	s, err := d.startMisfitSearch(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := store.Flows().Find(ctx, r, f.FlowType, f.Handle)
+	if err != nil {
+		return nil, err
+	}
+	candidate, before := *f, map[misfitKey]bool{}
+	if stored != nil {
+		s.addFlow(stored)
+		for _, m := range s.found {
+			before[m.misfitKey] = true
+		}
+		candidate.ID, s.found = stored.ID, nil
+	}
+	s.addFlow(&candidate)
+	s.found = slices.DeleteFunc(s.found, func(m misfit) bool { return before[m.misfitKey] })
+	return d.describeMisfits(c, "flow", s.found), nil
 }
 
 // flowStart is an application that can start a flow.
@@ -131,7 +164,12 @@ func writesAttributes(f *schemas.Flow) bool {
 	return slices.ContainsFunc(f.Nodes, func(n schemas.Node) bool { return n.Use == "user-create" || n.Use == "attributes" })
 }
 
-func (s *misfitSearch) addFlow(f *schemas.Flow, uses schemas.AttributeUses, starts []flowStart) {
+// addFlow adds the misfits of a flow that can be started.
+func (s *misfitSearch) addFlow(f *schemas.Flow) {
+	if f.FlowType == schemas.Subflow || !writesAttributes(f) {
+		return
+	}
+	uses, starts := s.uses(f), s.starts[f.ID]
 	for _, q := range uses.Questions {
 		for _, attribute := range q.Attributes {
 			s.checkQuestion(misfit{
