@@ -42,12 +42,13 @@ func newPasskeyFixture(t *testing.T, environ ...string) *passkeyFixture {
 	return &passkeyFixture{w.relyingParty(t, "Keys", w.create(w.directory.Flows, passkeyFlow).ID), maker}
 }
 
-// relyingParty registers a client whose users sign in by a flow, with a browser.
-func (w *testApp) relyingParty(t *testing.T, name, flowID string) *party {
+// relyingParty registers a client whose users sign in by a flow, with a browser. It may have the
+// scopes besides openid.
+func (w *testApp) relyingParty(t *testing.T, name, flowID string, scopes ...string) *party {
 	t.Helper()
 	c := w.create(w.directory.Applications, fmt.Sprintf(`{"name":%q,"authFlowId":%q,"inboundAuthConfig":[{"type":"oauth2","config":{
 		"grantTypes":["authorization_code","refresh_token"],"redirectUris":[%q],"tokenEndpointAuthMethod":"client_secret_basic","pkceRequired":false,
-		"scopes":["openid"]}}]}`, name, flowID, rpRedirect)).Value.(*schemas.Application)
+		"scopes":["%s"]}}]}`, name, flowID, rpRedirect, strings.Join(append(scopes, "openid"), `","`))).Value.(*schemas.Application)
 	return &party{testApp: w, t: t, http: newBrowser(t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret, method: schemas.AuthMethodBasic, redirect: rpRedirect}
 }
 
