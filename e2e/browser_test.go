@@ -37,6 +37,7 @@ var browser = sync.OnceValue(func() chromium {
 	}
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path),
+		chromedp.WSURLReadTimeout(timeout),
 		chromedp.UserDataDir(filepath.Join(scratch(), "profile")),
 		chromedp.NoSandbox,
 		chromedp.DisableGPU,

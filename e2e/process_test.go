@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"crypto/tls"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/internal/logtest"
+	"github.com/postern-id/postern/internal/porttest"
 )
 
 // consoleID is the application of the administrators.
@@ -151,10 +151,9 @@ func (p *postern) signal(s os.Signal) {
 // freePort returns an unused loopback port.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := porttest.Free()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return port
 }

@@ -38,6 +38,7 @@ func allowedImports() map[string][]string {
 		"internal/target":              {"schemas", "internal/delivery", "internal/outbound"},
 		"internal/config":              {"schemas", "internal/throttle"},
 		"internal/logtest":             {},
+		"internal/porttest":            {},
 		"internal/directory":           {"schemas", "internal/password", "internal/store", "internal/jwtverify"},
 		"internal/declare":             {"schemas", "internal/directory"},
 		"nodes":                        {"engine", "schemas", "internal/passkey", "internal/password", "internal/totp", "internal/federation"},
@@ -70,7 +71,7 @@ func allowedImports() map[string][]string {
 // testImports lists what the tests of every package may import: conformance suites,
 // software authenticators, and the packages that these need.
 func testImports() []string {
-	return []string{"schemas", "internal/logtest", "engine", "flows/studio", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "flows/flowtest", "nodes", "internal/password", "internal/totp", "internal/token", "internal/federation", "internal/federation/federationtest"}
+	return []string{"schemas", "internal/logtest", "internal/porttest", "engine", "flows/studio", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "flows/flowtest", "nodes", "internal/password", "internal/totp", "internal/token", "internal/federation", "internal/federation/federationtest"}
 }
 
 // Imports point from the top of the table in CONTRIBUTING.md to its bottom. The test reads

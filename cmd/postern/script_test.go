@@ -2,13 +2,14 @@ package main
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/signal"
 	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/postern-id/postern/internal/porttest"
 )
 
 func TestMain(m *testing.M) {
@@ -25,13 +26,10 @@ func TestMain(m *testing.M) {
 // The command line, as scripts. $PORT is a free port.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Setup: func(env *testscript.Env) error {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return err
-		}
+		port, err := porttest.Free()
 		env.Setenv("POSTERN_PASSWORD_MEMORY_KIB", "1024") // many commands sign in
 		env.Setenv("POSTERN_PASSWORD_ITERATIONS", "1")
-		env.Setenv("PORT", strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
-		return l.Close()
+		env.Setenv("PORT", strconv.Itoa(port))
+		return err
 	}})
 }
