@@ -211,7 +211,7 @@ func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 		s.writeDirections(w, r, status)
 		return
 	}
-	s.fail(w, r, schemas.Errorf(schemas.NotFound, schemas.CodeNotFound, "there is nothing at %.200q%s", r.URL.Path, schemas.Hint(r.URL.Path, s.paths)))
+	s.fail(w, r, schemas.Errorf(schemas.NotFound, schemas.CodeNotFound, "the API has no endpoint %.200q%s", r.URL.Path, schemas.Hint(r.URL.Path, s.paths)))
 }
 
 // requestFault turns a missing resource that a body or query names into a fault of the request: 404

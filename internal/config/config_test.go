@@ -304,9 +304,9 @@ func TestFaults(t *testing.T) {
 
 		{environ: []string{"POSTERN_SERVER_PROT=80"}, want: []string{"POSTERN_SERVER_PROT: there is no such variable; did you mean POSTERN_SERVER_PORT?"}},
 		{environ: []string{"POSTERN_WHATEVER=80"}, want: []string{"POSTERN_WHATEVER: there is no such variable; unset it"}},
-		{environ: []string{"POSTERN_SERVER_PORT=http"}, want: []string{"POSTERN_SERVER_PORT: expected a whole number, got a string"}},
+		{environ: []string{"POSTERN_SERVER_PORT=http"}, want: []string{`POSTERN_SERVER_PORT: expected a whole number, got "http"`}},
 		{environ: []string{"POSTERN_SERVER_PORT=0"}, want: []string{"POSTERN_SERVER_PORT: expected at least 1, got 0"}},
-		{environ: []string{"POSTERN_SERVER_HTTP_ONLY=yes"}, want: []string{"POSTERN_SERVER_HTTP_ONLY: expected true or false, got a string"}},
+		{environ: []string{"POSTERN_SERVER_HTTP_ONLY=yes"}, want: []string{`POSTERN_SERVER_HTTP_ONLY: expected true or false, got "yes"`}},
 		{environ: []string{"POSTERN_PASSKEY_ALLOWED_ORIGINS=https://a.example,b.example"}, want: []string{`POSTERN_PASSKEY_ALLOWED_ORIGINS[1]: expected an origin such as https://login.example.com, got "b.example"`}},
 		{environ: []string{"POSTERN_PASSKEY_ALLOWED_ORIGINS= , "}, want: []string{"POSTERN_PASSKEY_ALLOWED_ORIGINS: expected at least 1 item, got 0"}},
 		{environ: []string{"POSTERN_PASSKEY_RELYING_PARTY_ID=b.example"}, want: []string{`POSTERN_PASSKEY_RELYING_PARTY_ID: expected the host of an allowed origin, or a parent domain of it (Web Authentication Level 3 §5.1.3), got "b.example", where passkey.allowed_origins has https://localhost:8090`}},

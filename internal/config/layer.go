@@ -135,7 +135,15 @@ func readEnvironment(environ []string) *layer {
 	if err != nil {
 		return newLayer(nil, []schemas.Problem{{Message: err.Error()}})
 	}
-	l := newLayer(given, Schema().Check(text))
+	problems := Schema().Check(text)
+	for i, p := range problems { // every variable is a string: quote it, except an object with secrets
+		value, isText := given[p.Path].(string)
+		before, isType := strings.CutSuffix(p.Message, "got a string")
+		if isText && isType && !strings.Contains(before, "object") {
+			problems[i].Message = fmt.Sprintf("%sgot %.64q", before, value)
+		}
+	}
+	l := newLayer(given, problems)
 	for _, name := range unknown {
 		l.unknownVariable(name)
 	}

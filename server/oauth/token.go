@@ -32,11 +32,13 @@ func (p *Provider) Token(w http.ResponseWriter, r *http.Request) error {
 
 // checkGrantType rejects grant types that the library knows and Postern does not support.
 func checkGrantType(name string) error {
-	expected := strings.Join(grantTypes(), ", ")
+	types := grantTypes()
+	last := len(types) - 1
+	expected := strings.Join(types[:last], ", ") + " or " + types[last]
 	switch {
 	case name == "":
 		return errorf(codeInvalidRequest, "the parameter grant_type is missing: expected %s", expected)
-	case !slices.Contains(grantTypes(), name):
+	case !slices.Contains(types, name):
 		return errorf(codeUnsupportedGrantType, "expected the grant_type %s, got %.100s", expected, name)
 	}
 	return nil
