@@ -1,6 +1,6 @@
 // The list of the resources of a kind, with a filter and pages.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Button, Cell, Column, Input, Label, Row, Table, TableBody, TableHeader, TextField } from "react-aria-components";
+import { Button, Cell, Column, Input, Label, Row, SearchField, Table, TableBody, TableHeader, TextField } from "react-aria-components";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { send } from "./api";
 import { type Item, type Noun, valueAt } from "./nouns";
@@ -24,20 +24,22 @@ export function ListPage({ noun }: { noun: Noun }) {
       parameters.set(name, value);
     }
   }
+  const search = query.get("search") ?? "";
   const list = useQuery({
-    queryKey: [noun.path, parameters.toString()],
-    queryFn: async () => (await send("GET", `${noun.path}?${parameters}`)).data as Listing,
+    queryKey: [noun.path, parameters.toString(), search],
+    queryFn: () => (search ? find(noun, search) : read(noun, parameters)),
     placeholderData: keepPreviousData,
   });
   const next = list.data?.links.find((link) => link.rel === "next");
   return (
     <Page title={t(noun.title)} actions={<Link className="button primary" to={`${noun.path}/new${noun.path === "/applications" ? "/template" : ""}`}>{t("Create")}</Link>}>
+      {noun.search && <Search key={`search ${search}`} label={noun.search.label} text={search} onSearch={(text) => setQuery(text ? { search: text } : {})} />}
       <Filter key={query.get("filter")} noun={noun} filter={query.get("filter") ?? ""} onFilter={(filter) => setQuery(filter ? { filter } : {})} />
       {list.isPending && <Loading />}
       {list.error && <Failed error={list.error} retry={() => void list.refetch()} />}
       {list.data && (
         <>
-          <Items noun={noun} items={list.data[noun.plural] as Item[]} isFiltered={query.has("filter")} />
+          <Items noun={noun} items={list.data[noun.plural] as Item[]} isFiltered={query.has("filter") || search !== ""} />
           <div className="actions">
             <span className="quiet" role="status">{t("{n} in total", { n: list.data.totalResults })}</span>
             {(query.has("after") || query.has("offset")) && <Button onPress={() => setQuery(query.has("filter") ? { filter: query.get("filter") ?? "" } : {})}>{t("First page")}</Button>}
@@ -47,6 +49,17 @@ export function ListPage({ noun }: { noun: Noun }) {
       )}
     </Page>
   );
+}
+
+async function read(noun: Noun, parameters: URLSearchParams): Promise<Listing> {
+  return (await send("GET", `${noun.path}?${parameters}`)).data as Listing;
+}
+
+/** find returns the items with a member of the search that equals the text. Each member has an index. */
+async function find(noun: Noun, text: string): Promise<Listing> {
+  const lists = await Promise.all((noun.search?.members ?? []).map((member) => read(noun, new URLSearchParams({ limit: "100", filter: equals(member, text) }))));
+  const found = new Map(lists.flatMap((list) => list[noun.plural] as Item[]).map((item) => [item.id, item]));
+  return { totalResults: found.size, links: [], [noun.plural]: [...found.values()] };
 }
 
 function pageOf(href: string): URLSearchParams {
@@ -79,17 +92,32 @@ function Items({ noun, items, isFiltered }: { noun: Noun; items: Item[]; isFilte
   );
 }
 
+function Search({ label, text, onSearch }: { label: string; text: string; onSearch: (text: string) => void }) {
+  return (
+    <form className="filter" role="search" aria-label={t("Search")} onSubmit={(event) => {
+      event.preventDefault();
+      onSearch(String(new FormData(event.currentTarget).get("text")).trim());
+    }}>
+      <SearchField name="text" defaultValue={text}><Label>{t(label)}</Label><Input maxLength={250} /></SearchField>
+      <Button type="submit">{t("Search")}</Button>
+      {text && <Button onPress={() => onSearch("")}>{t("Show all")}</Button>}
+    </form>
+  );
+}
+
 const grammar = /^(\w+) eq (".*")$/;
+
+const equals = (member: string, value: string) => `${member} eq ${JSON.stringify(value)}`;
 
 function Filter({ noun, filter, onFilter }: { noun: Noun; filter: string; onFilter: (filter: string) => void }) {
   const parts = grammar.exec(filter);
   const value = parts ? (JSON.parse(parts[2] ?? '""') as string) : "";
   return (
-    <form className="filter" role="search" onSubmit={(event) => {
+    <form className="filter" role="search" aria-label={t("Filter")} onSubmit={(event) => {
       event.preventDefault();
       const form = new FormData(event.currentTarget);
       const wanted = String(form.get("value"));
-      onFilter(wanted === "" ? "" : `${String(form.get("member"))} eq ${JSON.stringify(wanted)}`);
+      onFilter(wanted === "" ? "" : equals(String(form.get("member")), wanted));
     }}>
       <label>{t("Filter by")}
         <select name="member" defaultValue={parts?.[1] ?? noun.filters[0]}>
