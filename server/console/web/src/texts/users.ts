@@ -12,6 +12,14 @@ export const german: Record<string, string> = {
   "Invited to {app} at {email}, valid until {time}.": "Eingeladen zu {app} unter {email}, gültig bis {time}.",
   "The link has been opened.": "Der Link wurde geöffnet.",
   "No application has an invitation flow. Set one in the settings of an application.": "Keine Anwendung hat einen Ablauf für Einladungen. Legen Sie bei einer Anwendung einen fest.",
+  "Applications with access": "Anwendungen mit Zugriff",
+  "Withdraw": "Widerrufen",
+  "not verified": "nicht geprüft",
+  "Withdraw the access of {name}? Its tokens for this user become invalid, and it must ask the user again.": "Zugriff von {name} widerrufen? Ihre Tokens für diesen Benutzer werden ungültig, und sie muss den Benutzer erneut fragen.",
+  "Username, email address or id": "Benutzername, E-Mail-Adresse oder Id",
+  "Search": "Suchen",
+  "Filter": "Filter",
+  "Show all": "Alle anzeigen",
 };
 
 export const french: Record<string, string> = {
@@ -26,4 +34,12 @@ export const french: Record<string, string> = {
   "Invited to {app} at {email}, valid until {time}.": "Invité à {app} à l’adresse {email}, valable jusqu’au {time}.",
   "The link has been opened.": "Le lien a été ouvert.",
   "No application has an invitation flow. Set one in the settings of an application.": "Aucune application n’a de flux d’invitation. Définissez-en un dans les réglages d’une application.",
+  "Applications with access": "Applications ayant accès",
+  "Withdraw": "Retirer",
+  "not verified": "non vérifiée",
+  "Withdraw the access of {name}? Its tokens for this user become invalid, and it must ask the user again.": "Retirer l’accès de {name} ? Ses jetons pour cet utilisateur deviennent invalides, et elle devra redemander l’accord de l’utilisateur.",
+  "Username, email address or id": "Nom d’utilisateur, adresse e-mail ou identifiant",
+  "Search": "Rechercher",
+  "Filter": "Filtrer",
+  "Show all": "Tout afficher",
 };
