@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -206,6 +207,11 @@ func TestTooManyFailuresEndTheRun(t *testing.T) {
 	s = w.send(s, "a", "secret", "wrong")
 	if s.FlowStatus != schemas.Failed || s.Error.Code != "too_many_attempts" {
 		t.Fatalf("after three failures: %+v", s)
+	}
+	last, _ := w.mem.changes[len(w.mem.changes)-1].(schemas.RecordEvent)
+	want := map[string]string{"flow": "f", "flowId": "f", "flowVersion": "1", "node": "key", "kind": "prove", "error": "wrong", "end": "too_many_attempts"}
+	if !maps.Equal(last.Event.Detail, want) {
+		t.Errorf("the last event has the detail %v, want %v", last.Event.Detail, want)
 	}
 	if _, err := w.trySend(s, "a", "secret", "right"); !schemas.HasCode(err, schemas.CodeExecutionNotFound) {
 		t.Errorf("the run goes on: %v", err)

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"maps"
+	"slices"
+	"strconv"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -23,7 +25,7 @@ func (r *run) applyEffects(d *Decision) {
 		default:
 			r.storeDraft()
 		}
-		r.changes = append(r.changes, change)
+		r.changes = append(r.changes, r.locateFailure(change))
 	}
 }
 
@@ -66,10 +68,12 @@ func (r *run) storeDraft() {
 // recordFailure records a failed attempt to prove something. The event contains the user only
 // if that is certain: a typed name is not.
 func (r *run) recordFailure(d *Decision) {
-	n := &r.graph.nodes[r.at]
-	detail := map[string]string{"node": n.id, "kind": n.kind.Name}
+	detail := map[string]string{}
 	if d.Notice != nil {
 		detail["error"] = d.Notice.Code
+	}
+	if r.failure != nil { // the attempt was one too many
+		detail["end"] = r.failure.Code
 	}
 	userID := r.state.Subject.UserID
 	if r.state.Subject.Draft != nil {
@@ -88,7 +92,7 @@ func (e *Engine) recordFault(r *run, n *node, fault *schemas.Error) {
 		userID = ""
 	}
 	reason := fault.Err.Error()
-	r.recordEvent("flow.failed", userID, map[string]string{"flow": r.graph.flow.Handle, "node": n.id, "kind": n.kind.Name, "error": fault.Code, "reason": reason})
+	r.recordEvent("flow.failed", userID, map[string]string{"error": fault.Code, "reason": reason})
 	e.Log.Error("a flow failed", "flow", r.graph.flow.Handle, "version", r.rec.FlowVersion, "node", n.id, "kind", n.kind.Name,
 		"error", fault.Code, "reason", reason, "execution", r.rec.Digest(), "traceId", r.request.TraceID)
 }
@@ -101,8 +105,22 @@ func (r *run) recordRefusal(err *schemas.Error) {
 }
 
 func (r *run) recordEvent(action, userID string, detail map[string]string) {
-	r.changes = append(r.changes, schemas.RecordEvent{Event: schemas.Event{
+	r.changes = append(r.changes, r.locateFailure(schemas.RecordEvent{Event: schemas.Event{
 		ID: schemas.NewID(), At: r.now, Action: action, UserID: userID, ApplicationID: r.rec.ApplicationID,
 		ExecutionDigest: r.rec.Digest(), TraceID: r.request.TraceID, Detail: detail,
-	}})
+	}}))
+}
+
+// locateFailure adds the version of the flow and the node to the event of a failure, so that an
+// administrator finds the place in the flow long after the run. Other changes stay as they are.
+func (r *run) locateFailure(change schemas.Change) schemas.Change {
+	c, ok := change.(schemas.RecordEvent)
+	if !ok || !slices.Contains(schemas.FailureActions(), c.Event.Action) {
+		return change
+	}
+	n, flow := &r.graph.nodes[r.at], r.graph.flow
+	c.Event.Detail = merged(map[string]string{
+		"flow": flow.Handle, "flowId": flow.ID, "flowVersion": strconv.Itoa(r.rec.FlowVersion), "node": n.id, "kind": n.kind.Name,
+	}, c.Event.Detail)
+	return c
 }

@@ -45,7 +45,10 @@ func (r *run) failRun(err *schemas.Error) {
 // refuseRequest ends the run with a reply. Only the changes of the refusal take effect.
 func (r *run) refuseRequest(to *Refusal) {
 	r.failRun(to.Error)
-	r.changes, r.result = to.Changes, &Result{RedirectURL: to.RedirectURL}
+	for _, change := range to.Changes {
+		r.changes = append(r.changes, r.locateFailure(change))
+	}
+	r.result = &Result{RedirectURL: to.RedirectURL}
 }
 
 // newStep returns the reply to the client.
