@@ -24,13 +24,19 @@ type consoleTab struct {
 // openConsole opens the console at a path below /console, and signs in with the password.
 func openConsole(t *testing.T, p *postern, path string) *consoleTab {
 	t.Helper()
+	return openConsoleAs(t, p, "admin", path)
+}
+
+// openConsoleAs opens the console for a user with the password of the administrator.
+func openConsoleAs(t *testing.T, p *postern, username, path string) *consoleTab {
+	t.Helper()
 	c := &consoleTab{openTab(t), p}
 	call(c.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 800, DeviceScaleFactor: 1})
 	c.open(p.base + "/console" + path)
 	c.until(`document.getElementById("action-password")`)
 	c.click("action-password")
 	c.until(`document.getElementById("action-continue")`)
-	c.enter("username", "admin")
+	c.enter("username", username)
 	c.enter("password", adminPassword)
 	c.click("action-continue")
 	c.until(`document.querySelector("main h1")`)

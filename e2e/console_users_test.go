@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 )
 
@@ -70,5 +71,74 @@ func TestConsoleWithdrawsConsents(t *testing.T) {
 	if got := rp.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}}); got.Error != "invalid_grant" {
 		t.Errorf("after the withdrawal: %+v", got)
 	}
+	c.expectQuiet()
+}
+
+// An administrator reads why a user could not sign in, and opens the node in the version of the run.
+func TestConsoleExplainsRefusals(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	p.fails(t)
+	var app struct{ AuthFlowID string }
+	p.document(t, "/applications/"+consoleID, &app)
+	var before struct{ ActiveVersion int }
+	p.document(t, "/flows/"+app.AuthFlowID, &before)
+	patch(t, p, "/flows/"+app.AuthFlowID, object{"name": "Renamed"})
+	c := openConsole(t, p, "/users?search=admin")
+	c.press("admin")
+	c.sees("The account is active: neither disabled nor locked.")
+	c.sees("The password or code was wrong.")
+	c.sees("Nothing more is recorded")
+	c.sees("The user signed in.")
+	c.sees("invalid_credentials")
+	c.isAccessible("a user who could not sign in")
+	c.until(fmt.Sprintf(`((e) => e && (e.click(), true))([...document.querySelectorAll("[aria-labelledby=part-sign-ins] a")].find((a) => a.textContent.includes(", version %d, node ")))`, before.ActiveVersion))
+	c.sees(fmt.Sprintf("This is version %d. New runs use version %d.", before.ActiveVersion, before.ActiveVersion+1))
+	c.until(`document.querySelector(".react-flow__node.chosen")?.dataset.id === new URLSearchParams(location.search).get("node")`)
+	c.isAccessible("the studio with an older version")
+	c.expectQuiet()
+}
+
+// The page of a user explains a disabled, a locked and a formerly locked account.
+func TestConsoleExplainsTheStateOfAnAccount(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	ida := createUser(t, p, object{"username": "ida"})
+	c := openConsole(t, p, "/users/"+ida)
+	c.sees("The account is active")
+	c.sees("The audit log has no sign-ins and no refusals of this user.")
+	for _, state := range []struct {
+		patch object
+		want  string
+	}{
+		{object{"status": "disabled"}, "The account is disabled"},
+		{object{"status": "active", "lockedUntil": "2999-01-01T00:00:00Z"}, "The account is locked until "},
+		{object{"lockedUntil": "2020-01-01T00:00:00Z"}, "The lock of the account ended at "},
+	} {
+		patch(t, p, "/users/"+ida, state.patch)
+		c.goTo("/users")
+		c.goTo("/users/" + ida)
+		c.sees(state.want)
+	}
+	c.expectQuiet()
+}
+
+// An administrator of users who may not read the audit log reads which permission is missing.
+func TestConsoleHidesSignInsWithoutPermission(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	var users struct{ Users []struct{ ID string } }
+	p.document(t, "/users?filter="+url.QueryEscape(`username eq "admin"`), &users)
+	ida := createUser(t, p, object{"username": "ida", "password": adminPassword})
+	made, err := p.post("/roles", adminToken(t, p), object{"name": "Help desk", "permissions": []string{"system:users:read"}, "assignments": []object{{"type": "user", "id": ida}}})
+	if err != nil || made.status != http.StatusCreated {
+		t.Fatalf("%v %s", err, made.body)
+	}
+	c := openConsoleAs(t, p, "ida", "/users/"+users.Users[0].ID)
+	c.sees("you need the permission system:audit:read")
+	if text := eval[string](c.tab, `document.querySelector("[aria-labelledby=part-sign-ins]").innerText`); strings.Contains(text, "signed in") {
+		t.Errorf("the page shows sign-ins: %q", text)
+	}
+	c.isAccessible("a user, as an administrator without the audit log")
 	c.expectQuiet()
 }

@@ -12,6 +12,7 @@ import { keepDraft, takeDraft } from "./draft";
 import { InvitationPart } from "./InvitationPart";
 import { type Item, type Noun } from "./nouns";
 import { SchemaForm } from "./SchemaForm";
+import { SignInHelp } from "./SignInHelp";
 import { formatTime, t } from "./texts";
 import { Confirm, Failed, Loading, Page } from "./ui";
 import { UserParts } from "./UserParts";
@@ -104,6 +105,7 @@ function Editor({ noun, schema, opened }: { noun: Noun; schema: Schema; opened: 
         </div>
       </form>
       {read && noun.path === "/users" && <InvitationPart id={read.data.id} />}
+      {read && noun.path === "/users" && <SignInHelp user={read.data} />}
       {read && noun.path === "/users" && <UserParts id={read.data.id} />}
       {read && noun.path === "/applications" && <ConnectPart application={read.data} />}
       {read && noun.path === "/applications" && <ApplicationParts id={read.data.id} />}

@@ -16,8 +16,8 @@ export interface Marks {
   missed: Exit[];
 }
 
-/** FlowGraph reports the node or edge that is selected, and the edge that the pointer is at. */
-export function FlowGraph({ nodes, findings, proof, marks, onSelect, onPoint }: { marks?: Marks; nodes: FlowNode[]; findings: Finding[]; proof: Proof | undefined; onSelect: (place: Place) => void; onPoint: (place: Place) => void }) {
+/** FlowGraph marks the chosen node. It reports the node or edge that is selected, and the edge that the pointer is at. */
+export function FlowGraph({ nodes, findings, proof, marks, chosen, onSelect, onPoint }: { marks?: Marks; chosen?: string | undefined; nodes: FlowNode[]; findings: Finding[]; proof: Proof | undefined; onSelect: (place: Place) => void; onPoint: (place: Place) => void }) {
   const placed = useMemo(() => place(nodes, findings), [nodes, findings]);
   const users = new Map(proof?.nodes.map((node) => [node.id, node.user]));
   const labels = new Map(nodes.map((node) => [node.id, `${node.id}, ${node.use}${node.next.map((edge) => `; ${edge.outcome} → ${edge.target}`).join("")}`]));
@@ -36,7 +36,7 @@ export function FlowGraph({ nodes, findings, proof, marks, onSelect, onPoint }: 
           onEdgeMouseEnter={(_, edge) => onPoint(ends(edge.id))}
           nodes={placed.nodes.map((node) => ({
             id: node.id, position: { x: node.x, y: node.y }, width: 180, height: 56,
-            className: [node.isBad ? "bad" : "", users.get(node.id) ?? "", marks ? markNode(marks, node.id).kind : ""].join(" ").trim(), ariaLabel: (labels.get(node.id) ?? node.id) + (marks ? markNode(marks, node.id).text : ""), sourcePosition: Position.Bottom, targetPosition: Position.Top,
+            className: [node.id === chosen ? "chosen" : "", node.isBad ? "bad" : "", users.get(node.id) ?? "", marks ? markNode(marks, node.id).kind : ""].join(" ").trim(), ariaLabel: (labels.get(node.id) ?? node.id) + (marks ? markNode(marks, node.id).text : ""), sourcePosition: Position.Bottom, targetPosition: Position.Top,
             data: { label: <><strong>{node.id}</strong><br /><span className="quiet">{node.use}</span></> },
           }))}
           edges={placed.edges.map((edge) => ({
@@ -53,7 +53,7 @@ export function FlowGraph({ nodes, findings, proof, marks, onSelect, onPoint }: 
 }
 
 /** own reports whether the id is that of the node, or of a node in the sub-flow that it uses. */
-const own = (id: string, node: string) => id === node || id.startsWith(`${node}.`);
+export const own = (id: string, node: string) => id === node || id.startsWith(`${node}.`);
 
 function markNode({ at, walked, missed }: Marks, node: string): { kind: string; text: string } {
   if (at !== undefined && own(at, node)) {

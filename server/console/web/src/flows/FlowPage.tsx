@@ -2,14 +2,14 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useDeferredValue, useMemo, useState } from "react";
 import { Button, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
-import { Link, useNavigate, useParams } from "react-router";
+import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { LineCounter, parseDocument } from "yaml";
 import { type Finding, RequestError, send } from "../api";
 import { keepDraft, takeDraft } from "../draft";
 import type { Item } from "../nouns";
 import { t } from "../texts";
 import { Confirm, Failed, Loading, Page } from "../ui";
-import { FlowGraph } from "./FlowGraph";
+import { FlowGraph, own } from "./FlowGraph";
 import { nodesOf } from "./graph";
 import { type Place, ProofPanel } from "./ProofPanel";
 import { Simulator } from "./Simulator";
@@ -37,15 +37,21 @@ const serverMembers = new Set(["id", "activeVersion", "createdAt", "updatedAt", 
 
 export default function FlowPage() {
   const { id } = useParams();
+  const [query] = useSearchParams();
+  const version = query.get("version") ?? "";
+  const node = query.get("node") ?? "";
   const [done, setDone] = useState("");
   const read = useQuery({
-    queryKey: ["/flows", id],
+    queryKey: ["/flows", id, "text", version],
     enabled: id !== undefined,
     gcTime: 0,
     refetchOnWindowFocus: false,
     queryFn: async () => {
       const text = await send("GET", `/flows/${id}`, undefined, { Accept: "application/yaml" });
-      return { text: withoutServerMembers(String(text.data)), etag: text.etag, item: (await send("GET", `/flows/${id}`)).data as Item };
+      const item = (await send("GET", `/flows/${id}`)).data as Item;
+      const isOlder = version !== "" && version !== String(item["activeVersion"]);
+      const shown = isOlder ? await send("GET", `/flows/${id}/versions/${encodeURIComponent(version)}`, undefined, { Accept: "application/yaml" }) : text;
+      return { text: withoutServerMembers(String(shown.data)), etag: text.etag, item, ...(isOlder ? { version } : {}) };
     },
   });
   if (read.error) {
@@ -54,7 +60,7 @@ export default function FlowPage() {
   if (id !== undefined && !read.data) {
     return <Page title={t("Flows")}><Loading /></Page>;
   }
-  return <Studio key={read.data?.etag ?? "new"} read={read.data} done={done} onDone={setDone} />;
+  return <Studio key={`${read.data?.etag ?? "new"} ${version} ${node}`} node={node} read={read.data} done={done} onDone={setDone} />;
 }
 
 function withoutServerMembers(text: string): string {
@@ -65,14 +71,15 @@ function withoutServerMembers(text: string): string {
   return document.toString();
 }
 
-function Studio({ read, done, onDone }: { read: { text: string; etag: string; item: Item } | undefined; done: string; onDone: (text: string) => void }) {
+/** Studio shows a flow, or an older version of it, and at first the node of an audit event. */
+function Studio({ read, node, done, onDone }: { read: { text: string; etag: string; item: Item; version?: string } | undefined; node: string; done: string; onDone: (text: string) => void }) {
   const navigate = useNavigate();
   const cache = useQueryClient();
   const [text, setText] = useState(() => (takeDraft() as string | undefined) ?? read?.text ?? template);
-  const [line, setLine] = useState<number>();
+  const [line, setLine] = useState(() => lineOf(text, ownNode(text, node)));
   const [state, setState] = useState<{ busy?: boolean; error?: unknown }>({});
   const [reason, setReason] = useState("");
-  const [place, setPlace] = useState<Place>();
+  const [place, setPlace] = useState<Place | undefined>(() => (node ? { node: ownNode(text, node) } : undefined));
   const { findings, fixes, checked, error: checkError, proof } = useCheck(text);
   const simulation = useSimulation(text, String(read?.item["handle"] ?? ""));
   const walk = simulation.flow === text ? simulation.result?.walk : undefined; // otherwise it is of another text
@@ -91,7 +98,7 @@ function Studio({ read, done, onDone }: { read: { text: string; etag: string; it
       setState({});
       onDone(t("Saved."));
       await cache.invalidateQueries({ queryKey: ["/flows"] });
-      if (!read) {
+      if (!read || read.version || node) {
         await navigate(`/flows/${(reply.data as Item).id}`, { replace: true });
       }
     } catch (error) {
@@ -110,13 +117,6 @@ function Studio({ read, done, onDone }: { read: { text: string; etag: string; it
       setState({ error });
     }
   };
-  const lineOf = (node: string): number | undefined => {
-    const counter = new LineCounter();
-    const list = parseDocument(text, { lineCounter: counter, logLevel: "silent" }).get("nodes") as { items?: { get?: (key: string) => unknown; range?: [number, number, number] }[] } | undefined;
-    const found = list?.items?.find((item) => item.get?.("id") === node);
-    return found?.range ? counter.linePos(found.range[0]).line : undefined;
-  };
-
   return (
     <Page title={title} actions={
       <>
@@ -125,7 +125,8 @@ function Studio({ read, done, onDone }: { read: { text: string; etag: string; it
         {read && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove()} />}
       </>
     }>
-      <p className="quiet"><Link to="/flows">← {t("Flows")}</Link> {read && t("Version {n}", { n: String(read.item["activeVersion"]) })} <span role="status">{done}</span></p>
+      <p className="quiet"><Link to="/flows">← {t("Flows")}</Link> {read && t("Version {n}", { n: read.version ?? String(read.item["activeVersion"]) })} <span role="status">{done}</span></p>
+      {read?.version && <p className="notice">{t("This is version {n}. New runs use version {active}. Publishing makes this text the next version.", { n: read.version, active: String(read.item["activeVersion"]) })}</p>}
       {Boolean(state.error) && <Failed error={state.error} />}
       {state.error instanceof RequestError && state.error.status === 412 && <p>{t("Someone else has changed this in the meantime.")}</p>}
       {Boolean(checkError) && <Failed error={checkError} />}
@@ -139,14 +140,14 @@ function Studio({ read, done, onDone }: { read: { text: string; etag: string; it
             {read && <Tab id="versions">{t("Versions")}</Tab>}
           </TabList>
           <TabPanel id="graph">
-            <FlowGraph nodes={nodes} findings={checked === text ? findings : []} proof={proof} onSelect={(selected) => {
+            <FlowGraph nodes={nodes} findings={checked === text ? findings : []} proof={proof} chosen={place?.target ? undefined : place?.node} onSelect={(selected) => {
               setPlace(selected);
-              setLine(lineOf(selected.node));
+              setLine(lineOf(text, selected.node));
             }} onPoint={setPlace} />
             <ProofPanel text={checked} proof={proof} place={place} onSelect={setPlace} />
           </TabPanel>
           <TabPanel id="simulate">
-            <FlowGraph nodes={nodes} findings={checked === text ? findings : []} proof={undefined} marks={marks} onSelect={(selected) => setLine(lineOf(selected.node))} onPoint={() => {}} />
+            <FlowGraph nodes={nodes} findings={checked === text ? findings : []} proof={undefined} marks={marks} onSelect={(selected) => setLine(lineOf(text, selected.node))} onPoint={() => {}} />
             <Simulator simulation={simulation} isValid={checked === text && errors.length === 0} />
           </TabPanel>
           <TabPanel id="findings"><Findings findings={findings} onSelect={setLine} /></TabPanel>
@@ -158,6 +159,19 @@ function Studio({ read, done, onDone }: { read: { text: string; etag: string; it
       </div>
     </Page>
   );
+}
+
+/** lineOf returns the line of a node in the text of a flow. */
+function lineOf(text: string, node: string): number | undefined {
+  const counter = new LineCounter();
+  const list = parseDocument(text, { lineCounter: counter, logLevel: "silent" }).get("nodes") as { items?: { get?: (key: string) => unknown; range?: [number, number, number] }[] } | undefined;
+  const found = list?.items?.find((item) => item.get?.("id") === node);
+  return found?.range ? counter.linePos(found.range[0]).line : undefined;
+}
+
+/** ownNode returns the node of the text that is, or whose sub-flow contains, the node of a run. */
+function ownNode(text: string, node: string): string {
+  return nodesOf(parseDocument(text, { logLevel: "silent" }).toJS()).find(({ id }) => own(node, id))?.id ?? node;
 }
 
 function Findings({ findings, onSelect }: { findings: Finding[]; onSelect: (line: number) => void }) {

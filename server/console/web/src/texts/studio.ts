@@ -35,6 +35,7 @@ export const german: Record<string, string> = {
   "From version": "Von Version",
   "To version": "Zu Version",
   "Both mean the same.": "Beide bedeuten dasselbe.",
+  "This is version {n}. New runs use version {active}. Publishing makes this text the next version.": "Dies ist Version {n}. Neue Läufe verwenden Version {active}. Mit dem Veröffentlichen wird dieser Text die nächste Version.",
 };
 
 export const french: Record<string, string> = {
@@ -72,4 +73,5 @@ export const french: Record<string, string> = {
   "From version": "De la version",
   "To version": "À la version",
   "Both mean the same.": "Les deux ont le même sens.",
+  "This is version {n}. New runs use version {active}. Publishing makes this text the next version.": "Voici la version {n}. Les nouvelles exécutions utilisent la version {active}. La publication fait de ce texte la version suivante.",
 };
