@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"time"
 )
 
 // Source is what determines the value of a key.
@@ -82,6 +81,9 @@ func nameOf(f reflect.StructField) string { return cmp.Or(f.Tag.Get("json"), str
 // plain converts a value to JSON types, with durations as text and nil for an empty value of a text or
 // a list.
 func plain(v reflect.Value) any {
+	if text, ok := v.Interface().(fmt.Stringer); ok { // a duration or a network, not its members
+		return text.String()
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		members := map[string]any{}
@@ -101,12 +103,6 @@ func plain(v reflect.Value) any {
 			items[i] = plain(v.Index(i))
 		}
 		return items
-	}
-	if d, ok := v.Interface().(time.Duration); ok {
-		return d.String()
-	}
-	if text, ok := v.Interface().(fmt.Stringer); ok {
-		return text.String()
 	}
 	if v.Kind() == reflect.String && v.Len() == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 // Every key has a setting with its source, and no secret is in them.
 func TestSettings(t *testing.T) {
 	const file = `
-server: {port: 9000}
+server: {port: 9000, trusted_proxies: [10.0.0.0/8]}
 mail: {host: mail.example.com, from: a@example.com, username: mailer, password: file-secret}
 http:
   targets:
@@ -31,14 +31,15 @@ http:
 		t.Errorf("%v: %s", err, text)
 	}
 	for key, want := range map[string]string{
-		"server.port":      `9000 file`,
-		"server.hostname":  `"localhost" default`,
-		"token.access_ttl": `"20m0s" environment`,
-		"database.dsn":     `"set" environment`,
-		"mail.password":    `"set" file`,
-		"mail.username":    `"mailer" file`,
-		"tls.cert_file":    `null default`,
-		"http.targets":     `{"crm":{"authorization":"set","authorization_file":null,"secret":"set","secret_file":null,"timeout":"3s","url":"https://crm.example.com"}} file`,
+		"server.port":            `9000 file`,
+		"server.trusted_proxies": `["10.0.0.0/8"] file`,
+		"server.hostname":        `"localhost" default`,
+		"token.access_ttl":       `"20m0s" environment`,
+		"database.dsn":           `"set" environment`,
+		"mail.password":          `"set" file`,
+		"mail.username":          `"mailer" file`,
+		"tls.cert_file":          `null default`,
+		"http.targets":           `{"crm":{"authorization":"set","authorization_file":null,"secret":"set","secret_file":null,"timeout":"3s","url":"https://crm.example.com"}} file`,
 	} {
 		s, known := settings[key]
 		value, _ := json.Marshal(s.Value)
