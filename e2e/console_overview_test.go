@@ -12,12 +12,18 @@ import (
 // fails signs in to the console and enters a wrong password.
 func (p *postern) fails(t *testing.T) {
 	t.Helper()
+	p.failsAs(t, "admin")
+}
+
+// failsAs enters a wrong password for a user.
+func (p *postern) failsAs(t *testing.T, username string) {
+	t.Helper()
 	step, err := p.execute(object{"applicationId": consoleID, "flowType": "AUTHENTICATION"})
 	if err == nil {
 		step, err = p.next(step, "password", nil)
 	}
 	if err == nil {
-		_, err = p.next(step, "continue", map[string]string{"username": "admin", "password": "wrong"})
+		_, err = p.next(step, "continue", map[string]string{"username": username, "password": "wrong"})
 	}
 	if err != nil {
 		t.Fatal(err)

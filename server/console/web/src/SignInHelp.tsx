@@ -87,13 +87,13 @@ function explainState(user: Item, now = Date.now()): string[] {
 function Explained({ attempt: { digest, events } }: { attempt: Attempt }) {
   const title = `${formatTime(events[0]?.at)} · ${events.some(({ action }) => action === "user.signed_in") ? t("signed in") : t("not signed in")}`;
   return (
-    <article aria-label={title}>
+    <article className="attempt" aria-label={title}>
       <h3>{title}</h3>
       <ol>
         {events.map((event) => <li key={event.id}>{explain(event)} <Where event={event} /></li>)}
         {digest && !events.some(isEnd) && <li>{t("Nothing more is recorded: the user left the page, the run expired, or the flow ended it.")}</li>}
       </ol>
-      {digest && <p className="quiet"><Link to={`/audit?traceId=${events.at(-1)?.traceId ?? ""}`}>{t("Audit log")}</Link></p>}
+      {digest && <p className="quiet"><Link to={`/audit?traceId=${events.at(-1)?.traceId ?? ""}`}>{t("Its last request in the audit log")}</Link></p>}
     </article>
   );
 }
