@@ -216,12 +216,9 @@ func (s Facts) meet(t Facts) bool {
 // monotone: more facts before never mean fewer after. The termination of the analysis depends on
 // that. The engine uses the same function at run time.
 func (s Facts) after(o Outcome) Facts {
-	next := make(Facts, len(s)+len(o.Establishes))
-	for f := range s {
-		if o.NewSubject && f.aboutSubject() {
-			continue
-		}
-		next[f] = struct{}{}
+	next := maps.Clone(s)
+	if o.NewSubject {
+		maps.DeleteFunc(next, func(f Fact, _ struct{}) bool { return f.aboutSubject() })
 	}
 	if s.claimWithdrawn(o.Withdraws) {
 		maps.DeleteFunc(next, func(f Fact, _ struct{}) bool { return f.aboutIdentified() })

@@ -160,14 +160,7 @@ func closeMember(open []string) []string {
 // outlineNodes lists the nodes of a text. If it is not YAML, their ids and kinds are looked for in the
 // lines.
 func outlineNodes(text string) (nodes []outlineNode) {
-	if d, _ := schemas.ParseYAML([]byte(text)); d != nil {
-		if list := d.At("nodes"); list != nil {
-			items, _ := list.Items()
-			for _, item := range items {
-				nodes = append(nodes, outlineNode{id: item.TextAt("id"), use: item.TextAt("use"), flow: item.TextAt("with.flow"), document: item})
-			}
-		}
-	}
+	nodes = parsedNodes(text)
 	blocks := nodeBlocks(text)
 	if len(blocks) != len(nodes) {
 		nodes = make([]outlineNode, len(blocks))
@@ -177,6 +170,20 @@ func outlineNodes(text string) (nodes []outlineNode) {
 		if nodes[i].document == nil {
 			nodes[i].id, nodes[i].use, nodes[i].flow = group(idMember, b.text), group(useMember, b.text), group(flowMember, b.text)
 		}
+	}
+	return nodes
+}
+
+// parsedNodes returns the nodes of a text in YAML or JSON, without their lines; none if it cannot be
+// parsed.
+func parsedNodes(text string) (nodes []outlineNode) {
+	d, _ := schemas.ParseYAML([]byte(text))
+	if d == nil || d.At("nodes") == nil {
+		return nil
+	}
+	items, _ := d.At("nodes").Items()
+	for _, item := range items {
+		nodes = append(nodes, outlineNode{id: item.TextAt("id"), use: item.TextAt("use"), flow: item.TextAt("with.flow"), document: item})
 	}
 	return nodes
 }

@@ -1,8 +1,8 @@
 // The graph of a flow, drawn from its text. Each node has a label that names its edges, for screen
 // readers, and is reached with the keyboard.
-import { Background, Controls, MarkerType, Position, ReactFlow, ReactFlowProvider } from "@xyflow/react";
+import { Background, Controls, MarkerType, Position, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
-import { useMemo } from "react";
+import { useEffect, useMemo } from "react";
 import type { Finding } from "../api";
 import type { Exit, Proof } from "./checker";
 import { type FlowNode, place } from "./graph";
@@ -16,8 +16,14 @@ export interface Marks {
   missed: Exit[];
 }
 
-/** FlowGraph marks the chosen node. It reports the node or edge that is selected, and the edge that the pointer is at. */
-export function FlowGraph({ nodes, findings, proof, marks, chosen, onSelect, onPoint }: { marks?: Marks; chosen?: string | undefined; nodes: FlowNode[]; findings: Finding[]; proof: Proof | undefined; onSelect: (place: Place) => void; onPoint: (place: Place) => void }) {
+/** GraphChanges are the changes that the graph asks for; without them it cannot be changed. */
+export interface GraphChanges {
+  connect: (source: string, target: string) => void;
+  remove: (place: Place) => void;
+}
+
+/** FlowGraph reports the node or edge that is selected, and the edge that the pointer is at. */
+export function FlowGraph({ nodes, findings, proof, marks, changes, selected, onSelect, onPoint }: { marks?: Marks; changes?: GraphChanges; selected?: Place | undefined; nodes: FlowNode[]; findings: Finding[]; proof: Proof | undefined; onSelect: (place: Place) => void; onPoint: (place: Place) => void }) {
   const placed = useMemo(() => place(nodes, findings), [nodes, findings]);
   const users = new Map(proof?.nodes.map((node) => [node.id, node.user]));
   const labels = new Map(nodes.map((node) => [node.id, `${node.id}, ${node.use}${node.next.map((edge) => `; ${edge.outcome} → ${edge.target}`).join("")}`]));
@@ -28,28 +34,49 @@ export function FlowGraph({ nodes, findings, proof, marks, chosen, onSelect, onP
           fitView
           fitViewOptions={{ maxZoom: 1 }}
           nodesDraggable={false}
-          nodesConnectable={false}
+          nodesConnectable={changes !== undefined}
+          deleteKeyCode={changes ? ["Delete", "Backspace"] : null}
+          onBeforeDelete={async ({ nodes: [node], edges: [edge] }) => { // the text changes, and then the graph
+            if (node) {
+              changes?.remove({ node: node.id });
+            } else if (edge) {
+              changes?.remove(ends(edge.id));
+            }
+            return false;
+          }}
+          onConnect={({ source, target }) => changes?.connect(source, target)}
           edgesFocusable
           colorMode="system"
           onNodesChange={(changes) => changes.forEach((change) => change.type === "select" && change.selected && onSelect({ node: change.id }))}
           onEdgesChange={(changes) => changes.forEach((change) => change.type === "select" && change.selected && onSelect(ends(change.id)))}
           onEdgeMouseEnter={(_, edge) => onPoint(ends(edge.id))}
           nodes={placed.nodes.map((node) => ({
-            id: node.id, position: { x: node.x, y: node.y }, width: 180, height: 56,
-            className: [node.id === chosen ? "chosen" : "", node.isBad ? "bad" : "", users.get(node.id) ?? "", marks ? markNode(marks, node.id).kind : ""].join(" ").trim(), ariaLabel: (labels.get(node.id) ?? node.id) + (marks ? markNode(marks, node.id).text : ""), sourcePosition: Position.Bottom, targetPosition: Position.Top,
+            id: node.id, selected: selected?.node === node.id && !selected.target, position: { x: node.x, y: node.y }, width: 180, height: 56,
+            className: [selected?.node === node.id ? "chosen" : "", node.isBad ? "bad" : "", users.get(node.id) ?? "", marks ? markNode(marks, node.id).kind : ""].join(" ").trim(), ariaLabel: (labels.get(node.id) ?? node.id) + (marks ? markNode(marks, node.id).text : ""), sourcePosition: Position.Bottom, targetPosition: Position.Top,
             data: { label: <><strong>{node.id}</strong><br /><span className="quiet">{node.use}</span></> },
           }))}
           edges={placed.edges.map((edge) => ({
-            id: edge.id, source: edge.source, target: edge.target, label: edge.outcomes.join(", "), ariaLabel: `${edge.source} —${edge.outcomes.join(", ")}→ ${edge.target}${gain(proof, edge.source, edge.target)}${marks ? markEdge(marks, edge.source, edge.outcomes).text : ""}`,
+            id: edge.id, selected: selected?.node === edge.source && selected.target === edge.target, source: edge.source, target: edge.target, label: edge.outcomes.join(", "), ariaLabel: `${edge.source} —${edge.outcomes.join(", ")}→ ${edge.target}${gain(proof, edge.source, edge.target)}${marks ? markEdge(marks, edge.source, edge.outcomes).text : ""}`,
             className: [edge.isBad ? "bad" : "", marks ? markEdge(marks, edge.source, edge.outcomes).kind : ""].join(" ").trim(), markerEnd: { type: MarkerType.ArrowClosed },
           }))}
         >
           <Background />
           <Controls showInteractive={false} />
+          <Fit count={placed.nodes.length} />
         </ReactFlow>
       </ReactFlowProvider>
     </div>
   );
+}
+
+/** Fit shows the whole graph again when it has more or fewer nodes. */
+function Fit({ count }: { count: number }) {
+  const { fitView } = useReactFlow();
+  useEffect(() => {
+    const frame = requestAnimationFrame(() => void fitView({ maxZoom: 1 }));
+    return () => cancelAnimationFrame(frame);
+  }, [count, fitView]);
+  return null;
 }
 
 /** own reports whether the id is that of the node, or of a node in the sub-flow that it uses. */

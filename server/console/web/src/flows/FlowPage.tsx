@@ -1,6 +1,6 @@
 // A flow: its text, its graph and what the checker says of it, always of the same text.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useDeferredValue, useMemo, useState } from "react";
+import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { Button, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { LineCounter, parseDocument } from "yaml";
@@ -10,13 +10,14 @@ import type { Item } from "../nouns";
 import { t } from "../texts";
 import { Confirm, Failed, Loading, Page } from "../ui";
 import { FlowGraph, own } from "./FlowGraph";
+import { GraphEditor, useGraphEditor } from "./GraphEditor";
 import { nodesOf } from "./graph";
 import { type Place, ProofPanel } from "./ProofPanel";
 import { Simulator } from "./Simulator";
 import { useCheck } from "./useCheck";
 import { useSimulation } from "./useSimulation";
 import { Versions } from "./Versions";
-import { YAMLEditor } from "./YAMLEditor";
+import { type Changes, type Line, YAMLEditor } from "./YAMLEditor";
 
 const template = `handle: my-sign-in
 name: My sign-in
@@ -76,10 +77,12 @@ function Studio({ read, node, done, onDone }: { read: { text: string; etag: stri
   const navigate = useNavigate();
   const cache = useQueryClient();
   const [text, setText] = useState(() => (takeDraft() as string | undefined) ?? read?.text ?? template);
-  const [line, setLine] = useState(() => lineOf(text, ownNode(text, node)));
+  const [line, setLine] = useState<Line | undefined>(() => lineOf(text, ownNode(text, node)));
+  const changes = useRef<Changes>(null);
   const [state, setState] = useState<{ busy?: boolean; error?: unknown }>({});
   const [reason, setReason] = useState("");
   const [place, setPlace] = useState<Place | undefined>(() => (node ? { node: ownNode(text, node) } : undefined));
+  const [chosen, setChosen] = useState(place); // what the forms and the Delete key change
   const { findings, fixes, checked, error: checkError, proof } = useCheck(text);
   const simulation = useSimulation(text, String(read?.item["handle"] ?? ""));
   const walk = simulation.flow === text ? simulation.result?.walk : undefined; // otherwise it is of another text
@@ -89,6 +92,7 @@ function Studio({ read, node, done, onDone }: { read: { text: string; etag: stri
   const shown = useDeferredValue(text);
   const nodes = useMemo(() => nodesOf(parseDocument(shown, { logLevel: "silent" }).toJS()), [shown]);
   const errors = findings.filter((finding) => !finding.warning);
+  const graph = useGraphEditor(text, nodes, setText, (node) => setChosen(node ? { node } : undefined));
   const title = read ? String(read.item["name"]) : t("New flow");
 
   const publish = async () => {
@@ -131,7 +135,7 @@ function Studio({ read, node, done, onDone }: { read: { text: string; etag: stri
       {state.error instanceof RequestError && state.error.status === 412 && <p>{t("Someone else has changed this in the meantime.")}</p>}
       {Boolean(checkError) && <Failed error={checkError} />}
       <div className="studio">
-        <YAMLEditor label={t("Definition")} text={text} findings={checked === text ? findings : none} fixes={fixes} line={line} onChange={(changed) => { setText(changed); onDone(""); }} />
+        <YAMLEditor label={t("Definition")} text={text} findings={checked === text ? findings : none} fixes={fixes} line={line} changes={changes} onChange={(changed) => { setText(changed); onDone(""); }} />
         <Tabs>
           <TabList aria-label={t("Flows")}>
             <Tab id="graph">{t("Graph")}</Tab>
@@ -140,17 +144,19 @@ function Studio({ read, node, done, onDone }: { read: { text: string; etag: stri
             {read && <Tab id="versions">{t("Versions")}</Tab>}
           </TabList>
           <TabPanel id="graph">
-            <FlowGraph nodes={nodes} findings={checked === text ? findings : []} proof={proof} chosen={place?.target ? undefined : place?.node} onSelect={(selected) => {
+            <FlowGraph nodes={nodes} findings={checked === text ? findings : []} proof={proof} changes={graph} selected={chosen} onSelect={(selected) => {
               setPlace(selected);
+              setChosen(selected);
               setLine(lineOf(text, selected.node));
             }} onPoint={setPlace} />
+            <GraphEditor editor={graph} selected={chosen?.node} onUndo={() => changes.current?.undo()} onRedo={() => changes.current?.redo()} />
             <ProofPanel text={checked} proof={proof} place={place} onSelect={setPlace} />
           </TabPanel>
           <TabPanel id="simulate">
             <FlowGraph nodes={nodes} findings={checked === text ? findings : []} proof={undefined} marks={marks} onSelect={(selected) => setLine(lineOf(text, selected.node))} onPoint={() => {}} />
             <Simulator simulation={simulation} isValid={checked === text && errors.length === 0} />
           </TabPanel>
-          <TabPanel id="findings"><Findings findings={findings} onSelect={setLine} /></TabPanel>
+          <TabPanel id="findings"><Findings findings={findings} onSelect={(number) => setLine({ number })} /></TabPanel>
           {read && <TabPanel id="versions"><Versions id={read.item.id} /></TabPanel>}
         </Tabs>
       </div>
@@ -162,11 +168,11 @@ function Studio({ read, node, done, onDone }: { read: { text: string; etag: stri
 }
 
 /** lineOf returns the line of a node in the text of a flow. */
-function lineOf(text: string, node: string): number | undefined {
+function lineOf(text: string, node: string): Line | undefined {
   const counter = new LineCounter();
   const list = parseDocument(text, { lineCounter: counter, logLevel: "silent" }).get("nodes") as { items?: { get?: (key: string) => unknown; range?: [number, number, number] }[] } | undefined;
   const found = list?.items?.find((item) => item.get?.("id") === node);
-  return found?.range ? counter.linePos(found.range[0]).line : undefined;
+  return found?.range ? { number: counter.linePos(found.range[0]).line, keepsFocus: true } : undefined;
 }
 
 /** ownNode returns the node of the text that is, or whose sub-flow contains, the node of a run. */

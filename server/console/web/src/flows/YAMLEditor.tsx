@@ -1,18 +1,32 @@
 // A text editor for YAML with the findings of the checker on their lines.
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, indentWithTab, redo, undo } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, defaultHighlightStyle, foldGutter, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
-import { useEffect, useRef } from "react";
+import { type Ref, useEffect, useImperativeHandle, useRef } from "react";
 import type { Finding } from "../api";
 import { assistance } from "./assistance";
 import type { Fix } from "./checker";
+import { difference } from "./edit";
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
 
-export function YAMLEditor({ label, text, findings, fixes, line, onChange }: { label: string; text: string; findings: Finding[]; fixes?: Fix[]; line: number | undefined; onChange: (text: string) => void }) {
+/** Line is the line to show. */
+export interface Line {
+  number: number;
+  /** keepsFocus leaves the focus where it is, for example in the graph. */
+  keepsFocus?: boolean;
+}
+
+/** Changes takes back and repeats changes of the text, whatever made them. */
+export interface Changes {
+  undo: () => void;
+  redo: () => void;
+}
+
+export function YAMLEditor({ label, text, findings, fixes, line, changes, onChange }: { label: string; text: string; findings: Finding[]; fixes?: Fix[]; line: Line | undefined; changes?: Ref<Changes>; onChange: (text: string) => void }) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const change = useRef(onChange);
@@ -48,10 +62,16 @@ export function YAMLEditor({ label, text, findings, fixes, line, onChange }: { l
 
   useEffect(() => {
     const editor = view.current;
-    if (editor && editor.state.doc.toString() !== text) {
-      editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
+    const shown = editor?.state.sliceDoc() ?? text;
+    if (editor && shown !== text.replaceAll("\r\n", "\n")) {
+      editor.dispatch({ changes: difference(shown, text.replaceAll("\r\n", "\n")), userEvent: "input.graph" });
     }
   }, [text]);
+
+  useImperativeHandle(changes, () => ({
+    undo: () => void (view.current && undo(view.current)),
+    redo: () => void (view.current && redo(view.current)),
+  }), []);
 
   useEffect(() => {
     const editor = view.current;
@@ -62,10 +82,12 @@ export function YAMLEditor({ label, text, findings, fixes, line, onChange }: { l
 
   useEffect(() => {
     const editor = view.current;
-    if (editor && line && line <= editor.state.doc.lines) {
-      const at = editor.state.doc.line(line).from;
+    if (editor && line && line.number <= editor.state.doc.lines) {
+      const at = editor.state.doc.line(line.number).from;
       editor.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
-      editor.focus();
+      if (!line.keepsFocus) {
+        editor.focus();
+      }
     }
   }, [line]);
 

@@ -151,6 +151,12 @@ export interface Fix {
   insert: string;
 }
 
+/** Parts are what the graph can be changed with: see studio.Parts. */
+export interface Parts {
+  kinds: { name: string; doc: string }[];
+  nodes: { id: string; outcomes: string[] }[];
+}
+
 /** StudioFunctions lists the functions with their inputs and results. */
 export interface StudioFunctions {
   setSystem: { input: System; result: object };
@@ -163,6 +169,7 @@ export interface StudioFunctions {
   complete: { input: Cursor; result: { typed: string; options: Completion[] } };
   describe: { input: Cursor; result: { title: string; text: string; node: string; facts: string[] } };
   fixes: { input: Source; result: Fix[] };
+  listParts: { input: Source; result: Parts };
   compare: { input: { before: Source; after: Source }; result: { what: string; text: string }[] };
   factsAt: { input: Source & { node: string; outcome?: string; target?: string }; result: { facts: string[] } };
 }

@@ -42,29 +42,33 @@ export function useCheck(text: string): Checked {
   const [state, setState] = useState<Checked>({ findings: [], fixes: [], checked: "", error: undefined, proof: undefined });
   const wanted = useRef(text);
   const isRunning = useRef(false);
+  const isMounted = useRef(true);
   wanted.current = text;
+
+  useEffect(() => {
+    isMounted.current = true;
+    return () => {
+      isMounted.current = false;
+    };
+  }, []);
 
   useEffect(() => {
     if (!system.isReady) {
       return;
     }
-    let isMounted = true;
     const run = async () => {
       if (isRunning.current) {
-        return;
+        return; // the check that runs goes on to the newest text
       }
       isRunning.current = true;
-      for (let done: string | undefined; isMounted && done !== wanted.current;) {
+      for (let done: string | undefined; isMounted.current && done !== wanted.current;) {
         done = wanted.current;
-        await check(done, (found) => isMounted && setState(found));
+        await check(done, (found) => isMounted.current && setState(found));
       }
       isRunning.current = false;
     };
     const timer = setTimeout(() => void run(), isAvailable() ? 0 : 150);
-    return () => {
-      isMounted = false;
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   }, [text, system.isReady]);
   return system.error ? { ...state, error: system.error } : state;
 }

@@ -1,0 +1,115 @@
+package e2e_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+)
+
+// reads waits for the editor to show a text in one line.
+func (c *consoleTab) reads(text string) {
+	c.t.Helper()
+	c.until(fmt.Sprintf(`[...document.querySelectorAll(".cm-line")].some((l) => l.textContent.includes(%q))`, text))
+}
+
+// keyOnNode focuses a node of the graph, and presses a key.
+func (c *consoleTab) keyOnNode(id, key string) {
+	c.t.Helper()
+	c.until(fmt.Sprintf(`((n) => { n?.focus(); return n && n === document.activeElement; })(document.querySelector('.react-flow__node[data-id=%q]'))`, id))
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
+		call(c.tab, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: key, Code: key})
+	}
+}
+
+// selectNode selects a node of the graph with the keyboard, and waits for its form.
+func (c *consoleTab) selectNode(id string) {
+	c.t.Helper()
+	c.keyOnNode(id, "Enter")
+	c.until(fmt.Sprintf(`document.querySelector('.react-flow__node[data-id=%[1]q].selected') && document.querySelector('[role=group][aria-label="Node %[1]s"]')`, id))
+}
+
+// drawEdge drags with the mouse from the handle of a node to that of another.
+func (c *consoleTab) drawEdge(source, target string) {
+	c.t.Helper()
+	handle := func(id, kind string) (x, y float64) {
+		at := eval[[]float64](c.tab, fmt.Sprintf(`((r) => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector('.react-flow__node[data-id=%q] .react-flow__handle.%s').getBoundingClientRect())`, id, kind))
+		return at[0], at[1]
+	}
+	eval[any](c.tab, `document.querySelector(".graph").scrollIntoView({block: "center"})`)
+	x, y := handle(source, "source")
+	toX, toY := handle(target, "target")
+	mouse := func(kind input.DispatchMouseEventType, x, y float64) {
+		call(c.tab, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: x, Y: y, Button: input.MouseButtonLeft, ClickCount: 1})
+	}
+	mouse(input.DispatchMouseEventTypeMousePressed, x, y)
+	for i := range 5 {
+		part := float64(i+1) / 5
+		mouse(input.DispatchMouseEventTypeMouseMoved, x+(toX-x)*part, y+(toY-y)*part)
+	}
+	mouse(input.DispatchMouseEventTypeMouseReleased, toX, toY)
+}
+
+// A flow is changed in the graph, with the keyboard and the mouse. Every change is one of the text:
+// it keeps the comments, is checked, and can be taken back.
+func TestConsoleChangesTheGraph(t *testing.T) {
+	t.Parallel()
+	needChecker(t)
+	p := serve(t)
+	c := openConsole(t, p, "/flows/new")
+	c.heading("New flow")
+	c.sees("No findings: the flow is safe.")
+	c.write("name: My sign-in", "name: My sign-in # for staff")
+	c.choose("Kind", "consent")
+	c.fill("Id", "agree")
+	c.press("Add node")
+	c.reads("- id: agree")
+	c.choose("granted →", "done")
+	c.choose("denied →", "end")
+	c.reads("next: {granted: done, denied: end}")
+	c.sees("The flow cannot be saved until its errors are fixed.")
+	c.selectNode("key")
+	c.choose("success →", "agree")
+	c.reads("next: {success: agree, failure: key}")
+	c.sees("No findings: the flow is safe.")
+	c.isAccessible("the changed graph")
+
+	c.selectNode("agree")
+	c.fill("New id", "key")
+	c.press("Rename")
+	c.sees("there is a node key already; choose another id")
+	c.fill("New id", "allow")
+	c.press("Rename")
+	c.reads("next: {success: allow, failure: key}")
+	c.press("Undo")
+	c.reads("next: {success: agree, failure: key}")
+	c.press("Redo")
+	c.reads("next: {success: allow, failure: key}")
+
+	c.selectNode("allow")
+	c.keyOnNode("allow", "Delete")
+	c.reads("next: {failure: key}")
+	c.press("Undo")
+	c.reads("next: {success: allow, failure: key}")
+
+	c.until(`document.querySelector('.react-flow__node[data-id=allow]')`)
+	c.picture("console-graph")
+	c.drawEdge("allow", "key")
+	c.press("denied")
+	c.reads("next: {granted: done, denied: key}")
+	c.sees("No findings: the flow is safe.")
+	c.reads("name: My sign-in # for staff")
+	c.press("Create")
+	c.heading("My sign-in")
+	var list struct {
+		Flows []struct {
+			Handle string
+			Nodes  []struct{ ID string }
+		}
+	}
+	p.document(t, "/flows?filter=handle+eq+%22my-sign-in%22", &list)
+	if len(list.Flows) != 1 || fmt.Sprint(list.Flows[0].Nodes) != "[{key} {done} {allow}]" {
+		t.Errorf("stored: %+v", list)
+	}
+	c.expectQuiet()
+}

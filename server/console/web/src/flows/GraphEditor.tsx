@@ -1,0 +1,160 @@
+// Changes of the graph with forms, which the keyboard and screen readers use as well as the pointer.
+// Every change is one of the text, so that the text, the graph and the proof are always one document.
+import { useEffect, useState } from "react";
+import { Button } from "react-aria-components";
+import { t } from "../texts";
+import { call, type Parts } from "./checker";
+import { type Edit, edit, EditError } from "./edit";
+import type { GraphChanges } from "./FlowGraph";
+import type { FlowNode } from "./graph";
+
+const end = "end";
+
+export interface GraphEditorState extends GraphChanges {
+  nodes: FlowNode[];
+  kinds: Parts["kinds"];
+  /** outcomesOf returns the outcomes that a node has or that lead somewhere. */
+  outcomesOf: (node: string) => string[];
+  change: (change: Edit) => boolean;
+  error: string;
+  /** pending is a connection whose outcome is not chosen yet. */
+  pending: { source: string; target: string } | undefined;
+  cancel: () => void;
+}
+
+/** useGraphEditor changes a text. It selects the node that a change is about. */
+export function useGraphEditor(text: string, nodes: FlowNode[], setText: (text: string) => void, select: (node: string | undefined) => void): GraphEditorState {
+  const [parts, setParts] = useState<Parts>({ kinds: [], nodes: [] });
+  const [error, setError] = useState("");
+  const [pending, setPending] = useState<GraphEditorState["pending"]>();
+  useEffect(() => {
+    let isCurrent = true;
+    call("listParts", { text, json: false }).then((found) => isCurrent && setParts(found), () => {}); // without the checker outcomes are written as text
+    return () => {
+      isCurrent = false;
+    };
+  }, [text]);
+
+  const known = (node: string) => parts.nodes.find((one) => one.id === node)?.outcomes ?? [];
+  const targets = (node: string) => nodes.find((one) => one.id === node)?.next ?? [];
+  const change = (wanted: Edit): boolean => {
+    try {
+      setText(edit(text, wanted, known(wanted.node)));
+      setError("");
+      setPending(undefined);
+      select(wanted.change === "remove" ? undefined : wanted.change === "rename" ? wanted.to : wanted.node);
+      return true;
+    } catch (failure) {
+      if (!(failure instanceof EditError)) {
+        throw failure;
+      }
+      setError(failure.message);
+      return false;
+    }
+  };
+  return {
+    nodes, kinds: parts.kinds, error, pending, change,
+    cancel: () => setPending(undefined),
+    outcomesOf: (node) => [...new Set([...known(node), ...targets(node).map((edge) => edge.outcome).filter(Boolean)])],
+    connect: (source, target) => {
+      const outcomes = known(source);
+      const [free, ...more] = outcomes.filter((outcome) => !targets(source).some((edge) => edge.outcome === outcome || edge.outcome === ""));
+      if (outcomes.length < 2 || (free !== undefined && more.length === 0)) {
+        change({ change: "connect", node: source, outcome: outcomes.length < 2 ? outcomes[0] ?? "" : free ?? "", target });
+      } else {
+        setPending({ source, target });
+      }
+    },
+    remove: ({ node, target }) => {
+      if (target === undefined) {
+        change({ change: "remove", node });
+        return;
+      }
+      try {
+        setText(targets(node).filter((edge) => edge.target === target).reduce((changed, edge) => edit(changed, { change: "disconnect", node, outcome: edge.outcome }), text));
+        setError("");
+      } catch (failure) {
+        setError(String(failure instanceof Error ? failure.message : failure));
+      }
+    },
+  };
+}
+
+export function GraphEditor({ editor, selected, onUndo, onRedo }: { editor: GraphEditorState; selected: string | undefined; onUndo: () => void; onRedo: () => void }) {
+  const node = editor.nodes.find((one) => one.id === selected);
+  return (
+    <section aria-label={t("Change the graph")} className="graph-editor">
+      <NewNode editor={editor} onUndo={onUndo} onRedo={onRedo} />
+      {editor.error && <p role="alert" className="notice bad">{editor.error}</p>}
+      {editor.pending && <Outcome editor={editor} pending={editor.pending} />}
+      {node ? <NodeForm key={node.id} editor={editor} node={node} /> : <p className="quiet">{t("Select a node to change it. Draw an edge from the lower handle of a node to another node.")}</p>}
+    </section>
+  );
+}
+
+function NewNode({ editor, onUndo, onRedo }: { editor: GraphEditorState; onUndo: () => void; onRedo: () => void }) {
+  const [use, setUse] = useState("");
+  const [id, setID] = useState("");
+  const kind = use || editor.kinds[0]?.name || "";
+  return (
+    <form className="actions" onSubmit={(event) => {
+      event.preventDefault();
+      if (editor.change({ change: "add", node: id.trim(), use: kind })) {
+        setID("");
+      }
+    }}>
+      <label htmlFor="new-node-kind">{t("Kind")}</label> <select id="new-node-kind" value={kind} aria-describedby="new-node-doc" onChange={(event) => setUse(event.target.value)}>{editor.kinds.map((one) => <option key={one.name}>{one.name}</option>)}</select>
+      <label htmlFor="new-node-id">{t("Id")}</label> <input id="new-node-id" value={id} size={14} required onChange={(event) => setID(event.target.value)} />
+      <Button type="submit" isDisabled={!kind}>{t("Add node")}</Button>
+      <Button onPress={onUndo}>{t("Undo")}</Button>
+      <Button onPress={onRedo}>{t("Redo")}</Button>
+      <span id="new-node-doc" className="quiet">{editor.kinds.find((one) => one.name === kind)?.doc}</span>
+    </form>
+  );
+}
+
+function Outcome({ editor, pending: { source, target } }: { editor: GraphEditorState; pending: { source: string; target: string } }) {
+  return (
+    <div role="group" aria-labelledby="pending-outcome" className="actions">
+      <span id="pending-outcome">{t("Which outcome of {source} leads to {target}?", { source, target })}</span>
+      {editor.outcomesOf(source).map((outcome) => <Button key={outcome} onPress={() => editor.change({ change: "connect", node: source, outcome, target })}>{outcome}</Button>)}
+      <Button onPress={editor.cancel}>{t("Cancel")}</Button>
+    </div>
+  );
+}
+
+function NodeForm({ editor, node }: { editor: GraphEditorState; node: FlowNode }) {
+  const [id, setID] = useState(node.id);
+  const shared = node.next.find((edge) => edge.outcome === "")?.target;
+  const outcomes = editor.outcomesOf(node.id);
+  return (
+    <div role="group" aria-label={t("Node {id}", { id: node.id })}>
+      <form className="actions" onSubmit={(event) => {
+        event.preventDefault();
+        editor.change({ change: "rename", node: node.id, to: id.trim() });
+      }}>
+        <strong>{node.id}</strong> <span className="quiet">{node.use}</span>
+        <label htmlFor="node-id">{t("New id")}</label> <input id="node-id" value={id} size={14} required onChange={(event) => setID(event.target.value)} />
+        <Button type="submit" isDisabled={id.trim() === node.id}>{t("Rename")}</Button>
+        <Button className="danger" onPress={() => editor.change({ change: "remove", node: node.id })}>{t("Remove node")}</Button>
+      </form>
+      {(outcomes.length !== 1 || shared !== undefined) && outcomes.length > 0 && <Target editor={editor} node={node.id} outcome="" label={t("All outcomes")} target={shared} />}
+      {outcomes.map((outcome) => <Target key={outcome} editor={editor} node={node.id} outcome={outcome} label={outcome} target={node.next.find((edge) => edge.outcome === outcome)?.target} />)}
+    </div>
+  );
+}
+
+function Target({ editor, node, outcome, label, target }: { editor: GraphEditorState; node: string; outcome: string; label: string; target: string | undefined }) {
+  return (
+    <span className="target">
+      <label htmlFor={`target-${outcome}`}>{outcome ? <code>{label}</code> : label} →</label>
+      <select id={`target-${outcome}`} value={target ?? ""} onChange={(event) => editor.change(event.target.value
+        ? { change: "connect", node, outcome, target: event.target.value }
+        : { change: "disconnect", node, outcome })}>
+        <option value="">{t("no target")}</option>
+        {target && target !== end && !editor.nodes.some((one) => one.id === target) && <option>{target}</option>}
+        {[...editor.nodes.map((one) => one.id), end].map((one) => <option key={one}>{one}</option>)}
+      </select>
+    </span>
+  );
+}
