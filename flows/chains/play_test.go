@@ -194,7 +194,8 @@ func (w *arena) answer(s *schemas.Step) (action string, inputs map[string]string
 	return action, inputs
 }
 
-// typedCode returns a mailed code or one of the attacker's app.
+// typedCode returns a mailed code or one of the attacker's app, or else one that was not mailed: in
+// so many runs the same guess would be right now and then.
 func (w *arena) typedCode(identifier string) string {
 	mails := w.Mails()
 	switch {
@@ -205,7 +206,13 @@ func (w *arena) typedCode(identifier string) string {
 	case w.means.Mailbox && len(mails) > 0:
 		return mails[len(mails)-1].Code
 	}
-	return "000000"
+	for guess := range 1000000 {
+		wrong := fmt.Sprintf("%06d", guess)
+		if !slices.ContainsFunc(mails, func(m schemas.Mail) bool { return m.Code == wrong }) {
+			return wrong
+		}
+	}
+	return "" // not reached: there are fewer mails
 }
 
 // take keeps what an answered step gave to the attacker.
