@@ -176,11 +176,14 @@ func TestConsoleManagesApplications(t *testing.T) {
 		t.Errorf("the application is %v", app)
 	}
 	c.fill("Description", "Sells candles")
-	patch(t, p, "/applications/"+id, object{"url": "https://shop.example"})
+	patch(t, p, "/applications/"+id, object{"url": "https://shop.example", "description": "Sells lamps"})
 	c.press("Save")
 	c.sees("Someone else has changed this in the meantime.")
 	c.isAccessible("the conflict")
-	c.press("Take theirs: url")
+	c.until(named("button", "Take theirs: description"))
+	if both := eval[int](c.tab, `document.querySelectorAll("[role=alert] tbody tr").length`); both != 1 {
+		t.Errorf("%d members are said to conflict, expected the description", both)
+	}
 	eval[any](c.tab, `document.querySelector("[role=alert] button.primary").click()`)
 	c.sees("Saved.")
 	c.p.document(t, "/applications/"+id, &app)

@@ -1,15 +1,25 @@
-// A conflict of two changes: both versions of each member that differs, to choose from.
+// A conflict of two changes: what only one side changed is merged; of the members that both changed,
+// one version is chosen.
 import { Button } from "react-aria-components";
 import { t } from "./texts";
 
 type Value = Record<string, unknown>;
 
-export function Conflict({ mine, theirs, onMerge, onDone }: { mine: Value; theirs: Value; onMerge: (merged: Value) => void; onDone: () => void }) {
-  const names = [...new Set([...Object.keys(mine), ...Object.keys(theirs)])].filter((name) => JSON.stringify(mine[name]) !== JSON.stringify(theirs[name]));
+const differs = (name: string, one: Value, other: Value) => JSON.stringify(one[name]) !== JSON.stringify(other[name]);
+
+/** mergeMembers takes over what only the others changed. */
+export function mergeMembers(base: Value, mine: Value, theirs: Value): Value {
+  const names = [...new Set([...Object.keys(mine), ...Object.keys(theirs)])];
+  return Object.fromEntries(names.map((name) => [name, (differs(name, mine, base) ? mine : theirs)[name]]).filter(([, value]) => value !== undefined));
+}
+
+/** Conflict shows the members that both have changed since the base. */
+export function Conflict({ base, mine, theirs, onMerge, onDone }: { base: Value; mine: Value; theirs: Value; onMerge: (merged: Value) => void; onDone: () => void }) {
+  const names = [...new Set([...Object.keys(mine), ...Object.keys(theirs)])].filter((name) => differs(name, mine, theirs) && differs(name, base, theirs));
   return (
     <div role="alert" className="notice bad">
-      <p><strong>{t("Someone else has changed this in the meantime.")}</strong> {t("Your changes are kept. These members differ:")}</p>
-      <div className="scroll">
+      <p><strong>{t("Someone else has changed this in the meantime.")}</strong> {names.length > 0 ? t("Your changes are kept. Both of you changed these members:") : t("The changes do not conflict.")}</p>
+      {names.length > 0 && <div className="scroll">
         <table>
           <thead><tr><th scope="col">{t("Name")}</th><th scope="col">{t("Yours")}</th><th scope="col">{t("Theirs")}</th><td /></tr></thead>
           <tbody>
@@ -23,7 +33,7 @@ export function Conflict({ mine, theirs, onMerge, onDone }: { mine: Value; their
             ))}
           </tbody>
         </table>
-      </div>
+      </div>}
       <Button className="primary" onPress={onDone}>{t("Save")}</Button>
     </div>
   );

@@ -6,7 +6,7 @@ import { Button } from "react-aria-components";
 import { Link, useNavigate, useParams } from "react-router";
 import { type Finding, RequestError, schemaOf, send, type Schema } from "./api";
 import { ApplicationParts } from "./ApplicationParts";
-import { Conflict } from "./Conflict";
+import { Conflict, mergeMembers } from "./Conflict";
 import { ConnectPart } from "./ConnectPart";
 import { keepDraft, takeDraft } from "./draft";
 import { InvitationPart } from "./InvitationPart";
@@ -70,7 +70,9 @@ function Editor({ noun, schema, opened }: { noun: Noun; schema: Schema; opened: 
       }
     } catch (error) {
       if (error instanceof RequestError && error.status === 412) {
-        setState({ error, theirs: (await send("GET", path)) as { data: Item; etag: string } });
+        const theirs = (await send("GET", path)) as { data: Item; etag: string };
+        setValue(mergeMembers(read ? writable(schema, read.data) : {}, value, writable(schema, theirs.data)));
+        setState({ error, theirs });
         return;
       }
       if (error instanceof RequestError && error.status === 401) {
@@ -95,7 +97,7 @@ function Editor({ noun, schema, opened }: { noun: Noun; schema: Schema; opened: 
     <Page title={title} actions={read && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove()} />}>
       <p className="quiet"><Link to={noun.path}>← {t(noun.title)}</Link>{read && <> · <code>{read.data.id}</code> · {t("Created")} {formatTime(read.data["createdAt"] as string)} · {t("Changed")} {formatTime(read.data["updatedAt"] as string)}</>}</p>
       {state.theirs
-        ? <Conflict mine={value} theirs={writable(schema, state.theirs.data)} onMerge={setValue} onDone={() => void save(state.theirs?.etag)} />
+        ? <Conflict base={read ? writable(schema, read.data) : {}} mine={value} theirs={writable(schema, state.theirs.data)} onMerge={setValue} onDone={() => void save(state.theirs?.etag)} />
         : Boolean(state.error) && !shownElsewhere && <Failed error={state.error} />}
       <form onSubmit={(event) => { event.preventDefault(); void save(read?.etag); }}>
         <SchemaForm schema={schema} value={value} problems={problems} onChange={setValue} />

@@ -14,6 +14,7 @@ import { GraphEditor, useGraphEditor } from "./GraphEditor";
 import { nodesOf } from "./graph";
 import { type Place, ProofPanel } from "./ProofPanel";
 import { Simulator } from "./Simulator";
+import { TextConflict } from "./TextConflict";
 import { useCheck } from "./useCheck";
 import { useSimulation } from "./useSimulation";
 import { Versions } from "./Versions";
@@ -79,7 +80,8 @@ function Studio({ read, node, done, onDone }: { read: { text: string; etag: stri
   const [text, setText] = useState(() => (takeDraft() as string | undefined) ?? read?.text ?? template);
   const [line, setLine] = useState<Line | undefined>(() => lineOf(text, ownNode(text, node)));
   const changes = useRef<Changes>(null);
-  const [state, setState] = useState<{ busy?: boolean; error?: unknown }>({});
+  const [stored, setStored] = useState(read); // what this text is a change of
+  const [state, setState] = useState<{ busy?: boolean; error?: unknown; theirs?: { text: string; etag: string }; isMerged?: boolean }>({});
   const [reason, setReason] = useState("");
   const [place, setPlace] = useState<Place | undefined>(() => (node ? { node: ownNode(text, node) } : undefined));
   const [chosen, setChosen] = useState(place); // what the forms and the Delete key change
@@ -98,7 +100,7 @@ function Studio({ read, node, done, onDone }: { read: { text: string; etag: stri
   const publish = async () => {
     setState({ busy: true });
     try {
-      const reply = await send(read ? "PUT" : "POST", (read ? `/flows/${read.item.id}` : "/flows") + (reason.trim() ? `?reason=${encodeURIComponent(reason.trim())}` : ""), text, { "Content-Type": "application/yaml", ...(read ? { "If-Match": read.etag } : {}) });
+      const reply = await send(read ? "PUT" : "POST", (read ? `/flows/${read.item.id}` : "/flows") + (reason.trim() ? `?reason=${encodeURIComponent(reason.trim())}` : ""), text, { "Content-Type": "application/yaml", ...(stored ? { "If-Match": stored.etag } : {}) });
       setState({});
       onDone(t("Saved."));
       await cache.invalidateQueries({ queryKey: ["/flows"] });
@@ -109,12 +111,17 @@ function Studio({ read, node, done, onDone }: { read: { text: string; etag: stri
       if (error instanceof RequestError && error.status === 401) {
         keepDraft(text);
       }
+      if (error instanceof RequestError && error.status === 412 && read && !read.version) {
+        const now = await send("GET", `/flows/${read.item.id}`, undefined, { Accept: "application/yaml" });
+        setState({ theirs: { text: withoutServerMembers(String(now.data)), etag: now.etag } });
+        return;
+      }
       setState({ error });
     }
   };
   const remove = async () => {
     try {
-      await send("DELETE", `/flows/${read?.item.id}`, undefined, { "If-Match": read?.etag ?? "" });
+      await send("DELETE", `/flows/${read?.item.id}`, undefined, { "If-Match": stored?.etag ?? "" });
       await cache.invalidateQueries({ queryKey: ["/flows"] });
       await navigate("/flows");
     } catch (error) {
@@ -132,6 +139,12 @@ function Studio({ read, node, done, onDone }: { read: { text: string; etag: stri
       <p className="quiet"><Link to="/flows">← {t("Flows")}</Link> {read && t("Version {n}", { n: read.version ?? String(read.item["activeVersion"]) })} <span role="status">{done}</span></p>
       {read?.version && <p className="notice">{t("This is version {n}. New runs use version {active}. Publishing makes this text the next version.", { n: read.version, active: String(read.item["activeVersion"]) })}</p>}
       {Boolean(state.error) && <Failed error={state.error} />}
+      {stored && state.theirs && <TextConflict versions={{ base: stored.text, mine: text, theirs: state.theirs.text }} onMerge={(merged) => {
+        setText(merged);
+        setStored({ ...stored, ...state.theirs });
+        setState({ isMerged: true });
+      }} />}
+      {state.isMerged && <p role="status">{t("Merged. Check the text and publish it.")}</p>}
       {state.error instanceof RequestError && state.error.status === 412 && <p>{t("Someone else has changed this in the meantime.")}</p>}
       {Boolean(checkError) && <Failed error={checkError} />}
       <div className="studio">

@@ -50,6 +50,10 @@ export const german: Record<string, string> = {
   "Remove node": "Knoten entfernen",
   "All outcomes": "Alle Ausgänge",
   "no target": "kein Ziel",
+  "Both of you changed these passages. Choose one of each.": "Diese Stellen haben beide geändert. Wählen Sie je eine Fassung.",
+  "Passage {n}": "Stelle {n}",
+  "Merge the changes": "Änderungen zusammenführen",
+  "Merged. Check the text and publish it.": "Zusammengeführt. Prüfen und veröffentlichen Sie den Text.",
 };
 
 export const french: Record<string, string> = {
@@ -102,4 +106,8 @@ export const french: Record<string, string> = {
   "Remove node": "Supprimer le nœud",
   "All outcomes": "Toutes les issues",
   "no target": "aucune cible",
+  "Both of you changed these passages. Choose one of each.": "Vous avez tous deux modifié ces passages. Choisissez une version de chacun.",
+  "Passage {n}": "Passage {n}",
+  "Merge the changes": "Fusionner les modifications",
+  "Merged. Check the text and publish it.": "Fusionné. Vérifiez le texte et publiez-le.",
 };
