@@ -11,6 +11,9 @@ import (
 // Changes of the graph keep the text: 10,000 random changes give the same definitions as the same
 // changes of the parsed flow, keep comments and other nodes, and can be undone.
 func TestEditsKeepTheText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs in another process, which the race detector does not watch")
+	}
 	if _, err := os.Stat("web/node_modules/typescript"); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatal(err)
