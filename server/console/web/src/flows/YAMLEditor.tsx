@@ -3,15 +3,19 @@ import { defaultKeymap, history, historyKeymap, indentWithTab, redo, undo } from
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, defaultHighlightStyle, foldGutter, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
-import { EditorState } from "@codemirror/state";
+import { Annotation, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { type Ref, useEffect, useImperativeHandle, useRef } from "react";
+import { flushSync } from "react-dom";
 import type { Finding } from "../api";
 import { assistance } from "./assistance";
 import type { Fix } from "./checker";
 import { difference } from "./edit";
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
+
+/** fromPage marks changes that the page made: it has their text already. */
+const fromPage = Annotation.define<boolean>();
 
 /** Line is the line to show. */
 export interface Line {
@@ -49,8 +53,9 @@ export function YAMLEditor({ label, text, findings, fixes, line, changes, onChan
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) {
-              change.current(update.state.doc.toString());
+            if (update.docChanged && !update.transactions.some((transaction) => transaction.annotation(fromPage))) {
+              // At once: a button must not act on a text that is no longer shown.
+              flushSync(() => change.current(update.state.doc.toString()));
             }
           }),
         ],
@@ -64,7 +69,7 @@ export function YAMLEditor({ label, text, findings, fixes, line, changes, onChan
     const editor = view.current;
     const shown = editor?.state.sliceDoc() ?? text;
     if (editor && shown !== text.replaceAll("\r\n", "\n")) {
-      editor.dispatch({ changes: difference(shown, text.replaceAll("\r\n", "\n")), userEvent: "input.graph" });
+      editor.dispatch({ changes: difference(shown, text.replaceAll("\r\n", "\n")), userEvent: "input.graph", annotations: fromPage.of(true) });
     }
   }, [text]);
 
