@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -109,7 +108,7 @@ func (s Facts) HasACR(class string) bool {
 // ACR returns the strongest class that the user certainly authenticated with, or "".
 func (s Facts) ACR() string {
 	var classes []string
-	for f := range s {
+	for _, f := range s {
 		if sort, class := f.split(); sort == acrSort {
 			classes = append(classes, class)
 		}
@@ -129,16 +128,12 @@ func AMRFact(method string) Fact { return amrSort.fact(method) }
 // another one.
 func ClaimFact(identifier string) Fact { return claimSort.fact(identifier) }
 
-// Facts is a set of facts. The zero value is not usable. Nil means "not analyzed yet", which the
-// analysis treats as every fact.
-type Facts map[Fact]struct{}
+// Facts is a set of facts: sorted, and never changed. Nil means "not analyzed yet", which the analysis
+// treats as every fact.
+type Facts []Fact
 
 // NewFacts returns the given facts and all facts that they imply.
-func NewFacts(facts ...Fact) Facts {
-	s := make(Facts, len(facts)+2)
-	s.add(facts...)
-	return s
-}
+func NewFacts(facts ...Fact) Facts { return make(Facts, 0, len(facts)).with(facts...) }
 
 // anyInput stands for the facts of all inputs, replies and attributes, after an invalid node that may
 // have collected any. It exists only during a check.
@@ -154,11 +149,10 @@ func (f Fact) collected() bool {
 }
 
 // Has reports whether the fact is in the set.
-func (s Facts) Has(f Fact) bool {
-	_, ok := s[f]
-	if !ok && f.collected() {
-		_, ok = s[anyInput]
-	}
+func (s Facts) Has(f Fact) bool { return s.contains(f) || f.collected() && s.contains(anyInput) }
+
+func (s Facts) contains(f Fact) bool {
+	_, ok := slices.BinarySearch(s, f)
 	return ok
 }
 
@@ -167,68 +161,100 @@ func (s Facts) HasAny(facts []Fact) bool {
 	return slices.ContainsFunc(facts, s.Has)
 }
 
-// List returns the facts, sorted.
-func (s Facts) List() []Fact {
-	list := slices.AppendSeq(make([]Fact, 0, len(s)), maps.Keys(s))
-	slices.Sort(list)
-	return list
-}
-
-func (s Facts) add(facts ...Fact) {
+// with returns s with the given facts and all facts that they imply.
+func (s Facts) with(facts ...Fact) Facts {
+	var added []Fact
+	add := func(all ...Fact) {
+		for _, f := range all {
+			if !s.contains(f) && !slices.Contains(added, f) {
+				added = append(added, f)
+			}
+		}
+	}
 	for _, f := range facts {
-		s[f] = struct{}{}
+		add(f)
 		switch f {
 		case New, Authenticated:
-			s[Own], s[User] = struct{}{}, struct{}{}
+			add(Own, User)
 		case Own:
-			s[User] = struct{}{}
+			add(User)
 		}
 		if sort, class := f.split(); sort == acrSort {
 			for _, weaker := range schemas.PlainACRs(class) {
-				s[acrSort.fact(weaker)] = struct{}{}
+				add(acrSort.fact(weaker))
 			}
 		}
 	}
+	return s.union(added)
 }
 
-// meet intersects s with t in place and reports whether s shrank.
-func (s Facts) meet(t Facts) bool {
-	shrank := false
-	if s.Has(anyInput) && !t.Has(anyInput) {
-		delete(s, anyInput)
-		shrank = true
-		for f := range t {
-			if f.collected() {
-				s[f] = struct{}{}
+// union returns the facts of s and t, which are disjoint. Only s is sorted.
+func (s Facts) union(t []Fact) Facts {
+	if len(t) == 0 {
+		return s
+	}
+	all := slices.Grow(slices.Clone(s), len(t))
+	for _, f := range t {
+		i, _ := slices.BinarySearch(all, f)
+		all = slices.Insert(all, i, f)
+	}
+	return all
+}
+
+// Union returns the facts of both sets.
+func (s Facts) Union(t Facts) Facts { return s.union(t.without(s.contains)) }
+
+// without returns s without the facts that satisfy the condition.
+func (s Facts) without(condition func(Fact) bool) Facts {
+	if !slices.ContainsFunc(s, condition) {
+		return s
+	}
+	return slices.DeleteFunc(slices.Clone(s), condition)
+}
+
+// Intersect returns the facts that are in both sets. It is s if t has all of its facts.
+func (s Facts) Intersect(t Facts) Facts {
+	if s.contains(anyInput) && !t.contains(anyInput) {
+		s = s.without(func(f Fact) bool { return f == anyInput })
+		s = s.Union(t.without(func(f Fact) bool { return !f.collected() }))
+	}
+	if t.contains(anyInput) {
+		return s.without(func(f Fact) bool { return !t.Has(f) })
+	}
+	common, next := s, 0 // next is the place in t; both are sorted
+	for i, f := range s {
+		for next < len(t) && t[next] < f {
+			next++
+		}
+		switch {
+		case next == len(t) || t[next] != f:
+			if len(common) == len(s) {
+				common = slices.Clone(s[:i])
 			}
+		case len(common) < len(s):
+			common = append(common, f)
 		}
 	}
-	for f := range s {
-		if !t.Has(f) {
-			delete(s, f)
-			shrank = true
-		}
-	}
-	return shrank
+	return common
 }
 
 // after returns the facts that hold when a run that entered a node with s leaves it by o. It is
 // monotone: more facts before never mean fewer after. The termination of the analysis depends on
 // that. The engine uses the same function at run time.
 func (s Facts) after(o Outcome) Facts {
-	next := maps.Clone(s)
+	next := s
 	if o.NewSubject {
-		maps.DeleteFunc(next, func(f Fact, _ struct{}) bool { return f.aboutSubject() })
+		next = next.without(Fact.aboutSubject)
 	}
 	if s.claimWithdrawn(o.Withdraws) {
-		maps.DeleteFunc(next, func(f Fact, _ struct{}) bool { return f.aboutIdentified() })
+		next = next.without(Fact.aboutIdentified)
 	}
-	for _, f := range o.Forgets {
-		delete(next, f)
-	}
+	forgotten := o.Forgets
 	for _, input := range o.Withdraws {
-		delete(next, InputFact(input))
-		delete(next, ClaimFact(input))
+		forgotten = append(slices.Clip(forgotten), InputFact(input), ClaimFact(input))
+	}
+	if len(forgotten) > 0 {
+		next = next.without(func(f Fact) bool { return slices.Contains(forgotten, f) })
 	}
 	var also []Fact
 	for given, facts := range o.EstablishesGiven {
@@ -236,9 +262,7 @@ func (s Facts) after(o Outcome) Facts {
 			also = append(also, facts...)
 		}
 	}
-	next.add(also...)
-	next.add(o.Establishes...)
-	return next
+	return next.with(also...).with(o.Establishes...)
 }
 
 // aboutIdentified reports whether the fact can hold of a user who is merely identified, and ends with
@@ -267,7 +291,7 @@ func (s Facts) claimWithdrawn(inputs []string) bool {
 	if len(inputs) == 0 || s.Has(Own) {
 		return false
 	}
-	for f := range s {
+	for _, f := range s {
 		if sort, input := f.split(); sort == claimSort && !slices.Contains(inputs, input) {
 			return false
 		}

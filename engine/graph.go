@@ -95,9 +95,9 @@ type Edge struct {
 func (g *Graph) Nodes() []Node {
 	list := make([]Node, len(g.nodes))
 	for i, n := range g.nodes {
-		list[i] = Node{ID: n.id, Kind: n.kind.Name, Within: n.within, Subflow: n.subflow, With: n.kind.With, Config: n.config, Waived: n.waived, Certain: n.in.List()}
+		list[i] = Node{ID: n.id, Kind: n.kind.Name, Within: n.within, Subflow: n.subflow, With: n.kind.With, Config: n.config, Waived: n.waived, Certain: n.in}
 		for _, e := range n.edges {
-			list[i].Edges = append(list[i].Edges, Edge{Outcome: e.Name, Target: g.name(e.target), Retry: e.retry, Certain: n.in.after(e.Outcome).List()})
+			list[i].Edges = append(list[i].Edges, Edge{Outcome: e.Name, Target: g.name(e.target), Retry: e.retry, Certain: n.in.after(e.Outcome)})
 		}
 	}
 	return list

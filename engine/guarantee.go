@@ -103,9 +103,9 @@ func certainOf(completions []completion) Facts {
 	var certain Facts
 	for _, end := range completions {
 		if certain == nil {
-			certain = NewFacts(end.certain.List()...)
+			certain = end.certain
 		} else {
-			certain.meet(end.certain)
+			certain = certain.Intersect(end.certain)
 		}
 	}
 	return certain
@@ -167,11 +167,11 @@ func (c *compiler) provenGuarantees() schemas.Guarantees {
 			continue
 		}
 		if _, lacks := c.shortestPathWithout("", c.outcome, completions, fact); !lacks {
-			certain.add(fact)
+			certain = certain.with(fact)
 		}
 	}
 	g := schemas.Guarantees{ACR: certain.ACR(), NoEnumeration: c.checkEnumeration(false)}
-	for _, f := range certain.List() {
+	for _, f := range certain {
 		if sort, method := f.split(); sort == amrSort {
 			g.AMR = append(g.AMR, method)
 		}
@@ -183,13 +183,9 @@ func (c *compiler) provenGuarantees() schemas.Guarantees {
 
 // provableFacts returns the details of authentications that some outcome establishes, sorted.
 func (c *compiler) provableFacts() []Fact {
-	provable := Facts{}
+	provable := NewFacts()
 	add := func(facts []Fact) {
-		for f := range NewFacts(facts...) {
-			if f.IsAuthenticationDetail() {
-				provable[f] = struct{}{}
-			}
-		}
+		provable = provable.Union(NewFacts(facts...).without(func(f Fact) bool { return !f.IsAuthenticationDetail() }))
 	}
 	for i := range c.graph.nodes {
 		for _, e := range c.graph.nodes[i].edges {
@@ -199,5 +195,5 @@ func (c *compiler) provableFacts() []Fact {
 			}
 		}
 	}
-	return provable.List()
+	return provable
 }

@@ -129,15 +129,17 @@ func (c *compiler) certainFacts(read outcomeReading) []Facts {
 			if e.target < 0 {
 				continue
 			}
-			after := in[i].after(read(i, j))
+			certain := in[i].after(read(i, j))
 			if n.exec == nil {
-				after.add(anyInput)
+				certain = certain.with(anyInput)
 			}
-			if in[e.target] == nil {
-				in[e.target] = after
-			} else if !in[e.target].meet(after) {
+			if in[e.target] != nil {
+				certain = in[e.target].Intersect(certain)
+			}
+			if in[e.target] != nil && slices.Equal(certain, in[e.target]) {
 				continue
 			}
+			in[e.target] = certain
 			if !slices.Contains(todo, e.target) {
 				todo = append(todo, e.target)
 			}

@@ -3,7 +3,6 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -94,7 +93,7 @@ func (r *run) revalueAssurance() {
 
 // dropUnbacked removes the facts that are not true of the run.
 func (r *run) dropUnbacked() {
-	maps.DeleteFunc(r.facts, func(f Fact, _ struct{}) bool { return !r.backs(f) })
+	r.facts = r.facts.without(func(f Fact) bool { return !r.backs(f) })
 }
 
 // finishedTTL is how long a finished run is stored: for answers to its last question that are in
@@ -114,7 +113,7 @@ func (r *run) newRecord(ttl time.Duration) (*schemas.Run, error) {
 		return &rec, nil
 	}
 	kept := r.state
-	kept.Facts, kept.Format = r.facts.List(), stateFormat
+	kept.Facts, kept.Format = r.facts, stateFormat
 	if r.draftStored {
 		kept.Subject.Draft = nil
 	}

@@ -45,7 +45,7 @@ func (r *run) applyOutcome(o Outcome, d *Decision) error {
 
 // checkFacts checks that the run has what its facts promise.
 func (r *run) checkFacts() error {
-	for f := range r.facts {
+	for _, f := range r.facts {
 		if !r.backs(f) {
 			return fmt.Errorf("it establishes %s, without one", f.Describe())
 		}

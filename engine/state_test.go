@@ -34,9 +34,9 @@ func TestAudit06RunsOfAnEarlierReleaseAreRevalued(t *testing.T) {
 		t.Errorf("authenticated as %+v", r.state.Auth)
 	}
 	if r.facts.Has("acr.urn:postern:acr:mfa") || r.facts.Has("amr.hwk") || !r.facts.Has(Authenticated) || !r.facts.HasACR("phr") {
-		t.Errorf("facts %v", r.facts.List())
+		t.Errorf("facts %v", r.facts)
 	}
-	for f := range r.facts {
+	for _, f := range r.facts {
 		if !r.backs(f) {
 			t.Errorf("unfounded: %s", f)
 		}

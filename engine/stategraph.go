@@ -119,24 +119,22 @@ func (c *compiler) relevantFacts(asked []Fact) []Fact {
 	for len(todo) > 0 {
 		f := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		if _, seen := bears[f]; seen {
+		if bears.contains(f) {
 			continue
 		}
-		bears[f] = struct{}{}
+		bears = bears.Union(Facts{f})
 		if f.aboutIdentified() {
 			todo = append(append(todo, Own), claimed...)
 		}
 		todo = append(todo, givenFor[f]...)
 	}
-	list := bears.List()
 	rank := func(f Fact) int {
 		if claimSort.includes(f) {
 			return 1
 		}
 		return 0
 	}
-	slices.SortStableFunc(list, func(f, g Fact) int { return rank(f) - rank(g) })
-	return list
+	return slices.SortedStableFunc(slices.Values(bears), func(f, g Fact) int { return rank(f) - rank(g) })
 }
 
 // readOutcomes returns every claim that an outcome of the graph may establish and, for each
@@ -146,16 +144,12 @@ func (c *compiler) readOutcomes() (claimed []Fact, givenFor map[Fact][]Fact) {
 		return c.claimed, c.givenFor
 	}
 	c.givenFor = map[Fact][]Fact{}
-	claims := Facts{}
+	claims := NewFacts()
 	for i := range c.graph.nodes {
 		for _, e := range c.graph.nodes[i].edges {
-			for f := range NewFacts(e.Establishes...) {
-				if claimSort.includes(f) {
-					claims[f] = struct{}{}
-				}
-			}
+			claims = claims.Union(NewFacts(e.Establishes...).without(func(f Fact) bool { return !claimSort.includes(f) }))
 			for given, facts := range e.EstablishesGiven {
-				for f := range NewFacts(facts...) {
+				for _, f := range NewFacts(facts...) {
 					if !slices.Contains(c.givenFor[f], given) {
 						c.givenFor[f] = append(c.givenFor[f], given)
 					}
@@ -163,7 +157,7 @@ func (c *compiler) readOutcomes() (claimed []Fact, givenFor map[Fact][]Fact) {
 			}
 		}
 	}
-	c.claimed = claims.List()
+	c.claimed = claims
 	return c.claimed, c.givenFor
 }
 
@@ -222,7 +216,7 @@ func (p *stateGraph) factsWhere(sort func(Fact) bool) []Fact {
 // mask returns the bits of the facts and of the facts they imply.
 func (p *stateGraph) mask(facts []Fact) uint64 {
 	var m uint64
-	for f := range NewFacts(facts...) {
+	for _, f := range NewFacts(facts...) {
 		m |= p.bits[f]
 	}
 	return m

@@ -67,7 +67,7 @@ func describeChange(before, after Facts, o Outcome, about Facts) string {
 	case after.Has(User) && !after.Has(Own):
 		note(gained(User) || o.NewSubject, "a user who is only identified")
 	}
-	for _, f := range about.List() {
+	for _, f := range about {
 		switch sort, name := f.split(); sort {
 		case replySort, userReplySort:
 			note(gained(f), "the service reply %q is available", name)

@@ -92,7 +92,7 @@ func (x *decision) wayOutcomes() []engine.Outcome {
 
 // outcome establishes what the expressions prove: see expression_truth.go.
 func (x *decision) outcome(name, doc string) engine.Outcome {
-	return engine.Outcome{Name: name, Doc: doc, Establishes: x.proves[name].facts.List()}
+	return engine.Outcome{Name: name, Doc: doc, Establishes: x.proves[name].facts}
 }
 
 // Execute evaluates the cases in order.

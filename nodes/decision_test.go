@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -459,18 +458,18 @@ func situations() []situation {
 		for bit, input := range map[int]string{4: "a", 8: "username"} {
 			if i&bit != 0 {
 				collected[input] = "x"
-				holds[engine.InputFact(input)] = struct{}{}
+				holds = holds.Union(engine.NewFacts(engine.InputFact(input)))
 			}
 		}
 		if i&16 != 0 {
 			attributes["a"] = "x"
-			holds[engine.AttributeFact("a")] = struct{}{}
+			holds = holds.Union(engine.NewFacts(engine.AttributeFact("a")))
 		}
 		if user.IsAuthenticated {
-			maps.Copy(holds, engine.NewFacts(engine.Authenticated))
+			holds = holds.Union(engine.NewFacts(engine.Authenticated))
 		}
 		if user.IsNew {
-			maps.Copy(holds, engine.NewFacts(engine.New))
+			holds = holds.Union(engine.NewFacts(engine.New))
 		}
 		list = append(list, situation{holds, map[string]any{
 			"inputs": collected, "request": requestView{}, "application": applicationView{}, "user": user,
@@ -528,7 +527,7 @@ func FuzzExpression(f *testing.F) {
 			if p.never {
 				t.Errorf("%q is %v, which it was proven never to be", text, truth)
 			}
-			for f := range p.facts {
+			for _, f := range p.facts {
 				if !m.holds.Has(f) {
 					t.Errorf("%q is %v, and does not prove %s", text, truth, f)
 				}

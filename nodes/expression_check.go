@@ -139,10 +139,10 @@ func knownInParts(e ast.Expr, given engine.Facts) []engine.Facts {
 	switch function {
 	case operators.LogicalAnd, operators.LogicalOr:
 		for _, arg := range args {
-			given = unionFacts(given, provenBy(arg, function == operators.LogicalAnd).facts)
+			given = given.Union(provenBy(arg, function == operators.LogicalAnd).facts)
 		}
 	case operators.Conditional:
-		return []engine.Facts{given, unionFacts(given, provenBy(args[0], true).facts), unionFacts(given, provenBy(args[0], false).facts)}
+		return []engine.Facts{given, given.Union(provenBy(args[0], true).facts), given.Union(provenBy(args[0], false).facts)}
 	}
 	return []engine.Facts{given}
 }

@@ -1,8 +1,6 @@
 package nodes
 
 import (
-	"maps"
-
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
 
@@ -42,7 +40,7 @@ type provenCases struct {
 
 // both returns what holds if a and b hold.
 func (a provenCases) both(b provenCases) provenCases {
-	return provenCases{unionFacts(a.facts, b.facts), a.never || b.never}
+	return provenCases{a.facts.Union(b.facts), a.never || b.never}
 }
 
 // either returns what holds if a or b holds.
@@ -53,23 +51,7 @@ func (a provenCases) either(b provenCases) provenCases {
 	case b.never:
 		return a
 	}
-	common := engine.Facts{}
-	for f := range a.facts {
-		if b.facts.Has(f) {
-			common[f] = struct{}{}
-		}
-	}
-	return provenCases{facts: common}
-}
-
-// unionFacts returns the facts of a and b, and changes neither.
-func unionFacts(a, b engine.Facts) engine.Facts {
-	if len(a) == 0 {
-		return b
-	}
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
+	return provenCases{facts: a.facts.Intersect(b.facts)}
 }
 
 // provenBy returns what holds if the value of e is truth.
