@@ -32,7 +32,7 @@ const (
 // components add style elements, which carry the nonce; the graph sets style attributes. The policy
 // "checker" of Trusted Types allows only the address of the worker.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-NONCE'; style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
-	"worker-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types checker"
+	"worker-src 'self'; frame-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types checker"
 
 type console struct {
 	page    []byte

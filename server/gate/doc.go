@@ -20,6 +20,7 @@
 //	/gate/account   none: users who are not signed in are redirected to /gate/signin;
 //	                begun says that they come from there
 //	/gate/lock      none; the fragment is the token of a link that locks an account
+//	/gate/preview   none: the console shows steps in it
 //	/gate/callback  code, state, iss, error: another provider's answer
 //
 // and, if the pages have a separate port, at its root: /signin. Each also takes its language from

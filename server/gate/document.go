@@ -20,11 +20,14 @@ const (
 
 	// callback is the page to which other providers redirect, with a code in the address.
 	callback = "callback"
+
+	// preview is the page that shows steps in a frame of the console.
+	preview = "preview"
 )
 
 // pageNames lists the pages by the last part of their path.
 func pageNames() []string {
-	return []string{"signin", "signup", "recover", "invitation", "address", "consent", "error", "signout", "signedout", "account", "lock", callback}
+	return []string{"signin", "signup", "recover", "invitation", "address", "consent", "error", "signout", "signedout", "account", "lock", callback, preview}
 }
 
 // coreModules are the modules of every page: the browser loads them at once, instead of one after

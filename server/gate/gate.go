@@ -24,6 +24,10 @@ const root = "/gate/"
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https: data:; " +
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
+// previewPolicy is the policy of the preview, the only page in frames: the console, which has the same
+// origin, tells it what to show. It cannot send requests, so it has nothing to click for an attacker.
+var previewPolicy = strings.NewReplacer("frame-ancestors 'none'", "frame-ancestors 'self'", "connect-src 'self'", "connect-src 'none'").Replace(policy)
+
 // features restricts passkeys to the pages themselves and disables access to the device
 // (Permissions Policy).
 const features = "publickey-credentials-get=(self), publickey-credentials-create=(self), camera=(), microphone=(), geolocation=()"
@@ -74,6 +78,9 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		goTo(w, "gate/account")
 	case path == "":
 		goTo(w, "account")
+	case path == preview:
+		w.Header().Set("Content-Security-Policy", previewPolicy)
+		g.pages[path].Serve(w, r, revalidate)
 	case path == callback: // that address must not be cached
 		g.pages[path].Serve(w, r, "no-store")
 	case g.pages[path] != nil:

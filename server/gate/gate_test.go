@@ -55,6 +55,7 @@ func TestEveryReplyIsGuarded(t *testing.T) {
 		{"GET", "/gate/signedout", 200, "no-cache"},
 		{"GET", "/gate/account", 200, "no-cache"},
 		{"GET", "/gate/lock", 200, "no-cache"},
+		{"GET", "/gate/preview", 200, "no-cache"},
 		{"GET", "/gate/callback?code=1&state=2", 200, "no-store"},
 		{"GET", "/gate/signin/", 404, "no-store"},
 		{"GET", "/gate/absent", 404, "no-store"},
@@ -70,8 +71,12 @@ func TestEveryReplyIsGuarded(t *testing.T) {
 		if r.StatusCode != test.status || r.Header.Get("Cache-Control") != test.caching {
 			t.Errorf("%s %s: status %d, Cache-Control %q, want %d, %q", test.method, test.path, r.StatusCode, r.Header.Get("Cache-Control"), test.status, test.caching)
 		}
+		expected := policy
+		if test.path == "/gate/preview" {
+			expected = previewPolicy
+		}
 		for name, want := range map[string]string{
-			"Content-Security-Policy":      policy,
+			"Content-Security-Policy":      expected,
 			"Permissions-Policy":           features,
 			"X-Content-Type-Options":       "nosniff",
 			"Referrer-Policy":              "no-referrer",

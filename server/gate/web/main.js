@@ -64,6 +64,7 @@ const plain = {
 };
 
 async function begin({ page, account }) {
+	if (page === "preview") return Promise.all([import("./preview.js"), speak()]).then(([preview]) => preview.begin());
 	const arrival = page === "callback" ? arrive() : { page };
 	await speak();
 	const unknown = params.has("executionId") || ["callback", "error", "absent"].includes(arrival.page);

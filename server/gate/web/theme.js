@@ -4,6 +4,10 @@ import { byId, el, icon } from "./dom.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
+let current = {}; // the theme
+
+dark.addEventListener("change", paint);
+
 // Shows whose service this is: the brand, which is the organization's or the service's. The logo of
 // the application's theme takes its place, and the application's own logo stands in for a missing
 // one. theme may have colors {primary, background}, the
@@ -13,9 +17,9 @@ export function dress(brand = {}, application = {}, theme = {}) {
 	const logo = src ? el("img", { src, alt: "", height: 40 }) : icon("door");
 	logo.addEventListener("error", () => logo.replaceWith(icon("door")));
 	byId("brand").replaceChildren(logo, el("span", {}, brand.name));
-	if (CSS.supports("border-radius", theme.radius)) style("--radius", theme.radius);
-	dark.addEventListener("change", () => paint(theme));
-	paint(theme);
+	style("--radius", CSS.supports("border-radius", theme.radius) ? theme.radius : "");
+	current = theme;
+	paint();
 }
 
 // The address of a picture, "" if it is none that may be shown.
@@ -23,7 +27,8 @@ export const picture = (url) => (/^(https?:|data:image\/|\/)/.test(url) ? url : 
 
 const style = (name, value) => document.documentElement.style.setProperty(name, value);
 
-function paint({ colors, dark: night }) {
+function paint() {
+	const { colors, dark: night } = current;
 	for (const name of ["--page", "--accent", "--on-accent", "--link", "--foot"]) style(name, "");
 	const card = rgb(getComputedStyle(document.documentElement).getPropertyValue("--card"));
 	// A light page behind a dark card would blind: dark has its own or the usual.

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { Button } from "react-aria-components";
 import { Link, useNavigate, useParams } from "react-router";
 import { type Finding, RequestError, schemaOf, send, type Schema } from "./api";
+import { Appearance } from "./Appearance";
 import { ApplicationParts } from "./ApplicationParts";
 import { Conflict, mergeMembers } from "./Conflict";
 import { ConnectPart } from "./ConnectPart";
@@ -101,6 +102,7 @@ function Editor({ noun, schema, opened }: { noun: Noun; schema: Schema; opened: 
         : Boolean(state.error) && !shownElsewhere && <Failed error={state.error} />}
       <form onSubmit={(event) => { event.preventDefault(); void save(read?.etag); }}>
         <SchemaForm schema={schema} value={value} problems={problems} onChange={setValue} />
+        {read && noun.path === "/applications" && <Appearance id={read.data.id} value={value} onChange={setValue} />}
         <div className="actions sticky">
           <Button type="submit" className="primary" isDisabled={state.busy ?? false}>{read ? t("Save") : t("Create")}</Button>
           <span role="status">{state.done}</span>

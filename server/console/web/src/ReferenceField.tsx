@@ -21,6 +21,7 @@ export const references: Record<string, Reference> = {
   recoveryFlowId: flows("AUTHENTICATION"),
   invitationFlowId: flows("AUTHENTICATION"),
   addressFlowId: flows("AUTHENTICATION"),
+  applicationId: { path: "/applications", plural: "applications" },
   ouId: { path: "/organization-units", plural: "organizationUnits" },
 };
 

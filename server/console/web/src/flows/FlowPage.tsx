@@ -92,7 +92,8 @@ function Studio({ read, node, done, onDone }: { read: { text: string; etag: stri
     walked: walk?.turns.flatMap((turn) => turn.left) ?? [], at: walk?.step?.stepId, missed: simulation.ran?.missed ?? [],
   }), [walk, simulation.ran]);
   const shown = useDeferredValue(text);
-  const nodes = useMemo(() => nodesOf(parseDocument(shown, { logLevel: "silent" }).toJS()), [shown]);
+  const definition = useMemo(() => parseDocument(shown, { logLevel: "silent" }).toJS() as unknown, [shown]);
+  const nodes = useMemo(() => nodesOf(definition), [definition]);
   const errors = findings.filter((finding) => !finding.warning);
   const graph = useGraphEditor(text, nodes, setText, (node) => setChosen(node ? { node } : undefined));
   const title = read ? String(read.item["name"]) : t("New flow");
@@ -167,7 +168,7 @@ function Studio({ read, node, done, onDone }: { read: { text: string; etag: stri
           </TabPanel>
           <TabPanel id="simulate">
             <FlowGraph nodes={nodes} findings={checked === text ? findings : []} proof={undefined} marks={marks} onSelect={(selected) => setLine(lineOf(text, selected.node))} onPoint={() => {}} />
-            <Simulator simulation={simulation} isValid={checked === text && errors.length === 0} />
+            <Simulator simulation={simulation} isValid={checked === text && errors.length === 0} registers={(definition as { flowType?: string } | null)?.flowType === "REGISTRATION"} />
           </TabPanel>
           <TabPanel id="findings"><Findings findings={findings} onSelect={(number) => setLine({ number })} /></TabPanel>
           {read && <TabPanel id="versions"><Versions id={read.item.id} /></TabPanel>}

@@ -2,6 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "react-aria-components";
+import { type PageAnswer, PagePreview } from "../PagePreview";
+import { ReferenceField } from "../ReferenceField";
 import { t } from "../texts";
 import { Failed } from "../ui";
 import { call, isAvailable, type Fault, type Problem, type Send, type Turn, type Walk } from "./checker";
@@ -18,7 +20,7 @@ const starts: { name: string; text: string }[] = [
   { name: "The server sends no mail", text: "noMail: true\n" },
 ];
 
-export function Simulator({ simulation, isValid }: { simulation: Simulation; isValid: boolean }) {
+export function Simulator({ simulation, isValid, registers }: { simulation: Simulation; isValid: boolean; registers: boolean }) {
   const { result, sends, isBusy } = simulation;
   if (!isAvailable()) {
     return <p className="notice">{t("This server was built without the checker for the browser, so it cannot simulate. Build it with make build.")}</p>;
@@ -36,6 +38,7 @@ export function Simulator({ simulation, isValid }: { simulation: Simulation; isV
       {Boolean(simulation.error) && <Failed error={simulation.error} />}
       {result && <Problems problems={result.problems} failure={result.failure} />}
       {walk && <Where walk={walk} />}
+      {walk?.step && <Hosted simulation={simulation} walk={walk} registers={registers} />}
       {walk?.step?.flowStatus === "INCOMPLETE" && <Answer key={walk.turns.length} simulation={simulation} walk={walk} />}
       {walk && <History walk={walk} />}
       {walk && <Save simulation={simulation} />}
@@ -100,6 +103,27 @@ function Where({ walk }: { walk: Walk }) {
   );
 }
 
+/** Hosted shows the step as the hosted pages do. Its buttons answer the step. */
+function Hosted({ simulation, walk, registers }: { simulation: Simulation; walk: Walk; registers: boolean }) {
+  const [application, setApplication] = useState("");
+  const answer = ({ action, eventType, inputs }: PageAnswer) => {
+    const entered = Object.keys(inputs).length > 0 ? { inputs } : {};
+    const makes = Boolean(walk.step?.data.additionalData?.["passkeyCreationOptions"]);
+    const send = eventType === "TRIGGER" ? { passkey: { device: (!makes && devicesOf(simulation.file)[0]) || newDevice } } : { action };
+    void simulation.play([...simulation.sends, { ...send, ...entered }]);
+  };
+  const field = { name: "applicationId", schema: { title: t("Application") }, value: application, required: false, problem: undefined, problems: [], onChange: (id: unknown) => setApplication(String(id ?? "")) };
+  return (
+    <details open>
+      <summary>{t("The page that the user sees")}</summary>
+      <ReferenceField {...field} otherwise={null} />
+      <PagePreview step={walk.step} application={application} registers={registers} onAnswer={answer} />
+    </details>
+  );
+}
+
+const newDevice = "new device";
+
 const ceremonyInputs = new Set(["credentialId", "clientDataJSON", "authenticatorData", "signature", "userHandle", "attestationObject", "authenticatorAttachment", "credentialName", "transports"]);
 
 /** Answer is the form for the answer to the step. */
@@ -160,8 +184,8 @@ function FaultField({ id, faults, value, onChange }: { id: string; faults: Fault
 }
 
 function Ceremony({ file, makes, isBusy, onAnswer }: { file: string; makes: boolean; isBusy: boolean; onAnswer: (passkey: { device: string; fault?: string }) => void }) {
-  const devices = [...devicesOf(file), "new device"];
-  const [device, setDevice] = useState(makes ? "new device" : devices[0] ?? "");
+  const devices = [...devicesOf(file), newDevice];
+  const [device, setDevice] = useState(makes ? newDevice : devices[0] ?? "");
   const [fault, setFault] = useState("");
   const faults = useFaults().devices.filter((one) => one.ceremony === "both" || one.ceremony === (makes ? "registration" : "authentication"));
   return (
