@@ -25,7 +25,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // previewPolicy is the policy of the preview, the only page in frames: the console, which has the same
-// origin, tells it what to show. It cannot send requests, so it has nothing to click for an attacker.
+// origin, sends what it shows. It cannot send requests, so it has nothing to click for an attacker.
 var previewPolicy = strings.NewReplacer("frame-ancestors 'none'", "frame-ancestors 'self'", "connect-src 'self'", "connect-src 'none'").Replace(policy)
 
 // features restricts passkeys to the pages themselves and disables access to the device
