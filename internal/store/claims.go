@@ -25,15 +25,11 @@ const (
 	scopedValue = `COALESCE((SELECT name || '` + scopeSeparator + `' FROM user_types
 		WHERE name = ? AND identifier_scope = '` + schemas.TypeIdentifiers + `'), '') || CAST(? AS TEXT)`
 
-	// scopedValues are the stored forms of a key in all scopes.
-	scopedValues = `SELECT prefix || CAST(? AS TEXT) FROM (SELECT '' AS prefix UNION ALL SELECT name || '` + scopeSeparator + `'
-		FROM user_types WHERE identifier_scope = '` + schemas.TypeIdentifiers + `') scopes`
-
 	// A change of the rules waits for the writes that follow the old ones, and then claims the
 	// values of all users again.
 	selectTypeRules = `SELECT unique_attributes, identifier_scope FROM user_types WHERE name = ?` + forShare
 
-	insertIdentifier = `INSERT INTO user_identifiers (value, user_id) VALUES (?, ?)
+	insertIdentifier = `INSERT INTO user_identifiers (value, user_id, username) VALUES (?, ?, ?)
 		ON CONFLICT (value) DO NOTHING`
 
 	insertUniqueValue = `INSERT INTO user_unique_values (attribute, value, user_id) VALUES (?, ?, ?)
@@ -59,7 +55,8 @@ func (t *Tx) claim(u *schemas.User) error {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(identifiers)) {
-		n, err := t.exec(insertIdentifier, rules.prefix+key, u.ID)
+		username := sql.NullString{String: key, Valid: slices.Contains(identifiers[key], "username")}
+		n, err := t.exec(insertIdentifier, rules.prefix+key, u.ID, username)
 		if err != nil {
 			return err
 		}

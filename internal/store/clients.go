@@ -24,7 +24,7 @@ func applicationFields() fields[schemas.Application] {
 	type app = schemas.Application
 	return fields[app]{
 		{column: "id", member: func(a *app) any { return &a.ID }},
-		{column: "name", member: func(a *app) any { return &a.Name }, filter: "name"},
+		{column: "name", member: func(a *app) any { return &a.Name }, filter: "name", unique: true},
 		{column: "description", member: func(a *app) any { return &a.Description }},
 		{column: "ou_id", member: func(a *app) any { return &a.OUID }, filter: "ouId"},
 		{column: "url", member: func(a *app) any { return &a.URL }},

@@ -56,6 +56,7 @@ type field[T any] struct {
 	// member it returns a driver.Valuer that is also a sql.Scanner.
 	member func(*T) any
 	filter string // the member's JSON name if lists can be filtered by it; "" otherwise
+	unique bool   // whether the column has a unique index: lists can be filtered by a prefix too
 }
 
 // fields are the columns of one table. The first one is the ID.
@@ -65,7 +66,7 @@ type fields[T any] []field[T]
 func newTable[T any](noun, code, name string, of fields[T]) *Table[T] {
 	return &Table[T]{
 		noun: noun, code: code, name: name,
-		columns: of.columns(), filters: of.filters(),
+		columns: of.columns(), filters: of.filters(), prefixes: of.prefixes(name),
 		id:     func(v *T) string { return *of[0].member(v).(*string) },
 		values: of.values, scan: of.scan,
 	}
@@ -87,6 +88,16 @@ func (of fields[T]) filters() map[string]string {
 		}
 	}
 	return conditions
+}
+
+func (of fields[T]) prefixes(table string) map[string]prefixIndex {
+	indexes := map[string]prefixIndex{}
+	for _, f := range of {
+		if f.filter != "" && f.unique {
+			indexes[f.filter] = prefixIndex{table: table, column: f.column, id: of[0].column, order: f.column}
+		}
+	}
+	return indexes
 }
 
 // values returns the parameters that store v.

@@ -26,7 +26,7 @@ const (
 
 	selectTypeOfUser = `SELECT type FROM users WHERE id = ?`
 
-	insertEmail = `INSERT INTO user_emails (value, user_id) VALUES (?, ?)`
+	insertEmail = `INSERT INTO user_emails (value, user_id, address) VALUES (?, ?, ?)`
 
 	selectEmailHolders = `SELECT user_id FROM user_emails WHERE value = ? AND user_id <> ? ORDER BY user_id`
 )
@@ -129,7 +129,7 @@ func UsersLosingEmail(t *Tx, u *schemas.User) (ids []string, err error) {
 // takes from all others what identifies this user.
 func (t *Tx) claimEmail(u *schemas.User, prefix string) error {
 	if key := schemas.IdentifierKey(u.Text("email")); key != "" {
-		if _, err := t.exec(insertEmail, prefix+key, u.ID); err != nil {
+		if _, err := t.exec(insertEmail, prefix+key, u.ID, key); err != nil {
 			return err
 		}
 		if !u.Verified(schemas.EmailVerified) && key != schemas.IdentifierKey(u.Text("username")) {

@@ -161,7 +161,8 @@ func Flows() FlowTable {
 	return FlowTable{&Table[schemas.Flow]{
 		noun: "flow", code: schemas.CodeFlowNotFound, name: "flows",
 		columns: []string{flowColumns}, join: joinActive, scan: scanFlow, id: func(f *schemas.Flow) string { return f.ID },
-		filters: map[string]string{"flowType": "flow_type = ?", "handle": "flows.handle = ?"},
+		filters:  map[string]string{"flowType": "flow_type = ?", "handle": "flows.handle = ?"},
+		prefixes: map[string]prefixIndex{"handle": {table: "flows", column: "handle", id: "id", order: "handle, id"}},
 	}}
 }
 

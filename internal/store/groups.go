@@ -7,7 +7,7 @@ func Groups() *Table[schemas.Group] {
 	type group = schemas.Group
 	table := newTable("group", "group_not_found", "user_groups", fields[group]{
 		{column: "id", member: func(g *group) any { return &g.ID }},
-		{column: "name", member: func(g *group) any { return &g.Name }, filter: "name"},
+		{column: "name", member: func(g *group) any { return &g.Name }, filter: "name", unique: true},
 		{column: "description", member: func(g *group) any { return &g.Description }},
 		{column: "ou_id", member: func(g *group) any { return &g.OUID }, filter: "ouId"},
 		{column: "created_at", member: func(g *group) any { return (*microTime)(&g.CreatedAt) }},

@@ -198,7 +198,7 @@ func TestFailingCommit(t *testing.T) {
 					if _, err := t.sql.ExecContext(t.ctx, "PRAGMA defer_foreign_keys = 1"); err != nil {
 						return err
 					}
-					_, err := t.exec(insertIdentifier, "nobody", "nobody")
+					_, err := t.exec(insertIdentifier, "nobody", "nobody", nil)
 					return err
 				}
 				return putRun(string(rune('a' + i)))(t)

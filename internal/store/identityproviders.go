@@ -16,7 +16,7 @@ func identityProviderFields() fields[schemas.IdentityProvider] {
 	type provider = schemas.IdentityProvider
 	return fields[provider]{
 		{column: "id", member: func(v *provider) any { return &v.ID }},
-		{column: "handle", member: func(v *provider) any { return &v.Handle }, filter: "handle"},
+		{column: "handle", member: func(v *provider) any { return &v.Handle }, filter: "handle", unique: true},
 		{column: "name", member: func(v *provider) any { return &v.Name }},
 		{column: "issuer", member: func(v *provider) any { return &v.Issuer }},
 		{column: "client_id", member: func(v *provider) any { return &v.ClientID }},
@@ -41,7 +41,7 @@ func Units() *Table[schemas.OrganizationUnit] {
 	type unit = schemas.OrganizationUnit
 	return newTable("organization unit", "organization_unit_not_found", "organization_units", fields[unit]{
 		{column: "id", member: func(u *unit) any { return &u.ID }},
-		{column: "handle", member: func(u *unit) any { return &u.Handle }, filter: "handle"},
+		{column: "handle", member: func(u *unit) any { return &u.Handle }, filter: "handle", unique: true},
 		{column: "name", member: func(u *unit) any { return &u.Name }},
 		{column: "description", member: func(u *unit) any { return &u.Description }},
 		{column: "logo_url", member: func(u *unit) any { return &u.LogoURL }},

@@ -21,6 +21,8 @@ func upgradedUsers() []struct{ id, attributes, before, after string } {
 		{id(5), `{"username":"other@example.com","email":"fifth@example.com"}`, "fifth@example.com other@example.com", "other@example.com"},
 		{id(6), `{"username":"none"}`, "none", "none"},
 		{id(7), `{"email":"ａｌｉｃｅ@example.com"}`, "alice@example.com", ""},
+		{id(8), `{"email":"only@example.com","email_verified":true}`, "only@example.com", "only@example.com"},
+		{id(9), `{"username":"Twice@example.com","email":"twice@example.com","email_verified":true}`, "twice@example.com", "twice@example.com"},
 	}
 }
 
@@ -77,5 +79,13 @@ func testUpgradedIdentifiers(t *testing.T, s *store.Store, id, before, after str
 		found, err := store.Users().Find(t.Context(), s, "email", email)
 		noError(t, err)
 		equal(t, "who has the address "+email, found.ID, id)
+	}
+	for _, member := range schemas.IdentifyingAttributes() {
+		key := schemas.IdentifierKey(u.Text(member))
+		for value := range strings.FieldsSeq(before) {
+			n, err := store.Users().Count(t.Context(), s, store.Page{Member: member, Value: value, Prefix: true})
+			noError(t, err)
+			equal(t, "the users by the "+member+" "+value, n == 1, key == value)
+		}
 	}
 }

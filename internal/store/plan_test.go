@@ -131,6 +131,14 @@ func lists[T any](t *testing.T, received *listener, of *Table[T]) {
 		noError(t, err)
 		_, err = of.Find(t.Context(), received, of.Filters()[0], "x")
 		noError(t, err)
+		if slices.Contains(of.Prefixes(), member) {
+			p.Prefix = true
+			_, err = of.List(t.Context(), received, p)
+			noError(t, err)
+			_, err = of.Count(t.Context(), received, p)
+			noError(t, err)
+			p.Prefix = false
+		}
 		if member != "" || len(of.counted) > 0 {
 			_, err = of.Count(t.Context(), received, p)
 			noError(t, err)

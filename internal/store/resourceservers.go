@@ -12,7 +12,7 @@ func ResourceServers() *Table[schemas.ResourceServer] {
 	type server = schemas.ResourceServer
 	table := newTable("resource server", "resource_server_not_found", "resource_servers", fields[server]{
 		{column: "id", member: func(v *server) any { return &v.ID }},
-		{column: "handle", member: func(v *server) any { return &v.Handle }, filter: "handle"},
+		{column: "handle", member: func(v *server) any { return &v.Handle }, filter: "handle", unique: true},
 		{column: "name", member: func(v *server) any { return &v.Name }},
 		{column: "description", member: func(v *server) any { return &v.Description }},
 		{column: "identifier", member: func(v *server) any { return (*nullText)(&v.Identifier) }, filter: "identifier"},

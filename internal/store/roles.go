@@ -12,7 +12,7 @@ func Roles() *Table[schemas.Role] {
 	type role = schemas.Role
 	table := newTable("role", "role_not_found", "roles", fields[role]{
 		{column: "id", member: func(v *role) any { return &v.ID }},
-		{column: "name", member: func(v *role) any { return &v.Name }, filter: "name"},
+		{column: "name", member: func(v *role) any { return &v.Name }, filter: "name", unique: true},
 		{column: "description", member: func(v *role) any { return &v.Description }},
 		{column: "ou_id", member: func(v *role) any { return &v.OUID }, filter: "ouId"},
 		{column: "created_at", member: func(v *role) any { return (*microTime)(&v.CreatedAt) }},

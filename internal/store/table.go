@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -15,14 +14,15 @@ import (
 // Table stores the resources of one noun. It is read through a Reader and written through a
 // Tx. UpdatedAt identifies the state of a resource: every change increases it.
 type Table[T any] struct {
-	noun    string            // "group", as errors say it
-	code    string            // of the error that there is none: "group_not_found"
-	name    string            // of the table
-	columns []string          // "id" first; "updated_at" among them
-	filters map[string]string // member → the condition that selects by it, for which there is an index
-	counted []string          // members by whose values its rows are counted in row_counts; "" for all
-	join    string            // "LEFT JOIN …": another table that is read along with it …
-	joined  []string          // … and the columns of that one
+	noun     string                 // "group", as errors say it
+	code     string                 // of the error that there is none: "group_not_found"
+	name     string                 // of the table
+	columns  []string               // "id" first; "updated_at" among them
+	filters  map[string]string      // member → the condition that selects by it, for which there is an index
+	prefixes map[string]prefixIndex // member → the index that finds its values by a prefix
+	counted  []string               // members by whose values its rows are counted in row_counts; "" for all
+	join     string                 // "LEFT JOIN …": another table that is read along with it …
+	joined   []string               // … and the columns of that one
 
 	id     func(*T) string
 	values func(*T) ([]any, error) // of the columns, in their order
@@ -33,10 +33,8 @@ type Table[T any] struct {
 	write    func(t *Tx, v *T) error
 	// principals is the table of the principals of a resource; nil if it has none.
 	principals *principals[T]
-	// exact maps the value of a member to the key that the condition compares, and returns
-	// whether a resource really has the value. At most one row then meets the condition. exact
-	// and has may be nil.
-	exact func(member, value string) (key string, has func(*T) bool)
+	// key maps the value of a member to the key that the conditions compare. Nil means the value.
+	key func(member, value string) string
 }
 
 // Page selects a part of a list in the order of creation: the resources after the ID After, or
@@ -47,17 +45,16 @@ type Page struct {
 	// Member and Value select the resources whose member, one of Filters, has the value.
 	// Member "" selects all.
 	Member, Value string
+	// Prefix selects the resources whose member, one of Prefixes, starts with Value, in the order
+	// of that member. After is not used. An empty prefix selects nothing.
+	Prefix bool
 }
 
 // Filters lists the members that a list can be filtered by, sorted.
-func (of *Table[T]) Filters() []string {
-	var members []string
-	for member := range of.filters {
-		members = append(members, member)
-	}
-	slices.Sort(members)
-	return members
-}
+func (of *Table[T]) Filters() []string { return slices.Sorted(maps.Keys(of.filters)) }
+
+// Prefixes lists the members that a list can be filtered by a prefix of, sorted.
+func (of *Table[T]) Prefixes() []string { return slices.Sorted(maps.Keys(of.prefixes)) }
 
 // Get returns the resource with the id. If there is none, the error has Class
 // NotFound.
@@ -82,21 +79,23 @@ func (of *Table[T]) Find(ctx context.Context, r Reader, member, value string) (*
 
 // List returns one page of the resources.
 func (of *Table[T]) List(ctx context.Context, r Reader, p Page) ([]T, error) {
-	condition, args, has, err := of.selected(p)
+	if p.Prefix {
+		return of.listPrefix(ctx, r, p)
+	}
+	condition, args, err := of.selected(p)
 	if err != nil {
 		return nil, err
 	}
-	found, err := of.where(ctx, r, condition+" ORDER BY id LIMIT ? OFFSET ?", append(args, p.Limit, p.Offset)...)
-	if has != nil {
-		found = slices.DeleteFunc(found, func(v T) bool { return !has(&v) })
-	}
-	return found, err
+	return of.where(ctx, r, condition+" ORDER BY id LIMIT ? OFFSET ?", append(args, p.Limit, p.Offset)...)
 }
 
-// Count returns the number of resources in the list that a page belongs to.
+// Count returns the number of resources in the list that a page belongs to, for a list by a prefix
+// at most MaxPrefixCount.
 func (of *Table[T]) Count(ctx context.Context, r Reader, p Page) (n int, err error) {
-	p = Page{Limit: 1, Member: p.Member, Value: p.Value}
-	condition, args, has, err := of.selected(p)
+	if p.Prefix {
+		return of.countPrefix(ctx, r, p)
+	}
+	condition, args, err := of.selected(Page{Member: p.Member, Value: p.Value})
 	if err != nil {
 		return 0, err
 	}
@@ -107,33 +106,31 @@ func (of *Table[T]) Count(ctx context.Context, r Reader, p Page) (n int, err err
 		return readValue[int](ctx, r, "SELECT COALESCE(SUM(n), 0) FROM row_counts WHERE name = ? AND member = ? AND value = ?",
 			of.name, p.Member, p.Value)
 	}
-	if has != nil {
-		p.Limit = math.MaxInt32 // one in each identifier scope
-		found, err := of.List(ctx, r, p)
-		return len(found), err
-	}
 	return readValue[int](ctx, r, "SELECT COUNT(*) FROM "+of.name+" WHERE "+condition, args...)
 }
 
 // ID returns the id of a resource.
 func (of *Table[T]) ID(v *T) string { return of.id(v) }
 
-// selected returns the condition for the list that a page belongs to, and has, which reports
-// whether a matching resource is in the list; nil if all are. The lower bound is always
+// selected returns the condition for the list that a page belongs to. The lower bound is always
 // present: "" precedes every ID.
-func (of *Table[T]) selected(p Page) (condition string, args []any, has func(*T) bool, err error) {
+func (of *Table[T]) selected(p Page) (condition string, args []any, err error) {
 	if p.Member == "" {
-		return "id > ?", []any{p.After}, nil, nil
+		return "id > ?", []any{p.After}, nil
 	}
 	condition, known := of.filters[p.Member]
 	if !known {
-		return "", nil, nil, fmt.Errorf("store: %ss cannot be found by %q: expected one of %q", of.noun, p.Member, of.Filters())
+		return "", nil, fmt.Errorf("store: %ss cannot be found by %q: expected one of %q", of.noun, p.Member, of.Filters())
 	}
-	key := p.Value
-	if of.exact != nil {
-		key, has = of.exact(p.Member, p.Value)
+	return condition + " AND id > ?", []any{of.keyOf(p), p.After}, nil
+}
+
+// keyOf returns the form in which the value of a page is compared.
+func (of *Table[T]) keyOf(p Page) string {
+	if of.key == nil {
+		return p.Value
 	}
-	return condition + " AND id > ?", []any{key, p.After}, has, nil
+	return of.key(p.Member, p.Value)
 }
 
 func (of *Table[T]) where(ctx context.Context, r Reader, condition string, args ...any) ([]T, error) {

@@ -140,23 +140,23 @@ func Users() *Table[schemas.User] {
 		columns: []string{"id", "type", "ou_id", "attributes", "status", "locked_until", "created_at", "updated_at"},
 		filters: map[string]string{
 			"id": "id = ?", "type": "type = ?", "ouId": "ou_id = ?",
-			"username": "id IN (SELECT user_id FROM user_identifiers WHERE value IN (" + scopedValues + "))",
-			"email":    "id IN (SELECT user_id FROM user_emails WHERE value IN (" + scopedValues + "))",
+			"username": "id IN (SELECT user_id FROM user_identifiers WHERE username = ?)",
+			"email":    "id IN (SELECT user_id FROM user_emails WHERE address = ?)",
+		},
+		prefixes: map[string]prefixIndex{
+			"username": {table: "user_identifiers", column: "username", id: "user_id", order: "username, user_id"},
+			"email":    {table: "user_emails", column: "address", id: "user_id", order: "address, user_id"},
 		},
 		counted: []string{"", "type", "ouId"},
 		id:      func(u *schemas.User) string { return u.ID },
 		values:  userValues,
 		scan:    scanUser,
 		write:   ReindexUser,
-		exact: func(member, value string) (string, func(*schemas.User) bool) {
-			key := schemas.IdentifierKey(value)
-			switch member {
-			case "email":
-				return key, nil
-			case "username":
-				return key, func(u *schemas.User) bool { return schemas.IdentifierKey(u.Text(member)) == key }
+		key: func(member, value string) string {
+			if slices.Contains(schemas.IdentifyingAttributes(), member) {
+				return schemas.IdentifierKey(value)
 			}
-			return value, nil
+			return value
 		},
 	}
 }

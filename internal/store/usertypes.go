@@ -11,7 +11,7 @@ func UserTypes() *Table[schemas.UserType] {
 	type userType = schemas.UserType
 	return newTable("user type", "user_type_not_found", "user_types", fields[userType]{
 		{column: "id", member: func(v *userType) any { return &v.ID }},
-		{column: "name", member: func(v *userType) any { return &v.Name }, filter: "name"},
+		{column: "name", member: func(v *userType) any { return &v.Name }, filter: "name", unique: true},
 		{column: "description", member: func(v *userType) any { return &v.Description }},
 		{column: "ou_id", member: func(v *userType) any { return &v.OUID }, filter: "ouId"},
 		{column: "definition", member: func(v *userType) any { return (*rawText)(&v.Schema) }},

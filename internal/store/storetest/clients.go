@@ -57,7 +57,8 @@ func applications() tableCase[schemas.Application] {
 			a.InboundAuthConfig = []schemas.InboundAuth{{Type: "oauth2", Config: schemas.OAuthProfile{
 				ClientID: a.ClientID, PKCERequired: &no, PublicClient: &yes}}}
 		},
-		filters: []string{"clientId", "name", "ouId", "registration", "type"},
+		prefixes: []string{"name"},
+		filters:  []string{"clientId", "name", "ouId", "registration", "type"},
 	}
 }
 

@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -154,6 +155,10 @@ func testIdentifierScopes(t *testing.T, s *store.Store) {
 		wantEqual(t, "the user in the scope of "+userType, reply(s.UserByAttribute(ctx, userType, "username", "Ann")).get(t).ID, id)
 	}
 	reply(s.UserByAttribute(ctx, "", "username", "Staff\x1fann")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+	for _, name := range []string{"ann", "Staff"} {
+		found := reply(store.Users().List(ctx, s, store.Page{Member: "username", Value: name, Limit: 9, Prefix: true})).get(t)
+		wantEqual(t, "the users by the prefix "+name, len(found), map[string]int{"ann": 2}[name])
+	}
 	wantError(t, setScope(t, s, "Staff", ""), schemas.Conflict, schemas.CodeAttributeTaken)
 	wantEqual(t, "the user after a rejected change", reply(s.UserByAttribute(ctx, "Staff", "username", "ann")).get(t).ID, worker.ID)
 }
@@ -223,6 +228,38 @@ func testUnverifiedEmail(t *testing.T, s *store.Store) {
 	wantError(t, s.Apply(ctx, change(mallory.ID, map[string]any{"email": "victim@example.com"})), schemas.Conflict, schemas.CodeAttributeTaken)
 	must(t, s.Apply(ctx, verify(victim))) // once more changes nothing
 	reply(s.User(ctx, victim.ID)).equals(t, "the owner", owner)
+}
+
+// testPrefixes finds users by the start of a username or an address, as identifiers are compared.
+func testPrefixes(t *testing.T, s *store.Store) {
+	for _, u := range []schemas.User{
+		verifiedUser("Ann", "ann@example.com"), verifiedUser("", "anna@example.com"), entered("anton", "Ann_b@example.com"),
+		verifiedUser("anx@example.com", "anx@example.com"), newUser("bert"), newUser("a_n"), newUser("añb"),
+	} {
+		apply(t, s, create(u)...)
+	}
+	for _, test := range []struct{ member, prefix, want string }{
+		{"username", "AN", "Ann anton anx@example.com"},
+		{"username", " ann ", "Ann"},
+		{"username", "ａn", "Ann anton anx@example.com"},
+		{"username", "ann@", ""},
+		{"username", "a_", "a_n"},
+		{"username", "a%", ""},
+		{"username", "an\U0010ffff", ""},
+		{"username", "a", "a_n Ann anton anx@example.com añb"},
+		{"email", "Ann", "ann@example.com Ann_b@example.com anna@example.com"},
+		{"email", "anx@example.com", "anx@example.com"},
+	} {
+		p := store.Page{Member: test.member, Value: test.prefix, Limit: 10, Prefix: true}
+		var found []string
+		for _, u := range reply(store.Users().List(t.Context(), s, p)).get(t) {
+			found = append(found, u.Text(test.member))
+		}
+		wantEqual(t, "the users whose "+test.member+" starts with "+test.prefix, strings.Join(found, " "), test.want)
+		reply(store.Users().Count(t.Context(), s, p)).equals(t, "their number", len(found))
+	}
+	apply(t, s, change(reply(store.Users().Find(t.Context(), s, "username", "bert")).get(t).ID, map[string]any{"username": "robert"})...)
+	reply(store.Users().Count(t.Context(), s, store.Page{Member: "username", Value: "bert", Prefix: true})).equals(t, "the users with the former name", 0)
 }
 
 // testEmailStated has administrators, and sign-ups that verify before they store, claim

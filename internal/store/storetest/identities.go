@@ -42,7 +42,8 @@ func identityProviders() tableCase[schemas.IdentityProvider] {
 			v.Handle, v.Name, v.Issuer, v.ClientID, v.SealedSecret = "edited", "Edited", "https://login.example.org", "other", nil
 			v.TokenEndpointAuthMethod, v.Scopes = "none", []string{"openid"}
 		},
-		filters: []string{"handle"},
+		filters:  []string{"handle"},
+		prefixes: []string{"handle"},
 	}
 }
 

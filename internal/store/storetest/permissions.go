@@ -290,7 +290,8 @@ func resourceServers() tableCase[schemas.ResourceServer] {
 			v.Resources = []schemas.Resource{{Handle: "stock", Resources: []schemas.Resource{{Handle: "orders"}}}, {Handle: "a"}}
 			v.Permissions = v.AllPermissions()
 		},
-		filters: []string{"handle", "identifier", "ouId"},
+		filters:  []string{"handle", "identifier", "ouId"},
+		prefixes: []string{"handle"},
 	}
 }
 

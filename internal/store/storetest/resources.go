@@ -56,7 +56,8 @@ func units() tableCase[schemas.OrganizationUnit] {
 		edit: func(u *schemas.OrganizationUnit) {
 			u.Handle, u.Name, u.Description, u.ParentID = "edited", "Edited", "", ""
 		},
-		filters: []string{"handle", "parentId"},
+		filters:  []string{"handle", "parentId"},
+		prefixes: []string{"handle"},
 	}
 }
 
@@ -73,7 +74,8 @@ func userTypes() tableCase[schemas.UserType] {
 		edit: func(v *schemas.UserType) {
 			v.Name, v.Description, v.Schema = "Edited", "", json.RawMessage(`{}`)
 		},
-		filters: []string{"name", "ouId"},
+		filters:  []string{"name", "ouId"},
+		prefixes: []string{"name"},
 	}
 }
 
@@ -91,7 +93,8 @@ func users() tableCase[schemas.User] {
 		edit: func(u *schemas.User) {
 			u.Attributes, u.LockedUntil = map[string]any{"email": "edited@example.com"}, noon().Add(time.Minute)
 		},
-		filters: []string{"email", "id", "ouId", "type", "username"},
+		filters:  []string{"email", "id", "ouId", "type", "username"},
+		prefixes: []string{"email", "username"},
 	}
 }
 
@@ -109,7 +112,8 @@ func groups() tableCase[schemas.Group] {
 			g.Name, g.Description = "edited", ""
 			g.Members = []schemas.Principal{{Type: schemas.UserPrincipal, ID: annID}}
 		},
-		filters: []string{"name", "ouId"},
+		filters:  []string{"name", "ouId"},
+		prefixes: []string{"name"},
 	}
 }
 
@@ -129,7 +133,8 @@ func roles() tableCase[schemas.Role] {
 			v.Name, v.Description, v.Permissions = "edited", "", []string{"shop:orders"}
 			v.Assignments = []schemas.Principal{{Type: schemas.UserPrincipal, ID: annID}}
 		},
-		filters: []string{"name", "ouId"},
+		filters:  []string{"name", "ouId"},
+		prefixes: []string{"name"},
 	}
 }
 

@@ -40,6 +40,7 @@ func ofUsers() []test {
 		{"those who have a permission and may sign in are found", testActiveHolders},
 		{"unique attributes are one user's", testUniqueAttributes},
 		{"identifiers are unique in their scope", testIdentifierScopes},
+		{"users are found by the start of an identifier", testPrefixes},
 		{"a user is created while the scope changes", testScopeRace},
 		{"unique attributes are one user's when they change", testUpdateUnique},
 		{"of recovery codes given at once one set counts", testRecoveryCodeSets},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,8 @@ type tableCase[T any] struct {
 	full    func() T
 	edit    func(*T)
 	filters []string // members, in order
+	// prefixes are the members that lists can be filtered by a prefix of, in order.
+	prefixes []string
 }
 
 // testTable has a table do all it can.
@@ -116,11 +119,18 @@ func testTableLists[T any](t *testing.T, s *store.Store, c tableCase[T]) {
 	for _, member := range c.filters {
 		wantFiltered(t, s, c.table, member, there)
 	}
+	wantEqual(t, "the members with a prefix", c.table.Prefixes(), c.prefixes)
+	for _, member := range c.prefixes {
+		wantPrefixed(t, s, c.table, member, there)
+	}
 	if _, err := c.table.List(ctx, s, store.Page{Limit: 1, Member: "color", Value: "red"}); err == nil {
 		t.Error("a list was filtered by what is no filter")
 	}
 	if _, err := c.table.Count(ctx, s, store.Page{Member: "color", Value: "red"}); err == nil {
 		t.Error("a list was counted by what is no filter")
+	}
+	if _, err := c.table.List(ctx, s, store.Page{Limit: 1, Member: c.filters[len(c.filters)-1] + "x", Value: "r", Prefix: true}); err == nil {
+		t.Error("a list was filtered by a prefix of what has none")
 	}
 }
 
@@ -154,6 +164,41 @@ func wantFiltered[T any](t *testing.T, s *store.Store, table *store.Table[T], me
 		}
 		wantList(t, s, table, store.Page{Limit: 100, Member: member, Value: odd}, nil, 0)
 		reply(table.Find(t.Context(), s, member, odd)).equals(t, "the one found by "+member, (*T)(nil))
+	}
+}
+
+// wantPrefixed looks for each start of each value that a resource has, and for texts that no value
+// starts with. The samples have letters in lower case only, except one.
+func wantPrefixed[T any](t *testing.T, s *store.Store, table *store.Table[T], member string, there []T) {
+	t.Helper()
+	key := func(v T) string {
+		if member == "username" || member == "email" {
+			return schemas.IdentifierKey(memberOf(t, v, member))
+		}
+		return memberOf(t, v, member)
+	}
+	ordered := slices.Clone(there)
+	slices.SortStableFunc(ordered, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
+	tried := map[string]bool{}
+	for _, v := range there {
+		for end := range key(v) + "." {
+			prefix := key(v)[:end]
+			if end == 0 || tried[prefix] {
+				continue
+			}
+			tried[prefix] = true
+			matching := slices.DeleteFunc(slices.Clone(ordered), func(o T) bool { return !strings.HasPrefix(key(o), prefix) })
+			page := store.Page{Limit: 100, Member: member, Value: prefix, Prefix: true}
+			wantList(t, s, table, page, matching, len(matching))
+			page.Limit, page.Offset = 2, 1
+			wantList(t, s, table, page, matching[min(1, len(matching)):min(3, len(matching))], len(matching))
+		}
+	}
+	if len(tried) < 4 {
+		t.Errorf("the samples have %d prefixes of %s", len(tried), member)
+	}
+	for _, odd := range []string{"", "%", "_", "use%", "\\", "nobody has this", "a\x00b", "\xff"} {
+		wantList(t, s, table, store.Page{Limit: 100, Member: member, Value: odd, Prefix: true}, nil, 0)
 	}
 }
 
