@@ -23,7 +23,7 @@ func TestDocumentOfTheAPI(t *testing.T) {
 	five := map[string]bool{}
 	for _, r := range h.directory.Resources() {
 		n := r.Noun()
-		want = append(want, fmt.Sprintf("| %ss | `%s` | `%s` | `%s` | %s |", schemas.DisplayName(n.Name), n.Path, n.Read, n.Write, strings.Join(n.Filters, ", ")))
+		want = append(want, fmt.Sprintf("| %ss | `%s` | `%s` | `%s` | %s | %s |", schemas.DisplayName(n.Name), n.Path, n.Read, n.Write, strings.Join(n.Filters, ", "), strings.Join(n.Prefixes, ", ")))
 		for _, endpoint := range []string{"GET ", "POST "} {
 			five[endpoint+n.Path] = true
 		}

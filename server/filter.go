@@ -6,41 +6,70 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
 )
 
-// filter reads the parameter filter, <member> eq "<text>", which names one of the members: the part
-// of SCIM's filters (RFC 7644 §3.4.2.2) that an index can answer.
-func (q *query) filter(members []string) (member, value string) {
+// condition is a filter: the part of SCIM's filters (RFC 7644 §3.4.2.2) that an index can answer.
+type condition struct{ member, operator, value string }
+
+// The operators of conditions: the member equals the value, or starts with it.
+const (
+	equals     = "eq"
+	startsWith = "sw"
+)
+
+// operators returns the operators that a member of a noun supports.
+func operators(n directory.Noun, member string) []string {
+	if slices.Contains(n.Prefixes, member) {
+		return []string{equals, startsWith}
+	}
+	return []string{equals}
+}
+
+// filter reads the parameter filter into the page.
+func (q *query) filter(n directory.Noun, page *directory.Query) {
 	text := q.text("filter")
-	expected := fmt.Sprintf(`expected <member> eq "<text>", such as %s eq "a"; the members are %s`, members[0], strings.Join(members, ", "))
-	member, value, fault := parseFilter(text)
+	c, fault := parseFilter(text)
 	switch {
 	case fault != "":
-		q.addProblem("filter", "%s, got %.200q; %s", fault, text, expected)
-	case !slices.Contains(members, member):
-		q.addProblem("filter", "cannot filter by %.64q%s; %s", member, schemas.Hint(member, members), expected)
+		q.addProblem("filter", "%s, got %.200q; %s", fault, text, describeFilters(n))
+	case !slices.Contains(n.Filters, c.member):
+		q.addProblem("filter", "cannot filter by %.64q%s; %s", c.member, schemas.Hint(c.member, n.Filters), describeFilters(n))
+	case !slices.Contains(operators(n, c.member), c.operator):
+		q.addProblem("filter", "%s does not support the operator %.32q, but only %s; %s", c.member, c.operator,
+			strings.Join(operators(n, c.member), " and "), describeFilters(n))
+	case c.operator == startsWith && c.value == "":
+		q.addProblem("filter", "expected at least one character after %s; leave the filter out to list all", startsWith)
+	case c.operator == startsWith && q.values.Has("after"):
+		q.addProblem("after", "a list filtered with %s has no cursor; use offset, or a longer text", startsWith)
 	default:
-		return member, value
+		page.Filter, page.Value, page.Prefix = c.member, c.value, c.operator == startsWith
 	}
-	return "", ""
+}
+
+// describeFilters describes the filters of a list.
+func describeFilters(n directory.Noun) string {
+	return fmt.Sprintf(`expected <member> eq "<text>", such as %s eq "a"; the members are %s; sw (starts with) is for %s`,
+		n.Filters[0], strings.Join(n.Filters, ", "), strings.Join(n.Prefixes, ", "))
 }
 
 // parseFilter splits a filter, or returns what is wrong with it.
-func parseFilter(text string) (member, value, fault string) {
+func parseFilter(text string) (c condition, fault string) {
 	member, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	operator, rest, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
-	switch {
-	case member == "" || strings.ContainsAny(member, `"\`):
-		return "", "", "the filter does not start with the name of a member"
-	case !strings.EqualFold(operator, "eq"): // operators are case-insensitive: RFC 7644 §3.4.2.2
-		return "", "", fmt.Sprintf("the only operator is eq, not %.32q", operator)
+	if member == "" || strings.ContainsAny(member, `"\`) {
+		return c, "the filter does not start with the name of a member"
+	}
+	if operator == "" || strings.ContainsAny(operator, `"\`) {
+		return c, "there is no operator after the member"
 	}
 	value, ok := jsonString(strings.TrimLeft(rest, " "))
 	if !ok {
-		return "", "", "there must be a JSON string in double quotes after eq, and nothing after it"
+		return c, "there must be a JSON string in double quotes after the operator, and nothing after it"
 	}
-	return member, value, ""
+	// Operators are case-insensitive: RFC 7644 §3.4.2.2.
+	return condition{member, strings.ToLower(operator), value}, ""
 }
 
 // jsonString parses exactly one JSON string, as strictly as bodies are parsed.
@@ -55,8 +84,8 @@ func jsonString(text string) (value string, ok bool) {
 	return value, json.Unmarshal(d.JSON(), &value) == nil
 }
 
-// filterText writes a filter that parseFilter reads.
-func filterText(member, value string) string {
-	text, _ := json.Marshal(value) // never fails for a string
-	return member + " eq " + string(text)
+// text writes a filter that parseFilter reads.
+func (c condition) text() string {
+	value, _ := json.Marshal(c.value) // never fails for a string
+	return c.member + " " + c.operator + " " + string(value)
 }

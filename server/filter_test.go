@@ -8,18 +8,19 @@ import (
 
 func TestParseFilter(t *testing.T) {
 	for text, want := range map[string]string{
-		`username eq "ada"`:           "username=ada",
-		` username  EQ   "ada" `:      "username=ada",
-		`name eq "a \"b\" \u00e9\\ "`: `name=a "b" é\ `,
-		`name eq ""`:                  "name=",
-		`name eq "eq"`:                "name=eq",
-		`name eq "😀"`:                 "name=😀",
+		`username eq "ada"`:           "username eq ada",
+		` username  EQ   "ada" `:      "username eq ada",
+		`name eq "a \"b\" \u00e9\\ "`: `name eq a "b" é\ `,
+		`name eq ""`:                  "name eq ",
+		`name eq "eq"`:                "name eq eq",
+		`name eq "😀"`:                 "name eq 😀",
 		``:                            "! start",
 		`"name" eq "x"`:               "! start",
-		`eq "x"`:                      "! only operator",
-		`name`:                        "! only operator",
-		`name co "x"`:                 "! only operator is eq, not \"co\"",
-		`name ne "x"`:                 "! only operator",
+		`username Sw "ad%_"`:          "username sw ad%_",
+		`name co "x"`:                 "name co x",
+		`eq "x"`:                      "! no operator",
+		`name`:                        "! no operator",
+		`name "x" "y"`:                "! no operator",
 		`name="x"`:                    "! start",
 		`name eq`:                     "! double quotes",
 		`name eq x`:                   "! double quotes",
@@ -30,18 +31,18 @@ func TestParseFilter(t *testing.T) {
 		`name eq "x`:                  "! double quotes",
 		`name eq "x" and a eq "y"`:    "! nothing after it",
 		`name eq "x" "y"`:             "! nothing after it",
-		`name eq "\ud800"`:            "name=\ufffd", // as in bodies
+		`name eq "\ud800"`:            "name eq \ufffd", // as in bodies
 		`name eq "\x"`:                "! double quotes",
 		"name eq \"\xff\"":            "! double quotes",
 		"name eq \"a\nb\"":            "! double quotes",
 	} {
-		member, value, fault := parseFilter(text)
+		c, fault := parseFilter(text)
 		if says, wrong := strings.CutPrefix(want, "! "); wrong {
-			if !strings.Contains(fault, says) || member != "" || value != "" {
-				t.Errorf("%s: got %q %q, fault %q, want one with %q", text, member, value, fault, says)
+			if !strings.Contains(fault, says) || c != (condition{}) {
+				t.Errorf("%s: got %q, fault %q, want one with %q", text, c, fault, says)
 			}
-		} else if fault != "" || member+"="+value != want {
-			t.Errorf("%s: got %q %q, fault %q", text, member, value, fault)
+		} else if fault != "" || c.member+" "+c.operator+" "+c.value != want {
+			t.Errorf("%s: got %q, fault %q", text, c, fault)
 		}
 	}
 }
@@ -52,16 +53,15 @@ func FuzzFilter(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		member, value, fault := parseFilter(text)
+		c, fault := parseFilter(text)
 		if fault != "" {
 			return
 		}
-		if member == "" || !utf8.ValidString(value) {
-			t.Fatalf("%q: member %q, value %q", text, member, value)
+		if c.member == "" || c.operator == "" || !utf8.ValidString(c.value) {
+			t.Fatalf("%q: %q", text, c)
 		}
-		m, v, fault := parseFilter(filterText(member, value))
-		if m != member || v != value || fault != "" {
-			t.Fatalf("%q: %q %q, then %q %q %s", text, member, value, m, v, fault)
+		if again, fault := parseFilter(c.text()); again != c || fault != "" {
+			t.Fatalf("%q: %q, then %q %s", text, c, again, fault)
 		}
 	})
 }

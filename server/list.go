@@ -73,7 +73,7 @@ func (s *server) writeList(w http.ResponseWriter, path, plural string, q directo
 
 // links returns the links of a page with count items. next contains the last id of the page, so
 // that the store need not count from the start: each page of a long list costs the same. last is ""
-// for lists that are always short.
+// for lists that are always short. A list by a prefix ends at maxOffset.
 func (s *server) links(path string, q directory.Query, count int, last string, more bool) []link {
 	to := func(rel string, offset int, after string) link {
 		return link{s.base + path + "?" + pageQuery(q, offset, after), rel}
@@ -82,7 +82,10 @@ func (s *server) links(path string, q directory.Query, count int, last string, m
 	if previous := max(0, q.Offset-q.Limit); q.Offset > 0 && previous <= maxOffset {
 		list = append(list, to("previous", previous, ""))
 	}
-	if more {
+	if q.Prefix {
+		last = ""
+	}
+	if more && (last != "" || q.Offset+count <= maxOffset) {
 		list = append(list, to("next", q.Offset+count, last))
 	}
 	return list
@@ -94,7 +97,11 @@ func pageQuery(q directory.Query, offset int, after string) string {
 		values.Set("after", after)
 	}
 	if q.Filter != "" {
-		values.Set("filter", filterText(q.Filter, q.Value))
+		c := condition{q.Filter, equals, q.Value}
+		if q.Prefix {
+			c.operator = startsWith
+		}
+		values.Set("filter", c.text())
 	}
 	return values.Encode()
 }

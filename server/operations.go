@@ -291,7 +291,7 @@ func nounOperations(n directory.Noun) map[string]openapi.Operation {
 	item := n.Path + "/{id}"
 	list := append(pageParameters(),
 		openapi.Parameter{Name: "after", Description: "the cursor of a next link"},
-		openapi.Parameter{Name: "filter", Description: `a condition such as ` + n.Filters[0] + ` eq "…"; the members are ` + strings.Join(n.Filters, ", ")})
+		openapi.Parameter{Name: "filter", Description: "a condition; " + describeFilters(n)})
 	if n.Name == "flow" {
 		list = append(list, openapi.Parameter{Name: "flowType", Description: "the same as a filter by flowType"})
 	}

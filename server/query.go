@@ -110,7 +110,7 @@ func readListQuery(values url.Values, n directory.Noun) (directory.Query, error)
 	q := readQuery(values, known...)
 	page := directory.Query{Limit: q.limit(), Offset: q.offset(), After: q.text("after")}
 	if values.Has("filter") {
-		page.Filter, page.Value = q.filter(n.Filters)
+		q.filter(n, &page)
 	}
 	if byType && values.Has("flowType") {
 		q.flowType(&page)

@@ -252,6 +252,9 @@ func TestFilters(t *testing.T) {
 		`/organization-units?filter=handle+eq+%22%5Cu0000%22`:         0,
 		`/organization-units?filter=parentId+EQ+%22` + root + `%22`:   3,
 		`/groups?filter=name+eq+%22say+%5C%22hi%5C%22+%26+%3Cb%3E%22`: 1,
+		`/groups?filter=name+sw+%22say+%5C%22%22`:                     1,
+		`/groups?filter=name+sw+%22Say%22`:                            0,
+		`/groups?filter=name+sw+%22s%25%22`:                           0,
 	} {
 		page, _ := h.ok(200, "GET "+filter, "")
 		if page.number("totalResults") != want || page.number("count") != want {
@@ -262,6 +265,20 @@ func TestFilters(t *testing.T) {
 	page, _ = h.ok(200, "GET "+linkOf(page, "next"), "")
 	if page.number("totalResults") != 3 || page.number("count") != 1 {
 		t.Errorf("the filter was lost on the way: %v", page)
+	}
+	for _, name := range []string{"ops 3", "ops 1", "ops", "ops 2", "other"} {
+		h.create("/groups", `{"name":"`+name+`"}`)
+	}
+	var names []string
+	page, _ = h.ok(200, `GET /groups?limit=3&filter=name+sw+%22ops%22`, "")
+	for _, path := range []string{linkOf(page, "self"), linkOf(page, "next")} {
+		page, _ = h.ok(200, "GET "+path, "")
+		for _, group := range page.list("groups") {
+			names = append(names, group.text("name"))
+		}
+	}
+	if strings.Join(names, ", ") != "ops, ops 1, ops 2, ops 3" || page.number("totalResults") != 4 || linkOf(page, "next") != "" {
+		t.Errorf("found %q, then %v", names, page)
 	}
 }
 
@@ -284,10 +301,13 @@ func TestListQueries(t *testing.T) {
 		"flowType=AUTHENTICATION":         {"flowType: unknown parameter"},
 		"filter=":                         {"filter: the filter does not start with the name of a member, got \"\"; expected <member> eq \"<text>\"", "the members are name, ouId"},
 		"filter=name":                     {"expected <member> eq"},
-		"filter=name+co+%22a%22":          {"the only operator is eq, not \"co\""},
+		"filter=name+co+%22a%22":          {"filter: name does not support the operator \"co\", but only eq and sw; expected <member> eq"},
+		"filter=ouId+sw+%22a%22":          {"filter: ouId does not support the operator \"sw\", but only eq; expected <member> eq"},
+		"filter=name+sw+%22%22":           {"filter: expected at least one character after sw"},
+		"filter=name+sw+%22a%22&after=x":  {"after: a list filtered with sw has no cursor"},
 		"filter=nam+eq+%22a%22":           {"filter: cannot filter by \"nam\"; did you mean \"name\"?"},
-		"filter=description+eq+%22a%22":   {"filter: cannot filter by \"description\"; expected <member> eq \"<text>\", such as name eq \"a\"; the members are name, ouId"},
-		"limit=x&offset=y&filter=z&foo=1": {"limit: expected", "offset: expected", "filter: the only operator is eq", "foo: unknown"},
+		"filter=description+eq+%22a%22":   {"filter: cannot filter by \"description\"; expected <member> eq \"<text>\", such as name eq \"a\"; the members are name, ouId; sw (starts with) is for name"},
+		"limit=x&offset=y&filter=z&foo=1": {"limit: expected", "offset: expected", "filter: there is no operator", "foo: unknown"},
 	} {
 		f := fails(t, h.do("GET", "/groups?"+query, "", h.admin), 400, schemas.CodeInvalidRequest)
 		var reported []string

@@ -29,7 +29,7 @@ func (d *Directory) applicationCollection() *collection[schemas.Application] {
 	table := store.Applications()
 	return &collection[schemas.Application]{
 		d: d, table: table,
-		noun:     newNoun(Noun{Name: "application", Schema: schemas.ApplicationSchema, Key: "name", Filters: table.Filters()}),
+		noun:     newNoun(Noun{Name: "application", Schema: schemas.ApplicationSchema, Key: "name", Filters: table.Filters(), Prefixes: table.Prefixes()}),
 		meta:     func(a *schemas.Application) meta { return meta{&a.ID, &a.CreatedAt, &a.UpdatedAt} },
 		complete: completeApplication,
 		check: func(w *writeContext, old, a *schemas.Application) {

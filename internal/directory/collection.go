@@ -81,7 +81,7 @@ func list[T any](ctx context.Context, r store.Reader, n Noun, q Query, table lis
 
 // page converts the query for the store.
 func (q Query) page() store.Page {
-	page := store.Page{After: q.After, Limit: q.Limit, Member: q.Filter, Value: q.Value}
+	page := store.Page{After: q.After, Limit: q.Limit, Member: q.Filter, Value: q.Value, Prefix: q.Prefix}
 	if q.After == "" {
 		page.Offset = q.Offset
 	}

@@ -140,9 +140,13 @@ func (d *Directory) digest(v any) string {
 
 // checkFilter refuses a filter that the noun does not support.
 func (n Noun) checkFilter(q Query) error {
-	if q.Filter == "" || slices.Contains(n.Filters, q.Filter) {
+	what, members := "", n.Filters
+	if q.Prefix {
+		what, members = "a prefix of ", n.Prefixes
+	}
+	if q.Filter == "" && !q.Prefix || slices.Contains(members, q.Filter) {
 		return nil
 	}
 	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
-		"%s cannot be filtered by %.64q: expected %s%s", n.Plural, q.Filter, quoted(n.Filters), schemas.Hint(q.Filter, n.Filters))
+		"%s cannot be filtered by %s%.64q: expected %s%s", n.Plural, what, q.Filter, quoted(members), schemas.Hint(q.Filter, members))
 }

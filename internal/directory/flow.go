@@ -19,7 +19,7 @@ type flowResource struct{ d *Directory }
 // Noun implements Resource. The Key is the type and the handle:
 // "AUTHENTICATION/sign-in".
 func (flowResource) Noun() Noun {
-	return newNoun(Noun{Name: "flow", Schema: schemas.FlowSchema, Key: "handle", Filters: store.Flows().Filters(), invalidCode: schemas.CodeInvalidFlow})
+	return newNoun(Noun{Name: "flow", Schema: schemas.FlowSchema, Key: "handle", Filters: store.Flows().Filters(), Prefixes: store.Flows().Prefixes(), invalidCode: schemas.CodeInvalidFlow})
 }
 
 // List implements Resource.

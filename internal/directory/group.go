@@ -13,7 +13,7 @@ func (d *Directory) groupCollection() *collection[schemas.Group] {
 	table := store.Groups()
 	return &collection[schemas.Group]{
 		d: d, table: table,
-		noun:     newNoun(Noun{Name: "group", Schema: schemas.GroupSchema, Key: "name", Filters: table.Filters(), administers: true}),
+		noun:     newNoun(Noun{Name: "group", Schema: schemas.GroupSchema, Key: "name", Filters: table.Filters(), Prefixes: table.Prefixes(), administers: true}),
 		meta:     func(g *schemas.Group) meta { return meta{&g.ID, &g.CreatedAt, &g.UpdatedAt} },
 		complete: func(w *writeContext, _, g *schemas.Group) { defaultUnit(w, &g.OUID) },
 		check:    checkGroup,

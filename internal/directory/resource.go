@@ -18,8 +18,9 @@ type Noun struct {
 	Schema func() *schemas.Schema
 	// Key is the unique member for people ("handle"); "" if only ids are unique.
 	Key string
-	// Filters are the members that lists can be filtered by.
-	Filters []string
+	// Filters are the members that lists can be filtered by, and Prefixes those of which a prefix
+	// suffices.
+	Filters, Prefixes []string
 	// administers marks a noun that grants permissions: a change may remove them from the
 	// last administrator.
 	administers bool
@@ -62,11 +63,13 @@ type Item struct {
 
 // Query selects a part of a list: after the id After if set, otherwise after the first
 // Offset resources. Filter and Value select the resources whose member Filter has the
-// value.
+// value or, with Prefix, starts with it. A list by a prefix is in the order of the member and
+// has no After; its Total is at most store.MaxPrefixCount.
 type Query struct {
 	Limit, Offset int
 	After         string
 	Filter, Value string
+	Prefix        bool
 }
 
 // Page is a part of a list. Total is the size of the whole list.

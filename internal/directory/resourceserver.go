@@ -17,7 +17,7 @@ func (d *Directory) serverCollection() *collection[schemas.ResourceServer] {
 	table := store.ResourceServers()
 	return &collection[schemas.ResourceServer]{
 		d: d, table: table,
-		noun:     newNoun(Noun{Name: "resourceServer", Schema: schemas.ResourceServerSchema, Key: "handle", Filters: table.Filters()}),
+		noun:     newNoun(Noun{Name: "resourceServer", Schema: schemas.ResourceServerSchema, Key: "handle", Filters: table.Filters(), Prefixes: table.Prefixes()}),
 		meta:     func(s *schemas.ResourceServer) meta { return meta{&s.ID, &s.CreatedAt, &s.UpdatedAt} },
 		complete: completeServer,
 		check:    checkServer,

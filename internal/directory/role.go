@@ -13,7 +13,7 @@ func (d *Directory) roleCollection() *collection[schemas.Role] {
 	table := store.Roles()
 	return &collection[schemas.Role]{
 		d: d, table: table,
-		noun:     newNoun(Noun{Name: "role", Schema: schemas.RoleSchema, Key: "name", Filters: table.Filters(), administers: true}),
+		noun:     newNoun(Noun{Name: "role", Schema: schemas.RoleSchema, Key: "name", Filters: table.Filters(), Prefixes: table.Prefixes(), administers: true}),
 		meta:     func(r *schemas.Role) meta { return meta{&r.ID, &r.CreatedAt, &r.UpdatedAt} },
 		complete: func(w *writeContext, _, r *schemas.Role) { defaultUnit(w, &r.OUID) },
 		check:    checkRole,

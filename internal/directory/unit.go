@@ -9,7 +9,7 @@ func (d *Directory) unitCollection() *collection[schemas.OrganizationUnit] {
 	table := store.Units()
 	return &collection[schemas.OrganizationUnit]{
 		d: d, table: table,
-		noun:     newNoun(Noun{Name: "organizationUnit", Schema: schemas.OrganizationUnitSchema, Key: "handle", Filters: table.Filters()}),
+		noun:     newNoun(Noun{Name: "organizationUnit", Schema: schemas.OrganizationUnitSchema, Key: "handle", Filters: table.Filters(), Prefixes: table.Prefixes()}),
 		meta:     func(u *schemas.OrganizationUnit) meta { return meta{&u.ID, &u.CreatedAt, &u.UpdatedAt} },
 		complete: func(w *writeContext, _, u *schemas.OrganizationUnit) { resolve(w, table, "handle", &u.ParentID) },
 		check:    checkUnit,

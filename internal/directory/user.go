@@ -16,7 +16,7 @@ func (d *Directory) userCollection() *collection[schemas.User] {
 	return &collection[schemas.User]{
 		d: d, table: table,
 		noun: newNoun(Noun{
-			Name: "user", Schema: schemas.UserSchema, Filters: table.Filters(),
+			Name: "user", Schema: schemas.UserSchema, Filters: table.Filters(), Prefixes: table.Prefixes(),
 			administers: true, isUser: true, conflictCode: schemas.CodeAttributeTaken, // as in flows
 		}),
 		meta:     func(u *schemas.User) meta { return meta{&u.ID, &u.CreatedAt, &u.UpdatedAt} },

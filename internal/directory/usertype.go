@@ -11,7 +11,7 @@ import (
 
 func (d *Directory) userTypeCollection() *collection[schemas.UserType] {
 	table := store.UserTypes()
-	noun := newNoun(Noun{Name: "userType", Schema: schemas.UserTypeSchema, Key: "name", Filters: table.Filters()})
+	noun := newNoun(Noun{Name: "userType", Schema: schemas.UserTypeSchema, Key: "name", Filters: table.Filters(), Prefixes: table.Prefixes()})
 	return &collection[schemas.UserType]{
 		d: d, table: table, noun: noun,
 		meta:     func(t *schemas.UserType) meta { return meta{&t.ID, &t.CreatedAt, &t.UpdatedAt} },
