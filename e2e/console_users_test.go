@@ -26,24 +26,28 @@ func (c *consoleTab) confirm() {
 	c.until(`((e) => e && (e.click(), true))([...document.querySelectorAll("[role=alertdialog] button")].at(-1))`)
 }
 
-// An administrator finds a user by the whole name, address or id.
+// An administrator finds users while typing the start of a name or address, or a whole id. The user
+// that equals the text comes first.
 func TestConsoleFindsUsers(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	ida := createUser(t, p, object{"username": "ida", "email": "ida@example.org"})
-	createUser(t, p, object{"username": "ida2", "email": "ida2@example.org"})
+	createUser(t, p, object{"username": "zoe", "email": "ida2@example.org"})
+	createUser(t, p, object{"username": "aida", "email": "id@example.org"})
 	c := openConsole(t, p, "/users")
-	c.sees("3 in total")
-	for _, text := range []string{"ida", "IDA@example.org", ida} {
-		c.fill("Username, email address or id", text)
-		c.press("Search")
-		c.sees("1 in total")
-		c.until(fmt.Sprintf(`document.querySelector("main [role=rowheader] a")?.pathname.endsWith(%q)`, ida))
-		c.press("Show all")
-		c.sees("3 in total")
+	c.sees("4 in total")
+	for _, search := range []struct{ text, total, first string }{
+		{"I", "3 in total", ida}, {"ida", "2 in total", ida}, {"IDA@example.org", "1 in total", ida}, {ida, "1 in total", ida}, {"", "4 in total", ""},
+	} {
+		c.fill("Username, email address or id", search.text)
+		c.sees(search.total)
+		c.until(fmt.Sprintf(`document.querySelector("main [role=rowheader] a")?.pathname.endsWith(%q)`, search.first))
 	}
+	c.fill("Username, email address or id", "zo")
+	c.sees("1 in total")
+	c.press("Show all")
+	c.sees("4 in total")
 	c.fill("Username, email address or id", `i"d`)
-	c.press("Search")
 	c.sees("Nothing matches the filter.")
 	c.isAccessible("a search without a result")
 	c.expectQuiet()

@@ -1,5 +1,6 @@
 // The list of the resources of a kind, with a filter and pages.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
 import { Button, Cell, Column, Input, Label, Row, SearchField, Table, TableBody, TableHeader, TextField } from "react-aria-components";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { send } from "./api";
@@ -9,6 +10,7 @@ import { Failed, Loading, Page } from "./ui";
 
 interface Listing {
   totalResults: number;
+  hasMore?: boolean; // a search shows only the first results
   links: { href: string; rel: string }[];
   [plural: string]: unknown;
 }
@@ -33,7 +35,7 @@ export function ListPage({ noun }: { noun: Noun }) {
   const next = list.data?.links.find((link) => link.rel === "next");
   return (
     <Page title={t(noun.title)} actions={<Link className="button primary" to={`${noun.path}/new${noun.path === "/applications" ? "/template" : ""}`}>{t("Create")}</Link>}>
-      {noun.search && <Search key={`search ${search}`} label={noun.search.label} text={search} onSearch={(text) => setQuery(text ? { search: text } : {})} />}
+      {noun.search && <Search label={noun.search.label} text={search} onSearch={(text) => setQuery(text ? { search: text } : {}, { replace: search !== "" })} />}
       <Filter key={query.get("filter")} noun={noun} filter={query.get("filter") ?? ""} onFilter={(filter) => setQuery(filter ? { filter } : {})} />
       {list.isPending && <Loading />}
       {list.error && <Failed error={list.error} retry={() => void list.refetch()} />}
@@ -41,7 +43,7 @@ export function ListPage({ noun }: { noun: Noun }) {
         <>
           <Items noun={noun} items={list.data[noun.plural] as Item[]} isFiltered={query.has("filter") || search !== ""} />
           <div className="actions">
-            <span className="quiet" role="status">{t("{n} in total", { n: list.data.totalResults })}</span>
+            <span className="quiet" role="status">{list.data.hasMore ? t("The first {n} are shown. Enter more characters to narrow the search.", { n: list.data.totalResults }) : t("{n} in total", { n: list.data.totalResults })}</span>
             {(query.has("after") || query.has("offset")) && <Button onPress={() => setQuery(query.has("filter") ? { filter: query.get("filter") ?? "" } : {})}>{t("First page")}</Button>}
             {next && <Button onPress={() => setQuery(pageOf(next.href))}>{t("Next page")}</Button>}
           </div>
@@ -55,11 +57,15 @@ async function read(noun: Noun, parameters: URLSearchParams): Promise<Listing> {
   return (await send("GET", `${noun.path}?${parameters}`)).data as Listing;
 }
 
-/** find returns the items with a member of the search that equals the text. Each member has an index. */
+/** find returns the first items that a search finds, those that equal the text before those that start with it. */
 async function find(noun: Noun, text: string): Promise<Listing> {
-  const lists = await Promise.all((noun.search?.members ?? []).map((member) => read(noun, new URLSearchParams({ limit: "100", filter: equals(member, text) }))));
+  const { whole = [], start = [] } = noun.search ?? {};
+  const filters = [...whole.map((member) => condition(member, "eq", text)), ...start.map((member) => condition(member, "sw", text))];
+  const lists = await Promise.all(filters.map((filter) => read(noun, new URLSearchParams({ limit: String(pageSize), filter }))));
   const found = new Map(lists.flatMap((list) => list[noun.plural] as Item[]).map((item) => [item.id, item]));
-  return { totalResults: found.size, links: [], [noun.plural]: [...found.values()] };
+  const differs = (item: Item) => Number(noun.columns.every((column) => valueAt(item, column).toLowerCase() !== text.toLowerCase()));
+  const items = [...found.values()].sort((a, b) => differs(a) - differs(b));
+  return { totalResults: found.size, hasMore: lists.some((list) => list.totalResults > pageSize), links: [], [noun.plural]: items };
 }
 
 function pageOf(href: string): URLSearchParams {
@@ -92,22 +98,42 @@ function Items({ noun, items, isFiltered }: { noun: Noun; items: Item[]; isFilte
   );
 }
 
+/** pause is how long typing must pause before the search starts, in milliseconds. */
+const pause = 250;
+
 function Search({ label, text, onSearch }: { label: string; text: string; onSearch: (text: string) => void }) {
+  const [typed, setTyped] = useState(text);
+  const searched = useRef(text);
+  useEffect(() => {
+    if (text !== searched.current) { // not from here, but by a link or Back
+      searched.current = text;
+      setTyped(text);
+    }
+  }, [text]);
+  const search = (wanted: string) => {
+    if (wanted !== searched.current) {
+      searched.current = wanted;
+      onSearch(wanted);
+    }
+  };
+  useEffect(() => {
+    const timer = setTimeout(() => search(typed.trim()), pause);
+    return () => clearTimeout(timer);
+  });
   return (
     <form className="filter" role="search" aria-label={t("Search")} onSubmit={(event) => {
       event.preventDefault();
-      onSearch(String(new FormData(event.currentTarget).get("text")).trim());
+      search(typed.trim());
     }}>
-      <SearchField name="text" defaultValue={text}><Label>{t(label)}</Label><Input maxLength={250} /></SearchField>
-      <Button type="submit">{t("Search")}</Button>
-      {text && <Button onPress={() => onSearch("")}>{t("Show all")}</Button>}
+      <SearchField value={typed} onChange={setTyped}><Label>{t(label)}</Label><Input maxLength={250} /></SearchField>
+      {text && <Button onPress={() => setTyped("")}>{t("Show all")}</Button>}
     </form>
   );
 }
 
 const grammar = /^(\w+) eq (".*")$/;
 
-const equals = (member: string, value: string) => `${member} eq ${JSON.stringify(value)}`;
+const condition = (member: string, operator: "eq" | "sw", value: string) => `${member} ${operator} ${JSON.stringify(value)}`;
 
 function Filter({ noun, filter, onFilter }: { noun: Noun; filter: string; onFilter: (filter: string) => void }) {
   const parts = grammar.exec(filter);
@@ -117,7 +143,7 @@ function Filter({ noun, filter, onFilter }: { noun: Noun; filter: string; onFilt
       event.preventDefault();
       const form = new FormData(event.currentTarget);
       const wanted = String(form.get("value"));
-      onFilter(wanted === "" ? "" : equals(String(form.get("member")), wanted));
+      onFilter(wanted === "" ? "" : condition(String(form.get("member")), "eq", wanted));
     }}>
       <label>{t("Filter by")}
         <select name="member" defaultValue={parts?.[1] ?? noun.filters[0]}>

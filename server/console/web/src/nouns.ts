@@ -8,7 +8,7 @@ export interface Noun {
   label: (item: Item) => string;
   columns: string[];
   filters: string[];
-  search?: { label: string; members: string[] }; // members that are compared with the text of a search
+  search?: { label: string; whole: string[]; start: string[] }; // members that equal the text of a search, and those that start with it
 }
 
 export type Item = Record<string, unknown> & { id: string };
@@ -25,7 +25,7 @@ const userLabel = (item: Item): string => {
 export const nouns: Noun[] = [
   { path: "/applications", plural: "applications", schema: "ApplicationRequest", title: "Applications", label: named, columns: ["name", "type", "clientId"], filters: ["name", "clientId", "type"] },
   { path: "/flows", plural: "flows", schema: "FlowRequest", title: "Flows", label: named, columns: ["name", "handle", "flowType", "activeVersion"], filters: ["handle", "flowType"] },
-  { path: "/users", plural: "users", schema: "UserRequest", title: "Users", label: userLabel, columns: ["attributes.username", "attributes.email", "type", "status"], filters: ["type", "ouId"], search: { label: "Username, email address or id", members: ["username", "email", "id"] } },
+  { path: "/users", plural: "users", schema: "UserRequest", title: "Users", label: userLabel, columns: ["attributes.username", "attributes.email", "type", "status"], filters: ["type", "ouId"], search: { label: "Username, email address or id", whole: ["id"], start: ["username", "email"] } },
   { path: "/user-types", plural: "userTypes", schema: "UserTypeRequest", title: "User types", label: named, columns: ["name", "description"], filters: ["name"] },
   { path: "/organization-units", plural: "organizationUnits", schema: "OrganizationUnitRequest", title: "Organization units", label: named, columns: ["name", "handle"], filters: ["handle"] },
   { path: "/groups", plural: "groups", schema: "GroupRequest", title: "Groups", label: named, columns: ["name", "description"], filters: ["name"] },
