@@ -3125,7 +3125,7 @@ export interface operations {
                 offset?: number;
                 /** @description the cursor of a next link */
                 after?: string;
-                /** @description a condition such as clientId eq "…"; the members are clientId, name, ouId, registration, type */
+                /** @description a condition; expected <member> eq "<text>", such as clientId eq "a"; the members are clientId, name, ouId, registration, type; sw (starts with) is for name */
                 filter?: string;
             };
             header?: never;
@@ -3762,7 +3762,7 @@ export interface operations {
                 offset?: number;
                 /** @description the cursor of a next link */
                 after?: string;
-                /** @description a condition such as flowType eq "…"; the members are flowType, handle */
+                /** @description a condition; expected <member> eq "<text>", such as flowType eq "a"; the members are flowType, handle; sw (starts with) is for handle */
                 filter?: string;
                 /** @description the same as a filter by flowType */
                 flowType?: string;
@@ -4202,7 +4202,7 @@ export interface operations {
                 offset?: number;
                 /** @description the cursor of a next link */
                 after?: string;
-                /** @description a condition such as name eq "…"; the members are name, ouId */
+                /** @description a condition; expected <member> eq "<text>", such as name eq "a"; the members are name, ouId; sw (starts with) is for name */
                 filter?: string;
             };
             header?: never;
@@ -4597,7 +4597,7 @@ export interface operations {
                 offset?: number;
                 /** @description the cursor of a next link */
                 after?: string;
-                /** @description a condition such as handle eq "…"; the members are handle */
+                /** @description a condition; expected <member> eq "<text>", such as handle eq "a"; the members are handle; sw (starts with) is for handle */
                 filter?: string;
             };
             header?: never;
@@ -5484,7 +5484,7 @@ export interface operations {
                 offset?: number;
                 /** @description the cursor of a next link */
                 after?: string;
-                /** @description a condition such as handle eq "…"; the members are handle, parentId */
+                /** @description a condition; expected <member> eq "<text>", such as handle eq "a"; the members are handle, parentId; sw (starts with) is for handle */
                 filter?: string;
             };
             header?: never;
@@ -5781,7 +5781,7 @@ export interface operations {
                 offset?: number;
                 /** @description the cursor of a next link */
                 after?: string;
-                /** @description a condition such as handle eq "…"; the members are handle, identifier, ouId */
+                /** @description a condition; expected <member> eq "<text>", such as handle eq "a"; the members are handle, identifier, ouId; sw (starts with) is for handle */
                 filter?: string;
             };
             header?: never;
@@ -6021,7 +6021,7 @@ export interface operations {
                 offset?: number;
                 /** @description the cursor of a next link */
                 after?: string;
-                /** @description a condition such as name eq "…"; the members are name, ouId */
+                /** @description a condition; expected <member> eq "<text>", such as name eq "a"; the members are name, ouId; sw (starts with) is for name */
                 filter?: string;
             };
             header?: never;
@@ -6502,7 +6502,7 @@ export interface operations {
                 offset?: number;
                 /** @description the cursor of a next link */
                 after?: string;
-                /** @description a condition such as name eq "…"; the members are name, ouId */
+                /** @description a condition; expected <member> eq "<text>", such as name eq "a"; the members are name, ouId; sw (starts with) is for name */
                 filter?: string;
             };
             header?: never;
@@ -6711,7 +6711,7 @@ export interface operations {
                 offset?: number;
                 /** @description the cursor of a next link */
                 after?: string;
-                /** @description a condition such as email eq "…"; the members are email, id, ouId, type, username */
+                /** @description a condition; expected <member> eq "<text>", such as email eq "a"; the members are email, id, ouId, type, username; sw (starts with) is for email, username */
                 filter?: string;
             };
             header?: never;

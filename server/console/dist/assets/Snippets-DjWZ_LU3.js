@@ -1,4 +1,4 @@
-import{i as e,r as t,s as n,u as r}from"./texts-HLPJmRij.js";import{n as i}from"./Button-CkND6469.js";var a=r(n(),1),o=e=>e.redirectURIs[0]??`https://app.example.com/callback`,s=e=>e.scopes.join(` `),c=e=>e.scopes.map(e=>JSON.stringify(e)).join(`, `),l=e=>e.issuer.startsWith(`http://`);function u(e){return/^https?:\/\/[^/]+(\/[^?#]*)/.exec(o(e))?.[1]??`/callback`}var d=[{title:`Node.js: Express, openid-client`,kinds:[`secret`],code:e=>`// npm install express express-session openid-client
+import{i as e,r as t,s as n,u as r}from"./texts-D3PH7Fg8.js";import{n as i}from"./Button-B7KDc9Ts.js";var a=r(n(),1),o=e=>e.redirectURIs[0]??`https://app.example.com/callback`,s=e=>e.scopes.join(` `),c=e=>e.scopes.map(e=>JSON.stringify(e)).join(`, `),l=e=>e.issuer.startsWith(`http://`);function u(e){return/^https?:\/\/[^/]+(\/[^?#]*)/.exec(o(e))?.[1]??`/callback`}var d=[{title:`Node.js: Express, openid-client`,kinds:[`secret`],code:e=>`// npm install express express-session openid-client
 import express from "express";
 import session from "express-session";
 import * as oidc from "openid-client";
