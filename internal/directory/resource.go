@@ -18,8 +18,8 @@ type Noun struct {
 	Schema func() *schemas.Schema
 	// Key is the unique member for people ("handle"); "" if only ids are unique.
 	Key string
-	// Filters are the members that lists can be filtered by, and Prefixes those of which a prefix
-	// suffices.
+	// Filters are the members that lists can be filtered by, and Prefixes those that can also be
+	// filtered by a prefix.
 	Filters, Prefixes []string
 	// administers marks a noun that grants permissions: a change may remove them from the
 	// last administrator.
