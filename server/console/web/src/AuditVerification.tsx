@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Button, Input, Label, TextField } from "react-aria-components";
 import { api, must } from "./api";
 import { formatTime, t } from "./texts";
-import { Failed } from "./ui";
+import { CopyButton, Failed } from "./ui";
 
 export function AuditVerification() {
   const [expect, setExpect] = useState("");
@@ -37,7 +37,7 @@ export function AuditVerification() {
         {found && !found.fault && (
           <>
             <p><strong>{t("The audit log is intact: {n} events, and {removed} that the retention time removed.", { n: found.events, removed: found.removed })}</strong></p>
-            {found.end && <p>{t("End of the chain")}: <code>{found.end}</code> <Copy text={found.end} /></p>}
+            {found.end && <p>{t("End of the chain")}: <code>{found.end}</code> <CopyButton text={found.end} /></p>}
           </>
         )}
       </div>
@@ -51,9 +51,4 @@ export function AuditVerification() {
       {verification.error && <Failed error={verification.error} />}
     </details>
   );
-}
-
-function Copy({ text }: { text: string }) {
-  const [done, setDone] = useState(false);
-  return <Button onPress={() => void navigator.clipboard.writeText(text).then(() => setDone(true))}>{done ? t("Copied") : t("Copy")}</Button>;
 }

@@ -12,6 +12,7 @@ import { ConnectPart } from "./ConnectPart";
 import { keepDraft, takeDraft } from "./draft";
 import { InvitationPart } from "./InvitationPart";
 import { type Item, type Noun } from "./nouns";
+import { ProviderPreset, RedirectURI } from "./ProviderPreset";
 import { SchemaForm } from "./SchemaForm";
 import { SignInHelp } from "./SignInHelp";
 import { formatTime, t } from "./texts";
@@ -100,6 +101,7 @@ function Editor({ noun, schema, opened }: { noun: Noun; schema: Schema; opened: 
       {state.theirs
         ? <Conflict base={read ? writable(schema, read.data) : {}} mine={value} theirs={writable(schema, state.theirs.data)} onMerge={setValue} onDone={() => void save(state.theirs?.etag)} />
         : Boolean(state.error) && !shownElsewhere && <Failed error={state.error} />}
+      {noun.path === "/identity-providers" && (read ? <RedirectURI /> : <ProviderPreset value={value} onChange={setValue} />)}
       <form onSubmit={(event) => { event.preventDefault(); void save(read?.etag); }}>
         <SchemaForm schema={schema} value={value} problems={problems} onChange={setValue} />
         {read && noun.path === "/applications" && <Appearance id={read.data.id} value={value} onChange={setValue} />}

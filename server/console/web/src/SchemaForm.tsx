@@ -3,6 +3,7 @@
 import { useId, useState } from "react";
 import { Checkbox, CheckboxGroup, FieldError, Input, Label, Text, TextArea, TextField } from "react-aria-components";
 import type { Finding, Schema } from "./api";
+import { AttributesField } from "./AttributesField";
 import { ReferenceField, references } from "./ReferenceField";
 import { t } from "./texts";
 
@@ -82,6 +83,9 @@ function Field(props: FieldProps) {
   const { schema } = props;
   if (references[props.name]) {
     return <ReferenceField {...props} otherwise={<Line {...props} />} />;
+  }
+  if (props.name === "schema") {
+    return <AttributesField {...props} />;
   }
   if (schema.enum) {
     return <Choice {...props} options={schema.enum} />;

@@ -1,5 +1,5 @@
 // Small parts that all pages share.
-import { useEffect, type ReactNode } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import { Button, Dialog, DialogTrigger, Heading, Modal } from "react-aria-components";
 import { RequestError } from "./api";
 import { startSignIn } from "./session";
@@ -46,6 +46,18 @@ export function Page({ title, actions, children }: { title: string; actions?: Re
         <div className="actions">{actions}</div>
       </div>
       {children}
+    </>
+  );
+}
+
+/** CopyButton copies a text, and says whether the browser did. */
+export function CopyButton({ text }: { text: string }) {
+  const [copied, setCopied] = useState({ of: "", status: "" });
+  const copy = () => navigator.clipboard.writeText(text).then(() => t("Copied."), () => t("The browser does not allow copying. Select the text.")).then((status) => setCopied({ of: text, status }));
+  return (
+    <>
+      <Button onPress={() => void copy()}>{t("Copy")}</Button>
+      <span role="status">{copied.of === text && copied.status}</span>
     </>
   );
 }

@@ -2,6 +2,7 @@
 // The server does not store scenario files; they belong next to the flow in a repository.
 import { Button } from "react-aria-components";
 import { t } from "../texts";
+import { CopyButton } from "../ui";
 import type { Result } from "./checker";
 import { Problems } from "./Simulator";
 import type { Simulation } from "./useSimulation";
@@ -17,7 +18,7 @@ export function Scenarios({ simulation, isValid }: { simulation: Simulation; isV
       <div className="short"><YAMLEditor label={t("Scenario file")} text={file} findings={problems.map((problem) => ({ ...problem, path: problem.path ?? "", rule: "" }) as never)} line={undefined} onChange={simulation.setFile} /></div>
       <div className="actions">
         <Button className="primary" isDisabled={isBusy || !isValid} onPress={() => void simulation.run()}>{t("Run the scenarios")}</Button>
-        <Button onPress={() => void navigator.clipboard.writeText(file)}>{t("Copy")}</Button>
+        <CopyButton text={file} />
         <Button onPress={() => download(file)}>{t("Download")}</Button>
         <label className="button">{t("Open a file")} <input className="hidden" type="file" accept=".yaml,.yml" onChange={(event) => void event.target.files?.[0]?.text().then(simulation.setFile)} /></label>
       </div>

@@ -69,7 +69,6 @@ export const german: Record<string, string> = {
   "Event": "Ereignis",
   "The {n} events before are as they were recorded.": "Die {n} Ereignisse davor sind so, wie sie aufgezeichnet wurden.",
   "Copy": "Kopieren",
-  "Copied": "Kopiert",
 };
 
 export const french: Record<string, string> = {
@@ -141,5 +140,4 @@ export const french: Record<string, string> = {
   "Event": "Événement",
   "The {n} events before are as they were recorded.": "Les {n} événements précédents sont tels qu’ils ont été enregistrés.",
   "Copy": "Copier",
-  "Copied": "Copié",
 };

@@ -1,0 +1,106 @@
+package e2e_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// typeInto types into the field that assistive technology calls by the name.
+func (c *consoleTab) typeInto(name, text string) {
+	c.t.Helper()
+	field := fmt.Sprintf(`document.querySelector("[aria-label='%s']")`, name)
+	c.until(field)
+	eval[any](c.tab, fmt.Sprintf(`((f) => { f.focus(); f.select(); document.execCommand("insertText", false, %q); })(%s)`, text, field))
+}
+
+// set selects an option of the field that assistive technology calls by the name, or ticks it.
+func (c *consoleTab) set(name, value string) {
+	c.t.Helper()
+	field := fmt.Sprintf(`document.querySelector("[aria-label='%s']")`, name)
+	c.until(field)
+	if value == "" {
+		eval[any](c.tab, field+".click()")
+		return
+	}
+	eval[any](c.tab, fmt.Sprintf(`((list) => {
+		Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, "value").set.call(list, %q);
+		list.dispatchEvent(new Event("change", {bubbles: true}));
+	})(%s)`, value, field))
+}
+
+// The attributes of a user type are edited in a table, which keeps what it does not show of them.
+func TestConsoleEditsTheAttributesOfAUserType(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	c := openConsole(t, p, "/user-types")
+	c.press("Person")
+	c.heading("Person")
+	c.press("Add an attribute")
+	c.typeInto("Name: attribute_1", "team")
+	c.typeInto("Displayed as: team", "Team")
+	c.set("Contains: team", "Choice")
+	c.until(`document.querySelector("tbody textarea")`)
+	eval[any](c.tab, `((f) => { f.focus(); f.select(); document.execCommand("insertText", false, "red\nblue"); })(document.querySelector("tbody textarea"))`)
+	c.set("Required: team", "")
+	c.press("Move up: team")
+	c.isAccessible("the attributes")
+	c.press("Save")
+	c.sees("required") // the administrator has no team
+	c.set("Required: team", "")
+	c.press("Save")
+	c.sees("Saved.")
+
+	var list struct {
+		UserTypes []struct {
+			Name   string
+			Schema struct {
+				Required   []string
+				Properties map[string]object
+			}
+		}
+	}
+	p.document(t, "/user-types", &list)
+	for _, one := range list.UserTypes {
+		if one.Name != "Person" {
+			continue
+		}
+		if got := fmt.Sprint(one.Schema.Properties["team"]); got != "map[enum:[red blue] maxLength:200 title:Team type:string]" {
+			t.Errorf("the attribute is %s", got)
+		}
+		if got := one.Schema.Properties["username"]["x-unique"]; got != true {
+			t.Errorf("the username has lost its mark: %v", one.Schema.Properties["username"])
+		}
+	}
+	c.press("Remove: team")
+	c.press("Save")
+	c.until(`!document.querySelector("[aria-label='Name: team']")`)
+	c.expectQuiet()
+}
+
+// A preset fills in what is known of an identity provider, and says what to register there.
+func TestConsoleHasPresetsOfIdentityProviders(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	c := openConsole(t, p, "/identity-providers/new")
+	c.heading("Create: Identity providers")
+	c.choose("Preset", "Google")
+	c.sees("Authorized redirect URIs")
+	c.sees(p.base + "/gate/callback")
+	c.isAccessible("the preset")
+	c.fill("Client id", "1234.apps.example")
+	c.fill("Client secret", "not a real secret")
+	c.press("Create")
+	c.heading("Google")
+	c.sees(p.base + "/gate/callback")
+	var list struct {
+		IdentityProviders []struct {
+			Handle, Issuer, ClientID string
+			Scopes                   []string
+		}
+	}
+	p.document(t, "/identity-providers", &list)
+	if got := fmt.Sprint(list.IdentityProviders); got != "[{google https://accounts.google.com 1234.apps.example [openid profile email]}]" {
+		t.Errorf("the providers are %s", got)
+	}
+	c.expectQuiet()
+}
