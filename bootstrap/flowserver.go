@@ -125,14 +125,14 @@ func (s *FlowServer) readSubflowVersions(ctx context.Context, f *schemas.Flow, d
 }
 
 // Push creates a flow or adds a version to the one that was read. If the flow has changed
-// since, the error has Class Precondition.
-func (s *FlowServer) Push(ctx context.Context, f *schemas.Flow, was *StoredFlow) (*schemas.Flow, error) {
+// since, the error has Class Precondition. The version has the reason; "" for none.
+func (s *FlowServer) Push(ctx context.Context, f *schemas.Flow, was *StoredFlow, reason string) (*schemas.Flow, error) {
 	method, path, match := http.MethodPost, "/flows", ""
 	if was != nil {
 		method, path, match = http.MethodPut, flowPath(was.ID), was.etag
 	}
 	now := new(schemas.Flow)
-	_, err := s.remote.send(ctx, method, path, match, f, now)
+	_, err := s.remote.send(ctx, method, path+reasonQuery(reason), match, f, now)
 	return now, err
 }
 
@@ -145,11 +145,18 @@ func (s *FlowServer) Versions(ctx context.Context, id string) ([]FlowVersion, er
 	return page.Versions, err
 }
 
-// Restore creates a new version from an older one.
-func (s *FlowServer) Restore(ctx context.Context, id string, version int) (*schemas.Flow, error) {
+// Restore creates a new version from an older one. The version has the reason; "" for none.
+func (s *FlowServer) Restore(ctx context.Context, id string, version int, reason string) (*schemas.Flow, error) {
 	now := new(schemas.Flow)
-	_, err := s.remote.send(ctx, http.MethodPost, flowPath(id)+"/restore", "", map[string]int{"version": version}, now)
+	_, err := s.remote.send(ctx, http.MethodPost, flowPath(id)+"/restore"+reasonQuery(reason), "", map[string]int{"version": version}, now)
 	return now, err
+}
+
+func reasonQuery(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return "?" + url.Values{"reason": {reason}}.Encode()
 }
 
 func flowPath(id string) string { return "/flows/" + url.PathEscape(id) }

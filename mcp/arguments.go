@@ -35,6 +35,7 @@ type writeOptions struct {
 	ID              string `json:"id"`
 	DryRun          bool   `json:"dry_run"`
 	ExpectedVersion int    `json:"expected_version"`
+	Reason          string `json:"reason"`
 }
 
 // splitArguments returns a function that splits the arguments of a tool that writes. It checks only

@@ -68,6 +68,7 @@ func updateParameters() map[string]any {
 		"dry_run": dryRun(),
 		"expected_version": map[string]any{"type": "integer", "minimum": 1,
 			"description": "The activeVersion that the change is based on. If the flow has a newer one, nothing is stored."},
+		"reason": text("The reason for the change: one line of at most 200 characters, without secrets. The new version and its audit event have it."),
 	}
 }
 

@@ -92,6 +92,25 @@ func TestReadFlowsCanBeWritten(t *testing.T) {
 	}
 }
 
+// The new version has the reason, which is no part of the flow.
+func TestReasonForAFlow(t *testing.T) {
+	w := newFixture(t)
+	change := func(name, reason string) map[string]any {
+		return map[string]any{"id": signInID, "name": name, "nodes": json.RawMessage(passkeyNodes), "reason": reason}
+	}
+	var flow schemas.Flow
+	w.ok("service_update_flow", change("Two", "Only passkeys"), &flow)
+	e := w.refused("service_update_flow", change("Three", strings.Repeat("x", 201)), "invalid_flow")
+	if len(e.Errors) != 1 || e.Errors[0].Path != "reason" {
+		t.Errorf("got: %v", e.Errors)
+	}
+	versions, err := w.directory.FlowVersions(t.Context(), directory.SystemCall(), signInID, directory.Query{Limit: 9})
+	must(t, err)
+	if len(versions) != 2 || versions[0].Reason != "Only passkeys" || versions[1].Reason != "" || flow.ActiveVersion != 2 {
+		t.Errorf("the versions are %+v", versions)
+	}
+}
+
 // An id, a name and nodes are all it takes; the handle and the type stay.
 func TestLeastUpdateOfAFlow(t *testing.T) {
 	w := newFixture(t)

@@ -43,7 +43,7 @@ func writeCall(parameters map[string]any, do write, needed ...string) call {
 		if err != nil {
 			return nil, err
 		}
-		c.DryRun = w.how.DryRun
+		c.DryRun, c.Reason = w.how.DryRun, w.how.Reason
 		item, err := do(ctx, c, w)
 		if err != nil {
 			return nil, err

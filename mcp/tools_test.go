@@ -59,7 +59,7 @@ func TestTools(t *testing.T) {
 		"service_get_flow_by_handle":           {[]string{"handle", "flow_type"}, []string{"handle", "flow_type"}, looks},
 		"service_get_flow_by_id":               {[]string{"id"}, []string{"id"}, looks},
 		"service_create_flow":                  {with(flow, "dry_run"), []string{"handle", "name", "flowType", "nodes"}, adds},
-		"service_update_flow":                  {with(flow, "dry_run", "expected_version"), []string{"id", "name", "nodes"}, replaces},
+		"service_update_flow":                  {with(flow, "dry_run", "expected_version", "reason"), []string{"id", "name", "nodes"}, replaces},
 		"service_revoke_tokens":                {[]string{"of", "id"}, []string{"of"}, replaces},
 		"service_integrate_react_sdk":          {[]string{"service_url", "thunderid_url"}, nil, looks},
 	}

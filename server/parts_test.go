@@ -128,6 +128,16 @@ func TestFlowVersionAuthors(t *testing.T) {
 	if got := strings.Join(logged, "|"); got != "flow.restored back|flow.replaced patched|flow.replaced tür|flow.created first" {
 		t.Errorf("the events are %s", got)
 	}
+	// Who may read flows, but no users and no applications, gets the author's id without the name.
+	own := h.bearer(h.user("author"), "system:flows")
+	h.ok(200, "PATCH "+at, `{"name":"six"}`, own)
+	for permissions, named := range map[string]bool{"system:flows:read": false, "system:flows:read system:groups:read": false, "system:flows:read system:users:read": true} {
+		list, _ = h.ok(200, "GET "+at+"/versions", "", h.bearer(h.user(strings.NewReplacer(" ", ".", ":", ".").Replace(permissions)), strings.Fields(permissions)...))
+		newest := list.list("versions")[0]
+		if newest.text("author.type") != "user" || newest.text("author.id") == "" || (newest.text("author.name") == "author") != named || !named && newest.text("author.name") != "" {
+			t.Errorf("%s: the newest version is %v", permissions, newest)
+		}
+	}
 	for _, reason := range []string{strings.Repeat("x", 201), "a%0Ab", "%FF"} {
 		fails(t, h.do("PUT", at+"?reason="+reason, body("six"), h.admin, "Content-Type: application/json"), 400, schemas.CodeInvalidFlow)
 	}

@@ -36,6 +36,7 @@ type applyCommand struct {
 	Config string `type:"path" help:"The configuration file of the local server."`
 	Plan   bool   `help:"Print the changes without applying them. The exit code is 1 if there are any."`
 	Delete bool   `help:"Delete resources that no file declares, of each type that has a folder."`
+	Reason string `short:"m" placeholder:"TEXT" help:"The reason for the changes of flows, in one line without secrets. The new versions have it."`
 	Dir    string `arg:"" help:"A folder in the format of postern export."`
 }
 
@@ -50,7 +51,7 @@ func (c applyCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer h.close()
-	plan, err := declare.Apply(ctx, h.directory, tree, declare.Options{Getenv: p.getenv, Plan: c.Plan, Delete: c.Delete})
+	plan, err := declare.Apply(ctx, h.directory, tree, declare.Options{Getenv: p.getenv, Plan: c.Plan, Delete: c.Delete, Reason: c.Reason})
 	if err != nil {
 		return err
 	}

@@ -31,8 +31,9 @@ func (c flowServer) connect(ctx context.Context, p program) (*bootstrap.FlowServ
 }
 
 type flowPushCommand struct {
-	Plan  bool     `help:"Print the changes without applying them. The exit code is 1 if there are any."`
-	Paths []string `arg:"" name:"path" help:"Flow files, or folders of them."`
+	Plan   bool     `help:"Print the changes without applying them. The exit code is 1 if there are any."`
+	Reason string   `short:"m" placeholder:"TEXT" help:"The reason for the changes, in one line without secrets. The new versions have it."`
+	Paths  []string `arg:"" name:"path" help:"Flow files, or folders of them."`
 	flowServer
 }
 
@@ -135,7 +136,7 @@ func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.
 		pushed.expectVersion(f)
 		return true, nil
 	}
-	now, err := server.Push(ctx, f, was)
+	now, err := server.Push(ctx, f, was, c.Reason)
 	if schemas.HasClass(err, schemas.Precondition) {
 		return false, fmt.Errorf("%s was changed on the server meanwhile; review that change, and push again: %w", f.Handle, err)
 	}
@@ -200,6 +201,7 @@ func (c flowVersionsCommand) Run(ctx context.Context, p program) error {
 type flowRestoreCommand struct {
 	Handle  string `arg:"" help:"The handle of a flow; with the type, as in REGISTRATION/handle, if two flows share it."`
 	Version int    `arg:"" help:"The number of the version."`
+	Reason  string `short:"m" placeholder:"TEXT" help:"The reason for the change, in one line without secrets. The new version has it."`
 	flowServer
 }
 
@@ -209,7 +211,7 @@ func (c flowRestoreCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	now, err := server.Restore(ctx, f.ID, c.Version)
+	now, err := server.Restore(ctx, f.ID, c.Version, c.Reason)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,8 @@ type Options struct {
 	Plan bool
 	// Delete allows deletions. Without it, a plan with deletions is not carried out.
 	Delete bool
+	// Reason is that of the new versions of flows; "" for none.
+	Reason string
 }
 
 // Apply makes a store equal to a tree, for the nouns that the tree has a folder for. It
@@ -27,7 +29,7 @@ type Options struct {
 func Apply(ctx context.Context, d *directory.Directory, tree *Tree, o Options) (*Plan, error) {
 	var plan *Plan
 	c := directory.SystemCall()
-	c.DryRun = o.Plan
+	c.DryRun, c.Reason = o.Plan, o.Reason
 	err := d.Transact(ctx, c, func(call directory.Call) error {
 		a := newApplier(NewDirectory(d, call), o)
 		if err := a.run(ctx, tree); err != nil {

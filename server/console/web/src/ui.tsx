@@ -63,7 +63,7 @@ export function CopyButton({ text }: { text: string }) {
 }
 
 /** Confirm is a button that asks before it acts. */
-export function Confirm({ label, question, onConfirm }: { label: string; question: string; onConfirm: () => void }) {
+export function Confirm({ label, question, onConfirm, children }: { label: string; question: string; onConfirm: () => void; children?: ReactNode }) {
   return (
     <DialogTrigger>
       <Button className="danger">{label}</Button>
@@ -73,6 +73,7 @@ export function Confirm({ label, question, onConfirm }: { label: string; questio
             <>
               <Heading slot="title">{label}</Heading>
               <p>{question}</p>
+              {children}
               <div className="actions">
                 <Button onPress={close} autoFocus>{t("Cancel")}</Button>
                 <Button className="danger" onPress={() => { close(); onConfirm(); }}>{label}</Button>

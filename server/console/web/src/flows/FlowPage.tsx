@@ -17,7 +17,7 @@ import { Simulator } from "./Simulator";
 import { TextConflict } from "./TextConflict";
 import { useCheck } from "./useCheck";
 import { useSimulation } from "./useSimulation";
-import { Versions } from "./Versions";
+import { ReasonField, Versions } from "./Versions";
 import { type Changes, type Line, YAMLEditor } from "./YAMLEditor";
 
 const template = `handle: my-sign-in
@@ -132,7 +132,7 @@ function Studio({ read, node, done, onDone }: { read: { text: string; etag: stri
   return (
     <Page title={title} actions={
       <>
-        {read && <label className="reason">{t("Reason")} <input value={reason} maxLength={200} placeholder={t("optional")} onChange={(event) => setReason(event.target.value)} /></label>}
+        {read && <ReasonField value={reason} onChange={setReason} />}
         <Button className="primary" isDisabled={(state.busy ?? false) || checked !== text || errors.length > 0} onPress={() => void publish()}>{read ? t("Publish") : t("Create")}</Button>
         {read && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove()} />}
       </>

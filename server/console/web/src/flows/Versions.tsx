@@ -10,6 +10,7 @@ import { call, isAvailable, type Source } from "./checker";
 export function Versions({ id }: { id: string }) {
   const cache = useQueryClient();
   const [failed, setFailed] = useState<unknown>();
+  const [reason, setReason] = useState("");
   const read = useQuery({ queryKey: ["/flows", id, "versions"], queryFn: async () => must(await api.GET("/flows/{id}/versions", { params: { path: { id }, query: { limit: 100 } } })) });
   if (read.error) {
     return <Failed error={read.error} retry={() => void read.refetch()} />;
@@ -19,7 +20,8 @@ export function Versions({ id }: { id: string }) {
   }
   const restore = async (version: number) => {
     try {
-      must(await api.POST("/flows/{id}/restore", { params: { path: { id } }, body: { version } }));
+      must(await api.POST("/flows/{id}/restore", { params: { path: { id }, query: reason.trim() ? { reason: reason.trim() } : {} }, body: { version } }));
+      setReason("");
       await cache.invalidateQueries({ queryKey: ["/flows"] });
     } catch (error) {
       setFailed(error);
@@ -38,12 +40,17 @@ export function Versions({ id }: { id: string }) {
               <span className="quiet">{v.author ? v.author.name ?? v.author.id : t("unknown author")} · {t("Open runs: {n}", { n: v.openRuns })}</span>
               {v.reason && <><br /><span>{v.reason}</span></>}
             </span>
-            {!v.isActive && <Confirm label={t("Restore")} question={`${t("Restore")}: ${t("Version {n}", { n: v.version })}?`} onConfirm={() => void restore(v.version)} />}
+            {!v.isActive && <Confirm label={t("Restore")} question={`${t("Restore")}: ${t("Version {n}", { n: v.version })}?`} onConfirm={() => void restore(v.version)}><ReasonField value={reason} onChange={setReason} /></Confirm>}
           </li>
         ))}
       </ul>
     </>
   );
+}
+
+/** ReasonField is the field for the reason of a new version. */
+export function ReasonField({ value, onChange }: { value: string; onChange: (reason: string) => void }) {
+  return <label className="reason">{t("Reason")} <input value={value} maxLength={200} placeholder={t("optional")} onChange={(event) => onChange(event.target.value)} /></label>;
 }
 
 /** Comparison shows the changes of the meaning between two versions, newest first in the list. */
