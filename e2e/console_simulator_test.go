@@ -81,7 +81,9 @@ func TestConsoleShowsThePageOfAStep(t *testing.T) {
 	c.press("Start")
 	c.sees("The run waits at key.")
 	const page = `document.querySelector("iframe")?.contentDocument`
-	heading := func(text string) { c.until(page + fmt.Sprintf(`?.getElementById("heading")?.textContent === %q`, text)) }
+	heading := func(text string) {
+		c.until(page + fmt.Sprintf(`?.getElementById("heading")?.textContent === %q`, text))
+	}
 	background := func(color string) {
 		c.until(page + fmt.Sprintf(`?.body && document.querySelector("iframe").contentWindow.getComputedStyle(document.querySelector("iframe").contentDocument.body).backgroundColor === %q`, color))
 	}
