@@ -17,11 +17,17 @@ import (
 type need string
 
 const (
-	nothing   need = "nothing"        // no token
-	anyToken  need = "any token"      // the handler decides what the token may do
-	userToken need = "a user's token" // a token of the user it concerns
+	nothing   need = "nothing"                     // no token
+	anyToken  need = "the user's token, or system" // the handler decides what the token may do
+	userToken need = "a user's token"              // a token of the user it concerns
 	toolToken need = "a token for the tools"
+	// The handlers of OAuth check these themselves.
+	clientAuth  need = "client authentication"
+	openidToken need = "an access token with the scope openid"
 )
+
+// isOpen reports whether the handler is reached without a check.
+func (n need) isOpen() bool { return n == nothing || n == clientAuth || n == openidToken }
 
 // caller is the sender of a request.
 type caller struct {
@@ -42,7 +48,7 @@ func (c *caller) userID() string {
 // admit checks that a request has what the endpoint needs. No other function does. The caller is
 // nil if nothing is needed.
 func (s *server) admit(r *http.Request, needs need) (*caller, error) {
-	if needs == nothing {
+	if needs.isOpen() {
 		return nil, nil
 	}
 	c, err := s.caller(r, needs)
@@ -59,7 +65,7 @@ func (s *server) admit(r *http.Request, needs need) (*caller, error) {
 // permission returns the permission of a need; "" for none.
 func (n need) permission() string {
 	switch n {
-	case nothing, anyToken, userToken:
+	case nothing, anyToken, userToken, clientAuth, openidToken:
 		return ""
 	case toolToken:
 		return "system"

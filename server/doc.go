@@ -15,8 +15,8 @@
 //
 // # Access
 //
-// The table of endpoints states what a request to each must contain: nothing, any token, a user's
-// own token, or a permission. The router checks that before the handler runs, and nothing else
+// The table of endpoints states what a request to each must contain: nothing, a user's own
+// token, a permission, or what OAuth requires. The router checks all but the last, and nothing else
 // does; testdata/routes.txt has the whole table. The directory decides which permissions a caller
 // can grant or remove.
 //

@@ -17,7 +17,7 @@ func (s *server) oauthEndpoints() []endpoint {
 	}
 	authorize := s.limited(throttle.RunStart, open(p.Authorize))
 	return []endpoint{
-		{"POST", oauth.TokenPath, nothing, s.limited(throttle.Token, open(p.Token)), clientOrigins},
+		{"POST", oauth.TokenPath, clientAuth, s.limited(throttle.Token, open(p.Token)), clientOrigins},
 		{"GET", oauth.KeysPath, nothing, open(p.Keys), publicOrigins},
 		{"GET", oauth.ServerPath, nothing, open(p.Server), publicOrigins},
 		{"GET", oauth.ResourcePath, nothing, open(p.Resource), publicOrigins},
@@ -31,10 +31,10 @@ func (s *server) oauthEndpoints() []endpoint {
 		{"POST", oauth.LogoutPath, nothing, open(p.Logout), noOrigins},
 		{"GET", oauth.LogoutAlias, nothing, open(p.Logout), noOrigins},
 		{"POST", oauth.LogoutAlias, nothing, open(p.Logout), noOrigins},
-		{"GET", oauth.UserInfoPath, nothing, open(p.UserInfo), clientOrigins},
-		{"POST", oauth.UserInfoPath, nothing, open(p.UserInfo), clientOrigins},
-		{"POST", oauth.IntrospectPath, nothing, s.limited(throttle.Token, open(p.Introspect)), noOrigins},
-		{"POST", oauth.RevokePath, nothing, s.limited(throttle.Token, open(p.Revoke)), clientOrigins},
+		{"GET", oauth.UserInfoPath, openidToken, open(p.UserInfo), clientOrigins},
+		{"POST", oauth.UserInfoPath, openidToken, open(p.UserInfo), clientOrigins},
+		{"POST", oauth.IntrospectPath, clientAuth, s.limited(throttle.Token, open(p.Introspect)), noOrigins},
+		{"POST", oauth.RevokePath, clientAuth, s.limited(throttle.Token, open(p.Revoke)), clientOrigins},
 		{"GET", oauth.OpenIDPath, nothing, open(p.Server), publicOrigins},
 	}
 }

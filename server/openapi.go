@@ -38,7 +38,7 @@ func (s *server) describedOperations() ([]openapi.Operation, error) {
 			return nil, fmt.Errorf("%s %s is not described", e.method, e.path)
 		}
 		o.Method, o.Path = e.method, e.path
-		if e.needs != nothing {
+		if !e.needs.isOpen() {
 			o.Needs = openapi.Need{Token: true, Permission: e.needs.permission()}
 		}
 		name := map[bool]string{true: "My", false: "User"}[own]

@@ -136,14 +136,14 @@ type callbackRequest struct {
 
 func authorizeParameters() (list []openapi.Parameter) {
 	for _, name := range []string{"client_id", "redirect_uri", "response_type", "scope", "state", "nonce", "code_challenge", "code_challenge_method",
-		"response_mode", "prompt", "max_age", "acr_values", "login_hint", "id_token_hint", "ui_locales", "claims", "resource"} {
+		"response_mode", "prompt", "max_age", "acr_values", "login_hint", "id_token_hint", "ui_locales", "resource"} {
 		list = append(list, openapi.Parameter{Name: name, Integer: name == "max_age"})
 	}
 	return list
 }
 
 func logoutParameters() []openapi.Parameter {
-	return []openapi.Parameter{{Name: "id_token_hint"}, {Name: "client_id"}, {Name: "post_logout_redirect_uri"}, {Name: "state"}, {Name: "logout_hint"}, {Name: "ui_locales"}}
+	return []openapi.Parameter{{Name: "id_token_hint"}, {Name: "client_id"}, {Name: "post_logout_redirect_uri"}, {Name: "state"}, {Name: "ui_locales"}}
 }
 
 func metadataOperations() map[string]openapi.Operation {

@@ -196,7 +196,7 @@ func TestProveFolderOfFlows(t *testing.T) {
 	want := `any application that uses the flow "weak"
   urn:postern:acr:password
     with the user's password
-    1. any application that uses the flow "weak", weak: who —continue→ find —found→ check —success→ done. The attacker then has tokens of any application that uses the flow "weak" (urn:postern:acr:password)
+    1. any application that uses the flow "weak", weak: who —continue→ find —found→ check —success→ done. The attacker gains: tokens of any application that uses the flow "weak" (urn:postern:acr:password)
 `
 	if code := p.run(t.Context()); code != exitFine || out.String() != want {
 		t.Errorf("%d\n%s\nwant\n%s", code, &out, want)

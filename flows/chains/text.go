@@ -57,7 +57,7 @@ func (r Run) String() string {
 			at += " —" + m.Outcome + "→"
 		}
 	}
-	return at + ". The attacker then has " + r.Gains
+	return at + ". The attacker gains: " + r.Gains
 }
 
 // Write writes the report for people: for each application the ways to its tokens, strongest class
@@ -89,7 +89,7 @@ func (r *Report) Write(to io.Writer) error {
 // heading names what a way leads to, without the class.
 func (r *Report) heading(t Target) string {
 	if t.Credential != "" {
-		return "a lasting credential: " + t.Credential
+		return "a credential that outlives the run: " + t.Credential
 	}
 	names := r.Names[t.Application]
 	if len(names) == 1 {
