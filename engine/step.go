@@ -103,7 +103,7 @@ func (r *run) keepsGuarantees() bool {
 // errLimited is the error of a run that needs more than its limited credentials prove.
 func errLimited() *schemas.Error {
 	return schemas.Errorf(schemas.Forbidden, schemas.CodeCredentialLimited,
-		"this sign-in proves too little: a credential was added after a weaker sign-in than this flow needs, and is worth no more than that; "+
+		"this credential is too weak for this flow, because it was added after a weaker sign-in; "+
 			"sign in with another credential, or remove this one and add it again after a stronger sign-in")
 }
 

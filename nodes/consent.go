@@ -27,11 +27,11 @@ func consentKind(d Deps) *engine.Kind {
 		}},
 		Outcomes: []engine.Outcome{
 			{Name: grantedOutcome, Doc: "the user consents, has consented before, or need not be asked", Establishes: []engine.Fact{engine.Consented}},
-			{Name: deniedOutcome, Doc: "the user denies. If it is wired to end, the run ends and the client gets access_denied"},
+			{Name: deniedOutcome, Doc: "the user denies. If its target is end, the run ends and the client gets access_denied"},
 			{
 				Name: otherOutcome, NewSubject: true,
 				Doc: "the user wants to continue as another user, or must sign in again to approve what the client requests; " +
-					"the outcome exists only if the flow wires it",
+					"the outcome exists only if next has a target for it",
 			},
 		},
 	}, `

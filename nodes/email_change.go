@@ -31,7 +31,7 @@ func emailChangeKind(d Deps) *engine.Kind {
 		Doc: "Asks for an email address, sends a code there, and stores the address as the verified one of the run's user. The previous verified address gets a notice. " +
 			"It also verifies an address that the user has entered earlier. The code proves possession of the address only, so it does not authenticate: the user must be new in this run or have authenticated in it. " +
 			"A user with a second factor must have used one, or a passkey, in this run: otherwise the node ends the run. " +
-			"The node needs a mail server (mail.host in the configuration); without one, it takes unavailable if the flow wires that.",
+			"The node needs a mail server (mail.host in the configuration); without one, it takes unavailable if next has a target for that outcome.",
 		Asks:  true,
 		Needs: append(ownUserNeeds("it would give another user's account to the reader of the address"), strengthNeed(schemas.ACRPassword)),
 		Outcomes: []engine.Outcome{
@@ -39,10 +39,10 @@ func emailChangeKind(d Deps) *engine.Kind {
 				Name: successOutcome, Doc: "the user entered the code, and the address is the verified one of the user",
 				Establishes: []engine.Fact{engine.Findable, engine.AttributeFact("email"), engine.AttributeFact(schemas.EmailVerified)},
 			},
-			{Name: failureOutcome, Doc: "too many codes were wrong; if unwired, the node asks for an address again", Optional: true},
+			{Name: failureOutcome, Doc: "too many codes were wrong; without a target, the node asks for an address again", Optional: true},
 			{
 				Name: unavailableOutcome,
-				Doc:  "no mail server is configured; taken for every user who enters an address. The outcome exists only if the flow wires it; otherwise the node fails",
+				Doc:  "no mail server is configured; taken for every user who enters an address. The outcome exists only if next has a target for it; otherwise the node fails",
 			},
 		},
 	}, `

@@ -33,22 +33,22 @@ func emailOTPKind(d Deps) *engine.Kind {
 	return configured[emailOTP](d, engine.Kind{
 		Name: "email-otp",
 		Doc: "Authenticates with a code that is sent to the email address of the user that the run has identified or creates. " +
-			"A user who was only identified must have a verified address; a user that the run creates or has authenticated verifies the address with the code. A code is valid for ten minutes, for five attempts, and once. The node needs a mail server (mail.host in the configuration); without one, it takes unavailable if the flow wires that.",
+			"A user who was only identified must have a verified address; a user that the run creates or has authenticated verifies the address with the code. A code is valid for ten minutes, for five attempts, and once. The node needs a mail server (mail.host in the configuration); without one, it takes unavailable if next has a target for that outcome.",
 		Asks: true,
 		Outcomes: []engine.Outcome{
 			{
 				Name: "success", Doc: "the user entered the code, so they can read mail to the user's address",
 				Establishes: append([]engine.Fact{engine.User, engine.Authenticated, engine.Findable, engine.AttributeFact("email"), engine.AttributeFact(schemas.EmailVerified)}, provenFacts([]string{schemas.AMREmail}, schemas.ACRVouched)...),
 			},
-			{Name: "failure", Doc: "too many codes were wrong; if unwired, a new code is sent", Optional: true},
+			{Name: "failure", Doc: "too many codes were wrong; without a target, a new code is sent", Optional: true},
 			{
 				Name: missingOutcome,
-				Doc: "the user has no email address, or was only identified and has not verified it. The outcome exists only if the flow wires it; otherwise the run ends here. It " +
+				Doc: "the user has no email address, or was only identified and has not verified it. The outcome exists only if next has a target for it; otherwise the run ends here. It " +
 					"is not taken if the user was identified with conceal and has not authenticated: the node asks for the code anyway",
 			},
 			{
 				Name: unavailableOutcome,
-				Doc:  "no mail server is configured; taken for every user. The outcome exists only if the flow wires it; otherwise the node fails",
+				Doc:  "no mail server is configured; taken for every user. The outcome exists only if next has a target for it; otherwise the node fails",
 			},
 			alternativeOutcome(),
 		},
@@ -112,7 +112,7 @@ func (o *emailOTP) prepare(c *engine.Config) (found []schemas.Problem) {
 
 // errNoMailServer reports a node that sends mail in a flow for a server that sends none.
 func errNoMailServer() schemas.Problem {
-	return problem("", "this server sends no mail, so the node would always fail: set mail.host in the configuration of the server, or wire the outcome unavailable")
+	return problem("", "this server sends no mail, so the node would always fail: set mail.host in the configuration of the server, or give the outcome unavailable a target in next")
 }
 
 // Execute sends a code on arrival and on request, and checks the entered code.

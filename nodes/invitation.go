@@ -30,7 +30,7 @@ func invitationKind(d Deps) *engine.Kind {
 				Name: successOutcome, Doc: "the invitation is valid, so the user can read mail to the user's address",
 				Establishes: append([]engine.Fact{engine.User, engine.Authenticated, engine.Findable, engine.AttributeFact("email"), engine.AttributeFact(schemas.EmailVerified)}, provenFacts([]string{schemas.AMREmail}, schemas.ACRVouched)...),
 			},
-			{Name: failureOutcome, Doc: "the invitation is unknown, has expired, was withdrawn or has been used; if unwired, the node asks again", Optional: true},
+			{Name: failureOutcome, Doc: "the invitation is unknown, has expired, was withdrawn or has been used; without a target, the node asks again", Optional: true},
 		},
 	}, `
     "title": {"type": "string", "minLength": 1, "default": "You have been invited", "description": "The heading of the form. Default: 'You have been invited'."},

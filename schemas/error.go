@@ -203,7 +203,7 @@ func AsError(err error) *Error {
 		Class:       Internal,
 		Code:        CodeInternal,
 		Message:     Text{Key: "error." + CodeInternal, DefaultValue: "Internal error"},
-		Description: Text{Key: "error." + CodeInternal + ".description", DefaultValue: "Something went wrong on our side. Find the details in the log by the trace id."},
+		Description: Text{Key: "error." + CodeInternal + ".description", DefaultValue: "internal error; ask the operator to look up the trace id in the log of the server"},
 		Err:         err,
 	}
 }
@@ -242,6 +242,7 @@ var messages = sync.OnceValue(func() map[string]string {
 		CodeMailThrottled:         "A code was sent a moment ago. Wait for it before you request another.",
 		CodeNoEmailAddress:        "This account has no email address to send a code to.",
 		CodeMailNotConfigured:     "Codes cannot be sent at the moment. Contact the operator of this service.",
+		CodeInvalidLink:           "This link does not work. Use the one in the most recent mail, or contact an administrator.",
 		CodeTooManyAttempts:       "Too many failed attempts. Start again.",
 		CodeExecutionNotFound:     "This has expired or ended. Start again.",
 		CodeStaleStep:             "This step has already been completed. Reload the page to continue.",

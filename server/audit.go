@@ -47,7 +47,7 @@ func (s *server) recordRefusal(r *http.Request, userID string, refusal error) er
 func (s *server) record(r *http.Request, event schemas.RecordEvent) {
 	ctx := throttle.NewContext(r.Context(), s.network(r))
 	if err := s.Store.Apply(ctx, s.Repeats.Thin(ctx, []schemas.Change{event})); err != nil {
-		s.Log.ErrorContext(r.Context(), "recording an audit event", slog.String("traceId", event.Event.TraceID), slog.Any("error", err))
+		s.Log.ErrorContext(r.Context(), "cannot record an audit event", slog.String("traceId", event.Event.TraceID), slog.Any("error", err))
 	}
 }
 

@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"log/slog"
 	"net/http"
 	"net/netip"
 
@@ -59,8 +58,7 @@ func (s *server) network(r *http.Request) throttle.Network {
 	client := s.client(r)
 	if len(s.Proxies.Trusted) == 0 && (client.IsPrivate() || client.IsLoopback()) && r.Header.Get(throttle.XForwardedFor) != "" {
 		s.proxied.Do(func() {
-			s.Log.Warn("requests come through an untrusted proxy, so all of its clients are throttled as one; add it to the configuration",
-				slog.String("key", "server.trusted_proxies"))
+			s.Log.Warn("requests come through an untrusted proxy, so all of its clients are throttled as one; add the address of the proxy to server.trusted_proxies")
 		})
 	}
 	return throttle.NetworkOf(client)

@@ -52,7 +52,7 @@ func (at *resource) checkSource(r *http.Request, admitted bool) error {
 	}
 	if !at.knowsHost(r) {
 		return schemas.Errorf(schemas.Forbidden, codeHostNotAllowed,
-			"%s is not called under the name %.200q: use the one in server.public_url, which a proxy must pass on", at.path, r.Host)
+			"unexpected Host header %.200q for %s: send the host of server.public_url; a proxy must preserve the Host header", r.Host, at.path)
 	}
 	return nil
 }

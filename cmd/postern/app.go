@@ -268,7 +268,7 @@ func (h *app) authorizationServer(starter *runs.Starter) *oauth.Provider {
 // close releases what openApp acquired.
 func (h *app) close() {
 	if err := h.store.Close(); err != nil {
-		h.log.Error("closing the store", "error", err)
+		h.log.Error("cannot close the store", "error", err)
 	}
 }
 

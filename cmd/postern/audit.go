@@ -113,7 +113,7 @@ func (h *app) eventChain() store.EventChain {
 func (h *app) sealEvents(ctx context.Context) {
 	repeat(ctx, time.Second, func(time.Time) {
 		if _, err := h.eventChain().Seal(ctx); err != nil && ctx.Err() == nil {
-			h.log.Error("sealing the audit log", "error", err)
+			h.log.Error("cannot seal the audit log", "error", err)
 		}
 	})
 }

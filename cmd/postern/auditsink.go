@@ -65,7 +65,7 @@ func (h *app) forwardEvents(ctx context.Context, sink eventSink) {
 		if err := h.forward(ctx, sink, now); err != nil && ctx.Err() == nil {
 			delay = min(max(2*delay, time.Second), maxSinkDelay)
 			next = now.Add(delay)
-			h.log.Warn("forwarding the audit log; it is tried again", "sink", sink.name, "error", err)
+			h.log.Warn("cannot forward the audit log; the server tries again", "sink", sink.name, "error", err)
 			return
 		}
 		delay, next = 0, time.Time{}

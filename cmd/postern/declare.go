@@ -36,7 +36,7 @@ type applyCommand struct {
 	Config string `type:"path" help:"The configuration file of the local server."`
 	Plan   bool   `help:"Print the changes without applying them. The exit code is 1 if there are any."`
 	Delete bool   `help:"Delete resources that no file declares, of each type that has a folder."`
-	Reason string `short:"m" placeholder:"TEXT" help:"The reason for the changes of flows, in one line without secrets. The new versions have it."`
+	Reason string `short:"m" placeholder:"TEXT" help:"The reason for the changes of flows: one line, without secrets. It is stored with the new versions."`
 	Dir    string `arg:"" help:"A folder in the format of postern export."`
 }
 

@@ -32,7 +32,7 @@ func (c flowServer) connect(ctx context.Context, p program) (*bootstrap.FlowServ
 
 type flowPushCommand struct {
 	Plan   bool     `help:"Print the changes without applying them. The exit code is 1 if there are any."`
-	Reason string   `short:"m" placeholder:"TEXT" help:"The reason for the changes, in one line without secrets. The new versions have it."`
+	Reason string   `short:"m" placeholder:"TEXT" help:"The reason for the changes: one line, without secrets. It is stored with the new versions."`
 	Paths  []string `arg:"" name:"path" help:"Flow files, or folders of them."`
 	flowServer
 }

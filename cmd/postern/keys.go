@@ -93,7 +93,7 @@ const keyMaintenanceInterval = 20 * time.Second
 func (h *app) maintainKeys(ctx context.Context) {
 	maintain := func(time.Time) {
 		if err := h.tokens.MaintainKeys(ctx); err != nil && ctx.Err() == nil {
-			h.log.Error("maintaining the signing keys", "error", err)
+			h.log.Error("cannot maintain the signing keys", "error", err)
 		}
 	}
 	maintain(time.Now())

@@ -136,17 +136,17 @@ func placeholder(name string) string {
 func (h *app) reportChains(ctx context.Context) {
 	system, err := h.directory.SignInSystem(ctx, directory.SystemCall())
 	if err != nil {
-		h.log.ErrorContext(ctx, "reading the applications and flows", "error", err)
+		h.log.ErrorContext(ctx, "cannot read the applications and flows", "error", err)
 		return
 	}
 	report, err := h.chains.Analyze(system)
 	if err != nil {
-		h.log.WarnContext(ctx, "the applications and flows were not proven together", "error", err)
+		h.log.WarnContext(ctx, "cannot analyze attacks across flows; run `postern prove` for details", "error", err)
 		return
 	}
 	for _, w := range report.Ways {
 		if w.Means == (chains.Means{}) && w.Target.Credential == "" {
-			h.log.WarnContext(ctx, "an application can be reached without a credential of the user", "way", w.String())
+			h.log.WarnContext(ctx, "an attacker with only a browser can get tokens of another user; add a node that authenticates the user, and see `postern prove`", "way", w.String())
 		}
 	}
 	for _, f := range h.chains.Limited(system) {

@@ -23,8 +23,8 @@ import (
 
 type keysReencryptCommand struct {
 	Config      string `type:"path" help:"The configuration file of the local server."`
-	NewKey      bool   `help:"First generate a key-encryption key and put it before the old one in the key file."`
-	DropOldKeys bool   `help:"Then remove the old keys from the key file. Every running server must seal with the newest key by then."`
+	NewKey      bool   `help:"Generate a key-encryption key and put it before the old one in the key file."`
+	DropOldKeys bool   `help:"Afterwards, remove the old keys from the key file. Fails while a running server still encrypts with another key."`
 	Compromised bool   `help:"If the old key leaked: also replace the keys derived from it. Users have to sign in again in apps that hold refresh tokens. Every server must be stopped."`
 }
 
@@ -119,18 +119,18 @@ func (c keysReencryptCommand) checkOtherInstances(ctx context.Context, h *app, r
 	var wrong []string
 	for _, i := range others {
 		if at := slices.Index(i.Keys, newest); c.Compromised || at < 0 || c.DropOldKeys && at > 0 {
-			wrong = append(wrong, fmt.Sprintf("one on %q that was started at %s", i.Host, formatTime(i.StartedAt)))
+			wrong = append(wrong, fmt.Sprintf("host %s (started %s)", i.Host, formatTime(i.StartedAt)))
 		}
 	}
 	if len(wrong) == 0 {
 		return nil
 	}
-	do := fmt.Sprintf("restart them with the keys that %s has now, or stop them", cmp.Or(h.cfg.Keys.File, token.KeyVariable))
+	fault, fix := "do not encrypt with the newest key", fmt.Sprintf("restart them so that they read %s, or stop them", cmp.Or(h.cfg.Keys.File, token.KeyVariable))
 	if c.Compromised {
-		do = "stop them"
+		fault, fix = "are running, and would use the compromised key", "stop them"
 	}
-	return fmt.Errorf("%d running server(s) cannot continue while the keys change: %s; %s, and run this command again (one that was killed counts as running for %v)",
-		len(wrong), strings.Join(wrong, ", "), do, store.InstanceTTL)
+	return fmt.Errorf("%d server(s) %s: %s; %s, and run this command again (a killed server counts as running for %v)",
+		len(wrong), fault, strings.Join(wrong, ", "), fix, store.InstanceTTL)
 }
 
 // reencryptedColumn is the result for the values of a kind.

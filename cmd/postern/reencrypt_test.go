@@ -251,7 +251,7 @@ func TestAudit21KeyChangesWhileServersRun(t *testing.T) {
 	onEach(t, func(t *testing.T, environ ...string) {
 		w := newSealedFixture(t, environ...)
 		code, said := w.command("keys", "re-encrypt", "--new-key")
-		if code != exitUsage || !strings.Contains(said, "1 running server(s)") || !strings.Contains(said, "restart them") {
+		if code != exitUsage || !strings.Contains(said, "1 server(s)") || !strings.Contains(said, "restart them") {
 			t.Fatalf("with a running server that has only the old key: exit code %d: %s", code, said)
 		}
 		if err := w.reopen(); err != nil { // restarted, with both keys

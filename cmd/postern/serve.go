@@ -81,7 +81,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	}
 	log.Info("listening", "addr", l.Addr().String(), "url", cfg.Server.PublicURL)
 	if h.open != nil {
-		log.Warn("the API is open: until a user has the role Administrator, every caller has all permissions", "variable", skipVariable)
+		log.Warn("the API accepts programs on this machine without a token, with all permissions, until a user has the role Administrator; create one with `postern bootstrap`", "variable", skipVariable)
 	}
 	p.printWelcome(h, c.Try)
 

@@ -36,7 +36,7 @@ func (h *app) sweepOnce(ctx context.Context, now time.Time) {
 	n, err := h.store.Sweep(ctx, now)
 	old, trimming := h.trimEvents(ctx, now)
 	if err := errors.Join(err, trimming, h.countPending(ctx, now)); err != nil && !errors.Is(err, context.Canceled) {
-		h.log.Error("removing expired data", "error", err)
+		h.log.Error("cannot remove expired data", "error", err)
 	}
 	if n+old > 0 {
 		h.log.Debug("swept", "rows", n, "events", old)
@@ -60,7 +60,7 @@ func (h *app) trimEvents(ctx context.Context, now time.Time) (removed int, err e
 	}
 	done, err := h.store.TrimEvents(ctx, trim)
 	for sink, events := range done.Undelivered {
-		h.log.Error("removing audit events that a sink has not received; they are older than audit.retention and audit.sink_grace",
+		h.log.Error("removed audit events that a sink has not received: they were older than audit.retention and audit.sink_grace",
 			"sink", sink, "events", events)
 	}
 	return done.Events, err

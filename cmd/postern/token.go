@@ -57,7 +57,7 @@ func (h *app) issueToken(ctx context.Context, name string, scope []string, ttl t
 	}
 	console, err := h.store.Application(ctx, bootstrap.ConsoleID)
 	if err != nil {
-		return "", fmt.Errorf("tokens are issued to the console: %w", err)
+		return "", fmt.Errorf("tokens are issued to the application of the console, which cannot be read; `postern bootstrap` creates it if it is missing: %w", err)
 	}
 	now := time.Now().UTC()
 	session := schemas.Session{

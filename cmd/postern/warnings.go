@@ -55,11 +55,11 @@ func (h *app) warnOfInstances(ctx context.Context, started, now time.Time) {
 func (h *app) reportBrokenFlows(ctx context.Context) {
 	err := h.directory.BrokenFlows(ctx, directory.SystemCall(), func(b directory.BrokenFlow) {
 		first := b.Findings[0]
-		h.log.WarnContext(ctx, "a stored flow cannot run", "flow", b.Flow.Handle, "type", string(b.Flow.FlowType), "id", b.Flow.ID,
+		h.log.WarnContext(ctx, "a stored flow breaks a rule of this release and cannot run; correct it and store it again", "flow", b.Flow.Handle, "type", string(b.Flow.FlowType), "id", b.Flow.ID,
 			"at", first.Path, "finding", first.Message, "findings", len(b.Findings))
 	})
 	if err != nil && !errors.Is(err, context.Canceled) {
-		h.log.ErrorContext(ctx, "checking the stored flows", "error", err)
+		h.log.ErrorContext(ctx, "cannot check the stored flows", "error", err)
 	}
 }
 
@@ -70,6 +70,6 @@ func (h *app) reportMisfits(ctx context.Context) {
 		h.log.WarnContext(ctx, "a stored flow does not fit the user types", "flow", flow, "finding", reason)
 	})
 	if err != nil && !errors.Is(err, context.Canceled) {
-		h.log.ErrorContext(ctx, "comparing the stored flows with the user types", "error", err)
+		h.log.ErrorContext(ctx, "cannot compare the stored flows with the user types", "error", err)
 	}
 }

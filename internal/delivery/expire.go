@@ -25,7 +25,7 @@ func (q *Queue) expire(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if err := q.giveUpExpired(ctx); err != nil && !errors.Is(err, context.Canceled) {
-			q.Log.ErrorContext(ctx, "giving up expired deliveries", "error", err)
+			q.Log.ErrorContext(ctx, "cannot expire deliveries", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -64,7 +64,7 @@ func (q *Queue) giveUp(ctx context.Context, d schemas.Delivery, why error) error
 		Detail:   map[string]string{"kind": d.Kind, "target": d.Target, "attempts": strconv.Itoa(d.Attempts), "reason": reason},
 	})
 	if given {
-		q.Log.WarnContext(ctx, "giving up a delivery", slog.Group("delivery", logAttributes(d)...), "error", why)
+		q.Log.WarnContext(ctx, "gave up a delivery", slog.Group("delivery", logAttributes(d)...), "error", why)
 	}
 	return err
 }

@@ -56,7 +56,7 @@ func (w *worker) fill(ctx, sending context.Context) {
 		now := q.now()
 		d, err := q.Store.ClaimDelivery(ctx, w.kind, w.busyTargets(), now, now.Add(q.lease()))
 		if err != nil && !errors.Is(err, context.Canceled) {
-			q.Log.ErrorContext(ctx, "claiming deliveries", "kind", w.kind, "error", err)
+			q.Log.ErrorContext(ctx, "cannot claim deliveries", "kind", w.kind, "error", err)
 		}
 		if d == nil {
 			return
@@ -102,6 +102,6 @@ func (w *worker) send(ctx context.Context, d schemas.Delivery) {
 		}
 	}
 	if noting != nil {
-		q.Log.ErrorContext(ctx, "recording the result of a delivery", slog.Group("delivery", logAttributes(d)...), "error", noting)
+		q.Log.ErrorContext(ctx, "cannot record the result of a delivery", slog.Group("delivery", logAttributes(d)...), "error", noting)
 	}
 }

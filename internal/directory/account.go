@@ -135,7 +135,7 @@ func (w *writeContext) passkey(userID string, id schemas.Bytes) (*schemas.Creden
 	}
 	i := slices.IndexFunc(all, func(c schemas.Credential) bool { return bytes.Equal(c.ID, id) })
 	if i < 0 {
-		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeCredentialNotFound, "This user has no such passkey; it may have been deleted.")
+		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeCredentialNotFound, "this user has no such passkey; it may have been deleted")
 	}
 	return &all[i], nil
 }
@@ -164,7 +164,7 @@ func (d *Directory) EndSession(ctx context.Context, c Call, userID, sessionID st
 			return err
 		}
 		if !slices.ContainsFunc(all, func(s schemas.Session) bool { return s.ID == sessionID }) {
-			return schemas.Errorf(schemas.NotFound, codeSessionNotFound, "This user has no session with the id %.64q; it may have ended.", sessionID)
+			return schemas.Errorf(schemas.NotFound, codeSessionNotFound, "this user has no session with the id %.64q; it may have ended", sessionID)
 		}
 		return w.endSession(userID, sessionID)
 	})

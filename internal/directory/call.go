@@ -100,7 +100,7 @@ func (d *Directory) authorized(ctx context.Context, tx *store.Tx, c Call) (Call,
 	}
 	if !live {
 		return c, schemas.Errorf(schemas.Unauthenticated, codeInvalidToken,
-			"The token was revoked, or its session ended, while the request was waiting. Sign in again.")
+			"the token was revoked, or its session ended, while the request was waiting; sign in again")
 	}
 	has, err := actorHas(ctx, tx, c.Actor)
 	if err != nil {

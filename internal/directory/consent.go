@@ -53,7 +53,7 @@ func (d *Directory) RevokeConsent(ctx context.Context, c Call, userID, applicati
 		}
 		if !was {
 			return schemas.Errorf(schemas.NotFound, codeConsentNotFound,
-				"This user has no consent for the application %.64q; it may have been withdrawn.", applicationID)
+				"this user has no consent for the application %.64q; it may have been withdrawn", applicationID)
 		}
 		w.recordUserEvent(userID, "consent.revoked", schemas.ResourceRef{Type: "application", ID: applicationID})
 		return nil

@@ -54,7 +54,7 @@ func (d *Directory) DeleteFactor(ctx context.Context, c Call, userID, factor str
 		}
 		if !has.has(factor) {
 			return schemas.Errorf(schemas.NotFound, codeFactorNotFound,
-				"This user has no second factor %.64q; expected one of those in the list, %s or %s.", factor, TOTPFactor, RecoveryCodesFactor)
+				"this user has no second factor %.64q; the user can have %s and %s", factor, TOTPFactor, RecoveryCodesFactor)
 		}
 		if c.is(userID) {
 			if err := w.checkMayGiveUp(userID, has); err != nil {

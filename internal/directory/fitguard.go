@@ -64,7 +64,7 @@ func (d *Directory) endFits(ctx context.Context, c Call) error {
 		problems = guard.document.Locate(problems)
 	}
 	return schemas.Errorf(schemas.Invalid, schemas.CodeFlowDoesNotFit,
-		"after the change a flow does not fit the users that it is for: %s", problems[0]).WithProblems(problems)
+		"this change would make a flow fail for all of its users: %s", problems[0]).WithProblems(problems)
 }
 
 // setsAttributes reports whether a change of an application can make a flow create other users.

@@ -69,7 +69,7 @@ func (d *Directory) DeleteIdentity(ctx context.Context, c Call, userID, id strin
 			return err
 		}
 		if !slices.ContainsFunc(all, func(i schemas.Identity) bool { return i.ID == id }) {
-			return schemas.Errorf(schemas.NotFound, schemas.CodeIdentityNotFound, "This user has no identity with the id %.64q; it may have been unlinked.", id)
+			return schemas.Errorf(schemas.NotFound, schemas.CodeIdentityNotFound, "this user has no identity with the id %.64q; it may have been unlinked", id)
 		}
 		if err := w.hasLoginMethod(userID, "identity"); err != nil {
 			return err

@@ -158,7 +158,7 @@ func invitationOf(ctx context.Context, r store.Reader, userID string, now time.T
 		return nil, err
 	}
 	if link == nil {
-		return nil, schemas.Errorf(schemas.NotFound, CodeInvitationNotFound, "This user has no invitation that could be accepted: none was sent, or it has expired, or the user has a credential.")
+		return nil, schemas.Errorf(schemas.NotFound, CodeInvitationNotFound, "this user has no open invitation: none was sent, or it has expired, or the user has a credential")
 	}
 	user, err := store.Users().Get(ctx, r, userID)
 	if err != nil {

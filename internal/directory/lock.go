@@ -20,7 +20,7 @@ func (d *Directory) LockAccount(ctx context.Context, token, traceID string) erro
 		}
 		if link == nil {
 			return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidLink,
-				"This link does not work: it has already been used, has expired, or is incomplete. Use the link in the most recent mail, or ask an administrator to lock the account.")
+				"this link does not work: it has already been used, has expired, or is incomplete; use the link in the most recent mail, or ask an administrator to lock the account")
 		}
 		return w.lockUserOf(link)
 	})

@@ -2,7 +2,6 @@ package directory
 
 import (
 	"context"
-	"strings"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -29,8 +28,7 @@ func checkExists[T any](w *writeContext, table *store.Table[T], path, id string)
 	}
 	_, err := table.Get(w.ctx, w.tx, id)
 	if e := schemas.AsError(err); err != nil && e.Class == schemas.NotFound {
-		text := e.Description.DefaultValue
-		w.addInvalid(path, "%s", strings.ToLower(text[:1])+strings.TrimSuffix(text[1:], "."))
+		w.addInvalid(path, "%s", e.Description.DefaultValue)
 		return
 	}
 	w.fail(err)

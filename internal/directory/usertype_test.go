@@ -103,7 +103,7 @@ func TestTypeKeepsItsUsers(t *testing.T) {
 		err := w.replaceType(t, id, "Staff", properties(`"username": {"type": "string"}, "badge": {"type": "integer"}, "colour": {"enum": ["red"]}`))
 		refused(t, err, schemas.CodeUsersDoNotFit)
 		e := schemas.AsError(err)
-		if e.Class != schemas.Conflict || len(e.Errors) != 20 || !strings.Contains(e.Description.DefaultValue, "no longer fit the type: 25") {
+		if e.Class != schemas.Conflict || len(e.Errors) != 20 || !strings.Contains(e.Description.DefaultValue, "25 user(s) would no longer match") {
 			t.Errorf("got %v", err)
 		}
 		if p := e.Errors[0]; p.Path != "users."+made[0]+".attributes.badge" || p.Message != "expected a whole number (and 1 more problems)" {

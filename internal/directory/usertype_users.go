@@ -41,7 +41,7 @@ func (m *mismatchedUsers) err() error {
 		return nil
 	}
 	return schemas.Errorf(schemas.Conflict, schemas.CodeUsersDoNotFit,
-		"users who would no longer fit the type: %d. Change them first, or let the type allow what they have", m.total).WithProblems(m.listed)
+		"%d user(s) would no longer match the user type; change these users first, or relax the schema", m.total).WithProblems(m.listed)
 }
 
 // checkUsersOf refuses a change of a type that its users do not fit.

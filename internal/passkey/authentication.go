@@ -179,7 +179,7 @@ func (s *session) findOwned(ctx context.Context, parsed *protocol.ParsedCredenti
 		return nil, refuse(StepUserHandle, "userHandle is missing: without a user name it identifies the user")
 	}
 	if handle != "" && handle != credential.UserID {
-		return nil, refuse(StepUserHandle, "the passkey is made out to another user (userHandle)")
+		return nil, refuse(StepUserHandle, "the passkey belongs to another user (userHandle); use another passkey")
 	}
 	return credential, nil
 }
@@ -208,7 +208,7 @@ func (c *Ceremonies) verified(parsed *protocol.ParsedCredentialAssertionData, cr
 	count := data.Counter
 	regressed := (count != 0 || credential.SignCount != 0) && count <= credential.SignCount
 	if regressed && c.config.Policy.CounterRegression == Refuse {
-		return nil, refuse(StepCounter, "the authenticator's signature counter did not grow, as that of a copied authenticator would not: remove this passkey and register a new one")
+		return nil, refuse(StepCounter, "the authenticator's signature counter did not increase; the authenticator may have been copied: remove this passkey and register a new one")
 	}
 	v := &Verified{
 		UserID:     credential.UserID,

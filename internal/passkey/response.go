@@ -111,7 +111,7 @@ func parseAssertion(r AuthenticationResponse) (*protocol.ParsedCredentialAsserti
 // 11–14 (type, challenge, origin, crossOrigin, topOrigin).
 func (s *session) checkClientData(d *protocol.CollectedClientData, want protocol.CeremonyType) error {
 	if d.Type != want {
-		return refuse(StepType, "the browser's answer is of type %.64q, expected %q: it answers another kind of question", d.Type, want)
+		return refuse(StepType, "the browser's answer is of type %.64q, expected %q; call navigator.credentials.get to sign in, and create to register", d.Type, want)
 	}
 	if subtle.ConstantTimeCompare([]byte(d.Challenge), []byte(s.Challenge)) != 1 {
 		return refuse(StepChallenge, "the answer is to another challenge: only the newest one counts, start the ceremony again")

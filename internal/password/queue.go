@@ -172,7 +172,7 @@ func (q *queue) shed(from Source) *waitingCaller {
 
 func overloaded() error {
 	err := schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded,
-		"too many passwords are waiting to be checked, and as many from your network as from any other; try again in a second")
+		"the server is busy verifying passwords; try again in a second")
 	err.RetryAfter = time.Second
 	return err
 }

@@ -36,11 +36,11 @@ func (s *Store) ApplicationByClientID(ctx context.Context, clientID string) (*sc
 }
 
 func errNoClient(clientID string) error {
-	return schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "There is no application with the client id %.64q.", clientID)
+	return schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "there is no application with the client id %.64q", clientID)
 }
 
 func errNoApplication(id string) error {
-	return schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "There is no application with the id %.64q.", id)
+	return schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "there is no application with the id %.64q", id)
 }
 
 const selectClientRevision = `SELECT id, updated_at FROM applications WHERE client_id = ?`

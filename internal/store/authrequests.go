@@ -70,11 +70,11 @@ func (s *Store) AuthRequestByCode(ctx context.Context, codeHash []byte) (*schema
 
 func errNoAuthRequest() error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeAuthRequest,
-		"There is no such authorization request, or it has expired, or it has been answered. Go back to the application and sign in again.")
+		"there is no such authorization request, or it has expired or been answered; go back to the application and sign in again")
 }
 
 func errNoCode() error {
-	return schemas.Errorf(schemas.Invalid, schemas.CodeAuthCodeNotFound, "There is no such authorization code, or it has expired.")
+	return schemas.Errorf(schemas.Invalid, schemas.CodeAuthCodeNotFound, "there is no such authorization code, or it has expired")
 }
 
 func scanAuthRequest(row scanner, r *schemas.AuthRequest) error {

@@ -135,5 +135,5 @@ func errTaken(attributes []string, taken map[string]bool) error {
 		return nil
 	}
 	return schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken,
-		"Another user has this %s already. Choose another, or sign in.", problems[0].Path).WithProblems(problems)
+		"another user has this %s already; choose another, or sign in", problems[0].Path).WithProblems(problems)
 }

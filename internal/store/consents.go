@@ -43,7 +43,7 @@ func (t *Tx) grantConsent(c schemas.GrantConsent) error {
 	for _, scope := range slices.Compact(scopes) {
 		_, err := t.exec(upsertConsent, c.UserID, c.ApplicationID, scope, toMicros(c.At), (*nullTime)(&c.AskAgainAt))
 		if isForeignKeyViolation(err) {
-			return schemas.Errorf(schemas.Conflict, schemas.CodeAppNotFound, "The user or the application is no longer there. Start again.")
+			return schemas.Errorf(schemas.Conflict, schemas.CodeAppNotFound, "the user or the application no longer exists; start again")
 		}
 		if err != nil {
 			return err

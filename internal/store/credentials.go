@@ -53,7 +53,7 @@ func scanCredential(row scanner, c *schemas.Credential) error {
 }
 
 func errNoCredential() error {
-	return schemas.Errorf(schemas.NotFound, schemas.CodeCredentialNotFound, "There is no such passkey; it may have been deleted.")
+	return schemas.Errorf(schemas.NotFound, schemas.CodeCredentialNotFound, "there is no such passkey; it may have been deleted")
 }
 
 func (t *Tx) createCredential(c schemas.Credential) error {
@@ -80,7 +80,7 @@ func (t *Tx) useCredential(c schemas.UseCredential) error {
 		return err
 	}
 	return schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed,
-		"This passkey was used at the same moment with a signature counter that is not lower, as by a copied authenticator. Try again.")
+		"this passkey was used at the same moment with a signature counter that is not lower, as by a copied authenticator; try again")
 }
 
 // owner returns the owner of a credential, by a query for the user's ID. If there is no such
@@ -112,5 +112,5 @@ func (t *Tx) deleteCredential(c schemas.DeleteCredential) error {
 
 func errCredentialExists() error {
 	return schemas.Errorf(schemas.Conflict, schemas.CodeCredentialExists,
-		"This passkey is registered already. Sign in with it, or create another.")
+		"this passkey is registered already; sign in with it, or create another one")
 }

@@ -47,7 +47,7 @@ func (t *Tx) verifyEmail(c schemas.VerifyEmail) error {
 	}
 	if err != nil || schemas.IdentifierKey(u.Text("email")) != schemas.IdentifierKey(c.Email) {
 		return schemas.Errorf(schemas.Conflict, schemas.CodeInvalidCode,
-			"The address that was to be verified is no longer that of this account. Start again.")
+			"this account no longer has the address that the code was sent to; start again")
 	}
 	if u.Verified(schemas.EmailVerified) {
 		return nil

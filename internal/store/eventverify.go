@@ -117,7 +117,7 @@ func (v *chainCheck) resume(ctx context.Context, r Reader, after *ChainEnd) erro
 		return err
 	}
 	if len(seals) == 0 || seals[0].seq != after.Seq || !bytes.Equal(seals[0].hash, after.Hash) {
-		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the log has no seal %v any more; verify it again from the beginning", *after)
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the log no longer has the seal %v; verify it again from the beginning", *after)
 	}
 	v.last, v.lastKeyed = *after, seals[0].keyID == v.keyID
 	v.keyed = v.lastKeyed

@@ -126,5 +126,5 @@ func notBefore(at, was time.Time) time.Time {
 }
 
 func errCodeUsed() error {
-	return schemas.Errorf(schemas.Conflict, schemas.CodeUsed, "This code has been used. Each is good once: enter the next one.")
+	return schemas.Errorf(schemas.Conflict, schemas.CodeUsed, "this code has been used already; enter the next one")
 }

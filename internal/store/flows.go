@@ -64,12 +64,12 @@ func (s *Store) FlowVersion(ctx context.Context, id string, version int) (*schem
 }
 
 func errNoFlow(id string) error {
-	return schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound, "There is no flow with the id %.64q.", id)
+	return schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound, "there is no flow with the id %.64q", id)
 }
 
 func errNoVersion(id string, n int) error {
 	return schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound,
-		"The flow %.64q has no version %d. GET /flows/{id}/versions lists the versions of a flow.", id, n)
+		"the flow %.64q has no version %d; GET /flows/{id}/versions lists the versions of a flow", id, n)
 }
 
 // createFlow adds a flow with its first version. The number follows those of a deleted flow
@@ -92,7 +92,7 @@ func (t *Tx) createFlow(f *schemas.Flow) (version int, err error) {
 
 func errFlowExists(f *schemas.Flow) error {
 	return schemas.Errorf(schemas.Conflict, "flow_exists",
-		"There is another %s flow with the handle %q (or the same id). Choose another handle.", f.FlowType, f.Handle).
+		"there is another %s flow with the handle %q (or the same id); choose another handle", f.FlowType, f.Handle).
 		WithProblems([]schemas.Problem{{Path: "handle", Message: fmt.Sprintf("%q is taken", f.Handle)}})
 }
 
@@ -118,7 +118,7 @@ func (t *Tx) flowClash(f *schemas.Flow) error {
 		return err
 	case *flowType != string(f.FlowType):
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidFlow,
-			"The flow is of type %s, which cannot become %s. Make a new flow.", *flowType, f.FlowType)
+			"the flow is of type %s, which cannot become %s; create a new flow", *flowType, f.FlowType)
 	}
 	return errFlowExists(f)
 }
@@ -253,7 +253,7 @@ func (FlowTable) Delete(t *Tx, id string, was int) error {
 	}
 	err := t.change(Flows().errStale, "DELETE FROM flows WHERE id = ? AND active_version = ?", id, was)
 	if isForeignKeyViolation(err) {
-		return schemas.Errorf(schemas.Conflict, schemas.CodeInUse, "An application uses the flow. Give it another first.")
+		return schemas.Errorf(schemas.Conflict, schemas.CodeInUse, "an application uses the flow; assign another flow to it first")
 	}
 	if err != nil {
 		return err

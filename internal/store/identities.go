@@ -93,7 +93,7 @@ func (t *Tx) linkIdentity(c schemas.LinkIdentity) error {
 	i := c.Identity
 	if !isStorable(i.Subject) || !isStorable(i.Name) {
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
-			"This identity cannot be kept: its subject or name has characters that are no text.")
+			"the identity cannot be stored: its subject or name contains control characters or invalid UTF-8")
 	}
 	if _, err := t.lockUser(i.UserID); err != nil {
 		return err
@@ -119,12 +119,12 @@ func (t *Tx) checkIssuer(providerID, issuer string) error {
 }
 
 func errNoProvider(id string) error {
-	return schemas.Errorf(schemas.NotFound, schemas.CodeProviderNotFound, "There is no identity provider with the id %.64q, or not the one any more.", id)
+	return schemas.Errorf(schemas.NotFound, schemas.CodeProviderNotFound, "there is no identity provider with the id %.64q, or it has been replaced", id)
 }
 
 func (t *Tx) useIdentity(c schemas.UseIdentity) error {
 	return t.change(func() error {
-		return schemas.Errorf(schemas.NotFound, schemas.CodeIdentityNotFound, "This identity is linked to no account; it may have been unlinked.")
+		return schemas.Errorf(schemas.NotFound, schemas.CodeIdentityNotFound, "this identity is linked to no account; it may have been unlinked")
 	}, updateIdentityUse, toMicros(c.At), toMicros(c.At), c.ID)
 }
 
@@ -146,5 +146,5 @@ func scanIdentity(row scanner, i *schemas.Identity) error {
 
 func errIdentityTaken() error {
 	return schemas.Errorf(schemas.Conflict, schemas.CodeIdentityTaken,
-		"Another user has linked this identity. Sign in with it to use that account, or link another one.")
+		"another user has linked this identity; sign in with it to use that account, or link another one")
 }

@@ -32,7 +32,7 @@ func identityProviderFields() fields[schemas.IdentityProvider] {
 // identity_provider_not_found, Class NotFound.
 func (s *Store) IdentityProvider(ctx context.Context, handle string) (*schemas.IdentityProvider, error) {
 	return readOne(s.row(ctx, selectIdentityProvider, handle), identityProviderFields().scan, func() error {
-		return schemas.Errorf(schemas.NotFound, schemas.CodeProviderNotFound, "There is no identity provider with the handle %.64q.", handle)
+		return schemas.Errorf(schemas.NotFound, schemas.CodeProviderNotFound, "there is no identity provider with the handle %.64q", handle)
 	})
 }
 

@@ -46,5 +46,5 @@ func (t *Tx) acceptInvitation(c schemas.AcceptInvitation) error {
 
 func errInvitation() error {
 	return schemas.Errorf(schemas.Conflict, schemas.CodeInvalidLink,
-		"This invitation is no longer valid: it has been used, has expired, or was withdrawn. Ask for a new one.")
+		"this invitation is no longer valid: it has been used, has expired, or was withdrawn; ask for a new one")
 }

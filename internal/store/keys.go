@@ -51,7 +51,7 @@ func (s *Store) AddSigningKey(ctx context.Context, k SigningKey) error {
 func (t *Tx) addKey(k SigningKey) error {
 	return t.change(func() error {
 		return schemas.Errorf(schemas.Conflict, "key_exists",
-			"There is a key that is %s for %s already (or one with the same id). Use that one.", k.Status, k.Algorithm)
+			"there is a key that is %s for %s already (or one with the same id); use that one", k.Status, k.Algorithm)
 	}, insertKey, k.ID, k.Algorithm, nonNilBytes(k.Private), string(k.Status), toMicros(k.CreatedAt),
 		(*nullTime)(&k.SignsSince), (*nullTime)(&k.RetiredAt), (*nullTime)(&k.NeededUntil))
 }
@@ -108,6 +108,6 @@ func (s *Store) RemoveSigningKey(ctx context.Context, id string, at time.Time, e
 // moveKey runs a statement that changes one key if the key has the expected status.
 func (t *Tx) moveKey(id, statement string, args ...any) error {
 	return t.change(func() error {
-		return schemas.Errorf(schemas.Conflict, "key_moved", "The signing key %s is not as it was any more. Look at the keys again.", id)
+		return schemas.Errorf(schemas.Conflict, "key_moved", "the signing key %s was changed by another request; list the keys and try again", id)
 	}, statement, args...)
 }

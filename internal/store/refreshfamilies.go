@@ -23,7 +23,7 @@ const (
 )
 
 func errNoRefresh() error {
-	return schemas.Errorf(schemas.Invalid, schemas.CodeRefreshNotFound, "There is no such refresh token, or it has expired or was revoked.")
+	return schemas.Errorf(schemas.Invalid, schemas.CodeRefreshNotFound, "there is no such refresh token, or it has expired or was revoked")
 }
 
 func (t *Tx) createFamily(f *schemas.RefreshFamily) error {

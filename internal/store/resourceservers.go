@@ -118,7 +118,7 @@ func writeTree(t *Tx, v *schemas.ResourceServer) error {
 		}
 		if changed == 0 {
 			return schemas.Errorf(schemas.Conflict, schemas.CodeConflict,
-				"The permission %q belongs to another resource server. Choose another handle.", n.permission)
+				"the permission %q belongs to another resource server; choose another handle", n.permission)
 		}
 	}
 	_, err := t.exec("DELETE FROM permissions WHERE server_id = ? AND position = -1", v.ID)

@@ -30,7 +30,7 @@ func (s *Store) Run(ctx context.Context, id string) (*schemas.Run, error) {
 
 func errNoRun() error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeExecutionNotFound,
-		"There is no run with this executionId, or it is over. Start the flow again.")
+		"there is no run with this executionId, or it is over; start the flow again")
 }
 
 // Commit stores the next revision of a run and the changes of its step atomically.
@@ -96,5 +96,5 @@ func (t *Tx) putRun(run *schemas.Run) error {
 
 func errStaleStep() error {
 	return schemas.Errorf(schemas.Conflict, schemas.CodeStaleStep,
-		"This step has been answered already. Ask for the current step with the executionId alone, and answer that.")
+		"this step has been answered already; send only the executionId to get the current step")
 }

@@ -68,7 +68,7 @@ func (s SealedRuns) Run(ctx context.Context, id string) (*schemas.Run, error) {
 		return run, err
 	}
 	if run.State, err = openState(s.Box, run.State, runBinding(run)); err != nil {
-		s.Log.WarnContext(ctx, "cannot open the state of a run, which ends: the key or the row has changed", "executionDigest", run.Digest(), "error", err)
+		s.Log.WarnContext(ctx, "a run ended, because its stored state cannot be decrypted: the key-encryption key or the database row was changed", "executionDigest", run.Digest(), "error", err)
 		return nil, errNoRun()
 	}
 	return run, nil
@@ -113,7 +113,7 @@ func (s SealedSessions) TakePasskeySession(ctx context.Context, tokenHash []byte
 		return nil, err
 	}
 	if p.State, err = openState(s.Box, p.State, belongsToSession(p)); err != nil {
-		s.Log.WarnContext(ctx, "cannot open the state of a passkey session, which ends: the key or the row has changed", "error", err)
+		s.Log.WarnContext(ctx, "a passkey session ended, because its stored state cannot be decrypted: the key-encryption key or the database row was changed", "error", err)
 		return nil, errStaleSession()
 	}
 	return p, nil

@@ -63,7 +63,7 @@ func TestSealedSessionIsBound(t *testing.T) {
 						noError(t, err)
 						equal(t, "the state", string(got.State), string(p.State))
 						_, err = s.TakePasskeySession(t.Context(), p.TokenHash, at)
-					} else if !strings.Contains(log.String(), "cannot open") || strings.Contains(log.String(), typed) {
+					} else if !strings.Contains(log.String(), "cannot be decrypted") || strings.Contains(log.String(), typed) {
 						t.Errorf("the log says %q", log)
 					}
 					if !schemas.HasCode(err, schemas.CodeStaleSession) {

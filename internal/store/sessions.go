@@ -47,7 +47,7 @@ func (s *Store) TakePasskeySession(ctx context.Context, tokenHash []byte, now ti
 
 func errStaleSession() error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeStaleSession,
-		"The sessionToken is unknown, used, expired, or replaced by a newer one. Start again and use the newest.")
+		"the sessionToken is unknown, used, expired, or replaced by a newer one; start again and use the newest")
 }
 
 func scanPasskeySession(row scanner, p *schemas.PasskeySession) error {

@@ -67,7 +67,7 @@ func (of *Table[T]) Get(ctx context.Context, r Reader, id string) (*T, error) {
 }
 
 func (of *Table[T]) notFound(id string) error {
-	return schemas.Errorf(schemas.NotFound, of.code, "There is no %s with the id %.64q.", of.noun, id)
+	return schemas.Errorf(schemas.NotFound, of.code, "there is no %s with the id %.64q", of.noun, id)
 }
 
 // Find returns the resource whose member, one of Filters, has the value; nil if there is none,
@@ -192,10 +192,10 @@ func (of *Table[T]) refused(err error) error {
 	switch {
 	case isUniqueViolation(err):
 		return schemas.Errorf(schemas.Conflict, schemas.CodeConflict,
-			"Another %s has the same id or name. Choose another.", of.noun)
+			"another %s has the same id or name; choose another", of.noun)
 	case isForeignKeyViolation(err):
 		return schemas.Errorf(schemas.Conflict, schemas.CodeConflict,
-			"The %s names something that does not exist, or something else names it. Look at what it refers to, and try again.", of.noun)
+			"the %s refers to a resource that does not exist, or another resource refers to it", of.noun)
 	}
 	return err
 }
@@ -219,5 +219,5 @@ func eachOwned[T any](ctx context.Context, r Reader, owners map[string]*T, scan 
 
 func (of *Table[T]) errStale() error {
 	return schemas.Errorf(schemas.Precondition, schemas.CodePreconditionFailed,
-		"The %s has changed since it was read. Read it again, and make the change to what it is now.", of.noun)
+		"the %s has changed since it was read; read it again, and repeat the change", of.noun)
 }

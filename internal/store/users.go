@@ -83,7 +83,7 @@ func userValues(u *schemas.User) ([]any, error) {
 }
 
 func errNoUser() error {
-	return schemas.Errorf(schemas.NotFound, schemas.CodeUserNotFound, "There is no such user.")
+	return schemas.Errorf(schemas.NotFound, schemas.CodeUserNotFound, "there is no such user")
 }
 
 func (t *Tx) createUser(u schemas.User) error {
@@ -95,11 +95,11 @@ func (t *Tx) createUser(u schemas.User) error {
 		return err
 	}
 	err = t.change(func() error {
-		return schemas.Errorf(schemas.Conflict, "user_exists", "There is a user with the id %s already.", u.ID)
+		return schemas.Errorf(schemas.Conflict, "user_exists", "there is a user with the id %s already", u.ID)
 	}, insertUser, values...)
 	if isForeignKeyViolation(err) {
 		return schemas.Errorf(schemas.Conflict, schemas.CodeConflict,
-			"There is no user type %q, or no organization unit %q; they may have been deleted. Name others.", u.Type, u.OUID)
+			"there is no user type %q, or no organization unit %q; they may have been deleted", u.Type, u.OUID)
 	}
 	if err != nil {
 		return err

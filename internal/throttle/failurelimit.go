@@ -117,8 +117,8 @@ const retryExhausted = time.Hour
 // for unknown accounts.
 func exhaustedError() error {
 	err := schemas.Errorf(schemas.Throttled, CodeTooManyRequests,
-		"too many sign-ins to this account have failed in a row. Sign in with a passkey, or with a browser that this account has used before, "+
-			"or ask an administrator to allow more")
+		"too many sign-ins to this account have failed in a row; sign in with a passkey, or with a browser that this account has used before, "+
+			"or ask an administrator to reset the failed attempts")
 	err.RetryAfter = retryExhausted
 	return err
 }

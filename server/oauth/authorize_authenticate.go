@@ -47,9 +47,9 @@ func (p *Provider) authenticate(w http.ResponseWriter, r *http.Request, a *autho
 	case step.FlowStatus == schemas.Failed:
 		return "", errorf(codeAccessDenied, "the sign-in failed: %s", step.Error.Description.DefaultValue)
 	case silent && step.Data.AdditionalData[schemas.ConsentData] != "":
-		return "", errorf(codeConsentRequired, "the person is signed in, but has not agreed to all that the client asks for")
+		return "", errorf(codeConsentRequired, "the user is signed in, but has not consented to everything that the client requests: ask for consent")
 	case silent:
-		return "", errorf(codeLoginRequired, "the person is signed in, but not so that it does for this application: they have to sign in again")
+		return "", errorf(codeLoginRequired, "the user's session is not sufficient for this application: sign the user in again")
 	}
 	return p.hostedPageURL(req, step.ExecutionID, a.form.Get("ui_locales")), nil
 }

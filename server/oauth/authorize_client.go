@@ -22,7 +22,7 @@ func (p *Provider) resolveClient(w http.ResponseWriter, r *http.Request) (*autho
 	form := r.URL.Query()
 	if r.Method == http.MethodPost {
 		if r.URL.RawQuery != "" {
-			return nil, errorf(codeInvalidRequest, "the parameters of a POST belong into its body")
+			return nil, errorf(codeInvalidRequest, "send the parameters of a POST in its body")
 		}
 		var err error
 		if form, err = readBody(w, r); err != nil {

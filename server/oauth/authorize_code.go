@@ -48,7 +48,7 @@ func (p *Provider) requestOfBrowser(ctx context.Context, id string, browser []by
 	}
 	c, err := p.findClient(ctx, req.ClientID)
 	if err == nil && !c.redirects(req.RedirectURI) {
-		err = errorf(codeInvalidRequest, "the redirect_uri is not registered for this client any more: go back to the application and sign in again")
+		err = errorf(codeInvalidRequest, "the redirect_uri is no longer registered for this client: go back to the application and sign in again")
 	}
 	return req, c, err
 }
@@ -91,7 +91,7 @@ func checkGrant(c *client, req *schemas.AuthRequest) *Error {
 	case req.Login.Subject != "" && req.Login.Subject != g.UserID:
 		return errorf(codeLoginRequired, "another user than that of id_token_hint has signed in")
 	case early && (hasPrompt(req, "login") || hasPrompt(req, "select_account")):
-		return errorf(codeLoginRequired, "the client asks for a new sign-in, and this is an earlier one")
+		return errorf(codeLoginRequired, "the client requires a new sign-in (prompt), but the user signed in before this request: sign in again")
 	case early && req.Login.MaxAge != nil && req.CreatedAt.Sub(g.AuthTime) > seconds(*req.Login.MaxAge):
 		return errorf(codeLoginRequired, "the sign-in is older than the client allows by max_age")
 	// OpenID Connect Core §3.1.2.4

@@ -96,7 +96,7 @@ func (c *client) challenge(form url.Values) (string, error) {
 	}
 	sum, err := base64.RawURLEncoding.Strict().DecodeString(challenge)
 	if err != nil || len(sum) != sha256.Size || strings.ContainsAny(challenge, "\r\n") {
-		return "", errorf(codeInvalidRequest, "expected as code_challenge a SHA-256 in base64url without padding: 43 characters")
+		return "", errorf(codeInvalidRequest, "the code_challenge must be a SHA-256 in base64url without padding (43 characters)")
 	}
 	return challenge, nil
 }
@@ -126,7 +126,7 @@ func (p *Provider) loginRules(ctx context.Context, c *client, form url.Values) (
 	rules := schemas.LoginRules{Prompt: strings.Fields(form.Get("prompt")), ACRValues: strings.Fields(form.Get("acr_values"))}
 	for _, prompt := range rules.Prompt {
 		if !slices.Contains(promptValues(), prompt) {
-			return rules, errorf(codeInvalidRequest, "expected as prompt %s, got %.100s", strings.Join(promptValues(), ", "), prompt)
+			return rules, errorf(codeInvalidRequest, "prompt must consist of %s; got %.100s", strings.Join(promptValues(), ", "), prompt)
 		}
 	}
 	if slices.Contains(rules.Prompt, "none") && len(rules.Prompt) > 1 {
@@ -146,7 +146,7 @@ func (p *Provider) loginRules(ctx context.Context, c *client, form url.Values) (
 	if raw := form.Get("id_token_hint"); raw != "" {
 		hint, err := p.Tokens.VerifyIDToken(ctx, raw)
 		if schemas.HasClass(err, schemas.Unauthenticated) || err == nil && hint.ClientID != c.ClientID {
-			return rules, errorf(codeInvalidRequest, "the id_token_hint is no ID token that this client was given here")
+			return rules, errorf(codeInvalidRequest, "the id_token_hint is not an ID token that this server issued to this client: send one of the session of the user")
 		}
 		if err != nil {
 			return rules, err

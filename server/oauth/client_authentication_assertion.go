@@ -65,13 +65,13 @@ func (p *Provider) authenticateByKey(ctx context.Context, sent *credentials) (*c
 func parseAssertion(raw string) (a *jwtverify.Token, clientID string, err error) {
 	a, err = jwtverify.Parse(raw, assertionJWTType)
 	if err != nil {
-		return nil, "", errClient(false, "the client_assertion is not as it should be: %v", err)
+		return nil, "", errClient(false, "the client_assertion is not a valid JWT: %v", err)
 	}
 	var named struct {
 		Subject string `json:"sub"`
 	}
 	if err := a.Unverified(&named); err != nil || named.Subject == "" {
-		return nil, "", errClient(false, "expected as sub of the client_assertion the client_id")
+		return nil, "", errClient(false, "the sub of the client_assertion must be the client_id")
 	}
 	return a, named.Subject, nil
 }
@@ -109,17 +109,17 @@ func (p *Provider) verifyAssertion(ctx context.Context, c *client, a *jwtverify.
 	now, soon := p.Now(), p.Now().Add(clockSkew)
 	switch {
 	case claims.Issuer != c.ClientID || claims.Subject != c.ClientID:
-		return nil, errClient(false, "expected as iss and sub of the client_assertion the client_id")
+		return nil, errClient(false, "the iss and sub of the client_assertion must be the client_id")
 	case len(claims.Audience) != 1 || !slices.Contains([]string{p.Issuer, p.Issuer + TokenPath}, claims.Audience[0]):
-		return nil, errClient(false, "expected as aud of the client_assertion %s alone", p.Issuer)
+		return nil, errClient(false, "the aud of the client_assertion must be %s or %s, and nothing else", p.Issuer, p.Issuer+TokenPath)
 	case claims.Expiry == nil || !now.Add(-clockSkew).Before(claims.Expiry.Time()):
 		return nil, errClient(false, "the client_assertion has expired, or has no exp")
 	case claims.Expiry.Time().After(soon.Add(assertionTTL)):
-		return nil, errClient(false, "expected an exp of the client_assertion within %d seconds", int(assertionTTL.Seconds()))
+		return nil, errClient(false, "the exp of the client_assertion must be within %d seconds", int(assertionTTL.Seconds()))
 	case claims.NotBefore != nil && soon.Before(claims.NotBefore.Time()), claims.IssuedAt != nil && soon.Before(claims.IssuedAt.Time()):
 		return nil, errClient(false, "the client_assertion is not valid yet: compare the clocks")
 	case claims.ID == "" || len(claims.ID) > maxJTILength:
-		return nil, errClient(false, "expected a jti of the client_assertion, of at most %d bytes", maxJTILength)
+		return nil, errClient(false, "the client_assertion must have a jti of at most %d bytes", maxJTILength)
 	}
 	return &claims, nil
 }

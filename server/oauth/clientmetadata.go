@@ -81,7 +81,7 @@ func readMetadata(text []byte) (*clientMetadata, error) {
 			continue
 		}
 		if name == "redirect_uris" {
-			return nil, errorf(codeInvalidRedirect, "expected as redirect_uris a list of texts")
+			return nil, errorf(codeInvalidRedirect, "redirect_uris must be a list of strings")
 		}
 		return nil, errorf(codeInvalidMetadata, "the member %s is of another type than expected", name)
 	}
@@ -93,15 +93,15 @@ func readMetadata(text []byte) (*clientMetadata, error) {
 func (m *clientMetadata) check() error {
 	switch {
 	case m.SoftwareStatement != "" && strings.Count(m.SoftwareStatement, ".") != 2:
-		return errorf(codeInvalidStatement, "expected as software_statement a JWT")
+		return errorf(codeInvalidStatement, "software_statement must be a JWT")
 	case m.SoftwareStatement != "":
-		return errorf(codeUnapprovedStatement, "software statements are not supported: leave it out")
+		return errorf(codeUnapprovedStatement, "software statements are not supported: omit software_statement")
 	case m.ApplicationType != "" && m.ApplicationType != "web" && m.ApplicationType != "native":
-		return errorf(codeInvalidMetadata, "expected as application_type web or native")
+		return errorf(codeInvalidMetadata, "application_type must be web or native")
 	case m.SubjectType != "" && m.SubjectType != "public":
-		return errorf(codeInvalidMetadata, "expected as subject_type public: it is the only one here")
+		return errorf(codeInvalidMetadata, "subject_type must be public")
 	case m.IDTokenAlg != "" && m.IDTokenAlg != token.RS256 && m.IDTokenAlg != token.ES256:
-		return errorf(codeInvalidMetadata, "expected as id_token_signed_response_alg %s or %s", token.RS256, token.ES256)
+		return errorf(codeInvalidMetadata, "id_token_signed_response_alg must be %s or %s", token.RS256, token.ES256)
 	case m.JWKS != nil && m.JWKSURI != "":
 		return errorf(codeInvalidMetadata, "expected jwks or jwks_uri, got both (RFC 7591 section 2)")
 	}
@@ -141,7 +141,7 @@ func (m *clientMetadata) checkAddresses() error {
 	for _, member := range []struct{ name, uri string }{{"client_uri", m.ClientURI}, {"logo_uri", m.LogoURI}, {"tos_uri", m.TosURI},
 		{"policy_uri", m.PolicyURI}, {"jwks_uri", m.JWKSURI}, {"sector_identifier_uri", m.SectorURI}} {
 		if u, err := url.Parse(member.uri); member.uri != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil) {
-			return errorf(codeInvalidMetadata, "expected as %s an https URL", member.name)
+			return errorf(codeInvalidMetadata, "%s must be an https URL", member.name)
 		}
 	}
 	return nil
@@ -160,7 +160,7 @@ func (m *clientMetadata) settle(may []string) error {
 	asked := m.GrantTypes
 	m.GrantTypes = intersect(asked, may)
 	if len(m.GrantTypes) == 0 {
-		return errorf(codeInvalidMetadata, "of the grant_types %s a client may have none here: expected %s", strings.Join(asked, " "), strings.Join(may, " "))
+		return errorf(codeInvalidMetadata, "the grant_types %s are not available to this client: use %s", strings.Join(asked, " "), strings.Join(may, " "))
 	}
 	if m.ResponseTypes != nil && slices.Contains(m.GrantTypes, schemas.GrantAuthorizationCode) && !slices.Contains(m.ResponseTypes, "code") {
 		return errorf(codeInvalidMetadata, "expected code among the response_types: there is no other")

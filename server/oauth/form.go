@@ -31,7 +31,7 @@ func tokenParameters() []string {
 // proxy could read the other value.
 func readForm(w http.ResponseWriter, r *http.Request, names []string) error {
 	if r.URL.RawQuery != "" {
-		return errorf(codeInvalidRequest, "parameters belong into the body of the request: in the query they end up in logs")
+		return errorf(codeInvalidRequest, "send the parameters in the body of the request: query strings end up in logs")
 	}
 	sent, err := readBody(w, r)
 	if err != nil {
@@ -56,7 +56,7 @@ func readBody(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	}
 	sent, err := url.ParseQuery(string(text))
 	if err != nil {
-		return nil, errorf(codeInvalidRequest, "the body is not as application/x-www-form-urlencoded should be: check how it is encoded")
+		return nil, errorf(codeInvalidRequest, "the body is not valid application/x-www-form-urlencoded: check its encoding")
 	}
 	return sent, nil
 }

@@ -30,13 +30,13 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 		return nil, err
 	}
 	if s.user, err = p.Store.User(ctx, f.Grant.UserID); !live || schemas.HasCode(err, schemas.CodeUserNotFound) {
-		return nil, errorf(codeInvalidGrant, "the session has ended: the person has to sign in again")
+		return nil, errorf(codeInvalidGrant, "the session has ended: sign the user in again")
 	}
 	if err != nil {
 		return nil, err
 	}
 	if types := c.AllowedUserTypes; len(types) > 0 && !slices.Contains(types, s.user.Type) {
-		return nil, errorf(codeInvalidGrant, "users of this type may not sign in to the application any more")
+		return nil, errorf(codeInvalidGrant, "users of this type may no longer sign in to the application")
 	}
 	if s.scope, err = p.userScope(ctx, s.user.ID, c.requestable(f.Scopes)); err != nil {
 		return nil, err

@@ -120,7 +120,7 @@ func (p *Provider) readHint(ctx context.Context, l *logoutRequest) (clientID str
 	}
 	hint, err := p.Tokens.VerifyIDToken(ctx, raw)
 	if schemas.HasClass(err, schemas.Unauthenticated) || err == nil && clientID != "" && clientID != hint.ClientID {
-		return "", errorf(codeInvalidRequest, "the id_token_hint is no ID token that this client was given here")
+		return "", errorf(codeInvalidRequest, "the id_token_hint is not an ID token that this server issued to this client: send one of the session of the user")
 	}
 	if err != nil {
 		return "", err

@@ -57,7 +57,7 @@ func checkDocumentID(id string) error {
 	u, err := url.Parse(id)
 	switch {
 	case len(id) > maxClientIDLength || err != nil || u.Host == "" || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' || c == '\\' }):
-		return errorf(codeInvalidClient, "expected as client_id a URL of at most %d printable ASCII characters", maxClientIDLength)
+		return errorf(codeInvalidClient, "the client_id must be a URL of at most %d printable ASCII characters", maxClientIDLength)
 	case u.User != nil || strings.Contains(id, "#"):
 		return errorf(codeInvalidClient, "expected a client_id without a user, a password and a fragment")
 	case u.Path == "":
@@ -158,9 +158,9 @@ func readDocument(id string, text []byte) (*clientMetadata, error) {
 	case m.ClientID != id:
 		return nil, errorf(codeInvalidClient, "the client_id in the metadata document is not the URL it was fetched from")
 	case m.ClientSecret != "" || m.ClientSecretExpires != nil:
-		return nil, errorf(codeInvalidClient, "there is a client_secret in the metadata document, where everybody can read it")
+		return nil, errorf(codeInvalidClient, "the metadata document contains a client_secret, which anyone can read: remove it, and use private_key_jwt or none")
 	case m.AuthMethod != schemas.AuthMethodNone && m.AuthMethod != schemas.AuthMethodPrivateKeyJWT:
-		return nil, errorf(codeInvalidClient, "expected as token_endpoint_auth_method of a client with a metadata document %s or %s", schemas.AuthMethodNone, schemas.AuthMethodPrivateKeyJWT)
+		return nil, errorf(codeInvalidClient, "the token_endpoint_auth_method of a client with a metadata document must be %s or %s", schemas.AuthMethodNone, schemas.AuthMethodPrivateKeyJWT)
 	}
 	return m, m.settle(untrustedClientGrants())
 }

@@ -64,7 +64,7 @@ func narrowResources(authorized, asked []string) ([]string, error) {
 func (p *Provider) checkResource(ctx context.Context, resource string) error {
 	u, err := url.Parse(resource)
 	if err != nil || !u.IsAbs() || u.Fragment != "" || u.RawFragment != "" || resource[len(resource)-1] == '#' {
-		return errorf(codeInvalidTarget, "expected as resource an absolute URI without a fragment (RFC 8707 section 2)")
+		return errorf(codeInvalidTarget, "resource must be an absolute URI without a fragment (RFC 8707 section 2)")
 	}
 	if p.isOwnAudience(resource) {
 		return nil

@@ -120,7 +120,7 @@ func (p *Provider) consentedScope(ctx context.Context, c *client, userID string,
 		return nil, err
 	}
 	if consent == nil {
-		return nil, errorf(codeInvalidGrant, "the person does not let the client have anything any more: send them to agree again")
+		return nil, errorf(codeInvalidGrant, "the user has withdrawn the consent for this client: ask for consent again")
 	}
 	return consent.Restrict(scopes), nil
 }

@@ -48,7 +48,7 @@ func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
 // up in logs.
 func bearer(w http.ResponseWriter, r *http.Request) (string, error) {
 	if r.URL.Query().Has("access_token") {
-		return "", errorf(codeInvalidRequest, "an access token does not belong into the query: send it as Authorization: Bearer <token>")
+		return "", errorf(codeInvalidRequest, "query strings end up in logs: send the access token as Authorization: Bearer <token>")
 	}
 	if raw, sent := BearerToken(r); raw != "" {
 		return raw, nil

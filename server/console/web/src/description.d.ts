@@ -4974,8 +4974,6 @@ export interface operations {
                 id_token_hint?: string;
                 /** @description ui_locales */
                 ui_locales?: string;
-                /** @description claims */
-                claims?: string;
                 /** @description resource */
                 resource?: string;
             };
@@ -5157,8 +5155,6 @@ export interface operations {
                 post_logout_redirect_uri?: string;
                 /** @description state */
                 state?: string;
-                /** @description logout_hint */
-                logout_hint?: string;
                 /** @description ui_locales */
                 ui_locales?: string;
             };
@@ -5382,8 +5378,6 @@ export interface operations {
                 post_logout_redirect_uri?: string;
                 /** @description state */
                 state?: string;
-                /** @description logout_hint */
-                logout_hint?: string;
                 /** @description ui_locales */
                 ui_locales?: string;
             };
