@@ -31,8 +31,9 @@ func authorizationCodeKind(d Deps) *engine.Kind {
 	}
 }
 
-// defaultSessionTTL is how long a browser session lasts: a working day.
-const defaultSessionTTL = 12 * time.Hour
+// sessionTTLWithoutServer is the lifetime of browser sessions in scenario tests. A server always sets
+// Deps.SessionTTL.
+const sessionTTLWithoutServer = 12 * time.Hour
 
 type authorizationCode struct{ deps Deps }
 
@@ -131,7 +132,7 @@ func (a *authorizationCode) session(v *engine.Visit, s *schemas.Assertion) []sch
 	session := s.StartSession(applicationID(v), v.Request.UserAgent, v.Now)
 	session.CreatedAt, session.Proofs = v.Authentication.Time, v.Authentication.Proofs
 	if v.AuthRequestID != "" || v.Request.SignsIn {
-		session.ExpiresAt = v.Now.Add(cmp.Or(a.deps.SessionTTL, defaultSessionTTL))
+		session.ExpiresAt = v.Now.Add(cmp.Or(a.deps.SessionTTL, sessionTTLWithoutServer))
 	}
 	return []schemas.Change{schemas.StartSession{Session: session}}
 }

@@ -181,7 +181,7 @@ type Deps struct {
 	BaseURL string
 	// GateURL is the URL of the hosted pages; "" means /gate below BaseURL.
 	GateURL string
-	// SessionTTL is the lifetime of a browser session. Zero means 12 hours.
+	// SessionTTL is the lifetime of a browser session. Zero means sessionTTLWithoutServer.
 	SessionTTL time.Duration
 	// DecoySecret keys the passkey ids of decoys and the MACs of mailed codes. It must be the same
 	// on every instance and stay secret: with it, decoys can be distinguished from passkeys.

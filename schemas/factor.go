@@ -83,19 +83,9 @@ type RecoveryCodesOffer struct {
 	SessionToken string   `json:"sessionToken"`
 }
 
-// UpdateUser changes attributes of a user: each of those given gets the value. Its
-// unique attributes must be free, else the whole commit fails with
-// attribute_taken.
-type UpdateUser struct {
-	UserID     string
-	Attributes map[string]any
-	At         time.Time
-}
-
 func (SetTOTP) change()             {}
 func (UseTOTP) change()             {}
 func (DeleteTOTP) change()          {}
 func (SetRecoveryCodes) change()    {}
 func (UseRecoveryCode) change()     {}
 func (DeleteRecoveryCodes) change() {}
-func (UpdateUser) change()          {}

@@ -1,5 +1,6 @@
 // Package config reads the configuration: one YAML file and the environment,
-// over defaults that run without either.
+// over defaults that run without either. All keys, with their defaults and
+// descriptions, are in config.schema.json.
 //
 // Every key has one environment variable, POSTERN_ and the key in capitals
 // with _ for each dot: passkey.allowed_origins is

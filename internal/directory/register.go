@@ -6,17 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
-)
-
-// maxUnusedClients limits the self-registered clients that have never been used: those
-// whose leases end within unusedClientTTL. Beyond it, the oldest are deleted.
-const (
-	maxUnusedClients = 2000
-	unusedClientTTL  = 7 * 24 * time.Hour
 )
 
 // Registration is a client that registers itself.
@@ -65,7 +57,7 @@ func (d *Directory) register(ctx context.Context, c Call, r Registration, docume
 	item, err := d.applications.write(ctx, c, document, at, func(w *writeContext, a *schemas.Application) error {
 		w.registration = r.By
 		if at == nil && r.Lease != nil {
-			if err := store.RemoveUnusedClients(w.tx, maxUnusedClients, w.now.Add(unusedClientTTL), w.now); err != nil {
+			if err := store.RemoveUnusedClients(w.tx, maxUnusedClients, w.now.Add(unusedClientLease), w.now); err != nil {
 				return err
 			}
 		}
@@ -127,14 +119,4 @@ func (d *Directory) KnownScopes(ctx context.Context, scopes []string) ([]string,
 	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool {
 		return !permissions[s] && !slices.Contains(schemas.IdentityScopes(), s)
 	}), nil
-}
-
-// ClientExpiry returns the expiry of the client; nil if it has none.
-func (d *Directory) ClientExpiry(ctx context.Context, clientID string) (*schemas.ClientExpiry, error) {
-	return d.store.ClientExpiry(ctx, clientID)
-}
-
-// ExtendClientExpiry keeps a client at least until then.
-func (d *Directory) ExtendClientExpiry(ctx context.Context, applicationID string, until time.Time) error {
-	return d.store.ExtendClientExpiry(ctx, applicationID, until)
 }

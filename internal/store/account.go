@@ -16,12 +16,6 @@ func CredentialsOf(ctx context.Context, r Reader, userID string) ([]schemas.Cred
 	return readAll(ctx, r, scanCredential, selectCredentials, userID)
 }
 
-// SessionsOf returns the user's sessions that have not expired at now, newest
-// first.
-func SessionsOf(ctx context.Context, r Reader, userID string, now time.Time) ([]schemas.Session, error) {
-	return readAll(ctx, r, scanSession, selectSessions, userID, toMicros(now))
-}
-
 // HasPassword reports whether the user has a password.
 func HasPassword(ctx context.Context, r Reader, userID string) (bool, error) {
 	return exists(ctx, r, "SELECT 1 FROM passwords WHERE user_id = ?", userID)

@@ -108,3 +108,10 @@ func (s *Store) GiveUpDelivery(ctx context.Context, d schemas.Delivery, e schema
 func (s *Store) ExpiredDeliveries(ctx context.Context, now time.Time, limit int) ([]schemas.Delivery, error) {
 	return readAll(ctx, s, scanDelivery, selectExpiredDeliveries, toMicros(now), toMicros(now), limit)
 }
+
+// QueuedDeliveries describes the queue of deliveries, by kind.
+func (s *Store) QueuedDeliveries(ctx context.Context) ([]schemas.QueuedDeliveries, error) {
+	return readAll(ctx, s, func(row scanner, q *schemas.QueuedDeliveries) error {
+		return row.Scan(&q.Kind, &q.Count, &q.Tried, (*microTime)(&q.Oldest))
+	}, selectQueue)
+}

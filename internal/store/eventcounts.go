@@ -75,10 +75,3 @@ func (s *Store) EventCounts(ctx context.Context, from, to time.Time, step time.D
 	}
 	return readAll(ctx, s, scan, selectEventCounts, toMicros(from), step.Microseconds(), toMicros(from), toMicros(to))
 }
-
-// QueuedDeliveries describes the queue of deliveries, by kind.
-func (s *Store) QueuedDeliveries(ctx context.Context) ([]schemas.QueuedDeliveries, error) {
-	return readAll(ctx, s, func(row scanner, q *schemas.QueuedDeliveries) error {
-		return row.Scan(&q.Kind, &q.Count, &q.Tried, (*microTime)(&q.Oldest))
-	}, selectQueue)
-}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -55,23 +54,6 @@ func DeleteLinks(t *Tx, userID, purpose string) error {
 // after the given time.
 func (s *Store) CountLinks(ctx context.Context, userID, purpose, subject string, after time.Time) (int, error) {
 	return readValue[int](ctx, s, countLinks, userID, purpose, subject, toMicros(after))
-}
-
-// noticeTTL is how long a notice waits for its mail to be composed.
-const noticeTTL = 24 * time.Hour
-
-// queueNotice queues the notice of an event, unless the transaction created the user.
-func (t *Tx) queueNotice(n schemas.Notice) error {
-	if t.createdUser == n.UserID {
-		return nil
-	}
-	body, err := json.Marshal(n)
-	if err != nil {
-		return err
-	}
-	return t.queueDelivery(schemas.Delivery{
-		ID: schemas.NewID(), Kind: schemas.NoticeDelivery, Body: body, CreatedAt: n.At, ExpiresAt: n.At.Add(noticeTTL),
-	})
 }
 
 // RecordAddressChange revokes an invitation to an address that a user no longer has. If the address

@@ -21,6 +21,9 @@
 //
 // # Guesses
 //
+// consecutivefailures.go limits how many guesses at an account may fail in a row, guessrate.go
+// limits their rate, and guess.go applies both around a check.
+//
 // Passwords and one-time codes can be guessed. The signature of a passkey cannot, so
 // sign-ins with a passkey are never counted by account and always remain possible. Only
 // wrong guesses cost. They are charged in advance, because a thousand parallel guesses

@@ -20,10 +20,6 @@ const logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
 // logoutTTL is the validity of a logout token, which is created when it is sent.
 const logoutTTL = 2 * time.Minute
 
-// hintTTL is how long the key of an expired ID token is kept, because a client can send the
-// token as a hint, to sign in again or to sign out.
-const hintTTL = 7 * 24 * time.Hour
-
 // Access returns a signed access token (RFC 9068). Subject, ClientID and Audience are required.
 func (i *Issuer) Access(ctx context.Context, c Claims) (string, error) {
 	if c.Subject == "" || c.ClientID == "" || len(c.Audience) == 0 {

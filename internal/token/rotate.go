@@ -146,3 +146,7 @@ func (i *Issuer) event(ctx context.Context, action string, k schemas.SigningKey)
 		Resource: schemas.ResourceRef{Type: "signing-key", ID: k.ID}, Detail: map[string]string{"algorithm": k.Algorithm},
 	}
 }
+
+// hintTTL is how long the key of an expired ID token is kept, because a client can send the
+// token as a hint, to sign in again or to sign out.
+const hintTTL = 7 * 24 * time.Hour

@@ -42,23 +42,3 @@ func (p *Provider) accessTTL(c *client) time.Duration {
 }
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
-
-// How long untrusted clients are stored.
-const (
-	unusedTTL       = 3 * 24 * time.Hour  // without a sign-in
-	usedTTL         = 90 * 24 * time.Hour // after the last token
-	requestTTLAsked = 2 * time.Hour       // after the start of a sign-in, at least
-)
-
-// extendExpiry extends the expiry of an untrusted client. It writes only if that makes a
-// difference.
-func (p *Provider) extendExpiry(ctx context.Context, a *schemas.Application, ttl time.Duration) error {
-	if a.IsTrusted() {
-		return nil
-	}
-	expiry, err := p.Clients.ClientExpiry(ctx, a.ClientID)
-	if until := p.now().Add(ttl); err == nil && expiry != nil && expiry.ExpiresAt.Before(until.Add(-ttl/10)) {
-		err = p.Clients.ExtendClientExpiry(ctx, a.ID, until)
-	}
-	return err
-}

@@ -56,7 +56,7 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 // issue builds the reply: RFC 6749 §5.1, OpenID Connect Core §3.1.3.3 and §12.2.
 func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResponse, error) {
 	c, grant, validity := s.client, s.family.Grant, p.accessTTL(s.client)
-	if err := p.extendExpiry(ctx, c.Application, usedTTL); err != nil {
+	if err := p.extendExpiry(ctx, c.Application, usedClientTTL); err != nil {
 		return nil, err
 	}
 	raw, err := p.Tokens.Access(ctx, token.Claims{

@@ -96,7 +96,7 @@ func (p *Provider) register(ctx context.Context, m *clientMetadata, by *director
 	if by != nil {
 		call = *by
 	} else {
-		registration.Lease = &schemas.ClientExpiry{ExpiresAt: p.now().Add(unusedTTL)}
+		registration.Lease = &schemas.ClientExpiry{ExpiresAt: p.now().Add(unusedClientTTL)}
 	}
 	if by != nil && m.Scope == "" {
 		scopes = slices.DeleteFunc(scopes, func(s string) bool { return isPermission(s) && !call.Permits(s) })

@@ -21,7 +21,7 @@ func TestErrorCodesAreDeclared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables := map[string]bool{"codes.go": true, filepath.Join("..", "engine", "codes.go"): true}
+	tables := map[string]bool{"errorcodes.go": true, filepath.Join("..", "engine", "errorcodes.go"): true}
 	for table := range tables {
 		for _, name := range codeNames(t, table, nil) {
 			declared[name] = true
@@ -37,7 +37,7 @@ func TestErrorCodesAreDeclared(t *testing.T) {
 			return ok && selector.Sel.Name == "Errorf"
 		}) {
 			if found++; !declared[name] && name != "" {
-				t.Errorf("%s makes errors with %s, which no kind in codes.go declares", file, name)
+				t.Errorf("%s makes errors with %s, which no kind in errorcodes.go declares", file, name)
 			}
 		}
 	}

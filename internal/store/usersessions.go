@@ -125,3 +125,9 @@ func (t *Tx) revokeToken(c schemas.RevokeToken) error {
 	_, err := t.exec(insertRevokedToken, c.ID, toMicros(c.ExpiresAt))
 	return err
 }
+
+// SessionsOf returns the user's sessions that have not expired at now, newest
+// first.
+func SessionsOf(ctx context.Context, r Reader, userID string, now time.Time) ([]schemas.Session, error) {
+	return readAll(ctx, r, scanSession, selectSessions, userID, toMicros(now))
+}

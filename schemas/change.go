@@ -1,0 +1,122 @@
+package schemas
+
+import "time"
+
+// Change is something a step decided and the store applies in the same
+// transaction that moves the run on. The types below are all there are.
+type Change interface{ change() }
+
+// CreateUser adds a user. Its identifying attributes must be free, else the
+// whole commit fails with attribute_taken.
+type CreateUser struct{ User User }
+
+// SetPassword stores the hash of a user's new password, in PHC string format. It
+// ends all other sessions of the user, with their tokens, and all other runs of
+// the user; the session and the run that made the change live on.
+type SetPassword struct {
+	UserID string
+	// ID distinguishes this password from the user's earlier ones. It can be empty if no proof
+	// refers to this password yet; the store then generates one.
+	ID      string
+	Hash    string
+	At      time.Time
+	AddedBy Provenance
+}
+
+// Password is a user's password: its hash in PHC string format, its id, see SetPassword, and
+// the sign-in that set it.
+type Password struct {
+	Hash, ID string
+	AddedBy  Provenance
+}
+
+// RehashPassword replaces the hash of a password by a stronger one of the same
+// password. If the stored hash is not the one that was verified any more, it
+// changes nothing: the password may be another one by now.
+type RehashPassword struct {
+	UserID string
+	// Verified is the hash that was verified.
+	Verified string
+	Hash     string
+}
+
+// CreateCredential adds a passkey. If any user has one with this id, the whole commit fails with
+// credential_exists.
+type CreateCredential struct{ Credential Credential }
+
+// UseCredential records a verified assertion: WebAuthn Level 3 §7.2 step 26.
+type UseCredential struct {
+	ID          Bytes
+	SignCount   uint32
+	BackupState bool
+	At          time.Time
+	// MustGrow refuses the commit, with passkey_verification_failed, if the stored
+	// count has meanwhile reached SignCount: two authenticators with one key may
+	// each show a count that is higher than the one both were compared with.
+	MustGrow bool
+}
+
+// StartSession adds a session of a user.
+type StartSession struct{ Session Session }
+
+// EndSession ends a session, and with it every token that was issued for it, and
+// queues a LogoutDelivery for every client that got some and wants to know. One
+// that is gone already is no error.
+type EndSession struct {
+	ID string
+	At time.Time
+}
+
+// RevokeToken makes one token worthless, by its jti, until it would have expired.
+type RevokeToken struct {
+	ID        string
+	ExpiresAt time.Time
+}
+
+// RevokeFamily revokes a family of refresh tokens, and the access tokens that came
+// of it or of the authorization request of that id. The latter are remembered as
+// revoked until the given time.
+type RevokeFamily struct {
+	ID    string
+	Until time.Time
+}
+
+// RenameCredential gives a passkey another name; credential_not_found if there
+// is none.
+type RenameCredential struct {
+	ID   Bytes
+	Name string
+}
+
+// DeleteCredential removes a passkey, and ends the sessions that rest on it;
+// credential_not_found if there is none.
+type DeleteCredential struct {
+	ID Bytes
+	At time.Time
+}
+
+// RecordEvent appends to the audit log.
+type RecordEvent struct{ Event Event }
+
+// UpdateUser changes attributes of a user: each of those given gets the value. Its
+// unique attributes must be free, else the whole commit fails with
+// attribute_taken.
+type UpdateUser struct {
+	UserID     string
+	Attributes map[string]any
+	At         time.Time
+}
+
+func (CreateUser) change()       {}
+func (SetPassword) change()      {}
+func (RehashPassword) change()   {}
+func (CreateCredential) change() {}
+func (UseCredential) change()    {}
+func (StartSession) change()     {}
+func (EndSession) change()       {}
+func (RevokeToken) change()      {}
+func (RevokeFamily) change()     {}
+func (RenameCredential) change() {}
+func (DeleteCredential) change() {}
+func (RecordEvent) change()      {}
+func (UpdateUser) change()       {}
