@@ -27,7 +27,7 @@ const (
 	Unavailable                  // 503: not ready, or overloaded; see RetryAfter
 )
 
-// Codes that more than one room has to recognize. A code is stable: clients
+// Codes that more than one package uses; docs/errors.md describes all. A code is stable: clients
 // branch on it, so it never changes its meaning.
 const (
 	CodeInternal           = "internal_error"

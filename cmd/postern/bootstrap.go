@@ -21,7 +21,7 @@ import (
 type bootstrapCommand struct {
 	BaseURL             string          `placeholder:"URL" help:"The URL of the server. Optional with --config."`
 	ConsoleRedirectURIs []string        `name:"console-redirect-uris" placeholder:"A,B" help:"More redirect URIs for the console."`
-	Samples             bool            `help:"Add the samples: customers, their user type, and two applications."`
+	Samples             bool            `help:"Also create an organization unit and a user type for customers, and two sample applications."`
 	Dir                 string          `help:"A folder of more seed files (*.yaml), applied in the order of their names."`
 	Wait                config.Duration `default:"60s" help:"How long to wait until the server is ready."`
 	serverFlags         `embed:""`
