@@ -55,6 +55,8 @@ type Engine struct {
 	// the run). It is called when the step is decided, even if the step is not committed. Tests
 	// measure coverage with it.
 	Observe func(g *Graph, node, outcome string)
+	// Observer receives what runs do, for metrics, traces and logs. Nil means none.
+	Observer Observer
 }
 
 // NewEngine returns e with default values for unset fields.
@@ -65,6 +67,9 @@ func NewEngine(e Engine) *Engine {
 	e.MaxFailures = cmp.Or(e.MaxFailures, 10)
 	if e.Now == nil {
 		e.Now = time.Now
+	}
+	if e.Observer == nil {
+		e.Observer = noObserver{}
 	}
 	return &e
 }
@@ -218,6 +223,7 @@ func (e *Engine) commit(ctx context.Context, r *run) (*schemas.Step, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.reportStep(ctx, r)
 	return r.newStep(), nil
 }
 

@@ -24,9 +24,9 @@ func (e *Engine) advance(ctx context.Context, r *run, answer *Answer) error {
 			return err
 		}
 		n := &r.graph.nodes[r.at]
-		d, err := n.exec.Execute(ctx, r.newVisit(answer))
+		d, err := e.decide(ctx, r, answer)
 		if err != nil {
-			return nodeError(n, err)
+			return err
 		}
 		answer = nil
 		over, err := e.applyDecision(r, n, d)

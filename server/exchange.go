@@ -1,15 +1,14 @@
 package server
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"log/slog"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/postern-id/postern/internal/telemetry"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/runs"
 )
@@ -20,7 +19,9 @@ const traceHeader = "X-Trace-Id"
 // exchange is a request with its reply, for the log. It is the ResponseWriter of handlers.
 type exchange struct {
 	http.ResponseWriter
-	traceID string  // 32 hexadecimal digits
+	traceID string // 32 hexadecimal digits
+	entry   *runs.Entry
+	isPage  bool    // whether a page answers, and not the API
 	route   string  // the path's template: the path itself can contain anything
 	caller  *caller // nil before it is authenticated
 	needs   need    // of the endpoint
@@ -58,56 +59,67 @@ func (x *exchange) Write(b []byte) (int, error) {
 // Unwrap returns the inner writer for http.ResponseController.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// observe assigns a trace id to every request and logs it at the end.
+// observe assigns a trace id to every request, and reports it at the end to the log and the telemetry.
 func (s *server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begun := time.Now()
-		x := &exchange{ResponseWriter: w, traceID: traceOf(r.Header.Get("Traceparent"))}
+		ctx, id, end := s.Telemetry.BeginRequest(r.Context(), r.Header, s.Proxies.IsProxy(r.RemoteAddr))
+		x := &exchange{ResponseWriter: w, traceID: id, entry: &runs.Entry{TraceID: id}}
 		w.Header().Set(traceHeader, x.traceID)
 		defer func() {
 			took := time.Since(begun)
-			s.logExchange(r, x, took)
+			end(s.logExchange(r, x, took))
 			if isSignIn(x.route) {
 				s.latency.add(s.now(), took)
 			}
 		}()
-		ctx := schemas.WithOrigin(runs.WithTrace(r.Context(), x.traceID), s.requestOrigin(r))
+		ctx = schemas.WithOrigin(runs.WithEntry(ctx, x.entry), s.requestOrigin(r))
 		next.ServeHTTP(x, r.WithContext(context.WithValue(ctx, exchangeKey{}, x)))
 	})
 }
 
 // logExchange writes the access log. Of what a client chose it contains only the method: not the
 // path, which can contain anything, the query or any header. It does not contain the client's
-// address, which is personal data.
-func (s *server) logExchange(r *http.Request, x *exchange, took time.Duration) {
-	level := slog.LevelInfo
-	if strings.HasPrefix(x.route, "/health/") {
-		level = slog.LevelDebug // probes arrive every few seconds
-	}
+// address, which is personal data. The ids are those of resources.
+func (s *server) logExchange(r *http.Request, x *exchange, took time.Duration) telemetry.Exchange {
 	const longestMethod = 16
-	s.Log.LogAttrs(r.Context(), level, "request",
-		slog.String("method", r.Method[:min(len(r.Method), longestMethod)]),
+	method := r.Method[:min(len(r.Method), longestMethod)]
+	attributes := []slog.Attr{
+		slog.String("method", method),
 		slog.String("route", x.route),
 		slog.Int("status", x.status),
 		slog.String("code", x.code),
 		slog.Duration("duration", took),
 		slog.Int64("bytes", x.bytes),
-		slog.String("traceId", x.traceID))
-}
-
-// traceParent is version-traceid-parentid-flags. A later version can have more fields.
-var traceParent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$`)
-
-// traceOf returns the trace id of a valid traceparent (W3C Trace Context §3.2), otherwise a new
-// one.
-func traceOf(parent string) string {
-	if field := traceParent.FindStringSubmatch(parent); field != nil {
-		version, id, span, more := field[1], field[2], field[3], field[4]
-		if version != "ff" && (version != "00" || more == "") && strings.Trim(id, "0") != "" && strings.Trim(span, "0") != "" {
-			return id
+		slog.String("traceId", x.traceID),
+	}
+	e := x.about()
+	for _, id := range []slog.Attr{
+		slog.String("client", e.Client), slog.String("application", e.Application), slog.String("flow", e.Flow), slog.String("node", e.Node), slog.String("user", e.User),
+	} {
+		if id.Value.String() != "" {
+			attributes = append(attributes, id)
 		}
 	}
-	var id [16]byte
-	_, _ = rand.Read(id[:]) // crypto/rand.Read never fails
-	return hex.EncodeToString(id[:])
+	s.Log.LogAttrs(r.Context(), x.level(), "request", attributes...)
+	return telemetry.Exchange{Method: method, Route: x.route, Status: x.status, Code: x.code, Duration: took,
+		Client: e.Client, Application: e.Application, Flow: e.Flow, Node: e.Node, User: e.User}
+}
+
+// about returns the entry, completed with the caller of the API.
+func (x *exchange) about() runs.Entry {
+	e := *x.entry
+	if x.caller != nil {
+		e.User, e.Client = cmp.Or(e.User, x.caller.userID()), cmp.Or(e.Client, x.caller.Actor.Client)
+	}
+	return e
+}
+
+// level returns the level of the line of a request. Probes arrive every few seconds, and a page loads
+// many files.
+func (x *exchange) level() slog.Level {
+	if strings.HasPrefix(x.route, "/health/") || x.isPage && x.status < http.StatusBadRequest {
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
 }

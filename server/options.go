@@ -16,6 +16,7 @@ import (
 	"github.com/postern-id/postern/internal/document"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/recent"
+	"github.com/postern-id/postern/internal/telemetry"
 	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
@@ -94,6 +95,8 @@ type Options struct {
 	// own Cache-Control and Content-Security-Policy.
 	Pages map[string]http.Handler
 
+	// Telemetry counts and traces requests. Nil: neither.
+	Telemetry *telemetry.Telemetry
 	// Log receives one line for each request and each failure. Nil: no log.
 	Log *slog.Logger
 	// Now is the clock; nil means time.Now.

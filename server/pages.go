@@ -31,7 +31,7 @@ func (s *server) mountPages(router *mux.Router) {
 // page serves a page. If it fails in plain text, the client gets the API's error instead.
 func (s *server) page(key string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		exchangeOf(r).route = key
+		exchangeOf(r).route, exchangeOf(r).isPage = key, true
 		reply := &document.HeldReply{ResponseWriter: w, Holds: isPlainError}
 		s.Pages[key].ServeHTTP(reply, r)
 		switch reply.Status {

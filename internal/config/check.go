@@ -28,6 +28,9 @@ func textRules() map[string]textRule {
 		"passkey.related_origins":                       checked(passkeyOriginFault),
 		"cors.allowed_origins":                          checked(func(text string) string { return originFault(text, exampleURL) }),
 		"outbound.allow":                                checked(hostFault),
+		"telemetry.metrics.listen":                      checked(listenFault),
+		"telemetry.pprof.listen":                        checked(listenFault),
+		"telemetry.traces.endpoint":                     checked(collectorFault),
 		"oauth.dcr.private_use_schemes":                 checked(privateUseFault),
 		"oauth.client_metadata_documents.allowed_hosts": checked(documentHostFault),
 	}
@@ -170,6 +173,7 @@ func (c *Config) rules() []rule {
 			{"token.key_age", age < 2*publish, fmt.Sprintf("expected at least twice token.key_publish, which is %v, got %v: raise it, or lower token.key_publish", publish, age)},
 		}},
 		{[]string{"passkey.allowed_origins", "passkey.relying_party_id", "server.public_url", "server.hostname"}, c.Passkey.violations()},
+		{[]string{"server.listen", "server.port", "gate_client.port", "telemetry.metrics.listen", "telemetry.pprof.listen"}, c.telemetryViolations()},
 	}
 }
 

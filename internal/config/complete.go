@@ -17,6 +17,7 @@ func (c *Config) complete() {
 	c.Password.Workers = cmp.Or(c.Password.Workers, max(1, runtime.NumCPU()/2))
 	c.Server.complete()
 	c.Mail.complete()
+	c.Telemetry.complete()
 	own := []string{originOf(c.Server.PublicURL)}
 	if c.ownGate() {
 		own = append(own, originOf(c.GateURL()))

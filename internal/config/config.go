@@ -38,6 +38,7 @@ type Config struct {
 	Throttle   Throttle   `json:"throttle"`
 	Audit      Audit      `json:"audit"`
 	Log        Log        `json:"log"`
+	Telemetry  Telemetry  `json:"telemetry"`
 
 	// Environ is the environment the configuration was loaded with. Secrets that
 	// are no configuration, such as the key-encryption key, are found there.
@@ -240,6 +241,31 @@ type Audit struct {
 	// Where copies of the events go; "" for none.
 	File   string `json:"file"`   // JSON lines
 	Target string `json:"target"` // the name of one of HTTP.Targets
+}
+
+// Telemetry is what the server reports about itself.
+type Telemetry struct {
+	Metrics Metrics `json:"metrics"`
+	Traces  Traces  `json:"traces"`
+	Pprof   Pprof   `json:"pprof"`
+}
+
+// Metrics are those for Prometheus.
+type Metrics struct {
+	Listen string `json:"listen"` // host:port; "" for no metrics
+}
+
+// Traces are the spans for an OpenTelemetry collector.
+type Traces struct {
+	Endpoint      string  `json:"endpoint"`       // with a path; "" for no traces
+	Authorization string  `json:"authorization"`  // the value of the header field, "" for none
+	SamplingRatio float64 `json:"sampling_ratio"` // from 0 to 1
+}
+
+// Pprof are the profiles of the program.
+type Pprof struct {
+	Listen      string `json:"listen"` // host:port; "" for no profiles
+	AllowRemote bool   `json:"allow_remote"`
 }
 
 // Log is how the log is written.

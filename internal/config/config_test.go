@@ -37,6 +37,8 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 		Throttle: defaultThrottle(),
 		Audit:    Audit{SinkGrace: 7 * 24 * time.Hour},
 		Log:      Log{Level: "info", Format: "text"},
+
+		Telemetry: Telemetry{Traces: Traces{SamplingRatio: 1}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("\n got %+v\nwant %+v", got, want)

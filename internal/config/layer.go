@@ -177,7 +177,7 @@ func parse(typ, text string) any {
 			}
 		}
 		return items
-	case "boolean", "integer", "object":
+	case "boolean", "integer", "number", "object":
 		var value any
 		if err := decodeJSON([]byte(text), &value); err == nil {
 			return value

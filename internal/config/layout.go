@@ -106,7 +106,7 @@ func (c *Config) secretFiles() []secretFile {
 // holdsSecrets reports whether one of a configuration file's values is a secret.
 func holdsSecrets(values map[string]any) bool {
 	dsn, _ := values["database.dsn"].(string)
-	found := values["mail.password"] != nil || strings.Contains(dsn, "password") || strings.Contains(dsn, "@") && strings.Contains(dsn, "://")
+	found := values["mail.password"] != nil || values["telemetry.traces.authorization"] != nil || strings.Contains(dsn, "password") || strings.Contains(dsn, "@") && strings.Contains(dsn, "://")
 	targets, _ := values["http.targets"].(map[string]Target)
 	for _, t := range targets {
 		found = found || t.Secret != "" || t.Authorization != ""

@@ -54,6 +54,10 @@ type Rules struct {
 	MaxConcurrent int
 	// RootCAs are the trusted certificate authorities; nil means the system's.
 	RootCAs *x509.CertPool
+	// Observe is called before each request that is sent, with its method and host. The function
+	// that it returns is called with the status of the reply, 0 without one. Nil means that nothing
+	// observes requests.
+	Observe func(ctx context.Context, method, host string) (inner context.Context, end func(status int, err error))
 }
 
 // Client makes requests. It is safe for concurrent use.
@@ -147,6 +151,21 @@ func (c *Client) Do(ctx context.Context, req *http.Request) (*Response, error) {
 		return nil, busy
 	}
 	defer leave()
+	if c.rules.Observe == nil {
+		return c.send(ctx, req)
+	}
+	ctx, end := c.rules.Observe(ctx, req.Method, lower(req.URL.Hostname()))
+	reply, err := c.send(ctx, req)
+	status := 0
+	if reply != nil {
+		status = reply.Status
+	}
+	end(status, err)
+	return reply, err
+}
+
+// send sends a request that has a place, and reads the reply.
+func (c *Client) send(ctx context.Context, req *http.Request) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.rules.Timeout)
 	defer cancel()
 	req = req.Clone(ctx)

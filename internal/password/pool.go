@@ -39,10 +39,25 @@ type Options struct {
 
 // Pool hashes and verifies passwords. It is safe for concurrent use.
 type Pool struct {
-	cost   params
-	queue  queue
-	source func(context.Context) Source
-	derive func(password string, h phc, length int) []byte
+	cost    params
+	workers int
+	queue   queue
+	source  func(context.Context) Source
+	derive  func(password string, h phc, length int) []byte
+}
+
+// Stats describes the pool at a moment.
+type Stats struct {
+	Running, Waiting int
+	Refused          int64 // callers that failed with the code overloaded, since the start
+}
+
+// Stats returns the state of the pool.
+func (p *Pool) Stats() Stats {
+	q := &p.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return Stats{Running: p.workers - q.idle, Waiting: len(q.waiting), Refused: q.refused}
 }
 
 // New returns a pool. It needs no Close. It panics on a cost that Verify would reject.
@@ -53,10 +68,11 @@ func New(o Options) *Pool {
 		panic("password: " + err.Error())
 	}
 	return &Pool{
-		cost:   cost,
-		queue:  queue{idle: o.Workers, places: o.Queue},
-		source: o.Source,
-		derive: derive,
+		cost:    cost,
+		workers: o.Workers,
+		queue:   queue{idle: o.Workers, places: o.Queue},
+		source:  o.Source,
+		derive:  derive,
 	}
 }
 

@@ -30,6 +30,7 @@ type queue struct {
 	places  int              // free places to wait
 	waiting []*waitingCaller // in order of arrival
 	served  int              // counts the callers that got a worker or came to wait
+	refused int64            // counts the callers that got no place, or lost it
 }
 
 // waitingCaller is a waiting caller. It receives nil when it has a worker, or an error.
@@ -67,6 +68,7 @@ func (q *queue) join(t *waitingCaller) error {
 	case q.places > 0:
 		q.places--
 	default:
+		q.refused++
 		last := q.shed(t.Source)
 		if last == nil {
 			return overloaded()

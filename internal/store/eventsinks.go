@@ -15,6 +15,8 @@ const (
 	// claims succeeds.
 	claimSink = `UPDATE event_sinks SET holder = ?, held_until = ? WHERE name = ? AND (holder = ? OR held_until <= ?) RETURNING seq`
 
+	sinkLag = `SELECT COALESCE(MAX(seq), 0) - COALESCE((SELECT seq FROM event_sinks WHERE name = ?), 0) FROM event_chain`
+
 	hasNews = `SELECT 1 FROM event_chain WHERE seq > COALESCE((SELECT seq FROM event_sinks WHERE name = ?), 0)`
 
 	advanceSink = `UPDATE event_sinks SET seq = ? WHERE name = ? AND seq < ?`
@@ -74,6 +76,15 @@ func (s *Store) ClaimSink(ctx context.Context, name string, now, until time.Time
 		return err
 	})
 	return seq, ok, err
+}
+
+// SinkLag returns how many sealed events a sink has not received.
+func (s *Store) SinkLag(ctx context.Context, name string) (int64, error) {
+	found, err := readAll(ctx, s, scanValue[int64], sinkLag, name)
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	return max(0, found[0]), nil
 }
 
 // AdvanceSink records that a sink has received the events up to a seal.

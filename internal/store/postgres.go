@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -132,10 +133,11 @@ type postgresWriter struct {
 	db      *pool
 	longest time.Duration // that a write may take
 	turn    chan struct{} // holds one value while a serial write of this process runs
+	retries atomic.Int64  // since the start
 }
 
 func (w *postgresWriter) write(ctx context.Context, do func(*Tx) error) error {
-	return retry(ctx, func() error { return w.db.check(w.once(ctx, do)) })
+	return w.retry(ctx, func() error { return w.db.check(w.once(ctx, do)) })
 }
 
 // serial serializes writes with an advisory lock. Serializable transactions would need no
@@ -160,7 +162,7 @@ func (w *postgresWriter) serial(ctx context.Context, do func(*Tx) error) error {
 // single needs no BEGIN and COMMIT: a single statement is a transaction, in one round trip
 // instead of three.
 func (w *postgresWriter) single(ctx context.Context, do func(*Tx) error) error {
-	return retry(ctx, func() error {
+	return w.retry(ctx, func() error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -200,8 +202,11 @@ func (w *postgresWriter) detach(ctx context.Context) (context.Context, context.C
 
 // retry calls do until it loses no conflict. The delay between attempts is random, so that the
 // same writers do not collide again.
-func retry(ctx context.Context, do func() error) error {
+func (w *postgresWriter) retry(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
+		if try > 1 {
+			w.retries.Add(1)
+		}
 		err := do()
 		if isReadOnly(err) && try == 1 {
 			continue // the pool has dropped such connections, so the next one is new

@@ -49,6 +49,10 @@ type Config struct {
 	// MaxWriteDuration bounds a write to PostgreSQL from its start; 0 means half a minute. A
 	// command that writes all resources at once may need more.
 	MaxWriteDuration time.Duration
+	// Observe is called before each transaction with its mode: write, single (one statement),
+	// serial or snapshot (it only reads). The function that it returns is called with the result.
+	// Nil means that nothing observes them.
+	Observe Observe
 }
 
 // Store is an open store. Its methods are safe for concurrent use.
@@ -57,6 +61,9 @@ type Store struct {
 	writer writer
 	pools  []*pool // in the order in which they are closed
 	local  bool    // reads take microseconds and need no canceling
+	base   writer  // writer, without the observer
+
+	observe Observe
 
 	instance string      // the id of this store in the table of instances
 	counted  atomic.Bool // whether it is in that table
@@ -94,6 +101,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, err
 	}
 	s.instance = schemas.NewID()
+	s.addObserver(c.Observe)
 	return s, nil
 }
 

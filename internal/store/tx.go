@@ -78,6 +78,13 @@ func (t *Tx) check(err error) error { return err }
 // Snapshot calls do with a Reader that sees the store at one moment. It blocks no writes,
 // except in an in-memory store.
 func (s *Store) Snapshot(ctx context.Context, do func(Reader) error) error {
+	ctx, end := s.observe(ctx, modeSnapshot)
+	err := s.readAtOnce(ctx, do)
+	end(err)
+	return err
+}
+
+func (s *Store) readAtOnce(ctx context.Context, do func(Reader) error) error {
 	options := &sql.TxOptions{ReadOnly: true}
 	if s.db.DriverName() == "postgres" {
 		options.Isolation = sql.LevelRepeatableRead

@@ -17,6 +17,13 @@ const (
 	endpoints
 )
 
+// endpointNames are the names of the endpoints in metrics.
+func endpointNames() [endpoints]string {
+	return [endpoints]string{
+		SignIn: "sign_in", RunStart: "run_start", RunStep: "run_step", Token: "token", Register: "register", Mail: "mail", Guess: "guess",
+	}
+}
+
 // Attempt is one request, or one guess in it. It is used for one Admit and the Done that
 // follows.
 type Attempt struct {

@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"cmp"
+	"sync/atomic"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -51,6 +52,7 @@ type Throttle struct {
 	// requests are charged for every attempt at an endpoint, refusals only for failed ones.
 	requests, refusals [endpoints]rules
 	guesses            guesses
+	decisions          [endpoints]struct{ admitted, refused atomic.Int64 }
 }
 
 // New makes a Throttle. It allocates all of its memory, about 8 MiB with the defaults,
@@ -84,6 +86,35 @@ func (t *Throttle) Admit(a *Attempt) error {
 	if t == nil {
 		return nil
 	}
+	err := t.decide(a)
+	if err == nil {
+		t.decisions[a.Endpoint].admitted.Add(1)
+	} else {
+		t.decisions[a.Endpoint].refused.Add(1)
+	}
+	return err
+}
+
+// Decisions counts the calls of Admit for an endpoint since the start.
+type Decisions struct {
+	Endpoint          string
+	Admitted, Refused int64
+}
+
+// Decisions returns the counts of all endpoints.
+func (t *Throttle) Decisions() (list []Decisions) {
+	if t == nil {
+		return nil
+	}
+	for at, name := range endpointNames() {
+		d := &t.decisions[at]
+		list = append(list, Decisions{name, d.admitted.Load(), d.refused.Load()})
+	}
+	return list
+}
+
+// decide admits or rejects an attempt.
+func (t *Throttle) decide(a *Attempt) error {
 	a.admitted = t.moment()
 	if a.Endpoint == Guess {
 		return t.guesses.admit(a)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/runs"
 )
 
 // auditPeriod is the time in which a client's tokens cause one event. An event for each token would
@@ -83,6 +84,9 @@ func (p *Provider) recordRefusedClient(ctx context.Context, sent *credentials, r
 			id = subject
 		}
 	}
+	if p.Observer != nil {
+		p.Observer.CountRefusedClient(method)
+	}
 	e := schemas.Event{ID: schemas.NewID(), At: p.now(), Action: "client.refused", Detail: map[string]string{"method": method}}
 	if c, err := p.findClient(ctx, id); err == nil {
 		e.ApplicationID = c.ID
@@ -93,6 +97,7 @@ func (p *Provider) recordRefusedClient(ctx context.Context, sent *credentials, r
 // recordUserTokens records that a client gets the tokens of a user: for each code, and once for the
 // refreshes of an hour.
 func (p *Provider) recordUserTokens(ctx context.Context, c *client, f *schemas.RefreshFamily, grant string, scopes []string) error {
+	runs.EntryOf(ctx).User = f.Grant.UserID
 	if !p.auditedClients.isFirst(grant+" "+f.ID, p.now()) {
 		return nil
 	}

@@ -40,6 +40,7 @@ func (p *Provider) resolveClient(w http.ResponseWriter, r *http.Request) (*autho
 	if err != nil {
 		return nil, err
 	}
+	logClient(r.Context(), c)
 	a := &authorizeRequest{form: form, client: c, mode: "query"}
 	switch registered := c.oauth.RedirectURIs; {
 	case len(redirects) == 1:

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/runs"
 )
 
 // credentials are what a client sends to authenticate (RFC 6749 §2.3): a secret, in the header or
@@ -26,12 +27,19 @@ func (p *Provider) authenticateClient(r *http.Request) (*client, error) {
 	}
 	c, err := p.verifyCredentials(r.Context(), sent)
 	if err == nil {
+		logClient(r.Context(), c)
 		return c, nil
 	}
 	if failed := p.recordRefusedClient(r.Context(), sent, err); failed != nil {
 		return nil, errors.Join(err, failed)
 	}
 	return nil, err
+}
+
+// logClient adds a registered client to the log entry of a request.
+func logClient(ctx context.Context, c *client) {
+	e := runs.EntryOf(ctx)
+	e.Client, e.Application = c.ClientID, c.ID
 }
 
 func (p *Provider) verifyCredentials(ctx context.Context, sent *credentials) (*client, error) {

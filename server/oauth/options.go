@@ -39,8 +39,19 @@ type Options struct {
 	OpenRegistration bool
 	// Record adds an event to the audit log together with its changes.
 	Record func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error
+	// Observer counts token requests and refused clients. Nil means none.
+	Observer Observer
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+}
+
+// Observer counts what clients do. Its methods must not block.
+type Observer interface {
+	// CountTokenRequest counts a request to the token endpoint: one of the supported grants, or
+	// "other", and "issued" or an error code of RFC 6749 §5.2.
+	CountTokenRequest(grant, result string)
+	// CountRefusedClient counts a client that failed to authenticate by a method of RFC 7591 §2.
+	CountRefusedClient(method string)
 }
 
 // Clients finds clients and their permissions, and stores those that register themselves. The

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,6 +16,33 @@ func grantTypes() []string {
 
 // Token handles POST /oauth2/token: RFC 6749 §3.2.
 func (p *Provider) Token(w http.ResponseWriter, r *http.Request) error {
+	err := p.answerToken(w, r)
+	if p.Observer != nil {
+		p.Observer.CountTokenRequest(grantLabel(r.PostForm.Get("grant_type")), tokenResult(err))
+	}
+	return err
+}
+
+// grantLabel returns the grant type if it is supported: a client can send any text.
+func grantLabel(name string) string {
+	if slices.Contains(grantTypes(), name) {
+		return name
+	}
+	return "other"
+}
+
+// tokenResult returns the result of a token request for an Observer.
+func tokenResult(err error) string {
+	if err == nil {
+		return "issued"
+	}
+	if reported, ok := errors.AsType[*Error](err); ok {
+		return reported.Code
+	}
+	return codeServerError
+}
+
+func (p *Provider) answerToken(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Pragma", "no-cache") // RFC 6749 §5.1, for caches older than Cache-Control
 	if err := readForm(w, r, tokenParameters()); err != nil {

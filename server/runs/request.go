@@ -30,15 +30,31 @@ func preferredLanguage(field string) string {
 	return tags[0].String()
 }
 
-type traceKey struct{}
-
-// WithTrace returns a context with the log id of a request.
-func WithTrace(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, traceKey{}, id)
+// Entry is what the access log reports about a request, as far as it is known. It belongs to the
+// goroutine of the request.
+type Entry struct {
+	TraceID     string // 32 hexadecimal digits
+	Client      string // the id of the OAuth client
+	Application string // the id of the application
+	Flow, Node  string // where the run is: the handle of the flow and the id of the node
+	User        string // the id of the user
 }
 
-// TraceID returns the log id of the request of a context, "" if there is none.
-func TraceID(ctx context.Context) string {
-	id, _ := ctx.Value(traceKey{}).(string)
-	return id
+type entryKey struct{}
+
+// WithEntry returns a context with the log entry of a request.
+func WithEntry(ctx context.Context, e *Entry) context.Context {
+	return context.WithValue(ctx, entryKey{}, e)
 }
+
+// EntryOf returns the log entry of the request of a context. Outside a request it is an entry that is
+// not logged.
+func EntryOf(ctx context.Context) *Entry {
+	if e, ok := ctx.Value(entryKey{}).(*Entry); ok {
+		return e
+	}
+	return &Entry{}
+}
+
+// TraceID returns the trace id of the request of a context, "" if there is none.
+func TraceID(ctx context.Context) string { return EntryOf(ctx).TraceID }
