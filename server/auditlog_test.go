@@ -11,7 +11,7 @@ import (
 )
 
 func TestAuditEvents(t *testing.T) {
-	h := newTestServer(t)
+	h := newTestServer(t, trustPeer)
 	h.pass(30 * time.Minute) // since the server was furnished
 	begun := h.clock()
 	h.ok(200, "GET /audit-events", "") // reading is no event

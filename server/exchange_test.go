@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -37,13 +38,28 @@ func TestTraceIDs(t *testing.T) {
 		{"00_" + id + "_" + span + "_01", false},
 		{"00-" + id + "-" + span + "-0x", false},
 	}
-	w := newPasskeyFixture(t)
+	w := newPasskeyFixture(t, trustPeer)
 	for _, tt := range tests {
 		rec := w.do("GET", "/health/liveness", "", "Traceparent: "+tt.parent)
 		got := rec.Header().Get("X-Trace-Id")
 		if len(got) != 32 || strings.Trim(got, "0123456789abcdef") != "" || (got == id) != tt.honoured {
 			t.Errorf("%q: trace id %q, honoured should be %v", tt.parent, got, tt.honoured)
 		}
+	}
+}
+
+// trustPeer has the server trust the peer of the requests of httptest as a proxy.
+func trustPeer(o *server.Options) {
+	o.Proxies.Trusted = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
+}
+
+// The trace id of an untrusted sender is not that of the request: it could be that of the request of
+// another user.
+func TestTraceIDOfUntrustedSender(t *testing.T) {
+	const id = "0af7651916cd43dd8448eb211c80319c"
+	rec := newPasskeyFixture(t).do("GET", "/health/liveness", "", "Traceparent: 00-"+id+"-b7ad6b7169203331-01")
+	if got := rec.Header().Get("X-Trace-Id"); len(got) != 32 || got == id {
+		t.Errorf("trace id %q", got)
 	}
 }
 

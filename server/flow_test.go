@@ -120,7 +120,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 func TestFlowRequestReachesTheEngine(t *testing.T) {
 	const trace = "0af7651916cd43dd8448eb211c80319c"
-	w := newPasskeyFixture(t)
+	w := newPasskeyFixture(t, trustPeer)
 	s := w.execute(begin, "Origin: "+spaOrigin, "Accept-Language: en;q=0.2, de-AT, fr;q=0.5", "Traceparent: 00-"+trace+"-b7ad6b7169203331-01")
 	want := map[string]string{"origin": spaOrigin, "language": "de-AT", "traceId": trace}
 	if got := fmt.Sprint(s.Data.AdditionalData); got != fmt.Sprint(want) {

@@ -23,6 +23,7 @@ import (
 	"github.com/postern-id/postern/internal/password"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/target"
+	"github.com/postern-id/postern/internal/telemetry"
 	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/mcp"
@@ -39,6 +40,7 @@ import (
 type app struct {
 	cfg          *config.Config
 	log          *slog.Logger
+	telemetry    *telemetry.Telemetry // nil if off
 	store        *store.Store
 	runs         store.SealedRuns
 	applications engine.Applications
@@ -102,18 +104,26 @@ func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, serve
 	if !serves {
 		on.MaxWriteDuration = maxCommandDuration
 	}
+	var observed *telemetry.Telemetry
+	if serves {
+		observed = newTelemetry(cfg.Telemetry, log)
+		on.Observe = observeStore(observed)
+	}
 	s, err := store.Open(ctx, on)
 	if err != nil {
+		observed.Close()
 		return nil, err
 	}
 	hosted := gate.New(gate.Options{AccountApplicationID: bootstrap.ConsoleID})
 	admin := console.New(cfg.Server.PublicURL)
-	h := &app{cfg: cfg, log: log, store: s, isServer: serves, pages: map[string]http.Handler{
+	h := &app{cfg: cfg, log: log, telemetry: observed, store: s, isServer: serves, pages: map[string]http.Handler{
 		"/gate": hosted, "/gate/": hosted, "/console": admin, "/console/": admin, schemasPath: schemaPages(),
 	}}
 	if err := h.build(ctx); err != nil {
+		observed.Close()
 		return nil, errors.Join(err, s.Close())
 	}
+	h.watch()
 	return h, nil
 }
 
@@ -137,10 +147,10 @@ func (h *app) build(ctx context.Context) error {
 	h.passwords = newPasswords(cfg.Password)
 	h.throttle = newThrottle(cfg, h.store, h.encryption.derived[purposeGuesses])
 	h.pending = h.newPending()
-	h.outbound = outbound.New(outboundRules(cfg.Outbound))
+	h.outbound = outbound.New(h.observedRules())
 	// Identity providers have connections of their own: anonymous callers can use up those
 	// of h.outbound, by naming slow addresses as their clients' documents and keys.
-	h.federation = federation.New(outbound.New(outboundRules(cfg.Outbound)))
+	h.federation = federation.New(outbound.New(h.observedRules()))
 	if h.targets, err = h.newTargets(); err != nil {
 		return err
 	}
@@ -219,6 +229,7 @@ func (h *app) flowEngine() *engine.Engine {
 		MaxFailures:       c.MaxFailures,
 		RequireToken:      c.RequireChallengeToken,
 		Log:               h.log,
+		Observer:          runObserver{h.telemetry},
 	})
 }
 
@@ -235,7 +246,7 @@ func (h *app) handler() http.Handler {
 		PublicURL: h.cfg.Server.PublicURL, AccountPage: h.cfg.Server.PublicURL + "/gate/account", AccountApplication: bootstrap.ConsoleID, AllowedOrigins: h.cfg.CORS.AllowedOrigins,
 		Service: schemas.Brand{Name: h.cfg.Passkey.RelyingPartyName, LogoURL: h.cfg.Server.LogoURL}, Brand: h.store.Brand,
 		Runs: starter, OAuth: authorization, OriginTrust: authorization.OriginTrust,
-		Passkeys: h.passkeys, Store: boundedSessions{store.SealedSessions{Store: h.store, Box: h.ciphers.sessions, Log: h.log}, h.pending.passkeys}, Tokens: h.tokens, Directory: h.directory, Audit: h.store, VerifyAudit: h.verifyAudit,
+		Passkeys: h.passkeys, Store: boundedSessions{store.SealedSessions{Store: h.store, Box: h.ciphers.sessions, Log: h.log}, h.pending.passkeys}, Tokens: countedTokens{h.tokens, h.telemetry.Counted()}, Directory: h.directory, Audit: h.store, VerifyAudit: h.verifyAudit,
 		Keys: h.tokens, Settings: h.cfg.Settings(), Factors: nodes.Enrollment{Box: h.ciphers.factors, Name: h.cfg.Passkey.RelyingPartyName},
 		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
 		SessionTTL: h.cfg.Passkey.Timeout, DecoySecret: h.encryption.derived[purposeDecoys],
@@ -245,7 +256,7 @@ func (h *app) handler() http.Handler {
 			{Name: "server", Run: h.checkNotDraining},
 			{Name: "keys", Run: func(context.Context) error { return h.tokens.Ready() }},
 		},
-		Pages: h.pages, Log: h.log, Open: h.open,
+		Pages: h.pages, Telemetry: h.telemetry, Log: h.log, Open: h.open,
 	})
 }
 
@@ -254,7 +265,7 @@ func (h *app) authorizationServer(starter *runs.Starter) *oauth.Provider {
 	documents := h.outbound.With(func(r *outbound.Rules) { r.MaxBytes = oauth.DocumentBytes })
 	return oauth.New(oauth.Options{
 		Issuer: h.cfg.Server.PublicURL, Gate: h.cfg.GateURL(),
-		Clients: h.directory, Store: boundedRequests{h.store, h.pending.requests}, Tokens: h.tokens, Runs: starter,
+		Clients: h.directory, Store: boundedRequests{h.store, h.pending.requests}, Tokens: countedTokens{h.tokens, h.telemetry.Counted()}, Observer: h.tokenObserver(), Runs: starter,
 		RefreshKey: h.encryption.derived[purposeRefreshTokens], UseAssertion: h.store.UseClientAssertion,
 		FetchKeys: h.fetch, FetchDocument: documents.Get, Documents: h.documentPolicy(), OpenRegistration: h.cfg.OAuth.DCR.Insecure,
 		AdmitFetch: func(ctx context.Context) error { return h.throttle.AdmitFrom(ctx, throttle.Register) },
@@ -267,6 +278,7 @@ func (h *app) authorizationServer(starter *runs.Starter) *oauth.Provider {
 
 // close releases what openApp acquired.
 func (h *app) close() {
+	h.telemetry.Close()
 	if err := h.store.Close(); err != nil {
 		h.log.Error("cannot close the store", "error", err)
 	}

@@ -49,6 +49,12 @@ func newTestApp(t testing.TB, environ ...string) *testApp {
 // newTestAppIn starts the server of a whole environment.
 func newTestAppIn(t testing.TB, environ []string) *testApp {
 	t.Helper()
+	return newLoggedApp(t, environ, slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError})))
+}
+
+// newLoggedApp starts the server of a whole environment with a log.
+func newLoggedApp(t testing.TB, environ []string, log *slog.Logger) *testApp {
+	t.Helper()
 	cfg, err := config.Load("", environ)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +62,7 @@ func newTestAppIn(t testing.TB, environ []string) *testApp {
 	if err := copySeededData(t, cfg); err != nil {
 		t.Fatal(err)
 	}
-	h, err := openApp(context.Background(), cfg, slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError})))
+	h, err := openApp(context.Background(), cfg, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,9 @@ func (h *app) forward(ctx context.Context, sink eventSink, now time.Time) error 
 			return err
 		}
 		if len(events) > 0 {
-			if err := sink.send(ctx, events); err != nil {
+			err := sink.send(ctx, events)
+			h.telemetry.Counted().CountForwarded(sink.name, err)
+			if err != nil {
 				return err
 			}
 		}

@@ -75,15 +75,24 @@ type parties func(t testing.TB, method ...string) *party
 func createUsers(t testing.TB, environ ...string) *testApp {
 	t.Helper()
 	w := newTestApp(t, append(environ, "POSTERN_PASSWORD_MEMORY_KIB=8192", "POSTERN_PASSWORD_ITERATIONS=1")...)
+	w.createPat()
+	return w
+}
+
+// createPat creates the user of the tests.
+func (w *testApp) createPat() {
 	w.create(w.directory.Users, `{"type":"Person","attributes":{"username":"pat","password":"`+rpPassword+`","email":"pat@example.com","email_verified":true,
 		"name":"Pat Doe","given_name":"Pat","family_name":"Doe","phone_number":"+15551234","phone_number_verified":false,"address":{"locality":"Ghent"}}}`)
-	return w
 }
 
 // newParties registers clients at a server with a user.
 func newParties(t testing.TB, mode string) parties {
 	t.Helper()
-	w := createUsers(t)
+	return createUsers(t).newParties(mode)
+}
+
+// newParties registers clients.
+func (w *testApp) newParties(mode string) parties {
 	clients := map[string]*schemas.Application{}
 	for _, method := range []string{schemas.AuthMethodBasic, schemas.AuthMethodPost} {
 		clients[method] = w.create(w.directory.Applications, fmt.Sprintf(`{"name":"Conformance %s","inboundAuthConfig":[{"type":"oauth2","config":{

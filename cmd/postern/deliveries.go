@@ -32,6 +32,9 @@ func (h *app) deliveryQueue() delivery.Queue {
 	if sender := h.mailSender(); sender != nil {
 		q.Senders[schemas.MailDelivery] = h.sealer.OpenSender(sender)
 	}
+	for kind, sender := range q.Senders {
+		q.Senders[kind] = countedSender{sender, h.telemetry}
+	}
 	return q
 }
 

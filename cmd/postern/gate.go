@@ -35,15 +35,18 @@ func listenHostedPages(cfg *config.Config, adjacent net.Listener) (net.Listener,
 	return l, nil
 }
 
-// serve serves requests at the server's address, and at that of the pages if they have
-// their own, until ctx is done or either fails.
-func (h *app) serve(ctx context.Context, certificates *tls.Config, l, pages net.Listener) error {
+// serve serves requests at the server's address, at that of the pages if they have their own, and at
+// the internal ones, until ctx is done or one of them fails.
+func (h *app) serve(ctx context.Context, certificates *tls.Config, l, pages net.Listener, internal []internalListener) error {
 	handler := h.handler()
 	serving, ctx := errgroup.WithContext(ctx)
 	serving.Go(func() error { return server.Serve(ctx, l, handler, certificates, h.log) })
 	if pages != nil {
 		h.log.Info("listening for the hosted pages", "addr", pages.Addr().String(), "url", h.cfg.GateURL())
 		serving.Go(func() error { return server.Serve(ctx, pages, gate.AtRoot(handler), certificates, h.log) })
+	}
+	for _, l := range internal {
+		serving.Go(func() error { return h.serveInternal(ctx, l) })
 	}
 	return serving.Wait()
 }

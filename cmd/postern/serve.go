@@ -48,6 +48,11 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if pages != nil {
 		defer pages.Close()
 	}
+	internal, err := listenTelemetry(cfg.Telemetry)
+	if err != nil {
+		return err
+	}
+	defer closeAll(internal)
 	log := newLog(p.stderr, cfg.Log)
 	certificates, err := tlsConfig(cfg)
 	if err != nil {
@@ -87,7 +92,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 
 	ctx, stop := context.WithCancel(h.drain(ctx))
 	upkeep := c.startMaintenance(ctx, h, folder)
-	err = h.serve(ctx, certificates, l, pages)
+	err = h.serve(ctx, certificates, l, pages, internal)
 	stop() // Serve may end by itself, and then the maintenance must end too
 	upkeep.Wait()
 	return err

@@ -17,7 +17,7 @@ const queriesAtOnce = 256
 
 // newTargets creates the services that flows call.
 func (h *app) newTargets() (*target.Targets, error) {
-	rules := outboundRules(h.cfg.Outbound)
+	rules := h.observedRules()
 	rules.MaxConcurrent = queriesAtOnce
 	services := make(map[string]target.Service)
 	for name, t := range h.cfg.HTTP.Targets {

@@ -31,6 +31,7 @@ func textRules() map[string]textRule {
 		"telemetry.metrics.listen":                      checked(listenFault),
 		"telemetry.pprof.listen":                        checked(listenFault),
 		"telemetry.traces.endpoint":                     checked(collectorFault),
+		"telemetry.traces.authorization":                checked(authorizationFault),
 		"oauth.dcr.private_use_schemes":                 checked(privateUseFault),
 		"oauth.client_metadata_documents.allowed_hosts": checked(documentHostFault),
 	}

@@ -24,6 +24,14 @@ func collectorFault(text string) string {
 	return ""
 }
 
+// authorizationFault checks the value of a header field. It does not repeat the value.
+func authorizationFault(text string) string {
+	if err := FieldValue(text); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
 // withoutUser returns a URL without its password, for messages.
 func withoutUser(u *url.URL) string {
 	if u == nil {
