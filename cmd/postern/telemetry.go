@@ -45,7 +45,26 @@ func observeStore(t *telemetry.Telemetry) store.Observe {
 	if t == nil {
 		return nil
 	}
-	return t.BeginStore
+	return func(ctx context.Context, mode string) (context.Context, func(error)) {
+		ctx, end := t.BeginStore(ctx, mode)
+		return ctx, func(err error) { end(storeResult(err)) }
+	}
+}
+
+// storeResult returns the result of a transaction for its metric.
+func storeResult(err error) string {
+	_, reported := errors.AsType[*schemas.Error](err)
+	switch {
+	case err == nil:
+		return "ok"
+	case schemas.HasClass(err, schemas.Unavailable):
+		return "unavailable"
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return "canceled"
+	case reported && !schemas.HasClass(err, schemas.Internal):
+		return "rejected"
+	}
+	return "error"
 }
 
 // observedRules are rules whose requests are observed.

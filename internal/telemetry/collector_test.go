@@ -97,7 +97,7 @@ func TestTraceParents(t *testing.T) {
 			on, _ := f.tracing(test.ratio)
 			ctx, id, end := on.BeginRequest(t.Context(), http.Header{"Traceparent": {test.parent}}, test.trusted)
 			_, endStore := on.BeginStore(ctx, "single")
-			endStore(nil)
+			endStore("ok")
 			end(Exchange{Method: "GET", Route: "/x", Status: 200})
 			on.Close()
 			if len(id) != 32 || (id == sentTrace) != test.continues {

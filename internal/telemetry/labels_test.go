@@ -89,7 +89,7 @@ func TestNilTelemetry(t *testing.T) {
 		_, endNode := on.BeginNode(ctx, "flow", "node", "kind")
 		endNode("left", "done")
 		_, endStore := on.BeginStore(ctx, "write")
-		endStore(nil)
+		endStore("ok")
 		_, endCall := on.BeginCall(ctx, "GET", "host")
 		endCall(200, nil)
 		_, endDelivery := on.BeginDelivery(ctx, "mail")

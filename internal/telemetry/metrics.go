@@ -209,14 +209,14 @@ func (m *Metrics) CountForwarded(sink string, err error) {
 	}
 }
 
-// ObserveWrite records a transaction of the store. The mode is write, single, serial or snapshot.
-func (m *Metrics) observeStore(mode string, took time.Duration, err error) {
+// observeStore records a transaction of the store: see Telemetry.BeginStore.
+func (m *Metrics) observeStore(mode, result string, took time.Duration) {
 	switch {
 	case m == nil:
 	case mode == "snapshot":
-		m.reads.WithLabelValues(resultOf(err)).Observe(took.Seconds())
+		m.reads.WithLabelValues(result).Observe(took.Seconds())
 	default:
-		m.writes.WithLabelValues(mode, resultOf(err)).Observe(took.Seconds())
+		m.writes.WithLabelValues(mode, result).Observe(took.Seconds())
 	}
 }
 

@@ -86,16 +86,17 @@ func (t *Telemetry) BeginNode(ctx context.Context, flow, node, kind string) (con
 	}
 }
 
-// BeginStore begins the span of a transaction of the store: write, single, serial or snapshot.
-func (t *Telemetry) BeginStore(ctx context.Context, mode string) (context.Context, func(error)) {
+// BeginStore begins the span of a transaction of the store: write, single, serial or snapshot. The
+// result is ok, rejected (by a rule of the product), canceled, unavailable or error.
+func (t *Telemetry) BeginStore(ctx context.Context, mode string) (context.Context, func(result string)) {
 	if t == nil {
-		return ctx, func(error) {}
+		return ctx, func(string) {}
 	}
 	begun := time.Now()
 	ctx, span := t.Tracer.startChild(ctx, "store "+mode, trace.SpanKindClient, attribute.String("db.operation.name", mode))
-	return ctx, func(err error) {
-		t.Metrics.observeStore(mode, time.Since(begun), err)
-		end(span, err != nil)
+	return ctx, func(result string) {
+		t.Metrics.observeStore(mode, result, time.Since(begun))
+		end(span, result == "error" || result == "unavailable", attribute.String("postern.result", result))
 	}
 }
 
