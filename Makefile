@@ -14,19 +14,22 @@ CHECKER := server/console/wasm/built
 
 ## build: bin/postern, with the flow checker for the browser
 build: checker
-	$(GO) build -ldflags '$(LDFLAGS)' -o bin/postern ./cmd/postern
+	$(GO) build $(BUILDFLAGS) -ldflags '$(LDFLAGS)' -o bin/postern ./cmd/postern
 
 ## checker: the flow checker of the console for the browser. bin/postern embeds it; without it the
 ## console checks flows on the server
 checker:
-	GOOS=js GOARCH=wasm $(GO) build -buildvcs=false -ldflags '-s -w' -o bin/checker.wasm ./server/console/wasm
+	@test -x bin/postern || echo 'The first build compiles the program twice, for this machine and for the browser. This takes a few minutes.'
+	GOOS=js GOARCH=wasm $(GO) build $(BUILDFLAGS) -buildvcs=false -ldflags '-s -w' -o bin/checker.wasm ./server/console/wasm
 	@gzip -dc $(CHECKER)/checker.wasm.gz 2>/dev/null | cmp -s - bin/checker.wasm || { \
 	  gzip -9nc bin/checker.wasm > $(CHECKER)/.new && mv $(CHECKER)/.new $(CHECKER)/checker.wasm.gz; }
 	@cmp -s "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(CHECKER)/wasm_exec.js || cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(CHECKER)/
 
-## run: build, seed an empty store, serve, and print where to go
+## run: build, seed an empty store, serve http://localhost:8090, and print where to go.
+## `make run HTTPS=1` serves https with a self-signed certificate, as `postern serve` does
+run: BUILDFLAGS := -v
 run: build
-	bin/postern serve --try $(ARGS)
+	POSTERN_SERVER_HTTP_ONLY=$${POSTERN_SERVER_HTTP_ONLY:-$(if $(HTTPS),false,true)} bin/postern serve --try $(ARGS)
 
 ## test: every test, and the built-in flows; tests that need a browser, PostgreSQL or Node say SKIP where there is none
 test: build

@@ -131,5 +131,5 @@ func TestGateLeadsOnFromExpiredRuns(t *testing.T) {
 		t.Errorf("the page %q leads to %s", text, to)
 	}
 	eval[any](g.tab, `document.querySelector("#view a").click()`)
-	g.until(`location.pathname === "/try/"`)
+	g.until(`location.pathname === "/" && document.querySelector('a[href$="/try/"]') !== null`)
 }

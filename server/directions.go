@@ -53,7 +53,7 @@ func isBrowser(r *http.Request) bool {
 func (s *server) writeDirections(w http.ResponseWriter, r *http.Request, status int) {
 	var links []link
 	for _, page := range []struct{ key, path, name string }{
-		{"/gate/", "/gate/account", "Your account"}, {"/console", "/console", "The console, for administrators"}, {"", docsPath, "The API"},
+		{"/try/", "/try/", "Try it: create an account, and sign in"}, {"/gate/", "/gate/account", "Your account"}, {"/console", "/console", "The console, for administrators"}, {"", docsPath, "The API"},
 	} {
 		if page.key == "" || s.Pages[page.key] != nil {
 			links = append(links, link{s.base + page.path, page.name})

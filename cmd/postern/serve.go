@@ -155,7 +155,6 @@ func (c serveCommand) showTry(ctx context.Context, h *app) error {
 	}
 	h.pages["/try/"] = examples.Try(bootstrap.TryID, h.cfg.Mail.KeepInMemory)
 	h.pages["/try"] = http.RedirectHandler("/try/", http.StatusPermanentRedirect)
-	h.pages["/"] = http.RedirectHandler("/try/", http.StatusTemporaryRedirect)
 	if h.cfg.Mail.KeepInMemory {
 		h.mailbox = mail.NewMailbox()
 		h.pages["/try/mail"] = localOnly(h.mailbox)
@@ -231,10 +230,10 @@ func tlsConfig(cfg *config.Config) (*tls.Config, error) {
 func (p program) printWelcome(h *app, try bool) {
 	url := h.cfg.Server.PublicURL
 	fmt.Fprintf(p.stdout, "\nPostern %s serves %s\n", version, url)
-	if try {
-		fmt.Fprintf(p.stdout, "  try it in a browser:  %s/try/\n", url)
-	}
 	fmt.Fprintf(p.stdout, "  administer it:        %s/console\n", url)
+	if try {
+		fmt.Fprintf(p.stdout, "  sign up as a user:    %s/try/\n", url)
+	}
 	if h.mailbox != nil {
 		fmt.Fprintf(p.stdout, "  read sent mail:       %s/try/mail\n", url)
 	}
@@ -255,7 +254,7 @@ func (p program) printAdmin(admin *bootstrap.Admin) {
 		fmt.Fprintf(p.stdout, "\n  administrator:  %s\n  password:       %s   (shown once: save it)\n", admin.Username, admin.Password)
 	}
 	if admin != nil {
-		fmt.Fprintln(p.stdout, "  passkey:        the console offers to add one; sensitive changes then need it")
+		fmt.Fprintln(p.stdout, "  next:           sign in to the console and add a passkey; sensitive changes then need it")
 	}
 }
 
