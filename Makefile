@@ -34,7 +34,7 @@ run: build
 ## test: every test, and the built-in flows; tests that need a browser, PostgreSQL or Node say SKIP where there is none
 test: build
 	$(GO) test -timeout 40m ./...
-	bin/postern flow check flows/*.yaml
+	bin/postern flow check flows/*.yaml flows/recipes
 	bin/postern flow test flows
 
 ## npm: the packages of the tests that run in Node 20 or newer, in the versions of their lock files

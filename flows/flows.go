@@ -13,6 +13,10 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
+// ReadFile returns the text of a built-in flow or of its scenarios, such as sign_in.yaml. The error
+// is fs.ErrNotExist for any other name.
+func ReadFile(name string) ([]byte, error) { return files.ReadFile(name) }
+
 // Builtin returns the built-in flows, in the order of their file names. They have no IDs yet.
 func Builtin() ([]schemas.Flow, error) {
 	names, err := fs.Glob(files, "*.yaml")

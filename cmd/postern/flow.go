@@ -1,6 +1,7 @@
 package main
 
 type flowCommands struct {
+	New      flowNewCommand      `cmd:"" help:"Copy a recipe, a flow for a common need with its scenarios, into a folder."`
 	Check    flowCheckCommand    `cmd:"" help:"Check and prove flow files; every finding is printed with its line."`
 	Explain  flowExplainCommand  `cmd:"" help:"Explain why a rule exists and how to fix violations."`
 	Graph    flowGraphCommand    `cmd:"" help:"Draw a flow, with the facts that hold at each node."`

@@ -49,6 +49,7 @@ func allowedImports() map[string][]string {
 		"flows/diff":                   {"engine", "schemas"},
 		"flows/draw":                   {"engine", "schemas"},
 		"flows/findings":               {"flows", "flows/rules", "engine", "schemas"},
+		"flows/recipes":                {"flows", "flows/draw", "flows/findings", "engine", "nodes", "schemas"},
 		"flows/flowtest":               {"flows", "engine", "nodes", "schemas", "internal/passkey", "internal/passkey/passkeytest", "internal/password", "internal/totp", "internal/federation", "internal/federation/federationtest"},
 		"flows/studio":                 {"flows", "flows/diff", "flows/flowtest", "engine", "nodes", "schemas"},
 		"server/runs":                  {"engine", "schemas"},

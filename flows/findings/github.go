@@ -20,7 +20,7 @@ func WriteGitHub(w io.Writer, list []File) error {
 			command(&b, severity(p), f.Name, p.Line, p.Column, p.Rule, message)
 		}
 		if f.Runs() {
-			command(&b, "notice", f.Name, 0, 0, f.Handle, f.proven())
+			command(&b, "notice", f.Name, 0, 0, f.Handle, f.Proven())
 		}
 	}
 	_, err := io.WriteString(w, b.String())

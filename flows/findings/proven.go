@@ -7,9 +7,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// proven describes what is proven of a flow and what it demands of sessions. For a sub-flow that
+// Proven describes what is proven of a flow and what it demands of sessions. For a sub-flow that
 // depends on its use.
-func (f *File) proven() string {
+func (f *File) Proven() string {
 	if f.FlowType == schemas.Subflow {
 		return "a sub-flow"
 	}

@@ -52,7 +52,7 @@ func (t Text) Write(w io.Writer, list []File) error {
 		case f.Scenarios > 0:
 			fmt.Fprintf(out, "%s\t%s\t%s\n", t.paint(green, "ok"), printable(f.Name), count(f.Scenarios, "scenario"))
 		default:
-			fmt.Fprintf(out, "%s\t%s\t%s, %s; %s\n", t.paint(green, "ok"), printable(f.Name), printable(f.Handle), count(f.Nodes, "node"), f.proven())
+			fmt.Fprintf(out, "%s\t%s\t%s, %s; %s\n", t.paint(green, "ok"), printable(f.Name), printable(f.Handle), count(f.Nodes, "node"), f.Proven())
 		}
 	}
 	if refused > 0 {

@@ -8,11 +8,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Definition is the text of a flow, with the sub-flows that it can use.
+// Definition is the text of a flow, with the sub-flows and user types that it can use.
 type Definition struct {
-	Text     []byte
-	JSON     bool // otherwise the text is YAML
-	Subflows schemas.Subflows
+	Text      []byte
+	JSON      bool // otherwise the text is YAML
+	Subflows  schemas.Subflows
+	UserTypes []schemas.UserType // without Person, the built-in type of that name applies
 }
 
 // definition returns the flow of the file.
@@ -22,11 +23,11 @@ func (f *File) definition() (*Definition, error) {
 	}
 	path := f.FlowPath()
 	text, err := os.ReadFile(path)
-	return &Definition{text, flows.IsJSON(path), flows.NewSubflowResolver().ForFile(path)}, err
+	return &Definition{text, flows.IsJSON(path), flows.NewSubflowResolver().ForFile(path), new(flows.UserTypes).ForFile(path)}, err
 }
 
 // Parse reads the text of a scenario file for a flow that need not be in a file. The file is nil if
-// there are problems other than warnings. It does not read user types.
+// there are problems other than warnings.
 func Parse(flow Definition, text []byte) (*File, []schemas.Problem) {
 	doc, problems := schemas.ParseYAML(text)
 	f := &File{doc: doc, flow: &flow}
@@ -34,7 +35,7 @@ func Parse(flow Definition, text []byte) (*File, []schemas.Problem) {
 		problems = doc.Decode(Schema(), f)
 	}
 	if len(problems) == 0 {
-		problems = doc.Locate(slices.Concat(f.checkNames(), f.checkAgainst(&flow, nil)))
+		problems = doc.Locate(slices.Concat(f.checkNames(), f.checkAgainst(&flow, flow.UserTypes)))
 	}
 	if slices.ContainsFunc(problems, func(p schemas.Problem) bool { return !p.Warning }) {
 		return nil, problems

@@ -4,47 +4,55 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
 )
 
-// person is the only user type with rules.
-var person = sync.OnceValues(func() (*schemas.CompiledUserType, error) {
-	t := schemas.Person()
-	return schemas.CompileUserType(&t)
-})
+// userType is a user type with its compiled schema.
+type userType struct {
+	schemas.UserType
+	compiled *schemas.CompiledUserType
+}
 
-// CheckUser checks a user of the type Person; users of other types can have any
-// attributes.
-func (w *environment) CheckUser(_ context.Context, u *schemas.User) error {
-	if u.Type != schemas.PersonName {
-		return nil
+// addUserTypes compiles the user types of the flow's folder, and the built-in type Person unless the
+// folder defines it.
+func (w *environment) addUserTypes(list []schemas.UserType) error {
+	for _, t := range slices.Concat([]schemas.UserType{schemas.Person()}, list) {
+		compiled, err := schemas.CompileUserType(&t)
+		if err != nil {
+			return err
+		}
+		w.types[t.Name] = &userType{t, compiled}
 	}
-	t, err := person()
-	if err != nil {
-		return err
+	return nil
+}
+
+// CheckUser checks a user against their type; users of unknown types can have any attributes.
+func (w *environment) CheckUser(_ context.Context, u *schemas.User) error {
+	t := w.types[u.Type]
+	if t == nil {
+		return nil
 	}
 	text, err := json.Marshal(u.Attributes)
 	if err != nil {
 		return err
 	}
-	if problems := t.Check(text, false); len(problems) > 0 {
+	if problems := t.compiled.Check(text, false); len(problems) > 0 {
 		return schemas.Errorf(schemas.Invalid, schemas.CodeUserDoesNotFit,
 			"the user does not fit the type %s: %s", u.Type, problems[0]).WithProblems(problems)
 	}
 	return nil
 }
 
-// UserType returns the type Person, or a type that accepts any attributes.
+// UserType returns the type of a name, or a type that accepts any attributes.
 func (w *environment) UserType(_ context.Context, name string) (*schemas.UserType, error) {
-	if name != schemas.PersonName {
-		return &schemas.UserType{Name: name, Schema: json.RawMessage(`{"type": "object"}`)}, nil
+	if t := w.types[name]; t != nil {
+		return &t.UserType, nil
 	}
-	t := schemas.Person()
-	return &t, nil
+	return &schemas.UserType{Name: name, Schema: json.RawMessage(`{"type": "object"}`)}, nil
 }
 
 // Permissions returns the permissions that the file gives the user.

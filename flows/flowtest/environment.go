@@ -46,13 +46,14 @@ type environment struct {
 	asked        []schemas.Call
 	internet     federationtest.Internet // the identity providers, each created on its first use
 	relyingParty *relyingParty
+	types        map[string]*userType
 	elsewhere    bool // the request comes from another browser
 }
 
 // newEnvironment reads and compiles the flow of the file.
 func newEnvironment(f *File) (*environment, error) {
 	w := &environment{
-		file: f, reached: map[Exit]int{}, relyingParty: &relyingParty{},
+		file: f, reached: map[Exit]int{}, relyingParty: &relyingParty{}, types: map[string]*userType{},
 		// The lowest cost of argon2id: a scenario tests the flow, not the hash.
 		hasher: password.New(password.Options{MemoryKiB: 8, Iterations: 1, Workers: 1, Queue: 1}),
 	}
@@ -116,6 +117,9 @@ func (w *environment) compile(kinds engine.Kinds) error {
 	}
 	if flow.FlowType == schemas.Subflow {
 		return fmt.Errorf("%s: a sub-flow cannot run alone: test a flow that uses it", path)
+	}
+	if err := w.addUserTypes(definition.UserTypes); err != nil {
+		return err
 	}
 	flow.ID, flow.ActiveVersion = flow.Handle, 1
 	w.graph = graph

@@ -60,7 +60,7 @@ func Check(path string, text []byte) (scenarios int, problems []schemas.Problem)
 	if err != nil {
 		problems = []schemas.Problem{problem("flow", "there is no flow %q; expected its path from this file", f.Flow)}
 	} else {
-		problems = f.checkAgainst(flow, new(flows.UserTypes).ForFile(path))
+		problems = f.checkAgainst(flow, flow.UserTypes)
 	}
 	problems = f.doc.Locate(problems)
 	if slices.ContainsFunc(problems, func(p schemas.Problem) bool { return !p.Warning }) {

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/flows/recipes"
+)
+
+type flowNewCommand struct {
+	From string `default:"sign-in" placeholder:"RECIPE" help:"The recipe to copy."`
+	List bool   `help:"List the recipes."`
+	Dir  string `arg:"" optional:"" default:"." type:"path" help:"The folder for the files. It is created if it does not exist."`
+}
+
+// Run copies a recipe into a folder. It writes nothing if one of the files exists.
+func (c flowNewCommand) Run(p program) error {
+	if c.List {
+		t := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+		for _, r := range recipes.All() {
+			fmt.Fprintf(t, "%s\t%s\n", r.Name, r.When)
+		}
+		return t.Flush()
+	}
+	r, err := recipes.Find(c.From)
+	if err != nil {
+		return err
+	}
+	copies := []fileCopy{
+		{filepath.Join(c.Dir, r.FileName()), r.Flow},
+		{filepath.Join(c.Dir, flows.ScenariosOf(r.FileName())), r.Scenarios},
+	}
+	if r.UserType != "" {
+		text, err := r.UserTypeText()
+		if err != nil {
+			return err
+		}
+		copies = append(copies, fileCopy{filepath.Join(c.Dir, "user-types", r.UserType), text})
+	}
+	if err := writeNewFiles(copies); err != nil {
+		return err
+	}
+	for _, f := range copies {
+		fmt.Fprintf(p.stdout, "wrote %s\n", f.path)
+	}
+	fmt.Fprintf(p.stdout, "\nnext: postern flow check %[1]s && postern flow test %[1]s\n", c.Dir)
+	return nil
+}
+
+// fileCopy is a file to write.
+type fileCopy struct {
+	path string
+	text []byte
+}
+
+// writeNewFiles writes files, or none of them if one exists.
+func writeNewFiles(list []fileCopy) error {
+	for _, f := range list {
+		if _, err := os.Lstat(f.path); err == nil {
+			return fmt.Errorf("%s exists: remove it, or choose another folder", f.path)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for _, f := range list {
+		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(f.path, f.text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package recipes
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/flows/flowtest"
+	"github.com/postern-id/postern/nodes"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/recipes.md")
+
+// Each recipe compiles without an error, its handle is its name, and its scenarios pass.
+func TestRecipes(t *testing.T) {
+	if len(All()) < 12 {
+		t.Errorf("%d recipes", len(All()))
+	}
+	for _, r := range All() {
+		t.Run(r.Name, func(t *testing.T) {
+			flow, graph, problems := engine.Check(r.Flow, true, nodes.Kinds(nodes.Deps{}))
+			if graph == nil || flow.Handle != r.Name {
+				t.Fatalf("the handle is %q: %v", flow.Handle, problems)
+			}
+			for _, p := range problems {
+				if !p.Warning || !strings.Contains(p.Message, "(waived: ") {
+					t.Error(p)
+				}
+			}
+			suite := flowtest.Runner{}.RunFiles(t.Context(), []string{filepath.Join("../..", flows.ScenariosOf(r.Path))})
+			if suite[0].Err != nil {
+				t.Fatal(suite[0].Err)
+			}
+			report := suite[0].Report
+			if len(report.Results) == 0 {
+				t.Error("no scenarios")
+			}
+			for _, result := range report.Results {
+				if !result.Passed {
+					t.Errorf("%s: %v", result.Name, strings.Join(result.Transcript, "\n"))
+				}
+			}
+		})
+	}
+}
+
+// Every flow in the folder is a recipe.
+func TestAllFilesAreRecipes(t *testing.T) {
+	names, err := filepath.Glob("*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if flows.IsScenarios(name) {
+			continue
+		}
+		if _, err := Find(strings.ReplaceAll(strings.TrimSuffix(name, ".yaml"), "_", "-")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestFindSuggestsNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"terms-of-servise": `there is no recipe "terms-of-servise"; did you mean "terms-of-service"?`,
+		"frobnicate":       "there is no recipe \"frobnicate\"; `postern flow new --list` lists them",
+	} {
+		if _, err := Find(name); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// docs/recipes.md is up to date.
+func TestPage(t *testing.T) {
+	want, err := Page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const file = "../../docs/recipes.md"
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != want {
+		t.Errorf("%s is not what the recipes describe (%v); run go test ./flows/recipes -update", file, err)
+	}
+}
