@@ -17,8 +17,8 @@ type UserTypes struct {
 	folders map[string][]schemas.UserType
 }
 
-// userTypesFolder is the folder of the user types in an export.
-const userTypesFolder = "user-types"
+// UserTypesFolder is the name of the folder of user types next to flows, as postern export writes it.
+const UserTypesFolder = "user-types"
 
 // maxLevels is how many folders above a flow are searched for user types.
 const maxLevels = 3
@@ -29,7 +29,7 @@ func (u *UserTypes) ForFile(file string) []schemas.UserType {
 	defer u.mu.Unlock()
 	dir := filepath.Dir(file)
 	for range maxLevels {
-		if types := u.read(filepath.Join(dir, userTypesFolder)); len(types) > 0 {
+		if types := u.read(filepath.Join(dir, UserTypesFolder)); len(types) > 0 {
 			return types
 		}
 		dir = filepath.Join(dir, "..")

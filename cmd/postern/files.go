@@ -71,10 +71,16 @@ func (f fileSet) expandPath(path string) (list []string, err error) {
 		return []string{path}, nil
 	}
 	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && f.wanted(d.Name()) {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && d.Name() == flows.UserTypesFolder && file != path {
+			return filepath.SkipDir
+		}
+		if !d.IsDir() && f.wanted(d.Name()) {
 			list = append(list, file)
 		}
-		return err
+		return nil
 	})
 	return list, err
 }

@@ -40,7 +40,7 @@ func (c flowNewCommand) Run(p program) error {
 		if err != nil {
 			return err
 		}
-		copies = append(copies, fileCopy{filepath.Join(c.Dir, "user-types", r.UserType), text})
+		copies = append(copies, fileCopy{filepath.Join(c.Dir, flows.UserTypesFolder, r.UserType), text})
 	}
 	if err := writeNewFiles(copies); err != nil {
 		return err
