@@ -30,11 +30,11 @@ func TestQuickstartCurlLines(t *testing.T) {
 			missingFrom(t, "%s is not installed", tool)
 		}
 	}
-	p := serveAt(t, "https", "localhost", "POSTERN_SERVER_HTTP_ONLY=false")
+	p := serveAt(t, "http", "localhost")
 	var script string
 	for _, block := range fencedBlocks(t, "docs/quickstart.md", "sh") {
 		if strings.Contains(block, "curl") {
-			script += strings.ReplaceAll(block, "https://localhost:8090", p.base)
+			script += strings.ReplaceAll(block, "http://localhost:8090", p.base)
 		}
 	}
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", script)
@@ -51,9 +51,9 @@ func TestQuickstartCurlLines(t *testing.T) {
 	}
 }
 
-// The flow and the scenarios of the README pass, and its mistake is reported as shown.
-func TestReadmeFlow(t *testing.T) {
-	blocks := fencedBlocks(t, "README.md", "yaml")
+// The flow and the scenarios of docs/first-flow.md pass, and its mistake is reported as shown.
+func TestFirstFlow(t *testing.T) {
+	blocks := fencedBlocks(t, "docs/first-flow.md", "yaml")
 	if len(blocks) < 2 {
 		t.Fatalf("%d blocks of YAML", len(blocks))
 	}
@@ -80,14 +80,14 @@ func TestReadmeFlow(t *testing.T) {
 		out, _ := cmd.CombinedOutput() // the output below includes the exit code
 		return string(out)
 	}
-	reported := strings.Join(fencedBlocks(t, "README.md", "text"), "")
+	reported := strings.Join(fencedBlocks(t, "docs/first-flow.md", "text"), "")
 	for _, got := range []string{
 		run("good", "flow", "check", "sign_in.yaml"),
 		run("bad", "flow", "check", "sign_in.yaml"),
 		run("good", "flow", "test", "sign_in_test.yaml"),
 	} {
 		if first, _, _ := strings.Cut(got, "\n"); !strings.Contains(reported, first) {
-			t.Errorf("README.md does not show %q", got)
+			t.Errorf("docs/first-flow.md does not show %q", got)
 		}
 	}
 }
