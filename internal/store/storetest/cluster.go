@@ -17,10 +17,11 @@ import (
 const keeper = `
 trap '' INT TERM HUP
 dir=$1 bin=$2
+shift 2
 if "$bin/initdb" -D "$dir/data" -U postern -A trust -E UTF8 --locale=C -N >"$dir/log" 2>&1
 then
 	{
-		"$bin/postgres" -D "$dir/data" -k "$dir" -c listen_addresses= -c fsync=off -c full_page_writes=off -c deadlock_timeout=50ms -c max_connections=200 >>"$dir/log" 2>&1
+		"$bin/postgres" -D "$dir/data" -k "$dir" -c listen_addresses= -c fsync=off -c full_page_writes=off -c deadlock_timeout=50ms -c max_connections=200 "$@" >>"$dir/log" 2>&1
 		: >"$dir/ended"
 	} &
 else
@@ -45,8 +46,9 @@ type cluster struct {
 
 // startCluster makes a cluster in a temporary folder and starts its server,
 // which listens on a socket in that folder and nowhere else. PostgreSQL refuses
-// to run as root: then it runs as an unprivileged user.
-func startCluster(bin string) (*cluster, error) {
+// to run as root: then it runs as an unprivileged user. The settings (name=value)
+// replace those of the tests.
+func startCluster(bin string, settings ...string) (*cluster, error) {
 	dir, err := os.MkdirTemp("", "postern-pg-")
 	if err != nil {
 		return nil, err
@@ -57,6 +59,9 @@ func startCluster(bin string) (*cluster, error) {
 	}
 	defer read.Close()
 	cmd := exec.Command("/bin/sh", "-c", keeper, "keeper", dir, bin)
+	for _, setting := range settings {
+		cmd.Args = append(cmd.Args, "-c", setting)
+	}
 	cmd.Dir, cmd.Stdin = dir, read
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TZ=UTC"}
 	// A group of its own: Ctrl-C must not end the keeper before its work is done.

@@ -51,11 +51,17 @@ func newSchema() (dsn string, drop func() error, err error) {
 	if err != nil {
 		return "", nil, err
 	}
+	return CreateSchema(running.dsn)
+}
+
+// CreateSchema creates an empty schema on a server. It returns the connection string for it, and
+// the function that drops it.
+func CreateSchema(on string) (dsn string, drop func() error, err error) {
 	schema := "test_" + strings.ReplaceAll(schemas.NewID(), "-", "")
 	drop = func() error {
-		return executeOnce(running.dsn, "DROP SCHEMA "+pq.QuoteIdentifier(schema)+" CASCADE")
+		return executeOnce(on, "DROP SCHEMA "+pq.QuoteIdentifier(schema)+" CASCADE")
 	}
-	return withSearchPath(running.dsn, schema), drop, executeOnce(running.dsn, "CREATE SCHEMA "+pq.QuoteIdentifier(schema))
+	return withSearchPath(on, schema), drop, executeOnce(on, "CREATE SCHEMA "+pq.QuoteIdentifier(schema))
 }
 
 // server returns the server to test on. What a first call has found or started
@@ -70,6 +76,25 @@ var server = sync.OnceValues(func() (*cluster, error) {
 	}
 	return startCluster(bin)
 })
+
+// StartPostgres returns the connection string of a PostgreSQL server for a program that
+// measures: the one that POSTERN_TEST_POSTGRES_DSN names, else a new one with the given settings
+// (name=value), which runs until stop or until the process ends. The servers of tests do not
+// wait for the disk; with fsync=on and full_page_writes=on this one does.
+func StartPostgres(settings ...string) (dsn string, stop func() error, err error) {
+	if dsn := os.Getenv(DSNVariable); dsn != "" {
+		return dsn, func() error { return nil }, nil
+	}
+	bin, err := findBinaries()
+	if err != nil {
+		return "", nil, err
+	}
+	c, err := startCluster(bin, settings...)
+	if err != nil {
+		return "", nil, err
+	}
+	return c.dsn, c.held.Close, nil
+}
 
 // findBinaries returns the folder that has initdb and postgres: in the PATH, or
 // where Debian puts them, the newest release first.

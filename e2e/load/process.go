@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ticks is the number of clock ticks per second in /proc/PID/stat. Linux has used this value for
+// programs on all its common platforms since 2.6 (proc_pid_stat(5)).
+const ticks = 100
+
+// processorTime returns the processor time that a process has used, and with children also that
+// of its living children.
+func processorTime(pid int, children bool) (time.Duration, error) {
+	stat, err := readStat(pid)
+	if err != nil {
+		return 0, err
+	}
+	used := stat.used
+	if !children {
+		return used, nil
+	}
+	entries, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return 0, err
+	}
+	for _, entry := range entries {
+		id, err := strconv.Atoi(filepath.Base(entry))
+		if err != nil {
+			return 0, err
+		}
+		if child, err := readStat(id); err == nil && child.parent == pid { // others may end meanwhile
+			used += child.used
+		}
+	}
+	return used, nil
+}
+
+// processStat is what this program reads of /proc/PID/stat.
+type processStat struct {
+	parent int
+	used   time.Duration
+}
+
+func readStat(pid int) (s processStat, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return s, err
+	}
+	_, rest, _ := bytes.Cut(text, []byte(") ")) // the name in parentheses may contain spaces
+	fields := strings.Fields(string(rest))
+	const parent, user, system = 1, 11, 12
+	if len(fields) <= system {
+		return s, fmt.Errorf("/proc/%d/stat: expected more fields", pid)
+	}
+	var sum int64
+	for _, i := range []int{user, system} {
+		n, err := strconv.ParseInt(fields[i], 10, 64)
+		if err != nil {
+			return s, err
+		}
+		sum += n
+	}
+	s.used = time.Duration(sum) * time.Second / ticks
+	s.parent, err = strconv.Atoi(fields[parent])
+	return s, err
+}
+
+// memory returns the resident memory of a process in MiB.
+func memory(pid int) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if size, found := strings.CutPrefix(line, "VmRSS:"); found {
+			kib, err := strconv.ParseFloat(strings.Fields(size)[0], 64)
+			return kib / 1024, err
+		}
+	}
+	return 0, fmt.Errorf("/proc/%d/status has no VmRSS", pid)
+}
+
+// pin runs a process, and the children that it starts from now on, on these processors only.
+func pin(pid int, cores string) error {
+	if cores == "" || pid == 0 {
+		return nil
+	}
+	if out, err := exec.Command("taskset", "-a", "-p", "-c", cores, strconv.Itoa(pid)).CombinedOutput(); err != nil {
+		return fmt.Errorf("taskset: %w: %s", err, out)
+	}
+	return nil
+}
