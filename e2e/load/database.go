@@ -26,7 +26,7 @@ type database struct {
 }
 
 // openDatabase prepares an empty database. delay is the added latency of PostgreSQL.
-func openDatabase(driver, dir string, delay time.Duration) (*database, error) {
+func openDatabase(driver, dir string, delay time.Duration, trace func(string)) (*database, error) {
 	if driver == "sqlite" {
 		c := store.Config{Driver: driver, DSN: filepath.Join(dir, "postern.db")}
 		return &database{config: c, env: []string{"POSTERN_DATABASE_DRIVER=sqlite", "POSTERN_DATABASE_DSN=" + c.DSN}}, nil
@@ -36,10 +36,10 @@ func openDatabase(driver, dir string, delay time.Duration) (*database, error) {
 		return nil, err
 	}
 	d := &database{close: []func() error{stop}}
-	return d, d.openPostgres(dsn, delay)
+	return d, d.openPostgres(dsn, delay, trace)
 }
 
-func (d *database) openPostgres(on string, delay time.Duration) error {
+func (d *database) openPostgres(on string, delay time.Duration, trace func(string)) error {
 	dsn, drop, err := storetest.CreateSchema(on)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (d *database) openPostgres(on string, delay time.Duration) error {
 	if err != nil {
 		return err
 	}
-	if d.proxy, err = startProxy(dialer(c), delay); err != nil {
+	if d.proxy, err = startProxy(dialer(c), delay, trace); err != nil {
 		return err
 	}
 	d.close = append(d.close, d.proxy.l.Close)

@@ -36,6 +36,7 @@ type options struct {
 	cores     string // processors of the server and PostgreSQL; "" for all
 	procs     int    // GOMAXPROCS of the server; 0 for the default
 	chart     string // path of the chart; "" for none
+	trace     bool   // prints the statements of one unit of each scenario, and measures nothing
 }
 
 func main() {
@@ -62,6 +63,7 @@ func parse(args []string) (o options, err error) {
 	f.StringVar(&o.cores, "cores", "", "run the server and PostgreSQL on these processors only, such as 0")
 	f.IntVar(&o.procs, "procs", 0, "GOMAXPROCS of the server")
 	f.StringVar(&o.chart, "chart", "", "write a chart (SVG) to this file")
+	f.BoolVar(&o.trace, "trace", false, "print the statements that one unit of each scenario sends to PostgreSQL, and measure nothing")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -131,6 +133,9 @@ func measureOne(ctx context.Context, o options, driver string, users int) (found
 	}
 	if err := t.start(o.cores); err != nil {
 		return nil, err
+	}
+	if o.trace {
+		return nil, t.traceAll(o)
 	}
 	resting, err := t.observeIdle()
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -18,6 +19,7 @@ type proxy struct {
 	dial    func() (net.Conn, error)
 	delay   time.Duration // of each message to the database
 	traffic traffic
+	trace   func(statement string) // is called with each statement; nil for none
 }
 
 // traffic counts messages of the PostgreSQL protocol (Message Formats in its documentation).
@@ -39,12 +41,12 @@ func (c counts) since(before counts) counts {
 }
 
 // startProxy listens on a free loopback port.
-func startProxy(dial func() (net.Conn, error), delay time.Duration) (*proxy, error) {
+func startProxy(dial func() (net.Conn, error), delay time.Duration, trace func(string)) (*proxy, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	p := &proxy{l: l, dial: dial, delay: delay}
+	p := &proxy{l: l, dial: dial, delay: delay, trace: trace}
 	go p.accept()
 	return p, nil
 }
@@ -91,12 +93,17 @@ func (p *proxy) send(server io.Writer, client *bufio.Reader) error {
 	})
 	defer writing.Wait()
 	defer close(queue)
-	first := true
+	first, known := true, statements{}
 	var batch []byte
 	for {
 		message, err := p.next(client, first)
 		if err != nil {
 			return err
+		}
+		if p.trace != nil && !first {
+			if q := known.executed(message); q != "" {
+				p.trace(q)
+			}
 		}
 		batch, first = append(batch, message...), false
 		if client.Buffered() == 0 {
@@ -150,4 +157,22 @@ func (t *traffic) count(kind byte) {
 	case 'P':
 		t.parses.Add(1)
 	}
+}
+
+// statements are the prepared statements of a connection by name.
+type statements map[string]string
+
+// executed returns the statement that a message executes; "" for none.
+func (s statements) executed(message []byte) string {
+	first, rest, _ := bytes.Cut(message[5:], []byte{0})
+	second, _, _ := bytes.Cut(rest, []byte{0})
+	switch message[0] {
+	case 'P': // name and statement
+		s[string(first)] = string(second)
+	case 'B': // portal and name
+		return s[string(second)]
+	case 'Q':
+		return string(first)
+	}
+	return ""
 }

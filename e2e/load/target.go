@@ -26,6 +26,8 @@ type target struct {
 	base     string // https://localhost:PORT
 	env      []string
 	database *database
+
+	statements *statementLog // nil without -trace
 	cmd      *exec.Cmd
 	log      bytes.Buffer
 	client   *http.Client
@@ -43,12 +45,18 @@ func newTarget(o options, driver string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := openDatabase(driver, dir, o.latency)
+	var log *statementLog
+	var trace func(string)
+	if o.trace {
+		log = new(statementLog)
+		trace = log.add
+	}
+	d, err := openDatabase(driver, dir, o.latency, trace)
 	if err != nil {
 		return nil, err
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", port)
-	t := &target{binary: o.binary, dir: dir, base: fmt.Sprintf("https://localhost:%d", port), database: d, client: newClient(address, o.callers)}
+	t := &target{binary: o.binary, dir: dir, base: fmt.Sprintf("https://localhost:%d", port), database: d, statements: log, client: newClient(address, o.callers)}
 	t.env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir,
 		fmt.Sprintf("POSTERN_SERVER_PORT=%d", port), "POSTERN_SERVER_LISTEN=" + address, "POSTERN_DATA_DIR=" + dir,

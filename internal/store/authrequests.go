@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -20,13 +19,13 @@ const (
 	selectAuthRequest       = `SELECT ` + authRequestColumns + ` FROM auth_requests WHERE id = ?`
 	selectAuthRequestByCode = `SELECT ` + authRequestColumns + ` FROM auth_requests WHERE code_hash = ?`
 
-	selectOpen = `SELECT browser_hash FROM auth_requests WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
+	selectOpen = `SELECT 1 FROM auth_requests WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
 
 	// PostgreSQL evaluates the condition again on the row it writes, so only one of several
 	// concurrent grants succeeds.
-	updateGrant    = `UPDATE auth_requests SET granted = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
-	updateApproval = `UPDATE auth_requests SET approved = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
-	updateRefusal  = `UPDATE auth_requests SET refused = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
+	updateGrant    = `UPDATE auth_requests SET granted = ? WHERE id = ? AND browser_hash = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
+	updateApproval = `UPDATE auth_requests SET approved = ? WHERE id = ? AND browser_hash = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
+	updateRefusal  = `UPDATE auth_requests SET refused = ? WHERE id = ? AND browser_hash = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
 
 	// The client receives the state with the code. Nothing else reads these columns.
 	updateCode = `UPDATE auth_requests SET state = '', login_hint = '', code_hash = ?, code_expires_at = ?, expires_at = ?
@@ -100,15 +99,15 @@ func (t *Tx) grantAuthRequest(c schemas.GrantAuthRequest) error {
 // decideAuthRequest writes the decision on a request if the request is still open and the
 // browser is its own.
 func (t *Tx) decideAuthRequest(update, id string, browserHash []byte, at time.Time, decision any) error {
-	var browser []byte
-	err := t.row(selectOpen, id, toMicros(at)).Scan(&browser)
-	if errors.Is(err, sql.ErrNoRows) {
-		return errNoAuthRequest()
-	}
-	if err != nil || !bytes.Equal(browser, browserHash) {
+	n, err := t.exec(update, asJSON(decision), id, nonNilBytes(browserHash), toMicros(at))
+	if err != nil || n == 1 {
 		return err
 	}
-	return t.change(errNoAuthRequest, update, asJSON(decision), id, toMicros(at))
+	open, err := exists(t.ctx, t, selectOpen, id, toMicros(at)) // in another browser
+	if err == nil && !open {
+		err = errNoAuthRequest()
+	}
+	return err
 }
 
 // IssueCode answers a granted authorization request once, with the code of a hash. A request
@@ -138,11 +137,12 @@ func (s *Store) RedeemCode(ctx context.Context, codeHash []byte, family *schemas
 		if err != nil {
 			return err
 		}
-		if err := t.joinSession(granted.SessionID, application); err != nil {
-			return err
+		var lasts time.Time // 0: as long as it does
+		if family != nil {
+			lasts = family.ExpiresAt
 		}
-		if family == nil {
-			return nil
+		if err := t.joinSession(granted.SessionID, application, lasts); err != nil || family == nil {
+			return err
 		}
 		return t.createFamily(family)
 	})

@@ -77,8 +77,6 @@ func (t *Tx) applySession(change schemas.Change) error {
 		return t.acceptInvitation(c)
 	case schemas.GrantConsent:
 		return t.grantConsent(c)
-	case schemas.RecordEvent:
-		return t.recordEvent(c.Event)
 	}
 	return fmt.Errorf("store: change of unknown type %T", change)
 }

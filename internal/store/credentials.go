@@ -27,7 +27,7 @@ const (
 		sign_count = CASE WHEN sign_count < ? THEN ? ELSE sign_count END,
 		backup_state = CASE WHEN last_used_at IS NULL OR last_used_at <= ? THEN ? ELSE backup_state END,
 		last_used_at = CASE WHEN last_used_at IS NULL OR last_used_at < ? THEN ? ELSE last_used_at END
-		WHERE id = ? AND sign_count < ?`
+		WHERE id = ? AND sign_count < ? RETURNING user_id`
 
 	selectCredentialOwner = `SELECT user_id FROM credentials WHERE id = ?`
 
@@ -72,15 +72,26 @@ func (t *Tx) useCredential(c schemas.UseCredential) error {
 	if c.MustGrow {
 		below = max(count, 1) // an authenticator without a counter shows 0 each time
 	}
-	err := t.change(errNoCredential, updateCredentialUse, count, count, at, c.BackupState, at, at, nonNilBytes(c.ID), below)
-	if !c.MustGrow || !schemas.HasCode(err, schemas.CodeCredentialNotFound) {
+	var userID string
+	err := t.row(updateCredentialUse, count, count, at, c.BackupState, at, at, nonNilBytes(c.ID), below).Scan(&userID)
+	if err == nil {
+		t.knowCredential(userID, c.ID)
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	if _, unknown := t.owner(selectCredentialOwner, nonNilBytes(c.ID)); unknown != nil {
-		return err
+	if _, unknown := t.owner(selectCredentialOwner, nonNilBytes(c.ID)); unknown != nil || !c.MustGrow {
+		return errNoCredential()
 	}
 	return schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed,
 		"this passkey was used at the same moment with a signature counter that is not lower, as by a copied authenticator; try again")
+}
+
+// knowCredential remembers the owner of a passkey whose row was written.
+func (t *Tx) knowCredential(userID string, id schemas.Bytes) {
+	if u := t.actor.known.user; u != nil && u.ID == userID {
+		t.actor.known.credential = id.String()
+	}
 }
 
 // owner returns the owner of a credential, by a query for the user's ID. If there is no such

@@ -15,7 +15,12 @@ const (
 		actor_client, resource_type, resource_id, before_digest, after_digest,
 		address, user_agent, session_id, changes`
 
-	insertEvent = `INSERT INTO events (` + eventColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	eventRow    = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertEvent = `INSERT INTO events (` + eventColumns + `) VALUES ` + eventRow
+	moreEvents  = `, ` + eventRow
+
+	// Each number of rows is a statement of its own, which connections keep.
+	maxEventRows = 8
 )
 
 // Events returns the matching events of the audit log, newest first. User, actor, resource and
@@ -124,26 +129,44 @@ func scanEvent(row scanner, e *schemas.Event) error {
 }
 
 // recordEvent appends to the audit log and queues the notice of the event.
-func (t *Tx) recordEvent(e schemas.Event) error {
-	if n := schemas.NoticeOf(e); n != nil {
-		if err := t.queueNotice(*n); err != nil {
+func (t *Tx) recordEvent(e schemas.Event) error { return t.recordEvents(e) }
+
+// recordEvents is recordEvent for several events.
+func (t *Tx) recordEvents(events ...schemas.Event) error {
+	for _, e := range events {
+		if n := schemas.NoticeOf(e); n != nil {
+			if err := t.queueNotice(*n); err != nil {
+				return err
+			}
+		}
+	}
+	return t.insertEvents(events...)
+}
+
+// insertEvents appends to the audit log. An event without an id gets one, and an event without an
+// origin that of the request.
+func (t *Tx) insertEvents(events ...schemas.Event) error {
+	for list := range slices.Chunk(events, maxEventRows) {
+		var args []any
+		for _, e := range list {
+			args = append(args, t.eventValues(e)...)
+		}
+		if _, err := t.exec(insertEvent+strings.Repeat(moreEvents, len(list)-1), args...); err != nil {
 			return err
 		}
 	}
-	return t.insertEvent(e)
+	return nil
 }
 
-// insertEvent appends to the audit log. An event without an id gets one, and an event without an
-// origin that of the request.
-func (t *Tx) insertEvent(e schemas.Event) error {
+// eventValues returns the parameters that store an event.
+func (t *Tx) eventValues(e schemas.Event) []any {
 	if e.ID == "" {
 		e.ID = schemas.NewID()
 	}
 	if e.Origin == (schemas.Origin{}) && t.origin != nil {
 		e.Origin = *t.origin
 	}
-	_, err := t.exec(insertEvent, toMicros(e.At), e.ID, e.Action, e.UserID, e.ApplicationID, e.ExecutionDigest, e.TraceID,
+	return []any{toMicros(e.At), e.ID, e.Action, e.UserID, e.ApplicationID, e.ExecutionDigest, e.TraceID,
 		jsonColumn{e.Detail, len(e.Detail) == 0}, string(e.Actor.Type), e.Actor.ID, e.Actor.Client, e.Resource.Type, e.Resource.ID, e.Before, e.After,
-		e.Address, e.UserAgent, e.SessionID, jsonColumn{e.Changes, len(e.Changes) == 0})
-	return err
+		e.Address, e.UserAgent, e.SessionID, jsonColumn{e.Changes, len(e.Changes) == 0}}
 }

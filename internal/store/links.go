@@ -73,7 +73,7 @@ func RecordAddressChange(t *Tx, old, u *schemas.User, at time.Time) error {
 	e := t.actor.event
 	e.ID, e.At, e.Action, e.UserID, e.Detail = schemas.NewID(), at, schemas.EmailChanged, u.ID, nil
 	e.Resource, e.Before, e.After = schemas.ResourceRef{Type: "user", ID: u.ID}, "", ""
-	if err := t.insertEvent(e); err != nil {
+	if err := t.insertEvents(e); err != nil {
 		return err
 	}
 	return t.queueNotice(schemas.Notice{UserID: u.ID, Action: e.Action, At: at, To: former})

@@ -12,7 +12,8 @@ import (
 const (
 	// A client that gets tokens while the session ends must be notified or get none, so both
 	// transactions wait for each other here.
-	lockSession = `UPDATE sessions SET expires_at = expires_at WHERE id = ? RETURNING user_id`
+	lockSession    = `UPDATE sessions SET expires_at = expires_at WHERE id = ? RETURNING user_id`
+	prolongSession = `UPDATE sessions SET expires_at = CASE WHEN expires_at < ? THEN ? ELSE expires_at END WHERE id = ?`
 
 	insertSessionClient = `INSERT INTO session_clients (session_id, application_id) VALUES (?, ?) ON CONFLICT DO NOTHING`
 
@@ -32,14 +33,14 @@ const logoutTTL = 24 * time.Hour
 // never answer and delay the notifications of others.
 const untrustedClientTTL = time.Minute
 
-// joinSession records that a client gets tokens in a session.
-func (t *Tx) joinSession(id, application string) error {
-	if _, err := t.lockSession(id); errors.Is(err, sql.ErrNoRows) {
-		return errNoCode()
-	} else if err != nil {
+// joinSession records that a client gets tokens in a session, and prolongs the session: it lasts
+// as long as the last tokens that can be obtained in it.
+func (t *Tx) joinSession(id, application string, lasts time.Time) error {
+	err := t.change(errNoCode, prolongSession, toMicros(lasts), toMicros(lasts), id)
+	if err != nil {
 		return err
 	}
-	_, err := t.exec(insertSessionClient, id, application)
+	_, err = t.exec(insertSessionClient, id, application)
 	if isForeignKeyViolation(err) {
 		return errNoCode() // the application has just been deleted
 	}
@@ -54,6 +55,7 @@ func (t *Tx) lockSession(id string) (userID string, err error) {
 }
 
 func (t *Tx) endSession(s schemas.EndSession) error {
+	t.forget()
 	userID, err := t.lockSession(s.ID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil

@@ -45,7 +45,20 @@ type actor struct {
 	run      string
 	sessions []string
 	event    schemas.Event
+
+	known known
 }
+
+// known is what a transaction has found and what no other can change until it ends, so that it
+// does not ask for it again.
+type known struct {
+	user       *schemas.User // locked, with the ID, status and lock
+	session    string        // started by user
+	credential string        // a passkey of user: its row was written
+}
+
+// forget is called before a write that may change what is known.
+func (t *Tx) forget() { t.actor.known = known{} }
 
 // actorOf derives the acting run and sessions from the changes of a step.
 func actorOf(run string, changes []schemas.Change) actor {
@@ -125,10 +138,17 @@ func lockedBy(change schemas.Change) (userID string, writes bool) {
 // shareUser checks that the user exists and blocks changes of the user's credentials and
 // status until the transaction ends. It returns the ID, status and lock.
 func (t *Tx) shareUser(id string) (*schemas.User, error) {
-	return readOne(t.row(shareUser, id), func(row scanner, u *schemas.User) error {
+	if u := t.actor.known.user; u != nil && u.ID == id {
+		return u, nil
+	}
+	u, err := readOne(t.row(shareUser, id), func(row scanner, u *schemas.User) error {
 		u.ID = id
 		return row.Scan(&u.Status, (*nullTime)(&u.LockedUntil))
 	}, errNoUser)
+	if err == nil {
+		t.actor.known = known{user: u}
+	}
+	return u, err
 }
 
 // requireActive returns an error unless the user may sign in at the given time.
@@ -170,6 +190,9 @@ func (t *Tx) hasProof(userID string, p schemas.Proof) (bool, error) {
 		u, err := readOne(t.row(selectUser, userID), scanUser, errNoUser)
 		return err == nil && schemas.ProofOfEmail(u.Text("email")) == p, err
 	}
+	if t.knowsProof(userID, p) {
+		return true, nil
+	}
 	if p.Kind == schemas.InvitationProof {
 		hash, err := schemas.ParseBytes(p.Of)
 		if err != nil {
@@ -182,6 +205,20 @@ func (t *Tx) hasProof(userID string, p schemas.Proof) (bool, error) {
 		return false, err
 	}
 	return exists(t.ctx, t, q, userID, key)
+}
+
+// knowsProof reports whether this transaction has written the credential or session of a proof.
+func (t *Tx) knowsProof(userID string, p schemas.Proof) bool {
+	k := t.actor.known
+	switch {
+	case k.user == nil || k.user.ID != userID || p.Of == "":
+		return false
+	case p.Kind == schemas.SessionProof:
+		return k.session == p.Of
+	case p.Kind == schemas.PasskeyProof:
+		return k.credential == p.Of
+	}
+	return false
 }
 
 // proofQuery finds the credential of a proof by the user and a key.

@@ -17,9 +17,6 @@ const (
 	// Only one of several concurrent rotations of a generation succeeds.
 	rotateFamily = `UPDATE refresh_families SET generation = generation + 1, rotated_at = ?
 		WHERE id = ? AND generation = ? AND expires_at > ?`
-
-	// A session lasts as long as the last tokens that can be obtained in it.
-	prolongSession = `UPDATE sessions SET expires_at = ? WHERE id = ? AND expires_at < ?`
 )
 
 func errNoRefresh() error {
@@ -31,9 +28,6 @@ func (t *Tx) createFamily(f *schemas.RefreshFamily) error {
 		f.Generation, toMicros(f.RotatedAt), toMicros(f.CreatedAt), toMicros(f.ExpiresAt))
 	if isForeignKeyViolation(err) {
 		return errNoCode()
-	}
-	if err == nil {
-		_, err = t.exec(prolongSession, toMicros(f.ExpiresAt), f.Grant.SessionID, toMicros(f.ExpiresAt))
 	}
 	return err
 }
@@ -54,28 +48,34 @@ func scanFamily(row scanner, f *schemas.RefreshFamily) error {
 // tokens were stolen: the family is revoked and reused is true (RFC 9700 §4.14.2). A missing
 // family is refresh_token_not_found.
 func (s *Store) RotateRefresh(ctx context.Context, r schemas.Rotation) (reused bool, err error) {
-	err = s.writer.write(ctx, func(t *Tx) error {
-		reused = false
+	rotated := false
+	err = s.writer.single(ctx, func(t *Tx) error {
 		n, err := t.exec(rotateFamily, toMicros(r.At), r.ID, r.Generation, toMicros(r.At))
-		if err != nil {
-			return err
-		}
-		if n == 1 {
-			return nil
-		}
-		f, err := readOne(t.row(selectFamily, r.ID), scanFamily, errNoRefresh)
-		switch {
-		case err != nil:
-			return err
-		case !r.At.Before(f.ExpiresAt), r.Generation >= f.Generation:
-			return errNoRefresh()
-		case r.Generation == f.Generation-1 && r.At.Before(f.RotatedAt.Add(r.Window)):
-			return nil
-		}
-		reused = true
-		return t.revokeFamily(r.ID, r.Revoke)
+		rotated = n == 1
+		return err
+	})
+	if err != nil || rotated {
+		return false, err
+	}
+	err = s.writer.write(ctx, func(t *Tx) (err error) {
+		reused, err = t.refuseRotation(r)
+		return err
 	})
 	return reused, err
+}
+
+// refuseRotation decides about a refresh token that is not the newest of its family.
+func (t *Tx) refuseRotation(r schemas.Rotation) (reused bool, err error) {
+	f, err := readOne(t.row(selectFamily, r.ID), scanFamily, errNoRefresh)
+	switch {
+	case err != nil:
+		return false, err
+	case !r.At.Before(f.ExpiresAt), r.Generation >= f.Generation:
+		return false, errNoRefresh()
+	case r.Generation == f.Generation-1 && r.At.Before(f.RotatedAt.Add(r.Window)):
+		return false, nil
+	}
+	return true, t.revokeFamily(r.ID, r.Revoke)
 }
 
 func (t *Tx) revokeFamily(id string, until time.Time) error {

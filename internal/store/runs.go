@@ -59,7 +59,11 @@ func (s *Store) Commit(ctx context.Context, run *schemas.Run, changes []schemas.
 
 // Apply applies changes that belong to no run, atomically.
 func (s *Store) Apply(ctx context.Context, changes []schemas.Change) error {
-	return s.writer.write(ctx, func(t *Tx) error {
+	write := s.writer.write
+	if isOneEvent(changes) {
+		write = s.writer.single
+	}
+	return write(ctx, func(t *Tx) error {
 		t.actor = actorOf("", changes)
 		t.enterSession(changes)
 		if err := t.lockFirst(changes); err != nil {
@@ -67,6 +71,15 @@ func (s *Store) Apply(ctx context.Context, changes []schemas.Change) error {
 		}
 		return t.Apply(changes)
 	})
+}
+
+// isOneEvent reports whether changes are one event without a notice, which is one statement.
+func isOneEvent(changes []schemas.Change) bool {
+	if len(changes) != 1 {
+		return false
+	}
+	c, ok := changes[0].(schemas.RecordEvent)
+	return ok && schemas.NoticeOf(c.Event) == nil
 }
 
 // enterSession adds the session that the changes start to the origin of their events.

@@ -160,6 +160,7 @@ func (of *Table[T]) Insert(t *Tx, v *T) error {
 // Replace replaces the resource with the same ID if its UpdatedAt is still was; otherwise the
 // error has Class Precondition.
 func (of *Table[T]) Replace(t *Tx, v *T, was time.Time) error {
+	t.forget()
 	values, err := of.values(v)
 	if err == nil {
 		set := strings.Join(of.columns[1:], " = ?, ") + " = ?"
@@ -172,6 +173,7 @@ func (of *Table[T]) Replace(t *Tx, v *T, was time.Time) error {
 // Delete removes the resource with the ID and its dependent data if its UpdatedAt is still
 // was, like Replace.
 func (of *Table[T]) Delete(t *Tx, id string, was time.Time) error {
+	t.forget()
 	return of.refused(t.change(of.errStale, "DELETE FROM "+of.name+" WHERE id = ? AND updated_at = ?", id, toMicros(was)))
 }
 

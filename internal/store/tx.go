@@ -35,14 +35,17 @@ func (s *Store) Update(ctx context.Context, do func(*Tx) error) error {
 	return s.writer.serial(ctx, do)
 }
 
-// Apply applies changes as part of the transaction.
+// Apply applies changes as part of the transaction. It records their events together at the end.
 func (t *Tx) Apply(changes []schemas.Change) error {
+	var events []schemas.Event
 	for _, change := range changes {
-		if err := t.applyOne(change); err != nil {
+		if c, ok := change.(schemas.RecordEvent); ok {
+			events = append(events, c.Event)
+		} else if err := t.applyOne(change); err != nil {
 			return err
 		}
 	}
-	return nil
+	return t.recordEvents(events...)
 }
 
 // exec runs a statement and returns how many rows it changed.

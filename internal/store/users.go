@@ -185,6 +185,7 @@ const (
 // lockUser returns the user and blocks other callers until the transaction ends. An unknown
 // one is user_not_found.
 func (t *Tx) lockUser(id string) (*schemas.User, error) {
+	t.forget()
 	return readOne(t.row(lockUser, id), scanUser, errNoUser)
 }
 

@@ -118,6 +118,7 @@ func (t *Tx) startSession(s schemas.Session) error {
 	if err != nil {
 		return err
 	}
+	t.actor.known.session = s.ID // requireActive has locked its user
 	return t.forgetFailedGuesses(&s)
 }
 
