@@ -8,7 +8,7 @@ GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: build checker run test npm console race lint fuzz bench ci clean
+.PHONY: build checker run test npm console race lint fuzz bench load ci clean
 
 CHECKER := server/console/wasm/built
 
@@ -78,9 +78,20 @@ fuzz:
 	    echo "== $$pkg $$f"; (cd $$pkg && $(CURDIR)/bin/fuzz.test -test.run '^$$' -test.fuzz "^$$f$$" -test.fuzztime $(FUZZTIME) -test.fuzzcachedir $$cache/$$pkg) || exit 1; \
 	  done; done
 
-## bench: the benchmarks, with their ratio to the raw cryptography
+BENCHTIME ?= 2000x
+BENCHMARKS := Requests|FlowStart|PromptStep|FlowPasskey|PasskeyStart|PasskeyFinish|ClientCredentials|JWKS
+
+## bench: one table of requests without the network: processor time, its ratio to the raw cryptography, and memory
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+	@$(GO) test -run '^$$' -bench '^Benchmark($(BENCHMARKS))$$' -benchtime $(BENCHTIME) ./cmd/postern | awk '\
+	  BEGIN { printf "%-32s %9s %9s %9s %9s %9s\n", "request", "CPU µs", "x raw", "ops/s", "bytes", "allocs" } \
+	  /^Benchmark/ { for (i = 3; i < NF; i += 2) v[$$(i+1)] = $$i; sub(/^Benchmark/, "", $$1); sub(/-[0-9]+$$/, "", $$1); \
+	    printf "%-32s %9.0f %9.2f %9.0f %9d %9d\n", $$1, v["cpu-µs"], v["x-raw"], v["ops/s"], v["B/op"], v["allocs/op"] } \
+	  /^(FAIL|panic|---)/ { print; failed = 1 } END { exit failed }'
+
+## load: one table of the built server over HTTPS, on SQLite and PostgreSQL; LOAD has flags, see `go run ./e2e/load -h`
+load: build
+	$(GO) run ./e2e/load $(LOAD)
 
 ## ci: what CI runs; fuzzing by number, because a time can run out at a bad moment
 ci: lint build test race

@@ -46,9 +46,14 @@ type Application struct {
 	// TokenGeneration is a random text that every token of the application carries. A
 	// new one makes all tokens issued before worthless. It is "" for an application
 	// that is older than generations and whose tokens were never revoked.
-	TokenGeneration string    `json:"-"`
-	CreatedAt       time.Time `json:"createdAt"`
-	UpdatedAt       time.Time `json:"updatedAt"`
+	TokenGeneration string `json:"-"`
+	// AuthFlowVersion and RegistrationFlowVersion are the active versions of these flows, which a
+	// sign-in reads along with the application; 0 if they were not read.
+	AuthFlowVersion         int `json:"-"`
+	RegistrationFlowVersion int `json:"-"`
+
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
 }
 
 // The ways in which clients register themselves.

@@ -54,10 +54,15 @@ func (s *server) readiness(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, status, h)
 }
 
+// check runs a check. Concurrent requests share one run, so that a flood of them writes little.
 func (s *server) check(r *http.Request, c Check) serviceHealth {
-	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
-	defer cancel()
-	if err := c.Run(ctx); err != nil {
+	ctx := r.Context()
+	_, err, _ := s.checking.Do(c.Name, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout) // others may wait for it too
+		defer cancel()
+		return nil, c.Run(ctx)
+	})
+	if err != nil {
 		s.Log.WarnContext(ctx, "not ready", slog.String("service", c.Name), slog.String("traceId", exchangeOf(r).traceID), slog.Any("error", cmp.Or(schemas.AsError(err).Err, err)))
 		return serviceHealth{c.Name, statusDown}
 	}

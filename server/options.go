@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/document"
@@ -164,6 +166,7 @@ type server struct {
 	documents func() (apiDocuments, error)
 	metas     recent.Map[[sha256.Size]byte, *document.Document] // of GET /flow/meta, by the hash of the text
 	latency   latencies
+	checking  singleflight.Group // of readiness
 }
 
 // New returns the handler of the whole server.

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"time"
 
+	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/schemas"
 )
@@ -67,10 +69,15 @@ func (s *server) startRegistration(w http.ResponseWriter, r *http.Request, c *ca
 	if err := readJSON(w, r, smallBody, &body); err != nil {
 		return err
 	}
-	if err := s.mayRegister(r.Context(), c, *body.UserID, s.Directory.MayManageAccount); err != nil {
+	var user *schemas.User
+	guard := func(ctx context.Context, call directory.Call, userID string) (err error) {
+		user, err = s.Directory.ManagedAccount(ctx, call, userID)
 		return err
 	}
-	options, state, err := s.beginRegistration(r, &body)
+	if err := s.mayRegister(r.Context(), c, *body.UserID, guard); err != nil {
+		return err
+	}
+	options, state, err := s.beginRegistration(r, &body, user)
 	if err != nil {
 		return requestFault(err)
 	}
@@ -81,10 +88,12 @@ func (s *server) startRegistration(w http.ResponseWriter, r *http.Request, c *ca
 	return writeJSON(w, http.StatusOK, registrationOptions{options, token})
 }
 
-func (s *server) beginRegistration(r *http.Request, body *registrationStart) (options, state json.RawMessage, err error) {
-	user, err := s.Store.User(r.Context(), *body.UserID)
-	if err != nil {
-		return nil, nil, err
+// beginRegistration begins a ceremony for a user; nil is one that was not read yet.
+func (s *server) beginRegistration(r *http.Request, body *registrationStart, user *schemas.User) (options, state json.RawMessage, err error) {
+	if user == nil {
+		if user, err = s.Store.User(r.Context(), *body.UserID); err != nil {
+			return nil, nil, err
+		}
 	}
 	exclude, err := s.Store.Credentials(r.Context(), user.ID)
 	if err != nil {

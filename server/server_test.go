@@ -56,7 +56,10 @@ func newOpenServer(t testing.TB, driver, dsn string, change ...func(*server.Opti
 				return flow, problems
 			},
 		})
-		h.tokens, err = token.New(t.Context(), db, make([]byte, 32), token.Options{Issuer: o.PublicURL, Live: db.TokenLive, Now: o.Now})
+		h.tokens, err = token.New(t.Context(), db, make([]byte, 32), token.Options{Issuer: o.PublicURL, Live: func(ctx context.Context, t schemas.TokenRef, _ string, scope []string) (bool, []string, error) {
+		live, err := db.TokenLive(ctx, t)
+		return live, scope, err
+	}, Now: o.Now})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,19 +38,19 @@ func (h *app) admittedApplications() engine.Applications {
 		"the application %.64q is a client with a metadata document, which oauth.client_metadata_documents excludes"}
 }
 
-// tokenLive reports whether a valid token is live. Tokens of excluded clients are not. The
+// tokenLive looks up a token: see token.Options. Tokens of excluded clients are not live. The
 // application of an assertion is looked up only if the policy excludes clients.
-func (h *app) tokenLive(ctx context.Context, t schemas.TokenRef) (bool, error) {
+func (h *app) tokenLive(ctx context.Context, t schemas.TokenRef, subject string, scope []string) (bool, []string, error) {
 	policy := h.documentPolicy()
 	if !policy.Admits(t.Client) {
-		return false, nil
+		return false, nil, nil
 	}
 	if policy.Restricts() && t.Application != "" {
 		if _, err := h.applications.Application(ctx, t.Application); err != nil {
-			return false, ignoreNotFound(err)
+			return false, nil, ignoreNotFound(err)
 		}
 	}
-	return h.store.TokenLive(ctx, t)
+	return h.directory.LiveScope(ctx, t, subject, scope)
 }
 
 func ignoreNotFound(err error) error {

@@ -203,7 +203,7 @@ func (h *app) newTokens(ctx context.Context) (*token.Issuer, error) {
 		FormerKeys: h.encryption.keys[1:],
 		Issuer:     h.cfg.Server.PublicURL, AssertionTTL: h.cfg.Token.AssertionTTL, AccessTTL: h.cfg.Token.AccessTTL,
 		IDTokenTTL: h.cfg.Token.IDTokenTTL, KeyAge: h.cfg.Token.KeyAge, KeyPublish: h.cfg.Token.KeyPublish,
-		Live: h.tokenLive, Granted: h.directory.Granted,
+		Live: h.tokenLive,
 	})
 }
 

@@ -109,11 +109,30 @@ func (h *app) eventChain() store.EventChain {
 	return h.store.EventChain(h.encryption.derived[purposeAudit])
 }
 
-// sealEvents seals the recorded events every second.
+// How long an event of this process waits to be sealed together with others, and how often the
+// queue is read for the events of other processes.
+const (
+	sealDelay  = time.Second
+	sealPeriod = 10 * time.Second
+)
+
+// sealEvents seals the recorded events, about a second after they were recorded.
 func (h *app) sealEvents(ctx context.Context) {
-	repeat(ctx, time.Second, func(time.Time) {
+	for {
 		if _, err := h.eventChain().Seal(ctx); err != nil && ctx.Err() == nil {
 			h.log.Error("cannot seal the audit log", "error", err)
 		}
-	})
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.store.Recorded():
+		case <-time.After(sealPeriod):
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(sealDelay):
+		}
+	}
 }

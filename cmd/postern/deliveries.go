@@ -13,7 +13,7 @@ import (
 
 // deliveryQueue returns the queue of messages to other systems.
 func (h *app) deliveryQueue() delivery.Queue {
-	q := delivery.Queue{Store: h.store, Log: h.log, Senders: map[string]delivery.Sender{
+	q := delivery.Queue{Store: h.store, Log: h.log, Wake: h.store.Queued(), Senders: map[string]delivery.Sender{
 		schemas.LogoutDelivery: &oauth.Backchannel{
 			Application: func(ctx context.Context, id string) (*schemas.Application, error) {
 				if _, err := h.applications.Application(ctx, id); err != nil {

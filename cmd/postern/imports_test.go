@@ -64,6 +64,7 @@ func allowedImports() map[string][]string {
 		"examples":                     {},
 		"examples/react":               {"schemas"},
 		"e2e":                          {"examples/react"},
+		"e2e/load":                     {"schemas", "internal/store", "internal/store/storetest", "internal/passkey", "internal/passkey/passkeytest", "internal/porttest"},
 		"cmd/postern":                  {"*"},
 
 		"internal/federation/federationtest": {"schemas", "internal/outbound", "internal/federation"},

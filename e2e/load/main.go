@@ -142,6 +142,11 @@ func measureOne(ctx context.Context, o options, driver string, users int) (found
 		return nil, err
 	}
 	printIdle(os.Stdout, resting)
+	raw, err := rawCost()
+	if err != nil {
+		return nil, err
+	}
+	fmt.Printf("one P-256 verification and one signature: %.4f ms of processor time, x raw = 1\n", milliseconds(raw))
 	callers, err := t.enroll(o.callers)
 	if err != nil {
 		return nil, err
@@ -155,7 +160,7 @@ func measureOne(ctx context.Context, o options, driver string, users int) (found
 		if err != nil {
 			return nil, err
 		}
-		r.users = users
+		r.users, r.raw = users, raw
 		printRow(os.Stdout, r)
 		found = append(found, r)
 	}
@@ -204,7 +209,7 @@ func (t *target) enroll(n int) ([]*caller, error) {
 	return callers, nil
 }
 
-// idle is what a server uses that nobody calls.
+// idle is what a server without callers uses.
 type idle struct {
 	driver     string
 	ready      time.Duration

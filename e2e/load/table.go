@@ -8,16 +8,22 @@ import (
 
 // printHead writes the head of the table.
 func printHead(w io.Writer) {
-	fmt.Fprintf(w, "%-8s %9s  %-18s %9s %8s %8s %6s %9s %9s %9s %9s %9s\n", "store", "users", "scenario",
-		"units/s", "p50 ms", "p99 ms", "failed", "CPU ms", "target", "DB CPU ms", "trips", "statements")
+	fmt.Fprintf(w, "%-8s %8s  %-18s %8s %8s %8s %6s %8s %7s %7s %8s %7s %7s\n", "store", "users", "scenario",
+		"units/s", "p50 ms", "p99 ms", "failed", "CPU ms", "target", "x raw", "DB CPU", "trips", "parses")
 }
 
-// printRow writes a row of the table. Processor times, round trips and statements are per unit.
+// printRow writes a row of the table. Processor times, round trips and preparations of statements
+// are per unit.
 func printRow(w io.Writer, r result) {
-	fmt.Fprintf(w, "%-8s %9d  %-18s %9.0f %8.1f %8.1f %6d %9.3f %9s %9s %9s %9s\n", r.driver, r.users, r.scenario,
-		r.rate(), milliseconds(r.percentile(50)), milliseconds(r.percentile(99)), r.failures,
-		r.each(milliseconds(r.server)), optional("%.2f", r.target), optional("%.3f", r.each(milliseconds(r.database))),
-		optional("%.1f", r.each(float64(r.traffic.trips))), optional("%.1f", r.each(float64(r.traffic.statements))))
+	cost := r.each(milliseconds(r.server))
+	multiple := 0.0
+	if r.raw > 0 {
+		multiple = cost / milliseconds(r.raw)
+	}
+	fmt.Fprintf(w, "%-8s %8d  %-18s %8.0f %8.1f %8.1f %6d %8.3f %7s %7s %8s %7s %7s\n", r.driver, r.users, r.scenario,
+		r.rate(), milliseconds(r.percentile(50)), milliseconds(r.percentile(99)), r.failures, cost,
+		optional("%.2f", r.target), optional("%.2f", multiple), optional("%.3f", r.each(milliseconds(r.database))),
+		optional("%.1f", r.each(float64(r.traffic.trips))), optional("%.2f", r.each(float64(r.traffic.parses))))
 	if r.failure != nil {
 		fmt.Fprintf(w, "  a failure: %v\n", r.failure)
 	}
@@ -38,4 +44,3 @@ func optional(format string, v float64) string {
 	}
 	return fmt.Sprintf(format, v)
 }
-

@@ -28,10 +28,10 @@ type target struct {
 	database *database
 
 	statements *statementLog // nil without -trace
-	cmd      *exec.Cmd
-	log      bytes.Buffer
-	client   *http.Client
-	ready    time.Duration // from the start of the process to its first answer
+	cmd        *exec.Cmd
+	log        bytes.Buffer
+	client     *http.Client
+	ready      time.Duration // from the start of the process to its first answer
 }
 
 // newTarget prepares a server that has not started. One core for Go's scheduler fits one
@@ -60,7 +60,7 @@ func newTarget(o options, driver string) (*target, error) {
 	t.env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir,
 		fmt.Sprintf("POSTERN_SERVER_PORT=%d", port), "POSTERN_SERVER_LISTEN=" + address, "POSTERN_DATA_DIR=" + dir,
-		"ADMIN_USERNAME=admin", "ADMIN_PASSWORD=quiet harbour lantern 42",
+		"ADMIN_USERNAME=admin", "ADMIN_PASSWORD=quiet garden lantern 42",
 		"POSTERN_THROTTLE_ENABLED=false", "POSTERN_LOG_LEVEL=error", // the load comes from one address
 	}, d.env...)
 	if o.procs > 0 {

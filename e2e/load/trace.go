@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // statementLog collects statements.
@@ -28,6 +29,14 @@ func (l *statementLog) take() []string {
 	return taken
 }
 
+// print writes the statements since the last call of take.
+func (l *statementLog) print(title string) {
+	fmt.Println(title)
+	for i, q := range l.take() {
+		fmt.Printf("%4d  %.300s\n", i+1, q)
+	}
+}
+
 // traceAll prints the statements of one unit of each scenario. Those of the server's own tasks can
 // be among them.
 func (t *target) traceAll(o options) error {
@@ -35,6 +44,9 @@ func (t *target) traceAll(o options) error {
 	if err != nil {
 		return err
 	}
+	t.statements.take()
+	time.Sleep(idlePeriod)
+	t.statements.print(fmt.Sprintf("idle for %v", idlePeriod))
 	for _, sc := range scenarios() {
 		if len(o.scenarios) > 0 && !slices.Contains(o.scenarios, sc.name) {
 			continue
@@ -49,10 +61,7 @@ func (t *target) traceAll(o options) error {
 		if err := sc.do(callers[0]); err != nil {
 			return err
 		}
-		fmt.Printf("%s\n", sc.name)
-		for i, q := range t.statements.take() {
-			fmt.Printf("%4d  %.300s\n", i+1, q)
-		}
+		t.statements.print(sc.name)
 	}
 	return nil
 }

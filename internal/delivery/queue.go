@@ -45,11 +45,12 @@ type Queue struct {
 	Senders map[string]Sender // by kind; deliveries of other kinds wait
 	Log     *slog.Logger
 
-	Parallel  int           // concurrent deliveries of a kind: 8
-	PerTarget int           // concurrent deliveries to one target: 1
-	Timeout   time.Duration // for one attempt: 30 s
-	Grace     time.Duration // for attempts in progress when the queue stops: 5 s
-	Poll      time.Duration // how often the store is read: 1 s
+	Parallel  int             // concurrent deliveries of a kind: 8
+	PerTarget int             // concurrent deliveries to one target: 1
+	Timeout   time.Duration   // for one attempt: 30 s
+	Grace     time.Duration   // for attempts in progress when the queue stops: 5 s
+	Poll      time.Duration   // how often the store is read for what other processes queued: 5 s
+	Wake      <-chan struct{} // receives a value when this process has queued deliveries; nil: never
 	Backoff   func(attempts int) time.Duration
 	Now       func() time.Time
 }
@@ -60,7 +61,7 @@ func (q Queue) withDefaults() Queue {
 	q.PerTarget = cmp.Or(q.PerTarget, 1)
 	q.Timeout = cmp.Or(q.Timeout, 30*time.Second)
 	q.Grace = cmp.Or(q.Grace, 5*time.Second)
-	q.Poll = cmp.Or(q.Poll, time.Second)
+	q.Poll = cmp.Or(q.Poll, 5*time.Second)
 	if q.Backoff == nil {
 		q.Backoff = Backoff
 	}
@@ -81,10 +82,27 @@ func (q *Queue) now() time.Time { return q.Now().UTC() }
 func (q Queue) Run(ctx context.Context) {
 	q = q.withDefaults()
 	var workers sync.WaitGroup
+	var all []*worker
 	for kind, sender := range q.Senders {
-		w := &worker{queue: &q, kind: kind, sender: sender, busy: map[string]int{}, done: make(chan string)}
+		w := &worker{queue: &q, kind: kind, sender: sender, busy: map[string]int{}, done: make(chan string), wake: make(chan struct{}, 1)}
+		all = append(all, w)
 		workers.Go(func() { w.run(ctx) })
 	}
+	workers.Go(func() { q.wakeAll(ctx, all) })
 	workers.Go(func() { q.expire(ctx) })
 	workers.Wait()
+}
+
+// wakeAll wakes the workers of all kinds when deliveries were queued.
+func (q *Queue) wakeAll(ctx context.Context, all []*worker) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-q.Wake:
+			for _, w := range all {
+				w.wakeUp()
+			}
+		}
+	}
 }

@@ -18,6 +18,15 @@ type worker struct {
 	running int
 	busy    map[string]int // concurrent deliveries by target
 	done    chan string
+	wake    chan struct{} // holds a value when a delivery may be due
+}
+
+// wakeUp lets the worker look for due deliveries.
+func (w *worker) wakeUp() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // it will look anyway
+	}
 }
 
 func (w *worker) run(ctx context.Context) {
@@ -30,6 +39,7 @@ func (w *worker) run(ctx context.Context) {
 		select {
 		case target := <-w.done:
 			w.finish(target)
+		case <-w.wake:
 		case <-tick.C:
 		case <-ctx.Done():
 			hurry := time.AfterFunc(w.queue.Grace, cancel)
@@ -98,6 +108,7 @@ func (w *worker) send(ctx context.Context, d schemas.Delivery) {
 		noting = q.giveUp(ctx, d, sent)
 	default:
 		if noting = q.Store.PutOffDelivery(ctx, d, again); noting == nil {
+			time.AfterFunc(again.Sub(q.now()), w.wakeUp)
 			q.Log.InfoContext(ctx, "a delivery failed and will be retried", slog.Group("delivery", logAttributes(d)...), "again", again, "error", sent)
 		}
 	}

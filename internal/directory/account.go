@@ -39,7 +39,7 @@ func (d *Directory) AddPasskey(ctx context.Context, c Call, key *schemas.Credent
 			return schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden,
 				"registering a passkey for another user needs the permission %q, which you do not have", systemPermission)
 		}
-		if err := mayAccess(w.ctx, w.tx, w.call, key.UserID); err != nil {
+		if _, err := mayAccess(w.ctx, w.tx, w.call, key.UserID); err != nil {
 			return err
 		}
 		w.record(schemas.Event{

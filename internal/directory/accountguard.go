@@ -26,41 +26,50 @@ const MaxProofAge = schemas.MaxProofAge
 // passkey counts as two factors. The error is Class Forbidden, schemas.CodeFactorRequired.
 // For an unknown user the error is user_not_found, Class NotFound.
 func (d *Directory) MayManageAccount(ctx context.Context, c Call, userID string) error {
+	_, err := d.ManagedAccount(ctx, c, userID)
+	return err
+}
+
+// ManagedAccount is MayManageAccount and returns the user.
+func (d *Directory) ManagedAccount(ctx context.Context, c Call, userID string) (*schemas.User, error) {
 	return mayAddCredential(ctx, d.reader(c), c, userID, d.now())
 }
 
-// mayAddCredential is MayManageAccount in a transaction.
-func mayAddCredential(ctx context.Context, r store.Reader, c Call, userID string, now time.Time) error {
-	if err := mayManage(ctx, r, c, userID, now); err != nil || !c.is(userID) {
-		return err
+// mayAddCredential is ManagedAccount in a transaction.
+func mayAddCredential(ctx context.Context, r store.Reader, c Call, userID string, now time.Time) (*schemas.User, error) {
+	u, err := mayManage(ctx, r, c, userID, now)
+	if err != nil || !c.is(userID) {
+		return u, err
 	}
-	has, err := factorsOf(ctx, r, userID)
-	if err != nil || has.TOTP == nil && (has.RecoveryCodes == nil || has.RecoveryCodes.Left == 0) {
-		return err
+	has, err := store.HasSecondFactor(ctx, r, userID)
+	if err == nil && has {
+		err = c.requireHeld()
 	}
-	return c.requireHeld()
+	return u, err
 }
 
 // MayAccessAccount is MayManageAccount without the check for a recent sign-in, for the end
 // of a ceremony that started with one.
 func (d *Directory) MayAccessAccount(ctx context.Context, c Call, userID string) error {
-	return mayAccess(ctx, d.reader(c), c, userID)
+	_, err := mayAccess(ctx, d.reader(c), c, userID)
+	return err
 }
 
 // mayManage checks whether the caller may change how a user signs in: mayAccess must pass,
 // users themselves must have signed in recently, and administrators who change the account
 // of one with a passkey (see proofguard.go).
-func mayManage(ctx context.Context, r store.Reader, c Call, userID string, now time.Time) error {
-	if err := mayAccess(ctx, r, c, userID); err != nil {
-		return err
+func mayManage(ctx context.Context, r store.Reader, c Call, userID string, now time.Time) (*schemas.User, error) {
+	u, err := mayAccess(ctx, r, c, userID)
+	if err != nil {
+		return nil, err
 	}
 	if !c.actsAs(userID) {
-		return c.requireProofFor(ctx, r, userID, now)
+		return u, c.requireProofFor(ctx, r, userID, now)
 	}
 	if !c.AuthTime.IsZero() && now.Sub(c.AuthTime) <= MaxProofAge {
-		return nil
+		return u, nil
 	}
-	return &ProofRequired{MaxAge: MaxProofAge, err: schemas.Errorf(schemas.Unauthenticated, schemas.CodeStaleProof,
+	return nil, &ProofRequired{MaxAge: MaxProofAge, err: schemas.Errorf(schemas.Unauthenticated, schemas.CodeStaleProof,
 		"this changes the account, so the user must have signed in within the last %d minutes: have the user sign in again "+
 			"(an authorization request with max_age=%d, or a new run of the flow), and repeat the request with the token from that sign-in",
 		int(MaxProofAge.Minutes()), int(MaxProofAge.Seconds()))}
@@ -69,7 +78,7 @@ func mayManage(ctx context.Context, r store.Reader, c Call, userID string, now t
 // changeAccount runs do in a transaction if the caller may manage the user's account.
 func (d *Directory) changeAccount(ctx context.Context, c Call, userID string, do func(*writeContext) error) error {
 	return d.transact(ctx, c, func(w *writeContext) error {
-		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
+		if _, err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
 			return err
 		}
 		return do(w)
@@ -81,7 +90,7 @@ func (d *Directory) changeAccount(ctx context.Context, c Call, userID string, do
 // session or withdraws a consent must not be kept from it.
 func (d *Directory) restrictAccount(ctx context.Context, c Call, userID string, do func(*writeContext) error) error {
 	return d.transact(ctx, c, func(w *writeContext) error {
-		if err := mayAccess(w.ctx, w.tx, w.call, userID); err != nil {
+		if _, err := mayAccess(w.ctx, w.tx, w.call, userID); err != nil {
 			return err
 		}
 		return do(w)
@@ -93,23 +102,23 @@ func (d *Directory) restrictAccount(ctx context.Context, c Call, userID string, 
 // ordinary application does not suffice. Otherwise every such application, and every script
 // injected into one, could register a passkey for each of its users and keep access to
 // their accounts.
-func mayAccess(ctx context.Context, r store.Reader, c Call, userID string) error {
+func mayAccess(ctx context.Context, r store.Reader, c Call, userID string) (*schemas.User, error) {
 	u, err := store.Users().Get(ctx, r, userID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if c.actsAs(userID) {
-		return c.requireAccountScope(ctx, r)
+		return u, c.requireAccountScope(ctx, r)
 	}
 	has, err := store.PermissionsOf(ctx, r, principalOf(u))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	missing, ok := c.lacks(has)
 	if !ok {
-		return nil
+		return u, nil
 	}
-	return schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden,
+	return nil, schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden,
 		"you may not do this: this user has the permission %q, which you do not have; ask a user who has it", missing)
 }
 

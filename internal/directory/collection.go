@@ -68,15 +68,23 @@ func list[T any](ctx context.Context, r store.Reader, n Noun, q Query, table lis
 	if err != nil {
 		return nil, err
 	}
-	total, err := table.Count(ctx, r, page)
-	if err != nil {
-		return nil, err
+	total, known := countShown(page, len(found))
+	if !known {
+		if total, err = table.Count(ctx, r, page); err != nil {
+			return nil, err
+		}
 	}
 	p := &Page{Total: total, Items: make([]Item, len(found))}
 	for i := range found {
 		p.Items[i] = *item(&found[i])
 	}
 	return p, nil
+}
+
+// countShown returns the number of resources in a list whose end a page of n shows.
+func countShown(page store.Page, n int) (total int, known bool) {
+	ends := n < page.Limit && (n > 0 || page.Offset == 0)
+	return page.Offset + n, ends && page.After == "" && !page.Prefix
 }
 
 // page converts the query for the store.

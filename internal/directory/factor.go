@@ -90,7 +90,7 @@ func (d *Directory) addFactor(ctx context.Context, c Call, userID, factor, actio
 		if !w.call.is(userID) {
 			return schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden, "users set up their second factors themselves; you can only remove those of others")
 		}
-		if err := mayAddCredential(w.ctx, w.tx, w.call, userID, w.now); err != nil {
+		if _, err := mayAddCredential(w.ctx, w.tx, w.call, userID, w.now); err != nil {
 			return err
 		}
 		by, err := w.provenance(userID)

@@ -46,7 +46,7 @@ type Invitation struct {
 // needs the user's permissions.
 func (d *Directory) Invite(ctx context.Context, c Call, userID, applicationID string) (*Invitation, error) {
 	r := d.reader(c)
-	if err := mayManage(ctx, r, c, userID, d.now()); err != nil {
+	if _, err := mayManage(ctx, r, c, userID, d.now()); err != nil {
 		return nil, err
 	}
 	user, app, err := invited(ctx, r, userID, applicationID, d.now())

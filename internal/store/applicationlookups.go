@@ -12,7 +12,8 @@ import (
 
 // The statements of the hot reads follow from the fields.
 var (
-	selectApplication         = selectFields(applicationFields().columns(), "applications WHERE id = ?")
+	selectApplication = selectFields(append(applicationFields().columns(), activeVersionOf("auth_flow_id"), activeVersionOf("registration_flow_id")),
+		"applications WHERE id = ?")
 	selectApplicationByClient = selectFields(append(applicationFields().columns(), profileColumns()...),
 		"applications"+joinProfiles+" WHERE client_id = ?")
 	selectIdentityProvider = selectFields(identityProviderFields().columns(), "identity_providers WHERE handle = ?")
@@ -22,11 +23,23 @@ func selectFields(columns []string, from string) string {
 	return "SELECT " + strings.Join(columns, ", ") + " FROM " + from
 }
 
+func activeVersionOf(flow string) string {
+	return "(SELECT active_version FROM flows WHERE flows.id = applications." + flow + ")"
+}
+
+// scanWithVersions scans a row of selectApplication.
+func scanWithVersions(row scanner, a *schemas.Application) error {
+	var signIn, registration sql.NullInt64
+	err := row.Scan(append(applicationFields().destinations(a), &signIn, &registration)...)
+	a.AuthFlowVersion, a.RegistrationFlowVersion = int(signIn.Int64), int(registration.Int64)
+	return err
+}
+
 // Application returns the application as a sign-in needs it: without its OAuth
-// configuration, but with the client id. An unknown one is
+// configuration, but with the client id and the active versions of its flows. An unknown one is
 // application_not_found, Class NotFound.
 func (s *Store) Application(ctx context.Context, id string) (*schemas.Application, error) {
-	return readOne(s.row(ctx, selectApplication, id), applicationFields().scan, func() error { return errNoApplication(id) })
+	return readOne(s.row(ctx, selectApplication, id), scanWithVersions, func() error { return errNoApplication(id) })
 }
 
 // ApplicationByClientID returns the application that is the OAuth client, with its

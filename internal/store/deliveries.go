@@ -29,6 +29,7 @@ func (t *Tx) queueDelivery(d schemas.Delivery) error {
 	if d.NotBefore.IsZero() {
 		d.NotBefore = d.CreatedAt
 	}
+	t.did.queued = true
 	_, err := t.exec(insertDelivery, d.ID, d.Kind, d.Target, nonNilBytes(d.Body), d.Attempts, toMicros(d.NotBefore), toMicros(d.ExpiresAt), toMicros(d.CreatedAt))
 	return err
 }

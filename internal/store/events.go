@@ -146,6 +146,7 @@ func (t *Tx) recordEvents(events ...schemas.Event) error {
 // insertEvents appends to the audit log. An event without an id gets one, and an event without an
 // origin that of the request.
 func (t *Tx) insertEvents(events ...schemas.Event) error {
+	t.did.recorded = t.did.recorded || len(events) > 0
 	for list := range slices.Chunk(events, maxEventRows) {
 		var args []any
 		for _, e := range list {

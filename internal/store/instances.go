@@ -8,7 +8,8 @@ import (
 
 const (
 	upsertInstance = `INSERT INTO instances (id, seen_at) VALUES (?, ?)
-		ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`
+		ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at
+		RETURNING (SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version WHERE is_applied)`
 
 	selectInstances = `SELECT COUNT(*) FROM instances WHERE seen_at > ?`
 
@@ -26,19 +27,15 @@ const InstanceTTL = 2 * time.Minute
 // server; the row records that this instance is alive.
 func (s *Store) Ping(ctx context.Context) error {
 	now := time.Now()
-	current, err := schemaVersion(ctx, s.db.DB)
-	if err != nil {
-		return fmt.Errorf("store: the database cannot be read: %w", s.db.check(err))
-	}
-	if want := lastMigration(s.db.DriverName()); current < want {
-		return fmt.Errorf("store: the database has schema version %d, expected %d", current, want)
-	}
-	err = s.writer.single(ctx, func(t *Tx) error {
-		_, err := t.exec(upsertInstance, s.instance, toMicros(now))
-		return err
+	var current int64
+	err := s.writer.single(ctx, func(t *Tx) error {
+		return t.row(upsertInstance, s.instance, toMicros(now)).Scan(&current)
 	})
 	if err != nil {
-		return fmt.Errorf("store: the database cannot be written: %w", err)
+		return fmt.Errorf("store: the database cannot be read or written: %w", err)
+	}
+	if current < s.schema {
+		return fmt.Errorf("store: the database has schema version %d, expected %d", current, s.schema)
 	}
 	s.counted.Store(true)
 	return nil

@@ -18,8 +18,14 @@ const (
 	ofRoles = ` UNION SELECT a.role_id FROM belongs b CROSS JOIN role_assignments a WHERE a.group_id = b.id)
 		SELECT p.permission FROM has h CROSS JOIN role_permissions p WHERE p.role_id = h.role_id GROUP BY p.permission ORDER BY p.permission`
 
-	selectPermissions = `WITH RECURSIVE belongs (id) AS (SELECT group_id FROM group_members WHERE user_id = ?` +
-		ofGroups + `SELECT role_id FROM role_assignments WHERE user_id = ?` + ofRoles
+	userRoles = `WITH RECURSIVE belongs (id) AS (SELECT group_id FROM group_members WHERE user_id = ?` +
+		ofGroups + `SELECT role_id FROM role_assignments WHERE user_id = ?`
+
+	// withUserRoles names the roles of a user.
+	withUserRoles = userRoles + ` UNION SELECT a.role_id FROM belongs b CROSS JOIN role_assignments a WHERE a.group_id = b.id)
+		`
+
+	selectPermissions = userRoles + ofRoles
 
 	selectGroupNames = `WITH RECURSIVE belongs (id) AS (SELECT group_id FROM group_members WHERE user_id = ?
 		UNION SELECT m.group_id FROM belongs b CROSS JOIN group_members m WHERE m.member_id = b.id)

@@ -18,10 +18,10 @@ func readQueries() []string {
 	return []string{
 		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions, selectGroupNames, selectRoleNames,
 		selectCredential, selectCredentials,
-		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectSession, selectSessionByToken,
+		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectTokenPermissions, selectSession, selectSessionByToken,
 		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects, selectOwnNames,
 		selectConsent, selectPermissionWord,
-		selectTOTP, selectRecoveryCode, selectRecoveryCodes,
+		selectTOTP, selectRecoveryCode, selectRecoveryCodes, selectSecondFactor,
 		selectIdentityProvider, selectIdentity, selectIdentities,
 		selectApplication, selectApplicationByClient, selectClientRevision, selectClientExpiry,
 		selectActiveVersion, selectFlowVersion, selectVersions,

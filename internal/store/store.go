@@ -65,6 +65,8 @@ type Store struct {
 
 	observe Observe
 
+	signals  signals
+	schema   int64       // the version that this program needs
 	instance string      // the id of this store in the table of instances
 	counted  atomic.Bool // whether it is in that table
 }
@@ -100,7 +102,9 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.instance = schemas.NewID()
+	s.signals = newSignals()
+	s.writer = signalingWriter{s.writer, s.signals}
+	s.schema, s.instance = lastMigration(s.db.DriverName()), schemas.NewID()
 	s.addObserver(c.Observe)
 	return s, nil
 }

@@ -18,6 +18,8 @@ type Tx struct {
 	actor  actor
 	origin *schemas.Origin // of the request; nil for none
 
+	did effects
+
 	createdUser string // "" for none
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,10 +19,16 @@ const (
 
 	insertRevokedToken = `INSERT INTO revoked_tokens (id, expires_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING`
 
-	selectTokenLive = `SELECT NOT EXISTS (SELECT 1 FROM revoked_tokens WHERE id IN (?, ?))
+	tokenLive = `NOT EXISTS (SELECT 1 FROM revoked_tokens WHERE id IN (?, ?))
 		AND (? = '' OR EXISTS (SELECT 1 FROM sessions WHERE id = ?))
 		AND (? = '' OR EXISTS (SELECT 1 FROM applications WHERE client_id = ? AND token_generation = ?))
 		AND (? = '' OR EXISTS (SELECT 1 FROM applications WHERE id = ? AND token_generation = ?))`
+
+	selectTokenLive = `SELECT ` + tokenLive
+
+	// The row '' means that the token is live; the others are permissions.
+	selectTokenPermissions = withUserRoles + `SELECT '' WHERE ` + tokenLive + `
+		UNION ALL SELECT p.permission FROM has h CROSS JOIN role_permissions p WHERE p.role_id = h.role_id`
 
 	// See shareUser.
 	shareSession = `SELECT id FROM sessions WHERE id = ?` + forShare
@@ -40,6 +47,17 @@ const (
 // that are revoked together share an ID prefix that ends with a dot.
 func (s *Store) TokenLive(ctx context.Context, t schemas.TokenRef) (bool, error) {
 	return readValue[bool](ctx, s, selectTokenLive, tokenKey(t)...)
+}
+
+// TokenPermissions is TokenLive and Permissions of the user in one query; no permissions if the
+// token is not live.
+func (s *Store) TokenPermissions(ctx context.Context, t schemas.TokenRef, userID string) (live bool, permissions []string, err error) {
+	found, err := readAll(ctx, s, scanValue[string], selectTokenPermissions, append([]any{userID, userID}, tokenKey(t)...)...)
+	slices.Sort(found)
+	if err != nil || len(found) == 0 || found[0] != "" {
+		return false, nil, err
+	}
+	return true, slices.Compact(found)[1:], nil
 }
 
 // HoldToken is TokenLive in a transaction. It locks the session and the user of the token

@@ -162,9 +162,9 @@ func TestLive(t *testing.T) {
 		code string
 	}{{true, nil, ""}, {false, nil, "invalid_token"}, {false, errLookup, "internal_error"}} {
 		var asked schemas.TokenRef
-		i, err := New(t.Context(), &ring{}, kek(), Options{Issuer: base, Now: noon, Live: func(_ context.Context, r schemas.TokenRef) (bool, error) {
+		i, err := New(t.Context(), &ring{}, kek(), Options{Issuer: base, Now: noon, Live: func(_ context.Context, r schemas.TokenRef, _ string, scope []string) (bool, []string, error) {
 			asked = r
-			return test.live, test.err
+			return test.live, scope, test.err
 		}})
 		if err != nil {
 			t.Fatal(err)

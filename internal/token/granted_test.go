@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"testing"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // A permission that the subject lost after the token was issued is not in its scope. If the
@@ -20,9 +22,9 @@ func TestGranted(t *testing.T) {
 		{nil, errLookup, "internal_error"},
 	} {
 		var asked []any
-		i, err := New(t.Context(), &ring{}, kek(), Options{Issuer: base, Now: noon, Granted: func(_ context.Context, subject, client string, scope []string) ([]string, error) {
-			asked = []any{subject, client, slices.Clone(scope)}
-			return test.left, test.err
+		i, err := New(t.Context(), &ring{}, kek(), Options{Issuer: base, Now: noon, Live: func(_ context.Context, r schemas.TokenRef, subject string, scope []string) (bool, []string, error) {
+			asked = []any{subject, r.Client, slices.Clone(scope)}
+			return true, test.left, test.err
 		}})
 		if err != nil {
 			t.Fatal(err)

@@ -47,6 +47,9 @@ type Keys interface {
 	NeedSigningKey(ctx context.Context, id string, until time.Time) error
 }
 
+// Live looks up a token: see Options.
+type Live func(ctx context.Context, t schemas.TokenRef, subject string, scope []string) (live bool, granted []string, err error)
+
 // Options configure an Issuer.
 type Options struct {
 	// Issuer is the iss of every token: the server's public URL.
@@ -63,12 +66,9 @@ type Options struct {
 	// KeyAge is how long a key signs, longer than KeyPublish. Zero means 90 days.
 	KeyAge time.Duration
 	// Live reports whether a valid token is still live: it was not revoked, and its session
-	// and client still exist. Nil: all tokens are live.
-	Live func(ctx context.Context, t schemas.TokenRef) (bool, error)
-	// Granted returns the part of a token's scope that its subject still has: a role may
-	// have been removed since. A client that is its own subject acts on its own behalf.
-	// Nil: the whole scope.
-	Granted func(ctx context.Context, subject, clientID string, scope []string) ([]string, error)
+	// and client still exist. It returns the part of the token's scope that the subject still
+	// has: a role may have been removed meanwhile. Nil: all tokens are live.
+	Live Live
 	// FormerKeys are older key-encryption keys, which open stored keys and seal none.
 	FormerKeys [][]byte
 	// Now is the clock. Nil means time.Now.
@@ -80,8 +80,7 @@ type Issuer struct {
 	issuer             string
 	validity           map[string]time.Duration // default, by type of token
 	now                func() time.Time
-	live               func(ctx context.Context, t schemas.TokenRef) (bool, error)
-	granted            func(ctx context.Context, subject, clientID string, scope []string) ([]string, error)
+	live               Live
 	keys               Keys
 	cipher             *Cipher // of the stored keys
 	keyPublish, keyAge time.Duration
@@ -107,7 +106,7 @@ func New(ctx context.Context, keys Keys, kek []byte, o Options) (*Issuer, error)
 		return nil, err
 	}
 	i := &Issuer{
-		issuer: o.Issuer, now: o.Now, live: o.Live, granted: o.Granted, keys: keys, cipher: seal,
+		issuer: o.Issuer, now: o.Now, live: o.Live, keys: keys, cipher: seal,
 		lookups: rate.NewLimiter(rate.Every(lookupEvery), lookupBurst),
 		validity: map[string]time.Duration{
 			AssertionType: cmp.Or(o.AssertionTTL, time.Hour), AccessType: cmp.Or(o.AccessTTL, time.Hour),

@@ -16,9 +16,8 @@ func TestVerifiedTokensAreCheckedAgain(t *testing.T) {
 	now, live := noon(), true
 	keys := &ring{}
 	i, err := New(t.Context(), keys, kek(), Options{Issuer: base, Now: func() time.Time { return now },
-		Live: func(context.Context, schemas.TokenRef) (bool, error) { return live, nil },
-		Granted: func(_ context.Context, _, _ string, scope []string) ([]string, error) {
-			return slices.DeleteFunc(scope, func(s string) bool { return s == "system" && !live }), nil
+		Live: func(_ context.Context, _ schemas.TokenRef, _ string, scope []string) (bool, []string, error) {
+			return live, slices.DeleteFunc(scope, func(s string) bool { return s == "system" && !live }), nil
 		}})
 	if err != nil {
 		t.Fatal(err)

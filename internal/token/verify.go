@@ -66,37 +66,23 @@ func (i *Issuer) openAccess(ctx context.Context, raw string) (*claims, error) {
 func (i *Issuer) accept(ctx context.Context, c *claims) (*Claims, error) {
 	v := c.verified()
 	v.Application = i.applicationOf(v)
-	if err := i.checkLive(ctx, v); err != nil {
-		return nil, err
-	}
-	return v, i.reduceScope(ctx, v)
+	return v, i.admit(ctx, v)
 }
 
-// reduceScope removes the permissions that the subject no longer has. A former
-// administrator would otherwise keep the permissions until the token expires.
-func (i *Issuer) reduceScope(ctx context.Context, c *Claims) (err error) {
-	if i.granted == nil || len(c.Scope) == 0 {
-		return nil
-	}
-	c.Scope, err = i.granted(ctx, c.Subject, c.ClientID, c.Scope)
-	if err != nil {
-		return fmt.Errorf("token: reading the permissions of its subject: %w", err)
-	}
-	return nil
-}
-
-// checkLive rejects a revoked token.
-func (i *Issuer) checkLive(ctx context.Context, c *Claims) error {
+// admit rejects a revoked token. It removes the permissions that the subject no longer has: a
+// former administrator would otherwise keep them until the token expires.
+func (i *Issuer) admit(ctx context.Context, c *Claims) error {
 	if i.live == nil {
 		return nil
 	}
-	live, err := i.live(ctx, c.Ref())
+	live, scope, err := i.live(ctx, c.Ref(), c.Subject, c.Scope)
 	if err != nil {
-		return fmt.Errorf("token: looking up its revocation: %w", err)
+		return fmt.Errorf("token: looking up its revocation and the permissions of its subject: %w", err)
 	}
 	if !live {
 		return errInvalid("The token was revoked, its session has ended, or its application was deleted. Sign in again.")
 	}
+	c.Scope = scope
 	return nil
 }
 

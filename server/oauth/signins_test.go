@@ -57,7 +57,10 @@ func newSignInsOn(t testing.TB, config store.Config) *signIns {
 	a := &signIns{fixture: w, store: s, status: schemas.Incomplete}
 	w.now = time.Now().UTC().Truncate(time.Millisecond)
 	tokens, err := token.New(t.Context(), &keys{}, bytes.Repeat([]byte{1}, 32), token.Options{
-		Issuer: base, AccessTTL: 10 * time.Minute, Live: s.TokenLive, Now: func() time.Time { return w.now }})
+		Issuer: base, AccessTTL: 10 * time.Minute, Live: func(ctx context.Context, t schemas.TokenRef, _ string, scope []string) (bool, []string, error) {
+		live, err := s.TokenLive(ctx, t)
+		return live, scope, err
+	}, Now: func() time.Time { return w.now }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ const (
 
 // Catalog finds the flow of a new run.
 type Catalog interface {
+	engine.Graphs
 	// Active returns the graph of the flow's active version.
 	Active(ctx context.Context, flowID string) (*engine.Graph, error)
 }
@@ -40,7 +41,7 @@ func (s *Starter) Begin(ctx context.Context, applicationID string, t schemas.Flo
 	if err != nil {
 		return nil, err
 	}
-	graph, err := s.Catalog.Active(ctx, flowID)
+	graph, err := s.graph(ctx, app, flowID)
 	if schemas.HasClass(err, schemas.NotFound) || schemas.HasClass(err, schemas.Invalid) {
 		err = errors.New(err.Error()) // about the server's own data
 	}
@@ -48,6 +49,21 @@ func (s *Starter) Begin(ctx context.Context, applicationID string, t schemas.Flo
 		return nil, fmt.Errorf("the flow of application %s: %w", app.ID, err)
 	}
 	return s.Engine.Start(ctx, graph, app, inputs, req)
+}
+
+// graph returns the active version of a flow of an application.
+func (s *Starter) graph(ctx context.Context, app *schemas.Application, flowID string) (*engine.Graph, error) {
+	version := 0
+	switch flowID {
+	case app.AuthFlowID:
+		version = app.AuthFlowVersion
+	case app.RegistrationFlowID:
+		version = app.RegistrationFlowVersion
+	}
+	if version != 0 {
+		return s.Catalog.Graph(ctx, flowID, version)
+	}
+	return s.Catalog.Active(ctx, flowID)
 }
 
 // flowOf returns the id of the application's flow of a type.
