@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/recent"
+	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/oauth"
 )
@@ -31,10 +33,50 @@ func (f filteredApplications) Application(ctx context.Context, id string) (*sche
 	return app, err
 }
 
+// currentApplications returns applications as the store has them now. It keeps those that were read
+// lately, and asks the store only whether they have changed: a sign-in reads its application at each
+// step. Callers must not write into the members.
+type currentApplications struct {
+	store *store.Store
+	read  *recent.Map[string, schemas.Application]
+}
+
+// maxApplications bounds the applications that are kept.
+const maxApplications = 1000
+
+func newCurrentApplications(s *store.Store) currentApplications {
+	return currentApplications{s, &recent.Map[string, schemas.Application]{Limit: maxApplications}}
+}
+
+// Application implements engine.Applications.
+func (c currentApplications) Application(ctx context.Context, id string) (*schemas.Application, error) {
+	app, known := c.read.Find(id)
+	if !known {
+		return c.readAgain(ctx, id)
+	}
+	updated, auth, registration, err := c.store.ApplicationRevision(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !updated.Equal(app.UpdatedAt) {
+		return c.readAgain(ctx, id)
+	}
+	app.AuthFlowVersion, app.RegistrationFlowVersion = auth, registration
+	return &app, nil
+}
+
+func (c currentApplications) readAgain(ctx context.Context, id string) (*schemas.Application, error) {
+	app, err := c.store.Application(ctx, id)
+	if err == nil {
+		c.read.Put(id, *app)
+	}
+	return app, err
+}
+
 // admittedApplications hides the applications whose clients the document policy excludes.
 func (h *app) admittedApplications() engine.Applications {
 	policy := h.documentPolicy()
-	return filteredApplications{h.store, func(a *schemas.Application) bool { return !policy.Admits(a.ClientID) },
+	return filteredApplications{newCurrentApplications(h.store), func(a *schemas.Application) bool { return !policy.Admits(a.ClientID) },
 		"the application %.64q is a client with a metadata document, which oauth.client_metadata_documents excludes"}
 }
 

@@ -30,6 +30,7 @@ type world struct {
 	client  *http.Client
 	admin   string      // a token with all permissions
 	shop    application // of the users
+	modern  application // the same, with ID tokens that are signed with ES256
 	machine application // acts on its own behalf
 }
 
@@ -156,9 +157,9 @@ func (c *caller) signUp(name string) error {
 }
 
 // authorize begins a sign-in in a new browser, and returns the query of the hosted page.
-func (c *caller) authorize() (url.Values, error) {
+func (c *caller) authorize(at application) (url.Values, error) {
 	c.cookies = nil
-	q := url.Values{"response_type": {"code"}, "client_id": {c.shop.ClientID}, "redirect_uri": {redirectURI}, "scope": {"openid account offline_access"},
+	q := url.Values{"response_type": {"code"}, "client_id": {at.ClientID}, "redirect_uri": {redirectURI}, "scope": {"openid account offline_access"},
 		"state": {"s"}, "resource": {c.base}, "code_challenge": {challenge}, "code_challenge_method": {"S256"}}
 	return c.follow("/oauth2/authorize?" + q.Encode())
 }
@@ -181,8 +182,10 @@ func (c *caller) follow(path string) (url.Values, error) {
 
 // signIn signs the caller in with the passkey: the authorization request, the flow's step, the
 // verified assertion, the code, and the tokens.
-func (c *caller) signIn() error {
-	page, err := c.authorize()
+func (c *caller) signIn() error { return c.signInTo(c.shop) }
+
+func (c *caller) signInTo(at application) error {
+	page, err := c.authorize(at)
 	if err != nil {
 		return err
 	}
@@ -205,7 +208,7 @@ func (c *caller) signIn() error {
 	if err != nil {
 		return err
 	}
-	return c.postForm("/oauth2/token", "", url.Values{"grant_type": {"authorization_code"}, "client_id": {c.shop.ClientID},
+	return c.postForm("/oauth2/token", "", url.Values{"grant_type": {"authorization_code"}, "client_id": {at.ClientID},
 		"code": back["code"], "code_verifier": {verifier}, "redirect_uri": {redirectURI}}, &c.tokens)
 }
 

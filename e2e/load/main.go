@@ -185,10 +185,13 @@ func (t *target) enroll(n int) ([]*caller, error) {
 		return nil, err
 	}
 	w := &world{base: t.base, client: t.client, admin: token}
-	w.shop, err = t.application(token, `{"name":"Shop","isRegistrationFlowEnabled":true,"inboundAuthConfig":[{"type":"oauth2","config":{
-		"publicClient":true,"redirectUris":["`+redirectURI+`"],"scopes":["openid","account","offline_access"],"grantTypes":["authorization_code","refresh_token"]}}]}`)
-	if err != nil {
-		return nil, err
+	for name, made := range map[string]*application{"RS256": &w.shop, "ES256": &w.modern} {
+		*made, err = t.application(token, fmt.Sprintf(`{"name":"Shop %[1]s","isRegistrationFlowEnabled":true,"inboundAuthConfig":[{"type":"oauth2","config":{
+			"publicClient":true,"redirectUris":["%[2]s"],"scopes":["openid","account","offline_access"],"grantTypes":["authorization_code","refresh_token"],
+			"token":{"idToken":{"signedResponseAlg":"%[1]s"}}}}]}`, name, redirectURI))
+		if err != nil {
+			return nil, err
+		}
 	}
 	w.machine, err = t.application(token, `{"name":"Machine","inboundAuthConfig":[{"type":"oauth2","config":{"grantTypes":["client_credentials"],"scope":"system"}}]}`)
 	if err != nil {
@@ -214,6 +217,7 @@ type idle struct {
 	driver     string
 	ready      time.Duration
 	memory     float64 // MiB
+	anonymous  float64 // MiB without the pages of files
 	processor  float64 // seconds per second
 	statements float64 // per second
 }
@@ -234,6 +238,9 @@ func (t *target) observeIdle() (i idle, err error) {
 	}
 	i = idle{driver: t.database.config.Driver, ready: t.ready, processor: (after.server - before.server).Seconds() / idlePeriod.Seconds()}
 	i.statements = float64(after.traffic.since(before.traffic).statements) / idlePeriod.Seconds()
-	i.memory, err = memory(t.cmd.Process.Pid)
+	i.memory, err = memory(t.cmd.Process.Pid, "VmRSS")
+	if err == nil {
+		i.anonymous, err = memory(t.cmd.Process.Pid, "RssAnon")
+	}
 	return i, err
 }

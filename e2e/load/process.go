@@ -72,19 +72,20 @@ func readStat(pid int) (s processStat, err error) {
 	return s, err
 }
 
-// memory returns the resident memory of a process in MiB.
-func memory(pid int) (float64, error) {
+// memory returns the resident memory of a process in MiB: a member of /proc/PID/status, VmRSS for
+// all of it or RssAnon for that without the pages of files, such as the program's own.
+func memory(pid int, member string) (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(text)) {
-		if size, found := strings.CutPrefix(line, "VmRSS:"); found {
+		if size, found := strings.CutPrefix(line, member+":"); found {
 			kib, err := strconv.ParseFloat(strings.Fields(size)[0], 64)
 			return kib / 1024, err
 		}
 	}
-	return 0, fmt.Errorf("/proc/%d/status has no VmRSS", pid)
+	return 0, fmt.Errorf("/proc/%d/status has no %s", pid, member)
 }
 
 // pin runs a process, and the children that it starts from now on, on these processors only.

@@ -28,12 +28,13 @@ func scenarios() []scenario {
 		{name: "passkey start", do: startPasskey, target: 0.12},
 		{name: "registration start", prepare: (*caller).identify, do: startRegistration, target: 0.25},
 		{name: "flow start", do: startFlow, target: 0.15},
-		{name: "authorize", do: func(c *caller) error { _, err := c.authorize(); return err }, target: 0.2},
+		{name: "authorize", do: func(c *caller) error { _, err := c.authorize(c.shop); return err }, target: 0.2},
 		{name: "client_credentials", do: clientCredentials, target: 0.12},
 		{name: "list applications", do: func(c *caller) error { return c.get("/applications", c.admin) }, target: 0.25},
 		{name: "own account", prepare: (*caller).identify, do: func(c *caller) error { return c.get("/users/me", c.tokens.Access) }, target: 0.25},
 		{name: "refresh", prepare: (*caller).signIn, do: (*caller).refresh},
 		{name: "sign-in", do: (*caller).signIn},
+		{name: "sign-in, ES256", do: func(c *caller) error { return c.signInTo(c.modern) }},
 	}
 }
 

@@ -31,8 +31,8 @@ func printRow(w io.Writer, r result) {
 
 // printIdle writes what the server uses before the load.
 func printIdle(w io.Writer, i idle) {
-	fmt.Fprintf(w, "%s: ready after %.0f ms; idle: %.1f MiB, %.2f ms of processor time and %.1f statements per second\n",
-		i.driver, milliseconds(i.ready), i.memory, i.processor*1000, i.statements)
+	fmt.Fprintf(w, "%s: ready after %.0f ms; idle: %.1f MiB, %.1f of them not of files, %.2f ms of processor time and %.1f statements per second\n",
+		i.driver, milliseconds(i.ready), i.memory, i.anonymous, i.processor*1000, i.statements)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

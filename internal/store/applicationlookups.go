@@ -16,6 +16,8 @@ var (
 		"applications WHERE id = ?")
 	selectApplicationByClient = selectFields(append(applicationFields().columns(), profileColumns()...),
 		"applications"+joinProfiles+" WHERE client_id = ?")
+	selectRevision = "SELECT updated_at, " + activeVersionOf("auth_flow_id") + ", " + activeVersionOf("registration_flow_id") +
+		" FROM applications WHERE id = ?"
 	selectIdentityProvider = selectFields(identityProviderFields().columns(), "identity_providers WHERE handle = ?")
 )
 
@@ -67,6 +69,18 @@ func (s *Store) ClientRevision(ctx context.Context, clientID string) (id string,
 		return "", time.Time{}, errNoClient(clientID)
 	}
 	return id, updated, err
+}
+
+// ApplicationRevision identifies the state of an application: the time of its last change, and the
+// active versions of its flows. If the time is unchanged, so is the result of Application apart
+// from these versions. Errors are the same as of that method.
+func (s *Store) ApplicationRevision(ctx context.Context, id string) (updated time.Time, auth, registration int, err error) {
+	var signIn, signUp sql.NullInt64
+	err = s.row(ctx, selectRevision, id).Scan((*microTime)(&updated), &signIn, &signUp)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = errNoApplication(id)
+	}
+	return updated, int(signIn.Int64), int(signUp.Int64), err
 }
 
 const selectOwnNames = `SELECT name FROM applications WHERE registration = ''`
