@@ -34,7 +34,7 @@ func scenarios() []scenario {
 		{name: "own account", prepare: (*caller).identify, do: func(c *caller) error { return c.get("/users/me", c.tokens.Access) }, target: 0.25},
 		{name: "refresh", prepare: (*caller).signIn, do: (*caller).refresh},
 		{name: "sign-in", do: (*caller).signIn},
-		{name: "sign-in, ES256", do: func(c *caller) error { return c.signInTo(c.modern) }},
+		{name: "sign-in ES256", do: func(c *caller) error { return c.signInTo(c.modern) }},
 	}
 }
 
