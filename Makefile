@@ -85,8 +85,9 @@ BENCHMARKS := Requests|FlowStart|PromptStep|FlowPasskey|PasskeyStart|PasskeyFini
 bench:
 	@$(GO) test -run '^$$' -bench '^Benchmark($(BENCHMARKS))$$' -benchtime $(BENCHTIME) ./cmd/postern | awk '\
 	  BEGIN { printf "%-32s %9s %9s %9s %9s %9s\n", "request", "CPU µs", "x raw", "ops/s", "bytes", "allocs" } \
-	  /^Benchmark/ { for (i = 3; i < NF; i += 2) v[$$(i+1)] = $$i; sub(/^Benchmark/, "", $$1); sub(/-[0-9]+$$/, "", $$1); \
-	    printf "%-32s %9.0f %9.2f %9.0f %9d %9d\n", $$1, v["cpu-µs"], v["x-raw"], v["ops/s"], v["B/op"], v["allocs/op"] } \
+	  /^Benchmark/ { name = $$1; sub(/^Benchmark/, "", name); sub(/-[0-9]+$$/, "", name) } \
+	  / ns\/op/ { for (i = 2; i <= NF; i++) v[$$i] = $$(i-1); \
+	    printf "%-32s %9.0f %9.2f %9.0f %9d %9d\n", name, v["cpu-µs"], v["x-raw"], v["ops/s"], v["B/op"], v["allocs/op"] } \
 	  /^(FAIL|panic|---)/ { print; failed = 1 } END { exit failed }'
 
 ## load: one table of the built server over HTTPS, on SQLite and PostgreSQL; LOAD has flags, see `go run ./e2e/load -h`

@@ -15,10 +15,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
@@ -40,9 +42,11 @@ type options struct {
 }
 
 func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // to end the server and remove its data
+	defer stop()
 	o, err := parse(os.Args[1:])
 	if err == nil {
-		err = measureAll(context.Background(), o)
+		err = measureAll(ctx, o)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "load:", err)
@@ -155,6 +159,9 @@ func measureOne(ctx context.Context, o options, driver string, users int) (found
 	for _, sc := range scenarios() {
 		if len(o.scenarios) > 0 && !slices.Contains(o.scenarios, sc.name) {
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		r, err := run(t, sc, callers, o.duration)
 		if err != nil {
