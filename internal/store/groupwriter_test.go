@@ -40,7 +40,7 @@ func block(s *Store) (release func()) {
 
 // queued waits until n writes wait for the writer.
 func queued(s *Store, n int) {
-	for len(s.writer.(signalingWriter).writer.(*groupWriter).queue) < n {
+	for len(s.base.(*groupWriter).queue) < n {
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -131,7 +131,7 @@ func TestSerialWritesDoNotBlockOthers(t *testing.T) {
 	time.Sleep(10 * time.Millisecond) // for them to come first, were they let
 	done.Go(func() { s.writer.write(context.Background(), note("sign-in")) })
 	queued(s, 1)
-	if n := len(s.writer.(signalingWriter).writer.(*groupWriter).queue); n != 1 {
+	if n := len(s.base.(*groupWriter).queue); n != 1 {
 		t.Errorf("%d writes are in the queue, expected the sign-in alone", n)
 	}
 	close(blocked)
@@ -141,7 +141,7 @@ func TestSerialWritesDoNotBlockOthers(t *testing.T) {
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
-	s.writer.(signalingWriter).writer.(*groupWriter).turn <- struct{}{}
+	s.base.(*groupWriter).turn <- struct{}{}
 	cancel()
 	if err := s.writer.serial(ctx, note("late")); !errors.Is(err, context.Canceled) {
 		t.Errorf("who gave up waiting was answered with %v", err)

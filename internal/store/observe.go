@@ -18,7 +18,6 @@ const (
 
 // addObserver observes all transactions of the store.
 func (s *Store) addObserver(o Observe) {
-	s.base = s.writer
 	s.observe = func(ctx context.Context, _ string) (context.Context, func(error)) { return ctx, func(error) {} }
 	if o != nil {
 		s.observe = o

@@ -17,7 +17,7 @@ func TestDurability(t *testing.T) {
 	s := openFile(t)
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000"} {
 		var got string
-		if err := s.writer.(signalingWriter).writer.(*groupWriter).db.GetContext(t.Context(), &got, "PRAGMA "+pragma); err != nil || got != want {
+		if err := s.base.(*groupWriter).db.GetContext(t.Context(), &got, "PRAGMA "+pragma); err != nil || got != want {
 			t.Errorf("PRAGMA %s is %q (%v), expected %s", pragma, got, err, want)
 		}
 	}

@@ -25,7 +25,7 @@ func TestSQLiteOutage(t *testing.T) {
 				e := schemas.Event{ID: schemas.NewID(), At: time.Now(), Action: "test.done", Detail: map[string]string{"fill": string(make([]byte, 8000))}}
 				return s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: e}})
 			}
-			writer := s.writer.(signalingWriter).writer.(*groupWriter).db
+			writer := s.base.(*groupWriter).db
 			if _, err := writer.ExecContext(t.Context(), pragma.begin); err != nil {
 				t.Fatal(err)
 			}

@@ -61,7 +61,7 @@ type Store struct {
 	writer writer
 	pools  []*pool // in the order in which they are closed
 	local  bool    // reads take microseconds and need no canceling
-	base   writer  // writer, without the observer
+	base   writer  // writer, without the observer and the signals
 
 	observe Observe
 
@@ -103,7 +103,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, err
 	}
 	s.signals = newSignals()
-	s.writer = signalingWriter{s.writer, s.signals}
+	s.base, s.writer = s.writer, signalingWriter{s.writer, s.signals}
 	s.schema, s.instance = lastMigration(s.db.DriverName()), schemas.NewID()
 	s.addObserver(c.Observe)
 	return s, nil
