@@ -57,9 +57,9 @@ func newOpenServer(t testing.TB, driver, dsn string, change ...func(*server.Opti
 			},
 		})
 		h.tokens, err = token.New(t.Context(), db, make([]byte, 32), token.Options{Issuer: o.PublicURL, Live: func(ctx context.Context, t schemas.TokenRef, _ string, scope []string) (bool, []string, error) {
-		live, err := db.TokenLive(ctx, t)
-		return live, scope, err
-	}, Now: o.Now})
+			live, err := db.TokenLive(ctx, t)
+			return live, scope, err
+		}, Now: o.Now})
 		if err != nil {
 			t.Fatal(err)
 		}

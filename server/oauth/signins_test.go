@@ -58,9 +58,9 @@ func newSignInsOn(t testing.TB, config store.Config) *signIns {
 	w.now = time.Now().UTC().Truncate(time.Millisecond)
 	tokens, err := token.New(t.Context(), &keys{}, bytes.Repeat([]byte{1}, 32), token.Options{
 		Issuer: base, AccessTTL: 10 * time.Minute, Live: func(ctx context.Context, t schemas.TokenRef, _ string, scope []string) (bool, []string, error) {
-		live, err := s.TokenLive(ctx, t)
-		return live, scope, err
-	}, Now: func() time.Time { return w.now }})
+			live, err := s.TokenLive(ctx, t)
+			return live, scope, err
+		}, Now: func() time.Time { return w.now }})
 	if err != nil {
 		t.Fatal(err)
 	}
