@@ -99,8 +99,7 @@ func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, serve
 	if _, err := cfg.CheckSecretFiles(); err != nil {
 		return nil, err
 	}
-	c := cfg.Database
-	on := store.Config{Driver: c.Driver, DSN: c.DSN, Pool: c.Pool, ConnectionLifetime: c.ConnectionLifetime}
+	on := storeConfig(cfg.Database)
 	if !serves {
 		on.MaxWriteDuration = maxCommandDuration
 	}
@@ -114,6 +113,9 @@ func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, serve
 		observed.Close()
 		return nil, err
 	}
+	if !s.PreparesStatements() && cfg.Database.PreparedStatements == store.PrepareAuto {
+		log.Info("a connection pooler is between the server and PostgreSQL: statements are not prepared", "key", "database.prepared_statements")
+	}
 	hosted := gate.New(gate.Options{AccountApplicationID: bootstrap.ConsoleID})
 	admin := console.New(cfg.Server.PublicURL)
 	h := &app{cfg: cfg, log: log, telemetry: observed, store: s, isServer: serves, pages: map[string]http.Handler{
@@ -125,6 +127,12 @@ func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, serve
 	}
 	h.watch()
 	return h, nil
+}
+
+// storeConfig returns the location of the store.
+func storeConfig(c config.Database) store.Config {
+	return store.Config{Driver: c.Driver, DSN: c.DSN, Pool: c.Pool, ConnectionLifetime: c.ConnectionLifetime,
+		PreparedStatements: c.PreparedStatements}
 }
 
 // build creates the components that need keys.

@@ -84,6 +84,7 @@ type Database struct {
 	Pool               int           `json:"pool"` // 0: by the machine and the server
 	ConnectionLifetime time.Duration `json:"connection_lifetime"`
 	StartupWait        time.Duration `json:"startup_wait"`
+	PreparedStatements string        `json:"prepared_statements"` // auto, on or off
 }
 
 // Keys is where the key-encryption keys are.

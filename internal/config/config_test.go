@@ -24,7 +24,7 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 	want := &Config{
 		Server:   Server{Hostname: "localhost", Port: 8090, Listen: "localhost:8090", PublicURL: "https://localhost:8090", ForwardedField: "X-Forwarded-For"},
 		DataDir:  "./data",
-		Database: Database{Driver: "sqlite", DSN: filepath.Join("data", "database", "postern.db"), ConnectionLifetime: 30 * time.Minute, StartupWait: time.Minute},
+		Database: Database{Driver: "sqlite", DSN: filepath.Join("data", "database", "postern.db"), ConnectionLifetime: 30 * time.Minute, StartupWait: time.Minute, PreparedStatements: "auto"},
 		Keys:     Keys{File: filepath.Join("data", "keys", "key-encryption.key")},
 		Passkey: Passkey{AllowedOrigins: []string{"https://localhost:8090"}, RelyingPartyID: "localhost", RelyingPartyName: "Postern",
 			UserVerification: "preferred", SyncedPasskeys: "allow", CounterRegression: "refuse", Timeout: 5 * time.Minute},

@@ -15,7 +15,7 @@ func TestSQLiteShrinks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "store.db")
 			if earlier {
-				db, err := openDB("sqlite", sqliteDSN(path, "", "journal_mode(WAL)"), 1, 0)
+				db, err := openDB(t.Context(), Config{Driver: "sqlite", DSN: sqliteDSN(path, "", "journal_mode(WAL)"), Pool: 1})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -22,11 +22,11 @@ func isUniqueViolation(err error) bool {
 	return isSQLite(err, sqlite3.SQLITE_CONSTRAINT_UNIQUE) || isSQLite(err, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY) || pq.As(err, pqerror.UniqueViolation) != nil
 }
 
-// isConflict reports whether a PostgreSQL transaction lost a conflict and may be retried. A
-// transaction for which the server had no free connection may be retried as well: it changed
+// isConflict reports whether a PostgreSQL transaction lost a conflict and may be retried. CockroachDB
+// and YugabyteDB use the same codes. A transaction for which the server had no free connection may be retried as well: it changed
 // nothing, and the pool now waits for the connections it has.
 func isConflict(err error) bool {
-	return pq.As(err, pqerror.TRSerializationFailure, pqerror.TRDeadlockDetected, pqerror.TooManyConnections) != nil
+	return errors.Is(err, errOvertaken) || pq.As(err, pqerror.TRSerializationFailure, pqerror.TRDeadlockDetected, pqerror.TooManyConnections) != nil
 }
 
 func isSQLite(err error, code int) bool {

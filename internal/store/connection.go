@@ -16,17 +16,20 @@ import (
 // fewer; those with lists of different lengths replace each other.
 const maxKept = 512
 
-// connector opens connections that prepare each query, and each statement with parameters, once. Other
-// statements, such as those of migrations, go to the driver as they are.
+// connector opens connections that prepare each query, and each statement with parameters, once,
+// unless prepares is false. Other statements, such as those of migrations, go to the driver as they
+// are.
 type connector struct {
 	driver.Connector
-	dialect func(q string) string // of a query with ? for each parameter
+	dialect  func(q string) string // of a query with ? for each parameter
+	prepares bool
 }
 
 // openConnector returns a pool of the connections of a driver.
-func openConnector(of driver.Connector, name string) *sqlx.DB {
+func openConnector(of driver.Connector, name string, prepares bool) *sqlx.DB {
 	bind := sqlx.BindType(name)
-	return sqlx.NewDb(sql.OpenDB(connector{of, func(q string) string { return sqlx.Rebind(bind, inDialect(name, q)) }}), name)
+	dialect := func(q string) string { return sqlx.Rebind(bind, inDialect(name, q)) }
+	return sqlx.NewDb(sql.OpenDB(connector{of, dialect, prepares}), name)
 }
 
 // forShare ends a query that blocks writers of the row until the transaction ends.
@@ -48,7 +51,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connection{driverConn: opened.(driverConn), dialect: c.dialect, kept: map[string]*keptStatement{}}, nil
+	return &connection{driverConn: opened.(driverConn), dialect: c.dialect, prepares: c.prepares, kept: map[string]*keptStatement{}}, nil
 }
 
 // driverConn is what the drivers of both databases implement.
@@ -67,9 +70,11 @@ type driverConn interface {
 // query must be read to its end before it runs again.
 type connection struct {
 	driverConn
-	dialect func(q string) string
-	kept    map[string]*keptStatement // by query
-	uses    int
+	begun    bool // whether it may be in a transaction: since it was taken from the pool, it began one
+	dialect  func(q string) string
+	prepares bool
+	kept     map[string]*keptStatement // by query
+	uses     int
 }
 
 // keptStatement is a prepared statement.
@@ -90,6 +95,9 @@ func (c *connection) ExecContext(ctx context.Context, q string, args []driver.Na
 	if len(args) == 0 {
 		return c.driverConn.ExecContext(ctx, q, args)
 	}
+	if !c.prepares {
+		return c.driverConn.ExecContext(ctx, c.dialect(q), args)
+	}
 	s, err := c.prepared(ctx, q)
 	if err != nil {
 		return nil, err
@@ -98,10 +106,25 @@ func (c *connection) ExecContext(ctx context.Context, q string, args []driver.Na
 	return result, c.checked(q, err)
 }
 
-// QueryContext implements driver.QueryerContext.
-func (c *connection) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
+// QueryContext implements driver.QueryerContext. A query that is a transaction by itself is run again if
+// it loses a conflict, which happens if the default isolation is serializable.
+func (c *connection) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (found driver.Rows, err error) {
+	found, err = c.query(ctx, q, args)
+	if err != nil && !c.begun && isConflict(err) {
+		err = retry(ctx, func() error {
+			found, err = c.query(ctx, q, args)
+			return err
+		})
+	}
+	return found, err
+}
+
+func (c *connection) query(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
 	if len(args) == 0 && !strings.HasPrefix(q, "SELECT") {
 		return c.driverConn.QueryContext(ctx, q, args)
+	}
+	if !c.prepares {
+		return c.driverConn.QueryContext(ctx, c.dialect(q), args)
 	}
 	s, err := c.prepared(ctx, q)
 	if err != nil {
@@ -109,6 +132,18 @@ func (c *connection) QueryContext(ctx context.Context, q string, args []driver.N
 	}
 	found, err := s.QueryContext(ctx, args)
 	return found, c.checked(q, err)
+}
+
+// BeginTx implements driver.ConnBeginTx.
+func (c *connection) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+	c.begun = true
+	return c.driverConn.BeginTx(ctx, options)
+}
+
+// ResetSession implements driver.SessionResetter.
+func (c *connection) ResetSession(ctx context.Context) error {
+	c.begun = false
+	return c.driverConn.ResetSession(ctx)
 }
 
 // CheckNamedValue implements driver.NamedValueChecker.
@@ -131,7 +166,7 @@ func (c *connection) prepared(ctx context.Context, q string) (*keptStatement, er
 	}
 	made, err := c.driverConn.PrepareContext(ctx, c.dialect(q))
 	if err != nil {
-		return nil, err
+		return nil, explainPreparing(err)
 	}
 	s := &keptStatement{made.(statement), c.uses}
 	c.kept[q] = s
@@ -156,7 +191,7 @@ func (c *connection) checked(q string, err error) error {
 	if err != nil && pq.As(err, pqerror.InvalidSQLStatementName, pqerror.FeatureNotSupported) != nil {
 		delete(c.kept, q)
 	}
-	return err
+	return explainPreparing(err)
 }
 
 // Close implements driver.Conn.

@@ -9,7 +9,8 @@ import (
 const (
 	upsertInstance = `INSERT INTO instances (id, seen_at) VALUES (?, ?)
 		ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at
-		RETURNING (SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version WHERE is_applied)`
+		RETURNING (SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version WHERE is_applied),
+			(SELECT value FROM store_state WHERE name = ?)`
 
 	selectInstances = `SELECT COUNT(*) FROM instances WHERE seen_at > ?`
 
@@ -22,20 +23,23 @@ const (
 // InstanceTTL is how long an instance counts after its last Ping.
 const InstanceTTL = 2 * time.Minute
 
-// Ping reports whether the database can be read and written and has the schema that this
-// program needs. It writes, because reads still succeed with a full disk or a read-only
+// Ping reports whether the database can be read and written and has a schema that this
+// program works with. It writes, because reads still succeed with a full disk or a read-only
 // server; the row records that this instance is alive.
 func (s *Store) Ping(ctx context.Context) error {
 	now := time.Now()
-	var current int64
+	v := Versions{Program: s.schema}
 	err := s.writer.single(ctx, func(t *Tx) error {
-		return t.row(upsertInstance, s.instance, toMicros(now)).Scan(&current)
+		return t.row(upsertInstance, s.instance, toMicros(now), compatibleFrom).Scan(&v.Applied, &v.CompatibleFrom)
 	})
 	if err != nil {
 		return fmt.Errorf("store: the database cannot be read or written: %w", err)
 	}
-	if current < s.schema {
-		return fmt.Errorf("store: the database has schema version %d, expected %d", current, s.schema)
+	if v.Applied < v.Program {
+		return fmt.Errorf("store: the database has schema version %d, expected %d", v.Applied, v.Program)
+	}
+	if err := v.check(); err != nil {
+		return err
 	}
 	s.counted.Store(true)
 	return nil

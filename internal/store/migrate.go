@@ -17,36 +17,45 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// migrate applies missing migrations. The caller ensures that no other instance migrates
-// concurrently.
+// migrate applies missing migrations. The caller has called createStates, and ensures that no other
+// instance migrates concurrently.
 func migrate(ctx context.Context, db *sqlx.DB) error {
-	driver := db.DriverName()
-	want := lastMigration(driver)
 	// One query finds an up-to-date schema without goose.
-	if current, err := schemaVersion(ctx, db); err == nil && current >= want {
-		return checkVersion(current, want)
+	if v, err := readVersions(ctx, db); err == nil && v.Applied >= v.Program {
+		return v.check()
 	}
-	provider, err := newProvider(driver, db)
+	provider, err := newProvider(db.DriverName(), db)
 	if err != nil {
 		return fmt.Errorf("store: reading the migrations: %w", err)
 	}
-	if _, err := provider.Up(ctx); err != nil {
+	// Before the migrations: an earlier program must not start between two of them.
+	last := lastIncompatible(db.DriverName())
+	if _, err := db.ExecContext(ctx, raiseState, last, compatibleFrom, last); err != nil {
+		return fmt.Errorf("store: recording the compatibility of the schema: %w", err)
+	}
+	if err := retry(ctx, func() error { return apply(ctx, provider) }); err != nil {
 		return fmt.Errorf("store: migrating the schema: %w", err)
 	}
-	current, err := schemaVersion(ctx, db)
+	v, err := readVersions(ctx, db)
 	if err != nil {
 		return fmt.Errorf("store: reading the schema version: %w", err)
 	}
-	return checkVersion(current, want)
+	return v.check()
+}
+
+// apply applies missing migrations, each in its own transaction.
+func apply(ctx context.Context, provider *goose.Provider) error {
+	_, err := provider.Up(ctx)
+	return err
 }
 
 // MigrateTo creates a store with the schema of an earlier version, for tests of upgrades.
 func MigrateTo(ctx context.Context, c Config, version int64) (err error) {
-	dsn := c.DSN
+	c.Pool = 1
 	if c.Driver == "sqlite" {
-		dsn = sqliteDSN(c.DSN, "", writerPragmas()...)
+		c.DSN = sqliteDSN(c.DSN, "", writerPragmas()...)
 	}
-	db, err := openDB(c.Driver, dsn, 1, 0)
+	db, err := openDB(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -57,16 +66,6 @@ func MigrateTo(ctx context.Context, c Config, version int64) (err error) {
 	}
 	_, err = provider.UpTo(ctx, version)
 	return err
-}
-
-// checkVersion rejects a schema newer than this program, which could write data that a newer
-// program interprets differently.
-func checkVersion(current, known int64) error {
-	if current > known {
-		return fmt.Errorf("store: the database has schema version %d, and this program knows only up to %d: "+
-			"it was used by a newer version of Postern; run that version or a later one", current, known)
-	}
-	return nil
 }
 
 func newProvider(driver string, db *sqlx.DB) (*goose.Provider, error) {

@@ -37,25 +37,33 @@ const retryAfterOutage = 2 * time.Second
 // pool is a connection pool that recovers from outages.
 type pool struct {
 	*sqlx.DB
-	size   int         // the most connections it opens
-	shrunk atomic.Bool // whether it opens fewer for the moment
+	size     int         // the most connections it opens
+	shrunk   atomic.Bool // whether it opens fewer for the moment
+	prepares bool        // whether its connections prepare statements
 }
 
-// openDB opens a pool of at most size connections. Each stays open for at most lifetime; 0
+// openDB opens a pool of at most c.Pool connections. Each stays open for at most the lifetime; 0
 // means forever.
-func openDB(driver, dsn string, size int, lifetime time.Duration) (*pool, error) {
-	open := openPostgresDB
-	if driver == "sqlite" {
-		open = openSQLiteDB
+func openDB(ctx context.Context, c Config) (*pool, error) {
+	var db *sqlx.DB
+	var err error
+	prepares := true
+	if c.Driver == "sqlite" {
+		db, err = openSQLiteDB(c.DSN)
+	} else {
+		db, prepares, err = openPostgresDB(ctx, c.DSN, c.PreparedStatements)
 	}
-	db, err := open(dsn)
 	if err != nil {
-		return nil, errors.New("store: opening the database: the DSN cannot be parsed") // its text may hold a password
+		return nil, err
 	}
-	db.SetMaxOpenConns(size)
-	db.SetMaxIdleConns(size)
-	db.SetConnMaxLifetime(lifetime)
-	return &pool{DB: db, size: size}, nil
+	db.SetMaxOpenConns(c.Pool)
+	db.SetMaxIdleConns(c.Pool)
+	db.SetConnMaxLifetime(c.ConnectionLifetime)
+	return &pool{DB: db, size: c.Pool, prepares: prepares}, nil
+}
+
+func errUnreadableDSN() error {
+	return errors.New("store: opening the database: the DSN cannot be parsed") // its text may contain a password
 }
 
 // check returns err, with class Unavailable if the database is at fault, and repairs the pool.
@@ -69,6 +77,11 @@ func (p *pool) check(err error) error {
 	if pq.As(err, pqerror.TooManyConnections) != nil {
 		p.shrink()
 	}
+	return asOutage(err)
+}
+
+// asOutage returns an error with class Unavailable.
+func asOutage(err error) error {
 	if schemas.HasClass(err, schemas.Unavailable) {
 		return err
 	}

@@ -14,19 +14,10 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/lib/pq"
 	"github.com/postern-id/postern/schemas"
 )
 
 const (
-	// migrationLock is the advisory lock that serializes the migrations of several instances.
-	// It must never change.
-	migrationLock = 0x506f7374_65726e01
-
-	// serialLock and the schema form the advisory lock of serial writes.
-	serialLock = 0x506f7374
-	lockSerial = `SELECT pg_advisory_xact_lock(?, hashtext(current_schema()))`
-
 	// A write that has begun is not canceled with its caller, because it would be unknown
 	// whether it was committed. It may take this long unless the configuration allows more.
 	maxWriteDuration = 30 * time.Second
@@ -40,7 +31,10 @@ const (
 	connectionLifetime = 30 * time.Minute
 
 	// The most attempts of a write that loses conflicts.
-	writeAttempts = 12
+	writeAttempts = 16
+
+	// A serial write that has lost so many conflicts locks out the others.
+	serialAttempts = 4
 )
 
 func openPostgres(ctx context.Context, c Config) (*Store, error) {
@@ -48,11 +42,13 @@ func openPostgres(ctx context.Context, c Config) (*Store, error) {
 		return nil, errors.New("store: the PostgreSQL DSN does not say its sslmode: add sslmode=verify-full " +
 			"(or require; or disable, for a server on this machine)")
 	}
-	db, err := openDB("postgres", c.DSN, max(c.Pool, minPool), cmp.Or(c.ConnectionLifetime, connectionLifetime))
+	fits := c.Pool == 0
+	c.Pool, c.ConnectionLifetime = max(c.Pool, minPool), cmp.Or(c.ConnectionLifetime, connectionLifetime)
+	db, err := openDB(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	if c.Pool == 0 {
+	if fits {
 		err = db.fit(ctx)
 	}
 	var s *Store
@@ -65,20 +61,16 @@ func openPostgres(ctx context.Context, c Config) (*Store, error) {
 	return s, nil
 }
 
-// openPostgresDB returns a pool of connections to a PostgreSQL database.
-func openPostgresDB(dsn string) (*sqlx.DB, error) {
-	c, err := pq.NewConnector(dsn)
-	if err != nil {
-		return nil, err
-	}
-	return openConnector(c, "postgres"), nil
-}
+// selectConnections returns how many connections the server allows. Databases with the protocol of
+// PostgreSQL may lack its settings.
+const selectConnections = `SELECT COALESCE(current_setting('max_connections', true)::int, 100)
+	- COALESCE(current_setting('superuser_reserved_connections', true)::int, 0)`
 
 // fit sets the default pool size. It leaves half of the server's connections to other
 // instances and programs.
 func (p *pool) fit(ctx context.Context) error {
 	var allowed int
-	err := p.GetContext(ctx, &allowed, "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int")
+	err := p.GetContext(ctx, &allowed, selectConnections)
 	if err != nil {
 		return fmt.Errorf("store: connecting to PostgreSQL: %w", err)
 	}
@@ -96,20 +88,15 @@ func newPostgres(ctx context.Context, db *pool, longest time.Duration) (*Store, 
 	return &Store{db: db, writer: writer, pools: []*pool{db}}, nil
 }
 
-// migratePostgres migrates under an advisory lock. The lock ends with its connection, even if
-// the process dies.
+// migratePostgres migrates under a lock, unless the schema is up to date.
 func migratePostgres(ctx context.Context, db *sqlx.DB) error {
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return fmt.Errorf("store: connecting to PostgreSQL: %w", err)
+	if v, err := readVersions(ctx, db); err == nil && v.Applied >= v.Program {
+		return v.check()
 	}
-	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", int64(migrationLock)); err != nil {
-		return fmt.Errorf("store: waiting for another instance to migrate: %w", err)
+	if err := createStates(ctx, db); err != nil {
+		return err
 	}
-	err = migrate(ctx, db)
-	_, unlocking := conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", int64(migrationLock))
-	return errors.Join(err, unlocking)
+	return withMigrationLock(ctx, db, func() error { return migrate(ctx, db) })
 }
 
 var (
@@ -140,9 +127,11 @@ func (w *postgresWriter) write(ctx context.Context, do func(*Tx) error) error {
 	return w.retry(ctx, func() error { return w.db.check(w.once(ctx, do)) })
 }
 
-// serial serializes writes with an advisory lock. Serializable transactions would need no
-// lock, but under contention some would never succeed. Writes of one process wait in memory,
-// so that they do not all hold a connection.
+// serial lets the writes of several instances run concurrently, each on the condition that no other
+// one has committed since it began. Serializable transactions would not do: they would not see what a
+// write that is not serial commits while they wait for its lock. A write that was overtaken several
+// times locks out the others. Writes of one process wait in memory, so that they do not all hold a
+// connection.
 func (w *postgresWriter) serial(ctx context.Context, do func(*Tx) error) error {
 	select {
 	case w.turn <- struct{}{}:
@@ -150,13 +139,46 @@ func (w *postgresWriter) serial(ctx context.Context, do func(*Tx) error) error {
 		return ctx.Err()
 	}
 	defer func() { <-w.turn }()
-	return w.write(ctx, func(t *Tx) error {
-		// Statements after this one see everything committed before it.
-		if _, err := t.exec(lockSerial, serialLock); err != nil {
-			return fmt.Errorf("store: waiting for other writes: %w", err)
+	attempts := 0
+	return w.retry(ctx, func() error {
+		attempts++
+		if attempts > serialAttempts {
+			return w.db.check(w.once(ctx, func(t *Tx) error {
+				// Statements after this one see everything committed before it.
+				if _, err := t.exec(lockState, updates); err != nil {
+					return fmt.Errorf("store: waiting for other writes: %w", err)
+				}
+				return do(t)
+			}))
 		}
-		return do(t)
+		return w.db.check(w.unlessOvertaken(ctx, do))
 	})
+}
+
+// errOvertaken is the error of a serial write if another one was committed since it began.
+var errOvertaken = errors.New("store: other changes were made at the same time; try again")
+
+// unlessOvertaken commits a serial write if no other one was committed since it began. Otherwise an
+// error of do may be a consequence of that.
+func (w *postgresWriter) unlessOvertaken(ctx context.Context, do func(*Tx) error) error {
+	before := int64(-1)
+	err := w.once(ctx, func(t *Tx) (err error) {
+		if before, err = readValue[int64](t.ctx, t, selectState, updates); err != nil {
+			return err
+		}
+		if err := do(t); err != nil {
+			return err
+		}
+		return t.change(func() error { return errOvertaken }, countUpdate, updates, before)
+	})
+	if err == nil || before < 0 || isConflict(err) || isOutage(err) {
+		return err
+	}
+	var now int64
+	if failed := w.db.QueryRowContext(ctx, selectState, updates).Scan(&now); failed == nil && now != before {
+		return fmt.Errorf("%w: %w", errOvertaken, err)
+	}
+	return err
 }
 
 // single needs no BEGIN and COMMIT: a single statement is a transaction, in one round trip
@@ -200,13 +222,22 @@ func (w *postgresWriter) detach(ctx context.Context) (context.Context, context.C
 	return context.WithTimeout(context.WithoutCancel(ctx), w.longest)
 }
 
-// retry calls do until it loses no conflict. The delay between attempts is random, so that the
-// same writers do not collide again.
+// retry is the function retry, and counts the further attempts.
 func (w *postgresWriter) retry(ctx context.Context, do func() error) error {
-	for try := 1; ; try++ {
-		if try > 1 {
+	first := true
+	return retry(ctx, func() error {
+		if !first {
 			w.retries.Add(1)
 		}
+		first = false
+		return do()
+	})
+}
+
+// retry calls do until it loses no conflict. The delay between attempts is random, so that the
+// same writers do not collide again.
+func retry(ctx context.Context, do func() error) error {
+	for try := 1; ; try++ {
 		err := do()
 		if isReadOnly(err) && try == 1 {
 			continue // the pool has dropped such connections, so the next one is new
@@ -217,7 +248,7 @@ func (w *postgresWriter) retry(ctx context.Context, do func() error) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(rand.N(time.Millisecond << min(try, 7))):
+		case <-time.After(rand.N(time.Millisecond << min(try, 8))):
 		}
 	}
 }

@@ -29,7 +29,7 @@ func openSQLite(ctx context.Context, path string, content []byte) (*Store, error
 	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
-	writing, err := openDB("sqlite", sqliteDSN(path, "", writerPragmas()...), 1, 0)
+	writing, err := openDB(ctx, Config{Driver: "sqlite", DSN: sqliteDSN(path, "", writerPragmas()...), Pool: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func newSQLite(ctx context.Context, path string, writing *pool) (*Store, error) 
 	reading := writing
 	if path != memory {
 		var err error
-		reading, err = openDB("sqlite", sqliteDSN(path, "ro", "busy_timeout(5000)", "query_only(1)"), runtime.GOMAXPROCS(0), 0)
+		reading, err = openDB(ctx, Config{Driver: "sqlite", DSN: sqliteDSN(path, "ro", "busy_timeout(5000)", "query_only(1)"), Pool: runtime.GOMAXPROCS(0)})
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +84,10 @@ func newSQLite(ctx context.Context, path string, writing *pool) (*Store, error) 
 // what the faster one created; it retries while the other makes progress.
 func migrateSQLite(ctx context.Context, db *sqlx.DB) error {
 	for before := int64(-1); ; {
-		err := migrate(ctx, db)
+		err := createStates(ctx, db)
+		if err == nil {
+			err = migrate(ctx, db)
+		}
 		if err == nil {
 			return nil
 		}
@@ -154,7 +157,7 @@ func openSQLiteDB(dsn string) (*sqlx.DB, error) {
 	if err := d.RegisterDeterministicScalarFunction("sha256_hex", 1, sha256Hex); err != nil {
 		return nil, err
 	}
-	return openConnector(sqliteConnector{d, dsn}, "sqlite"), nil
+	return openConnector(sqliteConnector{d, dsn}, "sqlite", true), nil
 }
 
 // sha256Hex is the SQL function sha256_hex(TEXT).

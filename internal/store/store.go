@@ -46,6 +46,9 @@ type Config struct {
 	// long a connection stays open; 0 means half an hour.
 	Pool               int
 	ConnectionLifetime time.Duration
+	// PreparedStatements is PrepareAuto, PrepareAlways or PrepareNever; "" means PrepareAuto:
+	// connections to PostgreSQL prepare statements unless a connection pooler is in between.
+	PreparedStatements string
 	// MaxWriteDuration bounds a write to PostgreSQL from its start; 0 means half a minute. A
 	// command that writes all resources at once may need more.
 	MaxWriteDuration time.Duration
@@ -86,7 +89,7 @@ type writer interface {
 }
 
 // Open opens the store, creates it if it is missing, and migrates its schema. It rejects a
-// schema that is newer than the program. The error has class Unavailable if the database may
+// schema that a newer program has changed incompatibly. The error has class Unavailable if the database may
 // be ready later.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	var s *Store

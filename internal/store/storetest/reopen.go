@@ -23,7 +23,7 @@ func Lasting(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.
 	config := func(t *testing.T) store.Config { c, _ := fresh(t); return c }
 	t.Run("reopening keeps all", func(t *testing.T) { testReopen(t, config(t)) })
 	t.Run("instances open a new store at once", func(t *testing.T) { testOpenAtOnce(t, config(t)) })
-	t.Run("a newer schema is refused", func(t *testing.T) { testNewerSchema(t, fresh) })
+	t.Run("a newer schema is opened if it is compatible", func(t *testing.T) { testNewerSchema(t, fresh) })
 	t.Run("a store reports whether it is ready", func(t *testing.T) { testPing(t, fresh) })
 	t.Run("the audit log is only added to", func(t *testing.T) { testAppendOnly(t, fresh) })
 	t.Run("what was acknowledged survives a kill", func(t *testing.T) { testKill(t, config) })
@@ -68,20 +68,32 @@ func testOpenAtOnce(t *testing.T, c store.Config) {
 	wantEqual(t, "the number of winners", winners, 1)
 }
 
+// testNewerSchema has a newer program migrate the schema of a store that is open: first compatibly, then
+// not.
 func testNewerSchema(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.DB, error))) {
 	c, direct := fresh(t)
-	s := reply(store.Open(t.Context(), c)).get(t)
-	must(t, s.Close())
+	running := reply(store.Open(t.Context(), c)).get(t)
 	db := reply(direct()).get(t)
-	_, err := db.ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)")
-	must(t, errors.Join(err, db.Close()))
+	migrate := func(statement string) { reply(db.ExecContext(t.Context(), statement)).get(t) }
+	migrate("INSERT INTO goose_db_version (version_id, is_applied) VALUES (99998, true)")
+	must(t, running.Ping(t.Context()))
+	started := reply(store.Open(t.Context(), c)).get(t)
+	must(t, started.Ping(t.Context()))
+	must(t, started.Close())
 
-	s, err = store.Open(t.Context(), c)
+	migrate("UPDATE store_state SET value = 99999 WHERE name = 'compatible_from'")
+	migrate("INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)")
+	must(t, db.Close())
+	refused := []error{running.Ping(t.Context())}
+	must(t, running.Close())
+	s, err := store.Open(t.Context(), c)
 	if err == nil {
-		t.Fatal(errors.Join(errors.New("a store with a newer schema was opened"), s.Close()))
+		t.Fatal(errors.Join(errors.New("a store with an incompatible schema was opened"), s.Close()))
 	}
-	if !strings.Contains(err.Error(), "99999") || !strings.Contains(err.Error(), "newer version") {
-		t.Fatalf("%q does not tell the schema's version and what to do", err)
+	for _, err := range append(refused, err) {
+		if err == nil || !strings.Contains(err.Error(), "99999") || !strings.Contains(err.Error(), "newer version") {
+			t.Errorf("%v does not contain the schema's version and what to do", err)
+		}
 	}
 }
 
