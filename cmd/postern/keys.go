@@ -86,8 +86,8 @@ func describeRetirement(k schemas.SigningKey) string {
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // keyMaintenanceInterval is how often a server reads the keys and makes the transitions
-// that are due. It is far shorter than the time that a key is published before it signs.
-const keyMaintenanceInterval = 20 * time.Second
+// that are due. A change of the keys takes effect on all instances within this time.
+const keyMaintenanceInterval = time.Second
 
 // maintainKeys maintains the signing keys. After an error the loaded keys stay in use.
 func (h *app) maintainKeys(ctx context.Context) {

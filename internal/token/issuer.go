@@ -175,6 +175,9 @@ func (i *Issuer) reload(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("token: reading the signing keys: %w", err)
 	}
+	if before := i.current.Load(); before != nil && before.holds(kept) {
+		return nil // a new set would have to verify tokens again
+	}
 	set, err := newKeySet(kept, i.cipher, i.set())
 	if err != nil {
 		return err

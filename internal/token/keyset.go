@@ -56,6 +56,15 @@ func newKeySet(kept []schemas.SigningKey, cipher *Cipher, before *keySet) (*keyS
 	return set, nil
 }
 
+// holds reports whether the stored keys are those of the set.
+func (set *keySet) holds(stored []schemas.SigningKey) bool {
+	known := slices.DeleteFunc(slices.Clone(stored), func(k schemas.SigningKey) bool { return k.Algorithm != ES256 && k.Algorithm != RS256 })
+	return slices.EqualFunc(known, set.stored, func(a, b schemas.SigningKey) bool {
+		return a.ID == b.ID && a.Algorithm == b.Algorithm && a.Status == b.Status && a.CreatedAt.Equal(b.CreatedAt) &&
+			a.SignsSince.Equal(b.SignsSince) && a.RetiredAt.Equal(b.RetiredAt) && a.NeededUntil.Equal(b.NeededUntil)
+	})
+}
+
 // openSigner returns the signer of a stored key.
 func (set *keySet) openSigner(k schemas.SigningKey, cipher *Cipher) (*signer, error) {
 	if s := set.signers[k.ID]; s != nil && s.algorithm == k.Algorithm {

@@ -20,8 +20,8 @@ const (
 )
 
 // originsTTL is how long the origins of applications are cached. A new application waits that long
-// for its first request.
-const originsTTL = 5 * time.Second
+// for its first request. A change takes effect on all instances within a second.
+const originsTTL = time.Second
 
 // origins caches the origins of all redirect URIs: browsers send a preflight before most requests.
 type origins struct {
