@@ -56,6 +56,7 @@ type commands struct {
 	Flow      flowCommands     `cmd:"" help:"Check and test flow files."`
 	Prove     proveCommand     `cmd:"" help:"For each application, print the easiest attacks that give another user's tokens."`
 	Schema    schemaCommand    `cmd:"" help:"Print a JSON Schema."`
+	Migrate   migrateCommand   `cmd:"" help:"Migrate the schema of the store, or print the pending migrations."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
 
