@@ -25,6 +25,7 @@ const tryID = "01900000-0000-7000-8000-000000000002"
 // postern is a server process. Its folder outlives it.
 type postern struct {
 	t       *testing.T
+	program string // "" for this version
 	args    []string
 	base    string // http://localhost:PORT
 	address string // 127.0.0.1:PORT
@@ -53,6 +54,14 @@ func serveAt(t *testing.T, scheme, host string, env ...string) *postern {
 
 // serveWith is serveAt with the program's arguments.
 func serveWith(t *testing.T, args []string, scheme, host string, env ...string) *postern {
+	t.Helper()
+	p := newServer(t, args, scheme, host, env...)
+	p.start()
+	return p
+}
+
+// newServer is serveWith without a start.
+func newServer(t *testing.T, args []string, scheme, host string, env ...string) *postern {
 	t.Helper()
 	port := freePort(t)
 	p := &postern{
@@ -84,7 +93,6 @@ func serveWith(t *testing.T, args []string, scheme, host string, env ...string) 
 	}) {
 		p.copyData()
 	}
-	p.start()
 	return p
 }
 
@@ -94,9 +102,12 @@ const adminPassword = "quiet harbour lantern 42"
 // start runs the process on the folder and waits until it is ready.
 func (p *postern) start() {
 	p.t.Helper()
-	path, err := binary()
-	if err != nil {
-		p.t.Fatal(err)
+	path := p.program
+	if path == "" {
+		var err error
+		if path, err = binary(); err != nil {
+			p.t.Fatal(err)
+		}
 	}
 	cmd := exec.Command(path, p.args...)
 	cmd.Dir, cmd.Env = p.dir, p.env
