@@ -45,7 +45,7 @@ func TestEveryKeyHasItsVariable(t *testing.T) {
 func TestEveryVariableIsRead(t *testing.T) {
 	values := map[string]string{
 		"server.hostname": "localhost.localhost", "server.listen": ":1", "server.public_url": "https://localhost", "tls.cert_file": "", "tls.key_file": "",
-		"data_dir": "/x", "database.driver": "postgres", "database.dsn": "x.db", "passkey.allowed_origins": "https://localhost", "passkey.related_origins": "https://a.example", "passkey.relying_party_id": "localhost",
+		"data_dir": "/x", "database.driver": "postgres", "database.dsn": "x.db", "database.prepared_statements": "off", "passkey.allowed_origins": "https://localhost", "passkey.related_origins": "https://a.example", "passkey.relying_party_id": "localhost",
 		"passkey.relying_party_name": "X", "passkey.user_verification": "required", "passkey.attachment": "platform", "passkey.attestation_formats": "packed",
 		"passkey.trust_anchors": "makers.pem", "passkey.synced_passkeys": "refuse", "passkey.counter_regression": "allow", "cors.allowed_origins": "https://a.example", "log.level": "warn", "log.format": "json",
 		"server.trusted_proxies": "::1", "server.logo_url": "https://a.example/logo.png", "server.forwarded_field": "Forwarded", "throttle.enabled": "false", "throttle.familiar_networks": "2048",
