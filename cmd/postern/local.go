@@ -24,6 +24,8 @@ func (p program) openLocal(ctx context.Context, file string, further ...string) 
 	}
 	log := newLog(p.stderr, cfg.Log)
 	warnOfFiles(log, cfg)
+	progress := p.startProgress("opening the store")
+	defer progress.stop()
 	return openAppFor(ctx, cfg, log, false)
 }
 

@@ -50,6 +50,8 @@ type commands struct {
 	Bootstrap bootstrapCommand `cmd:"" help:"Create the initial resources, and those of seed files, in a running server."`
 	Token     tokenCommand     `cmd:"" help:"Print an access token for the administrator."`
 	Keys      keysCommands     `cmd:"" help:"List and rotate the keys that sign tokens, and change the key that encrypts them."`
+	Backup    backupCommand    `cmd:"" help:"Write a backup of the store while the server runs."`
+	Restore   restoreCommand   `cmd:"" help:"Restore a backup into an empty store."`
 	Export    exportCommand    `cmd:"" help:"Write all resources of the store as YAML files."`
 	Apply     applyCommand     `cmd:"" help:"Apply YAML files to the store."`
 	Audit     auditCommands    `cmd:"" help:"Verify the audit log."`

@@ -1,0 +1,347 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/internal/backup"
+	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/internal/totp"
+	"github.com/postern-id/postern/schemas"
+)
+
+type restoreCommand struct {
+	Config            string `type:"path" help:"The configuration file of the server to restore. It must be stopped."`
+	PassphraseFile    string `type:"path" placeholder:"PATH" help:"The file with the passphrase of an encrypted backup."`
+	IdentityFile      string `type:"path" placeholder:"PATH" help:"A file with private keys for an encrypted backup (AGE-SECRET-KEY-1…, one a line)."`
+	Check             bool   `help:"Verify the backup, and that the server's key opens it. Change nothing."`
+	Force             bool   `help:"Replace a store that is not empty. A SQLite file is kept under another name."`
+	Continue          bool   `help:"Keep sessions, tokens, sign-ins in progress and queued mails. Only if no server has used the store since the backup, as in a move to another database."`
+	KeepRecoveryCodes bool   `help:"Keep unused recovery codes, although some may have been used since the backup."`
+	File              string `arg:"" help:"The file that postern backup wrote; - for standard input."`
+}
+
+// Run restores a backup. All of it is written to a new database and verified before the store is
+// replaced.
+func (c restoreCommand) Run(ctx context.Context, p program) (err error) {
+	cfg, err := config.Load(c.Config, p.environ)
+	if err != nil {
+		return err
+	}
+	if _, err := cfg.CheckSecretFiles(); err != nil {
+		return err
+	}
+	in, closeFile, err := c.open(p)
+	if err != nil {
+		return err
+	}
+	defer closeFile()
+	target, err := c.openTarget(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, target.close()) }()
+	progress := p.startProgress("reading the backup")
+	defer progress.stop()
+	r := restoration{restoreCommand: c, program: p, cfg: cfg, in: in, target: target, progress: progress}
+	if err := r.run(ctx); err != nil {
+		return fmt.Errorf("nothing was changed: %w", err)
+	}
+	progress.stop()
+	r.report()
+	return nil
+}
+
+// open opens the backup.
+func (c restoreCommand) open(p program) (*backup.Reader, func(), error) {
+	identities, err := backup.Secrets{PassphraseFile: c.PassphraseFile, IdentityFile: c.IdentityFile}.Identities()
+	if err != nil {
+		return nil, nil, err
+	}
+	from, closeFile := p.stdin, func() {}
+	if c.File != stdinPath {
+		f, err := os.Open(c.File)
+		if err != nil {
+			return nil, nil, err
+		}
+		from, closeFile = f, func() { _ = f.Close() }
+	}
+	if from == nil {
+		from = strings.NewReader("")
+	}
+	in, err := backup.Open(from, identities...)
+	if err == nil && in.Schema > store.SchemaVersion() {
+		err = fmt.Errorf("the backup has schema version %d, and this program knows only up to %d: restore it with Postern %s or a later version", in.Schema, store.SchemaVersion(), in.Program)
+	}
+	if err != nil {
+		closeFile()
+		return nil, nil, err
+	}
+	return in, closeFile, nil
+}
+
+// restoreTarget is the store that a restoration replaces.
+type restoreTarget struct {
+	postgres *store.Store // nil for SQLite, and for --check
+	content  bool         // whether it has content
+}
+
+// openTarget makes sure that the store may be replaced.
+func (c restoreCommand) openTarget(ctx context.Context, cfg *config.Config) (t restoreTarget, err error) {
+	switch d := cfg.Database; {
+	case c.Check:
+		return t, nil
+	case d.DSN == ":memory:":
+		return t, errors.New("database.dsn is :memory:, which ends with this command: expected the path of a file")
+	case d.Driver == "sqlite":
+		t.content, err = store.Detach(ctx, d.DSN)
+	default:
+		t, err = openPostgresTarget(ctx, cfg)
+	}
+	if err == nil && t.content && !c.Force {
+		err = errors.Join(errors.New("the store is not empty: back it up first, then replace it with --force"), t.close())
+	}
+	return t, err
+}
+
+func openPostgresTarget(ctx context.Context, cfg *config.Config) (t restoreTarget, err error) {
+	if t.postgres, err = store.Open(ctx, store.Config{Driver: cfg.Database.Driver, DSN: cfg.Database.DSN, MaxWriteDuration: maxCommandDuration}); err != nil {
+		return t, err
+	}
+	servers, err := t.postgres.Instances(ctx)
+	if err == nil && servers > 0 {
+		err = fmt.Errorf("%d server(s) use the database: stop them first (one that was killed counts as running for %v)", servers, store.InstanceTTL)
+	}
+	if err == nil {
+		t.content, err = t.postgres.HasContent(ctx)
+	}
+	if err != nil {
+		return t, errors.Join(err, t.postgres.Close())
+	}
+	return t, nil
+}
+
+func (t restoreTarget) close() error {
+	if t.postgres == nil {
+		return nil
+	}
+	return t.postgres.Close()
+}
+
+// restoration is one run of the command.
+type restoration struct {
+	restoreCommand
+	program
+	cfg      *config.Config
+	in       *backup.Reader
+	target   restoreTarget
+	progress *progress
+
+	content backup.Summary
+	ended   store.Ended
+	chain   store.ChainReport
+	kept    string // where the former SQLite file is; "" for none
+	newKey  bool   // whether the key file gets the keys of the backup
+}
+
+// run writes the backup to a new SQLite database, verifies that, and replaces the store.
+func (r *restoration) run(ctx context.Context) error {
+	path, remove, err := r.newFile()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	err = store.CreateFrom(ctx, path, r.in.Schema, func(to store.RowSink) (err error) {
+		r.content, err = r.in.Read(r.progress.counted(to))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.progress.next("migrating and verifying the restored store")
+	staged, err := store.Open(ctx, store.Config{Driver: "sqlite", DSN: path})
+	if err != nil {
+		return err
+	}
+	if err := r.prepare(ctx, staged); err != nil || r.Check {
+		return errors.Join(err, staged.Close())
+	}
+	return r.replace(ctx, staged, path)
+}
+
+// replace replaces the store by the new database. It creates a missing key file first, so that there
+// is no store without its key.
+func (r *restoration) replace(ctx context.Context, staged *store.Store, path string) (err error) {
+	if r.newKey {
+		if err := r.writeKey(); err != nil {
+			return errors.Join(err, staged.Close())
+		}
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, os.Remove(r.cfg.Keys.File))
+			}
+		}()
+	}
+	if r.target.postgres == nil {
+		if err := staged.Close(); err != nil {
+			return err
+		}
+		return r.replaceFile(path)
+	}
+	r.progress.next("writing to PostgreSQL")
+	err = r.target.postgres.Replace(ctx, func(to store.RowSink) error { return staged.Dump(ctx, r.progress.counted(to)) })
+	return errors.Join(err, staged.Close())
+}
+
+// newFile returns the path of a new SQLite database: next to the one that it replaces, so that a rename
+// replaces it.
+func (r *restoration) newFile() (path string, remove func(), err error) {
+	parent := ""
+	if !r.Check && r.target.postgres == nil {
+		parent = filepath.Dir(r.cfg.Database.DSN)
+		if err := os.MkdirAll(parent, 0o700); err != nil {
+			return "", nil, err
+		}
+	}
+	dir, err := os.MkdirTemp(parent, ".postern-restore-")
+	return filepath.Join(dir, "store.db"), func() { _ = os.RemoveAll(dir) }, err
+}
+
+// prepare verifies the restored store: that the keys open it, and its audit log. It ends what must
+// not work again.
+func (r *restoration) prepare(ctx context.Context, staged *store.Store) error {
+	keys, err := r.keys()
+	if err != nil {
+		return err
+	}
+	cfg := *r.cfg
+	cfg.Environ = slices.Concat(keys, r.cfg.Environ)
+	h := &app{cfg: &cfg, store: staged, log: newLog(io.Discard, cfg.Log)}
+	if err := h.loadEncryption(ctx); err != nil {
+		return err
+	}
+	if _, err := h.eventChain().Seal(ctx); err != nil {
+		return err
+	}
+	if r.chain, err = h.eventChain().Verify(ctx, nil); err != nil {
+		return err
+	}
+	if err := staged.Update(ctx, func(t *store.Tx) error { return r.finish(t) }); err != nil {
+		return err
+	}
+	r.newKey = len(keys) > 0
+	_, err = h.eventChain().Seal(ctx)
+	return err
+}
+
+// keys returns the key-encryption keys of the backup as an environment variable, if the
+// server has none yet.
+func (r *restoration) keys() (environ []string, err error) {
+	if len(r.in.Keys) == 0 {
+		return nil, nil
+	}
+	text := strings.Join(r.in.Keys, ",")
+	if _, err := token.ParseKeys(text); err != nil {
+		return nil, fmt.Errorf("the keys in the backup: %w", err)
+	}
+	if _, err := os.Stat(r.cfg.Keys.File); r.cfg.Keys.File == "" || !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // the server's own keys must open the store
+	}
+	return []string{token.KeyVariable + "=" + text}, nil
+}
+
+// writeKey creates the key file from the keys in the backup.
+func (r *restoration) writeKey() error {
+	keys, err := token.ParseKeys(strings.Join(r.in.Keys, ","))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(r.cfg.Keys.File), 0o700); err != nil {
+		return err
+	}
+	return token.ReplaceKeyFile(r.cfg.Keys.File, keys)
+}
+
+// finish ends what must not work again, and records the restoration.
+func (r *restoration) finish(t *store.Tx) (err error) {
+	now := time.Now().UTC()
+	if !r.Continue {
+		r.ended, err = store.EndUses(t, store.EndOptions{
+			Generation: rand.Text(), TOTPStep: totp.Step(now) + totp.Window, KeepRecoveryCodes: r.KeepRecoveryCodes,
+		}, now)
+		if err != nil {
+			return err
+		}
+	}
+	return t.Apply([]schemas.Change{schemas.RecordEvent{Event: schemas.Event{
+		ID: schemas.NewID(), At: now, Action: "store.restored", Actor: schemas.Actor{Type: schemas.SystemActor},
+		Detail: map[string]string{"backup": r.in.At.UTC().Format(time.RFC3339), "continued": strconv.FormatBool(r.Continue), "sessions": strconv.Itoa(r.ended.Sessions)},
+	}}})
+}
+
+// replaceFile puts the new database file in the place of the old one, which it keeps under another
+// name.
+func (r *restoration) replaceFile(path string) error {
+	to := r.cfg.Database.DSN
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if r.target.content {
+		kept := to + ".before-" + time.Now().UTC().Format("20060102T150405Z")
+		if err := os.Link(to, kept); err != nil {
+			return fmt.Errorf("keeping the former database: %w", err)
+		}
+		r.kept = kept
+	}
+	if err := os.Rename(path, to); err != nil {
+		if r.kept != "" {
+			err = errors.Join(err, os.Remove(r.kept))
+		}
+		return err
+	}
+	return syncFolder(filepath.Dir(to))
+}
+
+// report prints what was restored, and what to do next.
+func (r *restoration) report() {
+	verb := "restored"
+	if r.Check {
+		verb = "the backup is complete, and the key opens it:"
+	}
+	fmt.Fprintf(r.stdout, "%s %d rows of %d tables, as they were at %s\n", verb, r.content.Rows, r.content.Tables, formatTime(r.in.At))
+	if f := r.chain.Fault; f != nil {
+		fmt.Fprintf(r.stdout, "The audit log in the backup was changed at seal %d: %s.\n", f.Seq, f.Problem)
+	} else {
+		fmt.Fprintf(r.stdout, "The audit log is intact: %d events.\n", r.chain.Events)
+	}
+	if r.Check {
+		return
+	}
+	if r.kept != "" {
+		fmt.Fprintf(r.stdout, "The former database is %s: delete it when you no longer need it.\n", r.kept)
+	}
+	if r.newKey {
+		fmt.Fprintf(r.stdout, "The key-encryption key of the backup is in %s.\n", r.cfg.Keys.File)
+	}
+	if !r.Continue {
+		fmt.Fprintf(r.stdout, "Ended, because they may have been used since: %d sessions, %d sign-ins in progress, %d links and %d recovery codes; %d queued mails were removed, and all tokens are invalid.\n",
+			r.ended.Sessions, r.ended.Runs, r.ended.Links, r.ended.RecoveryCodes, r.ended.Mails)
+	}
+	fmt.Fprintln(r.stdout, "Start the server now.")
+}
