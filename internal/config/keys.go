@@ -26,6 +26,10 @@ type member struct {
 	Description          string          `json:"description"`
 	WriteOnly            bool            `json:"writeOnly"` // a secret
 	AdditionalProperties json.RawMessage `json:"additionalProperties"`
+
+	Enum    []any        `json:"enum"`
+	Minimum *json.Number `json:"minimum"`
+	Maximum *json.Number `json:"maximum"`
 }
 
 // keys are all keys there are, read off the schema, sorted by path.
