@@ -45,7 +45,7 @@ func catalogOf(driver string) catalog {
 		return catalog{
 			"SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1",
 			`SELECT CAST(column_name AS TEXT), upper(data_type) FROM information_schema.columns
-				WHERE table_schema = current_schema() AND table_name = ? ORDER BY 1`,
+				WHERE table_schema = current_schema() AND table_name = ? AND is_generated = 'NEVER' ORDER BY 1`,
 		}
 	}
 	return catalog{
@@ -130,7 +130,7 @@ func (c storedColumn) portable(v any) (any, error) {
 		return int64(0), nil
 	case []byte:
 		if c.isBytes() {
-			return v, nil
+			return nonNilBytes(v), nil
 		}
 		return string(v), nil
 	}

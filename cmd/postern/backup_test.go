@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/logtest"
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/internal/totp"
+	"github.com/postern-id/postern/schemas"
+)
+
+// runProgram runs a command with an environment, and returns its exit code and both outputs.
+func runProgram(t *testing.T, environ []string, args ...string) (code int, output string) {
+	t.Helper()
+	var out logtest.Buffer
+	code = program{args: args, environ: environ, stdout: &out, stderr: &out}.run(t.Context())
+	return code, out.String()
+}
+
+// mustRun runs a command that succeeds.
+func mustRun(t *testing.T, environ []string, args ...string) string {
+	t.Helper()
+	code, output := runProgram(t, environ, args...)
+	if code != exitFine {
+		t.Fatalf("postern %s: exit code %d\n%s", strings.Join(args, " "), code, output)
+	}
+	return output
+}
+
+// copyKey copies the key-encryption key of a server to a data folder.
+func (w *testApp) copyKey(dir string) {
+	w.t.Helper()
+	text, err := os.ReadFile(w.cfg.Keys.File)
+	if err == nil {
+		err = writeDataFile(dir, "keys/key-encryption.key", text)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// signUpUntil signs users up until the context ends, and returns their number.
+func (w *testApp) signUpUntil(ctx context.Context) (n int) {
+	for ctx.Err() == nil {
+		n++
+		w.enrol(fmt.Sprintf("load%d", n))
+	}
+	return n
+}
+
+// A backup of a server under load, of both databases, is restored in both. Users sign in there
+// with a passkey and with a password, and the audit log is intact. What was issued before does not
+// work any more.
+func TestBackupUnderLoad(t *testing.T) {
+	sequential(t)
+	onDatabases(t, func(t *testing.T, environ ...string) {
+		w := newTestApp(t, environ...)
+		w.enrol("ada")
+		before := w.authenticate(w.start(schemas.Authentication)).Assertion
+		admin := w.admin()
+		open := w.start(schemas.Authentication)
+		file := filepath.Join(t.TempDir(), "backup")
+
+		ctx, stop := context.WithCancel(t.Context())
+		var load sync.WaitGroup
+		users := 0
+		other := *w
+		other.device = passkeytest.New(passkeytest.NoCounter()) // that of ada knows only one passkey
+		load.Go(func() { users = other.signUpUntil(ctx) })
+		first := mustRun(t, w.cfg.Environ, "backup", file)
+		mustRun(t, w.cfg.Environ, "backup", "--force", file)
+		stop()
+		load.Wait()
+		if !strings.Contains(first, "backed up ") || !strings.Contains(first, "The key-encryption key is not in it.") || users == 0 {
+			t.Errorf("%d users: %s", users, first)
+		}
+
+		onDatabases(t, func(t *testing.T, environ ...string) {
+			restored := append(testEnvironment(t.TempDir()), environ...)
+			if code, output := runProgram(t, restored, "restore", file); code != exitUsage || !strings.Contains(output, "the key that opens this store's signing keys is missing") {
+				t.Errorf("without the key: %d %s", code, output)
+			}
+			cfg, err := config.Load("", restored)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.copyKey(cfg.DataDir)
+			mustRun(t, restored, "restore", "--check", file)
+			output := mustRun(t, restored, "restore", file)
+			if !strings.Contains(output, "The audit log is intact") {
+				t.Error(output)
+			}
+			again := newTestAppIn(t, restored)
+			again.device = w.device
+			again.wantRestored(t, before, admin, open)
+			if output := mustRun(t, restored, "audit", "verify"); !strings.Contains(output, "The audit log is intact") {
+				t.Error(output)
+			}
+		})
+	})
+}
+
+// wantRestored checks that users sign in, and that what was issued before the backup is invalid.
+func (w *testApp) wantRestored(t *testing.T, assertion, admin string, open schemas.Step) {
+	t.Helper()
+	w.t = t
+	if s := w.authenticate(w.start(schemas.Authentication)); s.FlowStatus != schemas.Complete {
+		t.Errorf("sign-in with a passkey: %+v", s)
+	}
+	s := w.answer(w.answer(w.signInTo(bootstrap.ConsoleID), "password", nil), "continue", map[string]string{"username": "admin", "password": adminPassword})
+	if s.FlowStatus != schemas.Complete {
+		t.Errorf("sign-in with a password: %+v", s)
+	}
+	if status, said := w.attempt("/organization-units", s.Assertion, map[string]string{"handle": "new", "name": "New"}); status != http.StatusCreated {
+		t.Errorf("a change: %d %s", status, said)
+	}
+	for name, token := range map[string]string{"an assertion": assertion, "an access token": admin} {
+		if _, err := w.tokens.Verify(t.Context(), token, w.cfg.Server.PublicURL); err == nil {
+			t.Errorf("%s of before the backup is valid", name)
+		}
+	}
+	if status, said := w.attempt("/flow/execute", "", map[string]any{"executionId": open.ExecutionID, "challengeToken": open.ChallengeToken, "inputs": map[string]string{}}); status == http.StatusOK {
+		t.Errorf("a sign-in that was in progress continues: %s", said)
+	}
+	events, err := w.store.Events(t.Context(), schemas.EventQuery{Limit: 5, Action: "store.restored"})
+	if err != nil || len(events) != 1 || events[0].Detail["continued"] != "false" {
+		t.Errorf("%+v, %v", events, err)
+	}
+}
+
+// One-time secrets that may have been used since the backup do not work after it: recovery codes,
+// codes of authenticator apps, links. With --continue everything goes on.
+func TestRestoredSecretsWorkOnce(t *testing.T) {
+	w := newTestApp(t)
+	w.enrol("ada")
+	session := w.authenticate(w.start(schemas.Authentication)).Assertion
+	user, err := w.store.UserByAttribute(t.Context(), "", "username", "ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().UTC()
+	step := totp.Step(now) - 3
+	err = w.store.Apply(t.Context(), []schemas.Change{
+		schemas.SetRecoveryCodes{UserID: user.ID, Hashes: [][]byte{schemas.HashSecret("code")}, At: now},
+		schemas.SetTOTP{TOTP: schemas.TOTP{UserID: user.ID, Secret: []byte("sealed"), LastStep: step, CreatedAt: now}},
+		schemas.CreateLink{Link: schemas.Link{TokenHash: schemas.HashSecret("link"), UserID: user.ID, Purpose: schemas.InvitationLink, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "backup")
+	mustRun(t, w.cfg.Environ, "backup", file)
+	for _, c := range []struct {
+		flags            []string
+		codes            int
+		continues, later bool // whether the session continues; whether only later codes of apps work
+		output           string
+	}{
+		{nil, 0, false, true, "1 links and 1 recovery codes"},
+		{[]string{"--keep-recovery-codes"}, 1, false, true, "1 links and 0 recovery codes"},
+		{[]string{"--continue"}, 1, true, false, "Start the server"},
+	} {
+		t.Run(strings.Join(c.flags, " "), func(t *testing.T) {
+			environ := testEnvironment(t.TempDir())
+			cfg, err := config.Load("", environ)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.copyKey(cfg.DataDir)
+			if output := mustRun(t, environ, append(append([]string{"restore"}, c.flags...), file)...); !strings.Contains(output, c.output) {
+				t.Errorf("%s, expected %q", output, c.output)
+			}
+			h := newTestAppIn(t, environ)
+			codes, err := h.store.RecoveryCodes(t.Context(), user.ID)
+			left := 0
+			if codes != nil {
+				left = codes.Left
+			}
+			if err != nil || left != c.codes {
+				t.Errorf("%d recovery codes, %v", left, err)
+			}
+			app, err := h.store.TOTP(t.Context(), user.ID)
+			if err != nil || app == nil || (app.LastStep > totp.Step(now)) != c.later || !c.later && app.LastStep != step {
+				t.Errorf("%+v, %v", app, err)
+			}
+			if _, err := h.tokens.Verify(t.Context(), session, h.cfg.Server.PublicURL); (err == nil) != c.continues {
+				t.Errorf("the session: %v", err)
+			}
+			if n, err := h.store.CountLinks(t.Context(), user.ID, schemas.InvitationLink, "", time.Time{}); err != nil || (n == 1) != c.continues {
+				t.Errorf("%d links, %v", n, err)
+			}
+		})
+	}
+}
+
+// A backup that cannot be restored changes nothing.
+func TestRestoreChangesNothing(t *testing.T) {
+	onDatabases(t, func(t *testing.T, environ ...string) {
+		source := newTestApp(t)
+		file := filepath.Join(t.TempDir(), "backup")
+		mustRun(t, source.cfg.Environ, "backup", file)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		environ = append(testEnvironment(dir), environ...)
+		w := newTestAppIn(t, environ)
+		events, err := w.store.Events(t.Context(), schemas.EventQuery{Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code, output := runProgram(t, environ, "restore", "--force", file); w.cfg.Database.Driver == "sqlite" && (code != exitUsage || !strings.Contains(output, "another process uses")) {
+			t.Errorf("while the store is open: %d %s", code, output)
+		}
+		if err := w.store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string][]byte{"cut": text[:len(text)-20], "changed": append(bytes.Clone(text[:len(text)-9]), 0, 0, 0, 0, 0, 0, 0, 0, 0), "empty": nil} {
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if code, output := runProgram(t, environ, "restore", "--force", file); code != exitUsage || !strings.Contains(output, "damaged") {
+				t.Errorf("%s: %d %s", name, code, output)
+			}
+		}
+		again, err := openApp(t.Context(), w.cfg, w.log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer again.close()
+		after, err := again.store.Events(t.Context(), schemas.EventQuery{Limit: 100})
+		if err != nil || len(after) != len(events) {
+			t.Errorf("%d events, had %d, %v", len(after), len(events), err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, "database", ".postern*")); len(left) > 0 {
+			t.Errorf("left: %q", left)
+		}
+	})
+}
+
+// PostgreSQL is not replaced while a server uses it.
+func TestRestoreWaitsForServers(t *testing.T) {
+	environ := append(testEnvironment(t.TempDir()), "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
+	w := newTestAppIn(t, environ)
+	file := filepath.Join(t.TempDir(), "backup")
+	mustRun(t, environ, "backup", file)
+	if code, output := runProgram(t, environ, "restore", "--force", file); code != exitUsage || !strings.Contains(output, "1 server(s) use the database: stop them first") {
+		t.Errorf("%d %s", code, output)
+	}
+	w.close()
+	if code, output := runProgram(t, environ, "restore", file); code != exitUsage || !strings.Contains(output, "the store is not empty") {
+		t.Errorf("%d %s", code, output)
+	}
+	mustRun(t, environ, "restore", "--force", file)
+}

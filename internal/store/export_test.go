@@ -1,0 +1,21 @@
+package store
+
+import (
+	"context"
+	"errors"
+)
+
+// DumpFile is Dump of a SQLite file with the schema of any version.
+func DumpFile(ctx context.Context, path string, to RowSink) (err error) {
+	db, err := openDB("sqlite", sqliteDSN(path, "ro"), 1, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	t, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.Rollback() }()
+	return dump(ctx, txReader{t}, catalogOf("sqlite"), to)
+}
