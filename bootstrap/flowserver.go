@@ -40,15 +40,31 @@ type FlowAuthor struct {
 	Name string `json:"name"`
 }
 
-// FlowsOf connects to a server. It uses the address, the HTTP client and the token of the
-// setup; without a token the administrator signs in.
-func FlowsOf(ctx context.Context, setup Setup) (*FlowServer, error) {
-	s := &FlowServer{&remoteServer{setup}}
+// Client sends requests to the API of a server, with the permissions of its token.
+type Client struct{ remote *remoteServer }
+
+// Connect connects to a server. It uses the address, the HTTP client and the token of the setup;
+// without a token the administrator signs in.
+func Connect(ctx context.Context, setup Setup) (*Client, error) {
+	c := &Client{&remoteServer{setup}}
 	if setup.Token != "" {
-		return s, nil
+		return c, nil
 	}
-	return s, s.remote.signInAdmin(ctx)
+	return c, c.remote.signInAdmin(ctx)
 }
+
+// Send sends a request, with a JSON body unless it is nil, and decodes the reply unless reply is nil.
+// The error for an unsuccessful status is a *schemas.Error.
+func (c *Client) Send(ctx context.Context, method, path string, body, reply any) error {
+	_, err := c.remote.send(ctx, method, path, "", body, reply)
+	return err
+}
+
+// BaseURL returns the address of the server.
+func (c *Client) BaseURL() string { return c.remote.BaseURL }
+
+// Flows returns the flows of the server.
+func (c *Client) Flows() *FlowServer { return &FlowServer{c.remote} }
 
 // List returns every flow.
 func (s *FlowServer) List(ctx context.Context) (list []schemas.Flow, err error) {

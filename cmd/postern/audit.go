@@ -15,6 +15,8 @@ import (
 )
 
 type auditCommands struct {
+	List   auditListCommand   `cmd:"" help:"List events, newest first."`
+	Tail   auditTailCommand   `cmd:"" help:"Print new events as they are recorded."`
 	Verify auditVerifyCommand `cmd:"" help:"Verify that no event of the audit log was altered or removed."`
 }
 

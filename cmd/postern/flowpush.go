@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,17 +16,14 @@ import (
 )
 
 // flowServer is the server of a command on flows.
-type flowServer struct {
-	Server      string `placeholder:"URL" help:"The URL of the server. Default: ADMIN_SERVER_URL in the environment. Optional with --config."`
-	serverFlags `embed:""`
-}
+type flowServer struct{ apiServer }
 
 func (c flowServer) connect(ctx context.Context, p program) (*bootstrap.FlowServer, error) {
-	setup, err := c.newSetup(ctx, p, "--server", cmp.Or(c.Server, p.getenv("ADMIN_SERVER_URL")))
+	client, err := c.apiServer.connect(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return bootstrap.FlowsOf(ctx, setup)
+	return client.Flows(), nil
 }
 
 type flowPushCommand struct {

@@ -26,6 +26,7 @@ func allowedImports() map[string][]string {
 		"internal/throttle":            {"schemas"},
 		"internal/store":               {"schemas"},
 		"internal/store/storetest":     {"schemas", "internal/store"},
+		"internal/backup":              {"schemas", "internal/store"},
 		"internal/token":               {"schemas", "internal/recent"},
 		"internal/document":            {},
 		"internal/recent":              {},

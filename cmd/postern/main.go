@@ -46,24 +46,36 @@ type program struct {
 
 // commands are the commands of the command line.
 type commands struct {
-	Serve     serveCommand     `cmd:"" help:"Run the server. If the store is empty, create the initial resources first."`
-	Bootstrap bootstrapCommand `cmd:"" help:"Create the initial resources, and those of seed files, in a running server."`
-	Token     tokenCommand     `cmd:"" help:"Print an access token for the administrator."`
-	Keys      keysCommands     `cmd:"" help:"List and rotate the keys that sign tokens, and change the key that encrypts them."`
-	Backup    backupCommand    `cmd:"" help:"Write a backup of the store while the server runs."`
-	Restore   restoreCommand   `cmd:"" help:"Restore a backup into an empty store."`
-	Export    exportCommand    `cmd:"" help:"Write all resources of the store as YAML files."`
-	Apply     applyCommand     `cmd:"" help:"Apply YAML files to the store."`
-	Audit     auditCommands    `cmd:"" help:"Verify the audit log."`
-	Flow      flowCommands     `cmd:"" help:"Check and test flow files."`
-	Prove     proveCommand     `cmd:"" help:"For each application, print the easiest attacks that give another user's tokens."`
-	Schema    schemaCommand    `cmd:"" help:"Print a JSON Schema."`
-	Migrate   migrateCommand   `cmd:"" help:"Migrate the schema of the store, or print the pending migrations."`
-	Version   versionCommand   `cmd:"" help:"Print the version."`
+	Serve      serveCommand      `cmd:"" help:"Run the server. If the store is empty, create the initial resources first."`
+	Bootstrap  bootstrapCommand  `cmd:"" help:"Create the initial resources, and those of seed files, in a running server."`
+	Token      tokenCommand      `cmd:"" help:"Print an access token for the administrator."`
+	Keys       keysCommands      `cmd:"" help:"List and rotate the keys that sign tokens, and change the key that encrypts them."`
+	Backup     backupCommand     `cmd:"" help:"Write a backup of the store while the server runs."`
+	Restore    restoreCommand    `cmd:"" help:"Restore a backup into an empty store."`
+	Migrate    migrateCommand    `cmd:"" help:"Migrate the schema of the store, or print the pending migrations."`
+	Export     exportCommand     `cmd:"" help:"Write all resources of the store as YAML files."`
+	Apply      applyCommand      `cmd:"" help:"Apply YAML files to the store."`
+	User       userCommands      `cmd:"" help:"Manage the users of a server."`
+	App        clientCommands    `cmd:"" help:"Manage the applications of a server."`
+	Session    sessionCommands   `cmd:"" help:"List and end the sessions of a user."`
+	Audit      auditCommands     `cmd:"" help:"Read and verify the audit log."`
+	Config     configCommands    `cmd:"" help:"Check and print the configuration, and describe its keys."`
+	Doctor     doctorCommand     `cmd:"" help:"Check the configuration, the store and the services it uses, and print how to fix each problem."`
+	Flow       flowCommands      `cmd:"" help:"Check and test flow files."`
+	Prove      proveCommand      `cmd:"" help:"For each application, print the easiest attacks that give another user's tokens."`
+	Schema     schemaCommand     `cmd:"" help:"Print a JSON Schema."`
+	Completion completionCommand `cmd:"" help:"Print the completion script of a shell."`
+	Complete   completeCommand   `cmd:"" hidden:"" help:"Print the completions of a command line."`
+	Version    versionCommand    `cmd:"" help:"Print the version."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
 // errFindings ends a command whose findings have been printed.
 var errFindings = errors.New("there are findings")
+
+// errFailures ends a command whose failures have been printed.
+var errFailures = errors.New("there are failures")
 
 // exitCode is kong's exit code for --help.
 type exitCode int
@@ -71,9 +83,7 @@ type exitCode int
 // run executes one command and returns its exit code.
 func (p program) run(ctx context.Context) (code int) {
 	var cli commands
-	parser, err := kong.New(&cli,
-		kong.Name("postern"),
-		kong.Description("An identity server whose sign-in flows are proven safe before they run."),
+	parser, err := newParser(&cli,
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(c int) { panic(exitCode(c)) }),
 		kong.BindTo(ctx, (*context.Context)(nil)),
@@ -107,10 +117,21 @@ func (p program) run(ctx context.Context) (code int) {
 		return exitUsage
 	case errors.Is(err, errFindings):
 		return exitFindings
+	case errors.Is(err, errFailures):
+		return exitUsage
 	default:
 		fmt.Fprintln(p.stderr, "postern:", err)
 		return exitUsage
 	}
+}
+
+// newParser returns the parser of the command line.
+func newParser(cli *commands, options ...kong.Option) (*kong.Kong, error) {
+	return kong.New(cli, append(options,
+		kong.Name("postern"),
+		kong.Description("An identity server whose sign-in flows are proven safe before they run."),
+		kong.Vars{"version": "postern " + version},
+	)...)
 }
 
 // commandOf returns the command that a usage error is about.

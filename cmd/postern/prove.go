@@ -44,7 +44,7 @@ func (c proveCommand) report(ctx context.Context, p program) (*chains.Report, er
 	case c.Dir != "" && c.Server != "":
 		return nil, errors.New("expected a folder or --server, got both")
 	case c.Server != "":
-		server, err := flowServer{Server: c.Server, serverFlags: c.serverFlags}.connect(ctx, p)
+		server, err := flowServer{apiServer{Server: c.Server, serverFlags: c.serverFlags}}.connect(ctx, p)
 		if err != nil {
 			return nil, err
 		}

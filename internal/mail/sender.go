@@ -11,6 +11,7 @@ import (
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
 
 	"github.com/postern-id/postern/internal/delivery"
 	"github.com/postern-id/postern/schemas"
@@ -64,6 +65,21 @@ func (s *Sender) Send(ctx context.Context, d schemas.Delivery) error {
 	if err != nil {
 		return err
 	}
+	return s.connect(ctx, func(client *gomail.Client, connection *smtp.Client) error {
+		if err := client.SendWithSMTPClient(connection, msg); err != nil {
+			return deliveryError("the mail server did not accept the mail", err)
+		}
+		return nil
+	})
+}
+
+// Check connects to the mail server and authenticates, and sends nothing.
+func (s *Sender) Check(ctx context.Context) error {
+	return s.connect(ctx, func(*gomail.Client, *smtp.Client) error { return nil })
+}
+
+// connect calls use with a connection of its own.
+func (s *Sender) connect(ctx context.Context, use func(*gomail.Client, *smtp.Client) error) error {
 	client, err := gomail.NewClient(s.options.Host, s.settings()...)
 	if err != nil {
 		return fmt.Errorf("configuring the mail server: %w", err)
@@ -74,10 +90,7 @@ func (s *Sender) Send(ctx context.Context, d schemas.Delivery) error {
 	}
 	// An error after the server has accepted or rejected the mail changes nothing.
 	defer func() { _ = client.CloseWithSMTPClient(connection) }()
-	if err := client.SendWithSMTPClient(connection, msg); err != nil {
-		return deliveryError("the mail server did not accept the mail", err)
-	}
-	return nil
+	return use(client, connection)
 }
 
 func (s *Sender) settings() []gomail.Option {

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/postern-id/postern/bootstrap"
+)
+
+type clientCommands struct {
+	List         clientListCommand   `cmd:"" help:"List applications."`
+	Show         clientShowCommand   `cmd:"" help:"Show an application."`
+	Create       clientCreateCommand `cmd:"" help:"Create an application that is an OAuth client, and print what it needs."`
+	RotateSecret clientSecretCommand `cmd:"" help:"Give an application a new client secret. The old one stops working at once."`
+	Delete       clientDeleteCommand `cmd:"" help:"Delete an application, and revoke its tokens."`
+}
+
+// oneApplication is the application of a command.
+type oneApplication struct {
+	App string `arg:"" help:"The id, the client id or the name of the application."`
+	apiServer
+}
+
+func (c oneApplication) find(ctx context.Context, p program) (*bootstrap.Client, resource, error) {
+	client, err := c.connect(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := findApplication(ctx, client, c.App)
+	return client, r, err
+}
+
+func findApplication(ctx context.Context, client *bootstrap.Client, name string) (resource, error) {
+	return find(ctx, client, "application", "/applications", "applications", name, "clientId", "name")
+}
+
+func applicationColumns() []column {
+	return []column{{"ID", "id"}, {"NAME", "name"}, {"CLIENT ID", "clientId"}, {"REGISTRATION", "registration"}, {"CREATED", "createdAt"}}
+}
+
+type clientListCommand struct {
+	Name  string `placeholder:"TEXT" help:"Only applications whose name starts with this."`
+	Limit int    `default:"100" help:"The most applications to list."`
+	output
+	apiServer
+}
+
+// Run lists applications.
+func (c clientListCommand) Run(ctx context.Context, p program) error {
+	client, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	query := url.Values{}
+	if c.Name != "" {
+		query.Set("filter", "name sw "+jsonString(c.Name))
+	}
+	list, err := listPages(ctx, client, "/applications", "applications", query, c.Limit)
+	if err != nil {
+		return err
+	}
+	return c.list(p.stdout, list, applicationColumns()...)
+}
+
+type clientShowCommand struct {
+	output
+	oneApplication
+}
+
+// Run shows an application.
+func (c clientShowCommand) Run(ctx context.Context, p program) error {
+	_, app, err := c.find(ctx, p)
+	if err != nil {
+		return err
+	}
+	return c.show(p.stdout, app, append(applicationColumns(), column{"SIGN-IN FLOW", "authFlowId"}, column{"OAUTH", "inboundAuthConfig"})...)
+}
+
+type clientCreateCommand struct {
+	Name     string   `arg:"" help:"The name of the application, which users see."`
+	Type     string   `required:"" enum:"spa,web,native,service" help:"spa: runs in the browser. web: runs on a server, with users. native: runs on a device. service: runs without users."`
+	Redirect []string `sep:"none" placeholder:"URI" help:"A redirect URI. Required unless the type is service."`
+	Scope    []string `help:"A scope that the application may request, besides openid, profile and email; for a service, a permission."`
+	Flow     string   `placeholder:"HANDLE" help:"The sign-in flow. Default: that of the server."`
+	output
+	apiServer
+}
+
+// document returns the application as the API expects it.
+func (c clientCreateCommand) document() (map[string]any, error) {
+	config := map[string]any{"grantTypes": []string{"authorization_code", "refresh_token"}, "redirectUris": c.Redirect, "pkceRequired": true,
+		"scopes": append([]string{"openid", "profile", "email"}, c.Scope...)}
+	switch c.Type {
+	case "service":
+		if len(c.Redirect) > 0 {
+			return nil, errors.New("--redirect is for applications with users: a service has no redirect URI")
+		}
+		config = map[string]any{"grantTypes": []string{"client_credentials"}, "tokenEndpointAuthMethod": "client_secret_basic", "scopes": append([]string{}, c.Scope...)}
+	case "web":
+		config["tokenEndpointAuthMethod"] = "client_secret_basic"
+	default:
+		config["tokenEndpointAuthMethod"], config["publicClient"] = "none", true
+	}
+	if c.Type != "service" && len(c.Redirect) == 0 {
+		return nil, fmt.Errorf("--redirect is required with --type %s: the address to which the server sends the browser after the sign-in, such as https://app.example.com/callback", c.Type)
+	}
+	document := map[string]any{"name": c.Name, "inboundAuthConfig": []any{map[string]any{"type": "oauth2", "config": config}}}
+	if c.Flow != "" {
+		document["authFlowId"] = c.Flow
+	}
+	return document, nil
+}
+
+// Run creates an application.
+func (c clientCreateCommand) Run(ctx context.Context, p program) error {
+	document, err := c.document()
+	if err != nil {
+		return err
+	}
+	client, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	var app resource
+	if err := client.Send(ctx, http.MethodPost, "/applications", document, &app); err != nil {
+		return err
+	}
+	if c.JSON {
+		return writeJSON(p.stdout, app)
+	}
+	var metadata resource
+	if err := client.Send(ctx, http.MethodGet, "/.well-known/openid-configuration", nil, &metadata); err != nil {
+		return err
+	}
+	if err := c.show(p.stdout, resource{"issuer": metadata["issuer"], "id": app["id"], "clientId": clientID(app), "clientSecret": clientSecret(app)},
+		column{"issuer", "issuer"}, column{"application", "id"}, column{"client id", "clientId"}, column{"client secret", "clientSecret"}); err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(p.stdout, c.nextSteps(metadata, clientID(app)))
+	return err
+}
+
+// clientID returns the client id, which is also a member of the OAuth configuration.
+func clientID(app resource) string { return oauthText(app, "clientId") }
+
+func clientSecret(app resource) string { return oauthText(app, "clientSecret") }
+
+func oauthText(app resource, member string) string {
+	if text := app.text(member); text != "" {
+		return text
+	}
+	list, _ := app["inboundAuthConfig"].([]any)
+	for _, item := range list {
+		entry, _ := item.(map[string]any)
+		if text := resource(entry).text("config." + member); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// nextSteps describes what to do with a new client.
+func (c clientCreateCommand) nextSteps(metadata resource, id string) string {
+	var b strings.Builder
+	b.WriteString("\nNext steps:\n")
+	if c.Type == "service" || c.Type == "web" {
+		b.WriteString("- Save the client secret now: it is shown once. `postern app rotate-secret` replaces it.\n")
+	}
+	if c.Type == "service" {
+		fmt.Fprintf(&b, "- Get a token: curl -u CLIENT_ID:CLIENT_SECRET -d grant_type=client_credentials %s\n", metadata.text("token_endpoint"))
+		b.WriteString("- To let it use this server's API, assign it a role with permissions, and pass them as --scope.\n")
+		return b.String()
+	}
+	fmt.Fprintf(&b, "- Configure an OpenID Connect library with the issuer and the client id; it finds the rest at %s/.well-known/openid-configuration\n", metadata.text("issuer"))
+	query := url.Values{"client_id": {id}, "response_type": {"code"}, "scope": {"openid"}, "redirect_uri": {c.Redirect[0]}}
+	fmt.Fprintf(&b, "- The library sends the browser to %s?%s with a code_challenge (PKCE, S256).\n", metadata.text("authorization_endpoint"), query.Encode())
+	return b.String()
+}
+
+type clientSecretCommand struct {
+	output
+	oneApplication
+}
+
+// Run replaces the client secret.
+func (c clientSecretCommand) Run(ctx context.Context, p program) error {
+	client, app, err := c.find(ctx, p)
+	if err != nil {
+		return err
+	}
+	var reply resource
+	if err := client.Send(ctx, http.MethodPost, "/applications/"+app.text("id")+"/client-secret", nil, &reply); err != nil {
+		return err
+	}
+	if c.JSON {
+		return writeJSON(p.stdout, reply)
+	}
+	return c.show(p.stdout, resource{"clientId": clientID(app), "clientSecret": clientSecret(reply)}, column{"client id", "clientId"}, column{"client secret", "clientSecret"})
+}
+
+type clientDeleteCommand struct{ oneApplication }
+
+// Run deletes an application.
+func (c clientDeleteCommand) Run(ctx context.Context, p program) error {
+	client, app, err := c.find(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := client.Send(ctx, http.MethodDelete, "/applications/"+app.text("id"), nil, nil); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s: deleted\n", printable(app.text("name")))
+	return err
+}

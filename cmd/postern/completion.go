@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// The scripts ask the program itself for completions, so they need no change when a command does.
+// Without a completion they complete names of files.
+const (
+	bashCompletion = `# postern completion for bash: source <(postern completion bash)
+_postern() {
+	local IFS=$'\n'
+	COMPREPLY=($(postern complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _postern postern
+`
+	zshCompletion = `#compdef postern
+# postern completion for zsh: source <(postern completion zsh), or save it as _postern in a folder of $fpath
+_postern() {
+	local -a found
+	found=("${(@f)$(postern complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+	if [[ -n "${found[1]}" ]]; then compadd -- "${found[@]}"; else _files; fi
+}
+compdef _postern postern
+`
+	fishCompletion = `# postern completion for fish: postern completion fish | source
+complete -c postern -a '(postern complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
+`
+)
+
+type completionCommand struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+}
+
+// Run prints the completion script of a shell.
+func (c completionCommand) Run(p program) error {
+	_, err := io.WriteString(p.stdout, map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[c.Shell])
+	return err
+}
+
+type completeCommand struct {
+	Words []string `arg:"" optional:"" passthrough:"" help:"The words after postern, up to the cursor."`
+}
+
+// Run prints the completions of the last word, one a line.
+func (c completeCommand) Run(p program) error {
+	parser, err := newParser(new(commands))
+	if err != nil {
+		return err
+	}
+	words := c.Words
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	var failed error
+	for _, word := range completions(parser.Model.Node, words) {
+		_, err := fmt.Fprintln(p.stdout, word)
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+// completions returns the words with which a command line may continue: commands, flags and
+// the values of flags.
+func completions(node *kong.Node, words []string) []string {
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	var flag *kong.Flag // that expects the next word as its value
+	for _, word := range words[:len(words)-1] {
+		switch {
+		case flag != nil:
+			flag = nil
+		case strings.HasPrefix(word, "-"):
+			flag = flagOf(node, word)
+		default:
+			if i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == word }); i >= 0 {
+				node = node.Children[i]
+			}
+		}
+	}
+	last := words[len(words)-1]
+	return slices.DeleteFunc(candidates(node, flag, last), func(word string) bool { return !strings.HasPrefix(word, last) })
+}
+
+// candidates returns what may be in the place of a word.
+func candidates(node *kong.Node, flag *kong.Flag, word string) (list []string) {
+	if flag != nil {
+		return valuesOf(flag.Value)
+	}
+	if strings.HasPrefix(word, "-") {
+		for _, group := range node.AllFlags(true) {
+			for _, f := range group {
+				list = append(list, "--"+f.Name)
+			}
+		}
+		return list
+	}
+	for _, child := range node.Children {
+		if !child.Hidden {
+			list = append(list, child.Name)
+		}
+	}
+	for _, argument := range node.Positional {
+		list = append(list, valuesOf(argument)...)
+	}
+	return list
+}
+
+// flagOf returns the flag of a word if the next word is its value.
+func flagOf(node *kong.Node, word string) *kong.Flag {
+	for _, group := range node.AllFlags(false) {
+		for _, f := range group {
+			if (word == "--"+f.Name || f.Short != 0 && word == "-"+string(f.Short)) && !f.IsBool() {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// valuesOf returns the values of an enumeration.
+func valuesOf(v *kong.Value) []string {
+	if v.Enum == "" {
+		return nil
+	}
+	return v.EnumSlice()
+}

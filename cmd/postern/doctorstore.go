@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/mail"
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// checkDisk checks the free space for the files that the server writes.
+func (d *doctor) checkDisk() {
+	const check, fix = "disk", "free space, or move data_dir; while the disk is full, the server answers 503"
+	dir := d.cfg.DataDir
+	if d.cfg.Database.Driver == "sqlite" {
+		dir = filepath.Dir(d.cfg.Database.DSN)
+	}
+	for !isExisting(dir) && filepath.Dir(dir) != dir {
+		dir = filepath.Dir(dir)
+	}
+	free, known := freeSpace(dir)
+	switch mib := free >> 20; {
+	case !known:
+	case mib < 100:
+		d.fail(check, fix, "%d MiB are free at %s", mib, dir)
+	case mib < 1024:
+		d.warn(check, fix, "%d MiB are free at %s", mib, dir)
+	default:
+		d.ok(check, "%d MiB are free at %s", mib, dir)
+	}
+}
+
+func isExisting(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// checkStore inspects the database, and opens the store if that does not migrate it.
+func (d *doctor) checkStore(ctx context.Context) {
+	const check = "store"
+	c := d.cfg.Database
+	if _, err := os.Stat(c.DSN); c.Driver == "sqlite" && errors.Is(err, fs.ErrNotExist) {
+		d.warn(check, "start `postern serve` once, or pass the server's configuration with --config", "there is no store at %s yet", c.DSN)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout)
+	defer cancel()
+	found, err := store.Inspect(ctx, store.Config{Driver: c.Driver, DSN: c.DSN})
+	if err != nil {
+		d.fail(check, "check database.dsn, and that the database runs and accepts the user", "%v", err)
+		return
+	}
+	if c.Driver == "postgres" {
+		d.checkClock("clock of the database", found.Clock)
+	}
+	switch {
+	case found.Version > found.Known:
+		d.fail(check, "run the version of Postern that last used it, or a later one", "it has schema version %d, and this program knows only up to %d", found.Version, found.Known)
+		return
+	case found.Version < found.Known:
+		d.warn(check, "make a backup, and start the server, which migrates it", "it has schema version %d, and this program needs %d", found.Version, found.Known)
+		return
+	}
+	h, err := openAppFor(ctx, d.cfg, newLog(io.Discard, d.cfg.Log), false)
+	if err != nil {
+		d.fail("keys", "restore the key-encryption key from its backup, and check the files that the configuration names", "%v", err)
+		return
+	}
+	d.app = h
+	d.ok("keys", "the key-encryption key opens the keys in the store")
+	if err := h.store.Ping(ctx); err != nil {
+		d.fail(check, "check the free space of the disk, and that the database is not read-only", "%v", err)
+		return
+	}
+	d.ok(check, "readable and writable, schema version %d", found.Version)
+}
+
+// checkSigningKeys checks that a key signs, and that the keys are replaced in time.
+func (d *doctor) checkSigningKeys() {
+	const check = "signing keys"
+	signing := map[string]time.Time{}
+	for _, k := range d.app.tokens.SigningKeys() {
+		if k.Status == schemas.KeySigning {
+			signing[k.Algorithm] = k.SignsSince
+		}
+	}
+	if len(signing) == 0 {
+		d.warn(check, "start the server, which creates them", "there are none")
+	}
+	limit := d.cfg.Token.KeyAge + 2*d.cfg.Token.KeyPublish
+	for algorithm, since := range signing {
+		if time.Since(since) > limit {
+			d.warn(check, "start the server, which replaces them, or run `postern keys rotate`", "the key for %s signs since %s, longer than token.key_age", algorithm, formatTime(since))
+		}
+	}
+	if !d.hasProblems(check) {
+		d.ok(check, "%d keys sign", len(signing))
+	}
+}
+
+// queueWarning is how old a message in the queue may be without a warning.
+const queueWarning = 30 * time.Minute
+
+// checkQueue checks that outgoing messages leave.
+func (d *doctor) checkQueue(ctx context.Context) {
+	const check = "deliveries"
+	queued, err := d.app.store.QueuedDeliveries(ctx)
+	if err != nil {
+		d.fail(check, "check the database", "%v", err)
+		return
+	}
+	waiting := 0
+	for _, q := range queued {
+		waiting += q.Count
+		if time.Since(q.Oldest) > queueWarning {
+			d.warn(check, "check that a server runs, the mail server, and the services of flows; the server's log has the reason of each failure",
+				"%d messages of the kind %s wait, the oldest since %s; %d failed at least once", q.Count, q.Kind, formatTime(q.Oldest), q.Tried)
+		}
+	}
+	if !d.hasProblems(check) {
+		d.ok(check, "%d messages wait", waiting)
+	}
+}
+
+// checkFlows checks that the stored flows can run.
+func (d *doctor) checkFlows(ctx context.Context) {
+	const check = "flows"
+	err := d.app.directory.BrokenFlows(ctx, directory.SystemCall(), func(b directory.BrokenFlow) {
+		d.fail(check, "correct the flow, or what it refers to, such as a service in http.targets", "%s cannot run: %s: %s", b.Flow.Handle, b.Findings[0].Path, b.Findings[0].Message)
+	})
+	if err != nil {
+		d.fail(check, "check the database", "%v", err)
+	}
+	if !d.hasProblems(check) {
+		d.ok(check, "all stored flows can run")
+	}
+}
+
+// checkMail connects to the mail server and authenticates. It sends no mail.
+func (d *doctor) checkMail(ctx context.Context) {
+	const check = "mail"
+	m := d.cfg.Mail
+	if m.Host == "" {
+		d.ok(check, "no mail server: codes, invitations and notices by mail are not available")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout)
+	defer cancel()
+	if err := mail.New(mail.Options{Host: m.Host, Port: m.Port, TLS: m.TLS, Username: m.Username, Password: m.Password, From: m.From}).Check(ctx); err != nil {
+		d.fail(check, "check mail.host, mail.port, mail.tls, mail.username and mail.password, and that a firewall permits the connection", "%v", err)
+		return
+	}
+	d.ok(check, "%s accepts the connection and the password", m.Host)
+}
