@@ -51,7 +51,9 @@ func (c applyCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer h.close()
+	progress := p.startProgress("applying the files")
 	plan, err := declare.Apply(ctx, h.directory, tree, declare.Options{Getenv: p.getenv, Plan: c.Plan, Delete: c.Delete, Reason: c.Reason})
+	progress.stop()
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,9 @@ func (c keysReencryptCommand) Run(ctx context.Context, p program) error {
 		}
 	}
 	defer h.close()
+	progress := p.startProgress("re-encrypting")
 	done, err := c.reencrypt(ctx, h)
+	progress.stop()
 	if err != nil {
 		return err
 	}
