@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/lib/pq"
 )
 
 // CreateFrom creates a SQLite database at a path where no file is. read passes all rows of a store with
@@ -184,7 +182,7 @@ func prepareInsert(t *sql.Tx) preparer {
 
 func prepareCopy(t *sql.Tx) preparer {
 	return preparer{copies: true, prepare: func(ctx context.Context, table string, columns []string) (*sql.Stmt, error) {
-		return t.PrepareContext(ctx, pq.CopyIn(table, columns...))
+		return t.PrepareContext(ctx, fmt.Sprintf("COPY %s (%s) FROM STDIN", table, strings.Join(columns, ", ")))
 	}}
 }
 
