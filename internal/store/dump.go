@@ -66,7 +66,7 @@ type storedColumn struct{ name, typ string }
 // isOperational reports whether a table describes running servers or the schema, and not the
 // content of the store.
 func isOperational(table string) bool {
-	return slices.Contains([]string{"goose_db_version", "instances", "instance_keys"}, table)
+	return slices.Contains([]string{"goose_db_version", "store_state", "instances", "instance_keys"}, table)
 }
 
 // readTables returns the tables with content, in the order of their names.

@@ -7,7 +7,7 @@ import (
 
 // DumpFile is Dump of a SQLite file with the schema of any version.
 func DumpFile(ctx context.Context, path string, to RowSink) (err error) {
-	db, err := openDB("sqlite", sqliteDSN(path, "ro"), 1, 0)
+	db, err := openDB(ctx, Config{Driver: "sqlite", DSN: sqliteDSN(path, "ro"), Pool: 1})
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func Inspect(ctx context.Context, c Config) (found Inspection, err error) {
 	if c.Driver == "sqlite" {
 		dsn, now, tables = sqliteDSN(c.DSN, "ro", "busy_timeout(5000)"), "", "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'goose_db_version'"
 	}
-	db, err := openDB(c.Driver, dsn, 1, 0)
+	db, err := openDB(ctx, Config{Driver: c.Driver, DSN: dsn, Pool: 1, PreparedStatements: c.PreparedStatements})
 	if err != nil {
 		return found, err
 	}

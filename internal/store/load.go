@@ -20,7 +20,7 @@ func CreateFrom(ctx context.Context, path string, version int64, read func(RowSi
 		return err
 	}
 	// The file is of no use until all rows are in it, so it needs no journal.
-	db, err := openDB("sqlite", sqliteDSN(path, "", "journal_mode(OFF)", "synchronous(OFF)", "foreign_keys(0)"), 1, 0)
+	db, err := openDB(ctx, Config{Driver: "sqlite", DSN: sqliteDSN(path, "", "journal_mode(OFF)", "synchronous(OFF)", "foreign_keys(0)"), Pool: 1})
 	if err != nil {
 		return err
 	}

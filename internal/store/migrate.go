@@ -49,7 +49,7 @@ func apply(ctx context.Context, provider *goose.Provider) error {
 	return err
 }
 
-// MigrateTo creates a store with the schema of an earlier version, for tests of upgrades.
+// MigrateTo creates a store with the schema of an earlier version.
 func MigrateTo(ctx context.Context, c Config, version int64) (err error) {
 	c.Pool = 1
 	if c.Driver == "sqlite" {

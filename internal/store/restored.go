@@ -74,7 +74,7 @@ func Detach(ctx context.Context, path string) (content bool, err error) {
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return false, nil
 	}
-	db, err := openDB("sqlite", sqliteDSN(path, "", "busy_timeout(200)"), 1, 0)
+	db, err := openDB(ctx, Config{Driver: "sqlite", DSN: sqliteDSN(path, "", "busy_timeout(200)"), Pool: 1})
 	if err != nil {
 		return false, err
 	}
