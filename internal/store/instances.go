@@ -10,7 +10,7 @@ const (
 	upsertInstance = `INSERT INTO instances (id, seen_at) VALUES (?, ?)
 		ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at
 		RETURNING (SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version WHERE is_applied),
-			(SELECT value FROM store_state WHERE name = ?)`
+			(SELECT value FROM store_state WHERE name = '` + compatibleFrom + `')`
 
 	selectInstances = `SELECT COUNT(*) FROM instances WHERE seen_at > ?`
 
@@ -30,7 +30,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	now := time.Now()
 	v := Versions{Program: s.schema}
 	err := s.writer.single(ctx, func(t *Tx) error {
-		return t.row(upsertInstance, s.instance, toMicros(now), compatibleFrom).Scan(&v.Applied, &v.CompatibleFrom)
+		return t.row(upsertInstance, s.instance, toMicros(now)).Scan(&v.Applied, &v.CompatibleFrom)
 	})
 	if err != nil {
 		return fmt.Errorf("store: the database cannot be read or written: %w", err)
