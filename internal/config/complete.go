@@ -14,7 +14,7 @@ import (
 func (c *Config) complete() {
 	c.completeLayout()
 	// Half of the processors: hashing never takes the whole machine.
-	c.Password.Workers = cmp.Or(c.Password.Workers, max(1, runtime.NumCPU()/2))
+	c.Password.Workers = cmp.Or(c.Password.Workers, max(1, runtime.GOMAXPROCS(0)/2))
 	c.Server.complete()
 	c.Mail.complete()
 	c.Telemetry.complete()

@@ -33,7 +33,7 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 		Flow:  Flow{AuthenticationTTL: 30 * time.Minute, RegistrationTTL: time.Hour, MaxFailures: 10},
 		Token: Token{AssertionTTL: time.Hour, AccessTTL: time.Hour, IDTokenTTL: time.Hour, SessionTTL: 12 * time.Hour,
 			KeyAge: 90 * 24 * time.Hour, KeyPublish: time.Hour},
-		Password: Password{MinLength: 15, MemoryKiB: 19456, Iterations: 2, Workers: max(1, runtime.NumCPU()/2), Queue: 64},
+		Password: Password{MinLength: 15, MemoryKiB: 19456, Iterations: 2, Workers: max(1, runtime.GOMAXPROCS(0)/2), Queue: 64},
 		Throttle: defaultThrottle(),
 		Audit:    Audit{SinkGrace: 7 * 24 * time.Hour},
 		Log:      Log{Level: "info", Format: "text"},

@@ -75,11 +75,22 @@ func (c *Config) CheckSecretFiles() (warnings []string, err error) {
 		switch {
 		case mode&0o027 != 0 && !file.mixed:
 			faults = append(faults, errors.New(complaint))
-		case mode&0o077 != 0:
+		case mode&0o077 != 0 && !c.isCredential(file.path):
 			warnings = append(warnings, complaint)
 		}
 	}
 	return warnings, errors.Join(faults...)
+}
+
+// isCredential reports whether systemd passed a file to this service (systemd.exec(5), LoadCredential).
+// An access list makes such a file readable for the service, so its mode shows a group that can read.
+func (c *Config) isCredential(path string) bool {
+	for _, entry := range c.Environ {
+		if folder, ok := strings.CutPrefix(entry, "CREDENTIALS_DIRECTORY="); ok && folder != "" {
+			return filepath.Dir(path) == filepath.Clean(folder)
+		}
+	}
+	return false
 }
 
 // secretFile is a file with secrets.

@@ -118,6 +118,27 @@ func TestAudit21SecretFilesOfOthers(t *testing.T) {
 	wantError(t, "data_dir", 0o644, "error", warnings, err)
 }
 
+// systemd opens a credential for its service with an access list, which changes the mode.
+func TestCredentialsOfSystemd(t *testing.T) {
+	dir := t.TempDir()
+	for mode, want := range map[os.FileMode]string{0o440: "", 0o444: "error"} {
+		key := writeFile(t, mode, t.TempDir(), "key")
+		c, err := Load("", []string{"POSTERN_DATA_DIR=" + dir, "POSTERN_KEYS_FILE=" + key, "CREDENTIALS_DIRECTORY=" + filepath.Dir(key)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		warnings, err := c.CheckSecretFiles()
+		wantError(t, "keys.file", mode, want, warnings, err)
+	}
+	key := writeFile(t, 0o440, dir, "key")
+	c, err := Load("", []string{"POSTERN_DATA_DIR=" + dir, "POSTERN_KEYS_FILE=" + key, "CREDENTIALS_DIRECTORY=" + t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	warnings, err := c.CheckSecretFiles()
+	wantError(t, "keys.file", 0o440, "warning", warnings, err)
+}
+
 // checkedFiles loads a configuration file of a mode and checks its secret files.
 func checkedFiles(t *testing.T, dir string, mode os.FileMode, text string) ([]string, error) {
 	t.Helper()

@@ -105,7 +105,8 @@ func readPrivateFile(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("token: %w", err)
 	}
-	if mode := info.Mode(); !mode.IsRegular() || mode.Perm()&0o077 != 0 {
+	// 0440 is the mode of systemd's credentials, which an access list opens for the service only.
+	if mode := info.Mode(); !mode.IsRegular() || mode.Perm()&0o077 != 0 && mode.Perm() != 0o440 {
 		return "", fmt.Errorf("token: %s has mode %v, expected a file that only its owner can read: chmod 600 %[1]s", path, mode)
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxKeyFile))

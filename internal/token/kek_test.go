@@ -3,6 +3,7 @@ package token
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,6 +88,13 @@ func TestKeyFileRefused(t *testing.T) {
 		if _, err := ReadOrMakeKeyFile(path); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, expected an error that contains %q", test.name, err, test.want)
 		}
+	}
+	credential := filepath.Join(t.TempDir(), "credential")
+	if err := errors.Join(os.WriteFile(credential, []byte(good), 0o600), os.Chmod(credential, 0o440)); err != nil {
+		t.Fatal(err)
+	}
+	if keys, err := ReadKeyFile(credential); err != nil || len(keys) != 1 {
+		t.Errorf("a credential of systemd has %d keys, %v", len(keys), err)
 	}
 	dir := t.TempDir()
 	if _, err := ReadOrMakeKeyFile(dir); err == nil {
