@@ -47,6 +47,7 @@ type program struct {
 // commands are the commands of the command line.
 type commands struct {
 	Serve      serveCommand      `cmd:"" help:"Run the server. If the store is empty, create the initial resources first."`
+	Health     healthCommand     `cmd:"" help:"Report whether the server on this machine is ready. Exits with 1 if it is not."`
 	Bootstrap  bootstrapCommand  `cmd:"" help:"Create the initial resources, and those of seed files, in a running server."`
 	Token      tokenCommand      `cmd:"" help:"Print an access token for the administrator."`
 	Keys       keysCommands      `cmd:"" help:"List and rotate the keys that sign tokens, and change the key that encrypts them."`

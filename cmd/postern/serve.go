@@ -90,8 +90,12 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	}
 	p.printWelcome(h, c.Try)
 
+	manager := newSupervisor(p.environ, log)
+	defer context.AfterFunc(ctx, func() { manager.notify("STOPPING=1") })()
 	ctx, stop := context.WithCancel(h.drain(ctx))
 	upkeep := c.startMaintenance(ctx, h, folder)
+	upkeep.Go(func() { manager.notifyWatchdog(ctx, newProbe(l.Addr().String(), certificates != nil)) })
+	manager.notify("READY=1")
 	err = h.serve(ctx, certificates, l, pages, internal)
 	stop() // Serve may end by itself, and then the maintenance must end too
 	upkeep.Wait()
