@@ -7,14 +7,21 @@ export GOFLAGS ?= -trimpath
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
+OUT     := bin/postern
+# The same source and the same VERSION give the same bytes: no path and no state of git is part of it.
+BINARY   = $(GO) build $(BUILDFLAGS) -buildvcs=false -ldflags '$(LDFLAGS)' -o $(OUT) ./cmd/postern
 
-.PHONY: build checker run test npm console race lint fuzz bench load ci clean
+.PHONY: build binary checker image release-check run test npm console race lint fuzz bench load ci clean
 
 CHECKER := server/console/wasm/built
 
 ## build: bin/postern, with the flow checker for the browser
 build: checker
-	$(GO) build $(BUILDFLAGS) -ldflags '$(LDFLAGS)' -o bin/postern ./cmd/postern
+	$(BINARY)
+
+## binary: OUT, for GOOS and GOARCH, with the checker that exists
+binary:
+	$(BINARY)
 
 ## checker: the flow checker of the console for the browser. bin/postern embeds it; without it the
 ## console checks flows on the server
@@ -24,6 +31,15 @@ checker:
 	@gzip -dc $(CHECKER)/checker.wasm.gz 2>/dev/null | cmp -s - bin/checker.wasm || { \
 	  gzip -9nc bin/checker.wasm > $(CHECKER)/.new && mv $(CHECKER)/.new $(CHECKER)/checker.wasm.gz; }
 	@cmp -s "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(CHECKER)/wasm_exec.js || cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(CHECKER)/
+
+## image: the container image `postern`, with buildah and without a base image (deploy/image.sh)
+image: checker
+	GOOS=linux $(MAKE) -s binary OUT=bin/image/postern
+	deploy/image.sh bin/image/postern $(TARGET)
+
+## release-check: build a release binary twice in different folders and compare the bytes
+release-check:
+	deploy/release.sh check
 
 ## run: build, seed an empty store, serve http://localhost:8090, and print where to go.
 ## `make run HTTPS=1` serves https with a self-signed certificate, as `postern serve` does

@@ -67,6 +67,7 @@ func allowedImports() map[string][]string {
 		"e2e":                          {"examples/react"},
 		"e2e/load":                     {"schemas", "internal/store", "internal/store/storetest", "internal/passkey", "internal/passkey/passkeytest", "internal/porttest"},
 		"cmd/postern":                  {"*"},
+		"deploy/sbom":                  {},
 
 		"internal/federation/federationtest": {"schemas", "internal/outbound", "internal/federation"},
 	}
