@@ -14,6 +14,7 @@ import (
 func fuzzTargets() map[string]string {
 	return map[string]string{
 		"internal/config FuzzLoad":               "the configuration file and the environment",
+		"internal/backup FuzzRead":               "backup files",
 		"internal/declare FuzzReadSeed":          "resource files and seeds",
 		"internal/directory FuzzRedirectURI":     "redirect URIs of clients",
 		"internal/federation FuzzClaims":         "ID tokens and userinfo of identity providers",
