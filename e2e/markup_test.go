@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -116,49 +115,4 @@ func TestMarkupOnHostedPages(t *testing.T) {
 			t.Errorf("the redirect to %q ran", text)
 		}
 	}
-}
-
-// The console lists resources whose names and descriptions are the texts of the corpus.
-func TestMarkupInConsole(t *testing.T) {
-	t.Parallel()
-	p := serve(t)
-	token := adminToken(t, p)
-	made := map[string]int{}
-	for i, text := range markupCorpus(t) {
-		for path, body := range map[string]object{
-			"/groups":             {"name": text, "description": text},
-			"/roles":              {"name": text, "description": text},
-			"/organization-units": {"handle": fmt.Sprintf("unit-%d", i), "name": text, "description": text},
-			"/applications":       {"name": text, "description": text},
-			"/users":              {"type": "Person", "attributes": object{"username": fmt.Sprintf("user-%d", i), "name": text, "given_name": text}},
-			"/resource-servers":   {"handle": fmt.Sprintf("server-%d", i), "name": text, "description": text},
-		} {
-			if send(t, p, http.MethodPost, path, token, body) == http.StatusCreated {
-				made[path]++
-			}
-		}
-	}
-	for _, path := range []string{"/groups", "/roles", "/users", "/applications"} {
-		if made[path] < 5 {
-			t.Errorf("%d of %s have a text of the corpus as their name", made[path], path)
-		}
-	}
-	c := openConsole(t, p, "/groups")
-	c.beforeScripts(markupWatch)
-	for _, path := range []string{"/groups", "/roles", "/organization-units", "/applications", "/users", "/resource-servers", "/audit"} {
-		c.open(p.base + "/console" + path)
-		c.until(`document.querySelector("main h1")`)
-		if path != "/audit" {
-			c.sees("in total")
-		}
-		c.cleanMarkup("the list " + path)
-		first := eval[string](c.tab, `document.querySelector("main [role=rowheader] a")?.href ?? ""`)
-		if first == "" {
-			continue
-		}
-		c.open(first)
-		c.until(`document.querySelector("main h1")`)
-		c.cleanMarkup("an object of " + path)
-	}
-	t.Log(made)
 }
