@@ -11,7 +11,7 @@ OUT     := bin/postern
 # The same source and the same VERSION give the same bytes: no path and no state of git is part of it.
 BINARY   = $(GO) build $(BUILDFLAGS) -buildvcs=false -ldflags '$(LDFLAGS)' -o $(OUT) ./cmd/postern
 
-.PHONY: build binary checker image release-check run test npm console race lint fuzz bench load ci clean
+.PHONY: build binary checker image release-check run test npm console race lint fuzz bench load torture ci clean
 
 CHECKER := server/console/wasm/built
 
@@ -109,6 +109,13 @@ bench:
 ## load: one table of the built server over HTTPS, on SQLite and PostgreSQL; LOAD has flags, see `go run ./e2e/load -h`
 load: build
 	$(GO) run ./e2e/load $(LOAD)
+
+TORTURETIME ?= 10m
+
+## torture: inject faults into a server with SQLite, and then into one with PostgreSQL, for
+## TORTURETIME each, and compare the results with the acknowledged changes. As root it also fills a disk
+torture:
+	$(GO) test ./e2e -run '^TestTorture$$' -count 1 -v -timeout 24h -torture $(TORTURETIME) $(if $(TORTURESEED),-tortureseed $(TORTURESEED))
 
 ## ci: what CI runs; fuzzing by number, because a time can run out at a bad moment
 ci: lint build test race

@@ -72,6 +72,11 @@ func (c *tortureClient) send(method, path, token, contentType, body string, out 
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
+	if method == http.MethodGet {
+		// The transport repeats a GET without a body when a connection breaks, which would hide
+		// that a reply was lost.
+		r.Body, r.GetBody = io.NopCloser(strings.NewReader("")), nil
+	}
 	w, err := c.http.Do(r)
 	if err != nil {
 		return nil, err

@@ -64,7 +64,8 @@ type torture struct {
 	role        string
 	flow        string // the sign-up flow, which the editor changes
 	token       atomic.Value
-	random      *rand.Rand // of the conductor
+	random      *rand.Rand // of the order of faults
+	fail        func(format string, args ...any)
 
 	mu         sync.Mutex
 	counts     map[string]int // acknowledgements by kind
@@ -89,7 +90,7 @@ const tortureWorkers = 8
 func newTorture(t *testing.T, env ...string) *torture {
 	t.Helper()
 	x := &torture{counts: map[string]int{}, injected: map[string]int{}, violations: map[string]int{}, delivered: map[string]map[string]bool{},
-		random: rand.New(rand.NewPCG(*tortureSeed, 0))}
+		fail: t.Errorf, random: rand.New(rand.NewPCG(*tortureSeed, 0))}
 	site := httptest.NewServer(http.HandlerFunc(x.receive))
 	t.Cleanup(site.Close)
 	targets, err := json.Marshal(object{"crm": object{"url": site.URL}})
@@ -175,7 +176,7 @@ func (x *torture) violate(kind, format string, args ...any) {
 	x.mu.Lock()
 	x.violations[kind]++
 	x.mu.Unlock()
-	x.t.Errorf(kind+": "+format, args...)
+	x.fail(kind+": "+format, args...)
 }
 
 // perform runs clients, injects faults, stops the clients and verifies the ledger. Between two
@@ -235,8 +236,7 @@ func (x *torture) work(worker int, stop <-chan struct{}) {
 			return
 		default:
 		}
-		s := &story{torture: x, client: newTortureClient(x.base, x.clients.port()), name: fmt.Sprintf("user-%d-%d", worker, n),
-			device: passkeytest.New(), facts: map[fact]string{}, stop: stop}
+		s := x.newStory(fmt.Sprintf("user-%d-%d", worker, n), stop)
 		s.run(random)
 		s.client.http.CloseIdleConnections()
 		x.mu.Lock()
@@ -244,6 +244,11 @@ func (x *torture) work(worker int, stop <-chan struct{}) {
 		x.mu.Unlock()
 		time.Sleep(20 * time.Millisecond) // bounds the load, and the stories that a dead server fails
 	}
+}
+
+func (x *torture) newStory(name string, stop <-chan struct{}) *story {
+	return &story{torture: x, client: newTortureClient(x.base, x.clients.port()), name: name,
+		device: passkeytest.New(), facts: map[fact]string{}, stop: stop}
 }
 
 // editFlow changes the sign-up flow until stop is closed.

@@ -7,7 +7,64 @@ import (
 	"net/url"
 	"os/exec"
 	"strings"
+	"testing"
 )
+
+// verify finds each kind of violation when a change is undone or made again without the ledger.
+func TestTortureFindsViolations(t *testing.T) {
+	t.Parallel()
+	x := newTorture(t)
+	x.fail = t.Logf
+	byAdmin := func(method, path string, body any) func(*story) error {
+		return func(s *story) error {
+			return s.client.json(method, strings.ReplaceAll(path, "USER", s.userID), x.admin(), body, nil)
+		}
+	}
+	claim := func(f fact, value string) func(*story) error {
+		return func(s *story) error { s.facts[f] = value; return nil }
+	}
+	deliverAgain := func(s *story) error {
+		eventually(t, "the sign-up is delivered", func() bool { x.mu.Lock(); defer x.mu.Unlock(); return x.delivered[s.userID] != nil })
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.delivered[s.userID]["another"] = true
+		return nil
+	}
+	claimEdit := func(*story) error { x.edits = append(x.edits, edit{"never-made", true}); return nil }
+	nothing := func(*story) error { return nil }
+	for name, test := range map[string]struct {
+		act, tamper func(*story) error
+		want        string
+	}{
+		"nothing":          {(*story).changePassword, nothing, ""},
+		"user lost":        {nothing, byAdmin("DELETE", "/users/USER", nil), "lost"},
+		"tokens lost":      {(*story).refreshTwice, byAdmin("DELETE", "/users/USER/sessions", nil), "lost"},
+		"revocation":       {(*story).refreshTwice, claim(factTokens, "revoked"), "undone"},
+		"disabling":        {(*story).disable, byAdmin("PATCH", "/users/USER", object{"status": "active"}), "undone"},
+		"enabling":         {(*story).disableAndEnable, byAdmin("PATCH", "/users/USER", object{"status": "disabled"}), "undone"},
+		"role removed":     {(*story).grantAndRemove, byAdmin("PUT", "/roles/"+x.role+"/assignments/user/USER", nil), "undone"},
+		"role granted":     {(*story).grant, byAdmin("DELETE", "/roles/"+x.role+"/assignments/user/USER", nil), "undone"},
+		"password lost":    {(*story).changePassword, byAdmin("PATCH", "/users/USER", object{"attributes": object{"password": "Another-lantern-77"}}), "lost"},
+		"password undone":  {(*story).changePassword, func(s *story) error { s.former = s.facts[factPassword]; return nil }, "undone"},
+		"delivery doubled": {nothing, deliverAgain, "doubled"},
+		"edit lost":        {nothing, claimEdit, "lost"},
+	} {
+		clear(x.violations)
+		s := x.newStory("user-"+strings.ReplaceAll(name, " ", "-"), nil)
+		for _, step := range []func() error{s.signUp, func() error { return s.signIn(false) }, func() error { return test.act(s) }, func() error { return test.tamper(s) }} {
+			if err := step(); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		s.client = newTortureClient(x.base, x.clients.port())
+		s.verify(x.assignments())
+		x.verifyEdits()
+		x.edits = nil
+		if found := len(x.violations) > 0; found != (test.want != "") || found && x.violations[test.want] == 0 {
+			t.Errorf("%s: found %v, want %q", name, x.violations, test.want)
+		}
+	}
+}
 
 // verify restarts the server and compares it with the ledger.
 func (x *torture) verify() {

@@ -67,7 +67,7 @@ func TestPointReadsUseIndexes(t *testing.T) {
 	s := openFile(t)
 	whole := map[string]bool{selectKeys: true, selectRedirects: true,
 		beginSavepoint: true, undoSavepoint: true, endSavepoint: true}
-	for _, list := range [][]string{readQueries(), writeQueries(), sweepQueries()} {
+	for _, list := range [][]string{readQueries(), writeQueries(), sweepQueries(), sweepRefusals()} {
 		for _, q := range list {
 			if whole[q] {
 				continue

@@ -9,10 +9,20 @@ import (
 func sweepQueries() []string {
 	return []string{
 		deleteExpired("runs", "id"), deleteExpired("auth_requests", "id"), deleteExpired("passkey_sessions", "token_hash"),
-		deleteExpired("refresh_families", "id"), deleteExpired("sessions", "id"), deleteExpired("revoked_tokens", "id"),
-		deleteExpired("client_assertions", "hash"), deleteExpired("links", "hash"),
+		deleteExpired("refresh_families", "id"), deleteExpired("sessions", "id"), deleteExpired("links", "hash"),
 	}
 }
+
+// sweepRefusals returns the statements that delete expired rows that only make the server refuse
+// something: a token that was revoked, a client assertion that was used.
+func sweepRefusals() []string {
+	return []string{deleteExpired("revoked_tokens", "id"), deleteExpired("client_assertions", "hash")}
+}
+
+// keptRefusals is how long rows of sweepRefusals are kept after they expire. The clock of an
+// instance may be fast, or jump ahead and back. Without the row, a token that is valid again by the
+// right clock would be accepted although it was revoked.
+const keptRefusals = 24 * time.Hour
 
 // deleteExpired deletes the rows that expired first. PostgreSQL evaluates the outer condition
 // again on a row that was changed concurrently, but not the inner one.
@@ -29,11 +39,13 @@ const sweepBatch = 500
 // revocations, client assertions and clients that have expired at now, in small batches, and
 // returns their number. Any number of instances may call it concurrently.
 func (s *Store) Sweep(ctx context.Context, now time.Time) (removed int, err error) {
-	for _, q := range sweepQueries() {
-		n, err := s.sweep(ctx, q, now, sweepBatch)
-		removed += n
-		if err != nil {
-			return removed, err
+	for expired, queries := range map[time.Time][]string{now: sweepQueries(), now.Add(-keptRefusals): sweepRefusals()} {
+		for _, q := range queries {
+			n, err := s.sweep(ctx, q, expired, sweepBatch)
+			removed += n
+			if err != nil {
+				return removed, err
+			}
 		}
 	}
 	if _, err := s.sweep(ctx, deleteOldInstances, now.Add(-InstanceTTL), sweepBatch); err != nil {

@@ -130,6 +130,7 @@ func ofTheRest() []test {
 		{"what has expired is swept", testSweep},
 		{"unfinished sign-ins are counted and trimmed", testPending},
 		{"sign-ins that have expired are swept", testSweepSignIns},
+		{"a sweep by a clock that is ahead", testClockJumps},
 		{"what cannot be kept is not found", testUnstorable},
 		{"writes that meet crosswise both happen", testCrosswise},
 		{"who has given up writes nothing", testCanceled},
