@@ -96,14 +96,15 @@ func (c *connection) ExecContext(ctx context.Context, q string, args []driver.Na
 		return c.driverConn.ExecContext(ctx, q, args)
 	}
 	if !c.prepares {
-		return c.driverConn.ExecContext(ctx, c.dialect(q), args)
+		result, err := c.driverConn.ExecContext(ctx, c.dialect(q), args)
+		return result, executed(q, err)
 	}
 	s, err := c.prepared(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	result, err := s.ExecContext(ctx, args)
-	return result, c.checked(q, err)
+	return result, c.checked(q, executed(q, err))
 }
 
 // QueryContext implements driver.QueryerContext. A query that is a transaction by itself is run again if
@@ -124,14 +125,29 @@ func (c *connection) query(ctx context.Context, q string, args []driver.NamedVal
 		return c.driverConn.QueryContext(ctx, q, args)
 	}
 	if !c.prepares {
-		return c.driverConn.QueryContext(ctx, c.dialect(q), args)
+		found, err := c.driverConn.QueryContext(ctx, c.dialect(q), args)
+		return found, executed(q, err)
 	}
 	s, err := c.prepared(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	found, err := s.QueryContext(ctx, args)
-	return found, c.checked(q, err)
+	return found, c.checked(q, executed(q, err))
+}
+
+// errConnectionLost reports that a connection ended during a write, which may have been committed.
+var errConnectionLost = errors.New("the connection to the database was lost during a write")
+
+// executed returns the error of a statement that was sent. For driver.ErrBadConn, database/sql sends
+// the statement again over another connection, but the driver also returns it after the server
+// received the statement. The second execution of a write that was committed finds its row changed,
+// and the caller would get a conflict with itself.
+func executed(q string, err error) error {
+	if errors.Is(err, driver.ErrBadConn) && !strings.HasPrefix(q, "SELECT") {
+		return errConnectionLost
+	}
+	return err
 }
 
 // BeginTx implements driver.ConnBeginTx.

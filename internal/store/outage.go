@@ -28,6 +28,8 @@ import (
 //   - A PostgreSQL connection to a server that has become read-only, after a failover
 //     for example, stays read-only. The pool drops its connections, so that the next
 //     request connects again and reaches the new primary.
+//   - If a connection ends during a write, the server has probably ended the others too. The
+//     pool drops them, because a write on one of them would fail in the same way.
 //   - A PostgreSQL server whose connections are used up accepts no further one. The pool
 //     stops asking for a while, and requests wait for the connections it has.
 
@@ -71,7 +73,7 @@ func (p *pool) check(err error) error {
 	if err == nil || !isOutage(err) {
 		return err
 	}
-	if isReadOnly(err) {
+	if isReadOnly(err) || errors.Is(err, errConnectionLost) {
 		p.dropIdle()
 	}
 	if pq.As(err, pqerror.TooManyConnections) != nil {
@@ -137,7 +139,7 @@ func isOutage(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok && !errors.Is(err, context.Canceled) {
 		return true // also context.DeadlineExceeded
 	}
-	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, errConnectionLost) || errors.Is(err, sql.ErrConnDone) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
