@@ -16,7 +16,8 @@ func (s *Store) row(ctx context.Context, q string, args ...any) checkedRow {
 	if slices.ContainsFunc(args, isUnstorable) {
 		return checkedRow{}
 	}
-	return checkedRow{s.db.QueryRowContext(s.uncanceled(ctx), q, args...), q, s}
+	ctx, q = s.beforeRead(s.uncanceled(ctx), q)
+	return checkedRow{s.db.QueryRowContext(ctx, q, args...), q, s}
 }
 
 // uncanceled returns the context of a short read.
@@ -69,6 +70,7 @@ type Reader interface {
 }
 
 func (s *Store) query(ctx context.Context, q string, args ...any) (*sql.Rows, error) {
+	ctx, q = s.beforeRead(ctx, q)
 	return s.db.QueryContext(ctx, q, args...)
 }
 

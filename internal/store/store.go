@@ -56,6 +56,8 @@ type Config struct {
 	// serial or snapshot (it only reads). The function that it returns is called with the result.
 	// Nil means that nothing observes them.
 	Observe Observe
+	// Hooks is nil except in tests.
+	Hooks Hooks
 }
 
 // Store is an open store. Its methods are safe for concurrent use.
@@ -68,8 +70,10 @@ type Store struct {
 
 	observe Observe
 
-	signals  signals
-	schema   int64       // the version that this program needs
+	signals signals
+	schema  int64 // the version that this program needs
+	hooks   Hooks // nil except in tests
+
 	instance string      // the id of this store in the table of instances
 	counted  atomic.Bool // whether it is in that table
 }
@@ -109,6 +113,9 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	s.base, s.writer = s.writer, signalingWriter{s.writer, s.signals}
 	s.schema, s.instance = lastMigration(s.db.DriverName()), schemas.NewID()
 	s.addObserver(c.Observe)
+	if c.Hooks != nil {
+		s.hooks, s.writer = c.Hooks, hookedWriter{s.writer, c.Hooks, s.check}
+	}
 	return s, nil
 }
 

@@ -109,6 +109,7 @@ type snapshot struct {
 }
 
 func (s snapshot) query(ctx context.Context, q string, args ...any) (*sql.Rows, error) {
+	ctx, q = s.store.beforeRead(ctx, q)
 	return s.t.QueryContext(ctx, q, args...)
 }
 
