@@ -41,6 +41,7 @@ func allowedImports() map[string][]string {
 		"internal/config":              {"schemas", "internal/throttle"},
 		"internal/logtest":             {},
 		"internal/porttest":            {},
+		"internal/simulation":          {},
 		"internal/directory":           {"schemas", "internal/password", "internal/store", "internal/jwtverify"},
 		"internal/declare":             {"schemas", "internal/directory"},
 		"nodes":                        {"engine", "schemas", "internal/passkey", "internal/password", "internal/totp", "internal/federation"},
