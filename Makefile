@@ -11,7 +11,7 @@ OUT     := bin/postern
 # The same source and the same VERSION give the same bytes: no path and no state of git is part of it.
 BINARY   = $(GO) build $(BUILDFLAGS) -buildvcs=false -ldflags '$(LDFLAGS)' -o $(OUT) ./cmd/postern
 
-.PHONY: build binary checker image release-check run test npm console race lint fuzz bench load torture ci clean
+.PHONY: build binary checker image release-check run test npm console race lint fuzz simulate bench load torture ci clean
 
 CHECKER := server/console/wasm/built
 
@@ -93,6 +93,17 @@ fuzz:
 	  for f in $$targets; do \
 	    echo "== $$pkg $$f"; (cd $$pkg && $(CURDIR)/bin/fuzz.test -test.run '^$$' -test.fuzz "^$$f$$" -test.fuzztime $(FUZZTIME) -test.fuzzcachedir $$cache/$$pkg) || exit 1; \
 	  done; done
+
+SEED  ?= 1
+SEEDS ?= 1000
+
+## simulate: SEEDS simulations with crashes from the seed SEED on, in one process. For another
+## processor run another process with other seeds
+simulate:
+	@mkdir -p bin
+	$(GO) test -c -o bin/simulation.test ./cmd/postern
+	cd cmd/postern && GOMAXPROCS=1 $(CURDIR)/bin/simulation.test -test.run '^TestSimulation$$' -test.v -test.timeout 0 \
+	  -simulation.seed $(SEED) -simulation.seeds $(SEEDS)
 
 BENCHTIME ?= 2000x
 BENCHMARKS := Requests|FlowStart|PromptStep|FlowPasskey|PasskeyStart|PasskeyFinish|ClientCredentials|JWKS
