@@ -24,7 +24,7 @@ func plantedBugs() map[string]simulation.Bug {
 		"a reused refresh token leaves the family":    without("DELETE FROM refresh_families WHERE id = ?"),
 		"the window for lost replies is an hour":      change("UPDATE refresh_families SET generation", "rotated_at = ?", "rotated_at = ? + 3600000000"),
 		"a revoked access token is accepted":          without("INSERT INTO revoked_tokens"),
-		"revocations are forgotten early":             early("revoked_tokens", "3500000000"),
+		"revocations are forgotten early":             early("revoked_tokens", "89900000000"),
 		"a sign-out ends nothing":                     without("DELETE FROM sessions WHERE id = ?"),
 		"a sign-out ends the cookie only":             change("DELETE FROM sessions WHERE id = ?", "DELETE FROM sessions", "UPDATE sessions SET token_hash = NULL"),
 		"the tokens of an ended session are accepted": change("NOT EXISTS (SELECT 1 FROM revoked_tokens", "EXISTS (SELECT 1 FROM sessions WHERE id = ?)", "? <> ''"),

@@ -39,9 +39,12 @@ const sweepBatch = 500
 // revocations, client assertions and clients that have expired at now, in small batches, and
 // returns their number. Any number of instances may call it concurrently.
 func (s *Store) Sweep(ctx context.Context, now time.Time) (removed int, err error) {
-	for expired, queries := range map[time.Time][]string{now: sweepQueries(), now.Add(-keptRefusals): sweepRefusals()} {
-		for _, q := range queries {
-			n, err := s.sweep(ctx, q, expired, sweepBatch)
+	for _, group := range []struct {
+		expired time.Time
+		queries []string
+	}{{now, sweepQueries()}, {now.Add(-keptRefusals), sweepRefusals()}} {
+		for _, q := range group.queries {
+			n, err := s.sweep(ctx, q, group.expired, sweepBatch)
 			removed += n
 			if err != nil {
 				return removed, err
