@@ -48,24 +48,23 @@ func (x *torture) connectionFaults(name string, through *faultyProxy) []tortureF
 // diskSize is the size of the disk that runs full, in bytes. It is in memory.
 const diskSize = "256m"
 
-// smallDisk mounts a file system in memory at the folder, only with -torture. fill fills it for a
-// while; it is nil where mounting is not permitted.
-func smallDisk(t *testing.T, dir string) (fill func(*torture), unmount func(*torture)) {
+// smallDisk mounts a file system in memory at the folder until the test ends, only with -torture. fill
+// fills it for a while; it is nil where mounting is not permitted.
+func smallDisk(t *testing.T, dir string) (fill func(*torture)) {
 	t.Helper()
 	if *tortureTime == 0 {
-		return nil, func(*torture) {}
+		return nil
 	}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+diskSize); err != nil {
 		t.Logf("no full disk: mounting tmpfs: %v; run the test as root", err)
-		return nil, func(*torture) {}
+		return nil
 	}
-	unmount = func(x *torture) {
-		x.kill()
+	t.Cleanup(func() { // after the server has ended, whose cleanup is added later
 		if err := syscall.Unmount(dir, 0); err != nil {
 			t.Errorf("unmounting %s: %v", dir, err)
 		}
-	}
-	return func(x *torture) { x.fillDisk(filepath.Join(dir, "filler")) }, unmount
+	})
+	return func(x *torture) { x.fillDisk(filepath.Join(dir, "filler")) }
 }
 
 // fillDisk writes a file until the disk is full, and removes it when the server has noticed.

@@ -33,9 +33,8 @@ func TestTorture(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
 		dir := t.TempDir()
-		full, unmount := smallDisk(t, dir)
+		full := smallDisk(t, dir)
 		x := newTorture(t, "POSTERN_DATABASE_DRIVER=sqlite", "POSTERN_DATABASE_DSN="+dir+"/postern.db")
-		defer unmount(x)
 		faults := append(x.processFaults(), x.connectionFaults("clients", x.clients)...)
 		if full != nil {
 			faults = append(faults, tortureFault{"full disk", func() { full(x) }})
