@@ -1,7 +1,7 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { Button, RouterProvider } from "react-aria-components";
-import { BrowserRouter, NavLink, Outlet, Route, Routes, useHref, useNavigate } from "react-router";
+import { BrowserRouter, Link, NavLink, Outlet, Route, Routes, useHref, useLocation, useNavigate } from "react-router";
 import { RequestError } from "./api";
 import { AuditPage } from "./AuditPage";
 import { ConfigurationPage } from "./ConfigurationPage";
@@ -9,9 +9,9 @@ import { ItemPage } from "./ItemPage";
 import { KeysPage } from "./KeysPage";
 import { ListPage } from "./ListPage";
 import { NewApplication } from "./NewApplication";
-import { nouns } from "./nouns";
+import { nouns, permission } from "./nouns";
 import { Overview } from "./Overview";
-import { serverURL, signOut } from "./session";
+import { may, serverURL, signOut } from "./session";
 import { t } from "./texts";
 import { Loading, Page } from "./ui";
 
@@ -41,7 +41,7 @@ export function App() {
             <Route path="/audit" element={<AuditPage />} />
             <Route path="/signing-keys" element={<KeysPage />} />
             <Route path="/configuration" element={<ConfigurationPage />} />
-            <Route path="*" element={<Page title={t("There is no such page.")}><p /></Page>} />
+            <Route path="*" element={<Page title={t("There is no such page.")}><p><Link to="/">← {t("Overview")}</Link></p></Page>} />
           </Route>
         </Routes>
       </BrowserRouter>
@@ -49,24 +49,32 @@ export function App() {
   );
 }
 
+/** destinations returns the pages that the permissions of the signed-in user allow. */
+function destinations(): { path: string; title: string }[] {
+  return [
+    { path: "/", title: "Overview" },
+    ...nouns.filter((noun) => may(permission(noun, "read"))),
+    ...(may("system:audit:read") ? [{ path: "/audit", title: "Audit log" }] : []),
+    ...(may("system") ? [{ path: "/signing-keys", title: "Signing keys" }, { path: "/configuration", title: "Configuration" }] : []),
+  ];
+}
+
 function Shell() {
   const navigate = useNavigate();
+  const { pathname } = useLocation();
+  const [isOpen, setIsOpen] = useState(false); // the menu of narrow windows
+  useEffect(() => setIsOpen(false), [pathname]);
   return (
     <RouterProvider navigate={(to) => void navigate(to)} useHref={useHref}>
       <a className="skip" href="#content" onClick={(event) => { event.preventDefault(); document.getElementById("content")?.focus(); }}>{t("Skip to content")}</a>
       <header>
+        <Button className="menu" aria-expanded={isOpen} aria-controls="menu" onPress={() => setIsOpen(!isOpen)}>{t("Menu")}</Button>
         <strong>Console</strong>
         <Button onPress={signOut}>{t("Sign out")}</Button>
       </header>
       <div className="columns">
-        <nav aria-label={t("Main")}>
-          <ul>
-            <li><NavLink to="/" end>{t("Overview")}</NavLink></li>
-            {nouns.map((noun) => <li key={noun.path}><NavLink to={noun.path}>{t(noun.title)}</NavLink></li>)}
-            <li><NavLink to="/audit">{t("Audit log")}</NavLink></li>
-            <li><NavLink to="/signing-keys">{t("Signing keys")}</NavLink></li>
-            <li><NavLink to="/configuration">{t("Configuration")}</NavLink></li>
-          </ul>
+        <nav id="menu" className={isOpen ? "open" : ""} aria-label={t("Main")}>
+          <ul>{destinations().map(({ path, title }) => <li key={path}><NavLink to={path} end={path === "/"}>{t(title)}</NavLink></li>)}</ul>
         </nav>
         <main id="content" tabIndex={-1}>
           <Suspense fallback={<Loading />}><Outlet /></Suspense>

@@ -1,5 +1,7 @@
 // The events of the audit log as a table, each with its details.
+import { Link } from "react-router";
 import type { AuditEvent } from "./api";
+import { nouns } from "./nouns";
 import { formatTime, t } from "./texts";
 
 export function Events({ events, empty }: { events: AuditEvent[]; empty?: string }) {
@@ -13,10 +15,10 @@ export function Events({ events, empty }: { events: AuditEvent[]; empty?: string
         <tbody>
           {events.map((event) => (
             <tr key={event.id}>
-              <td>{formatTime(event.at)}</td>
+              <td className="time">{formatTime(event.at)}</td>
               <td><details><summary>{event.action}</summary><Details event={event} /></details></td>
-              <td>{event.actor?.type} <code>{event.actor?.id}</code></td>
-              <td>{event.resource?.type ?? (event.userId ? "user" : "")} <code>{event.resource?.id ?? event.userId}</code></td>
+              <td><Subject type={event.actor?.type} id={event.actor?.id} /></td>
+              <td><Subject type={event.resource?.type ?? (event.userId ? "user" : "")} id={event.resource?.id ?? event.userId} /></td>
               <td>{event.address}</td>
             </tr>
           ))}
@@ -24,6 +26,12 @@ export function Events({ events, empty }: { events: AuditEvent[]; empty?: string
       </table>
     </div>
   );
+}
+
+/** Subject names the actor or the resource of an event, with a link to its page if there is one. */
+function Subject({ type = "", id = "" }: { type: string | undefined; id: string | undefined }) {
+  const noun = nouns.find(({ plural }) => plural === `${type}s`);
+  return <>{type} {noun && id ? <Link to={`${noun.path}/${id}`}><code>{id}</code></Link> : <code>{id}</code>}</>;
 }
 
 function Details({ event }: { event: AuditEvent }) {

@@ -11,12 +11,14 @@ import { Conflict, mergeMembers } from "./Conflict";
 import { ConnectPart } from "./ConnectPart";
 import { keepDraft, takeDraft } from "./draft";
 import { InvitationPart } from "./InvitationPart";
-import { type Item, type Noun } from "./nouns";
+import { type Item, type Noun, permission } from "./nouns";
 import { ProviderPreset, RedirectURI } from "./ProviderPreset";
 import { SchemaForm } from "./SchemaForm";
+import { may } from "./session";
 import { SignInHelp } from "./SignInHelp";
 import { formatTime, t } from "./texts";
 import { Confirm, Failed, Loading, Page } from "./ui";
+import { type UserType, useUserTypes, withAttributes } from "./userform";
 import { UserParts } from "./UserParts";
 
 type Value = Record<string, unknown>;
@@ -32,14 +34,15 @@ export function ItemPage({ noun }: { noun: Noun }) {
     refetchOnWindowFocus: false,
     queryFn: () => send("GET", `${noun.path}/${id}`) as Promise<{ data: Item; etag: string }>,
   });
+  const types = useUserTypes(noun.path === "/users");
   const error = schema.error ?? read.error;
   if (error) {
     return <Page title={t(noun.title)}><Failed error={error} retry={() => void read.refetch()} /></Page>;
   }
-  if (!schema.data || (!isNew && !read.data)) {
+  if (!schema.data || (!isNew && !read.data) || types.isLoading) {
     return <Page title={t(noun.title)}><Loading /></Page>;
   }
-  return <Editor key={id ?? "new"} noun={noun} schema={schema.data} opened={read.data} />;
+  return <Editor key={id ?? "new"} noun={noun} schema={schema.data} types={types.data ?? []} opened={read.data} />;
 }
 
 /** writable returns the members that a request may have, without those that only repeat a member of the OAuth client. */
@@ -48,11 +51,17 @@ function writable(schema: Schema, item: Value): Value {
   return Object.fromEntries(Object.entries(item).filter(([name]) => schema.properties?.[name] && !schema.properties[name].readOnly && !isRepeated(name)));
 }
 
-function Editor({ noun, schema, opened }: { noun: Noun; schema: Schema; opened: { data: Item; etag: string } | undefined }) {
+/** withoutID leaves out the id, which stays as it is and stands above the form. */
+function withoutID(schema: Schema): Schema {
+  const { id: _, ...properties } = schema.properties ?? {};
+  return { ...schema, properties };
+}
+
+function Editor({ noun, schema, types, opened }: { noun: Noun; schema: Schema; types: UserType[]; opened: { data: Item; etag: string } | undefined }) {
   const navigate = useNavigate();
   const cache = useQueryClient();
   const [read, setRead] = useState(opened);
-  const [value, setValue] = useState<Value>(() => (takeDraft() as Value | undefined) ?? (read ? writable(schema, read.data) : {}));
+  const [value, setValue] = useState<Value>(() => (takeDraft() as Value | undefined) ?? (read ? writable(schema, read.data) : types[0] && !types[1] ? { type: types[0].name } : {}));
   const [state, setState] = useState<{ busy?: boolean; done?: string; error?: unknown; theirs?: { data: Item; etag: string } }>({});
   const problems: Finding[] = state.error instanceof RequestError ? state.error.failure.errors ?? [] : [];
   const path = read ? `${noun.path}/${read.data.id}` : noun.path;
@@ -63,6 +72,7 @@ function Editor({ noun, schema, opened }: { noun: Noun; schema: Schema; opened: 
       const reply = await send(read ? "PUT" : "POST", path, value, etag ? { "If-Match": etag } : {});
       const saved = reply.data as Item;
       void cache.invalidateQueries({ queryKey: [noun.path] });
+      void cache.invalidateQueries({ queryKey: ["parts", saved.id] }); // a disabled user has no sessions
       if (read) {
         setRead({ data: saved, etag: reply.etag });
         setValue(writable(schema, saved));
@@ -92,21 +102,25 @@ function Editor({ noun, schema, opened }: { noun: Noun; schema: Schema; opened: 
       setState({ error });
     }
   };
+  const mayWrite = may(permission(noun, "write"));
   const title = read ? noun.label(read.data) : `${t("Create")}: ${t(noun.title)}`;
+  const form = types.length > 0 ? withAttributes(schema, types, value["type"]) : schema;
   const isRefused = state.error instanceof RequestError && state.error.status === 401;
   const shownElsewhere = !isRefused && problems.length > 0 && problems.every((p) => schema.properties?.[p.path.split(/[.[]/)[0] ?? ""]);
   return (
-    <Page title={title} actions={read && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove()} />}>
+    <Page title={title} actions={read && mayWrite && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove()} />}>
       <p className="quiet"><Link to={noun.path}>← {t(noun.title)}</Link>{read && <> · <code>{read.data.id}</code> · {t("Created")} {formatTime(read.data["createdAt"] as string)} · {t("Changed")} {formatTime(read.data["updatedAt"] as string)}</>}</p>
       {state.theirs
         ? <Conflict base={read ? writable(schema, read.data) : {}} mine={value} theirs={writable(schema, state.theirs.data)} onMerge={setValue} onDone={() => void save(state.theirs?.etag)} />
         : Boolean(state.error) && !shownElsewhere && <Failed error={state.error} />}
       {noun.path === "/identity-providers" && (read ? <RedirectURI /> : <ProviderPreset value={value} onChange={setValue} />)}
       <form onSubmit={(event) => { event.preventDefault(); void save(read?.etag); }}>
-        <SchemaForm schema={schema} value={value} problems={problems} onChange={setValue} />
+        <SchemaForm schema={read ? withoutID(form) : form} value={value} problems={problems} onChange={setValue} />
         {read && noun.path === "/applications" && <Appearance id={read.data.id} value={value} onChange={setValue} />}
         <div className="actions sticky">
-          <Button type="submit" className="primary" isDisabled={state.busy ?? false}>{read ? t("Save") : t("Create")}</Button>
+          {mayWrite
+            ? <Button type="submit" className="primary" isDisabled={state.busy ?? false}>{read ? t("Save") : t("Create")}</Button>
+            : <span className="quiet">{t("You can read this, but not change it: you lack the permission {permission}.", { permission: permission(noun, "write") })}</span>}
           <span role="status">{state.done}</span>
         </div>
       </form>

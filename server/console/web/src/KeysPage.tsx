@@ -21,7 +21,7 @@ export function KeysPage() {
   };
   const actions = (
     <>
-      <Confirm label={t("Publish the next keys")} question={t("The next key of each algorithm is published now, and signs as soon as other parties had time to read it.")} onConfirm={() => void rotate(false)} />
+      <Confirm kind="" label={t("Publish the next keys")} question={t("The next key of each algorithm is published now, and signs as soon as other parties had time to read it.")} onConfirm={() => void rotate(false)} />
       <Confirm label={t("Replace the keys at once")} question={t("New keys sign at once. Parties that keep a copy of the published keys reject new tokens for a while. Do this only if a key may have leaked.")} onConfirm={() => void rotate(true)} />
     </>
   );
@@ -42,10 +42,10 @@ export function KeysPage() {
                   <td><code>{key.id}</code></td>
                   <td>{key.algorithm}</td>
                   <td>{t(key.status)}</td>
-                  <td>{formatTime(key.publishedAt)}</td>
-                  <td>{formatTime(key.signsFrom)}</td>
-                  <td>{formatTime(key.retiredAt ?? undefined)}</td>
-                  <td>{formatTime(key.neededUntil ?? undefined)}</td>
+                  <td className="time">{formatTime(key.publishedAt)}</td>
+                  <td className="time">{formatTime(key.signsFrom)}</td>
+                  <td className="time">{formatTime(key.retiredAt ?? undefined)}</td>
+                  <td className="time">{formatTime(key.neededUntil ?? undefined)}</td>
                 </tr>
               ))}
             </tbody>

@@ -4,7 +4,8 @@ import { useEffect, useRef, useState } from "react";
 import { Button, Cell, Column, Input, Label, Row, SearchField, Table, TableBody, TableHeader, TextField } from "react-aria-components";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { send } from "./api";
-import { type Item, type Noun, valueAt } from "./nouns";
+import { type Item, type Noun, permission, titleOf, valueAt } from "./nouns";
+import { may } from "./session";
 import { formatTime, t } from "./texts";
 import { Failed, Loading, Page } from "./ui";
 
@@ -34,7 +35,7 @@ export function ListPage({ noun }: { noun: Noun }) {
   });
   const next = list.data?.links.find((link) => link.rel === "next");
   return (
-    <Page title={t(noun.title)} actions={<Link className="button primary" to={`${noun.path}/new${noun.path === "/applications" ? "/template" : ""}`}>{t("Create")}</Link>}>
+    <Page title={t(noun.title)} actions={may(permission(noun, "write")) && <Link className="button primary" to={`${noun.path}/new${noun.path === "/applications" ? "/template" : ""}`}>{t("Create")}</Link>}>
       {noun.search && <Search label={noun.search.label} text={search} onSearch={(text) => setQuery(text ? { search: text } : {}, { replace: search !== "" })} />}
       <Filter key={query.get("filter")} noun={noun} filter={query.get("filter") ?? ""} onFilter={(filter) => setQuery(filter ? { filter } : {})} />
       {list.isPending && <Loading />}
@@ -80,7 +81,7 @@ function Items({ noun, items, isFiltered }: { noun: Noun; items: Item[]; isFilte
     <div className="scroll">
       <Table aria-label={t(noun.title)} onRowAction={(id) => void navigate(`${noun.path}/${id}`)}>
         <TableHeader>
-          {noun.columns.map((column, i) => <Column key={column} isRowHeader={i === 0}>{column.split(".").pop()}</Column>)}
+          {noun.columns.map((column, i) => <Column key={column} isRowHeader={i === 0}>{t(titleOf(column))}</Column>)}
           <Column>{t("Changed")}</Column>
         </TableHeader>
         <TableBody renderEmptyState={() => <p className="quiet">{isFiltered ? t("Nothing matches the filter.") : t("Nothing here yet.")}</p>}>
@@ -89,7 +90,7 @@ function Items({ noun, items, isFiltered }: { noun: Noun; items: Item[]; isFilte
               {noun.columns.map((column, i) => (
                 <Cell key={column}>{i === 0 ? <Link to={`${noun.path}/${item.id}`}>{valueAt(item, column) || noun.label(item)}</Link> : valueAt(item, column)}</Cell>
               ))}
-              <Cell>{formatTime(item["updatedAt"] as string)}</Cell>
+              <Cell className="time">{formatTime(item["updatedAt"] as string)}</Cell>
             </Row>
           ))}
         </TableBody>
@@ -145,9 +146,9 @@ function Filter({ noun, filter, onFilter }: { noun: Noun; filter: string; onFilt
       const wanted = String(form.get("value"));
       onFilter(wanted === "" ? "" : condition(String(form.get("member")), "eq", wanted));
     }}>
-      <label>{t("Filter by")}
+      <label className="field"><span>{t("Filter by")}</span>
         <select name="member" defaultValue={parts?.[1] ?? noun.filters[0]}>
-          {noun.filters.map((member) => <option key={member}>{member}</option>)}
+          {noun.filters.map((member) => <option key={member} value={member}>{t(titleOf(member))}</option>)}
         </select>
       </label>
       <TextField name="value" defaultValue={value}><Label>{t("Value")}</Label><Input /></TextField>

@@ -48,7 +48,7 @@ export function NewApplication() {
         <RadioGroup className="templates" value={draft.key} onChange={(key) => setDraft({ ...draft, key, answer: "" })}>
           <Label>{t("What kind of application is it?")}</Label>
           {templates.map(({ key, title, description }) => (
-            <Radio key={key} value={key}><strong>{t(title)}</strong><span className="quiet">{t(description)}</span></Radio>
+            <Radio key={key} value={key} aria-label={t(title)} aria-describedby={`template-${key}`}><strong>{t(title)}</strong><span id={`template-${key}`} className="quiet">{t(description)}</span></Radio>
           ))}
         </RadioGroup>
         <TextField value={draft.name} onChange={(name) => setDraft({ ...draft, name })} isRequired>

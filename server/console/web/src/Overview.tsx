@@ -4,24 +4,26 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { api, must, send } from "./api";
 import { Events } from "./AuditEvents";
-import { nouns } from "./nouns";
+import { nouns, permission } from "./nouns";
+import { may } from "./session";
 import { t } from "./texts";
 import { PasskeyInvitation } from "./PasskeyInvitation";
 import { Statistics } from "./Statistics";
 import { Failed, Loading, Page } from "./ui";
 
 export function Overview() {
+  const readsAudit = may("system:audit:read");
   const counts = useQuery({
     queryKey: ["counts"],
-    queryFn: () => Promise.all(nouns.map(async (noun) => ({ noun, total: ((await send("GET", `${noun.path}?limit=1`)).data as { totalResults: number }).totalResults }))),
+    queryFn: () => Promise.all(nouns.filter((noun) => may(permission(noun, "read"))).map(async (noun) => ({ noun, total: ((await send("GET", `${noun.path}?limit=1`)).data as { totalResults: number }).totalResults }))),
   });
   const health = useQuery({ queryKey: ["health"], queryFn: async () => must(await api.GET("/health/readiness")), refetchInterval: 30_000 });
-  const events = useQuery({ queryKey: ["audit", "recent"], queryFn: async () => must(await api.GET("/audit-events", { params: { query: { limit: 10 } } })) });
+  const events = useQuery({ queryKey: ["audit", "recent"], enabled: readsAudit, queryFn: async () => must(await api.GET("/audit-events", { params: { query: { limit: 10 } } })) });
   return (
     <Page title={t("Overview")}>
       <PasskeyInvitation />
-      <Statistics />
-      <h2>{t("Resources")}</h2>
+      {readsAudit && <Statistics />}
+      {counts.data?.length !== 0 && <h2>{t("Resources")}</h2>}
       {counts.isPending && <Loading />}
       {counts.error && <Failed error={counts.error} retry={() => void counts.refetch()} />}
       <ul className="cards">
@@ -33,10 +35,14 @@ export function Overview() {
       {health.error ? <Failed error={health.error} /> : (
         <ul className="parts">{health.data?.serviceStatus?.map((s) => <li key={s.serviceName}><span>{s.serviceName}</span> <span>{s.status}</span></li>)}</ul>
       )}
-      <h2>{t("Recent events")}</h2>
-      {events.error && <Failed error={events.error} />}
-      {events.data && <Events events={events.data.auditEvents} />}
-      <p><Link to="/audit">{t("Audit log")} →</Link></p>
+      {readsAudit && (
+        <>
+          <h2>{t("Recent events")}</h2>
+          {events.error && <Failed error={events.error} />}
+          {events.data && <Events events={events.data.auditEvents} />}
+          <p><Link to="/audit">{t("Audit log")} →</Link></p>
+        </>
+      )}
     </Page>
   );
 }

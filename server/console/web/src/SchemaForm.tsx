@@ -23,7 +23,7 @@ export interface FieldProps {
 const repeated = ["clientId", "clientSecret"];
 const hidden = ["scope", "responseTypes", "backchannelLogoutSessionRequired"];
 
-const first = ["name", "handle", "type", "description", "attributes"];
+const first = ["username", "email", "password", "name", "handle", "type", "status", "description", "attributes"];
 
 /** rank puts the members that matter most first, and the id, which the server chooses, last. */
 function rank(schema: Schema, member: string): number {
@@ -169,7 +169,7 @@ function Line(props: FieldProps) {
   return (
     <TextField value={props.value === undefined ? "" : String(props.value)} onChange={change} isInvalid={props.problem !== undefined} isRequired={props.required} validationBehavior="aria">
       <Label><Caption {...props} /></Label>
-      {long ? <TextArea rows={2} /> : <Input inputMode={isNumber ? "numeric" : undefined} />}
+      {long ? <TextArea rows={2} /> : <Input type={props.schema["x-credential"] ? "password" : "text"} autoComplete={props.schema["x-credential"] ? "new-password" : "off"} inputMode={isNumber ? "numeric" : undefined} />}
       <Help {...props} />
       <FieldError>{props.problem}</FieldError>
     </TextField>

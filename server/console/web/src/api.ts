@@ -64,6 +64,7 @@ export interface Schema {
   maxLength?: number;
   maxItems?: number;
   additionalProperties?: boolean | Schema;
+  "x-credential"?: boolean;
 }
 
 let description: Promise<{ components: { schemas: Record<string, Schema> } }> | undefined;

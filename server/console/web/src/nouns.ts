@@ -11,6 +11,20 @@ export interface Noun {
   search?: { label: string; whole: string[]; start: string[] }; // members that equal the text of a search, and those that start with it
 }
 
+const titles: Record<string, string> = {
+  name: "Name", type: "Type", clientId: "Client id", handle: "Handle", flowType: "Flow type", activeVersion: "Version", username: "Username", email: "Email address",
+  status: "Status", description: "Description", permissions: "Permissions", identifier: "Identifier", issuer: "Issuer", ouId: "Organization unit id",
+};
+
+/** titleOf returns the title of a member for the head of a column or a filter. */
+export function titleOf(member: string): string {
+  const name = member.split(".").pop() ?? member;
+  return titles[name] ?? name;
+}
+
+/** permission returns the permission that reading or changing the resources of a kind needs. */
+export const permission = (noun: Noun, access: "read" | "write") => `system:${noun.path.slice(1)}:${access}`;
+
 export type Item = Record<string, unknown> & { id: string };
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");

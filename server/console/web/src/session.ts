@@ -12,6 +12,7 @@ const pending = "postern.console.sign-in"; // PKCE verifier, state and the page 
 
 let accessToken = "";
 let idToken = "";
+let granted: string[] = [];
 
 export class SignInError extends Error {}
 
@@ -70,12 +71,13 @@ async function finishSignIn(): Promise<string | null> {
       code: answer.get("code") ?? "", code_verifier: started.verifier,
     }),
   });
-  const body = (await reply.json()) as { access_token?: string; id_token?: string; error_description?: string };
+  const body = (await reply.json()) as { access_token?: string; id_token?: string; scope?: string; error_description?: string };
   if (!reply.ok || !body.access_token) {
     throw new SignInError(body.error_description ?? String(reply.status));
   }
   accessToken = body.access_token;
   idToken = body.id_token ?? "";
+  granted = (body.scope ?? "").split(" ");
   return started.page ?? "/console";
 }
 
@@ -91,6 +93,11 @@ export async function signIn(): Promise<void> {
 
 export function token(): string {
   return accessToken;
+}
+
+/** may reports whether the signed-in user has the permission, or one that includes it. The server decides; the console only leaves out what it would refuse. */
+export function may(permission: string): boolean {
+  return granted.some((scope) => permission === scope || permission.startsWith(`${scope}:`));
 }
 
 /** signOut ends the session of the browser. */

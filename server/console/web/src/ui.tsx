@@ -63,10 +63,10 @@ export function CopyButton({ text }: { text: string }) {
 }
 
 /** Confirm is a button that asks before it acts. */
-export function Confirm({ label, question, onConfirm, children }: { label: string; question: string; onConfirm: () => void; children?: ReactNode }) {
+export function Confirm({ label, question, onConfirm, children, kind = "danger" }: { label: string; question: string; onConfirm: () => void; children?: ReactNode; kind?: "danger" | "" }) {
   return (
     <DialogTrigger>
-      <Button className="danger">{label}</Button>
+      <Button className={kind}>{label}</Button>
       <Modal isDismissable>
         <Dialog role="alertdialog">
           {({ close }) => (
@@ -76,7 +76,7 @@ export function Confirm({ label, question, onConfirm, children }: { label: strin
               {children}
               <div className="actions">
                 <Button onPress={close} autoFocus>{t("Cancel")}</Button>
-                <Button className="danger" onPress={() => { close(); onConfirm(); }}>{label}</Button>
+                <Button className={kind || "primary"} onPress={() => { close(); onConfirm(); }}>{label}</Button>
               </div>
             </>
           )}

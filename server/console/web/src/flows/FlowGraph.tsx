@@ -1,6 +1,6 @@
 // The graph of a flow, drawn from its text. Each node has a label that names its edges, for screen
 // readers, and is reached with the keyboard.
-import { Background, Controls, MarkerType, Position, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
+import { Background, Controls, MarkerType, Position, ReactFlow, ReactFlowProvider, useReactFlow, useStore } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
 import { useEffect, useMemo } from "react";
 import type { Finding } from "../api";
@@ -69,13 +69,14 @@ export function FlowGraph({ nodes, findings, proof, marks, changes, selected, on
   );
 }
 
-/** Fit shows the whole graph again when it has more or fewer nodes. */
+/** Fit shows the whole graph again when it has more or fewer nodes, or more or less room. */
 function Fit({ count }: { count: number }) {
   const { fitView } = useReactFlow();
+  const width = useStore((state) => state.width);
   useEffect(() => {
     const frame = requestAnimationFrame(() => void fitView({ maxZoom: 1 }));
     return () => cancelAnimationFrame(frame);
-  }, [count, fitView]);
+  }, [count, width, fitView]);
   return null;
 }
 

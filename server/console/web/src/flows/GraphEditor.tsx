@@ -103,8 +103,8 @@ function NewNode({ editor, onUndo, onRedo }: { editor: GraphEditorState; onUndo:
         setID("");
       }
     }}>
-      <label htmlFor="new-node-kind">{t("Kind")}</label> <select id="new-node-kind" value={kind} aria-describedby="new-node-doc" onChange={(event) => setUse(event.target.value)}>{editor.kinds.map((one) => <option key={one.name}>{one.name}</option>)}</select>
-      <label htmlFor="new-node-id">{t("Id")}</label> <input id="new-node-id" value={id} size={14} required onChange={(event) => setID(event.target.value)} />
+      <span className="target"><label htmlFor="new-node-kind">{t("Kind")}</label> <select id="new-node-kind" value={kind} aria-describedby="new-node-doc" onChange={(event) => setUse(event.target.value)}>{editor.kinds.map((one) => <option key={one.name}>{one.name}</option>)}</select></span>
+      <span className="target"><label htmlFor="new-node-id">{t("Id")}</label> <input id="new-node-id" value={id} size={14} required onChange={(event) => setID(event.target.value)} /></span>
       <Button type="submit" isDisabled={!kind}>{t("Add node")}</Button>
       <Button onPress={onUndo}>{t("Undo")}</Button>
       <Button onPress={onRedo}>{t("Redo")}</Button>

@@ -1,13 +1,15 @@
 // A text editor for YAML with the findings of the checker on their lines.
 import { defaultKeymap, history, historyKeymap, indentWithTab, redo, undo } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
-import { bracketMatching, defaultHighlightStyle, foldGutter, indentOnInput, syntaxHighlighting } from "@codemirror/language";
+import { bracketMatching, foldGutter, indentOnInput } from "@codemirror/language";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { Annotation, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { type Ref, useEffect, useImperativeHandle, useRef } from "react";
 import { flushSync } from "react-dom";
 import type { Finding } from "../api";
+import { t } from "../texts";
+import { appearance } from "./appearance";
 import { assistance } from "./assistance";
 import type { Fix } from "./checker";
 import { difference } from "./edit";
@@ -47,11 +49,11 @@ export function YAMLEditor({ label, text, findings, fixes, line, changes, onChan
         extensions: [
           EditorView.cspNonce.of(nonce),
           lineNumbers(), foldGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(), lintGutter(),
-          yaml(), syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
+          yaml(), appearance,
           keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
           ...(fixes ? [assistance] : []), // the text is a flow
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
+          EditorView.contentAttributes.of({ "aria-label": label, "aria-description": t("Press Escape and then Tab to leave the editor."), tabindex: "0" }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged && !update.transactions.some((transaction) => transaction.annotation(fromPage))) {
               // At once: a button must not act on a text that is no longer shown.
