@@ -155,7 +155,7 @@ function Several(props: FieldProps & { options: string[] }) {
 }
 
 export function Caption({ name, schema, required }: FieldProps) {
-  return <>{schema.title ?? name} {required && <span className="quiet">({t("required")})</span>}</>;
+  return <>{schema.title ?? name}{required && <>{" "}<span className="quiet">({t("required")})</span></>}</>;
 }
 
 function Help({ schema }: FieldProps) {
@@ -187,7 +187,7 @@ function Lines(props: FieldProps) {
       const list = parse(changed);
       props.onChange(list.length > 0 ? list : undefined);
     }}>
-      <Label><Caption {...props} /> <span className="quiet">({t("one per line")})</span></Label>
+      <Label><Caption {...props} />{" "}<span className="quiet">({t("one per line")})</span></Label>
       <TextArea rows={Math.min(8, Math.max(2, shown.split("\n").length))} />
       <Help {...props} />
       <FieldError>{props.problem}</FieldError>

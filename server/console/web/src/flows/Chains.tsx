@@ -15,7 +15,7 @@ export function Chains() {
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{t("Weakest chains of runs")}</summary>
       <p className="quiet">{t("What an attacker needs at least to get tokens of an application, with the stored flows.")}</p>
-      {read.error ? <Failed error={read.error} retry={() => void read.refetch()} /> : !read.data ? <Loading /> : <Ways ways={read.data.ways} />}
+      {read.error ? <Failed error={read.error} retry={() => void read.refetch()} /> : !read.data ? isOpen && <Loading /> : <Ways ways={read.data.ways} />}
     </details>
   );
 }

@@ -47,16 +47,18 @@ export function FlowGraph({ nodes, findings, proof, marks, changes, selected, on
           onConnect={({ source, target }) => changes?.connect(source, target)}
           edgesFocusable
           colorMode="system"
+          aria-label={t("Graph")}
+          ariaLabelConfig={instructions(changes !== undefined)}
           onNodesChange={(changes) => changes.forEach((change) => change.type === "select" && change.selected && onSelect({ node: change.id }))}
           onEdgesChange={(changes) => changes.forEach((change) => change.type === "select" && change.selected && onSelect(ends(change.id)))}
           onEdgeMouseEnter={(_, edge) => onPoint(ends(edge.id))}
           nodes={placed.nodes.map((node) => ({
             id: node.id, selected: selected?.node === node.id && !selected.target, position: { x: node.x, y: node.y }, width: 180, height: 56,
-            className: [selected?.node === node.id ? "chosen" : "", node.isBad ? "bad" : "", users.get(node.id) ?? "", marks ? markNode(marks, node.id).kind : ""].join(" ").trim(), ariaLabel: (labels.get(node.id) ?? node.id) + (marks ? markNode(marks, node.id).text : ""), sourcePosition: Position.Bottom, targetPosition: Position.Top,
+            className: [selected?.node === node.id ? "chosen" : "", node.isBad ? "bad" : "", users.get(node.id) ?? "", marks ? markNode(marks, node.id).kind : ""].join(" ").trim(), ariaLabel: (labels.get(node.id) ?? node.id) + (node.isBad ? `; ${t("has an error")}` : "") + (marks ? markNode(marks, node.id).text : ""), sourcePosition: Position.Bottom, targetPosition: Position.Top,
             data: { label: <><strong>{node.id}</strong><br /><span className="quiet">{node.use}</span></> },
           }))}
           edges={placed.edges.map((edge) => ({
-            id: edge.id, selected: selected?.node === edge.source && selected.target === edge.target, source: edge.source, target: edge.target, label: edge.outcomes.join(", "), ariaLabel: `${edge.source} —${edge.outcomes.join(", ")}→ ${edge.target}${gain(proof, edge.source, edge.target)}${marks ? markEdge(marks, edge.source, edge.outcomes).text : ""}`,
+            id: edge.id, selected: selected?.node === edge.source && selected.target === edge.target, source: edge.source, target: edge.target, label: edge.outcomes.join(", "), ariaLabel: `${edge.source} —${edge.outcomes.join(", ")}→ ${edge.target}${gain(proof, edge.source, edge.target)}${edge.isBad ? `; ${t("leads to an error")}` : ""}${marks ? markEdge(marks, edge.source, edge.outcomes).text : ""}`,
             className: [edge.isBad ? "bad" : "", marks ? markEdge(marks, edge.source, edge.outcomes).kind : ""].join(" ").trim(), markerEnd: { type: MarkerType.ArrowClosed },
           }))}
         >
@@ -68,6 +70,16 @@ export function FlowGraph({ nodes, findings, proof, marks, changes, selected, on
     </div>
   );
 }
+
+/** instructions are what a screen reader says of the graph and its controls. */
+const instructions = (isEditable: boolean) => {
+  const node = isEditable ? t("Press Enter to select the node, and Delete to remove it.") : t("Press Enter to select the node.");
+  return {
+    "node.a11yDescription.default": node, "node.a11yDescription.keyboardDisabled": node,
+    "edge.a11yDescription.default": isEditable ? t("Press Enter to select the edge, and Delete to remove it.") : t("Press Enter to select the edge."),
+    "controls.ariaLabel": t("View of the graph"), "controls.zoomIn.ariaLabel": t("Zoom in"), "controls.zoomOut.ariaLabel": t("Zoom out"), "controls.fitView.ariaLabel": t("Show the whole graph"),
+  };
+};
 
 /** Fit shows the whole graph again when it has more or fewer nodes, or more or less room. */
 function Fit({ count }: { count: number }) {

@@ -54,6 +54,16 @@ export const german: Record<string, string> = {
   "Passage {n}": "Stelle {n}",
   "Merge the changes": "Änderungen zusammenführen",
   "Merged. Check the text and publish it.": "Zusammengeführt. Prüfen und veröffentlichen Sie den Text.",
+  "has an error": "hat einen Fehler",
+  "leads to an error": "führt zu einem Fehler",
+  "Press Enter to select the node, and Delete to remove it.": "Mit der Eingabetaste wählen Sie den Knoten, mit Entf entfernen Sie ihn.",
+  "Press Enter to select the node.": "Mit der Eingabetaste wählen Sie den Knoten.",
+  "Press Enter to select the edge, and Delete to remove it.": "Mit der Eingabetaste wählen Sie die Kante, mit Entf entfernen Sie sie.",
+  "Press Enter to select the edge.": "Mit der Eingabetaste wählen Sie die Kante.",
+  "View of the graph": "Ansicht des Graphen",
+  "Zoom in": "Vergrößern",
+  "Zoom out": "Verkleinern",
+  "Show the whole graph": "Ganzen Graphen zeigen",
 };
 
 export const french: Record<string, string> = {
@@ -110,4 +120,14 @@ export const french: Record<string, string> = {
   "Passage {n}": "Passage {n}",
   "Merge the changes": "Fusionner les modifications",
   "Merged. Check the text and publish it.": "Fusionné. Vérifiez le texte et publiez-le.",
+  "has an error": "contient une erreur",
+  "leads to an error": "mène à une erreur",
+  "Press Enter to select the node, and Delete to remove it.": "Appuyez sur Entrée pour choisir le nœud, sur Suppr pour le retirer.",
+  "Press Enter to select the node.": "Appuyez sur Entrée pour choisir le nœud.",
+  "Press Enter to select the edge, and Delete to remove it.": "Appuyez sur Entrée pour choisir l’arête, sur Suppr pour la retirer.",
+  "Press Enter to select the edge.": "Appuyez sur Entrée pour choisir l’arête.",
+  "View of the graph": "Vue du graphe",
+  "Zoom in": "Agrandir",
+  "Zoom out": "Réduire",
+  "Show the whole graph": "Afficher tout le graphe",
 };
