@@ -10,7 +10,9 @@ import (
 )
 
 // directionsStyle is the style of the page of directions.
-const directionsStyle = `:root{color-scheme:light dark}body{max-width:36rem;margin:15vh auto 0;padding:0 1.5rem;font:1rem/1.6 system-ui,sans-serif}img{max-width:60%}main>p:first-of-type{font-weight:600}h1{font-size:1.4rem}li{margin:.3rem 0}small{opacity:.8}`
+const directionsStyle = `:root{color-scheme:light dark}body{margin:0;padding:15vh 1rem 1rem;font:1rem/1.6 system-ui,sans-serif;background:light-dark(#f3f1eb,#0f1311);color:light-dark(#1a211e,#e8ece9)}` +
+	`main{box-sizing:border-box;max-width:28rem;margin:auto;padding:1.5rem 2.5rem 2rem;border:1px solid light-dark(#deddd5,#2c3430);border-radius:1.25rem;background:light-dark(#fffefb,#181e1b);overflow-wrap:anywhere}` +
+	`img{max-width:60%}main>p:first-of-type{font-weight:600}h1{font-size:1.5rem}a{color:light-dark(#1f6350,#7fd0b5)}ul{padding-left:1.2rem}li{margin:.3rem 0}small{opacity:.8}`
 
 // directions is the page that leads people on, at the root, at unknown addresses, and after a
 // failure of an endpoint that browsers open.
