@@ -2,8 +2,11 @@ package e2e_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/input"
 )
 
@@ -112,4 +115,39 @@ func TestConsoleChangesTheGraph(t *testing.T) {
 		t.Errorf("stored: %+v", list)
 	}
 	c.expectQuiet()
+}
+
+// parts returns the names of the nodes and edges of the graph in the accessibility tree, in its order.
+func (a *administrator) parts() (names []string) {
+	a.t.Helper()
+	tree, ok := ask(a, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+	if !ok {
+		a.t.Fatal("the browser does not return its accessibility tree")
+	}
+	for _, node := range tree.Nodes {
+		if !node.Ignored && value(node.Role) == "group" && strings.HasPrefix(value(node.Description), "Press Enter to select") {
+			names = append(names, value(node.Name))
+		}
+	}
+	return names
+}
+
+// A screen reader hears the nodes in the order of the text, each with its kind and its targets, the
+// edges, what each proves, and where an error is.
+func TestConsoleGraphHasNames(t *testing.T) {
+	t.Parallel()
+	needChecker(t)
+	a := asAdministrator(t, serve(t), "admin", "/flows/new", false)
+	a.sees("No findings: the flow is safe.")
+	a.until(`document.querySelector(".react-flow__node.authenticated")`)
+	want := []string{"key, passkey-authenticate; success → done; failure → key", "done, authorization-code", "key —success→ done: authenticated", "key —failure→ key"}
+	if got := a.parts(); !slices.Equal(got, want) {
+		t.Errorf("the graph is read as %q, want %q", got, want)
+	}
+	a.write("failure: key", "failure: done")
+	a.until(`document.querySelector('.react-flow__edge.bad[aria-label^="key —success, failure→ done"]')`)
+	got := a.parts()
+	if !slices.Contains(got, "key —success, failure→ done; leads to an error") || !slices.ContainsFunc(got, func(name string) bool { return strings.HasSuffix(name, "; has an error") }) {
+		t.Errorf("the graph with an error is read as %q", got)
+	}
 }

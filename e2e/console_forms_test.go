@@ -76,31 +76,3 @@ func TestConsoleEditsTheAttributesOfAUserType(t *testing.T) {
 	c.until(`!document.querySelector("[aria-label='Name: team']")`)
 	c.expectQuiet()
 }
-
-// A preset fills in what is known of an identity provider, and says what to register there.
-func TestConsoleHasPresetsOfIdentityProviders(t *testing.T) {
-	t.Parallel()
-	p := serve(t)
-	c := openConsole(t, p, "/identity-providers/new")
-	c.heading("Create: Identity providers")
-	c.choose("Preset", "Google")
-	c.sees("Authorized redirect URIs")
-	c.sees(p.base + "/gate/callback")
-	c.isAccessible("the preset")
-	c.fill("Client id", "1234.apps.example")
-	c.fill("Client secret", "not a real secret")
-	c.press("Create")
-	c.heading("Google")
-	c.sees(p.base + "/gate/callback")
-	var list struct {
-		IdentityProviders []struct {
-			Handle, Issuer, ClientID string
-			Scopes                   []string
-		}
-	}
-	p.document(t, "/identity-providers", &list)
-	if got := fmt.Sprint(list.IdentityProviders); got != "[{google https://accounts.google.com 1234.apps.example [openid profile email]}]" {
-		t.Errorf("the providers are %s", got)
-	}
-	c.expectQuiet()
-}

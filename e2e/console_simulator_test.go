@@ -118,32 +118,6 @@ func bootstrapApplication(t *testing.T, p *postern, name string) string {
 	return ""
 }
 
-// An administrator sets the colors of the hosted pages for an application, and sees them at once.
-func TestConsoleShowsTheAppearance(t *testing.T) {
-	t.Parallel()
-	p := serve(t)
-	id := bootstrapApplication(t, p, "Try it")
-	c := openConsole(t, p, "/applications/"+id)
-	c.heading("Try it")
-	c.press("Appearance of the hosted pages")
-	c.until(`document.querySelector("iframe")?.contentDocument?.getElementById("heading")?.textContent === "Sign in to Try it"`)
-	c.fill("Color of buttons and links", "#b00020")
-	c.until(`document.querySelector("iframe").contentDocument.documentElement.style.getPropertyValue("--accent") === "rgb(176 0 32)"`)
-	c.isAccessible("the appearance")
-	c.press("Save")
-	c.sees("Saved.")
-	var meta struct {
-		Design struct {
-			Theme struct{ Colors map[string]string }
-		}
-	}
-	p.document(t, "/flow/meta?type=APP&id="+id, &meta)
-	if got := meta.Design.Theme.Colors["primary"]; got != "#b00020" {
-		t.Errorf("the color of the pages is %q", got)
-	}
-	c.expectQuiet()
-}
-
 // The simulator is usable on a phone, and reports what is wrong in the scenario file.
 func TestConsoleSimulatorOnAPhone(t *testing.T) {
 	t.Parallel()

@@ -294,40 +294,6 @@ func patch(t *testing.T, p *postern, path string, body object) {
 	}
 }
 
-// The first administrator signs in with the printed password, adds a passkey in the console, and
-// from then on makes sensitive changes after using it. What was entered is there after the sign-in.
-func TestConsoleLeadsToAPasskey(t *testing.T) {
-	t.Parallel()
-	p := serve(t)
-	c := openConsole(t, p, "")
-	c.heading("Overview")
-	c.sees("Protect your account with a passkey")
-	c.isAccessible("the overview of an administrator without a passkey")
-	c.press("Add a passkey")
-	c.sees("Your passkey is set up.")
-	c.press("Roles")
-	c.heading("Roles")
-	c.press("Create")
-	c.heading("Create: Roles")
-	c.fill("Name", "Helper")
-	c.fill("Permissions", "system:users:read")
-	c.press("Create")
-	c.sees("This change needs a recent sign-in with your passkey.")
-	c.isAccessible("the request for a passkey")
-	c.press("Sign in")
-	c.signInAgain()
-	c.heading("Create: Roles")
-	c.press("Create")
-	c.heading("Helper")
-	c.press("Overview")
-	c.heading("Overview")
-	c.sees("Recent events")
-	if c.evalBool(`document.querySelector("main").innerText.includes("Protect your account")`) {
-		t.Error("an administrator with a passkey is asked to add one")
-	}
-	c.expectQuiet()
-}
-
 // signInAgain uses the passkey on the sign-in page, which may do so by itself.
 func (c *consoleTab) signInAgain() {
 	c.t.Helper()

@@ -155,26 +155,3 @@ func (f fromAddress) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.Header.Set("X-Forwarded-For", string(f))
 	return http.DefaultTransport.RoundTrip(r)
 }
-
-// An administrator sees that too many guesses have failed, and resets their count.
-func TestConsoleForgetsFailedGuesses(t *testing.T) {
-	t.Parallel()
-	p := serve(t, "POSTERN_SERVER_TRUSTED_PROXIES=127.0.0.1/32,::1/128")
-	ida := createUser(t, p, object{"username": "ida", "password": adminPassword})
-	direct := p.client
-	for n, isBlocked := 0, false; !isBlocked && n < 100; n++ { // each guess from another network: one network gets only a few
-		p.client = &http.Client{Transport: fromAddress(fmt.Sprintf("198.18.%d.1", n))}
-		p.failsAs(t, "ida")
-		p.client = direct
-		var found struct{ AuditEvents []struct{ ID string } }
-		p.document(t, "/audit-events?action=guesses.exhausted&user="+ida, &found)
-		isBlocked = len(found.AuditEvents) > 0
-	}
-	c := openConsole(t, p, "/users/"+ida)
-	c.sees("Too many guesses had failed at ")
-	c.isAccessible("a user with too many failed guesses")
-	c.press("Forget the failed guesses")
-	c.confirm()
-	c.until(`!document.querySelector("[aria-labelledby=part-sign-ins]").innerText.includes("Too many guesses had failed")`)
-	c.expectQuiet()
-}

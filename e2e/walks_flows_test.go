@@ -1,0 +1,147 @@
+package e2e_test
+
+import "fmt"
+
+// removeNode removes a node in the graph.
+func (a *administrator) removeNode(id string) {
+	a.t.Helper()
+	a.selectNode(id)
+	a.press("Remove node")
+	a.until(fmt.Sprintf(`!document.querySelector(".react-flow__node[data-id=%s]")`, id))
+}
+
+// addNode adds a node in the graph.
+func (a *administrator) addNode(kind, id string) {
+	a.t.Helper()
+	a.choose("Kind", kind)
+	a.fill("Id", id)
+	a.press("Add node")
+	a.until(fmt.Sprintf(`document.querySelector(".react-flow__node[data-id=%s]")`, id))
+}
+
+func drawAFlow(a *administrator) {
+	rp := newRelyingParty(a.t, a.p, "Staff portal")
+	a.heading("New flow")
+	a.write("handle: my-sign-in", "handle: staff-sign-in")
+	a.write("name: My sign-in", "name: Staff sign-in")
+	a.removeNode("key") // of the example
+	a.addNode("passkey-authenticate", "device")
+	a.addNode("authorization-code", "finish")
+	a.removeNode("done")
+	a.drawEdge("device", "finish")
+	a.press("success")
+	a.selectNode("device")
+	a.choose("failure →", "finish")
+	a.seesWhyItIsUnsafe()
+	a.press("Graph")
+	a.selectNode("device")
+	a.choose("failure →", "device")
+	a.sees("No findings: the flow is safe.")
+	a.simulates()
+	a.press("Create")
+	a.heading("Staff sign-in")
+	a.publishes("name: Staff sign-in", "name: Portal sign-in", "the portal has a new name")
+	a.heading("Portal sign-in")
+	a.sees("Version 2")
+
+	a.press("Applications")
+	a.press("Staff portal")
+	a.heading("Staff portal")
+	a.choose("Sign-in flow", "Portal sign-in")
+	a.press("Save")
+	a.sees("Saved.")
+	user := &gateTab{tab: openTab(a.t), base: a.p.base}
+	user.signUp("sven")
+	user.open(rp.request())
+	user.shows("step/device")
+	user.click("action-passkey")
+	got := rp.redeem(rp.waitForCode(user.tab).Get("code"))
+	rp.verify(got.ID, got.Access)
+
+	a.press("Flows")
+	a.press("Portal sign-in")
+	a.press("Versions")
+	a.sees("the portal has a new name")
+	a.sees("admin · Open runs: 0")
+	a.isAccessible("the versions of a flow")
+	a.press("Restore")
+	a.confirm("Restore")
+	a.heading("Staff sign-in")
+	a.sees("Version 3")
+	a.reads("name: Staff sign-in")
+}
+
+// seesWhyItIsUnsafe reads the finding at its line, at its edge and with the run that breaks the rule.
+func (a *administrator) seesWhyItIsUnsafe() {
+	a.t.Helper()
+	a.sees("The flow cannot be saved until its errors are fixed.")
+	a.until(`document.querySelector(".cm-lint-marker-error") && document.querySelector('.react-flow__edge.bad[aria-label^="device —success, failure→ finish"]')`)
+	if a.evalBool(named("button", "Create")) {
+		a.t.Error("an unsafe flow can be saved")
+	}
+	a.press("Findings")
+	a.sees("device —failure→ finish")
+	a.isAccessible("a finding")
+}
+
+// simulates signs in with the software authenticator, and keeps the run as a scenario.
+func (a *administrator) simulates() {
+	a.t.Helper()
+	a.press("Simulate")
+	a.press("Start")
+	a.sees("The run waits at device.")
+	a.press("Answer with the passkey")
+	a.sees("The run is complete: ada is signed in.")
+	a.fill("Name of the scenario", "a passkey")
+	a.press("Save as a scenario")
+	a.press("Run the scenarios")
+	a.sees("1 of 1 scenarios passed.")
+}
+
+// publishes changes a part of the text, and publishes it with the reason.
+func (a *administrator) publishes(old, text, reason string) {
+	a.t.Helper()
+	a.write(old, text)
+	a.fill("Reason", reason)
+	a.press("Publish")
+}
+
+func mergeAFlow(a *administrator) {
+	a.heading("New flow")
+	a.write("handle: my-sign-in", "handle: shared-sign-in")
+	a.press("Create")
+	a.heading("My sign-in")
+	a.until(`location.pathname.split("/").pop().length === 36`)
+	b := asAdministrator(a.t, a.p, "admin", eval[string](a.tab, `location.pathname.replace("/console", "")`), false)
+	b.heading("My sign-in")
+	a.write("mode: usernameless", "userVerification: required")
+	b.publishes("name: My sign-in", "name: Their sign-in", "renamed")
+	b.sees("Version 2")
+
+	a.press("Publish")
+	a.sees("The changes do not conflict.")
+	a.press("Merge the changes")
+	a.sees("Merged. Check the text and publish it.")
+	a.reads("name: Their sign-in")
+	a.reads("userVerification: required")
+	a.press("Publish")
+	a.heading("Their sign-in")
+	a.sees("Version 3")
+
+	a.write("name: Their sign-in", "name: Our sign-in")
+	b.press("Flows")
+	b.press("Their sign-in")
+	b.publishes("name: Their sign-in", "name: Another sign-in", "renamed again")
+	b.sees("Version 4")
+	a.press("Publish")
+	a.sees("Both of you changed these passages. Choose one of each.")
+	a.sees("name: Another sign-in")
+	a.isAccessible("the conflict")
+	a.press("Keep mine: 1")
+	a.press("Merge the changes")
+	a.reads("name: Our sign-in")
+	a.press("Publish")
+	a.heading("Our sign-in")
+	a.sees("Version 5")
+	b.expectQuiet()
+}
