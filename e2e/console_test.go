@@ -13,6 +13,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // consoleTab is the console in a browser, with an administrator who has signed in.
@@ -223,6 +224,7 @@ func TestConsoleFlowStudio(t *testing.T) {
 	c.write("use: passkey-authenticate", "use: prompt")
 	c.sees("The flow cannot be saved until its errors are fixed.")
 	c.until(`document.querySelector(".cm-lint-marker-error")`)
+	c.do(chromedp.KeyEvent(kb.Escape)) // closes the completions
 	c.picture("console-flow")
 	if c.evalBool(named("button", "Create")) {
 		t.Error("an unsafe flow can be saved")
