@@ -1,16 +1,21 @@
 // Makes 10,000 random changes of flows, with src/flows/edit.ts, and the same changes of the parsed
 // definitions, and compares them. Run by TestEditsKeepTheText of package console, with the flow files
-// as arguments. The seed is the environment variable SEED, 1 by default.
+// as arguments. The seed is the environment variable SEED, 1 by default. If SAMPLES names a file, some
+// of the texts are written there with their definitions, for another parser to compare.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
-import { parse } from "yaml";
+import { Lexer, parse } from "yaml";
 
 const folder = mkdtempSync(join(import.meta.dirname, "..", "node_modules", ".edit-"));
-const source = readFileSync(join(import.meta.dirname, "..", "src", "flows", "edit.ts"), "utf8");
-writeFileSync(join(folder, "edit.mjs"), ts.transpileModule(source, { compilerOptions: { module: ts.ModuleKind.ES2022, target: ts.ScriptTarget.ES2022 } }).outputText);
-const { edit, difference, EditError } = await import(join(folder, "edit.mjs"));
+for (const name of ["edit", "configure", "flowtext"]) {
+  const source = readFileSync(join(import.meta.dirname, "..", "src", "flows", `${name}.ts`), "utf8");
+  const { outputText } = ts.transpileModule(source, { compilerOptions: { module: ts.ModuleKind.ES2022, target: ts.ScriptTarget.ES2022 } });
+  writeFileSync(join(folder, `${name}.mjs`), outputText.replaceAll(/from "(\.\/\w+)"/g, 'from "$1.mjs"'));
+}
+const { edit, difference } = await import(join(folder, "edit.mjs"));
+const { EditError } = await import(join(folder, "flowtext.mjs"));
 rmSync(folder, { recursive: true });
 
 let state = Number(process.env["SEED"] ?? 1);
@@ -71,12 +76,74 @@ function model(flow, change, outcomes) {
     case "disconnect":
       drop(node, change.outcome);
       break;
+    case "configure":
+      delete node.with;
+      if (change.with !== undefined && (Object.keys(change.with).length > 0 || isEmptyObject(flow.nodes.find((one) => one.id === change.node).with))) {
+        node.with = change.with;
+      }
+      break;
   }
   return after;
 }
 
-/** comments returns the comments of a text. No flow of the tests has a # elsewhere. */
-const comments = (text) => text.match(/(?<=^|\s)#.*$/gm) ?? [];
+const isObject = (value) => typeof value === "object" && value !== null;
+const isEmptyObject = (value) => isObject(value) && Object.keys(value).length === 0;
+
+// Values that a text needs quotes or several lines for, among others.
+const values = [
+  "plain", "two words", "", " led by a space", "ends with one ", "no", "true", "null", "~", "12", "0x1f", "1e3", "2001-01-01", "- dash", "#", "a # b", "a: b", "a:", "a:b", "it's", 'say "go"', "back\\slash",
+  "a, b", "[a]", "{a: b}", "user.type == \"Person\" && has(user.email)", "x ? y : z", "*alias", "&anchor", "!tag", "%", "@", "`", "|", ">", "?", "<<", "=", "line\nline", "line\nline\n", "\n", "ends\n\n", "a\tb", "\u0007", "\u0085", "\u2028", "\ufeff",
+  "Über uns", "日本語", "\ud83d\ude00", "--- end", "a\r\nb", true, false, null, 0, -1, 1.5, 1e21, [], {}, ["a", "no"], { a: "b" }, [{ ref: "x", label: "X: y" }, { ref: "z" }], { "a b": { "1": [1, [2, "c, d"]] }, "yes": "n" },
+];
+
+/** alter returns a value with a random change at a random depth. */
+function alter(value) {
+  if (!isObject(value) || random(8) === 0) {
+    return structuredClone(pick(values));
+  }
+  if (Array.isArray(value)) {
+    const list = [...value];
+    const at = random(list.length + 1);
+    switch (random(4)) {
+      case 0:
+        list.splice(at, 0, structuredClone(pick(values)));
+        return list;
+      case 1:
+        list.splice(at, 1);
+        return list;
+      case 2: {
+        const [item] = list.splice(Math.min(at, list.length - 1), 1);
+        list.splice(random(list.length + 1), 0, ...(item === undefined ? [] : [item]));
+        return list;
+      }
+      default:
+        return list.map((item, i) => (i === at ? alter(item) : item));
+    }
+  }
+  const names = Object.keys(value);
+  const name = random(3) === 0 || names.length === 0 ? pick(["title", "label", "y", "a b", "inputs", "1st"]) : pick(names);
+  if (random(4) === 0) {
+    const { [name]: _, ...others } = value;
+    return others;
+  }
+  return { ...value, [name]: name in value ? alter(value[name]) : structuredClone(pick(values)) };
+}
+
+/** configuration returns another configuration of a node, after one change or several. */
+function configuration(node) {
+  let after = node.with ?? {};
+  for (let n = random(6) === 0 ? 4 : 1; n > 0; n--) {
+    const changed = alter(after);
+    after = isObject(changed) && !Array.isArray(changed) ? changed : after;
+  }
+  return random(20) === 0 ? undefined : after;
+}
+
+/** comments returns the comments of a text. */
+function comments(text) {
+  const tokens = [...new Lexer().lex(text)];
+  return tokens.filter((token, i) => token.startsWith("#") && tokens[i - 1] !== "\u001f"); // which precedes a scalar
+}
 
 /** randomChange returns a change that fits the definition, with the outcomes of the node. */
 function randomChange(flow, i) {
@@ -84,7 +151,9 @@ function randomChange(flow, i) {
   const target = random(6) === 0 ? "end" : pick(flow.nodes).id;
   const outcomes = random(3) === 0 ? [] : ["success", "failure", "other"];
   const edges = targetsOf(node);
-  switch (random(5)) {
+  switch (random(8)) {
+    case 5: case 6: case 7:
+      return [{ change: "configure", node: node.id, with: configuration(node) }];
     case 0:
       return [{ change: "add", node: pick(["yes", "n", "null", "node", "Step-up"]) + (random(4) === 0 ? "" : `_${i}`), use: pick(["prompt", "passkey-authenticate"]) }];
     case 1:
@@ -134,7 +203,9 @@ function unchangedAround(text, after, flow, change) {
 const files = process.argv.slice(2).map((name) => readFileSync(name, "utf8"));
 const styles = files.flatMap((text) => [text, text.replaceAll("\n", "\r\n"), JSON.stringify(parse(text)), JSON.stringify(parse(text), null, 2)]);
 let made = 0;
+const samples = [];
 let refused = 0;
+let refusedForms = 0;
 let restored = 0;
 for (let i = 0; made < 10000; i++) {
   let text = pick(styles);
@@ -148,17 +219,18 @@ for (let i = 0; made < 10000; i++) {
     } catch (error) {
       assert.ok(error instanceof EditError, say(error.stack));
       refused++;
+      refusedForms += change.change === "configure" ? 1 : 0;
       continue;
     }
     made++;
     assert.deepEqual(parse(after), model(flow, change, outcomes), say(`gives\n${after}\n`));
-    const replaces = change.change === "remove" || change.change === "connect" && change.outcome === ""; // the text of several targets
+    const replaces = change.change === "remove" || change.change === "configure" || change.change === "connect" && change.outcome === ""; // the text of several targets
     if (replaces) {
       assert.ok(comments(after).every((comment) => comments(text).includes(comment)), say(`adds a comment in\n${after}\n`));
     } else if (change.change !== "disconnect") {
       assert.deepEqual(comments(after), comments(text), say(`changes the comments in\n${after}\n`));
     }
-    if (change.change === "connect") {
+    if (change.change === "connect" || change.change === "configure") {
       assert.ok(unchangedAround(text, after, flow, change), say(`changes other nodes in\n${after}\n`));
     }
     assert.equal(after.includes("\r\n"), text.includes("\r\n"), say("changes the line breaks"));
@@ -171,5 +243,10 @@ for (let i = 0; made < 10000; i++) {
     assert.equal(text.slice(0, from) + insert + text.slice(to), after);
     text = after;
   }
+  samples.push(JSON.stringify({ text, definition: parse(text) }));
 }
+if (process.env["SAMPLES"]) {
+  writeFileSync(process.env["SAMPLES"], samples.join("\n"));
+}
+assert.equal(refusedForms, 0, "forms can change every text");
 console.log(`${made} changes, ${restored} restored, ${refused} refused`);

@@ -4,8 +4,9 @@ import { useEffect, useState } from "react";
 import { Button } from "react-aria-components";
 import { t } from "../texts";
 import { call, type Parts } from "./checker";
-import { type Edit, edit, EditError } from "./edit";
+import { type Edit, edit } from "./edit";
 import type { GraphChanges } from "./FlowGraph";
+import { EditError } from "./flowtext";
 import type { FlowNode } from "./graph";
 
 const end = "end";

@@ -1,6 +1,8 @@
 // Changes of a flow's graph as changes of its text. Everything that a change does not concern stays
 // as it is, byte by byte: comments, order, quotes and indentation.
-import { isMap, isScalar, isSeq, type Pair, parse, parseDocument, type Scalar, type YAMLMap, type YAMLSeq } from "yaml";
+import { isMap, isScalar, isSeq, type Scalar, type YAMLSeq } from "yaml";
+import { type Config, configure } from "./configure";
+import { addMember, contentEnd, dashOf, EditError, find, type FlowMap, idOf, itemsOf, lineBreak, lineEndOfKey, lineStart, memberOf, rangeOf, read, removeItem, removeMember, splice, type Text, word } from "./flowtext";
 
 /** Edit is a change of the graph. The outcome "" stands for all outcomes of a node. */
 export type Edit =
@@ -8,14 +10,8 @@ export type Edit =
   | { change: "remove"; node: string }
   | { change: "rename"; node: string; to: string }
   | { change: "connect"; node: string; outcome: string; target: string }
-  | { change: "disconnect"; node: string; outcome: string };
-
-/** EditError says why a text cannot be changed. */
-export class EditError extends Error {}
-
-type Range = [number, number, number];
-type FlowMap = YAMLMap<Scalar, unknown>;
-type Member = Pair<Scalar, unknown>;
+  | { change: "disconnect"; node: string; outcome: string }
+  | { change: "configure"; node: string; with: Config | undefined };
 
 /** edit returns the text after the change. The outcomes are those that the node has, if they are known. */
 export function edit(text: string, change: Edit, outcomes: string[] = []): string {
@@ -30,6 +26,8 @@ export function edit(text: string, change: Edit, outcomes: string[] = []): strin
       return connect(text, change.node, change.outcome, change.target, outcomes);
     case "disconnect":
       return disconnect(text, change.node, change.outcome);
+    case "configure":
+      return configure(text, change.node, change.with);
   }
 }
 
@@ -47,37 +45,6 @@ export function difference(before: string, after: string): { from: number; to: n
   return { from: start, to: before.length - end, insert: after.slice(start, after.length - end) };
 }
 
-/** Text is a parsed flow. */
-interface Text {
-  text: string;
-  root: FlowMap;
-  list: YAMLSeq<FlowMap>;
-}
-
-function read(text: string): Text {
-  const document = parseDocument(text, { logLevel: "silent", keepSourceTokens: true });
-  const [error] = document.errors;
-  if (error) {
-    throw new EditError(`the text is not valid YAML: ${error.message.split("\n")[0] ?? ""}`);
-  }
-  const root = document.contents;
-  const list = isMap(root) ? root.get("nodes", true) : undefined;
-  if (!isMap(root) || !isSeq(list) || list.items.some((item) => !isMap(item) || item.anchor)) {
-    throw new EditError("the flow has no list `nodes` of objects; write it in the text");
-  }
-  return { text, root: root as FlowMap, list: list as YAMLSeq<FlowMap> };
-}
-
-const idOf = (node: FlowMap) => String(node.get("id"));
-
-function find({ list }: Text, id: string): FlowMap {
-  const found = list.items.filter((node) => idOf(node) === id);
-  if (found.length !== 1 || !found[0]) {
-    throw new EditError(found.length === 0 ? `there is no node ${id}` : `several nodes have the id ${id}; change their ids in the text`);
-  }
-  return found[0];
-}
-
 function checkNew({ list }: Text, id: string) {
   if (!/^[A-Za-z][\w-]{0,63}$/.test(id) || id === "end") {
     throw new EditError(`${JSON.stringify(id)} cannot be an id; use a letter, then up to 63 letters, digits, dashes or underscores`);
@@ -85,116 +52,6 @@ function checkNew({ list }: Text, id: string) {
   if (list.items.some((node) => idOf(node) === id)) {
     throw new EditError(`there is a node ${id} already; choose another id`);
   }
-}
-
-const rangeOf = (node: unknown): Range => (node as { range: Range }).range;
-
-const memberOf = (map: FlowMap, name: string): Member | undefined => map.items.find((pair) => String(pair.key.value) === name);
-
-/** splice replaces a part of the text. */
-const splice = (text: string, from: number, to: number, insert: string) => text.slice(0, from) + insert + text.slice(to);
-
-const lineStart = (text: string, at: number) => text.lastIndexOf("\n", at - 1) + 1;
-
-/** lineEnd returns the end of the line, before its line break. */
-function lineEnd(text: string, at: number): number {
-  const end = text.indexOf("\n", at);
-  const last = end < 0 ? text.length : end;
-  return text[last - 1] === "\r" ? last - 1 : last;
-}
-
-const lineBreak = (text: string) => (text.includes("\r\n") ? "\r\n" : "\n");
-
-/** isJSON reports whether the text is JSON, which quotes every word. */
-const isJSON = (text: string) => text.trimStart().startsWith("{");
-
-/** word writes a string as the text needs it: with quotes only if YAML would read something else. */
-function word(text: string, value: string, like?: Scalar): string {
-  if (isJSON(text) || like?.type === "QUOTE_DOUBLE") {
-    return JSON.stringify(value);
-  }
-  if (like?.type === "QUOTE_SINGLE") {
-    return `'${value.replaceAll("'", "''")}'`;
-  }
-  const isPlain = /^[A-Za-z][\w-]*$/.test(value) && parse(value) === value && !/^(y|n|yes|no|on|off)$/i.test(value);
-  return isPlain ? value : JSON.stringify(value);
-}
-
-/** endOf returns the end of a member's value, or of its name if it has none. */
-const endOf = (member: Member): number => (member.value ? rangeOf(member.value)[1] : lineEndOfKey(member));
-
-const lineEndOfKey = (member: Member): number => rangeOf(member.key)[1] + 1;
-
-/** addMember adds a member, written in flow style, at the end of an object. */
-function addMember(text: string, map: FlowMap, name: string, value: string): string {
-  const member = `${word(text, name)}: ${value}`;
-  const last = map.items.at(-1);
-  if (!last) {
-    return splice(text, rangeOf(map)[0] + 1, rangeOf(map)[0] + 1, member);
-  }
-  if (map.flow) {
-    const end = last.value ? endOf(last) : rangeOf(last.key)[1];
-    const own = text.slice(lineStart(text, rangeOf(last.key)[0]), rangeOf(last.key)[0]);
-    const separator = own.trim() === "" && text.slice(rangeOf(map)[0], end).includes("\n") ? `,${lineBreak(text)}${own}` : ", ";
-    return splice(text, end, end, separator + member);
-  }
-  const first = rangeOf(map.items[0]?.key)[0];
-  const end = contentEnd(text, endOf(last), last.value);
-  return splice(text, end, end, lineBreak(text) + " ".repeat(first - lineStart(text, first)) + member);
-}
-
-/** contentEnd returns the end of the last line of a value that ends at a place, with its comment. */
-function contentEnd(text: string, end: number, value: unknown): number {
-  let at = end;
-  if (isScalar(value) && (value.type === "BLOCK_LITERAL" || value.type === "BLOCK_FOLDED")) {
-    return text[at - 1] === "\n" ? lineEnd(text, at - 1) : at;
-  }
-  while (isCollectionInBlock(value)) { // ends with its last item, maybe some lines after which the parser says
-    const last: unknown = isMap(value) ? (value.items.at(-1) as Member).value ?? (value.items.at(-1) as Member).key : (value as YAMLSeq).items.at(-1);
-    at = rangeOf(last)[1];
-    if (isScalar(last) && (last.type === "BLOCK_LITERAL" || last.type === "BLOCK_FOLDED")) {
-      return text[at - 1] === "\n" ? lineEnd(text, at - 1) : at;
-    }
-    value = last;
-  }
-  return lineEnd(text, at);
-}
-
-const isCollectionInBlock = (value: unknown): boolean => (isMap(value) || isSeq(value)) && !value.flow && value.items.length > 0;
-
-/** removeMember removes a member of an object that has others. */
-function removeMember(text: string, map: FlowMap, member: Member): string {
-  return removeItem(text, map.flow ?? false, map.items.map((one) => ({ from: rangeOf(one.key)[0], to: one.value ? endOf(one) : rangeOf(one.key)[1], value: one.value ?? one.key })), map.items.indexOf(member));
-}
-
-/** Item is the place of a member or of an item of a list. */
-interface Item {
-  from: number;
-  to: number;
-  value: unknown;
-}
-
-/** removeItem removes an item with its lines, the comments in them, and the blank lines above. Comments above stay. */
-function removeItem(text: string, isFlow: boolean, items: Item[], index: number): string {
-  const item = items[index];
-  const before = items[index - 1];
-  const after = items[index + 1];
-  if (!item) {
-    return text;
-  }
-  if (isFlow) {
-    return before ? splice(text, before.to, item.to, "") : splice(text, item.from, after?.from ?? item.to, "");
-  }
-  const end = contentEnd(text, item.to, item.value);
-  const start = lineStart(text, item.from);
-  if (after && text.slice(start, item.from).trim() !== "") { // the first member follows a dash
-    return splice(text, item.from, after.from, "");
-  }
-  if (start === 0) {
-    return splice(text, 0, Math.min(end + lineBreak(text).length, text.length), "");
-  }
-  const blank = /(?:\r?\n[ \t]*)*\r?\n$/.exec(text.slice(0, start)); // the blank lines above, too
-  return splice(text, blank?.index ?? start, end, "");
 }
 
 function addNode(text: string, id: string, use: string): string {
@@ -212,7 +69,7 @@ function addNode(text: string, id: string, use: string): string {
     const separator = own.trim() === "" ? `,${lineBreak(text)}${own}` : ", ";
     return splice(text, rangeOf(last)[1], rangeOf(last)[1], separator + node);
   }
-  const dash = dashOf(text, last);
+  const dash = dashOf(list, list.items.length - 1);
   const indent = text.slice(lineStart(text, dash), dash);
   const end = contentEnd(text, rangeOf(last)[1], last);
   const br = lineBreak(text);
@@ -225,9 +82,6 @@ function contentEndOfNode(text: string, list: YAMLSeq<FlowMap>, index: number): 
   const node = list.items[index];
   return node ? contentEnd(text, rangeOf(node)[1], node) : text.length;
 }
-
-/** dashOf returns the place of the dash before an item of a list. */
-const dashOf = (text: string, item: FlowMap): number => text.lastIndexOf("-", rangeOf(item)[0] - 1);
 
 function removeNode(text: string, id: string): string {
   let flow = read(text);
@@ -243,8 +97,7 @@ function removeNode(text: string, id: string): string {
   flow = read(text);
   const { list } = flow;
   const index = list.items.findIndex((node) => idOf(node) === id);
-  const items = list.items.map((item) => ({ from: list.flow ? rangeOf(item)[0] : dashOf(text, item), to: rangeOf(item)[1], value: item }));
-  return removeItem(text, list.flow ?? false, items, index);
+  return removeItem(text, list.flow ?? false, itemsOf(list), index);
 }
 
 /** outcomesTo returns the outcomes of a node that lead to a target. */
@@ -317,7 +170,7 @@ function connect(text: string, id: string, outcome: string, target: string, outc
   }
   const map = next as FlowMap;
   if (outcome === "") {
-    return replaceNext(text, map, word(text, target));
+    return replaceNext(text, map, text.indexOf(":", rangeOf(member.key)[1]) + 1, word(text, target));
   }
   const edge = memberOf(map, outcome);
   if (!edge) {
@@ -331,13 +184,12 @@ function connect(text: string, id: string, outcome: string, target: string, outc
 }
 
 /** replaceNext replaces an object of targets. */
-function replaceNext(text: string, map: FlowMap, by: string): string {
+function replaceNext(text: string, map: FlowMap, colon: number, by: string): string {
   const [from] = rangeOf(map);
   if (map.flow) {
     return splice(text, from, rangeOf(map)[1], by);
   }
-  const name = text.lastIndexOf(":", from);
-  return splice(text, name + 1, contentEnd(text, rangeOf(map)[1], map), ` ${by}`);
+  return splice(text, colon, contentEnd(text, rangeOf(map)[1], map), ` ${by}`);
 }
 
 function disconnect(text: string, id: string, outcome: string): string {
