@@ -21,6 +21,7 @@ func functions() map[string]function {
 		"factsAt":   typed((*Studio).FactsAt),
 		"complete":  typed((*Studio).Complete),
 		"describe":  typed((*Studio).Describe),
+		"listKinds": typed((*Studio).ListKinds),
 		"listParts": typed((*Studio).ListParts),
 		"fixes":     typed((*Studio).Fixes),
 		"compare":   typed((*Studio).Compare),

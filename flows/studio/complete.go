@@ -77,8 +77,8 @@ func (s *Studio) values(o *outline) (options []Completion) {
 		return options
 	case o.at("nodes", "[]", "next"), o.at("nodes", "[]", "next", "*"):
 		return names(append(o.ids(), schemas.End), "")
-	case o.at("nodes", "[]", "with", "flow"):
-		return names(s.subflows.Handles(), "")
+	case o.at("nodes", "[]", "with", "*") && o.node() != nil && s.systemValues(o.node().use, o.path[3]) != nil:
+		return names(s.systemValues(o.node().use, o.path[3]), "")
 	case o.at("waive", "[]", "node"):
 		return names(o.ids(), "")
 	}
@@ -161,10 +161,7 @@ func (s *Studio) schemaAt(o *outline) jsonSchema {
 		}
 		path, schema = path[3:], kind.With
 	}
-	var root jsonSchema
-	if err := json.Unmarshal(schema.Raw(), &root); err != nil {
-		panic(err) // it was compiled
-	}
+	root := decodeSchema(schema)
 	at := root
 	for _, step := range path {
 		at = resolve(root, at)
@@ -178,6 +175,13 @@ func (s *Studio) schemaAt(o *outline) jsonSchema {
 		}
 	}
 	return resolve(root, at)
+}
+
+func decodeSchema(schema *schemas.Schema) (root jsonSchema) {
+	if err := json.Unmarshal(schema.Raw(), &root); err != nil {
+		panic(err) // it was compiled
+	}
+	return root
 }
 
 // resolve follows a reference to a definition of the same schema.

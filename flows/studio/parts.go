@@ -1,20 +1,56 @@
 package studio
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/postern-id/postern/schemas"
 )
 
-// Parts are what the graph of a flow can be changed with.
-type Parts struct {
-	Kinds []PartKind `json:"kinds"` // sorted by name
-	Nodes []PartNode `json:"nodes"` // in their order in the text
-}
-
-// PartKind is a kind of nodes.
-type PartKind struct {
+// Kind is a kind of nodes.
+type Kind struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc"`
+	// With is the JSON Schema of the configuration; null if there is none.
+	With json.RawMessage `json:"with"`
+	// Values lists what the system has for members of the configuration: see systemValues.
+	Values map[string][]string `json:"values"`
+}
+
+// ListKinds returns the kinds that a node can have, sorted by name.
+func (s *Studio) ListKinds(struct{}) ([]Kind, error) {
+	list := []Kind{}
+	for _, name := range slices.Sorted(maps.Keys(s.kinds)) {
+		kind := Kind{Name: name, Doc: s.kinds[name].Doc, Values: map[string][]string{}}
+		if with := s.kinds[name].With; with != nil {
+			kind.With = with.Raw()
+			for member := range decodeSchema(with).object("properties") {
+				if values := s.systemValues(name, member); values != nil {
+					kind.Values[member] = values
+				}
+			}
+		}
+		list = append(list, kind)
+	}
+	return list, nil
+}
+
+// systemValues returns what the system has for a member of the configuration of a kind: the handles
+// of sub-flows, or the targets. It is nil for other members, and if the system is not known.
+func (s *Studio) systemValues(kind, member string) []string {
+	switch {
+	case kind == schemas.SubflowKind && member == "flow":
+		return s.subflows.Handles()
+	case kind == "http-request" && member == "target":
+		return s.targets
+	}
+	return nil
+}
+
+// Parts are the parts of a flow that its graph shows.
+type Parts struct {
+	Nodes []PartNode `json:"nodes"` // in their order in the text
 }
 
 // PartNode is a node as far as it is written.
@@ -24,13 +60,9 @@ type PartNode struct {
 	Outcomes []string `json:"outcomes"`
 }
 
-// ListParts returns the kinds that a node can have, and the outcomes of each node, also of a flow with
-// errors.
+// ListParts returns the outcomes of each node, also of a flow with errors.
 func (s *Studio) ListParts(source Source) (*Parts, error) {
-	p := &Parts{Kinds: []PartKind{}, Nodes: []PartNode{}}
-	for _, name := range slices.Sorted(maps.Keys(s.kinds)) {
-		p.Kinds = append(p.Kinds, PartKind{name, s.kinds[name].Doc})
-	}
+	p := &Parts{Nodes: []PartNode{}}
 	found := parsedNodes(source.Text)
 	if found == nil {
 		found = outlineNodes(source.Text)

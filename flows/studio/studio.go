@@ -11,6 +11,7 @@ import (
 type Studio struct {
 	kinds    engine.Kinds
 	subflows schemas.SubflowsOf
+	targets  []string // nil if they are not known
 	last     checked
 	played   played
 }

@@ -16,7 +16,8 @@ func (s *Studio) SetSystem(system schemas.CheckedSystem) (struct{}, error) {
 	for i := range system.Subflows {
 		s.subflows[system.Subflows[i].Handle] = &system.Subflows[i]
 	}
-	s.kinds = nodes.Kinds(nodes.Deps{NoMail: !system.SendsMail, Targets: names(append([]string{}, system.Targets...))})
+	s.targets = append([]string{}, system.Targets...)
+	s.kinds = nodes.Kinds(nodes.Deps{NoMail: !system.SendsMail, Targets: names(s.targets)})
 	s.last = checked{}
 	return struct{}{}, nil
 }

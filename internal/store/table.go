@@ -19,6 +19,7 @@ type Table[T any] struct {
 	name     string                 // of the table
 	columns  []string               // "id" first; "updated_at" among them
 	filters  map[string]string      // member → the condition that selects by it, for which there is an index
+	absent   map[string]string      // member → the condition that "" selects by: the resources without the member
 	prefixes map[string]prefixIndex // member → the index that finds its values by a prefix
 	counted  []string               // members by whose values its rows are counted in row_counts; "" for all
 	join     string                 // "LEFT JOIN …": another table that is read along with it …
@@ -42,7 +43,8 @@ type Table[T any] struct {
 type Page struct {
 	After         string
 	Limit, Offset int
-	// Member and Value select the resources whose member, one of Filters, has the value.
+	// Member and Value select the resources whose member, one of Filters, has the value. The parent
+	// "" selects the units without one.
 	// Member "" selects all.
 	Member, Value string
 	// Prefix selects the resources whose member, one of Prefixes, starts with Value, in the order
@@ -121,6 +123,9 @@ func (of *Table[T]) selected(p Page) (condition string, args []any, err error) {
 	condition, known := of.filters[p.Member]
 	if !known {
 		return "", nil, fmt.Errorf("store: %ss cannot be found by %q: expected one of %q", of.noun, p.Member, of.Filters())
+	}
+	if absent, found := of.absent[p.Member]; found && p.Value == "" {
+		return absent + " AND id > ?", []any{p.After}, nil
 	}
 	return condition + " AND id > ?", []any{of.keyOf(p), p.After}, nil
 }

@@ -5,7 +5,7 @@ import "github.com/postern-id/postern/schemas"
 // Units is the table of the organization units.
 func Units() *Table[schemas.OrganizationUnit] {
 	type unit = schemas.OrganizationUnit
-	return newTable("organization unit", "organization_unit_not_found", "organization_units", fields[unit]{
+	table := newTable("organization unit", "organization_unit_not_found", "organization_units", fields[unit]{
 		{column: "id", member: func(u *unit) any { return &u.ID }},
 		{column: "handle", member: func(u *unit) any { return &u.Handle }, filter: "handle", unique: true},
 		{column: "name", member: func(u *unit) any { return &u.Name }},
@@ -15,4 +15,6 @@ func Units() *Table[schemas.OrganizationUnit] {
 		{column: "created_at", member: func(u *unit) any { return (*microTime)(&u.CreatedAt) }},
 		{column: "updated_at", member: func(u *unit) any { return (*microTime)(&u.UpdatedAt) }},
 	})
+	table.absent = map[string]string{"parentId": "parent_id IS NULL"}
+	return table
 }

@@ -3,13 +3,13 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "react-aria-components";
-import { Link, useNavigate, useParams } from "react-router";
+import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { type Finding, RequestError, schemaOf, send, type Schema } from "./api";
 import { Appearance } from "./Appearance";
 import { ApplicationParts } from "./ApplicationParts";
 import { Conflict, mergeMembers } from "./Conflict";
 import { ConnectPart } from "./ConnectPart";
-import { keepDraft, takeDraft } from "./draft";
+import { takeDraft, useDraft } from "./draft";
 import { InvitationPart } from "./InvitationPart";
 import { type Item, type Noun, permission } from "./nouns";
 import { ProviderPreset, RedirectURI } from "./ProviderPreset";
@@ -18,8 +18,9 @@ import { may } from "./session";
 import { SignInHelp } from "./SignInHelp";
 import { formatTime, t } from "./texts";
 import { Confirm, Failed, Loading, Page } from "./ui";
-import { type UserType, useUserTypes, withAttributes } from "./userform";
 import { UserParts } from "./UserParts";
+import { UserState } from "./UserState";
+import { useOnlyUserType, useUserSchema } from "./useUserSchema";
 
 type Value = Record<string, unknown>;
 
@@ -32,17 +33,17 @@ export function ItemPage({ noun }: { noun: Noun }) {
     enabled: !isNew,
     gcTime: 0,
     refetchOnWindowFocus: false,
-    queryFn: () => send("GET", `${noun.path}/${id}`) as Promise<{ data: Item; etag: string }>,
+    queryFn: () => send("GET", `${noun.path}/${id}`) as Promise<Read>,
   });
-  const types = useUserTypes(noun.path === "/users");
+  const initial = useInitial(noun, isNew);
   const error = schema.error ?? read.error;
   if (error) {
     return <Page title={t(noun.title)}><Failed error={error} retry={() => void read.refetch()} /></Page>;
   }
-  if (!schema.data || (!isNew && !read.data) || types.isLoading) {
+  if (!schema.data || (!isNew && !read.data) || !initial) {
     return <Page title={t(noun.title)}><Loading /></Page>;
   }
-  return <Editor key={id ?? "new"} noun={noun} schema={schema.data} types={types.data ?? []} opened={read.data} />;
+  return <Editor key={id ?? "new"} noun={noun} schema={schema.data} initial={initial} opened={read.data} />;
 }
 
 /** writable returns the members that a request may have, without those that only repeat a member of the OAuth client. */
@@ -57,12 +58,38 @@ function withoutID(schema: Schema): Schema {
   return { ...schema, properties };
 }
 
-function Editor({ noun, schema, types, opened }: { noun: Noun; schema: Schema; types: UserType[]; opened: { data: Item; etag: string } | undefined }) {
+/** preset are the members of a new resource that a link can set. */
+const preset = ["parentId"];
+
+/** useInitial returns the members of a new resource that are set at first: those of the link, and the only user type. It is undefined until they are known. */
+function useInitial(noun: Noun, isNew: boolean): Value | undefined {
+  const [query] = useSearchParams();
+  const only = useOnlyUserType(isNew && noun.path === "/users");
+  const ofLink = Object.fromEntries([...query].filter(([name]) => preset.includes(name)));
+  return only === undefined ? undefined : { ...ofLink, ...(only && { type: only }) };
+}
+
+/** Read is a resource with the ETag that changes of it are sent with. */
+interface Read {
+  data: Item;
+  etag: string;
+}
+
+/** Draft is what was entered, and what it is a change of. */
+interface Draft {
+  value: Value;
+  read?: Read;
+}
+
+function Editor({ noun, schema: described, initial, opened }: { noun: Noun; schema: Schema; initial: Value; opened: Read | undefined }) {
   const navigate = useNavigate();
   const cache = useQueryClient();
-  const [read, setRead] = useState(opened);
-  const [value, setValue] = useState<Value>(() => (takeDraft() as Value | undefined) ?? (read ? writable(schema, read.data) : types[0] && !types[1] ? { type: types[0].name } : {}));
-  const [state, setState] = useState<{ busy?: boolean; done?: string; error?: unknown; theirs?: { data: Item; etag: string } }>({});
+  const [draft] = useState(() => takeDraft() as Draft | undefined);
+  const [read, setRead] = useState(draft?.read ?? opened);
+  const [value, setValue] = useState<Value>(() => draft?.value ?? (read ? writable(described, read.data) : initial));
+  useDraft(JSON.stringify(value) === JSON.stringify(read ? writable(described, read.data) : initial) ? undefined : { value, read } satisfies Draft);
+  const schema = useUserSchema(described, noun.path === "/users" ? String(value["type"] ?? "") : "");
+  const [state, setState] = useState<{ busy?: boolean; done?: string; error?: unknown; theirs?: Read }>({});
   const problems: Finding[] = state.error instanceof RequestError ? state.error.failure.errors ?? [] : [];
   const path = read ? `${noun.path}/${read.data.id}` : noun.path;
 
@@ -82,13 +109,10 @@ function Editor({ noun, schema, types, opened }: { noun: Noun; schema: Schema; t
       }
     } catch (error) {
       if (error instanceof RequestError && error.status === 412) {
-        const theirs = (await send("GET", path)) as { data: Item; etag: string };
+        const theirs = (await send("GET", path)) as Read;
         setValue(mergeMembers(read ? writable(schema, read.data) : {}, value, writable(schema, theirs.data)));
         setState({ error, theirs });
         return;
-      }
-      if (error instanceof RequestError && error.status === 401) {
-        keepDraft(value);
       }
       setState({ error });
     }
@@ -104,7 +128,6 @@ function Editor({ noun, schema, types, opened }: { noun: Noun; schema: Schema; t
   };
   const mayWrite = may(permission(noun, "write"));
   const title = read ? noun.label(read.data) : `${t("Create")}: ${t(noun.title)}`;
-  const form = types.length > 0 ? withAttributes(schema, types, value["type"]) : schema;
   const isRefused = state.error instanceof RequestError && state.error.status === 401;
   const shownElsewhere = !isRefused && problems.length > 0 && problems.every((p) => schema.properties?.[p.path.split(/[.[]/)[0] ?? ""]);
   return (
@@ -113,9 +136,13 @@ function Editor({ noun, schema, types, opened }: { noun: Noun; schema: Schema; t
       {state.theirs
         ? <Conflict base={read ? writable(schema, read.data) : {}} mine={value} theirs={writable(schema, state.theirs.data)} onMerge={setValue} onDone={() => void save(state.theirs?.etag)} />
         : Boolean(state.error) && !shownElsewhere && <Failed error={state.error} />}
+      {read && mayWrite && noun.path === "/users" && <UserState user={read} onChange={(changed) => {
+        setRead(changed);
+        setValue({ ...value, status: changed.data["status"], lockedUntil: changed.data["lockedUntil"] });
+      }} />}
       {noun.path === "/identity-providers" && (read ? <RedirectURI /> : <ProviderPreset value={value} onChange={setValue} />)}
       <form onSubmit={(event) => { event.preventDefault(); void save(read?.etag); }}>
-        <SchemaForm schema={read ? withoutID(form) : form} value={value} problems={problems} onChange={setValue} />
+        <SchemaForm schema={read ? withoutID(schema) : schema} value={value} problems={problems} onChange={setValue} />
         {read && noun.path === "/applications" && <Appearance id={read.data.id} value={value} onChange={setValue} />}
         <div className="actions sticky">
           {mayWrite

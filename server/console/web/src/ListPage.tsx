@@ -3,20 +3,12 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { Button, Cell, Column, Input, Label, Row, SearchField, Table, TableBody, TableHeader, TextField } from "react-aria-components";
 import { Link, useNavigate, useSearchParams } from "react-router";
-import { send } from "./api";
+import { condition, find, pageSize, readList } from "./listing";
 import { type Item, type Noun, permission, titleOf, valueAt } from "./nouns";
 import { may } from "./session";
 import { formatTime, t } from "./texts";
+import { UnitTree } from "./UnitTree";
 import { Failed, Loading, Page } from "./ui";
-
-interface Listing {
-  totalResults: number;
-  hasMore?: boolean; // a search shows only the first results
-  links: { href: string; rel: string }[];
-  [plural: string]: unknown;
-}
-
-const pageSize = 30;
 
 export function ListPage({ noun }: { noun: Noun }) {
   const [query, setQuery] = useSearchParams();
@@ -28,19 +20,22 @@ export function ListPage({ noun }: { noun: Noun }) {
     }
   }
   const search = query.get("search") ?? "";
+  const isTree = noun.path === "/organization-units" && !query.has("filter");
   const list = useQuery({
     queryKey: [noun.path, parameters.toString(), search],
-    queryFn: () => (search ? find(noun, search) : read(noun, parameters)),
+    queryFn: () => (search ? find(noun, search) : readList(noun, parameters)),
     placeholderData: keepPreviousData,
+    enabled: !isTree,
   });
   const next = list.data?.links.find((link) => link.rel === "next");
   return (
     <Page title={t(noun.title)} actions={may(permission(noun, "write")) && <Link className="button primary" to={`${noun.path}/new${noun.path === "/applications" ? "/template" : ""}`}>{t("Create")}</Link>}>
       {noun.search && <Search label={noun.search.label} text={search} onSearch={(text) => setQuery(text ? { search: text } : {}, { replace: search !== "" })} />}
       <Filter key={query.get("filter")} noun={noun} filter={query.get("filter") ?? ""} onFilter={(filter) => setQuery(filter ? { filter } : {})} />
-      {list.isPending && <Loading />}
+      {isTree && <UnitTree />}
+      {!isTree && list.isPending && <Loading />}
       {list.error && <Failed error={list.error} retry={() => void list.refetch()} />}
-      {list.data && (
+      {!isTree && list.data && (
         <>
           <Items noun={noun} items={list.data[noun.plural] as Item[]} isFiltered={query.has("filter") || search !== ""} />
           <div className="actions">
@@ -52,21 +47,6 @@ export function ListPage({ noun }: { noun: Noun }) {
       )}
     </Page>
   );
-}
-
-async function read(noun: Noun, parameters: URLSearchParams): Promise<Listing> {
-  return (await send("GET", `${noun.path}?${parameters}`)).data as Listing;
-}
-
-/** find returns the first items that a search finds, those that equal the text before those that start with it. */
-async function find(noun: Noun, text: string): Promise<Listing> {
-  const { whole = [], start = [] } = noun.search ?? {};
-  const filters = [...whole.map((member) => condition(member, "eq", text)), ...start.map((member) => condition(member, "sw", text))];
-  const lists = await Promise.all(filters.map((filter) => read(noun, new URLSearchParams({ limit: String(pageSize), filter }))));
-  const found = new Map(lists.flatMap((list) => list[noun.plural] as Item[]).map((item) => [item.id, item]));
-  const differs = (item: Item) => Number(noun.columns.every((column) => valueAt(item, column).toLowerCase() !== text.toLowerCase()));
-  const items = [...found.values()].sort((a, b) => differs(a) - differs(b));
-  return { totalResults: found.size, hasMore: lists.some((list) => list.totalResults > pageSize), links: [], [noun.plural]: items };
 }
 
 function pageOf(href: string): URLSearchParams {
@@ -133,8 +113,6 @@ function Search({ label, text, onSearch }: { label: string; text: string; onSear
 }
 
 const grammar = /^(\w+) eq (".*")$/;
-
-const condition = (member: string, operator: "eq" | "sw", value: string) => `${member} ${operator} ${JSON.stringify(value)}`;
 
 function Filter({ noun, filter, onFilter }: { noun: Noun; filter: string; onFilter: (filter: string) => void }) {
   const parts = grammar.exec(filter);

@@ -3,9 +3,9 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button, Input, Label, Radio, RadioGroup, Text, TextArea, TextField } from "react-aria-components";
 import { Link } from "react-router";
-import { api, must, RequestError } from "./api";
+import { api, must } from "./api";
 import { ConnectPart } from "./ConnectPart";
-import { keepDraft, takeDraft } from "./draft";
+import { takeDraft, useDraft } from "./draft";
 import type { Item } from "./nouns";
 import { type Asked, templates } from "./templates";
 import { t } from "./texts";
@@ -20,6 +20,7 @@ interface Draft {
 export function NewApplication() {
   const cache = useQueryClient();
   const [draft, setDraft] = useState<Draft>(() => (takeDraft() as Draft | undefined) ?? { key: "web", name: "", answer: "" });
+  useDraft(draft);
   const [state, setState] = useState<{ busy?: boolean; error?: unknown; created?: Item }>({});
   const template = templates.find(({ key }) => key === draft.key) ?? templates[0];
   if (state.created) {
@@ -34,9 +35,6 @@ export function NewApplication() {
       void cache.invalidateQueries({ queryKey: ["/applications"] });
       setState({ created });
     } catch (error) {
-      if (error instanceof RequestError && error.status === 401) {
-        keepDraft(draft);
-      }
       setState({ error });
     }
   };

@@ -1,36 +1,17 @@
 // A field for the id of another resource, chosen from a list.
 import { useQuery } from "@tanstack/react-query";
 import { useId, type ReactNode } from "react";
+import { Checkbox, CheckboxGroup, Label } from "react-aria-components";
 import { send } from "./api";
+import type { Reference } from "./fields";
 import type { Item } from "./nouns";
 import { Caption, type FieldProps } from "./SchemaForm";
 import { t } from "./texts";
 
-/** Reference is where the resources are that a member refers to. */
-interface Reference {
-  path: string;
-  plural: string;
-  filter?: string;
-}
-
-const flows = (flowType: string): Reference => ({ path: "/flows", plural: "flows", filter: `flowType eq "${flowType}"` });
-
-export const references: Record<string, Reference> = {
-  authFlowId: flows("AUTHENTICATION"),
-  registrationFlowId: flows("REGISTRATION"),
-  recoveryFlowId: flows("AUTHENTICATION"),
-  invitationFlowId: flows("AUTHENTICATION"),
-  addressFlowId: flows("AUTHENTICATION"),
-  applicationId: { path: "/applications", plural: "applications" },
-  ouId: { path: "/organization-units", plural: "organizationUnits" },
-};
-
 const most = 100;
 
-/** ReferenceField offers the resources; if they cannot all be read, it shows otherwise, a field for the id. */
-export function ReferenceField({ otherwise, ...props }: FieldProps & { otherwise: ReactNode }) {
-  const id = useId();
-  const reference = references[props.name] ?? { path: "", plural: "" };
+/** useReferred reads the resources that a member can refer to. */
+function useReferred(reference: Reference): { items: Item[]; isComplete: boolean } {
   const list = useQuery({
     queryKey: [reference.path, "references", reference.filter],
     queryFn: async () => {
@@ -38,21 +19,52 @@ export function ReferenceField({ otherwise, ...props }: FieldProps & { otherwise
       return (await send("GET", `${reference.path}?${query}`)).data as Record<string, unknown> & { totalResults: number };
     },
   });
-  if (list.error || (list.data && list.data.totalResults > most)) {
+  return { items: (list.data?.[reference.plural] ?? []) as Item[], isComplete: !list.error && (list.data?.totalResults ?? 0) <= most };
+}
+
+const labelOf = (item: Item) => String(item["name"] ?? item["handle"] ?? item.id);
+
+interface Props extends FieldProps {
+  reference: Reference;
+  otherwise: ReactNode; // a field for the text
+}
+
+/** ReferenceField offers the resources; if they cannot all be read, it shows otherwise. */
+export function ReferenceField({ reference, otherwise, ...props }: Props) {
+  const id = useId();
+  const { items, isComplete } = useReferred(reference);
+  if (!isComplete) {
     return otherwise;
   }
-  const items = (list.data?.[reference.plural] ?? []) as Item[];
+  const valueOf = (item: Item) => String(item[reference.value ?? "id"]);
   const value = String(props.value ?? "");
-  const isKnown = value === "" || items.some((item) => item.id === value);
+  const isKnown = value === "" || items.some((item) => valueOf(item) === value);
   return (
     <div className="field">
       <label htmlFor={id}><Caption {...props} /></label>
       <select id={id} value={value} aria-describedby={`${id}-help`} onChange={(event) => props.onChange(event.target.value || undefined)}>
-        <option value="">{t("Default")}</option>
+        <option value="">{t(props.required ? "Not set" : "Default")}</option>
         {!isKnown && <option>{value}</option>}
-        {items.map((item) => <option key={item.id} value={item.id}>{String(item["name"] ?? item["handle"] ?? item.id)}</option>)}
+        {items.map((item) => <option key={item.id} value={valueOf(item)}>{labelOf(item)}</option>)}
       </select>
       <span id={`${id}-help`} slot="description">{props.problem ?? props.schema.description}</span>
     </div>
+  );
+}
+
+/** ReferencesField offers the resources for a list of them. */
+export function ReferencesField({ reference, otherwise, ...props }: Props) {
+  const { items, isComplete } = useReferred(reference);
+  const chosen = Array.isArray(props.value) ? props.value.map(String) : [];
+  const values = items.map((item) => String(item[reference.value ?? "id"]));
+  if (!isComplete || chosen.some((one) => !values.includes(one))) {
+    return otherwise;
+  }
+  return (
+    <CheckboxGroup className="field" value={chosen} onChange={(list) => props.onChange(list.length > 0 ? list : undefined)}>
+      <Label><Caption {...props} /></Label>
+      {items.map((item, i) => <Checkbox key={item.id} value={values[i] ?? ""}><span className="box" aria-hidden="true" />{labelOf(item)}</Checkbox>)}
+      <span slot="description">{props.problem ?? props.schema.description}</span>
+    </CheckboxGroup>
   );
 }

@@ -1,10 +1,13 @@
-// A form for a value that a JSON Schema describes: text, numbers, choices, lists of text and objects
-// have fields; other members are edited as JSON.
+// A form for a value that a JSON Schema describes: text, numbers, choices, lists and objects have fields.
+// A value that does not fit its field is edited as JSON.
 import { useId, useState } from "react";
 import { Checkbox, CheckboxGroup, FieldError, Input, Label, Text, TextArea, TextField } from "react-aria-components";
 import type { Finding, Schema } from "./api";
 import { AttributesField } from "./AttributesField";
-import { ReferenceField, references } from "./ReferenceField";
+import type { SpecialField } from "./fields";
+import { ItemsField, MapField } from "./ListFields";
+import { PermissionsField, PrincipalsField } from "./PrincipalsField";
+import { ReferenceField, ReferencesField } from "./ReferenceField";
 import { t } from "./texts";
 
 type Value = Record<string, unknown>;
@@ -19,9 +22,8 @@ export interface FieldProps {
   onChange: (value: unknown) => void;
 }
 
-// Members that only repeat others, or have one possible value.
+// Members that only repeat others.
 const repeated = ["clientId", "clientSecret"];
-const hidden = ["scope", "responseTypes", "backchannelLogoutSessionRequired"];
 
 const first = ["username", "email", "password", "name", "handle", "type", "status", "description", "attributes"];
 
@@ -38,7 +40,7 @@ function rank(schema: Schema, member: string): number {
 function shownMembers(schema: Schema): [string, Schema][] {
   const isRepeated = (name: string) => repeated.includes(name) && schema.properties?.["inboundAuthConfig"] !== undefined;
   return Object.entries(schema.properties ?? {})
-    .filter(([name, member]) => !member.readOnly && !isRepeated(name) && !hidden.includes(name) && !isConstant(schema, name))
+    .filter(([name, member]) => !member.readOnly && !isRepeated(name) && member.field !== "hidden" && !isConstant(schema, name))
     .sort(([a], [b]) => rank(schema, a) - rank(schema, b));
 }
 
@@ -48,7 +50,7 @@ function isConstant(schema: Schema, name: string): boolean {
 }
 
 /** below returns the findings at a member and in it, with their paths from there. */
-function below(problems: Finding[], name: string): Finding[] {
+export function below(problems: Finding[], name: string): Finding[] {
   return problems
     .filter((p) => p.path === name || p.path.startsWith(`${name}.`) || p.path.startsWith(`${name}[`))
     .map((p) => ({ ...p, path: p.path.slice(name.length).replace(/^\./, "") }));
@@ -79,36 +81,107 @@ export function SchemaForm({ schema, value, problems, onChange }: { schema: Sche
   );
 }
 
-function Field(props: FieldProps) {
+const isMap = (value: unknown): value is Value => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** isLine reports whether a value is a text that a list with one text per line can show. */
+const isLine = (value: unknown) => typeof value === "string" && value !== "" && value === value.trim() && !value.includes("\n");
+
+/** fits reports whether a field for the schema can show a value. */
+function fits(schema: Schema, value: unknown): boolean {
+  if (value === undefined) {
+    return true;
+  }
+  switch (schema.type) {
+    case "boolean":
+      return typeof value === "boolean";
+    case "integer":
+    case "number":
+      return typeof value === "number" || typeof value === "string"; // text while it is typed
+    case "object":
+      return isMap(value);
+    case "array":
+      return Array.isArray(value) && (schema.items?.type !== "string" || value.every(isLine)) && (!schema.items?.enum || value.every((item) => schema.items?.enum?.includes(item as string)));
+    default:
+      return typeof value === "string";
+  }
+}
+
+export function Field(props: FieldProps) {
   const { schema } = props;
-  if (references[props.name]) {
-    return <ReferenceField {...props} otherwise={<Line {...props} />} />;
+  if (!fits(schema, props.value)) {
+    return <JSONField {...props} />;
   }
-  if (props.name === "schema") {
-    return <AttributesField {...props} />;
+  return schema.field ? <Special {...props} field={schema.field} /> : <Plain {...props} />;
+}
+
+function Special({ field, ...props }: FieldProps & { field: SpecialField }) {
+  switch (field) {
+    case "attributes":
+      return <AttributesField {...props} />;
+    case "principals":
+      return <PrincipalsField {...props} />;
+    case "permissions":
+      return <PermissionsField {...props} otherwise={<Plain {...props} />} />;
+    case "listOrNone":
+      return <ListOrNone {...props} />;
+    case "hidden":
+      return null;
   }
+  if ("options" in field) {
+    return <Choice {...props} options={field.options} />;
+  }
+  const Offer = props.schema.type === "array" ? ReferencesField : ReferenceField;
+  return <Offer {...props} reference={field.refersTo} otherwise={<Plain {...props} />} />;
+}
+
+/** ListOrNone edits a list whose absence differs from an empty list. */
+function ListOrNone(props: FieldProps) {
+  const isEmpty = Array.isArray(props.value) && props.value.length === 0;
+  return (
+    <div className="fields">
+      {!isEmpty && <Plain {...props} />}
+      <Checkbox isSelected={isEmpty} onChange={(is) => props.onChange(is ? [] : undefined)}>
+        <span className="box" aria-hidden="true" />
+        {t("{name}: empty list", { name: props.schema.title ?? props.name })}
+      </Checkbox>
+    </div>
+  );
+}
+
+function Plain(props: FieldProps) {
+  const { schema } = props;
   if (schema.enum) {
     return <Choice {...props} options={schema.enum} />;
   }
   if (schema.type === "boolean") {
     return <YesNo {...props} />;
   }
-  if (schema.type === "string" || schema.type === "integer") {
+  if (schema.type === "string" || schema.type === "integer" || schema.type === "number") {
     return <Line {...props} />;
   }
-  if (schema.type === "array" && schema.items?.type === "string") {
-    return <Lines {...props} />;
-  }
-  if (schema.type === "array" && schema.items?.enum) {
-    return <Several {...props} options={schema.items.enum} />;
+  if (schema.type === "array" && schema.items) {
+    return <List {...props} items={schema.items} />;
   }
   if (isObject(schema)) {
     return <Group {...props} />;
   }
-  if (schema.type === "array" && schema.maxItems === 1 && schema.items && isObject(schema.items)) {
-    return <Single {...props} items={schema.items} />;
+  if (schema.type === "object" && typeof schema.additionalProperties === "object") {
+    return <MapField {...props} values={schema.additionalProperties} />;
   }
   return <JSONField {...props} />;
+}
+
+function List({ items, ...props }: FieldProps & { items: Schema }) {
+  if (items.type === "string") {
+    return <Lines {...props} />;
+  }
+  if (items.enum) {
+    return <Several {...props} options={items.enum} />;
+  }
+  if (!isObject(items)) {
+    return <JSONField {...props} />;
+  }
+  return props.schema.maxItems === 1 ? <Single {...props} items={items} /> : <ItemsField {...props} items={items} />;
 }
 
 /** isObject reports whether the schema lists all members that its objects may have. */
@@ -162,14 +235,19 @@ function Help({ schema }: FieldProps) {
   return schema.description ? <Text slot="description">{schema.description}</Text> : null;
 }
 
+// Members with texts of several sentences.
+const paragraphs = ["text"];
+
 function Line(props: FieldProps) {
-  const isNumber = props.schema.type === "integer";
-  const change = (text: string) => props.onChange(text === "" ? undefined : isNumber && /^-?\d+$/.test(text) ? Number(text) : text);
-  const long = (props.schema.maxLength ?? 0) > 500;
+  const { schema, value } = props;
+  const isNumber = schema.type !== "string";
+  const change = (text: string) => props.onChange(text === "" ? undefined : isNumber && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
+  const long = (schema.maxLength ?? 0) > 500 || paragraphs.includes(props.name) || String(value ?? "").includes("\n");
+  const hint = schema.default === undefined ? "" : String(schema.default);
   return (
-    <TextField value={props.value === undefined ? "" : String(props.value)} onChange={change} isInvalid={props.problem !== undefined} isRequired={props.required} validationBehavior="aria">
+    <TextField value={value === undefined ? "" : String(value)} type={schema["x-credential"] ? "password" : "text"} onChange={change} isInvalid={props.problem !== undefined} isRequired={props.required} validationBehavior="aria">
       <Label><Caption {...props} /></Label>
-      {long ? <TextArea rows={2} /> : <Input type={props.schema["x-credential"] ? "password" : "text"} autoComplete={props.schema["x-credential"] ? "new-password" : "off"} inputMode={isNumber ? "numeric" : undefined} />}
+      {long ? <TextArea rows={2} placeholder={hint} /> : <Input inputMode={isNumber ? "decimal" : undefined} placeholder={hint} autoComplete={schema["x-credential"] ? "new-password" : "off"} />}
       <Help {...props} />
       <FieldError>{props.problem}</FieldError>
     </TextField>
@@ -201,7 +279,8 @@ function Choice(props: FieldProps & { options: string[] }) {
     <div className="field">
       <label htmlFor={id}><Caption {...props} /></label>
       <select id={id} value={String(props.value ?? "")} aria-describedby={`${id}-help`} onChange={(event) => props.onChange(event.target.value || undefined)}>
-        <option value="">{t("Not set")}</option>
+        <option value="">{props.schema.default === undefined ? t("Not set") : t("Default: {value}", { value: String(props.schema.default) })}</option>
+        {props.value !== undefined && !props.options.includes(String(props.value)) && <option>{String(props.value)}</option>}
         {props.options.map((option) => <option key={option}>{option}</option>)}
       </select>
       <span id={`${id}-help`} slot="description">{props.problem ?? props.schema.description}</span>
@@ -209,10 +288,12 @@ function Choice(props: FieldProps & { options: string[] }) {
   );
 }
 
+/** YesNo edits a boolean; that of the default is not written. */
 function YesNo(props: FieldProps) {
+  const normal = props.schema.default;
   return (
     <div className="field">
-      <Checkbox isSelected={props.value === true} isIndeterminate={props.value === undefined} onChange={props.onChange}>
+      <Checkbox isSelected={(props.value ?? normal) === true} isIndeterminate={props.value === undefined && normal === undefined} onChange={(is) => props.onChange(is === normal ? undefined : is)}>
         <span className="box" aria-hidden="true" />
         <Caption {...props} />
       </Checkbox>

@@ -77,7 +77,7 @@ function explainState(user: Item, now = Date.now()): string[] {
   const time = formatTime(lockedUntil);
   const isLocked = lockedUntil !== "" && new Date(lockedUntil).getTime() > now;
   const texts = [
-    ...(user["status"] === "disabled" ? [t("The account is disabled: the user cannot sign in by any means until you set the status to active.")] : []),
+    ...(user["status"] === "disabled" ? [t("The account is disabled: the user cannot sign in by any means until you enable it.")] : []),
     ...(isLocked ? [t("The account is locked until {time}: the user cannot sign in by any means before that.", { time })] : []),
   ];
   const ended = lockedUntil !== "" && !isLocked ? [t("The lock of the account ended at {time}.", { time })] : [];

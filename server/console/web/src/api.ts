@@ -1,6 +1,7 @@
 // The client of the API, generated from its OpenAPI description.
 import createClient from "openapi-fetch";
 import type { components, paths } from "./description";
+import { prepare, type SpecialField } from "./fields";
 import { serverURL, token } from "./session";
 
 export type Failure = components["schemas"]["Error"];
@@ -55,7 +56,10 @@ export interface Schema {
   title?: string;
   description?: string;
   enum?: string[];
+  default?: unknown;
   format?: string;
+  field?: SpecialField;
+  $defs?: Record<string, Schema>;
   properties?: Record<string, Schema>;
   required?: string[];
   items?: Schema;
@@ -73,19 +77,5 @@ let description: Promise<{ components: { schemas: Record<string, Schema> } }> | 
 export async function schemaOf(name: string): Promise<Schema> {
   description ??= fetch(`${serverURL}/openapi.json`).then((reply) => reply.json() as never);
   const { components } = await description;
-  const resolve = (schema: Schema, depth: number): Schema => {
-    if (depth > 8) {
-      return schema;
-    }
-    if (schema.$ref) {
-      const { $ref, ...own } = schema;
-      return { ...resolve(components.schemas[$ref.split("/").pop() ?? ""] ?? {}, depth + 1), ...own };
-    }
-    return {
-      ...schema,
-      ...(schema.properties && { properties: Object.fromEntries(Object.entries(schema.properties).map(([name, member]) => [name, resolve(member, depth + 1)])) }),
-      ...(schema.items && { items: resolve(schema.items, depth + 1) }),
-    };
-  };
-  return resolve(components.schemas[name] ?? {}, 0);
+  return prepare(components.schemas[name] ?? {}, (other) => components.schemas[other], name);
 }

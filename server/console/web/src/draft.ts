@@ -1,10 +1,25 @@
 // What the user has entered on a page, kept while they sign in again in this tab.
+import { useEffect } from "react";
 
 const prefix = "postern.console.draft:";
 
-/** keepDraft stores the value of the page until it is taken. */
-export function keepDraft(value: unknown): void {
-  sessionStorage.setItem(prefix + location.pathname, JSON.stringify(value));
+const entered: { value?: unknown } = {};
+
+/** useDraft names what is lost when the user leaves the page; undefined if nothing is. */
+export function useDraft(value: unknown): void {
+  useEffect(() => {
+    entered.value = value;
+    return () => {
+      entered.value = undefined;
+    };
+  });
+}
+
+/** keepDraft stores what useDraft names until it is taken. */
+export function keepDraft(): void {
+  if (entered.value !== undefined) {
+    sessionStorage.setItem(prefix + location.pathname, JSON.stringify(entered.value));
+  }
 }
 
 /** takeDraft returns the value of the page once; undefined if there is none. */

@@ -1,5 +1,6 @@
 // The sign-in of the console: authorization code with PKCE (RFC 7636). Tokens are kept in memory
 // only; the session of the browser at the server makes a new sign-in quick.
+import { keepDraft } from "./draft";
 
 const base = new URL(".", document.baseURI);
 
@@ -39,6 +40,7 @@ export async function authorizationURL(client: string, redirect: string, scope: 
 
 /** startSignIn leaves the console for the sign-in page; more are parameters of the request. */
 export async function startSignIn(more: Record<string, string> = {}): Promise<never> {
+  keepDraft();
   const verifier = randomText();
   const state = randomText();
   sessionStorage.setItem(pending, JSON.stringify({ verifier, state, page: location.pathname + location.search }));

@@ -5,7 +5,7 @@ import { Button, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { LineCounter, parseDocument } from "yaml";
 import { type Finding, RequestError, send } from "../api";
-import { keepDraft, takeDraft } from "../draft";
+import { takeDraft, useDraft } from "../draft";
 import type { Item } from "../nouns";
 import { t } from "../texts";
 import { Confirm, Failed, Loading, Page } from "../ui";
@@ -73,16 +73,32 @@ function withoutServerMembers(text: string): string {
   return document.toString();
 }
 
+interface Stored {
+  text: string;
+  etag: string;
+  item: Item;
+  version?: string;
+}
+
+/** Draft is a text that is not published, and what it is a change of. */
+interface Draft {
+  text: string;
+  stored?: Stored;
+  reason: string;
+}
+
 /** Studio shows a flow, or an older version of it, and at first the node of an audit event. */
-function Studio({ read, node, done, onDone }: { read: { text: string; etag: string; item: Item; version?: string } | undefined; node: string; done: string; onDone: (text: string) => void }) {
+function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: string; done: string; onDone: (text: string) => void }) {
   const navigate = useNavigate();
   const cache = useQueryClient();
-  const [text, setText] = useState(() => (takeDraft() as string | undefined) ?? read?.text ?? template);
+  const [draft] = useState(() => takeDraft() as Draft | undefined);
+  const [text, setText] = useState(draft?.text ?? read?.text ?? template);
   const [line, setLine] = useState<Line | undefined>(() => lineOf(text, ownNode(text, node)));
   const changes = useRef<Changes>(null);
-  const [stored, setStored] = useState(read); // what this text is a change of
+  const [stored, setStored] = useState(draft?.stored ?? read); // what this text is a change of
   const [state, setState] = useState<{ busy?: boolean; error?: unknown; theirs?: { text: string; etag: string }; isMerged?: boolean }>({});
-  const [reason, setReason] = useState("");
+  const [reason, setReason] = useState(draft?.reason ?? "");
+  useDraft(text === (stored?.text ?? template) ? undefined : { text, stored, reason } satisfies Draft);
   const [place, setPlace] = useState<Place | undefined>(() => (node ? { node: ownNode(text, node) } : undefined));
   const [chosen, setChosen] = useState(place); // what the forms and the Delete key change
   const { findings, fixes, checked, error: checkError, proof } = useCheck(text);
@@ -109,9 +125,6 @@ function Studio({ read, node, done, onDone }: { read: { text: string; etag: stri
         await navigate(`/flows/${(reply.data as Item).id}`, { replace: true });
       }
     } catch (error) {
-      if (error instanceof RequestError && error.status === 401) {
-        keepDraft(text);
-      }
       if (error instanceof RequestError && error.status === 412 && read && !read.version) {
         const now = await send("GET", `/flows/${read.item.id}`, undefined, { Accept: "application/yaml" });
         setState({ theirs: { text: withoutServerMembers(String(now.data)), etag: now.etag } });
@@ -163,7 +176,7 @@ function Studio({ read, node, done, onDone }: { read: { text: string; etag: stri
               setChosen(selected);
               setLine(lineOf(text, selected.node));
             }} onPoint={setPlace} />
-            <GraphEditor editor={graph} selected={chosen?.node} onUndo={() => changes.current?.undo()} onRedo={() => changes.current?.redo()} />
+            <GraphEditor editor={graph} findings={findings} selected={chosen?.node} onUndo={() => changes.current?.undo()} onRedo={() => changes.current?.redo()} />
             <ProofPanel text={checked} proof={proof} place={place} onSelect={setPlace} />
           </TabPanel>
           <TabPanel id="simulate">

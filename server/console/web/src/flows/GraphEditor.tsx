@@ -2,21 +2,26 @@
 // Every change is one of the text, so that the text, the graph and the proof are always one document.
 import { useEffect, useState } from "react";
 import { Button } from "react-aria-components";
+import type { Finding } from "../api";
 import { t } from "../texts";
-import { call, type Parts } from "./checker";
+import { call, type Kind, type Parts } from "./checker";
+import { Configuration } from "./Configuration";
 import { type Edit, edit } from "./edit";
 import type { GraphChanges } from "./FlowGraph";
 import { EditError } from "./flowtext";
 import type { FlowNode } from "./graph";
+import { useSystem } from "./useCheck";
 
 const end = "end";
 
 export interface GraphEditorState extends GraphChanges {
   nodes: FlowNode[];
-  kinds: Parts["kinds"];
+  text: string;
+  kinds: Kind[];
   /** outcomesOf returns the outcomes that a node has or that lead somewhere. */
   outcomesOf: (node: string) => string[];
-  change: (change: Edit) => boolean;
+  /** change returns the changed text; undefined if the change is refused. */
+  change: (change: Edit) => string | undefined;
   error: string;
   /** pending is a connection whose outcome is not chosen yet. */
   pending: { source: string; target: string } | undefined;
@@ -25,7 +30,8 @@ export interface GraphEditorState extends GraphChanges {
 
 /** useGraphEditor changes a text. It selects the node that a change is about. */
 export function useGraphEditor(text: string, nodes: FlowNode[], setText: (text: string) => void, select: (node: string | undefined) => void): GraphEditorState {
-  const [parts, setParts] = useState<Parts>({ kinds: [], nodes: [] });
+  const [parts, setParts] = useState<Parts>({ nodes: [] });
+  const kinds = useKinds();
   const [error, setError] = useState("");
   const [pending, setPending] = useState<GraphEditorState["pending"]>();
   useEffect(() => {
@@ -38,23 +44,24 @@ export function useGraphEditor(text: string, nodes: FlowNode[], setText: (text: 
 
   const known = (node: string) => parts.nodes.find((one) => one.id === node)?.outcomes ?? [];
   const targets = (node: string) => nodes.find((one) => one.id === node)?.next ?? [];
-  const change = (wanted: Edit): boolean => {
+  const change = (wanted: Edit): string | undefined => {
     try {
-      setText(edit(text, wanted, known(wanted.node)));
+      const changed = edit(text, wanted, known(wanted.node));
+      setText(changed);
       setError("");
       setPending(undefined);
       select(wanted.change === "remove" ? undefined : wanted.change === "rename" ? wanted.to : wanted.node);
-      return true;
+      return changed;
     } catch (failure) {
       if (!(failure instanceof EditError)) {
         throw failure;
       }
       setError(failure.message);
-      return false;
+      return undefined;
     }
   };
   return {
-    nodes, kinds: parts.kinds, error, pending, change,
+    text, nodes, kinds, error, pending, change,
     cancel: () => setPending(undefined),
     outcomesOf: (node) => [...new Set([...known(node), ...targets(node).map((edge) => edge.outcome).filter(Boolean)])],
     connect: (source, target) => {
@@ -81,14 +88,28 @@ export function useGraphEditor(text: string, nodes: FlowNode[], setText: (text: 
   };
 }
 
-export function GraphEditor({ editor, selected, onUndo, onRedo }: { editor: GraphEditorState; selected: string | undefined; onUndo: () => void; onRedo: () => void }) {
+/** useKinds returns the kinds of nodes in the system; none without the checker. */
+function useKinds(): Kind[] {
+  const { readAt } = useSystem();
+  const [kinds, setKinds] = useState<Kind[]>([]);
+  useEffect(() => {
+    let isCurrent = true;
+    call("listKinds", {}).then((found) => isCurrent && setKinds(found), () => {}); // without the checker nodes are written as text
+    return () => {
+      isCurrent = false;
+    };
+  }, [readAt]);
+  return kinds;
+}
+
+export function GraphEditor({ editor, findings, selected, onUndo, onRedo }: { editor: GraphEditorState; findings: Finding[]; selected: string | undefined; onUndo: () => void; onRedo: () => void }) {
   const node = editor.nodes.find((one) => one.id === selected);
   return (
     <section aria-label={t("Change the graph")} className="graph-editor">
       <NewNode editor={editor} onUndo={onUndo} onRedo={onRedo} />
       {editor.error && <p role="alert" className="notice bad">{editor.error}</p>}
       {editor.pending && <Outcome editor={editor} pending={editor.pending} />}
-      {node ? <NodeForm key={node.id} editor={editor} node={node} /> : <p className="quiet">{t("Select a node to change it. Draw an edge from the lower handle of a node to another node.")}</p>}
+      {node ? <NodeForm key={node.id} editor={editor} node={node} findings={findings} /> : <p className="quiet">{t("Select a node to change it. Draw an edge from the lower handle of a node to another node.")}</p>}
     </section>
   );
 }
@@ -124,7 +145,7 @@ function Outcome({ editor, pending: { source, target } }: { editor: GraphEditorS
   );
 }
 
-function NodeForm({ editor, node }: { editor: GraphEditorState; node: FlowNode }) {
+function NodeForm({ editor, node, findings }: { editor: GraphEditorState; node: FlowNode; findings: Finding[] }) {
   const [id, setID] = useState(node.id);
   const shared = node.next.find((edge) => edge.outcome === "")?.target;
   const outcomes = editor.outcomesOf(node.id);
@@ -141,6 +162,7 @@ function NodeForm({ editor, node }: { editor: GraphEditorState; node: FlowNode }
       </form>
       {(outcomes.length !== 1 || shared !== undefined) && outcomes.length > 0 && <Target editor={editor} node={node.id} outcome="" label={t("All outcomes")} target={shared} />}
       {outcomes.map((outcome) => <Target key={outcome} editor={editor} node={node.id} outcome={outcome} label={outcome} target={node.next.find((edge) => edge.outcome === outcome)?.target} />)}
+      <Configuration editor={editor} node={node} kind={editor.kinds.find((kind) => kind.name === node.use)} findings={findings} />
     </div>
   );
 }

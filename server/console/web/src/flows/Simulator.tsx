@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "react-aria-components";
 import { type PageAnswer, PagePreview } from "../PagePreview";
+import { applications } from "../fields";
 import { ReferenceField } from "../ReferenceField";
 import { t } from "../texts";
 import { Failed } from "../ui";
@@ -116,7 +117,7 @@ function Hosted({ simulation, walk, registers }: { simulation: Simulation; walk:
   return (
     <details open>
       <summary>{t("The page that the user sees")}</summary>
-      <ReferenceField {...field} otherwise={null} />
+      <ReferenceField {...field} reference={applications} otherwise={null} />
       <PagePreview step={walk.step} application={application} registers={registers} onAnswer={answer} />
     </details>
   );

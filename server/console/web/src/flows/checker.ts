@@ -1,6 +1,6 @@
 // The functions of the flow studio that the browser runs itself: package studio of the server,
 // compiled to WebAssembly, in a worker, so that typing never waits for a check.
-import type { Finding } from "../api";
+import type { Finding, Schema } from "../api";
 import type { operations } from "../description";
 
 /** System is what the check of a flow depends on. */
@@ -151,9 +151,16 @@ export interface Fix {
   insert: string;
 }
 
-/** Parts are what the graph can be changed with: see studio.Parts. */
+/** Kind is a kind of nodes: see studio.Kind. */
+export interface Kind {
+  name: string;
+  doc: string;
+  with: Schema | null;
+  values: Record<string, string[]>;
+}
+
+/** Parts are the parts of a flow that its graph shows: see studio.Parts. */
 export interface Parts {
-  kinds: { name: string; doc: string }[];
   nodes: { id: string; outcomes: string[] }[];
 }
 
@@ -169,6 +176,7 @@ export interface StudioFunctions {
   complete: { input: Cursor; result: { typed: string; options: Completion[] } };
   describe: { input: Cursor; result: { title: string; text: string; node: string; facts: string[] } };
   fixes: { input: Source; result: Fix[] };
+  listKinds: { input: object; result: Kind[] };
   listParts: { input: Source; result: Parts };
   compare: { input: { before: Source; after: Source }; result: { what: string; text: string }[] };
   factsAt: { input: Source & { node: string; outcome?: string; target?: string }; result: { facts: string[] } };

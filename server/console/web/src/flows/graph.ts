@@ -6,6 +6,10 @@ export interface FlowNode {
   id: string;
   use: string;
   next: { outcome: string; target: string }[];
+  /** index is the place in the list of nodes. */
+  index: number;
+  /** with is the configuration, as it is written. */
+  with?: unknown;
 }
 
 export interface Placed {
@@ -19,14 +23,14 @@ export function nodesOf(definition: unknown): FlowNode[] {
   if (!Array.isArray(list)) {
     return [];
   }
-  return list.flatMap((node: unknown): FlowNode[] => {
-    const { id, use, next } = (node ?? {}) as { id?: unknown; use?: unknown; next?: unknown };
+  return list.flatMap((node: unknown, index): FlowNode[] => {
+    const { id, use, next, with: config } = (node ?? {}) as { id?: unknown; use?: unknown; next?: unknown; with?: unknown };
     if (typeof id !== "string") {
       return [];
     }
     const targets = typeof next === "string" ? [["", next]] : Object.entries((next ?? {}) as Record<string, unknown>);
     return [{
-      id, use: typeof use === "string" ? use : "",
+      id, index, use: typeof use === "string" ? use : "", with: config,
       next: targets.flatMap(([outcome, target]) => (typeof target === "string" ? [{ outcome: String(outcome), target }] : [])),
     }];
   });
@@ -44,7 +48,7 @@ export function place(list: FlowNode[], findings: Finding[]): Placed {
   const known = new Set(list.map((node) => node.id));
   for (const target of new Set(list.flatMap((node) => node.next.map((edge) => edge.target)))) {
     if (!known.has(target)) {
-      all.push({ id: target, use: "", next: [] }); // end, or a node that is missing
+      all.push({ id: target, use: "", next: [], index: -1 }); // end, or a node that is missing
     }
   }
   for (const node of all) {

@@ -17,7 +17,7 @@ export interface Checked {
 }
 
 /** useSystem gives the checker what the flows of this server depend on, and reports when it is there. */
-function useSystem(): { isReady: boolean; error: unknown } {
+export function useSystem(): { isReady: boolean; error: unknown; readAt: number } {
   const read = useQuery({
     queryKey: ["/flows", "system"],
     enabled: isAvailable(),
@@ -33,7 +33,7 @@ function useSystem(): { isReady: boolean; error: unknown } {
       return Date.now(); // a new system: the text is checked again
     },
   });
-  return { isReady: !isAvailable() || read.data !== undefined, error: read.error };
+  return { isReady: !isAvailable() || read.data !== undefined, error: read.error, readAt: read.data ?? 0 };
 }
 
 /** useCheck checks a text at each change. A check that runs is finished; then the newest text is checked. */

@@ -60,6 +60,11 @@ export const german: Record<string, string> = {
   "Microsoft Entra admin center: App registrations, New registration, redirect URI of the platform Web. The secret is under Certificates & secrets, the tenant id on the overview.": "Microsoft Entra Admin Center: App registrations, New registration, Redirect-URI der Plattform Web. Das Secret steht unter Certificates & secrets, die Tenant-Id in der Übersicht.",
   "Okta admin console: Applications, Create App Integration, OIDC, Web Application. The redirect URI belongs to Sign-in redirect URIs.": "Okta-Administration: Applications, Create App Integration, OIDC, Web Application. Die Redirect-URI gehört zu Sign-in redirect URIs.",
   "Console of the other server: Applications, Create, web application with a server.": "Konsole des anderen Servers: Anwendungen, Anlegen, Webanwendung mit Server.",
+  "Expand": "Aufklappen",
+  "Collapse": "Zuklappen",
+  "Create below": "Darunter anlegen",
+  "These units could not be read. Try again": "Diese Einheiten konnten nicht gelesen werden. Erneut versuchen",
+  "Find a permission": "Berechtigung suchen",
 };
 
 export const french: Record<string, string> = {
@@ -122,4 +127,9 @@ export const french: Record<string, string> = {
   "Microsoft Entra admin center: App registrations, New registration, redirect URI of the platform Web. The secret is under Certificates & secrets, the tenant id on the overview.": "Centre d’administration Microsoft Entra : App registrations, New registration, URI de redirection de la plateforme Web. Le secret est sous Certificates & secrets, l’identifiant du locataire sur la vue d’ensemble.",
   "Okta admin console: Applications, Create App Integration, OIDC, Web Application. The redirect URI belongs to Sign-in redirect URIs.": "Console Okta : Applications, Create App Integration, OIDC, Web Application. L’URI de redirection va dans Sign-in redirect URIs.",
   "Console of the other server: Applications, Create, web application with a server.": "Console de l’autre serveur : Applications, Créer, application web avec serveur.",
+  "Expand": "Développer",
+  "Collapse": "Réduire",
+  "Create below": "Créer en dessous",
+  "These units could not be read. Try again": "Ces unités n'ont pas pu être lues. Réessayer",
+  "Find a permission": "Chercher une autorisation",
 };

@@ -64,6 +64,9 @@ export const german: Record<string, string> = {
   "Zoom in": "Vergrößern",
   "Zoom out": "Verkleinern",
   "Show the whole graph": "Ganzen Graphen zeigen",
+  "Nodes of this kind have no configuration.": "Knoten dieser Art haben keine Konfiguration.",
+  "The configuration is no object. Change it in the text.": "Die Konfiguration ist kein Objekt. Ändern Sie sie im Text.",
+  "Only in the text: {members}": "Nur im Text: {members}",
 };
 
 export const french: Record<string, string> = {
@@ -130,4 +133,7 @@ export const french: Record<string, string> = {
   "Zoom in": "Agrandir",
   "Zoom out": "Réduire",
   "Show the whole graph": "Afficher tout le graphe",
+  "Nodes of this kind have no configuration.": "Les nœuds de ce type n'ont pas de configuration.",
+  "The configuration is no object. Change it in the text.": "La configuration n'est pas un objet. Modifiez-la dans le texte.",
+  "Only in the text: {members}": "Seulement dans le texte : {members}",
 };

@@ -1,0 +1,145 @@
+package e2e_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// find types into a search, and chooses what it finds.
+func (c *consoleTab) find(label, text, choice string) {
+	c.t.Helper()
+	c.fill(label, text)
+	c.until(fmt.Sprintf(`((e) => e && (e.click(), true))([...document.querySelectorAll("[role=option]")].find((o) => o.textContent.startsWith(%q)))`, choice))
+	c.until(`!document.querySelector("[role=listbox]")`)
+}
+
+// An administrator finds the members of a group, the assignments of a role and its permissions by a
+// search.
+func TestConsoleChoosesPrincipals(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	ida := createUser(t, p, object{"username": "ida"})
+	team := p.create(t, "/groups", object{"name": "Team"})
+	c := openConsole(t, p, "/groups/new")
+	c.heading("Create: Groups")
+	c.fill("Name", "Helpers")
+	c.find("Add: Members", "id", "ida")
+	c.sees("ida User")
+	c.find("Add: Members", "Te", "Team")
+	c.sees("Team Group")
+	c.isAccessible("a group with members")
+	c.press("Create")
+	c.heading("Helpers")
+	helpers := eval[string](c.tab, `location.pathname.split("/").pop()`)
+	var group struct {
+		Members []struct{ Type, ID string }
+	}
+	p.document(t, "/groups/"+helpers, &group)
+	if got := fmt.Sprint(group.Members); got != fmt.Sprintf("[{group %s} {user %s}]", team, ida) {
+		t.Errorf("the members are %s", got)
+	}
+	c.press("Remove: ida")
+	c.press("Save")
+	c.sees("Saved.")
+	p.document(t, "/groups/"+helpers, &group)
+	if len(group.Members) != 1 || group.Members[0].ID != team {
+		t.Errorf("the members are %v", group.Members)
+	}
+
+	c.goTo("/roles/new")
+	c.heading("Create: Roles")
+	c.fill("Name", "Help desk")
+	c.find("Find a permission", "users:read", "system:users:read")
+	c.find("Add: Assignments", "Help", "Helpers")
+	c.isAccessible("a role with assignments")
+	c.press("Create")
+	c.heading("Help desk")
+	var role struct {
+		Permissions []string
+		Assignments []struct{ Type, ID string }
+	}
+	p.document(t, "/roles/"+eval[string](c.tab, `location.pathname.split("/").pop()`), &role)
+	if got := fmt.Sprint(role); got != fmt.Sprintf("{[system:users:read] [{group %s}]}", helpers) {
+		t.Errorf("the role is %s", got)
+	}
+	c.expectQuiet()
+}
+
+// The permissions of a resource server are a tree of resources with actions, in forms.
+func TestConsoleEditsResources(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	c := openConsole(t, p, "/resource-servers/new")
+	c.heading("Create: Resource servers")
+	c.fill("Handle", "shop")
+	c.fill("Name", "Shop")
+	c.press("Add: Resources")
+	c.until(`((f) => f && (f.focus(), document.execCommand("insertText", false, "orders"), f.value === "orders"))([...document.querySelectorAll(".items label")].find((l) => l.textContent.trim().startsWith("Handle"))?.control)`)
+	c.press("Add: Actions")
+	c.until(`((f) => f && (f.focus(), document.execCommand("insertText", false, "read"), f.value === "read"))([...document.querySelectorAll(".items .items label")].find((l) => l.textContent.trim().startsWith("Handle"))?.control)`)
+	c.isAccessible("the resources")
+	c.press("Create")
+	c.heading("Shop")
+	var server struct{ Permissions []string }
+	p.document(t, "/resource-servers/"+eval[string](c.tab, `location.pathname.split("/").pop()`), &server)
+	if got := fmt.Sprint(server.Permissions); got != "[shop shop:orders shop:orders:read]" {
+		t.Errorf("the permissions are %s", got)
+	}
+	c.expectQuiet()
+}
+
+// A user is created with fields for the attributes of its type, and disabled, enabled, locked and
+// unlocked with buttons, also after a change of another administrator.
+func TestConsoleChangesTheStateOfAUser(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	c := openConsole(t, p, "/users/new")
+	c.heading("Create: Users")
+	c.choose("User type", "Person")
+	c.until(`[...document.querySelectorAll("legend")].some((l) => l.textContent.startsWith("Attributes"))`)
+	c.fill("Username", "ida")
+	c.isAccessible("the form of a user")
+	c.press("Create")
+	c.heading("ida")
+	id := eval[string](c.tab, `location.pathname.split("/").pop()`)
+	var user struct{ Status, LockedUntil string }
+	state := func(wantStatus string, wantLocked bool) {
+		t.Helper()
+		user.LockedUntil = ""
+		p.document(t, "/users/"+id, &user)
+		if user.Status != wantStatus || (user.LockedUntil != "") != wantLocked {
+			t.Errorf("the user is %+v", user)
+		}
+	}
+	c.press("Disable")
+	c.until(`document.querySelector("[role=alertdialog]")`)
+	c.isAccessible("the question before a user is disabled")
+	c.confirm()
+	c.until(named("button", "Enable"))
+	state("disabled", false)
+	c.press("Enable")
+	c.until(named("button", "Disable"))
+	state("active", false)
+	patch(t, p, "/users/"+id, object{"attributes": object{"email": "ida@example.org"}})
+	c.press("Lock")
+	c.until(`document.querySelector("[role=alertdialog] select")`)
+	c.confirm()
+	c.sees("locked until ")
+	c.sees("The account is locked until ")
+	state("active", true)
+	c.isAccessible("a locked user")
+	c.press("Unlock")
+	c.until(named("button", "Lock"))
+	state("active", false)
+	c.fill("Username", "ida2")
+	c.press("Save")
+	c.sees("The changes do not conflict.")
+	eval[any](c.tab, `document.querySelector("[role=alert] button.primary").click()`)
+	c.heading("ida2")
+	var stored struct{ Attributes object }
+	p.document(t, "/users/"+id, &stored)
+	if stored.Attributes["email"] != "ida@example.org" || stored.Attributes["username"] != "ida2" {
+		t.Errorf("the attributes are %v", stored.Attributes)
+	}
+	c.expectQuiet()
+}

@@ -1,0 +1,49 @@
+// A field that finds something while typing, and adds what is chosen.
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { Button, ComboBox, Input, Label, ListBox, ListBoxItem, Popover, Text } from "react-aria-components";
+import { t } from "./texts";
+
+/** Choice is something that can be chosen. */
+export interface Choice {
+  id: string;
+  label: string;
+  note: string;
+}
+
+/** pause is how long typing must pause before the search starts, in milliseconds. */
+const pause = 200;
+
+export function Choose({ label, help, search, onChoose }: { label: string; help?: string; search: (text: string) => Promise<Choice[]>; onChoose: (choice: Choice) => void }) {
+  const [text, setText] = useState("");
+  const [wanted, setWanted] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setWanted(text.trim()), pause);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const [isUsed, setUsed] = useState(false);
+  const found = useQuery({ queryKey: ["choose", label, wanted], queryFn: () => search(wanted), enabled: isUsed, placeholderData: keepPreviousData });
+  const isOld = found.isPlaceholderData || text.trim() !== wanted;
+  return (
+    <ComboBox
+      className="choose field" inputValue={text} onInputChange={setText} items={found.data ?? []} selectedKey={null} defaultFilter={() => true}
+      allowsEmptyCollection menuTrigger="focus" onFocus={() => setUsed(true)}
+      onSelectionChange={(key) => {
+        const choice = found.data?.find((one) => one.id === key);
+        if (choice) {
+          onChoose(choice);
+          setText("");
+        }
+      }}
+    >
+      <Label>{label}</Label>
+      <div className="row"><Input /><Button aria-label={t("Show choices")}>▾</Button></div>
+      {help && <Text slot="description">{help}</Text>}
+      <Popover className="choices">
+        <ListBox<Choice> renderEmptyState={() => <p className="quiet">{found.error ? String(found.error.message) : found.isPending || isOld ? t("Loading …") : t("Nothing matches.")}</p>}>
+          {(choice) => <ListBoxItem id={choice.id} textValue={choice.label}>{choice.label} <span className="quiet">{choice.note}</span></ListBoxItem>}
+        </ListBox>
+      </Popover>
+    </ComboBox>
+  );
+}

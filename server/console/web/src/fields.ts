@@ -1,0 +1,78 @@
+// The members of schemas that have a field of their own, by the schema and the member, or by the
+// member of any schema.
+import type { Schema } from "./api";
+
+/** Reference is where the resources are that a member refers to, and the member of them that it has. */
+export interface Reference {
+  path: string;
+  plural: string;
+  filter?: string;
+  value?: "handle" | "name";
+}
+
+/** SpecialField is a field that a schema alone does not describe. */
+export type SpecialField = "hidden" | "listOrNone" | "attributes" | "principals" | "permissions" | { options: string[] } | { refersTo: Reference };
+
+const flows = (flowType: string, value?: "handle"): SpecialField => ({ refersTo: { path: "/flows", plural: "flows", filter: `flowType eq "${flowType}"`, ...(value && { value }) } });
+
+const userTypes: SpecialField = { refersTo: { path: "/user-types", plural: "userTypes", value: "name" } };
+
+const units: SpecialField = { refersTo: { path: "/organization-units", plural: "organizationUnits" } };
+
+export const applications: Reference = { path: "/applications", plural: "applications" };
+
+const special: Record<string, SpecialField> = {
+  authFlowId: flows("AUTHENTICATION"),
+  registrationFlowId: flows("REGISTRATION"),
+  recoveryFlowId: flows("AUTHENTICATION"),
+  invitationFlowId: flows("AUTHENTICATION"),
+  addressFlowId: flows("AUTHENTICATION"),
+  applicationId: { refersTo: applications },
+  ouId: units,
+  parentId: units,
+  allowedUserTypes: userTypes,
+  // Members with one possible value, or that the page shows elsewhere.
+  scope: "hidden",
+  responseTypes: "hidden",
+  backchannelLogoutSessionRequired: "hidden",
+  "UserRequest.status": "hidden",
+  "UserRequest.lockedUntil": "hidden",
+  "UserRequest.type": userTypes,
+  "UserTypeRequest.schema": "attributes",
+  "GroupRequest.members": "principals",
+  "RoleRequest.assignments": "principals",
+  "RoleRequest.permissions": "permissions",
+  "prompt.actions.inputs": "listOrNone",
+  "flow.flow": flows("SUBFLOW", "handle"),
+  "federated-oidc.provider": { refersTo: { path: "/identity-providers", plural: "identityProviders", value: "handle" } },
+  "user-create.type": userTypes,
+  "user-create.ouId": units,
+};
+
+/** mostDepth limits schemas that contain themselves. */
+const mostDepth = 10;
+
+/** prepare returns a schema without references, whose members name their special fields. */
+export function prepare(schema: Schema, find: (name: string) => Schema | undefined, path: string, depth = 0): Schema {
+  if (depth > mostDepth) {
+    return schema;
+  }
+  if (schema.$ref) {
+    const { $ref, ...own } = schema;
+    return { ...prepare(find($ref.split("/").pop() ?? "") ?? {}, find, path, depth + 1), ...own };
+  }
+  const member = (name: string, of: Schema): Schema => {
+    const field = special[`${path}.${name}`] ?? (isConfiguration(path) ? undefined : special[name]);
+    return { ...prepare(of, find, `${path}.${name}`, depth + 1), ...(field && { field }) };
+  };
+  const { properties, items, additionalProperties } = schema;
+  return {
+    ...schema,
+    ...(properties && { properties: Object.fromEntries(Object.entries(properties).map(([name, of]) => [name, member(name, of)])) }),
+    ...(items && { items: prepare(items, find, path, depth + 1) }),
+    ...(typeof additionalProperties === "object" && { additionalProperties: prepare(additionalProperties, find, path, depth + 1) }),
+  };
+}
+
+/** isConfiguration reports whether a path begins with a kind of nodes, which are written in lower case. */
+const isConfiguration = (path: string) => /^[a-z]/.test(path);

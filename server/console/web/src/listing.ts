@@ -1,0 +1,32 @@
+// Lists of resources, as the API pages and filters them.
+import { send } from "./api";
+import { type Item, type Noun, valueAt } from "./nouns";
+
+export interface Listing {
+  totalResults: number;
+  hasMore?: boolean; // a search shows only the first results
+  links: { href: string; rel: string }[];
+  [plural: string]: unknown;
+}
+
+export const pageSize = 30;
+
+export const condition = (member: string, operator: "eq" | "sw", value: string) => `${member} ${operator} ${JSON.stringify(value)}`;
+
+export async function readList(noun: Noun, parameters: URLSearchParams): Promise<Listing> {
+  return (await send("GET", `${noun.path}?${parameters}`)).data as Listing;
+}
+
+/** find returns the first items that a search finds, those that equal the text before those that start with it. */
+export async function find(noun: Noun, text: string, limit = pageSize): Promise<Listing> {
+  if (text === "") {
+    return readList(noun, new URLSearchParams({ limit: String(limit) }));
+  }
+  const { whole = [], start = [] } = noun.search ?? { start: ["name"] };
+  const filters = [...whole.map((member) => condition(member, "eq", text)), ...start.map((member) => condition(member, "sw", text))];
+  const lists = await Promise.all(filters.map((filter) => readList(noun, new URLSearchParams({ limit: String(limit), filter }))));
+  const found = new Map(lists.flatMap((list) => list[noun.plural] as Item[]).map((item) => [item.id, item]));
+  const differs = (item: Item) => Number(noun.columns.every((column) => valueAt(item, column).toLowerCase() !== text.toLowerCase()));
+  const items = [...found.values()].sort((a, b) => differs(a) - differs(b));
+  return { totalResults: found.size, hasMore: lists.some((list) => list.totalResults > limit), links: [], [noun.plural]: items };
+}
