@@ -19,7 +19,7 @@ func TestConsoleChoosesPrincipals(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	ida := createUser(t, p, object{"username": "ida"})
-	team := p.create(t, "/groups", object{"name": "Team"})
+	team := p.idOf(t, "/groups", object{"name": "Team"})
 	c := openConsole(t, p, "/groups/new")
 	c.heading("Create: Groups")
 	c.fill("Name", "Helpers")

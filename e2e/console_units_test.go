@@ -21,8 +21,8 @@ func (c *consoleTab) key(name string) {
 	call(c.tab, input.DispatchKeyEvent, event)
 }
 
-// create creates a resource and returns its id.
-func (p *postern) create(t *testing.T, path string, body object) string {
+// idOf creates a resource and returns its id.
+func (p *postern) idOf(t *testing.T, path string, body object) string {
 	t.Helper()
 	made, err := p.post(path, adminToken(t, p), body)
 	var item struct{ ID string }
@@ -43,11 +43,11 @@ func (c *consoleTab) focusedRow(name string) {
 func TestConsoleShowsUnitsAsATree(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
-	top := p.create(t, "/organization-units", object{"handle": "north", "name": "North"})
-	p.create(t, "/organization-units", object{"handle": "north-shop", "name": "North shop", "parentId": top})
-	south := p.create(t, "/organization-units", object{"handle": "south", "name": "South"})
+	top := p.idOf(t, "/organization-units", object{"handle": "north", "name": "North"})
+	p.idOf(t, "/organization-units", object{"handle": "north-shop", "name": "North shop", "parentId": top})
+	south := p.idOf(t, "/organization-units", object{"handle": "south", "name": "South"})
 	for i := range 51 {
-		p.create(t, "/organization-units", object{"handle": fmt.Sprint("south-", i), "name": fmt.Sprint("Part ", i), "parentId": south})
+		p.idOf(t, "/organization-units", object{"handle": fmt.Sprint("south-", i), "name": fmt.Sprint("Part ", i), "parentId": south})
 	}
 	c := openConsole(t, p, "/organization-units")
 	c.heading("Organization units")
