@@ -130,6 +130,6 @@ export const french: Record<string, string> = {
   "Expand": "Développer",
   "Collapse": "Réduire",
   "Create below": "Créer en dessous",
-  "These units could not be read. Try again": "Ces unités n'ont pas pu être lues. Réessayer",
+  "These units could not be read. Try again": "Ces unités n’ont pas pu être lues. Réessayer",
   "Find a permission": "Chercher une autorisation",
 };

@@ -160,7 +160,7 @@ export const french: Record<string, string> = {
   "An attempt to authenticate failed.": "Un essai d’authentification a échoué.",
   "The sign-in was refused.": "La connexion a été refusée.",
   "disabled": "désactivé",
-  "locked until {time}": "verrouillé jusqu'au {time}",
+  "locked until {time}": "verrouillé jusqu’au {time}",
   "Disable": "Désactiver",
   "Enable": "Activer",
   "Lock": "Verrouiller",
