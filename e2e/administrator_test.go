@@ -224,6 +224,23 @@ func (a *administrator) choose(name, option string) {
 	})
 }
 
+// find types into a search, and chooses the first result, which must start with the text, with the keys.
+func (a *administrator) find(name, text string) {
+	a.t.Helper()
+	a.try("combobox", name, func(e element) bool {
+		if a.hasKeyboardOnly && !a.reach(e) || !a.on(e, focusIt) || !a.on(e, selectText) {
+			return false
+		}
+		_, ok := ask(a, input.InsertText, input.InsertTextParams{Text: text})
+		return ok
+	})
+	a.until(fmt.Sprintf(`document.querySelector("[role=option]")?.textContent.startsWith(%q)`, text))
+	a.key(kb.ArrowDown)
+	a.until(`document.querySelector("[role=option][data-focused]")`)
+	a.key(kb.Enter)
+	a.until(`!document.querySelector("[role=listbox]")`)
+}
+
 // confirm answers the question that is open with the button of the name.
 func (a *administrator) confirm(name string) {
 	a.t.Helper()

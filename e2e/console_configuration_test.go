@@ -19,7 +19,7 @@ func (c *consoleTab) chooseIn(label, value string) {
 // tick presses the checkbox with the name.
 func (c *consoleTab) tick(name string) {
 	c.t.Helper()
-	c.until(fmt.Sprintf(`((e) => e && (e.click(), true))([...document.querySelectorAll("label")].find((l) => l.querySelector("input[type=checkbox]") && l.textContent.trim() === %q))`, name))
+	c.until(fmt.Sprintf(`((e) => e && (e.click(), true))([...document.querySelectorAll("label")].find((l) => l.textContent.trim() === %q)?.querySelector("input[type=checkbox]"))`, name))
 }
 
 // open opens an entry of a list in the configuration.
@@ -58,7 +58,7 @@ func TestConsoleConfiguresNodes(t *testing.T) {
 	c.fill("title", "Who are you?")
 	c.press("Add: actions")
 	c.fill("ref", "go")
-	c.reads("with: {title: Who are you?, actions: [{ref: go}]}")
+	c.reads(`with: {title: "Who are you?", actions: [{ref: go}]}`)
 	c.press("Add: inputs")
 	c.fill("identifier", "name")
 	c.chooseIn("type", "TEXT_INPUT")
@@ -96,7 +96,7 @@ func TestConsoleConfiguresNodes(t *testing.T) {
 	c.sees("Only in the text: other")
 	c.until(`document.querySelector(".configuration textarea.code")?.value.includes('"ref": "go"')`)
 	c.fill("title", "Your name?")
-	c.reads("title: Your name?, actions: {ref: go}, other: 1")
+	c.reads(`title: "Your name?", actions: {ref: go}, other: 1`)
 	c.picture("console-configuration")
 	c.expectQuiet()
 }

@@ -92,10 +92,10 @@ func disableAUser(a *administrator) {
 	a.press("otto")
 	a.heading("otto")
 	a.readsIn("Sessions", "End")
-	a.choose("Status", "disabled")
-	a.press("Save")
+	a.press("Disable")
+	a.confirm("Disable")
 	a.sees("Saved.")
-	a.sees("The account is disabled: the user cannot sign in by any means until you set the status to active.")
+	a.sees("The account is disabled: the user cannot sign in by any means until you enable it.")
 	a.readsIn("Sessions", "Nothing here yet.")
 
 	otto.open(a.p.base + "/gate/account")
@@ -111,12 +111,13 @@ func (a *administrator) destinations() []string {
 }
 
 func appointAnAuditor(a *administrator) {
-	rita := createUser(a.t, a.p, object{"username": "rita", "password": adminPassword})
+	createUser(a.t, a.p, object{"username": "rita", "password": adminPassword})
 	a.press("Create")
 	a.heading("Create: Roles")
 	a.fill("Name", "Auditor")
 	a.fill("Permissions", "system:audit:read")
-	a.fill("Assignments", fmt.Sprintf(`[{"type": "user", "id": %q}]`, rita))
+	a.find("Add: Assignments", "rita")
+	a.sees("rita User")
 	a.press("Create")
 	a.heading("Auditor")
 

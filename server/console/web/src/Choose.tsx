@@ -21,18 +21,20 @@ export function Choose({ label, help, search, onChoose }: { label: string; help?
     const timer = setTimeout(() => setWanted(text.trim()), pause);
     return () => clearTimeout(timer);
   }, [text]);
+  const [chosen, setChosen] = useState(0); // how often; a new field has a closed list
   const [isUsed, setUsed] = useState(false);
   const found = useQuery({ queryKey: ["choose", label, wanted], queryFn: () => search(wanted), enabled: isUsed, placeholderData: keepPreviousData });
   const isOld = found.isPlaceholderData || text.trim() !== wanted;
   return (
     <ComboBox
-      className="choose field" inputValue={text} onInputChange={setText} items={found.data ?? []} selectedKey={null} defaultFilter={() => true}
-      allowsEmptyCollection menuTrigger="focus" onFocus={() => setUsed(true)}
+      key={chosen} className="choose field" inputValue={text} onInputChange={setText} items={found.data ?? []} selectedKey={null} defaultFilter={() => true}
+      allowsEmptyCollection autoFocus={chosen > 0} onFocus={() => setUsed(true)}
       onSelectionChange={(key) => {
         const choice = found.data?.find((one) => one.id === key);
         if (choice) {
           onChoose(choice);
           setText("");
+          setChosen(chosen + 1);
         }
       }}
     >

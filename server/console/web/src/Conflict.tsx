@@ -7,15 +7,29 @@ type Value = Record<string, unknown>;
 
 const differs = (name: string, one: Value, other: Value) => JSON.stringify(one[name]) !== JSON.stringify(other[name]);
 
-/** mergeMembers takes over what only the others changed. */
+const isObject = (value: unknown): value is Value => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** mergeMembers takes over what only the others changed, also in a member that is an object. */
 export function mergeMembers(base: Value, mine: Value, theirs: Value): Value {
   const names = [...new Set([...Object.keys(mine), ...Object.keys(theirs)])];
-  return Object.fromEntries(names.map((name) => [name, (differs(name, mine, base) ? mine : theirs)[name]]).filter(([, value]) => value !== undefined));
+  const merged = (name: string): unknown => {
+    const [a, b, c] = [base[name], mine[name], theirs[name]];
+    return isObject(a) && isObject(b) && isObject(c) ? mergeMembers(a, b, c) : differs(name, mine, base) ? b : c;
+  };
+  return Object.fromEntries(names.map((name) => [name, merged(name)]).filter(([, value]) => value !== undefined));
+}
+
+/** conflicting returns the members that both have changed, to different values. */
+function conflicting(base: Value, mine: Value, theirs: Value): string[] {
+  return [...new Set([...Object.keys(mine), ...Object.keys(theirs)])].filter((name) => {
+    const [a, b, c] = [base[name], mine[name], theirs[name]];
+    return isObject(a) && isObject(b) && isObject(c) ? conflicting(a, b, c).length > 0 : differs(name, mine, theirs) && differs(name, base, theirs);
+  });
 }
 
 /** Conflict shows the members that both have changed since the base. */
 export function Conflict({ base, mine, theirs, onMerge, onDone }: { base: Value; mine: Value; theirs: Value; onMerge: (merged: Value) => void; onDone: () => void }) {
-  const names = [...new Set([...Object.keys(mine), ...Object.keys(theirs)])].filter((name) => differs(name, mine, theirs) && differs(name, base, theirs));
+  const names = conflicting(base, mine, theirs);
   return (
     <div role="alert" className="notice bad">
       <p><strong>{t("Someone else has changed this in the meantime.")}</strong> {names.length > 0 ? t("Your changes are kept. Both of you changed these members:") : t("The changes do not conflict.")}</p>

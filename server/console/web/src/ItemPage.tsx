@@ -89,6 +89,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
   const [value, setValue] = useState<Value>(() => draft?.value ?? (read ? writable(described, read.data) : initial));
   useDraft(JSON.stringify(value) === JSON.stringify(read ? writable(described, read.data) : initial) ? undefined : { value, read } satisfies Draft);
   const schema = useUserSchema(described, noun.path === "/users" ? String(value["type"] ?? "") : "");
+  const [newer, setNewer] = useState<Read>(); // a user as someone else changed it since the form was read
   const [state, setState] = useState<{ busy?: boolean; done?: string; error?: unknown; theirs?: Read }>({});
   const problems: Finding[] = state.error instanceof RequestError ? state.error.failure.errors ?? [] : [];
   const path = read ? `${noun.path}/${read.data.id}` : noun.path;
@@ -102,6 +103,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
       void cache.invalidateQueries({ queryKey: ["parts", saved.id] }); // a disabled user has no sessions
       if (read) {
         setRead({ data: saved, etag: reply.etag });
+        setNewer(undefined);
         setValue(writable(schema, saved));
         setState({ done: t("Saved.") });
       } else {
@@ -116,6 +118,14 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
       }
       setState({ error });
     }
+  };
+  const changeState = (changed: Read) => {
+    if (newer) {
+      setNewer(changed); // saving the form merges the change of someone else
+      return;
+    }
+    setRead(changed);
+    setValue({ ...value, status: changed.data["status"], lockedUntil: changed.data["lockedUntil"] });
   };
   const remove = async () => {
     try {
@@ -136,10 +146,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
       {state.theirs
         ? <Conflict base={read ? writable(schema, read.data) : {}} mine={value} theirs={writable(schema, state.theirs.data)} onMerge={setValue} onDone={() => void save(state.theirs?.etag)} />
         : Boolean(state.error) && !shownElsewhere && <Failed error={state.error} />}
-      {read && mayWrite && noun.path === "/users" && <UserState user={read} onChange={(changed) => {
-        setRead(changed);
-        setValue({ ...value, status: changed.data["status"], lockedUntil: changed.data["lockedUntil"] });
-      }} />}
+      {read && mayWrite && noun.path === "/users" && <UserState user={newer ?? read} onConflict={setNewer} onChange={changeState} />}
       {noun.path === "/identity-providers" && (read ? <RedirectURI /> : <ProviderPreset value={value} onChange={setValue} />)}
       <form onSubmit={(event) => { event.preventDefault(); void save(read?.etag); }}>
         <SchemaForm schema={read ? withoutID(schema) : schema} value={value} problems={problems} onChange={setValue} />
@@ -152,7 +159,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
         </div>
       </form>
       {read && noun.path === "/users" && <InvitationPart id={read.data.id} />}
-      {read && noun.path === "/users" && <SignInHelp user={read.data} />}
+      {read && noun.path === "/users" && <SignInHelp user={(newer ?? read).data} />}
       {read && noun.path === "/users" && <UserParts id={read.data.id} />}
       {read && noun.path === "/applications" && <ConnectPart application={read.data} />}
       {read && noun.path === "/applications" && <ApplicationParts id={read.data.id} />}

@@ -17,7 +17,7 @@ function summaryOf(items: Schema, item: unknown): string {
   }
   const needed = (items.required ?? []).map((name) => item[name]);
   const texts = [...needed, ...Object.values(item)].filter((value) => typeof value === "string" && value !== "");
-  return texts.slice(0, Math.max(1, needed.length)).join(" · ") || t("New item");
+  return [...new Set(texts)].slice(0, Math.max(1, needed.length)).join(" · ") || t("New item");
 }
 
 export function ItemsField({ items, ...props }: FieldProps & { items: Schema }) {

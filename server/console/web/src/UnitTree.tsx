@@ -1,8 +1,8 @@
 // The organization units as a tree. The units below a unit are read when it is expanded.
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
-import { Button, Tree, TreeItem, TreeItemContent } from "react-aria-components";
-import { Link, useNavigate } from "react-router";
+import { Button, Link, Tree, TreeItem, TreeItemContent } from "react-aria-components";
+import { useNavigate } from "react-router";
 import { send } from "./api";
 import { condition } from "./listing";
 import type { Item } from "./nouns";
@@ -79,12 +79,12 @@ export function UnitTree() {
               <div className="unit">
                 {hasChildItems ? <Button slot="chevron" aria-label={`${isExpanded ? t("Collapse") : t("Expand")}: ${String(unit["name"])}`}>{isExpanded ? "▾" : "▸"}</Button> : <span className="leaf" />}
                 <span className="name">{String(unit["name"])} <span className="quiet">{String(unit["handle"])}</span></span>
-                <Link to={`${path}/${unit.id}`} aria-label={`${t("Edit")}: ${String(unit["name"])}`}>{t("Edit")}</Link>
-                <Link to={`${path}/new?parentId=${unit.id}`} aria-label={`${t("Create below")}: ${String(unit["name"])}`}>{t("Create below")}</Link>
+                <Link href={`${path}/${unit.id}`} aria-label={`${t("Edit")}: ${String(unit["name"])}`}>{t("Edit")}</Link>
+                <Link href={`${path}/new?parentId=${unit.id}`} aria-label={`${t("Create below")}: ${String(unit["name"])}`}>{t("Create below")}</Link>
               </div>
             )}
           </TreeItemContent>
-          {expanded.has(unit.id) ? below(unit.id) : []}
+          {below(unit.id)}
         </TreeItem>
       )),
       ...(level.error || level.rest > 0 ? [<Row key={more + parent} id={more + parent} text={level.error ? t("These units could not be read. Try again") : t("Show more ({n})", { n: level.rest })} />] : []),

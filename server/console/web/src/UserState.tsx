@@ -22,24 +22,18 @@ const patch = (user: Read, change: Record<string, unknown>) =>
 
 const isConflict = (error: unknown) => error instanceof RequestError && error.status === 412;
 
-/** UserState changes the state at once. If someone else has changed the user, it shows the state of now, and changes nothing until the button is pressed again; saving the form merges their change. */
-export function UserState({ user, onChange }: { user: Read; onChange: (user: Read) => void }) {
+/** UserState changes the state at once. If someone else has changed the user, it changes nothing and reports the user of now. */
+export function UserState({ user, onChange, onConflict }: { user: Read; onChange: (user: Read) => void; onConflict: (user: Read) => void }) {
   const cache = useQueryClient();
   const [duration, setDuration] = useState(24);
-  const [shown, setShown] = useState<Read>(); // newer than the form
   const [result, setResult] = useState<{ done?: string; error?: unknown; isChanged?: boolean }>({});
-  const { data } = shown ?? user;
+  const { data } = user;
   const lockedUntil = String(data["lockedUntil"] ?? "");
   const isLocked = lockedUntil !== "" && new Date(lockedUntil).getTime() > Date.now();
   const isDisabled = data["status"] === "disabled";
   const change = async (members: Record<string, unknown>) => {
     try {
-      const changed = await patch(shown ?? user, members);
-      if (shown) {
-        setShown(changed);
-      } else {
-        onChange(changed);
-      }
+      onChange(await patch(user, members));
       setResult({ done: t("Saved.") });
       for (const key of [["/users"], ["parts", data.id], ["sign-ins", data.id]]) {
         void cache.invalidateQueries({ queryKey: key, refetchType: key[0] === "/users" ? "none" : "active" });
@@ -51,7 +45,7 @@ export function UserState({ user, onChange }: { user: Read; onChange: (user: Rea
       }
       const now = await send("GET", `/users/${data.id}`).catch((failure: unknown) => setResult({ error: failure }));
       if (now) {
-        setShown(now as Read);
+        onConflict(now as Read);
         setResult({ isChanged: true });
       }
     }

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type Schema, send } from "./api";
 import { prepare } from "./fields";
 
-/** useUserSchema returns the schema with the attributes of the user type; without one, or if it cannot be read, as it is. */
+/** useUserSchema returns the schema with the attributes of the user type; without one, or if it cannot be read, as it is. The attributes are hidden until it is read. */
 export function useUserSchema(schema: Schema, userType: string): Schema {
   const read = useQuery({
     queryKey: ["/user-types", "schema", userType],
@@ -15,6 +15,9 @@ export function useUserSchema(schema: Schema, userType: string): Schema {
       return list.userTypes[0]?.schema ?? null;
     },
   });
+  if (read.isLoading) {
+    return { ...schema, properties: { ...schema.properties, attributes: { ...schema.properties?.["attributes"], field: "hidden" } } };
+  }
   const attributes = read.data;
   if (userType === "" || !attributes?.properties || attributes.additionalProperties !== false) {
     return schema;

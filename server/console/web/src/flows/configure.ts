@@ -161,8 +161,9 @@ const special = /[\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]/;
 const quote = (value: string) => JSON.stringify(value).replace(new RegExp(special, "g"), (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 // Texts that are the same without quotes: a letter first, and nothing that ends them or begins a comment.
-const plain = /^\p{L}[\p{L}\p{N} _!"$%&'()*+./;<=>?@^|~-]*$/u;
-const plainInBlock = /^\p{L}(?:[\p{L}\p{N} _!"$%&'()*+./;<=>?@^|~,[\]{}-]|:(?=[\p{L}\p{N}_]))*$/u;
+// The parser of the server does not read ?, & and | in them as letters.
+const plain = /^\p{L}[\p{L}\p{N} _!"$%'()*+./;<=>@^~-]*$/u;
+const plainInBlock = /^\p{L}(?:[\p{L}\p{N} _!"$%'()*+./;<=>@^~,[\]{}-]|:(?=[\p{L}\p{N}_]))*$/u;
 
 function writeText(text: string, value: string, inFlow: boolean, like?: Scalar): string {
   if (isJSON(text) || like?.type === "QUOTE_DOUBLE") {
