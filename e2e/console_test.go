@@ -221,7 +221,7 @@ func TestConsoleFlowStudio(t *testing.T) {
 	c.sees("No findings: the flow is safe.")
 	c.until(`document.querySelectorAll(".react-flow__node").length === 2`)
 	c.isAccessible("the studio")
-	c.write("use: passkey-authenticate", "use: prompt")
+	c.write("failure: key", "failure: done")
 	c.sees("The flow cannot be saved until its errors are fixed.")
 	c.until(`document.querySelector(".cm-lint-marker-error")`)
 	c.do(chromedp.KeyEvent(kb.Escape)) // closes the completions
@@ -229,7 +229,7 @@ func TestConsoleFlowStudio(t *testing.T) {
 	if c.evalBool(named("button", "Create")) {
 		t.Error("an unsafe flow can be saved")
 	}
-	c.write("use: prompt", "use: passkey-authenticate")
+	c.write("failure: done", "failure: key")
 	c.sees("No findings: the flow is safe.")
 	c.press("Create")
 	c.heading("My sign-in")

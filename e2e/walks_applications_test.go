@@ -72,7 +72,7 @@ func createAnApplication(a *administrator) {
 	user := openTab(a.t)
 	user.open(test)
 	user.click("action-password")
-	user.until(`document.getElementById("field-username")`)
+	user.until(`document.getElementById("field-username") && !document.querySelector("[aria-busy]")`)
 	user.enter("username", "wilma")
 	user.enter("password", adminPassword)
 	user.click("action-continue")

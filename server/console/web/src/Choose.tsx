@@ -33,8 +33,11 @@ export function Choose({ label, help, search, onChoose }: { label: string; help?
         const choice = found.data?.find((one) => one.id === key);
         if (choice) {
           onChoose(choice);
-          setText("");
-          setChosen(chosen + 1);
+          // The list must close first: it hides the rest of the page from screen readers while it is open.
+          setTimeout(() => {
+            setText("");
+            setChosen((times) => times + 1);
+          });
         }
       }}
     >
