@@ -42,7 +42,8 @@ export function Choose({ label, help, search, onChoose }: { label: string; help?
       }}
     >
       <Label>{label}</Label>
-      <div className="row"><Input /><Button aria-label={t("Show choices")}>▾</Button></div>
+      {/* Enter chooses; it must not submit the form around the field. */}
+      <div className="row" onKeyPress={(e) => e.key === "Enter" && e.preventDefault()}><Input /><Button aria-label={t("Show choices")}>▾</Button></div>
       {help && <Text slot="description">{help}</Text>}
       <Popover className="choices">
         <ListBox<Choice> renderEmptyState={() => <p className="quiet">{found.error ? String(found.error.message) : found.isPending || isOld ? t("Loading …") : t("Nothing matches.")}</p>}>
