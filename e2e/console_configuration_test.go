@@ -22,12 +22,6 @@ func (c *consoleTab) tick(name string) {
 	c.until(fmt.Sprintf(`((e) => e && (e.click(), true))([...document.querySelectorAll("label")].find((l) => l.textContent.trim() === %q)?.querySelector("input[type=checkbox]"))`, name))
 }
 
-// open opens an entry of a list in the configuration.
-func (c *consoleTab) openItem(name string) {
-	c.t.Helper()
-	c.until(fmt.Sprintf(`((e) => e && (e.click(), true))([...document.querySelectorAll(".items summary")].find((s) => s.textContent.trim() === %q))`, name))
-}
-
 // The configuration of a node is edited as a form. Every change is one of the text, which keeps its
 // comments, and can be undone. A value that no field shows stays in the text.
 func TestConsoleConfiguresNodes(t *testing.T) {

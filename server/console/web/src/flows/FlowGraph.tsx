@@ -1,11 +1,11 @@
 // The graph of a flow, drawn from its text. Each node has a label that names its edges, for screen
 // readers, and is reached with the keyboard.
-import { Background, Controls, MarkerType, Position, ReactFlow, ReactFlowProvider, useReactFlow, useStore } from "@xyflow/react";
+import { Background, Controls, type Edge, MarkerType, type Node, Position, ReactFlow, ReactFlowProvider, useReactFlow, useStore } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
 import { useEffect, useMemo } from "react";
 import type { Finding } from "../api";
 import type { Exit, Proof } from "./checker";
-import { type FlowNode, place } from "./graph";
+import { type FlowNode, layOut, place, type Placed, shapeOf } from "./graph";
 import { describe, type Place } from "./ProofPanel";
 import { t } from "../texts";
 
@@ -24,9 +24,11 @@ export interface GraphChanges {
 
 /** FlowGraph reports the node or edge that is selected, and the edge that the pointer is at. */
 export function FlowGraph({ nodes, findings, proof, marks, changes, selected, onSelect, onPoint }: { marks?: Marks; changes?: GraphChanges; selected?: Place | undefined; nodes: FlowNode[]; findings: Finding[]; proof: Proof | undefined; onSelect: (place: Place) => void; onPoint: (place: Place) => void }) {
-  const placed = useMemo(() => place(nodes, findings), [nodes, findings]);
-  const users = new Map(proof?.nodes.map((node) => [node.id, node.user]));
-  const labels = new Map(nodes.map((node) => [node.id, `${node.id}, ${node.use}${node.next.map((edge) => `; ${edge.outcome} → ${edge.target}`).join("")}`]));
+  const shape = shapeOf(nodes);
+  const layout = useMemo(() => layOut(shape), [shape]);
+  const placed = useMemo(() => place(nodes, layout, findings), [nodes, layout, findings]);
+  // The same arrays for the same content: otherwise each keystroke draws the whole graph again.
+  const drawn = useMemo(() => ({ nodes: drawNodes(nodes, placed, proof, marks, selected), edges: drawEdges(placed, proof, marks, selected) }), [nodes, placed, proof, marks, selected]);
   return (
     <div className="graph">
       <ReactFlowProvider>
@@ -52,15 +54,8 @@ export function FlowGraph({ nodes, findings, proof, marks, changes, selected, on
           onNodesChange={(changes) => changes.forEach((change) => change.type === "select" && change.selected && onSelect({ node: change.id }))}
           onEdgesChange={(changes) => changes.forEach((change) => change.type === "select" && change.selected && onSelect(ends(change.id)))}
           onEdgeMouseEnter={(_, edge) => onPoint(ends(edge.id))}
-          nodes={placed.nodes.map((node) => ({
-            id: node.id, selected: selected?.node === node.id && !selected.target, position: { x: node.x, y: node.y }, width: 180, height: 56,
-            className: [selected?.node === node.id ? "chosen" : "", node.isBad ? "bad" : "", users.get(node.id) ?? "", marks ? markNode(marks, node.id).kind : ""].join(" ").trim(), ariaLabel: (labels.get(node.id) ?? node.id) + (node.isBad ? `; ${t("has an error")}` : "") + (marks ? markNode(marks, node.id).text : ""), sourcePosition: Position.Bottom, targetPosition: Position.Top,
-            data: { label: <><strong>{node.id}</strong><br /><span className="quiet">{node.use}</span></> },
-          }))}
-          edges={placed.edges.map((edge) => ({
-            id: edge.id, selected: selected?.node === edge.source && selected.target === edge.target, source: edge.source, target: edge.target, label: edge.outcomes.join(", "), ariaLabel: `${edge.source} —${edge.outcomes.join(", ")}→ ${edge.target}${gain(proof, edge.source, edge.target)}${edge.isBad ? `; ${t("leads to an error")}` : ""}${marks ? markEdge(marks, edge.source, edge.outcomes).text : ""}`,
-            className: [edge.isBad ? "bad" : "", marks ? markEdge(marks, edge.source, edge.outcomes).kind : ""].join(" ").trim(), markerEnd: { type: MarkerType.ArrowClosed },
-          }))}
+          nodes={drawn.nodes}
+          edges={drawn.edges}
         >
           <Background />
           <Controls showInteractive={false} />
@@ -69,6 +64,28 @@ export function FlowGraph({ nodes, findings, proof, marks, changes, selected, on
       </ReactFlowProvider>
     </div>
   );
+}
+
+/** drawNodes returns the nodes as they are drawn. */
+function drawNodes(nodes: FlowNode[], placed: Placed, proof: Proof | undefined, marks: Marks | undefined, selected: Place | undefined): Node[] {
+  const users = new Map(proof?.nodes.map((node) => [node.id, node.user]));
+  const labels = new Map(nodes.map((node) => [node.id, `${node.id}, ${node.use}${node.next.map((edge) => `; ${edge.outcome} → ${edge.target}`).join("")}`]));
+  return placed.nodes.map((node) => ({
+    id: node.id, selected: selected?.node === node.id && !selected.target, position: { x: node.x, y: node.y }, width: 180, height: 56,
+    className: [selected?.node === node.id ? "chosen" : "", node.isBad ? "bad" : "", users.get(node.id) ?? "", marks ? markNode(marks, node.id).kind : ""].join(" ").trim(),
+    ariaLabel: (labels.get(node.id) ?? node.id) + (node.isBad ? `; ${t("has an error")}` : "") + (marks ? markNode(marks, node.id).text : ""),
+    sourcePosition: Position.Bottom, targetPosition: Position.Top,
+    data: { label: <><strong>{node.id}</strong><br /><span className="quiet">{node.use}</span></> },
+  }));
+}
+
+/** drawEdges returns the edges as they are drawn. */
+function drawEdges(placed: Placed, proof: Proof | undefined, marks: Marks | undefined, selected: Place | undefined): Edge[] {
+  return placed.edges.map((edge) => ({
+    id: edge.id, selected: selected?.node === edge.source && selected.target === edge.target, source: edge.source, target: edge.target, label: edge.outcomes.join(", "),
+    ariaLabel: `${edge.source} —${edge.outcomes.join(", ")}→ ${edge.target}${gain(proof, edge.source, edge.target)}${edge.isBad ? `; ${t("leads to an error")}` : ""}${marks ? markEdge(marks, edge.source, edge.outcomes).text : ""}`,
+    className: [edge.isBad ? "bad" : "", marks ? markEdge(marks, edge.source, edge.outcomes).kind : ""].join(" ").trim(), markerEnd: { type: MarkerType.ArrowClosed },
+  }));
 }
 
 /** instructions are what a screen reader says of the graph and its controls. */

@@ -107,7 +107,9 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
   const marks = useMemo(() => ({
     walked: walk?.turns.flatMap((turn) => turn.left) ?? [], at: walk?.step?.stepId, missed: simulation.ran?.missed ?? [],
   }), [walk, simulation.ran]);
-  const shown = useDeferredValue(text);
+  // The graph follows the findings, which the editor shows first: drawing a large graph takes long.
+  const shown = useDeferredValue(checked === "" ? text : checked);
+  const drawnFindings = useDeferredValue(checked === text ? findings : none);
   const definition = useMemo(() => parseDocument(shown, { logLevel: "silent" }).toJS() as unknown, [shown]);
   const nodes = useMemo(() => nodesOf(definition), [definition]);
   const errors = findings.filter((finding) => !finding.warning);
@@ -171,7 +173,7 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
             {read && <Tab id="versions">{t("Versions")}</Tab>}
           </TabList>
           <TabPanel id="graph">
-            <FlowGraph nodes={nodes} findings={checked === text ? findings : []} proof={proof} changes={graph} selected={chosen} onSelect={(selected) => {
+            <FlowGraph nodes={nodes} findings={drawnFindings} proof={proof} changes={graph} selected={chosen} onSelect={(selected) => {
               setPlace(selected);
               setChosen(selected);
               setLine(lineOf(text, selected.node));
@@ -180,7 +182,7 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
             <ProofPanel text={checked} proof={proof} place={place} onSelect={setPlace} />
           </TabPanel>
           <TabPanel id="simulate">
-            <FlowGraph nodes={nodes} findings={checked === text ? findings : []} proof={undefined} marks={marks} onSelect={(selected) => setLine(lineOf(text, selected.node))} onPoint={() => {}} />
+            <FlowGraph nodes={nodes} findings={drawnFindings} proof={undefined} marks={marks} onSelect={(selected) => setLine(lineOf(text, selected.node))} onPoint={() => {}} />
             <Simulator simulation={simulation} isValid={checked === text && errors.length === 0} registers={(definition as { flowType?: string } | null)?.flowType === "REGISTRATION"} />
           </TabPanel>
           <TabPanel id="findings"><Findings findings={findings} onSelect={(number) => setLine({ number })} /></TabPanel>

@@ -39,20 +39,36 @@ export function nodesOf(definition: unknown): FlowNode[] {
 const width = 180;
 const height = 56;
 
-/** place lays the graph out from top to bottom. Edges between the same nodes are drawn as one. */
-export function place(list: FlowNode[], findings: Finding[]): Placed {
+/** Layout has the centers of the nodes by their ids. */
+export type Layout = Map<string, { x: number; y: number }>;
+
+/** shapeOf returns what the layout depends on: the ids of the nodes and of their targets, as text. */
+export const shapeOf = (list: FlowNode[]) => JSON.stringify(list.map((node) => [node.id, ...node.next.map((edge) => edge.target)]));
+
+/** layOut lays a graph out from top to bottom. It takes long for a large graph. */
+export function layOut(shape: string): Layout {
   const graph = new dagre.graphlib.Graph();
   graph.setGraph({ rankdir: "TB", nodesep: 40, ranksep: 70 });
   graph.setDefaultEdgeLabel(() => ({}));
+  const list = JSON.parse(shape) as string[][];
+  for (const id of list.flat()) {
+    graph.setNode(id, { width, height });
+  }
+  for (const [id = "", ...targets] of list) {
+    targets.forEach((target) => graph.setEdge(id, target));
+  }
+  dagre.layout(graph);
+  return new Map(graph.nodes().map((id) => [id, graph.node(id)]));
+}
+
+/** place marks the errors in a graph. Edges between the same nodes are drawn as one. */
+export function place(list: FlowNode[], layout: Layout, findings: Finding[]): Placed {
   const all = [...list];
   const known = new Set(list.map((node) => node.id));
   for (const target of new Set(list.flatMap((node) => node.next.map((edge) => edge.target)))) {
     if (!known.has(target)) {
       all.push({ id: target, use: "", next: [], index: -1 }); // end, or a node that is missing
     }
-  }
-  for (const node of all) {
-    graph.setNode(node.id, { width, height });
   }
   const edges = new Map<string, Placed["edges"][number]>();
   for (const node of list) {
@@ -61,10 +77,8 @@ export function place(list: FlowNode[], findings: Finding[]): Placed {
       const edge = edges.get(id) ?? { id, source: node.id, target, outcomes: [], isBad: false };
       edge.outcomes.push(outcome);
       edges.set(id, edge);
-      graph.setEdge(node.id, target);
     }
   }
-  dagre.layout(graph);
   const errors = findings.filter((finding) => !finding.warning);
   const ids = new Set(list.map((node) => node.id));
   const own = (id: string) => (ids.has(id) ? id : id.split(".")[0] ?? id); // the node that uses the sub-flow
@@ -82,7 +96,7 @@ export function place(list: FlowNode[], findings: Finding[]): Placed {
   const bad = new Set(errors.map((finding) => own(finding.node ?? "")));
   return {
     nodes: all.map((node) => {
-      const { x, y } = graph.node(node.id);
+      const { x, y } = layout.get(node.id) ?? { x: 0, y: 0 };
       return { id: node.id, use: node.use, x: x - width / 2, y: y - height / 2, isBad: bad.has(node.id) };
     }),
     edges: [...edges.values()],
