@@ -23,7 +23,7 @@ const (
 	factRole     fact = "role"     // granted or removed
 )
 
-// story is the ledger of one user, whom one client signs up and changes. A fact is the last
+// story is the ledger of one user; one client signs the user up and changes the account. A fact is the last
 // acknowledged value. While a change is not acknowledged its fact is missing: either value is
 // right.
 type story struct {

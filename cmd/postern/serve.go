@@ -65,23 +65,8 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer h.close()
-	if err := h.checkSinks(); err != nil {
-		return err
-	}
-	folder, documents, err := c.flows(p, h)
+	folder, err := c.prepareStore(ctx, p, h, l.Addr())
 	if err != nil {
-		return err
-	}
-	if err := c.seedEmptyStore(ctx, p, h, l.Addr()); err != nil {
-		return err
-	}
-	if err := c.showTry(ctx, h); err != nil {
-		return err
-	}
-	if err := folder.storeFlows(ctx, documents); err != nil {
-		return err
-	}
-	if err := h.tokens.Prepare(ctx); err != nil {
 		return err
 	}
 	log.Info("listening", "addr", l.Addr().String(), "url", cfg.Server.PublicURL)
@@ -100,6 +85,27 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	stop() // Serve may end by itself, and then the maintenance must end too
 	upkeep.Wait()
 	return err
+}
+
+// prepareStore seeds an empty store and stores the flows of the folder.
+func (c serveCommand) prepareStore(ctx context.Context, p program, h *app, l net.Addr) (flowFolder, error) {
+	if err := h.checkSinks(); err != nil {
+		return flowFolder{}, err
+	}
+	folder, documents, err := c.flows(p, h)
+	if err != nil {
+		return flowFolder{}, err
+	}
+	if err := c.seedEmptyStore(ctx, p, h, l); err != nil {
+		return flowFolder{}, err
+	}
+	if err := c.showTry(ctx, h); err != nil {
+		return flowFolder{}, err
+	}
+	if err := folder.storeFlows(ctx, documents); err != nil {
+		return flowFolder{}, err
+	}
+	return folder, h.tokens.Prepare(ctx)
 }
 
 // startMaintenance starts the background tasks, which run until ctx is done.

@@ -200,7 +200,7 @@ func (g *modelGrant) token(id int) *modelToken {
 func (s *modelSession) mayLive(c act) bool      { return !s.Ended && c.At.Min <= s.Until.Max }
 func (s *modelSession) mayHaveEnded(c act) bool { return s.Ended || c.At.Max >= s.Until.Min }
 
-// end ends a session. Nobody is notified of one that has expired.
+// end ends a session. The client is not notified of one that has expired.
 func (s *modelSession) end(c act) {
 	if !s.Ended {
 		s.Joined = s.Joined && !s.mayHaveEnded(c)
@@ -223,7 +223,7 @@ func signIn(a account, c act) []account {
 	}
 	a = a.clone()
 	a.Runs = append(a.Runs, c.Run)
-	if !c.Lost { // otherwise nobody can use the session
+	if !c.Lost { // otherwise no client can use the session
 		a.Sessions = append(a.Sessions, modelSession{ID: c.Session, Until: c.At.add(simSessionTTL), Cookie: c.At.add(simSessionTTL)})
 	}
 	return only(a, fits)
@@ -234,7 +234,7 @@ func callback(a account, c act) []account {
 	return a.issued(c, a.session(c.Session).Old)
 }
 
-// issued returns the account with a code, unless the request was refused, or nobody knows the code.
+// issued returns the account with a code, unless the request was refused, or no client knows the code.
 func (a account) issued(c act, dead bool) []account {
 	if c.Result == refused || c.Lost {
 		return []account{a}

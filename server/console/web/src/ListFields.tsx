@@ -1,5 +1,5 @@
-// Fields for lists of objects, of which one is open at a time, and for objects with names that are free
-// to choose.
+// Fields for lists of objects, where one object is open at a time, and for objects with names that are
+// free to choose.
 import { useId, useState } from "react";
 import { Button } from "react-aria-components";
 import type { Schema } from "./api";
