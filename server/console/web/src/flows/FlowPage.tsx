@@ -190,7 +190,7 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
         </Tabs>
       </div>
       <div role="status" aria-live="polite" className={errors.length > 0 ? "notice bad" : "notice"}>
-        {checked !== text ? t("Checking …") : errors.length > 0 ? `${errors[0]?.message ?? ""} ${t("The flow cannot be saved until its errors are fixed.")}` : t("No findings: the flow is safe.")}
+        {checked !== text ? t("Checking …") : errors.length > 0 ? `${errors[0]?.message ?? ""}. ${t("The flow cannot be saved until its errors are fixed.")}` : t("No findings: the flow is safe.")}
       </div>
     </Page>
   );
