@@ -197,6 +197,7 @@ func testClientAssertions(t *testing.T, s *store.Store) {
 	}
 	live := schemas.HashSecret("live")
 	reply(s.UseClientAssertion(t.Context(), live, noon().Add(time.Microsecond))).get(t)
-	reply(s.Sweep(t.Context(), noon())).equals(t, "the number of rows swept", 20)
+	reply(s.Sweep(t.Context(), noon().Add(24*time.Hour-time.Microsecond))).equals(t, "the number of rows swept within a day", 0)
+	reply(s.Sweep(t.Context(), noon().Add(24*time.Hour))).equals(t, "the number of rows swept", 20)
 	reply(s.UseClientAssertion(t.Context(), live, noon())).equals(t, "whether one that is live can be used again", false)
 }
