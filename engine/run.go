@@ -49,6 +49,7 @@ type run struct {
 	secrets map[string]string // secret inputs of this step
 
 	draftStored bool // the draft is among the changes
+	concealed   bool // a decision of this step was: Decision.Conceal
 	changes     []schemas.Change
 	result      *Result
 	failure     *schemas.Error

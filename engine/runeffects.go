@@ -15,6 +15,7 @@ func (r *run) applyEffects(d *Decision) {
 	if d.Notice != nil {
 		r.state.Notice = d.Notice
 	}
+	r.concealed = r.concealed || d.Conceal
 	if d.Failed {
 		r.state.Failures++
 		r.recordFailure(d)

@@ -53,7 +53,7 @@ func (r *run) refuseRequest(to *Refusal) {
 
 // newStep returns the reply to the client.
 func (r *run) newStep() *schemas.Step {
-	s := &schemas.Step{ExecutionID: r.rec.ID, FlowStatus: r.rec.Status}
+	s := &schemas.Step{ExecutionID: r.rec.ID, FlowStatus: r.rec.Status, Concealed: r.concealed}
 	reported := maps.Clone(r.state.Data)
 	switch r.rec.Status {
 	case schemas.Complete:

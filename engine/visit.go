@@ -138,6 +138,8 @@ type Decision struct {
 	Notice *schemas.Error
 	// Failed marks a failed attempt to prove something. Too many of them end the run.
 	Failed bool
+	// Conceal marks a reply whose duration must not reveal whether the user exists.
+	Conceal bool
 
 	// Subject replaces the run's user, if not nil.
 	Subject *Subject

@@ -117,6 +117,14 @@ func errNoMailServer() schemas.Problem {
 
 // Execute sends a code on arrival and on request, and checks the entered code.
 func (o *emailOTP) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	d, err := o.decide(ctx, v)
+	if d != nil {
+		d.Conceal = mustConceal(v)
+	}
+	return d, err
+}
+
+func (o *emailOTP) decide(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		return o.send(ctx, v, nil)
 	}
@@ -190,11 +198,17 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 		again.form.text = "If this account has an email address, we sent a new code there. Earlier codes no longer work."
 	}
 	d := again.ask(sent, "")
-	d.Changes = []schemas.Change{schemas.QueueDelivery{Delivery: delivery}}
-	if to != "" {
-		d.Changes = append(d.Changes, event(v, "email_code.sent", v.Subject.UserID, nil))
-	}
+	d.Changes = []schemas.Change{schemas.QueueDelivery{Delivery: delivery}, event(v, codeAction(to), v.Subject.UserID, nil)}
 	return d, nil
+}
+
+// codeAction is the action of the event about a requested code. There is one without an address, too:
+// it tells administrators why no mail arrived, and the reply takes as long as that with an address.
+func codeAction(address string) string {
+	if address == "" {
+		return "email_code.not_sent"
+	}
+	return "email_code.sent"
 }
 
 // postpone asks for the code of before, if any, and states why no other code was sent.

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"context"
 	"net/http"
+	"time"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/throttle"
@@ -23,10 +25,13 @@ func (s *server) executeFlow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	device := s.device(r)
+	device, arrived := s.device(r), time.Now()
 	step, err := s.step(r.WithContext(throttle.WithDevice(r.Context(), device)), &body, req)
 	if err != nil {
 		return requestFault(err)
+	}
+	if step.Concealed {
+		waitUntil(r.Context(), arrived.Add(concealedDuration))
 	}
 	s.keepDevice(w, device, step)
 	if req.SignsIn {
@@ -35,6 +40,18 @@ func (s *server) executeFlow(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return writeJSON(w, http.StatusOK, step)
+}
+
+// concealedDuration is the duration of a reply that must not reveal whether a user exists. It is
+// far more than such a reply takes, so that the work for a user who exists does not show.
+const concealedDuration = 25 * time.Millisecond
+
+// waitUntil returns at a time, or earlier if the client gives up.
+func waitUntil(ctx context.Context, t time.Time) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Until(t)):
+	}
 }
 
 func (s *server) step(r *http.Request, body *executeBody, req engine.Request) (*schemas.Step, error) {

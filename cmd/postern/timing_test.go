@@ -26,6 +26,7 @@ type timedPair struct {
 	name           string
 	known, unknown func(i int) *http.Request
 	decoys         bool // the replies list passkeys, whose number differs between names in any case
+	concealed      bool // the replies wait, so that all take the same time
 }
 
 // timedAccounts is a server with many users, so that no failures of an account add up.
@@ -120,14 +121,14 @@ func (w *timedAccounts) pairs() []timedPair {
 	}
 	absent := strings.Repeat("Z", len(w.party.id))
 	return []timedPair{
-		{"a wrong password", func(i int) *http.Request { return wrong(knownName(i)) }, func(i int) *http.Request { return wrong(unknownName(i)) }, false},
-		{"a mailed code is requested", func(i int) *http.Request { return mailed(knownName(i)) }, func(i int) *http.Request { return mailed(unknownName(i)) }, false},
-		{"a wrong mailed code", func(i int) *http.Request { return w.wrongCode(knownName(i) + "@example.org") }, func(i int) *http.Request { return w.wrongCode(unknownName(i) + "@example.org") }, false},
-		{"recovery begins", func(i int) *http.Request { return recovered(knownName(i)) }, func(i int) *http.Request { return recovered(unknownName(i)) }, false},
-		{"a passkey sign-in of a user without passkeys", func(i int) *http.Request { return start(w.users[i%timedUsers]) }, unknownID, true},
-		{"a passkey sign-in of a user with a passkey", func(int) *http.Request { return start(w.withKey) }, unknownID, true},
-		{"a wrong client secret", func(int) *http.Request { return client(w.party.id, "wrong-secret-of-enough-characters-0123456789") }, func(int) *http.Request { return client(absent, "wrong-secret-of-enough-characters-0123456789") }, false},
-		{"introspection of another client's token", func(int) *http.Request { return introspect(w.refresh) }, func(int) *http.Request { return introspect(w.refresh[:len(w.refresh)-8] + "AAAAAAAA") }, false},
+		{"a wrong password", func(i int) *http.Request { return wrong(knownName(i)) }, func(i int) *http.Request { return wrong(unknownName(i)) }, false, false},
+		{"a mailed code is requested", func(i int) *http.Request { return mailed(knownName(i)) }, func(i int) *http.Request { return mailed(unknownName(i)) }, false, true},
+		{"a wrong mailed code", func(i int) *http.Request { return w.wrongCode(knownName(i) + "@example.org") }, func(i int) *http.Request { return w.wrongCode(unknownName(i) + "@example.org") }, false, true},
+		{"recovery begins", func(i int) *http.Request { return recovered(knownName(i)) }, func(i int) *http.Request { return recovered(unknownName(i)) }, false, true},
+		{"a passkey sign-in of a user without passkeys", func(i int) *http.Request { return start(w.users[i%timedUsers]) }, unknownID, true, false},
+		{"a passkey sign-in of a user with a passkey", func(int) *http.Request { return start(w.withKey) }, unknownID, true, false},
+		{"a wrong client secret", func(int) *http.Request { return client(w.party.id, "wrong-secret-of-enough-characters-0123456789") }, func(int) *http.Request { return client(absent, "wrong-secret-of-enough-characters-0123456789") }, false, false},
+		{"introspection of another client's token", func(int) *http.Request { return introspect(w.refresh) }, func(int) *http.Request { return introspect(w.refresh[:len(w.refresh)-8] + "AAAAAAAA") }, false, false},
 	}
 }
 
@@ -178,6 +179,9 @@ func (w *timedAccounts) compare(t *testing.T, p timedPair, samples, warmUp int) 
 		}
 		if replies[0].Code != replies[1].Code || !p.decoys && replies[0].Body.Len() != replies[1].Body.Len() {
 			t.Fatalf("%s: %d %s\nunknown: %d %s", p.name, replies[0].Code, replies[0].Body, replies[1].Code, replies[1].Body)
+		}
+		if p.concealed && (took[0] < 20_000 || took[1] < 20_000) {
+			t.Fatalf("%s: the replies took %.0f and %.0f µs, and must wait", p.name, took[0], took[1])
 		}
 		if i >= warmUp {
 			known, unknown = append(known, took[0]), append(unknown, took[1])

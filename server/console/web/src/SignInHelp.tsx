@@ -143,6 +143,7 @@ const actions: Record<string, string> = {
   "password.used": "The password was right.",
   "passkey.used": "The passkey was accepted.",
   "email_code.sent": "A code was sent by mail.",
+  "email_code.not_sent": "A code was requested, but there is no such account, or it has no email address.",
   "email_code.used": "The mailed code was right.",
   "totp.used": "The code of the authenticator app was right.",
   "recovery.used": "A recovery code was accepted.",
