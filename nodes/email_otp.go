@@ -203,7 +203,7 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 }
 
 // codeAction is the action of the event about a requested code. There is one without an address, too:
-// it tells administrators why no mail arrived, and the reply takes as long as that with an address.
+// it shows administrators why no mail arrived, and the reply takes as long as that with an address.
 func codeAction(address string) string {
 	if address == "" {
 		return "email_code.not_sent"

@@ -15,7 +15,7 @@ type Step struct {
 
 	// SignedIn is the id of the assertion's user, for the server: the client has the assertion.
 	SignedIn string `json:"-"`
-	// Concealed tells the server that the duration of the reply must not reveal whether a user exists.
+	// Concealed says that the duration of the reply must not reveal whether a user exists.
 	Concealed bool `json:"-"`
 }
 

@@ -231,7 +231,7 @@ func TestNoReplyCanBeFramed(t *testing.T) {
 		if !isRedirect && !strings.Contains(policy, "frame-ancestors "+allowed) {
 			t.Errorf("%s: %d can be framed: %q", request, status, policy)
 		}
-		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" {
+		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cross-Origin-Resource-Policy") != "same-origin" {
 			t.Errorf("%s: %d has the header %v", request, status, h)
 		}
 		if !strings.HasPrefix(h.Get("Content-Type"), "text/html") {

@@ -130,7 +130,8 @@ func (g *gate) notFound(w http.ResponseWriter, r *http.Request) {
 	_ = g.shell.Execute(w, absent) // fails only if the client has gone
 }
 
-// guard sets the header fields of every reply, errors included.
+// guard sets the header fields of every reply, errors included. Cross-Origin-Opener-Policy is not
+// among them: it would cut off applications that sign in through a pop-up from their window.
 func guard(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Permissions-Policy", features)
