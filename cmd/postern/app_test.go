@@ -30,12 +30,12 @@ type testApp struct {
 	device *passkeytest.Authenticator
 }
 
-// sequential skips a long test of sequential requests with -short: the race detector makes
-// it several times as slow and learns nothing from it.
+// sequential skips a long test without concurrency with -short, as `make race` runs: the race
+// detector makes it several times as slow and finds nothing in it.
 func sequential(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("long, and one request after another")
+		t.Skip("long, and one thing after another: run it without -short")
 	}
 }
 
@@ -73,10 +73,13 @@ func newLoggedApp(t testing.TB, environ []string, log *slog.Logger) *testApp {
 	return &testApp{app: h, t: t, http: h.handler(), origin: cfg.Server.PublicURL, device: passkeytest.New(passkeytest.NoCounter())}
 }
 
-// onDatabases runs a test with the environment of a server on SQLite, and on PostgreSQL.
+// onDatabases runs a test with the environment of a server on SQLite, and on PostgreSQL. With
+// -short it runs on SQLite only: tests of internal/store and of several instances run the
+// concurrent code of PostgreSQL under the race detector.
 func onDatabases(t *testing.T, test func(t *testing.T, environ ...string)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, "POSTERN_DATABASE_DRIVER=sqlite") })
 	t.Run("postgres", func(t *testing.T) {
+		sequential(t)
 		test(t, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
 	})
 }

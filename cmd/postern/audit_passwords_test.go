@@ -59,6 +59,7 @@ func TestAudit13CommonPasswordsAreRefused(t *testing.T) {
 // A bad ADMIN_PASSWORD stops the first start, and a later start with a good password finds
 // an empty store.
 func TestAudit13AdminPasswordIsChecked(t *testing.T) {
+	sequential(t)
 	cfg, err := config.Load("", []string{"POSTERN_DATA_DIR=" + t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

@@ -175,6 +175,7 @@ func verifyIntact(t *testing.T, environ []string) (end string) {
 // TestAudit14TamperedLog changes the log in the database of a server in several ways. The command
 // reports the place of each change and exits with 1.
 func TestAudit14TamperedLog(t *testing.T) {
+	sequential(t)
 	for _, f := range forgeries() {
 		t.Run(f.name, func(t *testing.T) { onDatabases(t, f.run) })
 	}

@@ -143,6 +143,7 @@ func (w *testApp) wantRestored(t *testing.T, assertion, admin string, open schem
 // One-time secrets that may have been used since the backup do not work after it: recovery codes,
 // codes of authenticator apps, links. With --continue everything goes on.
 func TestRestoredSecretsWorkOnce(t *testing.T) {
+	sequential(t)
 	w := newTestApp(t)
 	w.enrol("ada")
 	session := w.authenticate(w.start(schemas.Authentication)).Assertion
@@ -207,6 +208,7 @@ func TestRestoredSecretsWorkOnce(t *testing.T) {
 
 // A backup that cannot be restored changes nothing.
 func TestRestoreChangesNothing(t *testing.T) {
+	sequential(t)
 	onDatabases(t, func(t *testing.T, environ ...string) {
 		source := newTestApp(t)
 		file := filepath.Join(t.TempDir(), "backup")

@@ -197,6 +197,7 @@ func TestBootstrapInterrupted(t *testing.T) {
 
 // A store has the same content when bootstrapped over HTTP and when seeded at the start.
 func TestBootstrapEqualsSeeding(t *testing.T) {
+	sequential(t)
 	seeded, open := emptyApp(t), openAppToAll(t)
 	if _, err := seeded.seedStore(t.Context(), []string{"ADMIN_PASSWORD=" + adminPassword}); err != nil {
 		t.Fatal(err)
@@ -259,6 +260,7 @@ func TestOpenServerRefused(t *testing.T) {
 
 // An error before the bootstrap says how to fix it, and the bootstrap changes nothing.
 func TestBootstrapRefused(t *testing.T) {
+	sequential(t)
 	bad := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bad, "a.yaml"), []byte("groups: [{}]\nuser: []\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -160,6 +160,7 @@ func codesOfSource(t *testing.T) map[string]*errorCode {
 
 // docs/errors.md lists the codes of all errors, with the statuses that the source gives them.
 func TestDocsListErrorCodes(t *testing.T) {
+	sequential(t)
 	text, err := os.ReadFile("../../docs/errors.md")
 	if err != nil {
 		t.Fatal(err)

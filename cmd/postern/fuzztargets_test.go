@@ -68,6 +68,7 @@ func fuzzTargets() map[string]string {
 // Each parser of outside bytes has a fuzz target, and each fuzz target is listed. A parser that is
 // added needs a row; the test cannot find it.
 func TestFuzzTargets(t *testing.T) {
+	sequential(t)
 	root := filepath.Join("..", "..")
 	found := map[string]bool{}
 	function := regexp.MustCompile(`(?m)^func (Fuzz[A-Za-z0-9_]+)\(f \*testing\.F\)`)

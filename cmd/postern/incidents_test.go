@@ -19,6 +19,7 @@ import (
 // Recent incidents in identity services, each reproduced against the whole server. The
 // affected packages have tests of their own.
 func TestIncidents(t *testing.T) {
+	sequential(t)
 	for name, try := range map[string]func(*testing.T){
 		"a note of one step is accepted by another":                inputsOfOtherSteps,
 		"an empty POST skips a step":                               emptyAnswers,

@@ -116,6 +116,7 @@ func readProse(t *testing.T) (passages, names []prose) {
 func (p prose) lineOf(offset int) int { return p.line + strings.Count(p.text[:offset], "\n") }
 
 func TestProseIsPlain(t *testing.T) {
+	sequential(t)
 	passages, _ := readProse(t)
 	for _, p := range passages {
 		if strings.HasSuffix(p.path, "language_test.go") {
@@ -128,6 +129,7 @@ func TestProseIsPlain(t *testing.T) {
 }
 
 func TestSpelling(t *testing.T) {
+	sequential(t)
 	checker := misspell.New()
 	checker.AddRuleList(misspell.DictAmerican)
 	checker.RemoveRule([]string{"connexion", "appareil"}) // the hosted pages speak French, too
@@ -158,6 +160,7 @@ func wordsOf(name string) (words []string) {
 }
 
 func TestNamesArePlain(t *testing.T) {
+	sequential(t)
 	banned := bannedInNames()
 	_, names := readProse(t)
 	for _, name := range names {

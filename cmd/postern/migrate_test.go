@@ -12,6 +12,7 @@ import (
 
 // TestMigrate prints the plan for a store of an earlier version, which changes nothing, and migrates it.
 func TestMigrate(t *testing.T) {
+	sequential(t)
 	for driver, dsn := range map[string]string{"sqlite": filepath.Join(t.TempDir(), "store.db"), "postgres": storetest.Postgres(t)} {
 		t.Run(driver, func(t *testing.T) {
 			if err := store.MigrateTo(t.Context(), store.Config{Driver: driver, DSN: dsn}, 44); err != nil {

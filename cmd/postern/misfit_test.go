@@ -63,6 +63,7 @@ func jsonOf(t *testing.T, yaml string) string {
 // A sign-up that does not ask for what its user type requires is refused however it is stored: with
 // the attribute, the node and the form.
 func TestMisfitsAreRefused(t *testing.T) {
+	sequential(t)
 	onDatabases(t, func(t *testing.T, environ ...string) {
 		environ = append(testEnvironment(t.TempDir()), environ...)
 		w := newTestAppIn(t, environ)

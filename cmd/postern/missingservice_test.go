@@ -45,6 +45,7 @@ nodes:
 // A server without mail or without a target refuses flows that need it, however they are stored: new
 // ones, old versions, and those that use a stored sub-flow.
 func TestFlowsNeedTheServicesOfTheServer(t *testing.T) {
+	sequential(t)
 	onDatabases(t, func(t *testing.T, environ ...string) {
 		environ = append(testEnvironment(t.TempDir()), environ...)
 		complete := append([]string{"POSTERN_MAIL_HOST=127.0.0.1", "POSTERN_MAIL_TLS=none", "POSTERN_MAIL_FROM=a@example.com",

@@ -126,6 +126,7 @@ func TestRecoveryFlowsAreWays(t *testing.T) {
 
 // The report about the same applications is the same from the store, a server and a folder.
 func TestProve(t *testing.T) {
+	sequential(t)
 	environ := append(testEnvironment(t.TempDir()), "POSTERN_MAIL_HOST=127.0.0.1", "POSTERN_MAIL_TLS=none", "POSTERN_MAIL_FROM=a@example.com")
 	w := newTestAppIn(t, environ)
 	server := httptest.NewServer(w.http)

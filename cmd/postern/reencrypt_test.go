@@ -17,7 +17,6 @@ import (
 	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/delivery"
 	"github.com/postern-id/postern/internal/store"
-	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/internal/totp"
@@ -173,18 +172,10 @@ func (w *sealedFixture) checkAllReadable() {
 	}
 }
 
-// onEach runs a test on both databases.
-func onEach(t *testing.T, test func(t *testing.T, environ ...string)) {
-	t.Run("sqlite", func(t *testing.T) { test(t) })
-	t.Run("postgres", func(t *testing.T) {
-		test(t, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
-	})
-}
-
 // TestAudit21KeyEncryptionKeyChanges changes the key-encryption key of a stopped server:
 // nothing is lost, the new key alone is enough afterwards, and the old one opens nothing.
 func TestAudit21KeyEncryptionKeyChanges(t *testing.T) {
-	onEach(t, func(t *testing.T, environ ...string) {
+	onDatabases(t, func(t *testing.T, environ ...string) {
 		w := newSealedFixture(t, environ...)
 		old := w.keys()
 		w.app.close()
@@ -248,7 +239,7 @@ func (w *sealedFixture) checkOldKeyDecryptsNothing(text string) {
 // TestAudit21KeyChangesWhileServersRun changes the key while a server runs: the command
 // fails while it would lose data, and prints what to do.
 func TestAudit21KeyChangesWhileServersRun(t *testing.T) {
-	onEach(t, func(t *testing.T, environ ...string) {
+	onDatabases(t, func(t *testing.T, environ ...string) {
 		w := newSealedFixture(t, environ...)
 		code, said := w.command("keys", "re-encrypt", "--new-key")
 		if code != exitUsage || !strings.Contains(said, "1 server(s)") || !strings.Contains(said, "restart them") {
@@ -283,7 +274,7 @@ func TestAudit21KeyChangesWhileServersRun(t *testing.T) {
 // TestAudit21KeyChangeIsResumed interrupts the change after each of its steps, and runs it
 // again. In between the server starts and loses nothing.
 func TestAudit21KeyChangeIsResumed(t *testing.T) {
-	onEach(t, func(t *testing.T, environ ...string) {
+	onDatabases(t, func(t *testing.T, environ ...string) {
 		w := newSealedFixture(t, environ...)
 		if err := w.addKey(); err != nil { // and then the process died
 			t.Fatal(err)

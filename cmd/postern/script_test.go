@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 
 // The command line, as scripts. $PORT is a free port.
 func TestScripts(t *testing.T) {
+	sequential(t)
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Setup: func(env *testscript.Env) error {
 		port, err := porttest.Free()
 		env.Setenv("POSTERN_PASSWORD_MEMORY_KIB", "1024") // many commands sign in

@@ -11,6 +11,7 @@ import (
 // TestSecurityPageNamesTests compares docs/security.md with the tests: each test that it
 // names exists, and each test of the audit's negative results is named.
 func TestSecurityPageNamesTests(t *testing.T) {
+	sequential(t)
 	root := filepath.Join("..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "docs", "security.md"))
 	if err != nil {

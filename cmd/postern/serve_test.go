@@ -141,6 +141,7 @@ func TestAudit21KeyOfTheGroup(t *testing.T) {
 
 // A failed start prints the cause and the fix, and leaves the store unchanged.
 func TestFailedStarts(t *testing.T) {
+	sequential(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

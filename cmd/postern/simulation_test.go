@@ -30,19 +30,10 @@ func quietLibraries(t *testing.T) {
 	t.Cleanup(func() { slog.SetLogLoggerLevel(former) })
 }
 
-// skipWithRaceDetector skips a test in the short mode of `make race`: a simulation runs one task at a
-// time for long.
-func skipWithRaceDetector(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("a simulation runs one task at a time: run it without -short")
-	}
-}
-
 // TestSimulation simulates seeds, and prints the figures. A failure is shrunk and printed with the
 // command that replays it.
 func TestSimulation(t *testing.T) {
-	skipWithRaceDetector(t)
+	sequential(t)
 	quietLibraries(t)
 	image := makeSimImage(t)
 	began, total := time.Now(), simResult{}
@@ -85,6 +76,7 @@ func reportFailure(t *testing.T, image simImage, o simOptions, r simResult) {
 
 // TestSimulationIsDeterministic runs a seed twice, and another one.
 func TestSimulationIsDeterministic(t *testing.T) {
+	sequential(t)
 	quietLibraries(t)
 	image := makeSimImage(t)
 	digest := func(seed uint64) string { return simulate(t, image, simOptions{seed: seed, rounds: 30}).digest }
@@ -99,7 +91,7 @@ func TestSimulationIsDeterministic(t *testing.T) {
 
 // TestSimulationFindsPlantedBugs simulates a server with each planted bug, until it is found.
 func TestSimulationFindsPlantedBugs(t *testing.T) {
-	skipWithRaceDetector(t)
+	sequential(t)
 	const seeds = 40
 	quietLibraries(t)
 	image := makeSimImage(t)

@@ -194,6 +194,7 @@ func (w *timedAccounts) compare(t *testing.T, p timedPair, samples, warmUp int) 
 // length always, and with -timing also the duration, by Welch's t-test. No figure fails the test,
 // because a busy machine could cause it; docs/security.md describes the measurement.
 func TestTiming(t *testing.T) {
+	sequential(t)
 	w := newTimedAccounts(t)
 	samples, warmUp := *timingSamples, 30
 	if samples == 0 {
