@@ -69,10 +69,13 @@ console:
 RACEFLAGS := -gcflags='modernc.org/...=-d=checkptr=0' \
   -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false
 
+# Packages whose tests start no goroutine; e2e runs the built binary.
+SEQUENTIAL := e2e|examples|deploy|flows/(chains|diff|draw|recipes|rules|studio)|internal/(backup|declare|totp)
+
 ## race: the tests under the race detector (needs a C compiler), without those that do
-## one thing after another for long; e2e runs the built binary
+## one thing after another for long
 race:
-	CGO_ENABLED=1 $(GO) test -race -short -vet=off $(RACEFLAGS) -timeout 40m $$($(GO) list ./... | grep -v /e2e)
+	CGO_ENABLED=1 $(GO) test -race -short -vet=off $(RACEFLAGS) -timeout 40m $$($(GO) list ./... | grep -vE '/($(SEQUENTIAL))(/|$$)')
 
 ## lint: formatting, vet, staticcheck, and that go.mod says what the code needs
 lint:

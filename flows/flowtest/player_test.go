@@ -37,6 +37,9 @@ func builtIn(t testing.TB, name string) flowtest.Definition {
 
 // A scenario that is played and saved passes, and reaches the same outcomes.
 func TestSavedWalksPass(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and one run after another: run it without -short")
+	}
 	files, err := filepath.Glob("../*_test.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

@@ -66,6 +66,9 @@ type walkCounts struct{ walks, steps, refused, completed, failed, signedIn int }
 // their own credentials in that run; and only the proven owner of an account, or the run
 // that created it, adds a credential to it.
 func TestRandomWalks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and one step after another: run it without -short")
+	}
 	var n walkCounts
 	reached, ways := 0, 0
 	list := walkedFlows(t)
