@@ -70,12 +70,12 @@ RACEFLAGS := -gcflags='modernc.org/...=-d=checkptr=0' \
   -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false
 
 # Packages whose tests start no goroutine; e2e runs the built binary.
-SEQUENTIAL := e2e|examples|deploy|flows/(chains|diff|draw|recipes|rules|studio)|internal/(backup|declare|totp)
+SEQUENTIAL := e2e|examples|deploy|flows/(chains|diff|draw|recipes|rules|studio)|internal/(backup|declare|totp)|server/(console|runs)
 
 ## race: the tests under the race detector (needs a C compiler), without those that do
-## one thing after another for long
+## one thing after another: the seeds of fuzz targets, and what -short skips
 race:
-	CGO_ENABLED=1 $(GO) test -race -short -vet=off $(RACEFLAGS) -timeout 40m $$($(GO) list ./... | grep -vE '/($(SEQUENTIAL))(/|$$)')
+	CGO_ENABLED=1 $(GO) test -race -short -skip '^Fuzz' -vet=off $(RACEFLAGS) -timeout 40m $$($(GO) list ./... | grep -vE '/($(SEQUENTIAL))(/|$$)')
 
 ## lint: formatting, vet, staticcheck, and that go.mod says what the code needs
 lint:

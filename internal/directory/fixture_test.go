@@ -164,3 +164,11 @@ func refused(t testing.TB, err error, code string, problems ...string) {
 		t.Errorf("got %d problems, expected %d: %v", len(reported), len(problems), err)
 	}
 }
+
+// sequential skips a long test without concurrency with -short, as `make race` runs.
+func sequential(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long, and one thing after another: run it without -short")
+	}
+}

@@ -24,6 +24,7 @@ const (
 
 // Each case needs new fixtures: permitted callers change them.
 func TestNoGrantOfMissingPermissions(t *testing.T) {
+	sequential(t)
 	names := []string{}
 	for _, a := range furnished(t, newFixture(t)).attempts(t) {
 		names = append(names, a.name)

@@ -98,9 +98,7 @@ func TestGroupCyclesAreRefused(t *testing.T) {
 // A few queries check ten thousand members, and only the first problems of ten thousand are
 // reported.
 func TestManyMembers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and in one goroutine")
-	}
+	sequential(t)
 	h := furnished(t, newFixture(t))
 	var members []schemas.Principal
 	for range 10000 {

@@ -130,6 +130,7 @@ func (s *signIns) person(t *testing.T, title string) string {
 // Changing what the holder of a permission is asked or shown at a sign-in requires the
 // permission.
 func TestAudit04ChangesNeedThePermissionsOfTheUsers(t *testing.T) {
+	sequential(t)
 	each(t, func(t *testing.T, w *fixture) {
 		s := newSignIns(t, w)
 		before := s.state(t)
@@ -166,6 +167,7 @@ func TestAudit04ChangesNeedThePermissionsOfTheUsers(t *testing.T) {
 
 // If only users without permissions sign in, the permission to write suffices.
 func TestAudit04FlowsWithoutPermittedUsers(t *testing.T) {
+	sequential(t)
 	each(t, func(t *testing.T, w *fixture) {
 		s := newSignIns(t, w)
 		free := s.create(t, s.Flows, s.using("free", "robots"))

@@ -27,6 +27,7 @@ func formerAssurances() map[string]schemas.Session {
 // What an earlier release kept is worth no more after the upgrade than it proves: a
 // session, what a client may refresh its tokens by, and a passkey.
 func TestAudit06UpgradeRevaluesWhatIsKept(t *testing.T) {
+	sequential(t)
 	var later []string
 	for id, s := range formerAssurances() {
 		later = append(later,

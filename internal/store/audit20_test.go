@@ -29,6 +29,7 @@ client_credentials', 'client_secret_basic', TRUE, FALSE, 31536000, 0, '', 0, '')
 // Tokens issued before an upgrade stay valid until they expire, and access tokens that
 // a client gets on its own behalf are bounded.
 func TestAudit20TokensOfAnOlderStoreStayValid(t *testing.T) {
+	sequential(t)
 	for name, where := range databases() {
 		t.Run(name, func(t *testing.T) {
 			c := where(t)

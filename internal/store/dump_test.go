@@ -60,6 +60,7 @@ func filledStore(t *testing.T, c store.Config) *store.Store {
 // All rows of a store go to a new SQLite database and to PostgreSQL, from both, and are the same
 // there.
 func TestCopies(t *testing.T) {
+	sequential(t)
 	for name, where := range databases() {
 		t.Run("from "+name, func(t *testing.T) {
 			s := filledStore(t, where(t))
@@ -107,6 +108,7 @@ func testCopy(t *testing.T, s *store.Store, want map[string][]string) {
 
 // Rows that do not fit are rejected, and the store stays as it was.
 func TestCopyRejects(t *testing.T) {
+	sequential(t)
 	s, target := filledStore(t, file(t)), filledStore(t, postgres(t))
 	before := contentOf(t, target)
 	for name, c := range map[string]struct {
@@ -161,6 +163,7 @@ func (w *without) Row(values []any) error {
 
 // Rows of an earlier schema version are migrated when the copy is opened.
 func TestCopyMigrates(t *testing.T) {
+	sequential(t)
 	c, old := file(t), file(t)
 	storetest.AtVersion(t, old, 46, "INSERT INTO organization_units (id, handle, name, description, created_at, updated_at, logo_url) VALUES ('u1', 'unit', 'Unit', '', 1, 1, '')")
 	read := func(to store.RowSink) error { return store.DumpFile(t.Context(), old.DSN, to) }

@@ -29,6 +29,7 @@ func upgradedUsers() []struct{ id, attributes, before, after string } {
 // After the upgrade, unverified addresses of an earlier version identify no user. Users
 // keep them, and administrators can find users by them.
 func TestAudit02UpgradeWithdrawsUnverifiedAddresses(t *testing.T) {
+	sequential(t)
 	for name, where := range databases() {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder

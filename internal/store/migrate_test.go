@@ -56,6 +56,7 @@ func openUpgraded(t *testing.T, c store.Config, statements string) *store.Store 
 }
 
 func TestUpgrade(t *testing.T) {
+	sequential(t)
 	for name, where := range databases() {
 		t.Run(name, func(t *testing.T) {
 			s := openUpgraded(t, where(t), firstVersion)
@@ -191,6 +192,7 @@ func testUpgradedWrites(t *testing.T, s *store.Store) {
 // TestUpgradeWithoutAdministrators upgrades a store without permissions: no user has one
 // afterwards.
 func TestUpgradeWithoutAdministrators(t *testing.T) {
+	sequential(t)
 	for name, where := range databases() {
 		t.Run(name, func(t *testing.T) {
 			s := openUpgraded(t, where(t), strings.ReplaceAll(firstVersion, "'system'", "'something'"))
@@ -209,6 +211,7 @@ func TestUpgradeWithoutAdministrators(t *testing.T) {
 // TestAudit01UpgradeHidesExecutionIDs upgrades a store whose audit log has the id of a run
 // that is under way: the log has its digest afterwards, and still cannot be changed.
 func TestAudit01UpgradeHidesExecutionIDs(t *testing.T) {
+	sequential(t)
 	statements := firstVersion + `;
 INSERT INTO events VALUES (3000000, 'e3', 'password.used', '` + annID + `', 'app', '` + runID + `', 'trace', NULL)`
 	for name, where := range databases() {

@@ -13,9 +13,7 @@ import (
 // TestPgBouncer runs the suite of all stores behind a PgBouncer in transaction mode, whose clients
 // share three connections to PostgreSQL.
 func TestPgBouncer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and the race detector finds no more here than in TestPostgres")
-	}
+	sequential(t) // TestPostgres has the same concurrency
 	storetest.Run(t, func(t *testing.T) store.Config {
 		return store.Config{Driver: "postgres", DSN: storetest.MigratedPgBouncer(t)}
 	})

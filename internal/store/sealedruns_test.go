@@ -37,6 +37,7 @@ func newSealed(t testing.TB, s *store.Store, key byte, log *bytes.Buffer) sealed
 
 // Runs that are sealed are runs.
 func TestSealedRuns(t *testing.T) {
+	sequential(t)
 	for name, where := range databases() {
 		t.Run(name, func(t *testing.T) {
 			storetest.Runs(t, func(t *testing.T) storetest.RunStore {

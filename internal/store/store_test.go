@@ -42,3 +42,11 @@ func file(t testing.TB) store.Config {
 func postgres(t testing.TB) store.Config {
 	return store.Config{Driver: "postgres", DSN: storetest.Postgres(t)}
 }
+
+// sequential skips a long test without concurrency with -short, as `make race` runs.
+func sequential(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long, and one thing after another: run it without -short")
+	}
+}
