@@ -109,7 +109,7 @@ func table(t *testing.T, schema *yaml.Node, of string) string {
 	if members == nil {
 		t.Fatalf("there is no definition of %s", of)
 	}
-	b.WriteString("| member | is | |\n|---|---|---|\n")
+	b.WriteString("| member | type | description |\n|---|---|---|\n")
 	for i := 0; i < len(members.Content); i += 2 {
 		name, described := members.Content[i].Value, members.Content[i+1]
 		doc := text(described, "description")
