@@ -2,7 +2,7 @@ package schemas
 
 import "time"
 
-// Application is something people sign in to, or that acts on its own behalf.
+// Application is an application that users sign in to, or that acts on its own behalf.
 type Application struct {
 	ID                        string   `json:"id"`
 	Name                      string   `json:"name"` // unique
@@ -31,21 +31,19 @@ type Application struct {
 	PasskeyAllowedOrigins []string       `json:"passkeyAllowedOrigins,omitempty"`
 	Assertion             AssertionRules `json:"assertion,omitzero"`
 	Customizations        map[string]any `json:"customizations,omitempty"`
-	// ClientID is that of the OAuth configuration; "" when there is none.
+	// ClientID is the client id of the OAuth configuration; "" if there is none.
 	ClientID string `json:"clientId,omitempty"`
-	// ClientSecret is that of the OAuth configuration, in the one reply that
-	// shows it.
+	// ClientSecret is the secret of the OAuth configuration, in the one reply that shows it.
 	ClientSecret      string        `json:"clientSecret,omitempty"`
 	InboundAuthConfig []InboundAuth `json:"inboundAuthConfig,omitempty"` // one at most
-	// Registration says how the application came to be: "" if an administrator made
-	// it, else RegisteredDynamically or RegisteredByDocument. It never changes.
+	// Registration states who created the application: "" for an administrator, else
+	// RegisteredDynamically or RegisteredByDocument. It never changes.
 	Registration string `json:"registration,omitempty"`
-	// Verified says that an administrator vouches for a client that registered
-	// itself.
+	// Verified states that an administrator trusts a client that registered itself.
 	Verified bool `json:"verified,omitempty"`
-	// TokenGeneration is a random text that every token of the application carries. A
-	// new one makes all tokens issued before worthless. It is "" for an application
-	// that is older than generations and whose tokens were never revoked.
+	// TokenGeneration is a random text in every token of the application. A new one revokes all
+	// earlier tokens. It is "" for an application from before generations whose tokens were never
+	// revoked.
 	TokenGeneration string `json:"-"`
 	// AuthFlowVersion and RegistrationFlowVersion are the active versions of these flows, which a
 	// sign-in reads along with the application; 0 if they were not read.
@@ -62,9 +60,9 @@ const (
 	RegisteredByDocument  = "metadata-document" // by publishing one, whose address is the client id
 )
 
-// IsTrusted reports whether an administrator has made the application, or vouches
-// for it. Of any other its name, its logo and its addresses are what it says of
-// itself, and a person must be asked before it gets anything.
+// IsTrusted reports whether an administrator created the application or marked it as verified. The
+// name, logo and addresses of any other application are self-asserted, and it gets nothing without
+// the user's consent.
 func (a *Application) IsTrusted() bool { return a.Registration == "" || a.Verified }
 
 // Types of runs whose flows have the type AUTHENTICATION.
@@ -93,14 +91,12 @@ func (a *Application) OptionalFlows() []OptionalFlow {
 type ClientExpiry struct {
 	ApplicationID string
 	ExpiresAt     time.Time
-	// FetchedAt is when the client's metadata document was fetched last, and
-	// FreshUntil until when it need not be fetched again. Zero for a client that has
-	// none.
+	// FetchedAt is when the client's metadata document was last fetched. The document is not
+	// fetched again before FreshUntil. Both are zero for a client without a document.
 	FetchedAt, FreshUntil time.Time
 }
 
-// The types of applications. A type describes, and decides the defaults of the
-// OAuth configuration.
+// The types of applications. The type determines the defaults of the OAuth configuration.
 const (
 	SinglePageApp = "SPA"
 	MobileApp     = "MOBILE"
@@ -114,8 +110,7 @@ type InboundAuth struct {
 	Config OAuthProfile `json:"config"`
 }
 
-// AsksConsent reports whether the application's client gets nothing of users who
-// have not agreed.
+// AsksConsent reports whether the application's client needs the consent of users.
 func (a *Application) AsksConsent() bool { return a.RequireConsent || !a.IsTrusted() }
 
 // OAuth returns the application's OAuth configuration, nil if it has none.
@@ -129,8 +124,7 @@ func (a *Application) OAuth() *OAuthProfile {
 // OAuthProfile is an application as an OAuth client: RFC 7591 §2.
 type OAuthProfile struct {
 	ClientID string `json:"clientId,omitempty"`
-	// ClientSecret is shown in one reply and never again: of the secret only
-	// SecretHash is kept, its SHA-256.
+	// ClientSecret is shown in one reply and never again: only SecretHash, its SHA-256, is stored.
 	ClientSecret           string   `json:"clientSecret,omitempty"`
 	SecretHash             []byte   `json:"-"`
 	RedirectURIs           []string `json:"redirectUris,omitempty"`
@@ -146,7 +140,7 @@ type OAuthProfile struct {
 	PKCERequired            *bool        `json:"pkceRequired,omitempty"`
 	PublicClient            *bool        `json:"publicClient,omitempty"`
 	Scopes                  []string     `json:"scopes,omitempty"`
-	Scope                   string       `json:"scope,omitempty"` // as a request may spell Scopes; never in a reply
+	Scope                   string       `json:"scope,omitempty"` // an alternative to Scopes in requests; never in a reply
 	Token                   TokenRules   `json:"token,omitzero"`
 	JWKS                    *JSONWebKeys `json:"jwks,omitempty"`
 	JWKSURI                 string       `json:"jwksUri,omitempty"`
@@ -157,8 +151,8 @@ type JSONWebKeys struct {
 	Keys []map[string]any `json:"keys"`
 }
 
-// MaxClientTokenTTL is how long an access token is valid at most that a client gets
-// on its own behalf (client_credentials).
+// MaxClientTokenTTL is the longest lifetime of an access token that a client gets on its own behalf
+// (client_credentials).
 const MaxClientTokenTTL = 24 * time.Hour
 
 // The grant types that a client may be registered for.
@@ -168,8 +162,8 @@ const (
 	GrantClientCredentials = "client_credentials"
 )
 
-// AccountScope is what a client needs to see to the passkeys and sessions of the
-// user whose token it has. Only clients that are registered with it get it.
+// AccountScope allows a client to manage the passkeys and sessions of the user of its token. Only
+// clients that are registered with this scope get it.
 const AccountScope = "account"
 
 // IdentityScopes are the scopes about the user who signs in, which need no permission: those of
@@ -188,15 +182,15 @@ const (
 	AuthMethodPrivateKeyJWT = "private_key_jwt"
 )
 
-// TokenRules say how long a client's tokens are good for, in seconds (0: the
-// server's default), and how its ID tokens are signed.
+// TokenRules contain the lifetimes of a client's tokens, in seconds (0: the server's default), and
+// the signature algorithm of its ID tokens.
 type TokenRules struct {
 	AccessToken  TokenRule   `json:"accessToken,omitzero"`
 	IDToken      IDTokenRule `json:"idToken,omitzero"`
 	RefreshToken TokenRule   `json:"refreshToken,omitzero"`
 }
 
-// TokenRule says how long a token is good for, in seconds.
+// TokenRule contains the lifetime of a token, in seconds.
 type TokenRule struct {
 	ValidityPeriod int `json:"validityPeriod,omitempty"`
 }
@@ -208,16 +202,15 @@ type IDTokenRule struct {
 	SignedResponseAlg string `json:"signedResponseAlg,omitempty"`
 }
 
-// AssertionRules say how long an application's assertions are good for, in
-// seconds (0: the server's default), and which user attributes they carry
-// (nil: the profile attributes the user has).
+// AssertionRules contain the lifetime of an application's assertions, in seconds (0: the server's
+// default), and the user attributes in them (nil: the profile attributes of the user).
 type AssertionRules struct {
 	ValidityPeriod int      `json:"validityPeriod,omitempty"`
 	UserAttributes []string `json:"userAttributes,omitzero"` // [] is not nil: it means none
 }
 
-// Assertion is what a completed authentication says about a user, before it is
-// signed as a JWT. Times are UTC; Validity 0 means the issuer's default.
+// Assertion describes the user and the authentication of a completed run, before it is signed as a
+// JWT. Times are UTC; Validity 0 means the issuer's default.
 type Assertion struct {
 	Subject     string
 	Audience    []string

@@ -2,14 +2,13 @@ package schemas
 
 import "slices"
 
-// The authentication context classes (acr) of a sign-in. A class says two things: how
-// much the user proved, and whether the proof can be phished.
+// The authentication context classes (acr) of a sign-in. A class has two parts: the strength of the
+// proof, and its resistance to phishing.
 //
-// How much, weakest first: vouched is the word of a third party, who lets the user
-// read their mail or signs them in; recovery is one of the codes that the user put
-// aside; otp is a one-time code alone; password is one strong factor, a password or
-// the possession of a passkey; mfa is two factors of different kinds (NIST SP
-// 800-63B §2.2, AAL2).
+// The strengths, weakest first: vouched is a statement by a third party, which delivered a mail to
+// the user or signed the user in; recovery is one of the recovery codes that the user stored; otp
+// is a one-time code alone; password is one strong factor, a password or the possession of a
+// passkey; mfa is two factors of different kinds (NIST SP 800-63B §2.2, AAL2).
 //
 // A passkey is phishing-resistant: phr (OpenID Connect Extended Authentication
 // Profile ACR Values 1.0 §2). It is phrh if its key is known to stay in hardware:
@@ -29,19 +28,18 @@ const (
 	ACRMultiFactorPRProtected     = "urn:postern:acr:mfa-phrh"
 )
 
-// assurance is what a class says. One that is combined says no more than several
-// others do together.
+// assurance contains the parts of a class. A combined assurance is equivalent to several others
+// together.
 type assurance struct {
 	acr                 string
 	strength, resistant int
 	combined            bool
 }
 
-// assurances is the one place of the order of the classes. A class satisfies another
-// if it is at least as good in both respects. That is a partial order (phr and mfa
-// do not compare), and a distributive lattice: any two classes have a weakest class
-// that satisfies both, and a strongest class that both satisfy. A class comes after
-// those that it satisfies.
+// assurances defines the order of the classes. A class satisfies another if it is at least as good
+// in both respects. That is a partial order (phr and mfa do not compare), and a distributive
+// lattice: any two classes have a weakest class that satisfies both, and a strongest class that
+// both satisfy. A class comes after those that it satisfies.
 func assurances() [9]assurance {
 	return [...]assurance{
 		{ACRVouched, 0, 0, false},
@@ -65,7 +63,7 @@ func ACRs() []string {
 	return list
 }
 
-// assuranceOf returns what a class says, and false if there is no such class.
+// assuranceOf returns the assurance of a class, and false if there is no such class.
 func assuranceOf(acr string) (assurance, bool) {
 	for _, a := range assurances() {
 		if a.acr == acr {
@@ -97,9 +95,8 @@ func (a assurance) satisfies(b assurance) bool {
 	return a.strength >= b.strength && a.resistant >= b.resistant
 }
 
-// CombineACRs returns the weakest class that satisfies all the given ones: what a
-// sign-in is that proved each of them. Classes that are not known add nothing; ""
-// if none is known.
+// CombineACRs returns the weakest class that satisfies all given classes: the class of a sign-in
+// that proved each of them. Unknown classes are ignored; the result is "" if none is known.
 func CombineACRs(acrs ...string) string {
 	var all assurance
 	none := true
@@ -117,10 +114,9 @@ func CombineACRs(acrs ...string) string {
 	return ""
 }
 
-// PlainACRs returns the classes that a class satisfies, and that are no combination
-// of others: it is the combination of these, and satisfies another class exactly if
-// it has all of that one's. What is certain on two paths is what is in the lists of
-// both.
+// PlainACRs returns the classes that a class satisfies and that are not combinations of others. The
+// class is the combination of these. It satisfies another class exactly if its list contains the
+// list of the other. The class that is certain on two paths is the intersection of their lists.
 func PlainACRs(acr string) []string {
 	var list []string
 	for _, class := range assurances() {
@@ -131,9 +127,9 @@ func PlainACRs(acr string) []string {
 	return list
 }
 
-// AnsweredACR returns the class to state to a client that asked for the given ones,
-// in its order of preference (OpenID Connect Core §3.1.2.1, acr_values): the first
-// that the sign-in satisfies, which the client can compare, else what the sign-in is.
+// AnsweredACR returns the class to state to a client that asked for the given ones, in its order of
+// preference (OpenID Connect Core §3.1.2.1, acr_values): the first that the sign-in satisfies,
+// which the client can compare, else the class of the sign-in.
 func AnsweredACR(has string, asked []string) string {
 	for _, acr := range asked {
 		if KnownACR(acr) && Satisfies(has, acr) {
@@ -143,9 +139,9 @@ func AnsweredACR(has string, asked []string) string {
 	return has
 }
 
-// RevaluedAssurance returns what a class and methods are worth that an earlier release
-// stated. There phr and phrh did not say whether the passkey verified its user, and
-// phrh and hwk rested on what the authenticator said of itself, unsigned.
+// RevaluedAssurance converts a class and methods that an earlier release stored. There, phr and
+// phrh did not state whether the passkey verified its user, and phrh and hwk relied on an unsigned
+// statement of the authenticator.
 func RevaluedAssurance(acr string, amr []string) (string, []string) {
 	methods := slices.DeleteFunc(slices.Clone(amr), func(m string) bool { return m == "hwk" })
 	if slices.Contains(methods, "user") && !slices.Contains(methods, "mfa") {
@@ -160,15 +156,15 @@ func RevaluedAssurance(acr string, amr []string) (string, []string) {
 	return acr, methods
 }
 
-// Methods of authentication (amr) that RFC 8176 has no name for.
+// Methods of authentication (amr) that RFC 8176 does not name.
 const (
-	AMRRecovery  = "recovery" // one of the codes that were put aside
+	AMRRecovery  = "recovery" // a recovery code
 	AMREmail     = "email"    // a code that was sent to the user's address
-	AMRFederated = "fed"      // the word of another identity provider
+	AMRFederated = "fed"      // an assertion by another identity provider
 	AMRLimited   = "limited"  // a credential that proves less than its kind: see Provenance
 )
 
-// AMRMultiFactor is the method that says that there were two factors (RFC 8176).
+// AMRMultiFactor is the method that states that there were two factors (RFC 8176).
 const AMRMultiFactor = "mfa"
 
 // KnownMethods are the methods (amr) that prove something which the user knows.
@@ -185,12 +181,12 @@ type Guarantees struct {
 	ACR string `json:"acr,omitempty"`
 	// AMR are methods (RFC 8176) that have always been used.
 	AMR []string `json:"amr,omitempty"`
-	// PhishingResistant says that ACR satisfies phr.
+	// PhishingResistant states that ACR satisfies phr.
 	PhishingResistant bool `json:"phishingResistant,omitempty"`
-	// UserVerified says that a passkey verified its user, by PIN or biometrics.
+	// UserVerified states that a passkey verified its user, by PIN or biometrics.
 	UserVerified bool `json:"userVerified,omitempty"`
 	// NoEnumeration guarantees that no step reveals whether an account exists before
-	// authentication, neither with its path nor with its reply. Response times are not part of it.
+	// authentication, neither by its path nor by its reply. Response times are not covered.
 	NoEnumeration bool `json:"noEnumeration,omitempty"`
 }
 
@@ -199,7 +195,7 @@ func (g Guarantees) IsZero() bool {
 	return g.ACR == "" && len(g.AMR) == 0 && !g.PhishingResistant && !g.UserVerified && !g.NoEnumeration
 }
 
-// Class is the class that is guaranteed, by ACR and by PhishingResistant.
+// Class is the class that ACR and PhishingResistant guarantee together.
 func (g Guarantees) Class() string {
 	if g.PhishingResistant {
 		return CombineACRs(g.ACR, ACRPhishingResistant)
@@ -207,7 +203,7 @@ func (g Guarantees) Class() string {
 	return g.ACR
 }
 
-// Methods are the methods that are guaranteed, by AMR or by UserVerified.
+// Methods are the methods that AMR and UserVerified guarantee together.
 func (g Guarantees) Methods() []string {
 	if g.UserVerified && !slices.Contains(g.AMR, "user") {
 		return append(slices.Clone(g.AMR), "user")

@@ -18,8 +18,8 @@ type UserCreation struct {
 	Node, Path string
 	// Type is the user type, "" for the NewUserType of the application.
 	Type string
-	// Inputs maps the attributes to the inputs of their values, as far as a form before the node can
-	// collect these. Listed reports whether the configuration of the node lists them.
+	// Inputs maps attributes to the inputs of their values. It contains only inputs that a form
+	// before the node can collect. Listed reports whether the configuration of the node lists them.
 	Inputs map[string]string
 	Listed bool
 	// Form is the id of a node before it that collects one of the inputs, "" if there is none.

@@ -18,16 +18,16 @@ type AuthRequest struct {
 	Resources     []string // RFC 8707
 	CodeChallenge string   // RFC 7636, S256; "" for none
 	LoginHint     string
-	// Login is what the client asks of the sign-in.
+	// Login contains the client's requirements for the sign-in.
 	Login LoginRules
-	// BrowserHash is the SHA-256 of the cookie that binds the request to its browser: no other can
-	// finish it.
+	// BrowserHash is the SHA-256 of the cookie that binds the request to its browser: no other
+	// browser can finish it.
 	BrowserHash []byte
-	// Grant is what the request was granted; nil until then.
+	// Grant is the result of the sign-in; nil until the request is granted.
 	Grant *Grant
-	// Refusal is why it was refused; nil unless it was.
+	// Refusal is the reason for which the request was refused; nil if it was not.
 	Refusal *Refusal
-	// Approval is what a user approved in the request; nil for nothing.
+	// Approval contains the permissions that the user approved in the request; nil if none.
 	Approval *Approval
 
 	CreatedAt, ExpiresAt time.Time
@@ -70,8 +70,8 @@ type Approval struct {
 	At     time.Time `json:"at"`
 }
 
-// ApproveAuthRequest keeps an approval. It fails, and does nothing in another browser, as
-// GrantAuthRequest does, which it comes before.
+// ApproveAuthRequest stores an approval, before GrantAuthRequest. It fails like GrantAuthRequest,
+// and like that does nothing in another browser.
 type ApproveAuthRequest struct {
 	ID          string
 	Approval    Approval
@@ -81,23 +81,23 @@ type ApproveAuthRequest struct {
 
 func (ApproveAuthRequest) change() {}
 
-// Grant is who signed in for an authorization request, and how.
+// Grant describes the user and the sign-in that answer an authorization request.
 type Grant struct {
 	UserID    string    `json:"userId"`
 	SessionID string    `json:"sessionId"`
 	AuthTime  time.Time `json:"authTime"`
 	AMR       []string  `json:"amr"`
 	ACR       string    `json:"acr,omitempty"`
-	// Consented says that the user agreed to what the client asks for, or did not
-	// have to.
+	// Consented states that the user consented to the client's request, or that consent was not
+	// needed.
 	Consented bool `json:"consented,omitempty"`
-	// ByAssertion says that the application has brought the assertion of a run of its
-	// own, which may have been in another browser than this one.
+	// ByAssertion states that the application presented the assertion of its own run, which may
+	// have been in another browser.
 	ByAssertion bool `json:"byAssertion,omitempty"`
 	// Approved are the scopes that the user approved in the request: see Approval.
 	Approved []string `json:"approved,omitempty"`
-	// Generation is the TokenGeneration that the application had then. Codes and
-	// refresh tokens of another generation are worthless.
+	// Generation is the TokenGeneration that the application had then. Codes and refresh tokens of
+	// another generation are invalid.
 	Generation string `json:"generation,omitempty"`
 }
 
@@ -143,10 +143,9 @@ type GrantAuthRequest struct {
 
 func (GrantAuthRequest) change() {}
 
-// RefreshFamily is what a client may refresh its tokens by. Each token of it is a
-// generation; of these the newest is good, and the one before it for as long as
-// the reply with the newest may have been lost. Its ID is that of the
-// authorization request it comes from.
+// RefreshFamily is a series of refresh tokens, one for each generation. The newest token is valid.
+// The token before it is valid for a short time, because the client may not have received the
+// newest one. ID is the id of the authorization request from which the family comes.
 type RefreshFamily struct {
 	ID                      string
 	ApplicationID, ClientID string
@@ -157,9 +156,8 @@ type RefreshFamily struct {
 	CreatedAt, ExpiresAt    time.Time
 }
 
-// Rotation asks for the generation after the given one. A reply with that is
-// taken for lost if it is asked for again within Window; any other use of a
-// generation that has had its turn ends the family.
+// Rotation requests the generation after the given one. A repeated request within Window means that
+// the reply was lost. Any other use of an earlier generation revokes the family.
 type Rotation struct {
 	ID         string
 	Generation int
@@ -169,8 +167,7 @@ type Rotation struct {
 	Revoke time.Time
 }
 
-// Codes of errors about authorization requests and what comes of them, all of
-// Class Invalid.
+// Codes of errors about authorization requests, codes and refresh tokens, all of Class Invalid.
 const (
 	CodeAuthCodeNotFound = "auth_code_not_found"
 	CodeRefreshNotFound  = "refresh_token_not_found"

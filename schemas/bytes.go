@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Bytes are raw bytes that travel as base64url without padding, the way
-// WebAuthn's JSON forms write them (Level 3 §5.1.8). Padding is accepted.
+// Bytes are raw bytes whose JSON is base64url without padding, as in the JSON forms of WebAuthn
+// (Level 3 §5.1.8). Padding is accepted.
 type Bytes []byte
 
 // String returns the base64url text.

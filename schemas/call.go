@@ -3,7 +3,7 @@ package schemas
 import "encoding/json"
 
 // Call is an HTTP request to a service that the operator has configured under a name
-// (http.targets). Flows make them, and can name nothing but what is there.
+// (http.targets). Flows send calls, and can use only configured services.
 type Call struct {
 	// ID is the same for repetitions: the receiver sees it as Idempotency-Key and webhook-id.
 	ID string `json:"id"`
@@ -17,10 +17,9 @@ type Call struct {
 	Body json.RawMessage `json:"body,omitempty"`
 }
 
-// CallReply is what came of a call that was answered, whatever the answer.
+// CallReply is the reply to a call, whatever its status.
 type CallReply struct {
 	Status int
-	// JSON is the body, nil if it is none (RFC 8259, by its media type and by what it
-	// is).
+	// JSON is the body; nil unless its media type and its content are JSON (RFC 8259).
 	JSON json.RawMessage
 }

@@ -2,17 +2,17 @@ package schemas
 
 import "time"
 
-// Change is something a step decided and the store applies in the same
-// transaction that moves the run on. The types below are all there are.
+// Change is a write that a step decides and that the store executes in the transaction that stores
+// the run's new revision. All changes are of the types below.
 type Change interface{ change() }
 
 // CreateUser adds a user. Its identifying attributes must be free, else the
 // whole commit fails with attribute_taken.
 type CreateUser struct{ User User }
 
-// SetPassword stores the hash of a user's new password, in PHC string format. It
-// ends all other sessions of the user, with their tokens, and all other runs of
-// the user; the session and the run that made the change live on.
+// SetPassword stores the hash of a user's new password, in PHC string format. It ends all other
+// sessions of the user, with their tokens, and all other runs of the user; the session and the run
+// that made the change continue.
 type SetPassword struct {
 	UserID string
 	// ID distinguishes this password from the user's earlier ones. It can be empty if no proof
@@ -30,9 +30,9 @@ type Password struct {
 	AddedBy  Provenance
 }
 
-// RehashPassword replaces the hash of a password by a stronger one of the same
-// password. If the stored hash is not the one that was verified any more, it
-// changes nothing: the password may be another one by now.
+// RehashPassword replaces the hash of a password by a stronger one of the same password. If the
+// stored hash is no longer the one that was verified, it changes nothing: the password may have
+// changed.
 type RehashPassword struct {
 	UserID string
 	// Verified is the hash that was verified.
@@ -50,32 +50,32 @@ type UseCredential struct {
 	SignCount   uint32
 	BackupState bool
 	At          time.Time
-	// MustGrow refuses the commit, with passkey_verification_failed, if the stored
-	// count has meanwhile reached SignCount: two authenticators with one key may
-	// each show a count that is higher than the one both were compared with.
+	// MustGrow rejects the commit with passkey_verification_failed if the stored count has reached
+	// SignCount in the meantime: two authenticators with one key may each send a count that is
+	// higher than the count with which both were compared.
 	MustGrow bool
 }
 
 // StartSession adds a session of a user.
 type StartSession struct{ Session Session }
 
-// EndSession ends a session, and with it every token that was issued for it, and
-// queues a LogoutDelivery for every client that got some and wants to know. One
-// that is gone already is no error.
+// EndSession ends a session and every token issued in it, and queues a LogoutDelivery for every
+// client that got tokens and has a back-channel logout URI. If the session no longer exists, it
+// does nothing.
 type EndSession struct {
 	ID string
 	At time.Time
 }
 
-// RevokeToken makes one token worthless, by its jti, until it would have expired.
+// RevokeToken revokes one token, by its jti, until it expires.
 type RevokeToken struct {
 	ID        string
 	ExpiresAt time.Time
 }
 
-// RevokeFamily revokes a family of refresh tokens, and the access tokens that came
-// of it or of the authorization request of that id. The latter are remembered as
-// revoked until the given time.
+// RevokeFamily revokes a family of refresh tokens, and the access tokens issued from it or from the
+// authorization request with that id. The store keeps the revocation of the access tokens until the
+// given time.
 type RevokeFamily struct {
 	ID    string
 	Until time.Time
@@ -88,7 +88,7 @@ type RenameCredential struct {
 	Name string
 }
 
-// DeleteCredential removes a passkey, and ends the sessions that rest on it;
+// DeleteCredential removes a passkey, and ends the sessions that started with it;
 // credential_not_found if there is none.
 type DeleteCredential struct {
 	ID Bytes

@@ -1,6 +1,6 @@
 package schemas
 
-// CheckedSystem is what the check of a flow depends on, in addition to the flow.
+// CheckedSystem contains the data on which the check of a flow depends, in addition to the flow.
 type CheckedSystem struct {
 	// Subflows contains the active versions of the sub-flows, and Parts the older versions that these
 	// use, by the id and version in their member uses.
@@ -8,6 +8,6 @@ type CheckedSystem struct {
 	Parts    []Flow `json:"parts"`
 	// Targets lists the services that flows can call.
 	Targets []string `json:"targets"`
-	// SendsMail means that the server can send mail.
+	// SendsMail states that the server can send mail.
 	SendsMail bool `json:"sendsMail"`
 }

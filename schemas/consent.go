@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Consent is what a user lets the client of an application have: the scopes,
-// and since when. One without any scope lets the client know that the user signed
-// in to it, and nothing else.
+// Consent is a user's consent to the client of an application: the scopes, and the times at which
+// the user granted them. A consent without scopes reveals only that the user signed in to the
+// client.
 type Consent struct {
 	UserID        string           `json:"userId"`
 	ApplicationID string           `json:"applicationId"`
 	Scopes        []ConsentedScope `json:"scopes"`
-	// GrantedAt is when the user last agreed to anything.
+	// GrantedAt is when the user last granted a scope.
 	GrantedAt time.Time `json:"grantedAt"`
-	// AskAgainAt is from when the user is asked again, nil for never. Until the
-	// consent is revoked the client keeps what it has.
+	// AskAgainAt is the time after which the user is asked again, nil for never. The client keeps
+	// its access until the consent is revoked.
 	AskAgainAt *time.Time `json:"askAgainAt,omitempty"`
 }
 
@@ -45,9 +45,9 @@ func (c *Consent) Missing(scopes []string, now time.Time) (missing []string, ask
 	return missing, len(missing) > 0 || isDue(c.AskAgainAt, now)
 }
 
-// Restrict returns what of the scopes the consent lets the client have, also where
-// the user is to be asked again the next time. Where a scope goes further than the
-// user agreed to, as after they were given a role, it is what they agreed to.
+// Restrict returns the part of the scopes to which the user consented, even if the user is to be
+// asked again at the next sign-in. If a scope now contains more than the user consented to, for
+// example because the user got a role, the result contains only what the user consented to.
 func (c *Consent) Restrict(scopes []string) []string {
 	has := make([]string, len(c.Scopes))
 	for i, s := range c.Scopes {
@@ -58,8 +58,8 @@ func (c *Consent) Restrict(scopes []string) []string {
 	})
 }
 
-// GrantConsent adds scopes to what a user lets the client of an application have.
-// The user is asked about them again from AskAgainAt on; zero means never.
+// GrantConsent adds scopes to a user's consent to the client of an application. After AskAgainAt
+// the user is asked about them again; zero means never.
 type GrantConsent struct {
 	UserID, ApplicationID string
 	Scopes                []string
@@ -72,22 +72,22 @@ func (GrantConsent) change() {}
 // text.
 const ConsentData = "consent"
 
-// ConsentQuestion is what a person is asked to agree to.
+// ConsentQuestion is the question to which a user consents.
 type ConsentQuestion struct {
 	Client ConsentClient `json:"client"`
-	// Account is what the person who is signed in is called.
+	// Account is the account name of the signed-in user.
 	Account string `json:"account,omitempty"`
-	// Scopes are those that are asked about. They may be fewer than the client asks
-	// for: the person has agreed to the others before.
+	// Scopes are the scopes in question. Scopes of the request to which the user has already
+	// consented are not included.
 	Scopes []ConsentScope `json:"scopes"`
 }
 
-// ConsentClient describes the client. Unverified means that only its Domain is known; the rest is
-// its own claim.
+// ConsentClient describes the client. Unverified states that only its Domain is verified; the rest
+// is self-asserted.
 type ConsentClient struct {
 	Name   string `json:"name"`
 	Domain string `json:"domain,omitempty"`
-	// RedirectDomain is where the answer goes, if that is another than the Domain.
+	// RedirectDomain is the domain that receives the answer, if it differs from Domain.
 	RedirectDomain string `json:"redirectDomain,omitempty"`
 	Unverified     bool   `json:"unverified,omitempty"`
 	LogoURL        string `json:"logoUrl,omitempty"`

@@ -13,16 +13,15 @@ import (
 // tens of thousands: formatting each costs memory, and makes the reply longer than the request.
 const maxProblems = 50
 
-// findings collects the problems of a value that is walked: the first maxProblems, and of those
-// that come after them the number.
+// findings collects the problems of a value: the first maxProblems, and the number of the others.
 type findings struct {
-	at   valuePath // of the value that the walk has come to
+	at   valuePath // of the current value
 	kept []Problem
 	more int
 }
 
-// acceptsMore reports whether one more problem is reported. If not, it counts the problem, which
-// then must not be formatted: that is the cost.
+// acceptsMore reports whether one more problem can be reported. If not, it counts the problem, and
+// the caller must not format it, because formatting is expensive.
 func (f *findings) acceptsMore() bool {
 	if len(f.kept) < maxProblems {
 		return true
@@ -31,11 +30,11 @@ func (f *findings) acceptsMore() bool {
 	return false
 }
 
-// addKept adds a problem that there is room for.
+// addKept adds a problem. The caller has checked acceptsMore.
 func (f *findings) addKept(p Problem) { f.kept = append(f.kept, p) }
 
-// note adds a problem with the value that the walk has come to. The parts of the message are
-// joined only if it is reported.
+// note adds a problem of the current value. It joins the parts of the message only if the problem
+// is reported.
 func (f *findings) note(at place, message ...string) {
 	if f.acceptsMore() {
 		f.addKept(at.problem(f.at.String(), strings.Join(message, "")))
@@ -49,7 +48,7 @@ func (f *findings) noteName(m member, message ...string) {
 	}
 }
 
-// noteUnknown notes an unknown member of the object that the walk has come to.
+// noteUnknown notes an unknown member of the current object.
 func (f *findings) noteUnknown(m member, known []string) {
 	if !f.acceptsMore() {
 		return
@@ -61,7 +60,7 @@ func (f *findings) noteUnknown(m member, known []string) {
 	f.addKept(p)
 }
 
-// children walks the items of a list, as members without names, or the members of an object.
+// children yields the items of a list, as members without names, or the members of an object.
 func (f *findings) children(e *element) iter.Seq[member] {
 	return func(yield func(member) bool) {
 		for i, item := range e.items {
@@ -81,8 +80,8 @@ func (f *findings) children(e *element) iter.Seq[member] {
 	}
 }
 
-// enterMember goes to a member that is read. JSON has members without a name, but the schema
-// validator cannot point at them.
+// enterMember begins a member. JSON allows members with an empty name, but the schema validator
+// cannot refer to them.
 func (f *findings) enterMember(m member) {
 	if m.name == "" {
 		f.note(m.place, "a member has no name; give it one")
@@ -99,7 +98,7 @@ func (f *findings) leaveMember(object *element, m member) {
 	f.at = f.at.up()
 }
 
-// isEmpty reports whether nothing is wrong.
+// isEmpty reports whether there are no problems.
 func (f *findings) isEmpty() bool { return len(f.kept) == 0 }
 
 // listed returns the reported problems; the last has the number of the others.
@@ -112,7 +111,7 @@ func (f *findings) listed() []Problem {
 	return reported
 }
 
-// inPlace returns the problems listed, sorted by where they stand.
+// inPlace returns the listed problems, sorted by position.
 func (f *findings) inPlace() []Problem {
 	sortByPlace(f.kept)
 	return f.listed()

@@ -7,7 +7,7 @@ const (
 	// LogoutDelivery notifies a client of an ended session: OpenID Connect Back-Channel Logout 1.0.
 	// Its target is the id of the application, its body a SessionEnd as JSON.
 	LogoutDelivery = "backchannel-logout"
-	// MailDelivery is an e-mail. Its body is sealed: it may have a code in it.
+	// MailDelivery is an e-mail. Its body is sealed, because it may contain a code.
 	MailDelivery = "mail"
 	// CallDelivery sends a notification of a flow to a service: a Call as JSON, sealed. Its target
 	// is the name of the service.
@@ -22,12 +22,12 @@ type Delivery struct {
 	// Target identifies the recipient, without personal data: it is logged. Few deliveries to one
 	// target run at a time. "" has no such limit.
 	Target string
-	// Body is what the sender of the kind makes of it, sealed if it is secret.
+	// Body is the content, in the format of the kind, sealed if it is secret.
 	Body []byte
 	// Attempts counts how often it has been sent, this time included.
 	Attempts int
-	// NotBefore is when it is sent next; the zero time means at once. After ExpiresAt
-	// it is given up.
+	// NotBefore is the time of the next attempt; the zero time means at once. There are no attempts
+	// after ExpiresAt.
 	NotBefore, ExpiresAt, CreatedAt time.Time
 }
 
@@ -37,7 +37,7 @@ type SessionEnd struct {
 	UserID    string `json:"userId"`
 }
 
-// QueueDelivery has something delivered, if what causes it is committed.
+// QueueDelivery queues a delivery in the transaction of the change that causes it.
 type QueueDelivery struct{ Delivery Delivery }
 
 func (QueueDelivery) change() {}

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxMarks is how many marks one letter may have: scripts that stack them use no more.
+// maxMarks limits the combining marks of one letter: scripts with stacked marks use no more.
 const maxMarks = 4
 
-// CheckDisplayName returns "" if a resource may have the name that people recognize it
-// by, else what is wrong with it. Two names that look the same must be the same: so
-// nothing in a name may be invisible, or surround it, and no word may mix scripts whose
-// letters look alike. Words of different scripts may stand side by side.
+// CheckDisplayName returns "" if a resource may have the name, else the reason why not. Names that
+// look the same must be the same. Therefore a name has no invisible characters and no surrounding
+// white space, and no word mixes scripts with similar letters. Different words may be in different
+// scripts.
 func CheckDisplayName(name string) string {
 	switch {
 	case !utf8.ValidString(name):
@@ -68,9 +68,9 @@ func selectsEmoji(name []rune, i int) bool {
 	return i > 0 && unicode.IsSymbol(name[i-1]) || i+1 < len(name) && name[i+1] == keycap
 }
 
-// lookalikes are letters and digits that people take for a letter of English, each list
-// under the one that it is compared as. The selection is from the confusables of Unicode
-// Technical Standard #39, and i, l and 1 are one, as they are in many fonts.
+// lookalikes maps each English letter to the letters and digits that are compared as that letter
+// because they look like it. The selection is from the confusables of Unicode Technical Standard
+// #39, and i, l and 1 are one, as they are in many fonts.
 func lookalikes() map[rune]string {
 	return map[rune]string{
 		'a': "аАαΑɑᎪⲁ", 'b': "ВвΒЬьᏏᏴƅ", 'c': "сСϲϹᏟᴄⲥ", 'd': "ԁԀɗᎠժđĐ", 'e': "еЕΕεᎬєЄҽ", 'f': "ƒϜքҒ", 'g': "ɡցԌԍᏀ",
@@ -90,9 +90,9 @@ var plainLetters = sync.OnceValue(func() map[rune]rune {
 	return plain
 })
 
-// NameSkeleton is a form in which names are compared that people could take for each
-// other: two with one skeleton look alike. Case, accents, spaces and punctuation do not
-// count, nor does the script of letters that share a shape.
+// NameSkeleton returns a form of a name for comparison: names with the same skeleton look alike.
+// Case, accents, spaces and punctuation are ignored, and so is the script of letters with the same
+// shape.
 func NameSkeleton(name string) string {
 	plain := plainLetters()
 	kept := strings.Map(func(c rune) rune {

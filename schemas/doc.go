@@ -1,11 +1,9 @@
-// Package schemas holds the shapes of everything Postern keeps or speaks: the
-// Go types of its nouns (flows, applications, users, credentials, runs), the
-// JSON Schemas those types are published with, strict decoding of JSON and
-// YAML that reports every mistake with its line and column, and the one error
-// type of the whole program.
+// Package schemas contains the data types of Postern (flows, applications, users, credentials,
+// runs), their JSON Schemas, strict decoding of JSON and YAML that reports every mistake with its
+// line and column, and the error type of the whole program.
 //
-// The package knows no storage, no HTTP and no WebAuthn. Everything above it
-// may import it; it imports nothing of Postern's.
+// The package is independent of storage, HTTP and WebAuthn. Every other package may import it; it
+// imports no other package of Postern.
 //
 // Identifiers are UUIDv7 text (RFC 9562 §5.7). Times are UTC and written as
 // RFC 3339. JSON members are camelCase.

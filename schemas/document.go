@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Document is a parsed JSON or YAML text that knows where each value stands.
+// Document is a parsed JSON or YAML text with the position of each value.
 type Document struct {
 	text json.RawMessage
 	root *element
@@ -15,10 +15,10 @@ type Document struct {
 // JSON returns the document as JSON, members in the author's order.
 func (d *Document) JSON() json.RawMessage { return d.text }
 
-// Locate fills in the line and column of each problem that has none, from its
-// path, and the lines of its trace, and returns the problems sorted by place. A fault of a name (an unknown
-// or doubled member, see Problem.OnName) stands at the name; one of a value at
-// the value; one of a missing member at the object that misses it.
+// Locate fills in the line and column of each problem that has none, from its path, and the lines
+// of its trace, and returns the problems sorted by place. The position of a problem with a name (an
+// unknown or duplicate member, see Problem.OnName) is that of the name. The position of a problem
+// with a value is that of the value; a missing member has the position of its object.
 func (d *Document) Locate(problems []Problem) []Problem {
 	for i := range problems {
 		if p := &problems[i]; p.Line == 0 {
@@ -41,9 +41,9 @@ func (d *Document) place(p Problem) (line, column int) {
 }
 
 // Decode checks the document against the schema and decodes it into a pointer to a Go value. The
-// schema may be nil: then the Go type is all that the document is compared with. Members that the
-// Go type lacks, in their exact spelling, are problems too. If there are problems, nothing is
-// decoded; at most fifty are returned, the last with the number of the others.
+// schema may be nil: then the document is compared only with the Go type. Members that the Go type
+// lacks, in their exact spelling, are problems too. If there are problems, nothing is decoded; at
+// most fifty are returned, the last with the number of the others.
 //
 // A member that is null is absent. An item of a list may not be null.
 func (d *Document) Decode(s *Schema, into any) []Problem {
@@ -57,16 +57,15 @@ func (d *Document) Decode(s *Schema, into any) []Problem {
 	return found.inPlace()
 }
 
-// DecodeLoosely is Decode for those who have more to check: what is wrong with
-// some members does not keep the others from being decoded. A misspelled one is
-// taken for the one it was probably meant to be, so that what depends on that can
-// be checked too.
+// DecodeLoosely is like Decode, but also decodes the valid members of a document with problems, so
+// that callers can check these further. It decodes a misspelled member as the member that was
+// probably meant.
 func (d *Document) DecodeLoosely(s *Schema, into any) []Problem {
 	problems := d.Decode(s, into)
 	if len(problems) == 0 || d.root.shape != objectShape {
 		return problems
 	}
-	names := map[string]string{} // what an unknown member is taken for
+	names := map[string]string{} // the member that was probably meant by an unknown one
 	for _, p := range problems {
 		if m := d.root.member(p.Path); m != nil && p.onKey {
 			names[p.Path] = p.meant
@@ -79,7 +78,7 @@ func (d *Document) DecodeLoosely(s *Schema, into any) []Problem {
 		}
 		alone := appendString([]byte("{"), cmp.Or(name, m.name))
 		alone = append(m.value.appendJSON(append(alone, ':')), '}')
-		_ = json.Unmarshal(alone, into) // that something does not fit is among the problems
+		_ = json.Unmarshal(alone, into) // the problems contain the mismatch
 	}
 	return problems
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Members lists the names of the document's members in the author's order; none
-// if it is no object.
+// Members lists the names of the document's members in the author's order; none if it is not an
+// object.
 func (d *Document) Members() []string {
 	var names []string
 	for _, m := range d.root.members() {
@@ -16,8 +16,8 @@ func (d *Document) Members() []string {
 	return names
 }
 
-// Items returns the items of a list, each as a document of its own; ok is false
-// if the document is no list.
+// Items returns the items of a list, each as a document of its own; ok is false if the document is
+// not a list.
 func (d *Document) Items() (items []*Document, ok bool) {
 	for _, item := range d.root.items {
 		items = append(items, part(item))
@@ -33,8 +33,8 @@ func (e *element) hasNullItem() bool {
 		slices.ContainsFunc(e.members(), func(m member) bool { return m.value.hasNullItem() })
 }
 
-// At returns the value at a path as a document of its own; nil if nothing is
-// there. It knows its places in the text of the whole.
+// At returns the value at a path as a document of its own; nil if there is none. Its positions are
+// those in the whole text.
 func (d *Document) At(path string) *Document {
 	at, found := d.root.find(path)
 	if !found {
@@ -45,7 +45,7 @@ func (d *Document) At(path string) *Document {
 
 func part(e *element) *Document { return &Document{text: e.appendJSON(nil), root: e} }
 
-// Text returns the string that the document is; ok is false if it is no string.
+// Text returns the string that the document is; ok is false if it is not a string.
 func (d *Document) Text() (text string, ok bool) {
 	if d.root.shape != stringShape {
 		return "", false
@@ -131,7 +131,7 @@ func newElement(value any, at place) *element {
 	return d.root
 }
 
-// move says of the element, and of all in it, that it stands elsewhere.
+// move changes the positions of the element and of everything in it.
 func (e *element) move(to place) {
 	e.place = to
 	for _, item := range e.items {

@@ -6,8 +6,8 @@ import (
 )
 
 // WithoutDuplicates returns the problems of more that are not at or below the place of another
-// problem: a value of the wrong type is not also missing, and nothing is missing from a value that
-// should be an object.
+// problem: a value of the wrong type is not reported as missing too, and a value that should be an
+// object has no missing members.
 func WithoutDuplicates(more, found []Problem) []Problem {
 	var rest []Problem
 	for _, p := range more {

@@ -14,13 +14,13 @@ const (
 	nullShape shape = iota
 	booleanShape
 	numberShape
-	integerShape // what a type or a schema asks for; a parsed value is a number
+	integerShape // only in types and schemas; a parsed value is a number
 	stringShape
 	arrayShape
 	objectShape
 )
 
-// shapeNames are what JSON Schema calls each shape, and what a message does.
+// shapeNames are the names of the shapes in JSON Schema and in messages.
 func shapeNames() [objectShape + 1][2]string {
 	return [...][2]string{
 		nullShape:    {"null", "null"},
@@ -33,10 +33,10 @@ func shapeNames() [objectShape + 1][2]string {
 	}
 }
 
-// words names the shape as a message does.
+// words returns the name of the shape in messages.
 func (s shape) words() string { return shapeNames()[s][1] }
 
-// typeWords names a type of JSON Schema as a message does.
+// typeWords returns the name of a JSON Schema type in messages.
 func typeWords(name string) string {
 	for _, names := range shapeNames() {
 		if names[0] == name {
@@ -46,8 +46,7 @@ func typeWords(name string) string {
 	return name
 }
 
-// place is where something stands in a text. Line and column start at 1; columns
-// count characters, not bytes.
+// place is a position in a text. Line and column start at 1; columns count characters, not bytes.
 type place struct{ line, column int32 }
 
 // problem is a problem at the place.
@@ -55,8 +54,8 @@ func (at place) problem(path, message string) Problem {
 	return Problem{Path: path, Message: message, Line: int(at.line), Column: int(at.column)}
 }
 
-// element is a parsed value that knows where it stands. There is one for every
-// few bytes of a text from outside, so it is kept small.
+// element is a parsed value with its position. An untrusted text has one for every few bytes, so it
+// is small.
 type element struct {
 	place
 	text   string // a string's value; a number, true, false or null as written
@@ -78,11 +77,11 @@ type member struct {
 	value *element
 }
 
-// fewAlternatives is how many members are looked through rather than indexed.
+// fewAlternatives is the largest number of members that are searched without an index.
 const fewAlternatives = 8
 
-// addItem appends an item. It doubles the list when that is full: append would
-// take smaller steps, and copy long lists more often.
+// addItem appends an item. It doubles the capacity of a full list, because append would copy long
+// lists more often.
 func (e *element) addItem(item *element) {
 	if len(e.items) == cap(e.items) {
 		e.items = slices.Grow(e.items, max(1, len(e.items)))
@@ -140,8 +139,8 @@ func (e *element) member(name string) *member {
 // isNull reports whether a member counts as absent because its value is null.
 func (m member) isNull() bool { return m.value.shape == nullShape }
 
-// plain returns the value as the schema validator takes it: numbers unrounded, members that are
-// null absent.
+// plain returns the value in the form of the schema validator: numbers are unrounded, and members
+// that are null are absent.
 func (e *element) plain() any {
 	switch e.shape {
 	case objectShape:
@@ -208,9 +207,8 @@ func appendString(out []byte, s string) []byte {
 // needsEscape reports whether a character may need an escape in a JSON string.
 func needsEscape(c rune) bool { return c < ' ' || c > '~' || c == '"' || c == '\\' }
 
-// numberFault says why a JSON number is refused, or "". Numbers a float64
-// cannot hold are refused because exact arithmetic on their exponents would
-// cost whatever the author of 1e999999 likes.
+// numberFault returns why a JSON number is rejected, or "". Numbers that a float64 cannot represent
+// are rejected, because exact arithmetic with an exponent such as that of 1e999999 is expensive.
 func numberFault(text string) string {
 	const longest = 100
 	if len(text) > longest {

@@ -16,11 +16,10 @@ const (
 	maxLabel = 63
 )
 
-// IsEmail reports whether a text is an e-mail address as accounts have them: a
-// dot-atom, @ and a domain name (RFC 5321 §4.1.2), with letters of any script (RFC
-// 6531 §3.3). Everything else that mail allows is refused: quoted local parts and
-// comments, which hide what an address is, address literals such as a@[127.0.0.1],
-// which name a machine of ours, and spaces around the address.
+// IsEmail reports whether a text is an e-mail address that an account may have: a dot-atom, @ and a
+// domain name (RFC 5321 §4.1.2), with letters of any script (RFC 6531 §3.3). Other forms that mail
+// allows are rejected: quoted local parts and comments, which disguise an address; address literals
+// such as a@[127.0.0.1], which can name internal machines; and surrounding spaces.
 func IsEmail(s string) bool {
 	local, domain, found := strings.Cut(s, "@")
 	return found && utf8.ValidString(s) && len(s) <= maxEmail && len(local) <= maxLocal &&
@@ -34,7 +33,7 @@ func endsInNumber(domain string) bool {
 	return strings.Trim(last, "0123456789") == ""
 }
 
-// isDotted reports whether each of the parts between the dots of a text is as wanted.
+// isDotted reports whether each part between the dots of a text passes the check.
 func isDotted(s string, wanted func(part string) bool) bool {
 	for part := range strings.SplitSeq(s, ".") {
 		if !wanted(part) {
@@ -64,9 +63,9 @@ func isAlphanumeric(c rune) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// emailFormat has the validator check the formats email and idn-email by IsEmail: its
-// own check of the first admits address literals and quoted local parts, and there is
-// none of the second.
+// emailFormat makes the validator check the formats email and idn-email with IsEmail. The
+// validator's own check accepts address literals and quoted local parts for email, and does not
+// exist for idn-email.
 type emailFormat struct{}
 
 // Compile returns the check of a schema that has one of the formats.
@@ -77,7 +76,7 @@ func (emailFormat) Compile(_ jsonschema.CompilerContext, m map[string]any) (json
 	return emailFormat{}, nil
 }
 
-// Validate checks a value; one that is no text has no format.
+// Validate checks a value. A value that is not a string has no format.
 func (emailFormat) Validate(ctx jsonschema.ValidationContext, v any) error {
 	if s, ok := v.(string); ok && !IsEmail(s) {
 		return ctx.Error("format", "%q is not an e-mail address", truncate(s, maxCauseLength))

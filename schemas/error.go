@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// Class says what kind of failure an Error is, in terms a transport can map to
-// its own status: the HTTP server maps each class to one status code.
+// Class is the kind of failure of an Error. The HTTP server maps each class to one status code.
 type Class int
 
 // The classes of failure, with the HTTP status each one becomes.
@@ -45,16 +44,16 @@ const (
 	CodeStaleStep          = "stale_step"
 	CodeAttributeTaken     = "attribute_taken"
 	CodeInvalidIdentifier  = "invalid_identifier"
-	CodeInvalidCredentials = "invalid_credentials" // for every failed password, so that it does not tell who exists
+	CodeInvalidCredentials = "invalid_credentials" // for every failed password, so that it does not reveal who exists
 	CodeUsed               = "code_used"           // a one-time code that was used before
 	CodeTooManyAttempts    = "too_many_attempts"
-	CodeInvalidCode        = "invalid_code"        // of several wrong ones the last that counted
+	CodeInvalidCode        = "invalid_code"        // the last of the allowed wrong codes
 	CodeMailThrottled      = "mail_throttled"      // another code has to wait
-	CodeNoEmailAddress     = "no_email_address"    // there is nowhere to send a code to
-	CodeMailNotConfigured  = "mail_not_configured" // there is nothing to send it by
+	CodeNoEmailAddress     = "no_email_address"    // the user has no address for a code
+	CodeMailNotConfigured  = "mail_not_configured" // no mail server is configured
 	CodeProviderNotFound   = "identity_provider_not_found"
-	CodeIdentityNotFound   = "identity_not_found" // it was unlinked, so it opens nothing
-	CodeIdentityTaken      = "identity_taken"     // another user signs in by it
+	CodeIdentityNotFound   = "identity_not_found" // it was unlinked
+	CodeIdentityTaken      = "identity_taken"     // another user signs in with it
 	CodeStaleSession       = "stale_session_token"
 	CodePasskeyFailed      = "passkey_verification_failed"
 	CodePasskeyConfig      = "passkey_configuration"
@@ -62,8 +61,8 @@ const (
 	CodeStoreUnavailable   = "store_unavailable" // the database cannot be reached, or written
 	CodeNotFound           = "not_found"
 	CodeAuthRequest        = "auth_request_not_found"
-	CodeConflict           = "conflict"  // another resource is in the way
-	CodeInUse              = "in_use"    // others refer to it, so it cannot go
+	CodeConflict           = "conflict"  // it conflicts with another resource
+	CodeInUse              = "in_use"    // other resources refer to it, so it cannot be deleted
 	CodeReadOnly           = "read_only" // it belongs to the program
 	CodePreconditionFailed = "precondition_failed"
 	CodeForbidden          = "forbidden"
@@ -71,23 +70,22 @@ const (
 	CodeUserDoesNotFit     = "user_does_not_fit"  // a flow makes users that their type does not describe
 	CodeFlowDoesNotFit     = "flow_does_not_fit"  // a flow would make users that their type does not describe
 	CodeLastAdministrator  = "last_administrator" // the last user with all permissions
-	CodeLastCredential     = "last_credential"    // nothing else is left to sign in with
+	CodeLastCredential     = "last_credential"    // the user has no other way to sign in
 	CodeFactorRequired     = "second_factor_required"
-	CodeNewWay             = "new_way"                          // after a change less is enough to sign in than before
+	CodeNewWay             = "new_way"                          // after the change an attacker would need less to sign in than before
 	CodeCredentialLimited  = "credential_limited"               // it was added after a weaker sign-in than is needed: Provenance
 	CodeExpressionFailed   = "expression_failed"                // of a flow, so the run cannot continue
 	CodeStaleProof         = "insufficient_user_authentication" // the user signed in too long ago for this: RFC 9470 §3
 )
 
-// Text is a message with the key under which a translation may be found.
+// Text is a message with the key of its translations.
 type Text struct {
 	Key          string `json:"key"`
 	DefaultValue string `json:"defaultValue"`
 }
 
-// Problem is one of several things wrong with an input. Path is written as an
-// author would (nodes[2].next.found); Line and Column start at 1 and are 0
-// when the input had no lines, or the place is unknown.
+// Problem is one problem of an input. Path is in the author's notation (nodes[2].next.found); Line
+// and Column start at 1 and are 0 when the input had no lines, or the place is unknown.
 type Problem struct {
 	Path    string `json:"path"`
 	Message string `json:"message"`
@@ -107,7 +105,7 @@ type Problem struct {
 
 	onKey   bool   // the fault is the member's name, not its value
 	missing bool   // a required member is not there
-	meant   string // the path of the member an unknown one was probably meant to be
+	meant   string // the path of the member that was probably meant by an unknown one
 }
 
 // FindingRef refers to a finding about the same flow by its rule, path and node.
@@ -122,8 +120,8 @@ func (r *FindingRef) IsOf(p Problem) bool {
 	return r != nil && r.Rule == p.Rule && r.Path == p.Path && r.Node == p.Node
 }
 
-// OnName returns the problem as one of the name its path ends with, not of the
-// value there: Document.Locate then points at the name.
+// OnName marks the problem as one of the last name of its path, not of the value: Document.Locate
+// then uses the position of the name.
 func (p Problem) OnName() Problem {
 	p.onKey = true
 	return p
@@ -148,7 +146,7 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// Error is the one error type that reaches a client. Description states what was expected, what was
+// Error is the only error type that clients receive. Description states what was expected, what was
 // received and how to fix it. Err is the cause for the log; it is never sent.
 type Error struct {
 	Class       Class         `json:"-"`
@@ -161,8 +159,8 @@ type Error struct {
 	Err         error         `json:"-"`
 }
 
-// Errorf makes an Error whose message is one that a person who signs in may
-// read, or the code in plain words, and whose description is formatted. A %w operand becomes the (unsent) cause as well.
+// Errorf returns an Error with a formatted description. Its message is the text of the code for
+// users, or the code in plain words. A %w operand becomes the cause, which is not sent.
 func Errorf(class Class, code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	return &Error{
@@ -174,7 +172,7 @@ func Errorf(class Class, code, format string, args ...any) *Error {
 	}
 }
 
-// WithProblems adds everything that is wrong at once and returns e.
+// WithProblems adds problems and returns e.
 func (e *Error) WithProblems(problems []Problem) *Error {
 	e.Errors = problems
 	return e
@@ -193,7 +191,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// AsError finds the Error in err's chain; what has none is internal.
+// AsError returns the Error in err's chain. An error without one is internal.
 func AsError(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// Event is one line of the audit log, which is only ever added to. It names
-// things by id and has no secrets. Its only personal data are the address and the
-// user agent.
+// Event is one event of the audit log, which is append-only. It refers to resources by id and
+// contains no secrets. Its only personal data are the address and the user agent.
 type Event struct {
 	ID     string    `json:"id"`
 	At     time.Time `json:"at"`
 	Action string    `json:"action"` // noun.verb: "passkey.registered", "group.replaced"
 	// Actor is who acted; the zero value is an anonymous caller.
 	Actor Actor `json:"actor,omitzero"`
-	// UserID is the user it is about, if it is about one.
+	// UserID is the user that the event is about, "" for none.
 	UserID string `json:"userId,omitempty"`
 	// Resource is what was changed, if it is a resource.
 	Resource ResourceRef `json:"resource,omitzero"`
-	// Before and After are digests of the resource: equal ones mean that it was
-	// the same. "" stands for what did not exist.
+	// Before and After are digests of the resource: equal digests mean that it did not change. ""
+	// means that it did not exist.
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
 
@@ -42,9 +41,9 @@ type Origin struct {
 	SessionID string `json:"sessionId,omitempty"` // the session of the token or browser
 }
 
-// MemberChange is what a member of a resource was and is, in JSON; "" if it did not
-// exist. The value of a secret or of personal data is a keyed digest, hmac:…: equal
-// digests of one log stand for equal values.
+// MemberChange contains the old and the new value of a member of a resource, as JSON; "" if it did
+// not exist. The value of a secret or of personal data is a keyed digest, hmac:…: equal digests of
+// one log stand for equal values.
 type MemberChange struct {
 	Member string `json:"member"`
 	From   string `json:"from,omitempty"`
@@ -69,7 +68,7 @@ func OriginOf(ctx context.Context) *Origin {
 // values. "" and zero values select all.
 type EventQuery struct {
 	Limit           int
-	Before          EventKey // only those that come after this one in the list, which are older
+	Before          EventKey // only events after this one in the list, which are older
 	Action          string
 	ActorID         string
 	UserID          string
@@ -90,7 +89,7 @@ type EventKey struct {
 	ID string
 }
 
-// ActorType says what an Actor is.
+// ActorType is the type of an Actor.
 type ActorType string
 
 // The types of actors.
@@ -100,8 +99,8 @@ const (
 	SystemActor      ActorType = "system" // the program itself, or a user of its machine with the store and its key
 )
 
-// Actor is who does something. Client is the application whose token they sent:
-// in a token its client id, in the audit log its id.
+// Actor is the user, client or program that acts. Client is the application of the token: in a
+// token its client id, in the audit log its id.
 type Actor struct {
 	Type   ActorType `json:"type,omitempty"`
 	ID     string    `json:"id,omitempty"`

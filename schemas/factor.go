@@ -4,9 +4,9 @@ import "time"
 
 // Second factors: what users have in addition to passwords and passkeys.
 
-// TOTP is a user's authenticator app (RFC 6238). Secret is sealed: what an app and
-// the server share, as internal/totp has it. LastStep is the time step of the last
-// code that was used; no code of that or an earlier one counts.
+// TOTP is a user's authenticator app (RFC 6238). Secret is the sealed key that the app and the
+// server share (internal/totp). LastStep is the time step of the last code that was used; codes of
+// that step or an earlier one are rejected.
 type TOTP struct {
 	UserID     string
 	Secret     []byte
@@ -16,37 +16,35 @@ type TOTP struct {
 	AddedBy    Provenance
 }
 
-// SetTOTP gives a user an authenticator app. It replaces the one they have, if any,
-// and ends the sessions that rest on that.
+// SetTOTP adds an authenticator app to a user. It replaces the existing one, if any, and ends the
+// sessions that started with that.
 type SetTOTP struct{ TOTP TOTP }
 
-// UseTOTP records that a code of a time step was used. Of those who use codes of
-// one step at the same time one does: the others' commit fails with code_used, and
-// so does that of a code of an earlier step, or of a user who has no app.
+// UseTOTP records that a code of a time step was used. Only one of several concurrent uses of a
+// time step succeeds; the commits of the others fail with code_used. So does a commit for an
+// earlier step, or for a user without an app.
 type UseTOTP struct {
 	UserID string
 	Step   int64
 	At     time.Time
 }
 
-// DeleteTOTP takes a user's authenticator app away, and ends the sessions that rest
-// on it; that there is none is no error.
+// DeleteTOTP removes a user's authenticator app, and ends the sessions that started with it. If
+// there is none, it does nothing.
 type DeleteTOTP struct {
 	UserID string
 	At     time.Time
 }
 
-// RecoveryCodes are how many recovery codes a user was given, and how many are
-// left.
+// RecoveryCodes contains the number of recovery codes that a user got, and how many are unused.
 type RecoveryCodes struct {
 	Total, Left int
 	CreatedAt   time.Time
 	AddedBy     Provenance
 }
 
-// SetRecoveryCodes gives a user recovery codes in place of all that they have.
-// Each is a SHA-256: a code has more than the 112 bits of entropy for which that
-// is enough (NIST SP 800-63B §3.1.2.2).
+// SetRecoveryCodes replaces all recovery codes of a user. Each is a SHA-256 hash, which is
+// sufficient because a code has more than 112 bits of entropy (NIST SP 800-63B §3.1.2.2).
 type SetRecoveryCodes struct {
 	UserID  string
 	Hashes  [][]byte
@@ -54,16 +52,16 @@ type SetRecoveryCodes struct {
 	AddedBy Provenance
 }
 
-// UseRecoveryCode uses a recovery code up. Of those who use one at the same time
-// one does: the others' commit fails with code_used.
+// UseRecoveryCode invalidates a recovery code that was used. Only one of several concurrent uses
+// succeeds; the commits of the others fail with code_used.
 type UseRecoveryCode struct {
 	UserID string
 	Hash   []byte
 	At     time.Time
 }
 
-// DeleteRecoveryCodes takes all recovery codes of a user away, and ends the sessions
-// that rest on one; that there are none is no error.
+// DeleteRecoveryCodes removes all recovery codes of a user, and ends the sessions that started with
+// one. If there are none, it does nothing.
 type DeleteRecoveryCodes struct {
 	UserID string
 	At     time.Time

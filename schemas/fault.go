@@ -9,31 +9,31 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// The validator reports a tree: which keyword failed where, with the failures of every branch of an
-// anyOf below it. Authors need a flat list with each fault once, in words. So the tree is walked,
-// each leaf is looked up in the schema and in the value, and of the branches of an anyOf only the
-// one that was most likely meant is reported.
+// The validator returns a tree of failed keywords, with the failures of every branch of an anyOf
+// below it. Authors need a flat list with each fault once, in words. This file therefore looks up
+// each leaf of the tree in the schema and in the value. Of the branches of an anyOf, it reports
+// only the one that was most likely meant.
 
 // fault is one leaf of the validator's tree.
 type fault struct {
 	valueLocation
 	rule
 	onKey bool   // the fault is the name, not the value
-	text  string // the validator's own words, when there is nothing to look up
+	text  string // the validator's own message, if the lookup finds nothing
 }
 
-// rule is what a schema says at one place.
+// rule is a keyword of a schema with its value.
 type rule struct {
 	keyword string         // the keyword that failed
-	want    any            // what the schema says under that keyword
-	schema  map[string]any // the schema the keyword stands in
+	want    any            // the value of the keyword
+	schema  map[string]any // the schema that contains the keyword
 }
 
 // schemaErrors walks the validator's tree for one value.
 type schemaErrors struct {
 	schema *Schema
 	root   *element
-	rules  map[string]rule // those met so far, by their location
+	rules  map[string]rule // the keywords looked up so far, by location
 }
 
 // faultList contains the faults of a part of the tree: the first ones by position, and the number
@@ -44,11 +44,11 @@ type faultList struct {
 	more int
 }
 
-// maxAlternatives is how many faults are processed: more than are reported, because several can
-// make one problem.
+// maxAlternatives limits the processed faults. It is larger than the number of reported problems,
+// because several faults can result in one problem.
 const maxAlternatives = 4 * maxProblems
 
-// add appends faults, and drops those that stand last when there are too many.
+// add appends faults. If there are too many, it drops the last ones by position.
 func (l *faultList) add(faults ...fault) {
 	l.list = append(l.list, faults...)
 	if len(l.list) >= 2*maxAlternatives {
@@ -90,7 +90,7 @@ func (j schemaErrors) faults(e *jsonschema.ValidationError, all *faultList) {
 	}
 }
 
-// leaf looks up what a single failure is about.
+// leaf looks up the schema and the value of a single failure.
 func (j schemaErrors) leaf(e *jsonschema.ValidationError) fault {
 	return fault{
 		valueLocation: j.root.follow(e.InstanceLocation),
@@ -100,8 +100,7 @@ func (j schemaErrors) leaf(e *jsonschema.ValidationError) fault {
 	}
 }
 
-// rule looks up what stands in the schema at a location; there is nothing to
-// look up outside the schema.
+// rule looks up a location in the schema; nothing for a location outside it.
 func (j schemaErrors) rule(location string) rule {
 	r, met := j.rules[location]
 	if !met {
@@ -136,7 +135,7 @@ func findRule(here any, fragment string) rule {
 	return r
 }
 
-// problem is the problem at the path, placed where the fault is.
+// problem returns the problem at the path, at the position of the fault.
 func (f fault) problem(path, message string) Problem {
 	if !f.onKey {
 		return f.value.problem(path, message)
@@ -168,8 +167,8 @@ func aboutName(location string) bool {
 	return false
 }
 
-// namesFollow reports whether what comes below a keyword is a name that the
-// author of the schema chose, which may well spell a keyword.
+// namesFollow reports whether the author of the schema chooses the names below a keyword. Such a
+// name can equal a keyword.
 func namesFollow(keyword string) bool {
 	switch keyword {
 	case "properties", "patternProperties", "dependentSchemas", "dependentRequired", "$defs":
@@ -224,8 +223,8 @@ func (f fault) isLike(g fault) bool {
 	return f.value == g.value && f.onKey == g.onKey && f.question() != "" && f.question() == g.question()
 }
 
-// question is what a keyword asks of a value, if alternatives to it can be
-// listed: its type, its choice among values, its members.
+// question is a requirement of a keyword whose alternatives can be listed: the type, the permitted
+// values, or the members.
 func (f fault) question() string {
 	switch f.keyword {
 	case "const", "enum":
@@ -236,8 +235,8 @@ func (f fault) question() string {
 	return ""
 }
 
-// farness says how little a branch fits the value: one that wants another type,
-// or names another variant, was hardly meant.
+// farness returns how badly a branch fits the value: a branch for another type or variant was
+// probably not meant.
 func (l *faultList) farness(value *element) int {
 	far := len(l.list) + l.more
 	for _, f := range l.list {

@@ -20,8 +20,8 @@ func (f fault) message() string {
 	return f.expectation()
 }
 
-// wrongType also explains to a YAML author that quotes make a string. For an object it shows an
-// example, if the schema has one in x-expect.
+// wrongType returns the message about a wrong type. For YAML it adds that quotes make a string, and
+// for an object an example, if the schema has one in x-expect.
 func (f fault) wrongType() string {
 	if words, ok := f.schema["x-expect"].(string); ok && f.want == "object" {
 		return "expected " + words + ", got " + f.came()
@@ -42,7 +42,7 @@ func (f fault) wrongType() string {
 	return message
 }
 
-// expectation words every keyword but "type".
+// expectation returns the message about any keyword except "type".
 func (f fault) expectation() string {
 	switch f.keyword {
 	case "enum", "const":
@@ -72,7 +72,7 @@ func (f fault) expectation() string {
 	return f.text
 }
 
-// notListed words a failed enum or const.
+// notListed returns the message about a failed enum or const.
 func (f fault) notListed() string {
 	want := []any{f.want}
 	if f.keyword == "enum" {
@@ -100,8 +100,7 @@ func (f fault) notListed() string {
 	return message
 }
 
-// came names the kind of value that came, or the value if it is a short word
-// of JSON itself.
+// came returns the kind of the received value, or the value if it is true, false or null.
 func (f fault) came() string {
 	switch f.value.shape {
 	case booleanShape, nullShape:
@@ -110,7 +109,7 @@ func (f fault) came() string {
 	return f.value.shape.words()
 }
 
-// form words what a pattern or format stands for.
+// form returns the meaning of a pattern or format, in words.
 func (f fault) form() string {
 	if words, ok := f.schema["x-expect"].(string); ok {
 		return words
@@ -133,7 +132,7 @@ func (f fault) form() string {
 	return fmt.Sprintf("a valid %v", f.want)
 }
 
-// forbidden words a failed "not".
+// forbidden returns the message about a failed "not".
 func (f fault) forbidden() string {
 	banned, _ := f.want.(map[string]any)
 	if words, ok := banned["x-expect"].(string); ok {
@@ -146,7 +145,7 @@ func (f fault) forbidden() string {
 	return "this is not allowed here"
 }
 
-// wanted adds what the schema says a list is to contain, if it does.
+// wanted adds the schema's description of the items of a list, if there is one.
 func (f fault) wanted() string {
 	item, _ := f.schema["contains"].(map[string]any)
 	if words, ok := item["x-expect"].(string); ok {
@@ -187,7 +186,7 @@ func OneOf(alternatives []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// limits are the keywords that limit a number, or what a value has of a unit.
+// limits are the keywords that limit a number or a length, with its unit.
 func limits() map[string]struct{ bound, unit string } {
 	return map[string]struct{ bound, unit string }{
 		"minLength":        {"at least", "character"},
@@ -204,7 +203,7 @@ func limits() map[string]struct{ bound, unit string } {
 	}
 }
 
-// outOfLimits words a number or a length that is out of limits.
+// outOfLimits returns the message about a number or a length outside its limits.
 func (f fault) outOfLimits(bound, unit string) string {
 	message := fmt.Sprintf("expected %s %v", bound, f.want)
 	got := 0

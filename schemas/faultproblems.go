@@ -27,7 +27,7 @@ func (j schemaErrors) problemsOf(faults *faultList) findings {
 			}
 		case "unevaluatedProperties":
 			if f.key == nil {
-				break // a reference brought another value here
+				break // a reference led to another value
 			}
 			found.at = j.root.pathTo(f.location).up()
 			found.noteUnknown(*f.key, reachable(f.schema))
@@ -44,9 +44,8 @@ func (j schemaErrors) problemsOf(faults *faultList) findings {
 	return found
 }
 
-// errorTarget is what gets one problem at most: a value, or a member's name. An
-// object or list may well break several keywords, each its own problem, where a
-// string or number has one.
+// errorTarget is a value, or a member's name, which gets at most one problem. An object or list
+// gets a problem for each keyword that it violates.
 type errorTarget struct {
 	value   *element
 	onKey   bool
@@ -82,7 +81,7 @@ func (j schemaErrors) reportMissing(f fault, found *findings) {
 	}
 }
 
-// about returns the first sentence of what the schema says about a member.
+// about returns the first sentence of the schema's description of a member.
 func (f fault) about(name string) string {
 	properties, _ := f.schema["properties"].(map[string]any)
 	property, _ := properties[name].(map[string]any)
@@ -107,8 +106,8 @@ func (j schemaErrors) reportUnknownMembers(f fault, found *findings) {
 	}
 }
 
-// reachable returns the members that a schema and those it applies to the same
-// value know of.
+// reachable returns the members that a schema defines, and those of the schemas that it applies to
+// the same value.
 func reachable(schema map[string]any) []string {
 	properties, _ := schema["properties"].(map[string]any)
 	known := slices.Collect(maps.Keys(properties))
@@ -123,8 +122,7 @@ func reachable(schema map[string]any) []string {
 	return slices.Compact(known)
 }
 
-// withoutRepeatedMessages drops "x is missing" where a misspelled x is reported already:
-// that is one fault, not two.
+// withoutRepeatedMessages drops "x is missing" if a misspelled x is already reported.
 func withoutRepeatedMessages(problems []Problem) []Problem {
 	meant := make(map[string]bool)
 	for _, p := range problems {
@@ -133,7 +131,7 @@ func withoutRepeatedMessages(problems []Problem) []Problem {
 	return slices.DeleteFunc(problems, func(p Problem) bool { return p.missing && meant[p.Path] })
 }
 
-// uniqueProblems drops what two branches of an allOf both found.
+// uniqueProblems drops problems that two branches of an allOf both report.
 func uniqueProblems(problems []Problem) []Problem {
 	seen := make(map[[2]string]bool)
 	return slices.DeleteFunc(problems, func(p Problem) bool {

@@ -3,24 +3,24 @@ package schemas
 import "time"
 
 // IdentityProvider is another OpenID provider with which users sign in (OpenID Connect Core 1.0).
-// Flows name it by its handle. Its writer decides which identities the server accepts, and so needs
-// the permissions of the linked users.
+// Flows name it by its handle. A caller who changes it decides which identities the server accepts,
+// and therefore needs the permissions of the linked users.
 type IdentityProvider struct {
 	ID     string `json:"id,omitempty"`
 	Handle string `json:"handle"`
-	// Name is what people call it: "Example Corp".
+	// Name is the name that users see, such as "Example Corp".
 	Name string `json:"name"`
-	// Issuer is compared with what the provider says of itself, octet by octet
-	// (OpenID Connect Discovery 1.0 §4.3).
+	// Issuer is compared octet by octet with the issuer in the provider's metadata (OpenID Connect
+	// Discovery 1.0 §4.3).
 	Issuer   string `json:"issuer"`
 	ClientID string `json:"clientId"`
-	// ClientSecret is never shown, and kept as SealedSecret alone. Both are empty for
-	// a client that has none.
+	// ClientSecret is never shown; only SealedSecret is stored. Both are empty for a client without
+	// a secret.
 	ClientSecret string `json:"clientSecret,omitempty"`
 	SealedSecret Bytes  `json:"-"`
 	// TokenEndpointAuthMethod is client_secret_basic, client_secret_post or none.
 	TokenEndpointAuthMethod string `json:"tokenEndpointAuthMethod,omitempty"`
-	// Scopes are what is asked for; openid is always among them.
+	// Scopes are the requested scopes, which always include openid.
 	Scopes    []string  `json:"scopes,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
@@ -39,27 +39,27 @@ type Identity struct {
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
 }
 
-// LinkIdentity lets a user sign in by an identity. One that is the user's already
-// stays, under the id it has. If it is another user's, the whole commit fails with
-// identity_taken; without the user it fails with user_not_found, without the
-// provider with identity_provider_not_found.
+// LinkIdentity links an identity with which the user can sign in. If the user already has it, it
+// keeps its id. If another user has it, the whole commit fails with identity_taken. If the user
+// does not exist, it fails with user_not_found; if the provider does not exist, with
+// identity_provider_not_found.
 type LinkIdentity struct {
 	Identity Identity
-	// Issuer is the issuer of the ID token; "" if there was none. It must be the provider's: one
-	// that was deleted and created again with the same id may be another provider, where this
-	// subject is another user.
+	// Issuer is the issuer of the ID token; "" if there was none. It must equal the provider's
+	// issuer: a provider that was deleted and created again with the same id may be another one,
+	// where the subject is another user.
 	Issuer string
 }
 
-// UseIdentity records a sign-in with an identity. If it is gone, the commit fails with
-// identity_not_found.
+// UseIdentity records a sign-in with an identity. If the identity no longer exists, the commit
+// fails with identity_not_found.
 type UseIdentity struct {
 	ID string
 	At time.Time
 }
 
-// UnlinkIdentity takes an identity from its user, and ends the sessions that rest on
-// it; that there is none is no error.
+// UnlinkIdentity unlinks an identity from its user, and ends the sessions that started with it. If
+// there is none, it does nothing.
 type UnlinkIdentity struct {
 	ID string
 	At time.Time
@@ -68,9 +68,9 @@ type UnlinkIdentity struct {
 // Codes of errors about signing in with identity providers.
 const (
 	CodeFederationDeclined    = "federation_declined"    // never used
-	CodeFederationFailed      = "federation_failed"      // what came from there cannot be believed
+	CodeFederationFailed      = "federation_failed"      // the provider's response is not valid
 	CodeFederationUnavailable = "federation_unavailable" // it does not answer
-	CodeFederationRedirect    = "federation_redirect"    // there is nowhere to come back to
+	CodeFederationRedirect    = "federation_redirect"    // the application has no redirect URI for the return
 )
 
 func (LinkIdentity) change()   {}

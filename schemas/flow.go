@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// FlowType says what a run of a flow is for.
+// FlowType is the purpose of the runs of a flow.
 type FlowType string
 
 // The flow types.
 const (
 	Authentication FlowType = "AUTHENTICATION"
 	Registration   FlowType = "REGISTRATION"
-	// Subflow is a part that other flows are made of. It is never run by itself.
+	// Subflow is a flow that runs only as a part of other flows.
 	Subflow FlowType = "SUBFLOW"
 )
 
@@ -32,14 +32,13 @@ func FlowTypeNames() (names []string) {
 // End is the reserved node id that completes a run.
 const End = "end"
 
-// Flow is the definition of a flow: a graph whose first node is the entry.
-// Guarantees are what its author wants proven of it. ActiveVersion and the times
-// belong to the stored flow; a file has none.
+// Flow is the definition of a flow: a graph whose first node is the entry. Guarantees are the
+// properties that the author wants to be proven. ActiveVersion and the times belong to the stored
+// flow; a file has none.
 //
-// Requires and Outcomes are a sub-flow's: what it relies on, and by what names it
-// is left, each with a sentence about it. Uses are the sub-flows that a stored
-// flow uses, and Parts their definitions by handle: what a flow means is known
-// from these alone. UsedBy are the flows that use a stored sub-flow.
+// A sub-flow has Requires, its assumptions, and Outcomes, with a sentence about each outcome. Uses
+// are the sub-flows that a stored flow uses, and Parts their definitions by handle: a flow with its
+// Parts is complete. UsedBy are the flows that use a stored sub-flow.
 type Flow struct {
 	ID            string            `json:"id,omitempty"`
 	Handle        string            `json:"handle"`
@@ -67,8 +66,8 @@ type Waiver struct {
 	Reason string `json:"reason"`
 }
 
-// Node is one step of a flow. Use names its kind, With is that kind's own
-// configuration, Next says where each outcome leads.
+// Node is one node of a flow. Use names its kind, With is its configuration, and Next maps each
+// outcome to its target.
 type Node struct {
 	ID   string          `json:"id"`
 	Use  string          `json:"use"`
@@ -76,17 +75,17 @@ type Node struct {
 	Next Next            `json:"next,omitzero"`
 }
 
-// Next is where a node leads: one target for every outcome that has no default
-// of its own, or a target for each outcome. Its JSON is a string or an object.
+// Next contains the targets of a node: one target for every outcome without a default, or a target
+// for each outcome. Its JSON is a string or an object.
 type Next struct {
 	To string            // the single target; empty when By is used
 	By map[string]string // outcome → target
 }
 
-// IsZero reports whether nothing is wired.
+// IsZero reports whether there are no targets.
 func (n Next) IsZero() bool { return n.To == "" && len(n.By) == 0 }
 
-// Outcomes returns the outcome names wired by name, sorted.
+// Outcomes returns the names of the outcomes in By, sorted.
 func (n Next) Outcomes() []string {
 	names := make([]string, 0, len(n.By))
 	for name := range n.By {

@@ -1,8 +1,8 @@
 package schemas
 
 // CheckFlowText checks the text of a flow as it would be stored: without the members that are null.
-// The check gets that as JSON, or the text itself if it cannot be parsed. The problems have their
-// positions in the text.
+// check receives the flow as JSON, or the text itself if it cannot be parsed. The problems have
+// their positions in the text.
 func CheckFlowText(text []byte, yaml bool, check func(text []byte, yaml bool) []Problem) []Problem {
 	parse := ParseJSON
 	if yaml {

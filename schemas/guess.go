@@ -7,7 +7,7 @@ type GuessedSecret string
 
 // The kinds of secrets. Passkeys and tokens are not guessed: they have 128 bits and more.
 const (
-	// NameSecret is a password, or a code that stands alone: entered with a name.
+	// NameSecret is a password, or a code that is the only factor. The user enters it with a name.
 	NameSecret GuessedSecret = "password"
 	// MailedSecret is a code that was mailed to the address of an account.
 	MailedSecret GuessedSecret = "mailed code"
@@ -17,10 +17,10 @@ const (
 	AddressSecret GuessedSecret = "address"
 )
 
-// Guess is one try at a secret of an account.
+// Guess is one attempt at a secret of an account.
 type Guess struct {
 	Secret GuessedSecret
-	// Name is what the client called the account; of a FactorSecret the user's id.
+	// Name is the name of the account that the client sent; for a FactorSecret, the user's id.
 	Name string
 	// UserID is the stored user whose account it is, "" if there is none.
 	UserID string
@@ -29,30 +29,29 @@ type Guess struct {
 	Event Event
 }
 
-// FailedGuess is a guess that was wrong, counted by the digest of what it was made
-// with.
+// FailedGuess is a wrong guess, counted under a digest of the name and the kind of caller.
 type FailedGuess struct {
 	Digest []byte
 	Secret GuessedSecret
 	UserID string // "" for a name that no user has
 	Limit  int    // of consecutive failures, for this kind of caller
 	At     time.Time
-	// Event is recorded with the failure that is so many in a row, if there is a user.
+	// Event is recorded with the consecutive failure number EventAt, if there is a user.
 	Event   Event
 	EventAt int
 }
 
-// ProvedSecrets returns the kinds of secrets of the user whose failed guesses the
-// sign-in of the session proves harmless. A sign-in by one factor shows nothing about
-// guesses at another: a thief of the password must not gain guesses at the second factor
-// by signing in with it. A sign-in by two factors clears all: all is true.
+// ProvedSecrets returns the kinds of secrets whose counts of failed guesses the sign-in of the
+// session resets. A sign-in with one factor does not reset the count of another: otherwise a stolen
+// password would yield more guesses at the second factor. A sign-in with two factors resets all
+// counts: all is true.
 func (s *Session) ProvedSecrets() (secrets []GuessedSecret, all bool) {
 	if Satisfies(s.ACR, ACRMultiFactor) {
 		return nil, true
 	}
 	for _, p := range s.Proofs {
 		switch p.Kind {
-		case PasswordProof, TOTPProof, RecoveryProof: // a code that stands alone is a NameSecret
+		case PasswordProof, TOTPProof, RecoveryProof: // a code that is the only factor is a NameSecret
 			secrets = append(secrets, NameSecret)
 		case EmailProof:
 			secrets = append(secrets, MailedSecret)

@@ -11,19 +11,18 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MaxIdentifierBytes is how long a value that a user can be found by may be, in
-// bytes, as typed and as compared. An e-mail address has at most 254; an index
-// entry of PostgreSQL holds 2,700.
+// MaxIdentifierBytes limits the length of an identifying value, in bytes, both as typed and as
+// compared. An e-mail address has at most 254; an index entry of PostgreSQL holds 2,700.
 const MaxIdentifierBytes = 1024
 
-// IdentifierKey is the form in which identifying attributes are compared: two
-// values with one key are one name. White space around a value does not count,
-// nor do letter case, width, composition, and the shapes of letters that Unicode
-// keeps for compatibility (normal form NFKC): 𝐚𝐝𝐚 and ＡＤＡ are ada. Beyond
-// that it follows the UsernameCaseMapped profile of PRECIS (RFC 8265 §3.3).
+// IdentifierKey is the form in which identifying attributes are compared: two values with the same
+// key are the same name. White space around a value does not count, nor do letter case, width,
+// composition, and the shapes of letters that Unicode keeps for compatibility (normal form NFKC):
+// 𝐚𝐝𝐚 and ＡＤＡ are ada. Beyond that it follows the UsernameCaseMapped profile of PRECIS (RFC 8265
+// §3.3).
 //
-// The key of a value that no user can have is "": of what is empty, too long, not
-// UTF-8, or holds the character NUL. A key is its own key.
+// The key of a value that no user can have is "": one that is empty, too long, not UTF-8, or
+// contains NUL. The key of a key is the key itself.
 func IdentifierKey(value string) string {
 	value = strings.TrimSpace(value)
 	if len(value) > MaxIdentifierBytes || !utf8.ValidString(value) || strings.IndexByte(value, 0) >= 0 {
@@ -31,24 +30,22 @@ func IdentifierKey(value string) string {
 	}
 	value = norm.NFKC.String(value)
 	key, err := precis.UsernameCaseMapped.String(value)
-	if err != nil { // one with spaces inside, say
+	if err != nil { // such as a value with spaces inside
 		key = norm.NFKC.String(strings.ToLower(value))
 	}
 	if key = strings.TrimSpace(key); len(key) > MaxIdentifierBytes {
-		return "" // the plain letters may be longer
+		return "" // the normalized value may be longer
 	}
 	return key
 }
 
-// CheckIdentifier returns "" when the value may become an identifier of a new
-// user, else what is wrong with it, in sentences for the person who typed it.
-// Whatever the attribute, nothing in it may be invisible: such a name looks like
-// another one and is not. A username must also be one of PRECIS (RFC 8265 §3.3)
-// and must not mix scripts whose letters look alike; an email must be an
-// address by IsEmail, and must not mix scripts within one part.
+// CheckIdentifier returns "" if the value may become an identifier of a new user, else the reason
+// why not, in sentences for the user who typed it. No value may contain invisible characters,
+// because it would look like another one. A username must also be one of PRECIS (RFC 8265 §3.3) and
+// must not mix scripts whose letters look alike; an email must be an address by IsEmail, and must
+// not mix scripts within one part.
 //
-// Those who signed up under older rules are still found: it says nothing about
-// looking up.
+// It does not apply to lookups: users who signed up under older rules are still found.
 func CheckIdentifier(attribute, value string) string {
 	if trimmed := strings.TrimSpace(value); attribute == "email" && trimmed != value && trimmed != "" {
 		return "This begins or ends with a space. Remove it." // others would get it with the space
@@ -127,9 +124,9 @@ func checkScripts(key string) string {
 	return "This mixes " + strings.Join(met, " and ") + " letters, and some of them look alike. Use the letters of one script."
 }
 
-// isInvisible reports whether a character shows nothing, or changes how others
-// show: controls, format characters (the bidirectional ones among them),
-// variation selectors, fillers, and what Unicode has not assigned.
+// isInvisible reports whether a character is invisible, or changes how others are displayed:
+// controls, format characters (the bidirectional ones among them), variation selectors, fillers,
+// and what Unicode has not assigned.
 func isInvisible(c rune) bool {
 	const brailleBlank = '\u2800'
 	return !unicode.IsGraphic(c) || c == brailleBlank ||

@@ -12,13 +12,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep lists and objects may nest in a text from outside.
+// maxDepth limits the nesting of lists and objects in an untrusted text.
 const maxDepth = 100
 
 // ParseJSON reads exactly one JSON value (RFC 8259). Beyond the grammar it rejects duplicate and
 // unnamed members, nesting over 100 levels, invalid UTF-8, and numbers that a float64 cannot
-// represent: where two readers of one text could disagree about its meaning, a check by the first
-// proves nothing about the second.
+// represent: two parsers could interpret these differently, so that a check by one would prove
+// nothing for the other.
 //
 // The document is nil if there are problems. The cost is linear in the text, whose size the caller
 // limits, however many problems there are: at most fifty are returned, the last with the number of
@@ -56,8 +56,8 @@ func invalidUTF8(data []byte) int {
 }
 
 // grammarFault returns the offset at which a text stops being JSON, and what encoding/json says
-// about it; "" if it is JSON. Of a text that ends too early encoding/json says only that: what is
-// missing it says of a character that is not it.
+// about it; "" if it is JSON. For a text that ends too early, encoding/json reports only that. To
+// learn what is missing, it appends an invalid character.
 func grammarFault(data []byte) (end int, says string) {
 	if json.Unmarshal(data, new(json.RawMessage)) == nil {
 		return len(data), ""
@@ -68,15 +68,15 @@ func grammarFault(data []byte) (end int, says string) {
 	return int(fault.Offset) - 1, err.Error()
 }
 
-// jsonReader reads a text from left to right, up to where its grammar breaks, for the values and
-// their places. A method that comes to the end of that returns nil or false.
+// jsonReader parses the values of a text and their positions, up to the first grammar error. At
+// that end its methods return nil or false.
 type jsonReader struct {
 	findings
 	text    string
 	end     int  // where the grammar breaks
-	stopped bool // by a problem that is noted
+	stopped bool // because of a noted problem
 	pos     int
-	counted int   // here is the place of text[counted]
+	counted int   // here is the position of text[counted]
 	here    place // of the reading position; see mark
 	start   int   // of the last string, number or word
 	token   place // of the same
@@ -202,7 +202,7 @@ func unescape(raw string) string {
 	return string(append(out, plain...))
 }
 
-// hexRune decodes an escape such as u00e9; what is none is no half of a surrogate pair.
+// hexRune decodes an escape such as u00e9. For other text the result is not a surrogate.
 func hexRune(escape string) rune {
 	if len(escape) < 5 || escape[0] != 'u' {
 		return 0
@@ -246,7 +246,7 @@ func (r *jsonReader) word(e *element) bool {
 	return false
 }
 
-// peek returns what comes next after blanks, 0 if that is the end.
+// peek returns the next character after blanks, 0 at the end.
 func (r *jsonReader) peek() byte {
 	for ; r.pos < r.end; r.pos++ {
 		if c := r.text[r.pos]; c != ' ' && c != '\t' && c != '\r' && c != '\n' {
@@ -267,8 +267,8 @@ func (r *jsonReader) accept(c byte) bool {
 // begin notes that a string, number or word begins at the reading position.
 func (r *jsonReader) begin() { r.start, r.token = r.pos, r.mark() }
 
-// mark returns the place of the reading position. It goes on from
-// where it was last asked, so that one long line costs no more than many.
+// mark returns the line and column of the reading position. It continues from its previous result,
+// so that one long line costs no more than many.
 func (r *jsonReader) mark() place {
 	for r.counted < r.pos && r.counted < len(r.text) {
 		c, size := utf8.DecodeRuneInString(r.text[r.counted:])

@@ -2,9 +2,8 @@ package schemas
 
 import "time"
 
-// KeyStatus is where a signing key stands in its life: published before it
-// signs, so that relying parties have it in time; then signing; then retired,
-// kept only until nothing it signed is still valid.
+// KeyStatus is the state of a signing key: published before it signs, so that relying parties have
+// it in time; then signing; then retired, until everything that it signed has expired.
 type KeyStatus string
 
 // The statuses of a signing key.
@@ -14,9 +13,9 @@ const (
 	KeyRetired   KeyStatus = "retired"
 )
 
-// SigningKey is a key pair that tokens are signed with. ID is the `kid` of
-// RFC 7517 §4.5, Algorithm a JWS algorithm name (RFC 7518 §3.1). Private is
-// sealed by internal/token: no store ever sees the key itself.
+// SigningKey is a key pair that tokens are signed with. ID is the `kid` of RFC 7517 §4.5, Algorithm
+// a JWS algorithm name (RFC 7518 §3.1). internal/token seals Private: the store never contains the
+// key itself.
 type SigningKey struct {
 	ID        string
 	Algorithm string

@@ -8,7 +8,7 @@ const (
 	InvitationLink = "invitation" // lets its user, who has no credential yet, add one
 )
 
-// CodeInvalidLink is the error code of a link that does not work, or no longer. Its class is Invalid.
+// CodeInvalidLink is the error code of a link that is not or no longer valid. Its class is Invalid.
 const CodeInvalidLink = "invalid_link"
 
 // Link is a link in a mail. Its token authorizes what its purpose names: once for a LockLink, until
@@ -17,13 +17,13 @@ type Link struct {
 	TokenHash []byte // HashSecret of the token
 	UserID    string
 	Purpose   string
-	// Subject is what the mail is about: the action of an event for a LockLink, the id of an
-	// application for an InvitationLink.
+	// Subject is the action of an event for a LockLink, and the id of an application for an
+	// InvitationLink.
 	Subject   string
 	CreatedAt time.Time
 	ExpiresAt time.Time
 	// RunID is the run that has accepted an invitation, "" for none. The next run that accepts it
-	// takes the place of that one.
+	// replaces that run.
 	RunID string
 }
 
@@ -35,8 +35,8 @@ type CreateLink struct{ Link Link }
 
 func (CreateLink) change() {}
 
-// AcceptInvitation gives an invitation to a run. The change requires that the invitation is valid at
-// the time and that its user has no credential: otherwise nothing is committed, and the code is
+// AcceptInvitation assigns an invitation to a run. The change requires that the invitation is valid
+// at the time and that its user has no credential: otherwise nothing is committed, and the code is
 // CodeInvalidLink, Class Conflict.
 type AcceptInvitation struct {
 	TokenHash []byte

@@ -8,10 +8,10 @@ type Mail struct {
 	// To is the address (RFC 5321 addr-spec). "" means no recipient: such a mail is queued like
 	// others where the existence of an address must not be revealed.
 	To string `json:"to"`
-	// Code is what the person is to type in, and Minutes for how long they may.
+	// Code is the code that the user enters, and Minutes its lifetime.
 	Code    string `json:"code,omitempty"`
 	Minutes int    `json:"minutes,omitempty"`
-	// NewAddress says that the code confirms the address as the new one of an account.
+	// NewAddress states that the code confirms the address as the new one of an account.
 	NewAddress bool `json:"newAddress,omitempty"`
 	// Notice is the action of the event that the mail is about, one of NoticeActions; "" for a code.
 	// At is its time, and Link the address where the reader can lock the account.
@@ -19,14 +19,14 @@ type Mail struct {
 	Notice string    `json:"notice,omitempty"`
 	At     time.Time `json:"at,omitzero"`
 	Link   string    `json:"link,omitempty"`
-	// Invitation says that the mail invites the reader to an application.
+	// Invitation states that the mail invites the reader to an application.
 	Invitation bool `json:"invitation,omitempty"`
 	// Browser is the browser of a sign-in, "" if unknown.
 	Browser string `json:"browser,omitempty"`
 	// Application is the name of the application, "" if it is untrusted. For a notice it is the name
 	// of the service.
 	Application string `json:"application,omitempty"`
-	// Language is what they read (BCP 47), "" for none in particular.
+	// Language is the language of the recipient (BCP 47), "" for the default.
 	Language string `json:"language,omitempty"`
 }
 

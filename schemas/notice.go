@@ -39,8 +39,8 @@ func NoticeActions() []string {
 	}
 }
 
-// NoticeOf returns the notice of an event, nil if the user gets none. A sign-in is noticed only in a
-// new browser.
+// NoticeOf returns the notice of an event, nil if the user gets none. A sign-in has a notice only
+// if it is in a new browser.
 func NoticeOf(e Event) *Notice {
 	if e.UserID == "" || !slices.Contains(NoticeActions(), e.Action) || e.Action == signedIn && e.Detail[NewBrowser] == "" {
 		return nil

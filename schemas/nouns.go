@@ -9,12 +9,12 @@ import (
 //go:embed *.schema.json
 var files embed.FS
 
-// FlowSchema is the JSON Schema of a Flow. What stands under a node's "with" is
-// any object to it: each kind of node has a schema of its own for that.
+// FlowSchema is the JSON Schema of a Flow. It accepts any object as the "with" of a node: each kind
+// of node has its own schema for that.
 func FlowSchema() *Schema { return embedded("flow") }
 
-// UserSchema is the JSON Schema of a User, whose attributes are any object to
-// it: each user type has a schema of its own for them.
+// UserSchema is the JSON Schema of a User. It accepts any object as the attributes: each user type
+// has its own schema for them.
 func UserSchema() *Schema { return embedded("user") }
 
 // CredentialSchema is the JSON Schema of a Credential.
@@ -41,8 +41,8 @@ func ResourceServerSchema() *Schema { return embedded("resource-server") }
 // IdentityProviderSchema is the JSON Schema of an IdentityProvider.
 func IdentityProviderSchema() *Schema { return embedded("identity-provider") }
 
-// ofFiles are the compiled schemas of the files, by name. Each is compiled when it is first asked
-// for: most commands of the program need one of them, if any.
+// ofFiles are the compiled schemas of the files, by name. Each is compiled when it is first used:
+// most commands need at most one of them.
 var ofFiles sync.Map
 
 func embedded(noun string) *Schema {
@@ -77,7 +77,7 @@ func ParseFlow(data []byte, yaml bool) (*Flow, *Document, []Problem) {
 	return flow, d.WithoutNulls(), problems
 }
 
-// DisplayName is a noun as people write it: "organization unit" for "organizationUnit".
+// DisplayName returns a noun in words: "organization unit" for "organizationUnit".
 func DisplayName(noun string) string {
 	var b strings.Builder
 	for _, c := range noun {

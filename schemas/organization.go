@@ -28,18 +28,18 @@ type Brand struct {
 	LogoURL string `json:"logoUrl,omitempty"`
 }
 
-// UserType says what users of a type are like. Schema is a JSON Schema (draft
-// 2020-12) of their attributes; in it "x-unique": true marks an attribute of
-// which no two users of any type have the same value, and "x-credential": true
-// the one that is a password: it can be written and is never shown.
+// UserType describes the users of a type. Schema is a JSON Schema (draft 2020-12) of their
+// attributes. In it, "x-unique": true marks an attribute whose value no two users of any type
+// share, and "x-credential": true marks the password, which can be written and is never shown.
 type UserType struct {
 	ID          string          `json:"id"`
-	Name        string          `json:"name"` // unique: it is how users and flows name the type
+	Name        string          `json:"name"` // unique: users and flows refer to the type by it
 	Description string          `json:"description,omitempty"`
 	OUID        string          `json:"ouId,omitempty"`
 	Schema      json.RawMessage `json:"schema"`
-	// IdentifierScope says among which users usernames, verified addresses and unique attributes
-	// are unique: TypeIdentifiers, or "" for all users whose types share the global scope.
+	// IdentifierScope determines among which users usernames, verified addresses and unique
+	// attributes are unique: TypeIdentifiers, or "" for all users whose types share the global
+	// scope.
 	IdentifierScope string    `json:"identifierScope,omitempty"`
 	CreatedAt       time.Time `json:"createdAt"`
 	UpdatedAt       time.Time `json:"updatedAt"`
@@ -51,7 +51,7 @@ const (
 	TypeIdentifiers   = "userType"
 )
 
-// PrincipalType says what a Principal is.
+// PrincipalType is the type of a Principal.
 type PrincipalType string
 
 // The types of principals.
@@ -61,8 +61,8 @@ const (
 	ApplicationPrincipal PrincipalType = "application"
 )
 
-// Principal is who may belong to a group or be given a role. Groups have users
-// and groups as members; roles are assigned to all three.
+// Principal is a member of a group or an assignee of a role. Groups have users and groups as
+// members; roles are assigned to all three.
 type Principal struct {
 	Type PrincipalType `json:"type"`
 	ID   string        `json:"id"`
@@ -108,7 +108,7 @@ type ResourceServer struct {
 	Identifier  string     `json:"identifier,omitempty"` // unique: the URI that tokens for it are asked for with (RFC 8707)
 	OUID        string     `json:"ouId,omitempty"`
 	Resources   []Resource `json:"resources"`
-	Permissions []string   `json:"permissions"` // follow from the rest; what a request says is ignored
+	Permissions []string   `json:"permissions"` // derived from the other members; ignored in requests
 	IsReadOnly  bool       `json:"isReadOnly,omitempty"`
 	CreatedAt   time.Time  `json:"createdAt"`
 	UpdatedAt   time.Time  `json:"updatedAt"`
@@ -124,7 +124,7 @@ type Resource struct {
 	Resources   []Resource       `json:"resources,omitempty"`
 }
 
-// ResourceAction is what can be done with a resource.
+// ResourceAction is an action on a resource.
 type ResourceAction struct {
 	Handle      string `json:"handle"`
 	Name        string `json:"name,omitempty"`
@@ -153,9 +153,8 @@ func (r *Resource) appendPermissions(all []string, above string) []string {
 	return all
 }
 
-// SharedPermissions returns what two lists of permissions have in common: each permission that
-// one of them has and the other has too, or has one above. Those of the first list come
-// first.
+// SharedPermissions returns the permissions that two lists have in common: each permission of one
+// list that the other list covers. Those of the first list come first.
 func SharedPermissions(first, second []string) []string {
 	var shared []string
 	for _, lists := range [][2][]string{{first, second}, {second, first}} {
@@ -169,8 +168,8 @@ func SharedPermissions(first, second []string) []string {
 	return shared
 }
 
-// CoversPermission reports whether having a permission implies another: it is that one,
-// or stands above it.
+// CoversPermission reports whether a permission implies another: it is equal to it, or above it in
+// the tree.
 func CoversPermission(has, wanted string) bool {
 	return has == wanted || len(wanted) > len(has) && wanted[:len(has)] == has && wanted[len(has)] == ':'
 }

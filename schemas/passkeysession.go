@@ -14,9 +14,9 @@ const (
 	AuthenticationCeremony Ceremony = "authentication"
 )
 
-// PasskeySession is what the atomic endpoints keep between start and finish.
-// TokenHash is the SHA-256 of the session token; State is internal/passkey's.
-// Owner says whose newest session this is: a user id, or an anonymous client.
+// PasskeySession is the state of the passkey endpoints between start and finish. TokenHash is the
+// SHA-256 of the session token; State belongs to internal/passkey. The session is the newest one of
+// its Owner: a user id, or an anonymous client.
 type PasskeySession struct {
 	TokenHash []byte
 	Ceremony  Ceremony

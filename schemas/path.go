@@ -15,10 +15,9 @@ func JoinPath(prefix, path string) string {
 	return prefix + "." + path
 }
 
-// MemberPath is the path of a member of the object at path. A name that is not
-// a plain word is quoted as a JSON string: MemberPath("next", "a b") is
-// next["a b"]. Of a name over 64 characters the first 64 are shown, and an
-// ellipsis.
+// MemberPath returns the path of a member of the object at path. A name that is not a plain word is
+// quoted as a JSON string: MemberPath("next", "a b") is next["a b"]. A name is cut after 64
+// characters, with an ellipsis.
 func MemberPath(path, name string) string {
 	return string(segment{name: name}.appendTo([]byte(path)))
 }
@@ -30,7 +29,7 @@ type segment struct {
 	item  bool
 }
 
-// appendTo writes the step behind the path that leads up to it.
+// appendTo appends the step to the path before it.
 func (s segment) appendTo(path []byte) []byte {
 	if s.item {
 		return append(strconv.AppendInt(append(path, '['), int64(s.index), 10), ']')
@@ -50,16 +49,15 @@ func (s segment) appendTo(path []byte) []byte {
 // many times the size of the request.
 const maxPathLength = 512
 
-// valuePath is the way from the root to a value. It grows and shrinks as a reader
-// goes down and up again, each step taking the place of the sibling before, and
-// is written out only when there is a problem to tell: most values have none.
+// valuePath is the path from the root to the current value of a reader. It becomes a string only if
+// there is a problem to report: most values have none.
 type valuePath []segment
 
 func (t valuePath) member(name string) valuePath { return append(t, segment{name: name}) }
 func (t valuePath) item(i int) valuePath         { return append(t, segment{index: i, item: true}) }
 func (t valuePath) up() valuePath                { return t[:len(t)-1] }
 
-// String writes the path; what is over maxPathLength becomes an ellipsis.
+// String returns the path, cut after maxPathLength with an ellipsis.
 func (t valuePath) String() string {
 	var path []byte
 	for _, step := range t {
@@ -82,8 +80,8 @@ func plainWord(name string) bool {
 	return name != ""
 }
 
-// cutSegment takes the first segment off a path and reports false when the
-// path is empty or not in the author's notation.
+// cutSegment removes the first segment of a path. It reports false if the path is empty or not in
+// the author's notation.
 func cutSegment(path string) (first segment, rest string, ok bool) {
 	if strings.HasPrefix(path, `["`) {
 		return cutQuoted(path)
@@ -111,8 +109,7 @@ func cutQuoted(path string) (segment, string, bool) {
 	return segment{name: name}, rest, ok
 }
 
-// child returns what stands at the next segment of a path, and the member whose value it is, if
-// it is one.
+// child returns the value at the next segment of a path, and its member, if it is the value of one.
 func (e *element) child(s segment) (*element, *member) {
 	if s.item {
 		if s.index < len(e.items) {
@@ -127,7 +124,7 @@ func (e *element) child(s segment) (*element, *member) {
 	return m.value, m
 }
 
-// pathTarget is where a path leads in a document.
+// pathTarget is the target of a path in a document.
 type pathTarget struct {
 	value *element // the value at the path, or the nearest one around it
 	key   *member  // the member the path ends with, if it exists

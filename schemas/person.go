@@ -11,9 +11,8 @@ const PersonID = "01900000-0000-7000-8000-000000000020"
 // PersonName is its name, and the default type of users.
 const PersonName = "Person"
 
-// Person returns the user type that every store begins with: a human being, by
-// the standard claims of OpenID Connect Core §5.1, with a username and a
-// password. It says neither when it was made nor to which unit it belongs.
+// Person returns the user type that every store begins with: a human being, by the standard claims
+// of OpenID Connect Core §5.1, with a username and a password. It has neither times nor a unit.
 func Person() UserType {
 	return UserType{
 		ID: PersonID, Name: PersonName, Description: "A human being.",

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// valueLocation is a place in the checked value. Its path is not formatted in advance: there can be
-// far more faults than are reported.
+// valueLocation is a location in the checked value. Its path is not formatted in advance: there can
+// be far more faults than are reported.
 type valueLocation struct {
 	location string // a JSON pointer, as the validator writes it
 	value    *element
-	key      *member // the member whose value it is, if it is one
+	key      *member // its member, if it is the value of one
 	name     string  // the member's name; that of the nearest one around an item
 }
 
-// follow walks a JSON pointer as the validator writes it, as far as it leads.
+// follow follows a JSON pointer of the validator as far as it exists.
 func (e *element) follow(location string) valueLocation {
 	at := valueLocation{location: location, value: e}
 	for step := range e.way(location) {
@@ -28,10 +28,10 @@ func (e *element) follow(location string) valueLocation {
 	return at
 }
 
-// pathTo is the way that follow takes.
+// pathTo returns the path that follow takes.
 func (e *element) pathTo(location string) valuePath { return slices.Collect(e.way(location)) }
 
-// way yields the steps of a JSON pointer that lead somewhere.
+// way yields the steps of a JSON pointer that exist.
 func (e *element) way(location string) iter.Seq[segment] {
 	return func(yield func(segment) bool) {
 		for step := range pointer(location) {

@@ -5,14 +5,13 @@ import (
 	"slices"
 )
 
-// scheme is a URI scheme in lower case that is no domain name backwards: RFC 3986
-// §3.1.
+// scheme matches a URI scheme in lower case that is not a reversed domain name: RFC 3986 §3.1.
 var scheme = regexp.MustCompile(`^[a-z][a-z0-9+-]{0,62}$`)
 
-// PrivateUseScheme reports whether an app on a device may be given a URI scheme
-// without a dot for its own, such as myapp, although RFC 8252 §7.1 wants a domain name
-// backwards. Browsers and systems act on others themselves: they would run the answer
-// to an authorization request (javascript), show it (data), or send it on (http).
+// PrivateUseScheme reports whether an app on a device may use a URI scheme without a dot, such as
+// myapp, although RFC 8252 §7.1 requires a reversed domain name. Schemes that browsers and systems
+// handle are excluded: they would execute the authorization response (javascript), display it
+// (data), or forward it (http).
 func PrivateUseScheme(name string) bool {
 	return scheme.MatchString(name) && !slices.Contains([]string{
 		"about", "blob", "chrome", "chrome-extension", "content", "cid", "data", "dav", "edge", "feed", "file", "filesystem", "ftp", "ftps",

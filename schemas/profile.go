@@ -41,8 +41,8 @@ func (u *User) fullName() string {
 	return strings.Join(strings.Fields(u.Text("given_name")+" "+u.Text("family_name")), " ")
 }
 
-// stateVerified has the claims say whether an address or phone number is verified:
-// relying parties differ in what they make of a claim that is missing.
+// stateVerified sets the claims that state whether an address or phone number is verified, because
+// relying parties interpret a missing claim differently.
 func (u *User) stateVerified(claims map[string]any, attributes []string) {
 	for attested, attribute := range VerificationAttributes() {
 		switch {
@@ -55,7 +55,7 @@ func (u *User) stateVerified(claims map[string]any, attributes []string) {
 	}
 }
 
-// issuerClaim reports whether a claim is the issuer's to make.
+// issuerClaim reports whether only the issuer may set a claim.
 func issuerClaim(name string) bool {
 	return slices.Contains([]string{
 		"iss", "sub", "aud", "exp", "nbf", "iat", "jti", "azp", "nonce", "sid", "at_hash", "c_hash", "cnf",
@@ -64,8 +64,8 @@ func issuerClaim(name string) bool {
 	}, name)
 }
 
-// AccountName is what the user calls the account: what they sign in with, or
-// the id of a user without any.
+// AccountName returns the name of the account: the identifier with which the user signs in, or the
+// id of a user without one.
 func (u *User) AccountName() string {
 	for _, attribute := range IdentifyingAttributes() {
 		if name := u.Text(attribute); name != "" {
@@ -75,7 +75,7 @@ func (u *User) AccountName() string {
 	return u.ID
 }
 
-// DisplayName is what the user is called.
+// DisplayName returns the name of the user for display.
 func (u *User) DisplayName() string {
 	if name := u.Text("name"); name != "" {
 		return name

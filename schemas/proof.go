@@ -10,7 +10,7 @@ import (
 // ProofKind is a kind of credential.
 type ProofKind string
 
-// The kinds of proofs, and what Of is for each.
+// The kinds of proofs, and the meaning of Of for each.
 const (
 	PasswordProof ProofKind = "password" // the id of the password, which a rehash keeps
 	PasskeyProof  ProofKind = "passkey"  // the credential id
@@ -72,18 +72,16 @@ func (k ProofKind) Method() string {
 	}[k]
 }
 
-// RequireProofs is the precondition of everything that rests on an authentication:
-// at the moment of the commit the user exists and is active, and still has every
-// credential that the authentication rests on. If not, the whole commit fails with
-// authentication_superseded, or account_disabled or account_locked.
+// RequireProofs is the precondition of every commit that depends on an authentication: the user
+// exists and is active, and still has every credential of the authentication. If not, the whole
+// commit fails with authentication_superseded, or account_disabled or account_locked.
 //
-// The store checks it after the other changes of the commit, so proofs name
-// credentials as they will be, and it locks the user before all of them: a change
-// of the user's credentials either comes first and is seen, or comes later and
-// finds what was committed here.
+// The store checks it after the other changes of the commit, so proofs refer to the credentials
+// after these changes. It locks the user before all of them: a concurrent change of the user's
+// credentials is either visible to this check, or happens after this commit.
 type RequireProofs struct {
 	UserID string
-	// Proofs must not be empty: an authentication rests on something.
+	// Proofs must not be empty: every authentication has a proof.
 	Proofs []Proof
 	At     time.Time
 }
@@ -92,7 +90,7 @@ type RequireProofs struct {
 // removed meanwhile. Its class is Conflict.
 const CodeSuperseded = "authentication_superseded"
 
-// ErrSuperseded says that the authentication does not count any more.
+// ErrSuperseded is the error of an authentication that is no longer valid.
 func ErrSuperseded() *Error {
 	return Errorf(Conflict, CodeSuperseded,
 		"The credential that you signed in with was changed or removed, or this session was ended. Sign in again.")

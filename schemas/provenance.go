@@ -10,10 +10,10 @@ import (
 // it came with its account, was set by an administrator, or by a flow that waives the
 // limit.
 //
-// A sign-in with a credential is worth no more than the sign-in that added it. Otherwise
-// an attacker who has a weak credential could add a strong one and keep it: a passkey that
-// was added after a code by mail would count as phishing-resistant, although the user only
-// proved to read the mail.
+// A sign-in with a credential is worth no more than the sign-in that added it. Otherwise an
+// attacker who has a weak credential could add a strong one and keep it: a passkey that was added
+// after a code by mail would count as phishing-resistant, although the user only proved access to
+// the mailbox.
 type Provenance struct {
 	ACR     string   `json:"acr,omitempty"`
 	Methods []string `json:"amr,omitempty"`

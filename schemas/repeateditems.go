@@ -5,10 +5,9 @@ import (
 	"strconv"
 )
 
-// reportRepeatedItems reports each item that a list has had before, at its own place: so
-// nothing else that is wrong with the list or its items goes untold. It returns
-// false if it finds none, as with 1 and 1.0, which only the validator takes for
-// equal.
+// reportRepeatedItems reports each repeated item of a list at its own position, so that other
+// problems of the list and its items are reported too. It returns false if it finds none: for
+// example, only the validator treats 1 and 1.0 as equal.
 func (j schemaErrors) reportRepeatedItems(f fault, found *findings) bool {
 	any, way := false, j.root.pathTo(f.location)
 	first := make(map[string]int, len(f.value.items))

@@ -6,19 +6,18 @@ import (
 	"time"
 )
 
-// RunStatus is where a run stands.
+// RunStatus is the status of a run.
 type RunStatus string
 
-// The statuses of a run, as POST /flow/execute answers them.
+// The statuses of a run, as POST /flow/execute returns them.
 const (
 	Incomplete RunStatus = "INCOMPLETE"
 	Complete   RunStatus = "COMPLETE"
 	Failed     RunStatus = "ERROR"
 )
 
-// Run is one execution of one version of a flow as it is kept between steps.
-// Revision counts its commits from 1; State is the engine's and opaque to the
-// store. A terminal run has no State.
+// Run is one execution of one version of a flow, as stored between steps. Revision counts its
+// commits from 1; State is the engine's and opaque to the store. A terminal run has no State.
 type Run struct {
 	ID            string
 	Revision      int64
@@ -26,7 +25,7 @@ type Run struct {
 	FlowID        string
 	FlowVersion   int
 	ApplicationID string
-	UserID        string // who it is about, once known
+	UserID        string // the user of the run, once known
 	Node          string // the node that asked last
 	State         json.RawMessage
 	CreatedAt     time.Time

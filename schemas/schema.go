@@ -15,23 +15,23 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// Draft is the one dialect of JSON Schema that Postern speaks.
+// Draft is the only dialect of JSON Schema that Postern supports.
 const Draft = "https://json-schema.org/draft/2020-12/schema"
 
 // Schema is a compiled JSON Schema (draft 2020-12) and its text. It is safe
 // for concurrent use.
 //
-// Formats are asserted. An annotation of our own, "x-expect", puts what a
-// pattern, format or "not" stands for in words that fit after "expected":
+// Formats are asserted. Our own annotation "x-expect" describes a pattern, format or "not" in words
+// that fit after "expected":
 //
 //	{"type": "string", "pattern": "^[a-z]+$", "x-expect": "lower-case letters"}
 //
-// Two more are true or absent: "x-unordered" says that the order of a list means nothing, and
-// "x-verbatim" at a member of the whole that null in its value is data, not absence.
+// Two more annotations are true or absent: "x-unordered" states that the order of a list has no
+// meaning, and "x-verbatim" at a top-level member that null in its value is data, not absence.
 type Schema struct {
 	raw      json.RawMessage
 	doc      any    // the text, decoded, to look up what a keyword said
-	url      string // where the validator believes the text to stand
+	url      string // the address of the text for the validator
 	compiled *jsonschema.Schema
 
 	optionalText []string // the members of type string that may be empty or absent
@@ -43,8 +43,8 @@ type Schema struct {
 // ofProgram are the compiled schemas of the program, by name and text.
 var ofProgram sync.Map
 
-// MustSchema compiles a schema that is part of the program, once, and panics if it is
-// not a valid one. The name appears in messages about the schema only.
+// MustSchema compiles a schema that is part of the program, once, and panics if it is not valid.
+// The name appears in messages about the schema only.
 func MustSchema(name, text string) *Schema {
 	key := [2]string{name, text}
 	if s, ok := ofProgram.Load(key); ok {
@@ -109,9 +109,9 @@ func compile(url string, text []byte) (*jsonschema.Schema, error) {
 // Raw returns the schema's text.
 func (s *Schema) Raw() json.RawMessage { return s.raw }
 
-// Check returns what is wrong with value, in the value's own order, with paths relative to it and
-// no lines. Each fault is reported once; at most fifty are returned, the last with the number of
-// the others.
+// Check returns the problems of a value, in the order of the value, with paths relative to it and
+// without lines. Each fault is reported once; at most fifty are returned, the last with the number
+// of the others.
 func (s *Schema) Check(value json.RawMessage) []Problem {
 	if s.accepted.has(value) {
 		return nil
@@ -142,7 +142,7 @@ func (s *Schema) check(root *element) (found findings) {
 	var faults faultList
 	check.faults(invalid, &faults)
 	found = check.problemsOf(&faults)
-	if found.isEmpty() { // what the validator refused is never let pass
+	if found.isEmpty() { // a value that the validator rejects has at least one problem
 		found.note(place{}, "this does not fit: ", truncate(invalid.Message, maxCauseLength))
 	}
 	return found

@@ -2,9 +2,9 @@ package schemas
 
 import "slices"
 
-// GrantableScopes returns what of the scopes asked for a token about a user can
-// carry: of permissions what the user has, be it those or others below them; the
-// scopes that need no permission all.
+// GrantableScopes returns the part of the requested scopes that a token of a user can contain: the
+// permissions that the user has, at or below the requested ones, and all scopes that need no
+// permission.
 func GrantableScopes(asked, has []string) []string {
 	identity := IdentityScopes()
 	isPermission := func(scope string) bool { return !slices.Contains(identity, scope) }

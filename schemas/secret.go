@@ -17,8 +17,8 @@ func NewSecret() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// HashSecret is what is kept of such a secret, its SHA-256: who reads the store
-// cannot use it. A plain hash is enough, because there is nothing to try.
+// HashSecret returns the stored form of such a secret, its SHA-256: a reader of the store cannot
+// use it. A plain hash is enough, because the secret cannot be guessed.
 func HashSecret(secret string) []byte {
 	hash := sha256.Sum256([]byte(secret))
 	return hash[:]

@@ -10,9 +10,9 @@ import (
 // or grant permissions to an untrusted client.
 const MaxProofAge = 5 * time.Minute
 
-// StartSession makes the session that an assertion begins, and the assertion a
-// part of it. UserAgent is the header as it came. The assertion's Validity must
-// be known: the session lasts as long.
+// StartSession returns the session of an assertion, and sets the session of the assertion.
+// UserAgent is the header as received. The assertion's Validity must be set: the session lasts as
+// long.
 func (a *Assertion) StartSession(applicationID, userAgent string, now time.Time) Session {
 	s := Session{
 		ID: NewID(), UserID: a.Subject, ApplicationID: applicationID, AMR: a.AMR, ACR: a.ACR,
@@ -39,9 +39,8 @@ func clientName(userAgent string) string {
 	return string(kept)
 }
 
-// Session is one sign-in of a user: from the authentication until it ends, or
-// until everything that was issued for it has expired. Who ends it makes its
-// tokens worthless.
+// Session is one sign-in of a user, from the authentication until it is ended, or until everything
+// that was issued in it has expired. Ending it revokes its tokens.
 type Session struct {
 	ID            string    `json:"id"`
 	UserID        string    `json:"userId"`
@@ -51,23 +50,23 @@ type Session struct {
 	Client        string    `json:"client,omitempty"` // the User-Agent it began with, cut to 200 bytes
 	CreatedAt     time.Time `json:"createdAt"`
 	ExpiresAt     time.Time `json:"expiresAt"`
-	// Browser names the browser that has the session, the same for all of its sessions; "" for a
-	// session of no browser.
+	// Browser identifies the browser of the session: all sessions of a browser have the same value.
+	// It is "" for a session outside a browser.
 	Browser string `json:"browser,omitempty"`
 	// LastSeenAt is when that browser last used the session, to ten minutes.
 	LastSeenAt time.Time `json:"lastSeenAt,omitzero"`
-	// Proofs are what the sign-in rests on. Nil where that was not recorded: by a
-	// session from before proofs were, and one that was issued on the command line.
+	// Proofs are the proofs of the sign-in. They are nil for sessions from before proofs were
+	// recorded, and for sessions that the command line started.
 	Proofs []Proof `json:"-"`
 }
 
-// TokenRef names a token by what may be revoked of it.
+// TokenRef identifies a token and everything with which it can be revoked.
 type TokenRef struct {
 	ID      string // jti
 	Session string // sid; "" for a token of no session
 	Client  string // the OAuth client it was issued to; "" for an assertion
-	// Application is that of an assertion; "" for an access token, and for the
-	// assertion of a sign-in for none.
+	// Application is the application of an assertion; "" for an access token, and for an assertion
+	// without an application.
 	Application string
 	// Generation is the TokenGeneration that the application had when the token was
 	// issued.

@@ -1,6 +1,6 @@
 package schemas
 
-// SignInSystem is what a proof across runs considers: see package chains.
+// SignInSystem contains the flows and applications for a proof across runs: see package chains.
 type SignInSystem struct {
 	Applications []SystemApplication
 	// Flows are the active versions of the flows that the applications start, by id, with their
@@ -12,8 +12,8 @@ type SignInSystem struct {
 type SystemApplication struct {
 	ID, Name string
 	FlowIDs  []string
-	// Account says that tokens of the application can change the account of their user.
+	// Account states that tokens of the application can change the account of their user.
 	Account bool
-	// ManagesUsers says that the application can get tokens of its own that set passwords.
+	// ManagesUsers states that the application can get tokens of its own that set passwords.
 	ManagesUsers bool
 }

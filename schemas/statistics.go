@@ -2,7 +2,7 @@ package schemas
 
 import "time"
 
-// EventCount is how many events of the audit log have an action and a reason, in a step of time.
+// EventCount is the number of events of the audit log with an action and a reason, in an interval.
 type EventCount struct {
 	At     time.Time
 	Action string
@@ -36,7 +36,7 @@ func FailureActions() []string {
 	}
 }
 
-// QueuedDeliveries describes the deliveries of a kind that wait.
+// QueuedDeliveries describes the queued deliveries of a kind.
 type QueuedDeliveries struct {
 	Kind   string    `json:"kind"`
 	Count  int       `json:"count"`
@@ -46,15 +46,16 @@ type QueuedDeliveries struct {
 
 // LogVerification is the result of verifying a part of the audit log. Ends are NUMBER:HASH.
 type LogVerification struct {
-	Events  int    `json:"events"`  // that are as they were recorded
-	Removed int    `json:"removed"` // that the retention time removed, but whose seals remain
+	Events  int    `json:"events"`  // that are unchanged
+	Removed int    `json:"removed"` // that were removed after the retention time, but whose seals remain
 	End     string `json:"end"`     // of the verified part; "" if nothing is sealed
-	// Complete says that End is the end of the chain. Otherwise the next request continues after it.
+	// Complete states that End is the end of the chain. Otherwise the next request continues after
+	// it.
 	Complete bool      `json:"complete"`
 	Fault    *LogFault `json:"fault,omitempty"`
 }
 
-// LogFault is the first place at which the audit log is not what was recorded.
+// LogFault is the first position at which the audit log differs from what was recorded.
 type LogFault struct {
 	Seal    int64     `json:"seal"`
 	EventID string    `json:"eventId,omitempty"`

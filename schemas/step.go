@@ -1,7 +1,6 @@
 package schemas
 
-// Step is the answer of POST /flow/execute: what the client is asked, or how
-// the run ended.
+// Step is the reply of POST /flow/execute: the current step, or the result of the run.
 type Step struct {
 	ExecutionID    string    `json:"executionId"`
 	FlowStatus     RunStatus `json:"flowStatus"`
@@ -19,7 +18,7 @@ type Step struct {
 	Concealed bool `json:"-"`
 }
 
-// StepType says how an unfinished step is shown.
+// StepType determines how a client shows an unfinished step.
 type StepType string
 
 // The step types.
@@ -28,8 +27,8 @@ const (
 	Redirection StepType = "REDIRECTION"
 )
 
-// StepData is what a client needs to put the question to a person. Meta is
-// present only when the client asked for verbose replies.
+// StepData contains what a client needs to show a step to the user. Meta is present only in verbose
+// replies.
 type StepData struct {
 	Inputs         []Input           `json:"inputs,omitempty"`
 	Actions        []Action          `json:"actions,omitempty"`
@@ -39,7 +38,7 @@ type StepData struct {
 	RedirectURL    string            `json:"redirectURL,omitempty"`
 }
 
-// Input is a value the step asks for. Ref names its component.
+// Input is a value that the step requests. Ref is the name of its component.
 type Input struct {
 	Ref        string    `json:"ref"`
 	Identifier string    `json:"identifier"`
@@ -48,7 +47,7 @@ type Input struct {
 	Options    []string  `json:"options,omitempty"`
 }
 
-// InputType says what an input takes.
+// InputType is the type of an input.
 type InputType string
 
 // The input types.
@@ -64,17 +63,16 @@ const (
 	HiddenInput   InputType = "HIDDEN"
 )
 
-// Secret reports whether values of the type are used within the step that
-// brought them and never kept.
+// Secret reports whether values of the type are used only within their step and never stored.
 func (t InputType) Secret() bool { return t == PasswordInput || t == OTPInput }
 
-// Action is a way to answer the step. Ref is what the client sends back.
+// Action is a way to answer the step. The client sends its Ref.
 type Action struct {
 	Ref      string `json:"ref"`
 	NextNode string `json:"nextNode,omitempty"`
 }
 
-// FieldError says what is wrong with one input.
+// FieldError is the error of one input.
 type FieldError struct {
 	Identifier string `json:"identifier"`
 	Message    string `json:"message"`

@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// Requires is what a sub-flow relies on wherever it is used: facts about the run,
-// and the types of inputs that it holds values for.
+// Requires contains the assumptions of a sub-flow: facts about the run, and the types of inputs
+// that have been collected.
 type Requires struct {
 	Facts  []string             `json:"facts,omitempty"`
 	Inputs map[string]InputType `json:"inputs,omitempty"`
 }
 
-// IsZero reports whether nothing is relied on.
+// IsZero reports whether there are no assumptions.
 func (r Requires) IsZero() bool { return len(r.Facts) == 0 && len(r.Inputs) == 0 }
 
-// Use is a sub-flow that a stored flow uses, and the version of it that was active
-// when the flow was stored. The flow keeps to that version.
+// Use is a sub-flow that a stored flow uses, and the version of it that was active when the flow
+// was stored. The flow stays on that version.
 type Use struct {
 	Handle  string `json:"handle"`
 	ID      string `json:"id"`
 	Version int    `json:"version"`
 }
 
-// SubflowUser is a flow whose active version uses a sub-flow, and the version of that which it
-// keeps to.
+// SubflowUser is a flow whose active version uses a sub-flow, with the version of the sub-flow that
+// it uses.
 type SubflowUser struct {
 	FlowType FlowType `json:"flowType"`
 	Handle   string   `json:"handle"`
@@ -35,16 +35,15 @@ type SubflowUser struct {
 
 // Subflows finds the sub-flows that a definition may use.
 type Subflows interface {
-	// Subflow returns the sub-flow of the handle, nil if there is none, or what is
-	// wrong with its form. If it uses others itself it either has all its Parts, or
-	// none: then they are looked for here too. It is only read.
+	// Subflow returns the sub-flow of the handle, nil if there is none, or the problems of its
+	// form. If it uses other sub-flows, it has either all its Parts or none; without Parts, these
+	// sub-flows are found here too. Callers do not change it.
 	Subflow(handle string) (*Flow, []Problem)
 	// Handles lists the existing sub-flows, for suggestions.
 	Handles() []string
 }
 
-// SubflowsOf are the parts of a flow, for flows that keep to the sub-flows they had
-// when they were stored.
+// SubflowsOf finds the sub-flows of a stored flow in its Parts.
 type SubflowsOf map[string]*Flow
 
 // Subflow implements Subflows.
@@ -53,8 +52,7 @@ func (s SubflowsOf) Subflow(handle string) (*Flow, []Problem) { return s[handle]
 // Handles implements Subflows.
 func (s SubflowsOf) Handles() []string { return slices.Sorted(maps.Keys(s)) }
 
-// Waivers returns every finding that is accepted when the flow runs: its own, and
-// those of the sub-flows it is made of.
+// Waivers returns the waivers of the flow and of its sub-flows.
 func (f *Flow) Waivers() []Waiver {
 	all := slices.Clone(f.Waive)
 	for _, handle := range slices.Sorted(maps.Keys(f.Parts)) {
@@ -78,8 +76,8 @@ const SubflowKind = "flow"
 // SubflowMention is a place at which a flow names a sub-flow.
 type SubflowMention struct{ Path, Handle string }
 
-// SubflowMentions lists the places at which the document of a flow names sub-flows.
-// What has another form than it should is passed over.
+// SubflowMentions lists the places at which the document of a flow names sub-flows. It skips
+// malformed values.
 func SubflowMentions(d *Document) (list []SubflowMention) {
 	nodes := d.At("nodes")
 	if nodes == nil {
@@ -97,8 +95,8 @@ func SubflowMentions(d *Document) (list []SubflowMention) {
 	return list
 }
 
-// SubflowHandle returns the handle of the sub-flow that a document is; ok is false
-// if it is none.
+// SubflowHandle returns the handle of a sub-flow's document; ok is false if the document is not a
+// sub-flow.
 func SubflowHandle(d *Document) (handle string, ok bool) {
 	return d.TextAt("handle"), d.TextAt("flowType") == string(Subflow)
 }

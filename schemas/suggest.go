@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// maxSuggestionLength is the longest word Suggest has an opinion on: comparing costs
-// the product of the lengths, and the word may come from outside.
+// maxSuggestionLength is the longest word for which Suggest searches: the cost of a comparison is
+// the product of the lengths, and the word may be untrusted.
 const maxSuggestionLength = 64
 
 // Suggest returns the known word that is closest to the given one, or "" if none is near. Near
@@ -46,7 +46,7 @@ func Hint(word string, known []string) string {
 	return ""
 }
 
-// tolerance is how many slips a word of n letters may have.
+// tolerance returns how many differences a word of n letters may have.
 func tolerance(n int) int {
 	switch {
 	case n < 3:
@@ -59,7 +59,7 @@ func tolerance(n int) int {
 	return 3
 }
 
-// foldWord drops what does not count in a comparison.
+// foldWord removes characters that the comparison ignores.
 func foldWord(word string) []rune {
 	folded := make([]rune, 0, len(word))
 	for _, c := range word {
@@ -114,13 +114,13 @@ const maxNameLength = 64
 
 const ellipsis = "…"
 
-// quote shows a name in a message, shortened if it is very long.
+// quote quotes a name for a message, shortened if it is very long.
 func quote(name string) string { return strconv.Quote(shortenName(name)) }
 
 // shortenName cuts a name from outside that is very long.
 func shortenName(name string) string { return truncate(name, maxNameLength) }
 
-// truncate shows at most so many characters of a text.
+// truncate returns at most n characters of a text.
 func truncate(text string, most int) string {
 	if len(text) <= most {
 		return text

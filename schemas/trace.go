@@ -2,8 +2,7 @@ package schemas
 
 import "strings"
 
-// Trace is a run that breaks a rule: the nodes it passes, from the entry to
-// where it is broken. There is no shorter one.
+// Trace is a shortest run that violates a rule: its nodes, from the first one to the violation.
 type Trace []TraceStep
 
 // TraceStep is one node of a Trace and how the run leaves it.
@@ -11,16 +10,15 @@ type TraceStep struct {
 	Node string `json:"node"`
 	// Outcome is the outcome with which the run leaves the node; empty at the last step.
 	Outcome string `json:"outcome,omitempty"`
-	// Note says what the run gained or lost here that bears on the rule, if
-	// anything.
+	// Note describes what the run gained or lost at the node that concerns the rule, if anything.
 	Note string `json:"note,omitempty"`
-	// Path is that of the part of the definition that leads on, Line where it
-	// stands, counted from 1; 0 when the text has no lines.
+	// Path is the path of the outcome in the definition, and Line its line, counted from 1; 0 if
+	// the text has no lines.
 	Path string `json:"path"`
 	Line int    `json:"line,omitempty"`
 }
 
-// String writes the way on one line: "who —usernameless→ key —failure→ done".
+// String returns the trace on one line: "who —usernameless→ key —failure→ done".
 func (t Trace) String() string {
 	var b strings.Builder
 	for i, step := range t {

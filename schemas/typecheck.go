@@ -13,10 +13,9 @@ import (
 	"time"
 )
 
-// decode compares a document with a Go type, and fills the Go value only if the
-// two agree. encoding/json alone would stop at the first fault, match names in
-// any letter case, and know no paths. Anyone can send a body, so the cost is linear in it
-// whatever is wrong.
+// decode compares a document with a Go type, and fills the Go value only if the two agree.
+// encoding/json alone would stop at the first fault, match names in any letter case, and know no
+// paths. Bodies are untrusted, so the cost is linear in their length, whatever their problems are.
 func decode(d *Document, s *Schema, into any) findings {
 	target := reflect.TypeOf(into)
 	if target == nil || target.Kind() != reflect.Pointer {
@@ -36,11 +35,10 @@ func decode(d *Document, s *Schema, into any) findings {
 	return f.findings
 }
 
-// maxCauseLength is how many characters are shown of what another package says
-// about a value, which may quote the value.
+// maxCauseLength limits the quoted error of another package, which may contain the value.
 const maxCauseLength = 200
 
-// typeChecker collects where a value does not fit a Go type.
+// typeChecker collects the differences between a value and a Go type.
 type typeChecker struct {
 	findings
 	types map[reflect.Type]fields // the structs met so far
@@ -52,7 +50,7 @@ var (
 	textReading = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// fit compares one value with the type that is to hold it.
+// fit compares one value with its Go type.
 func (f *typeChecker) fit(e *element, t reflect.Type) {
 	kind, pointer := t.Kind(), reflect.PointerTo(t)
 	switch {
@@ -147,7 +145,7 @@ func (f *typeChecker) expect(e *element, want shape) bool {
 	return false
 }
 
-// try decodes a value whose type has a notation of its own, or a range.
+// try decodes a value whose type has its own JSON form, or a range.
 func (f *typeChecker) try(e *element, t reflect.Type) {
 	err := json.Unmarshal(e.appendJSON(nil), reflect.New(t).Interface())
 	var mismatch *json.UnmarshalTypeError
@@ -156,14 +154,14 @@ func (f *typeChecker) try(e *element, t reflect.Type) {
 	case t == reflect.TypeFor[time.Time]():
 		f.note(e.place, "expected a time such as 2026-01-31T12:00:00Z (RFC 3339)")
 	case errors.As(err, &mismatch):
-		// Its own words name Go types, which mean nothing to a client.
+		// The error of the package names Go types, which mean nothing to a client.
 		f.note(e.place, "a value of this type is not allowed here")
 	default:
 		f.note(e.place, truncate(err.Error(), maxCauseLength))
 	}
 }
 
-// fields are the members a Go struct has in JSON.
+// fields are the JSON members of a Go struct.
 type fields struct {
 	names []string
 	types []reflect.Type

@@ -24,7 +24,7 @@ func (u *User) Text(attribute string) string {
 }
 
 // IdentifyingAttributes are the attributes that identify a user: see User.Identifier. Within an
-// identifier scope a value identifies one user only, under whichever attribute.
+// identifier scope a value identifies at most one user, whatever its attribute.
 func IdentifyingAttributes() []string { return []string{"username", "email"} }
 
 // Credential is a passkey: the credential record of WebAuthn Level 3 §4. ID
@@ -37,8 +37,8 @@ type Credential struct {
 	PublicKey         Bytes  `json:"publicKey"`
 	Algorithm         int64  `json:"algorithm"` // COSE algorithm identifier
 	AttestationFormat string `json:"attestationFormat"`
-	// Attested says that the attestation chained to a trust anchor of the operator
-	// when the passkey was registered.
+	// Attested states that at registration the attestation of the passkey chained to a trust anchor
+	// of the operator.
 	Attested       bool       `json:"attested,omitempty"`
 	AAGUID         string     `json:"aaguid"` // UUID text; all zeros if unknown
 	Attachment     string     `json:"attachment,omitempty"`

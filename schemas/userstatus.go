@@ -11,8 +11,8 @@ const (
 	UserDisabled = "disabled"
 )
 
-// Error codes of users who must not sign in. Their class is Forbidden. Only a user who has proved
-// to hold the account receives them: to any other caller a disabled or locked account looks like an
+// Error codes of users who must not sign in. Their class is Forbidden. Only a user who has
+// authenticated receives them: to any other caller a disabled or locked account looks like an
 // active one.
 const (
 	CodeAccountDisabled = "account_disabled"

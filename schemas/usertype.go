@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Our own annotations in the schema of a user type: two mark attributes, the
-// third words a message.
+// Our own annotations in the schema of a user type: two mark attributes, and the third is the text
+// of a message.
 const (
 	uniqueMark     = "x-unique"
 	credentialMark = "x-credential"
@@ -23,8 +23,8 @@ const passwordAttribute = "password"
 // Identifying attributes are unique regardless.
 func (t *UserType) UniqueAttributes() []string { return t.marked(uniqueMark) }
 
-// verifiedSuffix ends the name of an attribute that says whether another one is proven
-// to be the user's: OpenID Connect Core §5.1.
+// verifiedSuffix ends the name of an attribute that states whether another one is verified: OpenID
+// Connect Core §5.1.
 const verifiedSuffix = "_verified"
 
 // AttributeNames returns the attributes that the schema names, sorted. Open reports whether users can
@@ -40,10 +40,10 @@ func (t *UserType) AttributeNames() (names []string, open bool) {
 	return slices.Sorted(maps.Keys(schema.Properties)), open
 }
 
-// AccountAttributes returns those of the attributes, in their order, that identify, reach or
-// recover the account, here or at applications: a caller who can set one could take over the
-// account. They are identifying and unique attributes, addresses (by format), attributes that can
-// be verified, such as phone_number, and those that state it, such as email_verified.
+// AccountAttributes returns the attributes, in their order, that identify, reach or recover the
+// account, here or in applications: a caller who can set one could take over the account. They are
+// identifying and unique attributes, addresses (by format), attributes that can be verified, such
+// as phone_number, and attributes that state a verification, such as email_verified.
 func (t *UserType) AccountAttributes(attributes []string) []string {
 	var definition struct {
 		Properties map[string]struct{ Format string } `json:"properties"`
@@ -62,8 +62,8 @@ func (t *UserType) AccountAttributes(attributes []string) []string {
 	return list
 }
 
-// CredentialAttribute is the attribute that is kept as a hash and never shown,
-// "" if users of the type have none.
+// CredentialAttribute returns the attribute that is stored as a hash and never shown, "" if users
+// of the type have none.
 func (t *UserType) CredentialAttribute() string {
 	if slices.Contains(t.marked(credentialMark), passwordAttribute) {
 		return passwordAttribute
@@ -71,9 +71,9 @@ func (t *UserType) CredentialAttribute() string {
 	return ""
 }
 
-// withEmailVerified adds EmailVerified to the schema of a user type that has an email
-// address and does not mention whether it is verified: without a place to state that,
-// no user of the type could ever be found by their address.
+// withEmailVerified adds EmailVerified to the schema of a user type that has an email address and
+// does not mention whether it is verified: without that attribute, no user of the type could be
+// found by their address.
 func withEmailVerified(schema json.RawMessage) json.RawMessage {
 	var top, properties map[string]json.RawMessage
 	if json.Unmarshal(schema, &top) != nil || json.Unmarshal(top["properties"], &properties) != nil {

@@ -11,7 +11,7 @@ import (
 // Bounds of the attributes of one user.
 const (
 	maxAttributesSize = 32 << 10 // bytes of JSON
-	maxAttributeParts = 2000     // values, those within others too
+	maxAttributeParts = 2000     // values, including nested ones
 )
 
 // CompiledUserType checks the attributes of users. It is safe for concurrent
@@ -23,8 +23,8 @@ type CompiledUserType struct {
 	credential string
 }
 
-// CompileUserType compiles a user type. The error has Class Invalid, and what
-// CheckDefinition says.
+// CompileUserType compiles a user type. The error has Class Invalid and the problems of
+// CheckDefinition.
 func CompileUserType(t *UserType) (*CompiledUserType, error) {
 	if problems := t.CheckDefinition(); len(problems) > 0 {
 		return nil, Errorf(Invalid, CodeInvalidRequest,
@@ -37,14 +37,14 @@ func CompileUserType(t *UserType) (*CompiledUserType, error) {
 	return &CompiledUserType{name: t.Name, schema: schema, unique: t.UniqueAttributes(), credential: t.CredentialAttribute()}, nil
 }
 
-// UniqueAttributes are those of the type, sorted.
+// UniqueAttributes returns the unique attributes of the type, sorted.
 func (t *CompiledUserType) UniqueAttributes() []string { return slices.Clone(t.unique) }
 
-// CredentialAttribute is that of the type, "" if it has none.
+// CredentialAttribute returns the credential attribute of the type, "" if it has none.
 func (t *CompiledUserType) CredentialAttribute() string { return t.credential }
 
-// Check returns what is wrong with the attributes of a user, with paths relative to them
-// ("given_name"). Whole requires the credential, if the type does, as for a new user: otherwise it
+// Check returns the problems of a user's attributes, with paths relative to them ("given_name").
+// With whole, the credential is required if the type requires it, as for a new user; otherwise it
 // is stored elsewhere.
 //
 // Beyond the schema it checks the rules of all types: attributes are limited in size, identifying
@@ -73,7 +73,7 @@ func (t *CompiledUserType) Check(attributes json.RawMessage, whole bool) []Probl
 			continue
 		}
 		wrong := t.checkMember(m)
-		if at >= 0 && wrong != "" { // it says more than that the format does not fit
+		if at >= 0 && wrong != "" { // its message is more precise than that of the format
 			found.kept[at].Message = wrong
 		} else if at < 0 && wrong != "" && found.acceptsMore() {
 			found.addKept(m.value.problem(MemberPath("", m.name), wrong))
@@ -82,7 +82,7 @@ func (t *CompiledUserType) Check(attributes json.RawMessage, whole bool) []Probl
 	return withoutLines(found.inPlace())
 }
 
-// checkMember returns what is wrong with an attribute that the schema allows.
+// checkMember returns the problems of an attribute that the schema allows.
 func (t *CompiledUserType) checkMember(m member) string {
 	identifies := slices.Contains(IdentifyingAttributes(), m.name)
 	switch {
@@ -100,7 +100,7 @@ func (t *CompiledUserType) checkMember(m member) string {
 	return ""
 }
 
-// sizeChecker looks for what is too much, or cannot be kept as it is.
+// sizeChecker finds values that are too large, or that cannot be stored exactly.
 type sizeChecker struct {
 	findings
 	parts int
@@ -118,8 +118,8 @@ func (b *sizeChecker) check(e *element) {
 	}
 }
 
-// isExactInteger reports whether a whole number is the same as a float64, which is what
-// it is kept as.
+// isExactInteger reports whether a float64, as which numbers are stored, represents a whole number
+// exactly.
 func isExactInteger(number string) bool {
 	if strings.ContainsAny(number, ".eE") {
 		return true
@@ -129,8 +129,7 @@ func isExactInteger(number string) bool {
 	return err == nil && -largest <= n && n <= largest
 }
 
-// WithoutValue returns the problem for a caller who may not see the value: without what was
-// received.
+// WithoutValue returns the problem without the received value, for callers who may not see it.
 func (p Problem) WithoutValue() Problem {
 	reported := false
 	for _, own := range []string{"expected ", "required member ", "unknown member "} {

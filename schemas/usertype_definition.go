@@ -7,19 +7,17 @@ import (
 	"sync"
 )
 
-// The schema of a user type comes from outside, and what it costs to apply is up
-// to its author: a few hundred bytes of references to references have the
-// validator look at a value a million times. So it is walked first, and what it
-// would cost is added up, with every reference followed. The validator compiles
-// only what is known to be cheap.
+// The schema of a user type is untrusted, and a small one can be expensive to apply: with a few
+// hundred bytes of references to references, the validator visits a value a million times. This
+// file therefore computes the cost first, following every reference. The validator compiles only
+// schemas that are known to be cheap.
 
-// Bounds of a schema from outside. Person takes a twentieth of each.
+// Limits of a schema. The type Person uses a twentieth of each.
 const (
 	maxDefinition = 64 << 10 // bytes
 	maxNesting    = 32       // schemas within schemas, references followed
-	// maxWork is what it may cost to apply it once, and maxRepeated the part of
-	// that which each item or member of a value costs again; in looks at a value,
-	// about.
+	// maxWork limits the cost of applying a schema once, and maxRepeated the part of the cost that
+	// recurs for each item or member of a value. The unit is about one visit of a value.
 	maxWork     = 10000
 	maxRepeated = 1000
 )
@@ -30,9 +28,9 @@ const maxAttributeLength = 64
 // metaSchema is the schema of schemas.
 var metaSchema = sync.OnceValue(func() *Schema { return MustSchema("meta", `{"$ref": "`+Draft+`"}`) })
 
-// CheckDefinition returns what keeps the schema of the type from saying what its
-// users are like: it must be a JSON Schema of an object, cheap to apply, with
-// our annotations where they mean something. Paths begin with "schema".
+// CheckDefinition returns the problems of the schema of the type: it must be a JSON Schema of an
+// object, cheap to apply, with our annotations only where they have a meaning. Paths begin with
+// "schema".
 func (t *UserType) CheckDefinition() []Problem {
 	if len(t.Schema) > maxDefinition {
 		return []Problem{{Path: "schema", Message: fmt.Sprintf("expected at most %d bytes, got %d; remove what is not needed", maxDefinition, len(t.Schema))}}
@@ -58,7 +56,7 @@ func (t *UserType) CheckDefinition() []Problem {
 	return prefixPaths("schema", withoutLines(found.inPlace()))
 }
 
-// prefixPaths puts the paths of problems below a prefix.
+// prefixPaths prepends a prefix to the paths of problems.
 func prefixPaths(prefix string, problems []Problem) []Problem {
 	for i := range problems {
 		problems[i].Path = JoinPath(prefix, problems[i].Path)
@@ -66,8 +64,8 @@ func prefixPaths(prefix string, problems []Problem) []Problem {
 	return problems
 }
 
-// definition is the schema of a user type while it is walked. Values of the
-// wrong shape are passed over: the schema of schemas finds them.
+// definition is the schema of a user type during the check. Values of the wrong shape are skipped:
+// the meta-schema reports them.
 type definition struct {
 	findings
 	root     *element
@@ -75,7 +73,7 @@ type definition struct {
 	met      map[string]*visitedDefinition // the definitions, by name
 }
 
-// visitedDefinition is a definition that the walk has come to.
+// visitedDefinition is a definition that has been visited.
 type visitedDefinition struct {
 	weight weight
 	open   bool // the walk is inside it
@@ -106,7 +104,7 @@ func (w *definition) members(keyword string) []member {
 	return nil
 }
 
-// schema walks one schema and returns what it costs to apply.
+// schema checks one schema and returns its weight.
 func (w *definition) schema(e *element) weight {
 	total := weight{work: 1}
 	if len(w.at) > maxDepth {
@@ -121,7 +119,7 @@ func (w *definition) schema(e *element) weight {
 	return total
 }
 
-// keyword walks what stands under one keyword of a schema.
+// keyword checks the value of one keyword of a schema.
 func (w *definition) keyword(of *element, m member) weight {
 	switch use := w.keywords[m.name]; use {
 	case unknownUsage:
@@ -149,7 +147,7 @@ func (w *definition) keyword(of *element, m member) weight {
 	return weight{}
 }
 
-// parts walks the schemas under a keyword that applies schemas.
+// parts checks the schemas of a keyword that applies schemas.
 func (w *definition) parts(use usage, e *element) (total weight) {
 	switch use {
 	case alsoUsage:
@@ -178,7 +176,7 @@ func (w *definition) part(use usage, e *element) weight {
 	return cost
 }
 
-// follow returns the weight of what is referred to.
+// follow returns the weight of the target of a reference.
 func (w *definition) follow(e *element) weight {
 	const prefix = "#/$defs/"
 	name, own := strings.CutPrefix(e.text, prefix)
@@ -226,8 +224,8 @@ func (w *definition) reportUnknownKeyword(m member) {
 	}
 }
 
-// nearMark returns our own annotation that another one was probably meant to be:
-// one a few letters away, or cut short, or drawn out.
+// nearMark returns our own annotation that was probably meant by an unknown one: it differs by a
+// few letters, or is a prefix or an extension of it.
 func nearMark(name string) string {
 	if near := Suggest(name, marks()); near != "" {
 		return near

@@ -2,13 +2,13 @@ package schemas
 
 import "slices"
 
-// usage says what stands under a keyword of a JSON Schema, and how often that is
-// applied to one value.
+// usage is the kind of value of a JSON Schema keyword, which determines how often it is applied to
+// one value.
 type usage byte
 
 const (
 	unknownUsage  usage = iota
-	noteUsage           // words for people: they cost nothing
+	noteUsage           // text for readers, without cost
 	plainUsage          // a value
 	patternUsage        // a regular expression
 	formatUsage         // the name of a format
@@ -23,10 +23,9 @@ const (
 	manyMapUsage        // an object of them, by pattern
 )
 
-// keywords are those of JSON Schema that a user type may use: all of draft
-// 2020-12 but for what makes references depend on something (ids and anchors
-// inside, dynamic references) and what the validator ignores. A keyword that is
-// misspelled would be ignored too, and check nothing.
+// keywords are the JSON Schema keywords that a user type may use: all of draft 2020-12, except
+// nested ids, anchors and dynamic references, and keywords that the validator ignores. A misspelled
+// keyword would be ignored too, and would check nothing.
 func keywords() map[string]usage {
 	of := map[string]usage{
 		"$ref": refUsage, "$defs": defsUsage,
@@ -53,9 +52,8 @@ func keywords() map[string]usage {
 	return of
 }
 
-// formats are those that the validator knows, and the two whose values are
-// looked at elsewhere or not at all. Not among them is "regex": who sends a
-// value would have it compiled.
+// formats are the formats that the validator checks, and two whose values are checked elsewhere or
+// not at all. "regex" is not included, because the validator would compile untrusted values.
 func formats() []string {
 	return []string{
 		"date-time", "date", "time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6",
@@ -63,7 +61,7 @@ func formats() []string {
 	}
 }
 
-// marks are our own annotations, which a misspelled one may have been meant to be.
+// marks are our own annotations, as candidates for a misspelled one.
 func marks() []string { return []string{uniqueMark, credentialMark, expectMark} }
 
 // sortedKeywords are the names of the keywords.

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// checkRoot checks what only the schema as a whole must be.
+// checkRoot checks the rules for the whole schema.
 func (w *definition) checkRoot() {
 	if m := w.root.member("type"); m == nil || m.value.shape == stringShape && m.value.text != "object" {
 		w.note(w.root.place, `expected "type": "object" at the top: the attributes of a user are an object`)
@@ -22,7 +22,7 @@ func (w *definition) checkRoot() {
 	w.checkRequired()
 }
 
-// checkAttribute checks what is said about one attribute.
+// checkAttribute checks the schema of one attribute.
 func (w *definition) checkAttribute(m member) {
 	if len(m.name) > maxAttributeLength || strings.ContainsFunc(m.name, isUnfitForName) {
 		w.noteName(m, fmt.Sprintf("expected a name of at most %d bytes without spaces", maxAttributeLength))
@@ -82,7 +82,7 @@ func (w *definition) checkNote(of *element, m member) {
 	}
 }
 
-// checkMark checks that a mark stands at an attribute that can have it.
+// checkMark checks that a mark is at an attribute that can have it.
 func (w *definition) checkMark(of *element, m member) {
 	attribute := len(w.at) == 3 && w.at[0].name == "properties"
 	switch {

@@ -14,7 +14,8 @@ type ProfileField struct {
 
 // ProfileFields returns the attributes that users can change themselves: those that describe a
 // person (OpenID Connect Core §5.1), are text, and that the schema does not mark readOnly. Account
-// attributes are not among them, nor names that applications could take for the account's.
+// attributes are not included, nor names that applications could mistake for the name of the
+// account.
 func (t *UserType) ProfileFields() (fields []ProfileField) {
 	var definition struct {
 		Properties map[string]struct {

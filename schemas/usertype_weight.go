@@ -5,11 +5,10 @@ import (
 	"regexp/syntax"
 )
 
-// weight is what it costs to apply a schema to a value. Each number stops
-// growing when it is far too large.
+// weight is the cost of applying a schema to a value. Each number is capped far above its limit.
 type weight struct {
 	work     int // once
-	repeated int // the part of it that each item or member costs again
+	repeated int // the part that recurs for each item or member
 	depth    int // of schemas within it
 }
 
@@ -35,8 +34,8 @@ func (a weight) each() weight {
 	return a
 }
 
-// size is the weight of a value that others are compared with: its parts, and
-// what it takes to show it in a message.
+// size returns the weight of a value in the schema with which others are compared: its parts, and
+// the cost of showing it in a message.
 func size(e *element) int {
 	const shown = 16 // bytes
 	n := 1 + len(e.text)/shown

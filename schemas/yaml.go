@@ -11,9 +11,9 @@ import (
 )
 
 // ParseYAML reads exactly one YAML document that contains no more than JSON can. It rejects
-// duplicate and non-string keys, anchors, aliases, merge keys and tags (so a text never means more
-// than it shows, and an alias bomb costs nothing), numbers in notations that JSON lacks, and
-// nesting over 100 levels. What looks like a time stays a string.
+// duplicate and non-string keys, anchors, aliases, merge keys and tags (so a text has no hidden
+// meaning, and an alias bomb costs nothing), numbers in notations that JSON lacks, and nesting over
+// 100 levels. A value that looks like a time remains a string.
 //
 // The document is nil if there are problems; at most fifty are returned, the last with the number
 // of the others. The caller limits the size of the text.
@@ -74,12 +74,12 @@ func decodeNode(decoder *yaml.Decoder) (node *yaml.Node, err error) {
 	return node, nil
 }
 
-// yamlReader turns YAML nodes into elements and collects what is refused.
+// yamlReader converts YAML nodes to elements and collects the problems.
 type yamlReader struct{ findings }
 
 func placeOf(node *yaml.Node) place { return place{int32(node.Line), int32(node.Column)} }
 
-// value converts a node; it returns an element also for what it refuses.
+// value converts a node. It returns an element even for a rejected node.
 func (r *yamlReader) value(node *yaml.Node) *element {
 	e := &element{place: placeOf(node), shape: nullShape, text: "null"}
 	switch {
@@ -123,7 +123,7 @@ func (r *yamlReader) member(key, value *yaml.Node, object *element) {
 	}
 }
 
-// keyWords names a key that is not a string, and how to make it one.
+// keyWords describes a key that is not a string, and how to make it one.
 func keyWords(key *yaml.Node) string {
 	switch {
 	case key.Kind == yaml.AliasNode:
@@ -146,7 +146,7 @@ func (r *yamlReader) scalar(node *yaml.Node, e *element) {
 	case node.Tag == "!!bool":
 		e.shape, e.text = booleanShape, strings.ToLower(node.Value)
 	case node.Tag == "!!int", node.Tag == "!!float", node.Style == 0 && isNumber(node.Value):
-		// The library takes a number out of range for a string.
+		// The library parses a number that is out of range as a string.
 		e.shape = numberShape
 		if !isNumber(node.Value) {
 			r.note(e.place, "the number ", quote(node.Value),

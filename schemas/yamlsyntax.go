@@ -16,7 +16,7 @@ import (
 // line that is often that of the surrounding block. This file rewrites the message in plain words
 // and finds the position.
 
-// lineSource says how the place of an error is found.
+// lineSource is how the position of an error is found.
 type lineSource int
 
 const (
@@ -30,10 +30,10 @@ const (
 type yamlMessage struct {
 	says, words string
 	where       lineSource
-	parser      bool // checkLines by its parser, whose lines count from 0
+	parser      bool // reported by its parser, whose lines count from 0
 }
 
-// yamlMessages are those of the messages that authors meet.
+// yamlMessages are the messages of the library that authors are likely to cause.
 func yamlMessages() []yamlMessage {
 	return []yamlMessage{
 		{"did not find expected ',' or ']'", "the list that begins here is not closed, or lacks a comma; put values with special characters in quotes", atOpener, true},
@@ -74,7 +74,7 @@ func syntaxProblem(data []byte, err error) *Problem {
 	return yamlMessage{says: says, words: "not valid YAML: " + truncate(says, 200), where: atExact}.problem(data, says)
 }
 
-// problem places the complaint in the text.
+// problem returns the problem with its position in the text.
 func (c yamlMessage) problem(data []byte, says string) *Problem {
 	line := c.line(data, says)
 	start := len(firstLines(data, line-1))
@@ -93,15 +93,15 @@ func (c yamlMessage) problem(data []byte, says string) *Problem {
 	return &Problem{Message: words, Line: line, Column: utf8.RuneCountInString(text[:column]) + 1}
 }
 
-// line finds the line of the complaint.
+// line returns the line of the error.
 func (c yamlMessage) line(data []byte, says string) int {
 	lines := bytes.Count(data, []byte("\n")) + 1
 	const searched = 1 << 16 // reading larger texts a dozen times takes too long
 	if (c.where == atFirst || c.where == atExact) && len(data) < searched {
 		return 1 + sort.Search(lines-1, func(i int) bool { return fails(firstLines(data, i+1), says) })
 	}
-	// The library takes line 0 to mean "no line" and would tell another one
-	// instead. Below an empty line there is no line 0.
+	// The library treats line 0 as "no line" and would report another line. After an empty first
+	// line there is no line 0.
 	reported, _ := splitError(readError(append([]byte("\n"), data...)))
 	if !c.parser {
 		reported--
@@ -170,8 +170,8 @@ func opener(line string) int {
 
 func lastBracket(line string) int { return strings.LastIndexAny(line, "[{") }
 
-// closing returns the offset of the quote that closes a string, or -1. A
-// doubled single quote closes and opens again, which comes to the same.
+// closing returns the offset of the quote that closes a string, or -1. A doubled single quote
+// closes and reopens the string, with the same result.
 func closing(rest string, quote byte) int {
 	for i := 0; i < len(rest); i++ {
 		switch {

@@ -9,9 +9,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// ToYAML writes a JSON text as YAML in block style, members in their order.
-// ParseYAML reads from it what ParseJSON reads from the JSON. Equal texts give
-// equal YAML.
+// ToYAML returns a JSON text as YAML in block style, with the members in their order. ParseYAML of
+// the result equals ParseJSON of the text. Equal texts yield equal YAML.
 func ToYAML(text json.RawMessage) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -28,7 +27,7 @@ func ToYAML(text json.RawMessage) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// yamlNode makes a node of the next value.
+// yamlNode returns a node for the next value.
 func yamlNode(d *json.Decoder) (*yaml.Node, error) {
 	token, err := d.Token()
 	if err != nil {
@@ -47,8 +46,8 @@ func yamlNode(d *json.Decoder) (*yaml.Node, error) {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}, nil
 }
 
-// yamlNodes makes a node of the list or object that was just opened. An empty
-// one has no block style.
+// yamlNodes returns a node for the list or object that was just opened. An empty one has no block
+// style.
 func yamlNodes(d *json.Decoder, opened json.Delim) (*yaml.Node, error) {
 	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	if opened == '[' {
@@ -68,9 +67,9 @@ func yamlNodes(d *json.Decoder, opened json.Delim) (*yaml.Node, error) {
 	return n, err
 }
 
-// yamlText is a string. It is in double quotes where the library's own choice
-// would be one that other readers take for something else (a merge key, the
-// booleans of YAML 1.1), or a block that cannot hold it as it is.
+// yamlText is a string. It is in double quotes if other parsers would interpret the library's
+// choice differently (a merge key, the booleans of YAML 1.1), or if a block cannot represent it
+// exactly.
 func yamlText(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
 	switch strings.ToLower(s) {

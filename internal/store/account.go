@@ -21,8 +21,8 @@ func HasPassword(ctx context.Context, r Reader, userID string) (bool, error) {
 	return exists(ctx, r, "SELECT 1 FROM passwords WHERE user_id = ?", userID)
 }
 
-// RemovePassword removes a user's password, and ends the user's runs and the sessions that
-// rest on the password. It succeeds if there is none.
+// RemovePassword removes a user's password, and ends the user's runs and the sessions that started
+// with the password. It succeeds if there is none.
 func RemovePassword(t *Tx, userID string, at time.Time) error {
 	gone := schemas.Proof{Kind: schemas.PasswordProof}
 	if _, err := t.removeProof(userID, gone, at, "DELETE FROM passwords WHERE user_id = ?", userID); err != nil {

@@ -37,9 +37,9 @@ func scanWithVersions(row scanner, a *schemas.Application) error {
 	return err
 }
 
-// Application returns the application as a sign-in needs it: without its OAuth
-// configuration, but with the client id and the active versions of its flows. An unknown one is
-// application_not_found, Class NotFound.
+// Application returns the data of an application that a sign-in needs: not its OAuth configuration,
+// but the client id and the active versions of its flows. An unknown one is application_not_found,
+// Class NotFound.
 func (s *Store) Application(ctx context.Context, id string) (*schemas.Application, error) {
 	return readOne(s.row(ctx, selectApplication, id), scanWithVersions, func() error { return errNoApplication(id) })
 }
@@ -85,7 +85,7 @@ func (s *Store) ApplicationRevision(ctx context.Context, id string) (updated tim
 
 const selectOwnNames = `SELECT name FROM applications WHERE registration = ''`
 
-// OwnApplicationNames returns the names of the applications that administrators made.
+// OwnApplicationNames returns the names of the applications that administrators created.
 func (s *Store) OwnApplicationNames(ctx context.Context) ([]string, error) {
 	return readAll(ctx, s, scanValue[string], selectOwnNames)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// selectBrand walks up from a unit to the first one with a logo. The depth ends the walk if the
-// database has a cycle.
+// selectBrand finds the nearest unit with a logo, starting at a unit and going up. The depth ends
+// the search if the database has a cycle.
 const selectBrand = `WITH RECURSIVE above (name, logo_url, parent_id, depth) AS (
 		SELECT name, logo_url, parent_id, 0 FROM organization_units WHERE id = ?
 		UNION ALL

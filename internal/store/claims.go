@@ -21,12 +21,12 @@ import (
 const scopeSeparator = "\x1f"
 
 const (
-	// scopedValue is the stored form of a value: of a user type and a key.
+	// scopedValue returns the stored form of a value, from its user type and its key.
 	scopedValue = `COALESCE((SELECT name || '` + scopeSeparator + `' FROM user_types
 		WHERE name = ? AND identifier_scope = '` + schemas.TypeIdentifiers + `'), '') || CAST(? AS TEXT)`
 
-	// A change of the rules waits for the writes that follow the old ones, and then claims the
-	// values of all users again.
+	// A change of the rules waits for writes under the old rules, and then claims the values of all
+	// users again.
 	selectTypeRules = `SELECT unique_attributes, identifier_scope FROM user_types WHERE name = ?` + forShare
 
 	insertIdentifier = `INSERT INTO user_identifiers (value, user_id, username) VALUES (?, ?, ?)

@@ -14,12 +14,11 @@ import (
 // all others. The same applies to a username that is an address. user_emails has the addresses
 // of all users; user_identifiers has those that identify.
 //
-// Two transactions that write one address meet in user_identifiers: a write of an
-// unverified address also inserts it there and removes it again. So the second
-// waits for the first, and then finds that the address is taken, or finds the
-// user it has to take it from. The rows of users are locked first, in the order of
-// their ids: transactions that verify one address for different users wait for each
-// other and do not deadlock.
+// Two transactions that write one address conflict in user_identifiers: a write of an unverified
+// address also inserts it there and removes it again. So the second waits for the first, and then
+// finds that the address is taken, or finds the user who loses it. The rows of users are locked
+// first, in the order of their ids: transactions that verify one address for different users wait
+// for each other and do not deadlock.
 
 const (
 	deleteIdentifier = `DELETE FROM user_identifiers WHERE value = ? AND user_id = ?`
@@ -124,9 +123,9 @@ func UsersLosingEmail(t *Tx, u *schemas.User) (ids []string, err error) {
 	return ids, nil
 }
 
-// claimEmail is called when the identifying attributes of a user have been claimed, the
-// address among them. It gives the claim of an address up that is not verified, and
-// takes from all others what identifies this user.
+// claimEmail is called when the identifying attributes of a user have been claimed, the address
+// among them. It releases the claim of an unverified address, and removes the identifying address
+// from all other users.
 func (t *Tx) claimEmail(u *schemas.User, prefix string) error {
 	if key := schemas.IdentifierKey(u.Text("email")); key != "" {
 		if _, err := t.exec(insertEmail, prefix+key, u.ID, key); err != nil {

@@ -27,8 +27,8 @@ func (t *Tx) SetActor(session string, event schemas.Event) {
 	}
 }
 
-// EndSessionsOn ends the user's sessions that rest on a removed credential, or on any of its
-// kind if Of is "".
+// EndSessionsOn ends the user's sessions that started with a removed credential, or with any
+// credential of its kind if Of is "".
 func EndSessionsOn(t *Tx, userID string, gone schemas.Proof, at time.Time) error {
 	if _, err := t.lockUser(userID); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (t *Tx) endRuns(userID string) error {
 	return err
 }
 
-// endSessionsOn ends the sessions that rest on a removed credential. The acting session
+// endSessionsOn ends the sessions that started with a removed credential. The acting session
 // continues without that proof.
 func (t *Tx) endSessionsOn(userID string, gone schemas.Proof, at time.Time) error {
 	all, err := t.ownSessions(userID)
@@ -67,8 +67,8 @@ func (t *Tx) endSessionsOn(userID string, gone schemas.Proof, at time.Time) erro
 
 func (t *Tx) isActing(session string) bool { return slices.Contains(t.actor.sessions, session) }
 
-// usesProof reports whether a session rests on a credential. A session without stored proofs
-// is evaluated by its methods.
+// usesProof reports whether a session started with a credential. A session without stored proofs is
+// evaluated by its methods.
 func usesProof(s *schemas.Session, gone schemas.Proof) bool {
 	if len(s.Proofs) == 0 {
 		return slices.Contains(s.AMR, gone.Kind.Method())
@@ -118,8 +118,8 @@ func (t *Tx) forgetProof(s *schemas.Session, gone schemas.Proof) error {
 	return err
 }
 
-// removeProof runs a statement that deletes what proves a user's identity. If it deletes
-// something, it ends the sessions that rest on it. No other transaction changes the user
+// removeProof runs a statement that deletes what proves a user's identity. If it deletes a
+// credential, it ends the sessions that started with it. No other transaction changes the user
 // meanwhile.
 func (t *Tx) removeProof(userID string, gone schemas.Proof, at time.Time, q string, args ...any) (removed bool, err error) {
 	if _, err := t.lockUser(userID); err != nil {
@@ -132,7 +132,7 @@ func (t *Tx) removeProof(userID string, gone schemas.Proof, at time.Time, q stri
 	return true, t.endSessionsOn(userID, gone, at)
 }
 
-// endSessions ends the sessions of a user other than those to spare.
+// endSessions ends the sessions of a user, except the given ones.
 func (t *Tx) endSessions(userID string, why endReason, at time.Time, spare func(session string) bool) error {
 	all, err := t.ownSessions(userID)
 	if err != nil {

@@ -20,8 +20,8 @@ const (
 	deleteOldUnsealed = `DELETE FROM unsealed_events WHERE at < ? AND (at, id) IN
 		(SELECT at, id FROM unsealed_events WHERE at < ? ORDER BY at, id LIMIT ?)`
 
-	// The seals before the first event that is kept go, but the last of them stays: the rest of
-	// the chain continues from it. A seal among kept events stays too.
+	// The seals before the first kept event are removed except the last of them, from which the
+	// rest of the chain continues. A seal among kept events stays too.
 	deleteOldSeals = `DELETE FROM event_seals WHERE at < ? AND seq IN (SELECT seq FROM event_seals WHERE seq <
 		COALESCE((SELECT MIN(seq) FROM event_seals WHERE at >= ?), (SELECT MAX(seq) + 1 FROM event_seals)) - 1 ORDER BY seq LIMIT ?)`
 
@@ -43,9 +43,9 @@ const (
 	// by a trigger.
 	trimBatch = 100
 
-	// sinkAbsence is how long a sink that this instance is not configured with counts after the last
-	// attempt of another instance to forward to it. A removed sink therefore delays the removal of
-	// events by a day at most.
+	// sinkAbsence is how long this instance waits for a sink that only other instances have in
+	// their configuration, after the last attempt to forward to it. A removed sink therefore delays
+	// the removal of events by a day at most.
 	sinkAbsence = 24 * time.Hour
 )
 

@@ -23,7 +23,7 @@ func (e ChainEnd) String() string { return fmt.Sprintf("%d:%s", e.Seq, hex.Encod
 
 func scanChainEnd(row scanner, e *ChainEnd) error { return row.Scan(&e.Seq, &e.Hash) }
 
-// ChainFault is the first place at which an audit log is not what was recorded.
+// ChainFault is the first position at which an audit log differs from what was recorded.
 type ChainFault struct {
 	Seq     int64            // of the seal; 0 for an event without one
 	Event   schemas.EventKey // zero if it is unknown
@@ -32,7 +32,7 @@ type ChainFault struct {
 
 // ChainReport is the result of a verification.
 type ChainReport struct {
-	Events  int         // that are as they were recorded
+	Events  int         // that are unchanged
 	Removed int         // that the retention time has removed, but whose seals remain
 	End     ChainEnd    // of the chain
 	Fault   *ChainFault // nil for an intact log
@@ -62,9 +62,9 @@ type chainCheck struct {
 	lastKeyed bool
 }
 
-// Verify compares the audit log, as of one moment, with its chain. The fault in the report is the
-// first in the order of the chain. expected, unless nil, is an end of the chain that was noted
-// earlier. Events that are not sealed yet are not covered: call Seal before.
+// Verify compares a snapshot of the audit log with its chain. The fault in the report is the first
+// in the order of the chain. expected, unless nil, is an end of the chain that was noted earlier.
+// Events that are not sealed yet are not covered: call Seal before.
 func (c EventChain) Verify(ctx context.Context, expected *ChainEnd) (ChainReport, error) {
 	v := &chainCheck{EventChain: c, expected: expected}
 	err := c.store.Snapshot(ctx, func(r Reader) (err error) {
@@ -170,7 +170,7 @@ func (v *chainCheck) checkPart(ctx context.Context, r Reader, limit int) (comple
 // checkSeal checks the next seal. event is nil if it is not in the log.
 func (v *chainCheck) checkSeal(s *eventSeal, event *schemas.Event) {
 	removed := event == nil && s.at.Before(v.keptFrom)
-	anchor := v.last.Seq == 0 && s.seq > 1 // the seals before it went with their events
+	anchor := v.last.Seq == 0 && s.seq > 1 // the seals before it were removed with their events
 	v.lastKeyed = s.keyID == v.keyID
 	switch {
 	case anchor && !s.at.Before(v.keptFrom):

@@ -58,7 +58,7 @@ func (s *Store) RecoveryCode(ctx context.Context, userID string, hash []byte) (*
 	return firstOf(found), err
 }
 
-// RecoveryCodes returns how many recovery codes the user has, nil if the user never received
+// RecoveryCodes returns the number of the user's recovery codes, nil if the user never received
 // any.
 func (s *Store) RecoveryCodes(ctx context.Context, userID string) (*schemas.RecoveryCodes, error) {
 	return RecoveryCodesOf(ctx, s, userID)
@@ -80,7 +80,7 @@ func HasSecondFactor(ctx context.Context, r Reader, userID string) (bool, error)
 	return readValue[bool](ctx, r, selectSecondFactor, userID, userID)
 }
 
-// setTOTP ends the sessions that rest on a replaced app.
+// setTOTP ends the sessions that started with a replaced app.
 func (t *Tx) setTOTP(app schemas.TOTP) error {
 	if err := t.deleteTOTP(schemas.DeleteTOTP{UserID: app.UserID, At: app.CreatedAt}); err != nil {
 		return err
@@ -124,8 +124,8 @@ func (t *Tx) deleteRecoveryCodes(c schemas.DeleteRecoveryCodes) error {
 	return err
 }
 
-// notBefore returns at, or the time of the row's last change if that is later: optimistic
-// writers compare the times.
+// notBefore returns the later of at and the time of the row's last change: optimistic writers
+// compare the times.
 func notBefore(at, was time.Time) time.Time {
 	if at.After(was) {
 		return at

@@ -17,7 +17,7 @@ const (
 
 	deleteFailedGuesses = `DELETE FROM failed_guesses WHERE user_id = ?`
 
-	// The secret "" is of counters of versions without kinds.
+	// The secret "" marks counters of versions without kinds of secrets.
 	deleteFailedGuessesAt = `DELETE FROM failed_guesses WHERE user_id = ? AND secret IN (?, '')`
 
 	deleteOldFailedGuesses = `DELETE FROM failed_guesses WHERE failed_at <= ? AND digest IN
@@ -27,9 +27,9 @@ const (
 		(SELECT digest FROM failed_guesses WHERE user_id IS NULL ORDER BY failed_at LIMIT ?)`
 )
 
-// How long the counters of names that no user has are kept, and how many. Those of
-// users are kept until the user signs in: there are a few for each user. Others must
-// stay as long as an attacker may wait to compare, and not fill the disk.
+// The lifetime and the number of the counters of names that no user has. The counters of users are
+// kept until the user signs in: there are a few for each user. The others must last as long as an
+// attacker may wait to compare them, but must not fill the disk.
 const (
 	failedGuessTTL   = 365 * 24 * time.Hour
 	maxFailedGuesses = 250_000

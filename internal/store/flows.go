@@ -218,9 +218,9 @@ func (FlowTable) Insert(t *Tx, f *schemas.Flow) (err error) {
 	return err
 }
 
-// Replace adds the next version of a flow and activates it if the active one is still was;
-// otherwise the error has Class Precondition. It sets f.ActiveVersion, and f.UpdatedAt to a
-// time after all earlier versions. Earlier versions stay, and their runs continue on them.
+// Replace adds the next version of a flow and activates it if the active version equals was;
+// otherwise the error has Class Precondition. It sets f.ActiveVersion, and f.UpdatedAt to a time
+// after all earlier versions. Earlier versions stay, and their runs continue on them.
 func (FlowTable) Replace(t *Tx, f *schemas.Flow, was int) error {
 	var last time.Time
 	var active int
@@ -241,9 +241,9 @@ func (FlowTable) Replace(t *Tx, f *schemas.Flow, was int) error {
 	return err
 }
 
-// Delete removes a flow with all its versions if the active one is still was; otherwise the
-// error has Class Precondition. It ends the flow's unfinished runs. The last version number
-// stays stored, because no number may be reused.
+// Delete removes a flow with all its versions if the active version equals was; otherwise the error
+// has Class Precondition. It ends the flow's unfinished runs. The last version number stays stored,
+// because no number may be reused.
 func (FlowTable) Delete(t *Tx, id string, was int) error {
 	if _, err := t.exec("DELETE FROM deleted_flows WHERE id = ?", id); err != nil {
 		return err

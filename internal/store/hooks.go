@@ -6,9 +6,9 @@ import (
 	"database/sql/driver"
 )
 
-// Hooks stop, fail and replace what a store does. They are for tests, which simulate outages,
-// crashes and defects with them. An error of a hook has the effects of the same error of the
-// database: with [driver.ErrBadConn] the database is unavailable.
+// Hooks stop, fail and replace operations of a store. Tests use them to simulate outages, crashes
+// and defects. An error of a hook has the effects of the same error of the database: with
+// [driver.ErrBadConn] the database is unavailable.
 type Hooks interface {
 	// Read precedes a query outside a write. It returns the query to run.
 	Read(ctx context.Context, q string) (string, error)

@@ -58,7 +58,7 @@ func CountIdentities(ctx context.Context, r Reader, providerID string) (int, err
 	return readValue[int](ctx, r, "SELECT count(*) FROM identities WHERE provider_id = ?", providerID)
 }
 
-// UnlinkIdentities removes all identities at a provider, ends the sessions that rest on them,
+// UnlinkIdentities removes all identities at a provider, ends the sessions that started with them,
 // and returns the number of identities.
 func UnlinkIdentities(t *Tx, providerID string, at time.Time) (n int, err error) {
 	if _, err := t.exec(lockLinked, providerID); err != nil {

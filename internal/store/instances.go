@@ -20,7 +20,7 @@ const (
 		(SELECT id FROM instances WHERE seen_at <= ? ORDER BY seen_at LIMIT ?)`
 )
 
-// InstanceTTL is how long an instance counts after its last Ping.
+// InstanceTTL is how long an instance counts as running after its last Ping.
 const InstanceTTL = 2 * time.Minute
 
 // Ping reports whether the database can be read and written and has a schema that this

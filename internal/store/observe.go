@@ -52,7 +52,7 @@ func (w observedWriter) serial(ctx context.Context, do func(*Tx) error) error {
 	return err
 }
 
-// Stats describes the store at a moment, and what it did since it was opened.
+// Stats contains the current state of the store, and counts since it was opened.
 type Stats struct {
 	Waiting int   // writes in the queue of SQLite; 0 with PostgreSQL
 	Retries int64 // writes to PostgreSQL that were repeated; 0 with SQLite

@@ -127,12 +127,12 @@ func findHolders(ctx context.Context, r Reader, permission, rest string, more ..
 	return readAll(ctx, r, scanValue[string], q, append(args, more...)...)
 }
 
-// A permission that is more than one action is everything below it.
+// A permission of a resource or a resource server includes everything below it.
 const selectPermissionWord = `SELECT CASE p.kind WHEN 'action' THEN p.name WHEN 'resource' THEN p.name || ': everything'
 	ELSE s.name || ': everything' END FROM permissions p JOIN resource_servers s ON s.id = p.server_id WHERE p.permission = ?`
 
-// PermissionNames returns what permissions are called by the resource servers that
-// have them. One that there is not is left out.
+// PermissionNames returns the names of permissions in their resource servers. It omits permissions
+// that do not exist.
 func (s *Store) PermissionNames(ctx context.Context, permissions []string) (map[string]string, error) {
 	words := map[string]string{}
 	for _, permission := range permissions {

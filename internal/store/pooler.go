@@ -55,7 +55,7 @@ func openPostgresDB(ctx context.Context, dsn, prepare string) (db *sqlx.DB, prep
 	return openConnector(connects, "postgres", prepares), prepares, nil
 }
 
-// withParameter returns a configuration with a further parameter of the session.
+// withParameter returns a configuration with an additional session parameter.
 func withParameter(c pq.Config, name, value string) pq.Config {
 	parameters := map[string]string{name: value}
 	maps.Copy(parameters, c.Runtime)
@@ -84,7 +84,8 @@ func isDirect(ctx context.Context, direct pq.Config) (bool, error) {
 // SQLite do.
 func (s *Store) PreparesStatements() bool { return s.db.prepares }
 
-// explainPreparing adds to the error of a pooler that does not keep prepared statements what to do.
+// explainPreparing adds the remedy to the error of a pooler that does not support prepared
+// statements.
 func explainPreparing(err error) error {
 	if pq.As(err, pqerror.InvalidSQLStatementName, pqerror.DuplicatePstatement) == nil {
 		return err

@@ -100,9 +100,9 @@ func (in *principals[T]) page(ctx context.Context, r Reader, owner string, p Pri
 	return page, nil
 }
 
-// RemovePrincipal dates the groups and roles that a user or an application belongs to, who
-// is about to be deleted: they change by it, and must not look as if they had
-// not. The rows that say that it belongs to them go with it.
+// RemovePrincipal updates the time of the last change of the groups and roles of a user or an
+// application that is about to be deleted, because the deletion changes them. The rows of the
+// memberships are deleted with the user or application.
 func RemovePrincipal(t *Tx, p schemas.Principal, at time.Time) error {
 	column := "user_id"
 	if p.Type == schemas.ApplicationPrincipal {
@@ -113,8 +113,8 @@ func RemovePrincipal(t *Tx, p schemas.Principal, at time.Time) error {
 	return t.touch("roles", "SELECT role_id FROM role_assignments WHERE "+column+" = ?", p.ID, at)
 }
 
-// touch makes the time the last change of rows, or what comes just after the one
-// they had: an entity tag must not come twice.
+// touch sets the time of the last change of rows, or a time just after their current one if that is
+// later: no entity tag may repeat.
 func (t *Tx) touch(table, which, id string, at time.Time) error {
 	now := toMicros(at)
 	_, err := t.exec("UPDATE "+table+" SET updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at + 1 END WHERE id IN ("+which+")", now, now, id)

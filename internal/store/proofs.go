@@ -11,12 +11,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A credential may change while a sign-in that rests on it is in progress: verification takes
-// long, and a run takes minutes. Two locks on the user's row make the outcome serial. Anything
-// that rests on a credential (a commit with RequireProofs, a new session) takes a shared lock;
-// anything that changes or removes a credential, or disables the user, takes an exclusive one.
-// If the change comes first, the sign-in finds it and fails; if the sign-in comes first, the
-// change finds the session and ends it.
+// A credential may change during a sign-in that uses it: verification is slow, and a run takes
+// minutes. Two locks on the user's row make the outcome serial. A write that depends on a
+// credential (a commit with RequireProofs, a new session) takes a shared lock; a write that changes
+// or removes a credential, or disables the user, takes an exclusive one. If the change comes first,
+// the sign-in finds it and fails; if the sign-in comes first, the change finds the session and ends
+// it.
 //
 // Every transaction locks in this order, so that no two wait for each other: users,
 // then runs, then sessions, then the rest. SQLite has one writer and needs no locks.
@@ -49,15 +49,14 @@ type actor struct {
 	known known
 }
 
-// known is what a transaction has found and what no other can change until it ends, so that it
-// does not ask for it again.
+// known caches what a transaction has read and no other transaction can change until it ends.
 type known struct {
 	user       *schemas.User // locked, with the ID, status and lock
 	session    string        // started by user
 	credential string        // a passkey of user: its row was written
 }
 
-// forget is called before a write that may change what is known.
+// forget clears the cache of known. Call it before a write that may change the cached data.
 func (t *Tx) forget() { t.actor.known = known{} }
 
 // actorOf derives the acting run and sessions from the changes of a step.
@@ -80,8 +79,8 @@ func actorOf(run string, changes []schemas.Change) actor {
 	return a
 }
 
-// lockFirst locks the users that the changes rest on or write, before any other lock. A user
-// that does not exist yet is no error.
+// lockFirst locks the users that the changes depend on or write, before any other lock. A user that
+// does not exist yet is not an error.
 func (t *Tx) lockFirst(changes []schemas.Change) error {
 	exclusive := map[string]bool{}
 	for _, change := range changes {
@@ -163,7 +162,7 @@ func (t *Tx) requireActive(id string, at time.Time) error {
 	return nil
 }
 
-// requireProofs checks the precondition of a change that rests on an authentication.
+// requireProofs checks the precondition of a change that depends on an authentication.
 func (t *Tx) requireProofs(c schemas.RequireProofs) error {
 	err := t.requireActive(c.UserID, c.At)
 	if schemas.HasCode(err, schemas.CodeUserNotFound) || err == nil && len(c.Proofs) == 0 {

@@ -48,7 +48,7 @@ func PasskeySessionStates() SealedColumn {
 // Resealed counts the values of a column by result.
 type Resealed struct {
 	Changed, Current int // sealed again, and sealed with the newest key before
-	Unreadable       int // that no key opens; they are left as they are
+	Unreadable       int // that no key opens; they stay unchanged
 }
 
 // Resealer re-encrypts a value that an older key sealed, and returns a value of the newest key
@@ -154,7 +154,7 @@ func (c SealedColumn) reseal(row sealedRow, with Resealer) ([]byte, error) {
 	case !c.state:
 		return with.Reseal(row.value, row.belongs)
 	case !isSealed(row.value):
-		return row.value, nil // kept by a version that sealed no states, and about to expire
+		return row.value, nil // stored by a version that sealed no states, and about to expire
 	}
 	sealed, err := base64.StdEncoding.DecodeString(strings.Trim(string(row.value), `"`))
 	if err != nil {

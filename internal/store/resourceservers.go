@@ -25,15 +25,15 @@ func ResourceServers() *Table[schemas.ResourceServer] {
 	return table
 }
 
-// The kinds of nodes that the tree of a resource server has.
+// The kinds of nodes in the tree of a resource server.
 const (
 	serverNode   = "server" // the root
 	resourceNode = "resource"
 	actionNode   = "action"
 )
 
-// node is one node of a tree. Trees are kept as the list of their nodes, each
-// before those below it, and of those the actions first.
+// node is one node of a tree. A tree is stored as the list of its nodes: each node before its
+// children, and actions before resources.
 type node struct{ permission, kind, name, description string }
 
 func (n node) depth() int { return strings.Count(n.permission, ":") }

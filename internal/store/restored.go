@@ -21,11 +21,11 @@ type EndOptions struct {
 	KeepRecoveryCodes bool
 }
 
-// EndUses removes everything in a restored store that works once or that may have ended since the
-// backup: runs, authorization requests and their codes, passkey ceremonies, sessions with their refresh
-// tokens, links, recovery codes, and queued mails. Tokens that were issued before become invalid, and a
-// code of an authenticator app works only after the given step. Messages to services stay in the
-// queue, because these expect repetitions.
+// EndUses removes from a restored store whatever can be used only once, or may have ended since the
+// backup: runs, authorization requests and their codes, passkey ceremonies, sessions with their
+// refresh tokens, links, recovery codes, and queued mails. Tokens that were issued before become
+// invalid, and a code of an authenticator app works only after the given step. Messages to services
+// stay in the queue, because these expect repetitions.
 func EndUses(t *Tx, u EndOptions, now time.Time) (done Ended, err error) {
 	if !u.KeepRecoveryCodes {
 		if done.RecoveryCodes, err = t.remove("DELETE FROM recovery_codes WHERE used_at IS NULL"); err != nil {

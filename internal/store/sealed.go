@@ -49,10 +49,9 @@ func openState(box Cipher, state json.RawMessage, belongs string) (json.RawMessa
 	return box.Open(sealed, belongs)
 }
 
-// SealedRuns are the runs of a store whose database holds the states sealed, so that backups
-// do not expose user input, challenges or the keys of offered authenticator apps. A state is
-// bound to its run, revision and node: in another row, or restored after the run has
-// continued, it does not open.
+// SealedRuns are the runs of a store that seals their states, so that backups do not expose user
+// input, challenges or the keys of offered authenticator apps. A state is bound to its run,
+// revision and node: in another row, or restored after the run has continued, it does not open.
 type SealedRuns struct {
 	Store *Store
 	Box   Cipher
@@ -90,9 +89,9 @@ func runBinding(run *schemas.Run) string {
 		run.FlowID, strconv.Itoa(run.FlowVersion), run.ApplicationID, run.UserID, run.Node}, "\n")
 }
 
-// SealedSessions is a store whose database holds passkey sessions sealed, so that backups do
-// not expose challenges and their users. A state is bound to its token, owner, ceremony and
-// expiry: in another row it does not open.
+// SealedSessions is a store that seals passkey sessions, so that backups do not expose challenges
+// and their users. A state is bound to its token, owner, ceremony and expiry: in another row it
+// does not open.
 type SealedSessions struct {
 	*Store
 	Box Cipher

@@ -2,8 +2,8 @@ package store
 
 import "context"
 
-// signals report commits of this process to its background tasks, so that these need not ask an
-// idle database all the time. Commits of other processes are not reported.
+// signals report commits of this process to its background tasks, so that these need not poll an
+// idle database. Commits of other processes are not reported.
 type signals struct{ queued, recorded chan struct{} }
 
 func newSignals() signals { return signals{make(chan struct{}, 1), make(chan struct{}, 1)} }
@@ -14,7 +14,7 @@ func (s *Store) Queued() <-chan struct{} { return s.signals.queued }
 // Recorded is Queued for events of the audit log.
 func (s *Store) Recorded() <-chan struct{} { return s.signals.recorded }
 
-// effects are what a write did that a signal reports.
+// effects are the effects of a write that a signal reports.
 type effects struct{ queued, recorded bool }
 
 // signalingWriter sends signals after its writes.

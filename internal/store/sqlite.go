@@ -47,7 +47,7 @@ func openSQLite(ctx context.Context, path string, content []byte) (*Store, error
 	return s, nil
 }
 
-// load replaces an in-memory database by a serialized one.
+// load replaces an in-memory database with a serialized one.
 func load(ctx context.Context, db *sqlx.DB, content []byte) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {

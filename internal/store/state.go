@@ -12,8 +12,8 @@ import (
 	"github.com/lib/pq/pqerror"
 )
 
-// The table store_state has what instances agree on beyond the data: locks, which are rows, and
-// the compatibility of the schema. It is not part of a migration, because migrations need it.
+// The table store_state coordinates instances: it contains locks, which are rows, and the
+// compatibility of the schema. It is not part of a migration, because migrations need it.
 
 // The rows of store_state.
 const (
@@ -91,7 +91,7 @@ func tryMigrationLock(ctx context.Context, db *sqlx.DB, do func() error) (locked
 	if err != nil {
 		return false, fmt.Errorf("store: connecting to PostgreSQL: %w", err)
 	}
-	defer func() { _ = t.Rollback() }() // the lock is all that it did
+	defer func() { _ = t.Rollback() }() // the transaction only held the lock
 	var value int64
 	err = t.QueryRowContext(ctx, tryLockState, migrationLock).Scan(&value)
 	switch {

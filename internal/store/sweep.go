@@ -13,8 +13,8 @@ func sweepQueries() []string {
 	}
 }
 
-// sweepRefusals returns the statements that delete expired rows that only make the server refuse
-// something: a token that was revoked, a client assertion that was used.
+// sweepRefusals returns the statements that delete expired rows whose only effect is a rejection:
+// revoked tokens and used client assertions.
 func sweepRefusals() []string {
 	return []string{deleteExpired("revoked_tokens", "id"), deleteExpired("client_assertions", "hash")}
 }

@@ -162,8 +162,8 @@ func (of *Table[T]) Insert(t *Tx, v *T) error {
 	return of.finish(t, v, err)
 }
 
-// Replace replaces the resource with the same ID if its UpdatedAt is still was; otherwise the
-// error has Class Precondition.
+// Replace replaces the resource with the same ID if its UpdatedAt equals was; otherwise the error
+// has Class Precondition.
 func (of *Table[T]) Replace(t *Tx, v *T, was time.Time) error {
 	t.forget()
 	values, err := of.values(v)
@@ -175,8 +175,8 @@ func (of *Table[T]) Replace(t *Tx, v *T, was time.Time) error {
 	return of.finish(t, v, err)
 }
 
-// Delete removes the resource with the ID and its dependent data if its UpdatedAt is still
-// was, like Replace.
+// Delete removes the resource with the ID and its dependent data if its UpdatedAt equals was, like
+// Replace.
 func (of *Table[T]) Delete(t *Tx, id string, was time.Time) error {
 	t.forget()
 	return of.refused(t.change(of.errStale, "DELETE FROM "+of.name+" WHERE id = ? AND updated_at = ?", id, toMicros(was)))

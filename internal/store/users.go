@@ -122,7 +122,7 @@ func (t *Tx) setPassword(c schemas.SetPassword) error {
 	if err := t.endSessions(c.UserID, newPassword, c.At, t.isActing); err != nil {
 		return err
 	}
-	return t.endSessionsOn(c.UserID, schemas.Proof{Kind: schemas.PasswordProof}, c.At) // those that live on forget the old one
+	return t.endSessionsOn(c.UserID, schemas.Proof{Kind: schemas.PasswordProof}, c.At) // those that continue lose the old proof
 }
 
 // rehashPassword replaces a hash unless the stored one has changed. It does not lock the user,
@@ -171,7 +171,7 @@ func checkIdentifiers(u *schemas.User) error {
 }
 
 const (
-	// A transaction that reads a user to write it blocks others that do.
+	// A transaction that reads a user in order to write it blocks other such transactions.
 	lockUser = `UPDATE users SET updated_at = updated_at WHERE id = ?
 		RETURNING id, type, ou_id, attributes, status, locked_until, created_at, updated_at`
 

@@ -98,9 +98,9 @@ func (s *Store) Session(ctx context.Context, id string) (*schemas.Session, error
 	return readOne(s.row(ctx, selectSession, id), scanSession, nil)
 }
 
-// BindSession gives a session the browser token of a hash, and the name of that browser, and renews
-// its lifetime. It returns false if the session has ended or has a token: a second browser must not
-// join it.
+// BindSession binds a session to the hash of a browser token and to the name of the browser, and
+// renews its lifetime. It returns false if the session has ended or has a token: a second browser
+// must not join it.
 func (s *Store) BindSession(ctx context.Context, id string, hash []byte, browser string) (bound bool, err error) {
 	err = s.writer.single(ctx, func(t *Tx) error {
 		n, err := t.exec(bindSession, nonNilBytes(hash), browser, id)
