@@ -1,7 +1,7 @@
-// Package bootstrap seeds a store with what a first sign-in needs: a unit and a user type,
-// the resource server of the API, the built-in flows, the console, and an administrator. It
-// seeds a store directly or over HTTP. The seed is YAML next to this file, and the rules of
-// the API apply to it.
+// Package bootstrap seeds a store with the resources for a first sign-in: a unit and a user type,
+// the resource server of the API, the built-in flows, the console, and an administrator. It seeds a
+// store directly or over HTTP. The seed is YAML next to this file, and the rules of the API apply
+// to it.
 package bootstrap
 
 import (

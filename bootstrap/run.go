@@ -55,9 +55,8 @@ type seedFile struct {
 // files in the order of their names. Existing resources stay. It can run again, also after
 // an interruption.
 //
-// An open server (see SKIP_SECURITY in the README) closes when it gets an administrator.
-// That is the last step of the base, so that a run after an interruption finds the server
-// still open.
+// An open server (SKIP_SECURITY: see docs/operating.md) closes when it gets an administrator. That
+// is the last step of the base, so that a run after an interruption finds the server still open.
 func Run(ctx context.Context, setup Setup) error {
 	files, err := setup.files()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 
 // UserCreator is an Executor that creates users.
 type UserCreator interface {
-	// CreatesUsers returns the user type, "" for that of the application, and the inputs that the
-	// attributes take their values from. Listed reports whether the configuration lists them.
+	// CreatesUsers returns the user type, "" for that of the application, and the inputs with the
+	// values of the attributes. Listed reports whether the configuration lists them.
 	CreatesUsers() (userType string, inputs map[string]string, listed bool)
 }
 

@@ -13,9 +13,9 @@ type authBinding struct {
 	LoginHint string             `json:"loginHint,omitempty"`
 }
 
-// bindAuthRequest binds the run to the authorization request that it answers, if any. The run
-// then belongs to the browser that sent that request. A request of another application is an
-// error: its client would get a sign-in under rules that are not its own.
+// bindAuthRequest binds the run to the authorization request that it answers, if any. The run then
+// belongs to the browser that sent that request. A request of another application is an error: its
+// client would get a sign-in by the flow of this application.
 func (r *run) bindAuthRequest(req *Request) error {
 	auth := req.AuthRequest
 	if auth == nil {

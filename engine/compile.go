@@ -41,8 +41,8 @@ const (
 // its rule, its node and the path in the definition; a Document adds the position. The graph is
 // nil if any finding is an error.
 //
-// If a node is invalid, the analysis assumes that it establishes every fact its kind may
-// establish, and every input. One mistake then causes one finding and hides no other.
+// If a node is invalid, the analysis assumes that it establishes every fact that its kind can
+// establish, and every input. Each mistake then causes one finding and hides no other.
 func Compile(flow *schemas.Flow, kinds Kinds) (*Graph, []schemas.Problem) {
 	return newCompiler(flow, kinds).result()
 }

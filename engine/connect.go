@@ -48,7 +48,7 @@ func (c *compiler) connectUnknownOutcomes(i int, next schemas.Next) {
 	}
 }
 
-// connectByName wires {outcome: target}.
+// connectByName connects the outcomes to their targets in {outcome: target}.
 func (c *compiler) connectByName(i int, next schemas.Next) {
 	n := &c.graph.nodes[i]
 	names := outcomeNames(n.edges)

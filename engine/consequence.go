@@ -29,8 +29,8 @@ import (
 // remain without a reference.
 const maxConsequenceStates = 50_000
 
-// violation is a finding about runs: they arrive at one of the places, or leave by it, with none
-// of the facts.
+// violation is a finding about runs that arrive at one of the places, or leave by it, with none of
+// the facts.
 type violation struct {
 	problem int // its index
 	places  []move
@@ -185,7 +185,7 @@ func (c *compiler) linkConnected(rule string, index map[string]int, leads [][]in
 	}
 }
 
-// isFirst reports whether nothing leads to k but what k leads to, and what comes later.
+// isFirst reports whether only nodes that k leads to, and later nodes, lead to k.
 func isFirst(n, k int, leadsTo func(k, l int) bool) bool {
 	for other := range n {
 		if other != k && leadsTo(other, k) && (!leadsTo(k, other) || other < k) {

@@ -92,8 +92,8 @@ func (c *compiler) nodePath(i int, member string) string {
 	return nodePath(c.nodeOrigins[root].index, member)
 }
 
-// nextPath returns the path in the definition of an outcome's target. For an exit of a sub-flow
-// it is the place where the flow wires the exit.
+// nextPath returns the path in the definition of an outcome's target. For an exit of a sub-flow it
+// is the path of the target that the flow gives to the exit.
 func (c *compiler) nextPath(i int, outcome string) string {
 	s, next := c.nodeOrigins[i].scope, c.nodes[i].Next
 	to := targetOf(next, outcome)

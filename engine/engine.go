@@ -55,7 +55,7 @@ type Engine struct {
 	// the run). It is called when the step is decided, even if the step is not committed. Tests
 	// measure coverage with it.
 	Observe func(g *Graph, node, outcome string)
-	// Observer receives what runs do, for metrics, traces and logs. Nil means none.
+	// Observer observes runs, for metrics, traces and logs. Nil means none.
 	Observer Observer
 }
 

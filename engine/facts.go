@@ -28,7 +28,7 @@ const (
 	Consented     Fact = "consented"     // the user granted the application what it asks for, or no consent is needed
 )
 
-// factSort is what a fact with a name is about: the part before the dot.
+// factSort is the kind of a fact with a name: the part before the dot.
 type factSort string
 
 const (

@@ -12,7 +12,7 @@ type longestPaths struct {
 	path  []int       // the current one
 }
 
-// pathState is what is known of the longest path from a node.
+// pathState describes the longest path from a node, as far as it is known.
 type pathState struct {
 	seen, open bool // open: on the current path
 	total      int  // its weight

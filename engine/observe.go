@@ -7,7 +7,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Observer receives what runs do. Its methods must not block, and must not read the run.
+// Observer observes runs. Its methods must not block, and must not read the run.
 type Observer interface {
 	// EnterNode is called before a node decides. The node gets the returned context; leave is
 	// called with the decision.

@@ -23,7 +23,7 @@ func itemAnswer(item *directory.Item) *toolAnswer {
 	return a
 }
 
-// dryRunNote is said of a dry run.
+// dryRunNote is the note about a dry run.
 const dryRunNote = "This was a dry run: everything is valid, and nothing was stored. Generated ids will be different."
 
 // writtenAnswer is the result of a tool that has written something, or would have. A secret from a

@@ -55,11 +55,11 @@ func (s *Server) newHandler() http.Handler {
 		&sdk.Implementation{Name: "postern", Title: "Postern", Version: s.Version, WebsiteURL: s.PublicURL},
 		&sdk.ServerOptions{
 			Instructions: instructions,
-			// Nothing is announced as changing: there is no session to tell it to.
+			// The server announces no changes, because there are no sessions.
 			Capabilities: &sdk.ServerCapabilities{
 				Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{},
 			},
-			// What one caller may see is not for another's cache, nor for long.
+			// Replies depend on the caller, so they must not be cached for others, nor for long.
 			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.TTLMs, c.CacheScope = 0, "private" },
 		})
 	for _, t := range s.tools() {
@@ -70,14 +70,14 @@ func (s *Server) newHandler() http.Handler {
 	server.AddReceivingMiddleware(s.guard, s.withFlows)
 	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
-		// The server has its own check, which knows the name it is reached by.
+		// Package server has its own check, with the public name of the server.
 		DisableLocalhostProtection: true,
 	})
 }
 
 type callKey struct{}
 
-// callOf is who calls, and how: Serve has put it there.
+// callOf returns the call that Serve stored in the context.
 func callOf(ctx context.Context) directory.Call {
 	c, _ := ctx.Value(callKey{}).(directory.Call)
 	return c

@@ -9,12 +9,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// shape is a JSON Schema of an object for clients. It has no $schema and no $id: the dialect is the
-// protocol's (draft 2020-12), and validators store schemas by id, which two tools would share.
+// shape is a JSON Schema of an object for clients. It has no $schema and no $id: the protocol
+// determines the dialect (draft 2020-12), and validators store schemas by id, which two tools would
+// share.
 type shape map[string]any
 
-// shapeOf is the published schema of a noun, without what only Postern's own
-// messages need.
+// shapeOf returns the published schema of a noun, without the annotations for Postern's own
+// messages.
 func shapeOf(raw json.RawMessage) shape {
 	var s shape
 	if err := json.Unmarshal(raw, &s); err != nil {
@@ -26,7 +27,7 @@ func shapeOf(raw json.RawMessage) shape {
 	return s
 }
 
-// keywordsOf are the keywords that are about values of a type alone.
+// keywordsOf are the keywords that apply only to values of one type.
 func keywordsOf(typ string) []string {
 	return map[string][]string{
 		"string":  {"pattern", "minLength", "maxLength", "format", "enum"},
@@ -36,9 +37,9 @@ func keywordsOf(typ string) []string {
 	}[typ]
 }
 
-// adapt has each schema at any depth say a single type, and drops our own annotations: the dialects
-// of some clients know neither enums without a type nor lists of types. A schema with a list of
-// types chooses between schemas with one each.
+// adapt gives each schema, at any depth, a single type, and drops our own annotations: some clients
+// support neither enums without a type nor lists of types. A schema with a list of types becomes a
+// choice between schemas with one type each.
 func adapt(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -78,7 +79,7 @@ func split(schema map[string]any, types []any) []any {
 	return branches
 }
 
-// object is a schema of the properties, and of nothing else.
+// object returns a schema that allows only the properties.
 func object(properties map[string]any, required ...string) shape {
 	s := shape{"type": "object", "additionalProperties": false, "properties": properties}
 	if len(required) > 0 {
@@ -87,7 +88,7 @@ func object(properties map[string]any, required ...string) shape {
 	return s
 }
 
-// with is the schema with further properties, and with these required alone.
+// with returns the schema with additional properties. Only the given ones are required.
 func (s shape) with(properties map[string]any, required ...string) shape {
 	all := maps.Clone(s["properties"].(map[string]any))
 	maps.Copy(all, properties)
@@ -96,8 +97,8 @@ func (s shape) with(properties map[string]any, required ...string) shape {
 	return s
 }
 
-// outline is the schema of a result: its possible members with their meaning, and the required ones
-// with their type only. The schema of the arguments has the details.
+// outline returns the schema of a result: its possible members with their descriptions, and the
+// required ones only with their type. The schema of the arguments has the details.
 func (s shape) outline(required ...string) shape {
 	members := map[string]any{}
 	for name, p := range s["properties"].(map[string]any) {
@@ -113,7 +114,7 @@ func (s shape) outline(required ...string) shape {
 	return object(members, required...)
 }
 
-// typeOf is the type of a value, and if it is a list that of its items.
+// typeOf returns the type of a value and, for a list, that of its items.
 func (s shape) typeOf(of map[string]any) map[string]any {
 	for ref, ok := of["$ref"].(string); ok; ref, ok = of["$ref"].(string) {
 		of = s["$defs"].(map[string]any)[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
@@ -125,7 +126,7 @@ func (s shape) typeOf(of map[string]any) map[string]any {
 	return typ
 }
 
-// of keeps the named properties alone.
+// of returns the shape with only the named properties.
 func (s shape) of(names ...string) shape {
 	members := maps.Clone(s["properties"].(map[string]any))
 	maps.DeleteFunc(members, func(name string, _ any) bool { return !slices.Contains(names, name) })
@@ -134,7 +135,7 @@ func (s shape) of(names ...string) shape {
 	return s
 }
 
-// listOf is the schema of a part of a list.
+// listOf returns the schema of a page of a list.
 func listOf(plural string, item shape) shape {
 	return object(map[string]any{
 		"total_count": map[string]any{"type": "integer", "minimum": 0, "description": "The total number of results."},
@@ -142,7 +143,7 @@ func listOf(plural string, item shape) shape {
 	}, "total_count", plural)
 }
 
-// schema compiles a shape, to check arguments by it.
+// schema compiles a shape for checks of arguments.
 func (s shape) schema(name string) *schemas.Schema {
 	text, err := json.Marshal(s)
 	if err != nil {

@@ -20,16 +20,16 @@ type tool struct {
 	call                     call
 }
 
-// effect is what a call does.
+// effect is the effect of a call.
 type effect int
 
 const (
 	looks    effect = iota // changes nothing
 	adds                   // creates something with each call
-	replaces               // puts something in the place of what was there; again, it changes nothing
+	replaces               // replaces a resource; a repetition changes nothing
 )
 
-// tools are all of them, in the order of the specification.
+// tools returns all tools, in the order of the specification.
 func (s *Server) tools() []tool {
 	return slices.Concat(s.applicationTools(), s.flowTools(), s.reactTools(), s.revocationTools())
 }
@@ -45,7 +45,7 @@ func (t *tool) definition() *sdk.Tool {
 	}
 }
 
-// run is the tool as the library calls it.
+// run returns the handler of the tool for the library.
 func (s *Server) run(t tool) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		c := callOf(ctx)
@@ -69,7 +69,8 @@ func (s *Server) run(t tool) sdk.ToolHandler {
 	}
 }
 
-// arguments are those of a call, which may leave them out. One that is null is left out.
+// arguments returns the arguments of a call, which may have none. An argument that is null is
+// omitted.
 func arguments(text json.RawMessage) (*schemas.Document, error) {
 	if len(text) == 0 || string(text) == "null" {
 		text = []byte("{}")
@@ -98,10 +99,9 @@ func withoutPlaces(problems []schemas.Problem) []schemas.Problem {
 	return problems
 }
 
-// failed is the answer of a tool that could not do what it was asked to. It has all that
-// is wrong, as lines of text and as JSON. It has no structuredContent: that must match
-// the tool's outputSchema, which describes what the tool answers when it succeeds, and
-// clients that check it would show nothing of the error.
+// failed returns the answer of a failed call. It lists all problems, as lines of text and as JSON.
+// It has no structuredContent: that must match the tool's outputSchema, which describes successful
+// answers, and clients that check it would not show the error.
 func (s *Server) failed(ctx context.Context, tool string, err error) (*sdk.CallToolResult, error) {
 	e := *schemas.AsError(err)
 	if e.Class == schemas.Internal {
@@ -119,8 +119,7 @@ func (s *Server) failed(ctx context.Context, tool string, err error) (*sdk.CallT
 	}}, nil
 }
 
-// forgetPlaces drops from an error the places in a text that its author has not
-// written.
+// forgetPlaces removes the positions from an error about a text that the author did not write.
 func forgetPlaces(e *schemas.Error) {
 	with := slices.Clone(e.Errors)
 	e.Errors = withoutPlaces(slices.Clone(e.Errors))
@@ -129,7 +128,7 @@ func forgetPlaces(e *schemas.Error) {
 	}
 }
 
-// errorText is an error as lines.
+// errorText returns the lines of an error.
 func errorText(e *schemas.Error) string {
 	if len(e.Errors) == 0 {
 		return e.Code + ": " + e.Description.DefaultValue
@@ -145,7 +144,7 @@ func errorText(e *schemas.Error) string {
 	return b.String()
 }
 
-// encode writes a value as JSON, with & and < as they are.
+// encode writes a value as JSON, without escaping & and <.
 func encode(v any) (json.RawMessage, error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)

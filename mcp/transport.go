@@ -20,17 +20,16 @@ import (
 )
 
 const (
-	// maxBody is how many bytes a request may have: as many as one that writes
-	// a flow over HTTP, and what the protocol puts around it.
+	// maxBody is the maximum size of a request in bytes: that of a request that writes a flow over
+	// HTTP, and the overhead of the protocol.
 	maxBody = 1<<20 + 1<<16
-	// maxBatch is how many messages a request may have. Protocol versions up
-	// to 2025-03-26 allow several, which are answered side by side.
+	// maxBatch is the maximum number of messages in a request. Protocol versions up to 2025-03-26
+	// allow several, which are answered concurrently.
 	maxBatch = 20
 )
 
-// Serve answers a POST of one that may use the tools, in whose name the call is.
-// An error means that nothing has been written: of class TooLarge, Throttled or
-// Unavailable.
+// Serve answers a POST of a caller who may use the tools. The call acts on behalf of that caller.
+// An error means that nothing has been written: of class TooLarge, Throttled or Unavailable.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c directory.Call) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if over, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -63,7 +62,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c directory.Call)
 	return nil
 }
 
-// The maximum number of concurrent requests. One takes about half a megabyte for a few
+// The maximum numbers of concurrent requests. Each takes about half a megabyte for a few
 // milliseconds.
 const (
 	defaultMaxCalls          = 64
@@ -81,8 +80,7 @@ func (s *Server) busyError(own bool) error {
 	return busy
 }
 
-// checkRequestBody refuses what is no JSON, and more work at once than one request may
-// ask for.
+// checkRequestBody rejects a body that is not JSON, or that contains too many messages.
 func checkRequestBody(body []byte) *jsonrpc.Error {
 	if !json.Valid(body) {
 		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the request body is not valid JSON"}
@@ -104,8 +102,7 @@ func isPlainError(status int, h http.Header) bool {
 	return status >= http.StatusBadRequest && document.IsPlainText(h)
 }
 
-// writeRefusal writes an error about a whole request. It has no id, as which
-// message it is about is not known.
+// writeRefusal writes an error about a whole request. It has no id, because the message is unknown.
 func writeRefusal(w http.ResponseWriter, status int, e *jsonrpc.Error) {
 	text, err := json.Marshal(struct {
 		Version string         `json:"jsonrpc"`

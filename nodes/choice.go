@@ -8,7 +8,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// alternatives are further choices at a node, each with an outcome of its own name.
+// alternatives are additional choices at a node, each with an outcome of the same name.
 type alternatives []alternative
 
 type alternative struct {

@@ -15,10 +15,10 @@ import (
 
 // Signing in with another provider
 //
-// What another provider states about a user is only its word: such a sign-in has the weakest class,
-// whatever class the provider was asked for, with the method fed. The provider identifies the user
-// with its own identifier (sub). An identity belongs to a user only through federated-link, never
-// because of an equal email address or name: anyone can claim those at some provider.
+// A statement of another provider about a user proves little: such a sign-in has the weakest class,
+// whatever class was requested from the provider, and the method fed. The provider identifies the
+// user with its own identifier (sub). An identity belongs to a user only through federated-link,
+// never because of an equal email address or name: anyone can claim those at some provider.
 //
 // The answer arrives through the browser, so an attacker may have forged it:
 //

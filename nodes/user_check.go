@@ -55,7 +55,8 @@ func checkName(u *schemas.User, attribute string) string {
 	return ""
 }
 
-// checkType returns what does not fit the user's type, as sentences, with the error that reports it.
+// checkType returns the problems of a user that does not fit its type, as sentences, with the error
+// that reports them.
 func (d Deps) checkType(ctx context.Context, user *schemas.User) ([]schemas.Problem, error) {
 	err := d.Directory.CheckUser(ctx, user)
 	if !schemas.HasCode(err, schemas.CodeUserDoesNotFit) {

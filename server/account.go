@@ -68,8 +68,8 @@ func userOf(r *http.Request, c *caller) string {
 	return c.userID()
 }
 
-// listParts returns the handler of a list of parts of a user, which read returns as they are
-// written.
+// listParts returns the handler of a list of parts of a user. read returns the parts in the form of
+// the reply.
 func (s *server) listParts(plural string, read func(ctx context.Context, c *caller, userID string) ([]any, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
 		parts, err := read(r.Context(), c, userOf(r, c))

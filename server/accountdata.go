@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// exportAccount handles GET /users/me/export: all that the account consists of, without secrets. It
-// needs a recent sign-in, like a change: the data outlive an unattended browser.
+// exportAccount handles GET /users/me/export: all data of the account, without secrets. It needs a
+// recent sign-in, like a change, because a person at an unattended browser could keep the data.
 func (s *server) exportAccount(w http.ResponseWriter, r *http.Request, c *caller) error {
 	if err := s.Directory.MayManageAccount(r.Context(), c.Call, c.userID()); err != nil {
 		return err

@@ -75,8 +75,8 @@ func (s *server) recordForbidden(r *http.Request, status int, e *schemas.Error) 
 	s.record(r, event)
 }
 
-// loggedActor returns an actor as the audit log has it: with the id of the application in place of
-// its client id.
+// loggedActor returns an actor in the form of the audit log: with the id of the application in
+// place of its client id.
 func (s *server) loggedActor(r *http.Request, actor schemas.Actor) schemas.Actor {
 	if s.Directory == nil || actor.Client == "" {
 		return actor

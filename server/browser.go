@@ -81,8 +81,8 @@ func (s *server) sessionCaller(r *http.Request) (*caller, error) {
 	return &caller{Call: call}, nil
 }
 
-// sessionCall returns the call of a session's user. If the session does not suffice to see the
-// account, the error is weak_session, Class Unauthenticated.
+// sessionCall returns the call of a session's user. If the class of the session is too weak for the
+// account page, the error is weak_session, Class Unauthenticated.
 func (s *server) sessionCall(r *http.Request, session *schemas.Session) (call directory.Call, err error) {
 	manages, err := s.Directory.ManagesAccounts(r.Context(), session.ApplicationID)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/postern-id/postern/internal/directory"
 )
 
-// consentResponse describes what a user lets a client have.
+// consentResponse describes the consent of a user to a client.
 type consentResponse struct {
 	ApplicationID string          `json:"applicationId"`
 	Name          string          `json:"name"`

@@ -14,8 +14,8 @@ const directionsStyle = `:root{color-scheme:light dark}body{margin:0;padding:15v
 	`main{box-sizing:border-box;max-width:28rem;margin:auto;padding:1.5rem 2.5rem 2rem;border:1px solid light-dark(#deddd5,#2c3430);border-radius:1.25rem;background:light-dark(#fffefb,#181e1b);overflow-wrap:anywhere}` +
 	`img{max-width:60%}main>p:first-of-type{font-weight:600}h1{font-size:1.5rem}a{color:light-dark(#1f6350,#7fd0b5)}ul{padding-left:1.2rem}li{margin:.3rem 0}small{opacity:.8}`
 
-// directions is the page that leads people on, at the root, at unknown addresses, and after a
-// failure of an endpoint that browsers open.
+// directions is the page with links to the other pages: at the root, at unknown addresses, and
+// after a failure of an endpoint that browsers open.
 var directions = template.Must(template.New("directions").Parse(`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -45,8 +45,8 @@ var directions = template.Must(template.New("directions").Parse(`<!DOCTYPE html>
 </html>
 `))
 
-// isBrowser reports whether a person opens an address in a browser: a program that calls the API
-// does not ask for HTML.
+// isBrowser reports whether a request comes from a browser: a program that calls the API does not
+// request HTML.
 func isBrowser(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }

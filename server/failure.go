@@ -200,7 +200,7 @@ func wrongMethod(method, path, allow string) error {
 		err: schemas.Errorf(schemas.Invalid, codeMethodNotAllowed, "%s does not support the method %.16s; send %s", path, method, allow)}
 }
 
-// notFound replies for unknown paths, and for the root: to a person with a page that leads on.
+// notFound replies for unknown paths, and for the root. Browsers get the page of directions.
 func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 	w.Header().Add("Vary", "Accept")
 	if isBrowser(r) {

@@ -12,8 +12,8 @@ type checkResult struct {
 	Findings []schemas.Problem `json:"findings"`
 }
 
-// checkFlow handles POST /flows/check: what is wrong with a definition is the answer,
-// and no error. It may use the sub-flows that are stored. Nothing is stored.
+// checkFlow handles POST /flows/check: the findings about a definition are the reply, not an error.
+// The definition may use stored sub-flows. Nothing is stored.
 func (s *server) checkFlow(w http.ResponseWriter, r *http.Request, c *caller) error {
 	text, kind, err := readBody(w, r, resourceBody, jsonType, yamlType)
 	if err != nil {
@@ -26,8 +26,8 @@ func (s *server) checkFlow(w http.ResponseWriter, r *http.Request, c *caller) er
 	return writeJSON(w, http.StatusOK, checkResult{flow != nil, append([]schemas.Problem{}, problems...)})
 }
 
-// checkedSystem handles GET /flows/system: what a check depends on, for clients that check flows
-// themselves, at each keystroke.
+// checkedSystem handles GET /flows/system: the data for a check, for clients that check flows
+// themselves at each keystroke.
 func (s *server) checkedSystem(w http.ResponseWriter, r *http.Request, c *caller) error {
 	system, err := s.Directory.CheckedSystem(r.Context(), c.Call)
 	if err != nil {

@@ -50,8 +50,8 @@ func (s *server) pageOf(r *http.Request, plural string, items []any) (listing, e
 }
 
 // writeList writes the page of a list that q selects. It reads one item more than the page has, to
-// find out whether another page follows: with the total, a list that changes meanwhile could end
-// too early or never.
+// determine whether another page follows. With the total instead, a list that changes could end too
+// early or never.
 func (s *server) writeList(w http.ResponseWriter, path, plural string, q directory.Query, read func(directory.Query) (*directory.Page, error)) error {
 	oneMore := q
 	oneMore.Limit++

@@ -16,15 +16,15 @@ import (
 // appMeta is the only type of GET /flow/meta.
 const appMeta = "APP"
 
-// meta is the body of GET /flow/meta: what a sign-in page shows before it starts a run. All of it
-// is public. Without an application it contains only the languages.
+// meta is the body of GET /flow/meta: the data that a sign-in page shows before it starts a run.
+// All of it is public. Without an application it contains only the languages.
 type meta struct {
 	IsRecoveryFlowEnabled     bool             `json:"isRecoveryFlowEnabled,omitempty"`
 	IsAddressFlowEnabled      bool             `json:"isAddressFlowEnabled,omitempty"`
 	IsRegistrationFlowEnabled bool             `json:"isRegistrationFlowEnabled"`
 	Application               *metaApplication `json:"application,omitempty"`
-	// Brand is what the hosted pages show as the name and logo of who asks for the sign-in: the
-	// organization unit of a trusted application, or the service.
+	// Brand is the name and logo of the operator on the hosted pages: those of the organization
+	// unit of a trusted application, or of the service.
 	Brand  schemas.Brand `json:"brand"`
 	Design design        `json:"design"`
 	I18n   i18n          `json:"i18n"`
@@ -37,7 +37,8 @@ type metaApplication struct {
 	URL       string `json:"url,omitempty"`
 	TosURI    string `json:"tosUri,omitempty"`
 	PolicyURI string `json:"policyUri,omitempty"`
-	// Unverified says that the application registered itself: its name and addresses are its own claims.
+	// Unverified states that the application registered itself: its name and addresses are
+	// self-asserted.
 	Unverified bool `json:"unverified,omitempty"`
 }
 

@@ -9,15 +9,16 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What operators see and do without access to the machine: the configuration and the signing keys.
+// The parts of operation that need no access to the machine: the configuration and the signing
+// keys.
 
 // SigningKeys are the keys that sign tokens.
 type SigningKeys interface {
 	SigningKeys() []schemas.SigningKey
 	// SignsFrom is when a published key starts to sign.
 	SignsFrom(k schemas.SigningKey) time.Time
-	// Rotate publishes the next key of each algorithm, and with now has it sign at once. The events
-	// name the actor and the trace id of by.
+	// Rotate publishes the next key of each algorithm; with now, the key signs at once. The events
+	// contain the actor and the trace id of by.
 	Rotate(ctx context.Context, now bool, by schemas.Event) error
 }
 

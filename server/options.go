@@ -52,7 +52,7 @@ type Options struct {
 	Passkeys *passkey.Ceremonies
 	Store    PasskeyStore
 	Tokens   Tokens
-	// Keys are the signing keys. Nil: they are not administered with the API.
+	// Keys are the signing keys. Nil: the API does not manage them.
 	Keys SigningKeys
 	// Settings are those of the configuration, without secrets.
 	Settings []config.Setting
@@ -159,7 +159,7 @@ type server struct {
 	origin  string          // of the server's own pages, "" if PublicURL has none
 	base    string          // the path of PublicURL: "" unless the server is a part of a site
 	allowed map[string]bool // AllowedOrigins
-	paths   []string        // of the API, but for those with variables
+	paths   []string        // of the API, except those with variables
 	hsts    bool
 	proxied sync.Once // the warning about an unknown proxy
 

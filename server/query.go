@@ -26,8 +26,8 @@ type query struct {
 	problems []schemas.Problem
 }
 
-// readQuery reports each parameter that is unknown or given more than once: readers could choose
-// either of two values.
+// readQuery reports each parameter that is unknown or repeated: parsers could choose either of two
+// values.
 func readQuery(values url.Values, known ...string) *query {
 	q := &query{values: values}
 	for name, list := range values {

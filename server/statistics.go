@@ -71,8 +71,8 @@ func (s *server) statistics(w http.ResponseWriter, r *http.Request, _ *caller) e
 	return writeJSON(w, http.StatusOK, reply)
 }
 
-// statisticsRange reads the query. The range begins and ends at full hours, which the counts have as
-// their resolution, and has whole steps.
+// statisticsRange reads the query. The range begins and ends at full hours, the resolution of the
+// counts, and is a multiple of the step.
 func (s *server) statisticsRange(r *http.Request) (*statistics, time.Duration, error) {
 	q := readQuery(r.URL.Query(), "from", "to", "step")
 	reply := &statistics{From: q.timeValue("from"), To: q.timeValue("to"), Step: q.text("step")}

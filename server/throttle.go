@@ -95,8 +95,8 @@ func (s *server) device(r *http.Request) *throttle.Device {
 	return throttle.OpenDevice(s.Devices, sent)
 }
 
-// keepDevice stores in the browser who has signed in with it. In a page of another site the browser
-// rejects the cookie.
+// keepDevice stores the signed-in user in the device cookie of the browser. In a page of another
+// site the browser rejects the cookie.
 func (s *server) keepDevice(w http.ResponseWriter, d *throttle.Device, step *schemas.Step) {
 	if d == nil || step.SignedIn == "" {
 		return

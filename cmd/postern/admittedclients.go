@@ -33,15 +33,15 @@ func (f filteredApplications) Application(ctx context.Context, id string) (*sche
 	return app, err
 }
 
-// currentApplications returns applications as the store has them now. It keeps those that were read
-// lately, and asks the store only whether they have changed: a sign-in reads its application at each
-// step. Callers must not write into the members.
+// currentApplications returns the stored applications. It caches recently read ones, and asks the
+// store only whether they have changed: a sign-in reads its application at each step. Callers must
+// not write into the members.
 type currentApplications struct {
 	store *store.Store
 	read  *recent.Map[string, schemas.Application]
 }
 
-// maxApplications bounds the applications that are kept.
+// maxApplications limits the cached applications.
 const maxApplications = 1000
 
 func newCurrentApplications(s *store.Store) currentApplications {

@@ -75,7 +75,7 @@ func (h *app) verifyAudit(ctx context.Context, after, expect string) (*schemas.L
 	return found, nil
 }
 
-// parseChainEnd parses NUMBER:HASH; "" is none. name is what the error calls it.
+// parseChainEnd parses NUMBER:HASH; "" is none. name is its name in errors.
 func parseChainEnd(name, text string) (*store.ChainEnd, error) {
 	if text == "" {
 		return nil, nil

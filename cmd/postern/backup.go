@@ -73,7 +73,8 @@ func (h *app) recordBackup(ctx context.Context, c backupCommand, encrypted bool)
 	}}})
 }
 
-// create has write write the file. A failure leaves no file, and keeps an earlier one.
+// create calls write with a new file. After a failure there is no new file, and an earlier one is
+// unchanged.
 func (c backupCommand) create(p program, write func(io.Writer) error) error {
 	if c.File == stdinPath {
 		return write(p.stdout)

@@ -89,7 +89,7 @@ func completions(node *kong.Node, words []string) []string {
 	return slices.DeleteFunc(candidates(node, flag, last), func(word string) bool { return !strings.HasPrefix(word, last) })
 }
 
-// candidates returns what may be in the place of a word.
+// candidates returns the words that are possible at the position of a word.
 func candidates(node *kong.Node, flag *kong.Flag, word string) (list []string) {
 	if flag != nil {
 		return valuesOf(flag.Value)

@@ -21,8 +21,8 @@ type encryption struct {
 	derived map[string][]byte // by purpose
 }
 
-// The purposes of stored derived keys. What they produce is in the hands of others, or must
-// not change, so these keys must survive a change of the key-encryption key.
+// The purposes of stored derived keys. Others have their results, or their results must not change,
+// so these keys must survive a change of the key-encryption key.
 const (
 	purposeRefreshTokens = "refresh tokens"
 	purposeDevices       = "devices" // the cookie of a browser with earlier sign-ins

@@ -27,15 +27,15 @@ func skipsSecurity(environ []string) (bool, error) {
 	return skip, nil
 }
 
-// openAccess decides whether the API is open: until a user has all permissions. Then it
-// stays closed for the life of the process, even if that user is deleted.
+// openAccess reports whether the API is open. It is open until a user has all permissions. After
+// that it stays closed until the process ends, even if that user is deleted.
 type openAccess struct {
 	app    *app
 	closed atomic.Bool
 }
 
-// newOpenAccess returns the gate of an open server. The server must listen on loopback, and
-// its store must have no administrator: an open server gives every caller all permissions.
+// newOpenAccess returns the state of an open server. The server must listen on loopback, and its
+// store must have no administrator: an open server gives every caller all permissions.
 func newOpenAccess(ctx context.Context, h *app, l net.Addr) (*openAccess, error) {
 	tcp, ok := l.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsLoopback() {

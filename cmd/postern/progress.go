@@ -13,14 +13,14 @@ import (
 	"github.com/postern-id/postern/internal/store"
 )
 
-// A command that takes longer than progressDelay reports on standard error what it does: on a terminal
-// in one line that changes, elsewhere in a line every progressInterval.
+// A command that takes longer than progressDelay reports its progress on standard error: on a
+// terminal in one line that changes, elsewhere in a line every progressInterval.
 const (
 	progressDelay    = 2 * time.Second
 	progressInterval = 10 * time.Second
 )
 
-// progress reports what a command does, if that takes long.
+// progress reports the progress of a long command.
 type progress struct {
 	to       io.Writer
 	terminal bool

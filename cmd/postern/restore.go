@@ -181,8 +181,8 @@ func (r *restoration) run(ctx context.Context) error {
 	return r.replace(ctx, staged, path)
 }
 
-// replace replaces the store by the new database. It creates a missing key file first, so that there
-// is no store without its key.
+// replace replaces the store with the new database. It creates a missing key file first, so that
+// there is no store without its key.
 func (r *restoration) replace(ctx context.Context, staged *store.Store, path string) (err error) {
 	if r.newKey {
 		if err := r.writeKey(); err != nil {
@@ -219,8 +219,8 @@ func (r *restoration) newFile() (path string, remove func(), err error) {
 	return filepath.Join(dir, "store.db"), func() { _ = os.RemoveAll(dir) }, err
 }
 
-// prepare verifies the restored store: that the keys open it, and its audit log. It ends what must
-// not work again.
+// prepare checks that the keys open the restored store, and verifies its audit log. Then it removes
+// whatever must not work again, such as sessions.
 func (r *restoration) prepare(ctx context.Context, staged *store.Store) error {
 	keys, err := r.keys()
 	if err != nil {
@@ -274,7 +274,7 @@ func (r *restoration) writeKey() error {
 	return token.ReplaceKeyFile(r.cfg.Keys.File, keys)
 }
 
-// finish ends what must not work again, and records the restoration.
+// finish removes whatever must not work again, and records the restoration.
 func (r *restoration) finish(t *store.Tx) (err error) {
 	now := time.Now().UTC()
 	if !r.Continue {
@@ -291,7 +291,7 @@ func (r *restoration) finish(t *store.Tx) (err error) {
 	}}})
 }
 
-// replaceFile puts the new database file in the place of the old one, which it keeps under another
+// replaceFile replaces the old database file with the new one, and keeps the old one under another
 // name.
 func (r *restoration) replaceFile(path string) error {
 	to := r.cfg.Database.DSN

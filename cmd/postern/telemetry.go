@@ -76,7 +76,7 @@ func (h *app) observedRules() outbound.Rules {
 	return rules
 }
 
-// watch has the metrics read the parts that count by themselves.
+// watch connects the metrics to the components that count by themselves.
 func (h *app) watch() {
 	h.telemetry.Counted().Watch(telemetry.Sources{
 		Store: h.storeState,
@@ -184,7 +184,7 @@ type countedSender struct {
 	*telemetry.Telemetry
 }
 
-// Send is Sender.Send.
+// Send implements delivery.Sender.
 func (s countedSender) Send(ctx context.Context, d schemas.Delivery) error {
 	ctx, end := s.BeginDelivery(ctx, d.Kind)
 	err := s.Sender.Send(ctx, d)

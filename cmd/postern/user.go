@@ -43,7 +43,7 @@ func (c oneUser) find(ctx context.Context, p program) (*bootstrap.Client, resour
 	return client, r, err
 }
 
-// nameOf returns how messages name a user.
+// nameOf returns the name of a user in messages.
 func nameOf(user resource) string {
 	for _, path := range []string{"attributes.username", "attributes.email", "id"} {
 		if text := user.text(path); text != "" {

@@ -36,8 +36,8 @@ func warnOfFiles(log *slog.Logger, cfg *config.Config) {
 // their number counts.
 const rollingUpdateOverlap = 5 * time.Minute
 
-// warnOfInstances logs once that more instances share the database than throttle.instances
-// allows for: each admits its share of what one would.
+// warnOfInstances logs once that more instances share the database than throttle.instances states:
+// each instance admits its share of the limits.
 func (h *app) warnOfInstances(ctx context.Context, started, now time.Time) {
 	if h.warnedOfInstances || now.Sub(started) < rollingUpdateOverlap {
 		return

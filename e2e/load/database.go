@@ -16,7 +16,7 @@ import (
 	"github.com/postern-id/postern/internal/store/storetest"
 )
 
-// database is what a server under load stores its data in.
+// database is the database of a server under load.
 type database struct {
 	config store.Config // of the store, without the proxy
 	env    []string     // of the server

@@ -219,7 +219,7 @@ func (t *target) enroll(n int) ([]*caller, error) {
 	return callers, nil
 }
 
-// idle is what a server without callers uses.
+// idle is the resource usage of a server without callers.
 type idle struct {
 	driver     string
 	ready      time.Duration

@@ -90,7 +90,7 @@ func (r *result) add(since func(time.Time) time.Duration, begin time.Time, err e
 	r.times = append(r.times, since(begin))
 }
 
-// usage is what a server has used since its start.
+// usage is the resource usage of a server since its start.
 type usage struct {
 	server, database time.Duration
 	traffic          counts

@@ -42,7 +42,7 @@ func processorTime(pid int, children bool) (time.Duration, error) {
 	return used, nil
 }
 
-// processStat is what this program reads of /proc/PID/stat.
+// processStat contains the values of /proc/PID/stat that this program reads.
 type processStat struct {
 	parent int
 	used   time.Duration

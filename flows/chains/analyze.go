@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Means are what an attacker has from the beginning.
+// Means are the capabilities of an attacker at the beginning.
 type Means struct {
 	Mailbox  bool `json:"mailbox,omitempty"`  // reads the mail of the victim's verified address
 	Password bool `json:"password,omitempty"` // knows the victim's password
@@ -45,7 +45,7 @@ func allMeans() []Means {
 	return list
 }
 
-// Target is what a chain leads to: tokens of an application, or a credential of the account.
+// Target is the goal of a chain: tokens of an application, or a credential of the account.
 type Target struct {
 	Application string `json:"applicationId,omitempty"` // its id; "" for a credential
 	Name        string `json:"application,omitempty"`
@@ -221,7 +221,7 @@ func (a *analysis) way(t Target, means Means, runs []int) Way {
 	return w
 }
 
-// describe names what a step gives.
+// describe names the results of a step.
 func (a *analysis) describe(s *step) string {
 	var gains []string
 	for _, i := range s.gains.indexes() {

@@ -26,14 +26,14 @@ type Checker struct {
 // Analyze finds the ways of a system, waived ones included.
 func (c *Checker) Analyze(s *schemas.SignInSystem) (*Report, error) { return Analyze(c.System(s)) }
 
-// Report is Analyze for packages that do not know a Report.
+// Report is Analyze for packages that do not import this one.
 func (c *Checker) Report(s *schemas.SignInSystem) (any, error) { return c.Analyze(s) }
 
-// NewWays returns a finding of engine.RuleChain for each way to tokens that exists after a change and
-// not before it, and that needs nothing waived. Two sorts of ways are no findings: those to a
-// credential alone, because a limited one reaches no more than the sign-in that added it; and those
-// of a client that manages users, which an administrator gave just this permission. A system that
-// is too large for the analysis has no findings.
+// NewWays returns a finding of engine.RuleChain for each way to tokens that exists after a change
+// and not before it, and that needs nothing waived. Two kinds of ways are not findings: those that
+// lead only to a credential, because a limited credential reaches no more than the sign-in that
+// added it; and those of a client that manages users, to which an administrator granted this
+// permission. A system that is too large for the analysis has no findings.
 func (c *Checker) NewWays(before, after *schemas.SignInSystem) (found []schemas.Problem) {
 	was, err := AnalyzeUnwaived(c.System(before))
 	if err != nil {

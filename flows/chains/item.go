@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// kind is what an item is.
+// kind is the kind of an item.
 type kind string
 
 // The kinds of items. The provider of an identity follows the prefix.

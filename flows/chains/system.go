@@ -28,7 +28,7 @@ type Application struct {
 	ManagesUsers bool
 }
 
-// Flow is what the analysis needs of a compiled flow.
+// Flow contains the parts of a compiled flow that the analysis needs.
 type Flow struct {
 	ID, Name string
 	Nodes    []engine.Node
@@ -74,7 +74,7 @@ func collectsEmail(n *engine.Node) bool {
 	return err == nil && with.Identifying && (len(with.Attributes) == 0 || slices.Contains(with.Attributes, "email"))
 }
 
-// isWaived reports whether the flow accepts with a reason what the node opens.
+// isWaived reports whether the flow has a waiver for the ways that the node opens.
 func isWaived(n *engine.Node) bool { return slices.Contains(n.Waived, engine.RuleChain) }
 
 // merge returns the system with one application for those that start the same flows with the same

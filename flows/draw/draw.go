@@ -26,7 +26,7 @@ type Options struct {
 // userState is what is certain about the user on arrival at a node: an index of userStates.
 type userState int
 
-// appearance is how a drawing shows a state of the user.
+// appearance is the appearance of a state of the user in drawings.
 type appearance struct {
 	fact          engine.Fact // is certain in this state, "" for the first
 	name, gain    string      // gain labels an outcome that leads to the state

@@ -32,7 +32,7 @@ func (d *differences) add(member string, want, got any) {
 	*d = append(*d, Difference{Member: member, Want: want, Got: got})
 }
 
-// compare returns every difference between what is expected and what there is.
+// compare returns every difference between the expected and the received members.
 func (e Expect) compare(got map[string]any) (d differences) {
 	want := map[string]any{"declined": none, "refused": none, "error": none, "fieldErrors": []any{}}
 	maps.Copy(want, e)

@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// WalkText is what a walk consists of.
+// WalkText contains the texts of a walk.
 type WalkText struct {
 	// File is the text of a scenario file in YAML, for its users, devices, application and clock.
 	// Its scenarios are not used and can be missing.

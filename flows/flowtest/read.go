@@ -44,10 +44,10 @@ func parse(path string, text []byte) (*File, []schemas.Problem, error) {
 	return f, problems, err
 }
 
-// Check returns the number of scenarios and all problems of a scenario file that do not
-// need a run; some are warnings. It looks up the expected steps and errors in the flow if that
-// compiles, and the attributes in the user types of its folder; errors in the flow are left to the
-// check of the flow.
+// Check checks a scenario file without running it. It returns the number of scenarios, and all
+// problems; some are warnings. If the flow compiles, Check looks up the expected steps and errors
+// in it. It looks up attributes in the user types of the folder. It does not report errors in the
+// flow.
 func Check(path string, text []byte) (scenarios int, problems []schemas.Problem) {
 	f, problems, err := parse(path, text)
 	if err != nil {

@@ -19,7 +19,8 @@ type reply struct {
 	declined error
 	failure  error // the request could not be made, or the product has a defect
 	left     []Exit
-	// members are what a scenario can expect, by the members of expect, in the types of JSON.
+	// members are the values that a scenario can expect, by the members of expect, in the types of
+	// JSON.
 	members map[string]any
 }
 
@@ -58,7 +59,7 @@ func (p *scenarioRun) setMembers(r *reply, since counts) {
 	p.addStored(r.members)
 }
 
-// addAssertion adds what the assertion of a step says, if it has one.
+// addAssertion adds the user and the claims of the assertion of a step, if it has one.
 func (p *scenarioRun) addAssertion(members map[string]any, assertion string) {
 	const missing = "no assertion"
 	var claims map[string]any

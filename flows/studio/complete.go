@@ -21,7 +21,7 @@ type Cursor struct {
 
 // Completions are the words that can stand at a place.
 type Completions struct {
-	// Typed is what is written of the word before the place.
+	// Typed is the part of the word before the place.
 	Typed   string       `json:"typed"`
 	Options []Completion `json:"options"`
 }
@@ -192,7 +192,7 @@ func resolve(root, at jsonSchema) jsonSchema {
 	return at
 }
 
-// Description is what is known about the word at a place.
+// Description describes the word at a place.
 type Description struct {
 	Title string `json:"title"`
 	Text  string `json:"text"`

@@ -8,8 +8,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// outline is what is known of a text that an author is still writing, and that may not be YAML yet:
-// the path of the place at the cursor, and the nodes.
+// outline contains the known parts of an unfinished text, which may not be valid YAML yet: the path
+// at the cursor, and the nodes.
 type outline struct {
 	path []string // the members above the place; "[]" for an item of a list, with its number in items
 	item int      // the number of the node, -1 outside

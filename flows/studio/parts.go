@@ -14,7 +14,8 @@ type Kind struct {
 	Doc  string `json:"doc"`
 	// With is the JSON Schema of the configuration; null if there is none.
 	With json.RawMessage `json:"with"`
-	// Values lists what the system has for members of the configuration: see systemValues.
+	// Values lists the values that the system offers for members of the configuration: see
+	// systemValues.
 	Values map[string][]string `json:"values"`
 }
 
@@ -36,8 +37,9 @@ func (s *Studio) ListKinds(struct{}) ([]Kind, error) {
 	return list, nil
 }
 
-// systemValues returns what the system has for a member of the configuration of a kind: the handles
-// of sub-flows, or the targets. It is nil for other members, and if the system is not known.
+// systemValues returns the values that the system offers for a member of the configuration of a
+// kind: the handles of sub-flows, or the targets. It is nil for other members, and if the system is
+// unknown.
 func (s *Studio) systemValues(kind, member string) []string {
 	switch {
 	case kind == schemas.SubflowKind && member == "flow":

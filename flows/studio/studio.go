@@ -6,8 +6,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Studio knows the system that flows are written for, and the flow that was checked last. It is for
-// one caller at a time.
+// Studio stores the system for which flows are written, and the last checked flow. It is not safe
+// for concurrent use.
 type Studio struct {
 	kinds    engine.Kinds
 	subflows schemas.SubflowsOf

@@ -319,7 +319,7 @@ func (r *Reader) readLine() (text []byte, err error) {
 	}
 }
 
-// ErrDamaged is the cause of the error for a backup that is not as it was written.
+// ErrDamaged is the cause of the error for a damaged or changed backup.
 var ErrDamaged = errors.New("the backup is damaged")
 
 func damaged(err error) error {

@@ -46,7 +46,7 @@ func (s Secrets) Recipients() ([]age.Recipient, error) {
 	return []age.Recipient{r}, err
 }
 
-// Identities returns what decrypts a backup.
+// Identities returns the identities that decrypt a backup.
 func (s Secrets) Identities() ([]age.Identity, error) {
 	var list []age.Identity
 	if s.IdentityFile != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// textRule reads the text of a key, or of an item of its list. It returns the value, or what is
-// wrong with the text.
+// textRule reads the text of a key, or of an item of its list. It returns the value, or the fault
+// of the text.
 type textRule func(text string) (value any, fault string)
 
 // textRules returns the rules by key or type, for texts that the schema has accepted.
@@ -37,7 +37,7 @@ func textRules() map[string]textRule {
 	}
 }
 
-// parsed is the rule for texts that stand for another value.
+// parsed is the rule for texts that represent values of another type.
 func parsed[T any](parse func(text string) (T, error)) textRule {
 	return func(text string) (any, string) {
 		value, err := parse(text)
@@ -128,14 +128,14 @@ func relyingPartyFault(text string) string {
 	return ""
 }
 
-// violation is something wrong at a key, if exists is true.
+// violation is a fault at a key, if exists is true.
 type violation struct {
 	key     string
 	exists  bool
 	message string
 }
 
-// rule is what must hold between the values of some keys.
+// rule is a condition on the values of several keys.
 type rule struct {
 	keys       []string
 	violations []violation // the first that exists is reported
@@ -178,8 +178,8 @@ func (c *Config) rules() []rule {
 	}
 }
 
-// check finds violated rules. Doubtful reports keys whose values may be unintended, unless another
-// fault explains them.
+// check finds violated rules. Doubtful reports keys whose values may be unintended because of
+// another fault.
 func (c *Config) check(doubtful func(keys ...string) bool) (problems []schemas.Problem) {
 	for _, rule := range c.rules() {
 		i := slices.IndexFunc(rule.violations, func(v violation) bool { return v.exists })

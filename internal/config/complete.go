@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// complete fills in the defaults that follow from other keys, or from the
-// machine. Those of a key's own stand in the schema.
+// complete fills in the defaults that follow from other keys, or from the machine. Fixed defaults
+// are in the schema.
 func (c *Config) complete() {
 	c.completeLayout()
 	// Half of the processors: hashing never takes the whole machine.
@@ -28,8 +28,8 @@ func (c *Config) complete() {
 	}
 }
 
-// takeListenPort has the port that the server listens on be the one that it is reached
-// at, where no other is configured. Port 0 says none.
+// takeListenPort uses the port of server.listen as the public port, unless another one is
+// configured. Port 0 is ignored.
 func (s *Server) takeListenPort() {
 	if _, text, err := net.SplitHostPort(s.Listen); err == nil {
 		if port, err := strconv.Atoi(text); err == nil && port != 0 {
@@ -51,15 +51,15 @@ func (s *Server) complete() {
 	s.Listen = cmp.Or(s.Listen, net.JoinHostPort(interfaces, port))
 }
 
-// complete gives a mail server the port that goes with its encryption: RFC 6409,
-// RFC 8314 §3.3 and RFC 5321.
+// complete sets the default port of the mail server for its encryption: RFC 6409, RFC 8314 §3.3 and
+// RFC 5321.
 func (m *Mail) complete() {
 	if m.Host != "" {
 		m.Port = cmp.Or(m.Port, map[string]int{"starttls": 587, "implicit": 465, "none": 25}[m.TLS])
 	}
 }
 
-// complete has the origins of our own pages be those that use passkeys, unless
+// complete sets the origins of the server's own pages as the allowed origins of passkeys, unless
 // some are configured.
 func (p *Passkey) complete(own []string) {
 	if len(p.AllowedOrigins) == 0 {

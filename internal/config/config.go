@@ -12,13 +12,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// CodeInvalid is the code of the error that lists what is wrong with a
-// configuration.
+// CodeInvalid is the code of the error that lists the faults of a configuration.
 const CodeInvalid = "invalid_configuration"
 
-// Config is a configuration with every default filled in and every value
-// checked. Its members are described in the schema, under the names of their
-// json tags.
+// Config is a configuration with all defaults and valid values. The schema describes its members,
+// under the names of their json tags.
 type Config struct {
 	Server     Server     `json:"server"`
 	TLS        TLS        `json:"tls"`
@@ -40,25 +38,25 @@ type Config struct {
 	Log        Log        `json:"log"`
 	Telemetry  Telemetry  `json:"telemetry"`
 
-	// Environ is the environment the configuration was loaded with. Secrets that
-	// are no configuration, such as the key-encryption key, are found there.
+	// Environ is the environment of the process. It contains secrets that are not part of the
+	// configuration, such as the key-encryption key.
 	Environ []string `json:"-"`
 
-	// Warnings say what is permitted and should be changed.
+	// Warnings describe settings that are permitted but should be changed.
 	Warnings []string `json:"-"`
 
-	// Sources maps each key that is configured to what configures it.
+	// Sources maps each configured key to its source.
 	Sources map[string]Source `json:"-"`
 
-	// SecretsFrom is the path of the configuration file, if that holds secrets itself.
+	// SecretsFrom is the path of the configuration file, if it contains secrets.
 	SecretsFrom string `json:"-"`
 }
 
-// Server is where the server listens and how the world reaches it.
+// Server contains the addresses at which the server listens and is reached.
 type Server struct {
 	Hostname  string `json:"hostname"`
 	Port      int    `json:"port"`
-	Listen    string `json:"listen"`     // host:port, as net.Listen takes it
+	Listen    string `json:"listen"`     // host:port, for net.Listen
 	PublicURL string `json:"public_url"` // without a slash at the end
 	HTTPOnly  bool   `json:"http_only"`
 
@@ -70,24 +68,24 @@ type Server struct {
 	LogoURL string `json:"logo_url"` // https or data; "" for none
 }
 
-// TLS is the certificate to serve with: both files or neither.
+// TLS is the certificate of the server: both files or neither.
 type TLS struct {
 	CertFile string `json:"cert_file"`
 	KeyFile  string `json:"key_file"`
 }
 
-// Database is where the store is. DSN may hold a password.
+// Database is the location of the store. DSN may contain a password.
 type Database struct {
 	Driver string `json:"driver"` // sqlite or postgres
 	DSN    string `json:"dsn"`
 
-	Pool               int           `json:"pool"` // 0: by the machine and the server
+	Pool               int           `json:"pool"` // 0: depends on the machine and on PostgreSQL
 	ConnectionLifetime time.Duration `json:"connection_lifetime"`
 	StartupWait        time.Duration `json:"startup_wait"`
 	PreparedStatements string        `json:"prepared_statements"` // auto, on or off
 }
 
-// Keys is where the key-encryption keys are.
+// Keys is the location of the key-encryption keys.
 type Keys struct {
 	File string `json:"file"` // "" if the environment holds them
 }
@@ -107,16 +105,16 @@ type Passkey struct {
 	Timeout            time.Duration `json:"timeout"`
 }
 
-// CORS is who may call the API from pages of other origins.
+// CORS lists the origins whose pages may call the API.
 type CORS struct {
 	AllowedOrigins []string `json:"allowed_origins"` // as browsers write them
 }
 
-// GateClient is where people sign in: at the hosted pages, which are under /gate
-// and, if Port says so, at a port of their own, or at pages of the operator's.
+// GateClient is the location of the sign-in pages: the hosted pages under /gate and, if Port is
+// set, on their own port; or the operator's own pages.
 type GateClient struct {
 	Port     int  `json:"port"`     // 0 for /gate alone
-	External bool `json:"external"` // the operator serves pages of their own at Port
+	External bool `json:"external"` // the operator serves other pages on Port
 }
 
 // OAuth is the authorization server.
@@ -125,7 +123,7 @@ type OAuth struct {
 	ClientMetadataDocuments ClientMetadataDocuments `json:"client_metadata_documents"`
 }
 
-// ClientMetadataDocuments says which clients may publish a metadata document instead of
+// ClientMetadataDocuments restricts the clients that may publish a metadata document instead of
 // being registered.
 type ClientMetadataDocuments struct {
 	Enabled      bool     `json:"enabled"`
@@ -138,18 +136,17 @@ type DCR struct {
 	PrivateUseSchemes []string `json:"private_use_schemes"` // in lower case, without a dot
 }
 
-// Outbound is what may be asked of the addresses that others name.
+// Outbound restricts requests to addresses that others provide.
 type Outbound struct {
 	Allow []string `json:"allow"` // host names in lower case, addresses and networks
 }
 
-// HTTP is what flows may ask and tell.
+// HTTP contains the services that flows can call.
 type HTTP struct {
-	Targets map[string]Target `json:"targets"` // by the name that flows call it
+	Targets map[string]Target `json:"targets"` // by the name in flows
 }
 
-// Target is a service that flows ask and tell. Of a value and its file one at most
-// is set.
+// Target is a service that flows call. At most one of a value and its file is set.
 type Target struct {
 	URL               string        `json:"url"`    // without a slash at the end
 	Secret            string        `json:"secret"` // whsec_ and base64
@@ -159,7 +156,7 @@ type Target struct {
 	Timeout           time.Duration `json:"timeout"`
 }
 
-// Mail is the server that mails are sent by. Without a host none are sent.
+// Mail is the mail server. Without a host, no mail is sent.
 type Mail struct {
 	Host     string `json:"host"`
 	Port     int    `json:"port"`
@@ -175,7 +172,7 @@ type Mail struct {
 // Enabled reports whether mails can be sent, or kept in memory.
 func (m Mail) Enabled() bool { return m.Host != "" || m.KeepInMemory }
 
-// Flow is what holds for the runs of all flows.
+// Flow contains the settings of the runs of all flows.
 type Flow struct {
 	Dir                   string        `json:"dir"` // of flow files; "" for none
 	RequireChallengeToken bool          `json:"require_challenge_token"`
@@ -184,33 +181,33 @@ type Flow struct {
 	MaxFailures           int           `json:"max_failures"`
 }
 
-// Token is what holds for the tokens the server signs.
+// Token contains the settings of the tokens that the server signs.
 type Token struct {
 	AssertionTTL time.Duration `json:"assertion_ttl"`
 	AccessTTL    time.Duration `json:"access_ttl"`
 	IDTokenTTL   time.Duration `json:"id_token_ttl"`
-	SessionTTL   time.Duration `json:"session_ttl"` // of one that is begun in a browser, at the hosted sign-in
+	SessionTTL   time.Duration `json:"session_ttl"` // of a session in a browser, on the hosted pages
 	KeyAge       time.Duration `json:"key_age"`
 	KeyPublish   time.Duration `json:"key_publish"` // shorter than KeyAge
 }
 
-// Password is the policy for new passwords, the cost of argon2id (RFC 9106), and
-// how much hashing goes on at once.
+// Password is the policy for new passwords, the cost of argon2id (RFC 9106), and the limit of
+// concurrent hashing.
 type Password struct {
-	MinLength  int    `json:"min_length"` // of one that can be all a user signs in with
+	MinLength  int    `json:"min_length"` // of a password that is sufficient for a sign-in
 	MemoryKiB  uint32 `json:"memory_kib"`
 	Iterations uint32 `json:"iterations"`
 	Workers    int    `json:"workers"`
 	Queue      int    `json:"queue"`
 }
 
-// Throttle is how much may be asked and guessed.
+// Throttle contains the limits of requests and guesses.
 type Throttle struct {
 	Enabled          bool `json:"enabled"`
-	Instances        int  `json:"instances"` // of the service, that share the budgets for guesses
+	Instances        int  `json:"instances"` // of the service, which share the budgets for guesses
 	FamiliarNetworks int  `json:"familiar_networks"`
-	// How many runs, authorization requests and passkey ceremonies may be unfinished in
-	// the whole service; 0 sets no bound.
+	// The limits of unfinished runs, authorization requests and passkey ceremonies in the whole
+	// service; 0 sets no limit.
 	UnfinishedRuns     int `json:"unfinished_runs"`
 	UnfinishedRequests int `json:"unfinished_requests"`
 	UnfinishedPasskeys int `json:"unfinished_passkeys"`
@@ -238,13 +235,13 @@ type Budgets struct {
 // Audit is the audit log.
 type Audit struct {
 	Retention time.Duration `json:"retention"`  // of its events; 0: without limit
-	SinkGrace time.Duration `json:"sink_grace"` // how much longer events are kept that File or Target has not received
-	// Where copies of the events go; "" for none.
+	SinkGrace time.Duration `json:"sink_grace"` // additional retention of events that File or Target has not received
+	// The receivers of copies of the events; "" for none.
 	File   string `json:"file"`   // JSON lines
 	Target string `json:"target"` // the name of one of HTTP.Targets
 }
 
-// Telemetry is what the server reports about itself.
+// Telemetry contains the settings of metrics, traces and profiles.
 type Telemetry struct {
 	Metrics Metrics `json:"metrics"`
 	Traces  Traces  `json:"traces"`
@@ -269,7 +266,7 @@ type Pprof struct {
 	AllowRemote bool   `json:"allow_remote"`
 }
 
-// Log is how the log is written.
+// Log contains the settings of the log.
 type Log struct {
 	Level  string `json:"level"`  // debug, info, warn or error
 	Format string `json:"format"` // text or json
@@ -284,9 +281,9 @@ var schema = sync.OnceValue(func() *schemas.Schema { return schemas.MustSchema("
 // are the documentation of the keys.
 func Schema() *schemas.Schema { return schema() }
 
-// Load reads the file at path, if path is not "", and applies the environment (a list of
-// NAME=value, as os.Environ returns it) over it and the result over the defaults. All faults are
-// in one *schemas.Error.
+// Load reads the file at path, unless path is "", and the environment (a list of NAME=value, as
+// os.Environ returns it). The environment overrides the file, and both override the defaults. All
+// faults are in one *schemas.Error.
 func Load(path string, environ []string) (*Config, error) {
 	text, err := read(path)
 	if err != nil {

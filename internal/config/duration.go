@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// day is the unit d of durations: 24 hours, whatever the calendar says.
+// day is the unit d of durations: 24 hours, regardless of the calendar.
 const day = 24 * time.Hour
 
 // Limits of durations. Longer ones are typing errors.
@@ -26,7 +26,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ParseDuration reads a duration of more than nothing and at most 366 days: 30m, 1h30m, 90d.
+// ParseDuration reads a positive duration of at most 366 days: 30m, 1h30m, 90d.
 func ParseDuration(text string) (time.Duration, error) {
 	d, err := parseDays(text)
 	if err != nil || d <= 0 || d > maxDuration {
@@ -35,7 +35,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// parseRetention reads how long something is kept: 0 for ever, or at least a day.
+// parseRetention reads a retention time: 0 for no limit, or at least a day.
 func parseRetention(text string) (time.Duration, error) {
 	d, err := parseDays(text)
 	if text != "0" && (err != nil || d < day || d > maxRetention) {
@@ -44,7 +44,7 @@ func parseRetention(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// parseDays is time.ParseDuration with the additional unit d, before the others: 90d, 1d12h.
+// parseDays is time.ParseDuration with the additional unit d, which comes first: 90d, 1d12h.
 func parseDays(text string) (time.Duration, error) {
 	days, rest, found := strings.Cut(text, "d")
 	if !found {

@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// key is one thing that can be configured.
+// key is a key of the configuration.
 type key struct {
 	path     string // passkey.allowed_origins
 	variable string // POSTERN_PASSKEY_ALLOWED_ORIGINS
 	typ      string // the JSON Schema type of its value, or "duration"
-	standard any    // its value where nothing is configured, nil if that follows from other keys
-	member   member // the part of the schema about its value
+	standard any    // its default, nil if that depends on other keys
+	member   member // the schema of its value
 }
 
 // member is the part of a JSON Schema that describes keys.
@@ -32,7 +32,7 @@ type member struct {
 	Maximum *json.Number `json:"maximum"`
 }
 
-// keys are all keys there are, read off the schema, sorted by path.
+// keys returns all keys, from the schema, sorted by path.
 var keys = sync.OnceValue(func() []key {
 	var root member
 	if err := json.Unmarshal(Schema().Raw(), &root); err != nil {
@@ -54,7 +54,7 @@ func keysBelow(path string, m member) []key {
 	return found
 }
 
-// typeOf takes what has no type for a string: all enums are.
+// typeOf returns the type of a member. A member without a type is an enum of strings.
 func typeOf(m member) string {
 	switch {
 	case m.Ref != "":
@@ -65,7 +65,7 @@ func typeOf(m member) string {
 	return m.Type
 }
 
-// defaults are the values of the keys that have one of their own.
+// defaults returns the fixed defaults of the keys.
 func defaults() map[string]any {
 	values := make(map[string]any)
 	for _, k := range keys() {
@@ -76,10 +76,10 @@ func defaults() map[string]any {
 	return values
 }
 
-// prefix is that of every environment variable which is a key.
+// prefix is the prefix of all environment variables of keys.
 const prefix = "POSTERN_"
 
-// variableOf names the environment variable of a key.
+// variableOf returns the environment variable of a key.
 func variableOf(path string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 }

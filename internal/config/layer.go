@@ -10,9 +10,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// layer is what one source says.
+// layer contains the keys of one source.
 type layer struct {
-	values   map[string]any  // key → its value, where nothing is wrong with it
+	values   map[string]any  // key → its value, if valid
 	faulty   map[string]bool // keys with a wrong value, and sections with an unknown key
 	problems []schemas.Problem
 }
@@ -53,19 +53,19 @@ func keyOf(path string) string {
 	return path
 }
 
-// sectionOf returns what a key stands in, "" for the whole configuration.
+// sectionOf returns the section of a key, "" for the whole configuration.
 func sectionOf(path string) string { return path[:max(0, strings.LastIndexByte(path, '.'))] }
 
-// isUncertain reports whether one of the keys may not have the value that was
-// meant: it has a wrong one, or it was misspelled.
+// isUncertain reports whether one of the keys may not have the intended value, because its value is
+// invalid or it was misspelled.
 func (l *layer) isUncertain(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		return l.faulty[key] || l.faulty[sectionOf(key)] || l.faulty[""]
 	})
 }
 
-// readFile reads the text of a file. The document is nil if there is no file,
-// or none that can be parsed.
+// readFile reads the text of a file. The document is nil if there is no file, or if the file cannot
+// be parsed.
 func readFile(text []byte) (*layer, *schemas.Document) {
 	if isBlank(text) {
 		return newLayer(nil, nil), nil
@@ -88,8 +88,8 @@ func readFile(text []byte) (*layer, *schemas.Document) {
 	return newLayer(given, Schema().Check(document.JSON())), document
 }
 
-// isBlank reports whether a text has only blank lines and comments, as a file
-// does in which every key is commented out.
+// isBlank reports whether a text has only blank lines and comments, like a file in which every key
+// is commented out.
 func isBlank(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
@@ -111,8 +111,8 @@ func lookUp(root any, path string) (any, bool) {
 	return root, true
 }
 
-// readEnvironment reads the variables that are keys. Its problems have keys as
-// paths; named gives them the variables' names.
+// readEnvironment reads the variables that are keys. Its problems have keys as paths;
+// withVariableNames replaces these.
 func readEnvironment(environ []string) *layer {
 	given := make(map[string]any)
 	var unknown []string
@@ -150,8 +150,8 @@ func readEnvironment(environ []string) *layer {
 	return l
 }
 
-// unknownVariable reports a variable that does not exist. The key it was probably
-// meant for is doubtful from then on.
+// unknownVariable reports a variable that does not exist. The key that was probably meant counts as
+// doubtful.
 func (l *layer) unknownVariable(name string) {
 	var variables []string
 	for _, k := range keys() {
@@ -165,8 +165,8 @@ func (l *layer) unknownVariable(name string) {
 	l.problems = append(l.problems, schemas.Problem{Path: name, Message: message})
 }
 
-// parse turns a variable's text into a value of the key's type, or leaves it a
-// string for the schema to refuse.
+// parse converts a variable's text to the key's type, or returns the string, which the schema then
+// rejects.
 func parse(typ, text string) any {
 	switch typ {
 	case "array":
@@ -186,7 +186,7 @@ func parse(typ, text string) any {
 	return text
 }
 
-// withVariableNames puts the variable's name in place of the key in each problem's path.
+// withVariableNames replaces the key in each problem's path with the name of its variable.
 func (l *layer) withVariableNames() []schemas.Problem {
 	for i, p := range l.problems {
 		for _, k := range keys() {
@@ -198,10 +198,10 @@ func (l *layer) withVariableNames() []schemas.Problem {
 	return l.problems
 }
 
-// object is a configuration in the making.
+// object is a partial configuration.
 type object map[string]any
 
-// overlay nests the values of layers, the later over the earlier.
+// overlay merges the values of layers; later layers override earlier ones.
 func overlay(layers ...map[string]any) object {
 	root := object{}
 	for _, values := range layers {
@@ -235,8 +235,7 @@ func (o object) decode(cfg *Config) error {
 	return decodeJSON(text, cfg)
 }
 
-// decodeJSON is json.Unmarshal that keeps numbers as they are written, and rejects keys that a
-// configuration does not have.
+// decodeJSON is json.Unmarshal with exact numbers, and rejects unknown keys.
 func decodeJSON(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()

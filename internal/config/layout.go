@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// The layout of the data folder. The database and the key that opens what is sealed in
-// it are in different folders, so that a copy of the database folder is of no use
-// without the other.
+// The layout of the data folder. The database and its key are in different folders, so that a copy
+// of the database folder does not reveal sealed data.
 const (
 	databaseFolder, databaseName = "database", "postern.db"
 	keysFolder, keyName          = "keys", "key-encryption.key"
@@ -96,7 +95,7 @@ func (c *Config) isCredential(path string) bool {
 // secretFile is a file with secrets.
 type secretFile struct {
 	key, path string // the configuration key that names it, and where it is
-	mixed     bool   // whether it also holds what is no secret
+	mixed     bool   // whether it also contains other settings
 }
 
 func (c *Config) secretFiles() []secretFile {
@@ -114,7 +113,7 @@ func (c *Config) secretFiles() []secretFile {
 	return append(files, secretFile{key: "the configuration file", path: c.SecretsFrom, mixed: true})
 }
 
-// holdsSecrets reports whether one of a configuration file's values is a secret.
+// holdsSecrets reports whether a configuration file contains a secret.
 func holdsSecrets(values map[string]any) bool {
 	dsn, _ := values["database.dsn"].(string)
 	found := values["mail.password"] != nil || values["telemetry.traces.authorization"] != nil || strings.Contains(dsn, "password") || strings.Contains(dsn, "@") && strings.Contains(dsn, "://")

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// Why pages of other machines must come over https.
+// The reasons why pages of other machines must use https.
 const (
 	secureContext = "browsers offer passkeys only to pages in a secure context (Web Authentication Level 3 §5: [SecureContext])"
 	exampleURL    = "an attacker on the network can change a page that is loaded over http, and would call the API from it"
 )
 
-// originFault describes what is wrong with an origin, "" if nothing is. Why is the reason against
-// plain http.
+// originFault describes the fault of an origin, "" if it is valid. Why is the reason against plain
+// http.
 func originFault(text, why string) string {
 	if strings.Contains(text, "*") {
 		return "origins are compared exactly, without wildcards: list every origin"
@@ -34,7 +34,7 @@ func originFault(text, why string) string {
 	return ""
 }
 
-// urlFault says what is wrong with server.public_url, "" if nothing is.
+// urlFault describes the fault of server.public_url, "" if it is valid.
 func urlFault(text string) string {
 	u, err := url.Parse(text)
 	switch {
@@ -96,8 +96,8 @@ func originOf(text string) string {
 // hostOf returns the host of an origin, without a port.
 func hostOf(origin string) string { return parseURL(origin).Hostname() }
 
-// loopback reports whether a host is this machine and no other can answer for
-// it. Browsers take such hosts for secure over plain http, too.
+// loopback reports whether a host is always this machine. Browsers treat such hosts as secure even
+// over plain http.
 func loopback(host string) bool {
 	host = strings.ToLower(host)
 	ip := net.ParseIP(host)

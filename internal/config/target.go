@@ -59,8 +59,8 @@ func (t Target) violations() []violation {
 	}
 }
 
-// targetFault describes what is wrong with the URL of a target, "" if nothing is. It does not show
-// the URL, which may contain a password.
+// targetFault describes the fault of the URL of a target, "" if it is valid. It does not show the
+// URL, which may contain a password.
 func targetFault(text string) string {
 	u, err := url.Parse(text)
 	switch {
@@ -78,8 +78,8 @@ func targetFault(text string) string {
 	return ""
 }
 
-// ParseSigningSecret returns the key of a secret as Standard Webhooks writes it:
-// whsec_ and 24 to 64 bytes in base64. The error does not show it.
+// ParseSigningSecret returns the key of a secret in the form of Standard Webhooks: whsec_ and 24 to
+// 64 bytes in base64. The error does not show it.
 func ParseSigningSecret(text string) ([]byte, error) {
 	const least, most = 24, 64
 	encoded, ok := strings.CutPrefix(text, "whsec_")

@@ -20,7 +20,7 @@ func (d *Directory) ClientExpiry(ctx context.Context, clientID string) (*schemas
 	return d.store.ClientExpiry(ctx, clientID)
 }
 
-// ExtendClientExpiry keeps a client at least until then.
+// ExtendClientExpiry sets the expiry of a client to the given time, unless it is later already.
 func (d *Directory) ExtendClientExpiry(ctx context.Context, applicationID string, until time.Time) error {
 	return d.store.ExtendClientExpiry(ctx, applicationID, until)
 }

@@ -46,7 +46,7 @@ func (d *Directory) memberChanges(n Noun, old, v any) (changes []schemas.MemberC
 	return changes
 }
 
-// changedValue returns the value of a member as the audit log has it.
+// changedValue returns the value of a member as it appears in the audit log.
 func (d *Directory) changedValue(n Noun, name string, value json.RawMessage) string {
 	if len(value) == 0 || len(value) <= maxChangedValue && !isConcealed(n, name) {
 		return string(value)

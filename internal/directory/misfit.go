@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// misfitKind says in which way a flow does not fit the users that it is for.
+// misfitKind is the way in which a flow does not fit its users.
 type misfitKind int
 
 const (

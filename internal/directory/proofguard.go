@@ -10,11 +10,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A stolen token of an administrator, or an unattended browser, must not suffice to keep the power
-// over the service. So changes that give or take administrative permissions, or that decide how
-// administrators sign in, need a recent sign-in with a passkey if the administrator has one. They
-// are the changes for which the caller needs an administrative permission of someone else: see
-// requirePermissions, checkPermissions, requireOfUsers and mayManage.
+// A stolen token of an administrator, or an unattended browser, must not suffice to gain lasting
+// control of the service. So changes that grant or revoke administrative permissions, or that
+// decide how administrators sign in, need a recent sign-in with a passkey if the administrator has
+// one. They are the changes for which the caller needs an administrative permission of someone
+// else: see requirePermissions, checkPermissions, requireOfUsers and mayManage.
 //
 // Not concerned are administrators without a passkey, clients that act on their own behalf, and
 // tokens that the operator printed with `postern token`: access to the store would suffice for

@@ -41,9 +41,9 @@ type redirectRules struct {
 	administrator bool
 }
 
-// fault returns what is wrong with a redirect URI; "" if it may be registered. Redirect
-// URIs are compared exactly (RFC 9700 §4.1.3), so there are no patterns. Codes must not
-// travel in clear, except to a loopback address (RFC 8252 §7.3).
+// fault returns what is wrong with a redirect URI; "" if it may be registered. Redirect URIs are
+// compared exactly (RFC 9700 §4.1.3), so there are no patterns. Codes must not be sent in plain
+// text, except to a loopback address (RFC 8252 §7.3).
 func (rules redirectRules) fault(uri string) string {
 	u, err := url.Parse(uri)
 	switch {

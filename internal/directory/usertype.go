@@ -64,9 +64,9 @@ func checkRename(w *writeContext, n Noun, old, t *schemas.UserType) {
 }
 
 // checkScope checks a change of the identifier scope. It moves names and addresses of all users of
-// the type, so it takes the permission for everything. A type gets its own scope only if each
-// application that allows it allows no other type, where a name could then identify two users, and if
-// no user of it has permissions of the service: administrators sign in at applications that allow all
+// the type, so it needs the permission system. A type gets its own scope only if each application
+// that allows it allows no other type, where a name could then identify two users, and if no user
+// of it has permissions of the service: administrators sign in at applications that allow all
 // types, and these find only users of the global scope.
 func checkScope(w *writeContext, n Noun, old, t *schemas.UserType) {
 	if t.IdentifierScope == old.IdentifierScope {

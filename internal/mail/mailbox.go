@@ -26,8 +26,8 @@ type Received struct {
 	At      time.Time `json:"at"`
 }
 
-// Mailbox keeps the newest mails in memory instead of sending them, and shows them on a page.
-// It is for development: its page shows every code to every reader.
+// Mailbox keeps the newest mails in memory instead of sending them, and shows them on a page. It is
+// for development: anyone who opens the page sees all codes.
 type Mailbox struct {
 	page *template.Template
 

@@ -36,7 +36,7 @@ type Policy struct {
 	Service string
 }
 
-// Choice is a new password, with what an attacker knows.
+// Choice is a new password, with the data of the user that an attacker may know.
 type Choice struct {
 	Password string
 	User     *schemas.User // the user of the password

@@ -1,4 +1,4 @@
-// Package recent holds values that are expensive to compute and were used lately, up to a number.
+// Package recent is a bounded cache of recently used values that are expensive to compute.
 package recent
 
 import "sync"
@@ -33,7 +33,8 @@ func (m *Map[K, V]) Put(key K, v V) {
 	m.put(key, v)
 }
 
-// put makes room by forgetting the values that were not used since it last made room.
+// put adds a value. When the map is full, it removes the values that were not used since the last
+// removal.
 func (m *Map[K, V]) put(key K, v V) {
 	if m.recent == nil || len(m.recent) >= m.Limit/2 {
 		m.former, m.recent = m.recent, map[K]V{}

@@ -35,7 +35,7 @@ func (s *Store) ClientExpiry(ctx context.Context, clientID string) (*schemas.Cli
 	}, nil)
 }
 
-// ExtendClientExpiry stores the client until then at least.
+// ExtendClientExpiry sets the expiry of the application, unless it is later already.
 func (s *Store) ExtendClientExpiry(ctx context.Context, applicationID string, until time.Time) error {
 	return s.writer.single(ctx, func(t *Tx) error {
 		_, err := t.exec(extendClientExpiry, toMicros(until), applicationID, toMicros(until))

@@ -134,7 +134,7 @@ func (t *Telemetry) Counted() *Metrics {
 	return t.Metrics
 }
 
-// Close sends the spans that wait, for a few seconds at most.
+// Close sends the queued spans, for a few seconds at most.
 func (t *Telemetry) Close() {
 	if t == nil || t.Tracer == nil {
 		return

@@ -49,7 +49,7 @@ type counter struct {
 	digest  []byte
 	limit   int
 	eventAt int    // number of failures at which the audit log gets an event
-	by      string // who has no guesses left then
+	by      string // the callers without guesses left at eventAt
 }
 
 // counterOf returns the counter of an admitted guess, nil for an invalid name.

@@ -12,12 +12,12 @@
 //
 // # Floods
 //
-// Every request costs its network a token; a request to a run also costs the run a token.
-// A network is an IPv4 address or an IPv6 /64. The /24 or /48 around it has a larger
-// budget, because addresses are rented by the block. The address is that of the connection;
-// a field such as X-Forwarded-For is trusted only where [Proxies] says that a proxy wrote
-// it. At the token endpoint rejected requests are expensive and others cheap, because
-// servers legitimately fetch thousands of tokens.
+// Every request costs its network a token; a request to a run also costs the run a token. A network
+// is an IPv4 address or an IPv6 /64. The /24 or /48 around it has a larger budget, because
+// addresses are rented by the block. The address is that of the connection; a field such as
+// X-Forwarded-For is trusted only if [Proxies] states that a trusted proxy wrote it. At the token
+// endpoint rejected requests are expensive and others cheap, because servers legitimately fetch
+// thousands of tokens.
 //
 // # Guesses
 //
@@ -41,13 +41,13 @@
 // A device proves itself with a sealed cookie, which the browser gets after a sign-in and
 // which is valid for the accounts that have signed in with it: see [Device].
 //
-// These budgets refill; they limit the rate. Counters in the store ([Failures]) limit how
-// many guesses may fail in a row. They survive restarts and all instances share them. The
-// counters of an account add up to 100 (NIST SP 800-63B-4 §3.2.2), regardless of the
-// networks; each known device has one in addition. A sign-in by any means resets a counter,
-// and so can an administrator. Until then unknown origins need more than a password: a
-// passkey, or a known device or network. Users who sign in from their usual device or
-// network are not affected, whether the attack targets their account or comes from their
+// These budgets refill; they limit the rate. Counters in the store ([Failures]) limit how many
+// guesses may fail in a row. They survive restarts and all instances share them. The counters of an
+// account add up to 100 (NIST SP 800-63B-4 §3.2.2), regardless of the networks; each known device
+// has one in addition. A sign-in with the guessed factor or with two factors resets a counter, and
+// so can an administrator. Until then the secret is not accepted from unknown origins; a passkey
+// is, and a known device or network has guesses of its own. Users who sign in from their usual
+// device or network are not affected, whether the attack targets their account or comes from their
 // network.
 //
 // A wrong guess is counted before it is answered, and a right one is answered only below

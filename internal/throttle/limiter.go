@@ -2,8 +2,8 @@ package throttle
 
 import "time"
 
-// Budget is what each key of a limiter may spend: Burst at once, and one more per Every.
-// The zero Budget sets no limit.
+// Budget is the number of tokens that each key of a limiter may spend: Burst at once, and one more
+// per Every. The zero Budget sets no limit.
 type Budget struct {
 	Burst int
 	Every time.Duration

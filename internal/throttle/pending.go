@@ -50,7 +50,7 @@ const (
 	reservePart                    = 4
 )
 
-// NewPending bounds rows with a lifetime. Error messages call them what. Without a capacity
+// NewPending bounds rows with a lifetime. what is their name in error messages. Without a capacity
 // it returns nil, which sets no bound.
 func NewPending(what string, capacity int, kept time.Duration, now func() time.Time) *Pending {
 	if capacity <= 0 {
@@ -126,7 +126,7 @@ func (p *Pending) Observe(stored int) {
 	p.observed, p.added = stored, 0
 }
 
-// Limit is the number up to which the caller of Observe has to count.
+// Limit is the number at which the caller of Observe can stop counting.
 func (p *Pending) Limit() int {
 	if p == nil {
 		return 0

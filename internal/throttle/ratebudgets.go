@@ -36,10 +36,9 @@ type Budgets struct {
 // around it.
 const widerFactor = 4
 
-// DefaultBudgets let an office behind one address sign in on a Monday morning, and slow
-// down guessing. The store limits how many guesses at an account may fail in a row: see
-// limits. No account is sent more than 30 mails an hour, and one network cannot use them
-// up.
+// DefaultBudgets allow all users of an office behind one address to sign in at the same time, and
+// slow down guessing. The store limits how many guesses at an account may fail in a row: see
+// limits. No account is sent more than 30 mails an hour, and one network cannot use them up.
 func DefaultBudgets() Budgets {
 	return Budgets{
 		SignIns:         Budget{Burst: 500, Every: time.Second / 50},

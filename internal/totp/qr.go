@@ -13,8 +13,8 @@ import (
 	"github.com/boombuler/barcode/qr"
 )
 
-// How a QR code is drawn: pixels for each module, and modules of light around it,
-// without which a scanner does not find it on a dark page (ISO/IEC 18004 §6.3.8).
+// The size of a QR code: the pixels of each module, and the light modules around the code, without
+// which scanners do not find it on a dark page (ISO/IEC 18004 §6.3.8).
 const (
 	modulePixels = 5
 	quietModules = 4

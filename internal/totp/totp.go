@@ -13,33 +13,33 @@ import (
 	"github.com/pquerna/otp/hotp"
 )
 
-// Period is how long a code is shown. Authenticator apps know of no other.
+// Period is the duration of a time step. Authenticator apps support no other.
 const Period = 30 * time.Second
 
 // Window is how many steps the clock of an app may be ahead or behind (RFC 6238
 // §5.2).
 const Window = 1
 
-// secretSize is that of a secret in bytes: RFC 4226 §4, R6.
+// secretSize is the size of a secret in bytes: RFC 4226 §4, R6.
 const secretSize = 20
 
-// The algorithms of a key. Every app knows SHA1, which is the default; its
-// collisions do no harm to an HMAC (RFC 4226, Appendix B).
+// The algorithms of a key. Every app supports SHA1, which is the default; its collisions do not
+// weaken an HMAC (RFC 4226, Appendix B).
 const (
 	SHA1   = "SHA1"
 	SHA256 = "SHA256"
 	SHA512 = "SHA512"
 )
 
-// Key is what an app and the server share.
+// Key is the secret that an app and the server share, with its parameters.
 type Key struct {
 	Secret    string `json:"secret"`    // base32 without padding
 	Algorithm string `json:"algorithm"` // SHA1, SHA256 or SHA512
 	Digits    int    `json:"digits"`    // of a code
 }
 
-// New makes a key. Not every app knows another algorithm than SHA1, or other
-// than 6 digits; such an app takes the key and shows codes that are wrong.
+// New returns a new key. Some apps support only SHA1 and 6 digits; they accept other keys but show
+// wrong codes.
 func New(algorithm string, digits int) Key {
 	secret := make([]byte, secretSize)
 	rand.Read(secret) // never fails
@@ -49,11 +49,11 @@ func New(algorithm string, digits int) Key {
 // Step is the time step of a moment: RFC 6238 §4.2.
 func Step(at time.Time) int64 { return at.Unix() / int64(Period/time.Second) }
 
-// Code is what an app shows at a moment.
+// Code returns the code that an app shows at a time.
 func (k Key) Code(at time.Time) (string, error) { return k.code(Step(at)) }
 
-// Verify reports whether the code is one that an app may show now, of a step
-// after the last one that was used, and which.
+// Verify returns the time step of a code, and reports whether an app may show that code now. It
+// rejects codes of the last used step and earlier ones.
 func (k Key) Verify(code string, now time.Time, last int64) (step int64, ok bool, err error) {
 	code = strings.ReplaceAll(strings.TrimSpace(code), " ", "") // apps show 123 456
 	for step = Step(now) - Window; step <= Step(now)+Window; step++ {
@@ -80,9 +80,8 @@ func (k Key) code(step int64) (string, error) {
 	return code, nil
 }
 
-// URI is the key as apps take it: the format that Google Authenticator began and
-// all others follow. Issuer is what the server is called, account whose key it is;
-// apps show both.
+// URI returns the key as a URI for apps, in the format of Google Authenticator, which all apps
+// support. Issuer is the name of the server, and account the name of the user; apps show both.
 func (k Key) URI(issuer, account string) string {
 	issuer = strings.ReplaceAll(issuer, ":", " ") // it ends the issuer
 	query := fmt.Sprintf("secret=%s&issuer=%s&algorithm=%s&digits=%d&period=%d",
@@ -90,5 +89,5 @@ func (k Key) URI(issuer, account string) string {
 	return "otpauth://totp/" + escape(issuer) + ":" + escape(account) + "?" + query
 }
 
-// escape writes a blank as %20: apps show a plus sign for what it is.
+// escape writes a blank as %20: apps do not decode a plus sign.
 func escape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }

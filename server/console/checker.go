@@ -20,8 +20,8 @@ var built embed.FS
 var workerScript []byte
 
 const (
-	// checkerFolder is where the files of the checker are, below a folder that is named by their
-	// contents.
+	// checkerFolder is the folder of the checker's files. It contains a folder that is named by
+	// their contents.
 	checkerFolder = "checker/"
 	wasmFile      = "checker.wasm"
 	workerFile    = "worker.js"

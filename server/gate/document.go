@@ -36,7 +36,7 @@ func coreModules() []string {
 	return []string{"dom.js", "wire.js", "words.js", "theme.js", "passkey.js", "page.js", "step.js"}
 }
 
-// page has the differences between pages; all use one file.
+// page contains the differences between the pages, which all use one file.
 type page struct {
 	Name, Version, Account string
 	Up                     string // relative path from the page to /gate/

@@ -64,7 +64,7 @@ func (p *Provider) audit(ctx context.Context, c *client, scope, audience []strin
 	return nil
 }
 
-// recordByClient commits an event about what a client does, with its changes.
+// recordByClient commits an event about an action of a client, with its changes.
 func (p *Provider) recordByClient(ctx context.Context, c *client, e schemas.Event, changes ...schemas.Change) error {
 	e.ID, e.At, e.ApplicationID = schemas.NewID(), p.now(), c.ID
 	e.Actor = schemas.Actor{Type: schemas.ApplicationActor, ID: c.ID, Client: c.ID}

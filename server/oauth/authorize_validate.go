@@ -61,7 +61,8 @@ func (p *Provider) validateAuthRequest(ctx context.Context, a *authorizeRequest)
 	return req, checkSize(req)
 }
 
-// checkKind checks that the request has a supported kind, and that the client may use it.
+// checkKind checks that the response type and mode are supported, and that the client may request a
+// code.
 func (a *authorizeRequest) checkKind(form url.Values) error {
 	mode := form.Get("response_mode")
 	switch {

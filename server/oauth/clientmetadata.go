@@ -88,8 +88,8 @@ func readMetadata(text []byte) (*clientMetadata, error) {
 	return &m, nil
 }
 
-// check rejects what no client can have here. Rules of all applications, such as those for redirect
-// URIs, are not checked twice.
+// check rejects metadata that no client can have on this server. Rules of all applications, such as
+// those for redirect URIs, are not checked twice.
 func (m *clientMetadata) check() error {
 	switch {
 	case m.SoftwareStatement != "" && strings.Count(m.SoftwareStatement, ".") != 2:
@@ -112,8 +112,8 @@ func (m *clientMetadata) check() error {
 }
 
 // checkProtection rejects a client that requests unsupported signing or encryption of replies.
-// Unknown metadata is ignored (RFC 7591 §2), but such a client would take plain claims for
-// protected ones.
+// Unknown metadata is ignored (RFC 7591 §2), but such a client would expect protected claims and
+// get plain ones.
 func (m *clientMetadata) checkProtection() error {
 	for name, algorithm := range map[string]string{"id_token_encrypted_response_alg": m.IDTokenEncryption,
 		"userinfo_signed_response_alg": m.UserInfoAlg, "userinfo_encrypted_response_alg": m.UserInfoEncryption} {
@@ -147,9 +147,9 @@ func (m *clientMetadata) checkAddresses() error {
 	return nil
 }
 
-// settle checks the requested metadata and reduces it to what the client gets, which RFC 7591 §2
-// leaves to the server: of grants and response types those in may, and keys only if it
-// authenticates with them.
+// settle checks the requested metadata and reduces it to the permitted values, as RFC 7591 §2
+// allows: the grants in may, the response types for them, and keys only if the client authenticates
+// with them.
 func (m *clientMetadata) settle(may []string) error {
 	if err := m.check(); err != nil {
 		return err

@@ -114,12 +114,13 @@ func (p *Provider) SignIn(w http.ResponseWriter, r *http.Request, sessionID stri
 	return err
 }
 
-// browserNameBytes is how much of the hash of a browser's cookie names the browser.
+// browserNameBytes is the length of the prefix of the hash of a browser's cookie that identifies
+// the browser.
 const browserNameBytes = 12
 
-// BindRun adds to the request of a run of POST /flow/execute what binds it to an authorization
-// request: the contents of the browser's cookies, and for a new run the authorization request with
-// the id, if there is one.
+// BindRun completes the request of a run of POST /flow/execute with the data that binds it to an
+// authorization request: the contents of the browser's cookies and, for a new run, the
+// authorization request with the id, if there is one.
 func (p *Provider) BindRun(r *http.Request, run *engine.Request, authID *string) (err error) {
 	if authID != nil {
 		if run.AuthRequest, err = p.openRequest(r, *authID); err != nil {

@@ -109,9 +109,9 @@ func (p *Provider) readLogout(w http.ResponseWriter, r *http.Request) (l *logout
 	return l, p.findBack(r, l, clientID)
 }
 
-// readHint returns the id of the client: of that of the ID token, or of client_id. Without a
-// session of the browser it takes that of the ID token, unless that has ended or expired. So an old
-// ID token is accepted no longer than its session lasts.
+// readHint returns the id of the client from the ID token, or from client_id. If the browser has no
+// session, the request is about the session of the ID token, unless that has ended or expired. An
+// old ID token is therefore accepted only while its session lasts.
 func (p *Provider) readHint(ctx context.Context, l *logoutRequest) (clientID string, err error) {
 	clientID = l.form.Get("client_id")
 	raw := l.form.Get("id_token_hint")
@@ -138,8 +138,8 @@ func (p *Provider) readHint(ctx context.Context, l *logoutRequest) (clientID str
 	return hint.ClientID, nil
 }
 
-// findBack determines the client, and where the browser goes afterwards: to a URI that the client
-// has registered for it. Without such a URI the client need not exist any more.
+// findBack determines the client, and the URI to which the browser is redirected afterwards, which
+// the client must have registered. Without such a URI, the client need not exist any more.
 func (p *Provider) findBack(r *http.Request, l *logoutRequest, clientID string) (err error) {
 	to := l.form.Get("post_logout_redirect_uri")
 	if clientID == "" && to == "" {
@@ -175,8 +175,8 @@ func (p *Provider) confirmed(l *logoutRequest) bool {
 	return subtle.ConstantTimeCompare([]byte(l.form.Get("confirm")), []byte(p.confirmation(l.session))) == 1
 }
 
-// confirmLogout redirects to the page that asks, with the parameters. The client replaces the ID
-// token, which does not belong in URLs.
+// confirmLogout redirects to the page that asks for confirmation, with the parameters. client_id
+// replaces the ID token, which does not belong in URLs.
 func (p *Provider) confirmLogout(w http.ResponseWriter, r *http.Request, l *logoutRequest) {
 	q := url.Values{"confirm": {p.confirmation(l.session)}}
 	for _, name := range []string{"post_logout_redirect_uri", "state"} {

@@ -36,7 +36,7 @@ const (
 type Provider struct {
 	Options
 	protocol       http.Handler         // zitadel/oidc, with libraryServer as its server
-	unknownClient  *schemas.Application // its secret is checked for unknown clients
+	unknownClient  *schemas.Application // its secret is compared if the client is unknown
 	metadata       metadata
 	auditedClients auditedClients
 	origins        origins

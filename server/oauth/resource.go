@@ -35,7 +35,7 @@ func (p *Provider) audience(ctx context.Context, scope, resources []string) ([]s
 	return audience, nil
 }
 
-// userAudience returns the audience of a token about a user. Without a requested resource it is the
+// userAudience returns the audience of a token of a user. Without a requested resource it is the
 // client alone, unless the token has scopes that only this server uses: otherwise a token that any
 // client can get could change the user's account.
 func (p *Provider) userAudience(ctx context.Context, c *client, scope, resources []string) ([]string, error) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Info is what a document says of the whole API.
+// Info describes the whole API.
 type Info struct {
 	Title, Description string
 	Server             string // the base URL
@@ -82,8 +82,8 @@ func (c *components) operation(info *Info, o *Operation) (object, error) {
 	return described, err
 }
 
-// bodySchema returns the schema of a request body. A Go type does not say which members a request
-// needs, and all others may be absent.
+// bodySchema returns the schema of a request body. A Go type does not state which members a request
+// needs; all others may be absent.
 func (c *components) bodySchema(b Body) (object, error) {
 	schema, err := c.schemaOf(b.Type)
 	if _, named := b.Type.(Ref); err != nil || named {

@@ -21,7 +21,7 @@ type Operation struct {
 	OAuth bool
 }
 
-// Need is what a request must be authorized with.
+// Need is the authorization that a request must have.
 type Need struct {
 	Token      bool   // a bearer token
 	Permission string // the permission that the token must carry, if a certain one

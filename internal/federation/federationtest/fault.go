@@ -16,7 +16,7 @@ type Description struct {
 	Fault Fault
 	// Doc follows "The provider".
 	Doc string
-	// Check is the check that finds it.
+	// Check is the check that detects the fault.
 	Check federation.Check
 
 	claim claim // the claim that it spoils

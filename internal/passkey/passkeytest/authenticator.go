@@ -72,7 +72,7 @@ func Synced() Option {
 // NoCounter leaves the signature counter at 0.
 func NoCounter() Option { return func(a *Authenticator) { a.counting = false } }
 
-// CannotVerify makes an authenticator without PIN or biometrics.
+// CannotVerify returns the option of an authenticator without PIN or biometrics.
 func CannotVerify() Option { return func(a *Authenticator) { a.noUV = true } }
 
 // Attachment sets how the authenticator is attached, platform or cross-platform, and its

@@ -107,8 +107,8 @@ func testGrantRace(t *testing.T, s *store.Store) {
 	}
 }
 
-// testApprovals keeps what was approved in a request: by its own browser, and before it
-// is granted.
+// testApprovals stores the approvals of a request: only from its own browser, and only before it is
+// granted.
 func testApprovals(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	r := a.request()
@@ -165,7 +165,7 @@ func wantLive(t *testing.T, s *store.Store, id string, want bool) {
 	reply(s.TokenLive(t.Context(), schemas.TokenRef{ID: id})).equals(t, "whether the token counts", want)
 }
 
-// testCodeRace has a code redeemed by many at once.
+// testCodeRace redeems a code many times concurrently.
 func testCodeRace(t *testing.T, s *store.Store) {
 	const rounds, clients = 100, 8
 	a := newAuthorizing(t, s)
@@ -205,7 +205,7 @@ func testRefresh(t *testing.T, s *store.Store) {
 	reply(s.RotateRefresh(ctx, r)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
 	wantLive(t, s, r.ID+".x", false)
 
-	// Two generations back is no lost reply, however soon it comes.
+	// A token two generations back does not mean a lost reply, however soon it is used.
 	r = begin()
 	rotate(r, false)
 	next := r
@@ -224,8 +224,8 @@ func testRefresh(t *testing.T, s *store.Store) {
 	reply(s.RefreshFamily(ctx, r.ID)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
 }
 
-// testRefreshRace has a refresh token used by many at once: all get the same
-// successor, for any but one reply may be lost.
+// testRefreshRace uses a refresh token many times concurrently: all uses get the same successor,
+// because all replies but one may have been lost.
 func testRefreshRace(t *testing.T, s *store.Store) {
 	const rounds, clients = 20, 8
 	ctx, a := t.Context(), newAuthorizing(t, s)

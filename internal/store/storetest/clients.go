@@ -62,8 +62,8 @@ func applications() tableCase[schemas.Application] {
 	}
 }
 
-// testClients reads applications the way sign-ins and tokens do. An application
-// may gain and lose its OAuth configuration.
+// testClients reads applications like sign-ins and tokens do, also after an OAuth configuration was
+// added or removed.
 func testClients(t *testing.T, s *store.Store) {
 	client, plain := newClient("shop"), newApplication("plain", "")
 	client.ClientSecret, client.InboundAuthConfig[0].Config.ClientSecret = "secret", "secret"
@@ -93,8 +93,7 @@ func testClients(t *testing.T, s *store.Store) {
 	reply(s.ApplicationByClientID(t.Context(), client.ClientID)).equals(t, "the application that is a client again", &client)
 }
 
-// leased adds clients that registered themselves, each with a lease that ends a
-// minute after that of the one before.
+// leased adds self-registered clients. Each has a lease that ends a minute after the previous one.
 func leased(t *testing.T, s *store.Store, n int) (apps []schemas.Application) {
 	t.Helper()
 	update(t, s, func(tx *store.Tx) error {
@@ -115,7 +114,7 @@ func leaseOf(a schemas.Application, i int) schemas.ClientExpiry {
 	return schemas.ClientExpiry{ApplicationID: a.ID, ExpiresAt: noon().Add(time.Duration(i+1) * time.Minute)}
 }
 
-// remaining counts the applications that are still there.
+// remaining counts the existing applications.
 func remaining(t *testing.T, s *store.Store, apps []schemas.Application) (names []string) {
 	t.Helper()
 	for _, a := range apps {
@@ -128,7 +127,7 @@ func remaining(t *testing.T, s *store.Store, apps []schemas.Application) (names 
 	return names
 }
 
-// testLeases checks that unused clients are removed and wanted ones stay.
+// testLeases checks that unused clients are removed and that others stay.
 func testLeases(t *testing.T, s *store.Store) {
 	apps := leased(t, s, 5)
 	got := reply(s.ClientExpiry(t.Context(), apps[1].ClientID)).get(t)
@@ -141,7 +140,7 @@ func testLeases(t *testing.T, s *store.Store) {
 		reply(s.ClientExpiry(t.Context(), unknown)).equals(t, "the lease of a client that is not there", (*schemas.ClientExpiry)(nil))
 	}
 
-	// One is vouched for, one has a role, and one is in use.
+	// One is verified, one has a role, and one is in use.
 	vouched := apps[0]
 	vouched.Verified, vouched.UpdatedAt = true, noon().Add(time.Second)
 	role := newRole("role", nil, program(apps[1].ID))
@@ -186,8 +185,8 @@ func testUnusedClients(t *testing.T, s *store.Store) {
 	wantRemovals(t, s, noon(), apps[:2]...)
 }
 
-// testClientAssertions has one used by many at once, and again, and swept when it
-// has expired.
+// testClientAssertions uses an assertion many times concurrently, uses it again, and sweeps it
+// after it has expired.
 func testClientAssertions(t *testing.T, s *store.Store) {
 	for range 20 {
 		hash := schemas.HashSecret(schemas.NewID())

@@ -36,18 +36,16 @@ done
 rm -rf "$dir"
 `
 
-// cluster is a PostgreSQL server to test on. Held, unless nil, is the pipe that
-// keeps it alive: as long as the cluster can be reached nothing closes it but
-// the end of the process.
+// cluster is a PostgreSQL server to test on. Held, unless nil, is the pipe that keeps it running:
+// only the end of the process closes it.
 type cluster struct {
 	dsn  string
 	held *os.File
 }
 
-// startCluster makes a cluster in a temporary folder and starts its server,
-// which listens on a socket in that folder and nowhere else. PostgreSQL refuses
-// to run as root: then it runs as an unprivileged user. The settings (name=value)
-// replace those of the tests.
+// startCluster creates a cluster in a temporary folder and starts its server, which listens only on
+// a socket in that folder. PostgreSQL does not run as root: if the test does, the server runs as an
+// unprivileged user. The settings (name=value) replace those of the tests.
 func startCluster(bin string, settings ...string) (*cluster, error) {
 	dir, err := os.MkdirTemp("", "postern-pg-")
 	if err != nil {
@@ -78,8 +76,7 @@ func startCluster(bin string, settings ...string) (*cluster, error) {
 	return c, awaitServer(c.dsn, dir)
 }
 
-// unprivileged gives the folder to a user who is not root and returns who that
-// is.
+// unprivileged changes the owner of the folder to a user other than root, and returns that user.
 func unprivileged(dir string) (*syscall.Credential, error) {
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)

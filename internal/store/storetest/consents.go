@@ -50,7 +50,7 @@ func testConsents(t *testing.T, s *store.Store) {
 	reply(s.Consent(ctx, a.user.ID, a.client.ID)).equals(t, "a consent that was not given, or is gone", nil)
 }
 
-// testRevokedConsent has a client with tokens of two users; one revokes the consent.
+// testRevokedConsent revokes the consent of one of two users of a client.
 func testRevokedConsent(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	bob := newUser("bob")
@@ -96,7 +96,7 @@ func testRevokedConsent(t *testing.T, s *store.Store) {
 	wantEqual(t, "what the other agreed to", scopesOf(left), []string{"openid"})
 }
 
-// testRefusals has requests that get no grant.
+// testRefusals refuses requests, and tries to grant them.
 func testRefusals(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	r := a.request()

@@ -23,7 +23,7 @@ func queue(t *testing.T, s *store.Store, deliveries ...schemas.Delivery) {
 	}
 }
 
-// claims has a store claim a delivery at a time, for a minute.
+// claims claims a delivery at a time, for a minute.
 func claims(t *testing.T, s *store.Store, kind string, at time.Time, busy ...string) *schemas.Delivery {
 	t.Helper()
 	d := reply(s.ClaimDelivery(t.Context(), kind, busy, at, at.Add(time.Minute))).get(t)
@@ -64,7 +64,7 @@ func testDeliveries(t *testing.T, s *store.Store) {
 	testDeliveryOfNothing(t, s)
 }
 
-// testDeliveryOfNothing has what causes a delivery fail.
+// testDeliveryOfNothing fails the commit that causes a delivery.
 func testDeliveryOfNothing(t *testing.T, s *store.Store) {
 	t.Helper()
 	d, broken := newDelivery("none", ""), errors.New("broken")
@@ -78,7 +78,8 @@ func testDeliveryOfNothing(t *testing.T, s *store.Store) {
 	wantEqual(t, "what is due of what did not happen", claims(t, s, "none", noon()), (*schemas.Delivery)(nil))
 }
 
-// testDeliveryRace lets many instances claim many deliveries at once: each is claimed by one.
+// testDeliveryRace claims many deliveries on many instances concurrently: one instance claims each
+// delivery.
 func testDeliveryRace(t *testing.T, s *store.Store) {
 	const deliveries, instances = 40, 8
 	for i := range deliveries {
@@ -173,7 +174,8 @@ func testNotices(t *testing.T, s *store.Store) {
 	wantEqual(t, "a notice of an ordinary sign-in", noticed(), false)
 }
 
-// testInvitations has two runs accept an invitation, and one after the user has a credential.
+// testInvitations accepts an invitation in two runs, and in another one after the user has a
+// credential.
 func testInvitations(t *testing.T, s *store.Store) {
 	user := newUser("invited")
 	link := schemas.Link{TokenHash: schemas.HashSecret("1"), UserID: user.ID, Purpose: schemas.InvitationLink, Subject: "app", CreatedAt: noon(), ExpiresAt: noon().Add(time.Hour)}
@@ -213,7 +215,7 @@ func testInvitations(t *testing.T, s *store.Store) {
 	wantError(t, goOn(next(third, "end")), schemas.Conflict, schemas.CodeSuperseded)
 }
 
-// testInvitationRace has administrators invite a user at once: one invitation is left.
+// testInvitationRace invites a user several times concurrently: one invitation remains.
 func testInvitationRace(t *testing.T, s *store.Store) {
 	user := newUser("invited")
 	apply(t, s, schemas.CreateUser{User: user})

@@ -1,6 +1,5 @@
-// Package storetest is what a store must do, as tests: the same suite passes on
-// SQLite and on PostgreSQL, and the part of it that the engine rests on passes
-// on any other store that offers the same methods.
+// Package storetest is the test suite of stores. The whole suite passes on SQLite and on
+// PostgreSQL. The part for the engine passes on any store with the methods of RunStore.
 //
 // It also starts a PostgreSQL server for tests; see [Postgres].
 package storetest

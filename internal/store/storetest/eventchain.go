@@ -15,8 +15,8 @@ import (
 // chainKey is the key of the seals.
 var chainKey = bytes.Repeat([]byte{7}, 32)
 
-// EventChain tests the hash chain of the audit log. fresh returns where a new and empty store is,
-// and how to open its database with SQL.
+// EventChain tests the hash chain of the audit log. fresh returns the location of a new and empty
+// store, and a function that opens its database with SQL.
 func EventChain(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.DB, error))) {
 	for _, tamper := range tamperings() {
 		t.Run(tamper.name, func(t *testing.T) {
@@ -164,7 +164,7 @@ func testChainTrimmed(t *testing.T, c store.Config) {
 	wantFault(t, verifyChain(t, s, chainKey, &expected), 0, "")
 }
 
-// testChainInstances has two instances that record and seal at once.
+// testChainInstances records and seals events on two instances concurrently.
 func testChainInstances(t *testing.T, c store.Config) {
 	one := Open(t, c)
 	two := reply(store.Open(t.Context(), c)).get(t)
@@ -186,7 +186,8 @@ func testChainInstances(t *testing.T, c store.Config) {
 	wantEqual(t, "the events of the chain", []int{report.Events, int(report.End.Seq)}, []int{4 * 2 * each, 4 * 2 * each})
 }
 
-// testChainKeyReplaced replaces the key: the seals of the old one remain, below one of the new.
+// testChainKeyReplaced replaces the key: the seals with the old key remain, followed by one with
+// the new key.
 func testChainKeyReplaced(t *testing.T, c store.Config) {
 	s, newer := Open(t, c), bytes.Repeat([]byte{8}, 32)
 	recordNumbered(t, s, 1)
@@ -198,7 +199,7 @@ func testChainKeyReplaced(t *testing.T, c store.Config) {
 	wantFault(t, verifyChain(t, s, chainKey, nil), 2, "was altered")
 }
 
-// testChainExpected verifies with the end that was noted, and with another one.
+// testChainExpected verifies the log with a noted end, and with another one.
 func testChainExpected(t *testing.T, c store.Config) {
 	s := Open(t, c)
 	recordNumbered(t, s, 1)

@@ -10,8 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// newEvents are events that have something in common, each with others, newest
-// first.
+// newEvents returns events that share members with each other, newest first.
 func newEvents(t *testing.T, s *store.Store) (events []schemas.Event) {
 	t.Helper()
 	for i := range 24 {
@@ -37,7 +36,7 @@ func newEvents(t *testing.T, s *store.Store) (events []schemas.Event) {
 	return events
 }
 
-// testEventQueries asks for events by each member alone, and by pairs of them.
+// testEventQueries queries events by each member alone, and by pairs of members.
 func testEventQueries(t *testing.T, s *store.Store) {
 	events := newEvents(t, s)
 	filters := []func(q *schemas.EventQuery, e *schemas.Event) (value string){
@@ -109,14 +108,14 @@ func wantEvents(t *testing.T, s *store.Store, q schemas.EventQuery, want []schem
 	wantEqual(t, fmt.Sprintf("the events of %+v", q), got, want)
 }
 
-// testEvents records events without an id, which do not get into each other's way.
+// testEvents records events without an id, which do not conflict.
 func testEvents(t *testing.T, s *store.Store) {
 	nameless := schemas.RecordEvent{Event: schemas.Event{At: noon(), Action: "user.created"}}
 	apply(t, s, nameless, nameless)
 }
 
-// testTrimEvents has more old events than go into one transaction, and two instances
-// that trim at once.
+// testTrimEvents trims more old events than fit into one transaction, on two instances
+// concurrently.
 func testTrimEvents(t *testing.T, s *store.Store) {
 	const old = 1200
 	ctx, before := t.Context(), noon()
@@ -136,7 +135,7 @@ func testTrimEvents(t *testing.T, s *store.Store) {
 		done, err := s.TrimEvents(ctx, store.Trim{Now: before.Add(time.Hour), Before: before, UndeliveredBefore: before})
 		return done.Events, err
 	})
-	// What one of the two left because the other was at it, is gone as well.
+	// The events that one instance skipped because the other was removing them are removed too.
 	n := trimAll(t, s, before, before.Add(time.Hour))
 	wantEqual(t, "the number of events removed", removed+n, old)
 

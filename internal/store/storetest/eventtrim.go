@@ -29,7 +29,7 @@ func recordDays(t *testing.T, s *store.Store, days int) {
 	}
 }
 
-// deliver has a sink receive the events up to a seal.
+// deliver records that a sink has received the events up to a seal.
 func deliver(t *testing.T, s *store.Store, sink string, seq int64, now time.Time) {
 	t.Helper()
 	if _, ok, err := s.ClaimSink(t.Context(), sink, now, now.Add(time.Minute)); err != nil || !ok {
@@ -39,7 +39,7 @@ func deliver(t *testing.T, s *store.Store, sink string, seq int64, now time.Time
 	must(t, s.ReleaseSink(t.Context(), sink, now))
 }
 
-// testTrimWaitsForSinks has old events on the days 0 to 4, two each, with the seals 1 to 10. Events
+// testTrimWaitsForSinks trims events of the days 0 to 4, two each, with the seals 1 to 10. Events
 // of the days 0 to 3 are old, and those of day 0 are removed in any case.
 func testTrimWaitsForSinks(t *testing.T, s *store.Store) {
 	recordDays(t, s, 5)

@@ -73,7 +73,7 @@ func testTOTP(t *testing.T, s RunStore) {
 	}
 }
 
-// testTOTPRace has one code used by many at once: each as the last step of a run.
+// testTOTPRace uses one code concurrently in the last steps of many runs.
 func testTOTPRace(t *testing.T, s RunStore) {
 	ann := created(t, s, "ann")
 	apply(t, s, schemas.SetTOTP{TOTP: newTOTP(ann.ID)})

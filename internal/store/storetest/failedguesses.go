@@ -19,8 +19,7 @@ func failedGuess(name, userID string, limit int) schemas.FailedGuess {
 	}
 }
 
-// testFailedGuesses counts failed guesses that many make at once, up to the limit and
-// no further, until the user signs in.
+// testFailedGuesses counts concurrent failed guesses up to the limit, until the user signs in.
 func testFailedGuesses(t *testing.T, s *store.Store) {
 	ctx, limit := t.Context(), 5
 	ada, bob := twoUsers(t, s)
@@ -43,8 +42,8 @@ func testFailedGuesses(t *testing.T, s *store.Store) {
 	wantFailures(t, s, "another", 0)
 }
 
-// testProvedSecrets starts the count of failed guesses at a password again by sign-ins
-// that prove the password, or two factors, and by no others.
+// testProvedSecrets checks that only sign-ins that prove the password, or two factors, reset the
+// count of failed guesses at the password.
 func testProvedSecrets(t *testing.T, s *store.Store, ada string, failures int) {
 	for _, proof := range []schemas.ProofKind{"", schemas.EmailProof, schemas.PasskeyProof, schemas.IdentityProof, schemas.PasswordProof} {
 		signIn := newSignIn(ada, noon())

@@ -15,8 +15,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// homeID is the id of the organization unit that everything in these tests
-// belongs to.
+// homeID is the id of the organization unit of all resources in these tests.
 const homeID = "01900000-0000-7000-8000-0000000000aa"
 
 func newUnit(handle string) schemas.OrganizationUnit {
@@ -32,7 +31,7 @@ func newUserType(name string) schemas.UserType {
 const corpID = "01900000-0000-7000-8000-0000000000ab"
 
 // insertFixture adds the organization unit, the user type and the identity provider of these tests,
-// unless they are there.
+// unless they exist.
 func insertFixture(ctx context.Context, s *store.Store) error {
 	home, person, corp := newUnit("home"), newUserType("Person"), newIdentityProvider("corp")
 	home.ID, corp.ID = homeID, corpID
@@ -64,7 +63,7 @@ func commit(t testing.TB, s RunStore, runs ...*schemas.Run) {
 	}
 }
 
-// wantRuns fails the test unless the runs are there.
+// wantRuns fails the test unless the runs exist.
 func wantRuns(t testing.TB, s RunStore, runs ...*schemas.Run) {
 	t.Helper()
 	for _, run := range runs {
@@ -106,8 +105,7 @@ func insertResource(tx *store.Tx, resource any) error {
 	}
 }
 
-// noon is when everything happens in these tests, to the microsecond, which is
-// as precise as a store has to be.
+// noon is the time of all events in these tests. It has microseconds, the precision of a store.
 func noon() time.Time { return time.Date(2026, 5, 17, 12, 0, 0, 123456000, time.UTC) }
 
 func newRun() *schemas.Run {
@@ -118,7 +116,7 @@ func newRun() *schemas.Run {
 	}
 }
 
-// next is the run one step on, at a node.
+// next returns the next revision of the run, at a node.
 func next(r *schemas.Run, node string) *schemas.Run {
 	n := *r
 	n.Revision++
@@ -158,7 +156,7 @@ func newCredential(userID string) schemas.Credential {
 
 func create(u schemas.User) []schemas.Change { return []schemas.Change{schemas.CreateUser{User: u}} }
 
-// together calls do(0) to do(n-1) at the same time and waits for all of them.
+// together calls do(0) to do(n-1) concurrently and waits for all of them.
 func together(n int, do func(i int)) {
 	var ready, done sync.WaitGroup
 	ready.Add(n)
@@ -175,7 +173,7 @@ func together(n int, do func(i int)) {
 	done.Wait()
 }
 
-// oneWins calls do(0) to do(n-1) at the same time: one of them succeeds, the winner, and the others
+// oneWins calls do(0) to do(n-1) concurrently. It returns the one that succeeds; the others must
 // fail with the code.
 func oneWins(t *testing.T, n int, code string, do func(i int) error) (winner int) {
 	t.Helper()
@@ -227,7 +225,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// check is must for goroutines of a test, which cannot end it.
+// check is like must, for goroutines of a test, which cannot end the test.
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -262,13 +260,13 @@ func text(v any) string {
 	return string(raw)
 }
 
-// result is what a call returned.
+// result is the result of a call.
 type result[T any] struct {
 	value T
 	err   error
 }
 
-// reply keeps what a call returned, to check it.
+// reply returns the result of a call.
 func reply[T any](value T, err error) result[T] { return result[T]{value, err} }
 
 // get returns the value of a call that must not fail.

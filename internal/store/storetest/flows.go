@@ -35,7 +35,7 @@ func newSubflow(handle string, uses ...*schemas.Flow) schemas.Flow {
 	return f
 }
 
-// use gives a flow its parts, as they are.
+// use sets the parts of a flow.
 func use(f *schemas.Flow, uses ...*schemas.Flow) {
 	f.Parts = nil
 	for _, u := range uses {
@@ -49,8 +49,8 @@ func use(f *schemas.Flow, uses ...*schemas.Flow) {
 	f.Uses = schemas.UsesOf(f.Parts)
 }
 
-// testSubflows keeps flows with what they use. A version keeps to the sub-flows that
-// it was made with, whatever becomes of them.
+// testSubflows stores flows with their sub-flows. A version keeps the sub-flows with which it was
+// created, even if they change or are deleted.
 func testSubflows(t *testing.T, s *store.Store) {
 	ctx, table := t.Context(), store.Flows()
 	inner := newSubflow("inner")
@@ -90,7 +90,7 @@ func testSubflows(t *testing.T, s *store.Store) {
 	wantEqual(t, "who uses the inner one in the end", users(&inner), []schemas.SubflowUser(nil))
 }
 
-// testFlows reads flows the way runs do.
+// testFlows reads flows like runs do.
 func testFlows(t *testing.T, s *store.Store) {
 	first, second := newFlow(schemas.Authentication, "a"), newFlow(schemas.Authentication, "b")
 	second.IsReadOnly, second.Waive = true, nil
@@ -155,7 +155,7 @@ func testFlowReplace(t *testing.T, s *store.Store) {
 	replace := func(f *schemas.Flow, was int) error {
 		return s.Update(ctx, func(tx *store.Tx) error { return table.Replace(tx, f, was) })
 	}
-	// The clock stands still, then goes back: the times of versions never do.
+	// The clock stands still, then goes back. The times of versions still increase.
 	second, third := first, first
 	second.Handle, second.Name, second.Nodes = "b", "Second", first.Nodes[1:]
 	must(t, replace(&second, 1))
@@ -205,7 +205,7 @@ func commitVersionRuns(t *testing.T, s *store.Store, id string) {
 	commit(t, s, append(runs, newRun())...)
 }
 
-// testFlowReplaceRace has many replace one version: one of them does.
+// testFlowReplaceRace replaces one version many times concurrently: one replacement succeeds.
 func testFlowReplaceRace(t *testing.T, s *store.Store) {
 	f := newFlow(schemas.Authentication, "a")
 	insert(t, s, &f)
@@ -230,7 +230,7 @@ func testFlowDelete(t *testing.T, s *store.Store) {
 	wantRuns(t, s, over, other)
 	reply(table.Get(ctx, s, f.ID)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
 	reply(s.FlowVersion(ctx, f.ID, 1)).fails(t, schemas.NotFound, schemas.CodeFlowNotFound)
-	// Its handle and its id are free; but version 1 of that id has been read, and may be cached.
+	// The handle and the id are free, but version 1 of that id has been read and may be cached.
 	for want := 2; want < 4; want++ {
 		insert(t, s, &f)
 		wantEqual(t, "the number of what comes after", f.ActiveVersion, want)

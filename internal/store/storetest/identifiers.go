@@ -27,8 +27,8 @@ func newWorker(username string, badge any, phone string) schemas.User {
 	return u
 }
 
-// testUniqueAttributes has what a user type calls unique be so, for users that
-// flows create and for users that administrators do.
+// testUniqueAttributes checks the unique attributes of a user type, for users that flows create and
+// for users that administrators create.
 func testUniqueAttributes(t *testing.T, s *store.Store) {
 	ctx, staff := t.Context(), newStaff()
 	insert(t, s, &staff)
@@ -104,8 +104,7 @@ func testReclaim(t *testing.T, s *store.Store) {
 	wantError(t, s.Apply(ctx, create(newUser("Ann"))), schemas.Conflict, schemas.CodeAttributeTaken)
 }
 
-// testUniqueRace has many want one value at once, by flows and by
-// administrators.
+// testUniqueRace claims one value many times concurrently, in flows and by administrators.
 func testUniqueRace(t *testing.T, s *store.Store) {
 	const rounds, contenders = 10, 8
 	staff := newStaff()
@@ -141,7 +140,8 @@ func setScope(t *testing.T, s *store.Store, name, scope string) error {
 	})
 }
 
-// testIdentifierScopes lets users of two scopes have the same values, and users of one scope not.
+// testIdentifierScopes checks that users of two scopes can have the same values, and users of one
+// scope cannot.
 func testIdentifierScopes(t *testing.T, s *store.Store) {
 	ctx, staff := t.Context(), newStaff()
 	staff.IdentifierScope = schemas.TypeIdentifiers
@@ -178,7 +178,7 @@ func testScopeRace(t *testing.T, s *store.Store) {
 	}
 }
 
-// entered is a user who says to have an address.
+// entered is a user with an unverified address.
 func entered(username, email string) schemas.User {
 	u := newUser(username)
 	u.Attributes["email"] = email
@@ -189,8 +189,8 @@ func verify(u schemas.User) []schemas.Change {
 	return []schemas.Change{schemas.VerifyEmail{UserID: u.ID, Email: u.Text("email"), At: u.UpdatedAt.Add(time.Minute)}}
 }
 
-// testUnverifiedEmail has users enter an address that another one owns: it identifies
-// none of them, until one verifies it, who alone has it then.
+// testUnverifiedEmail enters an address of another user. It identifies none of the users until one
+// verifies it; then only that user has it.
 func testUnverifiedEmail(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	mallory, victim, third := entered("mallory", "Victim@example.com"), entered("victim", "victim@EXAMPLE.com"), entered("third", "victim@example.com")
@@ -262,8 +262,8 @@ func testPrefixes(t *testing.T, s *store.Store) {
 	reply(store.Users().Count(t.Context(), s, store.Page{Member: "username", Value: "bert", Prefix: true})).equals(t, "the users with the former name", 0)
 }
 
-// testEmailStated has administrators, and sign-ups that verify before they store, claim
-// addresses that others have entered.
+// testEmailStated claims addresses that others have entered, by administrators and by sign-ups that
+// verify before they store.
 func testEmailStated(t *testing.T, s *store.Store) {
 	squatter := entered("squatter", "owner@example.com")
 	apply(t, s, create(squatter)...)
@@ -273,7 +273,7 @@ func testEmailStated(t *testing.T, s *store.Store) {
 	got := reply(s.User(t.Context(), squatter.ID)).get(t)
 	wantEqual(t, "the address of the squatter", got.Text("email"), "")
 
-	// The owner takes another one: the first is free, and the second not verified.
+	// The owner changes the address: the first is free, and the second is not verified.
 	apply(t, s, change(owner.ID, map[string]any{"email": "new@example.com"})...)
 	for _, address := range []string{"owner@example.com", "new@example.com"} {
 		reply(s.UserByAttribute(t.Context(), "", "email", address)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
@@ -285,7 +285,7 @@ func testEmailStated(t *testing.T, s *store.Store) {
 	apply(t, s, create(newUser("new@example.com"))...)
 	got = reply(s.User(t.Context(), owner.ID)).get(t)
 	wantEqual(t, "the address of who did not verify it", got.Text("email"), "")
-	// One's own username may be one's address.
+	// The username and the address of a user may be equal.
 	self := entered("self@example.com", "self@example.com")
 	apply(t, s, create(self)...)
 	reply(s.UserByAttribute(t.Context(), "", "email", "self@example.com")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
@@ -294,8 +294,8 @@ func testEmailStated(t *testing.T, s *store.Store) {
 	reply(s.UserByAttribute(t.Context(), "", "email", "self@example.com")).get(t)
 }
 
-// testEmailRace lets users verify one address at once, while they change it and others enter it
-// too: in the end one user has it, verified.
+// testEmailRace verifies one address for several users concurrently, while they change it and
+// others enter it: in the end one user has the verified address.
 func testEmailRace(t *testing.T, s *store.Store) {
 	const rounds, contenders = 8, 8
 	for round := range rounds {

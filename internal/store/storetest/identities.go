@@ -108,8 +108,8 @@ func testIdentityRace(t *testing.T, s RunStore) {
 	}
 }
 
-// testIdentitiesGo deletes a user and a provider that an identity belongs to, and
-// links identities that cannot be.
+// testIdentitiesGo deletes the user and the provider of an identity, and tries to link invalid
+// identities.
 func testIdentitiesGo(t *testing.T, s *store.Store) {
 	ctx, ann := t.Context(), created(t, s, "ann")
 	corp := reply(s.IdentityProvider(ctx, "corp")).get(t)

@@ -30,8 +30,8 @@ func testKeys(t *testing.T, s *store.Store) {
 	testKeyLife(t, s)
 }
 
-// testKeyLife moves the keys of ES256 that testKeys has left on, several
-// instances at a time: of each step one instance takes it.
+// testKeyLife advances the keys of ES256 from testKeys, on several instances concurrently: one
+// instance makes each step.
 func testKeyLife(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	first := signingKey(t, s, "ES256").ID

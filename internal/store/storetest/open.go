@@ -13,8 +13,8 @@ import (
 	"github.com/postern-id/postern/internal/store"
 )
 
-// Open opens a store for the length of a test, with the fixture of these tests. It copies a migrated
-// database if there is none.
+// Open opens a store for the duration of a test, with the fixture of these tests. It copies a
+// migrated database if there is none.
 func Open(t testing.TB, c store.Config) *store.Store {
 	t.Helper()
 	s := openCopy(t, c, withFixture)
@@ -22,8 +22,8 @@ func Open(t testing.TB, c store.Config) *store.Store {
 	return s
 }
 
-// OpenEmpty opens a store for the length of a test. It copies a migrated database if there is none,
-// because the migrations take longer than most tests.
+// OpenEmpty opens a store for the duration of a test. It copies a migrated database if there is
+// none, because the migrations take longer than most tests.
 func OpenEmpty(t testing.TB, c store.Config) *store.Store {
 	t.Helper()
 	return openCopy(t, c, empty)

@@ -41,8 +41,8 @@ func testCredentialUnique(t *testing.T, s RunStore) {
 	reply(s.Credential(t.Context(), key.ID)).equals(t, "the passkey", &key)
 }
 
-// testSignCount records uses at once and then out of order: the counter is the
-// highest that was seen, or a cloned authenticator would go unnoticed.
+// testSignCount records uses concurrently and then out of order: the counter must be the highest
+// one, because a cloned authenticator would otherwise go unnoticed.
 func testSignCount(t *testing.T, s RunStore) {
 	u := newUser("ann")
 	key := newCredential(u.ID)
@@ -101,7 +101,7 @@ func testVoid(t *testing.T, s *store.Store) {
 		reply(s.TakePasskeySession(t.Context(), p.TokenHash, noon())).equals(t, "the session", &p)
 	}
 
-	// Whatever the order in which many start at once, one session is good.
+	// After many concurrent starts, one session is valid.
 	const starts = 16
 	sessions := make([]schemas.PasskeySession, starts)
 	together(starts, func(i int) {

@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// testPermissions has roles reach people directly, by a group, by a group in a
-// group, and in circles.
+// testPermissions assigns roles to users directly, through a group, through nested groups, and
+// through a cycle.
 func testPermissions(t *testing.T, s *store.Store) {
 	o := newOrganization(t, s)
 	for who, want := range map[schemas.Principal][]string{
@@ -38,7 +38,7 @@ func testPermissions(t *testing.T, s *store.Store) {
 	}
 }
 
-// testMemberships has groups and roles reach users as permissions do.
+// testMemberships reads the groups and roles of users.
 func testMemberships(t *testing.T, s *store.Store) {
 	o := newOrganization(t, s)
 	for i, want := range []struct{ groups, roles []string }{
@@ -80,7 +80,7 @@ func testHolders(t *testing.T, s *store.Store) {
 	}
 }
 
-// testActiveHolders leaves out who may not sign in.
+// testActiveHolders omits users who may not sign in.
 func testActiveHolders(t *testing.T, s *store.Store) {
 	o := newOrganization(t, s)
 	until := noon().Add(time.Hour)
@@ -108,7 +108,8 @@ func testActiveHolders(t *testing.T, s *store.Store) {
 	reply(store.PermissionHolders(t.Context(), s, "shop:orders:read", 10)).equals(t, "who has the permission", o.users[:3])
 }
 
-// testFlowPermissions has applications use a flow for the one and for the other.
+// testFlowPermissions reads the permissions of the applications that use a flow, for each purpose
+// of a flow.
 func testFlowPermissions(t *testing.T, s *store.Store) {
 	o := newOrganization(t, s)
 	in, up, neither := newFlow(schemas.Authentication, "in"), newFlow(schemas.Registration, "up"), newFlow(schemas.Authentication, "neither")
@@ -133,8 +134,7 @@ func testFlowPermissions(t *testing.T, s *store.Store) {
 	}
 }
 
-// testFlowUsers has users of several types sign in with flows, and with flows that these
-// are a part of.
+// testFlowUsers reads the users of several types who sign in with flows, directly or as sub-flows.
 func testFlowUsers(t *testing.T, s *store.Store) {
 	o := newOrganization(t, s)
 	robots := newUserType("Robot")
@@ -190,7 +190,7 @@ func testFlowUsers(t *testing.T, s *store.Store) {
 	}
 }
 
-// organization is people and what they may do:
+// organization contains users and their permissions:
 //
 //	users[0]                          shop
 //	users[1] in groups[0]             shop:orders
@@ -295,8 +295,7 @@ func resourceServers() tableCase[schemas.ResourceServer] {
 	}
 }
 
-// testTreeInUse has roles grant permissions of a tree that changes: they keep
-// what they have, and what they have stays.
+// testTreeInUse changes a tree whose permissions roles grant: the roles keep these permissions.
 func testTreeInUse(t *testing.T, s *store.Store) {
 	ctx, shop := t.Context(), newResourceServer("shop")
 	clerk := newRole("Clerk", []string{"shop:orders:items:read"})
@@ -320,7 +319,7 @@ func testTreeInUse(t *testing.T, s *store.Store) {
 	role := reply(store.Roles().Get(ctx, s, clerk.ID)).get(t)
 	wantEqual(t, "the role", role, &clerk)
 
-	// Without the role the tree may go.
+	// Without the role, the tree can be deleted.
 	update(t, s, func(tx *store.Tx) error {
 		must(t, store.Roles().Delete(tx, clerk.ID, clerk.UpdatedAt))
 		return store.ResourceServers().Delete(tx, shop.ID, shop.UpdatedAt)
@@ -328,7 +327,7 @@ func testTreeInUse(t *testing.T, s *store.Store) {
 	insert(t, s, &shop)
 }
 
-// testPermissionWithoutResourceServer has a role grant what no resource server has.
+// testPermissionWithoutResourceServer grants a permission that no resource server has.
 func testPermissionWithoutResourceServer(t *testing.T, s *store.Store) {
 	role := newRole("Clerk", []string{"shop"})
 	wantError(t, s.Update(t.Context(), func(tx *store.Tx) error { return store.Roles().Insert(tx, &role) }), schemas.Conflict, schemas.CodeConflict)

@@ -24,13 +24,12 @@ import (
 // PostgreSQL server to test on, instead of one that the tests start.
 const DSNVariable = "POSTERN_TEST_POSTGRES_DSN"
 
-// Postgres returns the connection string of an empty schema in a PostgreSQL
-// database; the schema is dropped when the test ends. The server is the one that
-// POSTERN_TEST_POSTGRES_DSN names, else one that is started in a temporary
-// folder, once for each test binary, and ends with it.
+// Postgres returns the connection string of an empty schema in a PostgreSQL database; the schema is
+// dropped when the test ends. The server is the one in POSTERN_TEST_POSTGRES_DSN. Without that
+// variable, each test binary starts a server in a temporary folder, which ends with the binary.
 //
-// Where neither is to be had the test is skipped, and says why; in a CI (the
-// environment variable CI is set) it fails instead.
+// If neither exists, the test is skipped with the reason; in a CI (the environment variable CI is
+// set) it fails instead.
 func Postgres(t testing.TB) (dsn string) {
 	t.Helper()
 	if _, err := server(); err != nil {
@@ -64,8 +63,7 @@ func CreateSchema(on string) (dsn string, drop func() error, err error) {
 	return withSearchPath(on, schema), drop, executeOnce(on, "CREATE SCHEMA "+pq.QuoteIdentifier(schema))
 }
 
-// server returns the server to test on. What a first call has found or started
-// serves all later ones.
+// server returns the server for tests. Later calls return the server of the first call.
 var server = sync.OnceValues(func() (*cluster, error) {
 	if dsn := os.Getenv(DSNVariable); dsn != "" {
 		return &cluster{dsn: dsn}, nil
@@ -107,7 +105,7 @@ func findBinaries() (string, error) {
 	slices.SortFunc(packaged, func(a, b string) int { return cmp.Compare(release(b), release(a)) })
 	for _, folder := range append(folders, packaged...) {
 		if isProgram(folder, "initdb") && isProgram(folder, "postgres") {
-			// The programs find their files relative to where they really are.
+			// The programs find their files relative to their real path.
 			real, err := filepath.EvalSymlinks(filepath.Join(folder, "initdb"))
 			return filepath.Dir(real), err
 		}
@@ -127,7 +125,7 @@ func isProgram(folder, name string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// withSearchPath makes a connection string look into one schema only.
+// withSearchPath restricts a connection string to one schema.
 func withSearchPath(dsn, schema string) string {
 	u, err := url.Parse(dsn)
 	if err != nil || !strings.HasPrefix(u.Scheme, "postgres") {

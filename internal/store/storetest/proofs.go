@@ -65,8 +65,8 @@ func (h *holder) require(proofs ...schemas.Proof) []schemas.Change {
 	return []schemas.Change{schemas.RequireProofs{UserID: h.user.ID, Proofs: proofs, At: noon()}}
 }
 
-// What rests on an authentication is committed while every credential of it is there,
-// and else not at all.
+// A commit that depends on an authentication succeeds only while every credential of the
+// authentication exists.
 func testRequireProofs(t *testing.T, s RunStore) {
 	h := newHolder(t, s)
 	for _, p := range h.proofs {
@@ -92,7 +92,7 @@ func testRequireProofs(t *testing.T, s RunStore) {
 	}
 }
 
-// A proof names what there is once the changes of the commit have been made.
+// A proof refers to the credentials after the changes of the commit.
 func testProofsOfOneCommit(t *testing.T, s RunStore) {
 	h, changes := held()
 	for _, p := range h.proofs {
@@ -101,7 +101,7 @@ func testProofsOfOneCommit(t *testing.T, s RunStore) {
 	must(t, s.Commit(t.Context(), newRun(), changes))
 }
 
-// A hash is replaced while it is the one that was verified.
+// A hash is replaced only if it is the one that was verified.
 func testRehash(t *testing.T, s RunStore) {
 	h := newHolder(t, s)
 	rehash := func(verified, hash string) {
@@ -116,8 +116,8 @@ func testRehash(t *testing.T, s RunStore) {
 	apply(t, s, schemas.RehashPassword{UserID: schemas.NewID(), Hash: "x"})
 }
 
-// sessionsOn starts a session on each proof, one whose proofs are not known, and one
-// of another user. The first is that of the user's own.
+// sessionsOn starts a session for each proof, one without recorded proofs, and one of another user.
+// The first is the acting session.
 func sessionsOn(t *testing.T, s *store.Store, h *holder) map[schemas.ProofKind]schemas.Session {
 	t.Helper()
 	bob := newUser("bob")
@@ -134,7 +134,7 @@ func sessionsOn(t *testing.T, s *store.Store, h *holder) map[schemas.ProofKind]s
 	return made
 }
 
-// A session ends with the credential that it rests on, and its clients are notified.
+// A session ends with the credential with which it started, and its clients are notified.
 func testSessionsEndWithCredentials(t *testing.T, s *store.Store) {
 	h := newHolder(t, s)
 	left := sessionsOn(t, s, h)
@@ -166,7 +166,7 @@ func testSessionsEndWithCredentials(t *testing.T, s *store.Store) {
 	gone(schemas.EmailProof)
 	apply(t, s, h.changed()[schemas.PasskeyProof]...)
 	gone(schemas.PasskeyProof)
-	gone("own") // its methods say that it began with a passkey, and which is not known
+	gone("own") // its methods contain a passkey, but not which one
 	check("the removed passkey")
 	apply(t, s, h.changed()[schemas.PasswordProof]...)
 	gone(schemas.PasswordProof)
@@ -174,7 +174,7 @@ func testSessionsEndWithCredentials(t *testing.T, s *store.Store) {
 	check("the new password")
 }
 
-// The session on whose behalf a credential is removed lives on, without it.
+// The session that removes a credential continues, without that proof.
 func testActingSession(t *testing.T, s *store.Store) {
 	h := newHolder(t, s)
 	acting := newSignIn(h.user.ID, noon())
@@ -189,7 +189,7 @@ func testActingSession(t *testing.T, s *store.Store) {
 }
 
 // commitEnd commits changes in a run of a user who has a session, tokens and other runs: these end,
-// the client is notified, and the runs of other users live on.
+// the client is notified, and the runs of other users continue.
 func commitEnd(t *testing.T, a *authorizing, changes ...schemas.Change) {
 	t.Helper()
 	r := a.redeemed(t, "code")

@@ -16,9 +16,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Lasting tests what a store promises beyond the life of a process. fresh
-// returns where a new and empty store is, and a way to the database behind it
-// that does not pass through the store.
+// Lasting tests guarantees that outlast a process. fresh returns the location of a new and empty
+// store, and a function that opens its database directly.
 func Lasting(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.DB, error))) {
 	config := func(t *testing.T) store.Config { c, _ := fresh(t); return c }
 	t.Run("reopening keeps all", func(t *testing.T) { testReopen(t, config(t)) })
@@ -46,8 +45,8 @@ func testReopen(t *testing.T, c store.Config) {
 	reply(again.UserByAttribute(ctx, "", "username", "ADMIN")).equals(t, "the user", &admin)
 }
 
-// testOpenAtOnce has several instances find the store new, and then work on it
-// together.
+// testOpenAtOnce opens a new store on several instances concurrently, and then uses it on all of
+// them.
 func testOpenAtOnce(t *testing.T, c store.Config) {
 	const instances = 4
 	var stores [instances]*store.Store
@@ -68,8 +67,8 @@ func testOpenAtOnce(t *testing.T, c store.Config) {
 	wantEqual(t, "the number of winners", winners, 1)
 }
 
-// testNewerSchema has a newer program migrate the schema of a store that is open: first compatibly, then
-// not.
+// testNewerSchema migrates the schema of an open store with a newer program: first compatibly, then
+// incompatibly.
 func testNewerSchema(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.DB, error))) {
 	c, direct := fresh(t)
 	running := reply(store.Open(t.Context(), c)).get(t)
@@ -97,8 +96,7 @@ func testNewerSchema(t *testing.T, fresh func(t *testing.T) (store.Config, func(
 	}
 }
 
-// testPing has a store ready, then with an older schema than it needs, then
-// closed.
+// testPing pings a store that is ready, one with an older schema than it needs, and a closed one.
 func testPing(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.DB, error))) {
 	c, direct := fresh(t)
 	s := reply(store.Open(t.Context(), c)).get(t)
@@ -115,7 +113,7 @@ func testPing(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql
 	}
 }
 
-// testAppendOnly tries to change the audit log behind the store's back.
+// testAppendOnly tries to change the audit log directly in the database.
 func testAppendOnly(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.DB, error))) {
 	c, direct := fresh(t)
 	s := Open(t, c)
@@ -140,8 +138,8 @@ func testAppendOnly(t *testing.T, fresh func(t *testing.T) (store.Config, func()
 	reply(s.TokenLive(t.Context(), schemas.TokenRef{ID: "t"})).equals(t, "whether the token counts", true)
 }
 
-// testClose closes a store in the midst of writing: each write that was
-// answered without an error is kept, each that was refused is not.
+// testClose closes a store during writes: each acknowledged write is stored, and no failed write
+// is.
 func testClose(t *testing.T, c store.Config) {
 	const writers = 32
 	s := reply(store.Open(t.Context(), c)).get(t)
@@ -170,9 +168,8 @@ const (
 	childDSN    = "POSTERN_STORETEST_DSN"
 )
 
-// testKill starts this test again in a process of its own, which commits and
-// prints what has been acknowledged, kills it in the midst of that, and looks
-// for everything it printed.
+// testKill starts this test in a process that commits and prints acknowledged runs, kills the
+// process, and looks for everything it printed.
 func testKill(t *testing.T, config func(*testing.T) store.Config) {
 	if driver := os.Getenv(childDriver); driver != "" {
 		commitForever(t, store.Config{Driver: driver, DSN: os.Getenv(childDSN)})

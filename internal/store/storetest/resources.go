@@ -23,7 +23,7 @@ func testTables(t *testing.T, open func(*testing.T) *store.Store) {
 	t.Run("identity providers", testTable(open, identityProviders()))
 }
 
-// The ids of what inhabits a store: who can be a member, or be given a role.
+// The ids of the principals of a store: those that can be members or get roles.
 const (
 	annID  = "01900000-0000-7000-8000-0000000000b1"
 	teamID = "01900000-0000-7000-8000-0000000000b2"
@@ -138,8 +138,8 @@ func roles() tableCase[schemas.Role] {
 	}
 }
 
-// testReferences has users and applications name what is not there, and what
-// they name be deleted.
+// testReferences refers to missing resources in users and applications, and deletes resources that
+// are referred to.
 func testReferences(t *testing.T, s *store.Store) {
 	unit, staff, flow := newUnit("unit"), newUserType("Staff"), newFlow(schemas.Authentication, "a")
 	ann, app := newUser("ann"), newApplication("app", "")
@@ -208,8 +208,8 @@ func wantConflict(t *testing.T, err error) {
 	}
 }
 
-// testReferenceRace has users of a type sign up while the type is deleted: no
-// user is left without a type.
+// testReferenceRace creates users of a type while the type is deleted: no user remains without a
+// type.
 func testReferenceRace(t *testing.T, s *store.Store) {
 	const rounds, contenders = 20, 8
 	for range rounds {

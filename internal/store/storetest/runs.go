@@ -8,9 +8,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// RunStore is the part of a store that running flows rests on: runs that move
-// from revision to revision together with what their steps have decided, and
-// the users and passkeys those decisions are about.
+// RunStore is the part of a store that the engine needs: runs with their revisions and the changes
+// of their steps, and the users and passkeys.
 type RunStore interface {
 	Run(ctx context.Context, id string) (*schemas.Run, error)
 	Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error
@@ -27,7 +26,7 @@ type RunStore interface {
 	UserIdentities(ctx context.Context, userID string) ([]schemas.Identity, error)
 }
 
-// Runs tests a store that open makes, a new and empty one for each test.
+// Runs tests the stores that open returns, a new and empty one for each test.
 func Runs(t *testing.T, open func(t *testing.T) RunStore) {
 	for _, test := range []struct {
 		name string
@@ -70,7 +69,7 @@ func testRunRoundTrip(t *testing.T, s RunStore) {
 	must(t, s.Commit(t.Context(), run, nil))
 	reply(s.Run(t.Context(), run.ID)).equals(t, "the run", run)
 
-	// A run that is over has a user and no state.
+	// A finished run has a user and no state.
 	over := next(run, "")
 	over.Status, over.UserID, over.State = schemas.Complete, schemas.NewID(), nil
 	must(t, s.Commit(t.Context(), over, nil))
@@ -89,8 +88,8 @@ func testRevisions(t *testing.T, s RunStore) {
 	reply(s.Run(ctx, run.ID)).equals(t, "the run", second)
 }
 
-// testOneWinner has many answers to one question at once: each round all of
-// them commit the same next revision, each with a user of its own.
+// testOneWinner answers one step many times concurrently: in each round, all answers commit the
+// same next revision, each with its own user.
 func testOneWinner(t *testing.T, s RunStore) {
 	const rounds, contenders = 200, 16
 	ctx, run := t.Context(), newRun()
@@ -107,7 +106,7 @@ func testOneWinner(t *testing.T, s RunStore) {
 	}
 }
 
-// wantOnly fails the test unless of the users the one at index i exists.
+// wantOnly fails the test unless only the user at index i exists.
 func wantOnly(t *testing.T, s RunStore, users []schemas.User, i int) {
 	t.Helper()
 	for n, u := range users {
@@ -142,7 +141,7 @@ func testAtomic(t *testing.T, s RunStore) {
 	}
 	wantEqual(t, "the passkeys", len(reply(s.Credentials(ctx, free.ID)).get(t)), 0)
 
-	// A run that fails to begin is not there at all, and nothing is in its way.
+	// A run whose first commit fails does not exist, and can be started again.
 	other := newRun()
 	wantError(t, s.Commit(ctx, other, create(clash)), schemas.Conflict, schemas.CodeAttributeTaken)
 	reply(s.Run(ctx, other.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)

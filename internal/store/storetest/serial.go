@@ -12,8 +12,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// testSerial has many transactions decide by what they read: each of them sees
-// what those before it have done, and none fails because others are there.
+// testSerial runs many transactions that depend on their reads: each sees the writes of the earlier
+// ones, and none fails because of the others.
 func testSerial(t *testing.T, s *store.Store) {
 	const callers, each, capacity = 24, 5, 10
 	together(callers, func(i int) {
@@ -42,7 +42,7 @@ func testSerial(t *testing.T, s *store.Store) {
 	reply(store.Groups().Count(t.Context(), s, store.Page{})).equals(t, "the number of groups", capacity)
 }
 
-// joinGroup adds a group while there is room.
+// joinGroup adds a group unless the limit is reached.
 func joinGroup(ctx context.Context, tx *store.Tx, name string, capacity int) error {
 	n, err := store.Groups().Count(ctx, tx, store.Page{})
 	if err != nil || n >= capacity {
@@ -52,7 +52,7 @@ func joinGroup(ctx context.Context, tx *store.Tx, name string, capacity int) err
 	return store.Groups().Insert(tx, &g)
 }
 
-// testSerialWaits has a transaction wait for another one, and give up.
+// testSerialWaits cancels a transaction that waits for another one.
 func testSerialWaits(t *testing.T, s *store.Store) {
 	running, release, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {

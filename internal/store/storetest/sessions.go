@@ -39,13 +39,13 @@ func testSessions(t *testing.T, s *store.Store) {
 	wantSessions(ann.ID, second.ExpiresAt)
 	wantSessions(schemas.NewID(), noon())
 	wantSessions("a\x00", noon())
-	for range 2 { // ending what has ended is no error
+	for range 2 { // ending an ended session is not an error
 		apply(t, s, schemas.EndSession{ID: first.ID, At: noon()})
 	}
 	wantSessions(ann.ID, noon(), second)
 	wantError(t, s.Apply(ctx, start(newSignIn(schemas.NewID(), noon()))), schemas.NotFound, schemas.CodeUserNotFound)
 
-	// Who is deleted is signed out.
+	// The sessions of a deleted user end.
 	update(t, s, func(tx *store.Tx) error { return store.Users().Delete(tx, ann.ID, ann.UpdatedAt) })
 	wantSessions(ann.ID, noon())
 	wantSessions(bob.ID, noon(), other)
@@ -84,8 +84,8 @@ func testTokenLive(t *testing.T, s *store.Store) {
 	wantLive(false, schemas.TokenRef{ID: "t2", Application: client.ID})
 }
 
-// testTokenGenerations: tokens count while their generation is the application's. An
-// application from before generations has "", as its tokens do.
+// testTokenGenerations accepts only tokens with the current generation of their application. An
+// application from before generations has "", and so do its tokens.
 func testTokenGenerations(t *testing.T, s *store.Store) {
 	client := newClient("shop")
 	insert(t, s, &client)
@@ -113,7 +113,7 @@ func testTokenGenerations(t *testing.T, s *store.Store) {
 	reply(s.TokenLive(t.Context(), schemas.TokenRef{ID: "t", Client: client.ClientID, Generation: "a\x00"})).equals(t, "whether a generation that cannot be stored counts", false)
 }
 
-// testSweepSignIns sweeps what has ended by itself.
+// testSweepSignIns sweeps expired rows.
 func testSweepSignIns(t *testing.T, s *store.Store) {
 	ctx, ann := t.Context(), newUser("ann")
 	old, live := newSignIn(ann.ID, noon().Add(-time.Hour)), newSignIn(ann.ID, noon())
@@ -122,8 +122,8 @@ func testSweepSignIns(t *testing.T, s *store.Store) {
 	reply(store.SessionsOf(ctx, s, ann.ID, time.Time{})).equals(t, "the sessions", []schemas.Session{live})
 }
 
-// testClockJumps sweeps with a clock that is ahead for a while. What was refused before is refused
-// when the clock is right again.
+// testClockJumps sweeps with a clock that is temporarily ahead. Revoked tokens and used assertions
+// stay rejected when the clock is right again.
 func testClockJumps(t *testing.T, s *store.Store) {
 	ctx, expires := t.Context(), noon()
 	assertion := []byte("assertion")
@@ -144,7 +144,7 @@ func testCredentialChanges(t *testing.T, s *store.Store) {
 	key.Name = "Phone"
 	reply(s.Credential(ctx, key.ID)).equals(t, "the renamed passkey", &key)
 
-	// What follows a change that fails, or comes before it, does not happen.
+	// If one change of a commit fails, the changes before and after it are undone.
 	for _, change := range []schemas.Change{schemas.RenameCredential{ID: schemas.Bytes("unknown"), Name: "x"},
 		schemas.DeleteCredential{ID: schemas.Bytes("unknown")}} {
 		wantError(t, s.Apply(ctx, []schemas.Change{schemas.DeleteCredential{ID: key.ID}, change}), schemas.NotFound, schemas.CodeCredentialNotFound)
@@ -153,8 +153,8 @@ func testCredentialChanges(t *testing.T, s *store.Store) {
 	reply(s.Credentials(ctx, ann.ID)).equals(t, "the passkeys", []schemas.Credential{other})
 }
 
-// testCounts has users come and go from many sides at once, in transactions that
-// fail and that do not: the count is that of the users who are there.
+// testCounts creates and deletes users concurrently, in transactions that succeed and that fail:
+// the count is the number of existing users.
 func testCounts(t *testing.T, s *store.Store) {
 	const callers, each = 16, 12
 	ctx, broken := t.Context(), errors.New("broken")
@@ -187,7 +187,7 @@ func testCounts(t *testing.T, s *store.Store) {
 	wantEqual(t, "the number of users", len(all), callers*each)
 	wantCounts(t, s, all)
 
-	// Who changes type and unit is counted where they are.
+	// A user who changes type and unit is counted under the new ones.
 	customer, branch := newUserType("Customer"), newUnit("branch")
 	insert(t, s, &customer, &branch)
 	for i := range 10 {
@@ -199,7 +199,7 @@ func testCounts(t *testing.T, s *store.Store) {
 	wantCounts(t, s, all)
 }
 
-// wantCounts compares the counts with the users who are there.
+// wantCounts compares the counts with the existing users.
 func wantCounts(t *testing.T, s *store.Store, all []schemas.User) {
 	t.Helper()
 	want := map[store.Page]int{{}: len(all), {Member: "type", Value: "Nobody"}: 0}

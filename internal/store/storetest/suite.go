@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Run tests a store of any kind. fresh returns where a new and empty one is.
+// Run tests a store. fresh returns the location of a new and empty one.
 func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 	Runs(t, func(t *testing.T) RunStore { return Open(t, fresh(t)) })
 	for _, test := range slices.Concat(ofUsers(), ofClients(), ofTheRest()) {
@@ -20,13 +20,13 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 	t.Run("tables", func(t *testing.T) { testTables(t, func(t *testing.T) *store.Store { return Open(t, fresh(t)) }) })
 }
 
-// test is one of the suite: it gets a store that has been furnished.
+// test is a test of the suite. Its store contains the fixture.
 type test struct {
 	name string
 	run  func(*testing.T, *store.Store)
 }
 
-// ofUsers are the tests of users, what they sign in with, and what they may do.
+// ofUsers are the tests of users, their credentials and their permissions.
 func ofUsers() []test {
 	return []test{
 		{"passkey sessions are taken once", testTakeOnce},
@@ -101,7 +101,7 @@ func ofClients() []test {
 	}
 }
 
-// ofTheRest are the tests of flows, events, keys, what is sent and swept, and of transactions.
+// ofTheRest are the tests of flows, events, keys, deliveries, sweeps and transactions.
 func ofTheRest() []test {
 	return []test{
 		{"flows are read as they were written", testFlows},
@@ -139,7 +139,7 @@ func ofTheRest() []test {
 	}
 }
 
-// testUnknownUser has what belongs to a user come before the user.
+// testUnknownUser commits data of a user before the user exists.
 func testUnknownUser(t *testing.T, s *store.Store) {
 	u := newUser("ann")
 	for _, change := range []schemas.Change{
@@ -159,8 +159,8 @@ func testUnknownUser(t *testing.T, s *store.Store) {
 	wantError(t, s.Apply(t.Context(), create(schemas.User{ID: u.ID, Type: u.Type, OUID: u.OUID})), schemas.Conflict, "user_exists")
 }
 
-// testOddIdentifiers has the values that are the same for people, and those
-// that only look alike to a careless comparison.
+// testOddIdentifiers compares values that must count as the same identifier, and values that must
+// not.
 func testOddIdentifiers(t *testing.T, s *store.Store) {
 	for _, same := range [][]string{
 		{"ann", "ＡＮＮ", " ann\t"},    // width, space around
@@ -185,7 +185,7 @@ func testOddIdentifiers(t *testing.T, s *store.Store) {
 	}
 }
 
-// testUnstorable asks for what neither database can hold, as a client may.
+// testUnstorable queries values from clients that neither database can store.
 func testUnstorable(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	for _, odd := range []string{"a\x00b", "\xff\xfe", strings.Repeat("ä", 20000)} {
@@ -203,8 +203,8 @@ func testUnstorable(t *testing.T, s *store.Store) {
 	}
 }
 
-// testCrosswise has writes that lock the same rows in opposite orders, which
-// PostgreSQL resolves by failing one of them.
+// testCrosswise runs writes that lock the same rows in opposite orders; PostgreSQL resolves the
+// deadlock by failing one of them.
 func testCrosswise(t *testing.T, s *store.Store) {
 	const writers = 4
 	ctx, u := t.Context(), newUser("ann")
@@ -213,7 +213,7 @@ func testCrosswise(t *testing.T, s *store.Store) {
 		schemas.CreateCredential{Credential: keys[1]})))
 	together(writers, func(i int) {
 		changes := []schemas.Change{schemas.UseCredential{ID: keys[i%2].ID, At: noon()}}
-		for range 100 { // the time in which the others get to the other row
+		for range 100 { // time for the others to reach the other row
 			changes = append(changes, schemas.RecordEvent{Event: schemas.Event{At: noon(), Action: "passkey.used"}})
 		}
 		changes = append(changes, schemas.UseCredential{ID: keys[1-i%2].ID, At: noon()})

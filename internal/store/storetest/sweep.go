@@ -9,8 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// testSweep has more expired rows than go into one transaction, and two
-// instances sweeping at once.
+// testSweep sweeps more expired rows than fit into one transaction, on two instances concurrently.
 func testSweep(t *testing.T, s *store.Store) {
 	const expired = 1200
 	ctx, deadline := t.Context(), noon().Add(time.Hour)
@@ -30,7 +29,7 @@ func testSweep(t *testing.T, s *store.Store) {
 	must(t, s.PutPasskeySession(ctx, alive))
 
 	removed := sumOf(t, 2, func(int) (int, error) { return s.Sweep(ctx, deadline) })
-	// What one of the two left because the other was at it, is gone as well.
+	// The rows that one instance skipped because the other was removing them are removed too.
 	n := reply(s.Sweep(ctx, deadline)).get(t)
 	wantEqual(t, "the number of rows swept", removed+n, expired+2)
 	reply(s.Run(ctx, live.ID)).get(t)
@@ -43,7 +42,7 @@ func testPending(t *testing.T, s *store.Store) {
 	ctx, now := t.Context(), noon().Add(10*time.Minute)
 	answered, named, expired, late := newRun(), newRun(), newRun(), newRun()
 	named.UserID, expired.ExpiresAt, late.CreatedAt = schemas.NewID(), now, now
-	for range 1200 { // more than one transaction removes
+	for range 1200 { // more rows than one transaction removes
 		must(t, s.Commit(ctx, newRun(), nil))
 	}
 	commit(t, s, answered, named, expired, late)

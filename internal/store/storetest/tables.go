@@ -15,21 +15,21 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// tableCase is what testTable needs to know of a table.
+// tableCase describes a table for testTable.
 type tableCase[T any] struct {
 	table *store.Table[T]
-	code  string // of the error that there is none
-	// fresh is the n-th resource, unlike all others; its id and times are not set.
+	code  string // the code for a missing resource
+	// fresh returns the n-th resource, which differs from all others; its id and times are not set.
 	fresh func(n int) T
-	// full has everything a resource can have, and edit changes all of it.
+	// full sets every member of a resource, and edit changes all of them.
 	full    func() T
 	edit    func(*T)
 	filters []string // members, in order
-	// prefixes are the members that lists can be filtered by a prefix of, in order.
+	// prefixes are the members by whose prefixes lists can be filtered, in order.
 	prefixes []string
 }
 
-// testTable has a table do all it can.
+// testTable tests all operations of a table.
 func testTable[T any](open func(*testing.T) *store.Store, c tableCase[T]) func(*testing.T) {
 	return func(t *testing.T) {
 		t.Run("read back", func(t *testing.T) { testTableRoundTrip(t, open(t), c) })
@@ -97,7 +97,7 @@ func wantStale(t *testing.T, err error) {
 
 func testTableLists[T any](t *testing.T, s *store.Store, c tableCase[T]) {
 	ctx := t.Context()
-	there, err := c.table.List(ctx, s, store.Page{Limit: 100}) // what the store is furnished with
+	there, err := c.table.List(ctx, s, store.Page{Limit: 100}) // the resources of the fixture
 	must(t, err)
 	for i := range 7 {
 		v := c.stamp(c.fresh(i), noon())
@@ -134,8 +134,7 @@ func testTableLists[T any](t *testing.T, s *store.Store, c tableCase[T]) {
 	}
 }
 
-// wantFiltered looks for each value that a resource has, and for some that none
-// has.
+// wantFiltered filters by each value of the resources, and by values that none of them has.
 func wantFiltered[T any](t *testing.T, s *store.Store, table *store.Table[T], member string, there []T) {
 	t.Helper()
 	matched := 0
@@ -167,8 +166,8 @@ func wantFiltered[T any](t *testing.T, s *store.Store, table *store.Table[T], me
 	}
 }
 
-// wantPrefixed looks for each start of each value that a resource has, and for texts that no value
-// starts with. The samples have letters in lower case only, except one.
+// wantPrefixed filters by each prefix of each value, and by texts that are not a prefix of any
+// value. The samples have letters in lower case only, except one.
 func wantPrefixed[T any](t *testing.T, s *store.Store, table *store.Table[T], member string, there []T) {
 	t.Helper()
 	key := func(v T) string {
@@ -214,8 +213,7 @@ func wantList[T any](t *testing.T, s *store.Store, table *store.Table[T], p stor
 	reply(table.Count(t.Context(), s, p)).equals(t, fmt.Sprintf("the number of resources in the list of %+v", p), total)
 }
 
-// testTableConflicts has a resource in the way of another, and a transaction
-// that fails after having written.
+// testTableConflicts writes conflicting resources, and fails a transaction after it has written.
 func testTableConflicts[T any](t *testing.T, s *store.Store, c tableCase[T]) {
 	ctx, broken := t.Context(), errors.New("broken")
 	v := c.stamp(c.fresh(1), noon())

@@ -23,10 +23,10 @@ func testUserRoundTrip(t *testing.T, s RunStore) {
 	for attribute, value := range map[string]string{"username": "ann", "email": "ann@example.com"} {
 		reply(s.UserByAttribute(t.Context(), "", attribute, value)).equals(t, "the user found by "+attribute, &u)
 	}
-	// A username and an email are two things.
+	// A username and an email address are different identifiers.
 	reply(s.UserByAttribute(t.Context(), "", "username", "ann@example.com")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 
-	// A user without a name is found by id only.
+	// A user without a username can be found only by id.
 	created(t, s, "")
 	created(t, s, "")
 	reply(s.UserByAttribute(t.Context(), "", "username", "")).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
@@ -56,7 +56,7 @@ func testIdentifiers(t *testing.T, s RunStore) {
 		wantTaken(t, s, newUser(name), "username")
 	}
 	wantTaken(t, s, verifiedUser("somebody", "ANN@EXAMPLE.COM"), "email")
-	apply(t, s, create(newUser("Somebody"))...) // the name that came with the taken address was not kept
+	apply(t, s, create(newUser("Somebody"))...) // the name in the rejected write was not stored
 }
 
 // testOneValueOneUser signs up a user with another user's address as the username, which would
@@ -73,11 +73,11 @@ func testOneValueOneUser(t *testing.T, s RunStore) {
 	for _, attribute := range schemas.IdentifyingAttributes() {
 		wantEqual(t, "the id found by "+attribute, reply(s.UserByAttribute(t.Context(), "", attribute, "ANN@corp.example")).get(t).ID, named.ID)
 	}
-	apply(t, s, create(verifiedUser("somebody", "mixed@corp.example"))...) // what was refused has claimed nothing
+	apply(t, s, create(verifiedUser("somebody", "mixed@corp.example"))...) // the rejected write has claimed nothing
 }
 
-// testUserRaces creates users at once who want one value: a name in several spellings, or a
-// username that is another's email, also the other way round.
+// testUserRaces concurrently creates users with one value: a name in several spellings, or a
+// username that equals the email address of another user, and the reverse.
 func testUserRaces(wanted func(round int) []schemas.User) func(*testing.T, RunStore) {
 	return func(t *testing.T, s RunStore) {
 		for round := range 20 {
@@ -107,7 +107,7 @@ func usersOfOneName(round int) (users []schemas.User) {
 	return users
 }
 
-// testUnfitIdentifiers has names that pass for another's or cannot be kept.
+// testUnfitIdentifiers tries names that look like another user's, or that cannot be stored.
 func testUnfitIdentifiers(t *testing.T, s RunStore) {
 	apply(t, s, create(newUser("ann"))...)
 	for _, name := range []string{" ", "Ann Smith", "ann\u200b", "аnn", "\u202enna", "a\x00", "\xff", strings.Repeat("ä", schemas.MaxIdentifierBytes)} {
@@ -120,7 +120,7 @@ func testUnfitIdentifiers(t *testing.T, s RunStore) {
 		reply(s.User(t.Context(), u.ID)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 		reply(s.UserByAttribute(t.Context(), "", "username", name)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 	}
-	// Ornamental letters are those they adorn.
+	// Ornamental letters equal their plain letters.
 	got := reply(s.UserByAttribute(t.Context(), "", "username", "𝐀𝐧𝐧")).get(t)
 	wantEqual(t, "the name", got.Text("username"), "ann")
 }
@@ -154,7 +154,7 @@ func testVerifyEmail(t *testing.T, s *store.Store) {
 	reply(s.UserByAttribute(t.Context(), "", "email", "ann@example.com")).equals(t, "the user", &want)
 }
 
-// deactivated are the ways of not being active at noon.
+// deactivated are the states of a user who is not active at noon.
 func deactivated() map[string]func(u *schemas.User) {
 	return map[string]func(u *schemas.User){
 		schemas.CodeAccountDisabled: func(u *schemas.User) { u.Status = schemas.UserDisabled },
@@ -162,8 +162,8 @@ func deactivated() map[string]func(u *schemas.User) {
 	}
 }
 
-// Nothing that rests on an authentication is committed, and no session starts, for a user
-// who is disabled or locked.
+// For a disabled or locked user, no commit that depends on an authentication succeeds, and no
+// session starts.
 func testInactiveUser(t *testing.T, s *store.Store) {
 	h := newHolder(t, s)
 	replace := func(set func(u *schemas.User)) {
@@ -198,8 +198,8 @@ func testInactiveUser(t *testing.T, s *store.Store) {
 	apply(t, s, session(end)...)
 }
 
-// The end of access ends all sessions of the user, the acting one too, the tokens in them, and all
-// runs except the one that ends it; and nothing of other users.
+// EndAccess ends all sessions of the user, including the acting one, with their tokens, and all
+// runs except the one that ends the access. It changes nothing of other users.
 func testEndAccess(t *testing.T, s *store.Store) {
 	ctx, a, bob := t.Context(), newAuthorizing(t, s), created(t, s, "bob")
 	theirs, expired := newSignIn(bob.ID, noon()), newSignIn(a.user.ID, noon().Add(-2*time.Hour))
