@@ -51,7 +51,7 @@ func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*e
 }
 
 // check compares the password with the user's, and returns nil if it is wrong. If there is no
-// password to compare with, it hashes anyway, which takes the same time. Passwords can be guessed,
+// password to compare with, Verify takes the same time. Passwords can be guessed,
 // so the reply to a user who may not sign in does not reveal that the password is right.
 func (p *passwordAuthenticate) check(ctx context.Context, v *engine.Visit, typed string) (*engine.Decision, error) {
 	var stored schemas.Password
@@ -60,10 +60,6 @@ func (p *passwordAuthenticate) check(ctx context.Context, v *engine.Visit, typed
 		if stored, err = p.deps.passwordOf(ctx, v, v.Subject.UserID); err != nil {
 			return nil, err
 		}
-	}
-	if stored.Hash == "" {
-		_, err = p.deps.Hasher.Hash(ctx, typed)
-		return nil, err
 	}
 	ok, outdated, err := p.deps.Hasher.Verify(ctx, stored.Hash, typed)
 	if err != nil || !ok {

@@ -7,6 +7,8 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"runtime"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/text/unicode/norm"
@@ -44,6 +46,9 @@ type Pool struct {
 	queue   queue
 	source  func(context.Context) Source
 	derive  func(password string, h phc, length int) []byte
+	// slowest is the longest time of a verification in nanoseconds, zero until the first one of an
+	// imported hash: see equalize.
+	slowest atomic.Int64
 }
 
 // Stats describes the pool at a moment.
@@ -94,43 +99,80 @@ func (o Options) withDefaults() Options {
 func (p *Pool) Hash(ctx context.Context, password string) (string, error) {
 	h := phc{params: p.cost, salt: make([]byte, saltLength)}
 	rand.Read(h.salt) // never fails
-	key, err := p.run(ctx, password, h, keyLength)
-	if err != nil {
+	if _, err := p.inTurn(ctx, func() { h.key = p.derive(password, h, keyLength) }); err != nil {
 		return "", err
 	}
-	h.key = key
 	return h.String(), nil
 }
 
 // Verify reports whether the password matches the hash, and if so whether the hash should be
-// replaced because its cost is not the pool's. It fails like Hash, and for a stored hash that is
-// malformed or exceeds the limits.
+// replaced: because its cost is not the pool's, or because it is an [Imported] one. No password
+// matches the hash "", of a user without a password, and that takes as long as for any other user.
+// Verify fails like Hash, and for a stored hash that is malformed or exceeds the limits.
 func (p *Pool) Verify(ctx context.Context, stored, password string) (ok, rehash bool, err error) {
-	h, err := parsePHC(stored)
+	imported, known, err := parseImported(stored)
+	own := phc{params: p.cost, salt: make([]byte, saltLength), key: make([]byte, keyLength)}
+	if err == nil && !known && stored != "" {
+		own, err = parsePHC(stored)
+	}
 	if err != nil {
 		return false, false, fmt.Errorf("stored password hash: %w", err)
 	}
-	key, err := p.run(ctx, password, h, len(h.key))
+	took, err := p.inTurn(ctx, func() {
+		if known {
+			ok = imported.matches(password)
+			return
+		}
+		key := p.derive(password, own, len(own.key))
+		ok = subtle.ConstantTimeCompare(key, own.key) == 1 && stored != ""
+	})
 	if err != nil {
 		return false, false, err
 	}
-	if subtle.ConstantTimeCompare(key, h.key) != 1 {
-		return false, false, nil
+	if !ok {
+		return false, false, p.equalize(ctx, took, known)
 	}
-	return true, p.outdated(h), nil
+	return true, known || p.outdated(own), nil
+}
+
+// maxEqualized limits how long a wrong password waits.
+const maxEqualized = time.Second
+
+// equalize delays the result of a wrong password until the longest verification would have ended.
+// The costs of imported hashes differ from those of the pool, so the time would reveal that a user
+// exists and has not signed in since the import. A pool without imported hashes does not wait.
+func (p *Pool) equalize(ctx context.Context, took time.Duration, imported bool) error {
+	longest := time.Duration(p.slowest.Load())
+	for (imported || longest > 0) && took > longest {
+		if p.slowest.CompareAndSwap(int64(longest), int64(took)) {
+			return nil
+		}
+		longest = time.Duration(p.slowest.Load())
+	}
+	if longest == 0 {
+		return nil
+	}
+	select {
+	case <-time.After(min(longest, maxEqualized) - took):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (p *Pool) outdated(h phc) bool {
 	return h.params != p.cost || len(h.salt) < saltLength || len(h.key) != keyLength
 }
 
-// run derives a key when it is the caller's turn.
-func (p *Pool) run(ctx context.Context, password string, h phc, length int) ([]byte, error) {
+// inTurn calls do when it is the caller's turn, and returns how long do took.
+func (p *Pool) inTurn(ctx context.Context, do func()) (took time.Duration, err error) {
 	if err := p.queue.acquire(ctx, p.source(ctx)); err != nil {
-		return nil, err
+		return 0, err
 	}
 	defer p.queue.release()
-	return p.derive(password, h, length), nil
+	begun := time.Now()
+	do()
+	return time.Since(begun), nil
 }
 
 func derive(password string, h phc, length int) []byte {
