@@ -56,6 +56,7 @@ test: build
 ## npm: the packages of the tests that run in Node 20 or newer, in the versions of their lock files
 npm:
 	cd examples/react && npm ci --no-audit --no-fund
+	cd examples/node && npm ci --no-audit --no-fund
 	cd e2e/mcp && npm ci --no-audit --no-fund
 	cd e2e/openapi && npm ci --no-audit --no-fund
 	cd server/console/web && npm ci --no-audit --no-fund

@@ -15,6 +15,8 @@ import (
 const (
 	ConsoleID        = "01900000-0000-7000-8000-000000000001"
 	TryID            = "01900000-0000-7000-8000-000000000002"
+	ExamplesID       = "01900000-0000-7000-8000-000000000003" // the client of the web applications in examples/
+	ExampleToolsID   = "01900000-0000-7000-8000-000000000004" // the client of examples/mcp-client
 	DefaultUnitID    = "01900000-0000-7000-8000-000000000010" // the organization unit "default"
 	AdministratorsID = "01900000-0000-7000-8000-000000000040" // the group of the administrators
 )
@@ -24,6 +26,9 @@ var seedText []byte
 
 //go:embed try.yaml
 var tryText []byte
+
+//go:embed examples.yaml
+var examplesText []byte
 
 // flowIDs maps the handles of built-in flows to their ids.
 func flowIDs() map[string]string {

@@ -64,6 +64,20 @@ func EnsureTry(ctx context.Context, d *directory.Directory, baseURL string) erro
 		return fmt.Errorf("bootstrap: %w", err)
 	}
 	resources[0].Document = resources[0].Document.Edited(map[string]any{redirectsPath: []string{baseURL + "/try/"}})
+	return ensureIn(ctx, d, resources)
+}
+
+// EnsureExamples creates the clients of the programs in examples/, and the API that they call, if
+// they are missing.
+func EnsureExamples(ctx context.Context, d *directory.Directory) error {
+	resources, err := declare.ReadSeed("examples.yaml", examplesText)
+	if err != nil {
+		return fmt.Errorf("bootstrap: %w", err)
+	}
+	return ensureIn(ctx, d, resources)
+}
+
+func ensureIn(ctx context.Context, d *directory.Directory, resources []declare.Resource) error {
 	return d.Transact(ctx, directory.SystemCall(), func(call directory.Call) error {
 		return newSeeder(declare.NewDirectory(d, call), nil).ensure(ctx, resources, nil)
 	})

@@ -3,6 +3,7 @@ package bootstrap_test
 import (
 	"context"
 	"encoding/json"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -266,6 +267,33 @@ func TestEnsureTry(t *testing.T) {
 	app, err := w.store.Application(ctx, bootstrap.TryID)
 	if err != nil || !app.IsRegistrationFlowEnabled {
 		t.Errorf("%+v, %v", app, err)
+	}
+}
+
+// The clients of the examples can send codes to this machine only, and the one with a permission of the
+// API asks for consent.
+func TestEnsureExamples(t *testing.T) {
+	w := open(t, "sqlite", ":memory:")
+	ctx := t.Context()
+	w.seed(t, bootstrap.Admin{})
+	for range 2 {
+		if err := bootstrap.EnsureExamples(ctx, w.Directory); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for client, id := range map[string]string{"EXAMPLE": bootstrap.ExamplesID, "EXAMPLE_MCP": bootstrap.ExampleToolsID} {
+		app, err := w.store.ApplicationByClientID(ctx, client)
+		if err != nil || app.ID != id {
+			t.Fatalf("%s: %+v, %v", client, app, err)
+		}
+		for _, uri := range append(app.OAuth().RedirectURIs, app.OAuth().PostLogoutRedirectURIs...) {
+			if u, err := url.Parse(uri); err != nil || u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1" {
+				t.Errorf("%s redirects to %s", app.Name, uri)
+			}
+		}
+		if slices.Contains(app.OAuth().Scopes, "system") && !app.RequireConsent {
+			t.Errorf("%s gets the permission system without consent", app.Name)
+		}
 	}
 }
 

@@ -155,11 +155,11 @@ func (c serveCommand) seedEmptyStore(ctx context.Context, p program, h *app, l n
 	return nil
 }
 
-// showTry serves the try-it page. Without --try it disables sign-up in the application that
-// an earlier --try may have left in the store.
+// showTry serves the try-it page, and creates the clients of the examples. Without --try it hides the
+// applications that an earlier --try may have left in the store: their sign-up is open.
 func (c serveCommand) showTry(ctx context.Context, h *app) error {
 	if !c.Try {
-		h.applications = filteredApplications{h.applications, func(a *schemas.Application) bool { return a.ID == bootstrap.TryID },
+		h.applications = filteredApplications{h.applications, isForTrying,
 			"the application %q exists only while the server runs with --try"}
 		return nil
 	}
@@ -169,7 +169,15 @@ func (c serveCommand) showTry(ctx context.Context, h *app) error {
 		h.mailbox = mail.NewMailbox()
 		h.pages["/try/mail"] = localOnly(h.mailbox)
 	}
-	return bootstrap.EnsureTry(ctx, h.directory, h.cfg.Server.PublicURL)
+	if err := bootstrap.EnsureTry(ctx, h.directory, h.cfg.Server.PublicURL); err != nil {
+		return err
+	}
+	return bootstrap.EnsureExamples(ctx, h.directory)
+}
+
+// isForTrying reports whether an application is one that --try creates.
+func isForTrying(a *schemas.Application) bool {
+	return slices.Contains([]string{bootstrap.TryID, bootstrap.ExamplesID, bootstrap.ExampleToolsID}, a.ID)
 }
 
 // flows reads the folder of flows; it returns no documents if none is configured.

@@ -219,12 +219,16 @@ func TestFailedStarts(t *testing.T) {
 // The changes of --try are active only while it is set.
 func TestTryEndsWithItsFlag(t *testing.T) {
 	w := newTestApp(t)
+	if err := bootstrap.EnsureExamples(t.Context(), w.directory); err != nil {
+		t.Fatal(err)
+	}
 	if err := (serveCommand{}).showTry(t.Context(), w.app); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.applications.Application(t.Context(), bootstrap.TryID)
-	if !schemas.HasCode(err, schemas.CodeAppNotFound) {
-		t.Errorf("the application of the try-it page: %v", err)
+	for _, id := range []string{bootstrap.TryID, bootstrap.ExamplesID, bootstrap.ExampleToolsID} {
+		if _, err := w.applications.Application(t.Context(), id); !schemas.HasCode(err, schemas.CodeAppNotFound) {
+			t.Errorf("the application %s: %v", id, err)
+		}
 	}
 	if _, err := w.applications.Application(t.Context(), bootstrap.ConsoleID); err != nil {
 		t.Errorf("the console: %v", err)

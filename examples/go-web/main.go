@@ -1,0 +1,154 @@
+// Command go-web is a web application whose users sign in with Postern. It calls the API of
+// examples/go-api for them.
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+// app is an OpenID Connect client with the sessions of its users.
+type app struct {
+	baseURL   string // of this application, without a slash at the end
+	issuer    string
+	apiURL    string // the resource for which access tokens are requested
+	logoutURL string // the end_session_endpoint of the issuer
+	oauth     oauth2.Config
+	verifier  *oidc.IDTokenVerifier
+	sessions  sessions
+	client    *http.Client
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// env returns an environment variable, or a default that fits `make run`.
+func env(name, otherwise string) string { return cmp.Or(os.Getenv(name), otherwise) }
+
+func run(ctx context.Context) error {
+	listen := env("LISTEN", "localhost:3000")
+	a, err := newApp(env("BASE_URL", "http://"+listen))
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: a.routes(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
+	context.AfterFunc(ctx, func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_ = server.Shutdown(ctx) // Serve returns either way
+	})
+	fmt.Println("Open", a.baseURL)
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// newApp reads the metadata of the issuer.
+func newApp(baseURL string) (*app, error) {
+	a := &app{baseURL: strings.TrimRight(baseURL, "/"), issuer: env("ISSUER", "http://localhost:8090"), apiURL: env("API_URL", "http://localhost:4000"),
+		sessions: sessions{byID: map[string]*userSession{}}, client: &http.Client{Timeout: 10 * time.Second}}
+	provider, err := oidc.NewProvider(a.withClient(context.Background()), a.issuer)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the metadata of %s; does the server run (`make run`)? %w", a.issuer, err)
+	}
+	var metadata struct {
+		Logout string `json:"end_session_endpoint"`
+	}
+	if err := provider.Claims(&metadata); err != nil {
+		return nil, err
+	}
+	a.logoutURL = metadata.Logout
+	a.oauth = oauth2.Config{ClientID: env("CLIENT_ID", "EXAMPLE"), ClientSecret: os.Getenv("CLIENT_SECRET"),
+		Endpoint: provider.Endpoint(), RedirectURL: a.baseURL + "/callback", Scopes: []string{oidc.ScopeOpenID, "profile", "email"}}
+	if a.oauth.ClientSecret == "" {
+		a.oauth.Endpoint.AuthStyle = oauth2.AuthStyleInParams // a public client sends its client_id in the form
+	}
+	a.verifier = provider.Verifier(&oidc.Config{ClientID: a.oauth.ClientID})
+	return a, nil
+}
+
+// withClient lets the libraries use the HTTP client of the application, which has a timeout.
+func (a *app) withClient(ctx context.Context) context.Context {
+	return oidc.ClientContext(ctx, a.client)
+}
+
+// login sends the browser to the issuer. A cookie binds the answer to this browser.
+func (a *app) login(w http.ResponseWriter, r *http.Request) error {
+	state, nonce, verifier := rand.Text(), rand.Text(), oauth2.GenerateVerifier()
+	http.SetCookie(w, a.cookie("sign-in-"+state, nonce+"."+verifier, 10*time.Minute))
+	address := a.oauth.AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", a.apiURL))
+	http.Redirect(w, r, address, http.StatusFound)
+	return nil
+}
+
+// callback receives the answer of the issuer and starts a session.
+func (a *app) callback(w http.ResponseWriter, r *http.Request) error {
+	state := r.FormValue("state")
+	pending, err := r.Cookie("sign-in-" + state)
+	if err != nil || state == "" {
+		return badRequest("this browser did not start this sign-in, or more than 10 minutes ago")
+	}
+	http.SetCookie(w, a.cookie(pending.Name, "", -1)) // a state is for one answer
+	if iss := r.FormValue("iss"); iss != a.issuer {   // RFC 9207
+		return badRequest(fmt.Sprintf("the answer is from %q, expected %q", iss, a.issuer))
+	}
+	if code := r.FormValue("error"); code != "" {
+		return badRequest(code + ": " + r.FormValue("error_description"))
+	}
+	nonce, verifier, _ := strings.Cut(pending.Value, ".")
+	ctx := a.withClient(r.Context())
+	token, err := a.oauth.Exchange(ctx, r.FormValue("code"), oauth2.VerifierOption(verifier))
+	if err != nil {
+		return fmt.Errorf("exchanging the code: %w", err)
+	}
+	raw, _ := token.Extra("id_token").(string)
+	idToken, err := a.verifier.Verify(ctx, raw)
+	if err != nil {
+		return fmt.Errorf("the ID token: %w", err)
+	}
+	s := &userSession{idToken: raw, tokens: a.oauth.TokenSource(a.withClient(context.Background()), token)}
+	if err := idToken.Claims(&s.User); err != nil || idToken.Nonce != nonce {
+		return badRequest("the ID token is not for this sign-in")
+	}
+	http.SetCookie(w, a.cookie("session", a.sessions.add(s), sessionLifetime)) // always a new id
+	http.Redirect(w, r, "/", http.StatusFound)
+	return nil
+}
+
+// logout ends the session here, and then at the issuer.
+func (a *app) logout(w http.ResponseWriter, r *http.Request) error {
+	s := a.sessions.remove(r)
+	http.SetCookie(w, a.cookie("session", "", -1))
+	if s == nil {
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return nil
+	}
+	query := url.Values{"client_id": {a.oauth.ClientID}, "id_token_hint": {s.idToken}, "post_logout_redirect_uri": {a.baseURL + "/"}}
+	http.Redirect(w, r, a.logoutURL+"?"+query.Encode(), http.StatusSeeOther)
+	return nil
+}
