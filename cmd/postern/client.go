@@ -81,11 +81,13 @@ func (c clientShowCommand) Run(ctx context.Context, p program) error {
 }
 
 type clientCreateCommand struct {
-	Name     string   `arg:"" help:"The name of the application, which users see."`
-	Type     string   `required:"" enum:"spa,web,native,service" help:"spa: runs in the browser. web: runs on a server, with users. native: runs on a device. service: runs without users."`
-	Redirect []string `sep:"none" placeholder:"URI" help:"A redirect URI. Required unless the type is service."`
-	Scope    []string `help:"A scope that the application may request, besides openid, profile and email; for a service, a permission."`
-	Flow     string   `placeholder:"HANDLE" help:"The sign-in flow. Default: that of the server."`
+	Name       string   `arg:"" help:"The name of the application, which users see."`
+	Type       string   `required:"" enum:"spa,web,native,service" help:"spa: runs in the browser. web: runs on a server, with users. native: runs on a device. service: runs without users."`
+	Redirect   []string `sep:"none" placeholder:"URI" help:"A redirect URI. Required unless the type is service."`
+	PostLogout []string `sep:"none" placeholder:"URI" help:"An address to which the server may send the browser after a sign-out that the application requested."`
+	NoPKCE     bool     `name:"no-pkce" help:"Accept authorization requests without PKCE, for libraries that do not support it. Only with the type web."`
+	Scope      []string `help:"A scope that the application may request, besides openid, profile and email; for a service, a permission."`
+	Flow       string   `placeholder:"HANDLE" help:"The sign-in flow. Default: that of the server."`
 	output
 	apiServer
 }
@@ -94,14 +96,20 @@ type clientCreateCommand struct {
 func (c clientCreateCommand) document() (map[string]any, error) {
 	config := map[string]any{"grantTypes": []string{"authorization_code", "refresh_token"}, "redirectUris": c.Redirect, "pkceRequired": true,
 		"scopes": append([]string{"openid", "profile", "email"}, c.Scope...)}
+	if len(c.PostLogout) > 0 {
+		config["postLogoutRedirectUris"] = c.PostLogout
+	}
+	if c.NoPKCE && c.Type != "web" {
+		return nil, errors.New("--no-pkce is for the type web: PKCE protects the codes of clients without a secret")
+	}
 	switch c.Type {
 	case "service":
-		if len(c.Redirect) > 0 {
-			return nil, errors.New("--redirect is for applications with users: a service has no redirect URI")
+		if len(c.Redirect)+len(c.PostLogout) > 0 {
+			return nil, errors.New("--redirect and --post-logout are for applications with users: a service has no redirect URI")
 		}
 		config = map[string]any{"grantTypes": []string{"client_credentials"}, "tokenEndpointAuthMethod": "client_secret_basic", "scopes": append([]string{}, c.Scope...)}
 	case "web":
-		config["tokenEndpointAuthMethod"] = "client_secret_basic"
+		config["tokenEndpointAuthMethod"], config["pkceRequired"] = "client_secret_basic", !c.NoPKCE
 	default:
 		config["tokenEndpointAuthMethod"], config["publicClient"] = "none", true
 	}
