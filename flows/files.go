@@ -3,6 +3,7 @@ package flows
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,21 @@ const (
 	FlowFiles     = "*.yaml, *.yml, *.json"
 	ScenarioFiles = "*_test.yaml, *_test.yml"
 )
+
+// Files reads files. An editor replaces those of the disk that it has open.
+type Files interface {
+	ReadFile(name string) ([]byte, error)
+	ReadDir(name string) ([]fs.DirEntry, error)
+}
+
+// Disk is the file system of the operating system.
+type Disk struct{}
+
+// ReadFile implements Files.
+func (Disk) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
+
+// ReadDir implements Files.
+func (Disk) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
 
 // IsScenarios reports whether a file of the name contains scenarios.
 func IsScenarios(name string) bool {
@@ -45,16 +61,18 @@ func ScenariosOf(flow string) string {
 
 // FlowOf returns the name of the only flow in the same folder that matches a scenario file:
 // sign_in.yaml, sign_in.yml or sign_in.json for sign_in_test.yaml.
-func FlowOf(scenarios string) (string, error) {
+func FlowOf(files Files, scenarios string) (string, error) {
 	stem, ok := strings.CutSuffix(strings.TrimSuffix(scenarios, filepath.Ext(scenarios)), "_test")
 	if !ok {
 		return "", fmt.Errorf("%s: the file name does not identify a flow: expected %s, or a member `flow`", scenarios, ScenarioFiles)
 	}
 	var names, found []string
+	entries, _ := files.ReadDir(filepath.Dir(scenarios)) // an unreadable folder contains none
 	for _, ending := range flowEndings() {
-		names = append(names, filepath.Base(stem)+ending)
-		if _, err := os.Stat(stem + ending); err == nil {
-			found = append(found, filepath.Base(stem)+ending)
+		name := filepath.Base(stem) + ending
+		names = append(names, name)
+		if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name }) {
+			found = append(found, name)
 		}
 	}
 	switch len(found) {

@@ -60,7 +60,7 @@ func TestFlowOf(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got, err := flows.FlowOf(filepath.Join(dir, tt.scenarios))
+			got, err := flows.FlowOf(flows.Disk{}, filepath.Join(dir, tt.scenarios))
 			if got != tt.want || (err == nil) != (tt.wantErr == "") || err != nil && !strings.Contains(err.Error(), tt.wantErr) {
 				t.Errorf("got %q, %v", got, err)
 			}

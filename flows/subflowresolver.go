@@ -3,7 +3,6 @@ package flows
 import (
 	"bytes"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -15,6 +14,7 @@ import (
 // the files that are checked together with it. It is safe for concurrent use, and reads nothing
 // before a flow uses a sub-flow.
 type SubflowResolver struct {
+	files   Files
 	mu      sync.Mutex
 	folders map[string]subflowsByHandle
 	others  func() subflowsByHandle
@@ -30,8 +30,13 @@ type checkedSubflow struct {
 
 // NewSubflowResolver returns a resolver for flow files that are checked together.
 func NewSubflowResolver(files ...string) *SubflowResolver {
-	s := &SubflowResolver{folders: map[string]subflowsByHandle{}}
-	s.others = sync.OnceValue(func() subflowsByHandle { return readSubflows(files) })
+	return NewSubflowResolverIn(Disk{}, files...)
+}
+
+// NewSubflowResolverIn is NewSubflowResolver for other files than those of the disk.
+func NewSubflowResolverIn(in Files, files ...string) *SubflowResolver {
+	s := &SubflowResolver{files: in, folders: map[string]subflowsByHandle{}}
+	s.others = sync.OnceValue(func() subflowsByHandle { return readSubflows(in, files) })
 	return s
 }
 
@@ -48,22 +53,22 @@ func (s *SubflowResolver) folder(name string) subflowsByHandle {
 		return known
 	}
 	var files []string
-	entries, _ := os.ReadDir(name) // an unreadable folder contains none
+	entries, _ := s.files.ReadDir(name) // an unreadable folder contains none
 	for _, e := range entries {
 		if !e.IsDir() && IsFlow(e.Name()) {
 			files = append(files, filepath.Join(name, e.Name()))
 		}
 	}
-	s.folders[name] = readSubflows(files)
+	s.folders[name] = readSubflows(s.files, files)
 	return s.folders[name]
 }
 
 // readSubflows parses the sub-flows among files. Of two with the same handle it returns the
 // first. It ignores files that are not sub-flows.
-func readSubflows(files []string) subflowsByHandle {
+func readSubflows(in Files, files []string) subflowsByHandle {
 	found := subflowsByHandle{}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := in.ReadFile(file)
 		if err != nil || !bytes.Contains(text, []byte(schemas.Subflow)) {
 			continue
 		}

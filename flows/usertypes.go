@@ -1,7 +1,6 @@
 package flows
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -13,6 +12,8 @@ import (
 // postern export writes: <folder>/user-types/*.yaml and <folder>/flows/**. It is safe for concurrent
 // use.
 type UserTypes struct {
+	// Files are the files to read, nil for those of the disk.
+	Files   Files
 	mu      sync.Mutex
 	folders map[string][]schemas.UserType
 }
@@ -27,6 +28,9 @@ const maxLevels = 3
 func (u *UserTypes) ForFile(file string) []schemas.UserType {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if u.Files == nil {
+		u.Files = Disk{}
+	}
 	dir := filepath.Dir(file)
 	for range maxLevels {
 		if types := u.read(filepath.Join(dir, UserTypesFolder)); len(types) > 0 {
@@ -43,12 +47,12 @@ func (u *UserTypes) read(dir string) []schemas.UserType {
 		return known
 	}
 	var types []schemas.UserType
-	entries, _ := os.ReadDir(dir) // an unreadable folder contains none
+	entries, _ := u.Files.ReadDir(dir) // an unreadable folder contains none
 	for _, e := range entries {
 		if e.IsDir() || !slices.Contains(flowEndings(), filepath.Ext(e.Name())) {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		text, err := u.Files.ReadFile(filepath.Join(dir, e.Name()))
 		if err != nil {
 			continue
 		}

@@ -1,7 +1,7 @@
 package flowtest
 
 import (
-	"os"
+	"cmp"
 	"slices"
 
 	"github.com/postern-id/postern/flows"
@@ -21,9 +21,10 @@ func (f *File) definition() (*Definition, error) {
 	if f.flow != nil {
 		return f.flow, nil
 	}
-	path := f.FlowPath()
-	text, err := os.ReadFile(path)
-	return &Definition{text, flows.IsJSON(path), flows.NewSubflowResolver().ForFile(path), new(flows.UserTypes).ForFile(path)}, err
+	path, files := f.FlowPath(), cmp.Or[flows.Files](f.files, flows.Disk{})
+	text, err := files.ReadFile(path)
+	types := flows.UserTypes{Files: files}
+	return &Definition{text, flows.IsJSON(path), flows.NewSubflowResolverIn(files).ForFile(path), types.ForFile(path)}, err
 }
 
 // Parse reads the text of a scenario file for a flow that need not be in a file. The file is nil if

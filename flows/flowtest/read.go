@@ -19,7 +19,7 @@ func Load(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, problems, err := parse(path, text)
+	f, problems, err := parse(flows.Disk{}, path, text)
 	if len(problems) > 0 {
 		return nil, flows.Faults(path, problems)
 	}
@@ -28,9 +28,9 @@ func Load(path string) (*File, error) {
 
 // parse reads the text of a scenario file and makes the checks that do not need the flow.
 // The error reports that the file names no flow and none has the matching name.
-func parse(path string, text []byte) (*File, []schemas.Problem, error) {
+func parse(files flows.Files, path string, text []byte) (*File, []schemas.Problem, error) {
 	doc, problems := schemas.ParseYAML(text)
-	f := &File{path: path, doc: doc}
+	f := &File{files: files, path: path, doc: doc}
 	if len(problems) == 0 {
 		problems = doc.Decode(Schema(), f)
 	}
@@ -39,7 +39,7 @@ func parse(path string, text []byte) (*File, []schemas.Problem, error) {
 	}
 	var err error
 	if len(problems) == 0 && f.Flow == "" {
-		f.Flow, err = flows.FlowOf(path)
+		f.Flow, err = flows.FlowOf(files, path)
 	}
 	return f, problems, err
 }
@@ -49,7 +49,12 @@ func parse(path string, text []byte) (*File, []schemas.Problem, error) {
 // in it. It looks up attributes in the user types of the folder. It does not report errors in the
 // flow.
 func Check(path string, text []byte) (scenarios int, problems []schemas.Problem) {
-	f, problems, err := parse(path, text)
+	return CheckIn(flows.Disk{}, path, text)
+}
+
+// CheckIn is Check for other files than those of the disk.
+func CheckIn(files flows.Files, path string, text []byte) (scenarios int, problems []schemas.Problem) {
+	f, problems, err := parse(files, path, text)
 	if err != nil {
 		problems = []schemas.Problem{{Message: strings.TrimPrefix(err.Error(), path+": "), Line: 1, Column: 1}}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -23,9 +24,10 @@ type File struct {
 	Clock     time.Time  `json:"clock,omitzero"`
 	Scenarios []Scenario `json:"scenarios"`
 
-	path string
-	doc  *schemas.Document
-	flow *Definition // nil: the flow is in a file
+	files flows.Files // nil: those of the disk
+	path  string
+	doc   *schemas.Document
+	flow  *Definition // nil: the flow is in a file
 }
 
 // Given is an existing user with credentials and permissions.

@@ -52,7 +52,15 @@ func (s *Studio) members(o *outline) (options []Completion) {
 		}
 		return options
 	}
-	properties := s.schemaAt(o).object("properties")
+	if o.at("nodes", "[]", "with", "attributes") && o.node() != nil && o.node().use == "user-create" {
+		return namesOf(s.attributes, ": ", "attribute")
+	}
+	return s.schemaAt(o).members()
+}
+
+// members returns the members of an object of the schema that authors can write.
+func (j jsonSchema) members() (options []Completion) {
+	properties := j.object("properties")
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if p := properties.object(name); p["readOnly"] != true {
 			options = append(options, Completion{name, name + ": ", p.typeName(), p.text("description")})
@@ -61,14 +69,35 @@ func (s *Studio) members(o *outline) (options []Completion) {
 	return options
 }
 
+// values returns the values that the schema lists.
+func (j jsonSchema) values() (options []Completion) {
+	list, _ := j["enum"].([]any)
+	docs, _ := j["enumDescriptions"].([]any)
+	for i, value := range list {
+		if text, ok := value.(string); ok {
+			option := Completion{text, text, "", ""}
+			if i < len(docs) {
+				option.Doc, _ = docs[i].(string)
+			}
+			options = append(options, option)
+		}
+	}
+	if j["type"] == "boolean" {
+		options = append(options, namesOf([]string{"true", "false"}, "", "")...)
+	}
+	return options
+}
+
+// namesOf returns a completion for each name, which inserts the name and what follows it.
+func namesOf(names []string, after, detail string) (options []Completion) {
+	for _, name := range names {
+		options = append(options, Completion{name, name + after, detail, ""})
+	}
+	return options
+}
+
 // values returns the values that can stand at a place.
 func (s *Studio) values(o *outline) (options []Completion) {
-	names := func(list []string, detail string) []Completion {
-		for _, name := range list {
-			options = append(options, Completion{name, name, detail, ""})
-		}
-		return options
-	}
 	switch {
 	case o.at("nodes", "[]", "use"):
 		for _, name := range slices.Sorted(maps.Keys(s.kinds)) {
@@ -76,23 +105,33 @@ func (s *Studio) values(o *outline) (options []Completion) {
 		}
 		return options
 	case o.at("nodes", "[]", "next"), o.at("nodes", "[]", "next", "*"):
-		return names(append(o.ids(), schemas.End), "")
+		return s.targetsAt(o)
 	case o.at("nodes", "[]", "with", "*") && o.node() != nil && s.systemValues(o.node().use, o.path[3]) != nil:
-		return names(s.systemValues(o.node().use, o.path[3]), "")
+		return namesOf(s.systemValues(o.node().use, o.path[3]), "", "")
 	case o.at("waive", "[]", "node"):
-		return names(o.ids(), "")
+		return namesOf(o.ids(), "", "")
+	case isExpression(o):
+		return s.expressionNames(o)
+	case o.at("nodes", "[]", "with", "attributes", "[]"):
+		return namesOf(s.attributes, "", "attribute")
+	case o.at("nodes", "[]", "with", "from"), o.at("nodes", "[]", "with", "attributes", "*"):
+		return namesOf(inputsOf(o.nodes), "", "input")
 	}
-	schema := s.schemaAt(o)
-	list, _ := schema["enum"].([]any)
-	for _, value := range list {
-		if text, ok := value.(string); ok {
-			options = append(options, Completion{text, text, "", ""})
+	return s.schemaAt(o).values()
+}
+
+// targetsAt returns what an outcome can lead to: the nodes, the end of the run, or the outcomes of the
+// sub-flow that the text is.
+func (s *Studio) targetsAt(o *outline) (options []Completion) {
+	for _, n := range o.nodes {
+		if n.id != "" && !slices.ContainsFunc(options, func(c Completion) bool { return c.Label == n.id }) {
+			options = append(options, Completion{n.id, n.id, n.use, ""})
 		}
 	}
-	if schema["type"] == "boolean" {
-		names([]string{"true", "false"}, "")
+	if len(o.exits) > 0 {
+		return append(options, namesOf(o.exits, "", "outcome of the sub-flow")...)
 	}
-	return options
+	return append(options, namesOf([]string{schemas.End}, "", "")...)
 }
 
 // outcomes returns the outcomes of a node, as far as its configuration is right.
@@ -102,7 +141,8 @@ func (s *Studio) outcomes(n *outlineNode) []engine.Outcome {
 	}
 	kind := s.kinds[n.use]
 	if n.use == schemas.SubflowKind {
-		return exits(s.subflows[n.flow])
+		f, _ := s.subflows.Subflow(n.flow)
+		return exits(f)
 	}
 	with := json.RawMessage("{}")
 	if n.document != nil && n.document.At("with") != nil {
@@ -161,7 +201,11 @@ func (s *Studio) schemaAt(o *outline) jsonSchema {
 		}
 		path, schema = path[3:], kind.With
 	}
-	root := decodeSchema(schema)
+	return schemaAt(decodeSchema(schema), path)
+}
+
+// schemaAt returns the schema of the value at a path; "[]" stands for the items of a list.
+func schemaAt(root jsonSchema, path []string) jsonSchema {
 	at := root
 	for _, step := range path {
 		at = resolve(root, at)

@@ -50,6 +50,13 @@ func TestComplete(t *testing.T) {
 		"a sub-flow":                 {head + "  - id: key\n    use: flow\n    with: {flow: |}", "", "key", ""},
 		"an outcome of a sub-flow":   {head + "  - id: key\n    use: flow\n    with: {flow: key}\n    next: {|}", "", "in", ""},
 		"the second node":            {head + "  - id: key\n    use: passkey-authenticate\n  - id: who\n    use: prompt\n    with:\n      |", "", "actions", "mode"},
+		"an outcome as a target":     {"flowType: SUBFLOW\noutcomes: {in: Yes.}\nnodes:\n  - {id: ask, use: prompt, next: |}", "", "in", "end"},
+		"an attribute":               {head + "  - {id: new, use: user-create, with: {attributes: {|}}}", "", "given_name", ""},
+		"an input":                   {head + "  - {id: who, use: prompt, with: {inputs: [{identifier: mail}]}}\n  - {id: find, use: user-resolve, with: {from: |}}", "", "mail", ""},
+		"an expression":              {head + "  - id: a\n    use: decision\n    with: {cases: [{when: has(user.attributes.em|)}]}", "user.attributes.em", "user.attributes.email", ""},
+		"an input in an expression":  {head + "  - {id: who, use: prompt, with: {inputs: [{identifier: mail}]}}\n  - id: a\n    use: decision\n    with:\n      cases:\n        - when: '!inp|'", "inp", "inputs.mail", ""},
+		"a reply in an expression":   {head + "  - {id: ask, use: http-request, with: {as: risk, reply: {score: {at: /s, type: number}}}}\n  - {id: a, use: http-request, with: {body: {x: |}}}", "", "replies.risk.score", ""},
+		"a member of the request":    {head + "  - {id: a, use: http-request, with: {body: {x: request.|}}}", "request.", "request.origin", ""},
 		"a waiver":                   {"waive:\n  - rule: |", "", "takeover", ""},
 	} {
 		got, err := proverWithSubflow(t).Complete(cursor(t, tt.text))

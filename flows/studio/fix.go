@@ -29,7 +29,7 @@ var (
 func (s *Studio) Fixes(source Source) ([]Fix, error) {
 	fixes := []Fix{}
 	for i, p := range s.check(source).result.Findings {
-		if fix, ok := fixOf(source.Text, p); ok {
+		if fix, ok := FixOf(source.Text, p); ok {
 			fix.Finding = i
 			fixes = append(fixes, fix)
 		}
@@ -37,9 +37,9 @@ func (s *Studio) Fixes(source Source) ([]Fix, error) {
 	return fixes, nil
 }
 
-// fixOf returns the fix of a finding: the name that the author probably meant, or a target for an
+// FixOf returns the fix of a finding: the name that the author probably meant, or a target for an
 // outcome that has none.
-func fixOf(text string, p schemas.Problem) (Fix, bool) {
+func FixOf(text string, p schemas.Problem) (Fix, bool) {
 	if p.Line < 1 {
 		return Fix{}, false
 	}

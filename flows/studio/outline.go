@@ -18,6 +18,7 @@ type outline struct {
 	inValue bool
 	word    string // what is written of it
 	nodes   []outlineNode
+	exits   []string // the outcomes of the sub-flow that the text is
 }
 
 // outlineNode is a node as far as it is written.
@@ -64,9 +65,17 @@ func outlineAt(text string, line, column int) outline {
 			o.item = l.number
 		}
 	}
-	o.nodes = outlineNodes(text)
+	o.nodes, o.exits = outlineNodes(text), outlineExits(text)
 	o.enterRest(rest)
 	return o
+}
+
+// outlineExits returns the outcomes of a sub-flow that can be parsed.
+func outlineExits(text string) []string {
+	if d, _ := schemas.ParseYAML([]byte(text)); d != nil && d.At("outcomes") != nil {
+		return d.At("outcomes").Members()
+	}
+	return nil
 }
 
 // enterLine updates the levels for a line, and returns what follows its member names.

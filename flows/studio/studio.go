@@ -1,6 +1,8 @@
 package studio
 
 import (
+	"slices"
+
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
@@ -10,13 +12,31 @@ import (
 // for concurrent use.
 type Studio struct {
 	kinds    engine.Kinds
-	subflows schemas.SubflowsOf
+	subflows schemas.Subflows
 	targets  []string // nil if they are not known
-	last     checked
-	played   played
+	// attributes are those that users can have.
+	attributes []string
+	last       checked
+	played     played
 }
 
 // New returns a studio for a system without sub-flows, that accepts every target and sends mail.
 func New() *Studio {
-	return &Studio{kinds: nodes.Kinds(nodes.Deps{}), subflows: schemas.SubflowsOf{}}
+	return NewForFile(nodes.Kinds(nodes.Deps{}), schemas.SubflowsOf{}, nil)
+}
+
+// NewForFile returns a studio for a flow in a file, which can use the sub-flows. Without user types,
+// users have the standard attributes.
+func NewForFile(kinds engine.Kinds, subflows schemas.Subflows, types []schemas.UserType) *Studio {
+	s := &Studio{kinds: kinds, subflows: subflows}
+	if len(types) == 0 {
+		s.attributes, _ = new(schemas.Person()).AttributeNames()
+	}
+	for i := range types {
+		names, _ := types[i].AttributeNames()
+		s.attributes = append(s.attributes, names...)
+	}
+	slices.Sort(s.attributes)
+	s.attributes = slices.Compact(s.attributes)
+	return s
 }

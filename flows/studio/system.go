@@ -12,10 +12,11 @@ func (s *Studio) SetSystem(system schemas.CheckedSystem) (struct{}, error) {
 	if err := connectParts(system); err != nil {
 		return struct{}{}, err
 	}
-	s.subflows = schemas.SubflowsOf{}
+	subflows := schemas.SubflowsOf{}
 	for i := range system.Subflows {
-		s.subflows[system.Subflows[i].Handle] = &system.Subflows[i]
+		subflows[system.Subflows[i].Handle] = &system.Subflows[i]
 	}
+	s.subflows = subflows
 	s.targets = append([]string{}, system.Targets...)
 	s.kinds = nodes.Kinds(nodes.Deps{NoMail: !system.SendsMail, Targets: names(s.targets)})
 	s.last = checked{}
