@@ -5,6 +5,7 @@ type flowCommands struct {
 	Check    flowCheckCommand    `cmd:"" help:"Check and prove flow files; every finding is printed with its line."`
 	Explain  flowExplainCommand  `cmd:"" help:"Explain why a rule exists and how to fix violations."`
 	Graph    flowGraphCommand    `cmd:"" help:"Draw a flow, with the facts that hold at each node."`
+	Fmt      flowFmtCommand      `cmd:"" help:"Format flow and scenario files."`
 	Diff     flowDiffCommand     `cmd:"" help:"Compare the meaning of two flows. The exit code is 1 if they differ."`
 	Push     flowPushCommand     `cmd:"" help:"Store flows on a server as new versions."`
 	Pull     flowPullCommand     `cmd:"" help:"Write the flows of a server to files."`
