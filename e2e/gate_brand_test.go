@@ -133,3 +133,27 @@ func TestGateLeadsOnFromExpiredRuns(t *testing.T) {
 	eval[any](g.tab, `document.querySelector("#view a").click()`)
 	g.until(`location.pathname === "/" && document.querySelector('a[href$="/try/"]') !== null`)
 }
+
+// The theme of an application has a font, a background picture and an icon; what is invalid in it
+// changes nothing.
+func TestGateAppliesTheTheme(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	g := openGate(t, p)
+	const looks = `[getComputedStyle(document.body).fontFamily, getComputedStyle(document.body).backgroundImage, document.querySelector("link[rel=icon]").getAttribute("href")]`
+	for _, test := range []struct {
+		theme                     object
+		font, background, favicon string
+	}{
+		{object{"font": "Georgia, serif", "backgroundUrl": pixel, "faviconUrl": pixel}, "Georgia", `url("` + pixel + `")`, pixel},
+		{object{"font": "x; color: red", "backgroundUrl": "javascript:alert(1)", "faviconUrl": "javascript:alert(1)"}, "system-ui", "none", "icon.svg"},
+	} {
+		patch(t, p, "/applications/"+tryID, object{"customizations": object{"theme": test.theme}})
+		g.visit("signin")
+		g.shows("step/autofill")
+		got := eval[[3]string](g.tab, looks)
+		if !strings.HasPrefix(got[0], test.font) || got[1] != test.background || !strings.HasSuffix(got[2], test.favicon) {
+			t.Errorf("%v: the page has %q", test.theme, got)
+		}
+	}
+}

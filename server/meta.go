@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/text/language"
 
-	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/internal/document"
 	"github.com/postern-id/postern/schemas"
 )
@@ -67,7 +66,7 @@ func (s *server) flowMeta(w http.ResponseWriter, r *http.Request) error {
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the query is invalid: %s", problems[0]).WithProblems(problems)
 	}
 	if id == "" {
-		m := metaOf(&schemas.Application{}, query.Get("language"))
+		m := s.metaOf(&schemas.Application{}, query.Get("language"))
 		m.Brand = s.Service
 		return s.writeMeta(w, r, m)
 	}
@@ -75,7 +74,7 @@ func (s *server) flowMeta(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return requestFault(err)
 	}
-	m := metaOf(app, query.Get("language"))
+	m := s.metaOf(app, query.Get("language"))
 	m.IsAddressFlowEnabled = app.AddressFlowID != "" && s.Directory != nil && s.Directory.SendsMail
 	m.Application = &metaApplication{
 		ID: app.ID, Name: app.Name, LogoURL: app.LogoURL, URL: app.URL, TosURI: app.TosURI, PolicyURI: app.PolicyURI,
@@ -133,11 +132,11 @@ func checkMeta(kind, tag string) []schemas.Problem {
 }
 
 // metaOf describes an application without its identity.
-func metaOf(app *schemas.Application, tag string) meta {
+func (s *server) metaOf(app *schemas.Application, tag string) meta {
 	english := language.AmericanEnglish.String()
 	translations := map[string]map[string]string{}
-	if words := flows.Translations(tag); words != nil {
-		translations["gate"] = words
+	if texts := s.Languages.Match(tag).Flows; len(texts) > 0 {
+		translations["gate"] = texts
 	}
 	return meta{
 		IsRecoveryFlowEnabled:     app.RecoveryFlowID != "",

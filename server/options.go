@@ -21,6 +21,7 @@ import (
 	"github.com/postern-id/postern/internal/telemetry"
 	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/internal/translations"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/oauth"
 	"github.com/postern-id/postern/server/runs"
@@ -33,6 +34,8 @@ type Options struct {
 	PublicURL string
 	// AccountPage is the page where users manage their credentials, "" for none.
 	AccountPage string
+	// Languages are the languages of the texts of steps; nil means the built-in ones.
+	Languages *translations.Catalog
 	// Service is the name and the logo of the service on hosted pages.
 	Service schemas.Brand
 	// Brand returns the name and the logo of an organization unit or of the nearest one above, nil

@@ -26,6 +26,7 @@ import (
 	"github.com/postern-id/postern/internal/telemetry"
 	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/internal/translations"
 	"github.com/postern-id/postern/mcp"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
@@ -59,6 +60,7 @@ type app struct {
 	encryption   encryption
 	ciphers      ciphers
 	sealer       delivery.Sealer
+	languages    *translations.Catalog
 	mailbox      *mail.Mailbox // nil unless mails are kept in memory
 	pages        map[string]http.Handler
 	open         func(context.Context) bool // whether the API is open to all; nil: never
@@ -71,6 +73,18 @@ type app struct {
 // openApp opens the store and builds the components on it.
 func openApp(ctx context.Context, cfg *config.Config, log *slog.Logger) (*app, error) {
 	return openAppFor(ctx, cfg, log, true)
+}
+
+// readLanguages returns the languages of pages and mails, with those of a folder if there is one.
+func readLanguages(folder string) (*translations.Catalog, error) {
+	if folder == "" {
+		return translations.Builtin(), nil
+	}
+	c, err := translations.Load(folder)
+	if err != nil {
+		return nil, fmt.Errorf("gate_client.languages_dir: %w", err)
+	}
+	return c, nil
 }
 
 // waitForApp is openApp, but waits for a database that is not reachable yet.
@@ -99,6 +113,10 @@ func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, serve
 	if _, err := cfg.CheckSecretFiles(); err != nil {
 		return nil, err
 	}
+	languages, err := readLanguages(cfg.GateClient.LanguagesDir)
+	if err != nil {
+		return nil, err
+	}
 	on := storeConfig(cfg.Database)
 	if !serves {
 		on.MaxWriteDuration = maxCommandDuration
@@ -116,9 +134,9 @@ func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, serve
 	if !s.PreparesStatements() && cfg.Database.PreparedStatements == store.PrepareAuto {
 		log.Info("a connection pooler is between the server and PostgreSQL: statements are not prepared", "key", "database.prepared_statements")
 	}
-	hosted := gate.New(gate.Options{AccountApplicationID: bootstrap.ConsoleID})
+	hosted := gate.New(gate.Options{AccountApplicationID: bootstrap.ConsoleID, Languages: languages})
 	admin := console.New(cfg.Server.PublicURL)
-	h := &app{cfg: cfg, log: log, telemetry: observed, store: s, isServer: serves, pages: map[string]http.Handler{
+	h := &app{cfg: cfg, log: log, languages: languages, telemetry: observed, store: s, isServer: serves, pages: map[string]http.Handler{
 		"/gate": hosted, "/gate/": hosted, "/console": admin, "/console/": admin, schemasPath: schemaPages(),
 	}}
 	if err := h.build(ctx); err != nil {
@@ -252,7 +270,7 @@ func (h *app) handler() http.Handler {
 	authorization := h.authorizationServer(starter)
 	return server.New(server.Options{
 		PublicURL: h.cfg.Server.PublicURL, AccountPage: h.cfg.Server.PublicURL + "/gate/account", AccountApplication: bootstrap.ConsoleID, AllowedOrigins: h.cfg.CORS.AllowedOrigins,
-		Service: schemas.Brand{Name: h.cfg.Passkey.RelyingPartyName, LogoURL: h.cfg.Server.LogoURL}, Brand: h.store.Brand,
+		Languages: h.languages, Service: schemas.Brand{Name: h.cfg.Passkey.RelyingPartyName, LogoURL: h.cfg.Server.LogoURL}, Brand: h.store.Brand,
 		Runs: starter, OAuth: authorization, OriginTrust: authorization.OriginTrust,
 		Passkeys: h.passkeys, Store: boundedSessions{store.SealedSessions{Store: h.store, Box: h.ciphers.sessions, Log: h.log}, h.pending.passkeys}, Tokens: countedTokens{h.tokens, h.telemetry.Counted()}, Directory: h.directory, Audit: h.store, VerifyAudit: h.verifyAudit,
 		Keys: h.tokens, Settings: h.cfg.Settings(), Factors: nodes.Enrollment{Box: h.ciphers.factors, Name: h.cfg.Passkey.RelyingPartyName},

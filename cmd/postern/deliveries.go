@@ -43,7 +43,7 @@ func (h *app) mailSender() delivery.Sender {
 	m := h.cfg.Mail
 	switch {
 	case m.Host != "":
-		return mail.New(mail.Options{Host: m.Host, Port: m.Port, TLS: m.TLS, Username: m.Username, Password: m.Password, From: m.From})
+		return mail.New(mail.Options{Host: m.Host, Port: m.Port, TLS: m.TLS, Username: m.Username, Password: m.Password, From: m.From, Languages: h.languages})
 	case h.mailbox != nil:
 		return h.mailbox
 	}

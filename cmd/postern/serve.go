@@ -166,7 +166,7 @@ func (c serveCommand) showTry(ctx context.Context, h *app) error {
 	h.pages["/try/"] = examples.Try(bootstrap.TryID, h.cfg.Mail.KeepInMemory)
 	h.pages["/try"] = http.RedirectHandler("/try/", http.StatusPermanentRedirect)
 	if h.cfg.Mail.KeepInMemory {
-		h.mailbox = mail.NewMailbox()
+		h.mailbox = mail.NewMailbox(h.languages)
 		h.pages["/try/mail"] = localOnly(h.mailbox)
 	}
 	if err := bootstrap.EnsureTry(ctx, h.directory, h.cfg.Server.PublicURL); err != nil {

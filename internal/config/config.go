@@ -115,6 +115,8 @@ type CORS struct {
 type GateClient struct {
 	Port     int  `json:"port"`     // 0 for /gate alone
 	External bool `json:"external"` // the operator serves other pages on Port
+	// LanguagesDir is a folder with files such as it.json, "" for none: see package translations.
+	LanguagesDir string `json:"languages_dir"`
 }
 
 // OAuth is the authorization server.

@@ -1,14 +1,20 @@
 package mail
 
 import (
-	"golang.org/x/text/language"
+	"strconv"
+	"strings"
+	"unicode"
 
+	"github.com/postern-id/postern/internal/translations"
 	"github.com/postern-id/postern/schemas"
 )
 
+// timeFormat is how mails show times, in UTC.
+const timeFormat = "2006-01-02 15:04 UTC"
+
 // content is the text of a mail in one language.
 type content struct {
-	language language.Tag
+	language string // BCP 47
 	subject  string
 	before   []string // the paragraphs before the code
 	code     string
@@ -17,26 +23,51 @@ type content struct {
 }
 
 // contentOf composes the text of a mail in the recipient's language.
-func contentOf(m schemas.Mail) content {
+func contentOf(languages *translations.Catalog, m schemas.Mail) content {
+	l := languages.Match(m.Language)
+	text := func(key string) string { return fill(l.Mails[key], l, m) }
 	if m.Notice != "" {
-		return noticeContent(m)
+		return noticeContent(l.Tag, m, text)
 	}
-	i := languageIndex(m.Language)
-	says := codeTranslation(i)
+	kind, named, ignore := "code.", "", "ignore"
 	if m.Invitation {
-		says = invitationTranslation(i)
+		kind = "invitation."
 	}
-	subject, lead, ignore := says.subject, says.lead, says.ignore
 	if singleLine(m.Application) != "" {
-		subject, lead = says.subjectFor, says.leadFor
+		named = "For"
 	}
 	if m.NewAddress {
-		ignore = says.newAddress
+		ignore = "newAddress"
 	}
 	return content{
-		language: languages()[i], subject: fill(subject, m), before: []string{fill(lead, m)}, code: m.Code, link: m.Link,
-		after: []string{fill(says.valid, m), fill(ignore, m)},
+		language: l.Tag, subject: text(kind + "subject" + named), before: []string{text(kind + "lead" + named)}, code: m.Code, link: m.Link,
+		after: []string{text(kind + "valid"), text(kind + ignore)},
 	}
+}
+
+// noticeContent composes the text of a mail about an event.
+func noticeContent(tag string, m schemas.Mail, text func(key string) string) content {
+	before := []string{text("notice.lead")}
+	if m.Browser != "" {
+		before = append(before, text("notice.browser"))
+	}
+	return content{
+		language: tag, subject: text("notice.subject"), before: append(before, text("notice.lock")), link: m.Link, after: []string{text("notice.expires")},
+	}
+}
+
+// fill replaces the placeholders: {app} is the name of the application or the service, {code} the
+// code, {minutes} how long it is valid, {time} the time of an event or of the end of an invitation in
+// UTC, {what} the event, and {browser} the browser of a sign-in. Names are reduced to one line of
+// plain text.
+func fill(text string, l *translations.Language, m schemas.Mail) string {
+	return strings.NewReplacer("{app}", singleLine(m.Application), "{code}", m.Code, "{minutes}", strconv.Itoa(m.Minutes),
+		"{time}", m.At.UTC().Format(timeFormat), "{what}", l.Mails["event."+m.Notice], "{browser}", singleLine(m.Browser)).Replace(text)
+}
+
+// singleLine replaces line breaks, which could inject a header field.
+func singleLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
 // paragraphs returns the text with the code as an indented paragraph of its own.

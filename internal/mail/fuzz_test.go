@@ -47,7 +47,7 @@ var scriptAddress = regexp.MustCompile(`(?i)href="[\s\x00-\x20]*(javascript|data
 
 func checkMessage(t *testing.T, m schemas.Mail) {
 	t.Helper()
-	msg, err := newMessage(schemas.Delivery{ID: schemas.NewID()}, "Example <no-reply@example.com>", m)
+	msg, err := newMessage(schemas.Delivery{ID: schemas.NewID()}, "Example <no-reply@example.com>", m.To, contentOf(nil, m))
 	if err != nil {
 		return
 	}

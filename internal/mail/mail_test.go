@@ -263,7 +263,7 @@ func read(t *testing.T, m schemas.Mail) (mail.Header, map[string]string) {
 func TestLanguages(t *testing.T) {
 	for tag, want := range map[string][2]string{
 		"": {"Your code for Shop", "en"}, "de-AT": {"Ihr Code für Shop", "de"}, "fr": {"Votre code pour Shop", "fr"},
-		"it": {"Your code for Shop", "en"}, "not a tag": {"Your code for Shop", "en"},
+		"it": {"Il suo codice per Shop", "it"}, "pt-BR": {"O seu código para Shop", "pt"}, "fi": {"Your code for Shop", "en"}, "not a tag": {"Your code for Shop", "en"},
 	} {
 		m := ada()
 		m.Language = tag
@@ -283,7 +283,6 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// No value injects header fields or HTML elements.
 // An invitation has the link and the time at which it expires, in each language.
 func TestInvitations(t *testing.T) {
 	for tag, subject := range map[string]string{"en": "Your invitation to Shop", "de-AT": "Ihre Einladung zu Shop", "fr": "Votre invitation à Shop"} {
@@ -299,13 +298,9 @@ func TestInvitations(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range []translation{invitationTranslation(0), invitationTranslation(1), invitationTranslation(2)} {
-		if c.lead == "" || c.leadFor == "" || c.valid == "" || c.ignore == "" {
-			t.Errorf("a text is missing: %+v", c)
-		}
-	}
 }
 
+// No value injects header fields or HTML elements.
 func TestInjection(t *testing.T) {
 	m := ada()
 	m.Application = "Shop\r\nBcc: eve@example.org\r\n\r\n<img src=x> {code}\u2028{minutes}"

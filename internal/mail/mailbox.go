@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/internal/delivery"
+	"github.com/postern-id/postern/internal/translations"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -29,16 +30,17 @@ type Received struct {
 // Mailbox keeps the newest mails in memory instead of sending them, and shows them on a page. It is
 // for development: anyone who opens the page sees all codes.
 type Mailbox struct {
-	page *template.Template
+	page      *template.Template
+	languages *translations.Catalog
 
 	mu    sync.Mutex
 	mails []Received // the newest first
 }
 
 // NewMailbox returns an empty mailbox.
-func NewMailbox() *Mailbox {
+func NewMailbox(languages *translations.Catalog) *Mailbox {
 	page := template.New("mailbox").Funcs(template.FuncMap{"split": splitLinks})
-	return &Mailbox{page: template.Must(page.Parse(mailboxTemplate))}
+	return &Mailbox{page: template.Must(page.Parse(mailboxTemplate)), languages: languages}
 }
 
 // Send puts the mail of a delivery, whose body is a schemas.Mail as JSON, into the mailbox. It
@@ -51,10 +53,10 @@ func (b *Mailbox) Send(_ context.Context, d schemas.Delivery) error {
 	if m.To == "" {
 		return nil
 	}
-	if _, err := newMessage(d, "no-reply@localhost", m); err != nil {
+	text := contentOf(b.languages, m)
+	if _, err := newMessage(d, "no-reply@localhost", m.To, text); err != nil {
 		return err
 	}
-	text := contentOf(m)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.mails = slices.Insert(b.mails, 0, Received{m.To, text.subject, strings.Join(text.paragraphs(), "\n\n"), d.CreatedAt})

@@ -23,7 +23,7 @@ func ask(b *Mailbox, method, accept string) *httptest.ResponseRecorder {
 
 // The mailbox accepts and rejects the mails that a mail server would get, and keeps the newest.
 func TestMailboxKeepsTheNewestMails(t *testing.T) {
-	b := NewMailbox()
+	b := NewMailbox(nil)
 	for i := range mailboxSize + 5 {
 		m := ada()
 		m.Code = fmt.Sprintf("%06d", i)
@@ -51,7 +51,7 @@ func TestMailboxKeepsTheNewestMails(t *testing.T) {
 
 // Values in mails are text on the page, and the page cannot load anything from elsewhere.
 func TestMailboxPage(t *testing.T) {
-	b := NewMailbox()
+	b := NewMailbox(nil)
 	if w := ask(b, "GET", "text/html"); !strings.Contains(w.Body.String(), "No mail yet.") {
 		t.Errorf("the empty page is %s", w.Body)
 	}

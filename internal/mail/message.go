@@ -17,13 +17,12 @@ const htmlTemplate = `<!doctype html><html lang="{{.Language}}"><meta charset="u
 
 // newMessage composes the mail of a delivery. Its id is stable, so that mailboxes recognize
 // a duplicate (RFC 5322 §3.6.4).
-func newMessage(d schemas.Delivery, from string, m schemas.Mail) (*gomail.Msg, error) {
-	text := contentOf(m)
+func newMessage(d schemas.Delivery, from, to string, text content) (*gomail.Msg, error) {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	if err := msg.From(from); err != nil {
 		return nil, fmt.Errorf("mail.from of the configuration: %w", err)
 	}
-	if err := msg.To(m.To); err != nil {
+	if err := msg.To(to); err != nil {
 		return nil, fmt.Errorf("%w: the mail address is invalid", delivery.ErrRefused) // the address is personal data
 	}
 	msg.Subject(text.subject)
@@ -31,14 +30,14 @@ func newMessage(d schemas.Delivery, from string, m schemas.Mail) (*gomail.Msg, e
 	msg.SetMessageIDWithValue(d.ID + "@" + domain(from))
 	// RFC 3834 §5: prevents out-of-office replies.
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
-	msg.SetGenHeader("Content-Language", text.language.String())
+	msg.SetGenHeader("Content-Language", text.language)
 	msg.SetBodyString(gomail.TypeTextPlain, strings.Join(text.paragraphs(), "\r\n\r\n")+"\r\n")
 	html, err := template.New("mail").Parse(htmlTemplate)
 	if err != nil {
 		return nil, err
 	}
 	err = msg.AddAlternativeHTMLTemplate(html, map[string]any{
-		"Language": text.language.String(), "Before": text.before, "Code": text.code, "Link": text.link, "After": text.after,
+		"Language": text.language, "Before": text.before, "Code": text.code, "Link": text.link, "After": text.after,
 	})
 	return msg, err
 }

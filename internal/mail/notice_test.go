@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/translations"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -13,7 +14,8 @@ import (
 // link.
 func TestNotices(t *testing.T) {
 	const link = "https://id.example.org/gate/lock#0123-abc_D"
-	for _, tag := range []string{"en", "de", "fr"} {
+	for _, l := range translations.Builtin().Languages() {
+		tag := l.Tag
 		texts := map[string]bool{}
 		for _, action := range schemas.NoticeActions() {
 			m := schemas.Mail{To: "ada@example.org", Notice: action, At: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC), Link: link, Browser: "<b>Firefox</b>\r\nBcc: x@example.org", Application: "Shop", Language: tag}

@@ -14,6 +14,7 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 
 	"github.com/postern-id/postern/internal/delivery"
+	"github.com/postern-id/postern/internal/translations"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -41,6 +42,8 @@ type Options struct {
 	Username, Password string
 	// From is an address, with or without a display name (RFC 5322 §3.4).
 	From string
+	// Languages are the texts of mails; nil means the built-in ones.
+	Languages *translations.Catalog
 	// RootCAs are the trusted certificate authorities; nil means the system's.
 	RootCAs *x509.CertPool
 }
@@ -61,7 +64,7 @@ func (s *Sender) Send(ctx context.Context, d schemas.Delivery) error {
 	if m.To == "" {
 		return nil
 	}
-	msg, err := newMessage(d, s.options.From, m)
+	msg, err := newMessage(d, s.options.From, m.To, contentOf(s.options.Languages, m))
 	if err != nil {
 		return err
 	}

@@ -4,11 +4,13 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strconv"
 
 	"github.com/postern-id/postern/internal/document"
+	"github.com/postern-id/postern/internal/translations"
 )
 
 //go:embed web
@@ -33,7 +35,7 @@ func pageNames() []string {
 // coreModules are the modules of every page: the browser loads them at once, instead of one after
 // another.
 func coreModules() []string {
-	return []string{"dom.js", "wire.js", "words.js", "theme.js", "passkey.js", "page.js", "step.js"}
+	return []string{"dom.js", "wire.js", "languages.js", "words.js", "theme.js", "passkey.js", "page.js", "step.js"}
 }
 
 // page contains the differences between the pages, which all use one file.
@@ -47,23 +49,26 @@ func (g *gate) page(name string) page {
 	return page{Name: name, Version: g.version, Account: g.AccountApplicationID, Modules: coreModules()}
 }
 
-// prepareFiles prepares everything else under web/, with a version that changes with any of it.
-func prepareFiles() (version string, files map[string]*document.Document) {
-	names, err := fs.Glob(web, "web/*")
+// prepareFiles prepares the scripts with texts and everything else under web/, with a version that
+// changes with any of it.
+func prepareFiles(languages *translations.Catalog) (version string, files map[string]*document.Document) {
+	texts := languageModules(languages)
+	entries, err := web.ReadDir("web")
 	if err != nil {
-		panic(err) // the pattern is malformed
+		panic(err) // it is embedded
+	}
+	for _, entry := range entries {
+		if texts[entry.Name()], err = web.ReadFile("web/" + entry.Name()); err != nil {
+			panic(err) // it was listed just now
+		}
 	}
 	files = map[string]*document.Document{}
 	sum := sha256.New()
-	for _, name := range names { // sorted
-		text, err := web.ReadFile(name)
-		if err != nil {
-			panic(err) // it was listed just now
-		}
-		sum.Write([]byte(name + "\x00" + strconv.Itoa(len(text)) + "\x00"))
-		sum.Write(text)
-		if base := path.Base(name); base != shellFile {
-			files[base] = document.New(mediaType(base), text)
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		sum.Write([]byte(name + "\x00" + strconv.Itoa(len(texts[name])) + "\x00"))
+		sum.Write(texts[name])
+		if name != shellFile {
+			files[name] = document.New(mediaType(name), texts[name])
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:6]), files

@@ -7,21 +7,24 @@ import (
 	"strings"
 
 	"github.com/postern-id/postern/internal/document"
+	"github.com/postern-id/postern/internal/translations"
 )
 
 // Options configures the pages.
 type Options struct {
 	// AccountApplicationID is the application of sign-ins for the account page. "" disables them.
 	AccountApplicationID string
+	// Languages are the languages of the pages; nil means the built-in ones.
+	Languages *translations.Catalog
 }
 
 // root is the path of the pages.
 const root = "/gate/"
 
-// policy allows the pages' own scripts and styles, and requests to their own origin. Images can
-// come from any https address: an administrator sets the address of a logo, and requests for it
-// have no referrer. Forms are never submitted by the browser itself.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https: data:; " +
+// policy allows the pages' own scripts and styles, and requests to their own origin. Images and fonts
+// can come from any https address: an administrator sets their addresses, and requests for them have
+// no referrer. Forms are never submitted by the browser itself.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https: data:; font-src 'self' https:; " +
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // previewPolicy is the policy of the preview, the only page in frames: the console, which has the same
@@ -50,7 +53,7 @@ type gate struct {
 
 // New returns the handler of /gate and every path below it. Mount it without stripping a prefix.
 func New(o Options) http.Handler {
-	version, files := prepareFiles()
+	version, files := prepareFiles(o.Languages)
 	g := &gate{Options: o, version: version, files: files, pages: map[string]*document.Document{}}
 	// web/ is part of the program, so an error is a bug.
 	g.shell = template.Must(template.ParseFS(web, "web/"+shellFile))

@@ -4,7 +4,8 @@ import { address, call, go, params } from "./wire.js";
 import { attempt, back, complain, fail, message, way } from "./page.js";
 import { dress } from "./theme.js";
 import { arrive } from "./callback.js";
-import { has, language, languages, override, speak, t } from "./words.js";
+import { languages } from "./languages.js";
+import { has, language, override, speak, t } from "./words.js";
 
 // How the application looks. A page that cannot learn it is plain, and works.
 async function introduce(page, applicationId) {

@@ -10,20 +10,34 @@ dark.addEventListener("change", paint);
 
 // Shows whose service this is: the brand, which is the organization's or the service's. The logo of
 // the application's theme takes its place, and the application's own logo stands in for a missing
-// one. theme may have colors {primary, background}, the
-// same under dark, radius (a CSS length) and logoUrl, where they are valid.
+// one. theme may have colors {primary, background}, the same under dark, radius (a CSS length),
+// logoUrl, faviconUrl, backgroundUrl, font (CSS font families) and fontUrl, where they are valid.
 export function dress(brand = {}, application = {}, theme = {}) {
 	const src = picture(theme.logoUrl ?? brand.logoUrl ?? application.logoUrl);
 	const logo = src ? el("img", { src, alt: "", height: 40 }) : icon("door");
 	logo.addEventListener("error", () => logo.replaceWith(icon("door")));
 	byId("brand").replaceChildren(logo, el("span", {}, brand.name));
 	style("--radius", CSS.supports("border-radius", theme.radius) ? theme.radius : "");
+	style("--font", CSS.supports("font-family", theme.font) ? theme.font : "");
+	loadFont(picture(theme.fontUrl));
+	const background = picture(theme.backgroundUrl);
+	style("--picture", background && `url("${new URL(background, location.href)}")`);
+	document.body.classList.toggle("pictured", background !== "");
+	const favicon = document.querySelector("link[rel=icon]");
+	favicon.dataset.own ??= favicon.href;
+	favicon.href = picture(theme.faviconUrl) || favicon.dataset.own;
+	favicon.type = theme.faviconUrl ? "" : "image/svg+xml";
 	current = theme;
 	paint();
 }
 
 // The address of a picture, "" if it is none that may be shown.
 export const picture = (url) => (/^(https?:|data:image\/|\/)/.test(url) ? url : "");
+
+// Loads a font file under the name Brand, which theme.font can list. A page without it is readable.
+function loadFont(url) {
+	if (url) new FontFace("Brand", `url("${new URL(url, location.href)}")`).load().then((font) => document.fonts.add(font), () => {});
+}
 
 const style = (name, value) => document.documentElement.style.setProperty(name, value);
 

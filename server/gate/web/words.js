@@ -1,7 +1,6 @@
 // The page's language. Each has a module of its own, loaded when it is needed.
+import { languages } from "./languages.js";
 import { params } from "./wire.js";
-
-export const languages = { en: "English", de: "Deutsch", fr: "Français" };
 
 // The language of the page: a key of languages.
 export let language = "en";

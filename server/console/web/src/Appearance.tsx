@@ -19,6 +19,10 @@ const theme = (): Schema => ({
     colors: colors("Light"),
     dark: { type: "object", title: t("Dark"), additionalProperties: false, properties: { colors: colors("Colors") } },
     radius: { title: t("Radius of corners"), description: t("A CSS length such as 4px."), type: "string", maxLength: 30 },
+    font: { title: t("Font"), description: t("CSS font families such as Georgia, serif. Brand is the font file below."), type: "string", maxLength: 200 },
+    fontUrl: { title: t("Address of a font file"), description: t("A WOFF2 file. Its server must allow requests from other origins (CORS)."), type: "string", maxLength: 500 },
+    faviconUrl: { title: t("Address of the icon in the browser tab"), type: "string", maxLength: 500 },
+    backgroundUrl: { title: t("Address of the background picture"), type: "string", maxLength: 500 },
     logoUrl: { title: t("Address of the logo"), description: t("It replaces the logo of the organization unit or the service."), type: "string", maxLength: 500 },
   },
 });

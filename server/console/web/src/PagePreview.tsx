@@ -29,7 +29,7 @@ interface Props {
   onAnswer: (answer: PageAnswer) => void;
 }
 
-const languages = { en: "English", de: "Deutsch", fr: "Français" };
+const languages = { en: "English", de: "Deutsch", es: "Español", fr: "Français", it: "Italiano", nl: "Nederlands", pl: "Polski", pt: "Português" };
 const schemes = { "light dark": "As the system", light: "Light", dark: "Dark" };
 
 export function PagePreview({ step, application, theme, registers = false, onAnswer }: Props) {

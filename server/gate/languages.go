@@ -1,0 +1,28 @@
+package gate
+
+import (
+	"encoding/json"
+
+	"github.com/postern-id/postern/internal/translations"
+)
+
+// languageModules returns the scripts with texts: one for each language, by its tag, and one with
+// the names of all.
+func languageModules(c *translations.Catalog) map[string][]byte {
+	names, modules := map[string]string{}, map[string][]byte{}
+	for _, l := range c.Languages() {
+		names[l.Tag] = l.Name
+		modules[l.Tag+".js"] = module("default", l.Pages)
+	}
+	modules["languages.js"] = module("const languages =", names)
+	return modules
+}
+
+// module returns a script that exports a value.
+func module(export string, value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // it has strings only
+	}
+	return []byte("export " + export + " " + string(text) + ";\n")
+}
