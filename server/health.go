@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Check is a condition for readiness.
+// Check is a condition for readiness. cmd/postern/readiness.go lists the conditions.
 type Check struct {
 	Name string // in the reply: "store", "keys"
 	Run  func(ctx context.Context) error

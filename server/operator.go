@@ -5,12 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/schemas"
 )
-
-// The parts of operation that need no access to the machine: the configuration and the signing
-// keys.
 
 // SigningKeys are the keys that sign tokens.
 type SigningKeys interface {
@@ -79,13 +75,4 @@ func (s *server) rotateKeys(w http.ResponseWriter, r *http.Request, c *caller) e
 		return err
 	}
 	return s.signingKeys(w, r, c)
-}
-
-type settingList struct {
-	Settings []config.Setting `json:"settings"`
-}
-
-// configuration handles GET /configuration.
-func (s *server) configuration(w http.ResponseWriter, _ *http.Request, _ *caller) error {
-	return writeJSON(w, http.StatusOK, settingList{append([]config.Setting{}, s.Settings...)})
 }

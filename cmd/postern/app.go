@@ -277,12 +277,8 @@ func (h *app) handler() http.Handler {
 		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
 		SessionTTL: h.cfg.Passkey.Timeout, DecoySecret: h.encryption.derived[purposeDecoys],
 		Throttle: h.throttle, Repeats: h.pending.repeats, Devices: h.ciphers.devices, Proxies: trustedProxies(h.cfg.Server),
-		Checks: []server.Check{
-			{Name: "store", Run: h.store.Ping},
-			{Name: "server", Run: h.checkNotDraining},
-			{Name: "keys", Run: func(context.Context) error { return h.tokens.Ready() }},
-		},
-		Pages: h.pages, Telemetry: h.telemetry, Log: h.log, Open: h.open,
+		Checks: h.readinessChecks(),
+		Pages:  h.pages, Telemetry: h.telemetry, Log: h.log, Open: h.open,
 	})
 }
 

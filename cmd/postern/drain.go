@@ -2,16 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 )
-
-// errDraining is why a draining server is not ready.
-var errDraining = errors.New("the server is shutting down")
 
 // drain returns a context that outlasts ctx by server.drain. During that time the server
 // answers requests and readiness fails, so that load balancers stop sending requests before
@@ -35,12 +31,4 @@ func (h *app) drain(ctx context.Context) context.Context {
 		}
 	})
 	return serving
-}
-
-// checkNotDraining is the readiness check of the server itself.
-func (h *app) checkNotDraining(context.Context) error {
-	if h.draining.Load() {
-		return errDraining
-	}
-	return nil
 }

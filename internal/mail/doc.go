@@ -1,7 +1,6 @@
 // Package mail sends mails to users by SMTP (RFC 5321, submission by RFC 6409): codes, invitations,
-// and security notices about their accounts. translations.go and notice.go contain the texts, in
-// each language. Its [Sender] sends the deliveries of the kind schemas.MailDelivery. The queue
-// retries temporary failures and gives up on permanent ones.
+// and security notices about their accounts. Its [Sender] sends the deliveries of the kind
+// schemas.MailDelivery. The queue retries temporary failures and gives up on permanent ones.
 //
 // Mails are composed here, in the recipient's language, as plain text and as simple HTML
 // with the same content; external values are escaped in both. Addresses, the subject and

@@ -1,4 +1,4 @@
-// Package notice sends mails to users about changes of their accounts and sign-ins from new
+// Package notice queues mails to users about changes of their accounts and sign-ins from new
 // browsers (NIST SP 800-63B-4 section 4.6). Each has a link that locks the account, once.
 //
 // The store queues a delivery of the kind schemas.NoticeDelivery in the transaction of the event. A

@@ -2,13 +2,9 @@ package store
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
-
-// noticeTTL is how long a notice waits for its mail to be composed.
-const noticeTTL = 24 * time.Hour
 
 // queueNotice queues the notice of an event, unless the transaction created the user.
 func (t *Tx) queueNotice(n schemas.Notice) error {

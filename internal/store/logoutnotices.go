@@ -26,13 +26,6 @@ const (
 	deleteSession = `DELETE FROM sessions WHERE id = ?`
 )
 
-// logoutTTL is how long the server tries to notify a client of the end of a session.
-const logoutTTL = 24 * time.Hour
-
-// untrustedClientTTL is logoutTTL for untrusted clients. An attacker could register some that
-// never answer and delay the notifications of others.
-const untrustedClientTTL = time.Minute
-
 // joinSession records that a client gets tokens in a session, and prolongs the session: it lasts
 // as long as the last tokens that can be obtained in it.
 func (t *Tx) joinSession(id, application string, lasts time.Time) error {
@@ -89,7 +82,7 @@ func (t *Tx) queueLogouts(s schemas.EndSession, userID string) error {
 	for _, c := range clients {
 		lasts := logoutTTL
 		if c.untrustedClient {
-			lasts = untrustedClientTTL
+			lasts = untrustedLogoutTTL
 		}
 		err := t.queueDelivery(schemas.Delivery{ID: schemas.NewID(), Kind: schemas.LogoutDelivery, Target: c.application, Body: body,
 			CreatedAt: s.At, ExpiresAt: s.At.Add(lasts)})

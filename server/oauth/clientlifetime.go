@@ -7,7 +7,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// How long untrusted clients are stored. internal/directory/clientexpiry.go limits their number.
+// How long untrusted clients are stored. internal/directory/unusedclients.go limits their number,
+// and internal/store/unusedclients.go deletes them.
 const (
 	unusedClientTTL = 3 * 24 * time.Hour  // without a sign-in
 	usedClientTTL   = 90 * 24 * time.Hour // after the last token

@@ -8,7 +8,7 @@ import (
 )
 
 // maxUnusedClients limits the self-registered clients without a sign-in. Beyond it, the oldest are
-// deleted. The leases of these clients end within unusedClientLease: server/oauth/clientexpiry.go
+// deleted. The leases of these clients end within unusedClientLease: server/oauth/clientlifetime.go
 // sets them to less than that before the first sign-in, and to more afterwards.
 const (
 	maxUnusedClients  = 2000

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/postern-id/postern/server"
+)
+
+// readinessChecks returns the checks of GET /health/readiness: the server is ready if all of them
+// succeed. The names are part of the reply.
+func (h *app) readinessChecks() []server.Check {
+	return []server.Check{
+		{Name: "store", Run: h.store.Ping},
+		{Name: "server", Run: h.checkNotDraining},
+		{Name: "keys", Run: func(context.Context) error { return h.tokens.Ready() }},
+	}
+}
+
+// errDraining is why a draining server is not ready.
+var errDraining = errors.New("the server is shutting down")
+
+// checkNotDraining is the readiness check of the server itself.
+func (h *app) checkNotDraining(context.Context) error {
+	if h.draining.Load() {
+		return errDraining
+	}
+	return nil
+}
