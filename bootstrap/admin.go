@@ -33,7 +33,7 @@ func (a Admin) check(policy password.Policy) error {
 	}
 	user := &schemas.User{Attributes: map[string]any{"username": a.username()}}
 	if fault := policy.Check(password.Choice{Password: a.Password, User: user}); fault != "" {
-		return fmt.Errorf("ADMIN_PASSWORD is not accepted, and nothing was created. %s", fault)
+		return fmt.Errorf("ADMIN_PASSWORD is not accepted, and no user was created. %s", fault)
 	}
 	return nil
 }

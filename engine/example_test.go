@@ -21,7 +21,7 @@ func ExampleCompile() {
 		fmt.Printf("%s at %s: %s\n", p.Rule, p.Path, p.Message)
 	}
 	// Output:
-	// unauthenticated at nodes[1]: finish needs an authenticated user, but some path to it does not establish this
+	// unauthenticated at nodes[1]: finish needs an authenticated user, but not every path to it provides one
 }
 
 // A run asks, is answered, and completes.

@@ -232,7 +232,11 @@ func (c *compiler) waiver(rule string, i int) *schemas.Waiver {
 }
 
 func needMessage(n *node, need Need) string {
-	message := fmt.Sprintf("%s needs %s, but some path to it does not establish this", n.kind.Name, factNames(need.AnyOf))
+	fact, pronoun := factNames(need.AnyOf), "one"
+	if strings.HasPrefix(fact, "the ") {
+		pronoun = "it"
+	}
+	message := fmt.Sprintf("%s needs %s, but not every path to it provides %s", n.kind.Name, fact, pronoun)
 	if need.Why != "" {
 		message += ": " + need.Why
 	}

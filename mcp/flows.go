@@ -133,7 +133,7 @@ func (s *Server) replaceFlow(ctx context.Context, c directory.Call, w *writeArgu
 	}
 	f := old.Value.(*schemas.Flow)
 	if expected := w.how.ExpectedVersion; expected != 0 && expected != f.ActiveVersion {
-		return nil, errChanged(fmt.Sprintf("it is at version %d, and not at %d as expected", f.ActiveVersion, expected))
+		return nil, errChanged(fmt.Sprintf("it is at version %d, not at the expected version %d", f.ActiveVersion, expected))
 	}
 	d, err := w.completed(map[string]any{"handle": f.Handle, "flowType": f.FlowType})
 	if err != nil {

@@ -86,7 +86,7 @@ func TestReadFlowsCanBeWritten(t *testing.T) {
 			t.Errorf("%s: it became %+v", name, changed)
 		}
 		e := w.refused("service_update_flow", flow, "precondition_failed")
-		if !strings.Contains(e.Description.DefaultValue, "version 2, and not at 1") && !strings.Contains(e.Description.DefaultValue, "version 3, and not at 2") {
+		if !strings.Contains(e.Description.DefaultValue, "version 2, not at the expected version 1") && !strings.Contains(e.Description.DefaultValue, "version 3, not at the expected version 2") {
 			t.Errorf("%s: got %s", name, e.Description.DefaultValue)
 		}
 	}

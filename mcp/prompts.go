@@ -15,7 +15,7 @@ func (s *Server) addPrompts(server *sdk.Server) {
 	server.AddPrompt(&sdk.Prompt{
 		Name: "write_flow", Title: "Write a flow", Description: "Helps to write a flow that meets a goal and passes every proof.",
 		Arguments: []*sdk.PromptArgument{
-			{Name: "goal", Title: "Goal", Description: "What users go through, in your own words.", Required: true},
+			{Name: "goal", Title: "Goal", Description: "The steps that users take, in your own words.", Required: true},
 			{Name: "flow_type", Title: "Flow type", Description: "AUTHENTICATION to sign users in, REGISTRATION to create users. Default: AUTHENTICATION."},
 		},
 	}, s.writeFlow)

@@ -33,7 +33,7 @@ func emailChangeKind(d Deps) *engine.Kind {
 			"A user with a second factor must have used one, or a passkey, in this run: otherwise the node ends the run. " +
 			"The node needs a mail server (mail.host in the configuration); without one, it takes unavailable if next has a target for that outcome.",
 		Asks:  true,
-		Needs: append(ownUserNeeds("it would give another user's account to the reader of the address"), strengthNeed(schemas.ACRPassword)),
+		Needs: append(ownUserNeeds("it would give another user's account to a reader of that mailbox"), strengthNeed(schemas.ACRPassword)),
 		Outcomes: []engine.Outcome{
 			{
 				Name: successOutcome, Doc: "the user entered the code, and the address is the verified one of the user",

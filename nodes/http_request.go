@@ -31,7 +31,7 @@ func httpRequestKind(d Deps) *engine.Kind {
 			"HTTP. The operator configures the services in http.targets. A query waits for the reply and may be " +
 			"repeated, so it must change nothing. A notification is sent after the step is committed, until it is delivered.",
 		Outcomes: []engine.Outcome{
-			{Name: queuedOutcome, Doc: "of a notify: it is sent when the step is committed, and retried for three days until it is delivered"},
+			{Name: queuedOutcome, Doc: "of a notification: it is sent when the step is committed, and retried for up to three days"},
 			{Name: successOutcome, Doc: "of a query: the service replied with a 2xx status, and the reply has the declared values"},
 			{Name: failureOutcome, Doc: "of a query: a timeout, another status, a reply of another form, or any other error"},
 		},
@@ -123,7 +123,7 @@ func (x *httpRequest) prepare(c *engine.Config) []schemas.Problem {
 	x.keeps = x.serviceReply(c)
 	x.outcomes = x.modeOutcomes()
 	if x.Mode == queryMode && slices.ContainsFunc(x.expressions, (*expression).ofUser) {
-		x.reveals = "another service's reply about the user, by the path that follows"
+		x.reveals = "another service's reply about the user, by the path taken"
 	}
 	return found
 }
@@ -151,7 +151,7 @@ func (x *httpRequest) checkMembers() (found []schemas.Problem) {
 	add(query && x.Method == "GET" && len(x.Body) > 0, "body", "a GET has no body; use POST, or remove body")
 	add(!query && x.Reply != nil, "reply", "a notification (mode notify) has no reply; use mode query, or remove reply")
 	add(!query && x.As != "", "as", "a notification (mode notify) has no reply to store; use mode query, or remove as")
-	add(query && x.As != "" && x.Reply == nil, "as", "there is nothing to store; declare the values with reply")
+	add(query && x.As != "" && x.Reply == nil, "as", "the reply has no values to store; declare them with reply")
 	add(query && x.As == "" && x.Reply != nil, "reply", "the reply needs a name; set as, such as risk for replies.risk")
 	return found
 }

@@ -69,7 +69,7 @@ func (i *invitation) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 	}
 	if link == nil {
 		return leaveFailed(schemas.Errorf(schemas.Invalid, schemas.CodeInvalidLink,
-			"this invitation does not work: it has been used, has expired, or was withdrawn; open the link in the most recent mail, or ask for a new invitation")), nil
+			"this invitation does not work: it has been used or withdrawn, or has expired; open the link in the most recent mail, or ask for a new invitation")), nil
 	}
 	d := leaveProven(v, []string{schemas.AMREmail}, schemas.ACRVouched, schemas.Provenance{}, link.Proof(),
 		schemas.AcceptInvitation{TokenHash: link.TokenHash, UserID: user.ID, RunID: v.ExecutionID, At: v.Now},

@@ -16,7 +16,7 @@ func passkeyRegisterKind(d Deps) *engine.Kind {
 		Name: "passkey-register",
 		Doc: "Registers a passkey for the run's user (WebAuthn registration ceremony). " +
 			"The user must be new in this run or have authenticated in it. A user with a second factor must have used one, or a passkey, in this run: " +
-			"otherwise an optional node is skipped, and any other node ends the run.",
+			"otherwise the node is skipped if it is optional, and ends the run if it is not.",
 		Asks:     true,
 		Needs:    append(ownUserNeeds("it would add a passkey to another user's account"), strengthNeed(schemas.ACRPassword)),
 		Outcomes: append(passkeyRegisterOutcomes(""), skipOutcome()),

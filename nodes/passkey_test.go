@@ -439,7 +439,7 @@ func TestPasskeyAuthenticateWithARemovedPasskey(t *testing.T) {
 	w.credentials = nil
 	d := left(t, w.signIn(t, w.make(t, "passkey-authenticate", `{}`, nil), nil), "failure")
 	noticed(t, d, schemas.CodePasskeyFailed)
-	if !strings.Contains(d.Notice.Description.DefaultValue, "not known here") {
+	if !strings.Contains(d.Notice.Description.DefaultValue, "passkey is unknown") {
 		t.Errorf("notice %v", d.Notice)
 	}
 }
@@ -504,7 +504,7 @@ func TestPasskeyOriginsOfTheApplication(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := left(t, run(t, exec, visit(shop, keeping(asked), authentication(signed, ""))), "failure")
-	if !strings.Contains(d.Notice.Error(), "not known here") {
+	if !strings.Contains(d.Notice.Error(), "passkey is unknown") {
 		t.Errorf("the origin was refused: %v", d.Notice)
 	}
 }

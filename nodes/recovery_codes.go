@@ -18,7 +18,7 @@ import (
 func recoveryCodesKind(d Deps) *engine.Kind {
 	return configured[recoveryCodes](d, engine.Kind{
 		Name: "recovery-codes",
-		Doc: "Gives the run's user ten recovery codes, each valid once, for the case that they lose their other credentials. The codes are shown only " +
+		Doc: "Gives the run's user ten recovery codes, each valid once, in case they lose their other credentials. The codes are shown only " +
 			"here. When the user confirms that they have saved them, they become valid and replace all earlier ones. " +
 			"The user must be new in this run or have authenticated in it.",
 		Asks:  true,

@@ -93,7 +93,7 @@ func (f *findings) enterMember(m member) {
 func (f *findings) leaveMember(object *element, m member) {
 	if !object.add(m) {
 		first := object.member(m.name)
-		f.noteName(m, quote(m.name), " is given twice, first in line ", strconv.Itoa(int(first.line)), "; remove one")
+		f.noteName(m, quote(m.name), " is given twice, first on line ", strconv.Itoa(int(first.line)), "; remove one")
 	}
 	f.at = f.at.up()
 }

@@ -125,7 +125,7 @@ func newElement(value any, at place) *element {
 	}
 	d, problems := ParseJSON(text)
 	if len(problems) > 0 {
-		panic("schemas: a value that is no JSON: " + problems[0].String())
+		panic("schemas: a value that is not JSON: " + problems[0].String())
 	}
 	d.root.move(at)
 	return d.root

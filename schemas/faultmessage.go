@@ -62,7 +62,7 @@ func (f fault) expectation() string {
 	case "contains", "minContains":
 		return "expected a list with an item of another form" + f.wanted()
 	case "maxContains":
-		return "expected a list with fewer items of one form" + f.wanted()
+		return "expected a list with fewer items of the same form" + f.wanted()
 	case "properties", "items", "unevaluatedItems", "patternProperties", "propertyNames":
 		return "nothing is allowed here; remove it"
 	}

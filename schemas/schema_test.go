@@ -61,7 +61,7 @@ func TestCheckExplainsEveryKeyword(t *testing.T) {
 		{`{"properties": {"propertyNames": {"type": "string"}}}`, `{"propertyNames": 1}`, `propertyNames: expected a string, got a number; put it in quotes`},
 		{`{"prefixItems": [true], "items": false}`, `[1, 2]`, `[1]: nothing is allowed here; remove it`},
 		{`{"contains": {"const": 1}}`, `[2, 3]`, `expected a list with an item of another form: 1`},
-		{`{"contains": {"const": 1}, "maxContains": 1}`, `[1, 1]`, `expected a list with fewer items of one form: 1`},
+		{`{"contains": {"const": 1}, "maxContains": 1}`, `[1, 1]`, `expected a list with fewer items of the same form: 1`},
 		{`{"not": {"const": "end"}}`, `"end"`, `it must not be "end"`},
 		{`{"not": {"type": "string"}}`, `"x"`, `this is not allowed here`},
 		{`{"if": {"required": ["a"]}, "then": {"required": ["b"]}}`, `{"a": 1}`, `b: required member "b" is missing`},
@@ -70,7 +70,7 @@ func TestCheckExplainsEveryKeyword(t *testing.T) {
 		{`{"properties": {"a/b~c%": {"type": "string"}}}`, `{"a/b~c%": []}`, `["a/b~c%"]: expected a string, got a list`},
 		{`false`, `1`, `not allowed`},
 		{`{"type": "object"}`, ``, `expected a value, got the end of the text`},
-		{`{"type": "object"}`, `{"a": 1, "a": 2}`, `a: "a" is given twice, first in line 1; remove one`},
+		{`{"type": "object"}`, `{"a": 1, "a": 2}`, `a: "a" is given twice, first on line 1; remove one`},
 	}
 	for _, test := range tests {
 		s, err := CompileSchema("test", []byte(test.schema))

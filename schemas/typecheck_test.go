@@ -133,7 +133,7 @@ func TestStrictRefuses(t *testing.T) {
 		{`null`, []string{"1:1: expected a value, got null"}},
 		{``, []string{"1:1: expected a value, got the end of the text"}},
 		{`{} {}`, []string{"1:4: expected the end of the text after the first value, got {"}},
-		{`{"id": "a", "id": "b"}`, []string{`1:13: id: "id" is given twice, first in line 1; remove one`}},
+		{`{"id": "a", "id": "b"}`, []string{`1:13: id: "id" is given twice, first on line 1; remove one`}},
 	}
 	for _, test := range tests {
 		body := strictBody{ID: "before"}

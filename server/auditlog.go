@@ -57,7 +57,7 @@ func eventQuery(values url.Values) (schemas.EventQuery, error) {
 	}
 	if failures := q.text("failures"); failures != "" {
 		if wanted.Failures = failures == "true"; !wanted.Failures || wanted.Action != "" {
-			q.addProblem("failures", "expected true, without an action, got %.64q; leave it out to have all events", failures)
+			q.addProblem("failures", "expected true, without an action, got %.64q; leave it out to get all events", failures)
 		}
 	}
 	if !wanted.From.IsZero() && !wanted.To.IsZero() && !wanted.From.Before(wanted.To) {
@@ -69,7 +69,7 @@ func eventQuery(values url.Values) (schemas.EventQuery, error) {
 // selector returns the value of a filter parameter, which must not be empty.
 func (q *query) selector(name string) string {
 	if q.values.Has(name) && q.text(name) == "" {
-		q.addProblem(name, "expected a value to look for, got none; leave it out to have all")
+		q.addProblem(name, "expected a value, got none; leave the parameter out to get all events")
 	}
 	return q.text(name)
 }
@@ -100,7 +100,7 @@ func (q *query) cursor(name string) schemas.EventKey {
 	at, id, _ := strings.Cut(q.text(name), ".")
 	micros, err := strconv.ParseInt(at, 36, 64)
 	if err != nil || id == "" {
-		q.addProblem(name, "expected what a link of an earlier reply has, got %.64q", q.text(name))
+		q.addProblem(name, "expected the cursor of a link in an earlier reply, got %.64q", q.text(name))
 	}
 	return schemas.EventKey{At: time.UnixMicro(micros).UTC(), ID: id}
 }

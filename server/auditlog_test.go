@@ -73,10 +73,10 @@ func TestAuditQueries(t *testing.T) {
 	h := newTestServer(t)
 	for query, says := range map[string]string{
 		"limit=0":           "limit: expected a whole number of at least 1",
-		"actor=":            "actor: expected a value to look for",
+		"actor=":            "actor: expected a value, got none",
 		"from=yesterday":    "from: expected a time such as 2030-01-02T03:04:05Z",
 		"to=2030-01-02":     "to: expected a time",
-		"before=x":          "before: expected what a link of an earlier reply has",
+		"before=x":          "before: expected the cursor of a link in an earlier reply",
 		"before=.":          "before: expected",
 		"before=zz":         "before: expected",
 		"offset=1":          "offset: unknown parameter",

@@ -51,7 +51,7 @@ func common(t *testing.T, good, required string) []bad {
 		{"\xff" + good, "", "not valid UTF-8", 0},
 		{`{` + inner + `,"x":1e999}`, "x", "out of range; expected one between", 0},
 		{`{` + inner + `,"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, "x" + strings.Repeat("[0]", 99), "nested deeper than 100 levels", 0},
-		{`{` + inner + `,"` + required + `":"x"}`, required, "is given twice, first in line 1; remove one", 0},
+		{`{` + inner + `,"` + required + `":"x"}`, required, "is given twice, first on line 1; remove one", 0},
 		{`null`, "", "expected an object, got null", 0},
 		{`[` + good + `]`, "", "expected an object, got a list", 0},
 		{`"x"`, "", "expected an object, got a string", 0},

@@ -183,7 +183,7 @@ func insufficientToken(needs need, delegated bool) error {
 	case needs == toolToken:
 		text = "the tools require the scope %q, which this token does not have; register the client with this scope and request it. A user's token has the permissions of the user's roles"
 	case needs == userToken:
-		lacked.err = schemas.Errorf(schemas.Forbidden, codeForbidden, "this endpoint requires a token of a user, and this token has no user; sign in as a user and send the token of that sign-in")
+		lacked.err = schemas.Errorf(schemas.Forbidden, codeForbidden, "this endpoint requires a token of a user, but this token has no user; sign in as a user and send the token of that sign-in")
 		return lacked
 	}
 	lacked.err = schemas.Errorf(schemas.Forbidden, codeForbidden, text, lacked.scope)

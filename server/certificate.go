@@ -131,7 +131,7 @@ func loadPrivateKey(path string) (*ecdsa.PrivateKey, error) {
 	}
 	key, ok := parsed.(*ecdsa.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("%s: expected a PEM file with an ECDSA key in PKCS #8; remove it and a new one is made", path)
+		return nil, fmt.Errorf("%s: expected a PEM file with an ECDSA key in PKCS #8; remove the file, and the server creates a new one", path)
 	}
 	return key, nil
 }

@@ -123,7 +123,7 @@ func TestSelfSignedCertificateIsRepaired(t *testing.T) {
 		if err := os.WriteFile(key, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := server.Certificate(o); err == nil || !strings.Contains(err.Error(), key) || !strings.Contains(err.Error(), "remove it") {
+		if _, err := server.Certificate(o); err == nil || !strings.Contains(err.Error(), key) || !strings.Contains(err.Error(), "remove the file") {
 			t.Errorf("a key file that is none: %v", err)
 		}
 		if kept, _ := os.ReadFile(key); string(kept) != text {

@@ -94,7 +94,7 @@ func (o *object) need(name string) string {
 }
 
 func (o *object) texts(name string) (list []string) {
-	o.read(name, "a list of nothing but strings", &list)
+	o.read(name, "a list of strings only", &list)
 	return list
 }
 

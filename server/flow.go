@@ -80,7 +80,7 @@ func (s *server) boundRequest(r *http.Request, body *executeBody) (engine.Reques
 	}
 	err := s.OAuth.BindRun(r, &req, body.AuthID)
 	if a := req.AuthRequest; err == nil && a != nil && a.ApplicationID != *body.ApplicationID {
-		err = schemas.Errorf(schemas.Invalid, schemas.CodeAuthRequest, "the authorization request is of another application: send the applicationId that came with the authId")
+		err = schemas.Errorf(schemas.Invalid, schemas.CodeAuthRequest, "the authorization request belongs to another application: send the applicationId that came with the authId")
 	}
 	return req, err
 }
@@ -116,12 +116,12 @@ func (b *executeBody) inputs() map[string]string {
 func (b *executeBody) check() []schemas.Problem {
 	switch {
 	case b.ExecutionID != nil:
-		const why = "a run is begun with applicationId and flowType, and continued with executionId: send one or the other"
+		const why = "applicationId and flowType start a run, and executionId continues one: send one or the other"
 		return unwantedMembers(why, member{"applicationId", b.ApplicationID}, member{"flowType", b.FlowType}, member{"authId", b.AuthID})
 	case b.ApplicationID == nil && b.FlowType == nil:
-		return []schemas.Problem{{Message: "expected applicationId and flowType to begin a run, or executionId to continue one"}}
+		return []schemas.Problem{{Message: "expected applicationId and flowType to start a run, or executionId to continue one"}}
 	}
-	const why = "it answers a step, and a run that is only begun has none yet: leave it out, or send the executionId of the run"
+	const why = "it answers a step, but a new run has no step yet: leave it out, or send the executionId of the run"
 	// A challenge token is ignored here: clients that store it across pages may send an old one.
 	problems := unwantedMembers(why, member{"action", b.Action})
 	if b.ApplicationID == nil {

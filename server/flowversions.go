@@ -87,7 +87,7 @@ type restoreBody struct {
 func (b *restoreBody) check() []schemas.Problem {
 	switch {
 	case b.Version == nil:
-		return []schemas.Problem{missingMember("version", "the number of the version to go back to")}
+		return []schemas.Problem{missingMember("version", "the number of the version to restore")}
 	case *b.Version < 1:
 		return []schemas.Problem{{Path: "version", Message: "expected a number from 1, got " + strconv.Itoa(*b.Version)}}
 	}

@@ -167,7 +167,7 @@ func accountOperations() map[string]openapi.Operation {
 	list := map[string]openapi.Operation{
 		"GET /users/me":                                {ID: "getMe", Summary: "Get the user of the token", Reply: openapi.Ref("User")},
 		"DELETE /users/me":                             {ID: "deleteMe", Summary: "Delete the account of the token's user"},
-		"GET /users/me/export":                         {ID: "exportMe", Summary: "Export what the account of the token's user consists of, without secrets", Reply: members{}},
+		"GET /users/me/export":                         {ID: "exportMe", Summary: "Export the data of the account of the token's user, without secrets", Reply: members{}},
 		"GET /users/me/profile":                        {ID: "getProfile", Summary: "Get the attributes that the token's user can change", Reply: directory.Profile{}},
 		"PATCH /users/me/profile":                      {ID: "updateProfile", Summary: "Change attributes of the token's user (JSON Merge Patch)", Body: openapi.Body{Type: members{}}, Reply: directory.Profile{}},
 		"PUT /users/me/password":                       {ID: "setPassword", Summary: "Set the password of the token's user", Body: openapi.Body{Type: passwordBody{}, Required: []string{"password"}}},
@@ -175,7 +175,7 @@ func accountOperations() map[string]openapi.Operation {
 		"POST /users/me/factors/totp/start":            {ID: "startTOTP", Summary: "Get a key for an authenticator app of the token's user", Reply: schemas.TOTPOffer{}},
 		"POST /users/me/factors/totp/finish":           {ID: "finishTOTP", Summary: "Set up the authenticator app with its first code", Body: openapi.Body{Type: totpFinish{}, Required: []string{"sessionToken", "code"}}},
 		"POST /users/me/factors/recovery-codes/start":  {ID: "startRecoveryCodes", Summary: "Get new recovery codes for the token's user", Reply: schemas.RecoveryCodesOffer{}},
-		"POST /users/me/factors/recovery-codes/finish": {ID: "finishRecoveryCodes", Summary: "Replace all recovery codes by the new ones", Body: openapi.Body{Type: recoveryCodesFinish{}, Required: []string{"sessionToken"}}},
+		"POST /users/me/factors/recovery-codes/finish": {ID: "finishRecoveryCodes", Summary: "Replace all recovery codes with the new ones", Body: openapi.Body{Type: recoveryCodesFinish{}, Required: []string{"sessionToken"}}},
 		"POST /account/lock":                           {ID: "lockAccount", Summary: "Lock an account with the link from a notice", Body: openapi.Body{Type: lockRequest{}, Required: []string{"token"}}},
 		"DELETE /users/{id}/failed-guesses":            {ID: "forgetFailedGuesses", Summary: "Forget the failed sign-ins that limit further ones"},
 		"GET /users/{id}/invitation":                   {ID: "getInvitation", Summary: "Get the invitation that the user can still accept", Reply: directory.Invitation{}},
@@ -190,11 +190,11 @@ func accountOperations() map[string]openapi.Operation {
 		"GET /users/{id}/identities":                 {ID: "list Identities", Summary: "List the linked external identities", Query: pageParameters(), Reply: openapi.List{Plural: "identities", Item: identityResponse{}}},
 		"DELETE /users/{id}/identities/{identityId}": {ID: "delete Identity", Summary: "Unlink an external identity"},
 		"GET /users/{id}/sessions":                   {ID: "list Sessions", Summary: "List the sessions", Query: pageParameters(), Reply: openapi.List{Plural: "sessions", Item: sessionResponse{}}},
-		"DELETE /users/{id}/sessions": {ID: "end Sessions", Summary: "End all sessions but that of the token", Reply: struct {
+		"DELETE /users/{id}/sessions": {ID: "end Sessions", Summary: "End all sessions except that of the token", Reply: struct {
 			Ended int `json:"ended"`
 		}{}},
 		"DELETE /users/{id}/sessions/{sid}":           {ID: "end Session", Summary: "End a session"},
-		"GET /users/{id}/consents":                    {ID: "list Consents", Summary: "List what the user lets clients have", Query: pageParameters(), Reply: openapi.List{Plural: "consents", Item: consentResponse{}}},
+		"GET /users/{id}/consents":                    {ID: "list Consents", Summary: "List the consents of the user", Query: pageParameters(), Reply: openapi.List{Plural: "consents", Item: consentResponse{}}},
 		"DELETE /users/{id}/consents/{applicationId}": {ID: "revoke Consent", Summary: "Revoke the consent for a client"},
 		"DELETE /identity-providers/{id}/identities": {ID: "unlinkProvider", Summary: "Unlink all identities of an identity provider", Reply: struct {
 			Unlinked int `json:"unlinked"`
@@ -228,7 +228,7 @@ func partOperations() map[string]openapi.Operation {
 		"PUT /roles/{id}/assignments/{type}/{principalId}":    {ID: "assignRole", Summary: "Assign a role", Group: "Roles", Reply: openapi.Ref("Role")},
 		"DELETE /roles/{id}/assignments/{type}/{principalId}": {ID: "unassignRole", Summary: "Remove the assignment of a role", Group: "Roles", Reply: openapi.Ref("Role")},
 		"POST /flows/check":                                   {ID: "checkFlow", Summary: "Check the definition of a flow without storing it", Group: groupFlows, Body: openapi.Body{Type: members{}}, Reply: checkResult{}},
-		"GET /flows/system":                                   {ID: "getCheckedSystem", Summary: "Get what the check of a flow depends on", Group: groupFlows, Reply: schemas.CheckedSystem{}},
+		"GET /flows/system":                                   {ID: "getCheckedSystem", Summary: "Get the data that the check of a flow depends on", Group: groupFlows, Reply: schemas.CheckedSystem{}},
 		"GET /flows/chains":                                   {ID: "getChains", Summary: "Get the weakest chains of runs that reach each application", Group: groupFlows, Reply: chains.Report{}},
 		"GET /flows/{id}/versions":                            {ID: "listFlowVersions", Summary: "List the versions of a flow, newest first", Group: groupFlows, Query: pageParameters(), Reply: openapi.List{Plural: "versions", Item: versionInfo{}}},
 		"GET /flows/{id}/versions/{n}":                        {ID: "getFlowVersion", Summary: "Get a version of a flow", Group: groupFlows, Reply: openapi.Ref("Flow")},
@@ -250,8 +250,8 @@ func serviceOperations() map[string]openapi.Operation {
 			Body: openapi.Body{Type: rotationBody{}}, Reply: keyList{}},
 		"GET /audit-verification": {ID: "verifyAuditLog", Summary: "Verify the next part of the audit log", Group: groupService,
 			Query: []openapi.Parameter{
-				{Name: "after", Description: "the end that the reply for the part before has"},
-				{Name: "expect", Description: "an end that was noted earlier, NUMBER:HASH"},
+				{Name: "after", Description: "the end in the reply for the previous part"},
+				{Name: "expect", Description: "an end from an earlier verification, NUMBER:HASH"},
 			}, Reply: schemas.LogVerification{}},
 		"GET /statistics": {ID: "getStatistics", Summary: "Count sign-ins, failures and deliveries", Group: groupService,
 			Query: []openapi.Parameter{

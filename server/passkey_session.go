@@ -34,7 +34,7 @@ func (s *server) consumeSession(ctx context.Context, token string, of schemas.Ce
 	}
 	if session.Ceremony != of {
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeStaleSession,
-			"this sessionToken is that of a passkey %s and cannot finish a passkey %s; it is used up now, start again", session.Ceremony, of)
+			"this sessionToken is that of a passkey %s and cannot finish a passkey %s; it is no longer valid; start again", session.Ceremony, of)
 	}
 	return session, nil
 }

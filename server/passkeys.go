@@ -62,7 +62,7 @@ type renameBody struct {
 
 func (b *renameBody) check() []schemas.Problem {
 	if b.Name == nil {
-		return []schemas.Problem{missingMember("name", "what the passkey is to be called")}
+		return []schemas.Problem{missingMember("name", "the new name of the passkey")}
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func parseCredentialID(text string) (schemas.Bytes, error) {
 	id, err := schemas.ParseBytes(text)
 	if err != nil {
 		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeCredentialNotFound,
-			"there is no passkey with the id %.64q: expected base64url text as the list of passkeys has it", text)
+			"there is no passkey with the id %.64q: expected base64url text as in the list of passkeys", text)
 	}
 	return id, nil
 }

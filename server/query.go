@@ -133,7 +133,7 @@ func (q *query) flowType(page *directory.Query) {
 		return
 	}
 	if page.Filter != "" && (page.Filter != "flowType" || page.Value != wanted) {
-		q.addProblem("flowType", "a list has one filter, and the parameter filter says another: leave one of them out")
+		q.addProblem("flowType", "a list has one filter, but the parameter filter contains another: leave one of them out")
 		return
 	}
 	page.Filter, page.Value = "flowType", wanted

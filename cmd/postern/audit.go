@@ -22,7 +22,7 @@ type auditCommands struct {
 
 type auditVerifyCommand struct {
 	Config string `type:"path" help:"The configuration file of the local server."`
-	Expect string `placeholder:"NUMBER:HASH" help:"The end of the chain as an earlier verification printed it, or as a sink received it. The command fails if the log does not contain it."`
+	Expect string `placeholder:"NUMBER:HASH" help:"The end of the chain that an earlier verification printed or that a sink received. The command fails if the log does not contain it."`
 }
 
 // Run verifies the audit log and prints the first fault. It seals the events of the last second
@@ -96,10 +96,10 @@ func writeChainReport(w io.Writer, r store.ChainReport) error {
 		if f.Event.ID != "" {
 			event = fmt.Sprintf(" (event %s of %s)", f.Event.ID, f.Event.At.UTC().Format(time.RFC3339Nano))
 		}
-		_, err := fmt.Fprintf(w, "The audit log was changed at seal %d%s: %s.\nThe %d events before are as they were recorded.\n", f.Seq, event, f.Problem, r.Events)
+		_, err := fmt.Fprintf(w, "The audit log was changed at seal %d%s: %s.\nThe %d events before it are unchanged.\n", f.Seq, event, f.Problem, r.Events)
 		return errors.Join(errFindings, err)
 	}
-	_, err := fmt.Fprintf(w, "The audit log is intact: %d events, and %d that the retention time removed.\n", r.Events, r.Removed)
+	_, err := fmt.Fprintf(w, "The audit log is intact: %d events, and %d removed after the retention time.\n", r.Events, r.Removed)
 	if err == nil && r.End.Seq > 0 {
 		_, err = fmt.Fprintf(w, "End of the chain: %v\n", r.End)
 	}

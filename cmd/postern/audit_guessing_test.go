@@ -58,7 +58,7 @@ func TestAudit11FailuresOutliveARestart(t *testing.T) {
 		t.Errorf("a right guess of an unknown network: %d", status)
 	}
 	events, err := w.store.Events(t.Context(), schemas.EventQuery{Limit: 9, Action: "guesses.exhausted"})
-	if err != nil || len(events) != 1 || events[0].UserID == "" || events[0].Detail["by"] != "strangers" || events[0].ExecutionDigest == "" {
+	if err != nil || len(events) != 1 || events[0].UserID == "" || events[0].Detail["by"] != "unknown networks" || events[0].ExecutionDigest == "" {
 		t.Fatalf("events %+v, %v", events, err)
 	}
 	id := events[0].UserID

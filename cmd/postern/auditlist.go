@@ -52,7 +52,7 @@ func eventColumns() []column {
 }
 
 type auditListCommand struct {
-	Since config.Duration `placeholder:"DURATION" help:"Only events of the last time, such as 24h."`
+	Since config.Duration `placeholder:"DURATION" help:"Only events of this last period, such as 24h."`
 	Limit int             `default:"100" help:"The most events to list."`
 	eventFilter
 }

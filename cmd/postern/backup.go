@@ -23,7 +23,7 @@ type backupCommand struct {
 	Config         string `type:"path" help:"The configuration file of the local server."`
 	PassphraseFile string `type:"path" placeholder:"PATH" help:"Encrypt with the passphrase in this file."`
 	RecipientsFile string `type:"path" placeholder:"PATH" help:"Encrypt for the public keys in this file (age1…, one a line)."`
-	IncludeKey     bool   `help:"Also store the key-encryption key in the backup, which must be encrypted. Without the key, a backup alone gives no access to what is sealed in it."`
+	IncludeKey     bool   `help:"Also store the key-encryption key in the backup, which must be encrypted. Without the key, a backup does not reveal sealed data."`
 	Force          bool   `help:"Overwrite an existing file."`
 	File           string `arg:"" help:"The file to write; - for standard output."`
 }
@@ -35,7 +35,7 @@ func (c backupCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	if c.IncludeKey && len(recipients) == 0 {
-		return errors.New("--include-key needs --passphrase-file or --recipients-file: a readable file with the database and its key would give its reader everything that is sealed")
+		return errors.New("--include-key needs --passphrase-file or --recipients-file: an unencrypted file with the database and its key would reveal all sealed data")
 	}
 	h, err := p.openLocal(ctx, c.Config)
 	if err != nil {
@@ -117,9 +117,9 @@ func (c backupCommand) report(p program, done backup.Summary, recipients []age.R
 	fmt.Fprintf(to, "backed up %d rows of %d tables, schema version %d\n", done.Rows, done.Tables, store.SchemaVersion())
 	switch {
 	case c.IncludeKey:
-		fmt.Fprintln(to, "The backup contains the key-encryption key, with which a reader can sign tokens as this server.")
+		fmt.Fprintln(to, "The backup contains the key-encryption key: anyone who can decrypt it can sign tokens as this server.")
 	default:
-		fmt.Fprintln(to, "The key-encryption key is not in it. Keep a copy of the key elsewhere: a restored store does not start without it.")
+		fmt.Fprintln(to, "The backup does not contain the key-encryption key. Keep a copy of the key elsewhere: a restored store does not start without it.")
 	}
 	if len(recipients) == 0 {
 		fmt.Fprintln(to, "The backup is not encrypted: it contains personal data and hashes of passwords.")

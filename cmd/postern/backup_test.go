@@ -83,7 +83,7 @@ func TestBackupUnderLoad(t *testing.T) {
 		mustRun(t, w.cfg.Environ, "backup", "--force", file)
 		stop()
 		load.Wait()
-		if !strings.Contains(first, "backed up ") || !strings.Contains(first, "The key-encryption key is not in it.") || users == 0 {
+		if !strings.Contains(first, "backed up ") || !strings.Contains(first, "The backup does not contain the key-encryption key.") || users == 0 {
 			t.Errorf("%d users: %s", users, first)
 		}
 

@@ -20,9 +20,9 @@ import (
 
 type bootstrapCommand struct {
 	BaseURL             string          `placeholder:"URL" help:"The URL of the server. Optional with --config."`
-	ConsoleRedirectURIs []string        `name:"console-redirect-uris" placeholder:"A,B" help:"More redirect URIs for the console."`
+	ConsoleRedirectURIs []string        `name:"console-redirect-uris" placeholder:"A,B" help:"Additional redirect URIs for the console."`
 	Samples             bool            `help:"Also create an organization unit and a user type for customers, and two sample applications."`
-	Dir                 string          `help:"A folder of more seed files (*.yaml), applied in the order of their names."`
+	Dir                 string          `help:"A folder of additional seed files (*.yaml), applied in the order of their names."`
 	Wait                config.Duration `default:"60s" help:"How long to wait until the server is ready."`
 	serverFlags         `embed:""`
 }

@@ -14,7 +14,7 @@ import (
 type clientCommands struct {
 	List         clientListCommand   `cmd:"" help:"List applications."`
 	Show         clientShowCommand   `cmd:"" help:"Show an application."`
-	Create       clientCreateCommand `cmd:"" help:"Create an application that is an OAuth client, and print what it needs."`
+	Create       clientCreateCommand `cmd:"" help:"Create an application that is an OAuth client, and print its settings."`
 	RotateSecret clientSecretCommand `cmd:"" help:"Give an application a new client secret. The old one stops working at once."`
 	Delete       clientDeleteCommand `cmd:"" help:"Delete an application, and revoke its tokens."`
 }
@@ -44,7 +44,7 @@ func applicationColumns() []column {
 
 type clientListCommand struct {
 	Name  string `placeholder:"TEXT" help:"Only applications whose name starts with this."`
-	Limit int    `default:"100" help:"The most applications to list."`
+	Limit int    `default:"100" help:"The maximum number of applications to list."`
 	output
 	apiServer
 }

@@ -250,6 +250,6 @@ func (d *doctor) checkClock(check string, at time.Time) {
 	case ahead.Abs() > 5*time.Second:
 		d.warn(check, fix, "it differs by %v from the clock of this machine", ahead)
 	default:
-		d.ok(check, "it agrees with that of this machine")
+		d.ok(check, "it agrees with the clock of this machine")
 	}
 }

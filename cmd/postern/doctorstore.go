@@ -62,7 +62,7 @@ func (d *doctor) checkStore(ctx context.Context) {
 	}
 	switch {
 	case found.Version > found.Known:
-		d.fail(check, "run the version of Postern that last used it, or a later one", "it has schema version %d, and this program knows only up to %d", found.Version, found.Known)
+		d.fail(check, "run the version of Postern that last used it, or a later one", "it has schema version %d, but this program supports at most %d", found.Version, found.Known)
 		return
 	case found.Version < found.Known:
 		d.warn(check, "make a backup, and start the server, which migrates it", "it has schema version %d, and this program needs %d", found.Version, found.Known)
@@ -121,7 +121,7 @@ func (d *doctor) checkQueue(ctx context.Context) {
 		waiting += q.Count
 		if time.Since(q.Oldest) > queueWarning {
 			d.warn(check, "check that a server runs, the mail server, and the services of flows; the server's log has the reason of each failure",
-				"%d messages of the kind %s wait, the oldest since %s; %d failed at least once", q.Count, q.Kind, formatTime(q.Oldest), q.Tried)
+				"%d messages of the kind %s are queued, the oldest since %s; %d failed at least once", q.Count, q.Kind, formatTime(q.Oldest), q.Tried)
 		}
 	}
 	if !d.hasProblems(check) {

@@ -17,7 +17,7 @@ import (
 )
 
 type flowCheckCommand struct {
-	Format string   `enum:"text,json,sarif,github" default:"text" help:"How findings are written: text, json, sarif (code scanning), or github (workflow commands)."`
+	Format string   `enum:"text,json,sarif,github" default:"text" help:"The format of findings: text, json, sarif (code scanning), or github (workflow commands)."`
 	Color  string   `enum:"auto,always,never" default:"auto" help:"auto colors text on a terminal, unless NO_COLOR is set."`
 	Paths  []string `arg:"" name:"path" help:"Flow and scenario files, folders of them, patterns such as 'flows/*.yaml', or - for a flow on standard input."`
 }

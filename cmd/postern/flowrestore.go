@@ -8,7 +8,7 @@ import (
 type flowRestoreCommand struct {
 	Handle  string `arg:"" help:"The handle of a flow; with the type, as in REGISTRATION/handle, if two flows share it."`
 	Version int    `arg:"" help:"The number of the version."`
-	Reason  string `short:"m" placeholder:"TEXT" help:"The reason for the change, in one line without secrets. The new version has it."`
+	Reason  string `short:"m" placeholder:"TEXT" help:"The reason for the change: one line, without secrets. It is stored with the new version."`
 	flowServer
 }
 

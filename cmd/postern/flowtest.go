@@ -15,8 +15,8 @@ import (
 
 type flowTestCommand struct {
 	Only        string  `name:"run" placeholder:"REGEX" help:"Run only the scenarios whose names match."`
-	Verbose     bool    `short:"v" help:"Print every scenario, the transcript of each failure, and the outcomes that none reached."`
-	Format      string  `enum:"text,json,junit" default:"text" help:"How results are written: text, json, or junit (XML for build servers)."`
+	Verbose     bool    `short:"v" help:"Print every scenario, the transcript of each failure, and the outcomes that no scenario reached."`
+	Format      string  `enum:"text,json,junit" default:"text" help:"The format of results: text, json, or junit (XML for build servers)."`
 	Coverage    bool    `help:"Print how many scenarios reach each outcome of each node."`
 	CoverageMin float64 `placeholder:"PERCENT" help:"Fail if the scenarios of a flow reach less than this percentage of its outcomes."`
 	CoverageOut string  `type:"path" placeholder:"FILE" help:"Write the coverage as JSON, for flow graph --coverage-from."`

@@ -34,7 +34,7 @@ func (c keysListCommand) Run(ctx context.Context, p program) error {
 
 type keysRotateCommand struct {
 	Config string `type:"path" help:"The configuration file of the local server."`
-	Now    bool   `help:"Sign with them at once. Clients that cache the published keys reject the new signatures for a while."`
+	Now    bool   `help:"Sign with the new keys at once. Clients that cache the published keys reject the new signatures for a while."`
 }
 
 // Run publishes the next keys. They sign when they have been published for

@@ -83,7 +83,7 @@ func (c restoreCommand) open(p program) (*backup.Reader, func(), error) {
 	}
 	in, err := backup.Open(from, identities...)
 	if err == nil && in.Schema > store.SchemaVersion() {
-		err = fmt.Errorf("the backup has schema version %d, and this program knows only up to %d: restore it with Postern %s or a later version", in.Schema, store.SchemaVersion(), in.Program)
+		err = fmt.Errorf("the backup has schema version %d, but this program supports at most %d: restore it with Postern %s or a later version", in.Schema, store.SchemaVersion(), in.Program)
 	}
 	if err != nil {
 		closeFile()
@@ -104,7 +104,7 @@ func (c restoreCommand) openTarget(ctx context.Context, cfg *config.Config) (t r
 	case c.Check:
 		return t, nil
 	case d.DSN == ":memory:":
-		return t, errors.New("database.dsn is :memory:, which ends with this command: expected the path of a file")
+		return t, errors.New("database.dsn is :memory:, a database that ends with this command: expected the path of a file")
 	case d.Driver == "sqlite":
 		t.content, err = store.Detach(ctx, d.DSN)
 	default:
@@ -324,7 +324,7 @@ func (r *restoration) report() {
 	if r.Check {
 		verb = "the backup is complete, and the key opens it:"
 	}
-	fmt.Fprintf(r.stdout, "%s %d rows of %d tables, as they were at %s\n", verb, r.content.Rows, r.content.Tables, formatTime(r.in.At))
+	fmt.Fprintf(r.stdout, "%s %d rows of %d tables, from %s\n", verb, r.content.Rows, r.content.Tables, formatTime(r.in.At))
 	if f := r.chain.Fault; f != nil {
 		fmt.Fprintf(r.stdout, "The audit log in the backup was changed at seal %d: %s.\n", f.Seq, f.Problem)
 	} else {
@@ -340,7 +340,7 @@ func (r *restoration) report() {
 		fmt.Fprintf(r.stdout, "The key-encryption key of the backup is in %s.\n", r.cfg.Keys.File)
 	}
 	if !r.Continue {
-		fmt.Fprintf(r.stdout, "Ended, because they may have been used since: %d sessions, %d sign-ins in progress, %d links and %d recovery codes; %d queued mails were removed, and all tokens are invalid.\n",
+		fmt.Fprintf(r.stdout, "Removed, because they may have been used since: %d sessions, %d sign-ins in progress, %d links and %d recovery codes; %d queued mails were removed, and all tokens are invalid.\n",
 			r.ended.Sessions, r.ended.Runs, r.ended.Links, r.ended.RecoveryCodes, r.ended.Mails)
 	}
 	fmt.Fprintln(r.stdout, "Start the server now.")

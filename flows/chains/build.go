@@ -112,7 +112,7 @@ func digest(f *schemas.Flow) [sha256.Size]byte {
 	write = func(f *schemas.Flow) {
 		text, err := json.Marshal(f)
 		if err != nil {
-			panic(fmt.Sprintf("chains: a flow is no JSON: %v", err)) // it was read from JSON
+			panic(fmt.Sprintf("chains: a flow is not JSON: %v", err)) // it was read from JSON
 		}
 		h.Write(text)
 		for _, u := range schemas.UsesOf(f.Parts) {

@@ -145,7 +145,7 @@ func (t Text) consequences(out *strings.Builder, list []schemas.Problem) {
 // shortened returns what is wrong, without reasons and remedies.
 func shortened(message string) string {
 	message, _, _ = strings.Cut(message, "; ")
-	message, _, _ = strings.Cut(message, ", but some path to it does not establish this")
+	message, _, _ = strings.Cut(message, ", but not every path to it provides ")
 	return message
 }
 

@@ -142,7 +142,7 @@ func (r *records) linkIdentity(linked schemas.Identity) error {
 	case before == nil:
 		*r = append(*r, linked)
 	case before.UserID != linked.UserID:
-		return schemas.Errorf(schemas.Conflict, schemas.CodeIdentityTaken, "the identity is another user's")
+		return schemas.Errorf(schemas.Conflict, schemas.CodeIdentityTaken, "the identity belongs to another user")
 	default:
 		edit(r, is, func(i *schemas.Identity) { i.Name = linked.Name })
 	}

@@ -82,7 +82,7 @@ func (plainCipher) Seal(text []byte, belongs string) []byte {
 func (plainCipher) Open(sealed []byte, belongs string) ([]byte, error) {
 	text, ok := strings.CutPrefix(string(sealed), belongs+"\x00")
 	if !ok {
-		return nil, errors.New("what is sealed belongs to something else")
+		return nil, errors.New("the sealed text belongs to another owner")
 	}
 	return []byte(text), nil
 }

@@ -22,7 +22,7 @@ func (f *File) checkNames() []schemas.Problem {
 	for i, s := range f.Scenarios {
 		if before, taken := first[s.Name]; taken {
 			line, _ := f.place(scenarioPath(before))
-			problems = append(problems, problem(scenarioPath(i)+".name", "the scenario on line %d has this name too", line))
+			problems = append(problems, problem(scenarioPath(i)+".name", "the scenario on line %d has the same name", line))
 		} else {
 			first[s.Name] = i
 		}
@@ -112,7 +112,7 @@ func (s Send) check(at string, first bool) (problems []schemas.Problem) {
 	case s.Resume:
 		without(at, s, "a step with resume requests the step again and cannot answer it", "after", "elsewhere", "meanwhile", "resume")
 	}
-	const again = "an answer that is sent once more (replay) is what it was"
+	const again = "a replayed answer (replay) cannot be changed"
 	if s.Federated != nil && s.Federated.Replay {
 		without(at+".federated", s.Federated, again, "replay")
 	}

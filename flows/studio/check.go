@@ -48,7 +48,7 @@ func (s *Studio) check(source Source) checked {
 }
 
 // errNotProven is the error of functions about what is proven of a flow.
-var errNotProven = errors.New("nothing is proven of a flow with errors; fix its findings first")
+var errNotProven = errors.New("nothing is proven about a flow with errors; fix its findings first")
 
 // graph returns the graph of a flow without errors.
 func (s *Studio) graph(source Source) (*engine.Graph, error) {

@@ -192,7 +192,7 @@ const ageStart = "age-encryption.org/v1\n"
 
 func decryptionError(err error) error {
 	if _, ok := errors.AsType[*age.NoIdentityMatchError](err); ok {
-		return errors.New("the passphrase or the identity does not decrypt the backup: expected the one that it was encrypted for")
+		return errors.New("the passphrase or the identity does not decrypt the backup: expected the one for which it was encrypted")
 	}
 	return fmt.Errorf("decrypting the backup: %w", damaged(err))
 }
@@ -280,7 +280,7 @@ func valueOf(v any) (any, error) {
 // checkEnd checks the last line, and that no other follows it.
 func (r *Reader) checkEnd(e end) error {
 	if e.Summary != r.done || e.Digest != hex.EncodeToString(r.digest.Sum(nil)) {
-		return damaged(fmt.Errorf("it has %d rows, and its last line expects %d with another digest", r.done.Rows, e.Rows))
+		return damaged(fmt.Errorf("it has %d rows, but its last line states %d with another digest", r.done.Rows, e.Rows))
 	}
 	if _, err := r.from.ReadByte(); !errors.Is(err, io.EOF) {
 		return damaged(cmpError(err, "it continues after its last line"))

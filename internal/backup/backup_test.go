@@ -164,7 +164,7 @@ func TestRejects(t *testing.T) {
 		"another object":    {compress(t, header+`[{"base64":"","x":1}]`+"\n"), "the member base64"},
 		"another digest":    {compress(t, strings.Replace(string(all), "é", "e", 1)), "with another digest"},
 		"more lines":        {compress(t, string(all)+"{}\n"), "continues after its last line"},
-		"another row":       {compress(t, strings.Replace(string(all), "\n[", "\n[\"x\"]\n[", 1)), "it has 4 rows, and its last line expects 3"},
+		"another row":       {compress(t, strings.Replace(string(all), "\n[", "\n[\"x\"]\n[", 1)), "it has 4 rows, but its last line states 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, _, err := read(c.text); err == nil || !strings.Contains(err.Error(), c.want) {

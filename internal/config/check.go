@@ -107,7 +107,7 @@ func privateUseFault(text string) string {
 	case strings.Contains(text, "."):
 		return fmt.Sprintf("expected a scheme without a dot, got %.64q: reverse domain names need not be listed", text)
 	}
-	return fmt.Sprintf("expected the scheme of an app in lower case, such as cursor, and not one that browsers or systems handle, got %.64q", text)
+	return fmt.Sprintf("expected the lower-case scheme of an app, such as cursor; schemes that browsers or systems handle are not allowed; got %.64q", text)
 }
 
 func listenFault(text string) string {

@@ -30,7 +30,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 func ParseDuration(text string) (time.Duration, error) {
 	d, err := parseDays(text)
 	if err != nil || d <= 0 || d > maxDuration {
-		return 0, fmt.Errorf("expected a duration of more than 0s and at most 366d, such as 30m or 90d, got %.40q", text)
+		return 0, fmt.Errorf("expected a positive duration of at most 366d, such as 30m or 90d, got %.40q", text)
 	}
 	return d, nil
 }

@@ -56,7 +56,7 @@ func (c *Config) telemetryViolations() (list []violation) {
 	}
 	host, _, _ := net.SplitHostPort(t.Pprof.Listen)
 	return append(list, violation{"telemetry.pprof.listen", t.Pprof.Listen != "" && !loopback(host) && !t.Pprof.AllowRemote,
-		"profiles contain secrets, and this is no loopback address: use one such as 127.0.0.1:6060, or set telemetry.pprof.allow_remote"})
+		"profiles contain secrets, and this is not a loopback address: use one such as 127.0.0.1:6060, or set telemetry.pprof.allow_remote"})
 }
 
 // samePort reports whether two addresses have the same port. Port 0 is a free one.

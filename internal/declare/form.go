@@ -129,7 +129,7 @@ func value(d *schemas.Document) (v any) {
 	decoder := json.NewDecoder(bytes.NewReader(d.JSON()))
 	decoder.UseNumber()
 	if err := decoder.Decode(&v); err != nil {
-		panic("declare: a document that is no JSON: " + err.Error()) // it was read as JSON
+		panic("declare: a document that is not JSON: " + err.Error()) // it was read as JSON
 	}
 	return v
 }

@@ -29,10 +29,10 @@ func TestReadSeedRefuses(t *testing.T) {
 		{"two documents", "groups: []\n---\nusers: []\n", "expected one document"},
 		{"an alias", "groups: &a []\nusers: *a\n", "anchors (&a) are not supported"},
 		{"a password in clear", "users:\n  - {type: Person, attributes: {password: hunter2hunter2}}\n",
-			"seed.yaml:2:43: attributes.password: expected a reference to the secret, got the secret in clear; replace it by {env: NAME}"},
-		{"a client secret in clear", "applications:\n  - {name: a, clientSecret: hunter2hunter2hunter2hunter2hunter2hu}\n", "seed.yaml:2:29: clientSecret: expected a reference to the secret, got the secret in clear"},
+			"seed.yaml:2:43: attributes.password: expected a reference to the secret, got the secret in plain text; replace it with {env: NAME}"},
+		{"a client secret in clear", "applications:\n  - {name: a, clientSecret: hunter2hunter2hunter2hunter2hunter2hu}\n", "seed.yaml:2:29: clientSecret: expected a reference to the secret, got the secret in plain text"},
 		{"one in the configuration", "applications:\n  - name: a\n    inboundAuthConfig: [{type: oauth2, config: {clientSecret: hunter2hunter2hunter2hunter2hunter2hu}}]\n",
-			"inboundAuthConfig[0].config.clientSecret: expected a reference to the secret, got the secret in clear"},
+			"inboundAuthConfig[0].config.clientSecret: expected a reference to the secret, got the secret in plain text"},
 		{"a secret from nowhere", "users:\n  - {type: Person, attributes: {password: {}}}\n", "seed.yaml:2:43: attributes.password: expected {env: NAME}"},
 		{"one from two places", "users:\n  - {type: Person, attributes: {password: {env: A, file: b}}}\n", "expected {env: NAME}"},
 		{"one from elsewhere", "users:\n  - {type: Person, attributes: {password: {vault: A}}}\n", "expected {env: NAME}"},
@@ -85,7 +85,7 @@ func TestReadTreeRefuses(t *testing.T) {
 		{"a flow without a type's folder", map[string]string{"flows/a.yaml": flow}, "a.yaml: expected the folders authentication, registration and subflow"},
 		{"another folder of flows", map[string]string{"flows/login/a.yaml": flow}, "login: expected the folders authentication, registration and subflow"},
 		{"a flow in the other's folder", map[string]string{"flows/registration/a.yaml": flow}, "a.yaml:2:11: flowType: expected REGISTRATION, the type of the folder, got \"AUTHENTICATION\""},
-		{"a secret in clear", map[string]string{"users/a.yaml": "attributes: {password: hunter2hunter2}\n"}, "a.yaml:1:24: attributes.password: expected a reference to the secret, got the secret in clear"},
+		{"a secret in clear", map[string]string{"users/a.yaml": "attributes: {password: hunter2hunter2}\n"}, "a.yaml:1:24: attributes.password: expected a reference to the secret, got the secret in plain text"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -29,7 +29,7 @@ func (r *Resource) checkSecrets() (faults Faults) {
 			continue
 		}
 		if _, clear := at.Text(); clear {
-			faults = append(faults, r.fault(path, "expected a reference to the secret, got the secret in clear; replace it by %s", secretForm))
+			faults = append(faults, r.fault(path, "expected a reference to the secret, got the secret in plain text; replace it with %s", secretForm))
 			continue
 		}
 		if _, err := readSource(at); err != nil {

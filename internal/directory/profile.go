@@ -88,7 +88,7 @@ func (d *Directory) patchOwn(ctx context.Context, c Call, attributes json.RawMes
 	}
 	patch, problems := schemas.ParseJSON(text)
 	if len(problems) > 0 {
-		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the attributes are no JSON: %s", problems[0])
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the attributes are not JSON: %s", problems[0])
 	}
 	c.own = true
 	_, err = Patch(ctx, d.Users, c, c.userID(), "", patch)

@@ -56,7 +56,7 @@ func (rules redirectRules) fault(uri string) string {
 	case u.User != nil:
 		return "expected no name or password before the host"
 	case strings.Contains(uri, "*"):
-		return "expected no *: redirect URIs are compared exactly, and there are no patterns; list each"
+		return "expected no *: redirect URIs are compared exactly, without patterns; list each URI"
 	}
 	switch strings.ToLower(u.Scheme) {
 	case "https":
@@ -75,10 +75,10 @@ func (rules redirectRules) schemeFault(scheme string) string {
 	named := slices.Contains(rules.schemes, scheme) || rules.administrator && schemas.PrivateUseScheme(scheme)
 	switch {
 	case !strings.Contains(scheme, ".") && !named:
-		wrong := fmt.Sprintf("expected https://, or http:// with a loopback address, got the scheme %.64q; an app on a device may have one "+
-			"of its own if it is a domain name backwards, such as com.example.app:/callback", scheme)
+		wrong := fmt.Sprintf("expected https://, or http:// with a loopback address, got the scheme %.64q; an app on a device may use a private scheme "+
+			"that is a reversed domain name, such as com.example.app:/callback", scheme)
 		if schemas.PrivateUseScheme(scheme) {
-			wrong += ", or if oauth.dcr.private_use_schemes in the configuration of the server names it; an administrator may register any"
+			wrong += ", or if oauth.dcr.private_use_schemes in the configuration of the server lists it; an administrator may register any scheme"
 		}
 		return wrong
 	case !rules.private:

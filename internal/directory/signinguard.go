@@ -193,7 +193,7 @@ func guardFlow(w *writeContext, old, f *schemas.Flow) {
 // requires the same permissions as they do. Old is nil for a new flow, f for a deleted one.
 func guardUse(w *writeContext, old, f *schemas.Flow) {
 	if isDefaultFlow(f) && !isDefaultFlow(old) {
-		w.requireOfTypes("handle", "a user who may sign in through an application without a flow of its own, which gets the flow with this handle,", "use another handle, or ", nil)
+		w.requireOfTypes("handle", "a user who may sign in to an application without a flow of its own, which would use the flow with this handle,", "use another handle, or ", nil)
 	}
 	if old != nil { // no application uses a new flow yet
 		w.requireReach("the flow", old.ID)

@@ -154,7 +154,7 @@ func (c *Client) Finish(ctx context.Context, p *schemas.IdentityProvider, keep j
 	// Check state before trusting anything else in the response, errors included.
 	bare := k.Opened && r.State == ""
 	if k.State == "" || !bare && subtle.ConstantTimeCompare([]byte(r.State), []byte(k.State)) != 1 {
-		return nil, failf(CheckState, "the state is not that of this sign-in: the response belongs to another, possibly an attacker's")
+		return nil, failf(CheckState, "the state is not that of this sign-in: the response belongs to another sign-in, possibly an attacker's")
 	}
 	m, err := c.metadata(ctx, p.Issuer, now)
 	if err != nil {

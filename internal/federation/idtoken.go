@@ -47,7 +47,7 @@ func (c *Client) verify(ctx context.Context, m *metadata, p *schemas.IdentityPro
 	case err != nil:
 		return nil, unreachable("the provider's keys", err)
 	case !ok:
-		return nil, failf(CheckSignature, "the provider publishes no key, or more than one, that could have signed the ID token with %s", token.Algorithm)
+		return nil, failf(CheckSignature, "the provider publishes no key, or several keys, that could have signed the ID token with %s", token.Algorithm)
 	}
 	var claims object
 	if err := token.Claims(key, &claims); err != nil {
@@ -78,7 +78,7 @@ func checkAudience(claims object, p *schemas.IdentityProvider) error {
 	case claims.text("iss") != p.Issuer:
 		return failf(CheckIssuer, "the iss of the ID token is not the issuer")
 	case !slices.Contains(audience, p.ClientID):
-		return failf(CheckAudience, "the ID token is not for this client: its aud is another")
+		return failf(CheckAudience, "the ID token is not for this client: its aud does not contain the client id")
 	case len(audience) > 1 && !claims.has("azp"), claims.has("azp") && claims.text("azp") != p.ClientID:
 		return failf(CheckAudience, "the ID token was issued to another client: its azp is another client, or it has several audiences and no azp")
 	}

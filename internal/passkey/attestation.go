@@ -39,7 +39,7 @@ func attestationFormats() []string {
 func (c *Ceremonies) checkAttestation(s *session, parsed *protocol.ParsedCredentialCreationData, attachment string, requireUV bool) error {
 	object := &parsed.Response.AttestationObject
 	if !bytes.Equal(parsed.RawID, object.AuthData.AttData.CredentialID) {
-		return refuse(StepCredential, "id is not the id of the credential that the authenticator made")
+		return refuse(StepCredential, "id is not the id of the credential that the authenticator created")
 	}
 	if err := c.config.Policy.admitFormat(object.Format); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (c *Ceremonies) checkAttestation(s *session, parsed *protocol.ParsedCredent
 		return refuseQuietly(StepAttestation, err, "the attestation statement (format %.32q) does not verify: %s", object.Format, libraryMessage(err))
 	}
 	if s.Attachment != "" && attachment != "" && attachment != s.Attachment {
-		return refuse(StepPolicy, "a %s authenticator was asked for, and a %.32q one answered", s.Attachment, attachment)
+		return refuse(StepPolicy, "the request requires a %s authenticator, but a %.32q one answered", s.Attachment, attachment)
 	}
 	return c.config.Policy.admitSynced(object.AuthData.Flags.HasBackupEligible())
 }
@@ -104,7 +104,7 @@ func ParseTrustAnchors(text []byte) (anchors []*x509.Certificate, err error) {
 // seconds.
 func checkStatement(object *protocol.AttestationObject) error {
 	if !slices.Contains(attestationFormats(), object.Format) {
-		return refuse(StepAttestation, "attestation in the format %.32q cannot be verified here: use an authenticator with another, or ask for attestation none", object.Format)
+		return refuse(StepAttestation, "attestation in the format %.32q cannot be verified: use an authenticator with another format, or request attestation none", object.Format)
 	}
 	if len(object.SubStatements) > maxParts {
 		return refuse(StepAttestation, "expected at most %d parts in a compound attestation, got %d", maxParts, len(object.SubStatements))
@@ -137,7 +137,7 @@ func checkChain(x5c any) error {
 			return refuseQuietly(StepAttestation, err, "a certificate of the attestation statement is malformed")
 		}
 		if key, ok := certificate.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() > maxRSABits {
-			return refuse(StepAttestation, "a certificate of the attestation statement has an RSA key of %d bits, at most %d are accepted", key.N.BitLen(), maxRSABits)
+			return refuse(StepAttestation, "a certificate of the attestation statement has an RSA key of %d bits, but at most %d are accepted", key.N.BitLen(), maxRSABits)
 		}
 	}
 	return nil

@@ -137,7 +137,7 @@ func (c *Ceremonies) FinishAuthentication(ctx context.Context, session json.RawM
 		return nil, err
 	}
 	if s.listsCredentials() && !contains(s.Allow, parsed.RawID) && !contains(s.Decoys, parsed.RawID) {
-		return nil, refuse(StepCredential, "the passkey is none of those that were asked for")
+		return nil, refuse(StepCredential, "the passkey is not one of the requested passkeys")
 	}
 	if err := s.checkClientData(&parsed.Response.CollectedClientData, protocol.AssertCeremony); err != nil {
 		c.warnOfOrigin(err, &parsed.Response.CollectedClientData)
@@ -172,7 +172,7 @@ func (s *session) findOwned(ctx context.Context, parsed *protocol.ParsedCredenti
 		return nil, fmt.Errorf("find the passkey: %w", err)
 	}
 	if s.UserID != "" && credential.UserID != s.UserID {
-		return nil, refuse(StepCredential, "the passkey is none of those that were asked for")
+		return nil, refuse(StepCredential, "the passkey is not one of the requested passkeys")
 	}
 	handle := string(parsed.Response.UserHandle)
 	if handle == "" && s.UserID == "" && !s.listsCredentials() {
@@ -189,7 +189,7 @@ func (s *session) findOwned(ctx context.Context, parsed *protocol.ParsedCredenti
 func (s *session) checkSignature(parsed *protocol.ParsedCredentialAssertionData, credential *schemas.Credential, requireUV bool) error {
 	err := parsed.Verify(s.Challenge, s.RPID, "", s.Origins, nil, nil, protocol.TopOriginExplicitVerificationMode, false, requireUV, true, credential.PublicKey, protocol.SignaturePolicy{})
 	if err != nil || s.isDecoy(parsed.RawID) {
-		return refuseQuietly(StepSignature, err, "the signature is not one of this passkey over this answer")
+		return refuseQuietly(StepSignature, err, "the signature of the answer is not valid for this passkey")
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ func (c *Ceremonies) verified(parsed *protocol.ParsedCredentialAssertionData, cr
 	data := &parsed.Response.AuthenticatorData
 	synced := data.Flags.HasBackupEligible()
 	if synced != credential.BackupEligible {
-		return nil, refuse(StepBackup, "whether the passkey can be backed up (BE) has changed since it was registered, which it never may")
+		return nil, refuse(StepBackup, "the backup eligibility (BE) of the passkey differs from its registration; it must never change")
 	}
 	if err := c.config.Policy.admitSynced(synced); err != nil {
 		return nil, err

@@ -144,7 +144,7 @@ func TestStoreFails(t *testing.T) {
 		t.Errorf("expected an internal error that wraps the store's, got %v", err)
 	}
 	_, err = w.FinishAuthentication(t.Context(), session, answer, func(context.Context, schemas.Bytes) (*schemas.Credential, error) { return nil, nil }, noon)
-	mustRefuse(t, err, passkey.StepCredential, "not known")
+	mustRefuse(t, err, passkey.StepCredential, "is unknown")
 }
 
 // TestSessionsAreBound checks that sessions are bound to their ceremony and expire.
@@ -161,9 +161,9 @@ func TestSessionsAreBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.FinishAuthentication(t.Context(), forRegistration, assertion, w.find, noon)
-	mustRefuse(t, err, passkey.StepCeremony, "begun for registration")
+	mustRefuse(t, err, passkey.StepCeremony, "started for registration")
 	_, err = w.FinishRegistration(forAuthentication, attestation, noon)
-	mustRefuse(t, err, passkey.StepCeremony, "begun for authentication")
+	mustRefuse(t, err, passkey.StepCeremony, "started for authentication")
 
 	end := noon.Add(passkey.DefaultTimeout)
 	_, err = w.FinishAuthentication(t.Context(), forAuthentication, assertion, w.find, end)

@@ -77,7 +77,7 @@ func refuseQuietly(step Step, cause error, format string, args ...any) error {
 // description and let the browser remove the passkey (signalUnknownCredential, L3 §5.1.10). It
 // must not be used for another user's passkey: that would disappear from its holder's device.
 func refuseUnknown(cause error) error {
-	e := schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed, "this passkey is not known here: it may have been removed, use another one")
+	e := schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed, "this passkey is unknown: it may have been removed; use another one")
 	e.Message.DefaultValue = "This passkey is no longer known. Use another one, or sign in another way."
 	e.Description.Key = "error.unknown_passkey"
 	e.Err = &failure{step: StepCredential, cause: cause}

@@ -43,9 +43,9 @@ func checkKey(cose []byte, offered []int64) (int64, error) {
 	}
 	switch {
 	case !slices.Contains(offered, alg):
-		return 0, refuse(StepAlgorithm, "the new passkey uses COSE algorithm %d, offered were %v", alg, offered)
+		return 0, refuse(StepAlgorithm, "the new passkey uses COSE algorithm %d, but %v were offered", alg, offered)
 	case keyKinds[alg] != kind:
-		return 0, refuse(StepAlgorithm, "COSE algorithm %d needs a key of kind %s, the new passkey has one of kind %q", alg, keyKinds[alg], kind)
+		return 0, refuse(StepAlgorithm, "COSE algorithm %d needs a key of kind %s, but the new passkey has one of kind %q", alg, keyKinds[alg], kind)
 	case err != nil:
 		return 0, refuse(StepAlgorithm, "the new passkey's public key cannot be used: %w", err)
 	}

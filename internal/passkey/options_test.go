@@ -202,7 +202,7 @@ func TestDecoysNeverVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.FinishAuthentication(t.Context(), session, answer, w.find, noon)
-	mustRefuse(t, err, passkey.StepCredential, "none of those")
+	mustRefuse(t, err, passkey.StepCredential, "not one of the requested")
 	// In a list with a decoy, the real passkey still works.
 	if _, err := w.authenticate(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{*credential}, Decoys: []schemas.Credential{{ID: []byte{1, 2, 3}}}}); err != nil {
 		t.Error(err)

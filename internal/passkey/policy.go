@@ -81,7 +81,7 @@ func (p Policy) userVerification(asked string) string {
 // admitAttachment applies Attachment to the attachment that a registration requests.
 func (p Policy) admitAttachment(asked string) error {
 	if p.Attachment != "" && asked != "" && asked != p.Attachment {
-		return badRequest("authenticatorAttachment: the policy of this server admits %s authenticators only, %s was asked for", p.Attachment, asked)
+		return badRequest("authenticatorAttachment: the policy of this server admits only %s authenticators, but the request asks for %s", p.Attachment, asked)
 	}
 	return nil
 }
@@ -112,5 +112,5 @@ func (p Policy) admitFormat(format string) error {
 	if p.Attestation == nil || slices.Contains(p.Attestation, format) {
 		return nil
 	}
-	return refuse(StepPolicy, "the policy of this server accepts attestation in the formats %s, the authenticator sent %.32q", strings.Join(p.Attestation, ", "), format)
+	return refuse(StepPolicy, "the policy of this server accepts attestation in the formats %s, but the authenticator sent %.32q", strings.Join(p.Attestation, ", "), format)
 }

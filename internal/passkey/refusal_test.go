@@ -40,11 +40,11 @@ func TestAuthenticationRefusals(t *testing.T) {
 		words   string
 	}{
 		// Steps 5–7: the credential.
-		"id not in allowCredentials":                 {request: named, hows: []passkeytest.CeremonyOption{passkeytest.ForeignCredential, passkeytest.NoUserHandle}, step: passkey.StepCredential, words: "none of those"},
-		"credential unknown, usernameless":           {request: usernameless, hows: []passkeytest.CeremonyOption{passkeytest.ForeignCredential}, step: passkey.StepCredential, words: "not known"},
-		"credential removed meanwhile":               {request: named, store: func(w *fixture, c *schemas.Credential) { delete(w.stored, c.ID.String()) }, step: passkey.StepCredential, words: "not known"},
-		"credential of another user":                 {request: func(*schemas.Credential) request { return request{UserID: bob} }, hows: []passkeytest.CeremonyOption{passkeytest.NoUserHandle}, step: passkey.StepCredential, words: "none of those"},
-		"credential given to another user meanwhile": {request: named, hows: []passkeytest.CeremonyOption{passkeytest.NoUserHandle}, store: func(_ *fixture, c *schemas.Credential) { c.UserID = bob }, step: passkey.StepCredential, words: "none of those"},
+		"id not in allowCredentials":                 {request: named, hows: []passkeytest.CeremonyOption{passkeytest.ForeignCredential, passkeytest.NoUserHandle}, step: passkey.StepCredential, words: "not one of the requested"},
+		"credential unknown, usernameless":           {request: usernameless, hows: []passkeytest.CeremonyOption{passkeytest.ForeignCredential}, step: passkey.StepCredential, words: "is unknown"},
+		"credential removed meanwhile":               {request: named, store: func(w *fixture, c *schemas.Credential) { delete(w.stored, c.ID.String()) }, step: passkey.StepCredential, words: "is unknown"},
+		"credential of another user":                 {request: func(*schemas.Credential) request { return request{UserID: bob} }, hows: []passkeytest.CeremonyOption{passkeytest.NoUserHandle}, step: passkey.StepCredential, words: "not one of the requested"},
+		"credential given to another user meanwhile": {request: named, hows: []passkeytest.CeremonyOption{passkeytest.NoUserHandle}, store: func(_ *fixture, c *schemas.Credential) { c.UserID = bob }, step: passkey.StepCredential, words: "not one of the requested"},
 		"userHandle of another user":                 {request: named, hows: []passkeytest.CeremonyOption{passkeytest.WrongUserHandle}, step: passkey.StepUserHandle, words: "another user"},
 		"usernameless, userHandle of another":        {request: usernameless, hows: []passkeytest.CeremonyOption{passkeytest.WrongUserHandle}, step: passkey.StepUserHandle, words: "another user"},
 		"usernameless without userHandle":            {request: usernameless, hows: []passkeytest.CeremonyOption{passkeytest.NoUserHandle}, step: passkey.StepUserHandle, words: "missing"},
@@ -87,7 +87,7 @@ func TestAuthenticationRefusals(t *testing.T) {
 		"UV required by policy":  {policy: passkey.Policy{UserVerification: passkey.Required}, request: named, hows: []passkeytest.CeremonyOption{passkeytest.NoUV}, step: passkey.StepVerification, words: "UV"},
 		"UV required by request": {request: func(c *schemas.Credential) request { return request{UserID: alice, UserVerification: passkey.Required} }, hows: []passkeytest.CeremonyOption{passkeytest.NoUV}, step: passkey.StepVerification, words: "UV"},
 		"BS without BE":          {request: named, hows: []passkeytest.CeremonyOption{passkeytest.BSWithoutBE}, step: passkey.StepBackup, words: "BS"},
-		"BE changed":             {request: named, hows: []passkeytest.CeremonyOption{passkeytest.BEChanged}, step: passkey.StepBackup, words: "has changed"},
+		"BE changed":             {request: named, hows: []passkeytest.CeremonyOption{passkeytest.BEChanged}, step: passkey.StepBackup, words: "differs from its registration"},
 		"trailing bytes":         {request: named, hows: []passkeytest.CeremonyOption{passkeytest.TrailingBytes}, step: passkey.StepResponse, words: "authenticator data"},
 		// Steps 19–21.
 		"signature": {request: named, hows: []passkeytest.CeremonyOption{passkeytest.BadSignature}, step: passkey.StepSignature, words: "signature"},
@@ -127,7 +127,7 @@ func TestAuthenticationRefusals(t *testing.T) {
 				t.Errorf("expected only the error, got %+v", v)
 			}
 			mustRefuse(t, err, test.step, test.words)
-			if unknown := schemas.AsError(err).Description.Key == "error.unknown_passkey"; unknown != (test.words == "not known") {
+			if unknown := schemas.AsError(err).Description.Key == "error.unknown_passkey"; unknown != (test.words == "is unknown") {
 				t.Errorf("the page learns that the passkey is unknown: %v", unknown)
 			}
 		})

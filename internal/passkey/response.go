@@ -114,7 +114,7 @@ func (s *session) checkClientData(d *protocol.CollectedClientData, want protocol
 		return refuse(StepType, "the browser's answer is of type %.64q, expected %q; call navigator.credentials.get to sign in, and create to register", d.Type, want)
 	}
 	if subtle.ConstantTimeCompare([]byte(d.Challenge), []byte(s.Challenge)) != 1 {
-		return refuse(StepChallenge, "the answer is to another challenge: only the newest one counts, start the ceremony again")
+		return refuse(StepChallenge, "the answer is to another challenge: only the newest one is valid; start the ceremony again")
 	}
 	if err := s.checkOrigin(d.Origin); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (s *session) checkOrigin(text string) error {
 	case slices.Contains(s.Origins, text):
 		return nil
 	case slices.Contains(s.Outside, text):
-		return refuse(StepOrigin, "origin %.255q cannot use the relying party id %q: its host must be that domain or lie under it, and be reached by https or as localhost; ask for another relyingPartyId, or use another origin of %s", text, s.RPID, configuredOrigins)
+		return refuse(StepOrigin, "origin %.255q cannot use the relying party id %q: its host must be that domain or a subdomain of it, over https or at localhost; ask for another relyingPartyId, or use another origin of %s", text, s.RPID, configuredOrigins)
 	}
 	return refuse(StepOrigin, "origin %.255q is not allowed for relying party id %q: add it to %s or to the application's %s", text, s.RPID, configuredOrigins, applicationOrigins)
 }
@@ -144,16 +144,16 @@ func (s *session) checkOrigin(text string) error {
 // steps 15–18 (RP ID, UP, UV, BS without BE).
 func (s *session) checkAuthenticator(d *protocol.AuthenticatorData, hash [32]byte, requireUV bool) error {
 	if subtle.ConstantTimeCompare(d.RPIDHash, hash[:]) != 1 {
-		return refuse(StepRelyingParty, "the passkey answered for another relying party than %q", s.RPID)
+		return refuse(StepRelyingParty, "the passkey answered for a relying party other than %q", s.RPID)
 	}
 	if !d.Flags.HasUserPresent() {
 		return refuse(StepPresence, "the authenticator did not see a user present (flag UP)")
 	}
 	if requireUV && !d.Flags.HasUserVerified() {
-		return refuse(StepVerification, "the authenticator did not verify who is using it (flag UV), which is required here: set up a PIN or biometrics on it")
+		return refuse(StepVerification, "the authenticator did not verify its user (flag UV), which is required here: set up a PIN or biometrics on it")
 	}
 	if d.Flags.HasBackupState() && !d.Flags.HasBackupEligible() {
-		return refuse(StepBackup, "the authenticator claims that the passkey is backed up (BS) though it cannot be (BE)")
+		return refuse(StepBackup, "the authenticator claims that the passkey is backed up (BS), although it is not eligible for backup (BE)")
 	}
 	return nil
 }

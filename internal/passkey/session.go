@@ -64,7 +64,7 @@ func openSession(state json.RawMessage, want schemas.Ceremony, now time.Time) (*
 		return nil, fmt.Errorf("read the passkey session: it has no ceremony, challenge or relying party id")
 	}
 	if s.Ceremony != want {
-		return nil, refuse(StepCeremony, "this session was begun for %s and cannot finish %s: start the ceremony again", s.Ceremony, want)
+		return nil, refuse(StepCeremony, "this session was started for %s and cannot finish %s: start the ceremony again", s.Ceremony, want)
 	}
 	if !now.Before(s.ExpiresAt) {
 		return nil, refuse(StepExpiry, "the ceremony took too long and expired at %s: start it again", s.ExpiresAt.Format(time.RFC3339))

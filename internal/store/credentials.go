@@ -84,7 +84,7 @@ func (t *Tx) useCredential(c schemas.UseCredential) error {
 		return errNoCredential()
 	}
 	return schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed,
-		"this passkey was used at the same moment with a signature counter that is not lower, as by a copied authenticator; try again")
+		"this passkey was used at the same time with an equal or higher signature counter, which can mean that the authenticator was copied; try again")
 }
 
 // knowCredential remembers the owner of a passkey whose row was written.

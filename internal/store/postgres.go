@@ -39,7 +39,7 @@ const (
 
 func openPostgres(ctx context.Context, c Config) (*Store, error) {
 	if !setsSSLMode(c.DSN) {
-		return nil, errors.New("store: the PostgreSQL DSN does not say its sslmode: add sslmode=verify-full " +
+		return nil, errors.New("store: the PostgreSQL DSN has no sslmode: add sslmode=verify-full " +
 			"(or require; or disable, for a server on this machine)")
 	}
 	fits := c.Pool == 0

@@ -64,9 +64,9 @@ func (t *Throttle) counterOf(a *Attempt, g schemas.Guess) *counter {
 		c.limit, c.eventAt, c.by = deviceLimit, deviceLimit, "a known browser"
 		name = fmt.Sprintf("%x", a.Device)
 	case fromFamiliarNetwork:
-		c.limit, c.eventAt, c.by = most.familiar, most.unknown, "strangers"
+		c.limit, c.eventAt, c.by = most.familiar, most.unknown, "unknown networks"
 	default:
-		c.limit, c.eventAt, c.by = most.unknown, most.unknown, "strangers"
+		c.limit, c.eventAt, c.by = most.unknown, most.unknown, "unknown networks"
 	}
 	day := ""
 	if g.Secret == schemas.AddressSecret {

@@ -71,7 +71,7 @@ func TestAudit11OneHundredFailuresForAnAccount(t *testing.T) {
 	all := limits()
 	names := len(schemas.IdentifyingAttributes())
 	for by, of := range map[string]func(failureLimit) int{
-		"strangers":            func(l failureLimit) int { return l.unknown },
+		"unknown networks":            func(l failureLimit) int { return l.unknown },
 		"all without a device": func(l failureLimit) int { return l.familiar },
 	} {
 		total := names*(of(all[schemas.NameSecret])+of(all[schemas.MailedSecret])) + of(all[schemas.FactorSecret])
@@ -112,7 +112,7 @@ func TestLastingLimits(t *testing.T) {
 	if n := w.wrongs(WithDevice(from(4), device), g); n != deviceLimit {
 		t.Errorf("the known device has %d, want %d", n, deviceLimit)
 	}
-	if len(l.events) != 2 || l.events[0].Detail["by"] != "strangers" || l.events[1].Detail["by"] != "a known browser" {
+	if len(l.events) != 2 || l.events[0].Detail["by"] != "unknown networks" || l.events[1].Detail["by"] != "a known browser" {
 		t.Errorf("events %+v", l.events)
 	}
 	for name, other := range map[string]schemas.Guess{

@@ -117,7 +117,7 @@ func checkVerifier(challenge, verifier string) error {
 	case challenge == "" && verifier == "":
 		return nil
 	case challenge == "":
-		return errorf(codeInvalidGrant, "there is a code_verifier, and the authorization request had no code_challenge")
+		return errorf(codeInvalidGrant, "the token request has a code_verifier, but the authorization request had no code_challenge")
 	case verifier == "":
 		return errorf(codeInvalidGrant, "the code_verifier is missing")
 	}

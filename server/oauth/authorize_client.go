@@ -49,7 +49,7 @@ func (p *Provider) resolveClient(w http.ResponseWriter, r *http.Request) (*autho
 		a.redirect = registered[0] // RFC 6749 §3.1.2.3
 	}
 	if a.redirect == "" {
-		return a, errorf(codeInvalidRequest, "the redirect_uri is missing: it may be left out only where the client has registered one, and the scope openid is not asked for")
+		return a, errorf(codeInvalidRequest, "the redirect_uri is missing: it may be omitted only if the client has registered exactly one and does not request the scope openid")
 	}
 	if !c.redirects(a.redirect) {
 		return a, errorf(codeInvalidRequest, "the redirect_uri is not registered for this client: it must be identical to one of its redirectUris")

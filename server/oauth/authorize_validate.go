@@ -131,7 +131,7 @@ func (p *Provider) loginRules(ctx context.Context, c *client, form url.Values) (
 		}
 	}
 	if slices.Contains(rules.Prompt, "none") && len(rules.Prompt) > 1 {
-		return rules, errorf(codeInvalidRequest, "the prompt none goes with no other")
+		return rules, errorf(codeInvalidRequest, "prompt=none cannot be combined with other values")
 	}
 	if len(rules.ACRValues) > maxACRValues {
 		return rules, errorf(codeInvalidRequest, "there are more than %d acr_values", maxACRValues)

@@ -115,10 +115,10 @@ func (p *Provider) verifyAnswer(ctx context.Context, req *schemas.AuthRequest, a
 	}
 	switch {
 	case claims.Type != token.AssertionType || claims.Session == "" || !slices.Contains(claims.Audience, req.ApplicationID):
-		return nil, errToken(http.StatusUnauthorized, codeInvalidToken, "the assertion is not of a sign-in to the application that asks")
+		return nil, errToken(http.StatusUnauthorized, codeInvalidToken, "the assertion is from a sign-in to another application than that of the request")
 	case claims.AuthRequest != req.ID:
 		return nil, errToken(http.StatusUnauthorized, codeInvalidToken,
-			"the assertion is of another run than this authorization request began: continue the executionId that came with the authId, or send the authId when you start a run")
+			"the assertion is from another run than that of this authorization request: continue the executionId that came with the authId, or send the authId when you start a run")
 	case req.Grant != nil && claims.Session != req.Grant.SessionID:
 		return nil, errAnswered()
 	}

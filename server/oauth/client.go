@@ -23,7 +23,7 @@ func (p *Provider) findClient(ctx context.Context, id string) (*client, error) {
 		return &client{app, app.OAuth()}, nil
 	}
 	if err == nil || schemas.HasClass(err, schemas.NotFound) {
-		return nil, errorf(codeInvalidClient, "the client_id is not that of a registered client; check it, and which server it is for")
+		return nil, errorf(codeInvalidClient, "there is no registered client with this client_id; check the client_id and the server")
 	}
 	return nil, err
 }

@@ -96,7 +96,7 @@ func basicCredentials(r *http.Request) (id, secret string, err error) {
 	secret, badSecret := url.QueryUnescape(password)
 	switch {
 	case badID != nil || badSecret != nil:
-		return "", "", errClient(true, "a percent sign in the credentials begins no escape: form-encode client_id and client_secret before joining them (RFC 6749 section 2.3.1)")
+		return "", "", errClient(true, "a percent sign in the credentials does not begin an escape: form-encode client_id and client_secret before joining them (RFC 6749 section 2.3.1)")
 	case id == "" || secret == "":
 		return "", "", errClient(true, "the header Authorization lacks the client_id or the client_secret")
 	}

@@ -92,7 +92,7 @@ func (p *Provider) assertionKey(ctx context.Context, c *client, a *jwtverify.Tok
 			return key, nil
 		}
 	}
-	return nil, errClient(false, "the client has no key that is named %.100s and signs with %.20s", a.KeyID, a.Algorithm)
+	return nil, errClient(false, "the client has no key with the id %.100s for %.20s", a.KeyID, a.Algorithm)
 }
 
 // verifyAssertion returns the claims of an assertion after checking its signature by a key of
@@ -104,7 +104,7 @@ func (p *Provider) verifyAssertion(ctx context.Context, c *client, a *jwtverify.
 	}
 	var claims jwt.Claims
 	if err := a.Claims(key, &claims); err != nil {
-		return nil, errClient(false, "the signature of the client_assertion is not by the registered key, or its claims are malformed")
+		return nil, errClient(false, "the client_assertion was not signed with the registered key, or its claims are malformed")
 	}
 	now, soon := p.Now(), p.Now().Add(clockSkew)
 	switch {

@@ -82,10 +82,10 @@ func checkMediaType(r *http.Request) error {
 	mediaType, parameters, err := mime.ParseMediaType(fields[0])
 	charset, given := parameters["charset"]
 	if err != nil || mediaType != form || given && !strings.EqualFold(charset, "utf-8") {
-		return errorf(codeInvalidRequest, "expected the body as %s in UTF-8, and a header Content-Type that says so", form)
+		return errorf(codeInvalidRequest, "expected the body as %s in UTF-8, and a matching Content-Type header", form)
 	}
 	if r.Header.Get("Content-Encoding") != "" {
-		return errorf(codeInvalidRequest, "expected the body as it is, without a Content-Encoding")
+		return errorf(codeInvalidRequest, "expected an uncompressed body, without a Content-Encoding")
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func knownParameters(sent url.Values, names []string) (url.Values, error) {
 	for _, name := range names {
 		values := sent[name]
 		if len(values) > 1 && name != "resource" {
-			return nil, errorf(codeInvalidRequest, "the parameter %s is there %d times: send it once", name, len(values))
+			return nil, errorf(codeInvalidRequest, "the parameter %s occurs %d times: send it once", name, len(values))
 		}
 		if values = slices.DeleteFunc(values, isEmpty); len(values) > 0 {
 			form[name] = values

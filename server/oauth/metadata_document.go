@@ -234,11 +234,11 @@ func (d DocumentPolicy) check(clientID string) error {
 	case !isDocumentID(clientID), !d.Restricts():
 		return nil
 	case d.Disabled:
-		return errorf(codeInvalidClient, "this server accepts no clients by their metadata documents: an administrator has to register the client, or enable oauth.client_metadata_documents")
+		return errorf(codeInvalidClient, "this server does not accept client metadata documents: an administrator must register the client, or enable oauth.client_metadata_documents")
 	}
 	u, err := url.Parse(clientID)
 	if err != nil || !slices.Contains(d.Hosts, strings.ToLower(u.Hostname())) {
-		return errorf(codeInvalidClient, "this server does not accept metadata documents of this host: an administrator has to register the client, or list the host in oauth.client_metadata_documents.allowed_hosts")
+		return errorf(codeInvalidClient, "this server does not accept metadata documents from this host: an administrator must register the client, or list the host in oauth.client_metadata_documents.allowed_hosts")
 	}
 	return nil
 }

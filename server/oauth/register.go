@@ -68,7 +68,7 @@ func (p *Provider) Register(w http.ResponseWriter, r *http.Request, by *director
 func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" || r.Header.Get("Content-Encoding") != "" {
-		return nil, errorf(codeInvalidRequest, "expected the body as application/json, and a header Content-Type that says so")
+		return nil, errorf(codeInvalidRequest, "expected the body as application/json, and a matching Content-Type header")
 	}
 	return readLimited(w, r, limit)
 }

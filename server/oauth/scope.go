@@ -40,7 +40,7 @@ func (p *Provider) clientScope(ctx context.Context, c *client, asked string) ([]
 		return nil, errorf(codeInvalidScope, "the client may not request the scope %s: add it to the scopes of the application, or assign the application a role that grants it", lacking[0])
 	}
 	if i := slices.IndexFunc(scopes, isIdentityScope); i >= 0 {
-		return nil, errorf(codeInvalidScope, "the scope %s is about a user, and with client_credentials there is none", scopes[i])
+		return nil, errorf(codeInvalidScope, "the scope %s is about a user, but a token of client_credentials has no user", scopes[i])
 	}
 	return scopes, nil
 }

@@ -72,7 +72,7 @@ func flowOf(app *schemas.Application, t schemas.FlowType) (string, error) {
 	switch {
 	case t == schemas.Registration && !app.IsRegistrationFlowEnabled:
 		return "", schemas.Errorf(schemas.Invalid, codeRegistrationDisabled,
-			"people cannot register with the application %q themselves: set its isRegistrationFlowEnabled to allow that", app.Name)
+			"the application %q has no self-registration: set its isRegistrationFlowEnabled to allow it", app.Name)
 	case t == schemas.Registration:
 		member, id = "registrationFlowId", app.RegistrationFlowID
 	}

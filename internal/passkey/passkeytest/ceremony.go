@@ -19,9 +19,9 @@ var (
 	// an InvalidStateError).
 	ErrExcluded = errors.New("this authenticator holds one of excludeCredentials")
 	// ErrNoPasskey: it holds none of the requested passkeys (a NotAllowedError).
-	ErrNoPasskey = errors.New("this authenticator holds no passkey that was asked for")
+	ErrNoPasskey = errors.New("this authenticator holds none of the requested passkeys")
 	// ErrUnsuitable: the authenticator does not fit the options.
-	ErrUnsuitable = errors.New("this authenticator is not what the options ask for")
+	ErrUnsuitable = errors.New("this authenticator does not meet the options")
 )
 
 // Register answers creation options from a page of the origin and stores the new passkey. With an

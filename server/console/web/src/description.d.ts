@@ -390,7 +390,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get what the check of a flow depends on */
+        /** Get the data that the check of a flow depends on */
         get: operations["getCheckedSystem"];
         put?: never;
         post?: never;
@@ -1174,7 +1174,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what the user lets clients have */
+        /** List the consents of the user */
         get: operations["listMyConsents"];
         put?: never;
         post?: never;
@@ -1208,7 +1208,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Export what the account of the token's user consists of, without secrets */
+        /** Export the data of the account of the token's user, without secrets */
         get: operations["exportMe"];
         put?: never;
         post?: never;
@@ -1244,7 +1244,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Replace all recovery codes by the new ones */
+        /** Replace all recovery codes with the new ones */
         post: operations["finishRecoveryCodes"];
         delete?: never;
         options?: never;
@@ -1436,7 +1436,7 @@ export interface paths {
         get: operations["listMySessions"];
         put?: never;
         post?: never;
-        /** End all sessions but that of the token */
+        /** End all sessions except that of the token */
         delete: operations["endMySessions"];
         options?: never;
         head?: never;
@@ -1487,7 +1487,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what the user lets clients have */
+        /** List the consents of the user */
         get: operations["listUserConsents"];
         put?: never;
         post?: never;
@@ -1664,7 +1664,7 @@ export interface paths {
         get: operations["listUserSessions"];
         put?: never;
         post?: never;
-        /** End all sessions but that of the token */
+        /** End all sessions except that of the token */
         delete: operations["endUserSessions"];
         options?: never;
         head?: never;
@@ -3451,9 +3451,9 @@ export interface operations {
     verifyAuditLog: {
         parameters: {
             query?: {
-                /** @description the end that the reply for the part before has */
+                /** @description the end in the reply for the previous part */
                 after?: string;
-                /** @description an end that was noted earlier, NUMBER:HASH */
+                /** @description an end from an earlier verification, NUMBER:HASH */
                 expect?: string;
             };
             header?: never;
