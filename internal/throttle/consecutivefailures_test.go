@@ -71,7 +71,7 @@ func TestAudit11OneHundredFailuresForAnAccount(t *testing.T) {
 	all := limits()
 	names := len(schemas.IdentifyingAttributes())
 	for by, of := range map[string]func(failureLimit) int{
-		"unknown networks":            func(l failureLimit) int { return l.unknown },
+		"unknown networks":     func(l failureLimit) int { return l.unknown },
 		"all without a device": func(l failureLimit) int { return l.familiar },
 	} {
 		total := names*(of(all[schemas.NameSecret])+of(all[schemas.MailedSecret])) + of(all[schemas.FactorSecret])
