@@ -167,6 +167,18 @@ type Rotation struct {
 	Revoke time.Time
 }
 
+// Redemption redeems the code of a granted authorization request.
+type Redemption struct {
+	CodeHash []byte
+	// SessionID and ApplicationID are those of the grant and of the request.
+	SessionID, ApplicationID string
+	Family                   *RefreshFamily // nil for no refresh tokens
+	Event                    *Event         // is recorded unless the code is a replay; nil for none
+	At                       time.Time
+	// Revoke is when the last access token for the code will have expired.
+	Revoke time.Time
+}
+
 // Codes of errors about authorization requests, codes and refresh tokens, all of Class Invalid.
 const (
 	CodeAuthCodeNotFound = "auth_code_not_found"

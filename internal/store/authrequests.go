@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -34,7 +32,7 @@ const (
 	// The row stays as long as the tokens issued for the code, so that a replay can revoke
 	// them. The ID token contains the nonce.
 	updateRedeemed = `UPDATE auth_requests SET nonce = '', redeemed_at = ?, expires_at = CASE WHEN expires_at < ? THEN ? ELSE expires_at END
-		WHERE code_hash = ? AND redeemed_at IS NULL AND code_expires_at > ? RETURNING id, application_id, granted`
+		WHERE code_hash = ? AND redeemed_at IS NULL AND code_expires_at > ?`
 
 	selectRedeemed = `SELECT id FROM auth_requests WHERE code_hash = ? AND redeemed_at IS NOT NULL`
 )
@@ -99,6 +97,9 @@ func (t *Tx) grantAuthRequest(c schemas.GrantAuthRequest) error {
 // decideAuthRequest writes the decision on a request if the request is still open and the
 // browser is its own.
 func (t *Tx) decideAuthRequest(update, id string, browserHash []byte, at time.Time, decision any) error {
+	if t.inBatch() {
+		return t.batch.require(update, asJSON(decision), id, nonNilBytes(browserHash), toMicros(at))
+	}
 	n, err := t.exec(update, asJSON(decision), id, nonNilBytes(browserHash), toMicros(at))
 	if err != nil || n == 1 {
 		return err
@@ -118,35 +119,43 @@ func (s *Store) IssueCode(ctx context.Context, id string, codeHash []byte, expir
 	})
 }
 
-// RedeemCode redeems the code of a hash, for a family of refresh tokens unless family is nil.
-// One of several concurrent calls succeeds; each of the others sets replayed and revokes all
-// tokens issued for the code (RFC 9700 §4.5). The revocation is stored until the given time. A
-// code that is unknown or expired, or whose session has ended, is auth_code_not_found. The
+// RedeemCode redeems a code. One of several concurrent calls succeeds; each of the others sets
+// replayed and revokes all tokens issued for the code (RFC 9700 §4.5). The revocation is stored until
+// r.Revoke. A code that is unknown or expired, or whose session has ended, is auth_code_not_found. The
 // session records that the client received tokens in it.
-func (s *Store) RedeemCode(ctx context.Context, codeHash []byte, family *schemas.RefreshFamily, now, revoke time.Time) (replayed bool, err error) {
-	err = s.writer.write(ctx, func(t *Tx) error {
-		replayed = false
-		var id, application string
-		var granted schemas.Grant
-		err := t.row(updateRedeemed, toMicros(now), toMicros(revoke), toMicros(revoke), nonNilBytes(codeHash), toMicros(now)).
-			Scan(&id, &application, asJSON(&granted))
-		if errors.Is(err, sql.ErrNoRows) {
-			replayed, err = t.replay(codeHash, revoke)
+func (s *Store) RedeemCode(ctx context.Context, r schemas.Redemption) (replayed bool, err error) {
+	var lasts time.Time // 0: as long as the session does
+	if r.Family != nil {
+		lasts = r.Family.ExpiresAt
+	}
+	err = s.writer.write(ctx, func(t *Tx) (err error) {
+		if replayed, err = t.useCode(r); replayed || err != nil {
 			return err
 		}
-		if err != nil {
+		if err := t.joinSession(r.SessionID, r.ApplicationID, lasts); err != nil {
 			return err
 		}
-		var lasts time.Time // 0: as long as it does
-		if family != nil {
-			lasts = family.ExpiresAt
+		if r.Family != nil {
+			err = t.createFamily(r.Family)
 		}
-		if err := t.joinSession(granted.SessionID, application, lasts); err != nil || family == nil {
-			return err
+		if err == nil && r.Event != nil {
+			err = t.recordEvent(*r.Event)
 		}
-		return t.createFamily(family)
+		return err
 	})
 	return replayed, err
+}
+
+// useCode uses a code up, or revokes what was issued for it if it was used before.
+func (t *Tx) useCode(r schemas.Redemption) (replayed bool, err error) {
+	args := []any{toMicros(r.At), toMicros(r.Revoke), toMicros(r.Revoke), nonNilBytes(r.CodeHash), toMicros(r.At)}
+	if t.inBatch() {
+		return false, t.batch.require(updateRedeemed, args...)
+	}
+	if n, err := t.exec(updateRedeemed, args...); err != nil || n > 0 {
+		return false, err
+	}
+	return t.replay(r.CodeHash, r.Revoke)
 }
 
 func (t *Tx) replay(codeHash []byte, revoke time.Time) (bool, error) {

@@ -72,6 +72,10 @@ func (t *Tx) useCredential(c schemas.UseCredential) error {
 	if c.MustGrow {
 		below = max(count, 1) // an authenticator without a counter shows 0 each time
 	}
+	if t.inBatch() {
+		t.actor.known.credential = c.ID.String()
+		return t.batch.require(updateCredentialUse, count, count, at, c.BackupState, at, at, nonNilBytes(c.ID), below)
+	}
 	var userID string
 	err := t.row(updateCredentialUse, count, count, at, c.BackupState, at, at, nonNilBytes(c.ID), below).Scan(&userID)
 	if err == nil {

@@ -30,8 +30,7 @@ func (t *Tx) queueDelivery(d schemas.Delivery) error {
 		d.NotBefore = d.CreatedAt
 	}
 	t.did.queued = true
-	_, err := t.exec(insertDelivery, d.ID, d.Kind, d.Target, nonNilBytes(d.Body), d.Attempts, toMicros(d.NotBefore), toMicros(d.ExpiresAt), toMicros(d.CreatedAt))
-	return err
+	return t.later(insertDelivery, d.ID, d.Kind, d.Target, nonNilBytes(d.Body), d.Attempts, toMicros(d.NotBefore), toMicros(d.ExpiresAt), toMicros(d.CreatedAt))
 }
 
 // ClaimDelivery claims the delivery of a kind that has been due longest, except those to busy

@@ -152,7 +152,7 @@ func (t *Tx) insertEvents(events ...schemas.Event) error {
 		for _, e := range list {
 			args = append(args, t.eventValues(e)...)
 		}
-		if _, err := t.exec(insertEvent+strings.Repeat(moreEvents, len(list)-1), args...); err != nil {
+		if err := t.later(insertEvent+strings.Repeat(moreEvents, len(list)-1), args...); err != nil {
 			return err
 		}
 	}

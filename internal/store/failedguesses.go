@@ -59,11 +59,11 @@ func (s *Store) AddFailedGuess(ctx context.Context, f schemas.FailedGuess) (coun
 func (t *Tx) forgetFailedGuesses(s *schemas.Session) (err error) {
 	secrets, all := s.ProvedSecrets()
 	if all {
-		_, err = t.exec(deleteFailedGuesses, s.UserID)
+		err = t.later(deleteFailedGuesses, s.UserID)
 	}
 	for _, secret := range secrets {
 		if err == nil {
-			_, err = t.exec(deleteFailedGuessesAt, s.UserID, string(secret))
+			err = t.later(deleteFailedGuessesAt, s.UserID, string(secret))
 		}
 	}
 	return err

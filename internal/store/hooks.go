@@ -69,6 +69,9 @@ func (w hookedWriter) serial(ctx context.Context, do func(*Tx) error) error {
 func (w hookedWriter) around(ctx context.Context, write func(context.Context, func(*Tx) error) error, do func(*Tx) error) error {
 	return w.check(w.hooks.Write(ctx, func() error {
 		return write(ctx, func(t *Tx) error {
+			if t.inBatch() {
+				return t.batch.breaks() // the hooks see each statement
+			}
 			of := t.sql
 			defer func() { t.sql = of }() // the writer's own statements have no hooks
 			t.sql = hookedRunner{of, w.hooks}

@@ -33,7 +33,7 @@ func (t *Tx) joinSession(id, application string, lasts time.Time) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(insertSessionClient, id, application)
+	err = t.later(insertSessionClient, id, application)
 	if isForeignKeyViolation(err) {
 		return errNoCode() // the application has just been deleted
 	}

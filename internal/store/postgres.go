@@ -123,8 +123,32 @@ type postgresWriter struct {
 	retries atomic.Int64  // since the start
 }
 
+// write runs a write as one statement if it can: see batch.
 func (w *postgresWriter) write(ctx context.Context, do func(*Tx) error) error {
-	return w.retry(ctx, func() error { return w.db.check(w.once(ctx, do)) })
+	return w.retry(ctx, func() error {
+		done, err := w.atOnce(ctx, do)
+		if !done {
+			err = w.once(ctx, do)
+		}
+		return w.db.check(err)
+	})
+}
+
+// atOnce sends the statements of a write as one. done is false if the write needs a transaction.
+func (w *postgresWriter) atOnce(ctx context.Context, do func(*Tx) error) (done bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return true, err
+	}
+	detached, cancel := w.detach(ctx)
+	defer cancel()
+	collected := new(batch)
+	t := &Tx{ctx: detached, batch: collected, origin: schemas.OriginOf(ctx)}
+	if err := attempt(t, do); err != nil || collected.broken || len(collected.parts) == 0 {
+		return false, nil // the transaction has the error too
+	}
+	q, args := collected.statement()
+	_, err = w.db.ExecContext(detached, q, args...)
+	return !isUnmet(err), statementError(q, err)
 }
 
 // serial lets the writes of several instances run concurrently, each on the condition that no other

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -24,6 +25,10 @@ import (
 const (
 	// The lock is that of PostgreSQL; see prepare.
 	shareUser = `SELECT status, locked_until FROM users WHERE id = ?` + forShare
+
+	// shareActiveUser is shareUser for an active user.
+	shareActiveUser = `SELECT 1 FROM users WHERE id = ? AND status = '` + schemas.UserActive + `'
+		AND (locked_until IS NULL OR locked_until <= ?)` + forShare
 
 	selectProofPassword = `SELECT 1 FROM passwords WHERE user_id = ? AND id = ?`
 	selectProofPasskey  = `SELECT 1 FROM credentials WHERE user_id = ? AND id = ?`
@@ -51,9 +56,10 @@ type actor struct {
 
 // known caches what a transaction has read and no other transaction can change until it ends.
 type known struct {
-	user       *schemas.User // locked, with the ID, status and lock
+	user       *schemas.User // locked, with the ID, status and lock; in a batch only the ID
+	active     time.Time     // when a batch requires the user to be active
 	session    string        // started by user
-	credential string        // a passkey of user: its row was written
+	credential string        // a passkey whose row was written; outside a batch, one of user
 }
 
 // forget clears the cache of known. Call it before a write that may change the cached data.
@@ -82,6 +88,9 @@ func actorOf(run string, changes []schemas.Change) actor {
 // lockFirst locks the users that the changes depend on or write, before any other lock. A user that
 // does not exist yet is not an error.
 func (t *Tx) lockFirst(changes []schemas.Change) error {
+	if t.inBatch() {
+		return t.requireFirst(changes)
+	}
 	exclusive := map[string]bool{}
 	for _, change := range changes {
 		if id, writes := lockedBy(change); id != "" {
@@ -96,6 +105,30 @@ func (t *Tx) lockFirst(changes []schemas.Change) error {
 			_, err = t.shareUser(id)
 		}
 		if err != nil && !schemas.HasCode(err, schemas.CodeUserNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// requireFirst is lockFirst for a batch: it requires that the user of the changes is active. Changes
+// that write a user's data, or rest on several users, need a transaction.
+func (t *Tx) requireFirst(changes []schemas.Change) error {
+	user := ""
+	for _, change := range changes {
+		id, writes := lockedBy(change)
+		if writes || id != "" && user != "" && id != user {
+			return t.batch.breaks()
+		}
+		user = cmp.Or(user, id)
+		var err error
+		switch c := change.(type) {
+		case schemas.RequireProofs:
+			err = t.requireActive(id, c.At)
+		case schemas.StartSession:
+			err = t.requireActive(id, c.Session.CreatedAt)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -137,7 +170,7 @@ func lockedBy(change schemas.Change) (userID string, writes bool) {
 // shareUser checks that the user exists and blocks changes of the user's credentials and
 // status until the transaction ends. It returns the ID, status and lock.
 func (t *Tx) shareUser(id string) (*schemas.User, error) {
-	if u := t.actor.known.user; u != nil && u.ID == id {
+	if u := t.actor.known.user; !t.inBatch() && u != nil && u.ID == id {
 		return u, nil
 	}
 	u, err := readOne(t.row(shareUser, id), func(row scanner, u *schemas.User) error {
@@ -152,6 +185,13 @@ func (t *Tx) shareUser(id string) (*schemas.User, error) {
 
 // requireActive returns an error unless the user may sign in at the given time.
 func (t *Tx) requireActive(id string, at time.Time) error {
+	if t.inBatch() {
+		if k := &t.actor.known; k.user == nil || k.user.ID != id || !k.active.Equal(at) {
+			*k = known{user: &schemas.User{ID: id}, active: at}
+			return t.batch.require(shareActiveUser, id, toMicros(at))
+		}
+		return nil
+	}
 	u, err := t.shareUser(id)
 	if err != nil {
 		return err
@@ -185,6 +225,9 @@ func (t *Tx) requireProofs(c schemas.RequireProofs) error {
 
 // hasProof reports whether a user has the credential of a proof.
 func (t *Tx) hasProof(userID string, p schemas.Proof) (bool, error) {
+	if t.inBatch() {
+		return true, t.requireProof(userID, p)
+	}
 	if p.Kind == schemas.EmailProof {
 		u, err := readOne(t.row(selectUser, userID), scanUser, errNoUser)
 		return err == nil && schemas.ProofOfEmail(u.Text("email")) == p, err
@@ -204,6 +247,25 @@ func (t *Tx) hasProof(userID string, p schemas.Proof) (bool, error) {
 		return false, err
 	}
 	return exists(t.ctx, t, q, userID, key)
+}
+
+// requireProof adds the condition that a user has the credential of a proof to a batch.
+func (t *Tx) requireProof(userID string, p schemas.Proof) error {
+	known := t.knowsProof(userID, p)
+	if known && p.Kind == schemas.SessionProof {
+		return nil
+	}
+	if p.Kind == schemas.EmailProof || p.Kind == schemas.InvitationProof {
+		return t.batch.breaks()
+	}
+	q, key, err := proofQuery(p)
+	if err != nil {
+		return err
+	}
+	if !known { // a row that the batch writes exists, and cannot be locked for reading
+		q += forShare
+	}
+	return t.batch.require(q, userID, key)
 }
 
 // knowsProof reports whether this transaction has written the credential or session of a proof.

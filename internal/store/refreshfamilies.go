@@ -24,7 +24,7 @@ func errNoRefresh() error {
 }
 
 func (t *Tx) createFamily(f *schemas.RefreshFamily) error {
-	_, err := t.exec(insertFamily, f.ID, f.Grant.SessionID, f.ApplicationID, f.ClientID, (*lines)(&f.Scopes), (*lines)(&f.Resources), asJSON(f.Grant),
+	err := t.later(insertFamily, f.ID, f.Grant.SessionID, f.ApplicationID, f.ClientID, (*lines)(&f.Scopes), (*lines)(&f.Resources), asJSON(f.Grant),
 		f.Generation, toMicros(f.RotatedAt), toMicros(f.CreatedAt), toMicros(f.ExpiresAt))
 	if isForeignKeyViolation(err) {
 		return errNoCode()

@@ -17,7 +17,7 @@ func (s *Store) row(ctx context.Context, q string, args ...any) checkedRow {
 		return checkedRow{}
 	}
 	ctx, q = s.beforeRead(s.uncanceled(ctx), q)
-	return checkedRow{s.db.QueryRowContext(ctx, q, args...), q, s}
+	return checkedRow{row: s.db.QueryRowContext(ctx, q, args...), q: q, reader: s}
 }
 
 // uncanceled returns the context of a short read.
@@ -33,12 +33,13 @@ type checkedRow struct {
 	row    *sql.Row
 	q      string
 	reader Reader
+	err    error // instead of a row
 }
 
 // Scan returns sql.ErrNoRows if there is no row.
 func (r checkedRow) Scan(dest ...any) error {
 	if r.row == nil {
-		return sql.ErrNoRows
+		return cmp.Or(r.err, sql.ErrNoRows)
 	}
 	err := r.row.Scan(dest...)
 	if err == nil || errors.Is(err, sql.ErrNoRows) {

@@ -18,6 +18,8 @@ type Tx struct {
 	actor  actor
 	origin *schemas.Origin // of the request; nil for none
 
+	batch *batch // collects the statements; nil runs them
+
 	did effects
 
 	createdUser string // "" for none
@@ -52,6 +54,9 @@ func (t *Tx) Apply(changes []schemas.Change) error {
 
 // exec runs a statement and returns how many rows it changed.
 func (t *Tx) exec(q string, args ...any) (n int64, err error) {
+	if t.inBatch() {
+		return 0, t.batch.breaks()
+	}
 	result, err := t.sql.ExecContext(t.ctx, q, args...)
 	if err == nil {
 		n, err = result.RowsAffected()
@@ -61,6 +66,9 @@ func (t *Tx) exec(q string, args ...any) (n int64, err error) {
 
 // change runs a statement. It returns the error of unchanged if that changes no row.
 func (t *Tx) change(unchanged func() error, q string, args ...any) error {
+	if t.inBatch() {
+		return t.batch.require(q, args...)
+	}
 	n, err := t.exec(q, args...)
 	if err == nil && n == 0 {
 		return unchanged()
@@ -70,10 +78,16 @@ func (t *Tx) change(unchanged func() error, q string, args ...any) error {
 
 // row queries one row. The statement may change it (RETURNING).
 func (t *Tx) row(q string, args ...any) checkedRow {
-	return checkedRow{t.sql.QueryRowContext(t.ctx, q, args...), q, t}
+	if t.inBatch() {
+		return checkedRow{err: t.batch.breaks()}
+	}
+	return checkedRow{row: t.sql.QueryRowContext(t.ctx, q, args...), q: q, reader: t}
 }
 
 func (t *Tx) query(_ context.Context, q string, args ...any) (*sql.Rows, error) {
+	if t.inBatch() {
+		return nil, t.batch.breaks()
+	}
 	return t.sql.QueryContext(t.ctx, q, args...)
 }
 

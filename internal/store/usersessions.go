@@ -128,7 +128,7 @@ func (t *Tx) startSession(s schemas.Session) error {
 	if err := t.requireActive(s.UserID, s.CreatedAt); err != nil {
 		return err
 	}
-	_, err := t.exec(insertSession, s.ID, s.UserID, s.ApplicationID, (*lines)(&s.AMR), s.ACR, s.Client,
+	err := t.later(insertSession, s.ID, s.UserID, s.ApplicationID, (*lines)(&s.AMR), s.ACR, s.Client,
 		toMicros(s.CreatedAt), toMicros(s.ExpiresAt), asJSON(s.Proofs), s.Browser, toMicros(s.CreatedAt))
 	if isForeignKeyViolation(err) {
 		return errNoUser()
@@ -141,8 +141,7 @@ func (t *Tx) startSession(s schemas.Session) error {
 }
 
 func (t *Tx) revokeToken(c schemas.RevokeToken) error {
-	_, err := t.exec(insertRevokedToken, c.ID, toMicros(c.ExpiresAt))
-	return err
+	return t.later(insertRevokedToken, c.ID, toMicros(c.ExpiresAt))
 }
 
 // SessionsOf returns the user's sessions that have not expired at now, newest

@@ -66,9 +66,14 @@ func (p *Provider) audit(ctx context.Context, c *client, scope, audience []strin
 
 // recordByClient commits an event about an action of a client, with its changes.
 func (p *Provider) recordByClient(ctx context.Context, c *client, e schemas.Event, changes ...schemas.Change) error {
+	return p.Record(ctx, p.byClient(c, e), changes...)
+}
+
+// byClient completes an event about what a client does.
+func (p *Provider) byClient(c *client, e schemas.Event) schemas.Event {
 	e.ID, e.At, e.ApplicationID = schemas.NewID(), p.now(), c.ID
 	e.Actor = schemas.Actor{Type: schemas.ApplicationActor, ID: c.ID, Client: c.ID}
-	return p.Record(ctx, e, changes...)
+	return e
 }
 
 // recordRefusedClient records that a client failed to authenticate. The application is that of the
@@ -94,21 +99,29 @@ func (p *Provider) recordRefusedClient(ctx context.Context, sent *credentials, r
 	return p.Record(ctx, e)
 }
 
-// recordUserTokens records that a client gets the tokens of a user: for each code, and once for the
-// refreshes of an hour.
-func (p *Provider) recordUserTokens(ctx context.Context, c *client, f *schemas.RefreshFamily, grant string, scopes []string) error {
-	runs.EntryOf(ctx).User = f.Grant.UserID
-	if !p.auditedClients.isFirst(grant+" "+f.ID, p.now()) {
+// recordRefresh records that a client gets the tokens of a user for a refresh token, once for those of
+// an hour.
+func (p *Provider) recordRefresh(ctx context.Context, c *client, f *schemas.RefreshFamily, scopes []string) error {
+	e := p.tokensIssued(ctx, c, f, schemas.GrantRefreshToken, scopes)
+	if !p.auditedClients.isFirst(f.ID, p.now()) {
 		return nil
 	}
-	if o := schemas.OriginOf(ctx); o != nil {
-		o.SessionID = f.Grant.SessionID
-	}
-	e := schemas.Event{Action: "token.issued", UserID: f.Grant.UserID, Resource: schemas.ResourceRef{Type: "refreshFamily", ID: f.ID},
-		Detail: map[string]string{"grant": grant, "scope": strings.Join(scopes, " ")}}
-	if err := p.recordByClient(ctx, c, e); err != nil {
-		p.auditedClients.forget(grant + " " + f.ID)
+	if err := p.Record(ctx, e); err != nil {
+		p.auditedClients.forget(f.ID)
 		return fmt.Errorf("recording that a token is issued: %w", err)
 	}
 	return nil
+}
+
+// tokensIssued returns the event that a client gets the tokens of a user. It completes the origin and
+// the log entry of the request.
+func (p *Provider) tokensIssued(ctx context.Context, c *client, f *schemas.RefreshFamily, grant string, scopes []string) schemas.Event {
+	entry := runs.EntryOf(ctx)
+	entry.User = f.Grant.UserID
+	if o := schemas.OriginOf(ctx); o != nil {
+		o.SessionID = f.Grant.SessionID
+	}
+	return p.byClient(c, schemas.Event{Action: "token.issued", TraceID: entry.TraceID, UserID: f.Grant.UserID,
+		Resource: schemas.ResourceRef{Type: "refreshFamily", ID: f.ID},
+		Detail:   map[string]string{"grant": grant, "scope": strings.Join(scopes, " ")}})
 }

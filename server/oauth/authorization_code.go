@@ -48,9 +48,6 @@ func (p *Provider) exchangeCode(ctx context.Context, c *client, form url.Values)
 	if err := p.redeem(ctx, c, hash, f); err != nil {
 		return nil, err
 	}
-	if err := p.recordUserTokens(ctx, c, f, schemas.GrantAuthorizationCode, f.Scopes); err != nil {
-		return nil, err
-	}
 	s.nonce, s.code = req.Nonce, form.Get("code")
 	return p.issue(ctx, s)
 }
@@ -85,12 +82,13 @@ func (p *Provider) family(c *client, req *schemas.AuthRequest) *schemas.RefreshF
 // redeem uses the code up. If two callers redeem it, one is a thief and it is not known which, so
 // the tokens of both are revoked.
 func (p *Provider) redeem(ctx context.Context, c *client, hash []byte, f *schemas.RefreshFamily) error {
-	kept := f
+	issued := p.tokensIssued(ctx, c, f, schemas.GrantAuthorizationCode, f.Scopes)
+	r := schemas.Redemption{CodeHash: hash, SessionID: f.Grant.SessionID, ApplicationID: f.ApplicationID, Family: f,
+		Event: &issued, At: p.now(), Revoke: p.revokeUntil(c)}
 	if !c.mayGrant(schemas.GrantRefreshToken) {
-		kept = nil
+		r.Family = nil
 	}
-	now := p.now()
-	replayed, err := p.Store.RedeemCode(ctx, hash, kept, now, p.revokeUntil(c))
+	replayed, err := p.Store.RedeemCode(ctx, r)
 	switch {
 	case schemas.HasCode(err, schemas.CodeAuthCodeNotFound):
 		return errCode()

@@ -85,7 +85,7 @@ type Store interface {
 	AuthRequest(ctx context.Context, id string) (*schemas.AuthRequest, error)
 	AuthRequestByCode(ctx context.Context, codeHash []byte) (*schemas.AuthRequest, error)
 	IssueCode(ctx context.Context, id string, codeHash []byte, expires, now time.Time) error
-	RedeemCode(ctx context.Context, codeHash []byte, family *schemas.RefreshFamily, now, revoke time.Time) (replayed bool, err error)
+	RedeemCode(ctx context.Context, r schemas.Redemption) (replayed bool, err error)
 	RefreshFamily(ctx context.Context, id string) (*schemas.RefreshFamily, error)
 	RotateRefresh(ctx context.Context, r schemas.Rotation) (reused bool, err error)
 	RedirectURIs(ctx context.Context) (vouched, others []string, err error)

@@ -58,13 +58,18 @@ func (a *authorizing) answered(t *testing.T, code string) schemas.AuthRequest {
 func (a *authorizing) redeemed(t *testing.T, code string) schemas.AuthRequest {
 	t.Helper()
 	r := a.answered(t, code)
-	reply(a.RedeemCode(t.Context(), []byte(code), a.family(r), noon(), noon())).equals(t, "whether it was a replay", false)
+	reply(a.RedeemCode(t.Context(), a.redemption([]byte(code), a.family(r), noon(), noon()))).equals(t, "whether it was a replay", false)
 	return r
 }
 
 func (a *authorizing) family(r schemas.AuthRequest) *schemas.RefreshFamily {
 	return &schemas.RefreshFamily{ID: r.ID, ApplicationID: r.ApplicationID, ClientID: r.ClientID, Scopes: r.Scopes, Resources: r.Resources,
 		Grant: *r.Grant, RotatedAt: noon(), CreatedAt: noon(), ExpiresAt: noon().Add(24 * time.Hour)}
+}
+
+// redemption redeems the code of a request that was granted in the current session.
+func (a *authorizing) redemption(code []byte, family *schemas.RefreshFamily, at, revoke time.Time) schemas.Redemption {
+	return schemas.Redemption{CodeHash: code, SessionID: a.session.ID, ApplicationID: a.client.ID, Family: family, At: at, Revoke: revoke}
 }
 
 func testAuthRequests(t *testing.T, s *store.Store) {
@@ -139,25 +144,25 @@ func testCodes(t *testing.T, s *store.Store) {
 	wantEqual(t, "the request of the code", got.ID, r.ID)
 	wantEqual(t, "data that is no longer needed", []string{got.State, got.LoginHint}, []string{"", ""})
 	wantEqual(t, "what redeeming needs", []string{got.Nonce, got.CodeChallenge, got.RedirectURI}, []string{r.Nonce, r.CodeChallenge, r.RedirectURI})
-	reply(s.RedeemCode(ctx, []byte("second"), nil, noon(), noon())).fails(t, schemas.Invalid, schemas.CodeAuthCodeNotFound)
-	reply(s.RedeemCode(ctx, []byte("code"), nil, noon().Add(time.Minute), noon())).fails(t, schemas.Invalid, schemas.CodeAuthCodeNotFound)
+	reply(s.RedeemCode(ctx, a.redemption([]byte("second"), nil, noon(), noon()))).fails(t, schemas.Invalid, schemas.CodeAuthCodeNotFound)
+	reply(s.RedeemCode(ctx, a.redemption([]byte("code"), nil, noon().Add(time.Minute), noon()))).fails(t, schemas.Invalid, schemas.CodeAuthCodeNotFound)
 
 	family := a.family(r)
-	reply(s.RedeemCode(ctx, []byte("code"), family, noon(), noon())).equals(t, "whether it was a replay", false)
+	reply(s.RedeemCode(ctx, a.redemption([]byte("code"), family, noon(), noon()))).equals(t, "whether it was a replay", false)
 	wantEqual(t, "the nonce of a code that was redeemed", reply(s.AuthRequestByCode(ctx, []byte("code"))).get(t).Nonce, "")
 	reply(s.RefreshFamily(ctx, r.ID)).equals(t, "the family", family)
 	// The session lasts as long as its refresh tokens; the browser's cookie does not.
 	wantEqual(t, "the number of sessions", len(reply(store.SessionsOf(ctx, s, a.user.ID, noon().Add(23*time.Hour))).get(t)), 1)
 
 	wantLive(t, s, r.ID+".1", true)
-	reply(s.RedeemCode(ctx, []byte("code"), a.family(r), noon(), noon().Add(time.Hour))).equals(t, "whether it was a replay", true)
+	reply(s.RedeemCode(ctx, a.redemption([]byte("code"), a.family(r), noon(), noon().Add(time.Hour)))).equals(t, "whether it was a replay", true)
 	reply(s.RefreshFamily(ctx, r.ID)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
 	wantLive(t, s, r.ID+".1", false)
 	wantLive(t, s, schemas.NewID()+".1", true)
 
 	ended := a.answered(t, "ended")
 	apply(t, s, schemas.EndSession{ID: a.session.ID, At: noon()})
-	reply(s.RedeemCode(ctx, []byte("ended"), a.family(ended), noon(), noon())).fails(t, schemas.Invalid, schemas.CodeAuthCodeNotFound)
+	reply(s.RedeemCode(ctx, a.redemption([]byte("ended"), a.family(ended), noon(), noon()))).fails(t, schemas.Invalid, schemas.CodeAuthCodeNotFound)
 }
 
 func wantLive(t *testing.T, s *store.Store, id string, want bool) {
@@ -173,7 +178,7 @@ func testCodeRace(t *testing.T, s *store.Store) {
 		code := schemas.NewID()
 		r := a.answered(t, code)
 		replays := countOf(t, clients, func(int) (bool, error) {
-			return s.RedeemCode(t.Context(), []byte(code), a.family(r), noon(), noon().Add(time.Hour))
+			return s.RedeemCode(t.Context(), a.redemption([]byte(code), a.family(r), noon(), noon().Add(time.Hour)))
 		})
 		wantEqual(t, "the number of replays of one code", replays, clients-1)
 		wantLive(t, s, r.ID+".x", false)

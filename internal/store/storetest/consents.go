@@ -63,7 +63,7 @@ func testRevokedConsent(t *testing.T, s *store.Store) {
 		if family {
 			f = a.family(r)
 		}
-		reply(s.RedeemCode(ctx, []byte(code), f, noon(), until)).get(t)
+		reply(s.RedeemCode(ctx, a.redemption([]byte(code), f, noon(), until))).get(t)
 		return r.ID
 	}
 	refreshed, plain := redeem("one", true), redeem("two", false)

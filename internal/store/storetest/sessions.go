@@ -232,7 +232,7 @@ func testLogouts(t *testing.T, s *store.Store) {
 		if i == 0 {
 			family = at.family(r)
 		}
-		reply(s.RedeemCode(ctx, fmt.Append(nil, "code", i), family, noon(), noon())).get(t)
+		reply(s.RedeemCode(ctx, at.redemption(fmt.Append(nil, "code", i), family, noon(), noon()))).get(t)
 	}
 	endAt(t, s, a.session.ID, noon().Add(time.Minute))
 	endAt(t, s, a.session.ID, noon().Add(2*time.Minute)) // it is gone
@@ -250,7 +250,7 @@ func testLogouts(t *testing.T, s *store.Store) {
 	apply(t, s, start(expiring)...)
 	a.session = expiring
 	a.answered(t, "code3")
-	reply(s.RedeemCode(ctx, []byte("code3"), nil, noon(), noon())).get(t)
+	reply(s.RedeemCode(ctx, a.redemption([]byte("code3"), nil, noon(), noon()))).get(t)
 	reply(s.Sweep(ctx, expiring.ExpiresAt)).get(t)
 	wantEqual(t, "clients notified of an expired session", claims(t, s, schemas.LogoutDelivery, noon().Add(time.Minute)), (*schemas.Delivery)(nil))
 }
@@ -270,7 +270,7 @@ func testLogoutsOfUntrustedClients(t *testing.T, s *store.Store) {
 		apply(t, s, start(a.session)...)
 		code := fmt.Append(nil, "stranger", i)
 		a.answered(t, string(code))
-		reply(s.RedeemCode(t.Context(), code, nil, noon(), noon())).get(t)
+		reply(s.RedeemCode(t.Context(), a.redemption(code, nil, noon(), noon()))).get(t)
 		endAt(t, s, a.session.ID, noon())
 		d := claims(t, s, schemas.LogoutDelivery, noon())
 		wantEqual(t, "for how long it is tried", d.ExpiresAt, noon().Add(map[bool]time.Duration{false: time.Minute, true: 24 * time.Hour}[verified]))
@@ -290,7 +290,7 @@ func testLogoutRace(t *testing.T, s *store.Store) {
 		var redeemed error
 		together(2, func(who int) {
 			if who == 0 {
-				_, redeemed = s.RedeemCode(t.Context(), code, nil, noon(), noon())
+				_, redeemed = s.RedeemCode(t.Context(), a.redemption(code, nil, noon(), noon()))
 				return
 			}
 			check(t, s.Apply(t.Context(), []schemas.Change{schemas.EndSession{ID: a.session.ID, At: noon()}}))
