@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -234,6 +235,7 @@ func TestExamples(t *testing.T) {
 	t.Run("plain JavaScript", w.plainJavaScript)
 	t.Run("MCP client", w.mcpClient)
 	t.Run("API", w.resourceServer)
+	t.Run("registration", w.registrations)
 }
 
 func (w *exampleWorld) plainJavaScript(t *testing.T) {
@@ -357,6 +359,31 @@ func (w *exampleWorld) resourceServer(t *testing.T) {
 		reply.Body.Close()
 		if got := reply.Header.Get("WWW-Authenticate"); reply.StatusCode != test.status || !strings.Contains(got, test.challenge) {
 			t.Errorf("a token %s: %s %q, expected %d %q", test.name, reply.Status, got, test.status, test.challenge)
+		}
+	}
+}
+
+// The commands with which the pages of docs/connect register a client succeed.
+func (w *exampleWorld) registrations(t *testing.T) {
+	bin, _ := binary() // the server runs it
+	pages, err := filepath.Glob("../docs/connect/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	environment := append(w.p.env, "ADMIN_SERVER_URL="+w.p.base, "ADMIN_TOKEN="+adminToken(t, w.p))
+	for _, page := range pages {
+		for _, block := range fencedBlocks(t, strings.TrimPrefix(page, "../"), "sh") {
+			command, found := strings.CutPrefix(block, "postern app create ")
+			if !found {
+				continue
+			}
+			name := strings.TrimSuffix(filepath.Base(page), ".md")
+			command = regexp.MustCompile(`^("[^"]*"|\S+)`).ReplaceAllString(command, "Page-"+name) // pages share names
+			create := exec.Command("sh", "-c", `"$0" app create `+command, bin)
+			create.Dir, create.Env = w.p.dir, environment
+			if out, err := create.CombinedOutput(); err != nil || !strings.Contains(string(out), "client id:") {
+				t.Errorf("%s: %v\n%s", page, err, out)
+			}
 		}
 	}
 }

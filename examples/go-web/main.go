@@ -24,14 +24,16 @@ import (
 
 // app is an OpenID Connect client with the sessions of its users.
 type app struct {
-	baseURL   string // of this application, without a slash at the end
-	issuer    string
-	apiURL    string // the resource for which access tokens are requested
-	logoutURL string // the end_session_endpoint of the issuer
-	oauth     oauth2.Config
-	verifier  *oidc.IDTokenVerifier
-	sessions  sessions
-	client    *http.Client
+	baseURL  string // of this application, without a slash at the end
+	issuer   string
+	apiURL   string // the resource for which access tokens are requested
+	oauth    oauth2.Config
+	verifier *oidc.IDTokenVerifier
+	sessions sessions
+	client   *http.Client
+	metadata struct {
+		Logout string `json:"end_session_endpoint"`
+	}
 }
 
 func main() {
@@ -42,12 +44,9 @@ func main() {
 	}
 }
 
-// env returns an environment variable, or a default that fits `make run`.
-func env(name, otherwise string) string { return cmp.Or(os.Getenv(name), otherwise) }
-
 func run(ctx context.Context) error {
-	listen := env("LISTEN", "localhost:3000")
-	a, err := newApp(env("BASE_URL", "http://"+listen))
+	listen := cmp.Or(os.Getenv("LISTEN"), "localhost:3000")
+	a, err := newApp(cmp.Or(os.Getenv("BASE_URL"), "http://"+listen))
 	if err != nil {
 		return err
 	}
@@ -70,20 +69,16 @@ func run(ctx context.Context) error {
 
 // newApp reads the metadata of the issuer.
 func newApp(baseURL string) (*app, error) {
-	a := &app{baseURL: strings.TrimRight(baseURL, "/"), issuer: env("ISSUER", "http://localhost:8090"), apiURL: env("API_URL", "http://localhost:4000"),
-		sessions: sessions{byID: map[string]*userSession{}}, client: &http.Client{Timeout: 10 * time.Second}}
+	a := &app{baseURL: strings.TrimRight(baseURL, "/"), sessions: sessions{byID: map[string]*userSession{}}, client: &http.Client{Timeout: 10 * time.Second}}
+	a.issuer, a.apiURL = cmp.Or(os.Getenv("ISSUER"), "http://localhost:8090"), cmp.Or(os.Getenv("API_URL"), "http://localhost:4000")
 	provider, err := oidc.NewProvider(a.withClient(context.Background()), a.issuer)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the metadata of %s; does the server run (`make run`)? %w", a.issuer, err)
 	}
-	var metadata struct {
-		Logout string `json:"end_session_endpoint"`
-	}
-	if err := provider.Claims(&metadata); err != nil {
+	if err := provider.Claims(&a.metadata); err != nil {
 		return nil, err
 	}
-	a.logoutURL = metadata.Logout
-	a.oauth = oauth2.Config{ClientID: env("CLIENT_ID", "EXAMPLE"), ClientSecret: os.Getenv("CLIENT_SECRET"),
+	a.oauth = oauth2.Config{ClientID: cmp.Or(os.Getenv("CLIENT_ID"), "EXAMPLE"), ClientSecret: os.Getenv("CLIENT_SECRET"),
 		Endpoint: provider.Endpoint(), RedirectURL: a.baseURL + "/callback", Scopes: []string{oidc.ScopeOpenID, "profile", "email"}}
 	if a.oauth.ClientSecret == "" {
 		a.oauth.Endpoint.AuthStyle = oauth2.AuthStyleInParams // a public client sends its client_id in the form
@@ -101,8 +96,8 @@ func (a *app) withClient(ctx context.Context) context.Context {
 func (a *app) login(w http.ResponseWriter, r *http.Request) error {
 	state, nonce, verifier := rand.Text(), rand.Text(), oauth2.GenerateVerifier()
 	http.SetCookie(w, a.cookie("sign-in-"+state, nonce+"."+verifier, 10*time.Minute))
-	address := a.oauth.AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", a.apiURL))
-	http.Redirect(w, r, address, http.StatusFound)
+	resource := oauth2.SetAuthURLParam("resource", a.apiURL) // the API that the access token is for
+	http.Redirect(w, r, a.oauth.AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier), resource), http.StatusFound)
 	return nil
 }
 
@@ -114,8 +109,8 @@ func (a *app) callback(w http.ResponseWriter, r *http.Request) error {
 		return badRequest("this browser did not start this sign-in, or more than 10 minutes ago")
 	}
 	http.SetCookie(w, a.cookie(pending.Name, "", -1)) // a state is for one answer
-	if iss := r.FormValue("iss"); iss != a.issuer {   // RFC 9207
-		return badRequest(fmt.Sprintf("the answer is from %q, expected %q", iss, a.issuer))
+	if r.FormValue("iss") != a.issuer {               // RFC 9207
+		return badRequest("the answer is from another issuer")
 	}
 	if code := r.FormValue("error"); code != "" {
 		return badRequest(code + ": " + r.FormValue("error_description"))
@@ -149,6 +144,6 @@ func (a *app) logout(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	query := url.Values{"client_id": {a.oauth.ClientID}, "id_token_hint": {s.idToken}, "post_logout_redirect_uri": {a.baseURL + "/"}}
-	http.Redirect(w, r, a.logoutURL+"?"+query.Encode(), http.StatusSeeOther)
+	http.Redirect(w, r, a.metadata.Logout+"?"+query.Encode(), http.StatusSeeOther)
 	return nil
 }
