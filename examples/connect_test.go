@@ -38,8 +38,10 @@ func TestConnectPagesShowTheExamples(t *testing.T) {
 				continue
 			}
 			excerpts[found[1]]++
-			if !strings.Contains("\n"+string(source)+"\n", "\n"+found[2]+"\n") {
-				t.Errorf("%s: %s does not contain\n%s", name, found[1], found[2])
+			for part := range strings.SplitSeq(found[2], "\n\n") {
+				if part = strings.Trim(part, "\n"); !strings.Contains("\n"+string(source)+"\n", "\n"+part+"\n") {
+					t.Errorf("%s: %s does not contain\n%s", name, found[1], part)
+				}
 			}
 		}
 		if strings.Count(text, "\nFrom [`") != len(shown.FindAllString(text, -1)) {

@@ -72,7 +72,7 @@ def login():
 
 @app.get("/callback")
 def callback():
-    if request.args.get("iss", ISSUER) != ISSUER:  # RFC 9207
+    if request.args.get("iss") != ISSUER:  # RFC 9207
         abort(400, "The answer is from another issuer.")
     token = oauth.postern.authorize_access_token()  # checks state, nonce and the signature
     session.clear()
