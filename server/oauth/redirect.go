@@ -21,6 +21,27 @@ func (c *client) redirects(uri string) bool {
 	})
 }
 
+// nearMiss describes how a URI differs from a registered one, for the error; "" if none is similar. It
+// does not repeat the URI: a link could otherwise show any text on a page of this server.
+func (c *client) nearMiss(uri string) string {
+	for _, similar := range []struct {
+		difference string
+		normalize  func(string) string
+	}{
+		{"the slash at the end", func(uri string) string { return strings.TrimSuffix(uri, "/") }},
+		{"http and https", func(uri string) string { return strings.Replace(uri, "http://", "https://", 1) }},
+		{"localhost and 127.0.0.1", func(uri string) string { return strings.Replace(uri, "://127.0.0.1", "://localhost", 1) }},
+		{"upper and lower case", strings.ToLower},
+	} {
+		for _, registered := range c.oauth.RedirectURIs {
+			if similar.normalize(uri) == similar.normalize(registered) {
+				return "; one of them differs only in " + similar.difference
+			}
+		}
+	}
+	return ""
+}
+
 // withoutPort returns a URI with a loopback address without its port; ok is false for any other.
 func withoutPort(uri string) (bare string, ok bool) {
 	u, err := url.Parse(uri)
