@@ -23,6 +23,17 @@ func Check(text []byte, yaml bool, kinds Kinds) (*schemas.Flow, *Graph, []schema
 // checked as well and becomes one of the flow's Parts.
 func CheckUsing(text []byte, yaml bool, kinds Kinds, subflows schemas.Subflows) (*schemas.Flow, *Graph, []schemas.Problem) {
 	flow, doc, misshapen := schemas.ParseFlow(text, yaml)
+	return checkParsed(flow, doc, misshapen, kinds, subflows)
+}
+
+// CheckDocument is CheckUsing for a definition that is parsed.
+func CheckDocument(doc *schemas.Document, kinds Kinds, subflows schemas.Subflows) (*schemas.Flow, *Graph, []schemas.Problem) {
+	flow, misshapen := schemas.ReadFlow(doc)
+	return checkParsed(flow, doc.WithoutNulls(), misshapen, kinds, subflows)
+}
+
+// checkParsed checks a flow, or what can be read of a misshapen one.
+func checkParsed(flow *schemas.Flow, doc *schemas.Document, misshapen []schemas.Problem, kinds Kinds, subflows schemas.Subflows) (*schemas.Flow, *Graph, []schemas.Problem) {
 	for i := range misshapen {
 		misshapen[i].Rule = cmp.Or(misshapen[i].Rule, ruleOfMember(misshapen[i].Path))
 	}

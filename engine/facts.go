@@ -45,8 +45,8 @@ func (s factSort) fact(name string) Fact { return Fact(string(s) + "." + name) }
 
 // includes reports whether the fact is of the sort.
 func (s factSort) includes(f Fact) bool {
-	sort, _ := f.split()
-	return sort == s
+	rest, found := strings.CutPrefix(string(f), string(s))
+	return found && (rest == "" || rest[0] == '.')
 }
 
 // split returns the sort and the name of a fact, "" for the facts without.
@@ -292,8 +292,10 @@ func (s Facts) claimWithdrawn(inputs []string) bool {
 		return false
 	}
 	for _, f := range s {
-		if sort, input := f.split(); sort == claimSort && !slices.Contains(inputs, input) {
-			return false
+		if claimSort.includes(f) {
+			if _, input := f.split(); !slices.Contains(inputs, input) {
+				return false
+			}
 		}
 	}
 	return true

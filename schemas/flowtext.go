@@ -12,8 +12,13 @@ func CheckFlowText(text []byte, yaml bool, check func(text []byte, yaml bool) []
 	if document == nil {
 		return check(text, yaml)
 	}
+	return CheckFlowDocument(document, func(stored *Document) []Problem { return check(stored.JSON(), false) })
+}
+
+// CheckFlowDocument is CheckFlowText for a text that is parsed. It passes the flow as it would be stored.
+func CheckFlowDocument(document *Document, check func(stored *Document) []Problem) []Problem {
 	document = document.WithoutAbsent(FlowSchema())
-	return document.Locate(WithoutPlaces(check(document.JSON(), false)))
+	return document.Locate(WithoutPlaces(check(document)))
 }
 
 // WithoutPlaces removes the positions of problems in a text that the author did not write. It

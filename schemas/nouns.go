@@ -70,11 +70,17 @@ func ParseFlow(data []byte, yaml bool) (*Flow, *Document, []Problem) {
 	if len(problems) > 0 {
 		return nil, nil, problems
 	}
-	flow := new(Flow)
-	if problems = d.Decode(FlowSchema(), flow); len(problems) > 0 {
-		flow = nil
-	}
+	flow, problems := ReadFlow(d)
 	return flow, d.WithoutNulls(), problems
+}
+
+// ReadFlow is ParseFlow for a text that is parsed.
+func ReadFlow(d *Document) (*Flow, []Problem) {
+	flow := new(Flow)
+	if problems := d.Decode(FlowSchema(), flow); len(problems) > 0 {
+		return nil, problems
+	}
+	return flow, nil
 }
 
 // DisplayName returns a noun in words: "organization unit" for "organizationUnit".

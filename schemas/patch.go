@@ -50,9 +50,16 @@ func merge(target, patch *element) *element {
 // are null, at any depth, and the optional text members of the schema that are "". The
 // values of top-level members that the schema marks with x-verbatim stay as they are.
 func (d *Document) WithoutAbsent(s *Schema) *Document {
+	isEmptyText := func(name string) bool {
+		m := d.root.member(name)
+		return m != nil && m.value.shape == stringShape && m.value.text == ""
+	}
+	if !d.root.hasNulls() && !slices.ContainsFunc(s.optionalText, isEmptyText) {
+		return part(d.root)
+	}
 	root := d.root.withoutNulls(s)
 	for _, name := range s.optionalText {
-		if m := root.member(name); m != nil && m.value.shape == stringShape && m.value.text == "" {
+		if isEmptyText(name) {
 			removeMember(root, name)
 		}
 	}

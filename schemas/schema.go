@@ -38,6 +38,7 @@ type Schema struct {
 	verbatim     []string // the members in which null is data
 
 	accepted acceptedValues // by Check
+	lists    []longList     // the members that are lists of many items
 }
 
 // ofProgram are the compiled schemas of the program, by name and text.
@@ -89,6 +90,7 @@ func CompileSchema(name string, text []byte) (s *Schema, err error) {
 		if d.At(JoinPath("properties", MemberPath(MemberPath("", name), "x-verbatim"))) != nil {
 			s.verbatim = append(s.verbatim, name)
 		}
+		s.addList(name, property)
 	}
 	return s, nil
 }
@@ -129,7 +131,7 @@ func (s *Schema) Check(value json.RawMessage) []Problem {
 
 // check validates a parsed value.
 func (s *Schema) check(root *element) (found findings) {
-	err := s.compiled.Validate(root.plain())
+	err := s.compiled.Validate(s.shortened(root).plain())
 	if err == nil {
 		return found
 	}

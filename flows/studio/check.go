@@ -22,9 +22,10 @@ type CheckResult struct {
 
 // checked is a text that was checked.
 type checked struct {
-	source Source
-	graph  *engine.Graph // nil if the flow has errors
-	result CheckResult
+	source   Source
+	document *schemas.Document // nil if it cannot be parsed
+	graph    *engine.Graph     // nil if the flow has errors
+	result   CheckResult
 }
 
 // Check checks the text of a flow as POST /flows/check does.
@@ -38,13 +39,35 @@ func (s *Studio) check(source Source) checked {
 		return s.last
 	}
 	c := checked{source: source}
-	problems := schemas.CheckFlowText([]byte(source.Text), !source.JSON, func(text []byte, yaml bool) (found []schemas.Problem) {
-		_, c.graph, found = engine.CheckUsing(text, yaml, s.kinds, s.subflows)
-		return found
-	})
+	var problems []schemas.Problem
+	if c.document, problems = s.parse(source); c.document == nil {
+		_, _, problems = engine.CheckUsing([]byte(source.Text), !source.JSON, s.kinds, s.subflows)
+	} else {
+		problems = schemas.CheckFlowDocument(c.document, func(stored *schemas.Document) (found []schemas.Problem) {
+			_, c.graph, found = engine.CheckDocument(stored, s.kinds, s.subflows)
+			return found
+		})
+	}
 	c.result = CheckResult{c.graph != nil, append([]schemas.Problem{}, problems...)}
 	s.last = c
 	return c
+}
+
+// parse parses a text. It reuses what it has parsed of the last one.
+func (s *Studio) parse(source Source) (*schemas.Document, []schemas.Problem) {
+	if source.JSON {
+		return schemas.ParseJSON([]byte(source.Text))
+	}
+	return s.parser.ParseYAML([]byte(source.Text))
+}
+
+// parsed returns what a text, in YAML or JSON, is parsed as; nil if it cannot be parsed.
+func (s *Studio) parsed(text string) *schemas.Document {
+	if s.last.source.Text == text {
+		return s.last.document
+	}
+	document, _ := s.parser.ParseYAML([]byte(text))
+	return document
 }
 
 // errNotProven is the error of functions about what is proven of a flow.

@@ -36,7 +36,7 @@ type Completion struct {
 
 // Complete returns the members, values, kinds, ids or outcomes that can stand at a place.
 func (s *Studio) Complete(c Cursor) (*Completions, error) {
-	o := outlineAt(c.Text, c.Line, c.Column)
+	o := outlineAt(c.Text, s.parsed(c.Text), c.Line, c.Column)
 	options := s.values(&o)
 	if !o.inValue {
 		options = s.members(&o)
@@ -250,14 +250,14 @@ func (s *Studio) Describe(c Cursor) (*Description, error) {
 	line := lineOf(c.Text, c.Line)
 	start, end := wordAt(line, c.Column)
 	word := string([]rune(line)[start:end])
-	o := outlineAt(c.Text, c.Line, end)
+	o := outlineAt(c.Text, s.parsed(c.Text), c.Line, end)
 	d := &Description{Title: word, Facts: []string{}}
 	isName := strings.HasPrefix(strings.TrimLeft(string([]rune(line)[end:]), `"`), ":")
 	switch {
 	case word == "":
 		return d, nil
 	case isName:
-		o = outlineAt(c.Text, c.Line, end+1)
+		o = outlineAt(c.Text, s.parsed(c.Text), c.Line, end+1)
 		if d.Text = s.schemaAt(&o).text("description"); o.at("nodes", "[]", "next", "*") {
 			d.Text = s.outcomeDoc(o.node(), word)
 		}

@@ -43,8 +43,8 @@ var (
 )
 
 // outlineAt reads the text up to a place: a line from 1, and the number of characters before it in
-// the line.
-func outlineAt(text string, line, column int) outline {
+// the line. What the text is parsed as is nil if it cannot be parsed.
+func outlineAt(text string, parsed *schemas.Document, line, column int) outline {
 	o := outline{item: -1}
 	lines := strings.Split(text, "\n")
 	line = min(max(line, 1), len(lines))
@@ -65,14 +65,14 @@ func outlineAt(text string, line, column int) outline {
 			o.item = l.number
 		}
 	}
-	o.nodes, o.exits = outlineNodes(text), outlineExits(text)
+	o.nodes, o.exits = outlineNodes(text, parsed), outlineExits(parsed)
 	o.enterRest(rest)
 	return o
 }
 
 // outlineExits returns the outcomes of a sub-flow that can be parsed.
-func outlineExits(text string) []string {
-	if d, _ := schemas.ParseYAML([]byte(text)); d != nil && d.At("outcomes") != nil {
+func outlineExits(d *schemas.Document) []string {
+	if d != nil && d.At("outcomes") != nil {
 		return d.At("outcomes").Members()
 	}
 	return nil
@@ -168,8 +168,8 @@ func closeMember(open []string) []string {
 
 // outlineNodes lists the nodes of a text. If it is not YAML, their ids and kinds are looked for in the
 // lines.
-func outlineNodes(text string) (nodes []outlineNode) {
-	nodes = parsedNodes(text)
+func outlineNodes(text string, parsed *schemas.Document) (nodes []outlineNode) {
+	nodes = parsedNodes(parsed)
 	blocks := nodeBlocks(text)
 	if len(blocks) != len(nodes) {
 		nodes = make([]outlineNode, len(blocks))
@@ -183,10 +183,8 @@ func outlineNodes(text string) (nodes []outlineNode) {
 	return nodes
 }
 
-// parsedNodes returns the nodes of a text in YAML or JSON, without their lines; none if it cannot be
-// parsed.
-func parsedNodes(text string) (nodes []outlineNode) {
-	d, _ := schemas.ParseYAML([]byte(text))
+// parsedNodes returns the nodes of a text that is parsed, without their lines; none if it could not be.
+func parsedNodes(d *schemas.Document) (nodes []outlineNode) {
 	if d == nil || d.At("nodes") == nil {
 		return nil
 	}

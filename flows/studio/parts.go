@@ -65,9 +65,10 @@ type PartNode struct {
 // ListParts returns the outcomes of each node, also of a flow with errors.
 func (s *Studio) ListParts(source Source) (*Parts, error) {
 	p := &Parts{Nodes: []PartNode{}}
-	found := parsedNodes(source.Text)
+	parsed := s.parsed(source.Text)
+	found := parsedNodes(parsed)
 	if found == nil {
-		found = outlineNodes(source.Text)
+		found = outlineNodes(source.Text, parsed)
 	}
 	for _, n := range found {
 		node := PartNode{n.id, []string{}}

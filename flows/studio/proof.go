@@ -140,10 +140,10 @@ func (p places) after(node, outcome, target string) (facts []engine.Fact) {
 	return facts
 }
 
-// without returns the facts of a list that are not in the other.
+// without returns the facts of a list that are not in the other. The graph lists facts sorted.
 func without(facts, other []engine.Fact) (rest []engine.Fact) {
 	for _, f := range facts {
-		if !slices.Contains(other, f) {
+		if _, found := slices.BinarySearch(other, f); !found {
 			rest = append(rest, f)
 		}
 	}

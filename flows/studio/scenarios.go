@@ -13,7 +13,7 @@ import (
 // CompleteScenarios returns the members and values that can stand at a place of a scenario file for a
 // flow.
 func (s *Studio) CompleteScenarios(c Cursor, flow Source) (*Completions, error) {
-	o := outlineAt(c.Text, c.Line, c.Column)
+	o := outlineAt(c.Text, nil, c.Line, c.Column)
 	at := schemaAt(decodeSchema(flowtest.Schema()), o.path)
 	var options []Completion
 	if o.inValue {
@@ -28,7 +28,7 @@ func (s *Studio) CompleteScenarios(c Cursor, flow Source) (*Completions, error) 
 func (s *Studio) scenarioMembers(o *outline, text string, flow Source) []Completion {
 	switch path := o.below("scenarios", "[]"); {
 	case path == "start", path == "steps.[].send.inputs":
-		return namesOf(inputsOf(parsedNodes(flow.Text)), ": ", "input")
+		return namesOf(inputsOf(parsedNodes(s.parsed(flow.Text))), ": ", "input")
 	case path == "consents", path == "steps.[].expect.passkeys", path == "steps.[].expect.identities":
 		return namesOf(usersIn(text), ": ", "user")
 	case o.at("users", "*", "attributes"):
@@ -45,9 +45,9 @@ func (s *Studio) scenarioNames(o *outline, text string, flow Source) []Completio
 	case "steps.[].expect.error", "steps.[].expect.refused":
 		return s.errorCodes(flow)
 	case "steps.[].send.action", "steps.[].expect.actions.[]":
-		return namesOf(actionsOf(parsedNodes(flow.Text)), "", "action")
+		return namesOf(actionsOf(parsedNodes(s.parsed(flow.Text))), "", "action")
 	case "steps.[].expect.inputs.[]":
-		return namesOf(inputsOf(parsedNodes(flow.Text)), "", "input")
+		return namesOf(inputsOf(parsedNodes(s.parsed(flow.Text))), "", "input")
 	case "steps.[].expect.user", "steps.[].send.passkey.as", "steps.[].send.invitation", "session.user", "steps.[].expect.events.[].user":
 		return namesOf(usersIn(text), "", "user")
 	}
@@ -70,7 +70,7 @@ func (s *Studio) stepNames(flow Source) (options []Completion) {
 		}
 		return options
 	}
-	for _, n := range outlineNodes(flow.Text) {
+	for _, n := range outlineNodes(flow.Text, s.parsed(flow.Text)) {
 		options = append(options, Completion{n.id, n.id, n.use, ""})
 	}
 	return options
@@ -97,7 +97,7 @@ func (s *Studio) errorCodes(flow Source) (options []Completion) {
 			note(n.Kind)
 		}
 	} else {
-		for _, n := range outlineNodes(flow.Text) {
+		for _, n := range outlineNodes(flow.Text, s.parsed(flow.Text)) {
 			note(n.use)
 		}
 	}

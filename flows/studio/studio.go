@@ -16,6 +16,7 @@ type Studio struct {
 	targets  []string // nil if they are not known
 	// attributes are those that users can have.
 	attributes []string
+	parser     schemas.FlowParser
 	last       checked
 	played     played
 }
