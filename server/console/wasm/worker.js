@@ -9,10 +9,14 @@ const started = (async () => {
   go.run(instance).catch(() => {}); // it sets callStudio before it waits; a call reports its end
 })();
 
+let idle;
+
 self.onmessage = async ({ data: { id, name, input } }) => {
+  clearTimeout(idle);
   try {
     await started;
     self.postMessage({ id, reply: self.callStudio(name, input) });
+    idle = setTimeout(self.collectGarbage, 1000); // nobody waits for it then
   } catch (error) {
     self.postMessage({ id, failed: String(error) });
   }
