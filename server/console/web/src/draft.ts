@@ -3,22 +3,23 @@ import { useEffect } from "react";
 
 const prefix = "postern.console.draft:";
 
-const entered: { value?: unknown } = {};
+const entered: { value?: () => unknown } = {};
 
-/** useDraft names what is lost when the user leaves the page; undefined if nothing is. */
+/** useDraft names what is lost when the user leaves the page, or how to find it; undefined if nothing is. */
 export function useDraft(value: unknown): void {
   useEffect(() => {
-    entered.value = value;
+    entered.value = () => (typeof value === "function" ? (value as () => unknown)() : value);
     return () => {
-      entered.value = undefined;
+      delete entered.value;
     };
   });
 }
 
 /** keepDraft stores what useDraft names until it is taken. */
 export function keepDraft(): void {
-  if (entered.value !== undefined) {
-    sessionStorage.setItem(prefix + location.pathname, JSON.stringify(entered.value));
+  const value = entered.value?.();
+  if (value !== undefined) {
+    sessionStorage.setItem(prefix + location.pathname, JSON.stringify(value));
   }
 }
 

@@ -9,6 +9,7 @@ import type { Kind } from "./checker";
 import type { Config } from "./configure";
 import type { FlowNode } from "./graph";
 import type { GraphEditorState } from "./GraphEditor";
+import { usePart } from "./useFlowCheck";
 
 /** schemaOf returns the schema of a kind for the form, with the values that the system has. */
 function schemaOf({ name, with: schema, values }: Kind): Schema | undefined {
@@ -22,6 +23,7 @@ function schemaOf({ name, with: schema, values }: Kind): Schema | undefined {
 
 export function Configuration({ editor, node, kind, findings }: { editor: GraphEditorState; node: FlowNode; kind: Kind | undefined; findings: Finding[] }) {
   const [own, setOwn] = useState<{ text: string; value: Config }>(); // the graph follows the text later
+  const isOwn = usePart(editor.flow, ({ text }) => text === own?.text);
   const schema = useMemo(() => kind && schemaOf(kind), [kind]);
   if (!schema) {
     return kind ? <p className="quiet">{t("Nodes of this kind have no configuration.")}</p> : null;
@@ -30,7 +32,7 @@ export function Configuration({ editor, node, kind, findings }: { editor: GraphE
   if (typeof written !== "object" || Array.isArray(written)) {
     return <p className="quiet">{t("The configuration is no object. Change it in the text.")}</p>;
   }
-  const value = own?.text === editor.text ? own.value : (written as Config);
+  const value = isOwn && own ? own.value : (written as Config);
   const problems = below(findings, `nodes[${node.index}].with`);
   const members = Object.keys(schema.properties ?? {});
   const others = Object.keys(value).filter((name) => !members.includes(name));

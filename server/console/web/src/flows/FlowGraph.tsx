@@ -2,7 +2,7 @@
 // readers, and is reached with the keyboard.
 import { Background, Controls, type Edge, MarkerType, type Node, Position, ReactFlow, ReactFlowProvider, useReactFlow, useStore } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
-import { useEffect, useMemo } from "react";
+import { useCallback, useEffect, useMemo, useRef } from "react";
 import type { Finding } from "../api";
 import type { Exit, Proof } from "./checker";
 import { type FlowNode, layOut, place, type Placed, shapeOf } from "./graph";
@@ -27,35 +27,36 @@ export function FlowGraph({ nodes, findings, proof, marks, changes, selected, on
   const shape = shapeOf(nodes);
   const layout = useMemo(() => layOut(shape), [shape]);
   const placed = useMemo(() => place(nodes, layout, findings), [nodes, layout, findings]);
-  // The same arrays for the same content: otherwise each keystroke draws the whole graph again.
-  const drawn = useMemo(() => ({ nodes: drawNodes(nodes, placed, proof, marks, selected), edges: drawEdges(placed, proof, marks, selected) }), [nodes, placed, proof, marks, selected]);
+  const drawnNodes = useKept(useMemo(() => drawNodes(nodes, placed, proof, marks, selected), [nodes, placed, proof, marks, selected]));
+  const drawnEdges = useKept(useMemo(() => drawEdges(placed, proof, marks, selected), [placed, proof, marks, selected]));
+  const isEditable = changes !== undefined;
   return (
     <div className="graph">
       <ReactFlowProvider>
         <ReactFlow
           fitView
-          fitViewOptions={{ maxZoom: 1 }}
+          fitViewOptions={fit}
           nodesDraggable={false}
-          nodesConnectable={changes !== undefined}
-          deleteKeyCode={changes ? ["Delete", "Backspace"] : null}
-          onBeforeDelete={async ({ nodes: [node], edges: [edge] }) => { // the text changes, and then the graph
+          nodesConnectable={isEditable}
+          deleteKeyCode={isEditable ? deleteKeys : null}
+          onBeforeDelete={useSteady(async ({ nodes: [node], edges: [edge] }) => { // the text changes, and then the graph
             if (node) {
               changes?.remove({ node: node.id });
             } else if (edge) {
               changes?.remove(ends(edge.id));
             }
             return false;
-          }}
-          onConnect={({ source, target }) => changes?.connect(source, target)}
+          })}
+          onConnect={useSteady(({ source, target }) => changes?.connect(source, target))}
           edgesFocusable
           colorMode="system"
           aria-label={t("Graph")}
-          ariaLabelConfig={instructions(changes !== undefined)}
-          onNodesChange={(changes) => changes.forEach((change) => change.type === "select" && change.selected && onSelect({ node: change.id }))}
-          onEdgesChange={(changes) => changes.forEach((change) => change.type === "select" && change.selected && onSelect(ends(change.id)))}
-          onEdgeMouseEnter={(_, edge) => onPoint(ends(edge.id))}
-          nodes={drawn.nodes}
-          edges={drawn.edges}
+          ariaLabelConfig={useMemo(() => instructions(isEditable), [isEditable])}
+          onNodesChange={useSteady((changes) => changes.forEach((change) => change.type === "select" && change.selected && onSelect({ node: change.id })))}
+          onEdgesChange={useSteady((changes) => changes.forEach((change) => change.type === "select" && change.selected && onSelect(ends(change.id))))}
+          onEdgeMouseEnter={useSteady((_, edge) => onPoint(ends(edge.id)))}
+          nodes={drawnNodes}
+          edges={drawnEdges}
         >
           <Background />
           <Controls showInteractive={false} />
@@ -64,6 +65,32 @@ export function FlowGraph({ nodes, findings, proof, marks, changes, selected, on
       </ReactFlowProvider>
     </div>
   );
+}
+
+const fit = { maxZoom: 1 };
+const deleteKeys = ["Delete", "Backspace"];
+
+/** useSteady returns a function that stays the same and calls the newest one: the graph draws everything again for another function. */
+function useSteady<Args extends unknown[], Result>(newest: (...args: Args) => Result): (...args: Args) => Result {
+  const called = useRef(newest);
+  called.current = newest;
+  return useCallback((...args: Args) => called.current(...args), []);
+}
+
+/** useKept returns the list with the items of the last list that have not changed: only the others are drawn again. */
+function useKept<T extends Node | Edge>(list: T[]): T[] {
+  const last = useRef({ list: [] as T[], items: new Map<string, { item: T; content: string }>() });
+  return useMemo(() => {
+    const next = new Map(list.map((item) => {
+      const content = JSON.stringify({ ...item, data: item.data?.["content"] });
+      const known = last.current.items.get(item.id);
+      return [item.id, known?.content === content ? known : { item, content }] as const;
+    }));
+    const kept = [...next.values()].map(({ item }) => item);
+    const isSame = kept.length === last.current.list.length && kept.every((item, i) => item === last.current.list[i]);
+    last.current = { list: isSame ? last.current.list : kept, items: next };
+    return last.current.list;
+  }, [list]);
 }
 
 /** drawNodes returns the nodes as they are drawn. */
@@ -75,7 +102,7 @@ function drawNodes(nodes: FlowNode[], placed: Placed, proof: Proof | undefined, 
     className: [selected?.node === node.id ? "chosen" : "", node.isBad ? "bad" : "", users.get(node.id) ?? "", marks ? markNode(marks, node.id).kind : ""].join(" ").trim(),
     ariaLabel: (labels.get(node.id) ?? node.id) + (node.isBad ? `; ${t("has an error")}` : "") + (marks ? markNode(marks, node.id).text : ""),
     sourcePosition: Position.Bottom, targetPosition: Position.Top,
-    data: { label: <><strong>{node.id}</strong><br /><span className="quiet">{node.use}</span></> },
+    data: { content: node.use, label: <><strong>{node.id}</strong><br /><span className="quiet">{node.use}</span></> },
   }));
 }
 
@@ -103,7 +130,7 @@ function Fit({ count }: { count: number }) {
   const { fitView } = useReactFlow();
   const width = useStore((state) => state.width);
   useEffect(() => {
-    const frame = requestAnimationFrame(() => void fitView({ maxZoom: 1 }));
+    const frame = requestAnimationFrame(() => void fitView(fit));
     return () => cancelAnimationFrame(frame);
   }, [count, width, fitView]);
   return null;

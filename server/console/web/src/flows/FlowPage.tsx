@@ -1,21 +1,24 @@
 // A flow: its text, its graph and what the checker says of it, always of the same text.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useDeferredValue, useMemo, useRef, useState } from "react";
+import { type RefObject, useDeferredValue, useMemo, useRef, useState } from "react";
 import { Button, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { LineCounter, parseDocument } from "yaml";
-import { type Finding, RequestError, send } from "../api";
+import { RequestError, send } from "../api";
 import { takeDraft, useDraft } from "../draft";
 import type { Item } from "../nouns";
 import { t } from "../texts";
 import { Confirm, Failed, Loading, Page } from "../ui";
+import type { Fix } from "./checker";
 import { FlowGraph, own } from "./FlowGraph";
 import { GraphEditor, useGraphEditor } from "./GraphEditor";
+import type { Edit } from "./edit";
+import type { FlowCheck } from "./flowcheck";
 import { nodesOf } from "./graph";
 import { type Place, ProofPanel } from "./ProofPanel";
 import { Simulator } from "./Simulator";
 import { TextConflict } from "./TextConflict";
-import { useCheck } from "./useCheck";
+import { usePart, useFlowCheck } from "./useFlowCheck";
 import { useSimulation } from "./useSimulation";
 import { ReasonField, Versions } from "./Versions";
 import { type Changes, type Line, YAMLEditor } from "./YAMLEditor";
@@ -33,7 +36,7 @@ nodes:
     use: authorization-code
 `;
 
-const none: Finding[] = [];
+const noFixes: Fix[] = [];
 
 const serverMembers = new Set(["id", "activeVersion", "createdAt", "updatedAt", "isReadOnly", "usedBy", "uses"]);
 
@@ -92,34 +95,34 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
   const navigate = useNavigate();
   const cache = useQueryClient();
   const [draft] = useState(() => takeDraft() as Draft | undefined);
-  const [text, setText] = useState(draft?.text ?? read?.text ?? template);
-  const [line, setLine] = useState<Line | undefined>(() => lineOf(text, ownNode(text, node)));
+  const { flow, error: checkError } = useFlowCheck(draft?.text ?? read?.text ?? template);
+  const [line, setLine] = useState<Line | undefined>(() => lineOf(flow.text, ownNode(flow.text, node)));
   const changes = useRef<Changes>(null);
   const [stored, setStored] = useState(draft?.stored ?? read); // what this text is a change of
   const [state, setState] = useState<{ busy?: boolean; error?: unknown; theirs?: { text: string; etag: string }; isMerged?: boolean }>({});
   const [reason, setReason] = useState(draft?.reason ?? "");
-  useDraft(text === (stored?.text ?? template) ? undefined : { text, stored, reason } satisfies Draft);
-  const [place, setPlace] = useState<Place | undefined>(() => (node ? { node: ownNode(text, node) } : undefined));
+  useDraft(() => (flow.text === (stored?.text ?? template) ? undefined : { text: flow.text, stored, reason } satisfies Draft));
+  const [place, setPlace] = useState<Place | undefined>(() => (node ? { node: ownNode(flow.text, node) } : undefined));
   const [chosen, setChosen] = useState(place); // what the forms and the Delete key change
-  const { findings, fixes, checked, error: checkError, proof } = useCheck(text);
-  const simulation = useSimulation(text, String(read?.item["handle"] ?? ""));
+  // The graph follows the findings, which the editor shows first: drawing a large graph takes long.
+  const { text, findings, proof, parts } = useDeferredValue(usePart(flow, ({ studied }) => studied));
+  const simulation = useSimulation(() => flow.text, String(read?.item["handle"] ?? ""));
   const walk = simulation.flow === text ? simulation.result?.walk : undefined; // otherwise it is of another text
   const marks = useMemo(() => ({
     walked: walk?.turns.flatMap((turn) => turn.left) ?? [], at: walk?.step?.stepId, missed: simulation.ran?.missed ?? [],
   }), [walk, simulation.ran]);
-  // The graph follows the findings, which the editor shows first: drawing a large graph takes long.
-  const shown = useDeferredValue(checked === "" ? text : checked);
-  const drawnFindings = useDeferredValue(checked === text ? findings : none);
-  const definition = useMemo(() => parseDocument(shown, { logLevel: "silent" }).toJS() as unknown, [shown]);
+  const definition = useMemo(() => parseDocument(text, { logLevel: "silent" }).toJS() as unknown, [text]);
   const nodes = useMemo(() => nodesOf(definition), [definition]);
-  const errors = findings.filter((finding) => !finding.warning);
-  const graph = useGraphEditor(text, nodes, setText, (node) => setChosen(node ? { node } : undefined));
+  const graph = useGraphEditor(flow, nodes, parts, (change) => {
+    setChosen(change.change === "remove" ? undefined : { node: change.change === "rename" ? change.to : change.node });
+    setPlace((place) => afterChange(place, change));
+  });
   const title = read ? String(read.item["name"]) : t("New flow");
 
   const publish = async () => {
     setState({ busy: true });
     try {
-      const reply = await send(read ? "PUT" : "POST", (read ? `/flows/${read.item.id}` : "/flows") + (reason.trim() ? `?reason=${encodeURIComponent(reason.trim())}` : ""), text, { "Content-Type": "application/yaml", ...(stored ? { "If-Match": stored.etag } : {}) });
+      const reply = await send(read ? "PUT" : "POST", (read ? `/flows/${read.item.id}` : "/flows") + (reason.trim() ? `?reason=${encodeURIComponent(reason.trim())}` : ""), flow.text, { "Content-Type": "application/yaml", ...(stored ? { "If-Match": stored.etag } : {}) });
       setState({});
       onDone(t("Saved."));
       await cache.invalidateQueries({ queryKey: ["/flows"] });
@@ -148,15 +151,15 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
     <Page title={title} actions={
       <>
         {read && <ReasonField value={reason} onChange={setReason} />}
-        <Button className="primary" isDisabled={(state.busy ?? false) || checked !== text || errors.length > 0} onPress={() => void publish()}>{read ? t("Publish") : t("Create")}</Button>
+        <PublishButton flow={flow} isBusy={state.busy ?? false} label={read ? t("Publish") : t("Create")} onPublish={() => void publish()} />
         {read && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove()} />}
       </>
     }>
       <p className="quiet"><Link to="/flows">← {t("Flows")}</Link> {read && t("Version {n}", { n: read.version ?? String(read.item["activeVersion"]) })} <span role="status">{done}</span></p>
       {read?.version && <p className="notice">{t("This is version {n}. New runs use version {active}. Publishing makes this text the next version.", { n: read.version, active: String(read.item["activeVersion"]) })}</p>}
       {Boolean(state.error) && <Failed error={state.error} />}
-      {stored && state.theirs && <TextConflict versions={{ base: stored.text, mine: text, theirs: state.theirs.text }} onMerge={(merged) => {
-        setText(merged);
+      {stored && state.theirs && <TextConflict versions={{ base: stored.text, mine: flow.text, theirs: state.theirs.text }} onMerge={(merged) => {
+        flow.change(merged);
         setStored({ ...stored, ...state.theirs });
         setState({ isMerged: true });
       }} />}
@@ -164,35 +167,72 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
       {state.error instanceof RequestError && state.error.status === 412 && <p>{t("Someone else has changed this in the meantime.")}</p>}
       {Boolean(checkError) && <Failed error={checkError} />}
       <div className="studio">
-        <YAMLEditor label={t("Definition")} text={text} findings={checked === text ? findings : none} fixes={fixes} line={line} changes={changes} onChange={(changed) => { setText(changed); onDone(""); }} />
+        <FlowEditor flow={flow} line={line} changes={changes} onChange={() => onDone("")} />
         <Tabs>
           <TabList aria-label={t("Flows")}>
             <Tab id="graph">{t("Graph")}</Tab>
             <Tab id="simulate">{t("Simulate")}</Tab>
-            <Tab id="findings">{t("Findings")} ({findings.length})</Tab>
+            <Tab id="findings">{t("Findings")} (<FindingsCount flow={flow} />)</Tab>
             {read && <Tab id="versions">{t("Versions")}</Tab>}
           </TabList>
           <TabPanel id="graph">
-            <FlowGraph nodes={nodes} findings={drawnFindings} proof={proof} changes={graph} selected={chosen} onSelect={(selected) => {
+            <FlowGraph nodes={nodes} findings={findings} proof={proof} changes={graph} selected={chosen} onSelect={(selected) => {
               setPlace(selected);
               setChosen(selected);
-              setLine(lineOf(text, selected.node));
+              setLine(lineOf(flow.text, selected.node));
             }} onPoint={setPlace} />
             <GraphEditor editor={graph} findings={findings} selected={chosen?.node} onUndo={() => changes.current?.undo()} onRedo={() => changes.current?.redo()} />
-            <ProofPanel text={checked} proof={proof} place={place} onSelect={setPlace} />
+            <ProofPanel text={text} proof={proof} place={place} onSelect={setPlace} />
           </TabPanel>
           <TabPanel id="simulate">
-            <FlowGraph nodes={nodes} findings={drawnFindings} proof={undefined} marks={marks} onSelect={(selected) => setLine(lineOf(text, selected.node))} onPoint={() => {}} />
-            <Simulator simulation={simulation} isValid={checked === text && errors.length === 0} registers={(definition as { flowType?: string } | null)?.flowType === "REGISTRATION"} />
+            <FlowGraph nodes={nodes} findings={findings} proof={undefined} marks={marks} onSelect={(selected) => setLine(lineOf(flow.text, selected.node))} onPoint={() => {}} />
+            <Simulator simulation={simulation} flow={flow} registers={(definition as { flowType?: string } | null)?.flowType === "REGISTRATION"} />
           </TabPanel>
-          <TabPanel id="findings"><Findings findings={findings} onSelect={(number) => setLine({ number })} /></TabPanel>
+          <TabPanel id="findings"><Findings flow={flow} onSelect={(number) => setLine({ number })} /></TabPanel>
           {read && <TabPanel id="versions"><Versions id={read.item.id} /></TabPanel>}
         </Tabs>
       </div>
-      <div role="status" aria-live="polite" className={errors.length > 0 ? "notice bad" : "notice"}>
-        {checked !== text ? t("Checking …") : errors.length > 0 ? `${errors[0]?.message ?? ""}. ${t("The flow cannot be saved until its errors are fixed.")}` : t("No findings: the flow is safe.")}
-      </div>
+      <Verdict flow={flow} />
     </Page>
+  );
+}
+
+/** afterChange returns the place that the page shows after a change of the graph. */
+function afterChange(place: Place | undefined, change: Edit): Place | undefined {
+  if (!place || change.change !== "rename" && change.change !== "remove") {
+    return place;
+  }
+  const rename = (id: string) => (id === change.node && change.change === "rename" ? change.to : id);
+  const isRemoved = change.change === "remove" && (place.node === change.node || place.target === change.node);
+  return isRemoved ? undefined : { node: rename(place.node), ...(place.target === undefined ? {} : { target: rename(place.target) }) };
+}
+
+function PublishButton({ flow, isBusy, label, onPublish }: { flow: FlowCheck; isBusy: boolean; label: string; onPublish: () => void }) {
+  const isValid = usePart(flow, (one) => one.isValid);
+  return <Button className="primary" isDisabled={isBusy || !isValid} onPress={() => flow.isValid && onPublish()}>{label}</Button>;
+}
+
+function FlowEditor({ flow, line, changes, onChange }: { flow: FlowCheck; line: Line | undefined; changes: RefObject<Changes | null>; onChange: () => void }) {
+  const text = usePart(flow, (one) => one.text);
+  const findings = usePart(flow, ({ checked }) => checked.findings);
+  const fixes = usePart(flow, ({ studied, checked }) => (studied.text === checked.text ? studied.fixes : noFixes));
+  return <YAMLEditor label={t("Definition")} text={text} findings={findings} fixes={fixes} line={line} changes={changes} onChange={(changed) => { flow.change(changed, true); onChange(); }} />;
+}
+
+function FindingsCount({ flow }: { flow: FlowCheck }) {
+  return usePart(flow, ({ checked }) => checked.findings.length);
+}
+
+/** Verdict shows whether the flow may be stored. It keeps the last verdict while a new text is checked: a screen reader reads only what changes. */
+function Verdict({ flow }: { flow: FlowCheck }) {
+  const isChecked = usePart(flow, ({ checked }) => checked.text !== undefined);
+  const isCurrent = usePart(flow, (one) => one.isCurrent);
+  const error = usePart(flow, ({ checked }) => checked.findings.find((finding) => !finding.warning));
+  const isUnknown = usePart(flow, ({ checked }) => checked.error !== undefined); // the page shows why
+  return (
+    <div role="status" aria-busy={!isCurrent} className={error ? "notice bad" : "notice"}>
+      {isUnknown ? "" : !isChecked ? t("Checking …") : error ? `${error.message}. ${t("The flow cannot be saved until its errors are fixed.")}` : t("No findings: the flow is safe.")}
+    </div>
   );
 }
 
@@ -209,7 +249,8 @@ function ownNode(text: string, node: string): string {
   return nodesOf(parseDocument(text, { logLevel: "silent" }).toJS()).find(({ id }) => own(node, id))?.id ?? node;
 }
 
-function Findings({ findings, onSelect }: { findings: Finding[]; onSelect: (line: number) => void }) {
+function Findings({ flow, onSelect }: { flow: FlowCheck; onSelect: (line: number) => void }) {
+  const findings = usePart(flow, ({ checked }) => checked.findings);
   if (findings.length === 0) {
     return <p className="quiet">{t("No findings: the flow is safe.")}</p>;
   }

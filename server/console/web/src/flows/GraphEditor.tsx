@@ -10,13 +10,14 @@ import { type Edit, edit } from "./edit";
 import type { GraphChanges } from "./FlowGraph";
 import { EditError } from "./flowtext";
 import type { FlowNode } from "./graph";
-import { useSystem } from "./useCheck";
+import type { FlowCheck } from "./flowcheck";
+import { useSystem } from "./useFlowCheck";
 
 const end = "end";
 
 export interface GraphEditorState extends GraphChanges {
   nodes: FlowNode[];
-  text: string;
+  flow: FlowCheck;
   kinds: Kind[];
   /** outcomesOf returns the outcomes that a node has or that lead somewhere. */
   outcomesOf: (node: string) => string[];
@@ -28,29 +29,21 @@ export interface GraphEditorState extends GraphChanges {
   cancel: () => void;
 }
 
-/** useGraphEditor changes a text. It selects the node that a change is about. */
-export function useGraphEditor(text: string, nodes: FlowNode[], setText: (text: string) => void, select: (node: string | undefined) => void): GraphEditorState {
-  const [parts, setParts] = useState<Parts>({ nodes: [] });
+/** useGraphEditor changes a flow, and reports each change that it makes. The nodes are those of a text that is the newest or was it shortly before. */
+export function useGraphEditor(flow: FlowCheck, nodes: FlowNode[], parts: Parts, onChange: (change: Edit) => void): GraphEditorState {
   const kinds = useKinds();
   const [error, setError] = useState("");
   const [pending, setPending] = useState<GraphEditorState["pending"]>();
-  useEffect(() => {
-    let isCurrent = true;
-    call("listParts", { text, json: false }).then((found) => isCurrent && setParts(found), () => {}); // without the checker outcomes are written as text
-    return () => {
-      isCurrent = false;
-    };
-  }, [text]);
 
   const known = (node: string) => parts.nodes.find((one) => one.id === node)?.outcomes ?? [];
   const targets = (node: string) => nodes.find((one) => one.id === node)?.next ?? [];
   const change = (wanted: Edit): string | undefined => {
     try {
-      const changed = edit(text, wanted, known(wanted.node));
-      setText(changed);
+      const changed = edit(flow.text, wanted, known(wanted.node));
+      flow.change(changed);
       setError("");
       setPending(undefined);
-      select(wanted.change === "remove" ? undefined : wanted.change === "rename" ? wanted.to : wanted.node);
+      onChange(wanted);
       return changed;
     } catch (failure) {
       if (!(failure instanceof EditError)) {
@@ -61,7 +54,7 @@ export function useGraphEditor(text: string, nodes: FlowNode[], setText: (text: 
     }
   };
   return {
-    text, nodes, kinds, error, pending, change,
+    flow, nodes, kinds, error, pending, change,
     cancel: () => setPending(undefined),
     outcomesOf: (node) => [...new Set([...known(node), ...targets(node).map((edge) => edge.outcome).filter(Boolean)])],
     connect: (source, target) => {
@@ -79,7 +72,7 @@ export function useGraphEditor(text: string, nodes: FlowNode[], setText: (text: 
         return;
       }
       try {
-        setText(targets(node).filter((edge) => edge.target === target).reduce((changed, edge) => edit(changed, { change: "disconnect", node, outcome: edge.outcome }), text));
+        flow.change(targets(node).filter((edge) => edge.target === target).reduce((changed, edge) => edit(changed, { change: "disconnect", node, outcome: edge.outcome }), flow.text));
         setError("");
       } catch (failure) {
         setError(String(failure instanceof Error ? failure.message : failure));

@@ -12,16 +12,17 @@ export interface Place {
 }
 
 export function ProofPanel({ text, proof, place, onSelect }: { text: string; proof: Proof | undefined; place: Place | undefined; onSelect: (place: Place) => void }) {
+  const [isOpen, setOpen] = useState(false); // the list is long
   return (
     <section aria-label={t("Proof")} className="proof">
       {proof ? (
         <>
           <Guarantees proof={proof} />
           <Facts text={text} place={place} />
-          <details>
+          <details onToggle={(event) => setOpen(event.currentTarget.open)}>
             <summary>{t("What each edge changes")}</summary>
             <ul className="parts">
-              {proof.nodes.flatMap((node) => node.edges.map((edge) => (
+              {isOpen && proof.nodes.flatMap((node) => node.edges.map((edge) => (
                 <li key={`${node.id} ${edge.outcome} ${edge.target}`}>
                   <button type="button" onClick={() => onSelect({ node: node.id, target: edge.target })}>{edgeName(node.id, edge.outcome, edge.target)}</button>
                   <span>

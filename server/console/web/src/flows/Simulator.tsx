@@ -8,8 +8,10 @@ import { ReferenceField } from "../ReferenceField";
 import { t } from "../texts";
 import { Failed } from "../ui";
 import { call, isAvailable, type Fault, type Problem, type Send, type Turn, type Walk } from "./checker";
+import type { FlowCheck } from "./flowcheck";
 import { Scenarios } from "./Scenarios";
 import { devicesOf } from "./scenariofile";
+import { usePart } from "./useFlowCheck";
 import type { Simulation } from "./useSimulation";
 
 const starts: { name: string; text: string }[] = [
@@ -21,7 +23,8 @@ const starts: { name: string; text: string }[] = [
   { name: "The server sends no mail", text: "noMail: true\n" },
 ];
 
-export function Simulator({ simulation, isValid, registers }: { simulation: Simulation; isValid: boolean; registers: boolean }) {
+export function Simulator({ simulation, flow, registers }: { simulation: Simulation; flow: FlowCheck; registers: boolean }) {
+  const isValid = usePart(flow, (one) => one.isValid);
   const { result, sends, isBusy } = simulation;
   if (!isAvailable()) {
     return <p className="notice">{t("This server was built without the checker for the browser, so it cannot simulate. Build it with make build.")}</p>;

@@ -2,11 +2,10 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab, redo, undo } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, foldGutter, indentOnInput } from "@codemirror/language";
-import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { type Diagnostic, diagnosticCount, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { Annotation, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { type Ref, useEffect, useImperativeHandle, useRef } from "react";
-import { flushSync } from "react-dom";
 import type { Finding } from "../api";
 import { t } from "../texts";
 import { appearance } from "./appearance";
@@ -56,8 +55,7 @@ export function YAMLEditor({ label, text, findings, fixes, line, changes, onChan
           EditorView.contentAttributes.of({ "aria-label": label, "aria-description": t("Press Escape and then Tab to leave the editor."), tabindex: "0" }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged && !update.transactions.some((transaction) => transaction.annotation(fromPage))) {
-              // At once: a button must not act on a text that is no longer shown.
-              flushSync(() => change.current(update.state.doc.toString()));
+              change.current(update.state.doc.toString());
             }
           }),
         ],
@@ -80,9 +78,10 @@ export function YAMLEditor({ label, text, findings, fixes, line, changes, onChan
     redo: () => void (view.current && redo(view.current)),
   }), []);
 
+  // While a new text is checked, the editor keeps the findings where they are.
   useEffect(() => {
     const editor = view.current;
-    if (editor) {
+    if (editor && (findings.length > 0 || diagnosticCount(editor.state) > 0)) {
       editor.dispatch(setDiagnostics(editor.state, findings.flatMap((finding, i) => diagnostic(editor.state, finding, (fixes ?? []).filter((fix) => fix.finding === i)))));
     }
   }, [findings, fixes]);
@@ -107,7 +106,7 @@ function diagnostic(state: EditorState, finding: Finding, fixes: Fix[]): Diagnos
   }
   const line = state.doc.line(finding.line);
   const from = Math.min(line.from + Math.max(0, (finding.column ?? 1) - 1), line.to);
-  return [{ from, to: line.to, severity: finding.warning ? "warning" : "error", message: finding.message, actions: fixes.map((fix) => ({ name: fix.title, apply: (view: EditorView) => applyFix(view, fix) })) }];
+  return [{ from, to: line.to, severity: finding.warning ? "warning" : "error", message: finding.message, actions: fixes.map((fix) => ({ name: fix.title, apply: (view: EditorView) => void (view.state.doc.eq(state.doc) && applyFix(view, fix)) })) }];
 }
 
 /** applyFix makes the change of a fix. */

@@ -31,13 +31,14 @@ export interface Simulation {
 // The scenario files of this page by the handles of their flows: saving a flow keeps its file.
 const files = new Map<string, string>();
 
-export function useSimulation(text: string, handle: string): Simulation {
+/** useSimulation simulates the flow whose text the function returns. */
+export function useSimulation(textOf: () => string, handle: string): Simulation {
   const [file, setFileText] = useState(files.get(handle) ?? firstFile);
   const [start, setStart] = useState("");
-  const [played, setPlayed] = useState<{ sends: Send[]; result?: PlayResult; flow: string }>({ sends: [], flow: "" });
+  const [before, setPlayed] = useState<{ sends: Send[]; result?: PlayResult; flow: string }>({ sends: [], flow: "" });
   const [ran, setRan] = useState<ScenariosResult>();
   const [state, setState] = useState<{ isBusy: boolean; error?: unknown; note: string }>({ isBusy: false, note: "" });
-  const source = { text, json: false };
+  const source = () => ({ text: textOf(), json: false });
 
   const attempt = async (work: () => Promise<string>) => {
     setState({ isBusy: true, note: "" });
@@ -53,26 +54,27 @@ export function useSimulation(text: string, handle: string): Simulation {
     setRan(undefined);
   };
   return {
-    file, setFile, start, setStart, sends: played.sends, result: played.result, flow: played.flow, ran,
+    file, setFile, start, setStart, sends: before.sends, result: before.result, flow: before.flow, ran,
     note: state.note, error: state.error, isBusy: state.isBusy,
     play: (sends) => attempt(async () => {
-      const result = await call("play", { ...source, file, start, sends, name: "walk" });
+      const played = source();
+      const result = await call("play", { ...played, file, start, sends, name: "walk" });
       // A request that cannot be made leaves the run where it is.
-      setPlayed(result.walk || sends.length === 0 ? { sends: result.sends, result, flow: text }
-        : { ...played, result: { ...result, ...(played.result?.walk ? { walk: played.result.walk } : {}) } });
+      setPlayed(result.walk || sends.length === 0 ? { sends: result.sends, result, flow: played.text }
+        : { ...before, result: { ...result, ...(before.result?.walk ? { walk: before.result.walk } : {}) } });
       return "";
     }),
     save: (name) => void attempt(async () => {
-      const { scenario } = await call("play", { ...source, file, start, sends: played.sends, name });
+      const { scenario } = await call("play", { ...source(), file, start, sends: before.sends, name });
       setFile(addScenario(file, scenario));
       return t("The walk is a scenario of the file now.");
     }),
     run: () => attempt(async () => {
-      setRan(await call("runScenarios", { ...source, file }));
+      setRan(await call("runScenarios", { ...source(), file }));
       return "";
     }),
     draft: (outcomes) => attempt(async () => {
-      const result: DraftResult = await call("draftScenarios", { ...source, file, start, outcomes });
+      const result: DraftResult = await call("draftScenarios", { ...source(), file, start, outcomes });
       if (result.failure || result.problems.length > 0) {
         throw new Error(result.failure ?? result.problems[0]?.message);
       }
