@@ -84,6 +84,7 @@ func TestConsoleChangesTheGraph(t *testing.T) {
 	c.fill("New id", "allow")
 	c.press("Rename")
 	c.reads("next: {success: allow, failure: key}")
+	c.sees("Certain at allow")
 	c.press("Undo")
 	c.reads("next: {success: agree, failure: key}")
 	c.press("Redo")

@@ -74,7 +74,7 @@ func TestConsoleShowsUnitsAsATree(t *testing.T) {
 	c.key("Enter")
 	c.until(`document.querySelectorAll("[role=row][aria-level='2']").length === 51`)
 	c.press("Create below: North")
-	c.heading("Create: Organization units")
+	c.heading("Create organization unit")
 	c.fill("Handle", "north-store")
 	c.fill("Name", "North store")
 	c.until(fmt.Sprintf(`[...document.querySelectorAll("select")].some((s) => s.value === %q)`, top))

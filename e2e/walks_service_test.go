@@ -11,7 +11,7 @@ import (
 
 func addAnIdentityProvider(a *administrator) {
 	a.press("Create")
-	a.heading("Create: Identity providers")
+	a.heading("Create identity provider")
 	a.choose("Preset", "Google")
 	a.sees("Authorized redirect URIs")
 	a.sees(a.p.base + "/gate/callback")
@@ -49,7 +49,7 @@ func rotateTheKeys(a *administrator) {
 
 func searchTheAuditLog(a *administrator) {
 	a.press("Create")
-	a.heading("Create: Groups")
+	a.heading("Create group")
 	a.fill("Name", "Gardeners")
 	a.press("Create")
 	a.heading("Gardeners")

@@ -9,7 +9,7 @@ import (
 
 func inviteAUser(a *administrator) {
 	a.press("Create")
-	a.heading("Create: Users")
+	a.heading("Create user")
 	a.fill("Username", "nora")
 	a.fill("Email address", "nora@example.org")
 	a.press("Create")
@@ -113,7 +113,7 @@ func (a *administrator) destinations() []string {
 func appointAnAuditor(a *administrator) {
 	createUser(a.t, a.p, object{"username": "rita", "password": adminPassword})
 	a.press("Create")
-	a.heading("Create: Roles")
+	a.heading("Create role")
 	a.fill("Name", "Auditor")
 	a.fill("Permissions", "system:audit:read")
 	a.find("Add: Assignments", "rita")

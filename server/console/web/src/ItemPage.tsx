@@ -137,7 +137,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
     }
   };
   const mayWrite = may(permission(noun, "write"));
-  const title = read ? noun.label(read.data) : `${t("Create")}: ${t(noun.title)}`;
+  const title = read ? noun.label(read.data) : t(noun.creation);
   const isRefused = state.error instanceof RequestError && state.error.status === 401;
   const shownElsewhere = !isRefused && problems.length > 0 && problems.every((p) => schema.properties?.[p.path.split(/[.[]/)[0] ?? ""]);
   return (

@@ -5,6 +5,7 @@ export interface Noun {
   plural: string; // the member with a list
   schema: string; // the name of the schema of a request
   title: string;
+  creation: string; // the title of the form for a new one
   label: (item: Item) => string;
   columns: string[];
   filters: string[];
@@ -37,15 +38,15 @@ const userLabel = (item: Item): string => {
 };
 
 export const nouns: Noun[] = [
-  { path: "/applications", plural: "applications", schema: "ApplicationRequest", title: "Applications", label: named, columns: ["name", "type", "clientId"], filters: ["name", "clientId", "type"] },
-  { path: "/flows", plural: "flows", schema: "FlowRequest", title: "Flows", label: named, columns: ["name", "handle", "flowType", "activeVersion"], filters: ["handle", "flowType"] },
-  { path: "/users", plural: "users", schema: "UserRequest", title: "Users", label: userLabel, columns: ["attributes.username", "attributes.email", "type", "status"], filters: ["type", "ouId"], search: { label: "Username, email address or id", whole: ["id"], start: ["username", "email"] } },
-  { path: "/user-types", plural: "userTypes", schema: "UserTypeRequest", title: "User types", label: named, columns: ["name", "description"], filters: ["name"] },
-  { path: "/organization-units", plural: "organizationUnits", schema: "OrganizationUnitRequest", title: "Organization units", label: named, columns: ["name", "handle"], filters: ["handle"] },
-  { path: "/groups", plural: "groups", schema: "GroupRequest", title: "Groups", label: named, columns: ["name", "description"], filters: ["name"] },
-  { path: "/roles", plural: "roles", schema: "RoleRequest", title: "Roles", label: named, columns: ["name", "permissions"], filters: ["name"] },
-  { path: "/resource-servers", plural: "resourceServers", schema: "ResourceServerRequest", title: "Resource servers", label: named, columns: ["name", "handle", "identifier"], filters: ["handle", "identifier"] },
-  { path: "/identity-providers", plural: "identityProviders", schema: "IdentityProviderRequest", title: "Identity providers", label: named, columns: ["name", "handle", "issuer"], filters: ["handle"] },
+  { path: "/applications", plural: "applications", schema: "ApplicationRequest", title: "Applications", creation: "Create application", label: named, columns: ["name", "type", "clientId"], filters: ["name", "clientId", "type"] },
+  { path: "/flows", plural: "flows", schema: "FlowRequest", title: "Flows", creation: "Create flow", label: named, columns: ["name", "handle", "flowType", "activeVersion"], filters: ["handle", "flowType"] },
+  { path: "/users", plural: "users", schema: "UserRequest", title: "Users", creation: "Create user", label: userLabel, columns: ["attributes.username", "attributes.email", "type", "status"], filters: ["type", "ouId"], search: { label: "Username, email address or id", whole: ["id"], start: ["username", "email"] } },
+  { path: "/user-types", plural: "userTypes", schema: "UserTypeRequest", title: "User types", creation: "Create user type", label: named, columns: ["name", "description"], filters: ["name"] },
+  { path: "/organization-units", plural: "organizationUnits", schema: "OrganizationUnitRequest", title: "Organization units", creation: "Create organization unit", label: named, columns: ["name", "handle"], filters: ["handle"] },
+  { path: "/groups", plural: "groups", schema: "GroupRequest", title: "Groups", creation: "Create group", label: named, columns: ["name", "description"], filters: ["name"] },
+  { path: "/roles", plural: "roles", schema: "RoleRequest", title: "Roles", creation: "Create role", label: named, columns: ["name", "permissions"], filters: ["name"] },
+  { path: "/resource-servers", plural: "resourceServers", schema: "ResourceServerRequest", title: "Resource servers", creation: "Create resource server", label: named, columns: ["name", "handle", "identifier"], filters: ["handle", "identifier"] },
+  { path: "/identity-providers", plural: "identityProviders", schema: "IdentityProviderRequest", title: "Identity providers", creation: "Create identity provider", label: named, columns: ["name", "handle", "issuer"], filters: ["handle"] },
 ];
 
 /** valueAt returns the member at a path such as attributes.username, as text. */

@@ -47,6 +47,7 @@ export const shapeOf = (list: FlowNode[]) => JSON.stringify(list.map((node) => [
 
 /** layOut lays a graph out from top to bottom. It takes long for a large graph. */
 export function layOut(shape: string): Layout {
+  performance.mark("flow layout");
   const graph = new dagre.graphlib.Graph();
   graph.setGraph({ rankdir: "TB", nodesep: 40, ranksep: 70 });
   graph.setDefaultEdgeLabel(() => ({}));
