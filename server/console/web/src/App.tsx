@@ -1,5 +1,5 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Button, RouterProvider } from "react-aria-components";
 import { BrowserRouter, Link, NavLink, Outlet, Route, Routes, useHref, useLocation, useNavigate } from "react-router";
 import { RequestError } from "./api";
@@ -63,7 +63,16 @@ function Shell() {
   const navigate = useNavigate();
   const { pathname } = useLocation();
   const [isOpen, setIsOpen] = useState(false); // the menu of narrow windows
-  useEffect(() => setIsOpen(false), [pathname]);
+  const content = useRef<HTMLElement>(null);
+  const shown = useRef(pathname);
+  useEffect(() => {
+    setIsOpen(false);
+    // A screen reader reads the title of the new page, and Tab goes on in it.
+    if (shown.current !== pathname && !content.current?.contains(document.activeElement)) {
+      content.current?.focus({ preventScroll: true });
+    }
+    shown.current = pathname;
+  }, [pathname]);
   return (
     <RouterProvider navigate={(to) => void navigate(to)} useHref={useHref}>
       <a className="skip" href="#content" onClick={(event) => { event.preventDefault(); document.getElementById("content")?.focus(); }}>{t("Skip to content")}</a>
@@ -76,7 +85,7 @@ function Shell() {
         <nav id="menu" className={isOpen ? "open" : ""} aria-label={t("Main")}>
           <ul>{destinations().map(({ path, title }) => <li key={path}><NavLink to={path} end={path === "/"}>{t(title)}</NavLink></li>)}</ul>
         </nav>
-        <main id="content" tabIndex={-1}>
+        <main id="content" ref={content} tabIndex={-1} aria-labelledby="page-title">
           <Suspense fallback={<Loading />}><Outlet /></Suspense>
         </main>
       </div>

@@ -42,7 +42,7 @@ export function Page({ title, actions, children }: { title: string; actions?: Re
   return (
     <>
       <div className="title">
-        <h1>{title}</h1>
+        <h1 id="page-title">{title}</h1>
         <div className="actions">{actions}</div>
       </div>
       {children}

@@ -158,7 +158,7 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
       <p className="quiet"><Link to="/flows">← {t("Flows")}</Link> {read && t("Version {n}", { n: read.version ?? String(read.item["activeVersion"]) })} <span role="status">{done}</span></p>
       {read?.version && <p className="notice">{t("This is version {n}. New runs use version {active}. Publishing makes this text the next version.", { n: read.version, active: String(read.item["activeVersion"]) })}</p>}
       {Boolean(state.error) && <Failed error={state.error} />}
-      {stored && state.theirs && <TextConflict versions={{ base: stored.text, mine: flow.text, theirs: state.theirs.text }} onMerge={(merged) => {
+      {stored && state.theirs && <FlowConflict flow={flow} base={stored.text} theirs={state.theirs.text} onMerge={(merged) => {
         flow.change(merged);
         setStored({ ...stored, ...state.theirs });
         setState({ isMerged: true });
@@ -217,6 +217,11 @@ function FlowEditor({ flow, line, changes, onChange }: { flow: FlowCheck; line: 
   const findings = usePart(flow, ({ checked }) => checked.findings);
   const fixes = usePart(flow, ({ studied, checked }) => (studied.text === checked.text ? studied.fixes : noFixes));
   return <YAMLEditor label={t("Definition")} text={text} findings={findings} fixes={fixes} line={line} changes={changes} onChange={(changed) => { flow.change(changed, true); onChange(); }} />;
+}
+
+function FlowConflict({ flow, onMerge, ...others }: { flow: FlowCheck; base: string; theirs: string; onMerge: (merged: string) => void }) {
+  const mine = usePart(flow, ({ text }) => text);
+  return <TextConflict versions={{ ...others, mine }} onMerge={onMerge} />;
 }
 
 function FindingsCount({ flow }: { flow: FlowCheck }) {

@@ -43,6 +43,13 @@ export function YAMLEditor({ label, text, findings, fixes, line, changes, onChan
     }
     const editor = new EditorView({
       parent: host.current,
+      // The change is reported first: the text is checked while the editor draws it.
+      dispatchTransactions: (transactions, changed) => {
+        if (transactions.some(({ docChanged }) => docChanged) && !transactions.some((transaction) => transaction.annotation(fromPage))) {
+          change.current(transactions[transactions.length - 1]?.newDoc.toString() ?? "");
+        }
+        changed.update(transactions);
+      },
       state: EditorState.create({
         doc: text,
         extensions: [
@@ -53,11 +60,6 @@ export function YAMLEditor({ label, text, findings, fixes, line, changes, onChan
           ...(fixes ? [assistance] : []), // the text is a flow
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ "aria-label": label, "aria-description": t("Press Escape and then Tab to leave the editor."), tabindex: "0" }),
-          EditorView.updateListener.of((update) => {
-            if (update.docChanged && !update.transactions.some((transaction) => transaction.annotation(fromPage))) {
-              change.current(update.state.doc.toString());
-            }
-          }),
         ],
       }),
     });
