@@ -68,6 +68,7 @@ func TestConsoleConfiguresNodes(t *testing.T) {
 	c.isAccessible("the configuration of a prompt")
 	c.press("Remove: code")
 	c.reads("inputs: [{identifier: name, type: TEXT_INPUT}]")
+	c.picture("console-configuration")
 
 	c.choose("Kind", "decision")
 	c.fill("Id", "which")
@@ -91,6 +92,5 @@ func TestConsoleConfiguresNodes(t *testing.T) {
 	c.until(`document.querySelector(".configuration textarea.code")?.value.includes('"ref": "go"')`)
 	c.fill("title", "Your name?")
 	c.reads(`title: "Your name?", actions: {ref: go}, other: 1`)
-	c.picture("console-configuration")
 	c.expectQuiet()
 }
