@@ -25,6 +25,9 @@ func (r *run) bindAuthRequest(req *Request) error {
 		return fmt.Errorf("authorization request %s belongs to application %s, but its run was started for application %s", auth.ID, auth.ApplicationID, r.app.ID)
 	}
 	req.Browser = auth.BrowserHash
+	if req.StoresAuthRequest {
+		r.preceding = []schemas.Change{schemas.CreateAuthRequest{Request: *auth}}
+	}
 	r.state.AuthRequest = &authBinding{ID: auth.ID, Login: auth.Login, LoginHint: auth.LoginHint}
 	return nil
 }

@@ -247,7 +247,7 @@ func (e *Engine) tryCommit(ctx context.Context, r *run) error {
 	if err != nil {
 		return fmt.Errorf("the state of run %s: %w", r.rec.Digest(), err)
 	}
-	return e.Runs.Commit(ctx, rec, r.changesToCommit())
+	return e.Runs.Commit(ctx, rec, append(r.preceding, r.changesToCommit()...))
 }
 
 func (e *Engine) now() time.Time { return e.Now().UTC() }

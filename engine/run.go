@@ -48,8 +48,9 @@ type run struct {
 	now     time.Time
 	secrets map[string]string // secret inputs of this step
 
-	draftStored bool // the draft is among the changes
-	concealed   bool // a decision of this step was: Decision.Conceal
+	draftStored bool             // the draft is among the changes
+	concealed   bool             // a decision of this step was: Decision.Conceal
+	preceding   []schemas.Change // are committed before the others, even if the run fails
 	changes     []schemas.Change
 	result      *Result
 	failure     *schemas.Error

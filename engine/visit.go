@@ -65,6 +65,8 @@ type Request struct {
 	// AuthRequest is the authorization request that the run answers; nil for a run that the
 	// application started itself. Only Start reads it: the run stays bound to it.
 	AuthRequest *schemas.AuthRequest
+	// StoresAuthRequest stores the authorization request with the first step of the run.
+	StoresAuthRequest bool
 	// Browser is the SHA-256 of the cookie that binds authorization requests to the browser; nil
 	// if there is none. A run for an authorization request starts in the browser of that
 	// request.

@@ -49,7 +49,7 @@ func (d Deps) consentDue(ctx context.Context, v *engine.Visit) (*dueConsent, err
 	if due.user, err = d.subjectUser(ctx, v); err != nil {
 		return nil, err
 	}
-	if due.request, err = d.Store.AuthRequest(ctx, v.AuthRequestID); err != nil {
+	if due.request, err = d.authRequest(ctx, v); err != nil {
 		return nil, err
 	}
 	known, has, err := d.consented(ctx, v)
@@ -70,6 +70,14 @@ func (d Deps) consentDue(ctx context.Context, v *engine.Visit) (*dueConsent, err
 	})
 	due.ask = ask || len(due.approve) > 0
 	return due, nil
+}
+
+// authRequest returns the authorization request of a run. That of a run that begins may not be stored yet.
+func (d Deps) authRequest(ctx context.Context, v *engine.Visit) (*schemas.AuthRequest, error) {
+	if r := v.Request.AuthRequest; r != nil && r.ID == v.AuthRequestID {
+		return r, nil
+	}
+	return d.Store.AuthRequest(ctx, v.AuthRequestID)
 }
 
 // isFresh reports whether the user has signed in for this request, and recently enough for an

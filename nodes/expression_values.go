@@ -89,7 +89,7 @@ func (x *expressionReader) request(ctx context.Context, v *engine.Visit) (*reque
 	if !reads || v.AuthRequestID == "" {
 		return view, nil
 	}
-	asked, err := x.deps.Store.AuthRequest(ctx, v.AuthRequestID)
+	asked, err := x.deps.authRequest(ctx, v)
 	if err != nil {
 		return nil, err
 	}

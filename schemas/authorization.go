@@ -127,6 +127,12 @@ const (
 	RefusedLoginRequired   = "login_required"
 )
 
+// CreateAuthRequest stores an authorization request. Its client must exist, else the error is
+// application_not_found.
+type CreateAuthRequest struct{ Request AuthRequest }
+
+func (CreateAuthRequest) change() {}
+
 // GrantAuthRequest grants an authorization request, in the transaction that ends its run. If the
 // request is gone, expired or already granted, the whole commit fails with auth_request_not_found,
 // Class Invalid; if the session has ended, with authentication_superseded.
@@ -165,6 +171,22 @@ type Rotation struct {
 	Window     time.Duration
 	// Revoke is when the last access token of the family will have expired.
 	Revoke time.Time
+}
+
+// IssuedCode answers a granted authorization request with a code.
+type IssuedCode struct {
+	RequestID   string
+	CodeHash    []byte
+	At, Expires time.Time
+	// Token stores the session in the browser; nil for no change.
+	Token *SessionToken
+}
+
+// SessionToken is the token that a browser gets for a session.
+type SessionToken struct {
+	SessionID string
+	Hash      []byte
+	Browser   string // its name
 }
 
 // Redemption redeems the code of a granted authorization request.

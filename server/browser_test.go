@@ -29,7 +29,7 @@ func (h *testServer) signInBrowser(application, user, acr string, methods ...str
 		h.t.Fatal(err)
 	}
 	value := schemas.NewSecret()
-	if bound, err := h.db.BindSession(h.t.Context(), session.ID, schemas.HashSecret(value), "browser"); err != nil || !bound {
+	if bound, err := h.db.BindSession(h.t.Context(), schemas.SessionToken{SessionID: session.ID, Hash: schemas.HashSecret(value), Browser: "browser"}); err != nil || !bound {
 		h.t.Fatal(bound, err)
 	}
 	return "Cookie: " + oauth.Cookie(h.base, "postern-session", value).String(), session.ID

@@ -268,7 +268,7 @@ func passwordPolicy(cfg *config.Config) password.Policy {
 func (h *app) handler() http.Handler {
 	starter := &runs.Starter{Engine: h.flowEngine(), Catalog: h.catalog, Applications: h.applications}
 	authorization := h.authorizationServer(starter)
-	return server.New(server.Options{
+	return h.readAhead(server.New(server.Options{
 		PublicURL: h.cfg.Server.PublicURL, AccountPage: h.cfg.Server.PublicURL + "/gate/account", AccountApplication: bootstrap.ConsoleID, AllowedOrigins: h.cfg.CORS.AllowedOrigins,
 		Languages: h.languages, Service: schemas.Brand{Name: h.cfg.Passkey.RelyingPartyName, LogoURL: h.cfg.Server.LogoURL}, Brand: h.store.Brand,
 		Runs: starter, OAuth: authorization, OriginTrust: authorization.OriginTrust,
@@ -279,6 +279,17 @@ func (h *app) handler() http.Handler {
 		Throttle: h.throttle, Repeats: h.pending.repeats, Devices: h.ciphers.devices, Proxies: trustedProxies(h.cfg.Server),
 		Checks: h.readinessChecks(),
 		Pages:  h.pages, Telemetry: h.telemetry, Log: h.log, Open: h.open,
+	}))
+}
+
+// readAhead lets the store read ahead for the requests that read an application more than once: see
+// store.ReadAhead. The token endpoint reads only the client.
+func (h *app) readAhead(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ctx := h.store.ReadAhead(r.Context()); ctx != r.Context() && r.URL.Path != oauth.TokenPath {
+			r = r.WithContext(ctx)
+		}
+		next.ServeHTTP(w, r)
 	})
 }
 

@@ -71,7 +71,7 @@ func (p *party) expired(id string) string {
 	}
 	late := *r
 	late.ID, late.ExpiresAt = schemas.NewID(), time.Now().Add(-time.Second)
-	if err := p.store.CreateAuthRequest(p.t.Context(), late); err != nil {
+	if err := p.store.Apply(p.t.Context(), []schemas.Change{schemas.CreateAuthRequest{Request: late}}); err != nil {
 		p.t.Fatal(err)
 	}
 	return late.ID

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/postern-id/postern/engine"
@@ -55,7 +56,7 @@ func (h *app) countPending(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// boundedRuns bounds the number of unfinished runs. A started run is never rejected.
+// boundedRuns bounds the number of unfinished runs, and of authorization requests. A started run is never rejected.
 type boundedRuns struct {
 	engine.Runs
 	pending
@@ -64,6 +65,10 @@ type boundedRuns struct {
 // Commit is Runs.Commit. It omits repeated events of failures.
 func (b boundedRuns) Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error {
 	commit := func() error { return b.Runs.Commit(ctx, run, b.repeats.Thin(ctx, changes)) }
+	if slices.ContainsFunc(changes, isAuthRequest) {
+		store := commit
+		commit = func() error { return b.requests.Add(ctx, store) }
+	}
 	begins, over := run.Revision == 1, run.Status != schemas.Incomplete
 	if begins && !over {
 		return b.runs.Add(ctx, commit)
@@ -75,24 +80,23 @@ func (b boundedRuns) Commit(ctx context.Context, run *schemas.Run, changes []sch
 	return err
 }
 
-// boundedRequests bounds the number of unanswered authorization requests.
+func isAuthRequest(change schemas.Change) bool {
+	_, is := change.(schemas.CreateAuthRequest)
+	return is
+}
+
+// boundedRequests bounds the number of unanswered authorization requests, together with boundedRuns.
 type boundedRequests struct {
 	oauth.Store
 	*throttle.Pending
 }
 
-// CreateAuthRequest is Store.CreateAuthRequest.
-func (b boundedRequests) CreateAuthRequest(ctx context.Context, r schemas.AuthRequest) error {
-	return b.Add(ctx, func() error { return b.Store.CreateAuthRequest(ctx, r) })
-}
-
 // IssueCode is Store.IssueCode.
-func (b boundedRequests) IssueCode(ctx context.Context, id string, codeHash []byte, expires, now time.Time) error {
-	err := b.Store.IssueCode(ctx, id, codeHash, expires, now)
-	if err == nil {
+func (b boundedRequests) IssueCode(ctx context.Context, c schemas.IssuedCode) (bound bool, err error) {
+	if bound, err = b.Store.IssueCode(ctx, c); err == nil {
 		b.Release(ctx)
 	}
-	return err
+	return bound, err
 }
 
 // boundedSessions bounds the number of unfinished passkey sign-ins. Registrations require a

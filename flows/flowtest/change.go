@@ -33,6 +33,8 @@ func (r *records) change(change schemas.Change) error {
 		return r.requireActive(c.Session.UserID, c.Session.CreatedAt)
 	case schemas.EndSession:
 		remove(r, func(s schemas.Session) bool { return s.ID == c.ID })
+	case schemas.CreateAuthRequest:
+		*r = append(*r, c.Request)
 	case schemas.GrantAuthRequest:
 		return r.decide(c.ID, c.BrowserHash, c.At, func(a *schemas.AuthRequest) { a.Grant = &c.Grant })
 	case schemas.RefuseAuthRequest:

@@ -58,13 +58,27 @@ func errNoApplication(id string) error {
 	return schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "there is no application with the id %.64q", id)
 }
 
-const selectClientRevision = `SELECT id, updated_at FROM applications WHERE client_id = ?`
+const (
+	selectClientRevision      = `SELECT id, updated_at FROM applications WHERE client_id = ?`
+	selectClientRevisionAhead = `SELECT ` + revisionAhead + ` FROM applications a WHERE client_id = ?`
+)
 
 // ClientRevision identifies the state of the application that is the OAuth client: its ID and
 // the time of its last change. If both are unchanged, so is the result of
 // ApplicationByClientID. Errors are the same as of that method.
 func (s *Store) ClientRevision(ctx context.Context, clientID string) (id string, updated time.Time, err error) {
-	err = s.row(ctx, selectClientRevision, clientID).Scan(&id, (*microTime)(&updated))
+	kept := aheadOf(ctx)
+	if r, known := kept.takeApplication(func(r revision) bool { return r.clientID == clientID }); known {
+		return r.id, r.updated, nil
+	}
+	if kept == nil {
+		err = s.row(ctx, selectClientRevision, clientID).Scan(&id, (*microTime)(&updated))
+	} else {
+		var r revision
+		err = s.row(ctx, selectClientRevisionAhead, clientID).Scan(r.destinations()...)
+		kept.putApplication(r)
+		id, updated = r.id, r.updated
+	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", time.Time{}, errNoClient(clientID)
 	}
@@ -75,6 +89,9 @@ func (s *Store) ClientRevision(ctx context.Context, clientID string) (id string,
 // active versions of its flows. If the time is unchanged, so is the result of Application apart
 // from these versions. Errors are the same as of that method.
 func (s *Store) ApplicationRevision(ctx context.Context, id string) (updated time.Time, auth, registration int, err error) {
+	if r, known := aheadOf(ctx).takeApplication(func(r revision) bool { return r.id == id }); known {
+		return r.updated, int(r.signIn.Int64), int(r.registration.Int64), nil
+	}
 	var signIn, signUp sql.NullInt64
 	err = s.row(ctx, selectRevision, id).Scan((*microTime)(&updated), &signIn, &signUp)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -40,23 +40,21 @@ const (
 // replayWindow is how long a code stays stored after it expires.
 const replayWindow = time.Hour
 
-// CreateAuthRequest stores an authorization request. Its client must exist.
-func (s *Store) CreateAuthRequest(ctx context.Context, r schemas.AuthRequest) error {
-	return s.writer.single(ctx, func(t *Tx) error {
-		_, err := t.exec(insertAuthRequest, r.ID, r.ApplicationID, r.ClientID, r.RedirectURI, r.ResponseMode, r.State,
-			r.Nonce, (*lines)(&r.Scopes), (*lines)(&r.Resources), r.CodeChallenge, r.LoginHint, asJSON(r.Login),
-			nonNilBytes(r.BrowserHash), toMicros(r.CreatedAt), toMicros(r.ExpiresAt))
-		if isForeignKeyViolation(err) {
-			return errNoApplication(r.ApplicationID)
-		}
-		return err
-	})
+// createAuthRequest stores an authorization request. Its client must exist.
+func (t *Tx) createAuthRequest(r schemas.AuthRequest) error {
+	err := t.later(insertAuthRequest, r.ID, r.ApplicationID, r.ClientID, r.RedirectURI, r.ResponseMode, r.State,
+		r.Nonce, (*lines)(&r.Scopes), (*lines)(&r.Resources), r.CodeChallenge, r.LoginHint, asJSON(r.Login),
+		nonNilBytes(r.BrowserHash), toMicros(r.CreatedAt), toMicros(r.ExpiresAt))
+	if isForeignKeyViolation(err) {
+		return errNoApplication(r.ApplicationID)
+	}
+	return err
 }
 
 // AuthRequest returns an authorization request, including an expired one that is still stored.
 // An unknown one is auth_request_not_found, Class Invalid.
 func (s *Store) AuthRequest(ctx context.Context, id string) (*schemas.AuthRequest, error) {
-	return readOne(s.row(ctx, selectAuthRequest, id), scanAuthRequest, errNoAuthRequest)
+	return readWithApplication(ctx, s, selectAuthRequest, selectAuthRequestAhead, id, authRequestDestinations, errNoAuthRequest)
 }
 
 // AuthRequestByCode returns the authorization request that was answered with the code, given
@@ -75,9 +73,13 @@ func errNoCode() error {
 }
 
 func scanAuthRequest(row scanner, r *schemas.AuthRequest) error {
-	return row.Scan(&r.ID, &r.ApplicationID, &r.ClientID, &r.RedirectURI, &r.ResponseMode, &r.State, &r.Nonce,
+	return row.Scan(authRequestDestinations(r)...)
+}
+
+func authRequestDestinations(r *schemas.AuthRequest) []any {
+	return []any{&r.ID, &r.ApplicationID, &r.ClientID, &r.RedirectURI, &r.ResponseMode, &r.State, &r.Nonce,
 		(*lines)(&r.Scopes), (*lines)(&r.Resources), &r.CodeChallenge, &r.LoginHint, asJSON(&r.Login), &r.BrowserHash,
-		asJSON(&r.Grant), asJSON(&r.Refusal), asJSON(&r.Approval), (*microTime)(&r.CreatedAt), (*microTime)(&r.ExpiresAt))
+		asJSON(&r.Grant), asJSON(&r.Refusal), asJSON(&r.Approval), (*microTime)(&r.CreatedAt), (*microTime)(&r.ExpiresAt)}
 }
 
 // grantAuthRequest reports a request that is not open, but not whether it was granted before:
@@ -111,12 +113,18 @@ func (t *Tx) decideAuthRequest(update, id string, browserHash []byte, at time.Ti
 	return err
 }
 
-// IssueCode answers a granted authorization request once, with the code of a hash. A request
-// that is not granted or already answered is auth_request_not_found.
-func (s *Store) IssueCode(ctx context.Context, id string, codeHash []byte, expires, now time.Time) error {
-	return s.writer.single(ctx, func(t *Tx) error {
-		return t.change(errNoAuthRequest, updateCode, nonNilBytes(codeHash), toMicros(expires), toMicros(expires.Add(replayWindow)), id, toMicros(now))
+// IssueCode answers a granted authorization request once, and gives its session the token of a browser
+// like BindSession. A request that is not granted or already answered is auth_request_not_found.
+func (s *Store) IssueCode(ctx context.Context, c schemas.IssuedCode) (bound bool, err error) {
+	err = s.writer.write(ctx, func(t *Tx) error {
+		bound = false
+		err := t.change(errNoAuthRequest, updateCode, nonNilBytes(c.CodeHash), toMicros(c.Expires), toMicros(c.Expires.Add(replayWindow)), c.RequestID, toMicros(c.At))
+		if err == nil && c.Token != nil {
+			bound, err = t.bindSession(*c.Token)
+		}
+		return err
 	})
+	return bound && err == nil, err
 }
 
 // RedeemCode redeems a code. One of several concurrent calls succeeds; each of the others sets

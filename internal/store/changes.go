@@ -63,6 +63,8 @@ func (t *Tx) applySession(change schemas.Change) error {
 		return t.revokeToken(c)
 	case schemas.RevokeFamily:
 		return t.revokeFamily(c.ID, c.Until)
+	case schemas.CreateAuthRequest:
+		return t.createAuthRequest(c.Request)
 	case schemas.GrantAuthRequest:
 		return t.grantAuthRequest(c)
 	case schemas.QueueDelivery:

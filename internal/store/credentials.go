@@ -43,13 +43,20 @@ func (s *Store) Credentials(ctx context.Context, userID string) ([]schemas.Crede
 // Credential returns the passkey with the ID, of any user. An unknown one is
 // credential_not_found, Class NotFound.
 func (s *Store) Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error) {
+	if kept := aheadOf(ctx); kept != nil {
+		return kept.readWithUser(s.row(ctx, selectCredentialAhead, nonNilBytes(id)))
+	}
 	return readOne(s.row(ctx, selectCredential, nonNilBytes(id)), scanCredential, errNoCredential)
 }
 
 func scanCredential(row scanner, c *schemas.Credential) error {
-	return row.Scan((*[]byte)(&c.ID), &c.UserID, &c.Name, &c.RPID, (*[]byte)(&c.PublicKey), &c.Algorithm,
+	return row.Scan(credentialDestinations(c)...)
+}
+
+func credentialDestinations(c *schemas.Credential) []any {
+	return []any{(*[]byte)(&c.ID), &c.UserID, &c.Name, &c.RPID, (*[]byte)(&c.PublicKey), &c.Algorithm,
 		&c.AttestationFormat, &c.Attested, &c.AAGUID, &c.Attachment, (*lines)(&c.Transports), &c.SignCount, &c.UserVerified,
-		&c.BackupEligible, &c.BackupState, (*microTime)(&c.CreatedAt), optionalTime{&c.LastUsedAt}, provenance{&c.AddedBy})
+		&c.BackupEligible, &c.BackupState, (*microTime)(&c.CreatedAt), optionalTime{&c.LastUsedAt}, provenance{&c.AddedBy}}
 }
 
 func errNoCredential() error {

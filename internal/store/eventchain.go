@@ -27,14 +27,18 @@ const (
 	// lockChain returns the end of the chain and blocks other sealers until the transaction ends.
 	lockChain = `UPDATE event_chain SET one = 1 WHERE one = 1 RETURNING seq, hash`
 
-	selectUnsealed = `SELECT ` + eventColumns + ` FROM events JOIN unsealed_events USING (at, id) ORDER BY at, id LIMIT ?`
+	selectUnsealed = `SELECT ` + eventColumns + ` FROM events JOIN unsealed_events USING (at, id)` + recentlyRecorded + ` ORDER BY at, id LIMIT ?`
+
+	// PostgreSQL may join by reading both tables in order. The condition, which is always met, lets it
+	// begin at the queue and not at the oldest event.
+	recentlyRecorded = ` WHERE events.at >= (SELECT MIN(at) FROM unsealed_events)`
 
 	insertSeals   = `INSERT INTO event_seals (` + sealColumns + `) VALUES `
 	deleteSealed  = `DELETE FROM unsealed_events WHERE (at, id) IN (SELECT at, id FROM event_seals WHERE seq > ?)`
 	advanceChain  = `UPDATE event_chain SET seq = ?, hash = ? WHERE one = 1`
 	sealColumns   = `seq, at, id, digest, hash, key_id, mac`
 	sealBatch     = 200
-	existUnsealed = `SELECT 1 FROM unsealed_events JOIN events USING (at, id) LIMIT 1`
+	existUnsealed = `SELECT 1 FROM unsealed_events JOIN events USING (at, id)` + recentlyRecorded + ` LIMIT 1`
 )
 
 // EventChain seals and verifies the audit log of a store.

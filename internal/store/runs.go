@@ -22,10 +22,12 @@ const (
 // Run returns the run as last committed, including a completed or expired one, which the
 // engine checks. An unknown one is execution_not_found, Class Invalid.
 func (s *Store) Run(ctx context.Context, id string) (*schemas.Run, error) {
-	return readOne(s.row(ctx, selectRun, id), func(row scanner, r *schemas.Run) error {
-		return row.Scan(&r.ID, &r.Revision, (*string)(&r.Status), &r.FlowID, &r.FlowVersion, &r.ApplicationID, &r.UserID,
-			&r.Node, (*[]byte)(&r.State), (*microTime)(&r.CreatedAt), (*microTime)(&r.UpdatedAt), (*microTime)(&r.ExpiresAt))
-	}, errNoRun)
+	return readWithApplication(ctx, s, selectRun, selectRunAhead, id, runDestinations, errNoRun)
+}
+
+func runDestinations(r *schemas.Run) []any {
+	return []any{&r.ID, &r.Revision, (*string)(&r.Status), &r.FlowID, &r.FlowVersion, &r.ApplicationID, &r.UserID,
+		&r.Node, (*[]byte)(&r.State), (*microTime)(&r.CreatedAt), (*microTime)(&r.UpdatedAt), (*microTime)(&r.ExpiresAt)}
 }
 
 func errNoRun() error {

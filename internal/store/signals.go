@@ -36,6 +36,7 @@ func (w signalingWriter) serial(ctx context.Context, do func(*Tx) error) error {
 }
 
 func (w signalingWriter) signal(ctx context.Context, write func(context.Context, func(*Tx) error) error, do func(*Tx) error) error {
+	aheadOf(ctx).discard()
 	var did effects
 	err := write(ctx, func(t *Tx) error {
 		t.did = effects{} // SQLite runs the writes of many callers in one transaction

@@ -34,7 +34,18 @@ const (
 
 // User returns the user; an unknown one is user_not_found, Class NotFound.
 func (s *Store) User(ctx context.Context, id string) (*schemas.User, error) {
+	if u := aheadOf(ctx).takeUser(id); u != nil {
+		return u, nil
+	}
 	return readOne(s.row(ctx, selectUser, id), scanUser, errNoUser)
+}
+
+const selectSessionUser = selectUser + ` AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = ?)`
+
+// SessionUser returns the user while the session has not ended. Otherwise, and if the user is unknown,
+// the error is user_not_found, Class NotFound.
+func (s *Store) SessionUser(ctx context.Context, sessionID, userID string) (*schemas.User, error) {
+	return readOne(s.row(ctx, selectSessionUser, userID, sessionID), scanUser, errNoUser)
 }
 
 // UserByAttribute returns the user that the identifying attribute identifies
@@ -69,8 +80,10 @@ func (s *Store) Password(ctx context.Context, userID string) (p schemas.Password
 	return p, err
 }
 
-func scanUser(row scanner, u *schemas.User) error {
-	return row.Scan(&u.ID, &u.Type, &u.OUID, asJSON(&u.Attributes), &u.Status, (*nullTime)(&u.LockedUntil), (*microTime)(&u.CreatedAt), (*microTime)(&u.UpdatedAt))
+func scanUser(row scanner, u *schemas.User) error { return row.Scan(userDestinations(u)...) }
+
+func userDestinations(u *schemas.User) []any {
+	return []any{&u.ID, &u.Type, &u.OUID, asJSON(&u.Attributes), &u.Status, (*nullTime)(&u.LockedUntil), (*microTime)(&u.CreatedAt), (*microTime)(&u.UpdatedAt)}
 }
 
 func userValues(u *schemas.User) ([]any, error) {

@@ -98,16 +98,23 @@ func (s *Store) Session(ctx context.Context, id string) (*schemas.Session, error
 	return readOne(s.row(ctx, selectSession, id), scanSession, nil)
 }
 
-// BindSession binds a session to the hash of a browser token and to the name of the browser, and
-// renews its lifetime. It returns false if the session has ended or has a token: a second browser
-// must not join it.
-func (s *Store) BindSession(ctx context.Context, id string, hash []byte, browser string) (bound bool, err error) {
-	err = s.writer.single(ctx, func(t *Tx) error {
-		n, err := t.exec(bindSession, nonNilBytes(hash), browser, id)
-		bound = n == 1
+// BindSession binds a session to the token and the name of a browser, and renews its lifetime. It
+// returns false if the session has ended or has a token: a second browser must not join it.
+func (s *Store) BindSession(ctx context.Context, token schemas.SessionToken) (bound bool, err error) {
+	err = s.writer.write(ctx, func(t *Tx) (err error) {
+		bound, err = t.bindSession(token)
 		return err
 	})
-	return bound, err
+	return bound && err == nil, err
+}
+
+func (t *Tx) bindSession(token schemas.SessionToken) (bound bool, err error) {
+	args := []any{nonNilBytes(token.Hash), token.Browser, token.SessionID}
+	if t.inBatch() {
+		return true, t.batch.require(bindSession, args...)
+	}
+	n, err := t.exec(bindSession, args...)
+	return n == 1, err
 }
 
 // TouchSession records that the browser of a session was seen.

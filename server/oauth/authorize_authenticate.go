@@ -12,7 +12,7 @@ import (
 // page on which the user continues the run; "" if the run is over and has answered the request.
 func (p *Provider) authenticate(w http.ResponseWriter, r *http.Request, a *authorizeRequest, req *schemas.AuthRequest) (page string, err error) {
 	run := runs.NewRequest(r)
-	run.AuthRequest = req
+	run.AuthRequest, run.StoresAuthRequest = req, true
 	if run.Session, err = p.session(r); err != nil {
 		return "", err
 	}
@@ -27,9 +27,6 @@ func (p *Provider) authenticate(w http.ResponseWriter, r *http.Request, a *autho
 		return "", err
 	}
 	req.BrowserHash = p.ensureBrowser(w, r)
-	if err := p.Store.CreateAuthRequest(r.Context(), *req); err != nil {
-		return "", err
-	}
 	step, err := p.Runs.Begin(r.Context(), req.ApplicationID, schemas.Authentication, nil, run)
 	if schemas.HasClass(err, schemas.Invalid) || schemas.HasClass(err, schemas.NotFound) { // an administrator must fix it
 		return "", errorf(codeServerError, "the sign-in cannot begin: %s", schemas.AsError(err).Description.DefaultValue)

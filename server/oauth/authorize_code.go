@@ -61,21 +61,30 @@ func (p *Provider) authorizationResponse(w http.ResponseWriter, r *http.Request,
 	if req.Refusal != nil {
 		return errorf(req.Refusal.Code, "%s", req.Refusal.Description).parameters(), nil
 	}
+	refused := checkGrant(c, req)
+	var token *browserToken
+	if refused == nil && !req.Grant.ByAssertion {
+		var err error
+		if token, err = p.newBrowserToken(w, r, req.Grant.SessionID); err != nil {
+			return nil, err
+		}
+	}
 	code, now := schemas.NewSecret(), p.now()
-	err := p.Store.IssueCode(r.Context(), req.ID, schemas.HashSecret(code), now.Add(codeTTL), now)
+	bound, err := p.Store.IssueCode(r.Context(), schemas.IssuedCode{RequestID: req.ID, CodeHash: schemas.HashSecret(code),
+		At: now, Expires: now.Add(codeTTL), Token: token.stored()})
 	if schemas.HasCode(err, schemas.CodeAuthRequest) {
 		return nil, errAnswered()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if refused := checkGrant(c, req); refused != nil {
+	if refused != nil {
 		return refused.parameters(), nil
 	}
-	if !req.Grant.ByAssertion {
-		err = p.SignIn(w, r, req.Grant.SessionID)
+	if bound {
+		http.SetCookie(w, p.cookie(sessionCookie, token.value))
 	}
-	return url.Values{"code": {code}}, err
+	return url.Values{"code": {code}}, nil
 }
 
 // errAnswered rejects a second answer to a request.

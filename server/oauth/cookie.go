@@ -101,17 +101,42 @@ func (p *Provider) BrowserSession(r *http.Request) (*schemas.Session, error) { r
 
 // SignIn stores the session in the browser. A session of another browser is not moved.
 func (p *Provider) SignIn(w http.ResponseWriter, r *http.Request, sessionID string) error {
-	known, err := p.session(r)
-	if err != nil || known != nil && known.ID == sessionID {
+	token, err := p.newBrowserToken(w, r, sessionID)
+	if err != nil || token == nil {
 		return err
 	}
-	browser := schemas.Bytes(p.ensureBrowser(w, r)[:browserNameBytes]).String()
-	value := schemas.NewSecret()
-	bound, err := p.Store.BindSession(r.Context(), sessionID, schemas.HashSecret(value), browser)
+	bound, err := p.Store.BindSession(r.Context(), *token.stored())
 	if err == nil && bound {
-		http.SetCookie(w, p.cookie(sessionCookie, value))
+		http.SetCookie(w, p.cookie(sessionCookie, token.value))
 	}
 	return err
+}
+
+// browserToken is a new token of a session, which its cookie contains.
+type browserToken struct {
+	schemas.SessionToken
+	value string
+}
+
+// stored returns what the store keeps of a token; nil for none.
+func (t *browserToken) stored() *schemas.SessionToken {
+	if t == nil {
+		return nil
+	}
+	return &t.SessionToken
+}
+
+// newBrowserToken returns a token that stores the session in the browser; nil if it is there already.
+func (p *Provider) newBrowserToken(w http.ResponseWriter, r *http.Request, sessionID string) (*browserToken, error) {
+	known, err := p.session(r)
+	if err != nil || known != nil && known.ID == sessionID {
+		return nil, err
+	}
+	value := schemas.NewSecret()
+	return &browserToken{schemas.SessionToken{
+		SessionID: sessionID, Hash: schemas.HashSecret(value),
+		Browser: schemas.Bytes(p.ensureBrowser(w, r)[:browserNameBytes]).String(),
+	}, value}, nil
 }
 
 // browserNameBytes is the length of the prefix of the hash of a browser's cookie that identifies

@@ -25,11 +25,8 @@ type subject struct {
 // users are deleted, and sessions end.
 func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFamily, form url.Values) (*subject, error) {
 	s := &subject{client: c, family: f}
-	live, err := p.Store.TokenLive(ctx, schemas.TokenRef{Session: f.Grant.SessionID})
-	if err != nil {
-		return nil, err
-	}
-	if s.user, err = p.Store.User(ctx, f.Grant.UserID); !live || schemas.HasCode(err, schemas.CodeUserNotFound) {
+	var err error
+	if s.user, err = p.Store.SessionUser(ctx, f.Grant.SessionID, f.Grant.UserID); schemas.HasCode(err, schemas.CodeUserNotFound) {
 		return nil, errorf(codeInvalidGrant, "the session has ended: sign the user in again")
 	}
 	if err != nil {

@@ -81,10 +81,10 @@ type Clients interface {
 // Store stores authorization requests and their results, and finds sessions, consents and users.
 // The store implements it and documents the contracts.
 type Store interface {
-	CreateAuthRequest(ctx context.Context, r schemas.AuthRequest) error
 	AuthRequest(ctx context.Context, id string) (*schemas.AuthRequest, error)
 	AuthRequestByCode(ctx context.Context, codeHash []byte) (*schemas.AuthRequest, error)
-	IssueCode(ctx context.Context, id string, codeHash []byte, expires, now time.Time) error
+	// IssueCode reports whether the token of the code was stored: see BindSession.
+	IssueCode(ctx context.Context, c schemas.IssuedCode) (bound bool, err error)
 	RedeemCode(ctx context.Context, r schemas.Redemption) (replayed bool, err error)
 	RefreshFamily(ctx context.Context, id string) (*schemas.RefreshFamily, error)
 	RotateRefresh(ctx context.Context, r schemas.Rotation) (reused bool, err error)
@@ -96,15 +96,16 @@ type Store interface {
 	SessionByToken(ctx context.Context, hash []byte, now time.Time) (*schemas.Session, error)
 	Session(ctx context.Context, id string) (*schemas.Session, error)
 	// BindSession reports false if the session is gone, or has a token.
-	BindSession(ctx context.Context, id string, hash []byte, browser string) (bool, error)
+	BindSession(ctx context.Context, t schemas.SessionToken) (bool, error)
 	// TouchSession records that the browser of a session was seen.
 	TouchSession(ctx context.Context, id string, at time.Time) error
-	TokenLive(ctx context.Context, t schemas.TokenRef) (bool, error)
 
 	// Consent returns nil if there is none.
 	Consent(ctx context.Context, userID, applicationID string) (*schemas.Consent, error)
 	// User fails with the code user_not_found.
 	User(ctx context.Context, id string) (*schemas.User, error)
+	// SessionUser also fails with user_not_found if the session has ended.
+	SessionUser(ctx context.Context, sessionID, userID string) (*schemas.User, error)
 	// Permissions returns the permissions of the user's roles.
 	Permissions(ctx context.Context, userID string) ([]string, error)
 }

@@ -124,6 +124,9 @@ func (a *signIns) newClient(id, method string) *schemas.Application {
 func (a *signIns) Begin(_ context.Context, _ string, _ schemas.FlowType, _ map[string]string, run engine.Request) (*schemas.Step, error) {
 	req, s := run.AuthRequest, run.Session
 	a.begun, a.session = req, s
+	if run.StoresAuthRequest {
+		a.must(a.store.Apply(a.t.Context(), []schemas.Change{schemas.CreateAuthRequest{Request: *req}}))
+	}
 	step := &schemas.Step{ExecutionID: "run", FlowStatus: a.status}
 	if a.away != "" {
 		step.Type, step.Data.RedirectURL = schemas.Redirection, a.away

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -47,9 +48,9 @@ func (a *authorizing) answered(t *testing.T, code string) schemas.AuthRequest {
 	t.Helper()
 	r := a.request()
 	grant := a.grant(r)
-	must(t, a.CreateAuthRequest(t.Context(), r))
+	must(t, a.Apply(t.Context(), []schemas.Change{schemas.CreateAuthRequest{Request: r}}))
 	must(t, a.Apply(t.Context(), []schemas.Change{grant}))
-	must(t, a.IssueCode(t.Context(), r.ID, []byte(code), noon().Add(time.Minute), noon()))
+	must(t, issueCode(t.Context(), a, r.ID, []byte(code), noon().Add(time.Minute), noon()))
 	r.Grant = &grant.Grant
 	return r
 }
@@ -67,6 +68,13 @@ func (a *authorizing) family(r schemas.AuthRequest) *schemas.RefreshFamily {
 		Grant: *r.Grant, RotatedAt: noon(), CreatedAt: noon(), ExpiresAt: noon().Add(24 * time.Hour)}
 }
 
+func issueCode(ctx context.Context, s interface {
+	IssueCode(ctx context.Context, c schemas.IssuedCode) (bound bool, err error)
+}, id string, code []byte, expires, at time.Time) error {
+	_, err := s.IssueCode(ctx, schemas.IssuedCode{RequestID: id, CodeHash: code, Expires: expires, At: at})
+	return err
+}
+
 // redemption redeems the code of a request that was granted in the current session.
 func (a *authorizing) redemption(code []byte, family *schemas.RefreshFamily, at, revoke time.Time) schemas.Redemption {
 	return schemas.Redemption{CodeHash: code, SessionID: a.session.ID, ApplicationID: a.client.ID, Family: family, At: at, Revoke: revoke}
@@ -75,9 +83,9 @@ func (a *authorizing) redemption(code []byte, family *schemas.RefreshFamily, at,
 func testAuthRequests(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	r := a.request()
-	must(t, s.CreateAuthRequest(ctx, r))
+	must(t, s.Apply(ctx, []schemas.Change{schemas.CreateAuthRequest{Request: r}}))
 	reply(s.AuthRequest(ctx, r.ID)).equals(t, "the request", &r)
-	wantError(t, s.IssueCode(ctx, r.ID, []byte("code"), noon().Add(time.Minute), noon()), schemas.Invalid, schemas.CodeAuthRequest)
+	wantError(t, issueCode(ctx, s, r.ID, []byte("code"), noon().Add(time.Minute), noon()), schemas.Invalid, schemas.CodeAuthRequest)
 
 	other := a.grant(r)
 	other.BrowserHash = []byte("another")
@@ -90,7 +98,7 @@ func testAuthRequests(t *testing.T, s *store.Store) {
 	wantError(t, s.Apply(ctx, []schemas.Change{grant}), schemas.Invalid, schemas.CodeAuthRequest)
 
 	late := a.request()
-	must(t, s.CreateAuthRequest(ctx, late))
+	must(t, s.Apply(ctx, []schemas.Change{schemas.CreateAuthRequest{Request: late}}))
 	grant = a.grant(late)
 	grant.At = late.ExpiresAt
 	wantError(t, s.Apply(ctx, []schemas.Change{grant}), schemas.Invalid, schemas.CodeAuthRequest)
@@ -99,7 +107,7 @@ func testAuthRequests(t *testing.T, s *store.Store) {
 	}
 	strange := a.request()
 	strange.ApplicationID = schemas.NewID()
-	wantError(t, s.CreateAuthRequest(ctx, strange), schemas.NotFound, schemas.CodeAppNotFound)
+	wantError(t, s.Apply(ctx, []schemas.Change{schemas.CreateAuthRequest{Request: strange}}), schemas.NotFound, schemas.CodeAppNotFound)
 	reply(s.Sweep(ctx, late.ExpiresAt)).equals(t, "what was swept", 2)
 }
 
@@ -107,7 +115,7 @@ func testGrantRace(t *testing.T, s *store.Store) {
 	a := newAuthorizing(t, s)
 	for range 20 {
 		r := a.request()
-		must(t, s.CreateAuthRequest(t.Context(), r))
+		must(t, s.Apply(t.Context(), []schemas.Change{schemas.CreateAuthRequest{Request: r}}))
 		oneWins(t, 8, schemas.CodeAuthRequest, func(int) error { return s.Apply(t.Context(), []schemas.Change{a.grant(r)}) })
 	}
 }
@@ -117,7 +125,7 @@ func testGrantRace(t *testing.T, s *store.Store) {
 func testApprovals(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	r := a.request()
-	must(t, s.CreateAuthRequest(ctx, r))
+	must(t, s.Apply(ctx, []schemas.Change{schemas.CreateAuthRequest{Request: r}}))
 	approve := func(browser []byte, scopes ...string) error {
 		return s.Apply(ctx, []schemas.Change{schemas.ApproveAuthRequest{ID: r.ID, BrowserHash: browser, At: noon(),
 			Approval: schemas.Approval{UserID: a.user.ID, Scopes: scopes, At: noon()}}})
@@ -129,7 +137,7 @@ func testApprovals(t *testing.T, s *store.Store) {
 	grant := a.grant(r)
 	grant.Grant.Approved = []string{"system:users:read"}
 	apply(t, s, grant)
-	must(t, s.IssueCode(ctx, r.ID, []byte("code"), noon().Add(time.Minute), noon()))
+	must(t, issueCode(ctx, s, r.ID, []byte("code"), noon().Add(time.Minute), noon()))
 	got := reply(s.AuthRequestByCode(ctx, []byte("code"))).get(t)
 	wantEqual(t, "the approval", *got.Approval, schemas.Approval{UserID: a.user.ID, Scopes: []string{"system:users:read"}, At: noon()})
 	wantEqual(t, "what the grant says of it", got.Grant.Approved, []string{"system:users:read"})
@@ -139,7 +147,7 @@ func testApprovals(t *testing.T, s *store.Store) {
 func testCodes(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	r := a.answered(t, "code")
-	wantError(t, s.IssueCode(ctx, r.ID, []byte("second"), noon().Add(time.Minute), noon()), schemas.Invalid, schemas.CodeAuthRequest)
+	wantError(t, issueCode(ctx, s, r.ID, []byte("second"), noon().Add(time.Minute), noon()), schemas.Invalid, schemas.CodeAuthRequest)
 	got := reply(s.AuthRequestByCode(ctx, []byte("code"))).get(t)
 	wantEqual(t, "the request of the code", got.ID, r.ID)
 	wantEqual(t, "data that is no longer needed", []string{got.State, got.LoginHint}, []string{"", ""})
@@ -251,7 +259,7 @@ func testBrowserSessions(t *testing.T, s *store.Store) {
 	hash, at := []byte("\x00token\xff"), noon()
 	reply(s.SessionByToken(ctx, hash, at)).equals(t, "the session of another or an expired token", nil)
 	for i, want := range []bool{true, false} { // a second one is not issued
-		reply(s.BindSession(ctx, a.session.ID, append(hash, make([]byte, i)...), "blue")).equals(t, "whether it was bound", want)
+		reply(s.BindSession(ctx, schemas.SessionToken{SessionID: a.session.ID, Hash: append(hash, make([]byte, i)...), Browser: "blue"})).equals(t, "whether it was bound", want)
 	}
 	seen := a.session
 	seen.Browser, seen.LastSeenAt = "blue", seen.LastSeenAt.Add(time.Minute)
@@ -260,7 +268,7 @@ func testBrowserSessions(t *testing.T, s *store.Store) {
 	must(t, s.TouchSession(ctx, schemas.NewID(), seen.LastSeenAt))
 	reply(s.SessionByToken(ctx, hash, at)).equals(t, "the session", &seen)
 	reply(s.SessionByToken(ctx, hash, a.session.ExpiresAt)).equals(t, "the session of another or an expired token", nil)
-	reply(s.BindSession(ctx, schemas.NewID(), []byte("other"), "")).equals(t, "whether it was bound", false)
+	reply(s.BindSession(ctx, schemas.SessionToken{SessionID: schemas.NewID(), Hash: []byte("other"), Browser: ""})).equals(t, "whether it was bound", false)
 }
 
 func testRedirects(t *testing.T, s *store.Store) {

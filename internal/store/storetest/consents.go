@@ -100,7 +100,7 @@ func testRevokedConsent(t *testing.T, s *store.Store) {
 func testRefusals(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	r := a.request()
-	must(t, s.CreateAuthRequest(ctx, r))
+	must(t, s.Apply(ctx, []schemas.Change{schemas.CreateAuthRequest{Request: r}}))
 	refuse := schemas.RefuseAuthRequest{ID: r.ID, BrowserHash: []byte("another"), At: noon(), Refusal: schemas.Refusal{Code: "access_denied", Description: "no"}}
 	apply(t, s, refuse)
 	wantEqual(t, "the refusal of a run in another browser", reply(s.AuthRequest(ctx, r.ID)).get(t).Refusal, (*schemas.Refusal)(nil))
@@ -109,7 +109,7 @@ func testRefusals(t *testing.T, s *store.Store) {
 	wantEqual(t, "the refusal", reply(s.AuthRequest(ctx, r.ID)).get(t).Refusal, &refuse.Refusal)
 	wantError(t, s.Apply(ctx, []schemas.Change{refuse}), schemas.Invalid, schemas.CodeAuthRequest)
 	wantError(t, s.Apply(ctx, []schemas.Change{a.grant(r)}), schemas.Invalid, schemas.CodeAuthRequest)
-	wantError(t, s.IssueCode(ctx, r.ID, []byte("code"), noon().Add(time.Minute), noon()), schemas.Invalid, schemas.CodeAuthRequest)
+	wantError(t, issueCode(ctx, s, r.ID, []byte("code"), noon().Add(time.Minute), noon()), schemas.Invalid, schemas.CodeAuthRequest)
 
 	granted := a.answered(t, "code")
 	refuse.ID = granted.ID

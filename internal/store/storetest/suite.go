@@ -98,6 +98,7 @@ func ofClients() []test {
 		{"redirect URIs are listed", testRedirects},
 		{"unused clients are swept", testLeases},
 		{"self-registered clients are bounded", testUnusedClients},
+		{"requests that read ahead read what is stored", testReadAhead},
 	}
 }
 
