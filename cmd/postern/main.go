@@ -63,6 +63,7 @@ type commands struct {
 	Config     configCommands    `cmd:"" help:"Check and print the configuration, and describe its keys."`
 	Doctor     doctorCommand     `cmd:"" help:"Check the configuration, the store and the services it uses, and print how to fix each problem."`
 	Flow       flowCommands      `cmd:"" help:"Check and test flow files."`
+	LSP        lspCommand        `cmd:"" name:"lsp" help:"Serve an editor: a language server for flow and scenario files on standard input and output."`
 	Prove      proveCommand      `cmd:"" help:"For each application, print the easiest attacks that give another user's tokens."`
 	Schema     schemaCommand     `cmd:"" help:"Print a JSON Schema."`
 	Completion completionCommand `cmd:"" help:"Print the completion script of a shell."`

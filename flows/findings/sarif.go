@@ -88,7 +88,7 @@ func codeFlows(file string, trace schemas.Trace) []object {
 	var steps []object
 	for _, step := range trace {
 		at := location(file, step.Line, 0)
-		at["message"] = text(stepText(step))
+		at["message"] = text(StepText(step))
 		steps = append(steps, object{"location": at}) // §3.38
 	}
 	return []object{{"threadFlows": []object{{"locations": steps}}}}
@@ -110,7 +110,8 @@ func location(file string, line, column int) object {
 
 func artifact(file string) object { return object{"uri": fileURI(file)} } // §3.4
 
-func stepText(s schemas.TraceStep) string {
+// StepText describes a step of a run that breaks a rule.
+func StepText(s schemas.TraceStep) string {
 	text := s.Node
 	if s.Outcome != "" {
 		text += " —" + s.Outcome + "→"
