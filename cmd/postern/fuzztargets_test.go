@@ -19,6 +19,7 @@ func fuzzTargets() map[string]string {
 		"internal/directory FuzzRedirectURI":     "redirect URIs of clients",
 		"internal/federation FuzzClaims":         "ID tokens and userinfo of identity providers",
 		"internal/federation FuzzMetadata":       "metadata of identity providers",
+		"internal/importer FuzzExports":          "exports of other products, and Firebase's hash parameters",
 		"internal/jwtverify FuzzKey":             "published keys (JWK)",
 		"internal/jwtverify FuzzParse":           "JWTs of clients and identity providers",
 		"internal/mail FuzzMessage":              "mail addresses, and the texts of mails",

@@ -45,6 +45,7 @@ func allowedImports() map[string][]string {
 		"internal/simulation":          {},
 		"internal/directory":           {"schemas", "internal/password", "internal/store", "internal/jwtverify"},
 		"internal/declare":             {"schemas", "internal/directory"},
+		"internal/importer":            {"schemas", "internal/passkey", "internal/password", "internal/totp", "internal/store", "internal/directory", "internal/declare"},
 		"nodes":                        {"engine", "schemas", "internal/passkey", "internal/password", "internal/totp", "internal/federation"},
 		"flows":                        {"engine", "nodes", "schemas", "internal/translations"},
 		"flows/rules":                  {"engine", "schemas"},

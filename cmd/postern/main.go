@@ -56,6 +56,7 @@ type commands struct {
 	Migrate    migrateCommand    `cmd:"" help:"Migrate the schema of the store, or print the pending migrations."`
 	Export     exportCommand     `cmd:"" help:"Write all resources of the store as YAML files."`
 	Apply      applyCommand      `cmd:"" help:"Apply YAML files to the store."`
+	Import     importCommand     `cmd:"" help:"Import the users, clients, groups, roles and flows of another identity product."`
 	User       userCommands      `cmd:"" help:"Manage the users of a server."`
 	App        clientCommands    `cmd:"" help:"Manage the applications of a server."`
 	Session    sessionCommands   `cmd:"" help:"List and end the sessions of a user."`

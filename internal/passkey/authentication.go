@@ -199,6 +199,11 @@ func (s *session) checkSignature(parsed *protocol.ParsedCredentialAssertionData,
 func (c *Ceremonies) verified(parsed *protocol.ParsedCredentialAssertionData, credential *schemas.Credential, now time.Time) (*Verified, error) {
 	data := &parsed.Response.AuthenticatorData
 	synced := data.Flags.HasBackupEligible()
+	if credential.AttestationFormat == ImportedFormat {
+		known := *credential
+		known.BackupEligible = synced
+		credential = &known
+	}
 	if synced != credential.BackupEligible {
 		return nil, refuse(StepBackup, "the backup eligibility (BE) of the passkey differs from its registration; it must never change")
 	}
@@ -222,6 +227,10 @@ func (c *Ceremonies) verified(parsed *protocol.ParsedCredentialAssertionData, cr
 	v.Methods, v.ACR = Assurance(credential, v.UserVerified)
 	return v, nil
 }
+
+// ImportedFormat is the attestation format of a passkey that another server registered. Exports do
+// not contain whether it can be backed up (BE), so that is taken from each answer.
+const ImportedFormat = "imported"
 
 // Assurance returns what using a passkey proves about the user: amr values (RFC 8176) and the class
 // (acr). Possession (pop) of the passkey is one factor. If the authenticator verified its user

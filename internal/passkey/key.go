@@ -2,6 +2,7 @@ package passkey
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 
@@ -58,4 +59,10 @@ func checkModulus(modulus []byte) error {
 		return fmt.Errorf("expected an RSA modulus of %d to %d bits, got %d", minRSABits, maxRSABits, bits)
 	}
 	return nil
+}
+
+// KeyAlgorithm returns the COSE algorithm of the public key (COSE_Key) of a passkey that another
+// server registered. It fails for a key that cannot verify signatures here.
+func KeyAlgorithm(cose []byte) (int64, error) {
+	return checkKey(cose, slices.Collect(maps.Keys(keyKinds)))
 }

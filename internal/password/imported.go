@@ -184,9 +184,9 @@ func (h Imported) checkHash() error {
 func (h Imported) checkScrypt() error {
 	switch {
 	case h.Memory < 1 || h.Memory > 20 || h.Rounds < 1 || h.Parallelism < 1 || h.Parallelism > maxParallelism:
-		return fmt.Errorf("N=2^%d, r=%d, p=%d is not within the limits", h.Memory, h.Rounds, h.Parallelism)
+		return fmt.Errorf("the cost N=2^%d, r=%d, p=%d is not within the limits", h.Memory, h.Rounds, h.Parallelism)
 	case h.Rounds > maxScryptWork>>h.Memory/h.Parallelism:
-		return fmt.Errorf("N·r·p is over %d for N=2^%d, r=%d, p=%d", maxScryptWork, h.Memory, h.Rounds, h.Parallelism)
+		return fmt.Errorf("the work N·r·p is over %d for N=2^%d, r=%d, p=%d", maxScryptWork, h.Memory, h.Rounds, h.Parallelism)
 	case h.Scheme == FirebaseScrypt && (len(h.Secret) == 0 || len(h.Key) != len(h.Secret)):
 		return fmt.Errorf("the hash has %d bytes, expected as many as the signer key: %d", len(h.Key), len(h.Secret))
 	}

@@ -93,11 +93,18 @@ type typeRules struct {
 
 // typeRules returns the rules of a user type; those of an unknown type are empty.
 func (t *Tx) typeRules(userType string) (rules typeRules, err error) {
+	if err = rules.scan(t.row(selectTypeRules, userType), userType); errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return rules, err
+}
+
+// scan reads the rules of a user type.
+func (rules *typeRules) scan(row scanner, userType string) error {
 	var unique lines
 	var scope sql.NullString
-	err = t.row(selectTypeRules, userType).Scan(&unique, &scope)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return rules, err
+	if err := row.Scan(&unique, &scope); err != nil {
+		return err
 	}
 	rules.unique = slices.DeleteFunc(unique, func(attribute string) bool {
 		return slices.Contains(schemas.IdentifyingAttributes(), attribute)
@@ -106,7 +113,7 @@ func (t *Tx) typeRules(userType string) (rules typeRules, err error) {
 	if scope.String == schemas.TypeIdentifiers {
 		rules.prefix = userType + scopeSeparator
 	}
-	return rules, nil
+	return nil
 }
 
 // uniqueKey returns the form in which values of unique attributes are compared: text as an

@@ -64,13 +64,18 @@ func errNoCredential() error {
 }
 
 func (t *Tx) createCredential(c schemas.Credential) error {
-	err := t.change(errCredentialExists, insertCredential, nonNilBytes(c.ID), c.UserID, c.Name, c.RPID, nonNilBytes(c.PublicKey), c.Algorithm,
-		c.AttestationFormat, c.Attested, c.AAGUID, c.Attachment, (*lines)(&c.Transports), int64(c.SignCount), c.UserVerified,
-		c.BackupEligible, c.BackupState, toMicros(c.CreatedAt), optionalTime{&c.LastUsedAt}, provenance{&c.AddedBy})
+	err := t.change(errCredentialExists, insertCredential, credentialValues(&c)...)
 	if isForeignKeyViolation(err) {
 		return errNoUser()
 	}
 	return err
+}
+
+// credentialValues are the values of credentialColumns.
+func credentialValues(c *schemas.Credential) []any {
+	return []any{nonNilBytes(c.ID), c.UserID, c.Name, c.RPID, nonNilBytes(c.PublicKey), c.Algorithm,
+		c.AttestationFormat, c.Attested, c.AAGUID, c.Attachment, (*lines)(&c.Transports), int64(c.SignCount), c.UserVerified,
+		c.BackupEligible, c.BackupState, toMicros(c.CreatedAt), optionalTime{&c.LastUsedAt}, provenance{&c.AddedBy}}
 }
 
 func (t *Tx) useCredential(c schemas.UseCredential) error {

@@ -1,0 +1,455 @@
+package importer
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/internal/password"
+)
+
+// auth0 is a folder with the files of a tenant:
+//
+//   - *.ndjson or *.json with users, one a line or in a list: the user export, the export of
+//     password hashes and that of MFA factors. Lines about the same user_id are joined.
+//   - clients.json, roles.json and organizations.json of the Management API or the Deploy CLI.
+type auth0 struct {
+	Options
+	users   []string // the files with users
+	others  []string // the files with more about users: hashes and factors
+	clients []auth0Client
+	roles   []auth0Role
+	extra   map[string]*auth0User // what others have, by user_id
+	skipped []string              // files of things that are not imported
+}
+
+type auth0Client struct {
+	ID         string   `json:"client_id"`
+	Name       string   `json:"name"`
+	Summary    string   `json:"description"`
+	Type       string   `json:"app_type"` // native, spa, regular_web or non_interactive
+	Secret     string   `json:"client_secret"`
+	Callbacks  []string `json:"callbacks"`
+	Logouts    []string `json:"allowed_logout_urls"`
+	Grants     []string `json:"grant_types"`
+	AuthMethod string   `json:"token_endpoint_auth_method"`
+	Global     bool     `json:"global"`
+	FirstParty *bool    `json:"is_first_party"`
+}
+
+type auth0Role struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+// auth0User has the members of all files about users. The export of hashes has the user's ID as _id.$oid.
+type auth0User struct {
+	UserID string `json:"user_id"`
+	Object struct {
+		ID string `json:"$oid"`
+	} `json:"_id"`
+	Username      string          `json:"username"`
+	Email         string          `json:"email"`
+	EmailVerified any             `json:"email_verified"`
+	Phone         string          `json:"phone_number"`
+	PhoneVerified any             `json:"phone_verified"`
+	GivenName     string          `json:"given_name"`
+	FamilyName    string          `json:"family_name"`
+	Name          string          `json:"name"`
+	Nickname      string          `json:"nickname"`
+	Picture       string          `json:"picture"`
+	Blocked       any             `json:"blocked"`
+	Created       string          `json:"created_at"`
+	Identities    []auth0Identity `json:"identities"`
+	UserMetadata  map[string]any  `json:"user_metadata"`
+	AppMetadata   map[string]any  `json:"app_metadata"`
+	Roles         []string        `json:"roles"` // the names or the IDs
+
+	Hash    string            `json:"passwordHash"`
+	HashToo string            `json:"password_hash"`
+	Custom  *auth0CustomHash  `json:"custom_password_hash"`
+	Factors []auth0MFAFactors `json:"mfa_factors"`
+}
+
+type auth0Identity struct {
+	Provider   string `json:"provider"`
+	Connection string `json:"connection"`
+	UserID     any    `json:"user_id"`
+	Social     bool   `json:"isSocial"`
+}
+
+type auth0MFAFactors struct {
+	TOTP *struct {
+		Secret string `json:"secret"`
+	} `json:"totp"`
+	Phone *struct{} `json:"phone"`
+	Email *struct{} `json:"email"`
+}
+
+func openAuth0(dir string, o Options) (Source, error) {
+	a := &auth0{Options: o, extra: map[string]*auth0User{}}
+	files, err := filesIn(dir, "*.json", "*.ndjson", "*.jsonl")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		switch {
+		case len(files) > 1 && name == "clients.json":
+			err = readList(file, "clients", &a.clients)
+		case len(files) > 1 && name == "roles.json":
+			err = readList(file, "roles", &a.roles)
+		case slices.Contains([]string{"actions.json", "rules.json", "hooks.json", "connections.json", "organizations.json", "resource-servers.json"}, name):
+			a.skipped = append(a.skipped, strings.TrimSuffix(name, ".json"))
+		default:
+			err = a.addUsers(file)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(a.users) == 0 {
+		return nil, fmt.Errorf("%s has no file with users: expected the user export in NDJSON, with a user_id on each line", dir)
+	}
+	return a, nil
+}
+
+// readList reads a list, which may be a member of an object, as in replies of the API.
+func readList[T any](file, member string, into *[]T) error {
+	text, err := readFile(file)
+	if err != nil {
+		return err
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(text, &object) == nil {
+		text = object[member]
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("%s: expected a list of %s: %w", filepath.Base(file), member, withoutValue(err))
+	}
+	return nil
+}
+
+// addUsers finds out what a file has about users: the file of the users has their identities or
+// their user_id with a provider and no hashes or factors only.
+func (a *auth0) addUsers(file string) error {
+	var first *auth0User
+	err := withFile(file, func(r io.Reader) error {
+		return eachLine(r, func(_ int, u *auth0User) error {
+			first = u
+			return errEnough
+		})
+	})
+	if err != nil && !errors.Is(err, errEnough) || first == nil {
+		return err
+	}
+	if first.Object.ID == "" && (first.Created != "" || len(first.Identities) > 0 || first.Name != "" || first.Email != "" && first.Factors == nil) {
+		a.users = append(a.users, file)
+		return nil
+	}
+	a.others = append(a.others, file)
+	return withFile(file, func(r io.Reader) error {
+		return eachLine(r, func(_ int, u *auth0User) error {
+			id := auth0Key(u)
+			known := a.extra[id]
+			if known == nil {
+				known = &auth0User{}
+				a.extra[id] = known
+			}
+			if hash := firstText(u.Hash, u.HashToo); hash != "" {
+				known.Hash = hash
+			}
+			if u.Custom != nil {
+				known.Custom = u.Custom
+			}
+			known.Factors = append(known.Factors, u.Factors...)
+			return nil
+		})
+	})
+}
+
+// auth0Key returns the ID of a user without the provider.
+func auth0Key(u *auth0User) string {
+	return strings.TrimPrefix(firstText(u.UserID, u.Object.ID), "auth0|")
+}
+
+func firstText(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+var errEnough = errors.New("enough was read")
+
+// eachLine reads JSON values, one after the other or in a list.
+func eachLine[T any](r io.Reader, each func(i int, v *T) error) error {
+	b := bufio.NewReaderSize(r, 1<<20)
+	start, err := b.Peek(64)
+	if len(start) == 0 && errors.Is(err, io.EOF) {
+		return nil
+	}
+	d := json.NewDecoder(b)
+	if bytes.HasPrefix(bytes.TrimSpace(start), []byte("[")) {
+		return eachElement(d, each)
+	}
+	for i := 0; ; i++ {
+		v := new(T)
+		if err := d.Decode(v); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("line %d: %w", i+1, withoutValue(err))
+		}
+		if err := each(i, v); err != nil {
+			return err
+		}
+	}
+}
+
+// Resources implements Source.
+func (a *auth0) Resources(r *Report) (*Resources, error) {
+	content := &Resources{}
+	for _, c := range a.clients {
+		if !c.Global {
+			a.addClient(content, r, c)
+		}
+	}
+	for _, role := range a.roles {
+		content.List = append(content.List, Resource{Plural: "roles", Key: role.ID, Place: "role " + role.Name, Content: map[string]any{
+			"id": idOf("auth0", a.Name, "role", role.ID), "name": role.Name, "description": role.Description,
+		}})
+		r.add("roles", "role "+role.Name, "the permissions of the role are not imported", "create a resource server with the permissions, and grant them with the role")
+	}
+	fixes := map[string]string{
+		"actions": "use decision and http-request nodes in a flow (docs/services.md)", "rules": "use decision and http-request nodes in a flow (docs/services.md)",
+		"hooks": "use http-request nodes in a flow (docs/services.md)", "connections": "create identity providers before the import (docs/federation.md)",
+		"organizations": "use organization units and groups", "resource-servers": "create resource servers with the permissions",
+	}
+	for _, name := range a.skipped {
+		r.add(name, name+".json", "the "+name+" are not imported", fixes[name])
+	}
+	return content, nil
+}
+
+func (a *auth0) addClient(content *Resources, r *Report, in auth0Client) {
+	place := "client " + in.Name
+	has := func(grant string) bool { return slices.Contains(in.Grants, grant) }
+	for _, grant := range in.Grants {
+		if !slices.Contains([]string{"authorization_code", "refresh_token", "client_credentials"}, grant) {
+			r.add("clients", place, fmt.Sprintf("the grant %.60q does not exist", grant), "let the application use the authorization code with PKCE")
+		}
+	}
+	c := client{id: idOf("auth0", a.Name, "application", in.ID), clientID: in.ID, name: firstText(in.Name, in.ID), description: in.Summary, place: place,
+		public: in.AuthMethod == "none" || in.Type == "spa" || in.Type == "native", singlePage: in.Type == "spa", secret: in.Secret,
+		users: has("authorization_code") || len(in.Grants) == 0 && in.Type != "non_interactive", service: has("client_credentials") || in.Type == "non_interactive",
+		refresh: has("refresh_token"), redirects: in.Callbacks, logouts: in.Logouts, consent: in.FirstParty != nil && !*in.FirstParty}
+	if !c.users && (!c.service || c.public) {
+		r.add("clients", place, "the client has no grant that is supported", "let the application use the authorization code")
+		return
+	}
+	content.List = append(content.List, c.resource(r))
+}
+
+// Users implements Source.
+func (a *auth0) Users(r *Report, each func(*User) error) error {
+	byName := map[string]string{} // role IDs
+	for _, role := range a.roles {
+		byName[role.Name], byName[role.ID] = role.ID, role.ID
+	}
+	for _, file := range a.users {
+		err := withFile(file, func(in io.Reader) error {
+			return eachLine(in, func(i int, u *auth0User) error {
+				out := a.user(r, u, place(file, i, u.UserID))
+				for _, role := range u.Roles {
+					out.Roles = append(out.Roles, firstText(byName[role], role))
+				}
+				return each(out)
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *auth0) user(r *Report, in *auth0User, at string) *User {
+	u := &User{ForeignID: in.UserID, ID: idOf("auth0", a.Name, "user", in.UserID), Place: at, Attributes: map[string]any{}, Others: map[string]any{}, Disabled: isTrue(in.Blocked)}
+	u.CreatedAt, _ = time.Parse(time.RFC3339, in.Created)
+	for name, text := range map[string]string{"username": in.Username, "email": in.Email, "given_name": in.GivenName, "family_name": in.FamilyName,
+		"name": in.Name, "nickname": in.Nickname, "picture": in.Picture, "phone_number": in.Phone} {
+		setText(u.Attributes, name, text)
+	}
+	if isTrue(in.EmailVerified) && in.Email != "" {
+		u.Attributes["email_verified"] = true
+	}
+	if isTrue(in.PhoneVerified) && in.Phone != "" {
+		u.Attributes["phone_number_verified"] = true
+	}
+	for _, metadata := range []map[string]any{in.AppMetadata, in.UserMetadata} {
+		for name, value := range metadata {
+			u.Others[name] = value
+		}
+	}
+	nameUser(u.Attributes)
+	for _, identity := range in.Identities {
+		if identity.Provider != "auth0" {
+			u.Identities = append(u.Identities, Identity{Provider: slug(firstText(identity.Connection, identity.Provider)), Subject: fmt.Sprint(identity.UserID), Name: in.Email})
+		}
+	}
+	hasPassword := strings.HasPrefix(in.UserID, "auth0|") || len(in.Identities) == 0
+	for _, of := range []*auth0User{a.extra[auth0Key(in)], in} {
+		if of != nil {
+			a.addCredentials(r, u, of)
+		}
+	}
+	if u.Password == "" && hasPassword {
+		r.add("passwords", at, "there is no password hash of the user", "ask Auth0's support for the export of the password hashes; otherwise "+noPassword)
+	}
+	return u
+}
+
+func (a *auth0) addCredentials(r *Report, u *User, of *auth0User) {
+	if hash := firstText(of.Hash, of.HashToo); hash != "" {
+		u.Password = hashText(r, u.Place, password.Imported{Scheme: password.Bcrypt, Text: hash})
+	}
+	if of.Custom != nil && u.Password == "" {
+		h, err := of.Custom.imported()
+		if err != nil {
+			r.add("passwords", u.Place, "the custom password hash cannot be verified: "+err.Error(), noPassword)
+		} else {
+			u.Password = hashText(r, u.Place, h)
+		}
+	}
+	for _, factor := range of.Factors {
+		if factor.TOTP != nil && u.TOTP == nil {
+			u.TOTP = totpKey(r, u.Place, factor.TOTP.Secret, "", 0, 0)
+		}
+		if factor.Phone != nil || factor.Email != nil {
+			r.add("second factors", u.Place, "codes by SMS or mail are not imported as a second factor", newApp)
+		}
+	}
+}
+
+// isTrue reports whether a value is true, which some exports write as a text.
+func isTrue(v any) bool { return v == true || v == "true" }
+
+// auth0CustomHash is a hash of a product before Auth0.
+type auth0CustomHash struct {
+	Algorithm string `json:"algorithm"`
+	Hash      struct {
+		Value    string `json:"value"`
+		Encoding string `json:"encoding"`
+		Digest   string `json:"digest"`
+		Key      struct {
+			Value    string `json:"value"`
+			Encoding string `json:"encoding"`
+		} `json:"key"`
+	} `json:"hash"`
+	Salt struct {
+		Value    string `json:"value"`
+		Encoding string `json:"encoding"`
+		Position string `json:"position"`
+	} `json:"salt"`
+	KeyLength   int `json:"keylen"`
+	Cost        int `json:"cost"`
+	BlockSize   int `json:"blockSize"`
+	Parallel    int `json:"parallelization"`
+	PasswordEnc struct {
+		Encoding string `json:"encoding"`
+	} `json:"password"`
+}
+
+// imported returns the hash.
+func (c *auth0CustomHash) imported() (h password.Imported, err error) {
+	algorithm := strings.ToLower(c.Algorithm)
+	if e := c.PasswordEnc.Encoding; e != "" && e != "utf8" {
+		return h, fmt.Errorf("passwords in %.20q are not supported", e)
+	}
+	switch algorithm {
+	case "bcrypt":
+		return password.Imported{Scheme: password.Bcrypt, Text: c.Hash.Value}, nil
+	case "argon2":
+		return parsePHC(c.Hash.Value)
+	case "pbkdf2":
+		return parsePHC(c.Hash.Value)
+	}
+	key, err1 := decodeText(c.Hash.Value, firstText(c.Hash.Encoding, "hex"))
+	salt, err2 := decodeText(c.Salt.Value, firstText(c.Salt.Encoding, "utf8"))
+	if err1 != nil || err2 != nil {
+		return h, errors.New("the hash or the salt is not in its encoding")
+	}
+	h = password.Imported{Scheme: password.Digest, Hash: algorithm, Rounds: 1, Salt: salt, Key: key, SaltLast: c.Salt.Position == "suffix"}
+	switch algorithm {
+	case "md5", "sha1", "sha256", "sha512":
+		return h, nil
+	case "hmac":
+		secret, err := decodeText(c.Hash.Key.Value, firstText(c.Hash.Key.Encoding, "utf8"))
+		h.Scheme, h.Hash, h.Secret = password.HMAC, strings.ToLower(c.Hash.Digest), secret
+		return h, err
+	case "scrypt":
+		return newScrypt(c.Cost, c.BlockSize, c.Parallel, salt, key)
+	}
+	return h, fmt.Errorf("the algorithm %.20q is not supported", c.Algorithm)
+}
+
+// newScrypt returns a hash of scrypt (RFC 7914), whose N must be a power of two.
+func newScrypt(n, r, p int, salt, key []byte) (password.Imported, error) {
+	log := 0
+	for 1<<(log+1) <= n && log < 30 {
+		log++
+	}
+	if n < 2 || 1<<log != n {
+		return password.Imported{}, fmt.Errorf("the cost %d of scrypt is not a power of two", n)
+	}
+	return password.Imported{Scheme: password.Scrypt, Memory: log, Rounds: r, Parallelism: p, Salt: salt, Key: key}, nil
+}
+
+// decodeText decodes a value in one of the encodings utf8, hex and base64.
+func decodeText(text, encoding string) ([]byte, error) {
+	switch encoding {
+	case "hex":
+		return hex.DecodeString(text)
+	case "base64":
+		return decodeBase64(text)
+	}
+	return []byte(text), nil
+}
+
+// parsePHC reads a PHC string of argon2 or PBKDF2: $argon2id$v=19$m=…,t=…,p=…$salt$key, or
+// $pbkdf2-sha256$i=…,l=…$salt$key.
+func parsePHC(text string) (h password.Imported, err error) {
+	wrong := errors.New("the PHC string cannot be read")
+	parts := strings.Split(text, "$")
+	if len(parts) < 5 {
+		return h, wrong
+	}
+	salt, err1 := decodeBase64(parts[len(parts)-2])
+	key, err2 := decodeBase64(parts[len(parts)-1])
+	if err1 != nil || err2 != nil {
+		return h, wrong
+	}
+	if hash, is := strings.CutPrefix(parts[1], "pbkdf2-"); is {
+		rounds := 0
+		if _, err := fmt.Sscanf(parts[2], "i=%d", &rounds); err != nil {
+			return h, wrong
+		}
+		return password.NewPBKDF2(hash, rounds, salt, key), nil
+	}
+	h = password.Imported{Scheme: "imported-" + parts[1], Salt: salt, Key: key}
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &h.Memory, &h.Rounds, &h.Parallelism); err != nil || len(parts) != 6 || parts[2] != "v=19" {
+		return h, wrong
+	}
+	return h, nil
+}

@@ -1,0 +1,174 @@
+package importer
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// client is an OAuth client in common terms.
+type client struct {
+	id, clientID, name, description, place string
+	url                                    string
+	public, service, users, consent        bool
+	secret                                 string
+	redirects, logouts                     []string
+	backchannel                            string
+	jwksURI                                string
+	refresh                                bool
+	singlePage                             bool
+}
+
+// minSecret is the least length of a client secret.
+const minSecret = 32
+
+// resource returns the client as an application. Redirect URIs that are patterns, and secrets that are
+// too short, are reported.
+func (c client) resource(r *Report) Resource {
+	config := map[string]any{"clientId": c.clientID}
+	grants := []any{}
+	if c.users {
+		grants = append(grants, "authorization_code")
+		config["redirectUris"] = c.exact(r, c.redirects)
+		if logouts := c.exact(r, c.logouts); len(logouts) > 0 {
+			config["postLogoutRedirectUris"] = logouts
+		}
+		if c.refresh {
+			grants = append(grants, "refresh_token")
+		}
+	}
+	if c.service && !c.public {
+		grants = append(grants, "client_credentials")
+	}
+	config["grantTypes"] = grants
+	if c.backchannel != "" {
+		config["backchannelLogoutUri"] = c.backchannel
+	}
+	out := Resource{Plural: "applications", Key: c.clientID, Place: c.place}
+	content := map[string]any{"id": c.id, "name": c.name, "type": c.kind(), "inboundAuthConfig": []any{map[string]any{"type": "oauth2", "config": config}}}
+	switch {
+	case c.public:
+		config["tokenEndpointAuthMethod"], config["publicClient"] = "none", true
+	case c.jwksURI != "":
+		config["tokenEndpointAuthMethod"], config["jwksUri"] = "private_key_jwt", c.jwksURI
+	case c.secret != "" && strings.Trim(c.secret, "*") != "" && len(c.secret) >= minSecret:
+		out.Secret, config["clientSecret"] = c.secret, secretSource()
+	default:
+		r.add("clients", c.place, "the export has no client secret, or one of fewer than 32 characters: the client gets a new one", "rotate the secret in the console, and configure it in the application")
+	}
+	if c.description != "" {
+		content["description"] = c.description
+	}
+	if u, err := url.Parse(c.url); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
+		content["url"] = c.url
+	}
+	if c.consent {
+		content["requireConsent"] = true
+	}
+	out.Content = content
+	return out
+}
+
+func (c client) kind() string {
+	switch {
+	case !c.users:
+		return "M2M"
+	case c.public && c.singlePage:
+		return "SPA"
+	case c.public:
+		return "MOBILE"
+	}
+	return "SERVER"
+}
+
+// exact returns the URIs that can be compared exactly.
+func (c client) exact(r *Report, uris []string) (list []any) {
+	list = []any{}
+	for _, uri := range uris {
+		u, err := url.Parse(uri)
+		switch {
+		case strings.Contains(uri, "*") || err != nil || u.Scheme == "":
+			r.add("clients", c.place, "a redirect URI is a pattern or relative, and is left out: URIs are compared exactly (RFC 9700 §4.1.3)", "add each URI that the application uses")
+		case u.Scheme == "http" && u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1" && u.Hostname() != "::1":
+			r.add("clients", c.place, "a redirect URI with http:// is left out", "use https://")
+		default:
+			list = append(list, uri)
+		}
+	}
+	return list
+}
+
+// allWeb reports whether all redirect URIs are of web pages.
+func allWeb(uris []string) bool {
+	for _, uri := range uris {
+		if !strings.HasPrefix(uri, "https://") && !strings.HasPrefix(uri, "http://") && !strings.HasPrefix(uri, "/") && uri != "*" {
+			return false
+		}
+	}
+	return true
+}
+
+// addClient adds a client of a realm.
+func (k *keycloak) addClient(content *Resources, r *Report, in keycloakClient) {
+	place := "client " + in.ClientID
+	switch {
+	case isKeycloakClient(in.ClientID):
+		return
+	case in.Protocol != "" && in.Protocol != "openid-connect":
+		r.add("clients", place, fmt.Sprintf("the protocol %.40q is not supported", in.Protocol), "let the application use OpenID Connect")
+		return
+	case in.BearerOnly:
+		r.add("clients", place, "a bearer-only client is an API", "create a resource server with its permissions")
+		return
+	case in.Enabled != nil && !*in.Enabled:
+		r.add("clients", place, "a disabled client is not imported", "create it when you need it")
+		return
+	}
+	if in.Direct {
+		r.add("clients", place, "the grant with the user's password (direct access grants) does not exist: OAuth 2.1 has removed it", "let the application use the authorization code")
+	}
+	if in.Implicit {
+		r.add("clients", place, "the implicit grant does not exist: OAuth 2.1 has removed it", "let the application use the authorization code with PKCE")
+	}
+	if len(in.Mappers) > 0 {
+		r.add("clients", place, "protocol mappers are not imported", "choose the attributes in assertion.userAttributes, and use scopes")
+	}
+	if len(in.FlowOverrides) > 0 {
+		r.add("clients", place, "the client has a sign-in flow of its own", "set its authFlowId after you have stored the translated flow")
+	}
+	c := client{id: k.idOf("application", in.ID), clientID: in.ClientID, name: keycloakText(in.Name), description: keycloakText(in.Description), place: place,
+		url: in.BaseURL, public: in.Public, service: in.ServiceAccount, users: in.Standard == nil || *in.Standard, consent: in.Consent, secret: in.Secret,
+		backchannel: in.Attributes["backchannel.logout.url"], refresh: in.Attributes["use.refresh.tokens"] != "false", singlePage: allWeb(in.RedirectURIs)}
+	if c.name == "" {
+		c.name = in.ClientID
+	}
+	if !strings.Contains(c.url, "://") {
+		c.url = in.RootURL
+	}
+	if in.Authenticator == "client-jwt" {
+		c.jwksURI = in.Attributes["jwks.url"]
+	}
+	for _, uri := range in.RedirectURIs {
+		c.redirects = append(c.redirects, keycloakURI(in.RootURL, uri))
+	}
+	for uri := range strings.SplitSeq(in.Attributes["post.logout.redirect.uris"], "##") {
+		if uri == "+" {
+			c.logouts = append(c.logouts, c.redirects...)
+		} else if uri != "" && uri != "-" {
+			c.logouts = append(c.logouts, keycloakURI(in.RootURL, uri))
+		}
+	}
+	if !c.users && !c.service {
+		r.add("clients", place, "the client has no grant that is supported", "let the application use the authorization code")
+		return
+	}
+	content.List = append(content.List, c.resource(r))
+}
+
+// keycloakURI returns a URI that may be relative to the root URL of its client.
+func keycloakURI(root, uri string) string {
+	if strings.HasPrefix(uri, "/") && strings.Contains(root, "://") {
+		return strings.TrimSuffix(root, "/") + uri
+	}
+	return uri
+}

@@ -1,0 +1,303 @@
+package importer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"hash/maphash"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/postern-id/postern/internal/declare"
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/totp"
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	// batchSize is the number of users in one transaction. Sign-ins wait for it.
+	batchSize = 1000
+
+	// maxMembers is the number of members that a group may have, and of assignees of a role.
+	maxMembers = 10_000
+)
+
+// Import writes the content of a source to a directory.
+type Import struct {
+	Product   string
+	Source    Source
+	Directory *directory.Directory
+	Call      directory.Call // with DryRun for a dry run
+	UserType  string
+	Unit      string // the handle of the users' organization unit; "" for the default one
+	// Seal returns an authenticator app with its sealed key.
+	Seal func(key totp.Key, userID string) schemas.TOTP
+	// Mapped is called with each user who is, or would be, imported; nil for none.
+	Mapped func(foreignID, id string) error
+	// Progress is called with the number of users that were read; nil for none.
+	Progress func(users int)
+}
+
+// Result is what an import did, or would do.
+type Result struct {
+	Resources map[string]int // created ones, by their plural
+	Existing  int            // resources that existed
+	Users     int            // created
+	Skipped   int            // users who were imported before
+	Refused   int            // users who cannot be imported
+	With      map[string]int // created users by what they have: password, totp, passkey, identity
+	Flows     map[string][]byte
+}
+
+// Run imports everything that can be imported, and reports the rest.
+func (in Import) Run(ctx context.Context, r *Report) (*Result, error) {
+	content, err := in.Source.Resources(r)
+	if err != nil {
+		return nil, err
+	}
+	result := &Result{Resources: map[string]int{}, With: map[string]int{}, Flows: content.Flows}
+	w := &userWriter{Import: in, report: r, result: result, ids: map[string]string{}, members: map[string]int{}, providers: map[string]schemas.IdentityProvider{}, seen: map[uint64]bool{}, seed: maphash.MakeSeed()}
+	if err := in.createResources(ctx, content.List, w); err != nil {
+		return nil, err
+	}
+	if w.users, err = in.Directory.NewUserImport(ctx, in.Call, in.UserType, in.Unit, in.Product); err != nil {
+		return nil, err
+	}
+	names, open := w.users.Attributes()
+	w.known = func(name string) bool { return open || slices.Contains(names, name) }
+	if err := w.writeAll(ctx); err != nil {
+		return nil, err
+	}
+	if in.Call.DryRun {
+		return result, nil
+	}
+	return result, in.Directory.RecordImport(ctx, in.Call, map[string]string{
+		"source": in.Product, "users": strconv.Itoa(result.Users), "skipped": strconv.Itoa(result.Skipped), "refused": strconv.Itoa(result.Refused),
+	})
+}
+
+// createResources creates the resources that are missing, in one transaction.
+func (in Import) createResources(ctx context.Context, list []Resource, w *userWriter) error {
+	return in.Directory.Transact(ctx, in.Call, func(call directory.Call) error {
+		target := declare.NewDirectory(in.Directory, call)
+		for _, resource := range list {
+			if err := in.createResource(ctx, target, resource, w); err != nil {
+				return err
+			}
+		}
+		return in.findProviders(ctx, call, w)
+	})
+}
+
+// findProviders finds the identity providers, by their handles.
+func (in Import) findProviders(ctx context.Context, call directory.Call, w *userWriter) error {
+	page, err := in.Directory.IdentityProviders.List(ctx, call, directory.Query{Limit: 1000})
+	if err != nil {
+		return err
+	}
+	for _, item := range page.Items {
+		if p, ok := item.Value.(*schemas.IdentityProvider); ok {
+			w.providers[p.Handle] = *p
+		}
+	}
+	return nil
+}
+
+// createResource creates a resource unless it exists. One with the same name that did not come from
+// this product is another one: its permissions are not for the imported users.
+func (in Import) createResource(ctx context.Context, target *declare.Directory, resource Resource, w *userWriter) error {
+	noun, _ := declare.NounOf(resource.Plural)
+	text, err := json.Marshal(resource.Content)
+	if err != nil {
+		return err
+	}
+	document, err := declare.Read(text)
+	if err != nil {
+		return err
+	}
+	id, _ := resource.Content["id"].(string)
+	getenv := func(string) string { return resource.Secret }
+	err = declare.Ensure(ctx, target, []declare.Resource{{Noun: noun, Document: document, File: resource.Place}}, getenv, func(e declare.Ensured) {
+		switch {
+		case e.ID != id:
+			w.report.add(resource.Plural, resource.Place, "another one has the same name", "rename one of them; users get neither its permissions nor its members")
+		case e.Created:
+			w.result.Resources[resource.Plural]++
+			w.ids[resource.Key] = e.ID
+		default:
+			w.result.Existing++
+			w.ids[resource.Key] = e.ID
+		}
+	})
+	if faults, ok := errors.AsType[declare.Faults](err); ok {
+		for _, fault := range faults {
+			w.report.add(resource.Plural, resource.Place, fault.Problem.String(), "change it in the product, or create it by hand")
+		}
+		return nil
+	}
+	return err
+}
+
+// userWriter writes the users of an import.
+type userWriter struct {
+	Import
+	report    *Report
+	result    *Result
+	users     *directory.UserImport
+	known     func(attribute string) bool
+	ids       map[string]string                   // of resources, by key
+	providers map[string]schemas.IdentityProvider // by handle
+	members   map[string]int                      // by the id of the group or role
+	seen      map[uint64]bool                     // hashes of ids and identifiers, for a dry run
+	seed      maphash.Seed
+}
+
+// batch is a part of the users, ready to be written.
+type batch struct {
+	users   []store.NewUser
+	from    []*User
+	refused int
+}
+
+// writeAll reads users and writes batches of them at the same time.
+func (w *userWriter) writeAll(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	batches := make(chan batch, 1)
+	go func() {
+		defer close(batches)
+		if err := w.readAll(ctx, batches); err != nil {
+			cancel(err)
+		}
+	}()
+	for b := range batches {
+		if ctx.Err() != nil {
+			continue // until the reader has ended
+		}
+		if err := w.write(ctx, b); err != nil {
+			cancel(err)
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// readAll sends all users in batches. It ends when ctx does.
+func (w *userWriter) readAll(ctx context.Context, to chan<- batch) error {
+	var b batch
+	send := func() error {
+		select {
+		case to <- b:
+			b = batch{}
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	read := 0
+	err := w.Source.Users(w.report, func(u *User) error {
+		if read++; w.Progress != nil && read%batchSize == 0 {
+			w.Progress(read)
+		}
+		if next, ok := w.convert(u); ok {
+			b.users, b.from = append(b.users, next), append(b.from, u)
+		} else {
+			b.refused++
+		}
+		if len(b.users) < batchSize {
+			return context.Cause(ctx)
+		}
+		return send()
+	})
+	if err != nil {
+		return err
+	}
+	return send()
+}
+
+// write writes a batch. If it fails because of another write at the same time, it writes each half,
+// so that one user does not keep the others back.
+func (w *userWriter) write(ctx context.Context, b batch) error {
+	w.result.Refused += b.refused
+	b.refused = 0
+	if len(b.users) == 0 {
+		return nil
+	}
+	obstacles, err := w.users.Write(ctx, b.users)
+	if n := len(b.users); schemas.HasClass(err, schemas.Conflict) || schemas.HasClass(err, schemas.Invalid) {
+		if n == 1 {
+			w.result.Refused++
+			w.report.add("users", b.from[0].Place, "the user was refused: "+schemas.AsError(err).Description.DefaultValue, "create the user by hand")
+			return nil
+		}
+		return errors.Join(w.write(ctx, batch{users: b.users[:n/2], from: b.from[:n/2]}), w.write(ctx, batch{users: b.users[n/2:], from: b.from[n/2:]}))
+	}
+	if err != nil {
+		return err
+	}
+	for i, obstacle := range obstacles {
+		if err := w.count(&b.users[i], b.from[i], obstacle); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count counts a user as created, skipped or refused.
+func (w *userWriter) count(u *store.NewUser, from *User, obstacle store.Obstacle) error {
+	if w.Call.DryRun && obstacle.Noun == "" && len(obstacle.Taken) == 0 {
+		obstacle = w.takenBefore(u)
+	}
+	switch {
+	case obstacle.Noun == "user":
+		w.result.Skipped++
+	case obstacle.Noun != "":
+		w.result.Refused++
+		w.report.add("users", from.Place, "a resource ("+obstacle.Noun+") has the ID of the user", "delete that resource, and import again")
+		return nil
+	case len(obstacle.Taken) > 0:
+		w.result.Refused++
+		w.report.add("users", from.Place, "another user has the same "+strings.Join(obstacle.Taken, " and "), "merge the two users, or change the value of one of them, and import again")
+		return nil
+	default:
+		w.result.Users++
+		for name, has := range map[string]bool{"password": u.PasswordHash != "", "totp": u.TOTP != nil, "passkey": len(u.Passkeys) > 0, "identity": len(u.Identities) > 0} {
+			if has {
+				w.result.With[name]++
+			}
+		}
+	}
+	if w.Mapped == nil {
+		return nil
+	}
+	return w.Mapped(from.ForeignID, u.ID)
+}
+
+// takenBefore returns the obstacle of a user in a dry run, which stores no users: what users of
+// earlier batches have. It keeps only hashes.
+func (w *userWriter) takenBefore(u *store.NewUser) (o store.Obstacle) {
+	claimed := []uint64{maphash.String(w.seed, "id "+u.ID)}
+	if w.seen[claimed[0]] {
+		o.Noun = "user"
+	}
+	for _, attribute := range schemas.IdentifyingAttributes() {
+		key := schemas.IdentifierKey(u.Text(attribute))
+		if key == "" {
+			continue
+		}
+		hash := maphash.String(w.seed, key)
+		if w.seen[hash] {
+			o.Taken = append(o.Taken, attribute)
+		}
+		if u.Identifier(attribute) != "" {
+			claimed = append(claimed, hash)
+		}
+	}
+	if o.Noun == "" && len(o.Taken) == 0 {
+		for _, hash := range claimed {
+			w.seen[hash] = true
+		}
+	}
+	return o
+}
