@@ -6,8 +6,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// FlowParser parses texts of flows, each of which is nearly the same as the one before, as an editor
-// sends them: it parses only the nodes that have changed. It is for one caller at a time.
+// FlowParser parses the successive texts of a flow in an editor. Each text is nearly the same as the
+// one before, so it parses only the nodes that have changed. It is not safe for concurrent use.
 //
 // A node is parsed by itself if the text has the list of nodes in block style. If a part of the text is
 // not valid YAML by itself, for example because a quote is not closed, the whole text is parsed.
