@@ -281,7 +281,7 @@ func TestImportUsers(t *testing.T) {
 	t.Run("cognito", func(t *testing.T) {
 		w, ids := newImportTest(t), filepath.Join(t.TempDir(), "ids.csv")
 		out := w.importExport(t, "cognito", fixtures+"cognito", "--ids", ids)
-		expectTexts(t, out, "imported 3 users;", "imported 1 applications", "imported 1 groups", "Cognito exports no password hashes", "with an http-request node")
+		expectTexts(t, out, "imported 3 users;", "imported 1 applications", "imported 1 groups", "Cognito exports no password hashes", "after a mailed code")
 		expectNoSecrets(t, out)
 		const ada = "4c9d1e5e-2222-4a11-8a11-000000000001"
 		if id := imported(t, ids, ada); id != ada {

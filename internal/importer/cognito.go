@@ -98,7 +98,7 @@ func (c *cognito) readPool(file string) (users bool, err error) {
 func (c *cognito) Resources(r *Report) (*Resources, error) {
 	content := &Resources{}
 	r.add("passwords", "", "Cognito exports no password hashes, secrets of authenticator apps or passkeys",
-		"users set a password with a recovery flow (forgotten-password); or check the former password once with an http-request node (docs/migration.md)")
+		"users set a new password with a recovery flow (forgotten-password), or at the first sign-in after a mailed code (docs/migration.md)")
 	for _, g := range c.groups {
 		content.List = append(content.List, Resource{Plural: "groups", Key: g.Name, Place: "group " + g.Name, Content: map[string]any{
 			"id": idOf("cognito", c.Name, "group", g.Name), "name": g.Name, "description": g.Description, "members": []any{}}})
