@@ -305,3 +305,31 @@ func (w importTest) checkClient(t *testing.T, id, secret string) {
 		t.Errorf("the client %s has another secret: %v", id, err)
 	}
 }
+
+// TestImportedFlows checks the translated flows, and runs their scenarios.
+func TestImportedFlows(t *testing.T) {
+	w, dir := newImportTest(t), t.TempDir()
+	for _, product := range []string{"keycloak", "thunderid"} {
+		w.importExport(t, product, fixtures+product, "--dry-run", "--flows", dir)
+	}
+	scenarios, err := filepath.Glob(fixtures + "scenarios/*_test.yaml")
+	if err != nil || len(scenarios) == 0 {
+		t.Fatal(scenarios, err)
+	}
+	for _, file := range scenarios {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, command := range []string{"check", "test"} {
+		var out bytes.Buffer
+		p := program{args: []string{"flow", command, dir}, environ: w.environ, stdout: &out, stderr: &out}
+		if code := p.run(t.Context()); code != exitFine {
+			t.Errorf("flow %s: exit code %d: %s", command, code, out.String())
+		}
+	}
+}

@@ -11,7 +11,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// keycloakFlow is an authentication flow of a realm: a list of executions, some of which are flows.
+// keycloakFlow is an authentication flow of a realm: a list of executions. Some executions
+// are flows.
 type keycloakFlow struct {
 	ID         string              `json:"id"`
 	Alias      string              `json:"alias"`
@@ -133,7 +134,7 @@ func (t *flowTranslator) find(alias string) (keycloakFlow, bool) {
 	return t.realm.Flows[i], true
 }
 
-// alternatives translates executions of which one is enough: the session first, then each offers the
+// alternatives translates executions that replace each other: the session first, then each offers the
 // next one.
 func (t *flowTranslator) alternatives(list []keycloakExecution, next string) string {
 	user, cookie := t.user, false
