@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
@@ -193,12 +192,8 @@ func (p *tab) evalBool(expression string) bool {
 // until waits for an expression to be true in the page.
 func (p *tab) until(expression string) {
 	p.t.Helper()
-	deadline := time.Now().Add(timeout)
-	for !p.evalBool(expression) {
-		if time.Now().After(deadline) {
-			p.t.Fatalf("waited %s in vain for %s\n%s", timeout, expression, p.describe())
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !poll(func() bool { return p.evalBool(expression) }) {
+		p.t.Fatalf("waited %s in vain for %s\n%s", timeout, expression, p.describe())
 	}
 }
 

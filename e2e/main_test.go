@@ -65,13 +65,23 @@ const timeout = 5 * time.Minute
 // eventually polls until done reports true, or fails the test after the timeout.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(timeout)
-	for !done() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited %s for this in vain: %s", timeout, what)
-		}
-		time.Sleep(5 * time.Millisecond)
+	if !poll(done) {
+		t.Fatalf("waited %s for this in vain: %s", timeout, what)
 	}
+}
+
+// poll calls done until it reports true, and reports false after the timeout. It takes little
+// processor time from what it waits for: the pauses grow with the time waited.
+func poll(done func() bool) bool {
+	began := time.Now()
+	for !done() {
+		waited := time.Since(began)
+		if waited > timeout {
+			return false
+		}
+		time.Sleep(min(max(waited/10, 5*time.Millisecond), 100*time.Millisecond))
+	}
+	return true
 }
 
 // missingFrom skips a test because a tool is missing. In CI, where every tool is installed, it
