@@ -47,9 +47,14 @@ run: BUILDFLAGS := -v
 run: build
 	POSTERN_SERVER_HTTP_ONLY=$${POSTERN_SERVER_HTTP_ONLY:-$(if $(HTTPS),false,true)} bin/postern serve --try $(ARGS)
 
+# Many tests wait for a disk, a browser or a server, so more of them run at once than there are
+# processors. The packages that take the longest start first.
+CORES   := $(shell getconf _NPROCESSORS_ONLN)
+OVERLAP := -p $(shell expr $(CORES) + 1) -parallel $(shell expr $(CORES) \* 2)
+
 ## test: every test, and the built-in flows; tests that need a browser, PostgreSQL or Node say SKIP where there is none
 test: build
-	$(GO) test -timeout 40m ./...
+	$(GO) test -timeout 40m $(TESTFLAGS) $(OVERLAP) ./e2e ./cmd/postern ./internal/store ./...
 	bin/postern flow check flows/*.yaml flows/recipes
 	bin/postern flow test flows
 
@@ -76,7 +81,7 @@ SEQUENTIAL := e2e|examples|deploy|flows/(chains|diff|draw|recipes|rules|studio)|
 ## race: the tests under the race detector (needs a C compiler), without those that do
 ## one thing after another: the seeds of fuzz targets, and what -short skips
 race:
-	CGO_ENABLED=1 $(GO) test -race -short -skip '^Fuzz' -vet=off $(RACEFLAGS) -timeout 40m $$($(GO) list ./... | grep -vE '/($(SEQUENTIAL))(/|$$)')
+	CGO_ENABLED=1 $(GO) test -race -short -skip '^Fuzz' -vet=off $(RACEFLAGS) $(OVERLAP) -timeout 40m ./cmd/postern ./internal/store $$($(GO) list ./... | grep -vE '/($(SEQUENTIAL))(/|$$)')
 
 ## lint: formatting, vet, staticcheck, and that go.mod says what the code needs
 lint:
@@ -88,15 +93,18 @@ lint:
 FUZZTIME ?= 10s
 
 ## fuzz: every fuzz target for FUZZTIME: a time (1m), or a number of inputs (2000x). Each
-## package is built once, because linking takes longer than a short run
+## package is built once, because linking takes longer than a short run, while the targets of
+## the packages before it run: one on each processor, with one worker. A package that does not
+## build has no program, so its targets fail
 fuzz:
-	@mkdir -p bin; cache=$$($(GO) env GOCACHE)/fuzz; \
+	@rm -rf bin/fuzz; mkdir -p bin/fuzz; cache=$$($(GO) env GOCACHE)/fuzz; export cache; \
 	for pkg in $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./...); do \
-	  targets=$$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$pkg/*_test.go 2>/dev/null | sed 's/func //'); \
-	  [ -z "$$targets" ] || $(GO) test -c -fuzz . -o bin/fuzz.test $$pkg || exit 1; \
-	  for f in $$targets; do \
-	    echo "== $$pkg $$f"; (cd $$pkg && $(CURDIR)/bin/fuzz.test -test.run '^$$' -test.fuzz "^$$f$$" -test.fuzztime $(FUZZTIME) -test.fuzzcachedir $$cache/$$pkg) || exit 1; \
-	  done; done
+	  targets=$$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$pkg/*_test.go | sed 's/func //'); \
+	  [ -z "$$targets" ] || $(GO) test -c -fuzz . -o bin/fuzz/$$(echo $$pkg | tr / _) $$pkg >&2; \
+	  for f in $$targets; do echo $$pkg $$f; done; \
+	done | xargs -P $(CORES) -n 2 sh -c 'program=$(CURDIR)/bin/fuzz/$$(echo $$0 | tr / _); \
+	  said=$$(cd $$0 && $$program -test.run "^$$" -test.fuzz "^$$1\$$" -test.fuzztime $(FUZZTIME) -test.parallel 1 -test.fuzzcachedir $$cache$$0 2>&1); \
+	  code=$$?; printf "== %s %s\n%s\n" $$0 $$1 "$$said"; exit $$code'
 
 SEED  ?= 1
 SEEDS ?= 1000
@@ -132,7 +140,9 @@ TORTURETIME ?= 10m
 torture:
 	$(GO) test ./e2e -run '^TestTorture$$' -count 1 -v -timeout 24h -torture $(TORTURETIME) $(if $(TORTURESEED),-tortureseed $(TORTURESEED))
 
-## ci: what CI runs; fuzzing by number, because a time can run out at a bad moment
+## ci: what CI runs; fuzzing by number, because a time can run out at a bad moment. lint vets the
+## tests, so test need not
+ci: TESTFLAGS := -vet=off
 ci: lint build test race
 	$(MAKE) fuzz FUZZTIME=2000x
 
