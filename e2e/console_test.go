@@ -103,6 +103,7 @@ func (c *consoleTab) picture(name string) {
 	if !*screenshots {
 		return
 	}
+	eval[any](c.tab, `scrollTo(0, 0)`)
 	time.Sleep(time.Second) // the graph moves into view
 	ctx, cancel := context.WithTimeout(c.ctx, timeout)
 	defer cancel()

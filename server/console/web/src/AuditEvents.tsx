@@ -10,7 +10,7 @@ export function Events({ events, empty }: { events: AuditEvent[]; empty?: string
   }
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label={t("Events")}>
-      <table className="events">
+      <table className="events" aria-label={t("Audit log")}>
         <thead><tr>{["When", "Action", "Who", "What", "From"].map((name) => <th key={name} scope="col">{t(name)}</th>)}</tr></thead>
         <tbody>
           {events.map((event) => (

@@ -23,7 +23,7 @@ export function ConfigurationPage() {
       {read.error && <Failed error={read.error} retry={() => void read.refetch()} />}
       {read.data && (shown.length === 0 ? <p className="quiet">{t("Nothing matches the filter.")}</p> : (
         <div className="scroll" role="region" aria-label={t("Configuration")} tabIndex={0}>
-          <table>
+          <table aria-label={t("Configuration")}>
             <thead><tr>{["Setting", "Value", "Source"].map((name) => <th key={name} scope="col">{t(name)}</th>)}</tr></thead>
             <tbody>
               {shown.map((s) => (

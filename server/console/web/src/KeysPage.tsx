@@ -34,7 +34,7 @@ export function KeysPage() {
       {read.error && <Failed error={read.error} retry={() => void read.refetch()} />}
       {read.data && (
         <div className="scroll" role="region" aria-label={t("Signing keys")} tabIndex={0}>
-          <table>
+          <table aria-label={t("Signing keys")}>
             <thead><tr>{["Key", "Algorithm", "State", "Published", "Signs from", "Retired", "Kept until"].map((name) => <th key={name} scope="col">{t(name)}</th>)}</tr></thead>
             <tbody>
               {read.data.keys.map((key) => (
