@@ -37,6 +37,10 @@ type target struct {
 // newTarget prepares a server that has not started. One core for Go's scheduler fits one
 // processor; see pin.
 func newTarget(o options, driver string) (*target, error) {
+	binary, err := filepath.Abs(o.binary) // the server runs in its own folder
+	if err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "postern-load-")
 	if err != nil {
 		return nil, err
@@ -56,7 +60,7 @@ func newTarget(o options, driver string) (*target, error) {
 		return nil, err
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", port)
-	t := &target{binary: o.binary, dir: dir, base: fmt.Sprintf("https://localhost:%d", port), database: d, statements: log, client: newClient(address, o.callers)}
+	t := &target{binary: binary, dir: dir, base: fmt.Sprintf("https://localhost:%d", port), database: d, statements: log, client: newClient(address, o.callers)}
 	t.env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir,
 		fmt.Sprintf("POSTERN_SERVER_PORT=%d", port), "POSTERN_SERVER_LISTEN=" + address, "POSTERN_DATA_DIR=" + dir,
@@ -116,6 +120,9 @@ func (t *target) stop() error {
 	t.client.CloseIdleConnections()
 	if t.cmd == nil {
 		return nil
+	}
+	if t.cmd.Process == nil {
+		return nil // it did not start
 	}
 	err := t.cmd.Process.Signal(syscall.SIGTERM)
 	if ended := t.cmd.Wait(); ended != nil {
