@@ -64,6 +64,7 @@ npm:
 	cd examples/node && npm ci --no-audit --no-fund
 	cd e2e/mcp && npm ci --no-audit --no-fund
 	cd e2e/openapi && npm ci --no-audit --no-fund
+	cd editors/vscode && npm ci --no-audit --no-fund
 	cd server/console/web && npm ci --no-audit --no-fund
 
 ## console: the built files of the console, server/console/dist, which are part of the repository; needs `make npm`

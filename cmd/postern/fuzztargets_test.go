@@ -36,6 +36,8 @@ func fuzzTargets() map[string]string {
 		"internal/token FuzzVerify":              "access tokens, assertions and ID tokens",
 		"flows FuzzProofs":                       "flows, by the prover and the oracle",
 		"flows/flowtest FuzzScenarios":           "scenario files",
+		"flows/format FuzzFormat":                "flow files that are formatted",
+		"flows/lsp FuzzText":                     "changes of texts by editors",
 		"mcp FuzzBody":                           "MCP messages",
 		"nodes FuzzExpression":                   "CEL expressions",
 		"nodes FuzzFieldAccept":                  "answers to prompts",

@@ -46,6 +46,8 @@ type server struct {
 	Options
 	kinds engine.Kinds
 	rpc   *jrpc2.Server
+	exit  chan struct{} // closed by the notification exit
+	once  sync.Once
 
 	mu        sync.Mutex
 	docs      openFiles
@@ -69,16 +71,22 @@ const (
 // Serve serves one client until it disconnects. It returns nil if the client ended the connection as the
 // protocol demands.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
-	s := &server{Options: o, kinds: nodes.Kinds(nodes.Deps{}), docs: openFiles{}, published: map[string]string{}}
+	s := &server{Options: o, kinds: nodes.Kinds(nodes.Deps{}), exit: make(chan struct{}), docs: openFiles{}, published: map[string]string{}}
 	closed := func() error { return nil }
 	if c, ok := in.(io.Closer); ok {
 		closed = c.Close // ends a read in progress
 	}
 	s.rpc = jrpc2.NewServer(s, &jrpc2.ServerOptions{AllowPush: true, DisableBuiltin: true, Concurrency: 8})
 	s.rpc.Start(newFraming(in, out, closed))
-	stop := context.AfterFunc(ctx, s.rpc.Stop)
-	defer stop()
-	err := s.rpc.Wait()
+	// Closing standard input does not end a read in progress, for which the library would wait.
+	ended := make(chan error, 1)
+	go func() { ended <- s.rpc.Wait() }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-s.exit:
+	case <-ctx.Done():
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.timer != nil {
@@ -143,7 +151,7 @@ func (s *server) Assign(_ context.Context, method string) jrpc2.Handler {
 	switch method {
 	case "exit":
 		return func(context.Context, *jrpc2.Request) (any, error) {
-			go s.rpc.Stop() // it waits for this notification
+			s.once.Do(func() { close(s.exit) })
 			return nil, nil
 		}
 	case "$/cancelRequest":
@@ -183,7 +191,7 @@ func (s *server) handle(ctx context.Context, r *jrpc2.Request, h handler) (resul
 	}
 	result, err = h(s, ctx, params)
 	if ctx.Err() != nil {
-		return nil, &jrpc2.Error{Code: codeCancelled, Message: "the request was cancelled"}
+		return nil, &jrpc2.Error{Code: codeCancelled, Message: "the request was canceled"}
 	}
 	return result, err
 }
