@@ -22,7 +22,7 @@ func (d *Document) JSON() json.RawMessage { return d.text }
 func (d *Document) Locate(problems []Problem) []Problem {
 	for i := range problems {
 		if p := &problems[i]; p.Line == 0 {
-			p.Line, p.Column = d.place(*p)
+			p.Line, p.Column = d.Place(*p)
 		}
 		problems[i].Trace.locate(d)
 	}
@@ -30,7 +30,8 @@ func (d *Document) Locate(problems []Problem) []Problem {
 	return problems
 }
 
-func (d *Document) place(p Problem) (line, column int) {
+// Place returns the line and column of a problem from its path: see Locate.
+func (d *Document) Place(p Problem) (line, column int) {
 	at, _ := d.root.find(p.Path)
 	// Rewording a problem keeps its message, but not the mark.
 	onKey := p.onKey || strings.HasPrefix(p.Message, "unknown member ")

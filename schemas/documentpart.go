@@ -65,7 +65,8 @@ func (d *Document) TextAt(path string) string {
 
 // Edited returns a copy of the document with other values at some paths. A nil value removes the
 // member; a missing member is added to its object. New values have the position of the old value,
-// or of the object, for later problems. A path that does not exist has no effect.
+// or of the object, for later problems; a *Document keeps its own. A path that does not exist has no
+// effect.
 func (d *Document) Edited(edits map[string]any) *Document {
 	root := d.root.copied(func(member) bool { return true })
 	for _, path := range slices.Sorted(maps.Keys(edits)) {
@@ -119,6 +120,9 @@ func removeMember(at *element, name string) {
 
 // newElement creates an element from a Go value, at a place.
 func newElement(value any, at place) *element {
+	if d, ok := value.(*Document); ok {
+		return d.root
+	}
 	text, err := json.Marshal(value)
 	if err != nil {
 		panic("schemas: a value that has no JSON: " + err.Error()) // its type is the program's own

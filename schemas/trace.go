@@ -34,7 +34,7 @@ func (t Trace) String() string {
 func (t Trace) locate(d *Document) {
 	for i := range t {
 		if t[i].Line == 0 {
-			t[i].Line, _ = d.place(Problem{Path: t[i].Path})
+			t[i].Line, _ = d.Place(Problem{Path: t[i].Path})
 		}
 	}
 }

@@ -30,13 +30,10 @@ func (f *File) definition() (*Definition, error) {
 // Parse reads the text of a scenario file for a flow that need not be in a file. The file is nil if
 // there are problems other than warnings.
 func Parse(flow Definition, text []byte) (*File, []schemas.Problem) {
-	doc, problems := schemas.ParseYAML(text)
-	f := &File{doc: doc, flow: &flow}
+	f := &File{flow: &flow}
+	problems := f.decode(text)
 	if len(problems) == 0 {
-		problems = doc.Decode(Schema(), f)
-	}
-	if len(problems) == 0 {
-		problems = doc.Locate(slices.Concat(f.checkNames(), f.checkAgainst(&flow, flow.UserTypes)))
+		problems = f.locate(slices.Concat(f.checkNames(), f.checkAgainst(&flow, flow.UserTypes)))
 	}
 	if slices.ContainsFunc(problems, func(p schemas.Problem) bool { return !p.Warning }) {
 		return nil, problems

@@ -20,6 +20,8 @@ type WalkText struct {
 	Start string
 	// Sends are the requests after the one that starts the run, each like `send` of a step.
 	Sends []json.RawMessage
+	// Language is the language of the browser (BCP 47); "" if it reports none.
+	Language string
 }
 
 // WalkProblem is a problem in a part of a walk: "file", "start", or "sends".
@@ -38,6 +40,9 @@ func ParseWalk(flow Definition, w WalkText) (*File, []WalkProblem) {
 	}
 	text := joinWalk(file.members, start.members, w.Sends)
 	f, found := Parse(flow, text)
+	if f != nil {
+		f.language = w.Language
+	}
 	for _, p := range found {
 		problems = append(problems, locateWalkProblem(file.doc, start.doc, p))
 	}

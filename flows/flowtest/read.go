@@ -29,19 +29,29 @@ func Load(path string) (*File, error) {
 // parse reads the text of a scenario file and makes the checks that do not need the flow.
 // The error reports that the file names no flow and none has the matching name.
 func parse(files flows.Files, path string, text []byte) (*File, []schemas.Problem, error) {
-	doc, problems := schemas.ParseYAML(text)
-	f := &File{files: files, path: path, doc: doc}
+	f := &File{files: files, path: path}
+	problems := f.decode(text)
 	if len(problems) == 0 {
-		problems = doc.Decode(Schema(), f)
-	}
-	if len(problems) == 0 {
-		problems = doc.Locate(f.checkNames())
+		problems = f.locate(f.checkNames())
 	}
 	var err error
 	if len(problems) == 0 && f.Flow == "" {
 		f.Flow, err = flows.FlowOf(files, path)
 	}
 	return f, problems, err
+}
+
+// decode reads the text of a file, with a scenario for each row of a table.
+func (f *File) decode(text []byte) []schemas.Problem {
+	doc, problems := schemas.ParseYAML(text)
+	if len(problems) > 0 {
+		return problems
+	}
+	f.expansion = expand(doc)
+	if f.doc = f.expansion.doc; len(f.expansion.problems) > 0 {
+		return f.locate(f.expansion.problems)
+	}
+	return f.locate(f.doc.Decode(strictSchema(), f))
 }
 
 // Check checks a scenario file without running it. It returns the number of scenarios, and all
@@ -67,7 +77,7 @@ func CheckIn(files flows.Files, path string, text []byte) (scenarios int, proble
 	} else {
 		problems = f.checkAgainst(flow, flow.UserTypes)
 	}
-	problems = f.doc.Locate(problems)
+	problems = f.locate(problems)
 	if slices.ContainsFunc(problems, func(p schemas.Problem) bool { return !p.Warning }) {
 		return 0, problems
 	}

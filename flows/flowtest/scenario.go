@@ -24,10 +24,12 @@ type File struct {
 	Clock     time.Time  `json:"clock,omitzero"`
 	Scenarios []Scenario `json:"scenarios"`
 
-	files flows.Files // nil: those of the disk
-	path  string
-	doc   *schemas.Document
-	flow  *Definition // nil: the flow is in a file
+	files     flows.Files // nil: those of the disk
+	path      string
+	doc       *schemas.Document
+	flow      *Definition // nil: the flow is in a file
+	language  string      // of the browser
+	expansion *expansion
 }
 
 // Given is an existing user with credentials and permissions.
@@ -69,7 +71,8 @@ type Device struct {
 	Algorithms []string `json:"algorithms,omitempty"`
 }
 
-// Scenario is one run of the flow.
+// Scenario is one run of the flow. A scenario of a file that has a table (`each`) is one Scenario for
+// each row.
 type Scenario struct {
 	Name  string            `json:"name"`
 	Start map[string]string `json:"start,omitempty"` // inputs sent with the start

@@ -88,7 +88,7 @@ func (p *scenarioRun) request(ctx context.Context, j int, send Send) (*schemas.S
 		from = browser{}
 	}
 	req := from.request(p.now)
-	req.Verbose = &p.verbose
+	req.Verbose, req.Language = &p.verbose, p.file.language
 	if j == 0 {
 		return p.engine.Start(ctx, p.graph, &p.app, p.scenario.Start, req)
 	}

@@ -15,10 +15,16 @@ import (
 var scenarioSchemaText string
 
 // Schema returns the JSON Schema of scenario files. It includes the members of an
-// application and all faults of an authenticator.
-func Schema() *schemas.Schema { return scenarioSchema() }
+// application and all faults of an authenticator, and accepts placeholders of tables.
+func Schema() *schemas.Schema { return looseSchema() }
 
-var scenarioSchema = sync.OnceValue(func() *schemas.Schema {
+var (
+	strictSchema = sync.OnceValue(func() *schemas.Schema { return buildSchema(func(map[string]any) {}) })
+	looseSchema  = sync.OnceValue(func() *schemas.Schema { return buildSchema(loosen) })
+)
+
+// buildSchema returns the schema, after a change of its definitions.
+func buildSchema(change func(defs map[string]any)) *schemas.Schema {
 	scenario, defs := definitionsOf([]byte(scenarioSchemaText))
 	application, more := definitionsOf(schemas.ApplicationSchema().Raw())
 	maps.Copy(defs, more)
@@ -35,9 +41,10 @@ var scenarioSchema = sync.OnceValue(func() *schemas.Schema {
 	defs["federationFault"] = faultSchema("How the provider, or the browser on return from it, misbehaves.", federationtest.Catalog(), func(d federationtest.Description) (string, string) {
 		return string(d.Fault), "The provider " + d.Doc + "."
 	})
+	change(defs)
 	text, _ := json.Marshal(scenario) // it was JSON
 	return schemas.MustSchema("scenario", string(text))
-})
+}
 
 // definitionsOf returns a schema of this program, and its definitions.
 func definitionsOf(text json.RawMessage) (schema, definitions map[string]any) {
