@@ -85,11 +85,11 @@ func insertScenario(file []byte, scenario string) ([]byte, error) {
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, errors.New("expected an object with the members of a scenario file")
 	}
-	newline := "\n"
-	if bytes.Contains(file, []byte("\r\n")) {
-		newline = "\r\n"
+	if crlf := []byte("\r\n"); bytes.Contains(file, crlf) {
+		changed, err := insertScenario(bytes.ReplaceAll(file, crlf, []byte("\n")), scenario)
+		return bytes.ReplaceAll(changed, []byte("\n"), crlf), err
 	}
-	lines := strings.Split(strings.TrimRight(string(file), "\r\n"), "\n")
+	lines := strings.Split(strings.TrimRight(string(file), "\n"), "\n")
 	list := findList(doc.Content[0].Content)
 	last := lastLine(lines, list.next)
 	text := strings.TrimRight(indentScenario(scenario, list.indent), "\n")
@@ -100,7 +100,7 @@ func insertScenario(file []byte, scenario string) ([]byte, error) {
 		lines[list.line-1] = "scenarios:"
 		last = list.line
 	}
-	return []byte(strings.Join(slices.Insert(lines, last, strings.Split(strings.ReplaceAll(text, "\n", strings.TrimSuffix(newline, "\n")+"\n"), "\n")...), "\n") + newline), nil
+	return []byte(strings.Join(slices.Insert(lines, last, text), "\n") + "\n"), nil
 }
 
 // scenarioList is where the list of scenarios is in a text. Lines count from 1.
@@ -136,7 +136,7 @@ func lastLine(lines []string, next int) int {
 		last = next - 1
 	}
 	for last > 0 {
-		line := strings.TrimRight(lines[last-1], " \t\r")
+		line := strings.TrimRight(lines[last-1], " \t")
 		if line != "" && line != "..." && !strings.HasPrefix(line, "#") {
 			break
 		}

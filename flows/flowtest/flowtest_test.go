@@ -155,7 +155,9 @@ func TestChecksAreNamed(t *testing.T) {
 		Defs struct {
 			Expect struct {
 				Properties struct {
-					Check struct{ AnyOf []struct{ Enum, EnumDescriptions []string } } // the other one is a placeholder
+					Check struct {
+						AnyOf []struct{ Enum, EnumDescriptions []string }
+					} // the other one is a placeholder
 				}
 			}
 		} `json:"$defs"`
