@@ -31,14 +31,23 @@ func (u *UserTypes) ForFile(file string) []schemas.UserType {
 	if u.Files == nil {
 		u.Files = Disk{}
 	}
-	dir := filepath.Dir(file)
-	for range maxLevels {
-		if types := u.read(filepath.Join(dir, UserTypesFolder)); len(types) > 0 {
+	for _, dir := range UserTypeFolders(file) {
+		if types := u.read(dir); len(types) > 0 {
 			return types
 		}
-		dir = filepath.Join(dir, "..")
 	}
 	return nil
+}
+
+// UserTypeFolders returns the folders that can have the user types for a flow file. The first one with
+// user types applies.
+func UserTypeFolders(file string) (list []string) {
+	dir := filepath.Dir(file)
+	for range maxLevels {
+		list = append(list, filepath.Join(dir, UserTypesFolder))
+		dir = filepath.Join(dir, "..")
+	}
+	return list
 }
 
 // read returns the types in a folder. It ignores files that are no user types.

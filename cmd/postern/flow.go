@@ -11,5 +11,6 @@ type flowCommands struct {
 	Pull     flowPullCommand     `cmd:"" help:"Write the flows of a server to files."`
 	Versions flowVersionsCommand `cmd:"" help:"List the versions of a flow on a server."`
 	Restore  flowRestoreCommand  `cmd:"" help:"Restore an older version of a flow as its newest."`
+	Play     flowPlayCommand     `cmd:"" help:"Step through a run of a flow in the terminal, with simulated devices and services."`
 	Test     flowTestCommand     `cmd:"" help:"Run the scenario tests of flow files."`
 }

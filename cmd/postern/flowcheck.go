@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -17,16 +18,21 @@ import (
 )
 
 type flowCheckCommand struct {
-	Format string   `enum:"text,json,sarif,github" default:"text" help:"The format of findings: text, json, sarif (code scanning), or github (workflow commands)."`
-	Color  string   `enum:"auto,always,never" default:"auto" help:"auto colors text on a terminal, unless NO_COLOR is set."`
-	Paths  []string `arg:"" name:"path" help:"Flow and scenario files, folders of them, patterns such as 'flows/*.yaml', or - for a flow on standard input."`
+	Format string `enum:"text,json,sarif,github" default:"text" help:"The format of findings: text, json, sarif (code scanning), or github (workflow commands)."`
+	Color  string `enum:"auto,always,never" default:"auto" help:"auto colors text on a terminal, unless NO_COLOR is set."`
+	watching
+	Paths []string `arg:"" name:"path" help:"Flow and scenario files, folders of them, patterns such as 'flows/*.yaml', or - for a flow on standard input."`
 }
 
 // stdinName is the name of the flow on standard input.
 const stdinName = "stdin"
 
 // Run checks every file.
-func (c flowCheckCommand) Run(p program) error {
+func (c flowCheckCommand) Run(ctx context.Context, p program) error {
+	return c.run(ctx, p, c.Paths, func() error { return c.check(p) })
+}
+
+func (c flowCheckCommand) check(p program) error {
 	files, err := checkedFiles().expandPaths(c.Paths)
 	if err != nil {
 		return err

@@ -1,14 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/findings"
@@ -71,22 +66,10 @@ func (f flowFolder) storeFlows(ctx context.Context, documents []*schemas.Documen
 	return nil
 }
 
-// watchInterval is how often a folder is checked for changes.
-const watchInterval = 300 * time.Millisecond
-
 // watch reloads the files whenever they have changed, until the context ends. Rejected
 // files change nothing: the previous flows stay active.
 func (f flowFolder) watch(ctx context.Context) {
-	taken, seen := f.lastFingerprint, f.lastFingerprint
-	repeat(ctx, watchInterval, func(time.Time) {
-		now := f.fingerprint()
-		settled := bytes.Equal(now, seen) // no change since the last look: saving has finished
-		seen = now
-		if settled && !bytes.Equal(now, taken) {
-			taken = now
-			f.reload(ctx)
-		}
-	})
+	whenChanged(ctx, f.lastFingerprint, f.fingerprint, func() { f.reload(ctx) })
 }
 
 // reload stores the files, and prints the result.
@@ -102,16 +85,5 @@ func (f flowFolder) reload(ctx context.Context) {
 
 // fingerprint changes with the state of the folder.
 func (f flowFolder) fingerprint() []byte {
-	h := sha256.New()
-	// Read errors are reported when the files are read.
-	_ = filepath.WalkDir(f.dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !flows.IsFlow(d.Name()) {
-			return nil
-		}
-		if info, err := d.Info(); err == nil {
-			fmt.Fprintf(h, "%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
-		}
-		return nil
-	})
-	return h.Sum(nil)
+	return fingerprint([]folder{{f.dir, true}}, flows.IsFlow)
 }

@@ -21,11 +21,16 @@ type flowTestCommand struct {
 	CoverageMin float64 `placeholder:"PERCENT" help:"Fail if the scenarios of a flow reach less than this percentage of its outcomes."`
 	CoverageOut string  `type:"path" placeholder:"FILE" help:"Write the coverage as JSON, for flow graph --coverage-from."`
 
+	watching
 	Paths []string `arg:"" name:"path" help:"Scenario files (*_test.yaml, *_test.yml), or folders of them."`
 }
 
 // Run runs every scenario file.
 func (c flowTestCommand) Run(ctx context.Context, p program) error {
+	return c.run(ctx, p, c.Paths, func() error { return c.test(ctx, p) })
+}
+
+func (c flowTestCommand) test(ctx context.Context, p program) error {
 	runner := flowtest.Runner{Transcripts: c.Verbose}
 	if c.Only != "" {
 		only, err := regexp.Compile(c.Only)

@@ -58,6 +58,7 @@ func allowedImports() map[string][]string {
 		"flows/syntax":                 {},
 		"flows/format":                 {"flows/syntax", "schemas"},
 		"flows/lsp":                    {"flows", "flows/draw", "flows/findings", "flows/flowtest", "flows/format", "flows/rules", "flows/studio", "flows/syntax", "engine", "nodes", "schemas"},
+		"flows/play":                   {"flows/flowtest", "schemas"},
 		"flows/studio":                 {"flows", "flows/diff", "flows/flowtest", "engine", "nodes", "schemas"},
 		"server/runs":                  {"engine", "schemas"},
 		"server/oauth":                 {"engine", "schemas", "server/runs", "internal/document", "internal/document", "internal/jwtverify", "internal/token", "internal/directory", "internal/outbound", "internal/delivery"},

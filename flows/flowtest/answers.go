@@ -11,7 +11,8 @@ import (
 
 // Values of users that the file does not have.
 const (
-	newDevice     = "new device"
+	// NewDevice is the name of a device without passkeys.
+	NewDevice     = "new device"
 	wrongPassword = "not the password"
 	newPassword   = "a new long password 7"
 	wrongCode     = "000000"
@@ -30,7 +31,7 @@ func (p *scenarioRun) answersToTry() (list []Send) {
 	if len(actions) == 0 {
 		actions = []string{""}
 	}
-	if slices.ContainsFunc(step.Data.Inputs, func(in schemas.Input) bool { return !isCeremonyInput(in.Identifier) }) {
+	if slices.ContainsFunc(step.Data.Inputs, func(in schemas.Input) bool { return !IsCeremonyInput(in.Identifier) }) {
 		for _, ref := range actions {
 			list = append(list, p.formsToTry(step, ref)...)
 		}
@@ -38,12 +39,20 @@ func (p *scenarioRun) answersToTry() (list []Send) {
 	return list
 }
 
-// isCeremonyInput reports whether the input is a part of a passkey's answer.
-func isCeremonyInput(identifier string) bool {
+// IsCeremonyInput reports whether the input is a part of a passkey's answer.
+func IsCeremonyInput(identifier string) bool {
 	return slices.Contains([]string{
 		"credentialId", "clientDataJSON", "authenticatorData", "signature", "userHandle", "attestationObject",
 		"authenticatorAttachment", "credentialName", "transports",
 	}, identifier)
+}
+
+// DeviceNames returns the names of the devices that hold passkeys of the users.
+func (f *File) DeviceNames() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(f.Users)) {
+		names = append(names, f.Users[name].Passkeys...)
+	}
+	return names
 }
 
 // ceremoniesToTry returns the answers of authenticators: right ones and forged ones.
@@ -52,12 +61,9 @@ func (p *scenarioRun) ceremoniesToTry(step *schemas.Step) (list []Send) {
 	if data["passkeyChallenge"] == "" && data["passkeyCreationOptions"] == "" {
 		return nil
 	}
-	devices := []string{}
-	for _, name := range slices.Sorted(maps.Keys(p.file.Users)) {
-		devices = append(devices, p.file.Users[name].Passkeys...)
-	}
+	devices := p.file.DeviceNames()
 	if data["passkeyCreationOptions"] != "" || len(devices) == 0 {
-		devices = append(devices, newDevice)
+		devices = append(devices, NewDevice)
 	}
 	for _, device := range devices {
 		list = append(list, Send{Passkey: &Ceremony{Device: device}})
@@ -92,7 +98,7 @@ func (p *scenarioRun) formsToTry(step *schemas.Step, action string) (list []Send
 		user.Password, user.TOTP, user.RecoveryCodes = "", "", nil
 		list = append(list, p.fill(step, action, "", user))
 	}
-	unknown := Given{Attributes: map[string]any{"username": "newuser", "email": "new@example.org"}, Password: newPassword, TOTP: newDevice}
+	unknown := Given{Attributes: map[string]any{"username": "newuser", "email": "new@example.org"}, Password: newPassword, TOTP: NewDevice}
 	list = append(list, p.fill(step, action, "", unknown))
 	return list
 }
@@ -103,7 +109,7 @@ func (p *scenarioRun) fill(step *schemas.Step, action, name string, user Given) 
 	s := Send{Action: action, Inputs: map[string]string{}}
 	for _, in := range step.Data.Inputs {
 		switch {
-		case isCeremonyInput(in.Identifier):
+		case IsCeremonyInput(in.Identifier):
 		case in.Identifier == "code" && name != "" && len(p.Mails()) > 0:
 			s.MailedCode = "newest"
 		case in.Identifier == "invitation" && name != "":

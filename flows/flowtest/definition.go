@@ -21,7 +21,13 @@ func (f *File) definition() (*Definition, error) {
 	if f.flow != nil {
 		return f.flow, nil
 	}
-	path, files := f.FlowPath(), cmp.Or[flows.Files](f.files, flows.Disk{})
+	return readDefinition(cmp.Or[flows.Files](f.files, flows.Disk{}), f.FlowPath())
+}
+
+// ReadDefinition reads a flow file. The flow can use the sub-flows and user types around it.
+func ReadDefinition(path string) (*Definition, error) { return readDefinition(flows.Disk{}, path) }
+
+func readDefinition(files flows.Files, path string) (*Definition, error) {
 	text, err := files.ReadFile(path)
 	types := flows.UserTypes{Files: files}
 	return &Definition{text, flows.IsJSON(path), flows.NewSubflowResolverIn(files).ForFile(path), types.ForFile(path)}, err

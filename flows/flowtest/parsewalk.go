@@ -117,6 +117,16 @@ func locateWalkProblem(file, start *schemas.Document, p schemas.Problem) WalkPro
 	return WalkProblem{"start", start.Locate([]schemas.Problem{p})[0]}
 }
 
+// ParseSend parses a request in YAML, as `send` of a step contains it. ParseWalk checks it with the
+// others.
+func ParseSend(text string) (s Send, problems []schemas.Problem) {
+	doc, problems := schemas.ParseYAML([]byte(text))
+	if len(problems) == 0 {
+		problems = doc.Decode(nil, &s)
+	}
+	return s, problems
+}
+
 // Fault describes a way in which a device or an identity provider misbehaves.
 type Fault struct {
 	Fault    string `json:"fault"`
