@@ -58,7 +58,7 @@ func TestCheckWatches(t *testing.T) {
 	until("part")
 	until(waiting)
 	write(t, filepath.Join(dir, "part.yaml"), "handle: part\nname: Part\nflowType: SUBFLOW\nnodes:\n  - {id: key, use: passkey-authenticate, next: end}\n")
-	until("sign_in.yaml\tproven")
+	until("guarantees acr")
 	until(waiting)
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestCheckWatches(t *testing.T) {
 	until("there is no file or folder")
 	until(waiting)
 	write(t, file, keyFlow)
-	until("sign_in.yaml\tproven")
+	until("guarantees acr")
 	end()
 }
 
