@@ -161,6 +161,16 @@ func (s *FlowServer) Versions(ctx context.Context, id string) ([]FlowVersion, er
 	return page.Versions, err
 }
 
+// Version returns a version of a flow, with its Parts. If there is none, the error has Class NotFound.
+func (s *FlowServer) Version(ctx context.Context, id string, version int) (*schemas.Flow, error) {
+	flow := new(schemas.Flow)
+	_, err := s.remote.send(ctx, http.MethodGet, fmt.Sprintf("%s/versions/%d", flowPath(id), version), "", nil, flow)
+	if err == nil {
+		err = s.readSubflowVersions(ctx, flow, maxDepth)
+	}
+	return flow, err
+}
+
 // Restore creates a new version from an older one. The version has the reason; "" for none.
 func (s *FlowServer) Restore(ctx context.Context, id string, version int, reason string) (*schemas.Flow, error) {
 	now := new(schemas.Flow)
