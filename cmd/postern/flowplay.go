@@ -15,6 +15,7 @@ import (
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/flowtest"
 	"github.com/postern-id/postern/flows/play"
+	"github.com/postern-id/postern/internal/translations"
 )
 
 type flowPlayCommand struct {
@@ -42,7 +43,7 @@ func (c flowPlayCommand) Run(ctx context.Context, p program) error {
 	}
 	terminal, isFile := input.(*os.File)
 	game := play.Game{
-		Read: c.read, Save: c.save, Start: start, Language: c.Lang, Words: flows.Translations(c.Lang),
+		Read: c.read, Save: c.save, Start: start, Language: c.Lang, Words: translations.Builtin().Match(c.Lang).Flows,
 		Lines: scanLines(ctx, input), Out: p.stdout, Echo: !isFile || !isatty.IsTerminal(terminal.Fd()),
 	}
 	fmt.Fprintln(p.stdout, "help lists the commands; quit or the end of the input leaves.")

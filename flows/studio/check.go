@@ -40,7 +40,7 @@ func (s *Studio) check(source Source) checked {
 	}
 	c := checked{source: source}
 	var problems []schemas.Problem
-	if c.document, problems = s.parse(source); c.document == nil {
+	if c.document, _ = s.parse(source); c.document == nil {
 		_, _, problems = engine.CheckUsing([]byte(source.Text), !source.JSON, s.kinds, s.subflows)
 	} else {
 		problems = schemas.CheckFlowDocument(c.document, func(stored *schemas.Document) (found []schemas.Problem) {
