@@ -191,7 +191,7 @@ func (f forgery) run(t *testing.T, environ ...string) {
 		args = append(args, "--expect", end)
 	}
 	text, code := runCommand(t, environ, args...)
-	want := regexp.MustCompile(fmt.Sprintf(`^The audit log was changed at seal %d( \(event \S+ of \S+\))?: %s[^\n]*\.\nThe \d+ events before are as they were recorded\.\n$`, f.seal(l), f.problem))
+	want := regexp.MustCompile(fmt.Sprintf(`^The audit log was changed at seal %d( \(event \S+ of \S+\))?: %s[^\n]*\.\nThe \d+ events before it are unchanged\.\n$`, f.seal(l), f.problem))
 	if code != exitFindings || !want.MatchString(text) {
 		t.Errorf("exit code %d and %q, expected %d and %v", code, text, exitFindings, want)
 	}

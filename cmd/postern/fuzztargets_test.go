@@ -37,6 +37,7 @@ func fuzzTargets() map[string]string {
 		"flows FuzzProofs":                       "flows, by the prover and the oracle",
 		"flows/flowtest FuzzScenarios":           "scenario files",
 		"flows/format FuzzFormat":                "flow files that are formatted",
+		"schemas FuzzFlowParser":                 "flow files that are parsed again after a change",
 		"flows/lsp FuzzText":                     "changes of texts by editors",
 		"mcp FuzzBody":                           "MCP messages",
 		"nodes FuzzExpression":                   "CEL expressions",

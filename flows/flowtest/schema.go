@@ -18,6 +18,10 @@ var scenarioSchemaText string
 // application and all faults of an authenticator, and accepts placeholders of tables.
 func Schema() *schemas.Schema { return looseSchema() }
 
+// SchemaWithoutTables returns the schema of scenarios without placeholders: it lists the values of
+// each member.
+func SchemaWithoutTables() *schemas.Schema { return strictSchema() }
+
 var (
 	strictSchema = sync.OnceValue(func() *schemas.Schema { return buildSchema(func(map[string]any) {}) })
 	looseSchema  = sync.OnceValue(func() *schemas.Schema { return buildSchema(loosen) })

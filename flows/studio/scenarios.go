@@ -14,7 +14,7 @@ import (
 // flow.
 func (s *Studio) CompleteScenarios(c Cursor, flow Source) (*Completions, error) {
 	o := outlineAt(c.Text, nil, c.Line, c.Column)
-	at := schemaAt(decodeSchema(flowtest.Schema()), o.path)
+	at := schemaAt(decodeSchema(flowtest.SchemaWithoutTables()), o.path)
 	var options []Completion
 	if o.inValue {
 		options = append(s.scenarioNames(&o, c.Text, flow), at.values()...)
