@@ -1,4 +1,4 @@
-import{c as e,d as t,i as n,r}from"./texts-D99XOMXz.js";import{n as i}from"./ui-Dhskbvd_.js";var a=t(e(),1),o=e=>e.redirectURIs[0]??`https://app.example.com/callback`,s=e=>e.scopes.join(` `),c=e=>e.scopes.map(e=>JSON.stringify(e)).join(`, `),l=e=>e.issuer.startsWith(`http://`);function u(e){return/^https?:\/\/[^/]+(\/[^?#]*)/.exec(o(e))?.[1]??`/callback`}var d=[{title:`Node.js: Express, openid-client`,kinds:[`secret`],code:e=>`// npm install express express-session openid-client
+import{c as e,d as t,i as n,r}from"./texts-B_F8SQVT.js";import{n as i}from"./ui-CzzFItLs.js";var a=t(e(),1),o=e=>e.redirectURIs[0]??`https://app.example.com/callback`,s=e=>e.scopes.join(` `),c=e=>e.scopes.map(e=>JSON.stringify(e)).join(`, `),l=e=>e.issuer.startsWith(`http://`);function u(e){return/^https?:\/\/[^/]+(\/[^?#]*)/.exec(o(e))?.[1]??`/callback`}var d=[{title:`Node.js: Express, openid-client`,kinds:[`secret`],code:e=>`// npm install express express-session openid-client
 import express from "express";
 import session from "express-session";
 import * as oidc from "openid-client";
