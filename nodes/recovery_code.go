@@ -3,6 +3,7 @@ package nodes
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -65,4 +66,10 @@ func (r *recoveryCode) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 			schemas.UseRecoveryCode{UserID: v.Subject.UserID, Hash: hash, At: v.Now},
 			proof(v, "recovery.used", v.Subject.UserID, nil)), nil
 	})
+}
+
+// HashRecoveryCode returns the stored hash of a recovery code, ignoring how it was typed.
+func HashRecoveryCode(typed string) []byte {
+	read := strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1")
+	return schemas.HashSecret(read.Replace(strings.ToUpper(strings.TrimSpace(typed))))
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -123,10 +122,4 @@ func hashCodes(codes []string) [][]byte {
 func grouped(text, separator string) string {
 	groups := slices.Collect(slices.Chunk([]byte(text), 4))
 	return string(bytes.Join(groups, []byte(separator)))
-}
-
-// HashRecoveryCode returns the stored hash of a recovery code, ignoring how it was typed.
-func HashRecoveryCode(typed string) []byte {
-	read := strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1")
-	return schemas.HashSecret(read.Replace(strings.ToUpper(strings.TrimSpace(typed))))
 }

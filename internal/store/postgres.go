@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/url"
 	"regexp"
 	"runtime"
@@ -29,9 +28,6 @@ const (
 	// connectionLifetime bounds the use of a server that a failover or an address change has
 	// replaced.
 	connectionLifetime = 30 * time.Minute
-
-	// The most attempts of a write that loses conflicts.
-	writeAttempts = 16
 
 	// A serial write that has lost so many conflicts locks out the others.
 	serialAttempts = 4
@@ -244,37 +240,6 @@ func (w *postgresWriter) once(ctx context.Context, do func(*Tx) error) error {
 // detach returns a context that does not end with its caller's.
 func (w *postgresWriter) detach(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), w.longest)
-}
-
-// retry is the function retry, and counts the further attempts.
-func (w *postgresWriter) retry(ctx context.Context, do func() error) error {
-	first := true
-	return retry(ctx, func() error {
-		if !first {
-			w.retries.Add(1)
-		}
-		first = false
-		return do()
-	})
-}
-
-// retry calls do until it loses no conflict. The delay between attempts is random, so that the
-// same writers do not collide again.
-func retry(ctx context.Context, do func() error) error {
-	for try := 1; ; try++ {
-		err := do()
-		if isReadOnly(err) && try == 1 {
-			continue // the pool has dropped such connections, so the next one is new
-		}
-		if err == nil || !isConflict(err) || try == writeAttempts {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(rand.N(time.Millisecond << min(try, 8))):
-		}
-	}
 }
 
 // close does nothing: closing the pool waits for the connections in use.
