@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -130,7 +131,8 @@ func (w *postgresWriter) write(ctx context.Context, do func(*Tx) error) error {
 	})
 }
 
-// atOnce sends the statements of a write as one. done is false if the write needs a transaction.
+// atOnce sends the statements of a write as one. done is false if the write needs a transaction. Like
+// once, it waits for a connection until ctx ends, and the statement itself ignores the end of ctx.
 func (w *postgresWriter) atOnce(ctx context.Context, do func(*Tx) error) (done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return true, err
@@ -142,9 +144,15 @@ func (w *postgresWriter) atOnce(ctx context.Context, do func(*Tx) error) (done b
 	if err := attempt(t, do); err != nil || collected.broken || len(collected.parts) == 0 {
 		return false, nil // the transaction has the error too
 	}
+	conn, err := w.db.Conn(ctx)
+	if err != nil {
+		return true, fmt.Errorf("store: waiting for a connection: %w", err)
+	}
+	defer conn.Close()
 	q, args := collected.statement()
-	_, err = w.db.ExecContext(detached, q, args...)
-	return !isUnmet(err), statementError(q, err)
+	_, err = conn.ExecContext(detached, q, args...)
+	// A bad connection has executed nothing: see executed. The transaction takes another one.
+	return !isUnmet(err) && !errors.Is(err, driver.ErrBadConn), statementError(q, err)
 }
 
 // serial lets the writes of several instances run concurrently, each on the condition that no other

@@ -1,0 +1,60 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/schemas"
+)
+
+// TestAbandonedBatch: a write whose caller gives up while it waits for a connection changes nothing, also
+// if it is one statement.
+func TestAbandonedBatch(t *testing.T) {
+	c := postgres(t)
+	c.Pool = 2
+	s := storetest.Open(t, c)
+	free := occupy(t, s, c.Pool)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	before := s.Stats().Write.WaitCount
+	go func() { done <- s.Apply(ctx, append(event(), event()...)) }()
+	for s.Stats().Write.WaitCount == before { // it waits for a connection
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("the write: %v, want canceled", err)
+	}
+	free()
+	recorded, err := s.Events(t.Context(), schemas.EventQuery{Limit: 10, Action: "test.done"})
+	noError(t, err)
+	equal(t, "the number of events", len(recorded), 0)
+}
+
+// occupy uses connections of a store until the returned function is called.
+func occupy(t *testing.T, s *store.Store, connections int) (free func()) {
+	blocked, used, done := make(chan struct{}), make(chan struct{}, connections), make(chan struct{}, connections)
+	for range connections {
+		go func() {
+			_ = s.Snapshot(t.Context(), func(store.Reader) error {
+				used <- struct{}{}
+				<-blocked
+				return nil
+			})
+			done <- struct{}{}
+		}()
+	}
+	for range connections {
+		<-used
+	}
+	return func() {
+		close(blocked)
+		for range connections {
+			<-done
+		}
+	}
+}
