@@ -101,6 +101,27 @@ func testProofsOfOneCommit(t *testing.T, s RunStore) {
 	must(t, s.Commit(t.Context(), newRun(), changes))
 }
 
+// A sign-in that waits for a transaction that removes its credential fails, and starts no session.
+func testProofsRemovedMeanwhile(t *testing.T, s *store.Store) {
+	h := newHolder(t, s)
+	for _, kind := range []schemas.ProofKind{schemas.SessionProof, schemas.EmailProof, schemas.IdentityProof, schemas.RecoveryProof,
+		schemas.TOTPProof, schemas.PasskeyProof, schemas.PasswordProof} {
+		session, ended := newSignIn(h.user.ID, noon()), make(chan error, 1)
+		update(t, s, func(tx *store.Tx) error {
+			err := tx.Apply(h.changed()[kind])
+			go func() {
+				ended <- s.Commit(t.Context(), newRun(), append(start(session), h.require(h.proofs[kind])...))
+			}()
+			time.Sleep(30 * time.Millisecond) // usually it waits by now; otherwise it begins later
+			return err
+		})
+		wantError(t, <-ended, schemas.Conflict, schemas.CodeSuperseded)
+		if got := reply(s.Session(t.Context(), session.ID)).get(t); got != nil {
+			t.Errorf("%s: a sign-in with a credential that was removed meanwhile started a session", kind)
+		}
+	}
+}
+
 // A hash is replaced only if it is the one that was verified.
 func testRehash(t *testing.T, s RunStore) {
 	h := newHolder(t, s)

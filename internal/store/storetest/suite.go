@@ -63,6 +63,7 @@ func ofUsers() []test {
 		{"the whole identifier counts", testOddIdentifiers},
 		{"sessions end with the credential they rest on", testSessionsEndWithCredentials},
 		{"the acting session lives on", testActingSession},
+		{"a sign-in fails whose credential is removed meanwhile", testProofsRemovedMeanwhile},
 		{"a new password ends sessions and runs", testPasswordEnds},
 		{"audit 15: a user who is disabled or locked starts nothing", testInactiveUser},
 		{"audit 15: access ends with sessions and runs", testEndAccess},
