@@ -48,7 +48,7 @@ func (c flowNewCommand) Run(p program) error {
 	for _, f := range copies {
 		fmt.Fprintf(p.stdout, "wrote %s\n", f.path)
 	}
-	fmt.Fprintf(p.stdout, "\nnext: postern flow check %[1]s && postern flow test %[1]s\n", c.Dir)
+	fmt.Fprintf(p.stdout, "\nnext: postern flow check %s && postern flow test %s\n", copies[0].path, copies[1].path)
 	return nil
 }
 

@@ -146,6 +146,15 @@ func (c userCreateCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
+	var application resource
+	if c.Invite != "" { // before the user exists, so that the command can be repeated with another name
+		if application, err = findApplication(ctx, client, c.Invite); err != nil {
+			return err
+		}
+		if application.text("invitationFlowId") == "" {
+			return fmt.Errorf("the application %q has no invitation flow: set its invitationFlowId, for example to the built-in flow invitation", c.Invite)
+		}
+	}
 	var user resource
 	if err := client.Send(ctx, http.MethodPost, "/users", map[string]any{"type": c.Type, "attributes": attributes}, &user); err != nil {
 		return err
@@ -153,7 +162,7 @@ func (c userCreateCommand) Run(ctx context.Context, p program) error {
 	if err := c.show(p.stdout, user, userColumns()...); err != nil || c.Invite == "" {
 		return err
 	}
-	return invite(ctx, p, client, user, c.Invite)
+	return invite(ctx, p, client, user, application)
 }
 
 type userInviteCommand struct {
@@ -167,16 +176,16 @@ func (c userInviteCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	return invite(ctx, p, client, user, c.App)
-}
-
-func invite(ctx context.Context, p program, client *bootstrap.Client, user resource, app string) error {
-	application, err := findApplication(ctx, client, app)
+	application, err := findApplication(ctx, client, c.App)
 	if err != nil {
 		return err
 	}
+	return invite(ctx, p, client, user, application)
+}
+
+func invite(ctx context.Context, p program, client *bootstrap.Client, user, application resource) error {
 	var reply resource
-	err = client.Send(ctx, http.MethodPost, "/users/"+user.text("id")+"/invitation", map[string]string{"applicationId": application.text("id")}, &reply)
+	err := client.Send(ctx, http.MethodPost, "/users/"+user.text("id")+"/invitation", map[string]string{"applicationId": application.text("id")}, &reply)
 	if err != nil {
 		return err
 	}
