@@ -147,7 +147,7 @@ func (c userCreateCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	var application resource
-	if c.Invite != "" { // before the user exists, so that the command can be repeated with another name
+	if c.Invite != "" { // before the user exists, so that the command can be repeated with another application
 		if application, err = findApplication(ctx, client, c.Invite); err != nil {
 			return err
 		}
