@@ -249,7 +249,7 @@ func TestGateLanguages(t *testing.T) {
 	for query, want := range map[string][2]string{
 		"lang=de":                {"de", "Bei Try it anmelden"},
 		"lang=fr":                {"fr", "Se connecter à Try it"},
-		"ui_locales=it%20fr-CA":  {"fr", "Se connecter à Try it"},
+		"ui_locales=fi%20fr-CA":  {"fr", "Se connecter à Try it"},
 		"lang=de&ui_locales=fr":  {"de", "Bei Try it anmelden"},
 		"lang=constructor":       {"en", "Sign in to Try it"},
 		"lang=../../x":           {"en", "Sign in to Try it"},
