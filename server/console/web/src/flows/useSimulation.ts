@@ -1,6 +1,6 @@
 // A simulated run of the flow, and the scenario file that it belongs to. Everything happens in the
 // browser: nothing is sent to the server, and nothing is stored.
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { call, type DraftResult, type Exit, type PlayResult, type ScenariosResult, type Send } from "./checker";
 import { addScenario } from "./scenariofile";
 import { t } from "../texts";
@@ -34,6 +34,7 @@ const files = new Map<string, string>();
 /** useSimulation simulates the flow whose text the function returns. */
 export function useSimulation(textOf: () => string, handle: string): Simulation {
   const [file, setFileText] = useState(files.get(handle) ?? firstFile);
+  const newest = useRef(file); // a button can be pressed before the state follows the editor
   const [start, setStart] = useState("");
   const [before, setPlayed] = useState<{ sends: Send[]; result?: PlayResult; flow: string }>({ sends: [], flow: "" });
   const [ran, setRan] = useState<ScenariosResult>();
@@ -49,6 +50,7 @@ export function useSimulation(textOf: () => string, handle: string): Simulation 
     }
   };
   const setFile = (changed: string) => {
+    newest.current = changed;
     setFileText(changed);
     files.set(handle, changed);
     setRan(undefined);
@@ -58,27 +60,27 @@ export function useSimulation(textOf: () => string, handle: string): Simulation 
     note: state.note, error: state.error, isBusy: state.isBusy,
     play: (sends) => attempt(async () => {
       const played = source();
-      const result = await call("play", { ...played, file, start, sends, name: "walk" });
+      const result = await call("play", { ...played, file: newest.current, start, sends, name: "walk" });
       // A request that cannot be made leaves the run where it is.
       setPlayed(result.walk || sends.length === 0 ? { sends: result.sends, result, flow: played.text }
         : { ...before, result: { ...result, ...(before.result?.walk ? { walk: before.result.walk } : {}) } });
       return "";
     }),
     save: (name) => void attempt(async () => {
-      const { scenario } = await call("play", { ...source(), file, start, sends: before.sends, name });
-      setFile(addScenario(file, scenario));
+      const { scenario } = await call("play", { ...source(), file: newest.current, start, sends: before.sends, name });
+      setFile(addScenario(newest.current, scenario));
       return t("The walk is a scenario of the file now.");
     }),
     run: () => attempt(async () => {
-      setRan(await call("runScenarios", { ...source(), file }));
+      setRan(await call("runScenarios", { ...source(), file: newest.current }));
       return "";
     }),
     draft: (outcomes) => attempt(async () => {
-      const result: DraftResult = await call("draftScenarios", { ...source(), file, start, outcomes });
+      const result: DraftResult = await call("draftScenarios", { ...source(), file: newest.current, start, outcomes });
       if (result.failure || result.problems.length > 0) {
         throw new Error(result.failure ?? result.problems[0]?.message);
       }
-      setFile(result.drafts.reduce((whole, one) => addScenario(whole, one.scenario), file));
+      setFile(result.drafts.reduce((whole, one) => addScenario(whole, one.scenario), newest.current));
       const complete = result.drafts.filter((one) => one.complete).length;
       return t("{n} drafts were added; {complete} of them reach their outcome.", { n: result.drafts.length, complete });
     }),
