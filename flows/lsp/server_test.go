@@ -20,7 +20,7 @@ import (
 type editor struct {
 	t      *testing.T
 	out    *io.PipeWriter
-	in     *bufio.Reader
+	in     chan []byte // closed at the end
 	ended  chan error
 	lastID int
 	// notes are the notifications that arrived before the reply to a request.
@@ -43,7 +43,8 @@ func newEditor(t *testing.T) *editor {
 	t.Helper()
 	fromEditor, toServer := io.Pipe()
 	fromServer, toEditor := io.Pipe()
-	e := &editor{t: t, out: toServer, in: bufio.NewReader(fromServer), ended: make(chan error, 1)}
+	e := &editor{t: t, out: toServer, in: make(chan []byte, 1000), ended: make(chan error, 1)}
+	go receive(bufio.NewReader(fromServer), e.in)
 	go func() {
 		e.ended <- Serve(context.Background(), fromEditor, toEditor, Options{RulesPage: "rules.md", Log: t.Output()})
 		toEditor.Close()
@@ -59,19 +60,31 @@ func (e *editor) write(text string) {
 	}
 }
 
+// receive reads messages while the editor writes: a server that waits for a reader reads nothing.
+func receive(from *bufio.Reader, to chan<- []byte) {
+	defer close(to)
+	for {
+		header, err := textproto.NewReader(from).ReadMIMEHeader()
+		if err != nil {
+			return
+		}
+		n, err := strconv.Atoi(header.Get("Content-Length"))
+		if err != nil {
+			return
+		}
+		text := make([]byte, n)
+		if _, err := io.ReadFull(from, text); err != nil {
+			return
+		}
+		to <- text
+	}
+}
+
 func (e *editor) read() (m message) {
 	e.t.Helper()
-	header, err := textproto.NewReader(e.in).ReadMIMEHeader()
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	n, err := strconv.Atoi(header.Get("Content-Length"))
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	text := make([]byte, n)
-	if _, err := io.ReadFull(e.in, text); err != nil {
-		e.t.Fatal(err)
+	text, ok := <-e.in
+	if !ok {
+		e.t.Fatal("the server has sent no further message")
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		e.t.Fatal(err)
