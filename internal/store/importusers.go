@@ -72,12 +72,13 @@ func planImport(ctx context.Context, r Reader, users []NewUser) (p importPlan, e
 	return p, nil
 }
 
-// lookUp calls found with the rows of a query, in which (?) stands for a list of values.
-func lookUp(ctx context.Context, r Reader, q string, values []any, found func(scanner) error) error {
+// lookUp calls found with the rows of a query, in which (?) stands for a list of values. Parameters
+// before the first list are given by before.
+func lookUp(ctx context.Context, r Reader, q string, values []any, found func(scanner) error, before ...any) error {
 	for some := range slices.Chunk(values, maxOwners/2) {
 		lists := strings.Count(q, "(?)")
 		q := strings.ReplaceAll(q, "(?)", "("+placeholders(len(some))+")")
-		if err := rows(ctx, r, found, q, slices.Concat(slices.Repeat([][]any{some}, lists)...)...); err != nil {
+		if err := rows(ctx, r, found, q, slices.Concat(append([][]any{before}, slices.Repeat([][]any{some}, lists)...)...)...); err != nil {
 			return err
 		}
 	}
@@ -119,7 +120,7 @@ func (p *importPlan) findIDs(ctx context.Context, r Reader) error {
 
 // take reports the values that others have: those in the store, and those of users before. Each user
 // has values, and their names.
-func (p *importPlan) take(ctx context.Context, r Reader, q string, of func(i int, each func(value any, key, name string))) error {
+func (p *importPlan) take(ctx context.Context, r Reader, q string, of func(i int, each func(value any, key, name string)), before ...any) error {
 	taken := map[string]bool{}
 	var values []any
 	for i := range p.users {
@@ -135,7 +136,7 @@ func (p *importPlan) take(ctx context.Context, r Reader, q string, of func(i int
 		err := row.Scan(&value)
 		taken[string(value)] = true
 		return err
-	})
+	}, before...)
 	for i := range p.users {
 		if p.obstacles[i].Noun != "" {
 			continue
@@ -212,12 +213,11 @@ func (p *importPlan) findUnverified(ctx context.Context, r Reader, owned map[str
 // findUnique finds the unique values that others have.
 func (p *importPlan) findUnique(ctx context.Context, r Reader) error {
 	for _, attribute := range p.rules.unique {
-		q := "SELECT value FROM user_unique_values WHERE attribute = '" + strings.ReplaceAll(attribute, "'", "''") + "' AND value IN (?)"
-		err := p.take(ctx, r, q, func(i int, each func(any, string, string)) {
+		err := p.take(ctx, r, "SELECT value FROM user_unique_values WHERE attribute = ? AND value IN (?)", func(i int, each func(any, string, string)) {
 			if key, err := uniqueKey(p.users[i].Attributes[attribute]); err == nil && key != "" {
 				each(p.rules.prefix+key, p.rules.prefix+key, attribute)
 			}
-		})
+		}, attribute)
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,9 @@ package storetest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +18,7 @@ import (
 func newStaff() schemas.UserType {
 	staff := newUserType("Staff")
 	staff.Schema = json.RawMessage(`{"type":"object","properties":{
-		"username":{"type":"string","x-unique":true},"badge":{"x-unique":true},"phone":{"type":"string","x-unique":true},"floor":{}}}`)
+		"username":{"type":"string","x-unique":true},"badge":{"x-unique":true},"phone":{"type":"string","x-unique":true},"desk's (?)":{"x-unique":true},"floor":{}}}`)
 	return staff
 }
 
@@ -48,7 +50,11 @@ func testUniqueAttributes(t *testing.T, s *store.Store) {
 		for _, err := range []error{insert(test.user), s.Apply(ctx, create(test.user))} {
 			wantTakenError(t, err, test.taken...)
 		}
+		wantObstacles(t, s, test.taken, test.user)
 	}
+	first, second := newWorker("imp", 10, "+41 10"), newWorker("kim", 11, "+41 11")
+	first.Attributes["desk's (?)"], second.Attributes["desk's (?)"] = 3, 3
+	wantObstacles(t, s, []string{"desk's (?)"}, first, second)
 	// Missing values do not collide, nor do values that another type does not mark as unique.
 	for i := range 2 {
 		none := newWorker(fmt.Sprint("none", i), nil, "")
@@ -76,6 +82,27 @@ func testUniqueAttributes(t *testing.T, s *store.Store) {
 	wantEqual(t, "the user found", reply(store.Users().Find(ctx, s, "username", "BOBBY")).get(t).ID, bob.ID)
 	update(t, s, func(tx *store.Tx) error { return store.Users().Delete(tx, bob.ID, changed.UpdatedAt) })
 	must(t, insert(newWorker("bobby", 10, "+41 10")))
+}
+
+// wantObstacles expects that the attributes of the last user are taken, for an import that is undone.
+func wantObstacles(t *testing.T, s *store.Store, taken []string, users ...schemas.User) {
+	t.Helper()
+	var list []store.NewUser
+	for _, u := range users {
+		list = append(list, store.NewUser{User: u, Event: schemas.Event{ID: schemas.NewID(), At: noon(), Action: "user.imported", UserID: u.ID}})
+	}
+	undo := errors.New("undone")
+	err := s.Update(t.Context(), func(tx *store.Tx) error {
+		found, err := store.ImportUsers(tx, list)
+		if err == nil {
+			wantEqual(t, "the taken attributes", slices.Sorted(slices.Values(found[len(found)-1].Taken)), slices.Sorted(slices.Values(taken)))
+			err = undo
+		}
+		return err
+	})
+	if !errors.Is(err, undo) {
+		t.Error(err)
+	}
 }
 
 // testReclaim makes an attribute unique that users already have.
