@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,20 @@ import (
 // definitions as the same changes of the parsed flow, keep comments and other nodes, and can be undone.
 // The server reads the same definitions from the texts.
 func TestEditsKeepTheText(t *testing.T) {
+	samples := filepath.Join(t.TempDir(), "samples")
+	t.Setenv("SAMPLES", samples)
+	runWithFlows(t, "edit.mjs", "test/styles.yaml", "../../../flows/*.yaml")
+	compareSamples(t, samples)
+}
+
+// No edge of a drawn flow crosses a node, and no label covers another label or a node.
+func TestLayout(t *testing.T) {
+	runWithFlows(t, "layout.mjs", "../../../flows/*.yaml", "../../../flows/recipes/*.yaml")
+}
+
+// runWithFlows runs a program of web/test with the flow files that match the patterns.
+func runWithFlows(t *testing.T, program string, patterns ...string) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("runs in another process, which the race detector does not watch")
 	}
@@ -25,24 +40,18 @@ func TestEditsKeepTheText(t *testing.T) {
 		}
 		t.Skip("SKIP: run `make npm` first")
 	}
-	flows, err := filepath.Glob("../../flows/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"test/edit.mjs", "test/styles.yaml"}
-	for _, name := range flows {
-		if !strings.HasSuffix(name, "_test.yaml") {
-			args = append(args, filepath.Join("..", name))
+	t.Chdir("web")
+	args := []string{filepath.Join("test", program)}
+	for _, pattern := range patterns {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
 		}
+		args = append(args, slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "_test.yaml") })...)
 	}
-	cmd := exec.Command("node", args...)
-	cmd.Dir = "web"
-	samples := filepath.Join(t.TempDir(), "samples")
-	cmd.Env = append(os.Environ(), "SAMPLES="+samples)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := exec.Command("node", args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	compareSamples(t, samples)
 }
 
 // compareSamples compares the definitions that the browser and the server read from texts.

@@ -3,20 +3,11 @@
 // as arguments. The seed is the environment variable SEED, 1 by default. If SAMPLES names a file, some
 // of the texts are written there with their definitions, for another parser to compare.
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import ts from "typescript";
+import { readFileSync, writeFileSync } from "node:fs";
 import { Lexer, parse } from "yaml";
+import { compiled } from "./compiled.mjs";
 
-const folder = mkdtempSync(join(import.meta.dirname, "..", "node_modules", ".edit-"));
-for (const name of ["edit", "configure", "flowtext"]) {
-  const source = readFileSync(join(import.meta.dirname, "..", "src", "flows", `${name}.ts`), "utf8");
-  const { outputText } = ts.transpileModule(source, { compilerOptions: { module: ts.ModuleKind.ES2022, target: ts.ScriptTarget.ES2022 } });
-  writeFileSync(join(folder, `${name}.mjs`), outputText.replaceAll(/from "(\.\/\w+)"/g, 'from "$1.mjs"'));
-}
-const { edit, difference } = await import(join(folder, "edit.mjs"));
-const { EditError } = await import(join(folder, "flowtext.mjs"));
-rmSync(folder, { recursive: true });
+const [{ edit, difference }, , { EditError }] = await compiled("edit", "configure", "flowtext");
 
 let state = Number(process.env["SEED"] ?? 1);
 function random(n) { // mulberry32

@@ -1,11 +1,13 @@
 // The graph of a flow, drawn from its text. Each node has a label that names its edges, for screen
 // readers, and is reached with the keyboard.
-import { Background, Controls, type Edge, MarkerType, type Node, Position, ReactFlow, ReactFlowProvider, useReactFlow, useStore } from "@xyflow/react";
+import { Background, ControlButton, Controls, type Edge, getViewportForBounds, MarkerType, type Node, Position, ReactFlow, ReactFlowProvider, useReactFlow, useStore } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
 import { useCallback, useEffect, useMemo, useRef } from "react";
 import type { Finding } from "../api";
 import type { Exit, Proof } from "./checker";
-import { type FlowNode, layOut, place, type Placed, shapeOf } from "./graph";
+import { FlowEdge } from "./FlowEdge";
+import { type FlowNode, place, type Placed, shapeOf } from "./graph";
+import { type Layout, layOut, nodeHeight, nodeWidth, type Shape } from "./layout";
 import { describe, type Place } from "./ProofPanel";
 import { t } from "../texts";
 
@@ -25,7 +27,7 @@ export interface GraphChanges {
 /** FlowGraph reports the node or edge that is selected, and the edge that the pointer is at. */
 export function FlowGraph({ nodes, findings, proof, marks, changes, selected, onSelect, onPoint }: { marks?: Marks; changes?: GraphChanges; selected?: Place | undefined; nodes: FlowNode[]; findings: Finding[]; proof: Proof | undefined; onSelect: (place: Place) => void; onPoint: (place: Place) => void }) {
   const shape = shapeOf(nodes);
-  const layout = useMemo(() => layOut(shape), [shape]);
+  const layout = useMemo(() => measured(shape), [shape]);
   const placed = useMemo(() => place(nodes, layout, findings), [nodes, layout, findings]);
   const drawnNodes = useKept(useMemo(() => drawNodes(nodes, placed, proof, marks, selected), [nodes, placed, proof, marks, selected]));
   const drawnEdges = useKept(useMemo(() => drawEdges(placed, proof, marks, selected), [placed, proof, marks, selected]));
@@ -34,8 +36,6 @@ export function FlowGraph({ nodes, findings, proof, marks, changes, selected, on
     <div className="graph">
       <ReactFlowProvider>
         <ReactFlow
-          fitView
-          fitViewOptions={fit}
           nodesDraggable={false}
           nodesConnectable={isEditable}
           deleteKeyCode={isEditable ? deleteKeys : null}
@@ -48,6 +48,8 @@ export function FlowGraph({ nodes, findings, proof, marks, changes, selected, on
             return false;
           })}
           onConnect={useSteady(({ source, target }) => changes?.connect(source, target))}
+          edgeTypes={edgeTypes}
+          minZoom={0.1}
           edgesFocusable
           colorMode="system"
           aria-label={t("Graph")}
@@ -59,15 +61,20 @@ export function FlowGraph({ nodes, findings, proof, marks, changes, selected, on
           edges={drawnEdges}
         >
           <Background />
-          <Controls showInteractive={false} />
-          <Fit count={placed.nodes.length} />
+          <FitControls layout={layout} />
         </ReactFlow>
       </ReactFlowProvider>
     </div>
   );
 }
 
-const fit = { maxZoom: 1 };
+/** measured lays a graph out, and marks that in the timeline of the browser. */
+function measured(shape: string): Layout {
+  performance.mark("flow layout");
+  return layOut(JSON.parse(shape) as Shape);
+}
+
+const edgeTypes = { flow: FlowEdge };
 const deleteKeys = ["Delete", "Backspace"];
 
 /** useSteady returns a function that stays the same and calls the newest one: the graph draws everything again for another function. */
@@ -98,7 +105,7 @@ function drawNodes(nodes: FlowNode[], placed: Placed, proof: Proof | undefined, 
   const users = new Map(proof?.nodes.map((node) => [node.id, node.user]));
   const labels = new Map(nodes.map((node) => [node.id, `${node.id}, ${node.use}${node.next.map((edge) => `; ${edge.outcome} → ${edge.target}`).join("")}`]));
   return placed.nodes.map((node) => ({
-    id: node.id, selected: selected?.node === node.id && !selected.target, position: { x: node.x, y: node.y }, width: 180, height: 56,
+    id: node.id, selected: selected?.node === node.id && !selected.target, position: { x: node.x, y: node.y }, width: nodeWidth, height: nodeHeight,
     className: [selected?.node === node.id ? "chosen" : "", node.isBad ? "bad" : "", users.get(node.id) ?? "", marks ? markNode(marks, node.id).kind : ""].join(" ").trim(),
     ariaLabel: (labels.get(node.id) ?? node.id) + (node.isBad ? `; ${t("has an error")}` : "") + (marks ? markNode(marks, node.id).text : ""),
     sourcePosition: Position.Bottom, targetPosition: Position.Top,
@@ -109,9 +116,10 @@ function drawNodes(nodes: FlowNode[], placed: Placed, proof: Proof | undefined, 
 /** drawEdges returns the edges as they are drawn. */
 function drawEdges(placed: Placed, proof: Proof | undefined, marks: Marks | undefined, selected: Place | undefined): Edge[] {
   return placed.edges.map((edge) => ({
-    id: edge.id, selected: selected?.node === edge.source && selected.target === edge.target, source: edge.source, target: edge.target, label: edge.outcomes.join(", "),
-    ariaLabel: `${edge.source} —${edge.outcomes.join(", ")}→ ${edge.target}${gain(proof, edge.source, edge.target)}${edge.isBad ? `; ${t("leads to an error")}` : ""}${marks ? markEdge(marks, edge.source, edge.outcomes).text : ""}`,
-    className: [edge.isBad ? "bad" : "", marks ? markEdge(marks, edge.source, edge.outcomes).kind : ""].join(" ").trim(), markerEnd: { type: MarkerType.ArrowClosed },
+    id: edge.id, type: "flow", selected: selected?.node === edge.source && selected.target === edge.target, source: edge.source, target: edge.target,
+    data: { content: { route: edge.route, lines: edge.lines } },
+    ariaLabel: `${edge.source} —${edge.lines.join(", ")}→ ${edge.target}${gain(proof, edge.source, edge.target)}${edge.isBad ? `; ${t("leads to an error")}` : ""}${marks ? markEdge(marks, edge.source, edge.outcomes).text : ""}`,
+    className: [edge.isBad ? "bad" : "", marks ? markEdge(marks, edge.source, edge.outcomes).kind : ""].join(" ").trim(), markerEnd: { type: MarkerType.ArrowClosed, color: "var(--quiet)", width: 20, height: 20 },
   }));
 }
 
@@ -121,19 +129,29 @@ const instructions = (isEditable: boolean) => {
   return {
     "node.a11yDescription.default": node, "node.a11yDescription.keyboardDisabled": node,
     "edge.a11yDescription.default": isEditable ? t("Press Enter to select the edge, and Delete to remove it.") : t("Press Enter to select the edge."),
-    "controls.ariaLabel": t("View of the graph"), "controls.zoomIn.ariaLabel": t("Zoom in"), "controls.zoomOut.ariaLabel": t("Zoom out"), "controls.fitView.ariaLabel": t("Show the whole graph"),
+    "controls.ariaLabel": t("View of the graph"), "controls.zoomIn.ariaLabel": t("Zoom in"), "controls.zoomOut.ariaLabel": t("Zoom out"),
   };
 };
 
-/** Fit shows the whole graph again when it has more or fewer nodes, or more or less room. */
-function Fit({ count }: { count: number }) {
-  const { fitView } = useReactFlow();
-  const width = useStore((state) => state.width);
-  useEffect(() => {
-    const frame = requestAnimationFrame(() => void fitView(fit));
-    return () => cancelAnimationFrame(frame);
-  }, [count, width, fitView]);
-  return null;
+/** FitControls show the whole graph again when its size or that of its frame has changed, or on demand. */
+function FitControls({ layout: { width, height } }: { layout: Layout }) {
+  const { setViewport } = useReactFlow();
+  const frameWidth = useStore((state) => state.width);
+  const frameHeight = useStore((state) => state.height);
+  const fit = useCallback(() => {
+    if (frameWidth && frameHeight) {
+      void setViewport(getViewportForBounds({ x: 0, y: 0, width, height }, frameWidth, frameHeight, 0.1, 1, 0.05));
+    }
+  }, [width, height, frameWidth, frameHeight, setViewport]);
+  useEffect(fit, [fit]);
+  const label = t("Show the whole graph");
+  return (
+    <Controls showInteractive={false} showFitView={false}>
+      <ControlButton onClick={fit} title={label} aria-label={label}>
+        <svg viewBox="0 0 12 12" aria-hidden="true"><path d="M0 4V0h4M8 0h4v4M12 8v4H8M4 12H0V8" fill="none" stroke="currentColor" strokeWidth="1.5" /></svg>
+      </ControlButton>
+    </Controls>
+  );
 }
 
 /** own reports whether the id is that of the node, or of a node in the sub-flow that it uses. */

@@ -1,6 +1,6 @@
 // The graph of a definition: its nodes and edges, and where they are drawn.
-import dagre from "@dagrejs/dagre";
 import type { Finding } from "../api";
+import { type Layout, nodeHeight, nodeWidth, type Route, type Shape } from "./layout";
 
 export interface FlowNode {
   id: string;
@@ -14,7 +14,16 @@ export interface FlowNode {
 
 export interface Placed {
   nodes: { id: string; use: string; x: number; y: number; isBad: boolean }[];
-  edges: { id: string; source: string; target: string; outcomes: string[]; isBad: boolean }[];
+  edges: (DrawnEdge & { route: Route | undefined; isBad: boolean })[];
+}
+
+/** DrawnEdge is all edges from a node to another one, with the lines of their label. */
+interface DrawnEdge {
+  id: string;
+  source: string;
+  target: string;
+  outcomes: string[];
+  lines: string[];
 }
 
 /** nodesOf returns the nodes of a parsed definition; what is not yet written right is left out. */
@@ -36,33 +45,59 @@ export function nodesOf(definition: unknown): FlowNode[] {
   });
 }
 
-const width = 180;
-const height = 56;
-
-/** Layout has the centers of the nodes by their ids. */
-export type Layout = Map<string, { x: number; y: number }>;
-
-/** shapeOf returns what the layout depends on: the ids of the nodes and of their targets, as text. */
-export const shapeOf = (list: FlowNode[]) => JSON.stringify(list.map((node) => [node.id, ...node.next.map((edge) => edge.target)]));
-
-/** layOut lays a graph out from top to bottom. It takes long for a large graph. */
-export function layOut(shape: string): Layout {
-  performance.mark("flow layout");
-  const graph = new dagre.graphlib.Graph();
-  graph.setGraph({ rankdir: "TB", nodesep: 40, ranksep: 70 });
-  graph.setDefaultEdgeLabel(() => ({}));
-  const list = JSON.parse(shape) as string[][];
-  for (const id of list.flat()) {
-    graph.setNode(id, { width, height });
+/** edgesOf joins the edges between the same nodes. */
+function edgesOf(list: FlowNode[]): DrawnEdge[] {
+  const edges = new Map<string, DrawnEdge>();
+  for (const node of list) {
+    for (const { outcome, target } of node.next) {
+      const id = `${node.id}→${target}`;
+      const edge = edges.get(id) ?? { id, source: node.id, target, outcomes: [], lines: [] };
+      edge.outcomes.push(outcome);
+      edges.set(id, edge);
+    }
   }
-  for (const [id = "", ...targets] of list) {
-    targets.forEach((target) => graph.setEdge(id, target));
-  }
-  dagre.layout(graph);
-  return new Map(graph.nodes().map((id) => [id, graph.node(id)]));
+  const conditions = new Map(list.map((node) => [node.id, conditionsOf(node)]));
+  return [...edges.values()].map((edge) => ({ ...edge, lines: linesOf(edge.outcomes, conditions.get(edge.source) ?? []) }));
 }
 
-/** place marks the errors in a graph. Edges between the same nodes are drawn as one. */
+interface Condition {
+  outcome: string;
+  when: string;
+}
+
+/** conditionsOf returns the cases of a node that decides. */
+function conditionsOf(node: FlowNode): Condition[] {
+  const cases = (node.with as { cases?: unknown } | null | undefined)?.cases;
+  return Array.isArray(cases)
+    ? cases.filter((one: Partial<Condition> | null): one is Condition => typeof one?.outcome === "string" && typeof one.when === "string")
+    : [];
+}
+
+/** lineLength is the number of letters after which a label continues in another line. */
+const lineLength = 30;
+
+/** linesOf returns the lines of a label: the outcomes without a condition, and then each condition. */
+function linesOf(outcomes: string[], conditions: Condition[]): string[] {
+  const lines: string[] = [];
+  for (const outcome of outcomes.filter((one) => !conditions.some((condition) => condition.outcome === one))) {
+    const joined = lines.length ? `${lines.at(-1)}, ${outcome}` : outcome;
+    joined.length > lineLength && lines.length ? lines.push(outcome) : lines.splice(-1, 1, joined);
+  }
+  for (const { outcome, when } of conditions.filter((condition) => outcomes.includes(condition.outcome))) {
+    const line = `${outcome}: ${when.replace(/\s+/g, " ").trim()}`;
+    lines.push(line.length > 2 * lineLength ? `${line.slice(0, 2 * lineLength - 1)}…` : line);
+  }
+  return lines;
+}
+
+/** shapeOf returns what the layout depends on, as text. */
+export function shapeOf(list: FlowNode[]): string {
+  const edges = edgesOf(list);
+  const nodes = [...new Set([...list.map((node) => node.id), ...edges.map((edge) => edge.target)])];
+  return JSON.stringify({ nodes, edges: edges.map(({ id, source, target, lines }) => ({ id, source, target, lines })) } satisfies Shape);
+}
+
+/** place marks the errors in a graph. */
 export function place(list: FlowNode[], layout: Layout, findings: Finding[]): Placed {
   const all = [...list];
   const known = new Set(list.map((node) => node.id));
@@ -71,15 +106,7 @@ export function place(list: FlowNode[], layout: Layout, findings: Finding[]): Pl
       all.push({ id: target, use: "", next: [], index: -1 }); // end, or a node that is missing
     }
   }
-  const edges = new Map<string, Placed["edges"][number]>();
-  for (const node of list) {
-    for (const { outcome, target } of node.next) {
-      const id = `${node.id}→${target}`;
-      const edge = edges.get(id) ?? { id, source: node.id, target, outcomes: [], isBad: false };
-      edge.outcomes.push(outcome);
-      edges.set(id, edge);
-    }
-  }
+  const edges = new Map(edgesOf(list).map((edge): [string, Placed["edges"][number]] => [edge.id, { ...edge, route: layout.edges.get(edge.id), isBad: false }]));
   const errors = findings.filter((finding) => !finding.warning);
   const ids = new Set(list.map((node) => node.id));
   const own = (id: string) => (ids.has(id) ? id : id.split(".")[0] ?? id); // the node that uses the sub-flow
@@ -97,8 +124,8 @@ export function place(list: FlowNode[], layout: Layout, findings: Finding[]): Pl
   const bad = new Set(errors.map((finding) => own(finding.node ?? "")));
   return {
     nodes: all.map((node) => {
-      const { x, y } = layout.get(node.id) ?? { x: 0, y: 0 };
-      return { id: node.id, use: node.use, x: x - width / 2, y: y - height / 2, isBad: bad.has(node.id) };
+      const { x, y } = layout.nodes.get(node.id) ?? { x: 0, y: 0 };
+      return { id: node.id, use: node.use, x: x - nodeWidth / 2, y: y - nodeHeight / 2, isBad: bad.has(node.id) };
     }),
     edges: [...edges.values()],
   };
