@@ -18,7 +18,7 @@ import (
 )
 
 type flowGraphCommand struct {
-	Format   string `enum:"mermaid,dot" default:"mermaid" help:"mermaid or dot."`
+	Format   string `enum:"mermaid,dot,svg" default:"mermaid" help:"mermaid, dot or svg."`
 	Output   string `short:"o" type:"path" help:"The file to write; by default standard output."`
 	Coverage bool   `xor:"coverage" help:"Run the scenarios of the flow and mark what they do not reach."`
 	From     string `xor:"coverage" name:"coverage-from" type:"path" placeholder:"FILE" help:"Mark what scenarios did not reach, from a file that flow test --coverage-out wrote."`
@@ -41,7 +41,7 @@ func (c flowGraphCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	render := map[string]func(*engine.Graph, draw.Options) string{"mermaid": draw.Mermaid, "dot": draw.DOT}[c.Format]
+	render := map[string]func(*engine.Graph, draw.Options) string{"mermaid": draw.Mermaid, "dot": draw.DOT, "svg": draw.SVG}[c.Format]
 	return p.writeTo(c.Output, func(w io.Writer) error {
 		_, err := io.WriteString(w, render(g, options))
 		return err

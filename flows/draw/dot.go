@@ -49,6 +49,9 @@ func (p picture) dot(i int) string {
 
 func (l link) dot(coverage bool) string {
 	label, more := l.outcome, ""
+	if l.condition != "" {
+		label += "\n" + l.condition
+	}
 	if l.gain != "" {
 		label += "\n" + l.gain
 	}

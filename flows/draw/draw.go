@@ -1,16 +1,18 @@
 // Package draw draws compiled flows with the results of the proofs: where the user is
 // identified, where they authenticate, and what ends the run.
 //
-// Both formats show the same picture.
+// All formats show the same picture.
 //
 // The drawing of a flow is deterministic. Names from the flow appear only as text: no name can
 // add a node, a link or a script.
 package draw
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -77,11 +79,12 @@ type box struct {
 
 // link leads from a box to another, or to the end. Its ends are indexes of boxes.
 type link struct {
-	from, to int
-	outcome  string
-	gain     string // what the run gains, "" for nothing
-	retry    bool   // the node asks again
-	untested bool
+	from, to  int
+	outcome   string
+	condition string // when a decision has the outcome, "" if it is no decision or no condition is true
+	gain      string // what the run gains, "" for nothing
+	retry     bool   // the node asks again
+	untested  bool
 }
 
 // target returns the name of the target in DOT and Mermaid.
@@ -117,8 +120,9 @@ func pictureOf(g *engine.Graph, o Options) picture {
 			b.group = n.ID
 		}
 		b.untested = o.Reached != nil && (!b.terminal || missed(n.ID, ""))
+		conditions := conditionsOf(n.Kind, n.Config)
 		for _, e := range n.Edges {
-			l := link{from: i, to: number[e.Target], outcome: e.Outcome, retry: e.Retry, untested: missed(n.ID, e.Outcome)}
+			l := link{from: i, to: number[e.Target], outcome: e.Outcome, condition: conditions[e.Outcome], retry: e.Retry, untested: missed(n.ID, e.Outcome)}
 			if after := userStateOf(e.Certain); after > b.user {
 				l.gain = after.appearance().gain
 			}
@@ -135,4 +139,42 @@ func pictureOf(g *engine.Graph, o Options) picture {
 		p.nodes = append(p.nodes, box{id: name, kind: "outcome", terminal: true})
 	}
 	return p
+}
+
+// conditionsOf returns the condition of each outcome of a decision, those of several cases joined with or.
+func conditionsOf(kind string, config json.RawMessage) map[string]string {
+	var decision struct {
+		Cases []struct{ When, Outcome string }
+	}
+	if kind != "decision" || json.Unmarshal(config, &decision) != nil {
+		return nil
+	}
+	conditions := map[string]string{}
+	for _, one := range decision.Cases {
+		when := strings.Join(strings.Fields(one.When), " ")
+		if before := conditions[one.Outcome]; before != "" {
+			when = before + " or " + when
+		}
+		conditions[one.Outcome] = when
+	}
+	for outcome, when := range conditions {
+		conditions[outcome] = cut(when, 60)
+	}
+	return conditions
+}
+
+// withCondition returns the outcome of a link, with its condition.
+func withCondition(l link) string {
+	if l.condition == "" {
+		return l.outcome
+	}
+	return l.outcome + ": " + l.condition
+}
+
+// cut returns at most the first n characters of a text.
+func cut(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
 }

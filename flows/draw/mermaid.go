@@ -46,6 +46,9 @@ func (p picture) mermaid(i int) string {
 
 func (l link) mermaid() string {
 	label := mermaidText(l.outcome)
+	if l.condition != "" {
+		label += "<br/>" + mermaidText(l.condition)
+	}
 	if l.gain != "" {
 		label += "<br/>" + l.gain
 	}

@@ -14,7 +14,9 @@ func SVG(g *engine.Graph, o Options) string { return svg(pictureOf(g, o)) }
 
 // Sketch returns a drawing of a flow that need not be correct: without facts, and without the nodes of
 // sub-flows.
-func Sketch(f *schemas.Flow) string {
+func Sketch(f *schemas.Flow) string { return svg(sketchOf(f)) }
+
+func sketchOf(f *schemas.Flow) picture {
 	p := picture{title: f.Name}
 	number := map[string]int{schemas.End: endBox}
 	for _, n := range f.Nodes {
@@ -31,26 +33,28 @@ func Sketch(f *schemas.Flow) string {
 		return number[name]
 	}
 	for _, n := range f.Nodes {
-		from := number[n.ID]
+		from, conditions := number[n.ID], conditionsOf(n.Use, n.With)
 		if n.Next.To != "" {
 			p.links = append(p.links, link{from: from, to: target(n.Next.To)})
 		}
 		for _, outcome := range n.Next.Outcomes() {
-			p.links = append(p.links, link{from: from, to: target(n.Next.By[outcome]), outcome: outcome})
+			p.links = append(p.links, link{from: from, to: target(n.Next.By[outcome]), outcome: outcome, condition: conditions[outcome]})
 		}
 	}
 	for _, l := range p.links {
 		p.completes = p.completes || l.to == endBox
 	}
-	return svg(p)
+	return p
 }
 
 // The measures of the drawing, in pixels.
 const (
 	boxWidth, boxHeight = 168, 44
-	gapWidth, gapHeight = 28, 62
+	gapWidth            = 24
+	layerDistance       = 50 // from the center of a box to that of the labels below it
+	endRadius           = 12
 	margin              = 24
-	characterWidth      = 6.5
+	characterWidth      = 6
 )
 
 func svg(p picture) string {
@@ -60,7 +64,10 @@ func svg(p picture) string {
 	fmt.Fprintf(&b, "<title>%s</title>\n", html.EscapeString(p.title))
 	b.WriteString(`<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#78909c"/></marker></defs>` + "\n")
 	for _, e := range l.edges {
-		writeEdge(&b, l, e)
+		writeEdge(&b, e)
+	}
+	for _, e := range l.edges {
+		writeLabel(&b, e)
 	}
 	for i, n := range p.nodes {
 		writeBox(&b, n, l.at[i])
@@ -93,14 +100,11 @@ func writeBox(b *strings.Builder, n box, at point) {
 // shortened returns a text that fits into a box.
 func shortened(s string) string {
 	const fit = 25
-	if r := []rune(s); len(r) > fit {
-		return string(r[:fit-1]) + "…"
-	}
-	return s
+	return cut(s, fit)
 }
 
-// writeEdge draws a curve through the points of an edge, and its outcomes at its middle.
-func writeEdge(b *strings.Builder, l layout, e edge) {
+// writeEdge draws a curve through the points of an edge, and its label.
+func writeEdge(b *strings.Builder, e edge) {
 	var path strings.Builder
 	fmt.Fprintf(&path, "M%d %d", e.points[0].x, e.points[0].y)
 	for i, to := range e.points[1:] {
@@ -113,11 +117,22 @@ func writeEdge(b *strings.Builder, l layout, e edge) {
 		dash = ` stroke-dasharray="4 3"`
 	}
 	fmt.Fprintf(b, `<path d="%s" fill="none" stroke="#78909c" stroke-width="1.3" marker-end="url(#arrow)"%s/>`+"\n", path.String(), dash)
+}
+
+// writeLabel writes the label of an edge over all edges.
+func writeLabel(b *strings.Builder, e edge) {
 	if e.label == "" {
 		return
 	}
-	at := e.labelAt()
-	width := int(float64(len([]rune(e.label)))*characterWidth*0.9) + 8
+	width := labelWidth(e.label)
 	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="15" rx="3" fill="#fff" fill-opacity="0.85"/><text x="%d" y="%d" text-anchor="middle" fill="#37474f" font-size="11">%s</text>`+"\n",
-		at.x-width/2, at.y-11, width, at.x, at.y, html.EscapeString(e.label))
+		e.labelAt.x-width/2, e.labelAt.y-8, width, e.labelAt.x, e.labelAt.y+4, html.EscapeString(e.label))
+}
+
+// labelWidth returns the width of a label.
+func labelWidth(label string) int {
+	if label == "" {
+		return 0
+	}
+	return len([]rune(label))*characterWidth + 8
 }

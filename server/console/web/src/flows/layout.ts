@@ -50,13 +50,14 @@ export function layOut({ nodes, edges }: Shape): Layout {
   dagre.layout(graph);
   const centers = new Map<string, Point>(graph.nodes().map((id) => [id, graph.node(id)]));
   const { width = 0, height = 0 } = graph.graph();
+  const layers = new Set([...centers.values()].map(({ y }) => y));
   return {
     width, height,
     nodes: centers,
     edges: new Map(edges.map(({ id, source, target }) => {
       const { points, x, y } = graph.edge(source, target) as { points: Point[]; x: number; y: number };
       const [from, to] = [centers.get(source), centers.get(target)];
-      const path = source === target || !from || !to ? loop(points) : route(from, to, points.slice(1, -1));
+      const path = source === target || !from || !to ? loop(points) : route(from, to, points.slice(1, -1), layers);
       return [id, { path, label: { x, y } }];
     })),
   };
@@ -67,13 +68,13 @@ export const labelSize = (lines: string[]) => ({
   width: letterWidth * Math.max(...lines.map((line) => [...line].length)) + 8, height: lineHeight * lines.length + 4,
 });
 
-/** route returns the path from a node through places between other nodes to a node, vertical at each of them. */
-function route(from: Point, to: Point, places: Point[]): string {
+/** route returns the path from a node through places to a node. It is vertical in the layers of nodes. */
+function route(from: Point, to: Point, places: Point[], layers: Set<number>): string {
   const half = (Math.sign(to.y - from.y) * nodeHeight) / 2;
   const leave = (node: Point, next: Point) => Math.min(Math.max(next.x, node.x - nodeWidth / 2 + room), node.x + nodeWidth / 2 - room);
   const first = { x: leave(from, places[0] ?? to), y: from.y + half };
   const last = { x: leave(to, places.at(-1) ?? from), y: to.y - half };
-  const points = [first, ...places, last];
+  const points = [first, ...places.flatMap((at) => (layers.has(at.y) ? [{ x: at.x, y: at.y - half }, { x: at.x, y: at.y + half }] : [at])), last];
   return `M${first.x} ${first.y}${points.slice(1).map((point, i) => curve(points[i] ?? first, point)).join("")}`;
 }
 
