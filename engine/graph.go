@@ -7,15 +7,6 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// maxMoves limits the nodes that one step may visit. Compile rejects graphs with a longer path
-// that asks nothing. The limit stops an executor that takes its own unwired outcome again and
-// again.
-const maxMoves = 100
-
-// maxUnattendedNodes limits the nodes in a row that may ask nothing: a step also visits the node
-// that was answered and the next node that asks.
-const maxUnattendedNodes = maxMoves - 2
-
 // endNode is the index of the reserved target "end". The other exits of a sub-flow have the
 // indexes below it.
 const endNode = -1

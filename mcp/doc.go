@@ -14,6 +14,10 @@
 // There are also resources (each flow with its findings and its diagram, the schemas, the catalog
 // of kinds) and a prompt that helps to write a flow.
 //
+// # Adding a tool
+//
+// The function tools lists them all, in tool.go.
+//
 // # Load
 //
 // The protocol costs about ten times as much as the work. So the number of concurrent calls is

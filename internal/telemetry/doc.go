@@ -2,7 +2,8 @@
 //
 // A [Telemetry] has [Metrics], which a Prometheus server reads over HTTP, and a tracer, which sends
 // spans to a collector. Both are off unless configured. All methods accept nil receivers, which do
-// nothing, so callers need no conditions.
+// nothing, so callers need no conditions. Counters and histograms of events are in metrics.go; values that
+// are read at each scrape, such as the length of a queue, are in gauges.go.
 //
 // # Labels
 //

@@ -2,7 +2,7 @@
 import { button, byId, el } from "./dom.js";
 import { call } from "./wire.js";
 import { dialog, limited, remove, task } from "./account.js";
-import { facts, row, since, small, used } from "./parts.js";
+import { facts, row, since, small, used } from "./accountparts.js";
 import { t } from "./words.js";
 
 const kinds = { totp: ["phone", "Authenticator app"], "recovery-codes": ["list", "Recovery codes"] };

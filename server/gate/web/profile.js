@@ -2,7 +2,7 @@
 import { button, byId, el } from "./dom.js";
 import { address, call } from "./wire.js";
 import { dialog } from "./account.js";
-import { facts, row, small } from "./parts.js";
+import { facts, row, small } from "./accountparts.js";
 import { phrase, t } from "./words.js";
 
 // Shows what the account says of the user, and lets the user change it.

@@ -1,6 +1,43 @@
 package engine
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+// maxMoves limits the nodes that one step may visit. Compile rejects graphs with a longer path
+// that asks nothing. The limit stops an executor that takes its own unwired outcome again and
+// again.
+const maxMoves = 100
+
+// maxUnattendedNodes limits the nodes in a row that may ask nothing: a step also visits the node
+// that was answered and the next node that asks.
+const maxUnattendedNodes = maxMoves - 2
+
+// checkCycles reports cycles of nodes that do not ask the client: a run in such a cycle would
+// never return. The remaining graph of nodes that do not ask has no cycles, so its longest path is
+// known. That path must not exceed the limit of moves per step.
+func (c *compiler) checkCycles() {
+	asks := func(i int) bool { kind := c.graph.nodes[i].kind; return kind == nil || kind.Asks }
+	paths := newLongestPaths(len(c.graph.nodes),
+		func(i int) []int { return slices.DeleteFunc(c.graph.nodes[i].targets(), asks) },
+		func(int) int { return 1 })
+	paths.onCycle = c.reportCycle
+	for i := range c.graph.nodes {
+		if !asks(i) && paths.from(i) > maxUnattendedNodes {
+			c.report(RuleCycle, i, "next", "a run may pass %d nodes from here without a question to the client; the limit is %d: add a prompt in between, or use fewer decisions", paths.from(i), maxUnattendedNodes)
+			return
+		}
+	}
+}
+
+func (c *compiler) reportCycle(circle []int) {
+	ids := make([]string, 0, len(circle)+1)
+	for _, i := range append(slices.Clone(circle), circle[0]) {
+		ids = append(ids, c.graph.nodes[i].id)
+	}
+	c.report(RuleCycle, circle[0], "next", "the cycle %s contains no question to the client, so a run would never leave it; lead one of its outcomes to a node that asks, such as a prompt", strings.Join(ids, " → "))
+}
 
 // Waiting for other services
 //

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// checkPasskeys compares the relying party id with the origins that use passkeys.
+func (d *doctor) checkPasskeys() {
+	const check = "passkeys"
+	id := d.cfg.Passkey.RelyingPartyID
+	for _, origin := range d.cfg.Passkey.AllowedOrigins {
+		if u, err := url.Parse(origin); err == nil && !coversHost(id, u.Hostname()) && !slices.Contains(d.cfg.Passkey.RelatedOrigins, origin) {
+			d.warn(check, "remove it from passkey.allowed_origins, add it to passkey.related_origins, or set passkey.relying_party_id to a parent domain of all origins; "+
+				"existing passkeys work only with the relying party id that they were created with",
+				"browsers reject passkeys at %s, because its host is not %s or a subdomain of it", origin, id)
+		}
+	}
+	public, err := url.Parse(d.cfg.Server.PublicURL)
+	if err == nil && !slices.Contains(d.cfg.Passkey.AllowedOrigins, public.Scheme+"://"+public.Host) {
+		d.warn(check, "add "+public.Scheme+"://"+public.Host+" to passkey.allowed_origins, unless you do not use the hosted pages",
+			"the origin of server.public_url is not among passkey.allowed_origins, so the hosted pages cannot use passkeys")
+	}
+	if !d.hasProblems(check) {
+		d.ok(check, "the relying party id %s fits %s", id, strings.Join(d.cfg.Passkey.AllowedOrigins, ", "))
+	}
+}
+
+// coversHost reports whether a relying party id is a host or a parent domain of it.
+func coversHost(id, host string) bool { return host == id || strings.HasSuffix(host, "."+id) }
+
+// checkProxies checks which proxies may state the address of a client.
+func (d *doctor) checkProxies() {
+	const check = "proxies"
+	s := d.cfg.Server
+	for _, network := range s.TrustedProxies {
+		if network.Bits() == 0 || network.Addr().Is4() && network.Bits() < 8 {
+			d.warn(check, "list the addresses of the proxies in server.trusted_proxies, such as 10.0.0.1",
+				"server.trusted_proxies contains %v, so clients can state any address and avoid the throttle", network)
+		}
+	}
+	host, _, _ := net.SplitHostPort(s.Listen)
+	address, err := netip.ParseAddr(host)
+	public, parsed := url.Parse(s.PublicURL)
+	behindProxy := s.HTTPOnly && parsed == nil && public.Scheme == "https"
+	switch {
+	case behindProxy && len(s.TrustedProxies) == 0:
+		d.warn(check, "set server.trusted_proxies to the addresses of the proxy", "the server is behind a proxy that it does not trust, so all clients are throttled as one")
+	case behindProxy && (host == "" || err == nil && address.IsUnspecified()):
+		d.warn(check, "set server.listen to an address that only the proxy reaches", "the server accepts plain http on all interfaces")
+	case !d.hasProblems(check):
+		d.ok(check, "%d trusted", len(s.TrustedProxies))
+	}
+}
