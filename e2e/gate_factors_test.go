@@ -81,7 +81,7 @@ func TestGateIssuesRecoveryCodes(t *testing.T) {
 	g.open(p.base + "/gate/account?lang=de")
 	g.shows("account")
 	g.click("recovery-codes")
-	g.until(`document.querySelector("dialog h2")?.textContent === "Ihre Wiederherstellungscodes"`)
+	g.until(`document.querySelector("dialog h2")?.textContent === "Speichern Sie Ihre Wiederherstellungscodes"`)
 	g.agree()
 	g.alerted("Wiederherstellungscodes")
 	g.click("totp")
