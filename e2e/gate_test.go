@@ -129,7 +129,7 @@ func TestGateShowsErrorsAtTheFields(t *testing.T) {
 	if got := g.focused(); got != "field-username" {
 		t.Errorf("the focus is on %q, want the first field that is wrong", got)
 	}
-	for id, want := range map[string]string{"username": "À remplir.", "email": "Saisissez une adresse"} {
+	for id, want := range map[string]string{"username": "Ce champ est obligatoire.", "email": "Saisissez une adresse"} {
 		got := eval[string](g.tab, fmt.Sprintf(`document.getElementById(document.getElementById("field-%s").getAttribute("aria-describedby")).textContent`, id))
 		if !strings.Contains(got, want) {
 			t.Errorf("the field %s is described by %q, want %q", id, got, want)
