@@ -25,7 +25,9 @@ func TestSQLiteLasting(t *testing.T) {
 }
 
 func TestPostgres(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Config { return postgres(t) })
+	storetest.Run(t, func(t *testing.T) store.Config {
+		return store.Config{Driver: "postgres", DSN: storetest.MigratedPostgres(t)}
+	})
 }
 
 func TestPostgresLasting(t *testing.T) {

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/lib/pq"
-	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -51,13 +50,12 @@ max_client_conn = 400
 // PgBouncer returns the connection string of an empty database behind a PgBouncer in transaction
 // mode. The database is dropped when the test ends. It skips or fails like Postgres if there is no
 // PgBouncer.
-func PgBouncer(t testing.TB) (dsn string) { return pooledDatabase(t, "template1") }
-
-// MigratedPgBouncer is PgBouncer for a database with the current schema.
-func MigratedPgBouncer(t testing.TB) (dsn string) {
+func PgBouncer(t testing.TB) (dsn string) {
 	t.Helper()
 	needBouncer(t)
-	return pooledDatabase(t, reply(migratedDatabase()).get(t))
+	direct := reply(newDatabase("template1")).get(t)
+	t.Cleanup(func() { dropDatabase(t, direct) })
+	return bouncerTo(t, direct)
 }
 
 func needBouncer(t testing.TB) {
@@ -70,14 +68,15 @@ func needBouncer(t testing.TB) {
 	}
 }
 
-func pooledDatabase(t testing.TB, template string) (dsn string) {
+// bouncerTo returns the connection string, through the PgBouncer, of the database of another one.
+func bouncerTo(t testing.TB, direct string) (dsn string) {
 	t.Helper()
-	needBouncer(t)
-	direct, err := newDatabase(template)
-	must(t, err)
-	name := databaseOf(direct)
-	t.Cleanup(func() { must(t, executeOnce(reply(server()).get(t).dsn, "DROP DATABASE "+name+" WITH (FORCE)")) })
-	return reply(bouncer()).get(t).dsn + " dbname=" + name
+	return reply(bouncer()).get(t).dsn + " dbname=" + databaseOf(direct)
+}
+
+func dropDatabase(t testing.TB, dsn string) {
+	t.Helper()
+	must(t, executeOnce(reply(server()).get(t).dsn, "DROP DATABASE "+databaseOf(dsn)+" WITH (FORCE)"))
 }
 
 // newDatabase creates a database on the server and returns its connection string.
@@ -102,15 +101,6 @@ func newDatabase(template string) (dsn string, err error) {
 var creating sync.Mutex
 
 func databaseOf(dsn string) string { return dsn[strings.LastIndex(dsn, "dbname=")+len("dbname="):] }
-
-// migratedDatabase returns the name of a database that is copied.
-var migratedDatabase = sync.OnceValues(func() (string, error) {
-	dsn, err := newDatabase("template1")
-	if err != nil {
-		return "", err
-	}
-	return databaseOf(dsn), fillAndClose(store.Config{Driver: "postgres", DSN: dsn}, insertFixture)
-})
 
 // bouncer returns the PgBouncer of this test binary. It ends with the binary.
 var bouncer = sync.OnceValues(func() (*cluster, error) {

@@ -32,16 +32,21 @@ const DSNVariable = "POSTERN_TEST_POSTGRES_DSN"
 // set) it fails instead.
 func Postgres(t testing.TB) (dsn string) {
 	t.Helper()
+	needPostgres(t)
+	dsn, drop, err := newSchema()
+	must(t, err)
+	t.Cleanup(func() { must(t, drop()) })
+	return dsn
+}
+
+func needPostgres(t testing.TB) {
+	t.Helper()
 	if _, err := server(); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatalf("PostgreSQL is needed here: %v", err)
 		}
 		t.Skipf("no PostgreSQL to test on: %v (install it, or set %s)", err, DSNVariable)
 	}
-	dsn, drop, err := newSchema()
-	must(t, err)
-	t.Cleanup(func() { must(t, drop()) })
-	return dsn
 }
 
 // newSchema creates an empty schema.
