@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/postern-id/postern/internal/document"
 )
@@ -35,10 +36,39 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'non
 	"worker-src 'self'; frame-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types checker"
 
 type console struct {
-	page    []byte
+	page []byte
+	*embedded
+}
+
+// embedded are the files of the console.
+type embedded struct {
+	index   []byte                        // the page without the base path and the checker
 	files   map[string]*document.Document // by path below dist
 	checker checker
 }
+
+// readEmbedded reads the files once for all consoles of the process, because hashing them takes time.
+var readEmbedded = sync.OnceValue(func() *embedded {
+	e := &embedded{files: map[string]*document.Document{}}
+	err := fs.WalkDir(dist, "dist", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := dist.ReadFile(name)
+		e.files[strings.TrimPrefix(name, "dist/")] = document.New(mime.TypeByExtension(path.Ext(name)), text)
+		return err
+	})
+	if err == nil {
+		e.index, err = dist.ReadFile("dist/index.html")
+	}
+	if err != nil {
+		panic(err) // the files are embedded
+	}
+	if err := e.checker.read(built); err != nil {
+		panic(err)
+	}
+	return e
+})
 
 // New returns the handler of /console and all paths below it. The public URL is that of the server,
 // which can be a part of a site.
@@ -47,25 +77,8 @@ func New(publicURL string) http.Handler {
 	if public, err := url.Parse(publicURL); err == nil {
 		base = strings.TrimSuffix(public.EscapedPath(), "/")
 	}
-	c := &console{files: map[string]*document.Document{}}
-	err := fs.WalkDir(dist, "dist", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := dist.ReadFile(name)
-		c.files[strings.TrimPrefix(name, "dist/")] = document.New(mime.TypeByExtension(path.Ext(name)), text)
-		return err
-	})
-	if err == nil {
-		c.page, err = dist.ReadFile("dist/index.html")
-	}
-	if err != nil {
-		panic(err) // the files are embedded
-	}
-	if err := c.checker.read(built); err != nil {
-		panic(err)
-	}
-	c.page = bytes.Replace(c.page, []byte(`<base href="/console/">`), []byte(`<base href="`+base+`/console/">`), 1)
+	c := &console{embedded: readEmbedded()}
+	c.page = bytes.Replace(c.index, []byte(`<base href="/console/">`), []byte(`<base href="`+base+`/console/">`), 1)
 	c.page = bytes.Replace(c.page, []byte(`<meta name="checker" content="">`), []byte(`<meta name="checker" content="`+c.checker.address()+`">`), 1)
 	return c
 }
