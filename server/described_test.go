@@ -33,6 +33,7 @@ func getFrom(path string) *httptest.ResponseRecorder {
 type description struct {
 	compiler   *jsonschema.Compiler
 	operations map[string]map[string]operation // path → method in lower case
+	patterns   map[string]*regexp.Regexp       // by path
 	schemas    sync.Map                        // compiled, by location
 }
 
@@ -51,7 +52,10 @@ var theDescription = sync.OnceValue(func() *description {
 	if err := json.Unmarshal(rec.Body.Bytes(), &doc); err != nil || rec.Code != 200 {
 		panic(strconv.Itoa(rec.Code) + rec.Body.String())
 	}
-	d := &description{compiler: jsonschema.NewCompiler(), operations: doc.Paths}
+	d := &description{compiler: jsonschema.NewCompiler(), operations: doc.Paths, patterns: map[string]*regexp.Regexp{}}
+	for path := range doc.Paths {
+		d.patterns[path] = regexp.MustCompile("^" + pathVariable.ReplaceAllString(regexp.QuoteMeta(path), `[^/]+`) + "$")
+	}
 	if err := d.compiler.AddResource("openapi.json", bytes.NewReader(rec.Body.Bytes())); err != nil {
 		panic(err)
 	}
@@ -68,8 +72,7 @@ func (d *description) find(method, path string) string {
 		if _, ok := methods[strings.ToLower(method)]; !ok {
 			continue
 		}
-		pattern := "^" + pathVariable.ReplaceAllString(regexp.QuoteMeta(candidate), `[^/]+`) + "$"
-		if regexp.MustCompile(pattern).MatchString(path) && (best == "" || strings.Count(candidate, "{") < strings.Count(best, "{")) {
+		if d.patterns[candidate].MatchString(path) && (best == "" || strings.Count(candidate, "{") < strings.Count(best, "{")) {
 			best = candidate
 		}
 	}
