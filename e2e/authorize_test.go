@@ -52,8 +52,18 @@ func newRelyingParty(t *testing.T, p *postern, name string) *relyingParty {
 	return rp
 }
 
-// adminToken is a token as `postern token` prints it.
+// adminToken returns a token of the administrator, the same at each call. It is for one
+// goroutine.
 func adminToken(t *testing.T, p *postern) string {
+	t.Helper()
+	if p.adminToken == "" {
+		p.adminToken = newAdminToken(t, p)
+	}
+	return p.adminToken
+}
+
+// newAdminToken returns a token as `postern token` prints it.
+func newAdminToken(t *testing.T, p *postern) string {
 	t.Helper()
 	path, err := binary()
 	if err != nil {

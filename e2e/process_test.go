@@ -37,6 +37,8 @@ type postern struct {
 	exited  chan struct{} // closed when the process is gone
 	state   *os.ProcessState
 	log     *logtest.Buffer
+
+	adminToken string // once it is needed
 }
 
 // serve starts `postern serve --try` on a free port and waits until it is ready. More
