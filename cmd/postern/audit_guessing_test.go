@@ -79,7 +79,6 @@ func TestAudit11FailuresOutliveARestart(t *testing.T) {
 
 // Two instances on one database answer together as many as one would.
 func TestAudit11InstancesCountTogether(t *testing.T) {
-	sequential(t)
 	environ := []string{"POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN=" + storetest.Postgres(t), "POSTERN_DATA_DIR=" + t.TempDir()}
 	instances := []*testApp{newGuessingTest(t, environ...), newGuessingTest(t, environ...)}
 	var guesses sync.WaitGroup

@@ -13,7 +13,6 @@ import (
 // continuously, more than the server can check, a user on a fourth network signs in every
 // time. internal/password tests the fairness of the queue.
 func TestAudit12UserSignsInDuringAFlood(t *testing.T) {
-	sequential(t)
 	w := newTestApp(t, "POSTERN_THROTTLE_ENABLED=false", "POSTERN_PASSWORD_WORKERS=1", "POSTERN_PASSWORD_QUEUE=6")
 	var flood sync.WaitGroup
 	stop, under := make(chan struct{}), make(chan struct{}, 1)

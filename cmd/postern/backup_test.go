@@ -64,7 +64,6 @@ func (w *testApp) signUpUntil(ctx context.Context) (n int) {
 // with a passkey and with a password, and the audit log is intact. What was issued before does not
 // work any more.
 func TestBackupUnderLoad(t *testing.T) {
-	sequential(t)
 	onDatabases(t, func(t *testing.T, environ ...string) {
 		w := newTestApp(t, environ...)
 		w.enrol("ada")
