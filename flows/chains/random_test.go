@@ -17,6 +17,9 @@ var randomSystems = flag.Int("systems", 300, "the number of random systems that 
 // TestAdversary compares the analysis with the adversary on random systems: what can be reached,
 // with which means, and in how many runs.
 func TestAdversary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and in one goroutine")
+	}
 	for seed := range *randomSystems {
 		w := randomWorld(rand.New(rand.NewPCG(uint64(seed), 15)))
 		r, err := chains.Analyze(w.system())
