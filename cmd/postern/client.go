@@ -82,8 +82,9 @@ func (c clientShowCommand) Run(ctx context.Context, p program) error {
 
 type clientCreateCommand struct {
 	Name       string   `arg:"" help:"The name of the application, which users see."`
-	Type       string   `required:"" enum:"spa,web,native,service" help:"spa: runs in the browser. web: runs on a server, with users. native: runs on a device. service: runs without users."`
-	Redirect   []string `sep:"none" placeholder:"URI" help:"A redirect URI. Required unless the type is service."`
+	Type       string   `enum:"spa,web,native,service," default:"" help:"spa: runs in the browser. web: runs on a server, with users. native: runs on a device. service: runs without users. Required without --stack."`
+	Stack      stack    `placeholder:"STACK" help:"Choose the type and the usual addresses for a stack, and print code with the values of the application: ${stacks}."`
+	Redirect   []string `sep:"none" placeholder:"URI" help:"A redirect URI. Required unless the type is service; with --stack the default is the usual address on this machine."`
 	PostLogout []string `sep:"none" placeholder:"URI" help:"An address to which the server may send the browser after a sign-out that the application requested."`
 	NoPKCE     bool     `name:"no-pkce" help:"Accept authorization requests without PKCE, for libraries that do not support it. Only with the type web."`
 	Scope      []string `help:"A scope that the application may request, besides openid, profile and email; for a service, a permission."`
@@ -125,6 +126,10 @@ func (c clientCreateCommand) document() (map[string]any, error) {
 
 // Run creates an application.
 func (c clientCreateCommand) Run(ctx context.Context, p program) error {
+	defaults, err := c.useStack()
+	if err != nil {
+		return err
+	}
 	document, err := c.document()
 	if err != nil {
 		return err
@@ -147,6 +152,9 @@ func (c clientCreateCommand) Run(ctx context.Context, p program) error {
 	if err := c.show(p.stdout, resource{"issuer": metadata["issuer"], "id": app["id"], "clientId": clientID(app), "clientSecret": clientSecret(app)},
 		column{"issuer", "issuer"}, column{"application", "id"}, column{"client id", "clientId"}, column{"client secret", "clientSecret"}); err != nil {
 		return err
+	}
+	if c.Stack.Name != "" {
+		return c.printCode(p.stdout, metadata.text("issuer"), app, defaults)
 	}
 	_, err = fmt.Fprint(p.stdout, c.nextSteps(metadata, clientID(app)))
 	return err
@@ -180,7 +188,11 @@ func (c clientCreateCommand) nextSteps(metadata resource, id string) string {
 	}
 	if c.Type == "service" {
 		fmt.Fprintf(&b, "- Get a token: curl -u CLIENT_ID:CLIENT_SECRET -d grant_type=client_credentials %s\n", metadata.text("token_endpoint"))
-		b.WriteString("- To let it use this server's API, assign it a role with permissions, and pass them as --scope.\n")
+		if len(c.Scope) == 0 {
+			b.WriteString("- To let it use this server's API, create it with permissions as --scope, and assign it a role with them.\n")
+		} else {
+			b.WriteString("- To let it use this server's API, assign it a role with the permissions of its scopes.\n")
+		}
 		return b.String()
 	}
 	fmt.Fprintf(&b, "- Configure an OpenID Connect library with the issuer and the client id; it finds the rest at %s/.well-known/openid-configuration\n", metadata.text("issuer"))

@@ -127,8 +127,11 @@ func flagOf(node *kong.Node, word string) *kong.Flag {
 
 // valuesOf returns the values of an enumeration.
 func valuesOf(v *kong.Value) []string {
+	if _, is := v.Target.Interface().(stack); is {
+		return stackNames()
+	}
 	if v.Enum == "" {
 		return nil
 	}
-	return v.EnumSlice()
+	return slices.DeleteFunc(v.EnumSlice(), func(value string) bool { return value == "" })
 }

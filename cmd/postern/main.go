@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -133,7 +134,7 @@ func newParser(cli *commands, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(cli, append(options,
 		kong.Name("postern"),
 		kong.Description("An identity server whose sign-in flows are proven safe before they run."),
-		kong.Vars{"version": "postern " + version},
+		kong.Vars{"version": "postern " + version, "stacks": strings.Join(stackNames(), ", ")},
 	)...)
 }
 

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -24,9 +23,6 @@ import (
 
 // app is an OpenID Connect client with the sessions of its users.
 type app struct {
-	baseURL  string // of this application, without a slash at the end
-	issuer   string
-	apiURL   string // the resource for which access tokens are requested
 	oauth    oauth2.Config
 	verifier *oidc.IDTokenVerifier
 	sessions sessions
@@ -45,8 +41,7 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	listen := cmp.Or(os.Getenv("LISTEN"), "localhost:3000")
-	a, err := newApp(cmp.Or(os.Getenv("BASE_URL"), "http://"+listen))
+	a, err := newApp()
 	if err != nil {
 		return err
 	}
@@ -54,13 +49,15 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: a.routes(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
+	mux := a.routes()
+	mux.HandleFunc("GET /me", a.handle(a.me))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
 	context.AfterFunc(ctx, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		_ = server.Shutdown(ctx) // Serve returns either way
 	})
-	fmt.Println("Open", a.baseURL)
+	fmt.Println("Open", baseURL)
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
@@ -68,22 +65,21 @@ func run(ctx context.Context) error {
 }
 
 // newApp reads the metadata of the issuer.
-func newApp(baseURL string) (*app, error) {
-	a := &app{baseURL: strings.TrimRight(baseURL, "/"), sessions: sessions{byID: map[string]*userSession{}}, client: &http.Client{Timeout: 10 * time.Second}}
-	a.issuer, a.apiURL = cmp.Or(os.Getenv("ISSUER"), "http://localhost:8090"), cmp.Or(os.Getenv("API_URL"), "http://localhost:4000")
-	provider, err := oidc.NewProvider(a.withClient(context.Background()), a.issuer)
+func newApp() (*app, error) {
+	a := &app{sessions: sessions{byID: map[string]*userSession{}}, client: &http.Client{Timeout: 10 * time.Second}}
+	provider, err := oidc.NewProvider(a.withClient(context.Background()), issuer)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the metadata of %s; does the server run (`make run`)? %w", a.issuer, err)
+		return nil, fmt.Errorf("cannot read the metadata of %s; does the server run? %w", issuer, err)
 	}
 	if err := provider.Claims(&a.metadata); err != nil {
 		return nil, err
 	}
-	a.oauth = oauth2.Config{ClientID: cmp.Or(os.Getenv("CLIENT_ID"), "EXAMPLE"), ClientSecret: os.Getenv("CLIENT_SECRET"),
-		Endpoint: provider.Endpoint(), RedirectURL: a.baseURL + "/callback", Scopes: []string{oidc.ScopeOpenID, "profile", "email"}}
-	if a.oauth.ClientSecret == "" {
+	a.oauth = oauth2.Config{ClientID: clientID, ClientSecret: clientSecret,
+		Endpoint: provider.Endpoint(), RedirectURL: redirectURI, Scopes: strings.Fields(scope)}
+	if clientSecret == "" {
 		a.oauth.Endpoint.AuthStyle = oauth2.AuthStyleInParams // a public client sends its client_id in the form
 	}
-	a.verifier = provider.Verifier(&oidc.Config{ClientID: a.oauth.ClientID})
+	a.verifier = provider.Verifier(&oidc.Config{ClientID: clientID})
 	return a, nil
 }
 
@@ -96,8 +92,11 @@ func (a *app) withClient(ctx context.Context) context.Context {
 func (a *app) login(w http.ResponseWriter, r *http.Request) error {
 	state, nonce, verifier := rand.Text(), rand.Text(), oauth2.GenerateVerifier()
 	http.SetCookie(w, a.cookie("sign-in-"+state, nonce+"."+verifier, 10*time.Minute))
-	resource := oauth2.SetAuthURLParam("resource", a.apiURL) // the API that the access token is for
-	http.Redirect(w, r, a.oauth.AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier), resource), http.StatusFound)
+	options := []oauth2.AuthCodeOption{oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier)}
+	if apiURL != "" {
+		options = append(options, oauth2.SetAuthURLParam("resource", apiURL)) // the API that the access token is for
+	}
+	http.Redirect(w, r, a.oauth.AuthCodeURL(state, options...), http.StatusFound)
 	return nil
 }
 
@@ -109,7 +108,7 @@ func (a *app) callback(w http.ResponseWriter, r *http.Request) error {
 		return badRequest("this browser did not start this sign-in, or more than 10 minutes ago")
 	}
 	http.SetCookie(w, a.cookie(pending.Name, "", -1)) // a state is for one answer
-	if r.FormValue("iss") != a.issuer {               // RFC 9207
+	if r.FormValue("iss") != issuer {                 // RFC 9207
 		return badRequest("the answer is from another issuer")
 	}
 	if code := r.FormValue("error"); code != "" {
@@ -143,7 +142,7 @@ func (a *app) logout(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 		return nil
 	}
-	query := url.Values{"client_id": {a.oauth.ClientID}, "id_token_hint": {s.idToken}, "post_logout_redirect_uri": {a.baseURL + "/"}}
+	query := url.Values{"client_id": {clientID}, "id_token_hint": {s.idToken}, "post_logout_redirect_uri": {postLogoutURI}}
 	http.Redirect(w, r, a.metadata.Logout+"?"+query.Encode(), http.StatusSeeOther)
 	return nil
 }

@@ -2,9 +2,13 @@
 export const issuer = new URL(process.env.ISSUER ?? "http://localhost:8090");
 export const port = Number(process.env.PORT ?? 3000);
 export const baseURL = process.env.BASE_URL ?? `http://localhost:${port}`;
+export const callbackPath = "/callback";
+export const redirectURI = baseURL + callbackPath;
+export const postLogoutURI = `${baseURL}/`;
+export const scope = "openid profile email";
 export const clientID = process.env.CLIENT_ID ?? "EXAMPLE"; // a public client of `make run`
 export const clientSecret = process.env.CLIENT_SECRET; // undefined for a public client
-export const apiURL = process.env.API_URL ?? "http://localhost:4000";
+export const apiURL = process.env.API_URL ?? "http://localhost:4000"; // the API that the access tokens are for
 // Sign-ins end with the process unless SESSION_SECRET is set.
 export const sessionSecret = process.env.SESSION_SECRET ?? crypto.randomUUID() + crypto.randomUUID();
 

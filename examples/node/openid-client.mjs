@@ -2,11 +2,12 @@
 import express from "express";
 import session from "express-session";
 import * as oidc from "openid-client";
-import { apiURL, baseURL, clientID, clientSecret, issuer, page, serve, sessionSecret } from "./config.mjs";
+import {
+  apiURL, baseURL, callbackPath, clientID, clientSecret, issuer, page, postLogoutURI, redirectURI, scope, serve, sessionSecret,
+} from "./config.mjs";
 
 const config = await oidc.discovery(issuer, clientID, undefined, clientSecret ? oidc.ClientSecretBasic(clientSecret) : oidc.None(),
   { execute: issuer.protocol === "http:" ? [oidc.allowInsecureRequests] : [], timeout: 10 });
-const redirectURI = `${baseURL}/callback`;
 
 const app = express();
 app.set("trust proxy", "loopback"); // for a proxy on this machine that terminates TLS
@@ -21,14 +22,14 @@ app.get("/login", async (req, res) => {
   const checks = { pkceCodeVerifier: oidc.randomPKCECodeVerifier(), expectedState: oidc.randomState(), expectedNonce: oidc.randomNonce() };
   req.session.checks = checks;
   const url = oidc.buildAuthorizationUrl(config, {
-    redirect_uri: redirectURI, scope: "openid profile email", resource: apiURL, // the API that the access token is for
+    redirect_uri: redirectURI, scope, ...(apiURL && { resource: apiURL }), // the API that the access token is for
     state: checks.expectedState, nonce: checks.expectedNonce,
     code_challenge: await oidc.calculatePKCECodeChallenge(checks.pkceCodeVerifier), code_challenge_method: "S256",
   });
   req.session.save((error) => error ? res.sendStatus(500) : res.redirect(url.href)); // the answer needs the checks
 });
 
-app.get("/callback", async (req, res, next) => {
+app.get(callbackPath, async (req, res, next) => {
   const { checks } = req.session;
   if (!checks) {
     return res.status(400).send("This browser did not start this sign-in. Go back and sign in again.");
@@ -76,7 +77,7 @@ app.post("/logout", (req, res, next) => {
     if (error) {
       return next(error);
     }
-    res.redirect(303, idToken ? oidc.buildEndSessionUrl(config, { id_token_hint: idToken, post_logout_redirect_uri: `${baseURL}/` }).href : "/");
+    res.redirect(303, idToken ? oidc.buildEndSessionUrl(config, { id_token_hint: idToken, post_logout_redirect_uri: postLogoutURI }).href : "/");
   });
 });
 

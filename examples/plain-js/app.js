@@ -1,9 +1,8 @@
 // A page without a server and without libraries that signs users in with Postern (authorization code
 // with PKCE).
-import { apiURL, clientID, issuer, resource } from "./config.js";
+import { apiURL, clientID, issuer, postLogoutURI, redirectURI, resource, scope } from "./config.js";
 
 const given = new URLSearchParams(location.search);
-const redirectURI = `${location.origin}/`;
 
 const base64url = (bytes) => btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
 const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
@@ -24,8 +23,8 @@ async function signIn() {
   sessionStorage.setItem("pending", JSON.stringify(pending));
   const { authorization_endpoint } = await metadata();
   location.assign(`${authorization_endpoint}?${new URLSearchParams({
-    response_type: "code", client_id: clientID, redirect_uri: redirectURI, scope: "openid profile email",
-    resource,
+    response_type: "code", client_id: clientID, redirect_uri: redirectURI, scope,
+    ...(resource && { resource }),
     state: pending.state, nonce: pending.nonce, code_challenge: await sha256(pending.verifier), code_challenge_method: "S256",
   })}`);
 }
@@ -83,7 +82,7 @@ async function signOut() {
   const { id_token } = stored();
   sessionStorage.removeItem("tokens");
   const { end_session_endpoint } = await metadata();
-  location.assign(`${end_session_endpoint}?${new URLSearchParams({ client_id: clientID, id_token_hint: id_token, post_logout_redirect_uri: redirectURI })}`);
+  location.assign(`${end_session_endpoint}?${new URLSearchParams({ client_id: clientID, id_token_hint: id_token, post_logout_redirect_uri: postLogoutURI })}`);
 }
 
 /** show displays the button that fits, and what the ID token says about the user. */

@@ -13,7 +13,11 @@ from flask import Flask, Response, abort, redirect, render_template_string, requ
 ISSUER = os.environ.get("ISSUER", "http://localhost:8090")
 PORT = int(os.environ.get("PORT", "3000"))
 BASE_URL = os.environ.get("BASE_URL", f"http://localhost:{PORT}")
-API_URL = os.environ.get("API_URL", "http://localhost:4000")
+API_URL = os.environ.get("API_URL", "http://localhost:4000")  # the API that the access tokens are for
+CALLBACK_PATH = "/callback"
+REDIRECT_URI = BASE_URL + CALLBACK_PATH
+POST_LOGOUT_URI = f"{BASE_URL}/"
+SCOPE = "openid profile email"
 CLIENT_ID = os.environ.get("CLIENT_ID", "EXAMPLE")  # a public client of `make run`
 CLIENT_SECRET = os.environ.get("CLIENT_SECRET")
 
@@ -46,7 +50,7 @@ oauth.register(
     fetch_token=lambda: tokens.get(session.get("id")),
     update_token=keep,
     client_kwargs={
-        "scope": "openid profile email",
+        "scope": SCOPE,
         "code_challenge_method": "S256",  # Authlib sends state and nonce always, PKCE only with this
         "token_endpoint_auth_method": "client_secret_basic" if CLIENT_SECRET else "none",
         "default_timeout": 10,
@@ -67,10 +71,10 @@ def home():
 
 @app.get("/login")
 def login():
-    return oauth.postern.authorize_redirect(f"{BASE_URL}/callback", resource=API_URL)  # the API that the token is for
+    return oauth.postern.authorize_redirect(REDIRECT_URI, **({"resource": API_URL} if API_URL else {}))
 
 
-@app.get("/callback")
+@app.get(CALLBACK_PATH)
 def callback():
     if request.args.get("iss") != ISSUER:  # RFC 9207
         abort(400, "The answer is from another issuer.")
@@ -95,7 +99,7 @@ def logout():
     session.clear()
     if not token:
         return redirect("/", 303)
-    query = {"client_id": CLIENT_ID, "id_token_hint": token["id_token"], "post_logout_redirect_uri": f"{BASE_URL}/"}
+    query = {"client_id": CLIENT_ID, "id_token_hint": token["id_token"], "post_logout_redirect_uri": POST_LOGOUT_URI}
     return redirect(oauth.postern.load_server_metadata()["end_session_endpoint"] + "?" + urlencode(query), 303)
 
 

@@ -9,3 +9,7 @@ export const clientId = "YOUR_CLIENT_ID";
  * ID token; without them the app only gets an id.
  */
 export const scopes = ["openid", "profile", "email"];
+
+/** The redirect URI, and the address to which a sign-out returns. Register both to the letter. */
+export const redirectUri = window.location.origin;
+export const postLogoutUri = window.location.origin;

@@ -1,5 +1,5 @@
 import { useThunderID } from "@thunderid/react";
-import { baseUrl, clientId } from "./postern";
+import { baseUrl, clientId, postLogoutUri } from "./postern";
 
 /**
  * Returns a function that signs out of the app and of Postern, and returns to the app
@@ -17,7 +17,7 @@ export function useSignOut(): () => Promise<void> {
     window.location.assign(`${baseUrl}/oauth2/logout?` + new URLSearchParams({
       id_token_hint: idToken,
       client_id: clientId,
-      post_logout_redirect_uri: window.location.origin,
+      post_logout_redirect_uri: postLogoutUri,
     }));
   };
 }

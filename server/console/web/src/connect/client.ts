@@ -8,12 +8,14 @@ export interface Client {
   applicationID: string;
   clientID: string;
   redirectURIs: string[];
+  postLogoutURIs: string[];
   scopes: string[];
 }
 
 interface Config {
   clientId?: string;
   redirectUris?: string[];
+  postLogoutRedirectUris?: string[];
   grantTypes?: string[];
   scopes?: string[];
   publicClient?: boolean;
@@ -37,6 +39,7 @@ export function clientOf(application: Item, issuer: string): Client {
     applicationID: application.id,
     clientID: config?.clientId ?? "",
     redirectURIs: config?.redirectUris ?? [],
+    postLogoutURIs: config?.postLogoutRedirectUris ?? [],
     scopes: config?.scopes ?? ["openid", "profile", "email"],
   };
 }

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/postern-id/postern/internal/stacks"
+	"github.com/postern-id/postern/schemas"
+)
+
+// stack is the value of --stack.
+type stack struct{ stacks.Stack }
+
+// stackNames returns the values of --stack.
+func stackNames() (names []string) {
+	for _, s := range stacks.All() {
+		if s.Type != "flow" { // `app create` creates OAuth clients
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// Decode finds the stack.
+func (s *stack) Decode(ctx *kong.DecodeContext) error {
+	var name string
+	if err := ctx.Scan.PopValueInto("stack", &name); err != nil {
+		return err
+	}
+	found, ok := stacks.Find(name)
+	if !ok || found.Type == "flow" {
+		return fmt.Errorf("there is no stack %q%s; expected %s", name, schemas.Hint(name, stackNames()), strings.Join(stackNames(), ", "))
+	}
+	s.Stack = found
+	return nil
+}
+
+// useStack sets the type and the addresses that are usual for the stack, and describes these
+// addresses.
+func (c *clientCreateCommand) useStack() (defaults string, err error) {
+	s := c.Stack
+	switch {
+	case s.Name == "" && c.Type == "":
+		return "", errors.New("--type or --stack is required")
+	case s.Name == "":
+		return "", nil
+	case c.Type != "" && c.Type != s.Type:
+		return "", fmt.Errorf("--stack %s is for the type %s, not %s; leave out --type", s.Name, s.Type, c.Type)
+	}
+	c.Type = s.Type
+	if len(c.Redirect) == 0 && s.Redirect != "" {
+		c.Redirect = []string{s.Redirect}
+		defaults = fmt.Sprintf("- The redirect URI is %s, the usual one of %s; --redirect registers another.\n", s.Redirect, s.Name)
+	}
+	if len(c.Redirect) > 0 && len(c.PostLogout) == 0 {
+		if uri := s.PostLogoutURI(c.Redirect[0]); uri != "" {
+			c.PostLogout = []string{uri}
+			defaults += fmt.Sprintf("- The post-logout URI is %s; --post-logout registers another.\n", uri)
+		}
+	}
+	return defaults, nil
+}
+
+// printCode prints what to do with a new client, and the code of its stack.
+func (c clientCreateCommand) printCode(w io.Writer, issuer string, app resource, defaults string) error {
+	client := stacks.Client{Issuer: issuer, ApplicationID: app.text("id"), ClientID: clientID(app), Scopes: c.Scope}
+	if c.Type != "service" {
+		client.RedirectURI, client.Scopes = c.Redirect[0], append([]string{"openid", "profile", "email"}, c.Scope...)
+	}
+	if len(c.PostLogout) > 0 {
+		client.PostLogoutURI = c.PostLogout[0]
+	}
+	files, err := c.Stack.Snippet(client)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	b.WriteString("\nNext steps:\n" + defaults)
+	if secret := clientSecret(app); secret != "" {
+		b.WriteString("- Save the client secret now: it is shown once. `postern app rotate-secret` replaces it.\n")
+		fmt.Fprintf(&b, "- The code reads it from the environment:\n\nexport CLIENT_SECRET='%s'\n\n", secret)
+	}
+	fmt.Fprintf(&b, "- %s explains the code:\n", c.Stack.Page)
+	for _, file := range files {
+		fmt.Fprintf(&b, "\n----- %s -----\n%s", file.Path, file.Text)
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
+}
