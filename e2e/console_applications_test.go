@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+
+	"github.com/postern-id/postern/internal/stacks"
 )
 
 // clientOf returns the OAuth client of the application.
@@ -34,10 +36,10 @@ func TestConsoleCreatesApplicationsFromTemplates(t *testing.T) {
 		stacks                  int
 		hasSecret               bool
 	}{
-		{"Web application with a server", "Redirect URIs", "https://shop.example/callback", "[authorization_code refresh_token]", "<nil>", "[https://shop.example/callback]", 9, true},
-		{"Single-page application", "Redirect URIs", "https://spa.example/", "[authorization_code refresh_token]", "none", "[https://spa.example/]", 4, false},
-		{"Mobile or desktop application", "Redirect URIs", "com.example.app:/callback", "[authorization_code refresh_token]", "none", "[com.example.app:/callback]", 4, false},
-		{"Command-line program", "", "", "[authorization_code refresh_token]", "none", "[http://127.0.0.1/callback]", 4, false},
+		{"Web application with a server", "Redirect URIs", "https://shop.example/callback", "[authorization_code refresh_token]", "<nil>", "[https://shop.example/callback]", 11, true},
+		{"Single-page application", "Redirect URIs", "https://spa.example/", "[authorization_code refresh_token]", "none", "[https://spa.example/]", 6, false},
+		{"Mobile or desktop application", "Redirect URIs", "com.example.app:/callback", "[authorization_code refresh_token]", "none", "[com.example.app:/callback]", 6, false},
+		{"Command-line program", "", "", "[authorization_code refresh_token]", "none", "[http://127.0.0.1/callback]", 6, false},
 		{"Service without users", "Scopes", "system:users:read", "[client_credentials]", "<nil>", "<nil>", 3, true},
 		{"Sign-in pages of your own", "Origins of your pages", "http://localhost:3000", "<nil>", "<nil>", "<nil>", 1, false},
 	}
@@ -94,12 +96,18 @@ func TestConsoleConnectsAnApplication(t *testing.T) {
 	c.press("Show code")
 	c.until(`document.querySelector("pre.snippet")`)
 	clientID := eval[string](c.tab, `[...document.querySelectorAll("main .parts li")].find((l) => l.textContent.startsWith("Client id")).querySelector("code").textContent`)
-	for _, stack := range eval[[]string](c.tab, `[...document.querySelectorAll("main select option")].map((o) => o.text)`) {
-		c.choose("Stack", stack)
-		c.until(fmt.Sprintf(`document.querySelector("main select").value === %q`, stack))
-		code := eval[string](c.tab, `document.querySelector("pre.snippet").textContent`)
-		if !strings.Contains(code, p.base) || !strings.Contains(code, clientID) || strings.Contains(code, secret) {
-			t.Errorf("%s: the code lacks a value or contains the secret:\n%s", stack, code)
+	application := stacks.Client{Issuer: p.base, ClientID: clientID, RedirectURI: "https://shop.example/signed-in", Scopes: []string{"openid", "profile", "email"}}
+	for _, name := range eval[[]string](c.tab, `[...document.querySelectorAll("main select option")].map((o) => o.value)`) {
+		c.choose("Stack", name)
+		c.until(fmt.Sprintf(`document.querySelector("main select").value === %q`, name))
+		shown := eval[[]stacks.File](c.tab, `[...document.querySelectorAll("pre.snippet")].map((e) => ({Path: e.parentElement.querySelector("code").textContent, Text: e.textContent}))`)
+		stack, _ := stacks.Find(name)
+		printed, err := stack.Snippet(application) // by `postern app create`
+		if err != nil || !slices.Equal(shown, printed) {
+			t.Errorf("%s: the console shows\n%v\nand the command prints\n%v, %v", name, shown, printed, err)
+		}
+		if code := fmt.Sprint(shown); !strings.Contains(code, p.base) || !strings.Contains(code, clientID) || strings.Contains(code, secret) {
+			t.Errorf("%s: the code lacks a value or contains the secret:\n%s", name, code)
 		}
 	}
 	call(c.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 390, Height: 844, DeviceScaleFactor: 1})
