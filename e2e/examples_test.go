@@ -400,13 +400,13 @@ func (w *exampleWorld) registrations(t *testing.T) {
 	}
 	environment := append(w.p.env, "ADMIN_SERVER_URL="+w.p.base, "ADMIN_TOKEN="+adminToken(t, w.p))
 	for _, page := range pages {
-		for _, block := range fencedBlocks(t, strings.TrimPrefix(page, "../"), "sh") {
+		for i, block := range fencedBlocks(t, strings.TrimPrefix(page, "../"), "sh") {
 			command, found := strings.CutPrefix(block, "postern app create ")
 			if !found {
 				continue
 			}
 			name := strings.TrimSuffix(filepath.Base(page), ".md")
-			command = regexp.MustCompile(`^("[^"]*"|\S+)`).ReplaceAllString(command, "Page-"+name) // pages share names
+			command = regexp.MustCompile(`^("[^"]*"|\S+)`).ReplaceAllString(command, fmt.Sprintf("Page-%s-%d", name, i)) // pages share names
 			create := exec.Command("sh", "-c", `"$0" app create `+command, bin)
 			create.Dir, create.Env = w.p.dir, environment
 			if out, err := create.CombinedOutput(); err != nil || !strings.Contains(string(out), "client id:") {

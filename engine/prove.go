@@ -200,7 +200,7 @@ func (c *compiler) counterexample(i, edge int, facts []Fact) (trace schemas.Trac
 func (c *compiler) addWaivable(i int, p schemas.Problem, waiver *schemas.Waiver, waived map[*schemas.Waiver]bool) {
 	if waiver != nil {
 		waived[waiver] = true
-		p.Warning, p.Message = true, p.Message+" (waived: "+waiver.Reason+")"
+		p.Warning, p.Waived, p.Message = true, true, p.Message+" (waived: "+waiver.Reason+")"
 	}
 	c.addFinding(i, p)
 }
@@ -276,7 +276,7 @@ func (c *compiler) checkWaivers(waived map[*schemas.Waiver]bool) {
 		case !slices.Contains(waivable(), w.Rule):
 			c.report(RuleWaive, -1, schemas.JoinPath(path, "rule"), "the rule %q cannot be waived; only %s can", w.Rule, strings.Join(waivable(), ", "))
 		case !waived[w] && c.waivesChain(w):
-			c.addFinding(-1, schemas.Problem{Rule: RuleChain, Path: path, Warning: true, Message: fmt.Sprintf(
+			c.addFinding(-1, schemas.Problem{Rule: RuleChain, Path: path, Warning: true, Waived: true, Message: fmt.Sprintf(
 				"new ways through the node %q are accepted, and a credential that it adds has no limit (waived: %s)", w.Node, w.Reason)})
 		case !waived[w] && !c.waivesForUsers(w):
 			c.report(RuleWaive, -1, path, "there is no finding of the rule %q at the node %q to waive; remove the waiver", w.Rule, w.Node)

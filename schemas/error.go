@@ -97,6 +97,8 @@ type Problem struct {
 	Node string `json:"node,omitempty"`
 	// Warning marks a finding that does not reject the flow.
 	Warning bool `json:"warning,omitempty"`
+	// Waived marks a warning that the flow accepts with a reason, which is part of the message.
+	Waived bool `json:"-"`
 	// Trace is the shortest run that breaks the rule, if the finding is about runs.
 	Trace Trace `json:"trace,omitempty"`
 	// Follows refers to the finding that causes this one, if any: without that finding there would be

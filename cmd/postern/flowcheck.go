@@ -20,6 +20,7 @@ import (
 type flowCheckCommand struct {
 	Format string `enum:"text,json,sarif,github" default:"text" help:"The format of findings: text, json, sarif (code scanning), or github (workflow commands)."`
 	Color  string `enum:"auto,always,never" default:"auto" help:"auto colors text on a terminal, unless NO_COLOR is set."`
+	Waived bool   `help:"Print the waived findings in text, and not only their number."`
 	watching
 	Paths []string `arg:"" name:"path" help:"Flow and scenario files, folders of them, patterns such as 'flows/*.yaml', or - for a flow on standard input."`
 }
@@ -79,7 +80,7 @@ func (c flowCheckCommand) write(p program, list []findings.File) error {
 	case "github":
 		return findings.WriteGitHub(p.stdout, list)
 	}
-	return findings.Text{Colour: p.useColor(c.Color)}.Write(p.stdout, list)
+	return findings.Text{Colour: p.useColor(c.Color), Waived: c.Waived}.Write(p.stdout, list)
 }
 
 // useColor reports whether output may be colored. NO_COLOR (no-color.org) with any value

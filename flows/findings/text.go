@@ -17,6 +17,8 @@ import (
 type Text struct {
 	// Color enables ANSI escape sequences.
 	Colour bool
+	// Waived writes the waived findings, and not only their number.
+	Waived bool
 }
 
 // Styles, as SGR parameters (ECMA-48 §8.3.117).
@@ -28,8 +30,8 @@ const (
 	green  = "32"
 )
 
-// Write writes every finding with its line, below it those that follow from it, the proven guarantees of each valid flow, and the
-// number of files with findings.
+// Write writes every finding with its line, below it those that follow from it, the proven guarantees of each valid flow, the number of
+// its waived findings, and the number of files with findings.
 func (t Text) Write(w io.Writer, list []File) error {
 	out := &strings.Builder{}
 	refused := 0
@@ -37,10 +39,11 @@ func (t Text) Write(w io.Writer, list []File) error {
 	for i := range list {
 		f := &list[i]
 		lines := strings.Split(string(f.Text), "\n")
-		for _, p := range f.Findings {
-			if root(p, f.Findings) == nil {
+		shown, waived := t.split(f.Findings)
+		for _, p := range shown {
+			if root(p, shown) == nil {
 				t.finding(out, f.Name, lines, p)
-				t.consequences(out, consequences(p, f.Findings))
+				t.consequences(out, consequences(p, shown))
 			}
 			if !slices.Contains(rules, p.Rule) {
 				rules = append(rules, p.Rule)
@@ -54,6 +57,9 @@ func (t Text) Write(w io.Writer, list []File) error {
 		default:
 			fmt.Fprintf(out, "%s\t%s\t%s, %s; %s\n", t.paint(green, "ok"), printable(f.Name), printable(f.Handle), count(f.Nodes, "node"), f.Proven())
 		}
+		if waived > 0 {
+			fmt.Fprintf(out, "\t%s\t%s\n", printable(f.Name), count(waived, "waived finding")+", which postern flow check --waived prints")
+		}
 	}
 	if refused > 0 {
 		fmt.Fprintf(out, "%d of %s findings\n", refused, filesChecked(len(list)))
@@ -64,6 +70,15 @@ func (t Text) Write(w io.Writer, list []File) error {
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// split returns the findings to write, and the number of waived ones that are left out.
+func (t Text) split(all []schemas.Problem) (shown []schemas.Problem, waived int) {
+	if t.Waived {
+		return all, 0
+	}
+	shown = slices.DeleteFunc(slices.Clone(all), func(p schemas.Problem) bool { return p.Waived })
+	return shown, len(all) - len(shown)
 }
 
 func count(n int, noun string) string {
