@@ -151,36 +151,38 @@ func nodePath(i int, member string) string {
 	return schemas.JoinPath(fmt.Sprintf("nodes[%d]", i), member)
 }
 
-// makeExecutors creates the executor of every node twice: the types of the flow's inputs are
-// known only after the first pass.
+// makeExecutors creates the executor of every node. What the nodes collect together is known only
+// then, so the executors that depend on it are created again.
 func (c *compiler) makeExecutors() {
 	usable := c.checkWith()
-	inputs, replies := map[string]schemas.InputType{}, map[string]map[string]ReplyType{}
-	maps.Copy(inputs, c.flow.Requires.Inputs)
-	partial := false
+	flow := Collected{Inputs: map[string]schemas.InputType{}, Replies: map[string]map[string]ReplyType{}}
+	maps.Copy(flow.Inputs, c.flow.Requires.Inputs)
+	made := make([]madeExecutor, len(c.nodes))
 	for i, ok := range usable {
 		if ok {
-			exec, problems := c.newExecutor(i, Config{Partial: true})
-			c.addInputTypes(i, exec, inputs)
-			c.addReplyTypes(i, exec, replies)
-			ok = len(problems) == 0
+			made[i] = c.newExecutor(i, Collected{Partial: true})
+			c.addInputTypes(i, made[i].exec, flow.Inputs)
+			c.addReplyTypes(i, made[i].exec, flow.Replies)
+			ok = len(made[i].problems) == 0
 		}
-		partial = partial || !ok
+		flow.Partial = flow.Partial || !ok
 	}
 	for i, ok := range usable {
 		if !ok {
 			continue
 		}
-		exec, problems := c.newExecutor(i, Config{Inputs: inputs, Replies: replies, Partial: partial})
-		for _, p := range problems {
+		if made[i].dependent {
+			made[i] = c.newExecutor(i, flow)
+		}
+		for _, p := range made[i].problems {
 			c.report(cmp.Or(p.Rule, RuleShape), i, schemas.JoinPath("with", p.Path), "%s", p.Message)
 		}
-		if len(problems) == 0 {
-			c.finishNode(i, exec)
+		if len(made[i].problems) == 0 {
+			c.finishNode(i, made[i].exec)
 		}
 	}
 	c.bindReplies()
-	c.graph.inputs = inputs
+	c.graph.inputs = flow.Inputs
 }
 
 // kindOf returns the kind of node i, or reports that it does not exist.
@@ -240,18 +242,28 @@ func withOf(n *schemas.Node) json.RawMessage {
 	return n.With
 }
 
-// newExecutor creates the executor of node i with the members that depend on the node added to
-// config.
-func (c *compiler) newExecutor(i int, config Config) (Executor, []schemas.Problem) {
+// madeExecutor is what Kind.New returned.
+type madeExecutor struct {
+	exec      Executor
+	problems  []schemas.Problem
+	dependent bool // on what the nodes of the flow collect together
+}
+
+// newExecutor creates the executor of node i in a flow that collects this.
+func (c *compiler) newExecutor(i int, flow Collected) (made madeExecutor) {
 	n := c.nodes[i]
 	n.Next = c.targetsOf(i)
-	config.FlowType, config.Guarantees, config.Node, config.With = c.flow.FlowType, c.flow.Guarantees, &n, withOf(&n)
+	config := Config{FlowType: c.flow.FlowType, Guarantees: c.flow.Guarantees, Node: &n, With: withOf(&n), Waived: c.waivedRules(i)}
 	if inner := c.useScopes[i]; inner != nil {
 		config.Subflow = inner.flow
 	}
-	config.Waived = c.waivedRules(i)
+	config.Collected = func() Collected {
+		made.dependent = true
+		return flow
+	}
 	c.graph.nodes[i].waived = config.Waived
-	return c.graph.nodes[i].kind.New(&config)
+	made.exec, made.problems = c.graph.nodes[i].kind.New(&config)
+	return made
 }
 
 // addInputTypes records the types of the inputs that a node collects.

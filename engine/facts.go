@@ -156,6 +156,16 @@ func (s Facts) contains(f Fact) bool {
 	return ok
 }
 
+// of returns the facts of a sort, which follow each other.
+func (s Facts) of(sort factSort) Facts {
+	first, _ := slices.BinarySearch(s, Fact(sort))
+	last := first
+	for last < len(s) && sort.includes(s[last]) {
+		last++
+	}
+	return s[first:last]
+}
+
 // HasAny reports whether any of the facts is in the set.
 func (s Facts) HasAny(facts []Fact) bool {
 	return slices.ContainsFunc(facts, s.Has)
@@ -223,7 +233,7 @@ func (s Facts) Intersect(t Facts) Facts {
 	}
 	common, next := s, 0 // next is the place in t; both are sorted
 	for i, f := range s {
-		for next < len(t) && t[next] < f {
+		for next < len(t) && t[next] != f && t[next] < f {
 			next++
 		}
 		switch {
@@ -246,14 +256,14 @@ func (s Facts) after(o Outcome) Facts {
 	if o.NewSubject {
 		next = next.without(Fact.aboutSubject)
 	}
-	if s.claimWithdrawn(o.Withdraws) {
+	if s.claimWithdrawn(o.Withdraws) && (next.contains(User) || len(next.of(userReplySort))+len(next.of(attributeSort)) > 0) {
 		next = next.without(Fact.aboutIdentified)
 	}
 	forgotten := o.Forgets
 	for _, input := range o.Withdraws {
 		forgotten = append(slices.Clip(forgotten), InputFact(input), ClaimFact(input))
 	}
-	if len(forgotten) > 0 {
+	if slices.ContainsFunc(forgotten, next.contains) {
 		next = next.without(func(f Fact) bool { return slices.Contains(forgotten, f) })
 	}
 	var also []Fact
@@ -291,11 +301,9 @@ func (s Facts) claimWithdrawn(inputs []string) bool {
 	if len(inputs) == 0 || s.Has(Own) {
 		return false
 	}
-	for _, f := range s {
-		if claimSort.includes(f) {
-			if _, input := f.split(); !slices.Contains(inputs, input) {
-				return false
-			}
+	for _, f := range s.of(claimSort) {
+		if _, input := f.split(); !slices.Contains(inputs, input) {
+			return false
 		}
 	}
 	return true

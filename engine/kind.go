@@ -127,12 +127,19 @@ type Config struct {
 	With json.RawMessage
 	// Subflow is the sub-flow that the node uses, if any.
 	Subflow *schemas.Flow
+	// Waived contains the rules whose findings at the node are waived.
+	Waived []string
+	// Collected returns what the nodes of the flow collect together. An executor that was created
+	// without a call of it does not depend on other nodes.
+	Collected func() Collected
+}
+
+// Collected is what the nodes of a flow collect together.
+type Collected struct {
 	// Inputs contains the type of every input that the flow collects.
 	Inputs map[string]schemas.InputType
 	// Replies contains, by name, the types of the values of every reply that the flow stores.
 	Replies map[string]map[string]ReplyType
-	// Waived contains the rules whose findings at the node are waived.
-	Waived []string
 	// Partial means that some nodes of the flow are invalid, so Inputs and Replies may be
 	// incomplete: a missing name is no mistake.
 	Partial bool

@@ -500,9 +500,11 @@ func FuzzExpression(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	config := &engine.Config{Replies: map[string]map[string]engine.ReplyType{"r": {
-		"yes": engine.BooleanReply, "number": engine.NumberReply, "whole": engine.IntegerReply, "text": engine.StringReply,
-	}}}
+	config := &engine.Config{Collected: func() engine.Collected {
+		return engine.Collected{Replies: map[string]map[string]engine.ReplyType{"r": {
+			"yes": engine.BooleanReply, "number": engine.NumberReply, "whole": engine.IntegerReply, "text": engine.StringReply,
+		}}}
+	}}
 	env := new(environment).with(config)
 	f.Fuzz(func(t *testing.T, text string) {
 		e, faults := compileExpression(env, config, text, nil)

@@ -26,12 +26,13 @@ type environment struct {
 func (e *environment) with(c *engine.Config) *cel.Env {
 	e.once.Do(func() { e.common = expressionEnv() })
 	var options []cel.EnvOption
-	for name, types := range c.Replies {
+	flow := c.Collected()
+	for name, types := range flow.Replies {
 		for member, t := range types {
 			options = append(options, cel.Variable(replyVariable(name, member), replyType(t)))
 		}
 	}
-	if c.Partial {
+	if flow.Partial {
 		options = append(options, cel.Variable(repliesName, cel.DynType))
 	}
 	if len(options) == 0 {
@@ -83,7 +84,7 @@ func explainReplyError(message string, c *engine.Config) string {
 		return message
 	}
 	var known []string
-	for name, types := range c.Replies {
+	for name, types := range c.Collected().Replies {
 		for member := range types {
 			known = append(known, replyVariable(name, member))
 		}
@@ -97,4 +98,4 @@ func explainReplyError(message string, c *engine.Config) string {
 
 // mayBeDynamic reports whether an expression can have any type because part of the flow could not
 // be understood.
-func mayBeDynamic(c *engine.Config, t *cel.Type) bool { return c.Partial && t.Kind() == cel.DynKind }
+func mayBeDynamic(c *engine.Config, t *cel.Type) bool { return t.Kind() == cel.DynKind && c.Collected().Partial }

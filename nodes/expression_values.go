@@ -21,7 +21,8 @@ type expressionReader struct {
 
 // environment returns the environment for compiling the expressions of the node.
 func (x *expressionReader) environment(c *engine.Config) *cel.Env {
-	x.id, x.inputs, x.replies = c.Node.ID, c.Inputs, c.Replies
+	flow := c.Collected()
+	x.id, x.inputs, x.replies = c.Node.ID, flow.Inputs, flow.Replies
 	return x.deps.expressions.with(c)
 }
 

@@ -252,10 +252,10 @@ func (w *fixture) try(use, with string, inputs map[string]schemas.InputType, nex
 		}
 	}
 	return kind.New(&engine.Config{
-		FlowType: schemas.Authentication,
-		Node:     &schemas.Node{ID: "node", Use: use, Next: next},
-		With:     json.RawMessage(with),
-		Inputs:   inputs,
+		FlowType:  schemas.Authentication,
+		Node:      &schemas.Node{ID: "node", Use: use, Next: next},
+		With:      json.RawMessage(with),
+		Collected: func() engine.Collected { return engine.Collected{Inputs: inputs} },
 	})
 }
 

@@ -172,7 +172,7 @@ func (x *httpRequest) serviceReply(c *engine.Config) *engine.ServiceReply {
 			r.Inputs = append(r.Inputs, use.identifier)
 		}
 		if len(e.replies) > 0 {
-			r.Inputs = slices.AppendSeq(r.Inputs, maps.Keys(c.Inputs))
+			r.Inputs = slices.AppendSeq(r.Inputs, maps.Keys(c.Collected().Inputs))
 		}
 	}
 	return r

@@ -109,14 +109,15 @@ func problem(path, format string, args ...any) schemas.Problem {
 // checkInput reports a reference to an input that no prompt collects or that is secret. The engine
 // passes a secret only to the node that verifies or sets it.
 func checkInput(c *engine.Config, path, identifier string) []schemas.Problem {
-	t, collected := c.Inputs[identifier]
+	flow := c.Collected()
+	t, collected := flow.Inputs[identifier]
 	switch {
-	case !collected && c.Partial:
+	case !collected && flow.Partial:
 		return nil
-	case !collected && len(c.Inputs) == 0:
+	case !collected && len(flow.Inputs) == 0:
 		return []schemas.Problem{problem(path, "no prompt of this flow collects an input %q; the flow has no inputs at all: add a prompt before this node", identifier)}
 	case !collected:
-		names := slices.Sorted(maps.Keys(c.Inputs))
+		names := slices.Sorted(maps.Keys(flow.Inputs))
 		return []schemas.Problem{problem(path, "no prompt of this flow collects an input %q; it collects %s", identifier, strings.Join(names, ", "))}
 	case t.Secret():
 		secret := problem(path, "the input %q is a secret (%s): only a node that verifies or sets it, such as password-authenticate, "+
@@ -136,7 +137,7 @@ func withoutUnwired(c *engine.Config, outcomes []engine.Outcome, names ...string
 
 // claimFacts returns the facts that an input merely identified the user.
 func claimFacts(c *engine.Config) (facts []engine.Fact) {
-	for _, identifier := range slices.Sorted(maps.Keys(c.Inputs)) {
+	for _, identifier := range slices.Sorted(maps.Keys(c.Collected().Inputs)) {
 		facts = append(facts, engine.ClaimFact(identifier))
 	}
 	return facts

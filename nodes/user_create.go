@@ -54,7 +54,7 @@ type userCreate struct {
 }
 
 func (u *userCreate) prepare(c *engine.Config) (found []schemas.Problem) {
-	u.from, u.types = u.Attributes, c.Inputs
+	u.from, u.types = u.Attributes, c.Collected().Inputs
 	if u.from == nil {
 		u.from = defaultAttributes(c)
 	}
@@ -71,7 +71,7 @@ func (u *userCreate) prepare(c *engine.Config) (found []schemas.Problem) {
 		u.identifying, identifiers = []string{u.IdentifiedBy}, "the attribute "+u.IdentifiedBy
 	}
 	u.identifying = slices.DeleteFunc(u.identifying, func(a string) bool { return u.from[a] == "" })
-	if len(u.identifying) == 0 && !c.Partial {
+	if len(u.identifying) == 0 && !c.Collected().Partial {
 		found = append(found, problem("", "a user without %s could never be found again; "+
 			"collect it in a prompt before this node, or name its input under attributes", identifiers))
 	}
@@ -97,7 +97,7 @@ func (u *userCreate) established() map[engine.Fact][]engine.Fact {
 // defaultAttributes maps the inputs that are named like profile attributes.
 func defaultAttributes(c *engine.Config) map[string]string {
 	from := map[string]string{}
-	for identifier, t := range c.Inputs {
+	for identifier, t := range c.Collected().Inputs {
 		if slices.Contains(schemas.ProfileAttributes(), identifier) && !attestedAttribute(identifier) && !t.Secret() {
 			from[identifier] = identifier
 		}

@@ -8,12 +8,18 @@ import (
 
 // Document is a parsed JSON or YAML text with the position of each value.
 type Document struct {
-	text json.RawMessage
-	root *element
+	text  json.RawMessage // as the author wrote it; nil if that is not JSON
+	root  *element
+	nodes []Node // of a flow, decoded: see FlowParser
 }
 
 // JSON returns the document as JSON, members in the author's order.
-func (d *Document) JSON() json.RawMessage { return d.text }
+func (d *Document) JSON() json.RawMessage {
+	if d.text == nil {
+		return d.root.appendJSON(nil)
+	}
+	return d.text
+}
 
 // Locate fills in the line and column of each problem that has none, from its path, and the lines
 // of its trace, and returns the problems sorted by place. The position of a problem with a name (an

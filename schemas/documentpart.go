@@ -43,7 +43,7 @@ func (d *Document) At(path string) *Document {
 	return part(at.value)
 }
 
-func part(e *element) *Document { return &Document{text: e.appendJSON(nil), root: e} }
+func part(e *element) *Document { return &Document{root: e} }
 
 // Text returns the string that the document is; ok is false if it is not a string.
 func (d *Document) Text() (text string, ok bool) {

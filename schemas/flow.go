@@ -106,10 +106,11 @@ func (n Next) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads a node id or an object of outcome → node id.
 func (n *Next) UnmarshalJSON(data []byte) error {
 	*n = Next{}
-	if err := json.Unmarshal(data, &n.To); err == nil {
-		return nil
+	into := any(&n.To)
+	if len(data) > 0 && data[0] == '{' {
+		into = &n.By
 	}
-	if err := json.Unmarshal(data, &n.By); err != nil {
+	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("expected a node id or an object {outcome: node id}, got %s", data)
 	}
 	return nil

@@ -19,20 +19,21 @@ type FlowParser struct {
 type parsedNode struct {
 	value *element
 	line  int
+	node  *Node // nil if the value has problems
 }
 
 // ParseYAML is the function ParseYAML for the text of a flow.
 func (p *FlowParser) ParseYAML(text []byte) (*Document, []Problem) {
 	if invalidUTF8(text) < 0 {
-		if root := p.parseInParts(string(text)); root != nil {
-			return part(root), nil
+		if d := p.parseInParts(string(text)); d != nil {
+			return d, nil
 		}
 	}
 	return ParseYAML(text)
 }
 
 // parseInParts returns nil if the text cannot be parsed in parts.
-func (p *FlowParser) parseInParts(text string) *element {
+func (p *FlowParser) parseInParts(text string) *Document {
 	parts := splitNodes(text)
 	if len(parts.nodes) == 0 {
 		return nil
@@ -43,6 +44,7 @@ func (p *FlowParser) parseInParts(text string) *element {
 	}
 	list := root.member(nodesMember).value
 	list.place = place{int32(parts.nodes[0].line), int32(parts.indent + 1)}
+	d := &Document{root: root, nodes: make([]Node, 0, len(parts.nodes))}
 	nodes := make(map[string]parsedNode, len(parts.nodes))
 	for _, n := range parts.nodes {
 		known, found := p.nodes[n.text]
@@ -51,14 +53,42 @@ func (p *FlowParser) parseInParts(text string) *element {
 			if items == nil || len(items.items) != 1 {
 				return nil
 			}
-			known = parsedNode{items.items[0], 1}
+			known = parsedNode{items.items[0], 1, readNode(items.items[0])}
 		}
-		node := parsedNode{known.value.movedBy(n.line - known.line), n.line}
-		nodes[n.text] = node
-		list.addItem(node.value)
+		known = parsedNode{known.value.movedBy(n.line - known.line), n.line, known.node}
+		nodes[n.text] = known
+		list.addItem(known.value)
+		if known.node != nil {
+			d.nodes = append(d.nodes, *known.node)
+		}
 	}
 	p.nodes = nodes
-	return root
+	if nodes := FlowSchema().compiled.Properties[nodesMember]; len(d.nodes) < len(list.items) || len(list.items) > nodes.MaxItems {
+		d.nodes = nil
+	}
+	return d
+}
+
+// readNode decodes a node. It returns nil if the node has problems.
+func readNode(value *element) *Node {
+	node := new(Node)
+	if FlowSchema().compiled.Properties[nodesMember].Items2020.Validate(value.plain()) != nil {
+		return nil
+	}
+	if found := decode(part(value), nil, node); !found.isEmpty() {
+		return nil
+	}
+	return node
+}
+
+// frame returns a flow with the first of its nodes only. If all nodes are valid, the two have the same
+// problems: the schema limits nothing but each node and their number.
+func (d *Document) frame() *Document {
+	first := *d.root.member(nodesMember).value
+	first.items = first.items[:1]
+	frame := d.root.copiedMembers()
+	frame.member(nodesMember).value = &first
+	return part(frame)
 }
 
 // parseBlock parses a mapping or a sequence in block style, which is at a path. It returns nil if the

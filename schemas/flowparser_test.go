@@ -14,8 +14,23 @@ func sameParse(t *testing.T, p *FlowParser, text string) {
 	t.Helper()
 	got, gotProblems := p.ParseYAML([]byte(text))
 	want, wantProblems := ParseYAML([]byte(text))
-	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(gotProblems, wantProblems) {
+	if (got == nil) != (want == nil) || got != nil && !reflect.DeepEqual(got.root, want.root) || !reflect.DeepEqual(gotProblems, wantProblems) {
 		t.Errorf("parsed in parts: %s %v\nas a whole: %s %v\nof %q", show(got), gotProblems, show(want), wantProblems, text)
+		return
+	}
+	if got != nil {
+		sameFlow(t, got, want)
+		sameFlow(t, got.WithoutAbsent(FlowSchema()), want.WithoutAbsent(FlowSchema()))
+	}
+}
+
+// sameFlow compares the flows that are read from two documents, and their problems.
+func sameFlow(t *testing.T, got, want *Document) {
+	t.Helper()
+	gotFlow, gotProblems := ReadFlow(got)
+	wantFlow, wantProblems := ReadFlow(want)
+	if !reflect.DeepEqual(gotFlow, wantFlow) || !reflect.DeepEqual(gotProblems, wantProblems) {
+		t.Errorf("read in parts: %+v %v\nas a whole: %+v %v\nof %s", gotFlow, gotProblems, wantFlow, wantProblems, want.JSON())
 	}
 }
 

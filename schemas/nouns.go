@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"embed"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -77,6 +78,10 @@ func ParseFlow(data []byte, yaml bool) (*Flow, *Document, []Problem) {
 // ReadFlow is ParseFlow for a text that is parsed.
 func ReadFlow(d *Document) (*Flow, []Problem) {
 	flow := new(Flow)
+	if d.nodes != nil && len(d.frame().Decode(FlowSchema(), flow)) == 0 {
+		flow.Nodes = slices.Clone(d.nodes)
+		return flow, nil
+	}
 	if problems := d.Decode(FlowSchema(), flow); len(problems) > 0 {
 		return nil, problems
 	}

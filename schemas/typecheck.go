@@ -29,7 +29,7 @@ func decode(d *Document, s *Schema, into any) findings {
 	if d.root.hasNulls() {
 		d = part(d.root.withoutNulls(s))
 	}
-	if err := json.Unmarshal(d.text, into); err != nil {
+	if err := json.Unmarshal(d.JSON(), into); err != nil {
 		f.note(d.root.place, truncate(err.Error(), maxCauseLength))
 	}
 	return f.findings

@@ -30,7 +30,7 @@ func ParseYAML(data []byte) (*Document, []Problem) {
 	if !r.isEmpty() {
 		return nil, r.listed()
 	}
-	return &Document{text: root.appendJSON(nil), root: root}, nil
+	return part(root), nil
 }
 
 // readYAML returns the content of the one document in data.

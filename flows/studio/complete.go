@@ -149,7 +149,8 @@ func (s *Studio) outcomes(n *outlineNode) []engine.Outcome {
 		with = n.document.At("with").JSON()
 	}
 	if kind.New != nil && (kind.With == nil || len(kind.With.Check(with)) == 0) {
-		exec, _ := kind.New(&engine.Config{FlowType: schemas.Authentication, Node: &schemas.Node{ID: n.id, Use: n.use, With: with}, With: with, Partial: true})
+		exec, _ := kind.New(&engine.Config{FlowType: schemas.Authentication, Node: &schemas.Node{ID: n.id, Use: n.use, With: with}, With: with,
+			Collected: func() engine.Collected { return engine.Collected{Partial: true} }})
 		if shaper, ok := exec.(engine.OutcomeConfigurer); ok {
 			return shaper.Outcomes()
 		}
