@@ -34,15 +34,23 @@ const typing = `
 	const content = document.querySelector(".cm-content");
 	const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 	const calls = [], open = new Set(), heard = new WeakSet();
-	let checked = 0; // when the check was called
+	let checked = 0, answered = 0, checkID; // when the check was called, and when its answer arrived
 	const post = Worker.prototype.postMessage;
 	Worker.prototype.postMessage = function (message) {
 		calls.push(message.name);
-		if (message.name === "check") checked = performance.now();
+		if (message.name === "check") {
+			checked = performance.now();
+			checkID = message.id;
+		}
 		open.add(message.id);
 		if (!heard.has(this)) {
 			heard.add(this);
-			this.addEventListener("message", ({data}) => open.delete(data.id));
+			const receive = this.onmessage;
+			this.onmessage = (event) => {
+				open.delete(event.data.id);
+				if (event.data.id === checkID) answered = performance.now();
+				receive.call(this, event);
+			};
 		}
 		return post.apply(this, arguments);
 	};
@@ -70,8 +78,8 @@ const typing = `
 	const layouts = () => performance.getEntriesByName("flow layout").length;`
 
 // typeTarget types a letter after the target of a node and removes it, n times. It returns for each
-// change the milliseconds until the editor shows its findings, those until the check is called, the calls
-// and the number of layouts of all changes.
+// change the milliseconds until the editor shows its findings, until the check is called and until it is
+// answered, the calls and the number of layouts of all changes.
 const typeTarget = `(async () => {` + typing + `
 	const isMarked = () => document.querySelector(".cm-lint-marker-error") !== null;
 	const changes = [], before = layouts();
@@ -88,7 +96,7 @@ const typeTarget = `(async () => {` + typing + `
 			document.execCommand(isTyped ? "insertText" : "delete", false, "x");
 			await shown;
 			const end = performance.now();
-			changes.push({ms: [end - start, checked - start], calls: [...calls]});
+			changes.push({ms: [end - start, checked - start, answered - start], calls: [...calls]});
 			await atRest();
 		}
 	}
@@ -124,12 +132,12 @@ func TestConsoleFindsWhileTyping(t *testing.T) {
 	c.sees("No findings: the flow is safe.")
 	typed := eval[struct {
 		Changes []struct {
-			MS    []float64 // until the findings are shown, and until the check is called
+			MS    []float64 // until the findings are shown, until the check is called, and until it is answered
 			Calls []string
 		}
 		Layouts int
 	}](c.tab, fmt.Sprintf(typeTarget, *keystrokes))
-	times := make([][]float64, 2)
+	times := make([][]float64, 3)
 	for _, change := range typed.Changes {
 		for part, ms := range change.MS {
 			times[part] = append(times[part], ms)
@@ -145,7 +153,7 @@ func TestConsoleFindsWhileTyping(t *testing.T) {
 	if typed.Layouts == 0 {
 		t.Error("a change of the graph does not lay it out")
 	}
-	for part, name := range []string{"keystroke to findings", "keystroke to check"} {
+	for part, name := range []string{"keystroke to findings", "keystroke to check", "keystroke to the checker's answer"} {
 		list := slices.Sorted(slices.Values(times[part]))
 		t.Logf("%s, 200 nodes: median %.1f ms, 95%% within %.1f ms, of %d changes", name, list[len(list)/2], list[len(list)*19/20], len(list))
 	}

@@ -98,4 +98,6 @@ func explainReplyError(message string, c *engine.Config) string {
 
 // mayBeDynamic reports whether an expression can have any type because part of the flow could not
 // be understood.
-func mayBeDynamic(c *engine.Config, t *cel.Type) bool { return t.Kind() == cel.DynKind && c.Collected().Partial }
+func mayBeDynamic(c *engine.Config, t *cel.Type) bool {
+	return t.Kind() == cel.DynKind && c.Collected().Partial
+}
