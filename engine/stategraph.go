@@ -164,6 +164,7 @@ func (c *compiler) readOutcomes() (claimed []Fact, givenFor map[Fact][]Fact) {
 // compile computes the transfer of every edge.
 func (p *stateGraph) compile() {
 	p.edges = make([][]transfer, len(p.graph.nodes))
+	every := transfer{user: p.bitsOf(p.factsWhere(Fact.aboutIdentified)), own: p.bits[Own], claims: p.bitsOf(p.factsWhere(claimSort.includes))}
 	for i := range p.graph.nodes {
 		n := &p.graph.nodes[i]
 		if n.kind == nil {
@@ -175,18 +176,15 @@ func (p *stateGraph) compile() {
 			if n.exec == nil {
 				o.Establishes = append(slices.Clone(o.Establishes), p.factsWhere(Fact.collected)...)
 			}
-			p.edges[i][j] = p.transfer(o)
+			p.edges[i][j] = p.transfer(o, every)
 			p.edges[i][j].target = e.target
 		}
 	}
 }
 
-// transfer computes Facts.after of an outcome.
-func (p *stateGraph) transfer(o Outcome) transfer {
-	t := transfer{
-		sets: p.mask(o.Establishes), clears: p.mask(o.Forgets), user: p.bitsOf(p.factsWhere(Fact.aboutIdentified)), own: p.bits[Own],
-		claims: p.mask(p.factsWhere(claimSort.includes)), withdraws: len(o.Withdraws) > 0 && !o.NewSubject,
-	}
+// transfer computes Facts.after of an outcome, with the bits of every outcome in t.
+func (p *stateGraph) transfer(o Outcome, t transfer) transfer {
+	t.sets, t.clears, t.withdraws = p.mask(o.Establishes), p.mask(o.Forgets), len(o.Withdraws) > 0 && !o.NewSubject
 	for _, input := range o.Withdraws {
 		t.withdrawn |= p.bits[ClaimFact(input)]
 		t.clears |= p.bits[InputFact(input)] | p.bits[ClaimFact(input)]

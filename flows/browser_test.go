@@ -49,7 +49,7 @@ func TestBrowserAgreesWithServer(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var valid, withFindings int
 	for source := range generated(t, random) {
-		want := onServer(t, source)
+		want := onServer(t, source, schemas.SubflowsOf{})
 		if got := check(source); got != want {
 			t.Errorf("the browser returns\n%s\nthe server returns\n%s\nfor\n%s", got, want, source.Text)
 			if differ++; differ > 5 {
@@ -73,11 +73,11 @@ func TestBrowserAgreesWithServer(t *testing.T) {
 }
 
 // onServer returns what POST /flows/check answers, as a reply of the studio.
-func onServer(t *testing.T, source studio.Source) string {
+func onServer(t *testing.T, source studio.Source, subflows schemas.Subflows) string {
 	t.Helper()
 	var flow *schemas.Flow
 	problems := schemas.CheckFlowText([]byte(source.Text), !source.JSON, func(text []byte, yaml bool) (found []schemas.Problem) {
-		flow, _, found = engine.CheckUsing(text, yaml, serverKinds, schemas.SubflowsOf{})
+		flow, _, found = engine.CheckUsing(text, yaml, serverKinds, subflows)
 		return found
 	})
 	text, err := json.Marshal(map[string]studio.CheckResult{"result": {Valid: flow != nil, Findings: append([]schemas.Problem{}, problems...)}})

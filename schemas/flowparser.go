@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -143,14 +144,17 @@ type nodeText struct {
 
 const nodesMember = "nodes"
 
-// otherBreaks are the line breaks of YAML 1.1 besides the line feed.
-const otherBreaks = "\r\u0085\u2028\u2029"
+// hasOtherBreaks reports whether a text has line breaks of YAML 1.1 besides the line feed.
+// strings.ContainsAny would look at each character.
+func hasOtherBreaks(text string) bool {
+	return slices.ContainsFunc([]string{"\r", "\u0085", "\u2028", "\u2029"}, func(end string) bool { return strings.Contains(text, end) })
+}
 
 // splitNodes cuts a text into its parts. It returns no nodes if the text has no list of nodes in block
 // style.
 func splitNodes(text string) flowParts {
 	head, rest, found := cutLine(text, nodesMember+":")
-	if !found || strings.ContainsAny(text, otherBreaks) {
+	if !found || hasOtherBreaks(text) {
 		return flowParts{}
 	}
 	first := strings.Count(head, "\n") + 2

@@ -29,7 +29,7 @@ func New() *Studio {
 // NewForFile returns a studio for a flow in a file, which can use the sub-flows. Without user types,
 // users have the standard attributes.
 func NewForFile(kinds engine.Kinds, subflows schemas.Subflows, types []schemas.UserType) *Studio {
-	s := &Studio{kinds: kinds, subflows: subflows}
+	s := &Studio{kinds: engine.Remember(kinds), subflows: subflows}
 	if len(types) == 0 {
 		s.attributes, _ = new(schemas.Person()).AttributeNames()
 	}

@@ -3,6 +3,7 @@ package studio
 import (
 	"fmt"
 
+	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
@@ -18,7 +19,7 @@ func (s *Studio) SetSystem(system schemas.CheckedSystem) (struct{}, error) {
 	}
 	s.subflows = subflows
 	s.targets = append([]string{}, system.Targets...)
-	s.kinds = nodes.Kinds(nodes.Deps{NoMail: !system.SendsMail, Targets: names(s.targets)})
+	s.kinds = engine.Remember(nodes.Kinds(nodes.Deps{NoMail: !system.SendsMail, Targets: names(s.targets)}))
 	s.last = checked{}
 	return struct{}{}, nil
 }

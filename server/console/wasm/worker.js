@@ -16,7 +16,7 @@ self.onmessage = async ({ data: { id, name, input } }) => {
   try {
     await started;
     self.postMessage({ id, reply: self.callStudio(name, input) });
-    idle = setTimeout(self.collectGarbage, 1000); // while no call waits
+    idle = setTimeout(self.collectGarbage, 300); // while no call waits, and before the memory is full
   } catch (error) {
     self.postMessage({ id, failed: String(error) });
   }
