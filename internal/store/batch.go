@@ -7,6 +7,7 @@ import (
 
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
+	"github.com/postern-id/postern/schemas"
 )
 
 // Batches
@@ -35,6 +36,8 @@ import (
 type batch struct {
 	parts  []part
 	broken bool // whether the write needs a transaction: it depends on a result
+
+	written []schemas.Proof // of the credentials whose rows a part changes: see useProof
 }
 
 // part is a statement of a batch.

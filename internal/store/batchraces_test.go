@@ -11,28 +11,41 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// TestAbandonedBatch: a write whose caller gives up while it waits for a connection changes nothing, also
-// if it is one statement.
-func TestAbandonedBatch(t *testing.T) {
-	c := postgres(t)
-	c.Pool = 2
-	s := storetest.Open(t, c)
-	free := occupy(t, s, c.Pool)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	before := s.Stats().Write.WaitCount
-	go func() { done <- s.Apply(ctx, append(event(), event()...)) }()
-	for s.Stats().Write.WaitCount == before { // it waits for a connection
-		time.Sleep(time.Millisecond)
+// TestSignInStatements has the statements of a sign-in with each credential.
+func TestSignInStatements(t *testing.T) { storetest.SignInStatements(t) }
+
+// TestAbandonedWrites: a write whose caller gives up while it waits for a connection changes nothing, in
+// each way in which a write is sent.
+func TestAbandonedWrites(t *testing.T) {
+	for name, write := range map[string]func(context.Context, *store.Store) error{
+		"one statement without a transaction": func(ctx context.Context, s *store.Store) error { return s.Apply(ctx, event()) },
+		"a batch":                             func(ctx context.Context, s *store.Store) error { return s.Apply(ctx, append(event(), event()...)) },
+		"a transaction": func(ctx context.Context, s *store.Store) error {
+			return s.Update(ctx, func(tx *store.Tx) error { return tx.Apply(event()) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := postgres(t)
+			c.Pool = 2
+			s := storetest.Open(t, c)
+			free := occupy(t, s, c.Pool)
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			before := s.Stats().Write.WaitCount
+			go func() { done <- write(ctx, s) }()
+			for s.Stats().Write.WaitCount == before { // it waits for a connection
+				time.Sleep(time.Millisecond)
+			}
+			cancel()
+			if err := <-done; !errors.Is(err, context.Canceled) {
+				t.Errorf("the write: %v, want canceled", err)
+			}
+			free()
+			recorded, err := s.Events(t.Context(), schemas.EventQuery{Limit: 10, Action: "test.done"})
+			noError(t, err)
+			equal(t, "the number of events", len(recorded), 0)
+		})
 	}
-	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("the write: %v, want canceled", err)
-	}
-	free()
-	recorded, err := s.Events(t.Context(), schemas.EventQuery{Limit: 10, Action: "test.done"})
-	noError(t, err)
-	equal(t, "the number of events", len(recorded), 0)
 }
 
 // occupy uses connections of a store until the returned function is called.

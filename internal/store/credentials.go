@@ -84,12 +84,12 @@ func (t *Tx) useCredential(c schemas.UseCredential) error {
 	if c.MustGrow {
 		below = max(count, 1) // an authenticator without a counter shows 0 each time
 	}
+	args := []any{count, count, at, c.BackupState, at, at, nonNilBytes(c.ID), below}
 	if t.inBatch() {
-		t.actor.known.credential = c.ID.String()
-		return t.batch.require(updateCredentialUse, count, count, at, c.BackupState, at, at, nonNilBytes(c.ID), below)
+		return t.useProof(schemas.Proof{Kind: schemas.PasskeyProof, Of: c.ID.String()}, nil, updateCredentialUse, args...)
 	}
 	var userID string
-	err := t.row(updateCredentialUse, count, count, at, c.BackupState, at, at, nonNilBytes(c.ID), below).Scan(&userID)
+	err := t.row(updateCredentialUse, args...).Scan(&userID)
 	if err == nil {
 		t.knowCredential(userID, c.ID)
 	}

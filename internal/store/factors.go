@@ -93,7 +93,7 @@ func (t *Tx) setTOTP(app schemas.TOTP) error {
 }
 
 func (t *Tx) useTOTP(c schemas.UseTOTP) error {
-	return t.change(errCodeUsed, updateTOTPUse, c.Step, toMicros(c.At), c.UserID, c.Step)
+	return t.useProof(schemas.Proof{Kind: schemas.TOTPProof, Of: c.UserID}, errCodeUsed, updateTOTPUse, c.Step, toMicros(c.At), c.UserID, c.Step)
 }
 
 func (t *Tx) deleteTOTP(c schemas.DeleteTOTP) error {
@@ -116,7 +116,7 @@ func (t *Tx) setRecoveryCodes(c schemas.SetRecoveryCodes) error {
 }
 
 func (t *Tx) useRecoveryCode(c schemas.UseRecoveryCode) error {
-	return t.change(errCodeUsed, updateRecoveryCodeUse, toMicros(c.At), c.UserID, nonNilBytes(c.Hash))
+	return t.useProof(schemas.ProofOfRecoveryCode(c.Hash), errCodeUsed, updateRecoveryCodeUse, toMicros(c.At), c.UserID, nonNilBytes(c.Hash))
 }
 
 func (t *Tx) deleteRecoveryCodes(c schemas.DeleteRecoveryCodes) error {

@@ -123,7 +123,7 @@ func errNoProvider(id string) error {
 }
 
 func (t *Tx) useIdentity(c schemas.UseIdentity) error {
-	return t.change(func() error {
+	return t.useProof(schemas.Proof{Kind: schemas.IdentityProof, Of: c.ID}, func() error {
 		return schemas.Errorf(schemas.NotFound, schemas.CodeIdentityNotFound, "this identity is linked to no account; it may have been unlinked")
 	}, updateIdentityUse, toMicros(c.At), toMicros(c.At), c.ID)
 }

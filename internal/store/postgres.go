@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -144,9 +145,9 @@ func (w *postgresWriter) atOnce(ctx context.Context, do func(*Tx) error) (done b
 	if err := attempt(t, do); err != nil || collected.broken || len(collected.parts) == 0 {
 		return false, nil // the transaction has the error too
 	}
-	conn, err := w.db.Conn(ctx)
+	conn, err := w.connect(ctx)
 	if err != nil {
-		return true, fmt.Errorf("store: waiting for a connection: %w", err)
+		return true, err
 	}
 	defer conn.Close()
 	q, args := collected.statement()
@@ -213,20 +214,43 @@ func (w *postgresWriter) unlessOvertaken(ctx context.Context, do func(*Tx) error
 // instead of three.
 func (w *postgresWriter) single(ctx context.Context, do func(*Tx) error) error {
 	return w.retry(ctx, func() error {
-		if err := ctx.Err(); err != nil {
-			return err
+		err := w.alone(ctx, do)
+		if errors.Is(err, driver.ErrBadConn) {
+			// A bad connection has executed nothing: see executed. The next one is new.
+			w.db.dropIdle()
+			err = w.alone(ctx, do)
 		}
-		detached, cancel := w.detach(ctx)
-		defer cancel()
-		return w.db.check(attempt(&Tx{ctx: detached, sql: w.db, origin: schemas.OriginOf(ctx)}, do))
+		return w.db.check(err)
 	})
+}
+
+// alone waits for a connection until ctx ends, and runs a statement without a transaction, which ignores
+// the end of ctx.
+func (w *postgresWriter) alone(ctx context.Context, do func(*Tx) error) error {
+	conn, err := w.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	detached, cancel := w.detach(ctx)
+	defer cancel()
+	return attempt(&Tx{ctx: detached, sql: conn, origin: schemas.OriginOf(ctx)}, do)
+}
+
+// connect waits for a connection until ctx ends.
+func (w *postgresWriter) connect(ctx context.Context) (*sql.Conn, error) {
+	conn, err := w.db.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("store: waiting for a connection: %w", err)
+	}
+	return conn, nil
 }
 
 // once waits for a connection until ctx ends. The transaction itself ignores the end of ctx.
 func (w *postgresWriter) once(ctx context.Context, do func(*Tx) error) error {
-	conn, err := w.db.Conn(ctx)
+	conn, err := w.connect(ctx)
 	if err != nil {
-		return fmt.Errorf("store: waiting for a connection: %w", err)
+		return err
 	}
 	defer conn.Close()
 	detached, cancel := w.detach(ctx)

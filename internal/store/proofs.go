@@ -59,7 +59,7 @@ type known struct {
 	user       *schemas.User // locked, with the ID, status and lock; in a batch only the ID
 	active     time.Time     // when a batch requires the user to be active
 	session    string        // started by user
-	credential string        // a passkey whose row was written; outside a batch, one of user
+	credential string        // a passkey of user, whose row was written; outside a batch
 }
 
 // forget clears the cache of known. Call it before a write that may change the cached data.
@@ -251,8 +251,7 @@ func (t *Tx) hasProof(userID string, p schemas.Proof) (bool, error) {
 
 // requireProof adds the condition that a user has the credential of a proof to a batch.
 func (t *Tx) requireProof(userID string, p schemas.Proof) error {
-	known := t.knowsProof(userID, p)
-	if known && p.Kind == schemas.SessionProof {
+	if p.Kind == schemas.SessionProof && t.knowsProof(userID, p) {
 		return nil
 	}
 	if p.Kind == schemas.EmailProof || p.Kind == schemas.InvitationProof {
@@ -262,10 +261,28 @@ func (t *Tx) requireProof(userID string, p schemas.Proof) error {
 	if err != nil {
 		return err
 	}
-	if !known { // a row that the batch writes exists, and cannot be locked for reading
+	if !slices.Contains(t.batch.written, rowOfProof(userID, p)) {
 		q += forShare
 	}
 	return t.batch.require(q, userID, key)
+}
+
+// useProof changes the row of a credential that a sign-in uses. A batch cannot lock such a row for
+// reading too, and need not: the change fails if another transaction has removed the row, and the
+// columns that identify a credential never change. row is the value of rowOfProof.
+func (t *Tx) useProof(row schemas.Proof, unchanged func() error, q string, args ...any) error {
+	if t.inBatch() {
+		t.batch.written = append(t.batch.written, row)
+	}
+	return t.change(unchanged, q, args...)
+}
+
+// rowOfProof identifies the row of a proof's credential. A user has one authenticator app.
+func rowOfProof(userID string, p schemas.Proof) schemas.Proof {
+	if p.Kind == schemas.TOTPProof {
+		p.Of = userID
+	}
+	return p
 }
 
 // knowsProof reports whether this transaction has written the credential or session of a proof.

@@ -40,6 +40,7 @@ rm -rf "$dir"
 // only the end of the process closes it.
 type cluster struct {
 	dsn  string
+	dir  string // with its data and its log; "" if the tests did not start it
 	held *os.File
 }
 
@@ -72,7 +73,7 @@ func startCluster(bin string, settings ...string) (*cluster, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting PostgreSQL: %w", err)
 	}
-	c := &cluster{dsn: fmt.Sprintf("host='%s' user=postern dbname=postgres sslmode=disable", dir), held: held}
+	c := &cluster{dsn: fmt.Sprintf("host='%s' user=postern dbname=postgres sslmode=disable", dir), dir: dir, held: held}
 	return c, awaitServer(c.dsn, dir)
 }
 

@@ -42,11 +42,17 @@ func Postgres(t testing.TB) (dsn string) {
 func needPostgres(t testing.TB) {
 	t.Helper()
 	if _, err := server(); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("PostgreSQL is needed here: %v", err)
-		}
-		t.Skipf("no PostgreSQL to test on: %v (install it, or set %s)", err, DSNVariable)
+		lacksPostgres(t, err)
 	}
+}
+
+// lacksPostgres skips a test that needs PostgreSQL, or fails it in CI.
+func lacksPostgres(t testing.TB, err error) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatalf("PostgreSQL is needed here: %v", err)
+	}
+	t.Skipf("no PostgreSQL to test on: %v (install it, or set %s)", err, DSNVariable)
 }
 
 // newSchema creates an empty schema.
