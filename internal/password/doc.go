@@ -17,7 +17,7 @@
 //
 // Hashes that other products made are accepted too ([Imported]) and reported as outdated, so that
 // they are replaced at the next sign-in. Their costs differ, so once one of them was verified, a
-// wrong password of any user takes as long as the slowest verification.
+// wrong password of any user takes as long as the most expensive one, at most ten seconds.
 //
 // Passwords are first normalized to Unicode NFC (NIST SP 800-63B §3.1.1.2), so that one password
 // typed on two keyboards is one password.

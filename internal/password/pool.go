@@ -7,7 +7,6 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/argon2"
@@ -46,9 +45,7 @@ type Pool struct {
 	queue   queue
 	source  func(context.Context) Source
 	derive  func(password string, h phc, length int) []byte
-	// slowest is the longest time of a verification in nanoseconds, zero until the first one of an
-	// imported hash: see equalize.
-	slowest atomic.Int64
+	times   equalizer // of verifications
 }
 
 // Stats describes the pool at a moment.
@@ -129,31 +126,27 @@ func (p *Pool) Verify(ctx context.Context, stored, password string) (ok, rehash 
 	if err != nil {
 		return false, false, err
 	}
+	cost := ""
+	if known {
+		cost = imported.cost()
+	}
+	p.times.add(time.Now(), cost, took)
 	if !ok {
-		return false, false, p.equalize(ctx, took, known)
+		return false, false, p.equalize(ctx, took)
 	}
 	return true, known || p.outdated(own), nil
 }
 
-// maxEqualized limits how long a wrong password waits.
-const maxEqualized = time.Second
-
-// equalize delays the result of a wrong password until the longest verification would have ended.
-// The costs of imported hashes differ from those of the pool, so the time would reveal that a user
-// exists and has not signed in since the import. A pool without imported hashes does not wait.
-func (p *Pool) equalize(ctx context.Context, took time.Duration, imported bool) error {
-	longest := time.Duration(p.slowest.Load())
-	for (imported || longest > 0) && took > longest {
-		if p.slowest.CompareAndSwap(int64(longest), int64(took)) {
-			return nil
-		}
-		longest = time.Duration(p.slowest.Load())
-	}
-	if longest == 0 {
+// equalize delays the result of a wrong password until the most expensive verification would have
+// ended. The costs of imported hashes differ from those of the pool, so the time would reveal that a
+// user exists and has not signed in since the import. A pool without imported hashes does not wait.
+func (p *Pool) equalize(ctx context.Context, took time.Duration) error {
+	rest := p.times.longest(time.Now()) - took
+	if rest <= 0 {
 		return nil
 	}
 	select {
-	case <-time.After(min(longest, maxEqualized) - took):
+	case <-time.After(rest):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
