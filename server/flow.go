@@ -61,12 +61,21 @@ func (s *server) step(r *http.Request, body *executeBody, req engine.Request) (*
 	case body.asks():
 		return s.Runs.Engine.Resume(r.Context(), *body.ExecutionID, text(body.ChallengeToken), req)
 	}
-	return s.Runs.Engine.Continue(r.Context(), engine.Reply{
+	return s.Runs.Engine.Continue(withPasskey(r.Context(), body.inputs()), engine.Reply{
 		ExecutionID:    *body.ExecutionID,
 		Action:         text(body.Action),
 		Inputs:         body.inputs(),
 		ChallengeToken: text(body.ChallengeToken),
 	}, req)
+}
+
+// withPasskey names the passkey of an answer.
+func withPasskey(ctx context.Context, inputs map[string]string) context.Context {
+	id, err := schemas.ParseBytes(inputs["credentialId"])
+	if err != nil || len(id) == 0 {
+		return ctx // the node rejects it, or needs none
+	}
+	return schemas.WithNamed(ctx, schemas.Named{Passkey: id})
 }
 
 // boundRequest returns the request for the engine. For runs that answer an authorization request it

@@ -283,10 +283,14 @@ func (h *app) handler() http.Handler {
 }
 
 // readAhead lets the store read ahead for the requests that read an application more than once: see
-// store.ReadAhead. The token endpoint reads only the client.
+// store.ReadAhead. The token endpoint reads more than the client only for a code.
 func (h *app) readAhead(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if ctx := h.store.ReadAhead(r.Context()); ctx != r.Context() && r.URL.Path != oauth.TokenPath {
+		ahead := h.store.ReadAhead
+		if r.URL.Path == oauth.TokenPath {
+			ahead = h.store.ReadCodesAhead
+		}
+		if ctx := ahead(r.Context()); ctx != r.Context() {
 			r = r.WithContext(ctx)
 		}
 		next.ServeHTTP(w, r)

@@ -68,10 +68,18 @@ const (
 // ApplicationByClientID. Errors are the same as of that method.
 func (s *Store) ClientRevision(ctx context.Context, clientID string) (id string, updated time.Time, err error) {
 	kept := aheadOf(ctx)
-	if r, known := kept.takeApplication(func(r revision) bool { return r.clientID == clientID }); known {
+	ofClient := func(r revision) bool { return r.clientID == clientID }
+	r, known := kept.takeApplication(ofClient)
+	if named := schemas.NamedBy(ctx).CodeHash; !known && kept != nil && kept.onlyCodes && named != nil {
+		if err := s.readCode(ctx, kept, named); err != nil {
+			return "", time.Time{}, err
+		}
+		r, known = kept.takeApplication(ofClient)
+	}
+	if known {
 		return r.id, r.updated, nil
 	}
-	if kept == nil {
+	if kept == nil || kept.onlyCodes {
 		err = s.row(ctx, selectClientRevision, clientID).Scan(&id, (*microTime)(&updated))
 	} else {
 		var r revision

@@ -60,6 +60,9 @@ func (s *Store) AuthRequest(ctx context.Context, id string) (*schemas.AuthReques
 // AuthRequestByCode returns the authorization request that was answered with the code, given
 // by its hash, redeemed or not. An unknown one is auth_code_not_found, Class Invalid.
 func (s *Store) AuthRequestByCode(ctx context.Context, codeHash []byte) (*schemas.AuthRequest, error) {
+	if r := aheadOf(ctx).takeAuthRequest(codeHash); r != nil {
+		return r, nil
+	}
 	return readOne(s.row(ctx, selectAuthRequestByCode, nonNilBytes(codeHash)), scanAuthRequest, errNoCode)
 }
 

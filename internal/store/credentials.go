@@ -44,7 +44,7 @@ func (s *Store) Credentials(ctx context.Context, userID string) ([]schemas.Crede
 // credential_not_found, Class NotFound.
 func (s *Store) Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error) {
 	if kept := aheadOf(ctx); kept != nil {
-		return kept.readWithUser(s.row(ctx, selectCredentialAhead, nonNilBytes(id)))
+		return s.readWithUser(ctx, kept, id)
 	}
 	return readOne(s.row(ctx, selectCredential, nonNilBytes(id)), scanCredential, errNoCredential)
 }

@@ -27,6 +27,11 @@ const (
 
 	selectPermissions = userRoles + ofRoles
 
+	// permissionsOfPasskey are those of the user of a passkey.
+	permissionsOfPasskey = `WITH RECURSIVE belongs (id) AS (SELECT group_id FROM group_members WHERE user_id = ` + userOfPasskey +
+		ofGroups + `SELECT role_id FROM role_assignments WHERE user_id = ` + userOfPasskey + ofRoles
+	userOfPasskey = `(SELECT user_id FROM credentials WHERE id = ?)`
+
 	selectGroupNames = `WITH RECURSIVE belongs (id) AS (SELECT group_id FROM group_members WHERE user_id = ?
 		UNION SELECT m.group_id FROM belongs b CROSS JOIN group_members m WHERE m.member_id = b.id)
 		SELECT g.name FROM belongs b CROSS JOIN user_groups g WHERE g.id = b.id ORDER BY g.name`
@@ -52,6 +57,9 @@ const (
 // Permissions returns the permissions of the user ("system"), sorted; none for an unknown
 // user.
 func (s *Store) Permissions(ctx context.Context, userID string) ([]string, error) {
+	if held := aheadOf(ctx).takePermissions(userID); held != nil {
+		return slices.Concat(*held), nil // nil for none
+	}
 	return readAll(ctx, s, scanValue[string], selectPermissions, userID, userID)
 }
 

@@ -23,7 +23,7 @@ func readQueries() []string {
 		selectConsent, selectPermissionWord,
 		selectTOTP, selectRecoveryCode, selectRecoveryCodes, selectSecondFactor,
 		selectIdentityProvider, selectIdentity, selectIdentities,
-		selectApplication, selectRevision, selectApplicationByClient, selectClientRevision, selectClientRevisionAhead, selectRunAhead, selectAuthRequestAhead, selectCredentialAhead, selectSessionUser, selectClientExpiry,
+		selectApplication, selectRevision, selectApplicationByClient, selectClientRevision, selectClientRevisionAhead, selectRunAhead, selectAuthRequestAhead, selectCredentialAhead, selectRunWithPasskey, selectCodeAhead, selectSessionUser, selectClientExpiry,
 		selectActiveVersion, selectFlowVersion, selectVersions,
 		selectFailedGuesses, selectEventCounts,
 		countPendingRuns, countPendingRequests, countPendingSessions,
@@ -72,7 +72,9 @@ func TestPointReadsUseIndexes(t *testing.T) {
 			if whole[q] {
 				continue
 			}
-			for _, step := range wholeTables(t, s, inDialect("sqlite", q), plan(t, s, inDialect("sqlite", q))) {
+			// SQLite has no arrays, and reads nothing ahead.
+			asked := strings.ReplaceAll(inDialect("sqlite", q), "ARRAY(", "EXISTS(")
+			for _, step := range wholeTables(t, s, asked, plan(t, s, asked)) {
 				t.Errorf("%s\nreads a whole table: %s", q, step)
 			}
 		}

@@ -1,26 +1,42 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/lib/pq"
 	"github.com/postern-id/postern/schemas"
 )
 
 // Reading ahead
 //
 // A request to a distant database reads some rows together with those that it needs next: a run with
-// the revision of its application, a passkey with its user. The later read takes them from the
-// context of the request, which saves a round trip. They are as old as the request at most, and
-// writes of the request discard them.
+// the revision of its application, a passkey with its user and their permissions, and with both of them
+// what the request names: see schemas.Named. The later read takes them from the context of the request,
+// which saves a round trip. They are as old as the request at most, and writes of the request discard
+// them.
 
 // ahead is what a request has read ahead.
 type ahead struct {
-	mu          sync.Mutex
+	onlyCodes bool // whether it reads ahead only for a code
+	mu        sync.Mutex
+	records
+}
+
+// records are what a request has read ahead. Each but the application is used once.
+type records struct {
 	application revision
-	user        *schemas.User // is used once
+	request     *schemas.AuthRequest // of codeHash
+	codeHash    []byte
+	credential  *schemas.Credential
+	user        *schemas.User
+	session     string    // of the user, for request
+	permissions *[]string // of holder
+	holder      string
 }
 
 // revision identifies the state of an application.
@@ -34,7 +50,16 @@ type revision struct {
 const (
 	selectRunAhead         = `SELECT q.*, ` + revisionAhead + ` FROM (` + selectRun + `) AS q` + joinRevision
 	selectAuthRequestAhead = `SELECT q.*, ` + revisionAhead + ` FROM (` + selectAuthRequest + `) AS q` + joinRevision
-	selectCredentialAhead  = `SELECT q.*, ` + userColumns + ` FROM (` + selectCredential + `) AS q JOIN users u ON u.id = q.user_id`
+
+	passkeyAhead = userColumns + `, ARRAY(` + permissionsOfPasskey + `)`
+
+	selectCredentialAhead = `SELECT c.*, ` + passkeyAhead + ` FROM (` + selectCredential + `) AS c JOIN users u ON u.id = c.user_id`
+	selectRunWithPasskey  = `SELECT q.*, ` + revisionAhead + `, c.*, ` + passkeyAhead + ` FROM (` + selectRun + `) AS q` + joinRevision +
+		` CROSS JOIN (` + selectCredential + `) AS c JOIN users u ON u.id = c.user_id`
+
+	// Without a session that has not ended there is no row.
+	selectCodeAhead = `SELECT q.*, ` + revisionAhead + `, s.id, ` + userColumns + ` FROM (` + selectAuthRequestByCode + `) AS q` + joinRevision +
+		` JOIN sessions s ON s.id = CAST(q.granted AS JSONB) ->> 'sessionId' JOIN users u ON u.id = s.user_id`
 
 	revisionAhead = `a.id, a.client_id, a.updated_at, (SELECT active_version FROM flows WHERE flows.id = a.auth_flow_id),
 		(SELECT active_version FROM flows WHERE flows.id = a.registration_flow_id)`
@@ -50,11 +75,16 @@ type aheadKey struct{}
 
 // ReadAhead returns the context of a request in which the store reads ahead. A request to SQLite does
 // not: there a query takes as long as reading ahead.
-func (s *Store) ReadAhead(ctx context.Context) context.Context {
+func (s *Store) ReadAhead(ctx context.Context) context.Context { return s.readAhead(ctx, false) }
+
+// ReadCodesAhead is ReadAhead for requests that read more than their client only if they name a code.
+func (s *Store) ReadCodesAhead(ctx context.Context) context.Context { return s.readAhead(ctx, true) }
+
+func (s *Store) readAhead(ctx context.Context, onlyCodes bool) context.Context {
 	if s.local {
 		return ctx
 	}
-	return context.WithValue(ctx, aheadKey{}, new(ahead))
+	return context.WithValue(ctx, aheadKey{}, &ahead{onlyCodes: onlyCodes})
 }
 
 // aheadOf returns what the request of a context has read ahead; nil if it does not.
@@ -80,16 +110,55 @@ func readWithApplication[T any](ctx context.Context, s *Store, q, further, id st
 	return v, err
 }
 
-// readWithUser is readWithApplication for a passkey and its user.
-func (a *ahead) readWithUser(row scanner) (*schemas.Credential, error) {
-	u := new(schemas.User)
-	c, err := readOne(row, func(row scanner, c *schemas.Credential) error {
-		return row.Scan(append(credentialDestinations(c), userDestinations(u)...)...)
+// passkeyDestinations returns where a passkey and the columns of passkeyAhead are scanned to.
+func (r *records) passkeyDestinations(c *schemas.Credential) []any {
+	r.user, r.permissions = new(schemas.User), new([]string)
+	return slices.Concat(credentialDestinations(c), userDestinations(r.user), []any{(*pq.StringArray)(r.permissions)})
+}
+
+// readWithUser is readWithApplication for a passkey with its user.
+func (s *Store) readWithUser(ctx context.Context, a *ahead, id schemas.Bytes) (*schemas.Credential, error) {
+	if c := a.takeCredential(id); c != nil {
+		return c, nil
+	}
+	var read records
+	key := nonNilBytes(id)
+	c, err := readOne(s.row(ctx, selectCredentialAhead, key, key, key), func(row scanner, c *schemas.Credential) error {
+		return row.Scan(read.passkeyDestinations(c)...)
 	}, errNoCredential)
 	if err == nil {
-		a.putUser(u)
+		a.put(func(kept *records) { kept.user, kept.permissions, kept.holder = read.user, read.permissions, c.UserID })
 	}
 	return c, err
+}
+
+// readRunWithPasskey reads a run together with the passkey that the request names. It returns nil if
+// one of them does not exist.
+func (s *Store) readRunWithPasskey(ctx context.Context, a *ahead, id string, passkey schemas.Bytes) (*schemas.Run, error) {
+	read := records{credential: new(schemas.Credential)}
+	key := nonNilBytes(passkey)
+	run, err := readOne(s.row(ctx, selectRunWithPasskey, key, key, id, key), func(row scanner, run *schemas.Run) error {
+		return row.Scan(slices.Concat(runDestinations(run), read.application.destinations(), read.passkeyDestinations(read.credential))...)
+	}, nil)
+	if run != nil {
+		read.holder = read.credential.UserID
+		a.put(func(kept *records) { *kept = read })
+	}
+	return run, err
+}
+
+// readCode reads the authorization request of the code that a request names, with the revision of its
+// client and its user, if the code has a session that has not ended.
+func (s *Store) readCode(ctx context.Context, a *ahead, codeHash []byte) error {
+	read := records{codeHash: codeHash, user: new(schemas.User)}
+	request, err := readOne(s.row(ctx, selectCodeAhead, nonNilBytes(codeHash)), func(row scanner, r *schemas.AuthRequest) error {
+		return row.Scan(slices.Concat(authRequestDestinations(r), read.application.destinations(), []any{&read.session}, userDestinations(read.user))...)
+	}, nil)
+	if request != nil {
+		read.request = request
+		a.put(func(kept *records) { *kept = read })
+	}
+	return err
 }
 
 // discard is called before a write.
@@ -97,18 +166,21 @@ func (a *ahead) discard() {
 	if a == nil {
 		return
 	}
+	a.put(func(kept *records) { *kept = records{} })
+}
+
+// put changes what is kept.
+func (a *ahead) put(change func(*records)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.application, a.user = revision{}, nil
+	change(&a.records)
 }
 
 func (a *ahead) putApplication(r revision) {
 	if a == nil || r.id == "" {
 		return
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.application = r
+	a.put(func(kept *records) { kept.application = r })
 }
 
 // takeApplication returns the revision of an application for which matches returns true.
@@ -121,22 +193,42 @@ func (a *ahead) takeApplication(matches func(revision) bool) (r revision, found 
 	return a.application, a.application.id != "" && matches(a.application)
 }
 
-func (a *ahead) putUser(u *schemas.User) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.user = u
-}
-
-// takeUser returns the user with an id, nil for none, and discards it.
-func (a *ahead) takeUser(id string) *schemas.User {
+// takeRecord returns a record that is kept, and discards it. It returns nil if there is none for which matches
+// returns true.
+func takeRecord[T any](a *ahead, of func(*records) **T, matches func(*records) bool) *T {
 	if a == nil {
 		return nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	u := a.user
-	if a.user = nil; u == nil || u.ID != id {
+	kept := of(&a.records)
+	if *kept == nil || !matches(&a.records) {
 		return nil
 	}
-	return u
+	v := *kept
+	*kept = nil
+	return v
+}
+
+func (a *ahead) takeUser(id string) *schemas.User {
+	return takeRecord(a, func(r *records) **schemas.User { return &r.user }, func(r *records) bool { return r.user.ID == id })
+}
+
+func (a *ahead) takeSessionUser(session, id string) *schemas.User {
+	return takeRecord(a, func(r *records) **schemas.User { return &r.user },
+		func(r *records) bool { return r.session == session && r.user.ID == id })
+}
+
+func (a *ahead) takeCredential(id schemas.Bytes) *schemas.Credential {
+	return takeRecord(a, func(r *records) **schemas.Credential { return &r.credential },
+		func(r *records) bool { return bytes.Equal(r.credential.ID, id) })
+}
+
+func (a *ahead) takePermissions(userID string) *[]string {
+	return takeRecord(a, func(r *records) **[]string { return &r.permissions }, func(r *records) bool { return r.holder == userID })
+}
+
+func (a *ahead) takeAuthRequest(codeHash []byte) *schemas.AuthRequest {
+	return takeRecord(a, func(r *records) **schemas.AuthRequest { return &r.request },
+		func(r *records) bool { return bytes.Equal(r.codeHash, codeHash) })
 }

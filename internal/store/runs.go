@@ -22,6 +22,11 @@ const (
 // Run returns the run as last committed, including a completed or expired one, which the
 // engine checks. An unknown one is execution_not_found, Class Invalid.
 func (s *Store) Run(ctx context.Context, id string) (*schemas.Run, error) {
+	if kept, named := aheadOf(ctx), schemas.NamedBy(ctx).Passkey; kept != nil && named != nil {
+		if run, err := s.readRunWithPasskey(ctx, kept, id, named); run != nil || err != nil {
+			return run, err
+		}
+	}
 	return readWithApplication(ctx, s, selectRun, selectRunAhead, id, runDestinations, errNoRun)
 }
 

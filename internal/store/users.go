@@ -45,6 +45,9 @@ const selectSessionUser = selectUser + ` AND EXISTS (SELECT 1 FROM sessions s WH
 // SessionUser returns the user while the session has not ended. Otherwise, and if the user is unknown,
 // the error is user_not_found, Class NotFound.
 func (s *Store) SessionUser(ctx context.Context, sessionID, userID string) (*schemas.User, error) {
+	if u := aheadOf(ctx).takeSessionUser(sessionID, userID); u != nil {
+		return u, nil
+	}
 	return readOne(s.row(ctx, selectSessionUser, userID, sessionID), scanUser, errNoUser)
 }
 

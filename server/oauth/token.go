@@ -51,6 +51,9 @@ func (p *Provider) answerToken(w http.ResponseWriter, r *http.Request) error {
 	if err := checkGrantType(r.PostForm.Get("grant_type")); err != nil {
 		return err
 	}
+	if code := r.PostForm.Get("code"); code != "" && r.PostForm.Get("grant_type") == schemas.GrantAuthorizationCode {
+		r = r.WithContext(schemas.WithNamed(r.Context(), schemas.Named{CodeHash: schemas.HashSecret(code)}))
+	}
 	c, err := p.authenticateClient(r)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 
 	"github.com/postern-id/postern/internal/store"
@@ -56,5 +57,76 @@ func testReadAhead(t *testing.T, s *store.Store) {
 
 	reply(s.SessionUser(ctx, a.session.ID, a.user.ID)).get(t)
 	endAt(t, s, a.session.ID, noon())
+	reply(s.SessionUser(ctx, a.session.ID, a.user.ID)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+}
+
+// testPasskeyAhead has requests that name a passkey get what others get, also if it does not exist.
+func testPasskeyAhead(t *testing.T, s *store.Store) {
+	o := newOrganization(t, s)
+	for _, id := range o.users {
+		key, run := newCredential(id), newRun()
+		apply(t, s, schemas.CreateCredential{Credential: key})
+		commit(t, s, run)
+		user := reply(s.User(t.Context(), id)).get(t)
+		held := reply(s.Permissions(t.Context(), id)).get(t)
+		request := func(passkey schemas.Bytes) context.Context {
+			return schemas.WithNamed(s.ReadAhead(t.Context()), schemas.Named{Passkey: passkey})
+		}
+		ctx := request(key.ID)
+		for range 2 { // the second time nothing is kept
+			reply(s.Run(ctx, run.ID)).equals(t, "the run", run)
+			reply(s.Credential(ctx, key.ID)).equals(t, "the passkey", &key)
+			reply(s.User(ctx, id)).equals(t, "its user", user)
+			wantEqual(t, "the permissions", reply(s.Permissions(ctx, id)).get(t), held)
+			ctx = s.ReadAhead(t.Context())
+		}
+		ctx = request(key.ID)
+		reply(s.Run(ctx, run.ID)).get(t)
+		other := reply(s.Permissions(ctx, o.users[0])).get(t)
+		wantEqual(t, "the permissions of another user", other, reply(s.Permissions(t.Context(), o.users[0])).get(t))
+		apply(t, s, schemas.DeleteCredential{ID: key.ID, At: noon()})
+		ctx = request(key.ID)
+		reply(s.Run(ctx, run.ID)).equals(t, "the run", run)
+		reply(s.Credential(ctx, key.ID)).fails(t, schemas.NotFound, schemas.CodeCredentialNotFound)
+		reply(s.Run(request(key.ID), schemas.NewID())).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
+	}
+}
+
+// testCodeAhead is testPasskeyAhead for codes.
+func testCodeAhead(t *testing.T, s *store.Store) {
+	a := newAuthorizing(t, s)
+	r := a.answered(t, "code")
+	request := func(code string) context.Context {
+		return schemas.WithNamed(s.ReadCodesAhead(t.Context()), schemas.Named{CodeHash: []byte(code)})
+	}
+	client := func(ctx context.Context) {
+		t.Helper()
+		id, updated, err := s.ClientRevision(ctx, a.client.ClientID)
+		must(t, err)
+		wantEqual(t, "the revision of the client", []any{id, updated}, []any{a.client.ID, a.client.UpdatedAt})
+	}
+	want := reply(s.AuthRequestByCode(t.Context(), []byte("code"))).get(t)
+	wantEqual(t, "the request", want.Grant, r.Grant)
+	ctx := request("code")
+	client(ctx)
+	reply(s.SessionUser(ctx, schemas.NewID(), a.user.ID)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+	reply(s.SessionUser(ctx, a.session.ID, schemas.NewID())).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+	for range 2 {
+		reply(s.AuthRequestByCode(ctx, []byte("code"))).equals(t, "the request", want)
+		reply(s.SessionUser(ctx, a.session.ID, a.user.ID)).equals(t, "the user", &a.user)
+		client(ctx)
+	}
+	_, _, err := s.ClientRevision(request("code"), "unknown")
+	wantError(t, err, schemas.NotFound, schemas.CodeAppNotFound)
+	ctx = request("unknown")
+	client(ctx)
+	reply(s.AuthRequestByCode(ctx, []byte("unknown"))).fails(t, schemas.Invalid, schemas.CodeAuthCodeNotFound)
+	ctx = request("code")
+	client(ctx)
+	must(t, s.TouchSession(ctx, a.session.ID, noon())) // a write of the request
+	endAt(t, s, a.session.ID, noon())
+	reply(s.SessionUser(ctx, a.session.ID, a.user.ID)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+	ctx = request("code")
+	client(ctx)
 	reply(s.SessionUser(ctx, a.session.ID, a.user.ID)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 }

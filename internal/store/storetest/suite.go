@@ -100,6 +100,8 @@ func ofClients() []test {
 		{"unused clients are swept", testLeases},
 		{"self-registered clients are bounded", testUnusedClients},
 		{"requests that read ahead read what is stored", testReadAhead},
+		{"requests that name a passkey read ahead", testPasskeyAhead},
+		{"requests that name a code read ahead", testCodeAhead},
 	}
 }
 
