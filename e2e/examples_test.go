@@ -81,7 +81,7 @@ func pythonWith(t *testing.T, packages string) string {
 			return python
 		}
 	}
-	missingFrom(t, "no Python has the packages %s: install python3-authlib, python3-flask and python3-requests", packages)
+	missingFrom(t, "no Python has the packages %s: install them, on Debian those that .ci/run lists", packages)
 	return ""
 }
 
@@ -207,6 +207,7 @@ func TestExamples(t *testing.T) {
 	}{
 		{"Go", confidential, []string{filepath.Join(dir, "go-web")}, true},
 		{"Python", env, []string{pythonWith(t, "authlib, flask, requests"), "python/app.py"}, true},
+		{"Python with FastAPI", confidential, []string{pythonWith(t, "authlib, fastapi, httpx, itsdangerous, uvicorn"), "python/fast.py"}, true},
 		{"Node with openid-client", confidential, []string{"node", "node/openid-client.mjs"}, true},
 		{"Node with Passport", env, []string{"node", "node/passport.mjs"}, false},
 		{"Node with Auth.js", confidential, []string{"node", "node/auth-js.mjs"}, false},
