@@ -932,12 +932,11 @@ export const { handlers, auth, signIn, signOut } = NextAuth({
     checks: ["pkce", "state", "nonce"],
   }],
   callbacks: {
-    jwt({ token, account, profile }) {
-      return account && profile?.sub ? { ...token, sub: profile.sub } : token;
+    jwt({ token, account, profile }) { // the cookie of the session, encrypted
+      return account ? { ...token, sub: profile!.sub!, name: profile!.name ?? profile!.preferred_username, idToken: account.id_token } : token;
     },
     session({ session, token }) {
-      session.user.id = token.sub ?? "";
-      return session;
+      return { ...session, user: { ...session.user, id: token.sub! } };
     },
   },
 });
@@ -946,14 +945,30 @@ export const { handlers, auth, signIn, signOut } = NextAuth({
 import { handlers } from "@/auth";
 
 export const { GET, POST } = handlers;
--- app/sign-out/route.ts --
-// POST /sign-out ends the session here, and then at the issuer.
-import { signOut } from "@/auth";
+-- app/page.tsx --
+import { auth, signIn } from "@/auth";
 
-export async function POST() {
-  const query = new URLSearchParams({ client_id: "__CLIENT_ID__", post_logout_redirect_uri: "__POST_LOGOUT_URI__" });
+export default async function Page() {
+  const session = await auth();
+  if (!session) {
+    return <form action={async () => { "use server"; await signIn("postern"); }}><button id="sign-in">Sign in</button></form>;
+  }
+  return <form action="/logout" method="post"><b id="user">{session.user?.name}</b> <button id="sign-out">Sign out</button></form>;
+}
+-- app/logout/route.ts --
+import { signOut } from "@/auth";
+import { getToken } from "next-auth/jwt";
+import { type NextRequest, NextResponse } from "next/server";
+
+export async function POST(request: NextRequest) {
+  const home = "__POST_LOGOUT_URI__";
+  const token = await getToken({ req: request, secret: process.env.AUTH_SECRET, secureCookie: home.startsWith("https:") });
   await signOut({ redirect: false });
-  return Response.redirect(\`__ISSUER__/oauth2/logout?\${query}\`, 303);
+  const query = new URLSearchParams({ client_id: "__CLIENT_ID__", post_logout_redirect_uri: home });
+  if (token?.idToken) {
+    query.set("id_token_hint", token.idToken as string);
+  }
+  return NextResponse.redirect(\`__ISSUER__/oauth2/logout?\${query}\`, 303);
 }
 `,x=`-- oauth2-proxy.cfg --
 provider = "oidc"
