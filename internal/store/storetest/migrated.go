@@ -81,7 +81,7 @@ var migratedTemplate = sync.OnceValues(func() (databaseTemplate, error) {
 })
 
 // keepRows copies the rows of all tables of a database into the schema "kept". It returns the statements
-// that restore them. They fire no triggers, one of which rejects changes of the audit log.
+// that restore them, and fire no triggers: a trigger rejects changes of the audit log.
 func keepRows(dsn string) (restore string, err error) {
 	db, err := sql.Open("postgres", dsn)
 	if err != nil {
