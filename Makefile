@@ -11,7 +11,7 @@ OUT     := bin/postern
 # The same source and the same VERSION give the same bytes: no path and no state of git is part of it.
 BINARY   = $(GO) build $(BUILDFLAGS) -buildvcs=false -ldflags '$(LDFLAGS)' -o $(OUT) ./cmd/postern
 
-.PHONY: build binary checker image release-check run test npm console race lint fuzz simulate bench load torture ci clean
+.PHONY: build binary checker image release-check run site test npm console race lint fuzz simulate bench load torture ci clean
 
 CHECKER := server/console/wasm/built
 
@@ -46,6 +46,11 @@ release-check:
 run: BUILDFLAGS := -v
 run: build
 	POSTERN_SERVER_HTTP_ONLY=$${POSTERN_SERVER_HTTP_ONLY:-$(if $(HTTPS),false,true)} bin/postern serve --try $(ARGS)
+
+## site: the documentation as a website, in bin/site. It needs no server: open bin/site/index.html
+site:
+	rm -rf bin/site
+	$(GO) run ./cmd/site
 
 # Many tests wait for a disk, a browser or a server, so more of them run at once than there are
 # processors. The packages that take the longest start first.

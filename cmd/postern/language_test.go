@@ -83,7 +83,7 @@ func readProse(t *testing.T) (passages, names []prose) {
 	t.Helper()
 	files := 0
 	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() && (d.Name() == "node_modules" || d.Name() == "dist" || d.Name() == ".git" || d.Name() == "fuzz") {
+		if d != nil && d.IsDir() && (d.Name() == "node_modules" || d.Name() == "dist" || d.Name() == "bin" || d.Name() == ".git" || d.Name() == "fuzz") {
 			return fs.SkipDir
 		}
 		extension := filepath.Ext(path)
