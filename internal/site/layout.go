@@ -122,7 +122,7 @@ func (b *builder) writeShared() error {
 }
 
 // searchIndex returns the sections of all pages as a script, which pages in a file system can load:
-// searchIndex is a list of pages [title, path, group, [[heading, anchor, text], …]].
+// searchIndex is a list of pages [title, path, group, [[headings, anchor, text], …]].
 func (b *builder) searchIndex() ([]byte, error) {
 	var list [][]any
 	for _, p := range b.pages {
@@ -130,9 +130,9 @@ func (b *builder) searchIndex() ([]byte, error) {
 		if p.group != nil {
 			group = p.group.Title
 		}
-		var parts [][]string
+		var parts [][]any
 		for _, s := range p.parts {
-			parts = append(parts, []string{s.heading, s.anchor, s.text})
+			parts = append(parts, []any{s.headings, s.anchor, s.text})
 		}
 		list = append(list, []any{p.title, p.path + ".html", group, parts})
 	}

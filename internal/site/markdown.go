@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -78,8 +79,12 @@ func anchorOf(heading string, taken map[string]bool) string {
 	return anchor
 }
 
-// part is a section of a page for the search: a heading with the text up to the next one.
-type part struct{ heading, anchor, text string }
+// part is a section of a page for the search: its heading below those of the sections around it, and
+// its text up to the next heading.
+type part struct {
+	headings     []string
+	anchor, text string
+}
 
 // outline gives anchors to the headings of a page, and collects its headings and its parts.
 func (p *page) outline() {
@@ -99,8 +104,22 @@ func (p *page) outline() {
 		p.anchors[anchor] = true
 		h.SetAttributeString("id", []byte(anchor))
 		p.heads = append(p.heads, heading{h.Level, title, anchor})
-		p.parts = append(p.parts, part{heading: title, anchor: anchor})
+		p.parts = append(p.parts, part{headings: p.headingsAbove(), anchor: anchor})
 	}
+}
+
+// headingsAbove returns the last heading of a page and those of the sections around it, without the
+// title of the page.
+func (p *page) headingsAbove() []string {
+	last := p.heads[len(p.heads)-1]
+	path, level := []string{last.Text}, last.Level
+	for _, h := range slices.Backward(p.heads) {
+		if h.Level < level && h.Level > 1 {
+			path, level = append(path, h.Text), h.Level
+		}
+	}
+	slices.Reverse(path)
+	return path
 }
 
 // isDiagram reports whether a block is a drawing in the language of Mermaid.

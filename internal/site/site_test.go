@@ -217,7 +217,7 @@ func TestSearchIndex(t *testing.T) {
 		t.Errorf("%d pages with %d sections", len(pages), sections)
 	}
 	for want, expected := range map[string]bool{
-		`["If the key may have leaked","if-the-key-may-have-leaked","`: true, "keys re-encrypt": true, "finish(((end)))": false, "members file": false,
+		`[["The key-encryption key","If the key may have leaked"],"if-the-key-may-have-leaked","`: true, "keys re-encrypt": true, "finish(((end)))": false, "members file": false,
 	} {
 		if strings.Contains(text, want) != expected {
 			t.Errorf("%q is in the index: %v", want, !expected)

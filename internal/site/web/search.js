@@ -9,11 +9,17 @@ function wordsOf(text) {
 	return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => word.replace(/(?<=\p{L}{3})s$/u, ""));
 }
 
-const sections = searchIndex.flatMap(([title, page, group, parts]) => parts.map(([heading, anchor, text], i) => ({
-	title, group, heading: i === 0 ? "" : heading, text,
-	url: i === 0 ? page : page + "#" + anchor,
-	titleWords: wordsOf(title), headingWords: wordsOf(i === 0 ? title + " " + heading : heading), textWords: wordsOf(text),
-})));
+// sectionOf returns a section of a page. The first one is the page's introduction, which has no heading.
+function sectionOf([title, page, group], [headings, anchor, text], isFirst) {
+	const heading = isFirst ? title + " " + headings[0] : headings.at(-1);
+	return {
+		title, group, text, isFirst, url: isFirst ? page : page + "#" + anchor,
+		name: isFirst ? title : [title, ...headings].join(" › "),
+		titleWords: wordsOf(title), headingWords: wordsOf(heading), aboveWords: wordsOf(headings.slice(0, -1).join(" ")), textWords: wordsOf(text),
+	};
+}
+
+const sections = searchIndex.flatMap((page) => page[3].map((part, i) => sectionOf(page, part, i === 0)));
 
 // match returns how well the best of words fits a term: 0 for no word, 1 for a prefix, 2 for a word.
 function match(words, term) {
@@ -29,8 +35,8 @@ function match(words, term) {
 function scoreTerm(section, term) {
 	const text = match(section.textWords, term);
 	const count = text === 2 ? section.textWords.filter((word) => word === term).length : 0;
-	const title = match(section.titleWords, term) * (section.heading === "" ? 10 : 2);
-	return title + match(section.headingWords, term) * 5 + text + Math.min(count, 8) / 4;
+	const title = match(section.titleWords, term) * (section.isFirst ? 10 : 2);
+	return title + match(section.headingWords, term) * 5 + match(section.aboveWords, term) * 2 + text + Math.min(count, 8) / 4;
 }
 
 // score returns the score of a section; 0 if one of the terms is missing.
@@ -42,7 +48,7 @@ function score(section, terms) {
 		sum += added;
 	}
 	const phrase = terms.join(" ");
-	if (section.headingWords.join(" ") === phrase || (section.heading === "" && section.titleWords.join(" ") === phrase)) sum += 20;
+	if (section.headingWords.join(" ") === phrase || (section.isFirst && section.titleWords.join(" ") === phrase)) sum += 20;
 	if (section.textWords.join(" ").includes(phrase)) sum += terms.length;
 	return sum / terms.length;
 }
@@ -84,7 +90,7 @@ function element(name, className, ...children) {
 }
 
 function resultItem(section, terms) {
-	const link = element("a", "", ...marked(section.title + (section.heading && " › " + section.heading), terms));
+	const link = element("a", "", ...marked(section.name, terms));
 	link.href = section.url;
 	return element("li", "", link, element("span", "where", section.group), element("p", "", ...marked(excerpt(section.text, terms), terms)));
 }
