@@ -9,6 +9,13 @@ function wordsOf(text) {
 	return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => word.replace(/(?<=\p{L}{3})s$/u, ""));
 }
 
+// termsOf returns the words of a query, without articles and the like if it has others.
+function termsOf(query) {
+	const words = wordsOf(query);
+	const terms = words.filter((word) => !["a", "an", "and", "for", "how", "in", "is", "it", "my", "of", "on", "or", "the", "to", "with"].includes(word));
+	return terms.length > 0 ? terms : words;
+}
+
 // sectionOf returns a section of a page. The first one is the page's introduction, which has no heading.
 function sectionOf([title, page, group], [headings, anchor, text], isFirst) {
 	const heading = isFirst ? title + " " + headings[0] : headings.at(-1);
@@ -36,7 +43,7 @@ function scoreTerm(section, term) {
 	const text = match(section.textWords, term);
 	const count = text === 2 ? section.textWords.filter((word) => word === term).length : 0;
 	const title = match(section.titleWords, term) * (section.isFirst ? 10 : 2);
-	return title + match(section.headingWords, term) * 5 + match(section.aboveWords, term) * 2 + text + Math.min(count, 8) / 4;
+	return title + match(section.headingWords, term) * 5 + match(section.aboveWords, term) * 2 + text + Math.min(count, 8) / 8;
 }
 
 // score returns the score of a section; 0 if one of the terms is missing.
@@ -55,7 +62,7 @@ function score(section, terms) {
 
 // search returns the sections that contain all words of a query, the best first.
 function search(query) {
-	const terms = wordsOf(query);
+	const terms = termsOf(query);
 	if (terms.length === 0) return [];
 	return sections.map((section) => ({ section, score: score(section, terms) }))
 		.filter((found) => found.score > 0)
@@ -108,7 +115,7 @@ const status = document.getElementById("results-status");
 
 function show() {
 	const query = field.value.trim();
-	const found = search(query), terms = wordsOf(query);
+	const found = search(query), terms = termsOf(query);
 	list.replaceChildren(...found.slice(0, shownResults).map((section) => resultItem(section, terms)));
 	status.textContent = statusOf(query, found.length);
 }
