@@ -82,7 +82,7 @@ RACEFLAGS := -gcflags='modernc.org/...=-d=checkptr=0' \
   -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false
 
 # Packages whose tests start no goroutine; e2e runs the built binary.
-SEQUENTIAL := e2e$$|examples|deploy|flows/(diff|draw|recipes|rules|studio)|internal/(backup|declare|totp)|server/(console|runs)
+SEQUENTIAL := cmd/site|e2e$$|examples|deploy|flows/(diff|draw|recipes|rules|studio)|internal/(backup|declare|site|totp)|server/(console|runs)
 
 ## race: the tests under the race detector (needs a C compiler), without those that do
 ## one thing after another: the seeds of fuzz targets, and what -short skips

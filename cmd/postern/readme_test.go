@@ -2,13 +2,10 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/postern-id/postern/engine"
-	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/nodes"
@@ -38,47 +35,6 @@ func TestReadmeSeedFile(t *testing.T) {
 		func(e declare.Ensured) { made = append(made, e.Name()) })
 	if err != nil || len(made) != 5 {
 		t.Errorf("made %q, %v", made, err)
-	}
-}
-
-// The flows that pages show may run.
-func TestDocumentedFlow(t *testing.T) {
-	for _, name := range []string{"docs/second-factors.md", "docs/federation.md"} {
-		page, err := os.ReadFile("../../" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		block := regexp.MustCompile("(?s)```yaml\\n(handle:.*?)```").FindSubmatch(page)
-		if block == nil {
-			t.Fatalf("%s shows no flow", name)
-		}
-		_, _, problems := engine.Check(block[1], true, nodes.Kinds(nodes.Deps{}))
-		for _, p := range problems {
-			if !strings.Contains(p.Message, "(waived: ") {
-				t.Errorf("%s: %v", name, p)
-			}
-		}
-	}
-}
-
-// What the documentation says to configure is a configuration.
-func TestReadmeConfiguration(t *testing.T) {
-	for _, page := range []string{"docs/operating.md"} {
-		text, err := os.ReadFile("../../" + page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		block := regexp.MustCompile("(?s)```yaml\n(server:.*?)```").FindSubmatch(text)
-		if block == nil {
-			t.Fatalf("%s configures no server", page)
-		}
-		path := filepath.Join(t.TempDir(), "postern.yaml")
-		if err := os.WriteFile(path, block[1], 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := config.Load(path, nil); err != nil {
-			t.Errorf("%s: %v", page, err)
-		}
 	}
 }
 
