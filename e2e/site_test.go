@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -18,17 +19,22 @@ import (
 	"github.com/postern-id/postern/internal/site"
 )
 
-// writeSite writes the website of the documentation into a folder.
-func writeSite(t *testing.T) (dir string) {
-	t.Helper()
+// siteFolder is a folder with the website of the documentation. It is written once.
+var siteFolder = sync.OnceValues(func() (dir string, err error) {
 	files, err := site.Build(os.DirFS(".."), func(string) (string, error) {
 		return `<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"/>`, nil
 	})
-	if err != nil {
-		t.Fatal(err)
+	dir = filepath.Join(scratch(), "site")
+	if err == nil {
+		err = files.Write(dir)
 	}
-	dir = t.TempDir()
-	if err := files.Write(dir); err != nil {
+	return filepath.ToSlash(dir), err
+})
+
+func writeSite(t *testing.T) (dir string) {
+	t.Helper()
+	dir, err := siteFolder()
+	if err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -63,7 +69,7 @@ func siteQueries() map[string]string {
 func TestSiteSearchRanking(t *testing.T) {
 	t.Parallel()
 	p := openBareTab(t)
-	p.open("file://" + filepath.ToSlash(writeSite(t)) + "/search.html")
+	p.open("file://" + writeSite(t) + "/search.html")
 	p.until(`document.getElementById("results-status").textContent.startsWith("Type")`)
 	for query, want := range siteQueries() {
 		got := eval[[]string](p, fmt.Sprintf(`search(%q).slice(0, 5).map((section) => section.url)`, query))
@@ -120,7 +126,7 @@ func TestSiteFitsWindows(t *testing.T) {
 	dir, p := writeSite(t), openBareTab(t)
 	p.beforeScripts(markupWatch)
 	for _, page := range []string{"index", "search", "flows", "recipes", "kinds", "configuration", "cli", "security", "accidents", "performance", "connect/mobile", "project/readme"} {
-		p.open("file://" + filepath.ToSlash(dir) + "/" + page + ".html")
+		p.open("file://" + dir + "/" + page + ".html")
 		for _, width := range []int64{390, 1280} {
 			call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1})
 			if got := eval[int64](p, `document.documentElement.scrollWidth`); got > width {

@@ -9,8 +9,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/alecthomas/chroma/v2"
-	"github.com/alecthomas/chroma/v2/lexers"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	extast "github.com/yuin/goldmark/extension/ast"
@@ -74,10 +72,10 @@ func (r *pageRenderer) comment(_ util.BufWriter, source []byte, n ast.Node, ente
 	return ast.WalkSkipChildren, nil
 }
 
-// table puts a table into a region that scrolls, and that the keyboard can reach.
+// table puts a table into a group that scrolls, and that the keyboard can reach.
 func (r *pageRenderer) table(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		_, err := w.WriteString(`<div class="table" role="region" aria-label="Table" tabindex="0"><table>` + "\n")
+		_, err := w.WriteString(`<div class="table" role="group" aria-label="Table" tabindex="0"><table>` + "\n")
 		return ast.WalkContinue, err
 	}
 	_, err := w.WriteString("</table></div>\n")
@@ -121,42 +119,4 @@ func (r *pageRenderer) drawing(w util.BufWriter) error {
 	r.b.files[path.Join(path.Dir(r.p.path), name)] = []byte(svg)
 	_, err = fmt.Fprintf(w, `<p><a class="drawing" href="%s"><img src="%[1]s" alt="The graph of the flow %s" loading="lazy"></a></p>`+"\n", name, html.EscapeString(r.anchor))
 	return err
-}
-
-// colored returns code as HTML. The classes are c for comments, k for keywords, s for text, n for
-// numbers, and m for names of members and elements.
-func colored(language, code string) (string, error) {
-	lexer := lexers.Get(language)
-	if lexer == nil || language == "text" || language == "console" {
-		return html.EscapeString(code), nil
-	}
-	tokens, err := chroma.Coalesce(lexer).Tokenise(nil, code)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	for t := tokens(); t != chroma.EOF; t = tokens() {
-		text := html.EscapeString(t.Value)
-		if class := classOf(t.Type); class != "" && strings.TrimSpace(text) != "" {
-			text = `<span class="` + class + `">` + text + "</span>"
-		}
-		b.WriteString(text)
-	}
-	return b.String(), nil
-}
-
-func classOf(t chroma.TokenType) string {
-	switch {
-	case t.InCategory(chroma.Comment):
-		return "c"
-	case t.InCategory(chroma.Keyword):
-		return "k"
-	case t.InSubCategory(chroma.LiteralString):
-		return "s"
-	case t.InSubCategory(chroma.LiteralNumber):
-		return "n"
-	case t == chroma.NameTag || t == chroma.NameAttribute || t == chroma.NameVariable:
-		return "m"
-	}
-	return ""
 }

@@ -109,7 +109,10 @@ func TestAnchors(t *testing.T) {
 
 func TestColors(t *testing.T) {
 	for _, tt := range [][3]string{
-		{"yaml", "a: 1 # <x>\n", `<span class="m">a</span>: <span class="n">1</span> <span class="c"># &lt;x&gt;</span>` + "\n"},
+		{"yaml", "a: 1 # <x>\n", `<span class="m">a</span>: <span class="n">1</span><span class="c"> # &lt;x&gt;</span>` + "\n"},
+		{"yaml", "- {id: done, use: x}\n", `- {<span class="m">id</span>: done, <span class="m">use</span>: x}` + "\n"},
+		{"yaml", "a forged one: 'b: c' # d: e\n", `<span class="m">a forged one</span>: <span class="s">&#39;b: c&#39;</span><span class="c"> # d: e</span>` + "\n"},
+		{"yaml", "url: http://a/#b\nx:\n", `<span class="m">url</span>: http://a/#b` + "\n" + `<span class="m">x</span>:` + "\n"},
 		{"go", `return "x"`, `<span class="k">return</span> <span class="s">&#34;x&#34;</span>`},
 		{"text", "return <x>\n", "return &lt;x&gt;\n"},
 		{"unknown-language", "return\n", "return\n"},
