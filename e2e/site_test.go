@@ -21,9 +21,7 @@ import (
 
 // siteFolder is a folder with the website of the documentation. It is written once.
 var siteFolder = sync.OnceValues(func() (dir string, err error) {
-	files, err := site.Build(os.DirFS(".."), func(string) (string, error) {
-		return `<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"/>`, nil
-	})
+	files, err := site.Build(os.DirFS(".."), func(string, string) (string, error) { return "", nil })
 	dir = filepath.Join(scratch(), "site")
 	if err == nil {
 		err = files.Write(dir)

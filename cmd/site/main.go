@@ -27,8 +27,11 @@ func main() {
 	fmt.Printf("%d files in %s; open %[2]s/index.html\n", len(files), *out)
 }
 
-// drawRecipe draws the flow of a recipe.
-func drawRecipe(name string) (string, error) {
+// drawRecipe draws the flows of the page of recipes.
+func drawRecipe(source, name string) (string, error) {
+	if source != "docs/recipes.md" {
+		return "", nil
+	}
 	recipe, err := recipes.Find(name)
 	if err != nil {
 		return "", err

@@ -27,7 +27,7 @@ func TestRecipesAreDrawn(t *testing.T) {
 	if drawings < 12 {
 		t.Errorf("%d drawings", drawings)
 	}
-	if _, err := drawRecipe("terms-of-servise"); err == nil || !strings.Contains(err.Error(), "terms-of-service") {
+	if _, err := drawRecipe("docs/recipes.md", "terms-of-servise"); err == nil || !strings.Contains(err.Error(), "terms-of-service") {
 		t.Errorf("an unknown recipe: %v", err)
 	}
 }

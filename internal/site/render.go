@@ -101,7 +101,13 @@ func (r *pageRenderer) code(w util.BufWriter, source []byte, n ast.Node, enterin
 	}
 	block := n.(*ast.FencedCodeBlock)
 	if isDiagram(n, source) {
-		return ast.WalkSkipChildren, r.drawing(w)
+		svg, err := r.b.diagram(r.p.source, r.anchor)
+		if err != nil {
+			return ast.WalkStop, err
+		}
+		if svg != "" {
+			return ast.WalkSkipChildren, r.drawing(w, svg)
+		}
 	}
 	text, err := colored(string(block.Language(source)), string(block.Lines().Value(source)))
 	fmt.Fprintf(w, `<div class="code"><pre tabindex="0"><code>%s</code></pre></div>`+"\n", text)
@@ -109,14 +115,10 @@ func (r *pageRenderer) code(w util.BufWriter, source []byte, n ast.Node, enterin
 }
 
 // drawing writes the drawing of a flow, as a file, and an image of it.
-func (r *pageRenderer) drawing(w util.BufWriter) error {
-	svg, err := r.b.diagram(r.anchor)
-	if err != nil {
-		return err
-	}
+func (r *pageRenderer) drawing(w util.BufWriter, svg string) error {
 	r.diagrams++
 	name := fmt.Sprintf("%s-%d.svg", path.Base(r.p.path), r.diagrams)
 	r.b.files[path.Join(path.Dir(r.p.path), name)] = []byte(svg)
-	_, err = fmt.Fprintf(w, `<p><a class="drawing" href="%s"><img src="%[1]s" alt="The graph of the flow %s" loading="lazy"></a></p>`+"\n", name, html.EscapeString(r.anchor))
+	_, err := fmt.Fprintf(w, `<p><a class="drawing" href="%s"><img src="%[1]s" alt="The graph of the flow %s" loading="lazy"></a></p>`+"\n", name, html.EscapeString(r.anchor))
 	return err
 }

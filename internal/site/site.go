@@ -22,9 +22,9 @@ import (
 // index is the source of the entry page.
 const index = "docs/index.md"
 
-// Diagram returns the drawing, as SVG, of the flow that a Mermaid block below the heading with an
-// anchor shows.
-type Diagram func(anchor string) (svg string, err error)
+// Diagram returns the drawing, as SVG, of the flow that a Mermaid block of a page shows, by its source
+// and the anchor of the heading above the block. If it returns "", the page shows the block as text.
+type Diagram func(source, anchor string) (svg string, err error)
 
 // Files are the files of a site by their paths.
 type Files map[string][]byte

@@ -15,7 +15,7 @@ import (
 )
 
 // noDrawing is a Diagram without a flow.
-func noDrawing(string) (string, error) { return "<svg/>", nil }
+func noDrawing(string, string) (string, error) { return "", nil }
 
 // small is a repository with the entry page and one further page.
 func small(quickstart string) fstest.MapFS {
@@ -70,7 +70,7 @@ func TestFaults(t *testing.T) {
 		"a diagram of no flow":         {"# Q\n\n## f\n\n```mermaid\nflowchart TD\n```\n", "there is no flow f"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Build(small(tt.page+"\n## The start\n"), func(anchor string) (string, error) { return "", errors.New("there is no flow " + anchor) })
+			_, err := Build(small(tt.page+"\n## The start\n"), func(_, anchor string) (string, error) { return "", errors.New("there is no flow " + anchor) })
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %s", err, tt.want)
 			}
