@@ -3,6 +3,7 @@ package bootstrap_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -209,37 +210,17 @@ func TestSeedAllOrNothing(t *testing.T) {
 	})
 }
 
-// firstVersion returns a store of the first schema version with a user of the given name
-// and a console that is no OAuth client, and with more.
-func firstVersion(t *testing.T, userID, username, more string) *fixture {
-	file := filepath.Join(t.TempDir(), "postern.db")
-	storetest.FirstVersion(t, store.Config{Driver: "sqlite", DSN: file}, `
-		INSERT INTO users VALUES ('`+userID+`', 'Person', '`+bootstrap.DefaultUnitID+`', '{"username":"`+username+`"}', 1, 1);
-		INSERT INTO user_identifiers VALUES ('`+strings.ToLower(username)+`', '`+userID+`');
-		INSERT INTO applications VALUES ('`+bootstrap.ConsoleID+`', 'Console', '', '`+bootstrap.DefaultUnitID+`', '', '', '', '',
-			'01900000-0000-7000-8000-000000000060', '01900000-0000-7000-8000-000000000062', 0, NULL, NULL, 0, NULL, NULL, 'CONSOLE', 1, 1);
-		INSERT INTO seeding VALUES (1, 1)`+more)
-	return open(t, "sqlite", file)
-}
-
-// A store of the first schema version has an administrator by name and a console that is no
-// OAuth client. Seed adds the rest.
-func TestSeedOfTheFirstVersion(t *testing.T) {
-	ctx, id := t.Context(), schemas.NewID()
-	w := firstVersion(t, id, "ada", ";\nINSERT INTO user_permissions VALUES ('"+id+"', 'system')")
-	if admin := w.seed(t, bootstrap.Admin{}); admin != nil {
-		t.Errorf("another administrator: %+v", admin)
-	}
-	if holders, err := w.Administrators(ctx, directory.SystemCall(), 5); err != nil || !slices.Equal(holders, []string{id}) {
-		t.Errorf("administrators %v, %v", holders, err)
-	}
-	w.checkConsole(t)
-}
-
 // A user who already has the administrator's name does not become administrator.
 func TestSeedKeepsExistingPermissions(t *testing.T) {
-	id := schemas.NewID()
-	w := firstVersion(t, id, "Admin", "")
+	w := open(t, "sqlite", ":memory:")
+	unit := schemas.OrganizationUnit{ID: bootstrap.DefaultUnitID, Handle: "default", Name: "Default"}
+	person := schemas.UserType{ID: schemas.NewID(), Name: "Person", OUID: unit.ID, Schema: json.RawMessage(`{"type":"object","properties":{"username":{"type":"string"},"password":{"type":"string","x-credential":true}}}`)}
+	user := schemas.User{ID: schemas.NewID(), Type: person.Name, OUID: unit.ID, Attributes: map[string]any{"username": "Admin"}}
+	if err := w.store.Update(t.Context(), func(tx *store.Tx) error {
+		return errors.Join(store.Units().Insert(tx, &unit), store.UserTypes().Insert(tx, &person), store.Users().Insert(tx, &user))
+	}); err != nil {
+		t.Fatal(err)
+	}
 	_, err := bootstrap.Seed(t.Context(), w.Directory, baseURL, bootstrap.Admin{})
 	if err == nil || !strings.Contains(err.Error(), "ADMIN_USERNAME") {
 		t.Fatalf("%v", err)
@@ -247,7 +228,7 @@ func TestSeedKeepsExistingPermissions(t *testing.T) {
 	if admin := w.seed(t, bootstrap.Admin{Username: "root"}); admin == nil {
 		t.Error("no administrator")
 	}
-	if may, err := w.store.Permissions(t.Context(), id); err != nil || len(may) > 0 {
+	if may, err := w.store.Permissions(t.Context(), user.ID); err != nil || len(may) > 0 {
 		t.Errorf("permissions %v, %v", may, err)
 	}
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"database/sql"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,40 +12,82 @@ import (
 	"github.com/postern-id/postern/internal/store/storetest"
 )
 
-// TestMigrate prints the plan for a store of an earlier version, which changes nothing, and migrates it.
+// TestMigrate migrates an empty database. The plan changes nothing. A store of an earlier version than the
+// first migration is refused with what to do, and not changed.
 func TestMigrate(t *testing.T) {
 	sequential(t)
 	for driver, dsn := range map[string]string{"sqlite": filepath.Join(t.TempDir(), "store.db"), "postgres": storetest.Postgres(t)} {
 		t.Run(driver, func(t *testing.T) {
-			if err := store.MigrateTo(t.Context(), store.Config{Driver: driver, DSN: dsn}, 44); err != nil {
-				t.Fatal(err)
+			if driver == "sqlite" {
+				if err := os.WriteFile(dsn, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
-			migrate := func(want int, args ...string) string {
+			run := func(want int, args ...string) string {
 				t.Helper()
-				var out, failed bytes.Buffer
+				var out bytes.Buffer
 				environ := append(testEnvironment(t.TempDir()), "POSTERN_DATABASE_DRIVER="+driver, "POSTERN_DATABASE_DSN="+dsn)
-				code := program{args: append([]string{"migrate"}, args...), environ: environ, stdout: &out, stderr: &failed}.run(t.Context())
+				code := program{args: args, environ: environ, stdout: &out, stderr: &out}.run(t.Context())
 				if code != want {
-					t.Fatalf("exit code %d, expected %d\n%s%s", code, want, out.String(), failed.String())
+					t.Fatalf("exit code %d, expected %d\n%s", code, want, out.String())
 				}
 				return out.String()
 			}
 			for range 2 {
-				plan := migrate(exitFindings, "--plan")
-				for _, want := range []string{"has schema version 44", "00046 version_authors: not compatible: ", "Stop the servers of earlier versions first"} {
-					if !strings.Contains(plan, want) {
-						t.Errorf("the plan has no %q:\n%s", want, plan)
-					}
-				}
-				const lock = "runs: blocks writes while it builds an index"
-				if strings.Contains(plan, lock) != (driver == "postgres") {
-					t.Errorf("the plan for %s is:\n%s", driver, plan)
-				}
+				wantAll(t, run(exitFindings, "migrate", "--plan"), "has schema version 0", "00047 baseline: not compatible: it creates the schema", "The database is empty")
 			}
-			migrate(exitFine)
-			if plan := migrate(exitFine, "--plan"); !strings.Contains(plan, "There are no pending migrations.") {
-				t.Errorf("the plan after the migration is:\n%s", plan)
+			wantAll(t, run(exitFine, "migrate"), "migrated to schema version ")
+			wantAll(t, run(exitFine, "migrate", "--plan"), "There are no pending migrations.")
+
+			execute(t, driver, dsn, "UPDATE goose_db_version SET version_id = 46 WHERE version_id >= 47")
+			for _, args := range [][]string{{"migrate", "--plan"}, {"migrate"}, {"serve"}} {
+				wantAll(t, run(exitUsage, args...), "schema version 46 is too old: this program migrates from version 47 on", "with Postern of commit ", "(postern migrate)")
 			}
+			execute(t, driver, dsn, "UPDATE goose_db_version SET version_id = 47 WHERE version_id = 46")
+			wantAll(t, run(exitFine, "migrate", "--plan"), "There are no pending migrations.")
 		})
+	}
+}
+
+// TestPlan prints pending migrations of a store with content.
+func TestPlan(t *testing.T) {
+	versions := store.Versions{Applied: 47, Program: 49, CompatibleFrom: 47}
+	pending := []store.Migration{{Version: 48, Name: "more", Compatible: true},
+		{Version: 49, Name: "index", Incompatible: "servers write x themselves", Locks: []string{"runs: blocks writes while it builds an index"}}}
+	for _, test := range []struct {
+		driver  string
+		pending []store.Migration
+		want    []string
+	}{
+		{"postgres", pending, []string{"has schema version 47; this program has 49", "00048 more: compatible\n", "00049 index: not compatible: servers write x themselves\n",
+			"      runs: blocks writes while it builds an index\n", "Stop the servers of earlier versions first"}},
+		{"sqlite", pending[:1], []string{"00048 more: compatible\n", "you can return to that version"}},
+		{"sqlite", nil, []string{"There are no pending migrations."}},
+	} {
+		var out bytes.Buffer
+		printPlan(&out, versions, test.pending, test.driver)
+		wantAll(t, out.String(), test.want...)
+	}
+}
+
+func wantAll(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in:\n%s", part, text)
+		}
+	}
+}
+
+// execute executes a statement directly in a database.
+func execute(t *testing.T, driver, dsn, statement string) {
+	t.Helper()
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -16,7 +16,7 @@ type RowSink interface {
 }
 
 // SchemaVersion is the version of the schema of an open store.
-func SchemaVersion() int64 { return lastMigration("sqlite") }
+func SchemaVersion() int64 { return lastMigration() }
 
 // Dump passes all rows of the store, as they are at one moment, to a sink. Both databases have the same
 // tables and columns. Rows about running servers and migrations are omitted. It blocks no writes.

@@ -16,7 +16,7 @@ type Inspection struct {
 
 // Inspect reads the schema version of a database and changes nothing. A SQLite file must exist.
 func Inspect(ctx context.Context, c Config) (found Inspection, err error) {
-	found.Known = lastMigration(c.Driver)
+	found.Known = lastMigration()
 	dsn, now, tables := c.DSN, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)", "SELECT COUNT(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'goose_db_version'"
 	if c.Driver == "sqlite" {
 		dsn, now, tables = sqliteDSN(c.DSN, "ro", "busy_timeout(5000)"), "", "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'goose_db_version'"

@@ -16,7 +16,7 @@ func CreateFrom(ctx context.Context, path string, version int64, read func(RowSi
 	if err := makePrivate(path); err != nil {
 		return err
 	}
-	if err := MigrateTo(ctx, Config{Driver: "sqlite", DSN: path}, version); err != nil {
+	if err := createVersion(ctx, path, version); err != nil {
 		return err
 	}
 	// The file is of no use until all rows are in it, so it needs no journal.

@@ -11,25 +11,31 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// migrations contains the schema, one folder for each driver. Migrations run in the order of
-// their numbers and cannot be undone.
+// migrations contains the schema, for all databases: see dialect. Migrations run in the order of their
+// numbers and cannot be undone.
 //
 //go:embed migrations
 var migrations embed.FS
 
+// baseline is the first migration. It creates the schema of version 47, which earlier builds created in
+// steps. A store of an earlier version cannot be migrated.
+const baseline = 47
+
+// baselineProgram is the last build with the migrations to the baseline.
+const baselineProgram = "3fe00d788ace"
+
 // migrate applies missing migrations. The caller has called createStates, and ensures that no other
 // instance migrates concurrently.
 func migrate(ctx context.Context, db *sqlx.DB) error {
-	// One query finds an up-to-date schema without goose.
-	if v, err := readVersions(ctx, db); err == nil && v.Applied >= v.Program {
-		return v.check()
+	if done, err := isMigrated(ctx, db); done || err != nil {
+		return err
 	}
-	provider, err := newProvider(db.DriverName(), db)
+	provider, err := newProvider(ctx, db)
 	if err != nil {
 		return fmt.Errorf("store: reading the migrations: %w", err)
 	}
 	// Before the migrations: an earlier program must not start between two of them.
-	last := lastIncompatible(db.DriverName())
+	last := lastIncompatible()
 	if _, err := db.ExecContext(ctx, raiseState, last, compatibleFrom, last); err != nil {
 		return fmt.Errorf("store: recording the compatibility of the schema: %w", err)
 	}
@@ -43,24 +49,35 @@ func migrate(ctx context.Context, db *sqlx.DB) error {
 	return v.check()
 }
 
+// isMigrated reports whether the schema is up to date, with one query. It rejects a schema that this
+// program can neither use nor migrate.
+func isMigrated(ctx context.Context, db *sqlx.DB) (bool, error) {
+	v, err := readVersions(ctx, db)
+	if err != nil { // a store of a version without store_state, or none
+		if v.Applied, err = schemaVersion(ctx, db); err != nil {
+			return false, nil
+		}
+	}
+	return v.Applied >= v.Program, v.check()
+}
+
 // apply applies missing migrations, each in its own transaction.
 func apply(ctx context.Context, provider *goose.Provider) error {
 	_, err := provider.Up(ctx)
 	return err
 }
 
-// MigrateTo creates a store with the schema of an earlier version.
-func MigrateTo(ctx context.Context, c Config, version int64) (err error) {
-	c.Pool = 1
-	if c.Driver == "sqlite" {
-		c.DSN = sqliteDSN(c.DSN, "", writerPragmas()...)
+// createVersion creates a SQLite store with the schema of a version.
+func createVersion(ctx context.Context, path string, version int64) (err error) {
+	if err := (Versions{Applied: max(version, 1)}).checkMigratable(); err != nil {
+		return err
 	}
-	db, err := openDB(ctx, c)
+	db, err := openDB(ctx, Config{Driver: "sqlite", DSN: sqliteDSN(path, "", writerPragmas()...), Pool: 1})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	provider, err := newProvider(c.Driver, db.DB)
+	provider, err := newProvider(ctx, db.DB)
 	if err != nil {
 		return fmt.Errorf("store: reading the migrations: %w", err)
 	}
@@ -68,16 +85,20 @@ func MigrateTo(ctx context.Context, c Config, version int64) (err error) {
 	return err
 }
 
-func newProvider(driver string, db *sqlx.DB) (*goose.Provider, error) {
-	dialect := goose.DialectSQLite3
-	if driver == "postgres" {
-		dialect = goose.DialectPostgres
-	}
-	folder, err := fs.Sub(migrations, "migrations/"+driver)
+func newProvider(ctx context.Context, db *sqlx.DB) (*goose.Provider, error) {
+	form, err := dialectOf(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(dialect, db.DB, folder, goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(migrateEmails(driver)))
+	forGoose := goose.DialectSQLite3
+	if form != dialectSQLite {
+		forGoose = goose.DialectPostgres
+	}
+	folder, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(forGoose, db.DB, migrationFiles{folder, form}, goose.WithDisableGlobalRegistry(true))
 }
 
 // schemaVersion returns the number of the last applied migration.
@@ -87,14 +108,7 @@ func schemaVersion(ctx context.Context, db *sqlx.DB) (version int64, err error) 
 }
 
 // lastMigration returns the number of the program's last migration.
-func lastMigration(driver string) (last int64) {
-	files, err := fs.ReadDir(migrations, "migrations/"+driver)
-	if err != nil || len(files) == 0 {
-		panic("store: no migrations for " + driver)
-	}
-	version, err := goose.NumericComponent(files[len(files)-1].Name())
-	if err != nil {
-		panic(err)
-	}
-	return max(version, emailMigration)
+func lastMigration() int64 {
+	all := mustListMigrations()
+	return all[len(all)-1].Version
 }

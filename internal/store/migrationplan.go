@@ -24,10 +24,6 @@ type Migration struct {
 	Locks []string
 }
 
-// lastUndeclared is the last migration that does not declare its compatibility. The program
-// before it rejects every newer schema.
-const lastUndeclared = 47
-
 // declaration matches the comment that declares the compatibility of a migration. If programs of the
 // previous schema do not work with it, the comment contains the reason.
 var declaration = regexp.MustCompile(`(?m)^-- compatible: (yes|no, (\S.*))$`)
@@ -53,7 +49,10 @@ func PlanMigrations(ctx context.Context, c Config) (v Versions, pending []Migrat
 	if err != nil {
 		v.Applied = 0
 	}
-	all, err := listMigrations(c.Driver)
+	if err := v.checkMigratable(); err != nil {
+		return v, nil, err
+	}
+	all, err := listMigrations()
 	for _, m := range all {
 		if m.Version > v.Applied {
 			pending = append(pending, m)
@@ -62,32 +61,34 @@ func PlanMigrations(ctx context.Context, c Config) (v Versions, pending []Migrat
 	return v, pending, err
 }
 
-// listMigrations returns the migrations of a driver in their order.
-func listMigrations(driver string) (all []Migration, err error) {
-	folder := "migrations/" + driver
-	files, err := fs.ReadDir(migrations, folder)
+// listMigrations returns the migrations in their order. Their locks are those of PostgreSQL.
+func listMigrations() (all []Migration, err error) {
+	files, err := fs.ReadDir(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range files {
-		text, err := fs.ReadFile(migrations, folder+"/"+f.Name())
+		text, err := fs.ReadFile(migrations, "migrations/"+f.Name())
 		if err != nil {
 			return nil, err
 		}
-		m, err := describeMigration(f.Name(), string(text))
+		m, err := describeMigration(f.Name(), dialectPostgres.translate(string(text)))
 		if err != nil {
 			return nil, err
-		}
-		if len(all) > 0 && all[len(all)-1].Version < emailMigration && emailMigration < m.Version {
-			all = append(all, Migration{Version: emailMigration, Name: "emails", Incompatible: undeclared,
-				Locks: []string{"user_identifiers, user_emails: locks the rows that change until the migration ends"}})
 		}
 		all = append(all, m)
 	}
 	return all, nil
 }
 
-const undeclared = "it is from before migrations declared their compatibility"
+// mustListMigrations is listMigrations for callers after the tests, which read the files of the program.
+func mustListMigrations() []Migration {
+	all, err := listMigrations()
+	if err != nil {
+		panic(err)
+	}
+	return all
+}
 
 // describeMigration reads the name and the text of a migration's file.
 func describeMigration(file, text string) (Migration, error) {
@@ -96,23 +97,17 @@ func describeMigration(file, text string) (Migration, error) {
 		return Migration{}, err
 	}
 	_, name, _ := strings.Cut(strings.TrimSuffix(file, ".sql"), "_")
-	m := Migration{Version: version, Name: name, Locks: describeLocks(text), Incompatible: undeclared}
-	if found := declaration.FindStringSubmatch(text); found != nil {
-		m.Compatible, m.Incompatible = found[1] == "yes", found[2]
-	} else if version > lastUndeclared {
-		return m, fmt.Errorf("store: the migration %s does not declare its compatibility: "+
+	found := declaration.FindStringSubmatch(text)
+	if found == nil {
+		return Migration{}, fmt.Errorf("store: the migration %s does not declare its compatibility: "+
 			`expected a line "-- compatible: yes" or "-- compatible: no, REASON"`, file)
 	}
-	return m, nil
+	return Migration{Version: version, Name: name, Compatible: found[1] == "yes", Incompatible: found[2], Locks: describeLocks(text)}, nil
 }
 
 // lastIncompatible returns the version of the last incompatible migration.
-func lastIncompatible(driver string) (last int64) {
-	all, err := listMigrations(driver)
-	if err != nil {
-		panic(err) // the files are part of the program; a test reads them
-	}
-	for _, m := range all {
+func lastIncompatible() (last int64) {
+	for _, m := range mustListMigrations() {
 		if !m.Compatible {
 			last = m.Version
 		}

@@ -51,7 +51,7 @@ func openDB(ctx context.Context, c Config) (*pool, error) {
 	var err error
 	prepares := true
 	if c.Driver == "sqlite" {
-		db, err = openSQLiteDB(c.DSN)
+		db = openConnector(sqliteConnector{new(sqlite.Driver), c.DSN}, "sqlite", true)
 	} else {
 		db, prepares, err = openPostgresDB(ctx, c.DSN, c.PreparedStatements)
 	}

@@ -88,8 +88,8 @@ func newPostgres(ctx context.Context, db *pool, longest time.Duration) (*Store, 
 
 // migratePostgres migrates under a lock, unless the schema is up to date.
 func migratePostgres(ctx context.Context, db *sqlx.DB) error {
-	if v, err := readVersions(ctx, db); err == nil && v.Applied >= v.Program {
-		return v.check()
+	if done, err := isMigrated(ctx, db); done || err != nil {
+		return err
 	}
 	if err := createStates(ctx, db); err != nil {
 		return err

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql/driver"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -12,7 +11,6 @@ import (
 	"runtime"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/postern-id/postern/schemas"
 	"modernc.org/sqlite"
 )
 
@@ -83,6 +81,9 @@ func newSQLite(ctx context.Context, path string, writing *pool) (*Store, error) 
 // migrateSQLite migrates. If two processes open the same new file, the slower one fails on
 // what the faster one created; it retries while the other makes progress.
 func migrateSQLite(ctx context.Context, db *sqlx.DB) error {
+	if done, err := isMigrated(ctx, db); done || err != nil {
+		return err
+	}
 	for before := int64(-1); ; {
 		err := createStates(ctx, db)
 		if err == nil {
@@ -138,8 +139,7 @@ func makePrivate(path string) error {
 	return file.Close()
 }
 
-// sqliteConnector opens connections with the functions that migrations need and SQLite lacks.
-// It uses its own driver, because the registered one is shared by the program.
+// sqliteConnector opens connections with its own driver: the registered one is shared by the program.
 type sqliteConnector struct {
 	driver *sqlite.Driver
 	dsn    string
@@ -150,21 +150,3 @@ func (c sqliteConnector) Connect(context.Context) (driver.Conn, error) { return 
 
 // Driver implements driver.Connector.
 func (c sqliteConnector) Driver() driver.Driver { return c.driver }
-
-// openSQLiteDB returns a pool of connections to an SQLite database.
-func openSQLiteDB(dsn string) (*sqlx.DB, error) {
-	d := new(sqlite.Driver)
-	if err := d.RegisterDeterministicScalarFunction("sha256_hex", 1, sha256Hex); err != nil {
-		return nil, err
-	}
-	return openConnector(sqliteConnector{d, dsn}, "sqlite", true), nil
-}
-
-// sha256Hex is the SQL function sha256_hex(TEXT).
-func sha256Hex(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
-	text, ok := args[0].(string)
-	if !ok {
-		return nil, fmt.Errorf("sha256_hex: expected a text, got %T", args[0])
-	}
-	return hex.EncodeToString(schemas.HashSecret(text)), nil
-}

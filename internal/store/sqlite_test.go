@@ -1,7 +1,6 @@
 package store
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,31 +122,5 @@ func TestFileDoesNotGrow(t *testing.T) {
 	}
 	if sizes[4] > sizes[0]+sizes[0]/10 {
 		t.Errorf("the file grew from %d pages to %d", sizes[0], sizes[4])
-	}
-}
-
-// TestMigrationsMatch has every migration in both dialects, each with a number of its
-// own. Numbers may be left out: they are reserved before a migration is written.
-func TestMigrationsMatch(t *testing.T) {
-	names := map[string][]string{}
-	for _, driver := range []string{"sqlite", "postgres"} {
-		files, err := fs.ReadDir(migrations, "migrations/"+driver)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			names[driver] = append(names[driver], file.Name())
-		}
-		numbers := map[string]string{}
-		for _, name := range names[driver] {
-			number, _, _ := strings.Cut(name, "_")
-			if other := numbers[number]; other != "" {
-				t.Errorf("%s has two migrations of one number: %s and %s", driver, other, name)
-			}
-			numbers[number] = name
-		}
-	}
-	if a, b := strings.Join(names["sqlite"], " "), strings.Join(names["postgres"], " "); a != b {
-		t.Errorf("SQLite has the migrations %s, PostgreSQL %s", a, b)
 	}
 }

@@ -111,7 +111,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	}
 	s.signals = newSignals()
 	s.base, s.writer = s.writer, signalingWriter{s.writer, s.signals}
-	s.schema, s.instance = lastMigration(s.db.DriverName()), schemas.NewID()
+	s.schema, s.instance = lastMigration(), schemas.NewID()
 	s.addObserver(c.Observe)
 	if c.Hooks != nil {
 		s.hooks, s.writer = c.Hooks, hookedWriter{s.writer, c.Hooks, s.check}

@@ -3,6 +3,7 @@ package store_test
 import (
 	"database/sql"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/postern-id/postern/internal/store"
@@ -50,5 +51,19 @@ func sequential(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("long, and one thing after another: run it without -short")
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func equal(t testing.TB, what string, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: got %+v, expected %+v", what, got, want)
 	}
 }

@@ -20,7 +20,7 @@ type Versions struct {
 
 // readVersions reads the versions of a store. It fails in a store without a schema.
 func readVersions(ctx context.Context, db *sqlx.DB) (v Versions, err error) {
-	v.Program = lastMigration(db.DriverName())
+	v.Program = lastMigration()
 	err = db.QueryRowxContext(ctx, `SELECT COALESCE(MAX(version_id), 0), (SELECT value FROM store_state WHERE name = '`+compatibleFrom+`')
 		FROM goose_db_version WHERE is_applied`).Scan(&v.Applied, &v.CompatibleFrom)
 	return v, err
@@ -29,9 +29,21 @@ func readVersions(ctx context.Context, db *sqlx.DB) (v Versions, err error) {
 // check rejects a schema that this program cannot work with: it could misinterpret the data, or
 // write data that a newer program misinterprets.
 func (v Versions) check() error {
+	if err := v.checkMigratable(); err != nil {
+		return err
+	}
 	if v.CompatibleFrom > v.Program {
 		return fmt.Errorf("store: the database has schema version %d, which works with programs from version %d on, and this program has %d: "+
 			"a newer version of Postern changed it incompatibly; run that version or a later one", v.Applied, v.CompatibleFrom, v.Program)
+	}
+	return nil
+}
+
+// checkMigratable rejects a schema that is too old for this program to migrate.
+func (v Versions) checkMigratable() error {
+	if v.Applied > 0 && v.Applied < baseline {
+		return fmt.Errorf("store: schema version %d is too old: this program migrates from version %d on; "+
+			"first migrate to version %d with Postern of commit %s (postern migrate)", v.Applied, baseline, baseline, baselineProgram)
 	}
 	return nil
 }

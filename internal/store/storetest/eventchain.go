@@ -25,12 +25,11 @@ func EventChain(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*s
 		})
 	}
 	for name, run := range map[string]func(t *testing.T, c store.Config){
-		"an intact log, and the retention time":     testChainTrimmed,
-		"instances that record and seal at once":    testChainInstances,
-		"the key is replaced":                       testChainKeyReplaced,
-		"the origin of a request is in its events":  testEventOrigin,
-		"the end of the chain was noted before":     testChainExpected,
-		"the events of an earlier version are kept": testChainUpgrade,
+		"an intact log, and the retention time":    testChainTrimmed,
+		"instances that record and seal at once":   testChainInstances,
+		"the key is replaced":                      testChainKeyReplaced,
+		"the origin of a request is in its events": testEventOrigin,
+		"the end of the chain was noted before":    testChainExpected,
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := fresh(t)
@@ -210,21 +209,6 @@ func testChainExpected(t *testing.T, c store.Config) {
 	wantFault(t, verifyChain(t, s, chainKey, &noted), 0, "")
 	wantFault(t, verifyChain(t, s, chainKey, &store.ChainEnd{Seq: 1, Hash: []byte("x")}), 1, "differs from the expected")
 	wantFault(t, verifyChain(t, s, chainKey, &store.ChainEnd{Seq: 3, Hash: noted.Hash}), 2, "ends here, before the expected")
-}
-
-// testChainUpgrade opens a store with events of a version without the chain.
-func testChainUpgrade(t *testing.T, c store.Config) {
-	must(t, store.MigrateTo(t.Context(), c, 37))
-	db := reply(sql.Open(c.Driver, c.DSN)).get(t)
-	for i := range 450 { // more than one batch
-		reply(db.Exec(fmt.Sprintf(`INSERT INTO events (at, id, action, user_id, application_id, execution_id, trace_id) VALUES (%d, 'e', 'x', '', '', '', '')`, i+1))).get(t)
-	}
-	must(t, db.Close())
-	s := Open(t, c)
-	sealAll(t, s, chainKey, 450)
-	report := verifyChain(t, s, chainKey, nil)
-	wantFault(t, report, 0, "")
-	wantEqual(t, "the events of the chain", report.Events, 450)
 }
 
 // testEventOrigin records events in the context of a request, and without one.

@@ -1,9 +1,0 @@
--- +goose Up
-
--- Used client assertions (RFC 7523 §3): each is valid once, on any instance, and is stored until it
--- expires.
-CREATE TABLE client_assertions (
-    hash       BYTEA NOT NULL PRIMARY KEY, -- SHA-256 of the client and the jti
-    expires_at BIGINT NOT NULL
-);
-CREATE INDEX client_assertions_expiry ON client_assertions (expires_at);
