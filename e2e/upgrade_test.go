@@ -12,9 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -65,37 +62,6 @@ func TestUpgradeUnderLoad(t *testing.T) {
 	users.stop()
 	checkEvents(t, dsn, users)
 	t.Logf("%d sign-ups, %d sign-ins, %d connections tried again", users.signedUp.Load(), users.signedIn.Load(), balancer.retried.Load())
-}
-
-// previousRelease builds the commit in testdata/previous-release.
-func previousRelease(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile("testdata/previous-release")
-	if err != nil {
-		t.Fatal(err)
-	}
-	commit, dir := strings.TrimSpace(string(text)), t.TempDir()
-	run := func(in io.Reader, dir, name string, args ...string) []byte {
-		t.Helper()
-		cmd := exec.Command(name, args...)
-		var failed bytes.Buffer
-		cmd.Dir, cmd.Stdin, cmd.Stderr, cmd.Env = dir, in, &failed, append(os.Environ(), "CGO_ENABLED=0")
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, failed.String())
-		}
-		return out
-	}
-	if exec.Command("git", "cat-file", "-e", commit+"^{commit}").Run() != nil {
-		t.Fatalf("the commit %s of the previous release (e2e/testdata/previous-release) is not in the history: "+
-			"clone the whole repository, or run `git fetch --unshallow`", commit)
-	}
-	// In the root of the repository: git archive has the files below the current folder only.
-	archive := run(nil, "..", "git", "archive", "--format=tar", commit)
-	run(bytes.NewReader(archive), dir, "tar", "-x")
-	path := filepath.Join(scratch(), "postern-previous")
-	run(nil, dir, "go", "build", "-trimpath", "-buildvcs=false", "-o", path, "./cmd/postern")
-	return path
 }
 
 // balancer forwards requests to servers in turn.

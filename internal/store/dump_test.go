@@ -168,3 +168,18 @@ func TestCopyOfAnOldVersion(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// A copy that is opened for the first time records which programs work with it.
+func TestCopyRecordsCompatibility(t *testing.T) {
+	from, to := storetest.OpenEmpty(t, file(t)), file(t)
+	noError(t, store.CreateFrom(t.Context(), to.DSN, store.SchemaVersion(), func(sink store.RowSink) error { return from.Dump(t.Context(), sink) }))
+	s, err := store.Open(t.Context(), to)
+	noError(t, err)
+	noError(t, s.Close())
+	versions, pending, err := store.PlanMigrations(t.Context(), to)
+	noError(t, err)
+	equal(t, "the pending migrations", len(pending), 0)
+	if versions.CompatibleFrom < 47 {
+		t.Errorf("programs from version %d on open the store", versions.CompatibleFrom)
+	}
+}

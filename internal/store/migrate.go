@@ -49,16 +49,19 @@ func migrate(ctx context.Context, db *sqlx.DB) error {
 	return v.check()
 }
 
-// isMigrated reports whether the schema is up to date, with one query. It rejects a schema that this
+// isMigrated reports whether the schema is up to date, with one query. compatible_from is 0 in
+// a restored store that no program has opened. It rejects a schema that this
 // program can neither use nor migrate.
 func isMigrated(ctx context.Context, db *sqlx.DB) (bool, error) {
 	v, err := readVersions(ctx, db)
-	if err != nil { // a store of a version without store_state, or none
-		if v.Applied, err = schemaVersion(ctx, db); err != nil {
-			return false, nil
-		}
+	if err == nil {
+		return v.Applied >= v.Program && v.CompatibleFrom >= lastIncompatible(), v.check()
 	}
-	return v.Applied >= v.Program, v.check()
+	// The table store_state is missing, in a restored store or an old one, or the schema.
+	if v.Applied, err = schemaVersion(ctx, db); err != nil {
+		return false, nil
+	}
+	return false, v.check()
 }
 
 // apply applies missing migrations, each in its own transaction.

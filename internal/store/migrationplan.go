@@ -20,8 +20,11 @@ type Migration struct {
 	// migration. Incompatible is the reason if they do not.
 	Compatible   bool
 	Incompatible string
-	// Locks describes what the migration blocks, a line for each statement that blocks anything.
+	// Locks describes what a pending migration blocks in PostgreSQL, a line for each statement that
+	// blocks anything.
 	Locks []string
+
+	text string // of the file
 }
 
 // declaration matches the comment that declares the compatibility of a migration. If programs of the
@@ -55,13 +58,14 @@ func PlanMigrations(ctx context.Context, c Config) (v Versions, pending []Migrat
 	all, err := listMigrations()
 	for _, m := range all {
 		if m.Version > v.Applied {
+			m.Locks = describeLocks(dialectPostgres.translate(m.text))
 			pending = append(pending, m)
 		}
 	}
 	return v, pending, err
 }
 
-// listMigrations returns the migrations in their order. Their locks are those of PostgreSQL.
+// listMigrations returns the migrations in their order, without their locks.
 func listMigrations() (all []Migration, err error) {
 	files, err := fs.ReadDir(migrations, "migrations")
 	if err != nil {
@@ -72,7 +76,7 @@ func listMigrations() (all []Migration, err error) {
 		if err != nil {
 			return nil, err
 		}
-		m, err := describeMigration(f.Name(), dialectPostgres.translate(string(text)))
+		m, err := describeMigration(f.Name(), string(text))
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +106,7 @@ func describeMigration(file, text string) (Migration, error) {
 		return Migration{}, fmt.Errorf("store: the migration %s does not declare its compatibility: "+
 			`expected a line "-- compatible: yes" or "-- compatible: no, REASON"`, file)
 	}
-	return Migration{Version: version, Name: name, Compatible: found[1] == "yes", Incompatible: found[2], Locks: describeLocks(text)}, nil
+	return Migration{Version: version, Name: name, Compatible: found[1] == "yes", Incompatible: found[2], text: text}, nil
 }
 
 // lastIncompatible returns the version of the last incompatible migration.

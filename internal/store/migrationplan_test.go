@@ -104,15 +104,13 @@ func TestDescribeMigration(t *testing.T) {
 		file, text string
 		want       string
 	}{
-		{"00048_more.sql", "-- +goose Up\n-- compatible: yes\nCREATE TABLE x (id TEXT);\nCREATE INDEX y ON x (id);\n", "{48 more true  []} <nil>"},
-		{"00048_more.sql", "-- +goose Up\n-- compatible: no, servers write x themselves\nDROP TABLE x;\n", "{48 more false servers write x themselves [x: removes the table]} <nil>"},
+		{"00048_more.sql", "-- +goose Up\n-- compatible: yes\nCREATE TABLE x (id TEXT);\nCREATE INDEX y ON x (id);\n", "48 more true  <nil>"},
+		{"00048_more.sql", "-- +goose Up\n-- compatible: no, servers write x themselves\nDROP TABLE x;\n", "48 more false servers write x themselves <nil>"},
 		{"00048_more.sql", "-- +goose Up\nDROP TABLE x;\n", "does not declare its compatibility"},
 		{"00048_more.sql", "-- +goose Up\n-- compatible: no\n", "does not declare its compatibility"},
-		{"00048_more.sql", "-- +goose Up\n-- compatible: yes\nALTER TABLE x ADD COLUMN y TEXT;\nALTER TABLE x ADD COLUMN z TEXT;\n",
-			"{48 more true  [x: blocks reads and writes for a moment]} <nil>"},
 	} {
 		m, err := describeMigration(test.file, test.text)
-		if got := fmt.Sprint(m, " ", err); !strings.Contains(got, test.want) {
+		if got := fmt.Sprintln(m.Version, m.Name, m.Compatible, m.Incompatible, err); !strings.Contains(got, test.want) {
 			t.Errorf("%s: %s, expected %s", test.text, got, test.want)
 		}
 	}

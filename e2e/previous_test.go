@@ -1,0 +1,141 @@
+package e2e_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// previous is the program of the previous release, which several tests run.
+var previous struct {
+	once sync.Once
+	path string
+}
+
+// previousRelease builds the commit in testdata/previous-release, once.
+func previousRelease(t *testing.T) string {
+	t.Helper()
+	previous.once.Do(func() { previous.path = buildPreviousRelease(t) })
+	if previous.path == "" {
+		t.Fatal("the previous release could not be built: see the test that tried first")
+	}
+	return previous.path
+}
+
+func buildPreviousRelease(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/previous-release")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit, dir := strings.TrimSpace(string(text)), t.TempDir()
+	run := func(in io.Reader, dir, name string, args ...string) []byte {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		var failed bytes.Buffer
+		cmd.Dir, cmd.Stdin, cmd.Stderr, cmd.Env = dir, in, &failed, append(os.Environ(), "CGO_ENABLED=0")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, failed.String())
+		}
+		return out
+	}
+	if exec.Command("git", "cat-file", "-e", commit+"^{commit}").Run() != nil {
+		t.Fatalf("the commit %s of the previous release (e2e/testdata/previous-release) is not in the history: "+
+			"clone the whole repository, or run `git fetch --unshallow`", commit)
+	}
+	// In the root of the repository: git archive has the files below the current folder only.
+	archive := run(nil, "..", "git", "archive", "--format=tar", commit)
+	run(bytes.NewReader(archive), dir, "tar", "-x")
+	path := filepath.Join(scratch(), "postern-previous")
+	run(nil, dir, "go", "build", "-trimpath", "-buildvcs=false", "-o", path, "./cmd/postern")
+	return path
+}
+
+// TestPreviousReleaseData makes a store with one release, and continues with the other: from a backup,
+// and on the same files. Both have the same schema version.
+func TestPreviousReleaseData(t *testing.T) {
+	t.Parallel()
+	previous := previousRelease(t)
+	current, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, programs := range map[string][2]string{"upgrade": {previous, current}, "return": {current, previous}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first, restored := newSQLiteServer(t), newSQLiteServer(t)
+			first.program, restored.program = programs[0], programs[1]
+			first.start()
+			want := first.content()
+			file := filepath.Join(t.TempDir(), "backup")
+			first.command("backup", file)
+			first.terminate()
+
+			const key = "data/keys/key-encryption.key"
+			text, err := os.ReadFile(filepath.Join(first.dir, key))
+			if err == nil {
+				err = os.MkdirAll(filepath.Dir(filepath.Join(restored.dir, key)), 0o700)
+			}
+			if err == nil {
+				err = os.WriteFile(filepath.Join(restored.dir, key), text, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			restored.command("restore", file)
+			first.program = programs[1]
+			for _, p := range []*postern{restored, first} {
+				p.start()
+				if got := p.content(); got != want {
+					t.Errorf("the content is\n%s\nexpected\n%s", got, want)
+				}
+				p.command("audit", "verify")
+				p.terminate()
+			}
+		})
+	}
+}
+
+// newSQLiteServer returns a server with an empty data folder.
+func newSQLiteServer(t *testing.T) *postern {
+	t.Helper()
+	dir := t.TempDir()
+	p := newServer(t, []string{"serve"}, "http", "localhost", "POSTERN_DATA_DIR="+filepath.Join(dir, "data"))
+	p.dir = dir
+	return p
+}
+
+// content returns the published keys and the users of a running server.
+func (p *postern) content() string {
+	p.t.Helper()
+	r, err := p.client.Get(p.base + "/oauth2/jwks")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	keys, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != http.StatusOK {
+		p.t.Fatalf("the keys: %s, %v", r.Status, err)
+	}
+	return string(keys) + "\n" + p.command("user", "list", "--json", "--server", p.base, "--token", strings.TrimSpace(p.command("token")))
+}
+
+// command runs a command with the configuration of the server, and returns its output.
+func (p *postern) command(args ...string) string {
+	p.t.Helper()
+	cmd := exec.Command(p.program, args...)
+	var failed bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stderr = p.dir, p.env, &failed
+	out, err := cmd.Output()
+	if err != nil {
+		p.t.Fatalf("postern %s: %v\n%s%s", strings.Join(args, " "), err, out, failed.String())
+	}
+	return string(out)
+}
