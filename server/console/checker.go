@@ -37,6 +37,15 @@ type checker struct {
 	files  map[string]*document.Document
 }
 
+// builtChecker returns the checker of this program.
+func builtChecker() *checker {
+	var c checker
+	if err := c.read(built); err != nil {
+		panic(err) // the files are embedded, and a test reads them
+	}
+	return &c
+}
+
 // read reads the files of the checker, if there are any.
 func (c *checker) read(built fs.FS) error {
 	packed, err := fs.ReadFile(built, "wasm/built/"+wasmFile+".gz")

@@ -35,37 +35,32 @@ const (
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-NONCE'; style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
 	"worker-src 'self'; frame-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types checker"
 
+// console reads a file when it is first requested: the files are megabytes, which most servers never
+// send.
 type console struct {
-	page []byte
+	page func() []byte
 	*embedded
 }
 
 // embedded are the files of the console.
 type embedded struct {
-	index   []byte                        // the page without the base path and the checker
-	files   map[string]*document.Document // by path below dist
-	checker checker
+	files   map[string]func() *document.Document // by path below dist
+	checker func() *checker
 }
 
-// readEmbedded reads the files once for all consoles of the process, because hashing them takes time.
-var readEmbedded = sync.OnceValue(func() *embedded {
-	e := &embedded{files: map[string]*document.Document{}}
+// listEmbedded lists the files once for all consoles of the process, which share what they read.
+var listEmbedded = sync.OnceValue(func() *embedded {
+	e := &embedded{files: map[string]func() *document.Document{}, checker: sync.OnceValue(builtChecker)}
 	err := fs.WalkDir(dist, "dist", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
+		if err == nil && !entry.IsDir() {
+			e.files[strings.TrimPrefix(name, "dist/")] = sync.OnceValue(func() *document.Document {
+				return document.New(mime.TypeByExtension(path.Ext(name)), readDist(name))
+			})
 		}
-		text, err := dist.ReadFile(name)
-		e.files[strings.TrimPrefix(name, "dist/")] = document.New(mime.TypeByExtension(path.Ext(name)), text)
 		return err
 	})
-	if err == nil {
-		e.index, err = dist.ReadFile("dist/index.html")
-	}
 	if err != nil {
 		panic(err) // the files are embedded
-	}
-	if err := e.checker.read(built); err != nil {
-		panic(err)
 	}
 	return e
 })
@@ -77,10 +72,21 @@ func New(publicURL string) http.Handler {
 	if public, err := url.Parse(publicURL); err == nil {
 		base = strings.TrimSuffix(public.EscapedPath(), "/")
 	}
-	c := &console{embedded: readEmbedded()}
-	c.page = bytes.Replace(c.index, []byte(`<base href="/console/">`), []byte(`<base href="`+base+`/console/">`), 1)
-	c.page = bytes.Replace(c.page, []byte(`<meta name="checker" content="">`), []byte(`<meta name="checker" content="`+c.checker.address()+`">`), 1)
+	c := &console{embedded: listEmbedded()}
+	c.page = sync.OnceValue(func() []byte {
+		page := bytes.Replace(readDist("dist/index.html"), []byte(`<base href="/console/">`), []byte(`<base href="`+base+`/console/">`), 1)
+		return bytes.Replace(page, []byte(`<meta name="checker" content="">`), []byte(`<meta name="checker" content="`+c.checker().address()+`">`), 1)
+	})
 	return c
+}
+
+// readDist reads a file of dist.
+func readDist(name string) []byte {
+	text, err := dist.ReadFile(name)
+	if err != nil {
+		panic(err) // the files are embedded
+	}
+	return text
 }
 
 // ServeHTTP answers GET and HEAD: with a file, or with the page, which shows what the path names.
@@ -98,14 +104,14 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, name, _ := strings.Cut(r.URL.Path, "/console/")
 	if strings.HasPrefix(name, "assets/") {
 		if file := c.files[name]; file != nil {
-			file.Serve(w, r, forever)
+			file().Serve(w, r, forever)
 		} else {
 			http.NotFound(w, r)
 		}
 		return
 	}
 	if strings.HasPrefix(name, checkerFolder) {
-		c.checker.serve(w, r, name)
+		c.checker().serve(w, r, name)
 		return
 	}
 	nonce := rand.Text()
@@ -113,6 +119,6 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store") // it contains the nonce
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(bytes.Replace(c.page, []byte(`nonce="NONCE"`), []byte(`nonce="`+nonce+`"`), 1)) // fails only if the client has gone
+		_, _ = w.Write(bytes.Replace(c.page(), []byte(`nonce="NONCE"`), []byte(`nonce="`+nonce+`"`), 1)) // fails only if the client has gone
 	}
 }

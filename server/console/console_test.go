@@ -90,7 +90,7 @@ func TestBuiltFilesAreCurrent(t *testing.T) {
 func TestInitialScriptsAreSmall(t *testing.T) {
 	c := New("").(*console)
 	total := 0
-	for _, asset := range regexp.MustCompile(`(?:src|modulepreload" crossorigin href)="\./([^"]+\.js)"`).FindAllStringSubmatch(string(c.page), -1) {
+	for _, asset := range regexp.MustCompile(`(?:src|modulepreload" crossorigin href)="\./([^"]+\.js)"`).FindAllStringSubmatch(string(c.page()), -1) {
 		r := httptest.NewRequest("GET", "/console/"+asset[1], nil)
 		r.Header.Set("Accept-Encoding", "gzip")
 		rec := httptest.NewRecorder()
