@@ -64,6 +64,9 @@ func (d *doctor) checkStore(ctx context.Context) {
 	case found.Version > found.Known:
 		d.fail(check, "run the version of Postern that last used it, or a later one", "it has schema version %d, but this program supports at most %d", found.Version, found.Known)
 		return
+	case found.TooOld != nil:
+		d.fail(check, "migrate it with the build that the error names, and then start the server", "%v", found.TooOld)
+		return
 	case found.Version < found.Known:
 		d.warn(check, "make a backup, and start the server, which migrates it", "it has schema version %d, and this program needs %d", found.Version, found.Known)
 		return

@@ -11,8 +11,8 @@ import (
 
 // How the two databases report the failures that the store handles.
 
-// isForeignKeyViolation reports whether a row references a missing row. In SQLite some foreign
-// keys are triggers.
+// isForeignKeyViolation reports whether a row references a missing row. In SQLite stores
+// of builds before the baseline, some foreign keys are triggers.
 func isForeignKeyViolation(err error) bool {
 	return isSQLite(err, sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY) || isSQLite(err, sqlite3.SQLITE_CONSTRAINT_TRIGGER) || pq.As(err, pqerror.ForeignKeyViolation) != nil
 }

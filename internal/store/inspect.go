@@ -12,6 +12,7 @@ type Inspection struct {
 	Version int64     // of the schema; 0 if the database is empty
 	Known   int64     // the version that this program needs
 	Clock   time.Time // of the database server
+	TooOld  error     // why this program cannot migrate the version; nil if it can
 }
 
 // Inspect reads the schema version of a database and changes nothing. A SQLite file must exist.
@@ -40,6 +41,7 @@ func Inspect(ctx context.Context, c Config) (found Inspection, err error) {
 	}
 	if migrated > 0 {
 		found.Version, err = schemaVersion(ctx, db.DB)
+		found.TooOld = Versions{Applied: found.Version}.checkMigratable()
 	}
 	return found, err
 }
