@@ -57,7 +57,7 @@ export function layOut({ nodes, edges }: Shape): Layout {
     edges: new Map(edges.map(({ id, source, target }) => {
       const { points, x, y } = graph.edge(source, target) as { points: Point[]; x: number; y: number };
       const [from, to] = [centers.get(source), centers.get(target)];
-      const path = source === target || !from || !to ? loop(points) : route(from, to, points.slice(1, -1), layers);
+      const path = source === target || !from || !to ? loop(from ?? { x, y }, x) : route(from, to, points.slice(1, -1), layers);
       return [id, { path, label: { x, y } }];
     })),
   };
@@ -84,5 +84,9 @@ function curve(from: Point, to: Point): string {
   return `C${from.x} ${middle} ${to.x} ${middle} ${to.x} ${to.y}`;
 }
 
-/** loop returns the path of an edge from a node to itself. */
-const loop = (points: Point[]) => points.map(({ x, y }, i) => `${i ? "L" : "M"}${x} ${y}`).join("");
+/** loop returns the path of an edge from a node to itself, on its right, through the x of the label. */
+function loop(node: Point, x: number): string {
+  const right = node.x + nodeWidth / 2;
+  const turn = right + (x - right) * (4 / 3); // the curve reaches three quarters of the way to its control points
+  return `M${right} ${node.y - room}C${turn} ${node.y - nodeHeight} ${turn} ${node.y + nodeHeight} ${right} ${node.y + room}`;
+}
