@@ -84,16 +84,3 @@ func TestLoad(t *testing.T) {
 		t.Error("loading changed the built-in languages")
 	}
 }
-
-// The preview of the console offers each language.
-func TestPreviewOffersAllLanguages(t *testing.T) {
-	text, err := os.ReadFile("../../server/console/web/src/PagePreview.tsx")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range Builtin().Languages() {
-		if entry := l.Tag + `: "` + l.Name + `"`; !strings.Contains(string(text), entry) {
-			t.Errorf("PagePreview.tsx lacks %s", entry)
-		}
-	}
-}

@@ -2,6 +2,7 @@
 // what is pressed. Nothing here reaches the server.
 import { attempt, complain, fail, message, view } from "./page.js";
 import { collect, renderStep } from "./step.js";
+import { languages } from "./languages.js";
 import { dress } from "./theme.js";
 import { override, t } from "./words.js";
 
@@ -9,7 +10,7 @@ export function begin() {
 	addEventListener("message", ({ source, origin, data }) => {
 		if (source === parent && origin === location.origin && data.step) show(data);
 	});
-	answer({ isReady: true });
+	answer({ isReady: true, languages });
 }
 
 const answer = (data) => parent.postMessage(data, location.origin);

@@ -29,12 +29,12 @@ interface Props {
   onAnswer: (answer: PageAnswer) => void;
 }
 
-const languages = { en: "English", de: "Deutsch", es: "Español", fr: "Français", it: "Italiano", nl: "Nederlands", pl: "Polski", pt: "Português" };
 const schemes = { "light dark": "As the system", light: "Light", dark: "Dark" };
 
 export function PagePreview({ step, application, theme, registers = false, onAnswer }: Props) {
   const frame = useRef<HTMLIFrameElement>(null);
   const [tag, setTag] = useState(language);
+  const [languages, setLanguages] = useState<Record<string, string>>({}); // the page has them
   const [scheme, setScheme] = useState("light dark");
   const [isReady, setReady] = useState(false);
   const answer = useRef(onAnswer);
@@ -45,12 +45,13 @@ export function PagePreview({ step, application, theme, registers = false, onAns
   });
 
   useEffect(() => {
-    const receive = ({ source, origin, data }: MessageEvent<PageAnswer & { isReady?: boolean }>) => {
+    const receive = ({ source, origin, data }: MessageEvent<PageAnswer & { isReady?: boolean; languages?: Record<string, string> }>) => {
       if (source !== frame.current?.contentWindow || origin !== location.origin) {
         return;
       }
       if (data.isReady) {
         setReady(true);
+        setLanguages(data.languages ?? {});
       } else {
         answer.current(data);
       }
@@ -68,7 +69,7 @@ export function PagePreview({ step, application, theme, registers = false, onAns
   return (
     <div className="preview">
       <div className="filter">
-        <Choice label={t("Language")} value={tag} options={languages} onChange={(chosen) => { setReady(false); setTag(chosen); }} />
+        <Choice label={t("Language")} value={tag} options={tag in languages ? languages : { [tag]: tag, ...languages }} onChange={(chosen) => { setReady(false); setTag(chosen); }} />
         <Choice label={t("Colors")} value={scheme} options={schemes} onChange={setScheme} />
       </div>
       <iframe ref={frame} title={t("Preview of the hosted page")} src={`${serverURL}/gate/preview?lang=${tag}`} style={{ colorScheme: scheme }} />
