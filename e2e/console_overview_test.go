@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -55,7 +56,7 @@ func TestConsoleShowsActivity(t *testing.T) {
 	c.luminance(true)
 	eval[any](c.tab, `[...document.querySelectorAll("figure details")].forEach((d) => { d.open = false; })`)
 	call(c.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 1800, DeviceScaleFactor: 1})
-	c.picture("console-overview") // in a window of its size: charts take a moment to follow it
+	c.picture("console-overview", "body") // in a window of its size: charts take a moment to follow it
 	c.expectQuiet()
 }
 
@@ -74,6 +75,11 @@ func TestConsoleAuditLog(t *testing.T) {
 	}
 	c.sees("group.created")
 	c.sees(" new events") // the token for the request is one, too
+	c.sees("group Gardeners")
+	c.sees("user admin")
+	if read := c.readNames(); len(read) == 0 || len(slices.Compact(slices.Sorted(slices.Values(read)))) != len(read) {
+		t.Errorf("the names were read with %q, want one request for each", read)
+	}
 	c.press("group.created")
 	c.sees("Trace id")
 	c.isAccessible("the audit log as it grows")
@@ -97,6 +103,28 @@ func TestConsoleAuditLog(t *testing.T) {
 	c.isAccessible("a changed audit log")
 	c.press("Download")
 	c.until(`/\d+ events were saved/.test(document.querySelector("main").innerText)`)
+	c.expectQuiet()
+}
+
+// readNames returns the addresses of the resources that the page has read.
+func (c *consoleTab) readNames() []string {
+	return eval[[]string](c.tab, `performance.getEntriesByType("resource").map((r) => r.name).filter((name) => /\/(users|applications|groups)\/[-0-9a-f]+$/.test(name))`)
+}
+
+// An administrator who may read only the audit log sees the ids of users and applications.
+func TestConsoleAuditLogWithoutNames(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	ida := createUser(t, p, object{"username": "ida", "password": adminPassword})
+	made, err := p.post("/roles", adminToken(t, p), object{"name": "Auditors", "permissions": []string{"system:audit:read"}, "assignments": []object{{"type": "user", "id": ida}}})
+	if err != nil || made.status != http.StatusCreated {
+		t.Fatalf("%v %s", err, made.body)
+	}
+	c := openConsoleAs(t, p, "ida", "/audit")
+	c.sees("user " + ida)
+	if read := c.readNames(); len(read) > 0 {
+		t.Errorf("the page asked for %q without the permission", read)
+	}
 	c.expectQuiet()
 }
 

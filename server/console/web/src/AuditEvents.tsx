@@ -1,6 +1,8 @@
 // The events of the audit log as a table, each with its details.
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import type { AuditEvent } from "./api";
+import { nameQuery } from "./listing";
 import { nouns } from "./nouns";
 import { formatTime, t } from "./texts";
 
@@ -28,15 +30,17 @@ export function Events({ events, empty }: { events: AuditEvent[]; empty?: string
   );
 }
 
-/** Subject names the actor or the resource of an event, with a link to its page if there is one. */
+/** Subject shows the name of the actor or the resource of an event, or its id, with a link to its page if there is one. */
 function Subject({ type = "", id = "" }: { type: string | undefined; id: string | undefined }) {
   const noun = nouns.find(({ plural }) => plural === `${type}s`);
-  return <>{type} {noun && id ? <Link to={`${noun.path}/${id}`}><code>{id}</code></Link> : <code>{id}</code>}</>;
+  const { data: name } = useQuery(nameQuery(noun, id));
+  const shown = name ?? <code>{id}</code>;
+  return <span className="subject" title={id}><span className="quiet">{type}</span> {noun && id ? <Link to={`${noun.path}/${id}`}>{shown}</Link> : shown}</span>;
 }
 
 function Details({ event }: { event: AuditEvent }) {
   const facts: [string, string | undefined][] = [
-    [t("When"), new Date(event.at).toISOString()], [t("User"), event.userId], [t("Application"), event.applicationId], [t("Trace id"), event.traceId],
+    [t("When"), new Date(event.at).toISOString()], [t("Actor"), event.actor?.id], [t("Resource"), event.resource?.id], [t("User"), event.userId], [t("Application"), event.applicationId], [t("Trace id"), event.traceId],
     [t("Run"), event.executionDigest], [t("Session"), event.sessionId], [t("Address"), event.address], [t("Browser"), event.userAgent],
     ...Object.entries(event.detail ?? {}),
   ];

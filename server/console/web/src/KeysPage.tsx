@@ -39,7 +39,7 @@ export function KeysPage() {
             <tbody>
               {read.data.keys.map((key) => (
                 <tr key={key.id}>
-                  <td><code>{key.id}</code></td>
+                  <td><code className="id">{key.id}</code></td>
                   <td>{key.algorithm}</td>
                   <td>{t(key.status)}</td>
                   <td className="time">{formatTime(key.publishedAt)}</td>

@@ -68,7 +68,7 @@ function Items({ noun, items, isFiltered }: { noun: Noun; items: Item[]; isFilte
           {items.map((item) => (
             <Row key={item.id} id={item.id}>
               {noun.columns.map((column, i) => (
-                <Cell key={column}>{i === 0 ? <Link to={`${noun.path}/${item.id}`}>{valueAt(item, column) || noun.label(item)}</Link> : valueAt(item, column)}</Cell>
+                <Cell key={column}>{i === 0 ? <Link to={`${noun.path}/${item.id}`}>{valueAt(item, column) || noun.label(item)}</Link> : valueAt(item, column) || <span className="quiet">—</span>}</Cell>
               ))}
               <Cell className="time">{formatTime(item["updatedAt"] as string)}</Cell>
             </Row>

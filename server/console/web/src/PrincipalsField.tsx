@@ -5,7 +5,7 @@ import { Button } from "react-aria-components";
 import { Link } from "react-router";
 import { send } from "./api";
 import { Choose, type Choice } from "./Choose";
-import { find } from "./listing";
+import { find, nameQuery } from "./listing";
 import { type Item, type Noun, nouns } from "./nouns";
 import { Caption, type FieldProps } from "./SchemaForm";
 import { t } from "./texts";
@@ -45,10 +45,7 @@ export function PrincipalsField(props: FieldProps) {
   const change = (changed: Principal[]) => props.onChange(changed.length > 0 ? changed : undefined);
   const visible = list.slice(0, shown);
   const names = useQueries({
-    queries: visible.map(({ type, id }) => ({
-      queryKey: [nounOf(type)?.path, "name", id], staleTime: 60_000, retry: false,
-      queryFn: async () => nounOf(type)?.label((await send("GET", `${nounOf(type)?.path}/${id}`)).data as Item) ?? id,
-    })),
+    queries: visible.map(({ type, id }) => nameQuery(nounOf(type), id)),
   });
   return (
     <fieldset className="items">

@@ -242,7 +242,8 @@ function Line(props: FieldProps) {
   const { schema, value } = props;
   const isNumber = schema.type !== "string";
   const change = (text: string) => props.onChange(text === "" ? undefined : isNumber && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
-  const long = (schema.maxLength ?? 0) > 500 || paragraphs.includes(props.name) || String(value ?? "").includes("\n");
+  const isOneLine = schema.pattern !== undefined || schema.format !== undefined || /ur[il]$/i.test(props.name); // an address or a secret
+  const long = (!isOneLine && (schema.maxLength ?? 0) > 500) || paragraphs.includes(props.name) || String(value ?? "").includes("\n");
   const hint = schema.default === undefined ? "" : String(schema.default);
   return (
     <TextField value={value === undefined ? "" : String(value)} type={schema["x-credential"] ? "password" : "text"} onChange={change} isInvalid={props.problem !== undefined} isRequired={props.required} validationBehavior="aria">

@@ -58,6 +58,7 @@ export interface Schema {
   enum?: string[];
   default?: unknown;
   format?: string;
+  pattern?: string;
   field?: SpecialField;
   $defs?: Record<string, Schema>;
   properties?: Record<string, Schema>;

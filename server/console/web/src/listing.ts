@@ -1,6 +1,8 @@
 // Lists of resources, as the API pages and filters them.
+import { queryOptions } from "@tanstack/react-query";
 import { send } from "./api";
-import { type Item, type Noun, valueAt } from "./nouns";
+import { type Item, type Noun, permission, valueAt } from "./nouns";
+import { may } from "./session";
 
 export interface Listing {
   totalResults: number;
@@ -30,3 +32,10 @@ export async function find(noun: Noun, text: string, limit = pageSize): Promise<
   const items = [...found.values()].sort((a, b) => differs(a) - differs(b));
   return { totalResults: found.size, hasMore: lists.some((list) => list.totalResults > limit), links: [], [noun.plural]: items };
 }
+
+/** nameQuery reads the name of a resource, once for all places that show it. It fails for a deleted resource, and reads nothing without the permission. */
+export const nameQuery = (noun: Noun | undefined, id: string) => queryOptions({
+  queryKey: [noun?.path, "name", id], staleTime: 60_000, retry: false,
+  enabled: noun !== undefined && id !== "" && may(permission(noun, "read")),
+  queryFn: async () => noun?.label((await send("GET", `${noun.path}/${id}`)).data as Item) ?? id,
+});

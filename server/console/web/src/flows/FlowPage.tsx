@@ -236,7 +236,7 @@ function Verdict({ flow }: { flow: FlowCheck }) {
   const isUnknown = usePart(flow, ({ checked }) => checked.error !== undefined); // the page shows why
   return (
     <div role="status" aria-busy={!isCurrent} className={error ? "notice bad" : "notice"}>
-      {isUnknown ? "" : !isChecked ? t("Checking …") : error ? `${error.message}. ${t("The flow cannot be saved until its errors are fixed.")}` : t("No findings: the flow is safe.")}
+      {isUnknown ? "" : !isChecked ? t("Checking …") : error ? `${/[.?!]$/.test(error.message) ? error.message : `${error.message}.`} ${t("The flow cannot be saved until its errors are fixed.")}` : t("No findings: the flow is safe.")}
     </div>
   );
 }

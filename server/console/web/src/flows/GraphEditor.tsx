@@ -112,14 +112,14 @@ function NewNode({ editor, onUndo, onRedo }: { editor: GraphEditorState; onUndo:
   const [id, setID] = useState("");
   const kind = use || editor.kinds[0]?.name || "";
   return (
-    <form className="actions" onSubmit={(event) => {
+    <form className="filter" onSubmit={(event) => {
       event.preventDefault();
       if (editor.change({ change: "add", node: id.trim(), use: kind })) {
         setID("");
       }
     }}>
-      <span className="target"><label htmlFor="new-node-kind">{t("Kind")}</label> <select id="new-node-kind" value={kind} aria-describedby="new-node-doc" onChange={(event) => setUse(event.target.value)}>{editor.kinds.map((one) => <option key={one.name}>{one.name}</option>)}</select></span>
-      <span className="target"><label htmlFor="new-node-id">{t("Id")}</label> <input id="new-node-id" value={id} size={14} required onChange={(event) => setID(event.target.value)} /></span>
+      <span className="field"><label htmlFor="new-node-kind">{t("Kind")}</label><select id="new-node-kind" value={kind} aria-describedby="new-node-doc" onChange={(event) => setUse(event.target.value)}>{editor.kinds.map((one) => <option key={one.name}>{one.name}</option>)}</select></span>
+      <span className="field"><label htmlFor="new-node-id">{t("Id")}</label><input id="new-node-id" value={id} size={14} required onChange={(event) => setID(event.target.value)} /></span>
       <Button type="submit" isDisabled={!kind}>{t("Add node")}</Button>
       <Button onPress={onUndo}>{t("Undo")}</Button>
       <Button onPress={onRedo}>{t("Redo")}</Button>
@@ -144,17 +144,19 @@ function NodeForm({ editor, node, findings }: { editor: GraphEditorState; node: 
   const outcomes = editor.outcomesOf(node.id);
   return (
     <div role="group" aria-label={t("Node {id}", { id: node.id })}>
-      <form className="actions" onSubmit={(event) => {
+      <p><strong>{node.id}</strong> <span className="quiet">{node.use}</span></p>
+      <form className="filter" onSubmit={(event) => {
         event.preventDefault();
         editor.change({ change: "rename", node: node.id, to: id.trim() });
       }}>
-        <strong>{node.id}</strong> <span className="quiet">{node.use}</span>
-        <label htmlFor="node-id">{t("New id")}</label> <input id="node-id" value={id} size={14} required onChange={(event) => setID(event.target.value)} />
+        <span className="field"><label htmlFor="node-id">{t("New id")}</label><input id="node-id" value={id} size={14} required onChange={(event) => setID(event.target.value)} /></span>
         <Button type="submit" isDisabled={id.trim() === node.id}>{t("Rename")}</Button>
         <Button className="danger" onPress={() => editor.change({ change: "remove", node: node.id })}>{t("Remove node")}</Button>
       </form>
-      {(outcomes.length !== 1 || shared !== undefined) && outcomes.length > 0 && <Target editor={editor} node={node.id} outcome="" label={t("All outcomes")} target={shared} />}
-      {outcomes.map((outcome) => <Target key={outcome} editor={editor} node={node.id} outcome={outcome} label={outcome} target={node.next.find((edge) => edge.outcome === outcome)?.target} />)}
+      <div className="targets">
+        {(outcomes.length !== 1 || shared !== undefined) && outcomes.length > 0 && <Target editor={editor} node={node.id} outcome="" label={t("All outcomes")} target={shared} />}
+        {outcomes.map((outcome) => <Target key={outcome} editor={editor} node={node.id} outcome={outcome} label={outcome} target={node.next.find((edge) => edge.outcome === outcome)?.target} />)}
+      </div>
       <Configuration editor={editor} node={node} kind={editor.kinds.find((kind) => kind.name === node.use)} findings={findings} />
     </div>
   );
@@ -162,7 +164,7 @@ function NodeForm({ editor, node, findings }: { editor: GraphEditorState; node: 
 
 function Target({ editor, node, outcome, label, target }: { editor: GraphEditorState; node: string; outcome: string; label: string; target: string | undefined }) {
   return (
-    <span className="target">
+    <span className="field">
       <label htmlFor={`target-${outcome}`}>{outcome ? <code>{label}</code> : label} →</label>
       <select id={`target-${outcome}`} value={target ?? ""} onChange={(event) => editor.change(event.target.value
         ? { change: "connect", node, outcome, target: event.target.value }
