@@ -110,11 +110,12 @@ func TestConsoleConnectsAnApplication(t *testing.T) {
 			t.Errorf("%s: the code lacks a value or contains the secret:\n%s", name, code)
 		}
 	}
+	c.choose("Stack", "express")
+	c.picture("console-connect", "main section")
 	call(c.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 390, Height: 844, DeviceScaleFactor: 1})
 	if c.evalBool(`document.documentElement.scrollWidth > innerWidth`) {
 		t.Error("the page is wider than 390 pixels")
 	}
-	c.picture("console-connect")
 	c.press("Test the sign-in")
 	c.until(named("a", "Open the sign-in in a new tab"))
 	url := eval[string](c.tab, named("a", "Open the sign-in in a new tab")+".href")

@@ -97,7 +97,8 @@ func TestConsoleChangesTheGraph(t *testing.T) {
 	c.reads("next: {success: allow, failure: key}")
 
 	c.until(`document.querySelector('.react-flow__node[data-id=allow]')`)
-	c.picture("console-graph")
+	c.selectNode("allow")
+	c.picture("console-graph", ".studio")
 	c.drawEdge("allow", "key")
 	c.press("denied")
 	c.reads("next: {granted: done, denied: key}")
@@ -151,4 +152,28 @@ func TestConsoleGraphHasNames(t *testing.T) {
 	if !slices.Contains(got, "key —success, failure→ done; leads to an error") || !slices.ContainsFunc(got, func(name string) bool { return strings.HasSuffix(name, "; has an error") }) {
 		t.Errorf("the graph with an error is read as %q", got)
 	}
+	a.expectQuiet()
+}
+
+// A screen reader reads the verdict about a flow when it changes, and not after each keystroke.
+func TestConsoleAnnouncesFindings(t *testing.T) {
+	t.Parallel()
+	needChecker(t)
+	a := asAdministrator(t, serve(t), "admin", "/flows/new", false)
+	a.sees("No findings: the flow is safe.")
+	const verdict = `document.querySelector("main > [role=status]")`
+	eval[any](a.tab, `window.read = []; new MutationObserver(() => read.push(`+verdict+`.textContent)).observe(`+verdict+`, {subtree: true, childList: true, characterData: true}); null`)
+	idle := func() { a.until(verdict + `.getAttribute("aria-busy") === "false"`) }
+	for _, change := range [][2]string{{"name: My sign-in", "name: My sign-ins"}, {"name: My sign-ins", "name: My sign-in"}, {"failure: key", "failure: done"}} {
+		a.write(change[0], change[1])
+		idle()
+	}
+	a.sees("The flow cannot be saved until its errors are fixed.")
+	a.write("failure: done", "failure: key")
+	a.sees("No findings: the flow is safe.")
+	read := eval[[]string](a.tab, `read`)
+	if len(read) != 2 || !strings.HasSuffix(read[0], "until its errors are fixed.") || read[1] != "No findings: the flow is safe." {
+		t.Errorf("the verdicts are read as %q, want an error and then none", read)
+	}
+	a.expectQuiet()
 }

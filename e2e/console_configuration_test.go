@@ -68,7 +68,7 @@ func TestConsoleConfiguresNodes(t *testing.T) {
 	c.isAccessible("the configuration of a prompt")
 	c.press("Remove: code")
 	c.reads("inputs: [{identifier: name, type: TEXT_INPUT}]")
-	c.picture("console-configuration")
+	c.picture("console-configuration", ".graph-editor")
 
 	c.choose("Kind", "decision")
 	c.fill("Id", "which")

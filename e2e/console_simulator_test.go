@@ -57,7 +57,8 @@ func TestConsoleSimulates(t *testing.T) {
 	c.sees("Outcomes that no scenario reaches")
 	c.until(`document.querySelector(".react-flow__edge.missed")`)
 	c.isAccessible("the results")
-	c.picture("console-simulator")
+	eval[any](c.tab, `document.querySelector(".preview").closest("details").open = false`)
+	c.picture("console-simulator", ".studio")
 
 	c.press("Draft scenarios for them")
 	c.sees("of them reach their outcome.")
@@ -97,7 +98,7 @@ func TestConsoleShowsThePageOfAStep(t *testing.T) {
 	c.choose("Application", bootstrapApplication(t, p, "Try it"))
 	heading("Bei Try it anmelden")
 	c.isAccessible("the preview")
-	c.picture("console-preview")
+	c.picture("console-preview", ".preview")
 	c.until(`((b) => b && (b.click(), true))(` + page + `?.querySelector("button.primary, button[id^=action-]"))`)
 	c.sees("The run is complete: ada is signed in.")
 	c.until(page + `?.getElementById("view")?.dataset.view === "done"`)

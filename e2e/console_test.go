@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"image"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -97,8 +98,8 @@ func (c *consoleTab) write(old, text string) {
 	}
 }
 
-// picture writes a screenshot to docs/screenshots, if the flag is set.
-func (c *consoleTab) picture(name string) {
+// picture writes a screenshot of an element to docs/screenshots, if the flag is set.
+func (c *consoleTab) picture(name, selector string) {
 	c.t.Helper()
 	if !*screenshots {
 		return
@@ -108,13 +109,15 @@ func (c *consoleTab) picture(name string) {
 	ctx, cancel := context.WithTimeout(c.ctx, timeout)
 	defer cancel()
 	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
-	if err == nil {
-		err = os.WriteFile("../docs/screenshots/"+name+".png", picture, 0o644)
-	}
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	box := eval[[4]int](c.tab, fmt.Sprintf(`((r) => [r.left, r.top, r.right, r.bottom].map(Math.round))(document.querySelector(%q).getBoundingClientRect())`, selector))
+	savePicture(c.t, name, picture, image.Rect(box[0], box[1], box[2], box[3]).Inset(-pictureMargin))
 }
+
+// pictureMargin is the space around a pictured element, in pixels.
+const pictureMargin = 12
 
 func (c *consoleTab) sees(text string) {
 	c.t.Helper()
@@ -228,7 +231,7 @@ func TestConsoleFlowStudio(t *testing.T) {
 	c.sees("The flow cannot be saved until its errors are fixed.")
 	c.until(`document.querySelector(".cm-lint-marker-error")`)
 	c.do(chromedp.KeyEvent(kb.Escape)) // closes the completions
-	c.picture("console-flow")
+	c.picture("console-flow", "body")
 	if c.evalBool(named("button", "Create")) {
 		t.Error("an unsafe flow can be saved")
 	}

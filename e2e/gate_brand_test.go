@@ -11,6 +11,9 @@ import (
 // pixel is a picture of one pixel.
 const pixel = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 
+// lamp is a logo.
+const lamp = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHdpZHRoPSI0MCIgaGVpZ2h0PSI0MCIgdmlld0JveD0iMCAwIDQwIDQwIj48cGF0aCBkPSJNMTIgNmgxNmw4IDIwSDR6IiBmaWxsPSIjN2EyZTVkIi8+PHBhdGggZD0iTTE4IDI2aDR2OGg2djRIMTJ2LTRoNnoiIGZpbGw9IiMyYjFjMjUiLz48L3N2Zz4="
+
 // brand returns the name and the logo of the page.
 func (g *gateTab) brand() [2]string {
 	return eval[[2]string](g.tab, `[document.getElementById("brand").innerText.trim(), document.querySelector("#brand img")?.getAttribute("src") ?? ""]`)
@@ -156,4 +159,14 @@ func TestGateAppliesTheTheme(t *testing.T) {
 			t.Errorf("%v: the page has %q", test.theme, got)
 		}
 	}
+	patch(t, p, "/applications/"+tryID, object{"customizations": object{"theme": object{
+		"colors": object{"primary": "#7a2e5d", "background": "#f4e9ef"}, "radius": "4px", "font": "Georgia, serif", "logoUrl": lamp,
+	}}})
+	g.visit("signin")
+	g.shows("step/autofill")
+	if got := g.brand()[1]; got != lamp {
+		t.Errorf("the logo is %q", got)
+	}
+	g.checkAccessibility("a theme")
+	g.picture("theme", true, 1280)
 }

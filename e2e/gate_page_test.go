@@ -3,8 +3,8 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
+	"image"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
@@ -419,7 +419,5 @@ func (g *gateTab) picture(page string, light bool, width int64) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	if err := os.WriteFile("../docs/screenshots/"+name+".png", picture, 0o644); err != nil {
-		g.t.Fatal(err)
-	}
+	savePicture(g.t, name, picture, image.Rectangle{})
 }

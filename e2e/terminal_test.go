@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"flag"
 	"html"
+	"image"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,9 +52,7 @@ func TestTerminalScreenshots(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile("../docs/screenshots/"+shot.name+".png", picture, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			savePicture(t, shot.name, picture, image.Rectangle{})
 		}
 	}
 }
