@@ -179,9 +179,20 @@ func (w *world) browse(ctx context.Context, u *simUser, address string, body any
 	}
 	got := w.send(ctx, r)
 	if !got.lost {
-		u.jar.SetCookies(r.URL, (&http.Response{Header: got.header}).Cookies())
+		u.keepCookies(r.URL, (&http.Response{Header: got.header}).Cookies())
 	}
 	return got
+}
+
+// keepCookies keeps the cookies of a reply. The reply to a sign-out removes the cookie of the session,
+// even if that is a later session than the one that the request ended.
+func (u *simUser) keepCookies(from *url.URL, cookies []*http.Cookie) {
+	u.jar.SetCookies(from, cookies)
+	for _, c := range cookies {
+		if c.MaxAge < 0 && strings.HasSuffix(c.Name, "postern-session") {
+			u.session = 0
+		}
+	}
 }
 
 // asClient posts a form as the relying party. The result of an unknown or wrong secret is
