@@ -11,6 +11,8 @@ port=${PORT:-18090}
 dir=$(mktemp -d)
 pid=
 trap '[ -z "$pid" ] || { kill "$pid"; wait "$pid" || true; }; rm -rf "$dir"' EXIT
+# The settings of another server, such as its database, do not apply to this one.
+unset $(env | sed -n 's/^\(POSTERN_[A-Z_]*\)=.*/\1/p')
 export POSTERN_DATA_DIR="$dir/data" POSTERN_SERVER_HTTP_ONLY=true POSTERN_SERVER_PORT="$port"
 "$postern" serve >"$dir/log" 2>&1 &
 pid=$!

@@ -164,11 +164,14 @@ function act(component, node) {
     return attempt("One moment…", () => answer(component.id, inputs));
   }
   return attempt("Waiting for your device…", async () => {
+    const { stepId } = state.step;
     // The step's options may have expired meanwhile.
     if (!options() || Date.now() - state.step.at > 0.8 * options().timeout) await answer(component.id, inputs);
     if (!options()) return;
     const run = state.step.data.additionalData.passkeyCreationOptions ? passkey.create : passkey.get;
-    await answer(component.id, { ...inputs, ...passkey.flowInputs(await ceremony(run, options())) });
+    const result = passkey.flowInputs(await ceremony(run, options()));
+    // The ceremony may be that of a next step, which has actions of its own.
+    await (state.step.stepId === stepId ? answer(component.id, { ...inputs, ...result }) : answer(trigger(state.step)?.id, result));
   });
 }
 

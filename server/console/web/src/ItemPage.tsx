@@ -158,9 +158,9 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
           <span role="status">{state.done}</span>
         </div>
       </form>
-      {read && noun.path === "/users" && <InvitationPart id={read.data.id} />}
+      {read && mayWrite && noun.path === "/users" && may("system:applications:read") && <InvitationPart id={read.data.id} />}
       {read && noun.path === "/users" && <SignInHelp user={(newer ?? read).data} />}
-      {read && noun.path === "/users" && <UserParts id={read.data.id} />}
+      {read && noun.path === "/users" && <UserParts id={read.data.id} mayWrite={mayWrite} />}
       {read && noun.path === "/applications" && <ConnectPart application={read.data} />}
       {read && noun.path === "/applications" && <ApplicationParts id={read.data.id} />}
     </Page>

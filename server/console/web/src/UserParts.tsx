@@ -42,7 +42,7 @@ async function parts(id: string): Promise<Kind[]> {
   ];
 }
 
-export function UserParts({ id }: { id: string }) {
+export function UserParts({ id, mayWrite }: { id: string; mayWrite: boolean }) {
   const cache = useQueryClient();
   const [failed, setFailed] = useState<unknown>();
   const read = useQuery({ queryKey: ["parts", id], queryFn: () => parts(id) });
@@ -72,7 +72,7 @@ export function UserParts({ id }: { id: string }) {
             {list.map((part) => (
               <li key={part.id}>
                 <span>{part.link ? <Link to={part.link}>{part.label}</Link> : part.label} <span className="quiet">{part.note}</span></span>
-                <Confirm label={t(action)} question={t(question, { name: part.label })} onConfirm={() => void remove(path, part.id)} />
+                {mayWrite && <Confirm label={t(action)} question={t(question, { name: part.label })} onConfirm={() => void remove(path, part.id)} />}
               </li>
             ))}
           </ul>

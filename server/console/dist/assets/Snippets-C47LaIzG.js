@@ -358,7 +358,7 @@ ENABLE_AUTO_REGISTRATION = true
 USERNAME = preferred_username
 ACCOUNT_LINKING = login
 `,m=`-- main.go --
-// go get github.com/coreos/go-oidc/v3 golang.org/x/oauth2
+// go get github.com/coreos/go-oidc/v3/oidc golang.org/x/oauth2
 package main
 
 import (
@@ -492,7 +492,7 @@ func main() {
 	_ = client
 }
 `,g=`-- main.go --
-// go get github.com/coreos/go-oidc/v3 golang.org/x/oauth2
+// go get github.com/coreos/go-oidc/v3/oidc golang.org/x/oauth2
 package main
 
 import (
