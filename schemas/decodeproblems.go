@@ -117,8 +117,16 @@ func (f *findings) inPlace() []Problem {
 	return f.listed()
 }
 
+// sortByPlace sorts problems by position. In YAML, an object begins where its first member does: its
+// missing members come first, as in JSON.
 func sortByPlace(problems []Problem) {
+	missing := func(p Problem) int {
+		if p.missing {
+			return 0
+		}
+		return 1
+	}
 	slices.SortStableFunc(problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Path, b.Path))
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(missing(a), missing(b)), strings.Compare(a.Path, b.Path))
 	})
 }

@@ -58,10 +58,11 @@ func (l *faultList) add(faults ...fault) {
 	}
 }
 
-// sort sorts the faults by position. The validator's order differs from run to run.
+// sort sorts the faults by position, and those of one value by keyword. The validator's order differs
+// from run to run.
 func (l *faultList) sort() {
 	slices.SortStableFunc(l.list, func(a, b fault) int {
-		return cmp.Or(cmp.Compare(a.value.line, b.value.line), cmp.Compare(a.value.column, b.value.column))
+		return cmp.Or(cmp.Compare(a.value.line, b.value.line), cmp.Compare(a.value.column, b.value.column), cmp.Compare(a.keyword, b.keyword))
 	})
 }
 
