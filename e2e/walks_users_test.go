@@ -29,6 +29,7 @@ func inviteAUser(a *administrator) {
 	a.press("Users")
 	a.heading("Users")
 	a.fill("Username, email address or id", "nora")
+	a.sees("1 in total") // the list has been filtered, and rows no longer move
 	a.press("nora")
 	a.readsIn("Passkeys", "Delete")
 	a.readsIn("Why could this user not sign in?", "The user signed in.")
@@ -37,6 +38,7 @@ func inviteAUser(a *administrator) {
 	createUser(a.t, a.p, object{"username": "nils", "email": "nils@example.org"})
 	a.press("Users")
 	a.fill("Username, email address or id", "nils")
+	a.sees("1 in total") // the list has been filtered, and rows no longer move
 	a.press("nils")
 	a.heading("nils")
 	a.press("Invite")
@@ -66,6 +68,7 @@ func explainASignIn(a *administrator) {
 	createUser(a.t, a.p, object{"username": "ulla", "password": adminPassword})
 	a.exhaustGuesses("ulla")
 	a.fill("Username, email address or id", "ulla")
+	a.sees("1 in total") // the list has been filtered, and rows no longer move
 	a.press("ulla")
 	a.sees("The account is active: neither disabled nor locked.")
 	a.sees("The password or code was wrong.")
@@ -89,6 +92,7 @@ func disableAUser(a *administrator) {
 	otto := openGate(a.t, a.p)
 	otto.signUp("otto")
 	a.fill("Username, email address or id", "otto")
+	a.sees("1 in total") // the list has been filtered, and rows no longer move
 	a.press("otto")
 	a.heading("otto")
 	a.readsIn("Sessions", "End")

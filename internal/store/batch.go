@@ -7,6 +7,7 @@ import (
 
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
+
 	"github.com/postern-id/postern/schemas"
 )
 
