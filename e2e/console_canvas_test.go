@@ -142,6 +142,7 @@ func TestConsoleGraphHasNames(t *testing.T) {
 	a := asAdministrator(t, serve(t), "admin", "/flows/new", false)
 	a.sees("No findings: the flow is safe.")
 	a.until(`document.querySelector(".react-flow__node.authenticated")`)
+	a.until(`document.querySelectorAll(".react-flow__edge").length === 2`)
 	want := []string{"key, passkey-authenticate; success → done; failure → key", "done, authorization-code", "key —success→ done: authenticated", "key —failure→ key"}
 	if got := a.parts(); !slices.Equal(got, want) {
 		t.Errorf("the graph is read as %q, want %q", got, want)

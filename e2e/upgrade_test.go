@@ -70,6 +70,7 @@ type balancer struct {
 	base    string // the public URL
 	key     string // the key-encryption key of all servers
 	retried atomic.Int64
+	sending sync.RWMutex // held for reading while a request is sent and answered
 
 	mu      sync.Mutex
 	servers []*postern
@@ -98,12 +99,15 @@ func (b *balancer) add(p *postern) {
 	b.servers = append(b.servers, p)
 }
 
-// retire sends a server no more requests and stops it, which lets it finish the others.
+// retire sends a server no more requests, waits for those that were sent, and stops it: a connection
+// that a server has not accepted when it stops is reset.
 func (b *balancer) retire(p *postern) {
 	b.t.Helper()
+	b.sending.Lock()
 	b.mu.Lock()
 	b.servers = slices.DeleteFunc(b.servers, func(s *postern) bool { return s == p })
 	b.mu.Unlock()
+	b.sending.Unlock()
 	if code := p.terminate(); code != 0 {
 		b.t.Errorf("the server ended with exit code %d\n%s", code, p.log)
 	}
@@ -123,6 +127,8 @@ func (b *balancer) RoundTrip(r *http.Request) (w *http.Response, err error) {
 	if err != nil {
 		return nil, err
 	}
+	b.sending.RLock()
+	defer b.sending.RUnlock()
 	for _, p := range b.inTurn() {
 		to := r.Clone(r.Context())
 		to.URL.Host, to.Body = p.address, io.NopCloser(bytes.NewReader(body))
