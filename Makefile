@@ -35,7 +35,8 @@ checker:
 ## image: the container image `postern`, with buildah and without a base image (deploy/image.sh)
 image: checker
 	GOOS=linux $(MAKE) -s binary OUT=bin/image/postern
-	deploy/image.sh bin/image/postern $(TARGET)
+	deploy/release.sh licenses > bin/image/licenses
+	deploy/image.sh bin/image/postern bin/image/licenses $(TARGET)
 
 ## release-check: build a release binary twice in different folders and compare the bytes
 release-check:

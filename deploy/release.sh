@@ -5,6 +5,7 @@
 #   release.sh sign FOLDER KEY         SHA256SUMS.sig, with a private SSH key
 #   release.sh verify FOLDER SIGNERS   the signature, and the checksum of every file that is there
 #   release.sh check [PLATFORM]        builds twice in different folders and compares
+#   release.sh licenses                prints the licenses of the software that a release contains
 #
 # SIGNERS is a file of allowed signers (ssh-keygen(1)), which must come from another place than the
 # release. Two builds with the same version of Go are identical, byte for byte.
@@ -45,6 +46,13 @@ binaries() (
   done
 )
 
+licenses() (
+  cd "$root"
+  [ -d server/console/web/node_modules ] || (cd server/console/web && npm ci --silent >&2)
+  # shellcheck disable=SC2086
+  go run ./deploy/sbom -licenses -npm-lock server/console/web/package-lock.json $platforms
+)
+
 build() {
   version=$1
   mkdir -p "$2"
@@ -55,7 +63,9 @@ build() {
   trap 'exit 1' INT TERM
   # shellcheck disable=SC2086
   binaries "$version" "$work" $platforms
-  for name in "$work"/*; do
+  licenses > "$work/licenses"
+  for name in "$work"/postern_*; do
+    cp "$work/licenses" "$name/THIRD_PARTY_LICENSES.txt"
     name=$(basename "$name")
     archive "$work" "$name" > "$folder/$name.tar.gz"
   done
@@ -100,6 +110,7 @@ check() {
 command=${1:-}
 case "$command $#" in
   "build 3" | "sign 3" | "verify 3") shift && "$command" "$@" ;;
+  "licenses 1") licenses ;;
   "check 1" | "check 2") check "${2:-linux/amd64}" ;;
   *) usage ;;
 esac

@@ -4,6 +4,8 @@
 //
 // The modules come from the binaries themselves and not from go.mod, which also lists what only tests
 // and tools need.
+//
+// With -licenses it writes the licenses of that software instead, for the platforms of the arguments.
 package main
 
 import (
@@ -13,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -22,8 +25,13 @@ func main() {
 	name := flag.String("name", "postern", "the name of the product")
 	version := flag.String("version", "", "the version of the release")
 	lock := flag.String("npm-lock", "", "the package-lock.json of the console")
+	licenses := flag.Bool("licenses", false, "write the licenses of what a release contains; the arguments are platforms such as linux/amd64")
 	flag.Parse()
-	if err := run(os.Stdout, *name, *version, *lock, flag.Args()); err != nil {
+	write := func() error { return run(os.Stdout, *name, *version, *lock, flag.Args()) }
+	if *licenses {
+		write = func() error { return writeLicenses(os.Stdout, flag.Args(), *lock) }
+	}
+	if err := write(); err != nil {
 		fmt.Fprintln(os.Stderr, "sbom:", err)
 		os.Exit(1)
 	}
@@ -69,7 +77,7 @@ func run(w io.Writer, name, version, lock string, binaries []string) error {
 		if err != nil {
 			return err
 		}
-		components = append(components, bundled...)
+		components = slices.AppendSeq(components, maps.Values(bundled))
 	}
 	slices.SortFunc(components, func(a, b component) int { return strings.Compare(a.Ref, b.Ref) })
 	encoder := json.NewEncoder(w)
@@ -97,8 +105,9 @@ func goModules(path string) ([]component, error) {
 	return components, nil
 }
 
-// npmPackages returns the packages of a lock file, without those that only the build needs.
-func npmPackages(path string) ([]component, error) {
+// npmPackages returns the packages of a lock file by their folders, without those that only the build
+// needs.
+func npmPackages(path string) (map[string]component, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -112,11 +121,11 @@ func npmPackages(path string) ([]component, error) {
 	if err := json.Unmarshal(text, &lock); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	var components []component
+	components := map[string]component{}
 	for folder, p := range lock.Packages {
 		const installed = "node_modules/"
 		if at := strings.LastIndex(folder, installed); at >= 0 && !p.Dev {
-			components = append(components, library("npm", folder[at+len(installed):], p.Version))
+			components[folder] = library("npm", folder[at+len(installed):], p.Version)
 		}
 	}
 	if len(components) == 0 {
