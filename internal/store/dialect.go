@@ -53,18 +53,25 @@ var (
 	// tableEnd ends CREATE TABLE. SQLite stores the rows of a table in the order of its primary key, except
 	// of tables with large rows or without a primary key.
 	tableEnd = regexp.MustCompile(`^\);( -- rowid)?\n`)
-
-	// columnTypes are the types that a dialect has other names for. JSON in CockroachDB is JSONB, which
-	// changes the text.
-	columnTypes = map[dialect]map[string]string{
-		dialectSQLite:    {"BIGINT": "INTEGER", "BOOLEAN": "INTEGER", "BYTEA": "BLOB", "JSON": "TEXT"},
-		dialectCockroach: {"JSON": "TEXT"},
-	}
 )
 
 // collates reports whether columns have a collation. Without one, SQLite and CockroachDB compare bytes,
 // and CockroachDB has no columns with the collation "C".
 func (d dialect) collates() bool { return d == dialectPostgres || d == dialectYugabyte }
+
+// columnType returns the name that the dialect has for a type of the migrations. JSON in CockroachDB is
+// JSONB, which changes the text.
+func (d dialect) columnType(name string) string {
+	switch {
+	case d == dialectSQLite && (name == "BIGINT" || name == "BOOLEAN"):
+		return "INTEGER"
+	case d == dialectSQLite && name == "BYTEA":
+		return "BLOB"
+	case (d == dialectSQLite || d == dialectCockroach) && name == "JSON":
+		return "TEXT"
+	}
+	return name
+}
 
 // translate returns a migration in the dialect.
 func (d dialect) translate(text string) string {
@@ -96,14 +103,11 @@ func (d dialect) translateLine(line string) string {
 	if column == nil {
 		return line
 	}
-	rest, name, collation := line[len(column[0]):], column[3], column[4]
-	if other, found := columnTypes[d][name]; found {
-		name = other
-	}
+	rest, collation := line[len(column[0]):], column[4]
 	if !d.collates() {
 		collation = ""
 	}
-	return column[1] + column[2] + name + collation + rest
+	return column[1] + column[2] + d.columnType(column[3]) + collation + rest
 }
 
 // migrationFiles are the migrations in a dialect.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+
 	"github.com/postern-id/postern/schemas"
 )
 
