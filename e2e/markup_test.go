@@ -64,7 +64,7 @@ const markupReplies = `{
 const markupFindings = `(() => {
 	const address = /^(href|src|action|formaction|data|srcdoc|xlink:href)$/i, runs = /^[\s\u0000-\u0020]*(java\s*script|vbscript|data:text)/i;
 	const found = [...document.querySelectorAll("*")].flatMap((e) => [...e.attributes].filter((a) => /^on/i.test(a.name) || address.test(a.name) && runs.test(a.value)).map((a) => e.tagName + " " + a.name + "=" + a.value));
-	const elements = [...document.body.querySelectorAll("script:not([src]), iframe, object, embed, base, meta, link[href^=http], form[action]")].map((e) => e.outerHTML);
+	const elements = [...document.body.querySelectorAll("script:not([src]), iframe:not([src*='/gate/preview?lang=']), object, embed, base, meta, link[href^=http], form[action]")].map((e) => e.outerHTML);
 	return [...found, ...elements, ...(window.violations ?? ["no watch"]), ...(window.isOwned ? ["a script ran"] : [])];
 })()`
 
