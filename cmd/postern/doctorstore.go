@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -54,7 +55,7 @@ func (d *doctor) checkStore(ctx context.Context) {
 	defer cancel()
 	found, err := store.Inspect(ctx, store.Config{Driver: c.Driver, DSN: c.DSN})
 	if err != nil {
-		d.fail(check, "check database.dsn, and that the database runs and accepts the user", "%v", err)
+		d.fail(check, "check database.dsn, and that the database runs and accepts the user and the password", "%v", causeOfOutage(err))
 		return
 	}
 	if c.Driver == "postgres" {
@@ -83,6 +84,14 @@ func (d *doctor) checkStore(ctx context.Context) {
 		return
 	}
 	d.ok(check, "readable and writable, schema version %d", found.Version)
+}
+
+// causeOfOutage returns what the driver reports, without the advice to try again, which is for clients.
+func causeOfOutage(err error) error {
+	if schemas.HasCode(err, schemas.CodeStoreUnavailable) {
+		return cmp.Or(schemas.AsError(err).Err, err)
+	}
+	return err
 }
 
 // checkSigningKeys checks that a key signs, and that the keys are replaced in time.

@@ -152,6 +152,7 @@ const minPublish = 10 * time.Minute
 func (c *Config) rules() []rule {
 	tls, plain, db, publish, age := c.TLS, c.Server.HTTPOnly, c.Database, c.Token.KeyPublish, c.Token.KeyAge
 	work := uint64(c.Password.MemoryKiB) * uint64(c.Password.Iterations)
+	dsnFault := postgresFault(db.DSN)
 	return []rule{
 		{[]string{"server.public_url", "server.http_only"}, []violation{
 			{"server.public_url", strings.HasPrefix(c.Server.PublicURL, "http://") && !plain, "it begins with http://, but the server serves https: write https://, or set server.http_only"},
@@ -164,6 +165,7 @@ func (c *Config) rules() []rule {
 		{[]string{"database.driver", "database.dsn"}, []violation{
 			{"database.dsn", db.Driver == "sqlite" && strings.Contains(db.DSN, "?"), "expected the path of a file without parameters: the server sets them; remove the question mark and what follows"},
 			{"database.dsn", db.DSN == "", "required with driver postgres: a connection string such as postgres://postern@db.example.com/postern?sslmode=verify-full"},
+			{"database.dsn", db.Driver == "postgres" && dsnFault != "", dsnFault},
 		}},
 		{[]string{"mail.host", "mail.tls", "mail.from", "mail.username", "mail.password"}, c.Mail.violations()},
 		{[]string{"password.memory_kib", "password.iterations"}, []violation{

@@ -259,6 +259,7 @@ func TestFaults(t *testing.T) {
 		{text: "tls:\n  key_file: a.pem", want: []string{"2:3: tls.cert_file: required with tls.key_file: the path of the certificate"}},
 		{text: "tls: {key_file: a.pem, cert_file: b.pem}\nserver:\n  http_only: true", want: []string{"3:14: server.http_only: the server serves plain http, but has a certificate: remove tls.cert_file and tls.key_file, or server.http_only"}},
 		{text: "database:\n  driver: postgres", want: []string{"2:3: database.dsn: required with driver postgres: a connection string such as postgres://postern@db.example.com/postern?sslmode=verify-full"}},
+		{text: "database: {driver: postgres, dsn: 'host=db'}", want: []string{"1:35: database.dsn: it has no sslmode: add sslmode=verify-full (or require; or disable, for a server on this machine)"}},
 		{text: "database:\n  driver: mysql", want: []string{`2:11: database.driver: expected "sqlite" or "postgres", got "mysql"`}},
 		{text: "passkey:\n  allowed_origins:\n    - http://login.example.com", want: []string{"3:7: passkey.allowed_origins[0]: browsers offer passkeys only to pages in a secure context (Web Authentication Level 3 §5: [SecureContext]): use https://login.example.com, or http on localhost"}},
 		{text: "passkey:\n  allowed_origins: [https://a.example/, 'https://*.example', 5]", want: []string{

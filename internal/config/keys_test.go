@@ -79,7 +79,7 @@ func TestEveryVariableIsRead(t *testing.T) {
 		case "tls.cert_file", "tls.key_file":
 			environ = []string{"POSTERN_TLS_CERT_FILE=a", "POSTERN_TLS_KEY_FILE=b"}
 		case "database.driver":
-			environ = append(environ, "POSTERN_DATABASE_DSN=x")
+			environ = append(environ, "POSTERN_DATABASE_DSN=sslmode=disable")
 		case "mail.host", "mail.port", "mail.username", "mail.password", "mail.from":
 			environ = []string{"POSTERN_MAIL_HOST=smtp.example.com", "POSTERN_MAIL_PORT=2525", "POSTERN_MAIL_USERNAME=a", "POSTERN_MAIL_PASSWORD=b", "POSTERN_MAIL_FROM=a@example.com"}
 		}

@@ -65,7 +65,7 @@ func openDB(ctx context.Context, c Config) (*pool, error) {
 }
 
 func errUnreadableDSN() error {
-	return errors.New("store: opening the database: the DSN cannot be parsed") // its text may contain a password
+	return errors.New("store: opening the database: a parameter of database.dsn, or an environment variable whose name starts with PG, is invalid") // its text may contain a password
 }
 
 // check returns err, with class Unavailable if the database is at fault, and repairs the pool.

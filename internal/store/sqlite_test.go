@@ -61,8 +61,6 @@ func TestOpenRefuses(t *testing.T) {
 		{"sqlite", "", "DSN is empty"},
 		{"sqlite", notADatabase, "not a database"},
 		{"sqlite", t.TempDir(), "database file"},
-		{"postgres", "host=localhost user=x", "sslmode"},
-		{"postgres", "", "sslmode"},
 	} {
 		s, err := Open(t.Context(), Config{Driver: test.driver, DSN: test.dsn})
 		if err == nil {
@@ -70,32 +68,6 @@ func TestOpenRefuses(t *testing.T) {
 			t.Errorf("%s %q was opened", test.driver, test.dsn)
 		} else if !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s %q: %q does not tell %q", test.driver, test.dsn, err, test.want)
-		}
-	}
-}
-
-func TestSetsSSLMode(t *testing.T) {
-	for dsn, want := range map[string]bool{
-		"host=db sslmode=require":                       true,
-		"sslmode = disable host=db":                     true,
-		"host=db sslmode='verify-full'":                 true,
-		"host=db\tsslmode=require":                      true,
-		"postgres://u:p@db/postern?sslmode=verify-full": true,
-		"postgresql://db/?a=b&sslmode=disable":          true,
-		"":                                              false,
-		"host=db":                                       false,
-		"host=db password='x sslmode=require'":          false,
-		`host=db password='\' sslmode=require'`:         false,
-		"host=db nosslmode=require":                     false,
-		"host=db sslmode=":                              false,
-		"host=db sslmode=''":                            false,
-		"postgres://u:sslmode=require@db/x":             false,
-		"postgres://db/x?sslmode=":                      false,
-		"postgres://db/x?password=sslmode%3Dall":        false,
-		"postgres://db/%zz?sslmode=require":             false,
-	} {
-		if got := setsSSLMode(dsn); got != want {
-			t.Errorf("%q: %v, expected %v", dsn, got, want)
 		}
 	}
 }
