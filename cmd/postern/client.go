@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/postern-id/postern/bootstrap"
@@ -73,22 +74,29 @@ type clientShowCommand struct {
 
 // Run shows an application.
 func (c clientShowCommand) Run(ctx context.Context, p program) error {
-	_, app, err := c.find(ctx, p)
+	client, app, err := c.find(ctx, p)
 	if err != nil {
 		return err
 	}
-	return c.show(p.stdout, app, append(applicationColumns(), column{"SIGN-IN FLOW", "authFlowId"}, column{"OAUTH", "inboundAuthConfig"})...)
+	if c.JSON {
+		return writeJSON(p.stdout, app)
+	}
+	var flow resource
+	if err := client.Send(ctx, http.MethodGet, "/flows/"+app.text("authFlowId"), nil, &flow); err == nil {
+		app["authFlowId"] = flow["handle"] // the id stays if the caller may not read flows
+	}
+	return c.show(p.stdout, app, append(applicationColumns(), column{"TYPE", "type"}, column{"DESCRIPTION", "description"}, column{"SIGN-IN FLOW", "authFlowId"}, column{"OAUTH", "inboundAuthConfig"})...)
 }
 
 type clientCreateCommand struct {
-	Name       string   `arg:"" help:"The name of the application, which users see."`
-	Type       string   `enum:"spa,web,native,service," default:"" help:"spa: runs in the browser. web: runs on a server, with users. native: runs on a device. service: runs without users. Required without --stack."`
-	Stack      stack    `placeholder:"STACK" help:"Choose the type and the usual addresses for a stack, and print code with the values of the application: ${stacks}."`
-	Redirect   []string `sep:"none" placeholder:"URI" help:"A redirect URI. Required unless the type is service; with --stack the default is the usual address on this machine."`
-	PostLogout []string `sep:"none" placeholder:"URI" help:"An address to which the server may send the browser after a sign-out that the application requested."`
-	NoPKCE     bool     `name:"no-pkce" help:"Accept authorization requests without PKCE, for libraries that do not support it. Only with the type web."`
-	Scope      []string `help:"A scope that the application may request, besides openid, profile and email; for a service, a permission."`
-	Flow       string   `placeholder:"HANDLE" help:"The sign-in flow. Default: that of the server."`
+	Name       string     `arg:"" help:"The name of the application, which users see."`
+	Type       clientType `help:"spa: runs in the browser. web: runs on a server, with users. native: runs on a device. service: runs without users. Required without --stack."`
+	Stack      stack      `placeholder:"STACK" help:"Choose the type and the usual addresses for a stack, and print code with the values of the application: ${stacks}."`
+	Redirect   []string   `sep:"none" placeholder:"URI" help:"A redirect URI. Required unless the type is service; with --stack the default is the usual address on this machine."`
+	PostLogout []string   `sep:"none" placeholder:"URI" help:"An address to which the server may send the browser after a sign-out that the application requested."`
+	NoPKCE     bool       `name:"no-pkce" help:"Accept authorization requests without PKCE, for libraries that do not support it. Only with the type web."`
+	Scope      []string   `help:"A scope that the application may request, besides openid, profile and email; for a service, a permission."`
+	Flow       string     `placeholder:"HANDLE" help:"The sign-in flow. Default: that of the server."`
 	output
 	apiServer
 }
@@ -117,7 +125,7 @@ func (c clientCreateCommand) document() (map[string]any, error) {
 	if c.Type != "service" && len(c.Redirect) == 0 {
 		return nil, fmt.Errorf("--redirect is required with --type %s: the address to which the server sends the browser after the sign-in, such as https://app.example.com/callback", c.Type)
 	}
-	document := map[string]any{"name": c.Name, "inboundAuthConfig": []any{map[string]any{"type": "oauth2", "config": config}}}
+	document := map[string]any{"name": c.Name, "type": c.Type.apiType(), "inboundAuthConfig": []any{map[string]any{"type": "oauth2", "config": config}}}
 	if c.Flow != "" {
 		document["authFlowId"] = c.Flow
 	}
@@ -156,9 +164,25 @@ func (c clientCreateCommand) Run(ctx context.Context, p program) error {
 	if c.Stack.Name != "" {
 		return c.printCode(p.stdout, metadata.text("issuer"), app, defaults)
 	}
-	_, err = fmt.Fprint(p.stdout, c.nextSteps(metadata, clientID(app)))
+	_, err = fmt.Fprint(p.stdout, c.nextSteps(metadata, app))
 	return err
 }
+
+// variables returns the shell commands that set the values of a client, for code and the commands of pages.
+func variables(issuer, clientID, clientSecret string) string {
+	text := fmt.Sprintf("\nexport ISSUER=%s\nexport CLIENT_ID=%s\n", shellQuote(issuer), shellQuote(clientID))
+	if clientSecret != "" {
+		text += fmt.Sprintf("export CLIENT_SECRET=%s\n", shellQuote(clientSecret))
+	}
+	return text + "\n"
+}
+
+// shellQuote quotes a text of a server for a shell.
+func shellQuote(text string) string {
+	return "'" + strings.ReplaceAll(printable(text), "'", `'\''`) + "'"
+}
+
+const keepSecret = "- Save the client secret now: it is shown once. `postern app rotate-secret` replaces it.\n"
 
 // clientID returns the client id, which is also a member of the OAuth configuration.
 func clientID(app resource) string { return oauthText(app, "clientId") }
@@ -180,25 +204,39 @@ func oauthText(app resource, member string) string {
 }
 
 // nextSteps describes what to do with a new client.
-func (c clientCreateCommand) nextSteps(metadata resource, id string) string {
+func (c clientCreateCommand) nextSteps(metadata, app resource) string {
 	var b strings.Builder
 	b.WriteString("\nNext steps:\n")
-	if c.Type == "service" || c.Type == "web" {
-		b.WriteString("- Save the client secret now: it is shown once. `postern app rotate-secret` replaces it.\n")
+	if clientSecret(app) != "" {
+		b.WriteString(keepSecret)
 	}
+	b.WriteString("- Set these variables for the commands below, and for the examples:\n" + variables(metadata.text("issuer"), clientID(app), clientSecret(app)))
 	if c.Type == "service" {
-		fmt.Fprintf(&b, "- Get a token: curl -u CLIENT_ID:CLIENT_SECRET -d grant_type=client_credentials %s\n", metadata.text("token_endpoint"))
-		if len(c.Scope) == 0 {
-			b.WriteString("- To let it use this server's API, create it with permissions as --scope, and assign it a role with them.\n")
-		} else {
-			b.WriteString("- To let it use this server's API, assign it a role with the permissions of its scopes.\n")
-		}
+		c.serviceSteps(&b, metadata.text("token_endpoint"))
 		return b.String()
 	}
 	fmt.Fprintf(&b, "- Configure an OpenID Connect library with the issuer and the client id; it finds the rest at %s/.well-known/openid-configuration\n", metadata.text("issuer"))
-	query := url.Values{"client_id": {id}, "response_type": {"code"}, "scope": {"openid"}, "redirect_uri": {c.Redirect[0]}}
+	query := url.Values{"client_id": {clientID(app)}, "response_type": {"code"}, "scope": {strings.Join(append([]string{"openid"}, c.Scope...), " ")}, "redirect_uri": {c.Redirect[0]}}
 	fmt.Fprintf(&b, "- The library sends the browser to %s?%s with a code_challenge (PKCE, S256).\n", metadata.text("authorization_endpoint"), query.Encode())
 	return b.String()
+}
+
+// serviceSteps describes how a service gets a token. Without a resource, it is for the API of the server.
+func (c clientCreateCommand) serviceSteps(b *strings.Builder, tokenEndpoint string) {
+	own := slices.ContainsFunc(c.Scope, func(scope string) bool { return scope != "system" && !strings.HasPrefix(scope, "system:") })
+	resource := ""
+	if own {
+		resource = " -d resource=IDENTIFIER"
+	}
+	fmt.Fprintf(b, "- Get a token: curl -u \"$CLIENT_ID:$CLIENT_SECRET\" -d grant_type=client_credentials%s %s\n", resource, tokenEndpoint)
+	switch {
+	case len(c.Scope) == 0:
+		b.WriteString("- To let it use this server's API, create it with permissions as --scope, and assign it a role with them.\n")
+	case own:
+		b.WriteString("- IDENTIFIER is that of the resource server with the permissions, such as https://api.example.org.\n")
+	default:
+		b.WriteString("- To let it use this server's API, assign it a role with the permissions of its scopes.\n")
+	}
 }
 
 type clientSecretCommand struct {
@@ -219,7 +257,11 @@ func (c clientSecretCommand) Run(ctx context.Context, p program) error {
 	if c.JSON {
 		return writeJSON(p.stdout, reply)
 	}
-	return c.show(p.stdout, resource{"clientId": clientID(app), "clientSecret": clientSecret(reply)}, column{"client id", "clientId"}, column{"client secret", "clientSecret"})
+	if err := c.show(p.stdout, resource{"clientId": clientID(app), "clientSecret": clientSecret(reply)}, column{"client id", "clientId"}, column{"client secret", "clientSecret"}); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "\nexport CLIENT_SECRET=%s\n", shellQuote(clientSecret(reply)))
+	return err
 }
 
 type clientDeleteCommand struct{ oneApplication }

@@ -39,6 +39,25 @@ func (s *stack) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
+// clientType is the value of --type.
+type clientType string
+
+// clientTypes returns the values of --type.
+func clientTypes() []string { return []string{"spa", "web", "native", "service"} }
+
+// apiType returns the type of the application in the API.
+func (t clientType) apiType() string {
+	return map[clientType]string{"spa": schemas.SinglePageApp, "web": schemas.ServerApp, "native": schemas.MobileApp, "service": schemas.MachineApp}[t]
+}
+
+// Validate rejects other types. Without --type, the stack has one.
+func (t clientType) Validate() error {
+	if t != "" && t.apiType() == "" {
+		return fmt.Errorf("there is no type %q; expected spa (runs in the browser), web (runs on a server), native (runs on a device) or service (runs without users)", string(t))
+	}
+	return nil
+}
+
 // useStack sets the type and the addresses that are usual for the stack, and describes these
 // addresses.
 func (c *clientCreateCommand) useStack() (defaults string, err error) {
@@ -48,10 +67,10 @@ func (c *clientCreateCommand) useStack() (defaults string, err error) {
 		return "", errors.New("--type or --stack is required")
 	case s.Name == "":
 		return "", nil
-	case c.Type != "" && c.Type != s.Type:
+	case c.Type != "" && string(c.Type) != s.Type:
 		return "", fmt.Errorf("--stack %s is for the type %s, not %s; leave out --type", s.Name, s.Type, c.Type)
 	}
-	c.Type = s.Type
+	c.Type = clientType(s.Type)
 	if len(c.Redirect) == 0 && s.Redirect != "" {
 		c.Redirect = []string{s.Redirect}
 		defaults = fmt.Sprintf("- The redirect URI is %s, the usual one of %s; --redirect registers another.\n", s.Redirect, s.Name)
@@ -81,8 +100,7 @@ func (c clientCreateCommand) printCode(w io.Writer, issuer string, app resource,
 	var b strings.Builder
 	b.WriteString("\nNext steps:\n" + defaults)
 	if secret := clientSecret(app); secret != "" {
-		b.WriteString("- Save the client secret now: it is shown once. `postern app rotate-secret` replaces it.\n")
-		fmt.Fprintf(&b, "- The code reads it from the environment:\n\nexport CLIENT_SECRET='%s'\n\n", secret)
+		b.WriteString(keepSecret + "- The code reads it from the environment:\n" + variables(issuer, clientID(app), secret))
 	}
 	fmt.Fprintf(&b, "- %s explains the code:\n", c.Stack.Page)
 	for _, file := range files {

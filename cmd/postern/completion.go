@@ -127,8 +127,11 @@ func flagOf(node *kong.Node, word string) *kong.Flag {
 
 // valuesOf returns the values of an enumeration.
 func valuesOf(v *kong.Value) []string {
-	if _, is := v.Target.Interface().(stack); is {
+	switch v.Target.Interface().(type) {
+	case stack:
 		return stackNames()
+	case clientType:
+		return clientTypes()
 	}
 	if v.Enum == "" {
 		return nil

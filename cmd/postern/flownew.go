@@ -1,15 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/recipes"
+	"github.com/postern-id/postern/internal/declare"
 )
 
 type flowNewCommand struct {
@@ -32,8 +36,8 @@ func (c flowNewCommand) Run(p program) error {
 		return err
 	}
 	copies := []fileCopy{
-		{filepath.Join(c.Dir, r.FileName()), r.Flow},
-		{filepath.Join(c.Dir, flows.ScenariosOf(r.FileName())), r.Scenarios},
+		{filepath.Join(c.Dir, r.FileName()), p.nameSchema(r.Flow, "flow")},
+		{filepath.Join(c.Dir, flows.ScenariosOf(r.FileName())), p.nameSchema(r.Scenarios, "scenario")},
 	}
 	if r.UserType != "" {
 		text, err := r.UserTypeText()
@@ -50,6 +54,20 @@ func (c flowNewCommand) Run(p program) error {
 	}
 	fmt.Fprintf(p.stdout, "\nnext: postern flow check %s && postern flow test %s\n", copies[0].path, copies[1].path)
 	return nil
+}
+
+// nameSchema replaces the first comment of a recipe, which names a schema in the repository for editors, by
+// the address of the schema at the server of ADMIN_SERVER_URL. Without a server it removes the comment.
+func (p program) nameSchema(text []byte, schema string) []byte {
+	comment, rest, _ := bytes.Cut(text, []byte("\n"))
+	if !bytes.HasPrefix(comment, []byte(declare.SchemaComment)) {
+		return text
+	}
+	server := strings.TrimSuffix(p.getenv("ADMIN_SERVER_URL"), "/")
+	if server == "" {
+		return rest
+	}
+	return slices.Concat([]byte(declare.SchemaComment+server+schemasPath+schema+".json\n"), rest)
 }
 
 // fileCopy is a file to write.

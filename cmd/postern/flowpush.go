@@ -45,22 +45,27 @@ func (c flowPushCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	server, err := c.connect(ctx, p)
+	client, err := c.apiServer.connect(ctx, p)
 	if err != nil {
 		return err
 	}
-	todo, pushed := false, subflowVersions{}
+	todo, pushed := []*schemas.Flow{}, subflowVersions{}
 	for _, g := range graphs {
-		changes, err := c.push(ctx, p, server, g, pushed)
+		changed, err := c.push(ctx, p, client.Flows(), g, pushed)
 		if err != nil {
 			return p.locateInFile(from[g], err)
 		}
-		todo = todo || changes
+		if changed != nil {
+			todo = append(todo, changed)
+		}
 	}
-	if c.Plan && todo {
+	switch {
+	case len(todo) == 0:
+		return nil
+	case c.Plan:
 		return errFindings
 	}
-	return nil
+	return printApplicationsOf(ctx, p.stdout, client, todo)
 }
 
 // compileFlows compiles flow files, which must be of different flows. It returns sub-flows before
@@ -101,19 +106,19 @@ func (p program) locateInFile(file string, err error) error {
 	return flows.Faults(file, s.Locate(problems))
 }
 
-// push stores one flow, and reports whether it changed. It records the new version for the
-// flows that use it.
-func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.FlowServer, g *engine.Graph, pushed subflowVersions) (bool, error) {
+// push stores one flow, and returns it, or nil if it is unchanged. With a plan it stores nothing and returns
+// the flow of the file. It records the new version for the flows that use it.
+func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.FlowServer, g *engine.Graph, pushed subflowVersions) (*schemas.Flow, error) {
 	f := g.Flow()
 	was, err := server.Find(ctx, f.FlowType, f.Handle)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	if was != nil {
 		pushed.recordVersion(was.Flow)
 	}
 	if f.Uses, err = pushed.uses(ctx, server, f); err != nil {
-		return false, err
+		return nil, err
 	}
 	if was == nil {
 		fmt.Fprintf(p.stdout, "%s: new\n", f.Handle)
@@ -121,27 +126,27 @@ func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.
 		changes, known := compareWithStored(was.Flow, g)
 		if known && len(changes) == 0 {
 			fmt.Fprintf(p.stdout, "%s: unchanged, version %d\n", f.Handle, was.ActiveVersion)
-			return false, nil
+			return nil, nil
 		}
 		fmt.Fprintf(p.stdout, "%s: differs from version %d\n", f.Handle, was.ActiveVersion)
 		if err := diff.Write(p.stdout, changes); err != nil {
-			return false, err
+			return nil, err
 		}
 	}
 	if c.Plan {
 		pushed.expectVersion(f)
-		return true, nil
+		return f, nil
 	}
 	now, err := server.Push(ctx, f, was, c.Reason)
 	if schemas.HasClass(err, schemas.Precondition) {
-		return false, fmt.Errorf("%s was changed on the server meanwhile; review that change, and push again: %w", f.Handle, err)
+		return nil, fmt.Errorf("%s was changed on the server meanwhile; review that change, and push again: %w", f.Handle, err)
 	}
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	pushed.recordVersion(now)
 	fmt.Fprintf(p.stdout, "%s: version %d\n", f.Handle, now.ActiveVersion)
-	return true, nil
+	return now, nil
 }
 
 // compareWithStored returns how a flow differs from the server's. Known is false if the server's

@@ -29,12 +29,15 @@ func Export(ctx context.Context, d *directory.Directory) (map[string][]byte, err
 	return files, err
 }
 
+// SchemaComment precedes the address of a schema in the first line of a YAML file, for editors.
+const SchemaComment = "# yaml-language-server: $schema="
+
 // NameSchemas adds a reference to the schema at the address to the flows of an export, for
 // editors.
 func NameSchemas(files map[string][]byte, address string) {
 	for name, text := range files {
 		if strings.HasPrefix(name, flowsFolder+"/") {
-			files[name] = append([]byte("# yaml-language-server: $schema="+address+"\n"), text...)
+			files[name] = append([]byte(SchemaComment+address+"\n"), text...)
 		}
 	}
 }

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/schemas"
+)
+
+// maxApplicationsRead bounds how many applications are read to find those that use a flow.
+const maxApplicationsRead = 1000
+
+// maxApplicationsNamed is how many applications of a flow are printed.
+const maxApplicationsNamed = 5
+
+// flowMember is a member of applications that names a flow.
+type flowMember struct{ path, title string }
+
+func flowMembers() []flowMember {
+	return []flowMember{{"authFlowId", "sign-in flow"}, {"registrationFlowId", "registration flow"}, {"recoveryFlowId", "recovery flow"},
+		{"invitationFlowId", "invitation flow"}, {"addressFlowId", "address flow"}}
+}
+
+// printApplicationsOf prints which applications use the stored flows, or how to use a flow that none uses.
+// It prints nothing if the caller may not read applications, or if there are too many.
+func printApplicationsOf(ctx context.Context, w io.Writer, client *bootstrap.Client, stored []*schemas.Flow) error {
+	applications, err := listPages(ctx, client, "/applications", "applications", url.Values{}, maxApplicationsRead)
+	if schemas.HasClass(err, schemas.Forbidden) || len(applications) == maxApplicationsRead {
+		return nil
+	}
+	for _, f := range stored {
+		if uses := applicationsOf(applications, f.ID); len(uses) > 0 {
+			fmt.Fprintf(w, "%s is the %s\n", f.Handle, joinSome(uses))
+		} else if f.FlowType != schemas.Subflow {
+			fmt.Fprintf(w, "%s is not used by any application yet: in the console, select %q as %s of an application\n", f.Handle, f.Name, usualMember(f))
+		}
+	}
+	return err
+}
+
+// applicationsOf returns the uses of a flow, such as "sign-in flow of Shop".
+func applicationsOf(applications []resource, id string) (uses []string) {
+	for _, a := range applications {
+		for _, m := range flowMembers() {
+			if a.text(m.path) == id {
+				uses = append(uses, m.title+" of "+printable(a.text("name")))
+			}
+		}
+	}
+	return uses
+}
+
+func usualMember(f *schemas.Flow) string {
+	if f.FlowType == schemas.Registration {
+		return "registration flow"
+	}
+	return "sign-in flow (or as another of its flows)"
+}
+
+func joinSome(list []string) string {
+	if more := len(list) - maxApplicationsNamed; more > 0 {
+		return fmt.Sprintf("%s, and %d more", strings.Join(list[:maxApplicationsNamed], ", "), more)
+	}
+	return strings.Join(list, ", ")
+}
