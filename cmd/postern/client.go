@@ -90,7 +90,7 @@ func (c clientShowCommand) Run(ctx context.Context, p program) error {
 
 type clientCreateCommand struct {
 	Name       string     `arg:"" help:"The name of the application, which users see."`
-	Type       clientType `help:"spa: runs in the browser. web: runs on a server, with users. native: runs on a device. service: runs without users. Required without --stack."`
+	Type       clientType `placeholder:"TYPE" help:"spa: runs in the browser. web: runs on a server, with users. native: runs on a device. service: runs without users. Required without --stack."`
 	Stack      stack      `placeholder:"STACK" help:"Choose the type and the usual addresses for a stack, and print code with the values of the application: ${stacks}."`
 	Redirect   []string   `sep:"none" placeholder:"URI" help:"A redirect URI. Required unless the type is service; with --stack the default is the usual address on this machine."`
 	PostLogout []string   `sep:"none" placeholder:"URI" help:"An address to which the server may send the browser after a sign-out that the application requested."`

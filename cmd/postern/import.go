@@ -9,6 +9,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -23,14 +25,14 @@ import (
 
 type importCommand struct {
 	Config     string `type:"path" help:"The configuration file of the local server."`
-	DryRun     bool   `help:"Print what would be imported and what cannot be, and change nothing. A real import prints the same first."`
+	DryRun     bool   `help:"Print what would be imported and what cannot be, and change nothing. A real import does the same first."`
 	Type       string `default:"Person" placeholder:"NAME" help:"The user type of the users."`
 	Unit       string `placeholder:"HANDLE" help:"The organization unit of the users. Default: the default one."`
 	Name       string `placeholder:"TEXT" help:"The tenant or project of the export, if you import several of one product. The same name must be used each time."`
 	FormerHost string `placeholder:"HOST" help:"The host of the other product, for passkeys of an export that does not name their relying party."`
 	HashConfig string `type:"path" placeholder:"PATH" help:"The file with Firebase's password hash parameters (hash_config)."`
 	Flows      string `type:"path" placeholder:"PATH" help:"The folder to write the translated flows to. They are not stored."`
-	IDs        string `name:"ids" type:"path" placeholder:"PATH" help:"A file to write, with the ID of each user in the other product and here, as CSV."`
+	IDs        string `name:"ids" type:"path" placeholder:"PATH" help:"A file to write, with the ID of each user in the other product (former) and here (id), as CSV."`
 	Report     string `type:"path" placeholder:"PATH" help:"A file to write, with each place of each finding, as CSV."`
 	Product    string `arg:"" enum:"thunderid,keycloak,auth0,firebase,cognito" help:"The product: thunderid, keycloak, auth0, firebase or cognito."`
 	Dir        string `arg:"" type:"path" help:"The folder with the export, or its only file."`
@@ -48,32 +50,36 @@ func (c importCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "dry run of the import from %s\n", c.Product)
-	planned, err := c.run(ctx, p, h, source, true)
+	planned, foreseen, err := c.run(ctx, p, h, source, true)
 	if err != nil {
 		return err
 	}
+	foreseen.Write(p.stdout)
 	if c.DryRun {
 		return c.writeFlows(p, h, planned)
 	}
 	fmt.Fprintf(p.stdout, "\nimport from %s\n", c.Product)
-	done, err := c.run(ctx, p, h, source, false)
+	done, found, err := c.run(ctx, p, h, source, false)
 	if err != nil {
 		return fmt.Errorf("the import has stopped; what is stored is complete, and another run continues: %w", err)
+	}
+	if !reflect.DeepEqual(found.Findings(), foreseen.Findings()) { // something has changed meanwhile
+		found.Write(p.stdout)
 	}
 	return c.writeFlows(p, h, done)
 }
 
-// run runs the import, or a dry run, and prints its result. The files of details are those of the last
+// run runs the import, or a dry run, and prints its counts. The files of details are those of the last
 // run of the command.
-func (c importCommand) run(ctx context.Context, p program, h *app, source importer.Source, dry bool) (*importer.Result, error) {
+func (c importCommand) run(ctx context.Context, p program, h *app, source importer.Source, dry bool) (*importer.Result, *importer.Report, error) {
 	last := dry == c.DryRun
 	details, closeDetails, err := openOutput(c.Report, last)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	ids, closeIDs, err := openOutput(c.IDs, last)
 	if err != nil {
-		return nil, errors.Join(err, closeDetails())
+		return nil, nil, errors.Join(err, closeDetails())
 	}
 	label := "importing"
 	if dry {
@@ -84,6 +90,7 @@ func (c importCommand) run(ctx context.Context, p program, h *app, source import
 	call := directory.SystemCall()
 	call.DryRun = dry
 	report, mapping := importer.NewReport(details), csv.NewWriter(ids)
+	_ = mapping.Write([]string{"former", "id"}) // mapping.Error returns the error
 	begun := time.Now()
 	result, err := importer.Import{
 		Product: c.Product, Source: source, Directory: h.directory, Call: call, UserType: c.Type, Unit: c.Unit,
@@ -94,13 +101,10 @@ func (c importCommand) run(ctx context.Context, p program, h *app, source import
 	progress.stop()
 	mapping.Flush()
 	if err = errors.Join(err, mapping.Error(), report.Close(), closeIDs(), closeDetails()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	printImport(p.stdout, result, dry, time.Since(begun))
-	if last || dry {
-		report.Write(p.stdout)
-	}
-	return result, nil
+	return result, report, nil
 }
 
 // openOutput creates a file that only its owner can read; without a path, or if it is not wanted, it
@@ -126,21 +130,32 @@ func printImport(w io.Writer, r *importer.Result, dry bool, took time.Duration) 
 	for _, name := range slices.Sorted(maps.Keys(r.With)) {
 		with = append(with, fmt.Sprintf("%d with %s", r.With[name], name))
 	}
-	text := fmt.Sprintf("  %s %d users", verb, r.Users)
+	text := fmt.Sprintf("  %s %s", verb, countOf(r.Users, "users"))
 	if len(with) > 0 {
 		text += " (" + strings.Join(with, ", ") + ")"
 	}
 	fmt.Fprintf(w, "%s; %d exist already, %d cannot be imported\n", text, r.Skipped, r.Refused)
 	for _, plural := range slices.Sorted(maps.Keys(r.Resources)) {
-		fmt.Fprintf(w, "  %s %d %s\n", verb, r.Resources[plural], plural)
+		fmt.Fprintf(w, "  %s %s\n", verb, countOf(r.Resources[plural], plural))
 	}
 	if r.Existing > 0 {
-		fmt.Fprintf(w, "  %d other resources exist already\n", r.Existing)
+		fmt.Fprintf(w, "  already stored: %s\n", countOf(r.Existing, "other resources"))
 	}
 	if n := r.Users + r.Skipped + r.Refused; !dry && took > time.Second {
 		fmt.Fprintf(w, "  %.0f users a second\n", float64(n)/took.Seconds())
 	}
 }
+
+// countOf returns a number with a noun, such as "1 identity provider" for 1 and "identityProviders".
+func countOf(n int, plural string) string {
+	words := strings.ToLower(capital.ReplaceAllString(plural, " $0"))
+	if n == 1 {
+		words = strings.TrimSuffix(words, "s")
+	}
+	return fmt.Sprintf("%d %s", n, words)
+}
+
+var capital = regexp.MustCompile("[A-Z]")
 
 // draft is the ending of a flow file that does not compile, which `postern flow check` does not read.
 const draft = ".draft"
@@ -148,6 +163,9 @@ const draft = ".draft"
 // writeFlows writes the translated flows. One that does not compile gets another ending.
 func (c importCommand) writeFlows(p program, h *app, r *importer.Result) error {
 	if len(r.Flows) == 0 {
+		if c.Flows != "" {
+			fmt.Fprintln(p.stdout, "\nthe export has no flow that can be translated: --flows wrote nothing")
+		}
 		return nil
 	}
 	names := slices.Sorted(maps.Keys(r.Flows))

@@ -159,7 +159,13 @@ func TestImportKeycloak(t *testing.T) {
 		expectNoSecrets(t, out)
 		ids := filepath.Join(t.TempDir(), "ids.csv")
 		out = w.importExport(t, "keycloak", dir, "--ids", ids)
-		expectTexts(t, out, "imported 5 users", "imported 2 applications", "imported 2 groups", "imported 1 identityProviders")
+		expectTexts(t, out, "imported 5 users", "imported 2 applications", "imported 2 groups", "imported 1 identity provider\n")
+		if strings.Count(out, "another user has the same username") != 1 {
+			t.Errorf("the findings of the dry run are repeated\n%s", out)
+		}
+		if id := imported(t, ids, "former"); id != "id" {
+			t.Errorf("the header names the ID %q", id)
+		}
 
 		w.checkPassword(t, "ada@example.org", "correct horse battery", adaOfKeycloak)
 		w.checkPassword(t, "grace", "compilers are fun 1", graceOfKeycloak)
@@ -256,7 +262,7 @@ func TestImportUsers(t *testing.T) {
 	t.Run("auth0", func(t *testing.T) {
 		w, ids := newImportTest(t), filepath.Join(t.TempDir(), "ids.csv")
 		out := w.importExport(t, "auth0", fixtures+"auth0", "--ids", ids)
-		expectTexts(t, out, "imported 4 users (2 with password, 1 with totp)", "imported 3 applications", "imported 1 roles", "the actions are not imported",
+		expectTexts(t, out, "imported 4 users (2 with password, 1 with totp)", "imported 3 applications", "imported 1 role\n", "the actions are not imported",
 			`the grant "password" does not exist`, "a redirect URI is a pattern", `no identity provider with the handle "google-oauth2"`, "ask Auth0's support", `no attribute "theme"`, "codes by SMS or mail")
 		expectNoSecrets(t, out)
 		w.checkPassword(t, "ada@example.org", "difference engine no 2", imported(t, ids, "auth0|5f7c8ec7c33c6c004bbafe82"))
@@ -273,15 +279,15 @@ func TestImportUsers(t *testing.T) {
 	})
 	t.Run("firebase", func(t *testing.T) {
 		w, ids := newImportTest(t), filepath.Join(t.TempDir(), "ids.csv")
-		out := w.importExport(t, "firebase", fixtures+"firebase", "--ids", ids)
-		expectTexts(t, out, "imported 3 users (1 with password)", "custom claims are not imported", "only a phone number")
+		out := w.importExport(t, "firebase", fixtures+"firebase", "--ids", ids, "--flows", t.TempDir())
+		expectTexts(t, out, "--flows wrote nothing", "imported 3 users (1 with password)", "custom claims are not imported", "only a phone number")
 		expectNoSecrets(t, out)
 		w.checkPassword(t, "ada@example.org", "lovelace and menabrea", imported(t, ids, "Xk3bT2vQ9hYzLw0aAbCdEfGhIjK2"))
 	})
 	t.Run("cognito", func(t *testing.T) {
 		w, ids := newImportTest(t), filepath.Join(t.TempDir(), "ids.csv")
 		out := w.importExport(t, "cognito", fixtures+"cognito", "--ids", ids)
-		expectTexts(t, out, "imported 3 users;", "imported 1 applications", "imported 1 groups", "Cognito exports no password hashes", "after a mailed code")
+		expectTexts(t, out, "imported 3 users;", "imported 1 application\n", "imported 1 group\n", "Cognito exports no password hashes", "after a mailed code")
 		expectNoSecrets(t, out)
 		const ada = "4c9d1e5e-2222-4a11-8a11-000000000001"
 		if id := imported(t, ids, ada); id != ada {
