@@ -1,9 +1,11 @@
-// Command mcp-client signs an administrator in to the MCP server of Postern, and lists its tools.
+// Command mcp-client signs an administrator in to the MCP server of Postern. It lists the tools and the
+// applications, or calls a tool: mcp-client call TOOL JSON.
 package main
 
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -50,6 +52,9 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("connecting to %s; does the server run (`make run`)? %w", transport.Endpoint, err)
 	}
 	defer session.Close()
+	if len(os.Args) == 4 && os.Args[1] == "call" {
+		return call(ctx, session, os.Args[2], json.RawMessage(os.Args[3]))
+	}
 	tools, err := session.ListTools(ctx, nil)
 	if err != nil {
 		return err
@@ -57,7 +62,15 @@ func run(ctx context.Context) error {
 	for _, tool := range tools.Tools {
 		fmt.Printf("%-40s %s\n", tool.Name, firstSentence(tool.Description))
 	}
-	reply, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "service_list_applications"})
+	return call(ctx, session, "service_list_applications", nil)
+}
+
+// call calls a tool with arguments of JSON, nil for none, and prints the texts of its result.
+func call(ctx context.Context, session *mcp.ClientSession, tool string, arguments json.RawMessage) error {
+	if arguments == nil {
+		arguments = json.RawMessage("{}")
+	}
+	reply, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	if err != nil {
 		return err
 	}
@@ -67,7 +80,7 @@ func run(ctx context.Context) error {
 		}
 	}
 	if reply.IsError {
-		return errors.New("the tool service_list_applications failed")
+		return fmt.Errorf("the tool %s failed", tool)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (p *Provider) exchangeCode(ctx context.Context, c *client, form url.Values)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.redeem(ctx, c, hash, f); err != nil {
+	if err := p.redeem(ctx, c, hash, f, s.scope); err != nil {
 		return nil, err
 	}
 	s.nonce, s.code = req.Nonce, form.Get("code")
@@ -80,9 +80,9 @@ func (p *Provider) family(c *client, req *schemas.AuthRequest) *schemas.RefreshF
 }
 
 // redeem uses the code up. If two callers redeem it, one is a thief and it is not known which, so
-// the tokens of both are revoked.
-func (p *Provider) redeem(ctx context.Context, c *client, hash []byte, f *schemas.RefreshFamily) error {
-	issued := p.tokensIssued(ctx, c, f, schemas.GrantAuthorizationCode, f.Scopes)
+// the tokens of both are revoked. The scopes are those of the tokens: the user may lack a requested one.
+func (p *Provider) redeem(ctx context.Context, c *client, hash []byte, f *schemas.RefreshFamily, scopes []string) error {
+	issued := p.tokensIssued(ctx, c, f, schemas.GrantAuthorizationCode, scopes)
 	r := schemas.Redemption{CodeHash: hash, SessionID: f.Grant.SessionID, ApplicationID: f.ApplicationID, Family: f,
 		Event: &issued, At: p.now(), Revoke: p.revokeUntil(c)}
 	if !c.mayGrant(schemas.GrantRefreshToken) {

@@ -46,7 +46,7 @@ func (p *Provider) refresh(ctx context.Context, c *client, form url.Values) (*oi
 	if err := p.rotate(ctx, c, f, generation); err != nil {
 		return nil, err
 	}
-	if err := p.recordRefresh(ctx, c, f, asked); err != nil {
+	if err := p.recordRefresh(ctx, c, f, s.scope); err != nil {
 		return nil, err
 	}
 	s.family.Generation = generation + 1
