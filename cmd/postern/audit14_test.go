@@ -86,6 +86,28 @@ func TestAudit14TokensAreRecorded(t *testing.T) {
 	}
 }
 
+// The events have the scopes of the tokens: the user pat has no role that grants system.
+func TestTokensAreRecordedWithTheirScopes(t *testing.T) {
+	w := createUsers(t)
+	p := w.configuredClient(t, `"redirectUris":["`+rpRedirect+`"],"scopes":["openid","system"],"grantTypes":["authorization_code","refresh_token"]`)
+	got, status := p.redeem(p.code(p.ask("scope", "openid system")))
+	if status != http.StatusOK {
+		t.Fatalf("%d %+v", status, got)
+	}
+	if again, status := p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}}); status != http.StatusOK {
+		t.Fatalf("%d %+v", status, again)
+	}
+	events := w.eventsOf("token.issued")
+	for _, e := range events {
+		if e.Detail["scope"] != "openid" {
+			t.Errorf("%s: the event has the scope %q, expected openid", e.Detail["grant"], e.Detail["scope"])
+		}
+	}
+	if len(events) != 2 {
+		t.Errorf("got %d events, expected 2", len(events))
+	}
+}
+
 // TestRevokeAllTokens revokes the tokens of everybody on both databases and two instances.
 func TestRevokeAllTokens(t *testing.T) {
 	onDatabases(t, func(t *testing.T, environ ...string) {
