@@ -14,12 +14,15 @@ const (
 // sketch stores a moment per key, for any number of keys, in a fixed array. It returns the
 // right moment or a later one, never an earlier one. Each key has a cell in each row, which
 // other keys may share; the earliest of its cells is the best estimate (a count-min sketch
-// of moments instead of counts). Cells expire as time passes.
+// of moments instead of counts). Cells expire as time passes. They are allocated when a key is raised
+// for the first time, which needs a flood.
 type sketch struct {
 	seed  maphash.Seed
 	last  atomic.Int64 // no cell is later
-	cells [rows][width]atomic.Int64
+	cells atomic.Pointer[sketchCells]
 }
+
+type sketchCells [rows][width]atomic.Int64
 
 func newSketch() *sketch { return &sketch{seed: maphash.MakeSeed()} }
 
@@ -27,19 +30,20 @@ func newSketch() *sketch { return &sketch{seed: maphash.MakeSeed()} }
 // belong to one set of the table, so their table hashes share bits.
 func (s *sketch) hash(k Key) uint64 { return maphash.Bytes(s.seed, k[:]) }
 
-func (s *sketch) cell(row int, hash uint64) *atomic.Int64 {
-	return &s.cells[row][hash>>(16*row)%width]
+func (c *sketchCells) cell(row int, hash uint64) *atomic.Int64 {
+	return &c[row][hash>>(16*row)%width]
 }
 
 // get returns the moment of a key: now, if the moment has passed or is unknown.
 func (s *sketch) get(k Key, now int64) int64 {
-	if s.last.Load() <= now {
+	cells := s.cells.Load()
+	if cells == nil || s.last.Load() <= now {
 		return now
 	}
 	hash := s.hash(k)
-	until := s.cell(0, hash).Load()
+	until := cells.cell(0, hash).Load()
 	for row := 1; row < rows; row++ {
-		until = min(until, s.cell(row, hash).Load())
+		until = min(until, cells.cell(row, hash).Load())
 	}
 	return max(until, now)
 }
@@ -47,10 +51,13 @@ func (s *sketch) get(k Key, now int64) int64 {
 // raise moves the moment of a key to at least until. It never lowers a cell, so other keys
 // keep theirs.
 func (s *sketch) raise(k Key, until int64) {
-	hash := s.hash(k)
+	if s.cells.Load() == nil {
+		s.cells.CompareAndSwap(nil, new(sketchCells))
+	}
+	cells, hash := s.cells.Load(), s.hash(k)
 	raiseTo(&s.last, until)
 	for row := range rows {
-		raiseTo(s.cell(row, hash), until)
+		raiseTo(cells.cell(row, hash), until)
 	}
 }
 

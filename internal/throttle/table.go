@@ -43,30 +43,26 @@ func (s *set) oldest() *slot {
 	return first
 }
 
-// table is a fixed number of slots. It allocates all memory at creation; the memory is
-// touched as it is used.
+// table is a fixed number of slots. The memory of a shard is allocated when the shard is used for the
+// first time, so a server without attackers needs little of it.
 type table struct {
 	seed   maphash.Seed
+	size   int // sets of a shard
 	shards [shards]shard
 }
 
 // shard is the sets behind one lock. The padding puts each lock on its own cache line.
 type shard struct {
 	mu   sync.Mutex
-	sets []set
+	sets []set // nil until the first use
 	_    [32]byte
 }
 
 // newTable makes a table of at least entries slots, rounded up to a power of two.
 func newTable(entries int) *table {
-	t := &table{seed: maphash.MakeSeed()}
-	size := 1
-	for size*shards*slotsPerSet < entries {
-		size *= 2
-	}
-	all := make([]set, size*shards)
-	for i := range t.shards {
-		t.shards[i].sets = all[i*size : (i+1)*size : (i+1)*size]
+	t := &table{seed: maphash.MakeSeed(), size: 1}
+	for t.size*shards*slotsPerSet < entries {
+		t.size *= 2
 	}
 	return t
 }
@@ -75,7 +71,9 @@ func newTable(entries int) *table {
 func (t *table) lock(k Key) (*shard, *set, uint64) {
 	id := maphash.Bytes(t.seed, k[:])
 	s := &t.shards[id%shards]
-	at := &s.sets[id/shards%uint64(len(s.sets))]
 	s.mu.Lock()
-	return s, at, id
+	if s.sets == nil {
+		s.sets = make([]set, t.size)
+	}
+	return s, &s.sets[id/shards%uint64(t.size)], id
 }

@@ -55,8 +55,7 @@ type Throttle struct {
 	decisions          [endpoints]struct{ admitted, refused atomic.Int64 }
 }
 
-// New makes a Throttle. It allocates all of its memory, about 8 MiB with the defaults,
-// which is touched as it is used.
+// New makes a Throttle. Its memory, at most about 8 MiB with the defaults, is allocated as it is used.
 func New(o Options) *Throttle {
 	if o.Now == nil {
 		o.Now = time.Now
