@@ -143,7 +143,7 @@ func TestCostOfCheck(t *testing.T) {
 		"raw": true}}`)
 	within(t, func(body []byte) []Problem { return s.Check(body) }, func(body []byte) {
 		if d, problems := ParseJSON(body); len(problems) == 0 {
-			_ = s.compiled.Validate(d.root.plain())
+			_ = s.compiled().Validate(d.root.plain())
 		}
 	})
 }

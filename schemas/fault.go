@@ -31,7 +31,7 @@ type rule struct {
 
 // schemaErrors walks the validator's tree for one value.
 type schemaErrors struct {
-	schema *Schema
+	schema *compiledSchema
 	root   *element
 	rules  map[string]rule // the keywords looked up so far, by location
 }

@@ -64,7 +64,7 @@ func (p *FlowParser) parseInParts(text string) *Document {
 		}
 	}
 	p.nodes = nodes
-	if nodes := FlowSchema().compiled.Properties[nodesMember]; len(d.nodes) < len(list.items) || len(list.items) > nodes.MaxItems {
+	if nodes := FlowSchema().compiled().Properties[nodesMember]; len(d.nodes) < len(list.items) || len(list.items) > nodes.MaxItems {
 		d.nodes = nil
 	}
 	return d
@@ -73,7 +73,7 @@ func (p *FlowParser) parseInParts(text string) *Document {
 // readNode decodes a node. It returns nil if the node has problems.
 func readNode(value *element) *Node {
 	node := new(Node)
-	if FlowSchema().compiled.Properties[nodesMember].Items2020.Validate(value.plain()) != nil {
+	if FlowSchema().compiled().Properties[nodesMember].Items2020.Validate(value.plain()) != nil {
 		return nil
 	}
 	if found := decode(part(value), nil, node); !found.isEmpty() {

@@ -16,7 +16,7 @@ type longList struct {
 const fewItems = 8
 
 // addList adds a member to the lists, if its schema limits nothing but the items and their number.
-func (s *Schema) addList(name string, property *jsonschema.Schema) {
+func (s *compiledSchema) addList(name string, property *jsonschema.Schema) {
 	isPlain := property.Items2020 != nil && property.Ref == nil && !property.UniqueItems && property.Contains == nil &&
 		property.UnevaluatedItems == nil && len(property.PrefixItems) == 0 && property.AllOf == nil && property.AnyOf == nil &&
 		property.OneOf == nil && property.Not == nil && property.If == nil
@@ -27,7 +27,7 @@ func (s *Schema) addList(name string, property *jsonschema.Schema) {
 
 // shortened returns a value that the schema accepts if and only if it accepts the given one, with the
 // same problems: a long list of valid items has only its first item.
-func (s *Schema) shortened(root *element) *element {
+func (s *compiledSchema) shortened(root *element) *element {
 	short := root
 	for _, l := range s.lists {
 		m := root.member(l.name)

@@ -42,8 +42,7 @@ func ResourceServerSchema() *Schema { return embedded("resource-server") }
 // IdentityProviderSchema is the JSON Schema of an IdentityProvider.
 func IdentityProviderSchema() *Schema { return embedded("identity-provider") }
 
-// ofFiles are the compiled schemas of the files, by name. Each is compiled when it is first used:
-// most commands need at most one of them.
+// ofFiles are the schemas of the files, by name.
 var ofFiles sync.Map
 
 func embedded(noun string) *Schema {

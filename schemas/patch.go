@@ -54,11 +54,11 @@ func (d *Document) WithoutAbsent(s *Schema) *Document {
 		m := d.root.member(name)
 		return m != nil && m.value.shape == stringShape && m.value.text == ""
 	}
-	if !d.root.hasNulls() && !slices.ContainsFunc(s.optionalText, isEmptyText) {
+	if !d.root.hasNulls() && !slices.ContainsFunc(s.compiled().optionalText, isEmptyText) {
 		return &Document{root: d.root, nodes: d.nodes}
 	}
 	root := d.root.withoutNulls(s)
-	for _, name := range s.optionalText {
+	for _, name := range s.compiled().optionalText {
 		if isEmptyText(name) {
 			removeMember(root, name)
 		}
@@ -82,7 +82,7 @@ func (e *element) withoutNulls(s *Schema) *element {
 	if s == nil {
 		return copied
 	}
-	for _, name := range s.verbatim {
+	for _, name := range s.compiled().verbatim {
 		if m := copied.member(name); m != nil {
 			m.value = e.member(name).value
 		}

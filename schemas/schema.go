@@ -29,34 +29,50 @@ const Draft = "https://json-schema.org/draft/2020-12/schema"
 // Two more annotations are true or absent: "x-unordered" states that the order of a list has no
 // meaning, and "x-verbatim" at a top-level member that null in its value is data, not absence.
 type Schema struct {
-	raw      json.RawMessage
-	doc      any    // the text, decoded, to look up what a keyword said
-	url      string // the address of the text for the validator
-	compiled *jsonschema.Schema
-
-	optionalText []string // the members of type string that may be empty or absent
-	verbatim     []string // the members in which null is data
-
+	raw      func() json.RawMessage
+	compiled func() *compiledSchema
 	accepted acceptedValues // by Check
-	lists    []longList     // the members that are lists of many items
 }
 
-// ofProgram are the compiled schemas of the program, by name and text.
+// compiledSchema is what the checks of values need.
+type compiledSchema struct {
+	*jsonschema.Schema
+	doc any    // the text, decoded, to look up what a keyword said
+	url string // the address of the text for the validator
+
+	optionalText []string   // the members of type string that may be empty or absent
+	verbatim     []string   // the members in which null is data
+	lists        []longList // the members that are lists of many items
+}
+
+// ofProgram are the schemas of the program, by name and text.
 var ofProgram sync.Map
 
-// MustSchema compiles a schema that is part of the program, once, and panics if it is not valid.
+// MustSchema returns a schema that is part of the program. It is compiled once, when it first checks a
+// value, because a server needs few of its schemas at its start. Then an invalid schema panics.
 // The name appears in messages about the schema only.
 func MustSchema(name, text string) *Schema {
 	key := [2]string{name, text}
 	if s, ok := ofProgram.Load(key); ok {
 		return s.(*Schema)
 	}
-	s, err := CompileSchema(name, []byte(text))
-	if err != nil {
-		panic(fmt.Sprintf("schema %s: %v", name, err))
-	}
-	ofProgram.Store(key, s)
-	return s
+	s := new(Schema)
+	s.raw = sync.OnceValue(func() json.RawMessage {
+		d, problems := ParseJSON([]byte(text))
+		if len(problems) > 0 {
+			panic(fmt.Sprintf("schema %s: %s", name, problems[0]))
+		}
+		return d.JSON()
+	})
+	s.compiled = sync.OnceValue(func() *compiledSchema {
+		compiled, err := CompileSchema(name, []byte(text))
+		if err != nil {
+			panic(fmt.Sprintf("schema %s: %v", name, err))
+		}
+		return compiled.compiled()
+	})
+	first, _ := ofProgram.LoadOrStore(key, s)
+	return first.(*Schema)
 }
 
 // CompileSchema compiles a schema that may come from outside. A reference to
@@ -80,19 +96,20 @@ func CompileSchema(name string, text []byte) (s *Schema, err error) {
 		return nil, err
 	}
 	at, _, _ := strings.Cut(compiled.Location, "#")
-	s = &Schema{raw: d.JSON(), doc: d.root.plain(), url: at, compiled: compiled}
+	c := &compiledSchema{Schema: compiled, doc: d.root.plain(), url: at}
 	for _, name := range slices.Sorted(maps.Keys(compiled.Properties)) {
 		property := compiled.Properties[name]
 		// An empty secret, which has a minimum length, is a mistake, not an absent one.
 		if slices.Equal(property.Types, []string{"string"}) && property.MinLength <= 0 && !slices.Contains(compiled.Required, name) {
-			s.optionalText = append(s.optionalText, name)
+			c.optionalText = append(c.optionalText, name)
 		}
 		if d.At(JoinPath("properties", MemberPath(MemberPath("", name), "x-verbatim"))) != nil {
-			s.verbatim = append(s.verbatim, name)
+			c.verbatim = append(c.verbatim, name)
 		}
-		s.addList(name, property)
+		c.addList(name, property)
 	}
-	return s, nil
+	raw := d.JSON()
+	return &Schema{raw: func() json.RawMessage { return raw }, compiled: func() *compiledSchema { return c }}, nil
 }
 
 func compile(url string, text []byte) (*jsonschema.Schema, error) {
@@ -109,7 +126,7 @@ func compile(url string, text []byte) (*jsonschema.Schema, error) {
 }
 
 // Raw returns the schema's text.
-func (s *Schema) Raw() json.RawMessage { return s.raw }
+func (s *Schema) Raw() json.RawMessage { return s.raw() }
 
 // Check returns the problems of a value, in the order of the value, with paths relative to it and
 // without lines. Each fault is reported once; at most fifty are returned, the last with the number
@@ -131,7 +148,8 @@ func (s *Schema) Check(value json.RawMessage) []Problem {
 
 // check validates a parsed value.
 func (s *Schema) check(root *element) (found findings) {
-	err := s.compiled.Validate(s.shortened(root).plain())
+	compiled := s.compiled()
+	err := compiled.Validate(compiled.shortened(root).plain())
 	if err == nil {
 		return found
 	}
@@ -140,7 +158,7 @@ func (s *Schema) check(root *element) (found findings) {
 		found.note(root.place, "the schema cannot be applied: ", truncate(err.Error(), maxCauseLength))
 		return found
 	}
-	check := schemaErrors{schema: s, root: root, rules: make(map[string]rule)}
+	check := schemaErrors{schema: compiled, root: root, rules: make(map[string]rule)}
 	var faults faultList
 	check.faults(invalid, &faults)
 	found = check.problemsOf(&faults)

@@ -190,7 +190,7 @@ func TestMustSchemaPanics(t *testing.T) {
 			t.Errorf("got %q, expected a panic that names the schema", r)
 		}
 	}()
-	MustSchema("broken", `{"type": 5}`)
+	MustSchema("broken", `{"type": 5}`).Check([]byte(`1`))
 }
 
 func TestRaw(t *testing.T) {
