@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -115,7 +114,7 @@ func (c serveCommand) startMaintenance(ctx context.Context, h *app, folder flowF
 		h.reportBrokenFlows(ctx)
 		h.reportMisfits(ctx)
 		h.reportChains(ctx)
-		debug.FreeOSMemory() // releases memory that only the start needed
+		releaseStartMemory()
 	})
 	upkeep.Go(func() { h.sweepExpired(ctx) })
 	upkeep.Go(func() { h.maintainKeys(ctx) })
