@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/postern-id/postern/flows"
@@ -96,13 +97,9 @@ func outdatedResources(ctx context.Context, d *directory.Directory, call directo
 	if err != nil {
 		return nil, err
 	}
-	builtin, err := flows.Builtin()
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range builtin {
-		f.ID = flowIDs()[f.Handle]
-		u, err := outdatedFlow(ctx, d, call, f)
+	ids := flowIDs()
+	for _, handle := range slices.Sorted(maps.Keys(ids)) {
+		u, err := outdatedFlow(ctx, d, call, handle, ids[handle])
 		if err != nil {
 			return nil, err
 		}
@@ -112,28 +109,47 @@ func outdatedResources(ctx context.Context, d *directory.Directory, call directo
 }
 
 // outdatedFlow returns the update of a built-in flow that is as an earlier release created it, or
-// that is missing.
-func outdatedFlow(ctx context.Context, d *directory.Directory, call directory.Call, f schemas.Flow) ([]update, error) {
-	item, err := d.Flows.Get(ctx, call, f.ID)
+// that is missing. It parses the built-in flows only for an update, because each start calls it.
+func outdatedFlow(ctx context.Context, d *directory.Directory, call directory.Call, handle, id string) ([]update, error) {
+	item, err := d.Flows.Get(ctx, call, id)
 	if schemas.HasClass(err, schemas.NotFound) {
-		return missingFlow(ctx, d, call, f)
+		return missingFlow(ctx, d, call, handle, id)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if was, ok := item.Value.(*schemas.Flow); ok && flows.IsFormerBuiltin(was) {
-		return []update{{d.Flows, f.ID, "flow " + f.Handle, f}}, nil
+	if was, ok := item.Value.(*schemas.Flow); !ok || !flows.IsFormerBuiltin(was) {
+		return nil, nil
 	}
-	return nil, nil
+	f, err := builtinFlow(handle, id)
+	return []update{{d.Flows, id, "flow " + handle, f}}, err
+}
+
+// builtinFlow returns a built-in flow of this release.
+func builtinFlow(handle, id string) (schemas.Flow, error) {
+	builtin, err := flows.Builtin()
+	if err != nil {
+		return schemas.Flow{}, err
+	}
+	i := slices.IndexFunc(builtin, func(f schemas.Flow) bool { return f.Handle == handle })
+	if i < 0 {
+		return schemas.Flow{}, fmt.Errorf("bootstrap: there is no built-in flow %q", handle)
+	}
+	builtin[i].ID = id
+	return builtin[i], nil
 }
 
 // missingFlow returns the creation of a built-in flow that earlier releases did not have, unless it
 // was deleted, or another flow has its handle.
-func missingFlow(ctx context.Context, d *directory.Directory, call directory.Call, f schemas.Flow) ([]update, error) {
-	if !slices.Contains(laterFlows(), f.Handle) {
+func missingFlow(ctx context.Context, d *directory.Directory, call directory.Call, handle, id string) ([]update, error) {
+	if !slices.Contains(laterFlows(), handle) {
 		return nil, nil
 	}
-	if deleted, err := d.FlowWasDeleted(ctx, call, f.ID); deleted || err != nil {
+	if deleted, err := d.FlowWasDeleted(ctx, call, id); deleted || err != nil {
+		return nil, err
+	}
+	f, err := builtinFlow(handle, id)
+	if err != nil {
 		return nil, err
 	}
 	if other, err := d.Flows.Find(ctx, call, string(f.FlowType)+"/"+f.Handle); other != nil || err != nil {
