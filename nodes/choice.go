@@ -8,26 +8,29 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// alternatives are additional choices at a node, each with an outcome of the same name.
+// alternatives are additional choices at a node. Each has an outcome of the same name, or ends the
+// run with an error for the client.
 type alternatives []alternative
 
 type alternative struct {
 	Ref   string `json:"ref"`
 	Label string `json:"label,omitempty"`
+	Error string `json:"error,omitempty"`
 }
 
 // alternativesProperty is the JSON Schema of the member alternatives.
 const alternativesProperty = `
     "alternatives": {
       "type": "array", "minItems": 1,
-      "description": "Other ways to continue. Each is an outcome with its own name.",
+      "description": "Other ways to continue. Each is an outcome with its own name, or ends the run with an error.",
       "items": {
         "type": "object", "description": "An alternative.",
         "additionalProperties": false,
         "required": ["ref"],
         "properties": {
           "ref": {` + identifierSchema + `, "description": "The name of the action and of the outcome."},
-          "label": {"type": "string", "minLength": 1, "description": "The label of the button. Default: the ref."}
+          "label": {"type": "string", "minLength": 1, "description": "The label of the button. Default: the ref."},
+          "error": {"enum": ["` + schemas.RefusedAccessDenied + `", "` + schemas.RefusedLoginRequired + `", "` + schemas.RefusedClass + `"], "description": "Ends the run without a sign-in, and returns this OAuth error to the client of the authorization request. The alternative is then no outcome."}
         }
       }
     }`
@@ -46,7 +49,9 @@ func (list alternatives) addTo(outcomes []engine.Outcome, actions ...string) ([]
 			found = append(found, problem(fmt.Sprintf("alternatives[%d].ref", i),
 				"%q is already used at this node; choose another name", a.Ref))
 		}
-		outcomes = append(outcomes, engine.Outcome{Name: a.Ref, Doc: "the user chose " + a.Ref})
+		if a.Error == "" {
+			outcomes = append(outcomes, engine.Outcome{Name: a.Ref, Doc: "the user chose " + a.Ref})
+		}
 	}
 	return outcomes, found
 }
@@ -58,12 +63,30 @@ func (list alternatives) buttons() (buttons []button) {
 	return buttons
 }
 
-// leaveByAlternative leaves by the alternative in the answer; nil if the answer names none.
-func (list alternatives) leaveByAlternative(v *engine.Visit) *engine.Decision {
-	if v.Answer == nil || !slices.ContainsFunc(list, func(a alternative) bool { return a.Ref == v.Answer.Action }) {
+// leaveByAlternative leaves by the alternative in the answer, or ends the run; nil if the answer names
+// none.
+func (d Deps) leaveByAlternative(v *engine.Visit, list alternatives) *engine.Decision {
+	if v.Answer == nil {
 		return nil
 	}
-	return engine.LeaveBy(v.Answer.Action)
+	i := slices.IndexFunc(list, func(a alternative) bool { return a.Ref == v.Answer.Action })
+	switch {
+	case i < 0:
+		return nil
+	case list[i].Error == "":
+		return engine.LeaveBy(list[i].Ref)
+	}
+	return d.cancel(v, list[i].Error)
+}
+
+// cancel ends a run because the user chose to. The client of its authorization request gets the error.
+func (d Deps) cancel(v *engine.Visit, code string) *engine.Decision {
+	why := schemas.Errorf(schemas.Forbidden, schemas.CodeCanceled, "you canceled the sign-in; start again to sign in")
+	if v.AuthRequestID == "" {
+		return &engine.Decision{Fail: why}
+	}
+	return d.refuse(v, schemas.Refusal{Code: code, Description: "the user canceled the sign-in"}, why,
+		event(v, "user.sign_in_canceled", v.Subject.UserID, map[string]string{"error": code}))
 }
 
 // optional is a member of `with`: whether the user can decline.

@@ -128,7 +128,7 @@ func (o *emailOTP) decide(ctx context.Context, v *engine.Visit) (*engine.Decisio
 	if v.Answer == nil {
 		return o.send(ctx, v, nil)
 	}
-	if d := o.Alternatives.leaveByAlternative(v); d != nil {
+	if d := o.deps.leaveByAlternative(v, o.Alternatives); d != nil {
 		return d, nil
 	}
 	sent := &sentCode{}

@@ -1,30 +1,33 @@
 package nodes
 
-import "github.com/postern-id/postern/schemas"
+import (
+	"slices"
+
+	"github.com/postern-id/postern/schemas"
+)
 
 // errorCodes returns the codes of the errors that the nodes of each kind report in a step, by kind.
 // Each kind can also report those of engine.CommonCodes.
 func errorCodes() map[string][]string {
-	passkeyCodes := []string{schemas.CodePasskeyFailed, schemas.CodePasskeyConfig}
-	guessed := []string{schemas.CodeInvalidCredentials}
+	passkeyCodes := slices.Clip([]string{schemas.CodePasskeyFailed, schemas.CodePasskeyConfig})
+	codes := []string{schemas.CodeInvalidCode, schemas.CodeCanceled}
 	return map[string][]string{
 		"user-resolve":          {schemas.CodeUserNotFound},
 		"user-create":           {schemas.CodeAttributeTaken, schemas.CodeInvalidIdentifier, schemas.CodeUserDoesNotFit, schemas.CodeUserTypeNotAllowed},
 		"attributes":            {schemas.CodeAttributeTaken, schemas.CodeInvalidIdentifier, schemas.CodeUserDoesNotFit, schemas.CodeUserTypeNotAllowed},
 		"passkey-register":      append(passkeyCodes, schemas.CodeCredentialExists, schemas.CodeFactorRequired),
-		"passkey-authenticate":  passkeyCodes,
-		"password-authenticate": guessed,
-		"totp":                  guessed,
-		"totp-register":         guessed,
-		"recovery-code":         guessed,
-		"email-otp":             {schemas.CodeInvalidCode, schemas.CodeMailThrottled, schemas.CodeNoEmailAddress, schemas.CodeMailNotConfigured},
+		"passkey-authenticate":  append(passkeyCodes, schemas.CodeCanceled),
+		"password-authenticate": {schemas.CodeInvalidCredentials},
+		"totp":                  codes,
+		"recovery-code":         codes,
+		"email-otp":             {schemas.CodeCanceled, schemas.CodeInvalidCode, schemas.CodeMailThrottled, schemas.CodeNoEmailAddress, schemas.CodeMailNotConfigured},
 		"email-change":          {schemas.CodeInvalidCode, schemas.CodeMailThrottled, schemas.CodeMailNotConfigured, schemas.CodeFactorRequired},
 		"invitation":            {schemas.CodeInvalidLink},
 		"http-request":          {schemas.CodeExpressionFailed},
 		"decision":              {schemas.CodeExpressionFailed},
 		"federated-oidc": {
 			schemas.CodeFederationDeclined, schemas.CodeFederationFailed, schemas.CodeFederationUnavailable, schemas.CodeFederationRedirect,
-			schemas.CodeProviderNotFound, schemas.CodeIdentityTaken,
+			schemas.CodeProviderNotFound, schemas.CodeIdentityTaken, schemas.CodeCanceled,
 		},
 		"federated-link":     {schemas.CodeIdentityTaken},
 		"consent":            {codeConsentDenied, codeConsentRequired, codeOtherBrowser, schemas.CodeStaleProof},

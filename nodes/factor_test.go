@@ -173,7 +173,7 @@ func TestTOTP(t *testing.T) {
 			d := left(t, run(t, w.make(t, "totp", test.with, nil), test.visit), test.outcome)
 			switch test.outcome {
 			case "failure":
-				noticed(t, d, schemas.CodeInvalidCredentials)
+				noticed(t, d, schemas.CodeInvalidCode)
 			case "success":
 				want := schemas.Change(schemas.UseTOTP{UserID: "ada", Step: totp.Step(noon), At: noon})
 				if !slices.Contains(d.Methods, "otp") || actions(d) != "totp.used" || d.Changes[0] != want {
@@ -183,8 +183,31 @@ func TestTOTP(t *testing.T) {
 		})
 	}
 	f.apps["ada"].LastStep = totp.Step(noon)
-	d := left(t, run(t, w.make(t, "totp", `{}`, nil), visit(known("ada"), second, answer("submit", "otp", code))), "failure")
-	noticed(t, d, schemas.CodeInvalidCredentials)
+	for with, want := range map[string]string{`{}`: schemas.CodeUsed, `{"alone": true}`: schemas.CodeInvalidCode} {
+		d := left(t, run(t, w.make(t, "totp", with, nil), visit(known("ada"), second, answer("submit", "otp", code))), "failure")
+		noticed(t, d, want)
+	}
+}
+
+// While the app shows a code that was used, the step explains that the next one is needed; not if a
+// code stands alone, because that would reveal when the user signed in.
+func TestTOTPAsksForTheNextCode(t *testing.T) {
+	w, f, _ := newFactorFixture(t)
+	for _, test := range []struct {
+		with string
+		last int64
+		want bool
+	}{
+		{`{}`, 0, false}, {`{}`, totp.Step(noon) - 1, false}, {`{}`, totp.Step(noon), true}, {`{}`, totp.Step(noon) + 1, true},
+		{`{"alone": true}`, totp.Step(noon), false},
+	} {
+		f.apps["ada"].LastStep = test.last
+		d := run(t, w.make(t, "totp", test.with, nil), visit(known("ada"), authenticated(schemas.ACRPassword, "pwd")))
+		got := slices.ContainsFunc(d.Ask.Components, func(c schemas.Component) bool { return c.Label == nextCode })
+		if got != test.want || d.Ask.Components[0].Label != "Enter the code from your app" {
+			t.Errorf("%s after a code of step %d: %+v", test.with, test.last, d.Ask.Components)
+		}
+	}
 }
 
 // The key of a user's app cannot be opened for another user.
@@ -220,7 +243,7 @@ func TestRecoveryCode(t *testing.T) {
 	} {
 		d := left(t, run(t, exec, test.visit), test.outcome)
 		if test.outcome == "failure" {
-			noticed(t, d, schemas.CodeInvalidCredentials)
+			noticed(t, d, schemas.CodeInvalidCode)
 		} else if actions(d) != "recovery.used" || !slices.Contains(d.Methods, schemas.AMRRecovery) {
 			t.Errorf("%s: %+v", name, d)
 		}

@@ -127,7 +127,7 @@ func (f *federatedOIDC) Waits() bool { return true }
 // Execute sends the browser to the provider until it returns an answer. The action without an
 // answer returns a new address.
 func (f *federatedOIDC) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	if d := f.Alternatives.leaveByAlternative(v); d != nil {
+	if d := f.deps.leaveByAlternative(v, f.Alternatives); d != nil {
 		return d, nil
 	}
 	p, err := f.deps.Directory.IdentityProvider(ctx, f.Provider)

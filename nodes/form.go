@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -44,6 +45,12 @@ func (f form) ask(faults ...schemas.FieldError) *engine.Ask {
 	}
 	a.Components = append(append(a.Components, f.shown...), block)
 	return a
+}
+
+// titleProperty is the JSON Schema of the member title, with a comma.
+func titleProperty(standard string) string {
+	return fmt.Sprintf(`
+    "title": {"type": "string", "minLength": 1, "default": %q, "description": "The heading of the form. Default: '%s'."},`, standard, standard)
 }
 
 // faultAt returns the fault of an input, none for "".

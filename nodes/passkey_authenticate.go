@@ -65,7 +65,7 @@ func (p *passkeyAuthenticate) prepare(c *engine.Config) (found []schemas.Problem
 // Execute offers request options and verifies the browser's answer. The action without a credential
 // requests fresh options.
 func (p *passkeyAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	if d := p.Alternatives.leaveByAlternative(v); d != nil {
+	if d := p.deps.leaveByAlternative(v, p.Alternatives); d != nil {
 		return d, nil
 	}
 	if !p.form.isAnswered(v.Answer) {

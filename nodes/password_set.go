@@ -28,7 +28,8 @@ func passwordSetKind(d Deps) *engine.Kind {
       "type": "integer", "minimum": 8, "maximum": 64,
       "description": "The minimum number of characters. Default: password.min_length of the configuration, which defaults to 15. A value of 15 or more can only raise that minimum. A value below 15 needs a second factor that was used or enrolled before in the run (NIST SP 800-63B-4 §3.1.1.2)."
     },
-    "label": {"type": "string", "minLength": 1, "default": "New password", "description": "The label of the input. Default: 'New password'."}`)
+    "label": {"type": "string", "minLength": 1, "default": "New password", "description": "The label of the input. Default: 'New password'."},
+    "title": {"type": "string", "minLength": 1, "description": "The heading of the form. Default: 'Set a new password', or 'Set a password' for a user who has none."}`)
 }
 
 // passwordSet allows short passwords only together with a second factor: a password that is
@@ -38,6 +39,7 @@ type passwordSet struct {
 	Input     string `json:"input,omitempty"`
 	MinLength int    `json:"minLength,omitempty"`
 	Label     string `json:"label,omitempty"`
+	Title     string `json:"title,omitempty"`
 }
 
 func (p *passwordSet) prepare(*engine.Config) []schemas.Problem {
@@ -57,11 +59,28 @@ func (p *passwordSet) prepare(*engine.Config) []schemas.Problem {
 // SetsPassword implements engine.PasswordSetter.
 func (*passwordSet) SetsPassword() {}
 
+// offer asks for a password. It states the rule before a password breaks it.
+func (p *passwordSet) offer(ctx context.Context, v *engine.Visit, fault string) (*engine.Decision, error) {
+	current, err := p.deps.passwordOf(ctx, v, v.Subject.UserID)
+	if err != nil {
+		return nil, err
+	}
+	q := p.secretQuestion
+	q.form.title = cmp.Or(p.Title, "Set a new password")
+	if p.Title == "" && current.Hash == "" {
+		q.form.title = "Set a password"
+	}
+	if rule := p.deps.Policy.Rule(p.MinLength); fault != rule {
+		q.form.text = rule
+	}
+	return q.ask(fault), nil
+}
+
 // Execute asks until the password is acceptable, and sets it.
 func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	chosen := p.secret(v)
 	if chosen == "" && v.Answer == nil {
-		return p.ask(""), nil
+		return p.offer(ctx, v, "")
 	}
 	user, err := p.deps.subjectUser(ctx, v)
 	if err != nil {
@@ -72,7 +91,7 @@ func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 		choice.Application = v.Application.Name
 	}
 	if fault := p.deps.Policy.Check(choice); fault != "" {
-		return p.ask(fault), nil
+		return p.offer(ctx, v, fault)
 	}
 	hash, err := p.deps.Hasher.Hash(ctx, chosen)
 	if err != nil {

@@ -254,3 +254,33 @@ func TestAssurance(t *testing.T) {
 		}
 	}
 }
+
+// The form states the rule before a password breaks it, once, and whether the user has a password.
+func TestPasswordSetStatesTheRule(t *testing.T) {
+	const rule = "Use at least 15 characters; a few words are easier to remember."
+	w := newFixture(t)
+	for name, test := range map[string]struct {
+		with        string
+		visit       *engine.Visit
+		title, text string
+	}{
+		"a user with a password":    {`{}`, visit(known("ada")), "Set a new password", rule},
+		"a user without":            {`{}`, visit(known("bob")), "Set a password", rule},
+		"a title of the flow":       {`{"title": "Choose"}`, visit(known("bob")), "Choose", rule},
+		"a minimum of the flow":     {`{"minLength": 20}`, visit(known("ada")), "Set a new password", strings.Replace(rule, "15", "20", 1)},
+		"after one that is short":   {`{}`, visit(known("ada"), answer("submit", "password", "short")), "Set a new password", ""},
+		"after one that is missing": {`{}`, visit(known("ada"), answer("submit")), "Set a new password", rule},
+	} {
+		d := run(t, w.make(t, "password-set", test.with, nil), test.visit)
+		var texts []string
+		for _, c := range d.Ask.Components {
+			if c.Type == schemas.TextComponent {
+				texts = append(texts, c.Label)
+			}
+		}
+		want := slices.DeleteFunc([]string{test.title, test.text}, func(s string) bool { return s == "" })
+		if !slices.Equal(texts, want) {
+			t.Errorf("%s: %q, want %q", name, texts, want)
+		}
+	}
+}

@@ -30,13 +30,15 @@ func recoveryCodeKind(d Deps) *engine.Kind {
 		},
 	}, `
     "input": {`+identifierSchema+`, "default": "recoveryCode", "description": "The identifier of the input for the code. Default: 'recoveryCode'."},
-    "label": {"type": "string", "minLength": 1, "default": "Recovery code", "description": "The label of the input. Default: 'Recovery code'."},`+alternativesProperty)
+    "label": {"type": "string", "minLength": 1, "default": "Recovery code", "description": "The label of the input. Default: 'Recovery code'."},`+
+		titleProperty("Enter a recovery code")+alternativesProperty)
 }
 
 type recoveryCode struct {
 	secretQuestion
 	Input        string       `json:"input,omitempty"`
 	Label        string       `json:"label,omitempty"`
+	Title        string       `json:"title,omitempty"`
 	Alternatives alternatives `json:"alternatives,omitempty"`
 }
 
@@ -45,16 +47,18 @@ func (r *recoveryCode) prepare(*engine.Config) (found []schemas.Problem) {
 		Identifier: cmp.Or(r.Input, "recoveryCode"), Type: schemas.PasswordInput,
 		Label: cmp.Or(r.Label, "Recovery code"), Autocomplete: "one-time-code",
 	}, r.Alternatives.buttons()...)
+	r.form.title = cmp.Or(r.Title, "Enter a recovery code")
 	r.outcomes, found = r.Alternatives.addTo(r.outcomes, submitAction)
 	return found
 }
 
 // Execute asks for a code if there is none, and checks it.
 func (r *recoveryCode) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	if d := r.Alternatives.leaveByAlternative(v); d != nil {
+	if d := r.deps.leaveByAlternative(v, r.Alternatives); d != nil {
 		return d, nil
 	}
-	const wrong = "the username or code is incorrect, or the code was already used; check both and try again"
+	wrong := schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCode,
+		"the code is incorrect or was already used, or it belongs to another username; check both and try again")
 	return r.verify(ctx, v, factorGuess(v), wrong, func(code string) (*engine.Decision, error) {
 		// For an unknown name the look-up finds nothing, and takes the same time.
 		hash := HashRecoveryCode(code)

@@ -47,8 +47,8 @@ func (q secretQuestion) ask(fault string) *engine.Decision {
 
 // verify asks for the secret if there is none, and otherwise decides by check within the limits on
 // guesses. The limits come before the check, so that a flood of guesses does not occupy the hasher.
-// If check returns nil, the secret is wrong; the message does not reveal what was wrong.
-func (q secretQuestion) verify(ctx context.Context, v *engine.Visit, g schemas.Guess, wrong string, check func(secret string) (*engine.Decision, error)) (*engine.Decision, error) {
+// If check returns nil, the secret is wrong; the error does not reveal what was wrong.
+func (q secretQuestion) verify(ctx context.Context, v *engine.Visit, g schemas.Guess, wrong *schemas.Error, check func(secret string) (*engine.Decision, error)) (*engine.Decision, error) {
 	secret := q.secret(v)
 	switch {
 	case secret == "" && v.Answer == nil: // on arrival a missing secret is no fault
@@ -69,7 +69,7 @@ func (q secretQuestion) verify(ctx context.Context, v *engine.Visit, g schemas.G
 	}
 	d.Drop = []string{q.input}
 	if d.Outcome == failureOutcome && d.Notice == nil {
-		d.Failed, d.Notice = true, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCredentials, "%s", wrong)
+		d.Failed, d.Notice = true, wrong
 	}
 	return d, nil
 }

@@ -29,7 +29,8 @@ func totpKind(d Deps) *engine.Kind {
 	}, `
     "alone": {"type": "boolean", "default": false, "description": "Whether a code may be the only proof of a user who was only identified. The outcome none then does not exist, so the node does not reveal whether the user exists or has an app."},
     "input": {`+identifierSchema+`, "default": "otp", "description": "The identifier of the input for the code. Default: 'otp'. A code that a prompt has just collected is used."},
-    "label": {"type": "string", "minLength": 1, "default": "Code from your authenticator app", "description": "The label of the input. Default: 'Code from your authenticator app'."},`+alternativesProperty)
+    "label": {"type": "string", "minLength": 1, "default": "Code from your authenticator app", "description": "The label of the input. Default: 'Code from your authenticator app'."},`+
+		titleProperty("Enter the code from your app")+alternativesProperty)
 }
 
 // totpAuthenticate requires that a second factor follows a first. The outcome none reveals something
@@ -39,11 +40,13 @@ type totpAuthenticate struct {
 	Alone        bool         `json:"alone,omitempty"`
 	Input        string       `json:"input,omitempty"`
 	Label        string       `json:"label,omitempty"`
+	Title        string       `json:"title,omitempty"`
 	Alternatives alternatives `json:"alternatives,omitempty"`
 }
 
 func (t *totpAuthenticate) prepare(*engine.Config) (found []schemas.Problem) {
 	t.askCode(t.Input, t.Label, t.Alternatives.buttons()...)
+	t.form.title = cmp.Or(t.Title, "Enter the code from your app")
 	t.outcomes, found = t.Alternatives.addTo(t.outcomes, submitAction)
 	if t.Alone {
 		t.outcomes = slices.DeleteFunc(t.outcomes, func(o engine.Outcome) bool { return o.Name == "none" })
@@ -68,7 +71,7 @@ func (q *secretQuestion) askCode(input, label string, others ...button) {
 
 // Execute asks for a code if there is none, and checks it.
 func (t *totpAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	if d := t.Alternatives.leaveByAlternative(v); d != nil {
+	if d := t.deps.leaveByAlternative(v, t.Alternatives); d != nil {
 		return d, nil
 	}
 	var app *schemas.TOTP
@@ -81,9 +84,17 @@ func (t *totpAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*engin
 	if app == nil && !t.Alone {
 		return engine.LeaveBy("none"), nil
 	}
-	const wrong = "the code is incorrect or was already used; wait for the next one in your app"
-	return t.verify(ctx, v, factorGuess(v), wrong, func(code string) (*engine.Decision, error) { return t.check(v, app, code) })
+	wrong := schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCode, "the code is incorrect or was already used; wait for the next one in your app")
+	question := t.secretQuestion
+	if !t.Alone && app.LastStep >= totp.Step(v.Now) {
+		question.form.text = nextCode
+	}
+	return question.verify(ctx, v, factorGuess(v), wrong, func(code string) (*engine.Decision, error) { return t.check(v, app, code) })
 }
+
+// nextCode is the text of a step while the app still shows a code that was used, as it does right
+// after the enrollment. The hosted pages translate it.
+const nextCode = "You have already used the code that your app shows now. Wait for the next one: it changes every 30 seconds."
 
 // check checks the code. Without an app it checks against an unused key, which takes the same time.
 func (t *totpAuthenticate) check(v *engine.Visit, app *schemas.TOTP, code string) (*engine.Decision, error) {
@@ -96,10 +107,26 @@ func (t *totpAuthenticate) check(v *engine.Visit, app *schemas.TOTP, code string
 		return nil, err
 	}
 	step, right, err := key.Verify(code, v.Now, app.LastStep)
-	if err != nil || !right {
+	switch {
+	case err != nil:
 		return nil, err
+	case !right:
+		return t.explainUsed(v, key, code)
 	}
 	return leaveProven(v, []string{"otp"}, schemas.ACROneTimeCode, app.AddedBy, schemas.ProofOfTOTP(app),
 		schemas.UseTOTP{UserID: v.Subject.UserID, Step: step, At: v.Now},
 		proof(v, "totp.used", v.Subject.UserID, nil)), nil
+}
+
+// explainUsed returns the failure of a code that was right but used before, nil for any other code.
+// Only a user who has proved another factor learns the difference.
+func (t *totpAuthenticate) explainUsed(v *engine.Visit, key totp.Key, code string) (*engine.Decision, error) {
+	if t.Alone {
+		return nil, nil
+	}
+	_, used, err := key.Verify(code, v.Now, 0)
+	if err != nil || !used {
+		return nil, err
+	}
+	return leaveFailed(schemas.Errorf(schemas.Conflict, schemas.CodeUsed, "the code was already used; wait for the next one in your app")), nil
 }

@@ -125,6 +125,8 @@ const (
 	RefusedAccessDenied    = "access_denied"
 	RefusedConsentRequired = "consent_required"
 	RefusedLoginRequired   = "login_required"
+	// RefusedClass is from OpenID Connect Core Unmet Authentication Requirements 1.0.
+	RefusedClass = "unmet_authentication_requirements"
 )
 
 // CreateAuthRequest stores an authorization request. Its client must exist, else the error is

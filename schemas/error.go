@@ -47,7 +47,7 @@ const (
 	CodeInvalidCredentials = "invalid_credentials" // for every failed password, so that it does not reveal who exists
 	CodeUsed               = "code_used"           // a one-time code that was used before
 	CodeTooManyAttempts    = "too_many_attempts"
-	CodeInvalidCode        = "invalid_code"        // the last of the allowed wrong codes
+	CodeInvalidCode        = "invalid_code"        // a wrong code of an app or for recovery, or the last of the allowed wrong mailed codes
 	CodeMailThrottled      = "mail_throttled"      // another code has to wait
 	CodeNoEmailAddress     = "no_email_address"    // the user has no address for a code
 	CodeMailNotConfigured  = "mail_not_configured" // no mail server is configured
@@ -75,6 +75,7 @@ const (
 	CodeNewWay             = "new_way"                          // after the change an attacker would need less to sign in than before
 	CodeCredentialLimited  = "credential_limited"               // it was added after a weaker sign-in than is needed: Provenance
 	CodeExpressionFailed   = "expression_failed"                // of a flow, so the run cannot continue
+	CodeCanceled          = "canceled"                        // the user ended the run
 	CodeStaleProof         = "insufficient_user_authentication" // the user signed in too long ago for this: RFC 9470 §3
 )
 
@@ -231,6 +232,7 @@ var messages = sync.OnceValue(func() map[string]string {
 		CodeFederationFailed:      "Signing in there did not work. Try again, or sign in another way.",
 		CodeFederationUnavailable: "You cannot sign in there at the moment. Try again later, or sign in another way.",
 		CodeIdentityTaken:         "This belongs to another account.",
+		CodeCanceled:             "You canceled the sign-in.",
 		CodeStaleProof:            "Sign in again to change this.",
 		CodeFactorRequired:        "Sign in with a passkey or a second factor to change this.",
 		CodeCredentialLimited:     "This was added after a weaker sign-in and is not enough here. Sign in another way.",
@@ -239,6 +241,7 @@ var messages = sync.OnceValue(func() map[string]string {
 		CodeUserNotFound:          "There is no such user.",
 		CodeUserTypeNotAllowed:    "You cannot sign in here with this account.",
 		CodeInvalidCode:           "Incorrect code.",
+		CodeUsed:                  "This code was already used. Wait for the next one.",
 		CodeMailThrottled:         "A code was sent a moment ago. Wait for it before you request another.",
 		CodeNoEmailAddress:        "This account has no email address to send a code to.",
 		CodeMailNotConfigured:     "Codes cannot be sent at the moment. Contact the operator of this service.",

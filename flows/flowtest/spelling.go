@@ -17,7 +17,7 @@ func (f *File) checkErrorCodes(g *engine.Graph) []schemas.Problem {
 	}
 	return slices.Concat(
 		f.checkReferences("no node of the flow reports the error", known, "scenarios.steps.expect.error", "scenarios.steps.expect.refused"),
-		f.checkReferences("no authorization request is rejected with", []string{schemas.RefusedAccessDenied, schemas.RefusedConsentRequired, schemas.RefusedLoginRequired},
+		f.checkReferences("no authorization request is rejected with", []string{schemas.RefusedAccessDenied, schemas.RefusedConsentRequired, schemas.RefusedLoginRequired, schemas.RefusedClass},
 			"scenarios.steps.expect.refusal"))
 }
 

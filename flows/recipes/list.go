@@ -12,6 +12,8 @@ func list() []Recipe {
 			"app, or a recovery code. A user without an app sets one up at the first sign-in."},
 		{Name: "password-then-passkey", When: "You want to move users from passwords to passkeys. After a sign-in with the password the " +
 			"page offers a passkey, which the user can skip."},
+		{Name: "step-up", When: "A password is enough, except for the pages of an application that request more with acr_values: " +
+			"there a signed-in user is asked for a passkey only. A user who cancels returns to the application."},
 		{Name: "step-up-for-administrators", When: "Most users need a password. Administrators, and clients that request more, need a passkey " +
 			"too. Let administrators register a passkey before you assign the flow."},
 		{Name: "forgotten-password", When: "Users of applications with passwords set a new one with a mailed code and their second " +

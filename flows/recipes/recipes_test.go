@@ -11,6 +11,7 @@ import (
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/flowtest"
 	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/recipes.md")
@@ -89,5 +90,35 @@ func TestPage(t *testing.T) {
 	}
 	if got, err := os.ReadFile(file); err != nil || string(got) != want {
 		t.Errorf("%s is not what the recipes describe (%v); run go test ./flows/recipes -update", file, err)
+	}
+}
+
+// The page about second factors shows the recipe as it is, and its condition lists each class that a
+// password does not satisfy.
+func TestStepUpIsDocumented(t *testing.T) {
+	r, err := Find("step-up")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/second-factors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, flow, _ := strings.Cut(string(r.Flow), "\n") // without the line for editors
+	if !strings.Contains(string(page), "```yaml\n"+flow+"```\n") {
+		t.Error("docs/second-factors.md does not show flows/recipes/step_up.yaml without its first line")
+	}
+	for _, name := range []string{"step-up", "step-up-for-administrators"} {
+		r, err := Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, list, _ := strings.Cut(string(r.Flow), "c in [")
+		list, _, _ = strings.Cut(list, "]")
+		for _, class := range schemas.ACRs() {
+			if listed := strings.Contains(list, `"`+class+`"`); listed == schemas.Satisfies(schemas.ACRPassword, class) {
+				t.Errorf("%s: the condition lists %s: %v", name, class, listed)
+			}
+		}
 	}
 }

@@ -58,7 +58,7 @@ func (p Policy) Check(c Choice) string {
 	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
 		return "This is not valid text. Type the password again."
 	case length < least:
-		return fmt.Sprintf("Use at least %d characters; a few words are easier to remember.", least)
+		return p.Rule(c.Minimum)
 	case length > Maximum:
 		return fmt.Sprintf("Use at most %d characters.", Maximum)
 	case guessability(password, append(textsOf(c.User), c.Application, p.Service)) < minGuessability:
@@ -66,6 +66,12 @@ func (p Policy) Check(c Choice) string {
 			"Choose another; a few unrelated words are good."
 	}
 	return ""
+}
+
+// Rule returns the rule about the length of a new password, as text for the user. minimum is that of
+// Choice.
+func (p Policy) Rule(minimum int) string {
+	return fmt.Sprintf("Use at least %d characters; a few words are easier to remember.", p.minimum(minimum))
 }
 
 // minimum returns the minimum for a caller's setting. A caller with proof of a second factor can go

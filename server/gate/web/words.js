@@ -26,8 +26,13 @@ export const has = (key) => Object.hasOwn(words, key);
 // The text of a key, with {names} filled in. Without one the key is the text.
 export const t = (key, values = {}) => (has(key) ? words[key] : key).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
 
-// A text that came with a flow. Those of the built-in flows are translated, any other is shown as it is.
-export const phrase = (text = "") => (/[A-Z]/.test(text) && has(text) ? words[text] : text);
+// A text that came with a flow. Those of the built-in flows are translated, with a number as {n}, any
+// other is shown as it is.
+export function phrase(text = "") {
+	if (!/[A-Z]/.test(text)) return text;
+	const [n] = text.match(/\d+/) ?? [];
+	return [text, text.replace(n, "{n}")].filter(has).map((key) => t(key, { n }))[0] ?? text;
+}
 
 // A day, or with time an instant, as it is written here.
 export const date = (value, time) => new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: time && "short" }).format(new Date(value));

@@ -100,7 +100,7 @@ function Explained({ attempt: { digest, events } }: { attempt: Attempt }) {
 
 /** isEnd reports whether nothing follows the event in its run. */
 function isEnd({ action, detail }: AuditEvent): boolean {
-  return ["user.signed_in", "flow.failed", "consent.denied"].includes(action)
+  return ["user.signed_in", "flow.failed", "consent.denied", "user.sign_in_canceled"].includes(action)
     || (action === "user.sign_in_refused" && detail?.["kind"] !== "password-authenticate") || detail?.["end"] !== undefined;
 }
 
@@ -157,6 +157,7 @@ const actions: Record<string, string> = {
   "consent.approved": "The user agreed that the application gets access.",
   "attempt.failed": "An attempt to authenticate failed.",
   "user.sign_in_refused": "The sign-in was refused.",
+  "user.sign_in_canceled": "The user canceled the sign-in.",
 };
 
 /** explain returns a sentence about an event. */
