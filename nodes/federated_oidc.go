@@ -95,10 +95,13 @@ type federatedOIDC struct {
 	Text         string            `json:"text,omitempty"`
 	Label        string            `json:"label,omitempty"`
 	Alternatives alternatives      `json:"alternatives,omitempty"`
+
+	leadsBack bool // the outcome failure has a target
 }
 
 // prepare declares the inputs that get values from claims.
-func (f *federatedOIDC) prepare(*engine.Config) (found []schemas.Problem) {
+func (f *federatedOIDC) prepare(c *engine.Config) (found []schemas.Problem) {
+	f.leadsBack = c.Node.Next.To != "" || c.Node.Next.By[failureOutcome] != ""
 	f.outcomes, found = f.Alternatives.addTo(f.outcomes, continueAction)
 	f.collects = map[string]schemas.InputType{}
 	inputs, unknown := slices.Sorted(maps.Keys(f.Claims)), &f.outcomes[1]
@@ -129,6 +132,9 @@ func (f *federatedOIDC) Waits() bool { return true }
 func (f *federatedOIDC) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if d := f.deps.leaveByAlternative(v, f.Alternatives); d != nil {
 		return d, nil
+	}
+	if v.Answer != nil && v.Answer.Action == failureOutcome {
+		return engine.LeaveBy(failureOutcome), nil
 	}
 	p, err := f.deps.Directory.IdentityProvider(ctx, f.Provider)
 	switch {
@@ -208,11 +214,15 @@ func (f *federatedOIDC) form(p *schemas.IdentityProvider) form {
 	}
 }
 
-// askAgain shows the step without an address: the button tries again.
+// askAgain shows the step without an address: the button tries again, and another one leaves by
+// failure if it has a target.
 func (f *federatedOIDC) askAgain(v *engine.Visit, p *schemas.IdentityProvider, fault *federation.Error) *engine.Decision {
 	d := f.refused(v, p, fault)
 	question := f.form(p)
 	question.fields = nil
+	if f.leadsBack {
+		question.buttons = append(question.buttons, button{ref: failureOutcome, label: "Back", event: schemas.TriggerEvent})
+	}
 	d.Outcome, d.Ask, d.Failed = "", question.ask(), false
 	return d
 }

@@ -76,13 +76,15 @@ func openApp(ctx context.Context, cfg *config.Config, log *slog.Logger) (*app, e
 }
 
 // readLanguages returns the languages of pages and mails, with those of a folder if there is one.
-func readLanguages(folder string) (*translations.Catalog, error) {
-	if folder == "" {
-		return translations.Builtin(), nil
+func readLanguages(from config.GateClient) (*translations.Catalog, error) {
+	c, err := translations.Builtin(), error(nil)
+	if from.LanguagesDir != "" {
+		if c, err = translations.Load(from.LanguagesDir); err != nil {
+			return nil, fmt.Errorf("gate_client.languages_dir: %w", err)
+		}
 	}
-	c, err := translations.Load(folder)
-	if err != nil {
-		return nil, fmt.Errorf("gate_client.languages_dir: %w", err)
+	if c, err = c.WithDefault(from.DefaultLanguage); err != nil {
+		return nil, fmt.Errorf("gate_client.default_language: %w", err)
 	}
 	return c, nil
 }
@@ -113,7 +115,7 @@ func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, serve
 	if _, err := cfg.CheckSecretFiles(); err != nil {
 		return nil, err
 	}
-	languages, err := readLanguages(cfg.GateClient.LanguagesDir)
+	languages, err := readLanguages(cfg.GateClient)
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,9 @@ func (c configCheckCommand) Run(p program) error {
 	if err != nil {
 		return err
 	}
+	if _, err := readLanguages(cfg.GateClient); err != nil {
+		return err
+	}
 	warnings, err := cfg.CheckSecretFiles()
 	if err != nil {
 		return err

@@ -145,6 +145,7 @@ function show(reply) {
   const problem = words(reply.error) || reply.failureReason || "";
   if (reply.flowStatus === "INCOMPLETE") {
     state.step = reply;
+    if (reply.data.redirectURL && !problem) return depart(reply);
     view("step", ...renderStep(reply, { values: state.typed, act, autofill: mediates(reply) && state.autofill }),
       button("Start again", { id: "start-again", class: "quiet" }, () => attempt("", home)), mailbox());
     complain(problem);
@@ -156,6 +157,32 @@ function show(reply) {
   }
   home();
   complain(problem || "The flow ended without success.");
+}
+
+// Another provider returns to the hosted page /gate/callback, which finds here, under the state of the
+// request, that the response is for this page. Other tabs cannot read it.
+const away = (state) => `away:${state}`;
+const kept = (state) => `try:${state}`;
+
+/** Leaves for another provider, and stores what the answer needs. */
+function depart({ executionId, challengeToken, data }) {
+  const { protocol, href, searchParams } = new URL(data.redirectURL);
+  const key = searchParams.get("state");
+  if (!/^https?:$/.test(protocol) || !key) throw new Refusal("", "The provider's address is not valid.");
+  sessionStorage.setItem(away(key), JSON.stringify({ back: location.pathname }));
+  sessionStorage.setItem(kept(key), JSON.stringify({ executionId, challengeToken }));
+  location.assign(href);
+}
+
+/** Answers the step with the provider's response in the address, if this tab requested it. */
+function arrive() {
+  const query = new URLSearchParams(location.search);
+  const step = sessionStorage.getItem(kept(query.get("state")));
+  if (!step) return undefined;
+  sessionStorage.removeItem(kept(query.get("state")));
+  history.replaceState(null, "", location.pathname);
+  const inputs = Object.fromEntries(["code", "state", "iss", "error"].filter((name) => query.has(name)).map((name) => [name, query.get(name)]));
+  return attempt("One moment…", async () => show(await execute({ ...JSON.parse(step), inputs }, Object.keys(inputs))));
 }
 
 function act(component, node) {
@@ -245,6 +272,7 @@ async function begin() {
   const config = await fetch("config.json").then((r) => r.json());
   Object.assign(state, config);
   home();
+  await arrive();
 }
 
 begin().catch((error) => complain(`This page could not start: ${error.message}`));

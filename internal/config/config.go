@@ -117,6 +117,8 @@ type GateClient struct {
 	External bool `json:"external"` // the operator serves other pages on Port
 	// LanguagesDir is a folder with files such as it.json, "" for none: see package translations.
 	LanguagesDir string `json:"languages_dir"`
+	// DefaultLanguage is the tag of the language where no other is known or available.
+	DefaultLanguage string `json:"default_language"`
 }
 
 // OAuth is the authorization server.

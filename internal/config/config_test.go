@@ -28,6 +28,8 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 		Keys:     Keys{File: filepath.Join("data", "keys", "key-encryption.key")},
 		Passkey: Passkey{AllowedOrigins: []string{"https://localhost:8090"}, RelyingPartyID: "localhost", RelyingPartyName: "Postern",
 			UserVerification: "preferred", SyncedPasskeys: "allow", CounterRegression: "refuse", Timeout: 5 * time.Minute},
+		GateClient: GateClient{DefaultLanguage: "en"},
+
 		OAuth: OAuth{ClientMetadataDocuments: ClientMetadataDocuments{Enabled: true}},
 		Mail:  Mail{TLS: "starttls"},
 		Flow:  Flow{AuthenticationTTL: 30 * time.Minute, RegistrationTTL: time.Hour, MaxFailures: 10},

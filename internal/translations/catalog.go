@@ -18,7 +18,7 @@ import (
 //go:embed *.json
 var files embed.FS
 
-// english is the language of users whose language is not available.
+// english is the default language of users whose language is not available.
 const english = "en"
 
 // Language has the texts of one language. {name} in a text is a placeholder.
@@ -39,6 +39,7 @@ type Language struct {
 type Catalog struct {
 	languages []*Language // English first, then by tag
 	matcher   language.Matcher
+	standard  *Language // where none fits
 }
 
 // Builtin returns the languages that are part of the program.
@@ -131,7 +132,7 @@ func newCatalog(all map[string]*Language) *Catalog {
 	for i, l := range c.languages {
 		tags[i] = language.Make(l.Tag)
 	}
-	c.matcher = language.NewMatcher(tags)
+	c.matcher, c.standard = language.NewMatcher(tags), c.languages[0]
 	return c
 }
 
@@ -146,12 +147,31 @@ func (c *Catalog) orBuiltin() *Catalog {
 	return c
 }
 
-// Match returns the language that fits a BCP 47 tag best, English if none fits.
+// WithDefault returns the catalog with another default language. The tag must be that of an available
+// language.
+func (c *Catalog) WithDefault(tag string) (*Catalog, error) {
+	changed := *c.orBuiltin()
+	i := slices.IndexFunc(changed.languages, func(l *Language) bool { return l.Tag == tag })
+	if i < 0 {
+		tags := make([]string, len(changed.languages))
+		for i, l := range changed.languages {
+			tags[i] = l.Tag
+		}
+		return nil, fmt.Errorf("expected one of the available languages %s, got %.64q", strings.Join(tags, ", "), tag)
+	}
+	changed.standard = changed.languages[i]
+	return &changed, nil
+}
+
+// Default returns the language where no other is known or available.
+func (c *Catalog) Default() *Language { return c.orBuiltin().standard }
+
+// Match returns the language that fits a BCP 47 tag best, the default language if none fits.
 func (c *Catalog) Match(tag string) *Language {
 	c = c.orBuiltin()
 	_, i, confidence := c.matcher.Match(language.Make(tag))
 	if confidence == language.No {
-		return c.languages[0]
+		return c.standard
 	}
 	return c.languages[i]
 }

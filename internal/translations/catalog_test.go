@@ -84,3 +84,22 @@ func TestLoad(t *testing.T) {
 		t.Error("loading changed the built-in languages")
 	}
 }
+
+// The default language replaces English where no other fits, and only there.
+func TestDefaultLanguage(t *testing.T) {
+	italian, err := Builtin().WithDefault("it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tag, want := range map[string]string{"": "it", "ja": "it", "zz-nonsense-tag": "it", "en-GB": "en", "de-AT": "de"} {
+		if got := italian.Match(tag).Tag; got != want {
+			t.Errorf("%q: %s, want %s", tag, got, want)
+		}
+	}
+	if got := Builtin().Match("ja").Tag; got != "en" || italian.Default().Tag != "it" || Builtin().Default().Tag != "en" {
+		t.Errorf("the built-in catalog has the default %s", got)
+	}
+	if _, err := Builtin().WithDefault("it-IT"); err == nil || err.Error() != `expected one of the available languages en, de, es, fr, it, nl, pl, pt, got "it-IT"` {
+		t.Error(err)
+	}
+}

@@ -7,14 +7,14 @@ import (
 )
 
 // languageModules returns the scripts with texts: one for each language, by its tag, and one with
-// the names of all.
+// the names of all and the default.
 func languageModules(c *translations.Catalog) map[string][]byte {
 	names, modules := map[string]string{}, map[string][]byte{}
 	for _, l := range c.Languages() {
 		names[l.Tag] = l.Name
 		modules[l.Tag+".js"] = module("default", l.Pages)
 	}
-	modules["languages.js"] = module("const languages =", names)
+	modules["languages.js"] = append(module("const languages =", names), module("const standard =", c.Default().Tag)...)
 	return modules
 }
 

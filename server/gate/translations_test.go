@@ -42,6 +42,6 @@ var said = regexp.MustCompile(`\bt\("([^"]+)"|"((?:[A-Z][a-z]|\{\w)[^"]*)"`)
 func missingTexts() []string {
 	return []string{
 		"Edg=Edge", "Firefox", "Chrome", "Safari", "Android", "Windows", "Mac OS=macOS", "Linux",
-		"Content-Type", "Brand", "Postern-Session", "Creation", "Request", "NotAllowedError",
+		"Content-Type", "Brand", "Postern-Session", "{n}", "Creation", "Request", "NotAllowedError",
 	}
 }

@@ -1,5 +1,5 @@
 // Leaves for another provider in the middle of a run, and comes back from it.
-import { Refusal, address, params, storage } from "./wire.js";
+import { Refusal, address, go, params, storage } from "./wire.js";
 
 // Only this tab can read what is kept, so a response that was lured or carried
 // here from elsewhere finds nothing, and is sent nowhere.
@@ -21,7 +21,12 @@ export function depart(page, { executionId, challengeToken, data }) {
 // address or the history.
 export function arrive() {
 	const inputs = Object.fromEntries(["code", "state", "iss", "error"].filter((name) => params.has(name)).map((name) => [name, params.get(name)]));
-	const { page = "callback", query = address(""), answer } = JSON.parse(storage.take(key(inputs.state)) ?? "{}");
+	const { page = "callback", query = address(""), answer, back } = JSON.parse(storage.take(key(inputs.state)) ?? "{}");
+	// The page /try/ runs the flow itself, and takes the response up.
+	if (back) {
+		go(`${back}?${params}`);
+		return { page: "leaving" };
+	}
 	for (const name of [...params.keys()]) params.delete(name);
 	new URLSearchParams(query).forEach((value, name) => params.append(name, value));
 	history.replaceState(null, "", `${page}?${params}`);

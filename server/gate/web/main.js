@@ -67,6 +67,7 @@ const plain = {
 async function begin({ page, account }) {
 	if (page === "preview") return Promise.all([import("./preview.js"), speak()]).then(([preview]) => preview.begin());
 	const arrival = page === "callback" ? arrive() : { page };
+	if (arrival.page === "leaving") return undefined;
 	await speak();
 	const unknown = params.has("executionId") || ["callback", "error", "absent"].includes(arrival.page);
 	const applicationId = params.get("applicationId") ?? (unknown ? "" : account);

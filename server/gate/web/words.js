@@ -1,5 +1,5 @@
 // The page's language. Each has a module of its own, loaded when it is needed.
-import { languages } from "./languages.js";
+import { languages, standard } from "./languages.js";
 import { params } from "./wire.js";
 
 // The language of the page: a key of languages.
@@ -10,10 +10,10 @@ let words = {};
 
 const base = (tag = "") => tag.toLowerCase().split("-")[0];
 
-// Loads the language that the address asks for, or else the person's browser.
+// Loads the language that the address asks for, or else the person's browser, or else the default.
 export async function speak() {
 	const wanted = [params.get("lang") ?? "", ...(params.get("ui_locales") ?? "").split(" "), ...navigator.languages];
-	locale = wanted.find((tag) => Object.hasOwn(languages, base(tag))) ?? "en";
+	locale = wanted.find((tag) => Object.hasOwn(languages, base(tag))) ?? standard;
 	language = base(locale);
 	words = (await import(`./${language}.js`)).default;
 	document.documentElement.lang = language;
