@@ -172,11 +172,16 @@ func TestReactRedirectMode(t *testing.T) {
 		t.Errorf("the greeting is %q", got)
 	}
 
+	id := b.subject()
+
 	const access = `Object.values(sessionStorage).map((v) => v.match(/"access_token":"([^"]*)"/)?.[1]).find(Boolean)`
 	first := eval[string](b, access)
 	b.until(fmt.Sprintf("%s !== %q", access, first))
 	b.do(chromedp.Reload())
 	b.signedInAs("ada")
+	if got := b.subject(); got != id {
+		t.Errorf("after a reload the app shows the id %s, want %s", got, id)
+	}
 
 	b.click("sign-out")
 	b.shows("sign-in")
@@ -188,6 +193,13 @@ func TestReactRedirectMode(t *testing.T) {
 	g.shows("step/key") // and asks again
 	b.present(true)
 	b.until(`(document.getElementById("action-passkey")?.click(), document.getElementById("username")?.textContent === "ada")`)
+}
+
+// subject waits for the app to show the user's id, and returns it.
+func (b *tab) subject() string {
+	b.t.Helper()
+	b.until(`/^[0-9a-f-]{36}$/.test(document.getElementById("sub")?.textContent)`)
+	return b.text("sub")
 }
 
 // passkeySignIn is the built-in flow of that handle, which also asks for names.
@@ -263,7 +275,7 @@ func TestReactSelfHostedMode(t *testing.T) {
 	if got := eval[string](b, `document.querySelector("h1").textContent`); got != "Hello, Ada" {
 		t.Errorf("the greeting is %q", got)
 	}
-	id := b.text("sub")
+	id := b.subject()
 
 	// By the browser's own picker, at the first step of the flow.
 	b.signOutAndReload()
@@ -278,7 +290,7 @@ func TestReactSelfHostedMode(t *testing.T) {
 	b.clickCancel("continue")
 	b.click("passkey")
 	b.signedInAs("ada")
-	if got := b.text("sub"); got != id {
+	if got := b.subject(); got != id {
 		t.Errorf("signed in as %s, want %s", got, id)
 	}
 }

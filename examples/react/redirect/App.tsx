@@ -1,3 +1,4 @@
+import { useEffect, useState } from "react";
 import { SignedIn, SignedOut, SignInButton, useThunderID } from "@thunderid/react";
 import { useSignOut } from "./useSignOut";
 
@@ -8,8 +9,8 @@ export function App() {
     <main>
       <SignedOut>
         <h1>Welcome</h1>
-        {/* Postern's page signs people in, and up. */}
-        <SignInButton id="sign-in">Sign in or sign up</SignInButton>
+        {/* Postern's page also signs people up, if the application allows it. */}
+        <SignInButton id="sign-in">Sign in</SignInButton>
       </SignedOut>
       <SignedIn>
         <Account />
@@ -18,9 +19,20 @@ export function App() {
   );
 }
 
+/** The user's id. The SDK leaves it out of user. */
+function useSubject() {
+  const { getDecodedIdToken } = useThunderID();
+  const [subject, setSubject] = useState("");
+  useEffect(() => {
+    getDecodedIdToken().then(({ sub }) => setSubject(sub ?? ""), () => setSubject(""));
+  }, [getDecodedIdToken]);
+  return subject;
+}
+
 /** The user's claims in the ID token. */
 function Account() {
   const { user } = useThunderID();
+  const subject = useSubject();
   const signOut = useSignOut();
   return (
     <>
@@ -31,7 +43,7 @@ function Account() {
         <dt>Email</dt>
         <dd id="email">{user?.email}</dd>
         <dt>Id</dt>
-        <dd id="sub">{user?.sub}</dd>
+        <dd id="sub">{subject}</dd>
       </dl>
       <button id="sign-out" onClick={signOut}>Sign out</button>
     </>

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { SignedIn, SignedOut, useThunderID } from "@thunderid/react";
 import { SignInForm } from "./SignInForm";
 import { SignUpForm } from "./SignUpForm";
@@ -21,9 +21,20 @@ export function App() {
   );
 }
 
+/** The user's id. The SDK leaves it out of user. */
+function useSubject() {
+  const { getDecodedIdToken } = useThunderID();
+  const [subject, setSubject] = useState("");
+  useEffect(() => {
+    getDecodedIdToken().then(({ sub }) => setSubject(sub ?? ""), () => setSubject(""));
+  }, [getDecodedIdToken]);
+  return subject;
+}
+
 /** The user's claims in the assertion. */
 function Account() {
   const { user, clearSession } = useThunderID();
+  const subject = useSubject();
   // The SDK's signOut, and its SignOutButton, drop the session but continue to show
   // it, or lead to Postern's own page.
   const signOut = async () => {
@@ -39,7 +50,7 @@ function Account() {
         <dt>Email</dt>
         <dd id="email">{user?.email}</dd>
         <dt>Id</dt>
-        <dd id="sub">{user?.sub}</dd>
+        <dd id="sub">{subject}</dd>
       </dl>
       <button id="sign-out" onClick={signOut}>Sign out</button>
     </>
