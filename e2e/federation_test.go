@@ -103,6 +103,24 @@ func TestSignInWithAnotherProvider(t *testing.T) {
 	f.hasIdentity(t, "ada@example.org")
 }
 
+// The page /try/ follows the redirection, takes up the response that the hosted page passes on, and
+// leaves nothing of it in the address.
+func TestTrySignsInWithAnotherProvider(t *testing.T) {
+	t.Parallel()
+	f := newFederated(t)
+	f.setClaims(t, "01900000-0000-7000-8000-000000000002")
+	b := openTab(t)
+	b.open(f.base + "/try/")
+	b.click("start-sign-in")
+	b.click("action-corp")
+	f.signInThere(&gateTab{tab: b, base: f.base})
+	b.until(`location.origin === "` + f.base + `" && document.querySelector('[data-claim="amr"]')?.textContent === "fed"`)
+	if at := eval[string](b, `location.href`); at != f.base+"/try/" {
+		t.Errorf("the page is at %s", at)
+	}
+	f.hasIdentity(t, "ada@example.org")
+}
+
 // A user whose external identity has the address of an existing account has to prove that
 // the account is theirs. An attacker cannot have another user who is led to the same run do
 // it.
