@@ -75,7 +75,7 @@ const (
 	CodeNewWay             = "new_way"                          // after the change an attacker would need less to sign in than before
 	CodeCredentialLimited  = "credential_limited"               // it was added after a weaker sign-in than is needed: Provenance
 	CodeExpressionFailed   = "expression_failed"                // of a flow, so the run cannot continue
-	CodeCanceled          = "canceled"                        // the user ended the run
+	CodeCanceled           = "canceled"                         // the user ended the run
 	CodeStaleProof         = "insufficient_user_authentication" // the user signed in too long ago for this: RFC 9470 §3
 )
 
@@ -232,7 +232,7 @@ var messages = sync.OnceValue(func() map[string]string {
 		CodeFederationFailed:      "Signing in there did not work. Try again, or sign in another way.",
 		CodeFederationUnavailable: "You cannot sign in there at the moment. Try again later, or sign in another way.",
 		CodeIdentityTaken:         "This belongs to another account.",
-		CodeCanceled:             "You canceled the sign-in.",
+		CodeCanceled:              "You canceled the sign-in.",
 		CodeStaleProof:            "Sign in again to change this.",
 		CodeFactorRequired:        "Sign in with a passkey or a second factor to change this.",
 		CodeCredentialLimited:     "This was added after a weaker sign-in and is not enough here. Sign in another way.",
