@@ -51,7 +51,7 @@ export function AuditPage() {
       <Filter key={query.toString()} query={query} apply={setQuery} />
       <AuditVerification />
       <p role="status" className="quiet">{live && (added.length > 0 ? t("{n} new events", { n: added.length }) : t("New events appear here."))}</p>
-      {live && newest.error && <Failed error={newest.error} />}
+      {live && newest.error && <Failed error={newest.error} retry={() => void newest.refetch()} />}
       {log.isPending && <Loading />}
       {log.error && <Failed error={log.error} retry={() => void log.refetch()} />}
       {log.data && <Events events={[...added, ...known]} empty={query.size > 0 ? t("Nothing matches the filter.") : t("Nothing here yet.")} />}

@@ -40,7 +40,7 @@ export function InvitationPart({ id }: { id: string }) {
   const withdraw = () => act(async () => {
     const reply = await api.DELETE("/users/{id}/invitation", { params: { path } });
     if (!reply.response.ok) {
-      throw new RequestError(reply.response.status, reply.error as RequestError["failure"]);
+      throw new RequestError(reply.response, reply.error);
     }
     return t("The invitation was withdrawn.");
   });

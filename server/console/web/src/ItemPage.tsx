@@ -91,7 +91,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
   const schema = useUserSchema(described, noun.path === "/users" ? String(value["type"] ?? "") : "");
   const [newer, setNewer] = useState<Read>(); // a user as someone else changed it since the form was read
   const [state, setState] = useState<{ busy?: boolean; done?: string; error?: unknown; theirs?: Read }>({});
-  const problems: Finding[] = state.error instanceof RequestError ? state.error.failure.errors ?? [] : [];
+  const problems: Finding[] = state.error instanceof RequestError ? state.error.failure?.errors ?? [] : [];
   const path = read ? `${noun.path}/${read.data.id}` : noun.path;
 
   const save = async (etag: string | undefined) => {

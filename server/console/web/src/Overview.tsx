@@ -32,13 +32,13 @@ export function Overview() {
         ))}
       </ul>
       <h2>{t("Service")}</h2>
-      {health.error ? <Failed error={health.error} /> : (
+      {health.error ? <Failed error={health.error} retry={() => void health.refetch()} /> : (
         <ul className="parts">{health.data?.serviceStatus?.map((s) => <li key={s.serviceName}><span>{s.serviceName}</span> <span>{s.status}</span></li>)}</ul>
       )}
       {readsAudit && (
         <>
           <h2>{t("Recent events")}</h2>
-          {events.error && <Failed error={events.error} />}
+          {events.error && <Failed error={events.error} retry={() => void events.refetch()} />}
           {events.data && <Events events={events.data.auditEvents} />}
           <p><Link to="/audit">{t("Audit log")} →</Link></p>
         </>

@@ -48,7 +48,7 @@ export function SignInHelp({ user }: { user: Item }) {
   const isHidden = read.error instanceof RequestError && read.error.status === 403;
   const forget = async () => {
     const reply = await api.DELETE("/users/{id}/failed-guesses", { params: { path: { id: user.id } } });
-    setFailed(reply.response.ok ? undefined : new RequestError(reply.response.status, reply.error as RequestError["failure"]));
+    setFailed(reply.response.ok ? undefined : new RequestError(reply.response, reply.error));
     await cache.invalidateQueries({ queryKey: ["sign-ins", user.id] });
   };
   return (

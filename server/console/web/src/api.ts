@@ -17,10 +17,18 @@ api.use({
   },
 });
 
-/** RequestError is a failed request, as the API explains it. */
+/** RequestError is a failed request. Its failure is undefined if the reply is not from the API but, for example, from a proxy. */
 export class RequestError extends Error {
-  constructor(readonly status: number, readonly failure: Failure) {
-    super(failure.description.defaultValue);
+  readonly status: number;
+  readonly failure: Failure | undefined;
+  readonly permission: string; // that the user lacks, or ""
+
+  constructor(reply: Response, body: unknown) {
+    const failure = typeof body === "object" && body !== null && "description" in body ? body as Failure : undefined;
+    super(failure?.description.defaultValue ?? `HTTP ${reply.status}`);
+    this.status = reply.status;
+    this.failure = failure;
+    this.permission = reply.status === 403 ? /scope="([^"]+)"/.exec(reply.headers.get("WWW-Authenticate") ?? "")?.[1] ?? "" : "";
   }
 }
 
@@ -35,7 +43,7 @@ export async function send(method: string, path: string, body?: unknown, headers
   const text = await reply.text();
   const data: unknown = text && reply.headers.get("Content-Type")?.startsWith("application/json") ? JSON.parse(text) : text;
   if (!reply.ok) {
-    throw new RequestError(reply.status, data as Failure);
+    throw new RequestError(reply, data);
   }
   return { data, etag: reply.headers.get("ETag") ?? "" };
 }
@@ -43,7 +51,7 @@ export async function send(method: string, path: string, body?: unknown, headers
 /** must returns the data of a reply of the generated client, or throws its error. */
 export function must<T>(reply: { data?: T; error?: unknown; response: Response }): T {
   if (reply.data === undefined) {
-    throw new RequestError(reply.response.status, reply.error as Failure);
+    throw new RequestError(reply.response, reply.error);
   }
   return reply.data;
 }

@@ -6,18 +6,38 @@ import { startSignIn } from "./session";
 import { t } from "./texts";
 
 export function Loading() {
-  return <p role="status" className="quiet">{t("Loading …")}</p>;
+  return <p role="status" className="loading quiet">{t("Loading …")}</p>;
 }
 
-/** Failed shows an error of a request; an ended session offers to sign in. */
+/** explain returns what went wrong; fetch reports a broken connection as a TypeError. */
+function explain(error: unknown): string {
+  if (error instanceof TypeError) {
+    return t("The server cannot be reached. Check the connection, and try again.");
+  }
+  if (error instanceof RequestError && !error.failure) {
+    return t("The server did not answer as expected ({status}). Try again in a moment.", { status: error.message });
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Failed shows an error of a request. An ended session offers to sign in, and a lacking permission is named. */
 export function Failed({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
   if (error instanceof RequestError && error.status === 401) {
-    const isUnproved = error.failure.code === "insufficient_user_authentication";
+    const isUnproved = error.failure?.code === "insufficient_user_authentication";
     return (
       <div role="alert" className="notice bad">
         <p>{isUnproved ? t("This change needs a recent sign-in with your passkey. What you have entered is kept.") : t("Your session has ended. Sign in again to go on.")}</p>
         <p className="quiet">{error.message}</p>
         <Button className="primary" onPress={() => void startSignIn(isUnproved ? { max_age: "0", acr_values: "phr" } : {})}>{t("Sign in")}</Button>
+      </div>
+    );
+  }
+  if (error instanceof RequestError && error.permission) {
+    return (
+      <div role="alert" className="notice">
+        <p><strong>{t("You lack the permission {permission}.", { permission: error.permission })}</strong></p>
+        <p>{t("An administrator can give it to you with a role. Then sign in again.")}</p>
+        <Button onPress={() => void startSignIn()}>{t("Sign in")}</Button>
       </div>
     );
   }
@@ -27,7 +47,7 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
       <p><strong>{t("The request failed")}</strong></p>
       {failure?.errors && failure.errors.length > 0
         ? <ul>{failure.errors.map((problem, i) => <li key={i}>{problem.path && <code>{problem.path}</code>} {problem.message}</li>)}</ul>
-        : <p>{error instanceof Error ? error.message : String(error)}</p>}
+        : <p>{explain(error)}</p>}
       {failure?.traceId && <p className="quiet">{t("Trace id")}: <code>{failure.traceId}</code></p>}
       {retry && <Button onPress={retry}>{t("Try again")}</Button>}
     </div>

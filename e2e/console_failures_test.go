@@ -1,0 +1,67 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+)
+
+// intercept makes the API answer the page with a script for the body of fetch, for paths that begin
+// with a prefix; "" ends it.
+func (c *consoleTab) intercept(prefix, body string) {
+	c.t.Helper()
+	eval[any](c.tab, fmt.Sprintf(`window.realFetch ??= fetch; window.fetch = %q === "" ? realFetch : async (input, init) => {
+		if (!new URL(input.url ?? input, location.href).pathname.startsWith(%[1]q)) return realFetch(input, init);
+		%s
+	}; null`, prefix, body))
+}
+
+// failed expects an alert with the text, which fits a phone and is accessible in light and dark.
+func (c *consoleTab) failed(text string) {
+	c.t.Helper()
+	c.until(fmt.Sprintf(`document.querySelector("main [role=alert]")?.innerText.includes(%q)`, text))
+	for _, light := range []bool{true, false} {
+		c.luminance(light)
+		call(c.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 390, Height: 844, DeviceScaleFactor: 1})
+		if over := eval[int](c.tab, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+			c.t.Errorf("the page with %q is %d px wider than a phone", text, over)
+		}
+		c.isAccessible(fmt.Sprintf("%q, light %v", text, light))
+	}
+	call(c.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 800, DeviceScaleFactor: 1})
+}
+
+// A page names a broken connection and the error of a proxy, and offers to try again.
+func TestConsoleExplainsFailures(t *testing.T) {
+	t.Parallel()
+	c := openConsole(t, serve(t), "")
+	c.heading("Overview")
+	for _, failure := range []struct{ reply, text string }{
+		{`throw new TypeError("Failed to fetch");`, "The server cannot be reached."},
+		{`return new Response("<h1>Bad gateway</h1>", { status: 502, headers: { "Content-Type": "text/html" } });`, "The server did not answer as expected (HTTP 502)."},
+	} {
+		c.intercept("/groups", failure.reply)
+		c.goTo("/audit")
+		eval[any](c.tab, `history.pushState(null, "", "/console/groups?filter=name+eq+%22`+fmt.Sprint(len(failure.text))+`%22"); dispatchEvent(new PopStateEvent("popstate")); null`)
+		c.failed(failure.text)
+		c.intercept("", "")
+		c.press("Try again")
+		c.sees("Nothing matches the filter.")
+	}
+}
+
+// A page names the permission that the user lacks.
+func TestConsoleNamesTheLackingPermission(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	ida := createUser(t, p, object{"username": "ida", "password": adminPassword})
+	made, err := p.post("/roles", adminToken(t, p), object{"name": "Auditors", "permissions": []string{"system:audit:read"}, "assignments": []object{{"type": "user", "id": ida}}})
+	if err != nil || made.status != http.StatusCreated {
+		t.Fatalf("%v %s", err, made.body)
+	}
+	c := openConsoleAs(t, p, "ida", "/roles")
+	c.failed("You lack the permission system:roles:read.")
+	c.sees("An administrator can give it to you with a role.")
+}
