@@ -66,12 +66,20 @@ func (r *run) storeDraft() {
 	r.recordEvent("user.created", draft.ID, nil)
 }
 
-// recordFailure records a failed attempt to prove something. The event contains the user only
-// if that is certain: a typed name is not.
+// recordFailure records a failed attempt to prove something: the error code of the reply and, if
+// the reply conceals it, the reason. An attempt with the right credential is no failed one: if the
+// account or the flow does not permit the sign-in, the event is the same as in other refusals. The
+// event contains the user that the run is about.
 func (r *run) recordFailure(d *Decision) {
-	detail := map[string]string{}
+	action, detail := "attempt.failed", map[string]string{}
 	if d.Notice != nil {
 		detail["error"] = d.Notice.Code
+	}
+	if d.Reason != "" {
+		detail["reason"] = d.Reason
+	}
+	if isRefusal(d.Reason) {
+		action = "user.sign_in_refused"
 	}
 	if r.failure != nil { // the attempt was one too many
 		detail["end"] = r.failure.Code
@@ -80,7 +88,12 @@ func (r *run) recordFailure(d *Decision) {
 	if r.state.Subject.Draft != nil {
 		userID = ""
 	}
-	r.recordEvent("attempt.failed", userID, detail)
+	r.recordEvent(action, userID, detail)
+}
+
+// isRefusal reports whether a reason is about a user who has authenticated and may not sign in.
+func isRefusal(reason string) bool {
+	return slices.Contains([]string{schemas.CodeAccountDisabled, schemas.CodeAccountLocked, schemas.CodeCredentialLimited}, reason)
 }
 
 // recordFault records and logs the end of a run by a fault of the flow, which its author must fix.

@@ -140,6 +140,9 @@ type Decision struct {
 	Notice *schemas.Error
 	// Failed marks a failed attempt to prove something. Too many of them end the run.
 	Failed bool
+	// Reason is why the attempt failed, one of the reasons of schemas, "" if it is the code of
+	// Notice. It is only for the audit log: the reply must not reveal it.
+	Reason string
 	// Conceal marks a reply whose duration must not reveal whether the user exists.
 	Conceal bool
 

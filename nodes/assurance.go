@@ -69,7 +69,7 @@ func refuseLimited(v *engine.Visit, added schemas.Provenance) *engine.Decision {
 		"this credential was added after a sign-in of the class %s and is worth no more than that; this flow guarantees %s: "+
 			"sign in another way, or add the credential again after a stronger sign-in",
 		added.ACR, cmp.Or(v.Guarantees.Class(), strings.Join(v.Guarantees.Methods(), ", "))))
-	d.Changes = []schemas.Change{event(v, "user.sign_in_refused", v.Subject.UserID, map[string]string{"reason": schemas.CodeCredentialLimited})}
+	d.Reason = schemas.CodeCredentialLimited
 	return d
 }
 

@@ -218,12 +218,15 @@ func (c *emailChange) check(ctx context.Context, v *engine.Visit, user *schemas.
 	case right:
 		return c.store(ctx, v, user, asked.Address)
 	}
+	var d *engine.Decision
 	if asked.Tries++; asked.Tries < maxTries {
-		d := c.askCode(asked, wrongCode(maxTries-asked.Tries))
+		d = c.askCode(asked, wrongCode(maxTries-asked.Tries))
 		d.Failed = true
-		return d, nil
+	} else {
+		d = leaveFailed(schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCode, "too many incorrect codes; request a new one"))
 	}
-	return leaveFailed(schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCode, "too many incorrect codes; request a new one")), nil
+	d.Reason = schemas.ReasonWrongMailedCode
+	return d, nil
 }
 
 // store leaves with the verified address. A user who reads the mail of an address may learn that

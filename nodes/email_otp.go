@@ -198,17 +198,30 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 		again.form.text = "If this account has an email address, we sent a new code there. Earlier codes no longer work."
 	}
 	d := again.ask(sent, "")
-	d.Changes = []schemas.Change{schemas.QueueDelivery{Delivery: delivery}, event(v, codeAction(to), v.Subject.UserID, nil)}
+	d.Changes = []schemas.Change{schemas.QueueDelivery{Delivery: delivery}, requestedCode(v, user, to)}
 	return d, nil
 }
 
-// codeAction is the action of the event about a requested code. There is one without an address, too:
-// it shows administrators why no mail arrived, and the reply takes as long as that with an address.
-func codeAction(address string) string {
-	if address == "" {
-		return "email_code.not_sent"
+// requestedCode returns the event about a requested code. There is one without an address, too: it
+// shows administrators why no mail arrived, and the reply takes as long as that with an address.
+func requestedCode(v *engine.Visit, user *schemas.User, address string) schemas.Change {
+	if why := notMailed(user, address); why != "" {
+		return event(v, "email_code.not_sent", v.Subject.UserID, map[string]string{"reason": why})
 	}
-	return "email_code.sent"
+	return event(v, "email_code.sent", v.Subject.UserID, nil)
+}
+
+// notMailed returns the reason why no code is mailed, "" if there is an address for it.
+func notMailed(user *schemas.User, address string) string {
+	switch {
+	case address != "":
+		return ""
+	case user == nil:
+		return schemas.ReasonUnknownUser
+	case user.Text("email") != "":
+		return schemas.ReasonUnverified
+	}
+	return schemas.ReasonNoAddress
 }
 
 // postpone asks for the code of before, if any, and states why no other code was sent.

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -78,12 +79,15 @@ func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, t
 	case right:
 		return o.succeed(v, user), nil
 	}
+	var d *engine.Decision
 	if sent.Tries++; sent.Tries < maxTries {
-		d := o.ask(sent, wrongCode(maxTries-sent.Tries))
+		d = o.ask(sent, wrongCode(maxTries-sent.Tries))
 		d.Failed = true
-		return d, nil
+	} else {
+		d = leaveFailed(schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCode, "too many incorrect codes; request a new one"))
 	}
-	return leaveFailed(schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCode, "too many incorrect codes; request a new one")), nil
+	d.Reason = cmp.Or(notMailed(user, to), schemas.ReasonWrongMailedCode)
+	return d, nil
 }
 
 // wrongCode states how many tries are left.

@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -23,18 +24,19 @@ func (f *factors) TOTP(_ context.Context, userID string) (*schemas.TOTP, error) 
 	return f.apps[userID], f.broken
 }
 
-func (f *factors) RecoveryCode(_ context.Context, userID string, hash []byte) (*schemas.Provenance, error) {
-	if !f.codes[userID][string(hash)] {
+func (f *factors) RecoveryCode(_ context.Context, userID string, hash []byte) (*schemas.RecoveryCode, error) {
+	unused, found := f.codes[userID][string(hash)]
+	if !found {
 		return nil, f.broken
 	}
-	return &schemas.Provenance{}, f.broken
+	return &schemas.RecoveryCode{Used: !unused}, f.broken
 }
 
 func (f *factors) RecoveryCodes(_ context.Context, userID string) (*schemas.RecoveryCodes, error) {
 	if f.codes[userID] == nil {
 		return nil, f.broken
 	}
-	return &schemas.RecoveryCodes{Total: 10, Left: len(f.codes[userID]), CreatedAt: noon}, f.broken
+	return &schemas.RecoveryCodes{Total: 10, Left: len(slices.DeleteFunc(slices.Collect(maps.Values(f.codes[userID])), func(unused bool) bool { return !unused })), CreatedAt: noon}, f.broken
 }
 
 // labeled is a cipher that shows its plaintext.
@@ -62,7 +64,7 @@ func newFactorFixture(t *testing.T) (*fixture, *factors, totp.Key) {
 	app := SealTOTP(labelled{}, key, "ada")
 	f := &factors{
 		apps:  map[string]*schemas.TOTP{"ada": &app},
-		codes: map[string]map[string]bool{"bob": {string(HashRecoveryCode(recoveryOfAda)): true}, "spent": {}},
+		codes: map[string]map[string]bool{"bob": {string(HashRecoveryCode(recoveryOfAda)): true}, "spent": {string(HashRecoveryCode(recoveryOfAda)): false}},
 	}
 	w.users["cyd"] = &schemas.User{ID: "cyd", Type: "Person", Attributes: map[string]any{}}
 	w.users["spent"] = &schemas.User{ID: "spent", Type: "Person", Attributes: map[string]any{"username": "spent"}}
@@ -155,25 +157,28 @@ func TestTOTP(t *testing.T) {
 	tests := map[string]struct {
 		with, outcome string
 		visit         *engine.Visit
+		reason        string // for the audit log only
 	}{
-		"right, answered":              {`{}`, "success", visit(known("ada"), second, answer("submit", "otp", code))},
-		"right, collected before":      {`{"input": "pin"}`, "success", visit(known("ada"), second, inputs("pin", code))},
-		"wrong":                        {`{}`, "failure", visit(known("ada"), second, answer("submit", "otp", "000000"))},
-		"who has no app":               {`{}`, "none", visit(known("bob"), second, answer("submit", "otp", code))},
-		"who has no app, on arrival":   {`{}`, "none", visit(known("bob"), second)},
-		"alone":                        {`{"alone": true}`, "success", visit(known("ada"), answer("submit", "otp", code))},
-		"alone, who has no app":        {`{"alone": true}`, "failure", visit(known("bob"), answer("submit", "otp", code))},
-		"alone, an unknown name":       {`{"alone": true}`, "failure", visit(concealed("nobody"), answer("submit", "otp", code))},
-		"alone, no user":               {`{"alone": true}`, "failure", visit(answer("submit", "otp", code))},
-		"another way":                  {`{"alternatives": [{"ref": "lost"}]}`, "lost", visit(known("ada"), second, answer("lost"))},
-		"another way, that is no code": {`{"alternatives": [{"ref": "lost"}]}`, "lost", visit(known("ada"), second, answer("lost", "otp", code))},
+		"right, answered":              {`{}`, "success", visit(known("ada"), second, answer("submit", "otp", code)), ""},
+		"right, collected before":      {`{"input": "pin"}`, "success", visit(known("ada"), second, inputs("pin", code)), ""},
+		"wrong":                        {`{}`, "failure", visit(known("ada"), second, answer("submit", "otp", "000000")), schemas.ReasonWrongCode},
+		"who has no app":               {`{}`, "none", visit(known("bob"), second, answer("submit", "otp", code)), ""},
+		"who has no app, on arrival":   {`{}`, "none", visit(known("bob"), second), ""},
+		"alone":                        {`{"alone": true}`, "success", visit(known("ada"), answer("submit", "otp", code)), ""},
+		"alone, who has no app":        {`{"alone": true}`, "failure", visit(known("bob"), answer("submit", "otp", code)), schemas.ReasonNoApp},
+		"alone, an unknown name":       {`{"alone": true}`, "failure", visit(concealed("nobody"), answer("submit", "otp", code)), schemas.ReasonUnknownUser},
+		"alone, no user":               {`{"alone": true}`, "failure", visit(answer("submit", "otp", code)), schemas.ReasonUnknownUser},
+		"another way":                  {`{"alternatives": [{"ref": "lost"}]}`, "lost", visit(known("ada"), second, answer("lost")), ""},
+		"another way, that is no code": {`{"alternatives": [{"ref": "lost"}]}`, "lost", visit(known("ada"), second, answer("lost", "otp", code)), ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := left(t, run(t, w.make(t, "totp", test.with, nil), test.visit), test.outcome)
 			switch test.outcome {
 			case "failure":
-				noticed(t, d, schemas.CodeInvalidCode)
+				if noticed(t, d, schemas.CodeInvalidCode); d.Reason != test.reason {
+					t.Errorf("the reason %q, want %q", d.Reason, test.reason)
+				}
 			case "success":
 				want := schemas.Change(schemas.UseTOTP{UserID: "ada", Step: totp.Step(noon), At: noon})
 				if !slices.Contains(d.Methods, "otp") || actions(d) != "totp.used" || d.Changes[0] != want {
@@ -185,7 +190,9 @@ func TestTOTP(t *testing.T) {
 	f.apps["ada"].LastStep = totp.Step(noon)
 	for with, want := range map[string]string{`{}`: schemas.CodeUsed, `{"alone": true}`: schemas.CodeInvalidCode} {
 		d := left(t, run(t, w.make(t, "totp", with, nil), visit(known("ada"), second, answer("submit", "otp", code))), "failure")
-		noticed(t, d, want)
+		if noticed(t, d, want); d.Reason != schemas.ReasonUsedCode {
+			t.Errorf("%s: a used code has the reason %q", with, d.Reason)
+		}
 	}
 }
 
@@ -228,22 +235,25 @@ func TestRecoveryCode(t *testing.T) {
 	w, _, _ := newFactorFixture(t)
 	exec := w.make(t, "recovery-code", `{}`, nil)
 	for name, test := range map[string]struct {
-		visit   *engine.Visit
-		outcome string
+		visit           *engine.Visit
+		outcome, reason string
 	}{
-		"right":                        {visit(known("bob"), answer("submit", "recoveryCode", recoveryOfAda)), "success"},
-		"as people write it":           {visit(known("bob"), answer("submit", "recoveryCode", " 7k3m 9qweaaaa-bbbb ccccdddd\n")), "success"},
-		"wrong":                        {visit(known("bob"), answer("submit", "recoveryCode", "x")), "failure"},
-		"of another user":              {visit(known("ada"), answer("submit", "recoveryCode", recoveryOfAda)), "failure"},
-		"of an unknown name":           {visit(concealed("nobody"), answer("submit", "recoveryCode", recoveryOfAda)), "failure"},
-		"of a name that is an id":      {visit(concealed("bob"), answer("submit", "recoveryCode", recoveryOfAda)), "failure"},
-		"of no user":                   {visit(answer("submit", "recoveryCode", recoveryOfAda)), "failure"},
-		"right, after a passkey":       {visit(known("bob"), authenticated("phr", "pop"), answer("submit", "recoveryCode", recoveryOfAda)), "success"},
-		"collected on the page before": {visit(known("bob"), inputs("recoveryCode", recoveryOfAda)), "success"},
+		"right":                        {visit(known("bob"), answer("submit", "recoveryCode", recoveryOfAda)), "success", ""},
+		"as people write it":           {visit(known("bob"), answer("submit", "recoveryCode", " 7k3m 9qweaaaa-bbbb ccccdddd\n")), "success", ""},
+		"used before":                  {visit(known("spent"), answer("submit", "recoveryCode", recoveryOfAda)), "failure", schemas.ReasonUsedRecovery},
+		"wrong":                        {visit(known("bob"), answer("submit", "recoveryCode", "x")), "failure", schemas.ReasonWrongRecovery},
+		"of another user":              {visit(known("ada"), answer("submit", "recoveryCode", recoveryOfAda)), "failure", schemas.ReasonWrongRecovery},
+		"of an unknown name":           {visit(concealed("nobody"), answer("submit", "recoveryCode", recoveryOfAda)), "failure", schemas.ReasonUnknownUser},
+		"of a name that is an id":      {visit(concealed("bob"), answer("submit", "recoveryCode", recoveryOfAda)), "failure", schemas.ReasonUnknownUser},
+		"of no user":                   {visit(answer("submit", "recoveryCode", recoveryOfAda)), "failure", schemas.ReasonUnknownUser},
+		"right, after a passkey":       {visit(known("bob"), authenticated("phr", "pop"), answer("submit", "recoveryCode", recoveryOfAda)), "success", ""},
+		"collected on the page before": {visit(known("bob"), inputs("recoveryCode", recoveryOfAda)), "success", ""},
 	} {
 		d := left(t, run(t, exec, test.visit), test.outcome)
 		if test.outcome == "failure" {
-			noticed(t, d, schemas.CodeInvalidCode)
+			if noticed(t, d, schemas.CodeInvalidCode); d.Reason != test.reason {
+				t.Errorf("%s: the reason %q, want %q", name, d.Reason, test.reason)
+			}
 		} else if actions(d) != "recovery.used" || !slices.Contains(d.Methods, schemas.AMRRecovery) {
 			t.Errorf("%s: %+v", name, d)
 		}

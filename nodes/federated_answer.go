@@ -36,7 +36,9 @@ func (f *federatedOIDC) finish(ctx context.Context, v *engine.Visit, p *schemas.
 // answered with another user's account.
 func (f *federatedOIDC) signIn(v *engine.Visit, p *schemas.IdentityProvider, who *federation.Identity, linked *schemas.Identity) *engine.Decision {
 	if isAboutOther(v.Subject, linked.UserID) {
-		return leaveFailed(identityTaken())
+		d := leaveFailed(identityTaken())
+		d.Reason = schemas.ReasonIdentityOfOther
+		return d
 	}
 	d := leaveProven(v, []string{schemas.AMRFederated}, schemas.ACRVouched, schemas.Provenance{}, schemas.Proof{Kind: schemas.IdentityProof, Of: linked.ID},
 		schemas.UseIdentity{ID: linked.ID, At: v.Now},
@@ -90,7 +92,7 @@ func (f *federatedOIDC) refused(v *engine.Visit, p *schemas.IdentityProvider, fa
 			"the identity provider %s is unavailable; try again later, or sign in another way", p.Handle)
 		return d
 	}
-	d.Failed = true
+	d.Failed, d.Reason = true, schemas.FederationReasonPrefix+string(fault.Check)
 	d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeFederationFailed, "the response of the identity provider %s was rejected; try again, or sign in another way", p.Handle)
 	return d
 }

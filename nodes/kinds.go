@@ -29,7 +29,7 @@ type Store interface {
 	TOTP(ctx context.Context, userID string) (*schemas.TOTP, error)
 	RecoveryCodes(ctx context.Context, userID string) (*schemas.RecoveryCodes, error)
 	// RecoveryCode returns the provenance of the user's unused recovery code with this SHA-256.
-	RecoveryCode(ctx context.Context, userID string, hash []byte) (*schemas.Provenance, error)
+	RecoveryCode(ctx context.Context, userID string, hash []byte) (*schemas.RecoveryCode, error)
 	// Invitation returns the invitation with this SHA-256 of its token, nil if there is none that
 	// can be accepted.
 	Invitation(ctx context.Context, hash []byte, now time.Time) (*schemas.Link, error)

@@ -130,7 +130,11 @@ func (p *passkeyAuthenticate) finish(ctx context.Context, v *engine.Visit) (*eng
 		err = checkHolder(v.Subject, verified.UserID)
 	}
 	if err != nil {
+		reason := passkeyReason(v.Subject, err)
 		d, err := ceremonyFailure(err)
+		if d != nil {
+			d.Reason = reason
+		}
 		if d != nil && passkey.FailedStep(d.Notice) == passkey.StepCounter {
 			// Operators must learn of a copied authenticator.
 			d.Changes = []schemas.Change{event(v, "passkey.refused", v.Subject.UserID, map[string]string{"step": string(passkey.StepCounter)})}
@@ -148,6 +152,25 @@ func checkHolder(s engine.Subject, holder string) error {
 			"this passkey belongs to another account; use a passkey of the account that is signing in, or start again")
 	}
 	return nil
+}
+
+// passkeyReason returns the reason for the audit log why an answer was not accepted. A passkey whose
+// answer verified is of another user than the one that the run is about.
+func passkeyReason(s engine.Subject, err error) string {
+	step := passkey.FailedStep(err)
+	switch {
+	case !schemas.HasCode(err, schemas.CodePasskeyFailed):
+		return ""
+	case s.Name != "" && !s.Known():
+		return schemas.ReasonUnknownUser
+	case step == "":
+		return schemas.ReasonPasskeyOther
+	case passkey.IsUnknown(err):
+		return schemas.ReasonPasskeyUnknown
+	case step == passkey.StepCredential:
+		return schemas.ReasonPasskeyUnlisted
+	}
+	return schemas.PasskeyReasonPrefix + string(step)
 }
 
 func signedIn(v *engine.Visit, verified *passkey.Verified) *engine.Decision {

@@ -392,22 +392,26 @@ func TestPasskeyAuthenticateRefuses(t *testing.T) {
 		with string
 		to   way
 		how  passkeytest.CeremonyOption
+
+		reason string // for the audit log only
 	}{
-		"another user's passkey":                       {`{}`, way{known("ada")}, passkeytest.ForeignCredential},
-		"another user's passkey, usernameless":         {`{"mode": "usernameless"}`, way{known("ada")}, passkeytest.As("bob")},
-		"a passkey for an unknown name":                {`{}`, way{concealed("eve")}, passkeytest.ForeignCredential},
-		"the same, usernameless":                       {`{"mode": "usernameless"}`, way{concealed("eve")}, passkeytest.As("bob")},
-		"a bad signature":                              {`{}`, way{known("bob")}, passkeytest.BadSignature},
-		"another page":                                 {`{}`, nil, passkeytest.WrongOrigin},
-		"no user handle where it identifies the user":  {`{}`, nil, passkeytest.NoUserHandle},
-		"a user to be, who cannot have a passkey":      {`{}`, way{drafted(grace())}, passkeytest.ForeignCredential},
-		"user verification where the node asks for it": {`{"userVerification": "required"}`, nil, passkeytest.NoUV},
+		"another user's passkey":                       {`{}`, way{known("ada")}, passkeytest.ForeignCredential, schemas.ReasonPasskeyUnlisted},
+		"another user's passkey, usernameless":         {`{"mode": "usernameless"}`, way{known("ada")}, passkeytest.As("bob"), schemas.ReasonPasskeyOther},
+		"a passkey for an unknown name":                {`{}`, way{concealed("eve")}, passkeytest.ForeignCredential, schemas.ReasonUnknownUser},
+		"the same, usernameless":                       {`{"mode": "usernameless"}`, way{concealed("eve")}, passkeytest.As("bob"), schemas.ReasonUnknownUser},
+		"a bad signature":                              {`{}`, way{known("bob")}, passkeytest.BadSignature, schemas.PasskeyReasonPrefix + "signature"},
+		"another page":                                 {`{}`, nil, passkeytest.WrongOrigin, schemas.PasskeyReasonPrefix + "origin"},
+		"no user handle where it identifies the user":  {`{}`, nil, passkeytest.NoUserHandle, schemas.PasskeyReasonPrefix + "user_handle"},
+		"a user to be, who cannot have a passkey":      {`{}`, way{drafted(grace())}, passkeytest.ForeignCredential, schemas.ReasonPasskeyUnlisted},
+		"user verification where the node asks for it": {`{"userVerification": "required"}`, nil, passkeytest.NoUV, schemas.PasskeyReasonPrefix + "user_verification"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t)
 			d := left(t, w.signIn(t, w.make(t, "passkey-authenticate", test.with, nil), test.to, test.how), "failure")
-			noticed(t, d, schemas.CodePasskeyFailed)
+			if noticed(t, d, schemas.CodePasskeyFailed); d.Reason != test.reason {
+				t.Errorf("the reason %q, want %q", d.Reason, test.reason)
+			}
 			if d.Subject != nil || len(d.Methods)+len(d.Changes) != 0 {
 				t.Errorf("a failure does something: %+v", d)
 			}
@@ -439,8 +443,8 @@ func TestPasskeyAuthenticateWithARemovedPasskey(t *testing.T) {
 	w.credentials = nil
 	d := left(t, w.signIn(t, w.make(t, "passkey-authenticate", `{}`, nil), nil), "failure")
 	noticed(t, d, schemas.CodePasskeyFailed)
-	if !strings.Contains(d.Notice.Description.DefaultValue, "passkey is unknown") {
-		t.Errorf("notice %v", d.Notice)
+	if !strings.Contains(d.Notice.Description.DefaultValue, "passkey is unknown") || d.Reason != schemas.ReasonPasskeyUnknown {
+		t.Errorf("notice %v, reason %q", d.Notice, d.Reason)
 	}
 }
 

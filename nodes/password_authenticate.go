@@ -50,7 +50,7 @@ func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*e
 	})
 }
 
-// check compares the password with the user's, and returns nil if it is wrong. If there is no
+// check compares the password with the user's, and leaves by failure if it is wrong. If there is no
 // password to compare with, Verify takes the same time. Passwords can be guessed,
 // so the reply to a user who may not sign in does not reveal that the password is right.
 func (p *passwordAuthenticate) check(ctx context.Context, v *engine.Visit, typed string) (*engine.Decision, error) {
@@ -62,17 +62,18 @@ func (p *passwordAuthenticate) check(ctx context.Context, v *engine.Visit, typed
 		}
 	}
 	ok, outdated, err := p.deps.Hasher.Verify(ctx, stored.Hash, typed)
-	if err != nil || !ok {
+	if err != nil {
 		return nil, err
+	}
+	if !ok {
+		return leaveWrong(v, stored.Hash != "", schemas.ReasonWrongPassword, schemas.ReasonNoPassword), nil
 	}
 	user, err := p.deps.subjectUser(ctx, v)
 	if err != nil {
 		return nil, err
 	}
 	if refused := user.CheckActive(v.Now); refused != nil {
-		d := engine.LeaveBy(failureOutcome)
-		d.Changes = []schemas.Change{event(v, "user.sign_in_refused", user.ID, map[string]string{"reason": refused.Code})}
-		return d, nil
+		return leaveWrong(v, true, refused.Code, ""), nil
 	}
 	d := leaveProven(v, []string{"pwd"}, schemas.ACRPassword, stored.AddedBy, schemas.Proof{Kind: schemas.PasswordProof, Of: stored.ID},
 		proof(v, "password.used", user.ID, nil))

@@ -50,7 +50,7 @@ func TestLimitedCredentials(t *testing.T) {
 			v.Guarantees = test.guarantees
 			d := run(t, w.make(t, test.kind, test.with, nil), v)
 			if test.want == "" {
-				if left(t, d, "failure"); d.Notice == nil || d.Notice.Code != schemas.CodeCredentialLimited || actions(d) != "user.sign_in_refused" {
+				if left(t, d, "failure"); d.Notice == nil || d.Notice.Code != schemas.CodeCredentialLimited || d.Reason != schemas.CodeCredentialLimited {
 					t.Errorf("%+v with %s", d, actions(d))
 				}
 				return

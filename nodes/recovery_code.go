@@ -62,11 +62,16 @@ func (r *recoveryCode) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 	return r.verify(ctx, v, factorGuess(v), wrong, func(code string) (*engine.Decision, error) {
 		// For an unknown name the look-up finds nothing, and takes the same time.
 		hash := HashRecoveryCode(code)
-		added, err := r.deps.Store.RecoveryCode(ctx, cmp.Or(v.Subject.UserID, v.Subject.Name), hash)
-		if added == nil || !v.Subject.Known() || err != nil {
+		found, err := r.deps.Store.RecoveryCode(ctx, cmp.Or(v.Subject.UserID, v.Subject.Name), hash)
+		switch {
+		case err != nil:
 			return nil, err
+		case found == nil || !v.Subject.Known():
+			return leaveWrong(v, true, schemas.ReasonWrongRecovery, ""), nil
+		case found.Used:
+			return leaveWrong(v, true, schemas.ReasonUsedRecovery, ""), nil
 		}
-		return leaveProven(v, []string{schemas.AMRRecovery}, schemas.ACRRecovery, *added, schemas.ProofOfRecoveryCode(hash),
+		return leaveProven(v, []string{schemas.AMRRecovery}, schemas.ACRRecovery, found.AddedBy, schemas.ProofOfRecoveryCode(hash),
 			schemas.UseRecoveryCode{UserID: v.Subject.UserID, Hash: hash, At: v.Now},
 			proof(v, "recovery.used", v.Subject.UserID, nil)), nil
 	})

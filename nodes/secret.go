@@ -47,7 +47,7 @@ func (q secretQuestion) ask(fault string) *engine.Decision {
 
 // verify asks for the secret if there is none, and otherwise decides by check within the limits on
 // guesses. The limits come before the check, so that a flood of guesses does not occupy the hasher.
-// If check returns nil, the secret is wrong; the error does not reveal what was wrong.
+// If check leaves by failure, the secret is wrong; the error does not reveal what was wrong.
 func (q secretQuestion) verify(ctx context.Context, v *engine.Visit, g schemas.Guess, wrong *schemas.Error, check func(secret string) (*engine.Decision, error)) (*engine.Decision, error) {
 	secret := q.secret(v)
 	switch {
@@ -59,19 +59,31 @@ func (q secretQuestion) verify(ctx context.Context, v *engine.Visit, g schemas.G
 	var d *engine.Decision
 	_, err := q.deps.guess(ctx, g, func() (_ bool, err error) {
 		d, err = check(secret)
-		return d != nil && d.Outcome == successOutcome, err
+		return err == nil && d.Outcome == successOutcome, err
 	})
 	if err != nil {
 		return nil, err
-	}
-	if d == nil {
-		d = engine.LeaveBy(failureOutcome)
 	}
 	d.Drop = []string{q.input}
 	if d.Outcome == failureOutcome && d.Notice == nil {
 		d.Failed, d.Notice = true, wrong
 	}
 	return d, nil
+}
+
+// leaveWrong leaves by failure with the reason for the audit log: reason if the run's user has the
+// secret, and none if not. The reason is another one if there is no such user.
+func leaveWrong(v *engine.Visit, has bool, reason, none string) *engine.Decision {
+	d := engine.LeaveBy(failureOutcome)
+	switch {
+	case !v.Subject.Known():
+		d.Reason = schemas.ReasonUnknownUser
+	case !has:
+		d.Reason = none
+	default:
+		d.Reason = reason
+	}
+	return d
 }
 
 // guess checks a secret within the limits on guesses.

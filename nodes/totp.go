@@ -100,7 +100,7 @@ const nextCode = "You have already used the code that your app shows now. Wait f
 func (t *totpAuthenticate) check(v *engine.Visit, app *schemas.TOTP, code string) (*engine.Decision, error) {
 	if app == nil {
 		_, _, err := totp.New(totp.SHA1, 6).Verify(code, v.Now, 0)
-		return nil, err
+		return leaveWrong(v, false, "", schemas.ReasonNoApp), err
 	}
 	key, err := t.deps.openKey(app)
 	if err != nil {
@@ -111,22 +111,23 @@ func (t *totpAuthenticate) check(v *engine.Visit, app *schemas.TOTP, code string
 	case err != nil:
 		return nil, err
 	case !right:
-		return t.explainUsed(v, key, code)
+		return t.explainWrong(v, key, code)
 	}
 	return leaveProven(v, []string{"otp"}, schemas.ACROneTimeCode, app.AddedBy, schemas.ProofOfTOTP(app),
 		schemas.UseTOTP{UserID: v.Subject.UserID, Step: step, At: v.Now},
 		proof(v, "totp.used", v.Subject.UserID, nil)), nil
 }
 
-// explainUsed returns the failure of a code that was right but used before, nil for any other code.
-// Only a user who has proved another factor learns the difference.
-func (t *totpAuthenticate) explainUsed(v *engine.Visit, key totp.Key, code string) (*engine.Decision, error) {
-	if t.Alone {
-		return nil, nil
-	}
+// explainWrong returns the failure of a wrong code, or of one that was right but used before. Only a
+// user who has proved another factor learns the difference.
+func (t *totpAuthenticate) explainWrong(v *engine.Visit, key totp.Key, code string) (*engine.Decision, error) {
 	_, used, err := key.Verify(code, v.Now, 0)
 	if err != nil || !used {
-		return nil, err
+		return leaveWrong(v, true, schemas.ReasonWrongCode, ""), err
 	}
-	return leaveFailed(schemas.Errorf(schemas.Conflict, schemas.CodeUsed, "the code was already used; wait for the next one in your app")), nil
+	d := leaveWrong(v, true, schemas.ReasonUsedCode, "")
+	if !t.Alone {
+		d.Failed, d.Notice = true, schemas.Errorf(schemas.Conflict, schemas.CodeUsed, "the code was already used; wait for the next one in your app")
+	}
+	return d, nil
 }

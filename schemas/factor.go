@@ -43,6 +43,12 @@ type RecoveryCodes struct {
 	AddedBy     Provenance
 }
 
+// RecoveryCode is a recovery code of a user, without the code.
+type RecoveryCode struct {
+	AddedBy Provenance
+	Used    bool
+}
+
 // SetRecoveryCodes replaces all recovery codes of a user. Each is a SHA-256 hash, which is
 // sufficient because a code has more than 112 bits of entropy (NIST SP 800-63B §3.1.2.2).
 type SetRecoveryCodes struct {

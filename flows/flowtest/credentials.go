@@ -17,8 +17,11 @@ type recovery struct {
 
 // has reports whether there is an unused code with the hash.
 func (r recovery) has(hash []byte) bool {
-	is := func(other []byte) bool { return bytes.Equal(hash, other) }
-	return slices.ContainsFunc(r.Hashes, is) && !slices.ContainsFunc(r.used, is)
+	return r.issued(hash) && !slices.ContainsFunc(r.used, func(other []byte) bool { return bytes.Equal(hash, other) })
+}
+
+func (r recovery) issued(hash []byte) bool {
+	return slices.ContainsFunc(r.Hashes, func(other []byte) bool { return bytes.Equal(hash, other) })
 }
 
 func isPassword(userID string) func(schemas.SetPassword) bool {
@@ -66,14 +69,13 @@ func (m *Memory) TOTP(_ context.Context, userID string) (*schemas.TOTP, error) {
 	return find(m.records(), isTOTP(userID)), nil
 }
 
-// RecoveryCode returns the provenance of the user's unused recovery code with the hash, nil if there
-// is no such code.
-func (m *Memory) RecoveryCode(_ context.Context, userID string, hash []byte) (*schemas.Provenance, error) {
+// RecoveryCode returns the user's recovery code with the hash, nil if there is no such code.
+func (m *Memory) RecoveryCode(_ context.Context, userID string, hash []byte) (*schemas.RecoveryCode, error) {
 	codes := find(m.records(), isRecovery(userID))
-	if codes == nil || !codes.has(hash) {
+	if codes == nil || !codes.issued(hash) {
 		return nil, nil
 	}
-	return &codes.AddedBy, nil
+	return &schemas.RecoveryCode{AddedBy: codes.AddedBy, Used: !codes.has(hash)}, nil
 }
 
 // RecoveryCodes returns how many recovery codes the user has, nil if none were issued.

@@ -79,9 +79,25 @@ func refuseQuietly(step Step, cause error, format string, args ...any) error {
 func refuseUnknown(cause error) error {
 	e := schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed, "this passkey is unknown: it may have been removed; use another one")
 	e.Message.DefaultValue = "This passkey is no longer known. Use another one, or sign in another way."
-	e.Description.Key = "error.unknown_passkey"
+	e.Description.Key = unknownKey
 	e.Err = &failure{step: StepCredential, cause: cause}
 	return e
+}
+
+const unknownKey = "error.unknown_passkey"
+
+// IsUnknown reports whether a ceremony failed because the passkey is not stored.
+func IsUnknown(err error) bool {
+	var e *schemas.Error
+	return errors.As(err, &e) && e.Description.Key == unknownKey
+}
+
+// Steps lists the steps, in order.
+func Steps() []Step {
+	return []Step{
+		StepCeremony, StepExpiry, StepResponse, StepCredential, StepType, StepChallenge, StepOrigin, StepCrossOrigin, StepRelyingParty,
+		StepPresence, StepVerification, StepBackup, StepUserHandle, StepAlgorithm, StepAttestation, StepSignature, StepCounter, StepPolicy,
+	}
 }
 
 // badRequest is the error of a Begin with an option that does not exist.

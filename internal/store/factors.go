@@ -22,7 +22,7 @@ const (
 
 	deleteTOTP = `DELETE FROM totp WHERE user_id = ?`
 
-	selectRecoveryCode = `SELECT added_by FROM recovery_codes WHERE user_id = ? AND hash = ? AND used_at IS NULL`
+	selectRecoveryCode = `SELECT added_by, used_at IS NOT NULL FROM recovery_codes WHERE user_id = ? AND hash = ?`
 
 	selectRecoveryCodes = `SELECT count(*), count(*) - count(used_at), coalesce(max(created_at), 0), coalesce(max(added_by), '') FROM recovery_codes WHERE user_id = ?`
 
@@ -49,11 +49,10 @@ func TOTPOf(ctx context.Context, r Reader, userID string) (*schemas.TOTP, error)
 	return firstOf(found), err
 }
 
-// RecoveryCode returns the sign-in that added the user's unused recovery code with the hash, nil
-// if there is no such code.
-func (s *Store) RecoveryCode(ctx context.Context, userID string, hash []byte) (*schemas.Provenance, error) {
-	found, err := readAll(ctx, s, func(row scanner, by *schemas.Provenance) error {
-		return row.Scan(provenance{by})
+// RecoveryCode returns the user's recovery code with the hash, nil if there is no such code.
+func (s *Store) RecoveryCode(ctx context.Context, userID string, hash []byte) (*schemas.RecoveryCode, error) {
+	found, err := readAll(ctx, s, func(row scanner, code *schemas.RecoveryCode) error {
+		return row.Scan(provenance{&code.AddedBy}, &code.Used)
 	}, selectRecoveryCode, userID, nonNilBytes(hash))
 	return firstOf(found), err
 }

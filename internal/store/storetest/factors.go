@@ -87,11 +87,11 @@ func testTOTPRace(t *testing.T, s RunStore) {
 func testRecoveryCodes(t *testing.T, s RunStore) {
 	ctx, ann, bob := t.Context(), created(t, s, "ann"), created(t, s, "bob")
 	has := func(userID, code string) bool {
-		added := reply(s.RecoveryCode(ctx, userID, schemas.HashSecret(code))).get(t)
-		if added != nil {
-			wantEqual(t, "the provenance", *added, weakSignIn())
+		found := reply(s.RecoveryCode(ctx, userID, schemas.HashSecret(code))).get(t)
+		if found != nil {
+			wantEqual(t, "the provenance", found.AddedBy, weakSignIn())
 		}
-		return added != nil
+		return found != nil && !found.Used
 	}
 	count := func() *schemas.RecoveryCodes {
 		got := reply(s.RecoveryCodes(ctx, ann.ID)).get(t)

@@ -20,7 +20,7 @@ type RunStore interface {
 	Credentials(ctx context.Context, userID string) ([]schemas.Credential, error)
 	Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
 	TOTP(ctx context.Context, userID string) (*schemas.TOTP, error)
-	RecoveryCode(ctx context.Context, userID string, hash []byte) (*schemas.Provenance, error)
+	RecoveryCode(ctx context.Context, userID string, hash []byte) (*schemas.RecoveryCode, error)
 	RecoveryCodes(ctx context.Context, userID string) (*schemas.RecoveryCodes, error)
 	Identity(ctx context.Context, providerID, subject string) (*schemas.Identity, error)
 	UserIdentities(ctx context.Context, userID string) ([]schemas.Identity, error)
