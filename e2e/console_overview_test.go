@@ -13,19 +13,19 @@ import (
 // fails signs in to the console and enters a wrong password.
 func (p *postern) fails(t *testing.T) {
 	t.Helper()
-	if err := p.guess("admin"); err != nil {
+	if err := p.guess("admin", "wrong"); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// guess enters a wrong password for a user.
-func (p *postern) guess(username string) error {
+// guess enters a password for a user.
+func (p *postern) guess(username, password string) error {
 	step, err := p.execute(object{"applicationId": consoleID, "flowType": "AUTHENTICATION"})
 	if err == nil {
 		step, err = p.next(step, "password", nil)
 	}
 	if err == nil {
-		_, err = p.next(step, "continue", map[string]string{"username": username, "password": "wrong"})
+		_, err = p.next(step, "continue", map[string]string{"username": username, "password": password})
 	}
 	return err
 }

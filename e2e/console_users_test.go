@@ -91,10 +91,10 @@ func TestConsoleExplainsRefusals(t *testing.T) {
 	c := openConsole(t, p, "/users?search=admin")
 	c.press("admin")
 	c.sees("The account is active: neither disabled nor locked.")
-	c.sees("The password or code was wrong.")
+	c.sees("The password was wrong.")
 	c.sees("Nothing more is recorded")
 	c.sees("The user signed in.")
-	c.sees("invalid_credentials")
+	c.sees("wrong_password")
 	c.isAccessible("a user who could not sign in")
 	c.until(fmt.Sprintf(`((e) => e && (e.click(), true))([...document.querySelectorAll("[aria-labelledby=part-sign-ins] a")].find((a) => a.textContent.includes(", version %d, node ")))`, before.ActiveVersion))
 	c.sees(fmt.Sprintf("This is version %d. New runs use version %d.", before.ActiveVersion, before.ActiveVersion+1))
@@ -123,6 +123,35 @@ func TestConsoleExplainsTheStateOfAnAccount(t *testing.T) {
 		c.goTo("/users")
 		c.goTo("/users/" + ida)
 		c.sees(state.want)
+	}
+	c.expectQuiet()
+}
+
+// The page of a user has the true reason of each refusal, although all replies are the same.
+func TestConsoleExplainsConcealedReasons(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	ida, bob := createUser(t, p, object{"username": "ida", "password": adminPassword}), createUser(t, p, object{"username": "bob"})
+	c := openConsole(t, p, "/users")
+	for _, attempt := range []struct {
+		id, username, password string
+		state                  object
+		want                   string
+	}{
+		{ida, "ida", "wrong", nil, "The password was wrong."},
+		{bob, "bob", adminPassword, nil, "A password was entered, but the account has none."},
+		{ida, "ida", adminPassword, object{"lockedUntil": "2999-01-01T00:00:00Z"}, "The account was locked when the user authenticated."},
+		{ida, "ida", adminPassword, object{"lockedUntil": "2020-01-01T00:00:00Z", "status": "disabled"}, "The account was disabled when the user authenticated."},
+	} {
+		if attempt.state != nil {
+			patch(t, p, "/users/"+attempt.id, attempt.state)
+		}
+		if err := p.guess(attempt.username, attempt.password); err != nil {
+			t.Fatal(err)
+		}
+		c.goTo("/users")
+		c.goTo("/users/" + attempt.id)
+		c.until(fmt.Sprintf(`((latest) => latest?.innerText.includes(%q) && latest.querySelectorAll("li").length === 2)(document.querySelector("article.attempt"))`, attempt.want))
 	}
 	c.expectQuiet()
 }

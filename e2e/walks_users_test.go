@@ -54,7 +54,7 @@ func (a *administrator) exhaustGuesses(username string) {
 	guesser := *a.p
 	for n := range 250 {
 		guesser.client = &http.Client{Transport: fromAddress(fmt.Sprintf("198.18.%d.1", n))}
-		if err := guesser.guess(username); err != nil {
+		if err := guesser.guess(username, "wrong"); err != nil {
 			if !strings.Contains(err.Error(), "too_many_requests") {
 				a.t.Fatal(err)
 			}

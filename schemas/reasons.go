@@ -2,7 +2,7 @@ package schemas
 
 // Reasons of failed attempts, in the detail reason of the event attempt.failed. The reply to the
 // client conceals them behind one error code, because they reveal something about the account.
-// internal/signins explains them to administrators.
+// The console explains them to administrators.
 const (
 	ReasonUnknownUser      = "unknown_user"
 	ReasonWrongPassword    = "wrong_password"

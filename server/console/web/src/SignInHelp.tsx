@@ -107,7 +107,7 @@ function isEnd({ action, detail }: AuditEvent): boolean {
 /** Where names the flow, its version and the node of an event, with a link to the studio. */
 function Where({ event: { detail = {} } }: { event: AuditEvent }) {
   const { flow, flowId, flowVersion, node } = detail;
-  const code = detail["error"] ?? detail["reason"];
+  const code = detail["reason"] ?? detail["error"];
   const isCode = code !== undefined && /^[a-z_]+$/.test(code);
   return (
     <span className="quiet">
@@ -119,7 +119,23 @@ function Where({ event: { detail = {} } }: { event: AuditEvent }) {
   );
 }
 
+/** The reasons that replies conceal, and the codes of errors. */
 const failures: Record<string, string> = {
+  unknown_user: "The entered username belongs to no user.",
+  wrong_password: "The password was wrong.",
+  no_password: "A password was entered, but the account has none.",
+  wrong_code: "The code of the authenticator app was wrong.",
+  used_code: "The code of the authenticator app had been used before.",
+  no_authenticator_app: "A code was entered, but the account has no authenticator app.",
+  wrong_recovery_code: "The recovery code was wrong, or belongs to a set that was replaced.",
+  used_recovery_code: "The recovery code had been used before.",
+  wrong_mailed_code: "The mailed code was wrong.",
+  no_email_address: "A code was requested, but none was mailed: the account has no email address.",
+  unverified_address: "A code was requested, but none was mailed: the email address of the account is not verified.",
+  passkey_unknown: "The passkey is not registered here.",
+  passkey_of_other_user: "The passkey belongs to another user.",
+  passkey_not_of_user: "The passkey was removed from the account, or belongs to another user.",
+  identity_of_other_user: "The account at the identity provider belongs to another user.",
   invalid_credentials: "The password or code was wrong.",
   invalid_code: "The code was wrong or had expired.",
   code_used: "The code had been used before.",
@@ -157,12 +173,21 @@ const actions: Record<string, string> = {
   "consent.approved": "The user agreed that the application gets access.",
   "attempt.failed": "An attempt to authenticate failed.",
   "user.sign_in_refused": "The sign-in was refused.",
+  "user.created": "The account was created.",
+  "user.updated": "The data of the account was changed.",
+  "invitation.accepted": "The invitation was accepted.",
+  "passkey.registered": "A passkey was added.",
+  "password.set": "A password was set.",
+  "totp.registered": "An authenticator app was added.",
+  "recovery.issued": "New recovery codes were shown.",
+  "identity.linked": "An account at an identity provider was linked.",
   "user.sign_in_canceled": "The user canceled the sign-in.",
 };
 
 /** explain returns a sentence about an event. */
 function explain({ action, detail = {} }: AuditEvent): string {
-  const known = ["attempt.failed", "user.sign_in_refused"].includes(action) ? failures[detail["error"] ?? detail["reason"] ?? ""] : undefined;
+  const known = ["attempt.failed", "user.sign_in_refused", "email_code.not_sent"].includes(action)
+    ? failures[detail["reason"] ?? ""] ?? failures[detail["error"] ?? ""] : undefined;
   const sentence = action === "user.signed_in" && detail["bySession"] === "true" ? t("The session of the browser continued.") : t(known ?? actions[action] ?? action);
   return [
     sentence, ...(detail["end"] ? [t(failures[detail["end"]] ?? "The run ended.")] : []),
