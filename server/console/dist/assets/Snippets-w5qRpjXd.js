@@ -1,4 +1,4 @@
-import{c as e,d as t,i as n,r}from"./texts-Cs7j1c_O.js";import{n as i}from"./ui-BVlHckut.js";var a=t(e(),1),o=`-- build.gradle.kts --
+import{c as e,d as t,i as n,r}from"./texts-15J8fNAM.js";import{n as i}from"./ui-CwDoMof0.js";var a=t(e(),1),o=`-- build.gradle.kts --
 android { defaultConfig { manifestPlaceholders["appAuthRedirectScheme"] = "__REDIRECT_SCHEME__" } }
 dependencies { implementation("net.openid:appauth:0.11.1") }
 -- SignIn.kt --
@@ -1110,6 +1110,7 @@ createRoot(document.getElementById("root")!).render(
   </StrictMode>,
 );
 -- App.tsx --
+import { useEffect, useState } from "react";
 import { SignedIn, SignedOut, SignInButton, useThunderID } from "@thunderid/react";
 import { useSignOut } from "./useSignOut";
 
@@ -1120,8 +1121,8 @@ export function App() {
     <main>
       <SignedOut>
         <h1>Welcome</h1>
-        {/* Postern's page signs people in, and up. */}
-        <SignInButton id="sign-in">Sign in or sign up</SignInButton>
+        {/* Postern's page also signs people up, if the application allows it. */}
+        <SignInButton id="sign-in">Sign in</SignInButton>
       </SignedOut>
       <SignedIn>
         <Account />
@@ -1130,9 +1131,20 @@ export function App() {
   );
 }
 
+/** The user's id. The SDK leaves it out of user. */
+function useSubject() {
+  const { getDecodedIdToken } = useThunderID();
+  const [subject, setSubject] = useState("");
+  useEffect(() => {
+    getDecodedIdToken().then(({ sub }) => setSubject(sub ?? ""), () => setSubject(""));
+  }, [getDecodedIdToken]);
+  return subject;
+}
+
 /** The user's claims in the ID token. */
 function Account() {
   const { user } = useThunderID();
+  const subject = useSubject();
   const signOut = useSignOut();
   return (
     <>
@@ -1143,7 +1155,7 @@ function Account() {
         <dt>Email</dt>
         <dd id="email">{user?.email}</dd>
         <dt>Id</dt>
-        <dd id="sub">{user?.sub}</dd>
+        <dd id="sub">{subject}</dd>
       </dl>
       <button id="sign-out" onClick={signOut}>Sign out</button>
     </>
