@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -157,6 +158,9 @@ func (c *consoleTab) expectQuiet() {
 func TestConsoleManagesApplications(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
+	twin := largeFlow(3)
+	twin["name"] = "Sign in with a passkey or a password"
+	p.idOf(t, "/flows", twin)
 	c := openConsole(t, p, "")
 	c.heading("Overview")
 	c.sees("Recent events")
@@ -170,6 +174,9 @@ func TestConsoleManagesApplications(t *testing.T) {
 	c.heading("Create application")
 	c.press("Create")
 	c.sees("required") // the form says what is missing
+	c.offers("Sign-in flow", "Default", "Sign in with a passkey or a password (large)")
+	c.offers("Invitation flow", "None", "Accept an invitation")
+	c.offers("Organization unit", "Default", "Default")
 	c.fill("Name", "Shop")
 	c.fill("Description", "Sells lanterns")
 	c.isAccessible("the form")
@@ -249,7 +256,27 @@ func TestConsoleFlowStudio(t *testing.T) {
 	eval[any](c.tab, `document.querySelector("[role=alertdialog] button.danger").click()`)
 	c.heading("My sign-in")
 	c.sees("Version 3")
+
+	c.press("Flows")
+	c.press("Accept an invitation")
+	c.heading("Accept an invitation")
+	c.sees("No errors; 2 waived findings.")
+	c.press("Findings (2)")
+	if waived := eval[int](c.tab, `[...document.querySelectorAll(".findings strong")].filter((s) => s.textContent === "waived").length`); waived != 2 {
+		t.Errorf("%d findings are listed as waived, expected 2", waived)
+	}
 	c.expectQuiet()
+}
+
+// offers waits for a list with an option, and fails unless its first option is as wanted and no two are equal.
+func (c *consoleTab) offers(label, first, option string) {
+	c.t.Helper()
+	options := fmt.Sprintf(`[...([...document.querySelectorAll("label")].find((l) => l.textContent.trim().startsWith(%q))?.control?.options ?? [])].map((o) => o.text)`, label)
+	c.until(fmt.Sprintf(`(%s).includes(%q)`, options, option))
+	got := eval[[]string](c.tab, options)
+	if got[0] != first || len(slices.Compact(slices.Sorted(slices.Values(got)))) != len(got) {
+		c.t.Errorf("%s offers %q, expected different options and first %q", label, got, first)
+	}
 }
 
 // Each kind of resource has its list and its form.

@@ -1,6 +1,14 @@
 package e2e_test
 
-import "fmt"
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	cdpbrowser "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/chromedp"
+)
 
 // removeNode removes a node in the graph.
 func (a *administrator) removeNode(id string) {
@@ -40,9 +48,11 @@ func drawAFlow(a *administrator) {
 	a.simulates()
 	a.press("Create")
 	a.heading("Staff sign-in")
+	a.keepsTheScenario()
 	a.publishes("name: Staff sign-in", "name: Portal sign-in", "the portal has a new name")
 	a.heading("Portal sign-in")
 	a.sees("Version 2")
+	a.keepsTheScenario()
 
 	a.press("Applications")
 	a.press("Staff portal")
@@ -64,11 +74,44 @@ func drawAFlow(a *administrator) {
 	a.sees("the portal has a new name")
 	a.sees("admin · Open runs: 0")
 	a.isAccessible("the versions of a flow")
+	a.write("use: authorization-code", "use: authorization-code # the end")
 	a.press("Restore")
 	a.confirm("Restore")
 	a.heading("Staff sign-in")
 	a.sees("Version 3")
+	a.keepsTheScenario()
+	a.sees("Your changes are kept: they are not in version 3.")
+	a.reads("use: authorization-code # the end")
+	a.press("Publish")
+	a.sees("The changes do not conflict.")
+	a.press("Merge the changes")
 	a.reads("name: Staff sign-in")
+	a.press("Publish")
+	a.sees("Version 4")
+	a.duplicates()
+}
+
+// duplicates makes a flow with the text of the one that is shown, its comments and its scenarios.
+func (a *administrator) duplicates() {
+	a.t.Helper()
+	a.press("Duplicate")
+	a.heading("New flow")
+	a.reads("handle: staff-sign-in-copy")
+	a.reads("use: authorization-code # the end")
+	a.keepsTheScenario()
+	a.press("Create")
+	a.heading("Staff sign-in (copy)")
+	a.keepsTheScenario()
+	a.press("Duplicate")
+	a.heading("New flow")
+	a.reads("handle: staff-sign-in-copy-2")
+}
+
+// keepsTheScenario finds the scenario that simulates has written.
+func (a *administrator) keepsTheScenario() {
+	a.t.Helper()
+	a.press("Simulate")
+	a.reads("- name: a passkey")
 }
 
 // seesWhyItIsUnsafe reads the finding at its line, at its edge and with the run that breaks the rule.
@@ -96,6 +139,22 @@ func (a *administrator) simulates() {
 	a.press("Save as a scenario")
 	a.press("Run the scenarios")
 	a.sees("1 of 1 scenarios passed.")
+	folder := a.downloads()
+	a.press("Download")
+	eventually(a.t, "the download", func() bool {
+		text, err := os.ReadFile(filepath.Join(folder, "staff-sign-in_test.yaml"))
+		return err == nil && strings.Contains(string(text), "- name: a passkey")
+	})
+}
+
+// downloads returns the folder of the files that the browser saves.
+func (a *administrator) downloads() string {
+	a.t.Helper()
+	folder := a.t.TempDir()
+	call(a.tab, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{
+		Behavior: cdpbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: folder, BrowserContextID: chromedp.FromContext(a.ctx).BrowserContextID,
+	})
+	return folder
 }
 
 // publishes changes a part of the text, and publishes it with the reason.

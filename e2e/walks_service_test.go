@@ -4,9 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	cdpbrowser "github.com/chromedp/cdproto/browser"
-	"github.com/chromedp/chromedp"
 )
 
 func addAnIdentityProvider(a *administrator) {
@@ -64,10 +61,7 @@ func searchTheAuditLog(a *administrator) {
 	a.press("group.created")
 	a.sees("Trace id")
 	a.isAccessible("an event")
-	folder := a.t.TempDir()
-	call(a.tab, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{
-		Behavior: cdpbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: folder, BrowserContextID: chromedp.FromContext(a.ctx).BrowserContextID,
-	})
+	folder := a.downloads()
 	a.press("Download")
 	a.sees("1 events were saved.")
 	eventually(a.t, "the download", func() bool {

@@ -99,7 +99,7 @@ type Problem struct {
 	// Warning marks a finding that does not reject the flow.
 	Warning bool `json:"warning,omitempty"`
 	// Waived marks a warning that the flow accepts with a reason, which is part of the message.
-	Waived bool `json:"-"`
+	Waived bool `json:"waived,omitempty"`
 	// Trace is the shortest run that breaks the rule, if the finding is about runs.
 	Trace Trace `json:"trace,omitempty"`
 	// Follows refers to the finding that causes this one, if any: without that finding there would be

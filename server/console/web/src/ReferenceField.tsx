@@ -22,7 +22,13 @@ function useReferred(reference: Reference): { items: Item[]; isComplete: boolean
   return { items: (list.data?.[reference.plural] ?? []) as Item[], isComplete: !list.error && (list.data?.totalResults ?? 0) <= most };
 }
 
-const labelOf = (item: Item) => String(item["name"] ?? item["handle"] ?? item.id);
+const nameOf = (item: Item) => String(item["name"] ?? item["handle"] ?? item.id);
+
+/** labelsOf returns the names of the items, with what tells apart those that have the same. */
+const labelsOf = (items: Item[]) => items.map((item) => {
+  const isUnique = items.filter((one) => nameOf(one) === nameOf(item)).length === 1;
+  return isUnique ? nameOf(item) : `${nameOf(item)} (${String(item["handle"] ?? item["clientId"] ?? item.id)})`;
+});
 
 interface Props extends FieldProps {
   reference: Reference;
@@ -37,15 +43,17 @@ export function ReferenceField({ reference, otherwise, ...props }: Props) {
     return otherwise;
   }
   const valueOf = (item: Item) => String(item[reference.value ?? "id"]);
-  const value = String(props.value ?? "");
+  const labels = labelsOf(items);
+  const standard = items.find((item) => reference.standard !== undefined && item["handle"] === reference.standard);
+  const value = String(props.value ?? (standard ? valueOf(standard) : ""));
   const isKnown = value === "" || items.some((item) => valueOf(item) === value);
   return (
     <div className="field">
       <label htmlFor={id}><Caption {...props} /></label>
       <select id={id} value={value} aria-describedby={`${id}-help`} onChange={(event) => props.onChange(event.target.value || undefined)}>
-        <option value="">{t(props.required ? "Not set" : "Default")}</option>
+        {!standard && <option value="">{t(props.required ? "Not set" : reference.absent ?? "Default")}</option>}
         {!isKnown && <option>{value}</option>}
-        {items.map((item) => <option key={item.id} value={valueOf(item)}>{labelOf(item)}</option>)}
+        {items.map((item, i) => <option key={item.id} value={valueOf(item)}>{labels[i]}</option>)}
       </select>
       <span id={`${id}-help`} slot="description">{props.problem ?? props.schema.description}</span>
     </div>
@@ -57,13 +65,14 @@ export function ReferencesField({ reference, otherwise, ...props }: Props) {
   const { items, isComplete } = useReferred(reference);
   const chosen = Array.isArray(props.value) ? props.value.map(String) : [];
   const values = items.map((item) => String(item[reference.value ?? "id"]));
+  const labels = labelsOf(items);
   if (!isComplete || chosen.some((one) => !values.includes(one))) {
     return otherwise;
   }
   return (
     <CheckboxGroup className="field" value={chosen} onChange={(list) => props.onChange(list.length > 0 ? list : undefined)}>
       <Label><Caption {...props} /></Label>
-      {items.map((item, i) => <Checkbox key={item.id} value={values[i] ?? ""}><span className="box" aria-hidden="true" />{labelOf(item)}</Checkbox>)}
+      {items.map((item, i) => <Checkbox key={item.id} value={values[i] ?? ""}><span className="box" aria-hidden="true" />{labels[i]}</Checkbox>)}
       <span slot="description">{props.problem ?? props.schema.description}</span>
     </CheckboxGroup>
   );

@@ -2086,6 +2086,7 @@ export interface components {
                 outcome?: string;
                 path: string;
             }[];
+            waived?: boolean;
             warning?: boolean;
         };
         Flow: components["schemas"]["FlowRequest"] & unknown;

@@ -23,10 +23,20 @@ export function keepDraft(): void {
   }
 }
 
+/** carried are the values that pages take which the console shows without loading itself again, by their paths. */
+const carried = new Map<string, () => unknown>();
+
+/** carryDraft keeps a value for a page, such as "new", next to the current one, or for the current page when it is shown anew. It is read when that page takes it: nothing that is typed until then is lost. */
+export function carryDraft(page: string, value: () => unknown): void {
+  carried.set(new URL(page, location.href).pathname, value);
+}
+
 /** takeDraft returns the value of the page once; undefined if there is none. */
 export function takeDraft(): unknown {
+  const value = carried.get(location.pathname)?.();
+  carried.delete(location.pathname);
   const key = prefix + location.pathname;
   const text = sessionStorage.getItem(key);
   sessionStorage.removeItem(key);
-  return text === null ? undefined : JSON.parse(text);
+  return value ?? (text === null ? undefined : JSON.parse(text));
 }

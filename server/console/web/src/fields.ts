@@ -8,28 +8,32 @@ export interface Reference {
   plural: string;
   filter?: string;
   value?: "handle" | "name";
+  standard?: string; // the handle of the resource that the server takes if the member is absent
+  absent?: "None"; // what an absent member means, if it is not a default of the server
 }
 
 /** SpecialField is a field that a schema alone does not describe. */
 export type SpecialField = "hidden" | "listOrNone" | "attributes" | "principals" | "permissions" | { options: string[] } | { refersTo: Reference };
 
-const flows = (flowType: string, value?: "handle"): SpecialField => ({ refersTo: { path: "/flows", plural: "flows", filter: `flowType eq "${flowType}"`, ...(value && { value }) } });
+const flows = (flowType: string, more?: Pick<Reference, "value" | "absent">): SpecialField => ({ refersTo: { path: "/flows", plural: "flows", filter: `flowType eq "${flowType}"`, ...more } });
 
 const userTypes: SpecialField = { refersTo: { path: "/user-types", plural: "userTypes", value: "name" } };
 
-const units: SpecialField = { refersTo: { path: "/organization-units", plural: "organizationUnits" } };
+const units: Reference = { path: "/organization-units", plural: "organizationUnits" };
 
-export const applications: Reference = { path: "/applications", plural: "applications" };
+const ownUnit: SpecialField = { refersTo: { ...units, standard: "default" } };
+
+export const applications: Reference = { path: "/applications", plural: "applications", absent: "None" };
 
 const special: Record<string, SpecialField> = {
   authFlowId: flows("AUTHENTICATION"),
   registrationFlowId: flows("REGISTRATION"),
-  recoveryFlowId: flows("AUTHENTICATION"),
-  invitationFlowId: flows("AUTHENTICATION"),
-  addressFlowId: flows("AUTHENTICATION"),
+  recoveryFlowId: flows("AUTHENTICATION", { absent: "None" }),
+  invitationFlowId: flows("AUTHENTICATION", { absent: "None" }),
+  addressFlowId: flows("AUTHENTICATION", { absent: "None" }),
   applicationId: { refersTo: applications },
-  ouId: units,
-  parentId: units,
+  ouId: ownUnit,
+  parentId: { refersTo: { ...units, absent: "None" } },
   allowedUserTypes: userTypes,
   // Members with one possible value, or that the page shows elsewhere.
   scope: "hidden",
@@ -43,10 +47,10 @@ const special: Record<string, SpecialField> = {
   "RoleRequest.assignments": "principals",
   "RoleRequest.permissions": "permissions",
   "prompt.actions.inputs": "listOrNone",
-  "flow.flow": flows("SUBFLOW", "handle"),
+  "flow.flow": flows("SUBFLOW", { value: "handle" }),
   "federated-oidc.provider": { refersTo: { path: "/identity-providers", plural: "identityProviders", value: "handle" } },
   "user-create.type": userTypes,
-  "user-create.ouId": units,
+  "user-create.ouId": ownUnit,
 };
 
 /** mostDepth limits schemas that contain themselves. */

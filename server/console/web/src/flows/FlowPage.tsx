@@ -5,17 +5,21 @@ import { Button, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { LineCounter, parseDocument } from "yaml";
 import { RequestError, send } from "../api";
-import { takeDraft, useDraft } from "../draft";
+import { carryDraft, takeDraft, useDraft } from "../draft";
 import type { Item } from "../nouns";
+import { may } from "../session";
 import { t } from "../texts";
 import { Confirm, Failed, Loading, Page } from "../ui";
 import type { Fix } from "./checker";
+import { copyOf } from "./copy";
+import { FindingsTab, Findings, Verdict } from "./Findings";
 import { FlowGraph, own } from "./FlowGraph";
 import { GraphEditor, useGraphEditor } from "./GraphEditor";
 import type { Edit } from "./edit";
 import type { FlowCheck } from "./flowcheck";
 import { nodesOf } from "./graph";
 import { type Place, ProofPanel } from "./ProofPanel";
+import { dropScenarios } from "./scenariostore";
 import { Simulator } from "./Simulator";
 import { TextConflict } from "./TextConflict";
 import { usePart, useFlowCheck } from "./useFlowCheck";
@@ -51,6 +55,7 @@ export default function FlowPage() {
     enabled: id !== undefined,
     gcTime: 0,
     refetchOnWindowFocus: false,
+    refetchOnReconnect: false, // the text of a newer version would replace that of the editor
     queryFn: async () => {
       const text = await send("GET", `/flows/${id}`, undefined, { Accept: "application/yaml" });
       const item = (await send("GET", `/flows/${id}`)).data as Item;
@@ -83,11 +88,12 @@ interface Stored {
   version?: string;
 }
 
-/** Draft is a text that is not published, and what it is a change of. */
+/** Draft is a text that is not published, and what it is a change of. Without a text only the reason is written. */
 interface Draft {
-  text: string;
-  stored?: Stored;
+  text?: string;
+  stored?: Stored | undefined;
   reason: string;
+  copied?: string | undefined; // the id of the flow of which the text is a copy
 }
 
 /** Studio shows a flow, or an older version of it, and at first the node of an audit event. */
@@ -101,12 +107,14 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
   const [stored, setStored] = useState(draft?.stored ?? read); // what this text is a change of
   const [state, setState] = useState<{ busy?: boolean; error?: unknown; theirs?: { text: string; etag: string }; isMerged?: boolean }>({});
   const [reason, setReason] = useState(draft?.reason ?? "");
-  useDraft(() => (flow.text === (stored?.text ?? template) ? undefined : { text: flow.text, stored, reason } satisfies Draft));
+  const copied = draft?.copied;
+  const draftNow = (base = stored): Draft | undefined => (flow.text !== (base?.text ?? template) ? { text: flow.text, stored: base, reason, copied } : reason ? { reason } : undefined);
+  useDraft(draftNow);
   const [place, setPlace] = useState<Place | undefined>(() => (node ? { node: ownNode(flow.text, node) } : undefined));
   const [chosen, setChosen] = useState(place); // what the forms and the Delete key change
   // The graph follows the findings, which the editor shows first: drawing a large graph takes long.
   const { text, findings, proof, parts } = useDeferredValue(usePart(flow, ({ studied }) => studied));
-  const simulation = useSimulation(() => flow.text, String(read?.item["handle"] ?? ""));
+  const simulation = useSimulation(() => flow.text, read?.item.id ?? (copied === undefined ? "new" : `copy of ${copied}`), copied);
   const walk = simulation.flow === text ? simulation.result?.walk : undefined; // otherwise it is of another text
   const marks = useMemo(() => ({
     walked: walk?.turns.flatMap((turn) => turn.left) ?? [], at: walk?.step?.stepId, missed: simulation.ran?.missed ?? [],
@@ -121,14 +129,15 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
 
   const publish = async () => {
     setState({ busy: true });
+    const text = flow.text; // more may be typed until the reply
     try {
-      const reply = await send(read ? "PUT" : "POST", (read ? `/flows/${read.item.id}` : "/flows") + (reason.trim() ? `?reason=${encodeURIComponent(reason.trim())}` : ""), flow.text, { "Content-Type": "application/yaml", ...(stored ? { "If-Match": stored.etag } : {}) });
+      const reply = await send(read ? "PUT" : "POST", (read ? `/flows/${read.item.id}` : "/flows") + (reason.trim() ? `?reason=${encodeURIComponent(reason.trim())}` : ""), text, { "Content-Type": "application/yaml", ...(stored ? { "If-Match": stored.etag } : {}) });
+      const item = reply.data as Item;
       setState({});
       onDone(t("Saved."));
-      await cache.invalidateQueries({ queryKey: ["/flows"] });
-      if (!read || read.version || node) {
-        await navigate(`/flows/${(reply.data as Item).id}`, { replace: true });
-      }
+      simulation.giveTo(item.id);
+      carryDraft(item.id, () => (flow.text === text ? undefined : { text: flow.text, stored: { text, etag: reply.etag, item }, reason: "" } satisfies Draft));
+      await showNewest(item.id);
     } catch (error) {
       if (error instanceof RequestError && error.status === 412 && read && !read.version) {
         const now = await send("GET", `/flows/${read.item.id}`, undefined, { Accept: "application/yaml" });
@@ -138,9 +147,27 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
       setState({ error });
     }
   };
+  /** showNewest shows the stored version of the flow instead of what the page shows. */
+  const showNewest = async (id: string) => {
+    if (!read || read.version || node) {
+      await navigate(`/flows/${id}`, { replace: true });
+    }
+    await cache.invalidateQueries({ queryKey: ["/flows"] });
+  };
+  const duplicate = async () => {
+    try {
+      const text = await copyOf(flow.text);
+      carryDraft("new", () => ({ text, reason: "", copied: read?.item.id ?? copied }) satisfies Draft);
+      onDone("");
+      await navigate("/flows/new");
+    } catch (error) {
+      setState({ error });
+    }
+  };
   const remove = async () => {
     try {
       await send("DELETE", `/flows/${read?.item.id}`, undefined, { "If-Match": stored?.etag ?? "" });
+      dropScenarios(read?.item.id ?? "");
       await cache.invalidateQueries({ queryKey: ["/flows"] });
       await navigate("/flows");
     } catch (error) {
@@ -152,11 +179,13 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
       <>
         {read && <ReasonField value={reason} onChange={setReason} />}
         <PublishButton flow={flow} isBusy={state.busy ?? false} label={read ? t("Publish") : t("Create")} onPublish={() => void publish()} />
+        {read && may("system:flows:write") && <Button onPress={() => void duplicate()}>{t("Duplicate")}</Button>}
         {read && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove()} />}
       </>
     }>
       <p className="quiet"><Link to="/flows">← {t("Flows")}</Link> {read && t("Version {n}", { n: read.version ?? String(read.item["activeVersion"]) })} <span role="status">{done}</span></p>
       {read?.version && <p className="notice">{t("This is version {n}. New runs use version {active}. Publishing makes this text the next version.", { n: read.version, active: String(read.item["activeVersion"]) })}</p>}
+      {read && stored && stored.etag !== read.etag && <p className="notice" role="status">{t("Your changes are kept: they are not in version {n}. Publishing merges them with it.", { n: String(read.item["activeVersion"]) })}</p>}
       {Boolean(state.error) && <Failed error={state.error} />}
       {stored && state.theirs && <FlowConflict flow={flow} base={stored.text} theirs={state.theirs.text} onMerge={(merged) => {
         flow.change(merged);
@@ -172,7 +201,7 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
           <TabList aria-label={t("Flows")}>
             <Tab id="graph">{t("Graph")}</Tab>
             <Tab id="simulate">{t("Simulate")}</Tab>
-            <Tab id="findings">{t("Findings")} (<FindingsCount flow={flow} />)</Tab>
+            <Tab id="findings"><FindingsTab flow={flow} /></Tab>
             {read && <Tab id="versions">{t("Versions")}</Tab>}
           </TabList>
           <TabPanel id="graph">
@@ -186,10 +215,13 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
           </TabPanel>
           <TabPanel id="simulate">
             <FlowGraph nodes={nodes} findings={findings} proof={undefined} marks={marks} onSelect={(selected) => setLine(lineOf(flow.text, selected.node))} onPoint={() => {}} />
-            <Simulator simulation={simulation} flow={flow} registers={(definition as { flowType?: string } | null)?.flowType === "REGISTRATION"} />
+            <Simulator simulation={simulation} flow={flow} handle={handleOf(definition) ?? String(read?.item["handle"] ?? "flow")} registers={(definition as { flowType?: string } | null)?.flowType === "REGISTRATION"} />
           </TabPanel>
           <TabPanel id="findings"><Findings flow={flow} onSelect={(number) => setLine({ number })} /></TabPanel>
-          {read && <TabPanel id="versions"><Versions id={read.item.id} /></TabPanel>}
+          {read && <TabPanel id="versions"><Versions id={read.item.id} onRestore={() => {
+            carryDraft(read.item.id, draftNow);
+            return showNewest(read.item.id);
+          }} /></TabPanel>}
         </Tabs>
       </div>
       <Verdict flow={flow} />
@@ -224,21 +256,10 @@ function FlowConflict({ flow, onMerge, ...others }: { flow: FlowCheck; base: str
   return <TextConflict versions={{ ...others, mine }} onMerge={onMerge} />;
 }
 
-function FindingsCount({ flow }: { flow: FlowCheck }) {
-  return usePart(flow, ({ checked }) => checked.findings.length);
-}
-
-/** Verdict shows whether the flow may be stored. It keeps the last verdict while a new text is checked: a screen reader reads only what changes. */
-function Verdict({ flow }: { flow: FlowCheck }) {
-  const isChecked = usePart(flow, ({ checked }) => checked.text !== undefined);
-  const isCurrent = usePart(flow, (one) => one.isCurrent);
-  const error = usePart(flow, ({ checked }) => checked.findings.find((finding) => !finding.warning));
-  const isUnknown = usePart(flow, ({ checked }) => checked.error !== undefined); // the page shows why
-  return (
-    <div role="status" aria-busy={!isCurrent} className={error ? "notice bad" : "notice"}>
-      {isUnknown ? "" : !isChecked ? t("Checking …") : error ? `${/[.?!]$/.test(error.message) ? error.message : `${error.message}.`} ${t("The flow cannot be saved until its errors are fixed.")}` : t("No findings: the flow is safe.")}
-    </div>
-  );
+/** handleOf returns the handle of a definition; undefined if it has none that the server would accept. */
+function handleOf(definition: unknown): string | undefined {
+  const handle = (definition as { handle?: unknown } | null)?.handle;
+  return typeof handle === "string" && /^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$/.test(handle) ? handle : undefined;
 }
 
 /** lineOf returns the line of a node in the text of a flow. */
@@ -252,22 +273,4 @@ function lineOf(text: string, node: string): Line | undefined {
 /** ownNode returns the node of the text that is, or whose sub-flow contains, the node of a run. */
 function ownNode(text: string, node: string): string {
   return nodesOf(parseDocument(text, { logLevel: "silent" }).toJS()).find(({ id }) => own(node, id))?.id ?? node;
-}
-
-function Findings({ flow, onSelect }: { flow: FlowCheck; onSelect: (line: number) => void }) {
-  const findings = usePart(flow, ({ checked }) => checked.findings);
-  if (findings.length === 0) {
-    return <p className="quiet">{t("No findings: the flow is safe.")}</p>;
-  }
-  return (
-    <ul className="findings">
-      {findings.map((finding, i) => (
-        <li key={i} className={finding.warning ? "" : "bad"}>
-          <strong>{finding.warning ? t("warning") : t("error")}</strong> {finding.rule && <code>{finding.rule}</code>} {finding.message}
-          {finding.trace && finding.trace.length > 0 && <p className="quiet">{finding.trace.map((step) => step.outcome ? `${step.node} —${step.outcome}→` : step.node).join(" ")}</p>}
-          {finding.line ? <Button onPress={() => onSelect(finding.line ?? 1)}>{t("line {n}", { n: finding.line })}</Button> : null}
-        </li>
-      ))}
-    </ul>
-  );
 }

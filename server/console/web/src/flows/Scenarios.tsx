@@ -8,7 +8,7 @@ import { Problems } from "./Simulator";
 import type { Simulation } from "./useSimulation";
 import { YAMLEditor } from "./YAMLEditor";
 
-export function Scenarios({ simulation, isValid }: { simulation: Simulation; isValid: boolean }) {
+export function Scenarios({ simulation, handle, isValid }: { simulation: Simulation; handle: string; isValid: boolean }) {
   const { ran, file, isBusy } = simulation;
   const problems = ran?.problems ?? simulation.result?.problems.filter((problem) => problem.in === "file") ?? [];
   return (
@@ -19,7 +19,7 @@ export function Scenarios({ simulation, isValid }: { simulation: Simulation; isV
       <div className="actions">
         <Button className="primary" isDisabled={isBusy || !isValid} onPress={() => void simulation.run()}>{t("Run the scenarios")}</Button>
         <CopyButton text={file} />
-        <Button onPress={() => download(file)}>{t("Download")}</Button>
+        <Button onPress={() => download(`${handle}_test.yaml`, file)}>{t("Download")}</Button>
         <label className="button">{t("Open a file")} <input className="hidden" type="file" accept=".yaml,.yml" onChange={(event) => void event.target.files?.[0]?.text().then(simulation.setFile)} /></label>
       </div>
       {ran && <Problems problems={ran.problems.filter((problem) => !problem.warning)} failure={ran.failure} />}
@@ -28,10 +28,10 @@ export function Scenarios({ simulation, isValid }: { simulation: Simulation; isV
   );
 }
 
-function download(text: string) {
+function download(name: string, text: string) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "application/yaml" }));
-  link.download = "flow_test.yaml";
+  link.download = name;
   link.click();
   URL.revokeObjectURL(link.href);
 }

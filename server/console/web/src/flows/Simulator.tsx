@@ -23,7 +23,8 @@ const starts: { name: string; text: string }[] = [
   { name: "The server sends no mail", text: "noMail: true\n" },
 ];
 
-export function Simulator({ simulation, flow, registers }: { simulation: Simulation; flow: FlowCheck; registers: boolean }) {
+/** Simulator simulates a flow with the handle, after which the scenario file is named. */
+export function Simulator({ simulation, flow, handle, registers }: { simulation: Simulation; flow: FlowCheck; handle: string; registers: boolean }) {
   const isValid = usePart(flow, (one) => one.isValid);
   const { result, sends, isBusy } = simulation;
   if (!isAvailable()) {
@@ -46,7 +47,7 @@ export function Simulator({ simulation, flow, registers }: { simulation: Simulat
       {walk?.step?.flowStatus === "INCOMPLETE" && <Answer key={walk.turns.length} simulation={simulation} walk={walk} />}
       {walk && <History walk={walk} />}
       {walk && <Save simulation={simulation} />}
-      <Scenarios simulation={simulation} isValid={isValid} />
+      <Scenarios simulation={simulation} handle={handle} isValid={isValid} />
       <p role="status" className="quiet">{simulation.note}</p>
     </div>
   );

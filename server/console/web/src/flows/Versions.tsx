@@ -1,14 +1,14 @@
 // The versions of a flow, and what two of them mean differently. Restoring one makes its content the
 // next version.
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, must } from "../api";
 import { formatTime, t } from "../texts";
 import { Confirm, Failed, Loading } from "../ui";
 import { call, isAvailable, type Source } from "./checker";
 
-export function Versions({ id }: { id: string }) {
-  const cache = useQueryClient();
+/** Versions lists the versions of a flow; onRestore shows the one that a restored version has become. */
+export function Versions({ id, onRestore }: { id: string; onRestore: () => Promise<void> }) {
   const [failed, setFailed] = useState<unknown>();
   const [reason, setReason] = useState("");
   const read = useQuery({ queryKey: ["/flows", id, "versions"], queryFn: async () => must(await api.GET("/flows/{id}/versions", { params: { path: { id }, query: { limit: 100 } } })) });
@@ -22,7 +22,7 @@ export function Versions({ id }: { id: string }) {
     try {
       must(await api.POST("/flows/{id}/restore", { params: { path: { id }, query: reason.trim() ? { reason: reason.trim() } : {} }, body: { version } }));
       setReason("");
-      await cache.invalidateQueries({ queryKey: ["/flows"] });
+      await onRestore();
     } catch (error) {
       setFailed(error);
     }

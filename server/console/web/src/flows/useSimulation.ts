@@ -1,8 +1,9 @@
 // A simulated run of the flow, and the scenario file that it belongs to. Everything happens in the
-// browser: nothing is sent to the server, and nothing is stored.
+// browser: nothing is sent to the server.
 import { useRef, useState } from "react";
 import { call, type DraftResult, type Exit, type PlayResult, type ScenariosResult, type Send } from "./checker";
 import { addScenario } from "./scenariofile";
+import { dropScenarios, keepScenarios, scenariosOf } from "./scenariostore";
 import { t } from "../texts";
 
 const firstFile = `users:
@@ -26,20 +27,20 @@ export interface Simulation {
   save: (name: string) => void;
   run: () => Promise<void>;
   draft: (outcomes: Exit[]) => Promise<void>;
+  /** giveTo keeps the scenario file for a flow that was created. */
+  giveTo: (created: string) => void;
 }
 
-// The scenario files of this page by the handles of their flows: saving a flow keeps its file.
-const files = new Map<string, string>();
-
-/** useSimulation simulates the flow whose text the function returns. */
-export function useSimulation(textOf: () => string, handle: string): Simulation {
-  const [file, setFileText] = useState(files.get(handle) ?? firstFile);
-  const newest = useRef(file); // a button can be pressed before the state follows the editor
-  const [start, setStart] = useState("");
+/** useSimulation simulates the flow whose text the function returns. The scenarios of the owner are kept; at first they may be those of another flow. */
+export function useSimulation(textOf: () => string, owner: string, source?: string): Simulation {
+  const [kept] = useState(() => scenariosOf(owner) ?? (source === undefined ? undefined : scenariosOf(source)));
+  const [file, setFileText] = useState(kept?.file ?? firstFile);
+  const [start, setStartText] = useState(kept?.start ?? "");
+  const newest = useRef({ file, start }); // a button can be pressed before the state follows the editor
   const [before, setPlayed] = useState<{ sends: Send[]; result?: PlayResult; flow: string }>({ sends: [], flow: "" });
   const [ran, setRan] = useState<ScenariosResult>();
   const [state, setState] = useState<{ isBusy: boolean; error?: unknown; note: string }>({ isBusy: false, note: "" });
-  const source = () => ({ text: textOf(), json: false });
+  const flow = () => ({ text: textOf(), json: false });
 
   const attempt = async (work: () => Promise<string>) => {
     setState({ isBusy: true, note: "" });
@@ -49,38 +50,51 @@ export function useSimulation(textOf: () => string, handle: string): Simulation 
       setState({ isBusy: false, error, note: "" });
     }
   };
+  const keep = (changed: { file: string } | { start: string }) => {
+    newest.current = { ...newest.current, ...changed };
+    keepScenarios(owner, newest.current);
+  };
   const setFile = (changed: string) => {
-    newest.current = changed;
     setFileText(changed);
-    files.set(handle, changed);
+    keep({ file: changed });
     setRan(undefined);
+  };
+  const setStart = (changed: string) => {
+    setStartText(changed);
+    keep({ start: changed });
   };
   return {
     file, setFile, start, setStart, sends: before.sends, result: before.result, flow: before.flow, ran,
     note: state.note, error: state.error, isBusy: state.isBusy,
+    giveTo: (created) => {
+      keepScenarios(created, newest.current);
+      if (created !== owner) {
+        dropScenarios(owner);
+      }
+    },
     play: (sends) => attempt(async () => {
-      const played = source();
-      const result = await call("play", { ...played, file: newest.current, start, sends, name: "walk" });
+      const played = flow();
+      const result = await call("play", { ...played, file: newest.current.file, start, sends, name: "walk" });
       // A request that cannot be made leaves the run where it is.
       setPlayed(result.walk || sends.length === 0 ? { sends: result.sends, result, flow: played.text }
         : { ...before, result: { ...result, ...(before.result?.walk ? { walk: before.result.walk } : {}) } });
       return "";
     }),
     save: (name) => void attempt(async () => {
-      const { scenario } = await call("play", { ...source(), file: newest.current, start, sends: before.sends, name });
-      setFile(addScenario(newest.current, scenario));
+      const { scenario } = await call("play", { ...flow(), file: newest.current.file, start, sends: before.sends, name });
+      setFile(addScenario(newest.current.file, scenario));
       return t("The walk is a scenario of the file now.");
     }),
     run: () => attempt(async () => {
-      setRan(await call("runScenarios", { ...source(), file: newest.current }));
+      setRan(await call("runScenarios", { ...flow(), file: newest.current.file }));
       return "";
     }),
     draft: (outcomes) => attempt(async () => {
-      const result: DraftResult = await call("draftScenarios", { ...source(), file: newest.current, start, outcomes });
+      const result: DraftResult = await call("draftScenarios", { ...flow(), file: newest.current.file, start, outcomes });
       if (result.failure || result.problems.length > 0) {
         throw new Error(result.failure ?? result.problems[0]?.message);
       }
-      setFile(result.drafts.reduce((whole, one) => addScenario(whole, one.scenario), newest.current));
+      setFile(result.drafts.reduce((whole, one) => addScenario(whole, one.scenario), newest.current.file));
       const complete = result.drafts.filter((one) => one.complete).length;
       return t("{n} drafts were added; {complete} of them reach their outcome.", { n: result.drafts.length, complete });
     }),

@@ -42,7 +42,7 @@ export const german: Record<string, string> = {
   "Test the sign-in": "Anmeldung testen",
   "Open the sign-in in a new tab": "Anmeldung in neuem Tab öffnen",
   "A test sign-in uses the client, its first redirect URI, its scopes and its flow. It is successful if your application opens at the redirect URI with a code. Your application then rejects the code, because it did not start this sign-in.": "Eine Testanmeldung verwendet den Client, seine erste Weiterleitungs-URI, seine Scopes und seinen Flow. Sie ist gelungen, wenn sich Ihre Anwendung an der Weiterleitungs-URI mit einem Code öffnet. Ihre Anwendung lehnt den Code dann ab, weil sie diese Anmeldung nicht begonnen hat.",
-  "Default": "Standard",
+  "Default": "Standard", "None": "Keine Auswahl",
 };
 
 export const french: Record<string, string> = {
@@ -87,5 +87,5 @@ export const french: Record<string, string> = {
   "Test the sign-in": "Tester la connexion",
   "Open the sign-in in a new tab": "Ouvrir la connexion dans un nouvel onglet",
   "A test sign-in uses the client, its first redirect URI, its scopes and its flow. It is successful if your application opens at the redirect URI with a code. Your application then rejects the code, because it did not start this sign-in.": "Une connexion de test utilise le client, sa première URI de redirection, ses portées et son flux. Elle a réussi si votre application s’ouvre à l’URI de redirection avec un code. Votre application rejette alors le code, car elle n’a pas commencé cette connexion.",
-  "Default": "Par défaut",
+  "Default": "Par défaut", "None": "Aucun",
 };

@@ -67,6 +67,16 @@ export const german: Record<string, string> = {
   "Nodes of this kind have no configuration.": "Knoten dieser Art haben keine Konfiguration.",
   "The configuration is no object. Change it in the text.": "Die Konfiguration ist kein Objekt. Ändern Sie sie im Text.",
   "Only in the text: {members}": "Nur im Text: {members}",
+  "Duplicate": "Duplizieren",
+  "{name} (copy)": "{name} (Kopie)",
+  "{name} (copy {n})": "{name} (Kopie {n})",
+  "Your changes are kept: they are not in version {n}. Publishing merges them with it.": "Ihre Änderungen bleiben erhalten: Sie sind nicht in Version {n}. Beim Veröffentlichen werden sie mit ihr zusammengeführt.",
+  "No errors; {findings}.": "Keine Fehler; {findings}.",
+  "waived": "hingenommen",
+  "1 warning": "1 Warnung",
+  "{n} warnings": "{n} Warnungen",
+  "1 waived finding": "1 hingenommener Befund",
+  "{n} waived findings": "{n} hingenommene Befunde",
 };
 
 export const french: Record<string, string> = {
@@ -136,4 +146,14 @@ export const french: Record<string, string> = {
   "Nodes of this kind have no configuration.": "Les nœuds de ce type n’ont pas de configuration.",
   "The configuration is no object. Change it in the text.": "La configuration n’est pas un objet. Modifiez-la dans le texte.",
   "Only in the text: {members}": "Seulement dans le texte : {members}",
+  "Duplicate": "Dupliquer",
+  "{name} (copy)": "{name} (copie)",
+  "{name} (copy {n})": "{name} (copie {n})",
+  "Your changes are kept: they are not in version {n}. Publishing merges them with it.": "Vos modifications sont conservées : elles ne sont pas dans la version {n}. La publication les fusionne avec elle.",
+  "No errors; {findings}.": "Aucune erreur ; {findings}.",
+  "waived": "accepté",
+  "1 warning": "1 avertissement",
+  "{n} warnings": "{n} avertissements",
+  "1 waived finding": "1 constat accepté",
+  "{n} waived findings": "{n} constats acceptés",
 };
