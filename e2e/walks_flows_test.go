@@ -86,8 +86,6 @@ func drawAFlow(a *administrator) {
 	a.sees("The changes do not conflict.")
 	a.press("Merge the changes")
 	a.reads("name: Staff sign-in")
-	a.press("Publish")
-	a.sees("Version 4")
 	a.duplicates()
 }
 
