@@ -24,7 +24,7 @@ function useReferred(reference: Reference): { items: Item[]; isComplete: boolean
 
 const nameOf = (item: Item) => String(item["name"] ?? item["handle"] ?? item.id);
 
-/** labelsOf returns the names of the items, with what tells apart those that have the same. */
+/** labelsOf returns the names of the items, and what differs between items of the same name. */
 const labelsOf = (items: Item[]) => items.map((item) => {
   const isUnique = items.filter((one) => nameOf(one) === nameOf(item)).length === 1;
   return isUnique ? nameOf(item) : `${nameOf(item)} (${String(item["handle"] ?? item["clientId"] ?? item.id)})`;

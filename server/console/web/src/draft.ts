@@ -26,7 +26,7 @@ export function keepDraft(): void {
 /** carried are the values that pages take which the console shows without loading itself again, by their paths. */
 const carried = new Map<string, () => unknown>();
 
-/** carryDraft keeps a value for a page, such as "new", next to the current one, or for the current page when it is shown anew. It is read when that page takes it: nothing that is typed until then is lost. */
+/** carryDraft keeps a value for a page, such as "new", next to the current one, or for the current page when it is shown again. It is read when that page takes it: nothing that is typed until then is lost. */
 export function carryDraft(page: string, value: () => unknown): void {
   carried.set(new URL(page, location.href).pathname, value);
 }

@@ -93,7 +93,7 @@ interface Draft {
   text?: string;
   stored?: Stored | undefined;
   reason: string;
-  copied?: string | undefined; // the id of the flow of which the text is a copy
+  copied?: string | undefined; // the id of the flow that was duplicated
 }
 
 /** Studio shows a flow, or an older version of it, and at first the node of an audit event. */
