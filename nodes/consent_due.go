@@ -72,6 +72,11 @@ func (d Deps) consentDue(ctx context.Context, v *engine.Visit) (*dueConsent, err
 	return due, nil
 }
 
+// isFutile reports whether the client would get none of the scopes that it requests.
+func (due *dueConsent) isFutile() bool {
+	return due != nil && len(due.scopes) == 0 && len(due.request.Scopes) > 0
+}
+
 // authRequest returns the authorization request of a run. That of a run that begins may not be stored yet.
 func (d Deps) authRequest(ctx context.Context, v *engine.Visit) (*schemas.AuthRequest, error) {
 	if r := v.Request.AuthRequest; r != nil && r.ID == v.AuthRequestID {

@@ -228,6 +228,48 @@ func TestConsentCoversWhatWasShown(t *testing.T) {
 	}
 }
 
+// A client that requests only permissions that the user does not have gets an error, not a token
+// without scopes.
+func TestConsentWithoutAnyPermission(t *testing.T) {
+	for name, test := range map[string]struct {
+		requested, has []string
+		visit          func(*engine.Visit)
+		want           string // "ask" or "refuse"
+	}{
+		"no permission":                   {[]string{"system"}, nil, prompted(), "refuse"},
+		"another permission":              {[]string{"system"}, []string{"shop"}, prompted("consent"), "refuse"},
+		"taken from the user at the page": {[]string{"system"}, nil, answer("allow"), "refuse"},
+		"and denied":                      {[]string{"system"}, nil, answer("deny"), "refuse"},
+		"a part":                          {[]string{"system"}, []string{"system:users:read"}, prompted(), "ask"},
+		"with the identity":               {[]string{"openid", "system"}, nil, prompted(), "ask"},
+		"no scope at all":                 {nil, nil, prompted(), "ask"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, at := asking(t, thirdParty, test.requested...)
+			w.permissions["ada"] = test.has
+			d, err := w.consentNode(t, `{}`, nil).Execute(t.Context(), at(test.visit))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.want == "ask" {
+				question(t, d)
+				return
+			}
+			if d.Refuse == nil {
+				t.Fatalf("decided %+v", d)
+			}
+			r, _ := d.Refuse.Changes[0].(schemas.RefuseAuthRequest)
+			wantCode, wantText := codePermissionsMissing, "permissions: system"
+			if name == "and denied" {
+				wantCode, wantText = codeConsentDenied, "denied"
+			}
+			if r.Refusal.Code != "access_denied" || d.Refuse.Error.Code != wantCode || !strings.Contains(r.Refusal.Description, wantText) || d.Refuse.RedirectURL == "" {
+				t.Errorf("refused with %+v, %+v", r.Refusal, d.Refuse.Error)
+			}
+		})
+	}
+}
+
 func TestConsentAnswers(t *testing.T) {
 	scopes := []string{"openid", "email"}
 	for with, again := range map[string]time.Time{

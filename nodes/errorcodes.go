@@ -30,7 +30,7 @@ func errorCodes() map[string][]string {
 			schemas.CodeProviderNotFound, schemas.CodeIdentityTaken, schemas.CodeCanceled,
 		},
 		"federated-link":     {schemas.CodeIdentityTaken},
-		"consent":            {codeConsentDenied, codeConsentRequired, codeOtherBrowser, schemas.CodeStaleProof},
+		"consent":            {codeConsentDenied, codeConsentRequired, codeOtherBrowser, codePermissionsMissing, schemas.CodeStaleProof},
 		"authorization-code": {schemas.CodeUserTypeNotAllowed, codeConsentRequired, schemas.CodeAuthRequest},
 	}
 }
