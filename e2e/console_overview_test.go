@@ -141,8 +141,7 @@ func TestConsoleFitsEveryWindow(t *testing.T) {
 	p := serve(t)
 	c := openConsole(t, p, "")
 	c.heading("Overview")
-	for _, path := range []string{"", "/applications", "/applications/" + tryID, "/applications/new", "/users", "/users/new", "/user-types", "/organization-units",
-		"/groups", "/roles", "/resource-servers", "/identity-providers", "/flows", "/flows/new", "/audit", "/signing-keys", "/configuration", "/nowhere"} {
+	for _, path := range consolePages {
 		c.goTo(path)
 		for _, light := range []bool{true, false} {
 			c.luminance(light)

@@ -34,8 +34,15 @@ func openConsole(t *testing.T, p *postern, path string) *consoleTab {
 func openConsoleAs(t *testing.T, p *postern, username, path string) *consoleTab {
 	t.Helper()
 	c := &consoleTab{openTab(t), p}
+	c.signIn(username, path)
+	return c
+}
+
+// signIn opens the console, and signs in with the password of the administrator.
+func (c *consoleTab) signIn(username, path string) {
+	c.t.Helper()
 	call(c.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 800, DeviceScaleFactor: 1})
-	c.open(p.base + "/console" + path)
+	c.open(c.p.base + "/console" + path)
 	c.until(`document.getElementById("action-password")`)
 	c.click("action-password")
 	c.until(`document.getElementById("action-continue")`)
@@ -43,7 +50,6 @@ func openConsoleAs(t *testing.T, p *postern, username, path string) *consoleTab 
 	c.enter("password", adminPassword)
 	c.click("action-continue")
 	c.until(`document.querySelector("main h1")`)
-	return c
 }
 
 // named is a script for the first visible element with the text or label, among the selected ones.

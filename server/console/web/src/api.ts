@@ -8,7 +8,19 @@ export type Failure = components["schemas"]["Error"];
 export type Finding = components["schemas"]["Finding"];
 export type AuditEvent = components["schemas"]["AuditEvent"];
 
-export const api = createClient<paths>({ baseUrl: serverURL });
+/** ConnectionError reports that no reply arrived: the connection is broken, or the browser blocked the request. */
+export class ConnectionError extends Error {}
+
+/** request is fetch with a ConnectionError for a broken connection; fetch reports that as a TypeError, as it does a fault of a program. */
+export async function request(input: RequestInfo, init?: RequestInit): Promise<Response> {
+  try {
+    return await fetch(input, init);
+  } catch (error) {
+    throw error instanceof DOMException && error.name === "AbortError" ? error : new ConnectionError(String(error), { cause: error });
+  }
+}
+
+export const api = createClient<paths>({ baseUrl: serverURL, fetch: request });
 
 api.use({
   onRequest({ request }) {
@@ -34,12 +46,12 @@ export class RequestError extends Error {
 
 /** send calls the API where the path is only known at run time. */
 export async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<{ data: unknown; etag: string }> {
-  const request: RequestInit = { method, headers: { Authorization: `Bearer ${token()}`, Accept: "application/json", ...headers } };
+  const options: RequestInit = { method, headers: { Authorization: `Bearer ${token()}`, Accept: "application/json", ...headers } };
   if (body !== undefined) {
-    request.body = typeof body === "string" ? body : JSON.stringify(body);
-    request.headers = { "Content-Type": "application/json", ...request.headers };
+    options.body = typeof body === "string" ? body : JSON.stringify(body);
+    options.headers = { "Content-Type": "application/json", ...options.headers };
   }
-  const reply = await fetch(serverURL + path, request);
+  const reply = await request(serverURL + path, options);
   const text = await reply.text();
   const data: unknown = text && reply.headers.get("Content-Type")?.startsWith("application/json") ? JSON.parse(text) : text;
   if (!reply.ok) {
@@ -84,7 +96,7 @@ let description: Promise<{ components: { schemas: Record<string, Schema> } }> | 
 
 /** schemaOf returns the schema with the name from the description of the API, without references. */
 export async function schemaOf(name: string): Promise<Schema> {
-  description ??= fetch(`${serverURL}/openapi.json`).then((reply) => reply.json() as never);
+  description ??= request(`${serverURL}/openapi.json`).then((reply) => reply.json() as never);
   const { components } = await description;
   return prepare(components.schemas[name] ?? {}, (other) => components.schemas[other], name);
 }

@@ -1,7 +1,7 @@
 // Small parts that all pages share.
 import { useEffect, useState, type ReactNode } from "react";
 import { Button, Dialog, DialogTrigger, Heading, Modal } from "react-aria-components";
-import { RequestError } from "./api";
+import { ConnectionError, RequestError } from "./api";
 import { startSignIn } from "./session";
 import { t } from "./texts";
 
@@ -9,9 +9,9 @@ export function Loading() {
   return <p role="status" className="loading quiet">{t("Loading …")}</p>;
 }
 
-/** explain returns what went wrong; fetch reports a broken connection as a TypeError. */
+/** explain returns what went wrong. */
 function explain(error: unknown): string {
-  if (error instanceof TypeError) {
+  if (error instanceof ConnectionError) {
     return t("The server cannot be reached. Check the connection, and try again.");
   }
   if (error instanceof RequestError && !error.failure) {
