@@ -71,7 +71,7 @@ func TestConsoleWithdrawsConsents(t *testing.T) {
 	c.until(`((e) => e && (e.click(), true))(document.querySelector("[aria-labelledby=part-consents] button"))`)
 	c.until(`document.querySelector("[role=alertdialog]")?.innerText.includes("Withdraw the access of Photo Book?")`)
 	c.confirm()
-	c.until(`document.querySelector("[aria-labelledby=part-consents]")?.innerText.includes("Nothing here yet.")`)
+	c.until(`document.querySelector("[aria-labelledby=part-consents]")?.innerText.includes("The user has not given an application access.")`)
 	if got := rp.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}}); got.Error != "invalid_grant" {
 		t.Errorf("after the withdrawal: %+v", got)
 	}

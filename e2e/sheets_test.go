@@ -62,6 +62,7 @@ func TestContactSheets(t *testing.T) {
 			c := &consoleTab{openTab(t), state.server}
 			c.beforeScripts(fmt.Sprintf(`Object.defineProperty(navigator, "languages", { get: () => [%q] })`, state.tongue))
 			c.signIn("admin", "/nowhere")
+			c.until(`document.getElementById("page-title")`) // the sign-in page has a heading, too
 			if state.reply != "" {
 				c.intercept("/", state.reply)
 			}

@@ -100,7 +100,7 @@ func disableAUser(a *administrator) {
 	a.confirm("Disable")
 	a.sees("Saved.")
 	a.sees("The account is disabled: the user cannot sign in by any means until you enable it.")
-	a.readsIn("Sessions", "Nothing here yet.")
+	a.readsIn("Sessions", "The user is not signed in.")
 
 	// The page asks for a sign-in, and the browser may answer at once with the passkey.
 	otto.open(a.p.base + "/gate/account")

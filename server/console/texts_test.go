@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Each text that the source passes to t as a literal, and the title of each form, is there in German and French.
+// Each text that the source passes to t as a literal, the title of each form, and what each list shows without items, is there in German and French.
 func TestTextsAreTranslated(t *testing.T) {
 	languages := map[string]*strings.Builder{"german": {}, "french": {}}
 	files, err := filepath.Glob("web/src/texts/*.ts")
@@ -28,7 +28,7 @@ func TestTextsAreTranslated(t *testing.T) {
 		languages["german"].WriteString(german)
 		languages["french"].WriteString(french)
 	}
-	literal := regexp.MustCompile(`\b(?:t\(|creation: )("(?:[^"\\]|\\.)*")`)
+	literal := regexp.MustCompile(`\b(?:t\(|(?:creation|about|empty): )("(?:[^"\\]|\\.)*")`)
 	count := 0
 	err = filepath.WalkDir("web/src", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasPrefix(filepath.Ext(path), ".ts") || strings.Contains(path, "description.d") {

@@ -3,8 +3,10 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { Button, Cell, Column, Input, Label, Row, SearchField, Table, TableBody, TableHeader, TextField } from "react-aria-components";
 import { Link, useNavigate, useSearchParams } from "react-router";
+import { RequestError } from "./api";
+import { Empty } from "./Empty";
 import { condition, find, pageSize, readList } from "./listing";
-import { type Item, type Noun, permission, titleOf, valueAt } from "./nouns";
+import { creationPath, type Item, type Noun, permission, titleOf, valueAt } from "./nouns";
 import { may } from "./session";
 import { formatTime, t } from "./texts";
 import { UnitTree } from "./UnitTree";
@@ -27,15 +29,16 @@ export function ListPage({ noun }: { noun: Noun }) {
     placeholderData: keepPreviousData,
     enabled: !isTree,
   });
+  const isForbidden = list.error instanceof RequestError && list.error.status === 403; // a filter cannot help
   const next = list.data?.links.find((link) => link.rel === "next");
   return (
-    <Page title={t(noun.title)} actions={may(permission(noun, "write")) && <Link className="button primary" to={`${noun.path}/new${noun.path === "/applications" ? "/template" : ""}`}>{t("Create")}</Link>}>
-      {noun.search && <Search label={noun.search.label} text={search} onSearch={(text) => setQuery(text ? { search: text } : {}, { replace: search !== "" })} />}
-      <Filter key={query.get("filter")} noun={noun} filter={query.get("filter") ?? ""} onFilter={(filter) => setQuery(filter ? { filter } : {})} />
+    <Page title={t(noun.title)} actions={may(permission(noun, "write")) && <Link className="button primary" to={creationPath(noun)}>{t("Create")}</Link>}>
+      {noun.search && !isForbidden && <Search label={noun.search.label} text={search} onSearch={(text) => setQuery(text ? { search: text } : {}, { replace: search !== "" })} />}
+      {!isForbidden && <Filter key={query.get("filter")} noun={noun} filter={query.get("filter") ?? ""} onFilter={(filter) => setQuery(filter ? { filter } : {})} />}
       {isTree && <UnitTree />}
       {!isTree && list.isPending && <Loading />}
       {list.error && <Failed error={list.error} retry={() => void list.refetch()} />}
-      {!isTree && list.data && (
+      {!isTree && list.data && !isForbidden && (
         <>
           <Items noun={noun} items={list.data[noun.plural] as Item[]} isFiltered={query.has("filter") || search !== ""} />
           <div className="actions">
@@ -59,18 +62,18 @@ function Items({ noun, items, isFiltered }: { noun: Noun; items: Item[]; isFilte
   const navigate = useNavigate();
   return (
     <div className="scroll">
-      <Table aria-label={t(noun.title)} onRowAction={(id) => void navigate(`${noun.path}/${id}`)}>
+      <Table className="react-aria-Table stacked" aria-label={t(noun.title)} onRowAction={(id) => void navigate(`${noun.path}/${id}`)}>
         <TableHeader>
           {noun.columns.map((column, i) => <Column key={column} isRowHeader={i === 0}>{t(titleOf(column))}</Column>)}
           <Column>{t("Changed")}</Column>
         </TableHeader>
-        <TableBody renderEmptyState={() => <p className="quiet">{isFiltered ? t("Nothing matches the filter.") : t("Nothing here yet.")}</p>}>
+        <TableBody renderEmptyState={() => (isFiltered ? <p className="quiet">{t("Nothing matches the filter.")}</p> : <Empty noun={noun} />)}>
           {items.map((item) => (
             <Row key={item.id} id={item.id}>
               {noun.columns.map((column, i) => (
-                <Cell key={column}>{i === 0 ? <Link to={`${noun.path}/${item.id}`}>{valueAt(item, column) || noun.label(item)}</Link> : valueAt(item, column) || <span className="quiet">—</span>}</Cell>
+                <Cell key={column} data-label={i === 0 ? undefined : t(titleOf(column))}>{i === 0 ? <Link to={`${noun.path}/${item.id}`}>{valueAt(item, column) || noun.label(item)}</Link> : valueAt(item, column) || <span className="quiet">—</span>}</Cell>
               ))}
-              <Cell className="time">{formatTime(item["updatedAt"] as string)}</Cell>
+              <Cell className="time" data-label={t("Changed")}>{formatTime(item["updatedAt"] as string)}</Cell>
             </Row>
           ))}
         </TableBody>

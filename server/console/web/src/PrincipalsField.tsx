@@ -52,7 +52,7 @@ export function PrincipalsField(props: FieldProps) {
       <legend><Caption {...props} /></legend>
       <p className="quiet">{props.schema.description}</p>
       {props.problem && <p className="problem" role="alert">{props.problem}</p>}
-      {list.length === 0 && <p className="quiet">{t("Nothing here yet.")}</p>}
+      {list.length === 0 && <p className="quiet">{t("No one is added yet. Search below to add the first.")}</p>}
       <ul className="parts">
         {visible.map((one, i) => {
           const name = names[i]?.data ?? one.id;

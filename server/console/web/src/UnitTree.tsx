@@ -4,8 +4,9 @@ import { useEffect, useState, type ReactNode } from "react";
 import { Button, Link, Tree, TreeItem, TreeItemContent } from "react-aria-components";
 import { useNavigate } from "react-router";
 import { send } from "./api";
+import { Empty } from "./Empty";
 import { condition } from "./listing";
-import type { Item } from "./nouns";
+import { type Item, nouns } from "./nouns";
 import { t } from "./texts";
 import { Failed, Loading } from "./ui";
 
@@ -100,7 +101,7 @@ export function UnitTree() {
         <Tree
           aria-label={t("Organization units")} selectionMode="none" expandedKeys={expanded} onExpandedChange={(keys) => setExpanded(new Set([...keys].map(String)))}
           onAction={(key) => (String(key).startsWith(more) ? levels[String(key).slice(more.length)]?.more() : void navigate(`${path}/${key}`))}
-          renderEmptyState={() => <p className="quiet">{t("Nothing here yet.")}</p>}
+          renderEmptyState={() => <Empty noun={nouns.find((noun) => noun.path === path)!} />}
         >
           {below("")}
         </Tree>

@@ -18,6 +18,7 @@ interface Kind {
   path: string;
   action: string;
   question: string;
+  empty: string;
   list: Part[];
 }
 
@@ -31,12 +32,12 @@ async function parts(id: string): Promise<Kind[]> {
     api.GET("/users/{id}/sessions", { params }), api.GET("/users/{id}/consents", { params }),
   ]);
   return [
-    { title: "Passkeys", path: "passkeys", ...deletion, list: must(passkeys).passkeys.map((p) => ({ id: p.id, label: p.name, note: [p.authenticator, formatTime(p.createdAt)].filter(Boolean).join(" · ") })) },
-    { title: "Second factors", path: "factors", ...deletion, list: must(factors).factors.map((f) => ({ id: f.type, label: f.type, note: formatTime(f.createdAt) })) },
-    { title: "Linked identities", path: "identities", ...deletion, list: must(identities).identities.map((i) => ({ id: i.id, label: i.provider.name, note: i.name ?? i.subject })) },
-    { title: "Sessions", path: "sessions", ...deletion, action: "End", list: must(sessions).sessions.map((s) => ({ id: s.id, label: s.client ?? s.id, note: formatTime(s.createdAt) })) },
+    { title: "Passkeys", path: "passkeys", ...deletion, empty: "The user adds a passkey on the account page, or with an invitation.", list: must(passkeys).passkeys.map((p) => ({ id: p.id, label: p.name, note: [p.authenticator, formatTime(p.createdAt)].filter(Boolean).join(" · ") })) },
+    { title: "Second factors", path: "factors", ...deletion, empty: "The user sets up a second factor, such as an authenticator app, on the account page.", list: must(factors).factors.map((f) => ({ id: f.type, label: f.type, note: formatTime(f.createdAt) })) },
+    { title: "Linked identities", path: "identities", ...deletion, empty: "An identity is linked when the user signs in with an identity provider.", list: must(identities).identities.map((i) => ({ id: i.id, label: i.provider.name, note: i.name ?? i.subject })) },
+    { title: "Sessions", path: "sessions", ...deletion, empty: "The user is not signed in.", action: "End", list: must(sessions).sessions.map((s) => ({ id: s.id, label: s.client ?? s.id, note: formatTime(s.createdAt) })) },
     {
-      title: "Applications with access", path: "consents", action: "Withdraw", question: "Withdraw the access of {name}? Its tokens for this user become invalid, and it must ask the user again.",
+      title: "Applications with access", path: "consents", action: "Withdraw", empty: "The user has not given an application access.", question: "Withdraw the access of {name}? Its tokens for this user become invalid, and it must ask the user again.",
       list: must(consents).consents.map((c) => ({ id: c.applicationId, label: c.name, link: `/applications/${c.applicationId}`, note: [...(c.unverified ? [t("not verified")] : []), c.scopes.map((s) => s.scope).join(" "), formatTime(c.grantedAt)].join(" · ") })),
     },
   ];
@@ -64,10 +65,10 @@ export function UserParts({ id, mayWrite }: { id: string; mayWrite: boolean }) {
   return (
     <>
       {Boolean(failed) && <Failed error={failed} />}
-      {read.data.map(({ title, path, action, question, list }) => (
+      {read.data.map(({ title, path, action, question, empty, list }) => (
         <section key={path} aria-labelledby={`part-${path}`}>
           <h2 id={`part-${path}`}>{t(title)}</h2>
-          {list.length === 0 && <p className="quiet">{t("Nothing here yet.")}</p>}
+          {list.length === 0 && <p className="quiet">{t(empty)}</p>}
           <ul className="parts">
             {list.map((part) => (
               <li key={part.id}>

@@ -5,6 +5,7 @@ import { App } from "./App";
 import "./console.css";
 import { signIn, SignInError, startSignIn } from "./session";
 import { language, t } from "./texts";
+import { explain, Page } from "./ui";
 
 document.documentElement.lang = language;
 const root = document.getElementById("root");
@@ -14,13 +15,20 @@ if (root === null) {
 
 signIn().then(
   () => createRoot(root).render(<StrictMode><I18nProvider locale={language}><App /></I18nProvider></StrictMode>),
-  (error: unknown) => {
-    const text = document.createElement("p");
-    text.setAttribute("role", "alert");
-    text.textContent = `${t("The sign-in failed")}: ${error instanceof SignInError ? error.message : String(error)}`;
-    const again = document.createElement("button");
-    again.textContent = t("Sign in");
-    again.addEventListener("click", () => void startSignIn());
-    root.replaceChildren(text, again);
-  },
+  (error: unknown) => createRoot(root).render(<SignInFailed error={error} />),
 );
+
+/** SignInFailed is the whole page if there is no session to show anything else. */
+function SignInFailed({ error }: { error: unknown }) {
+  return (
+    <>
+      <header><strong>Console</strong></header>
+      <main>
+        <Page title={t("The sign-in failed")}>
+          <div role="alert" className="notice bad"><p>{error instanceof SignInError ? error.message : explain(error)}</p></div>
+          <button className="primary" onClick={() => void startSignIn()}>{t("Sign in")}</button>
+        </Page>
+      </main>
+    </>
+  );
+}

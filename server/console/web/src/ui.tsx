@@ -10,7 +10,7 @@ export function Loading() {
 }
 
 /** explain returns what went wrong. */
-function explain(error: unknown): string {
+export function explain(error: unknown): string {
   if (error instanceof ConnectionError) {
     return t("The server cannot be reached. Check the connection, and try again.");
   }
@@ -32,11 +32,13 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
       </div>
     );
   }
-  if (error instanceof RequestError && error.permission) {
+  if (error instanceof RequestError && error.status === 403) {
     return (
       <div role="alert" className="notice">
-        <p><strong>{t("You lack the permission {permission}.", { permission: error.permission })}</strong></p>
-        <p>{t("An administrator can give it to you with a role. Then sign in again.")}</p>
+        <p><strong>{error.permission ? t("You lack the permission {permission}.", { permission: error.permission }) : t("You are not allowed to do this.")}</strong></p>
+        {error.permission
+          ? <p>{t("An administrator can give it to you with a role. Then sign in again.")}</p>
+          : <p>{t("The server gave this reason:")} <span lang="en">{error.message}</span></p>}
         <Button onPress={() => void startSignIn()}>{t("Sign in")}</Button>
       </div>
     );
