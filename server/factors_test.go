@@ -170,7 +170,7 @@ func TestSetUpFactors(t *testing.T) {
 		}
 		list := offered["recoveryCodes"].([]any)
 		found, err := h.db.RecoveryCode(t.Context(), id, nodes.HashRecoveryCode(list[9].(string)))
-		if err != nil || found == nil || len(list) != 10 || found.ACR != schemas.ACRMultiFactorPR {
+		if err != nil || found == nil || len(list) != 10 || found.AddedBy.ACR != schemas.ACRMultiFactorPR {
 			t.Errorf("the code %v: %+v, %v", list[9], found, err)
 		}
 		for action, want := range map[string]int{"totp.registered": 2, "recovery.issued": 1} {
