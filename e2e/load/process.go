@@ -26,24 +26,34 @@ func processorTime(pid int, children bool) (time.Duration, error) {
 	if !children {
 		return used, nil
 	}
+	living, err := childrenOf(pid)
+	for _, child := range living {
+		used += child.used
+	}
+	return used, err
+}
+
+// childrenOf returns the living children of a process.
+func childrenOf(pid int) (found []processStat, err error) {
 	entries, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for _, entry := range entries {
 		id, err := strconv.Atoi(filepath.Base(entry))
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		if child, err := readStat(id); err == nil && child.parent == pid { // others may end meanwhile
-			used += child.used
+			found = append(found, child)
 		}
 	}
-	return used, nil
+	return found, nil
 }
 
 // processStat contains the values of /proc/PID/stat that this program reads.
 type processStat struct {
+	pid    int
 	parent int
 	used   time.Duration
 }
@@ -67,7 +77,7 @@ func readStat(pid int) (s processStat, err error) {
 		}
 		sum += n
 	}
-	s.used = time.Duration(sum) * time.Second / ticks
+	s.pid, s.used = pid, time.Duration(sum)*time.Second/ticks
 	s.parent, err = strconv.Atoi(fields[parent])
 	return s, err
 }
@@ -88,13 +98,21 @@ func memory(pid int, member string) (float64, error) {
 	return 0, fmt.Errorf("/proc/%d/status has no %s", pid, member)
 }
 
-// pin runs a process, and the children that it starts from now on, on these processors only.
+// pin runs a process, its living children, and those that they start from now on, on these processors
+// only.
 func pin(pid int, cores string) error {
 	if cores == "" || pid == 0 {
 		return nil
 	}
-	if out, err := exec.Command("taskset", "-a", "-p", "-c", cores, strconv.Itoa(pid)).CombinedOutput(); err != nil {
-		return fmt.Errorf("taskset: %w: %s", err, out)
+	living, err := childrenOf(pid)
+	if err != nil {
+		return err
+	}
+	for _, p := range append(living, processStat{pid: pid}) {
+		out, err := exec.Command("taskset", "-a", "-p", "-c", cores, strconv.Itoa(p.pid)).CombinedOutput()
+		if _, gone := readStat(p.pid); err != nil && gone == nil {
+			return fmt.Errorf("taskset: %w: %s", err, out)
+		}
 	}
 	return nil
 }
