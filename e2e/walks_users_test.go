@@ -71,7 +71,7 @@ func explainASignIn(a *administrator) {
 	a.sees("1 in total") // the list has been filtered, and rows no longer move
 	a.press("ulla")
 	a.sees("The account is active: neither disabled nor locked.")
-	a.sees("The password or code was wrong.")
+	a.sees("The password was wrong.")
 	a.sees("Too many guesses had failed at ")
 	a.isAccessible("a user with too many failed guesses")
 	a.press("Forget the failed guesses")
