@@ -169,7 +169,7 @@ const actions: Record<string, string> = {
   "identity.refused": "The reply of the identity provider was rejected.",
   "http_request.failed": "A service that the flow calls failed.",
   "flow.failed": "The flow has a fault: an expression has no value. Its author must fix it.",
-  "consent.missing": "The user has none of the permissions that the application requested.",
+  "consent.missing": "The application lacked a consent that the user can give.",
   "consent.denied": "The user did not agree that the application gets access.",
   "consent.approved": "The user agreed that the application gets access.",
   "attempt.failed": "An attempt to authenticate failed.",

@@ -1,4 +1,4 @@
-import{c as e,d as t,i as n,r}from"./texts-KsrxIWCU.js";import{n as i}from"./ui-6KOZdMu5.js";var a=t(e(),1),o=`-- build.gradle.kts --
+import{c as e,d as t,i as n,r}from"./texts-D31XwptT.js";import{n as i}from"./ui-CHgwLO7d.js";var a=t(e(),1),o=`-- build.gradle.kts --
 android { defaultConfig { manifestPlaceholders["appAuthRedirectScheme"] = "__REDIRECT_SCHEME__" } }
 dependencies { implementation("net.openid:appauth:0.11.1") }
 -- SignIn.kt --
