@@ -109,16 +109,16 @@ func outdatedResources(ctx context.Context, d *directory.Directory, call directo
 }
 
 // outdatedFlow returns the update of a built-in flow that is as an earlier release created it, or
-// that is missing. It parses the built-in flows only for an update, because each start calls it.
+// that is missing. Each start calls it, so it checks no flow, and parses the built-in flows only for an update.
 func outdatedFlow(ctx context.Context, d *directory.Directory, call directory.Call, handle, id string) ([]update, error) {
-	item, err := d.Flows.Get(ctx, call, id)
+	was, err := d.StoredFlow(ctx, call, id)
 	if schemas.HasClass(err, schemas.NotFound) {
 		return missingFlow(ctx, d, call, handle, id)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if was, ok := item.Value.(*schemas.Flow); !ok || !flows.IsFormerBuiltin(was) {
+	if !flows.IsFormerBuiltin(was) {
 		return nil, nil
 	}
 	f, err := builtinFlow(handle, id)
