@@ -20,7 +20,7 @@ import (
 //	WITH s0 AS (SELECT 1 FROM users WHERE id = ? FOR SHARE),
 //	     s1 AS (UPDATE runs SET ... RETURNING 1),
 //	     s2 AS (INSERT INTO events ... RETURNING 1)
-//	SELECT 1/(SELECT COUNT(*) FROM s0), 1/(SELECT COUNT(*) FROM s1)
+//	SELECT 1/CAST(EXISTS (SELECT 1 FROM s0) AS INTEGER), 1/CAST(EXISTS (SELECT 1 FROM s1) AS INTEGER)
 //
 // A statement that must find or change a row, and does not, divides by zero, which undoes all of
 // them. The write then runs again as a transaction, statement after statement, which returns the
@@ -83,20 +83,20 @@ func (b *batch) statement() (string, []any) {
 	if len(b.parts) == 1 && !b.parts[0].required {
 		return b.parts[0].q, b.parts[0].args
 	}
-	var text, counts strings.Builder
+	var text, checks strings.Builder
 	var args []any
 	for i, p := range b.parts {
 		name := "s" + strconv.Itoa(i)
 		text.WriteString(separated(i, "WITH ") + name + " AS (" + returning(p.q) + ")")
 		if p.required {
-			counts.WriteString(separated(counts.Len(), "") + "1/(SELECT COUNT(*) FROM " + name + ")")
+			checks.WriteString(separated(checks.Len(), "") + "1/CAST(EXISTS (SELECT 1 FROM " + name + ") AS INTEGER)")
 		}
 		args = append(args, p.args...)
 	}
-	if counts.Len() == 0 {
-		counts.WriteString("1")
+	if checks.Len() == 0 {
+		checks.WriteString("1")
 	}
-	return text.String() + " SELECT " + counts.String(), args
+	return text.String() + " SELECT " + checks.String(), args
 }
 
 // separated returns what precedes an item of a list: first, or a comma.
