@@ -77,11 +77,11 @@ func scanSeal(row scanner, s *eventSeal) error {
 // Seal seals the recorded events that have no seal and returns their number. Any number of
 // instances may call it concurrently.
 func (c EventChain) Seal(ctx context.Context) (sealed int, err error) {
+	waiting, err := exists(ctx, c.store, existUnsealed)
+	if err != nil || !waiting {
+		return 0, err
+	}
 	for {
-		waiting, err := exists(ctx, c.store, existUnsealed)
-		if err != nil || !waiting {
-			return sealed, err
-		}
 		n, err := c.sealBatch(ctx)
 		if sealed += n; err != nil || n < sealBatch {
 			return sealed, err
