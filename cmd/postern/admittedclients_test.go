@@ -4,7 +4,10 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/runs"
 )
 
 // An application that was read before is returned as it is now.
@@ -28,6 +31,28 @@ func TestApplicationsAreCurrent(t *testing.T) {
 		}
 		if app, err := w.applications.Application(t.Context(), id); !schemas.HasClass(err, schemas.NotFound) {
 			t.Errorf("the deleted application: %+v, %v", app, err)
+		}
+	})
+}
+
+// A run starts with the active version of its flow, also in a request that has read another run with its
+// application, which includes no versions.
+func TestRunsStartWithTheActiveVersion(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
+		first := w.start(schemas.Authentication)
+		starter := &runs.Starter{Engine: w.flowEngine(), Catalog: w.catalog, Applications: w.applications}
+		ctx := w.store.ReadAhead(t.Context())
+		want, err := w.store.Run(ctx, first.ExecutionID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := starter.Begin(ctx, bootstrap.TryID, schemas.Authentication, nil, engine.Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := w.store.Run(t.Context(), second.ExecutionID)
+		if err != nil || got.FlowID != want.FlowID || got.FlowVersion != want.FlowVersion || got.FlowVersion == 0 {
+			t.Errorf("started %s in version %d, %v; want %s in version %d", got.FlowID, got.FlowVersion, err, want.FlowID, want.FlowVersion)
 		}
 	})
 }

@@ -94,8 +94,9 @@ func (s *Store) ClientRevision(ctx context.Context, clientID string) (id string,
 }
 
 // ApplicationRevision identifies the state of an application: the time of its last change, and the
-// active versions of its flows. If the time is unchanged, so is the result of Application apart
-// from these versions. Errors are the same as of that method.
+// active versions of its flows, which are 0 in a request that has read the application together with a
+// run or an authorization request. If the time is unchanged, so is the result of Application apart from
+// these versions. Errors are the same as of that method.
 func (s *Store) ApplicationRevision(ctx context.Context, id string) (updated time.Time, auth, registration int, err error) {
 	if r, known := aheadOf(ctx).takeApplication(func(r revision) bool { return r.id == id }); known {
 		return r.updated, int(r.signIn.Int64), int(r.registration.Int64), nil

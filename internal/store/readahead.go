@@ -44,32 +44,40 @@ type records struct {
 type revision struct {
 	id, clientID string
 	updated      time.Time
-	signIn       sql.NullInt64 // the active versions of its flows
+	signIn       sql.NullInt64 // the active versions of its flows; NULL if they were not read
 	registration sql.NullInt64
 }
 
 const (
-	selectRunAhead         = `SELECT q.*, ` + revisionAhead + ` FROM (` + selectRun + `) AS q` + joinRevision
-	selectAuthRequestAhead = `SELECT q.*, ` + revisionAhead + ` FROM (` + selectAuthRequest + `) AS q` + joinRevision
+	selectRunAhead         = `SELECT q.*, ` + changeAhead + ` FROM (` + selectRun + `) AS q` + joinApplication
+	selectAuthRequestAhead = `SELECT q.*, ` + changeAhead + ` FROM (` + selectAuthRequest + `) AS q` + joinApplication
 
 	passkeyAhead = userColumns + `, ARRAY(` + permissionsOfPasskey + `)`
 
 	selectCredentialAhead = `SELECT c.*, ` + passkeyAhead + ` FROM (` + selectCredential + `) AS c JOIN users u ON u.id = c.user_id`
-	selectRunWithPasskey  = `SELECT q.*, ` + revisionAhead + `, c.*, ` + passkeyAhead + ` FROM (` + selectRun + `) AS q` + joinRevision +
+	selectRunWithPasskey  = `SELECT q.*, ` + changeAhead + `, c.*, ` + passkeyAhead + ` FROM (` + selectRun + `) AS q` + joinApplication +
 		` CROSS JOIN (` + selectCredential + `) AS c JOIN users u ON u.id = c.user_id`
 
 	// Without a session that has not ended there is no row.
-	selectCodeAhead = `SELECT q.*, ` + revisionAhead + `, s.id, ` + userColumns + ` FROM (` + selectAuthRequestByCode + `) AS q` + joinRevision +
+	selectCodeAhead = `SELECT q.*, ` + changeAhead + `, s.id, ` + userColumns + ` FROM (` + selectAuthRequestByCode + `) AS q` + joinApplication +
 		` JOIN sessions s ON s.id = CAST(q.granted AS JSONB) ->> 'sessionId' JOIN users u ON u.id = s.user_id`
 
-	revisionAhead = `a.id, a.client_id, a.updated_at, (SELECT active_version FROM flows WHERE flows.id = a.auth_flow_id),
+	// changeAhead does not include the versions of flows, which only the start of a run needs. A request
+	// that reads a run or an authorization request starts none.
+	changeAhead   = `a.id, a.client_id, a.updated_at`
+	revisionAhead = changeAhead + `, (SELECT active_version FROM flows WHERE flows.id = a.auth_flow_id),
 		(SELECT active_version FROM flows WHERE flows.id = a.registration_flow_id)`
-	joinRevision = ` LEFT JOIN applications a ON a.id = q.application_id`
+	joinApplication = ` LEFT JOIN applications a ON a.id = q.application_id`
 )
 
 // destinations returns where the columns of revisionAhead are scanned to.
 func (r *revision) destinations() []any {
-	return []any{(*nullText)(&r.id), (*nullText)(&r.clientID), (*nullTime)(&r.updated), &r.signIn, &r.registration}
+	return append(r.changeDestinations(), &r.signIn, &r.registration)
+}
+
+// changeDestinations returns where the columns of changeAhead are scanned to.
+func (r *revision) changeDestinations() []any {
+	return []any{(*nullText)(&r.id), (*nullText)(&r.clientID), (*nullTime)(&r.updated)}
 }
 
 type aheadKey struct{}
@@ -103,7 +111,7 @@ func readWithApplication[T any](ctx context.Context, s *Store, q, further, id st
 	}
 	var of revision
 	v, err := readOne(s.row(ctx, further, id), func(row scanner, v *T) error {
-		return row.Scan(append(destinations(v), of.destinations()...)...)
+		return row.Scan(append(destinations(v), of.changeDestinations()...)...)
 	}, notFound)
 	if err == nil {
 		kept.putApplication(of)
@@ -139,7 +147,7 @@ func (s *Store) readRunWithPasskey(ctx context.Context, a *ahead, id string, pas
 	read := records{credential: new(schemas.Credential)}
 	key := nonNilBytes(passkey)
 	run, err := readOne(s.row(ctx, selectRunWithPasskey, key, key, id, key), func(row scanner, run *schemas.Run) error {
-		return row.Scan(slices.Concat(runDestinations(run), read.application.destinations(), read.passkeyDestinations(read.credential))...)
+		return row.Scan(slices.Concat(runDestinations(run), read.application.changeDestinations(), read.passkeyDestinations(read.credential))...)
 	}, nil)
 	if run != nil {
 		read.holder = read.credential.UserID
@@ -153,7 +161,7 @@ func (s *Store) readRunWithPasskey(ctx context.Context, a *ahead, id string, pas
 func (s *Store) readCode(ctx context.Context, a *ahead, codeHash []byte) error {
 	read := records{codeHash: codeHash, user: new(schemas.User)}
 	request, err := readOne(s.row(ctx, selectCodeAhead, nonNilBytes(codeHash)), func(row scanner, r *schemas.AuthRequest) error {
-		return row.Scan(slices.Concat(authRequestDestinations(r), read.application.destinations(), []any{&read.session}, userDestinations(read.user))...)
+		return row.Scan(slices.Concat(authRequestDestinations(r), read.application.changeDestinations(), []any{&read.session}, userDestinations(read.user))...)
 	}, nil)
 	if request != nil {
 		read.request = request
