@@ -48,7 +48,7 @@ func (c eventFilter) connect(ctx context.Context, p program) (*bootstrap.Client,
 }
 
 func eventColumns() []column {
-	return []column{{"AT", "at"}, {"ACTION", "action"}, {"USER", "userId"}, {"ACTOR", "actor.id"}, {"APPLICATION", "applicationId"}, {"DETAIL", "detail"}}
+	return []column{{"AT", "at"}, {"ACTION", "action"}, {"USER", "userId"}, {"ACTOR", "actor.id"}, {"RESOURCE", "resource.id"}, {"APPLICATION", "applicationId"}, {"DETAIL", "detail"}}
 }
 
 type auditListCommand struct {

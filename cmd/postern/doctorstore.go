@@ -48,14 +48,14 @@ func (d *doctor) checkStore(ctx context.Context) {
 	const check = "store"
 	c := d.cfg.Database
 	if _, err := os.Stat(c.DSN); c.Driver == "sqlite" && errors.Is(err, fs.ErrNotExist) {
-		d.warn(check, "start `postern serve` once, or pass the server's configuration with --config", "there is no store at %s yet", c.DSN)
+		d.warn(check, "start `postern serve` once, or pass the server's configuration with --config", "there is no store at %s yet", absolute(c.DSN))
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout)
 	defer cancel()
 	found, err := store.Inspect(ctx, store.Config{Driver: c.Driver, DSN: c.DSN})
 	if err != nil {
-		d.fail(check, "check database.dsn, and that the database runs and accepts the user and the password", "%v", causeOfOutage(err))
+		d.fail(check, "check database.dsn, its sslmode, and that the database runs and accepts the user and the password", "%v", causeOfOutage(err))
 		return
 	}
 	if c.Driver == "postgres" {
@@ -67,6 +67,9 @@ func (d *doctor) checkStore(ctx context.Context) {
 		return
 	case found.TooOld != nil:
 		d.fail(check, "migrate it with the build that the error names, and then start the server", "%v", found.TooOld)
+		return
+	case found.Version == 0:
+		d.warn(check, "start the server, which creates the tables and the first administrator", "the database is empty")
 		return
 	case found.Version < found.Known:
 		d.warn(check, "make a backup, and start the server, which migrates it", "it has schema version %d, and this program needs %d", found.Version, found.Known)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/postern-id/postern/internal/config"
@@ -20,7 +21,7 @@ func (p program) openLocal(ctx context.Context, file string, further ...string) 
 	}
 	path := cfg.Database.DSN
 	if _, err := os.Stat(path); cfg.Database.Driver == "sqlite" && errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no store at %s: pass the server's configuration with --config, or create a store with `postern serve`", path)
+		return nil, fmt.Errorf(errNoStore, absolute(path))
 	}
 	log := newLog(p.stderr, cfg.Log)
 	warnOfFiles(log, cfg)
@@ -31,3 +32,15 @@ func (p program) openLocal(ctx context.Context, file string, further ...string) 
 
 // maxCommandDuration is the maximum duration of a command's transaction.
 const maxCommandDuration = time.Hour
+
+// errNoStore is the format of the error about a missing database file.
+const errNoStore = "there is no store at %s: pass the server's configuration with --config, run the command in the server's working directory " +
+	"if the configuration has relative paths, or create a store with `postern serve`"
+
+// absolute returns a path as other working directories would write it.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}

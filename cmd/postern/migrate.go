@@ -25,7 +25,7 @@ func (c migrateCommand) Run(ctx context.Context, p program) error {
 	}
 	path := cfg.Database.DSN
 	if _, err := os.Stat(path); cfg.Database.Driver == "sqlite" && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no store at %s: pass the server's configuration with --config, or create a store with `postern serve`", path)
+		return fmt.Errorf(errNoStore, absolute(path))
 	}
 	on := storeConfig(cfg.Database)
 	versions, pending, err := store.PlanMigrations(ctx, on)

@@ -33,6 +33,7 @@ func TestMigrate(t *testing.T) {
 				}
 				return out.String()
 			}
+			wantAll(t, run(exitUsage, "doctor"), "the database is empty", "start the server")
 			for range 2 {
 				wantAll(t, run(exitFindings, "migrate", "--plan"), "has schema version 0", "00047 baseline: not compatible: it creates the schema", "The database is empty")
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,10 +117,24 @@ func (c *Config) secretFiles() []secretFile {
 // holdsSecrets reports whether a configuration file contains a secret.
 func holdsSecrets(values map[string]any) bool {
 	dsn, _ := values["database.dsn"].(string)
-	found := values["mail.password"] != nil || values["telemetry.traces.authorization"] != nil || strings.Contains(dsn, "password") || strings.Contains(dsn, "@") && strings.Contains(dsn, "://")
+	found := values["mail.password"] != nil || values["telemetry.traces.authorization"] != nil || hasPassword(dsn)
 	targets, _ := values["http.targets"].(map[string]Target)
 	for _, t := range targets {
 		found = found || t.Secret != "" || t.Authorization != ""
 	}
 	return found
+}
+
+// hasPassword reports whether a connection string contains a password, or may do so because it is
+// not a valid URL.
+func hasPassword(dsn string) bool {
+	if !strings.Contains(dsn, "://") || strings.Contains(dsn, "password") {
+		return strings.Contains(dsn, "password")
+	}
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return true
+	}
+	_, set := u.User.Password()
+	return set
 }

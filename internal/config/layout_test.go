@@ -166,3 +166,18 @@ func wantError(t *testing.T, name string, mode os.FileMode, want string, warning
 		t.Errorf("%s with mode %04o: %q %s, expected %q", name, mode, got, text, want)
 	}
 }
+
+func TestHasPassword(t *testing.T) {
+	for dsn, want := range map[string]bool{
+		"postgres://postern@db.example.org/postern?sslmode=verify-full":         false,
+		"postgres://postern:secret@db.example.org/postern?sslmode=verify-full":  true,
+		"postgres://db.example.org/postern?password=secret&sslmode=verify-full": true,
+		"postgres://postern:p%zz@db.example.org/postern":                        true, // not a URL
+		"host=db.example.org user=postern sslmode=verify-full":                  false,
+		"host=db.example.org user=postern password='a b'":                       true,
+	} {
+		if got := hasPassword(dsn); got != want {
+			t.Errorf("hasPassword(%q) is %t", dsn, got)
+		}
+	}
+}
