@@ -12,16 +12,16 @@ export function Events({ events, empty }: { events: AuditEvent[]; empty?: string
   }
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label={t("Events")}>
-      <table className="events" aria-label={t("Audit log")}>
+      <table className="events stacked" aria-label={t("Audit log")}>
         <thead><tr>{["When", "Action", "Who", "What", "From"].map((name) => <th key={name} scope="col">{t(name)}</th>)}</tr></thead>
         <tbody>
           {events.map((event) => (
             <tr key={event.id}>
               <td className="time">{formatTime(event.at)}</td>
               <td><details><summary>{event.action}</summary><Details event={event} /></details></td>
-              <td><Subject type={event.actor?.type} id={event.actor?.id} /></td>
-              <td><Subject type={event.resource?.type ?? (event.userId ? "user" : "")} id={event.resource?.id ?? event.userId} /></td>
-              <td>{event.address}</td>
+              <td data-label={t("Who")}><Subject type={event.actor?.type} id={event.actor?.id} /></td>
+              <td data-label={t("What")}><Subject type={event.resource?.type ?? (event.userId ? "user" : "")} id={event.resource?.id ?? event.userId} /></td>
+              <td data-label={t("From")}>{event.address}</td>
             </tr>
           ))}
         </tbody>
@@ -50,7 +50,7 @@ function Details({ event }: { event: AuditEvent }) {
       {event.changes && (
         <table>
           <thead><tr>{["Member", "Before", "After"].map((name) => <th key={name} scope="col">{t(name)}</th>)}</tr></thead>
-          <tbody>{event.changes.map((c) => <tr key={c.member}><th scope="row">{c.member}</th><td><code>{c.from}</code></td><td><code>{c.to}</code></td></tr>)}</tbody>
+          <tbody>{event.changes.map((c) => <tr key={c.member}><th scope="row">{c.member}</th><td data-label={t("Before")}><code>{c.from}</code></td><td data-label={t("After")}><code>{c.to}</code></td></tr>)}</tbody>
         </table>
       )}
       <details><summary>JSON</summary><pre>{JSON.stringify(event, null, 2)}</pre></details>

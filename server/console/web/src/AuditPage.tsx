@@ -3,7 +3,7 @@ import { keepPreviousData, useInfiniteQuery, useMutation, useQuery } from "@tans
 import { useState } from "react";
 import { Button, Input, Label, TextField, ToggleButton } from "react-aria-components";
 import { useSearchParams } from "react-router";
-import { api, type AuditEvent, must } from "./api";
+import { api, type AuditEvent, isForbidden, must } from "./api";
 import { Events } from "./AuditEvents";
 import { AuditVerification } from "./AuditVerification";
 import { t } from "./texts";
@@ -38,18 +38,19 @@ export function AuditPage() {
   });
   // Polling stops while the tab is hidden.
   const newest = useQuery({ queryKey: ["audit", "live", wanted], queryFn: () => readPage(wanted, 50, ""), enabled: live, refetchInterval: 3000, gcTime: 0 });
+  const isRefused = isForbidden(log.error);
   const known = log.data?.pages.flatMap((page) => page.auditEvents) ?? [];
   const added = live && !log.isPlaceholderData ? (newest.data?.auditEvents ?? []).filter((event) => !known.some(({ id }) => id === event.id)) : [];
   return (
-    <Page title={t("Audit log")} actions={
+    <Page title={t("Audit log")} actions={!isRefused && (
       <>
         <ToggleButton isSelected={live} onChange={(on) => { setLive(on); void log.refetch(); }}>{t("Live")}</ToggleButton>
         <Download wanted={wanted} />
         <Button onPress={() => void log.refetch()}>{t("Reload")}</Button>
       </>
-    }>
-      <Filter key={query.toString()} query={query} apply={setQuery} />
-      <AuditVerification />
+    )}>
+      {!isRefused && <Filter key={query.toString()} query={query} apply={setQuery} />}
+      {!isRefused && <AuditVerification />}
       <p role="status" className="quiet">{live && (added.length > 0 ? t("{n} new events", { n: added.length }) : t("New events appear here."))}</p>
       {live && newest.error && <Failed error={newest.error} retry={() => void newest.refetch()} />}
       {log.isPending && <Loading />}
@@ -71,7 +72,7 @@ function local(time: string | null): string {
 
 function Filter({ query, apply }: { query: URLSearchParams; apply: (query: Wanted) => void }) {
   return (
-    <form className="filter" role="search" onSubmit={(event) => {
+    <form className="filter many" role="search" onSubmit={(event) => {
       event.preventDefault();
       const form = new FormData(event.currentTarget);
       const entered = names.map((name) => [name, String(form.get(name) ?? "").trim()] as const).filter(([, value]) => value);
@@ -80,8 +81,10 @@ function Filter({ query, apply }: { query: URLSearchParams; apply: (query: Wante
       {Object.entries(filters).map(([name, label]) => <TextField key={name} name={name} defaultValue={query.get(name) ?? ""}><Label>{t(label)}</Label><Input /></TextField>)}
       {Object.entries(times).map(([name, label]) => <TextField key={name} name={name} defaultValue={local(query.get(name))}><Label>{t(label)}</Label><Input type="datetime-local" /></TextField>)}
       <label className="check"><input type="checkbox" name="failures" value="true" defaultChecked={query.has("failures")} /> {t("Failures only")}</label>
-      <Button type="submit">{t("Apply")}</Button>
-      {query.size > 0 && <Button onPress={() => apply({})}>{t("Clear")}</Button>}
+      <div className="actions">
+        <Button type="submit">{t("Apply")}</Button>
+        {query.size > 0 && <Button onPress={() => apply({})}>{t("Clear")}</Button>}
+      </div>
     </form>
   );
 }

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Input, Label, SearchField, Switch } from "react-aria-components";
-import { api, must } from "./api";
+import { api, isForbidden, must } from "./api";
 import { t } from "./texts";
 import { Failed, Loading, Page } from "./ui";
 
@@ -15,22 +15,22 @@ export function ConfigurationPage() {
   return (
     <Page title={t("Configuration")}>
       <p className="quiet">{t("These values are in effect on the server that answered. Change them in the configuration file or the environment, and restart the server.")}</p>
-      <div className="filter" role="search">
+      {!isForbidden(read.error) && <div className="filter" role="search">
         <SearchField value={wanted} onChange={setWanted}><Label>{t("Find a setting")}</Label><Input /></SearchField>
         <Switch isSelected={isOnlySet} onChange={setOnlySet}><div className="switch" aria-hidden="true" />{t("Only what is configured")}</Switch>
-      </div>
+      </div>}
       {read.isPending && <Loading />}
       {read.error && <Failed error={read.error} retry={() => void read.refetch()} />}
       {read.data && (shown.length === 0 ? <p className="quiet">{t("Nothing matches the filter.")}</p> : (
         <div className="scroll" role="region" aria-label={t("Configuration")} tabIndex={0}>
-          <table aria-label={t("Configuration")}>
+          <table className="stacked" aria-label={t("Configuration")}>
             <thead><tr>{["Setting", "Value", "Source"].map((name) => <th key={name} scope="col">{t(name)}</th>)}</tr></thead>
             <tbody>
               {shown.map((s) => (
                 <tr key={s.key}>
                   <td><details><summary><code>{s.key}</code></summary><p>{s.description}</p><p className="quiet"><code>{s.variable}</code></p></details></td>
-                  <td><code>{s.value === null || s.value === undefined ? "—" : typeof s.value === "object" ? JSON.stringify(s.value) : String(s.value)}</code></td>
-                  <td>{t(s.source)}</td>
+                  <td data-label={t("Value")}><code>{s.value === null || s.value === undefined ? "—" : typeof s.value === "object" ? JSON.stringify(s.value) : String(s.value)}</code></td>
+                  <td data-label={t("Source")}>{t(s.source)}</td>
                 </tr>
               ))}
             </tbody>

@@ -10,7 +10,7 @@ export function Empty({ noun }: { noun: Noun }) {
     <div className="empty">
       <p><strong>{t("Nothing here yet.")}</strong></p>
       <p>{t(noun.about)}</p>
-      {may(permission(noun, "write")) && <Link className="button" to={creationPath(noun)}>{t(noun.creation)}</Link>}
+      {may(permission(noun, "write")) && <Link className="button primary" to={creationPath(noun)}>{t(noun.creation)}</Link>}
     </div>
   );
 }

@@ -37,11 +37,12 @@ export function ItemPage({ noun }: { noun: Noun }) {
   });
   const initial = useInitial(noun, isNew);
   const error = schema.error ?? read.error;
+  const title = t(isNew ? noun.creation : noun.title);
   if (error) {
-    return <Page title={t(noun.title)}><Failed error={error} retry={() => void read.refetch()} /></Page>;
+    return <Page title={title}><Failed error={error} retry={() => void (schema.error ? schema : read).refetch()} /></Page>;
   }
   if (!schema.data || (!isNew && !read.data) || !initial) {
-    return <Page title={t(noun.title)}><Loading /></Page>;
+    return <Page title={title}><Loading /></Page>;
   }
   return <Editor key={id ?? "new"} noun={noun} schema={schema.data} initial={initial} opened={read.data} />;
 }
@@ -148,7 +149,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
         : Boolean(state.error) && !shownElsewhere && <Failed error={state.error} />}
       {read && mayWrite && noun.path === "/users" && <UserState user={newer ?? read} onConflict={setNewer} onChange={changeState} />}
       {noun.path === "/identity-providers" && (read ? <RedirectURI /> : <ProviderPreset value={value} onChange={setValue} />)}
-      <form onSubmit={(event) => { event.preventDefault(); void save(read?.etag); }}>
+      <form className="item" onSubmit={(event) => { event.preventDefault(); void save(read?.etag); }}>
         <SchemaForm schema={read ? withoutID(schema) : schema} value={value} problems={problems} onChange={setValue} />
         {read && noun.path === "/applications" && <Appearance id={read.data.id} value={value} onChange={setValue} />}
         <div className="actions sticky">

@@ -1,7 +1,7 @@
 // The keys that sign tokens, and their rotation.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, must } from "./api";
+import { api, isForbidden, must } from "./api";
 import { formatTime, t } from "./texts";
 import { Confirm, Failed, Loading, Page } from "./ui";
 
@@ -26,7 +26,7 @@ export function KeysPage() {
     </>
   );
   return (
-    <Page title={t("Signing keys")} actions={actions}>
+    <Page title={t("Signing keys")} actions={!isForbidden(read.error) && actions}>
       <p className="quiet">{t("The server replaces these keys regularly by itself. Tokens that older keys have signed stay valid.")}</p>
       {Boolean(failed) && <Failed error={failed} />}
       <p role="status">{done}</p>
@@ -34,18 +34,17 @@ export function KeysPage() {
       {read.error && <Failed error={read.error} retry={() => void read.refetch()} />}
       {read.data && (
         <div className="scroll" role="region" aria-label={t("Signing keys")} tabIndex={0}>
-          <table aria-label={t("Signing keys")}>
+          <table className="stacked" aria-label={t("Signing keys")}>
             <thead><tr>{["Key", "Algorithm", "State", "Published", "Signs from", "Retired", "Kept until"].map((name) => <th key={name} scope="col">{t(name)}</th>)}</tr></thead>
             <tbody>
               {read.data.keys.map((key) => (
                 <tr key={key.id}>
                   <td><code className="id">{key.id}</code></td>
-                  <td>{key.algorithm}</td>
-                  <td>{t(key.status)}</td>
-                  <td className="time">{formatTime(key.publishedAt)}</td>
-                  <td className="time">{formatTime(key.signsFrom)}</td>
-                  <td className="time">{formatTime(key.retiredAt ?? undefined)}</td>
-                  <td className="time">{formatTime(key.neededUntil ?? undefined)}</td>
+                  <td data-label={t("Algorithm")}>{key.algorithm}</td>
+                  <td data-label={t("State")}>{t(key.status)}</td>
+                  {Object.entries({ "Published": key.publishedAt, "Signs from": key.signsFrom, "Retired": key.retiredAt, "Kept until": key.neededUntil }).map(([name, time]) => (
+                    <td key={name} className="time" data-label={t(name)}>{formatTime(time ?? undefined) || "—"}</td>
+                  ))}
                 </tr>
               ))}
             </tbody>

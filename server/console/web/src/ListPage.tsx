@@ -1,15 +1,15 @@
 // The list of the resources of a kind, with a filter and pages.
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { Button, Cell, Column, Input, Label, Row, SearchField, Table, TableBody, TableHeader, TextField } from "react-aria-components";
 import { Link, useNavigate, useSearchParams } from "react-router";
-import { RequestError } from "./api";
+import { isForbidden } from "./api";
 import { Empty } from "./Empty";
 import { condition, find, pageSize, readList } from "./listing";
 import { creationPath, type Item, type Noun, permission, titleOf, valueAt } from "./nouns";
 import { may } from "./session";
 import { formatTime, t } from "./texts";
-import { UnitTree } from "./UnitTree";
+import { below, UnitTree } from "./UnitTree";
 import { Failed, Loading, Page } from "./ui";
 
 export function ListPage({ noun }: { noun: Noun }) {
@@ -29,18 +29,27 @@ export function ListPage({ noun }: { noun: Noun }) {
     placeholderData: keepPreviousData,
     enabled: !isTree,
   });
-  const isForbidden = list.error instanceof RequestError && list.error.status === 403; // a filter cannot help
+  const roots = useInfiniteQuery({ ...below(""), enabled: isTree });
+  const { error, isPending, refetch } = isTree ? roots : list;
+  const isFiltered = query.has("filter") || search !== "";
+  const isEmpty = !isFiltered && !list.isPlaceholderData && (isTree ? roots.data?.pages[0] : list.data)?.totalResults === 0;
+  const isUsable = !isEmpty && !isForbidden(error);
   const next = list.data?.links.find((link) => link.rel === "next");
   return (
-    <Page title={t(noun.title)} actions={may(permission(noun, "write")) && <Link className="button primary" to={creationPath(noun)}>{t("Create")}</Link>}>
-      {noun.search && !isForbidden && <Search label={noun.search.label} text={search} onSearch={(text) => setQuery(text ? { search: text } : {}, { replace: search !== "" })} />}
-      {!isForbidden && <Filter key={query.get("filter")} noun={noun} filter={query.get("filter") ?? ""} onFilter={(filter) => setQuery(filter ? { filter } : {})} />}
-      {isTree && <UnitTree />}
-      {!isTree && list.isPending && <Loading />}
-      {list.error && <Failed error={list.error} retry={() => void list.refetch()} />}
-      {!isTree && list.data && !isForbidden && (
+    <Page title={t(noun.title)} actions={isUsable && may(permission(noun, "write")) && <Link className="button primary" to={creationPath(noun)}>{t("Create")}</Link>}>
+      {isUsable && (
+        <div className="filter">
+          {noun.search && <Search label={noun.search.label} text={search} onSearch={(text) => setQuery(text ? { search: text } : {}, { replace: search !== "" })} />}
+          <Filter key={query.get("filter")} noun={noun} filter={query.get("filter") ?? ""} onFilter={(filter) => setQuery(filter ? { filter } : {})} />
+        </div>
+      )}
+      {isPending && <Loading />}
+      {error && !(isTree && roots.data) && <Failed error={error} retry={() => void refetch()} />}
+      {isEmpty && <Empty noun={noun} />}
+      {isTree && roots.data && isUsable && <UnitTree />}
+      {!isTree && list.data && isUsable && (
         <>
-          <Items noun={noun} items={list.data[noun.plural] as Item[]} isFiltered={query.has("filter") || search !== ""} />
+          <Items noun={noun} items={list.data[noun.plural] as Item[]} />
           <div className="actions">
             <span className="quiet" role="status">{list.data.hasMore ? t("The first {n} are shown. Enter more characters to narrow the search.", { n: list.data.totalResults }) : t("{n} in total", { n: list.data.totalResults })}</span>
             {(query.has("after") || query.has("offset")) && <Button onPress={() => setQuery(query.has("filter") ? { filter: query.get("filter") ?? "" } : {})}>{t("First page")}</Button>}
@@ -58,7 +67,10 @@ function pageOf(href: string): URLSearchParams {
   return query;
 }
 
-function Items({ noun, items, isFiltered }: { noun: Noun; items: Item[]; isFiltered: boolean }) {
+/** hasLongWord reports whether a text has a word that is too long for a column, and may break anywhere. */
+const hasLongWord = (text: string) => /\S{25}/.test(text);
+
+function Items({ noun, items }: { noun: Noun; items: Item[] }) {
   const navigate = useNavigate();
   return (
     <div className="scroll">
@@ -67,12 +79,14 @@ function Items({ noun, items, isFiltered }: { noun: Noun; items: Item[]; isFilte
           {noun.columns.map((column, i) => <Column key={column} isRowHeader={i === 0}>{t(titleOf(column))}</Column>)}
           <Column>{t("Changed")}</Column>
         </TableHeader>
-        <TableBody renderEmptyState={() => (isFiltered ? <p className="quiet">{t("Nothing matches the filter.")}</p> : <Empty noun={noun} />)}>
+        <TableBody renderEmptyState={() => <p className="quiet">{t("Nothing matches the filter.")}</p>}>
           {items.map((item) => (
             <Row key={item.id} id={item.id}>
-              {noun.columns.map((column, i) => (
-                <Cell key={column} data-label={i === 0 ? undefined : t(titleOf(column))}>{i === 0 ? <Link to={`${noun.path}/${item.id}`}>{valueAt(item, column) || noun.label(item)}</Link> : valueAt(item, column) || <span className="quiet">—</span>}</Cell>
-              ))}
+              {noun.columns.map((column, i) => {
+                const value = column === "status" ? t(valueAt(item, column)) : valueAt(item, column);
+                const shown = i === 0 ? <Link to={`${noun.path}/${item.id}`}>{value || noun.label(item)}</Link> : value || <span className="quiet">—</span>;
+                return <Cell key={column} className={hasLongWord(value) ? "long" : ""} data-label={i === 0 ? undefined : t(titleOf(column))}>{shown}</Cell>;
+              })}
               <Cell className="time" data-label={t("Changed")}>{formatTime(item["updatedAt"] as string)}</Cell>
             </Row>
           ))}

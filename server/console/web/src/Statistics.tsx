@@ -17,11 +17,13 @@ const ranges = [
   { key: "year", label: "Last 365 days", hours: 24 * 365, step: "day" },
 ] as const;
 
-export function Statistics() {
+/** useStatistics reads the numbers of a period, if they are enabled. */
+export function useStatistics(enabled: boolean) {
   const [key, setKey] = useState("day");
   const range = ranges.find((r) => r.key === key) ?? ranges[0];
-  const statistics = useQuery({
+  const read = useQuery({
     queryKey: ["statistics", range.key],
+    enabled,
     placeholderData: keepPreviousData,
     refetchInterval: 60_000,
     queryFn: async () => {
@@ -30,15 +32,19 @@ export function Statistics() {
       return must(await api.GET("/statistics", { params: { query } }));
     },
   });
-  const found = statistics.data;
+  return { key, setKey, read };
+}
+
+export function Statistics({ statistics: { key, setKey, read } }: { statistics: ReturnType<typeof useStatistics> }) {
+  const found = read.data;
   return (
     <section aria-labelledby="activity">
       <div className="title">
         <h2 id="activity">{t("Activity")}</h2>
         <label>{t("Period")} <select value={key} onChange={(event) => setKey(event.target.value)}>{ranges.map((r) => <option key={r.key} value={r.key}>{t(r.label)}</option>)}</select></label>
       </div>
-      {statistics.error && <Failed error={statistics.error} retry={() => void statistics.refetch()} />}
-      {statistics.isPending && <Loading />}
+      {read.error && <Failed error={read.error} retry={() => void read.refetch()} />}
+      {read.isPending && <Loading />}
       {found && (
         <Suspense fallback={<Loading />}>
           <ul className="cards">

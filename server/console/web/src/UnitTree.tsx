@@ -1,14 +1,12 @@
 // The organization units as a tree. The units below a unit are read when it is expanded.
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { infiniteQueryOptions, useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
 import { Button, Link, Tree, TreeItem, TreeItemContent } from "react-aria-components";
 import { useNavigate } from "react-router";
 import { send } from "./api";
-import { Empty } from "./Empty";
 import { condition } from "./listing";
-import { type Item, nouns } from "./nouns";
+import type { Item } from "./nouns";
 import { t } from "./texts";
-import { Failed, Loading } from "./ui";
 
 const path = "/organization-units";
 
@@ -42,14 +40,17 @@ function nextOf(page: Page): string | undefined {
   return next?.href.slice(next.href.indexOf("?"));
 }
 
+/** below reads the units below a parent, "" for the roots. */
+export const below = (parent: string) => infiniteQueryOptions({
+  queryKey: [path, "below", parent],
+  initialPageParam: "",
+  queryFn: ({ pageParam }) => readPage(parent, pageParam),
+  getNextPageParam: nextOf,
+});
+
 /** LevelReader reads the units below a parent, and reports them. It shows nothing. */
 function LevelReader({ parent, onRead }: { parent: string; onRead: (parent: string, level: Level) => void }) {
-  const read = useInfiniteQuery({
-    queryKey: [path, "below", parent],
-    initialPageParam: "",
-    queryFn: ({ pageParam }) => readPage(parent, pageParam),
-    getNextPageParam: nextOf,
-  });
+  const read = useInfiniteQuery(below(parent));
   useEffect(() => {
     const units = read.data?.pages.flatMap((page) => page.organizationUnits) ?? [];
     const total = read.data?.pages.at(-1)?.totalResults ?? 0;
@@ -60,14 +61,13 @@ function LevelReader({ parent, onRead }: { parent: string; onRead: (parent: stri
 
 const more = "more:";
 
+/** UnitTree shows the units, whose roots have been read. */
 export function UnitTree() {
   const navigate = useNavigate();
-  const cache = useQueryClient();
   const [expanded, setExpanded] = useState<Set<string>>(() => new Set());
   const [levels, setLevels] = useState<Record<string, Level>>({});
-  const roots = levels[""];
   const report = (parent: string, level: Level) => setLevels((before) => ({ ...before, [parent]: level }));
-  const below = (parent: string): ReactNode[] => {
+  const rowsBelow = (parent: string): ReactNode[] => {
     const level = levels[parent];
     if (!level || (!level.isRead && !level.error)) {
       return [<Row key={`wait ${parent}`} id={`wait:${parent}`} text={t("Loading …")} />];
@@ -80,30 +80,28 @@ export function UnitTree() {
               <div className="unit">
                 {hasChildItems ? <Button slot="chevron" aria-label={`${isExpanded ? t("Collapse") : t("Expand")}: ${String(unit["name"])}`}>{isExpanded ? "▾" : "▸"}</Button> : <span className="leaf" />}
                 <span className="name">{String(unit["name"])} <span className="quiet">{String(unit["handle"])}</span></span>
-                <Link href={`${path}/${unit.id}`} aria-label={`${t("Edit")}: ${String(unit["name"])}`}>{t("Edit")}</Link>
-                <Link href={`${path}/new?parentId=${unit.id}`} aria-label={`${t("Create below")}: ${String(unit["name"])}`}>{t("Create below")}</Link>
+                <span className="links">
+                  <Link href={`${path}/${unit.id}`} aria-label={`${t("Edit")}: ${String(unit["name"])}`}>{t("Edit")}</Link>
+                  <Link href={`${path}/new?parentId=${unit.id}`} aria-label={`${t("Create below")}: ${String(unit["name"])}`}>{t("Create below")}</Link>
+                </span>
               </div>
             )}
           </TreeItemContent>
-          {below(unit.id)}
+          {rowsBelow(unit.id)}
         </TreeItem>
       )),
       ...(level.error || level.rest > 0 ? [<Row key={more + parent} id={more + parent} text={level.error ? t("These units could not be read. Try again") : t("Show more ({n})", { n: level.rest })} />] : []),
     ];
   };
-  if (roots?.error && !roots.isRead) {
-    return <><LevelReader parent="" onRead={report} /><Failed error={roots.error} retry={() => void cache.invalidateQueries({ queryKey: [path, "below", ""] })} /></>;
-  }
   return (
     <>
       {["", ...expanded].map((parent) => <LevelReader key={parent} parent={parent} onRead={report} />)}
-      {!roots?.isRead ? <Loading /> : (
+      {levels[""] && (
         <Tree
           aria-label={t("Organization units")} selectionMode="none" expandedKeys={expanded} onExpandedChange={(keys) => setExpanded(new Set([...keys].map(String)))}
           onAction={(key) => (String(key).startsWith(more) ? levels[String(key).slice(more.length)]?.more() : void navigate(`${path}/${key}`))}
-          renderEmptyState={() => <Empty noun={nouns.find((noun) => noun.path === path)!} />}
         >
-          {below("")}
+          {rowsBelow("")}
         </Tree>
       )}
     </>

@@ -44,6 +44,9 @@ export class RequestError extends Error {
   }
 }
 
+/** isForbidden reports whether a request failed for lack of a permission: changes and filters cannot help then. */
+export const isForbidden = (error: unknown) => error instanceof RequestError && error.status === 403;
+
 /** send calls the API where the path is only known at run time. */
 export async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<{ data: unknown; etag: string }> {
   const options: RequestInit = { method, headers: { Authorization: `Bearer ${token()}`, Accept: "application/json", ...headers } };
@@ -94,9 +97,21 @@ export interface Schema {
 
 let description: Promise<{ components: { schemas: Record<string, Schema> } }> | undefined;
 
+async function readDescription(): Promise<{ components: { schemas: Record<string, Schema> } }> {
+  const reply = await request(`${serverURL}/openapi.json`);
+  const data: unknown = await reply.json().catch(() => undefined);
+  if (!reply.ok || data === undefined) {
+    throw new RequestError(reply, data);
+  }
+  return data as never;
+}
+
 /** schemaOf returns the schema with the name from the description of the API, without references. */
 export async function schemaOf(name: string): Promise<Schema> {
-  description ??= request(`${serverURL}/openapi.json`).then((reply) => reply.json() as never);
-  const { components } = await description;
+  description ??= readDescription();
+  const { components } = await description.catch((error: unknown) => {
+    description = undefined; // the next form reads it again
+    throw error;
+  });
   return prepare(components.schemas[name] ?? {}, (other) => components.schemas[other], name);
 }
