@@ -65,3 +65,28 @@ func TestConsoleNamesTheLackingPermission(t *testing.T) {
 	c.failed("You lack the permission system:roles:read.")
 	c.sees("An administrator can give it to you with a role.")
 }
+
+// refused answers each request for the lack of a permission.
+const refused = `window.refusals = (window.refusals ?? 0) + 1;
+	return new Response(JSON.stringify({ code: "example", description: { defaultValue: "An example." } }), { status: 403, headers: { "Content-Type": "application/json", "WWW-Authenticate": 'Bearer error="insufficient_scope", scope="system:example:read"' } });`
+
+// A refused page states the reason once, asks the server once, and offers nothing else.
+func TestConsoleOffersNothingOnRefusedPages(t *testing.T) {
+	t.Parallel()
+	c := openConsole(t, serve(t), "/nowhere")
+	c.heading("There is no such page.")
+	c.intercept("/", refused)
+	for _, path := range []string{"/users", "/organization-units", "/identity-providers", "/audit", "/signing-keys", "/configuration", ""} {
+		eval[any](c.tab, `window.refusals = 0`)
+		c.goTo(path)
+		c.until(`document.querySelector("main [role=alert]")`)
+		c.until(`document.querySelectorAll("main [role=alert]").length === 1`) // the overview asks four times
+		eval[any](c.tab, `new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))`)
+		if offers := eval[string](c.tab, `[...document.querySelectorAll("main :is(button, a, input, select)")].map((e) => e.textContent).join()`); offers != "Sign in" {
+			t.Errorf("%q offers %q, want only to sign in", path, offers)
+		}
+		if n := eval[int](c.tab, `refusals`); n != 1 && path != "" {
+			t.Errorf("%q sent %d requests that were refused, want 1", path, n)
+		}
+	}
+}

@@ -135,20 +135,31 @@ func (c *consoleTab) goTo(path string) {
 	c.until(fmt.Sprintf(`location.pathname === "/console%s" && document.querySelector("main h1") && ![...document.querySelectorAll("main [role=status]")].some((s) => s.textContent === "Loading …")`, path))
 }
 
-// No page is wider than the window, and all are accessible, in light and dark.
+// cutElements are the elements of a page whose content is wider than they are: it is cut, lies over other
+// elements or must be scrolled to. Editors and graphs scroll. Names in tables end with an ellipsis and
+// have the whole text as title.
+const cutElements = `[...document.querySelectorAll("body *")].filter((e) => e.clientWidth > 1 && e.scrollWidth > e.clientWidth + 1 && !e.closest(".cm-editor, .react-flow, .recharts-wrapper, .subject[title]"))
+	.map((e) => e.tagName + "." + e.className + " " + e.textContent.slice(0, 40) + " " + e.scrollWidth + " > " + e.clientWidth)`
+
+// No page is wider than the window and none cuts a text, even of long words, and all are accessible, in
+// light and dark.
 func TestConsoleFitsEveryWindow(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
+	long := fillWithLongNames(t, p)
 	c := openConsole(t, p, "")
 	c.heading("Overview")
-	for _, path := range consolePages {
+	for _, path := range append(consolePages, long...) {
 		c.goTo(path)
 		for _, light := range []bool{true, false} {
 			c.luminance(light)
-			for _, width := range []int64{390, 768, 1440, 1920} {
+			for _, width := range sheetWidths {
 				call(c.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1})
 				if over := eval[int](c.tab, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
 					t.Errorf("%q is %d px wider than a window of %d px", path, over, width)
+				}
+				for _, cut := range eval[[]string](c.tab, cutElements) {
+					t.Errorf("%q in a window of %d px: %s", path, width, cut)
 				}
 				if width == 390 || width == 1920 {
 					c.isAccessible(fmt.Sprintf("%q with %d px, light %v", path, width, light))

@@ -24,7 +24,7 @@ import (
 var sheets = flag.String("sheets", "", "a folder in which TestContactSheets writes pictures of every page")
 
 // consolePages are the pages of the console, below /console.
-var consolePages = []string{"", "/applications", "/applications/" + tryID, "/applications/new", "/users", "/users/new", "/user-types", "/organization-units",
+var consolePages = []string{"", "/applications", "/applications/" + tryID, "/applications/new", "/applications/new/template", "/users", "/users/new", "/user-types", "/user-types/new", "/organization-units",
 	"/groups", "/roles", "/resource-servers", "/identity-providers", "/flows", "/flows/new", "/audit", "/signing-keys", "/configuration", "/nowhere"}
 
 // The parts of a contact sheet: the widths of the windows and their height in CSS pixels, and the scale.
@@ -43,19 +43,20 @@ func TestContactSheets(t *testing.T) {
 	}
 	t.Parallel()
 	fresh, long := serve(t), serve(t)
-	fillWithLongNames(t, long)
+	longPages := fillWithLongNames(t, long)
 	const reply = `return new Response(JSON.stringify({ code: "example", message: { defaultValue: "Example" }, description: { defaultValue: "An example of an error." } }), { status: %d, headers: %s });`
 	for _, state := range []struct {
 		name   string
 		server *postern
 		reply  string // a script instead of the API
 		tongue string
+		more   []string // pages
 	}{
-		{"fresh", fresh, "", "en"},
-		{"loading", fresh, `return new Promise(() => {});`, "en"},
-		{"error", fresh, fmt.Sprintf(reply, 500, `{ "Content-Type": "application/json" }`), "en"},
-		{"forbidden", fresh, fmt.Sprintf(reply, 403, `{ "Content-Type": "application/json", "WWW-Authenticate": 'Bearer error="insufficient_scope", scope="system:example:read"' }`), "en"},
-		{"long", long, "", "de"},
+		{"fresh", fresh, "", "en", nil},
+		{"loading", fresh, `return new Promise(() => {});`, "en", nil},
+		{"error", fresh, fmt.Sprintf(reply, 500, `{ "Content-Type": "application/json" }`), "en", nil},
+		{"forbidden", fresh, fmt.Sprintf(reply, 403, `{ "Content-Type": "application/json", "WWW-Authenticate": 'Bearer error="insufficient_scope", scope="system:example:read"' }`), "en", nil},
+		{"long", long, "", "de", longPages},
 	} {
 		t.Run(state.name, func(t *testing.T) {
 			t.Parallel()
@@ -66,7 +67,7 @@ func TestContactSheets(t *testing.T) {
 			if state.reply != "" {
 				c.intercept("/", state.reply)
 			}
-			for _, path := range consolePages {
+			for _, path := range append(consolePages, state.more...) {
 				eval[any](c.tab, fmt.Sprintf(`history.pushState(null, "", "/console%s"); dispatchEvent(new PopStateEvent("popstate")); null`, path))
 				c.writeSheet(state.name, "console"+path)
 			}
@@ -81,18 +82,19 @@ func TestContactSheets(t *testing.T) {
 	}
 }
 
-// fillWithLongNames creates a resource of each kind with a name of 60 characters.
-func fillWithLongNames(t *testing.T, p *postern) {
+// fillWithLongNames creates a resource of each kind with a name of 60 characters, and returns the pages of some.
+func fillWithLongNames(t *testing.T, p *postern) []string {
 	t.Helper()
 	words := "Donaudampfschifffahrtsgesellschaftskapitaen of the North and East"[:60]
 	solid := strings.Repeat("verylongname", 5)
-	createUser(t, p, object{"username": solid, "email": solid + "@example.org"})
+	user := createUser(t, p, object{"username": solid, "email": solid + "@example.org"})
 	for path, body := range map[string]object{
 		"/groups": {"name": words, "description": words + " " + words}, "/roles": {"name": solid, "permissions": []string{"system:users:read", "system:applications:read", "system:groups:write"}},
 		"/organization-units": {"name": solid, "handle": solid}, "/resource-servers": {"name": words, "handle": solid, "identifier": "https://" + solid + ".example"},
 	} {
 		p.idOf(t, path, body)
 	}
+	return []string{"/users/" + user}
 }
 
 // writeSheet shows the page in windows of each width, above in light and below in dark, and writes the picture.

@@ -7,7 +7,7 @@ import (
 )
 
 func addAnIdentityProvider(a *administrator) {
-	a.press("Create")
+	a.press("Create identity provider")
 	a.heading("Create identity provider")
 	a.choose("Preset", "Google")
 	a.sees("Authorized redirect URIs")

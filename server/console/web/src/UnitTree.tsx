@@ -50,7 +50,7 @@ export const below = (parent: string) => infiniteQueryOptions({
 
 /** LevelReader reads the units below a parent, and reports them. It shows nothing. */
 function LevelReader({ parent, onRead }: { parent: string; onRead: (parent: string, level: Level) => void }) {
-  const read = useInfiniteQuery(below(parent));
+  const read = useInfiniteQuery({ ...below(parent), refetchOnMount: parent !== "" }); // the page has read the roots
   useEffect(() => {
     const units = read.data?.pages.flatMap((page) => page.organizationUnits) ?? [];
     const total = read.data?.pages.at(-1)?.totalResults ?? 0;
