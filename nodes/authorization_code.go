@@ -97,7 +97,7 @@ func (a *authorizationCode) checkConsent(ctx context.Context, v *engine.Visit) (
 	return a.deps.refuse(v,
 		schemas.Refusal{Code: schemas.RefusedConsentRequired, Description: "the client's request requires consent, and the sign-in flow does not ask for it: " + fix},
 		schemas.Errorf(schemas.Forbidden, codeConsentRequired, "%q requires your consent, and this sign-in flow does not ask for it: %s", v.Application.Name, fix),
-		consentEvent(v, "consent.missing", due.asked)), nil
+		consentMissing(v, schemas.ReasonNoConsentStep, due.asked)), nil
 }
 
 // codeConsentRequired is the error code of a run that should have asked for consent.

@@ -122,7 +122,7 @@ func (c *consent) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisio
 func (c *consent) refuseStale(v *engine.Visit) *engine.Decision {
 	return c.deps.refuse(v,
 		schemas.Refusal{Code: schemas.RefusedLoginRequired, Description: "the client requests permissions that users can grant only right after signing in for this request; send the user again, with prompt=login"},
-		errStaleApproval(v), consentEvent(v, "consent.missing", nil))
+		errStaleApproval(v), consentMissing(v, schemas.ReasonStaleSignIn, nil))
 }
 
 func errStaleApproval(v *engine.Visit) *schemas.Error {
@@ -138,7 +138,7 @@ func (c *consent) refuseFutile(v *engine.Visit, due *dueConsent) *engine.Decisio
 		schemas.Refusal{Code: schemas.RefusedAccessDenied, Description: "the user has none of the requested permissions: " + lacking + "; a role of the user must grant one of them"},
 		schemas.Errorf(schemas.Forbidden, codePermissionsMissing,
 			"%q requests only permissions that you do not have: %s. Ask an administrator for a role that grants them, or sign in as another user", v.Application.Name, lacking),
-		consentEvent(v, "consent.missing", due.request.Scopes))
+		consentMissing(v, schemas.ReasonNoPermissions, due.request.Scopes))
 }
 
 // codePermissionsMissing is the error code of a run whose user has none of the requested permissions.

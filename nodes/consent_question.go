@@ -111,6 +111,16 @@ func domainOf(redirect string) string {
 	return u.Hostname()
 }
 
+// consentMissing records that the user could not be asked, or not with a use.
+func consentMissing(v *engine.Visit, reason string, scopes []string) schemas.RecordEvent {
+	r := consentEvent(v, "consent.missing", scopes)
+	if r.Event.Detail == nil {
+		r.Event.Detail = map[string]string{}
+	}
+	r.Event.Detail["reason"] = reason
+	return r
+}
+
 // consentEvent records the user's decision.
 func consentEvent(v *engine.Visit, action string, scopes []string) schemas.RecordEvent {
 	var detail map[string]string

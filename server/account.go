@@ -28,6 +28,7 @@ func (s *server) userEndpoints() []endpoint {
 		{"GET", "/users/me/export", userToken, s.exportAccount, configuredOrigins},
 		{"POST", "/account/lock", nothing, s.limited(throttle.SignIn, open(s.lockAccount)), configuredOrigins},
 		{"DELETE", "/users/{id}/failed-guesses", "system:users:write", s.forgetFailedGuesses, configuredOrigins},
+		{"GET", "/users/{id}/sign-in-attempts", "system:users:read", s.signIns, configuredOrigins},
 		{"GET", "/users/{id}/invitation", "system:users:read", s.invitation, configuredOrigins},
 		{"POST", "/users/{id}/invitation", "system:users:write", s.invite, configuredOrigins},
 		{"DELETE", "/users/{id}/invitation", "system:users:write", s.withdrawInvitation, configuredOrigins},

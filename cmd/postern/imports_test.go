@@ -23,6 +23,7 @@ func allowedImports() map[string][]string {
 		"internal/passkey/passkeytest": {"schemas", "internal/passkey"},
 		"internal/password":            {"schemas"},
 		"internal/totp":                {"schemas"},
+		"internal/signins":             {"schemas"},
 		"internal/throttle":            {"schemas"},
 		"internal/store":               {"schemas"},
 		"internal/store/storetest":     {"schemas", "internal/store"},
@@ -63,7 +64,7 @@ func allowedImports() map[string][]string {
 		"flows/studio":                 {"flows", "flows/diff", "flows/flowtest", "engine", "nodes", "schemas"},
 		"server/runs":                  {"engine", "schemas"},
 		"server/oauth":                 {"engine", "schemas", "server/runs", "internal/document", "internal/document", "internal/jwtverify", "internal/token", "internal/directory", "internal/outbound", "internal/delivery"},
-		"server":                       {"engine", "flows", "flows/chains", "schemas", "internal/passkey", "internal/token", "internal/config", "internal/directory", "internal/throttle", "internal/document", "internal/recent", "internal/telemetry", "internal/translations", "server/oauth", "server/openapi", "server/runs"},
+		"server":                       {"engine", "flows", "flows/chains", "schemas", "internal/passkey", "internal/token", "internal/config", "internal/directory", "internal/throttle", "internal/document", "internal/recent", "internal/signins", "internal/telemetry", "internal/translations", "server/oauth", "server/openapi", "server/runs"},
 		"server/console":               {"internal/document"},
 		"server/console/wasm":          {"flows/studio"},
 		"server/gate":                  {"internal/document", "internal/translations"},
@@ -86,7 +87,7 @@ func allowedImports() map[string][]string {
 // testImports lists what the tests of every package may import: conformance suites,
 // software authenticators, and the packages that these need.
 func testImports() []string {
-	return []string{"schemas", "internal/logtest", "internal/porttest", "engine", "flows/studio", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "flows/flowtest", "nodes", "internal/password", "internal/totp", "internal/token", "internal/federation", "internal/federation/federationtest"}
+	return []string{"schemas", "internal/signins", "internal/logtest", "internal/porttest", "engine", "flows/studio", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "flows/flowtest", "nodes", "internal/password", "internal/totp", "internal/token", "internal/federation", "internal/federation/federationtest"}
 }
 
 // Imports point from the top of the table in CONTRIBUTING.md to its bottom. The test reads

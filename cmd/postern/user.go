@@ -16,6 +16,7 @@ import (
 type userCommands struct {
 	List         userListCommand         `cmd:"" help:"List users."`
 	Show         userShowCommand         `cmd:"" help:"Show a user with the methods to sign in."`
+	Why          userWhyCommand          `cmd:"" help:"Explain why a user could not sign in: the state of the account, and the latest attempts, step by step."`
 	Create       userCreateCommand       `cmd:"" help:"Create a user."`
 	Disable      userDisableCommand      `cmd:"" help:"Disable a user, and end all sessions and tokens of the user."`
 	Enable       userEnableCommand       `cmd:"" help:"Enable a disabled user."`

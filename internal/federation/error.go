@@ -53,3 +53,11 @@ func unreachable(what string, err error) error {
 	}
 	return &Error{Check: CheckReachable, Reason: fmt.Sprintf("%s: %v", what, err), Err: err}
 }
+
+// Checks lists the checks, in the order in which they are made.
+func Checks() []Check {
+	return []Check{
+		CheckReachable, CheckMetadata, CheckSettings, CheckState, CheckSender, CheckDenied, CheckResponse, CheckToken, CheckSignature,
+		CheckIssuer, CheckAudience, CheckTime, CheckNonce, CheckHash, CheckAge, CheckSubject,
+	}
+}

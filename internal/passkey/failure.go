@@ -92,6 +92,14 @@ func IsUnknown(err error) bool {
 	return errors.As(err, &e) && e.Description.Key == unknownKey
 }
 
+// Steps lists the steps, in order.
+func Steps() []Step {
+	return []Step{
+		StepCeremony, StepExpiry, StepResponse, StepCredential, StepType, StepChallenge, StepOrigin, StepCrossOrigin, StepRelyingParty,
+		StepPresence, StepVerification, StepBackup, StepUserHandle, StepAlgorithm, StepAttestation, StepSignature, StepCounter, StepPolicy,
+	}
+}
+
 // badRequest is the error of a Begin with an option that does not exist.
 func badRequest(format string, args ...any) error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, format, args...)

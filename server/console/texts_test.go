@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/signins"
 )
 
 // Each text that the source passes to t as a literal, the title of each form, and what each list shows without items, is there in German and French.
@@ -29,6 +31,13 @@ func TestTextsAreTranslated(t *testing.T) {
 		languages["french"].WriteString(french)
 	}
 	literal := regexp.MustCompile(`\b(?:t\(|(?:creation|about|empty): )("(?:[^"\\]|\\.)*")`)
+	for _, text := range signins.Texts() {
+		for language, texts := range languages {
+			if !strings.Contains(texts.String(), `"`+text+`": "`) {
+				t.Errorf("the sentence %q of internal/signins has no %s text", text, language)
+			}
+		}
+	}
 	count := 0
 	err = filepath.WalkDir("web/src", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasPrefix(filepath.Ext(path), ".ts") || strings.Contains(path, "description.d") {

@@ -102,6 +102,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
       const saved = reply.data as Item;
       void cache.invalidateQueries({ queryKey: [noun.path] });
       void cache.invalidateQueries({ queryKey: ["parts", saved.id] }); // a disabled user has no sessions
+      void cache.invalidateQueries({ queryKey: ["sign-ins", saved.id] });
       if (read) {
         setRead({ data: saved, etag: reply.etag });
         setNewer(undefined);
@@ -160,7 +161,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
         </div>
       </form>
       {read && mayWrite && noun.path === "/users" && may("system:applications:read") && <InvitationPart id={read.data.id} />}
-      {read && noun.path === "/users" && <SignInHelp user={(newer ?? read).data} />}
+      {read && noun.path === "/users" && <SignInHelp id={read.data.id} />}
       {read && noun.path === "/users" && <UserParts id={read.data.id} mayWrite={mayWrite} />}
       {read && noun.path === "/applications" && <ConnectPart application={read.data} />}
       {read && noun.path === "/applications" && <ApplicationParts id={read.data.id} />}

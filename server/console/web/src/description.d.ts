@@ -1688,6 +1688,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/users/{id}/sign-in-attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Explain why the user could not sign in: the state of the account, and the latest attempts */
+        get: operations["explainSignIns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -8240,6 +8257,66 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    explainSignIns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        attempts?: {
+                            at: string;
+                            executionDigest?: string;
+                            signedIn: boolean;
+                            steps: {
+                                action?: string;
+                                at: string;
+                                code?: string;
+                                flow?: string;
+                                flowId?: string;
+                                flowVersion?: string;
+                                node?: string;
+                                sentences: {
+                                    text: string;
+                                    values?: {
+                                        [key: string]: string;
+                                    };
+                                }[];
+                            }[];
+                            traceId?: string;
+                        }[];
+                        blockedAt?: null | string;
+                        state: {
+                            text: string;
+                            values?: {
+                                [key: string]: string;
+                            };
+                        }[];
+                    };
+                };
             };
             /** @description The request failed. */
             default: {

@@ -4,11 +4,12 @@ import * as administration from "./texts/administration";
 import * as common from "./texts/common";
 import * as connect from "./texts/connect";
 import * as overview from "./texts/overview";
+import * as signins from "./texts/signins";
 import * as simulator from "./texts/simulator";
 import * as studio from "./texts/studio";
 import * as users from "./texts/users";
 
-const areas = [administration, common, connect, overview, simulator, studio, users];
+const areas = [administration, common, connect, overview, signins, simulator, studio, users];
 
 const languages: Record<string, Record<string, string>> = {
   de: Object.assign({}, ...areas.map((area) => area.german)),

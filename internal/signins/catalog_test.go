@@ -1,0 +1,49 @@
+package signins
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Each event that a run can record about a user has a sentence, and so has each reason.
+func TestEachEventHasASentence(t *testing.T) {
+	recorded := regexp.MustCompile(`\b(?:event\(v, |proof\(v, |consentEvent\(v, |recordEvent\(|action, detail := )"(\w+\.\w+)"`)
+	actions := 0
+	for _, pattern := range []string{"../../nodes/*.go", "../../engine/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			for _, found := range recorded.FindAllStringSubmatch(readSource(t, name), -1) {
+				if actions++; actionTexts()[found[1]] == "" {
+					t.Errorf("%s records %s, which has no sentence", name, found[1])
+				}
+			}
+		}
+	}
+	reasons := regexp.MustCompile(`(?m)^\tReason\w+\s+= "(\w+)"`).FindAllStringSubmatch(readSource(t, "../../schemas/reasons.go"), -1)
+	for _, reason := range reasons {
+		if reasonTexts()[reason[1]] == "" && wrongMailedTexts()[reason[1]] == "" {
+			t.Errorf("the reason %s has no sentence", reason[1])
+		}
+	}
+	if actions < 25 || len(reasons) < 15 {
+		t.Errorf("found %d actions and %d reasons", actions, len(reasons))
+	}
+}
+
+func readSource(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
