@@ -266,8 +266,21 @@ func TestConsentWithoutAnyPermission(t *testing.T) {
 			if r.Refusal.Code != "access_denied" || d.Refuse.Error.Code != wantCode || !strings.Contains(r.Refusal.Description, wantText) || d.Refuse.RedirectURL == "" {
 				t.Errorf("refused with %+v, %+v", r.Refusal, d.Refuse.Error)
 			}
+			if reason := missingReason(d); wantCode == codePermissionsMissing && reason != schemas.ReasonNoPermissions {
+				t.Errorf("recorded the reason %q", reason)
+			}
 		})
 	}
+}
+
+// missingReason returns the reason of the event consent.missing of a refusal.
+func missingReason(d *engine.Decision) string {
+	for _, change := range d.Refuse.Changes {
+		if r, ok := change.(schemas.RecordEvent); ok && r.Event.Action == "consent.missing" {
+			return r.Event.Detail["reason"]
+		}
+	}
+	return ""
 }
 
 func TestConsentAnswers(t *testing.T) {
@@ -377,7 +390,7 @@ func TestAuthorizationCodeNeedsConsent(t *testing.T) {
 			e := d.Fail
 			if d.Refuse != nil {
 				e = d.Refuse.Error
-				if refusal, _ := d.Refuse.Changes[0].(schemas.RefuseAuthRequest); refusal.Refusal.Code != "consent_required" || d.Refuse.RedirectURL == "" {
+				if refusal, _ := d.Refuse.Changes[0].(schemas.RefuseAuthRequest); refusal.Refusal.Code != "consent_required" || d.Refuse.RedirectURL == "" || missingReason(d) != schemas.ReasonNoConsentStep {
 					t.Errorf("refused with %+v", d.Refuse)
 				}
 			}
@@ -488,7 +501,7 @@ func TestAudit05ApprovalNeedsAFreshSignIn(t *testing.T) {
 				if d.Refuse == nil || d.Refuse.Error.Code != schemas.CodeStaleProof {
 					t.Fatalf("decided %+v", d)
 				}
-				if r, _ := d.Refuse.Changes[0].(schemas.RefuseAuthRequest); r.Refusal.Code != "login_required" {
+				if r, _ := d.Refuse.Changes[0].(schemas.RefuseAuthRequest); r.Refusal.Code != "login_required" || missingReason(d) != schemas.ReasonStaleSignIn {
 					t.Errorf("refused with %+v", d.Refuse.Changes)
 				}
 			default:

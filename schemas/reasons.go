@@ -1,8 +1,8 @@
 package schemas
 
 // Reasons in the detail reason of the events attempt.failed, email_code.not_sent and
-// consent.missing. The reply to a failed attempt conceals them behind one error code, because they reveal something about the account.
-// internal/signins explains them to administrators.
+// consent.missing. The reply to a failed attempt conceals them behind one error code, because they
+// reveal something about the account. internal/signins explains them to administrators.
 const (
 	ReasonUnknownUser      = "unknown_user"
 	ReasonWrongPassword    = "wrong_password"

@@ -88,7 +88,8 @@ func explainRefusedPasswords(t *testing.T, w, _ *testApp) {
 	}
 }
 
-// A caller without the permission for the audit log reads the state of the account only.
+// A caller without the permission for the audit log reads the state of the account only, and one without
+// the permission for users nothing.
 func TestSignInsNeedTheAuditLog(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, w, _ *testApp) {
 		pat := w.userNamed("pat")
@@ -96,6 +97,13 @@ func TestSignInsNeedTheAuditLog(t *testing.T) {
 		report, text := w.signInsOf(pat, w.holder("hilda", "system:users:read"))
 		if report.Attempts != nil || len(report.State) != 1 || !strings.Contains(text, "system:audit:read") {
 			t.Errorf("got %+v, %s", report, text)
+		}
+		path := "/users/" + pat + "/sign-in-attempts"
+		if rec := w.call(http.MethodGet, path, w.holder("arthur", "system:audit:read"), ""); rec.Code != http.StatusForbidden {
+			t.Errorf("an auditor without the permission for users: %d %s", rec.Code, rec.Body)
+		}
+		if rec := w.call(http.MethodGet, "/users/"+schemas.NewID()+"/sign-in-attempts", w.admin(), ""); rec.Code != http.StatusNotFound {
+			t.Errorf("an unknown user: %d %s", rec.Code, rec.Body)
 		}
 	})
 }

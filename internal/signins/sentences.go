@@ -102,7 +102,8 @@ func reasonTexts() map[string]string {
 		schemas.ReasonStaleSignIn:   "The user had signed in too long ago to grant these permissions: the application must ask for a new sign-in.",
 		schemas.ReasonNoPermissions: "The user has none of the permissions that the application requested.",
 
-		schemas.CodeInvalidCredentials:    "The username, the password or the code was not accepted.", // recorded by earlier releases
+		schemas.CodeInvalidCredentials:    "The username, the password or the code was not accepted.",                         // recorded by earlier releases
+		schemas.CodeUsed:                  "The code of the authenticator app had been used before: each code is valid once.", // likewise
 		schemas.CodeInvalidCode:           "The code was wrong or had expired.",
 		schemas.CodePasskeyFailed:         "The passkey was not accepted: it is not registered here, or its answer was invalid.",
 		schemas.CodeTooManyAttempts:       "Too many attempts failed, so the run ended. The user can start again.",

@@ -15,7 +15,9 @@ import (
 // Report explains the sign-ins of a user.
 type Report struct {
 	State []Sentence `json:"state"` // of the account, now
-	// BlockedAt is when guesses at the account were blocked, nil if they are not.
+	// BlockedAt is when the last of the permitted guesses at a password or code of the account failed,
+	// nil if there was none, or if an administrator has reset the count since. A sign-in of the user
+	// with that password or code ends the block, too, but does not change BlockedAt.
 	BlockedAt *time.Time `json:"blockedAt,omitempty"`
 	// Attempts are the latest attempts, newest first; nil if the caller may not read the audit log.
 	Attempts []Attempt `json:"attempts,omitzero"`
@@ -173,7 +175,7 @@ func repeatsStep(run []schemas.Event, e schemas.Event) bool {
 // a password, as the reply must not differ from that to a wrong one.
 func ends(e schemas.Event) bool {
 	switch e.Action {
-	case "user.signed_in", "flow.failed", "consent.denied", "consent.missing":
+	case "user.signed_in", "flow.failed", "consent.denied", "consent.missing", "user.sign_in_canceled":
 		return true
 	case "user.sign_in_refused":
 		isAccount := slices.Contains([]string{schemas.CodeAccountDisabled, schemas.CodeAccountLocked}, e.Detail["reason"])

@@ -106,6 +106,15 @@ func TestExplain(t *testing.T) {
 			run("r", 0, failed("ada", schemas.ReasonWrongPassword), failed("bob", schemas.ReasonWrongPassword), event("user.signed_in", "bob")),
 			[]string{"The password was wrong.", signedInAs},
 		},
+		"a canceled sign-in": {
+			run("r", 0, failed("ada", schemas.ReasonWrongPassword), event("user.sign_in_canceled", "ada", "error", "access_denied")),
+			[]string{"The password was wrong.", "The user canceled the sign-in."},
+		},
+		"consents": {
+			append(append(run("r", 20, event("consent.missing", "ada", "reason", schemas.ReasonStaleSignIn)), run("q", 10, event("consent.missing", "ada", "reason", schemas.ReasonNoPermissions))...), run("p", 0, event("consent.denied", "ada"))...),
+			[]string{"The user had signed in too long ago to grant these permissions: the application must ask for a new sign-in.", "The user has none of the permissions that the application requested.", "The user did not agree that the application gets access."},
+		},
+		"a consent of an earlier release": {run("r", 0, event("consent.missing", "ada")), []string{"The user could not agree that the application gets access."}},
 		"an invitation": {
 			run("r", 0, event("invitation.accepted", "ada"), event("passkey.registered", "ada"), event("user.signed_in", "ada")),
 			[]string{"The user opened the invitation and accepted it.", "The user added a passkey.", "The user signed in."},
