@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Button, RouterProvider } from "react-aria-components";
 import { BrowserRouter, Link, NavLink, Outlet, Route, Routes, useHref, useLocation, useNavigate } from "react-router";
+import { AccountLink, NoPermissions } from "./Account";
 import { RequestError } from "./api";
 import { AuditPage } from "./AuditPage";
 import { ConfigurationPage } from "./ConfigurationPage";
@@ -11,7 +12,7 @@ import { ListPage } from "./ListPage";
 import { NewApplication } from "./NewApplication";
 import { nouns, permission } from "./nouns";
 import { Overview } from "./Overview";
-import { may, serverURL, signOut } from "./session";
+import { hasPermissions, may, serverURL, signOut } from "./session";
 import { t } from "./texts";
 import { Loading, Page } from "./ui";
 
@@ -77,16 +78,19 @@ function Shell() {
     <RouterProvider navigate={(to) => void navigate(to)} useHref={useHref}>
       <a className="skip" href="#content" onClick={(event) => { event.preventDefault(); document.getElementById("content")?.focus(); }}>{t("Skip to content")}</a>
       <header>
-        <Button className="menu" aria-expanded={isOpen} aria-controls="menu" onPress={() => setIsOpen(!isOpen)}>{t("Menu")}</Button>
+        {hasPermissions() && <Button className="menu" aria-expanded={isOpen} aria-controls="menu" onPress={() => setIsOpen(!isOpen)}>{t("Menu")}</Button>}
         <strong>Console</strong>
+        <AccountLink />
         <Button onPress={signOut}>{t("Sign out")}</Button>
       </header>
       <div className="columns">
-        <nav id="menu" className={isOpen ? "open" : ""} aria-label={t("Main")}>
-          <ul>{destinations().map(({ path, title }) => <li key={path}><NavLink to={path} end={path === "/"}>{t(title)}</NavLink></li>)}</ul>
-        </nav>
+        {hasPermissions() && (
+          <nav id="menu" className={isOpen ? "open" : ""} aria-label={t("Main")}>
+            <ul>{destinations().map(({ path, title }) => <li key={path}><NavLink to={path} end={path === "/"}>{t(title)}</NavLink></li>)}</ul>
+          </nav>
+        )}
         <main id="content" ref={content} tabIndex={-1} aria-labelledby="page-title">
-          <Suspense fallback={<Loading />}><Outlet /></Suspense>
+          {hasPermissions() ? <Suspense fallback={<Loading />}><Outlet /></Suspense> : <NoPermissions />}
         </main>
       </div>
     </RouterProvider>

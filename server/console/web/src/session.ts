@@ -102,6 +102,14 @@ export function may(permission: string): boolean {
   return granted.some((scope) => permission === scope || permission.startsWith(`${scope}:`));
 }
 
+/** hasPermissions reports whether the signed-in user has any permission of the API. Without one, the token is not even for the API (RFC 8707). */
+export function hasPermissions(): boolean {
+  return granted.some((scope) => scope === "system" || scope.startsWith("system:"));
+}
+
+/** accountURL is the page where users manage their own account. */
+export const accountURL = `${serverURL}/gate/account`;
+
 /** signOut ends the session of the browser. */
 export function signOut(): void {
   const query = new URLSearchParams({ client_id: clientID });

@@ -1,5 +1,6 @@
 // The texts of the console in each language, one file for each area.
 
+import * as accounts from "./texts/accounts";
 import * as administration from "./texts/administration";
 import * as common from "./texts/common";
 import * as connect from "./texts/connect";
@@ -9,7 +10,7 @@ import * as simulator from "./texts/simulator";
 import * as studio from "./texts/studio";
 import * as users from "./texts/users";
 
-const areas = [administration, common, connect, overview, signins, simulator, studio, users];
+const areas = [accounts, administration, common, connect, overview, signins, simulator, studio, users];
 
 const languages: Record<string, Record<string, string>> = {
   de: Object.assign({}, ...areas.map((area) => area.german)),
