@@ -239,6 +239,7 @@ func TestExamples(t *testing.T) {
 	t.Run("plain JavaScript", w.plainJavaScript)
 	t.Run("MCP client", w.mcpClient)
 	t.Run("API", w.resourceServer)
+	t.Run("API that asks the server", w.introspection)
 	t.Run("registration", w.registrations)
 }
 
@@ -364,11 +365,7 @@ func (w *exampleWorld) resourceServer(t *testing.T) {
 	w = w.in(t)
 	nightly, reader := w.serviceToken("Nightly", "--scope", "example-api:notes:write"), w.serviceToken("Reader")
 	forAPI := nightly(w.api)
-	for _, test := range []struct {
-		name, method, path, token string
-		status                    int
-		challenge                 string
-	}{
+	w.checkAPI(w.api, []apiCall{
 		{"with the permission", "DELETE", "/notes", forAPI, http.StatusNoContent, ""},
 		{"that needs no permission", "GET", "/me", reader(w.api), http.StatusOK, ""},
 		{"without the permission", "DELETE", "/notes", reader(w.api), http.StatusForbidden, `error="insufficient_scope", scope="example-api:notes:write"`},
@@ -376,20 +373,68 @@ func (w *exampleWorld) resourceServer(t *testing.T) {
 		{"for another audience", "GET", "/me", nightly(w.p.base), http.StatusUnauthorized, `error="invalid_token"`},
 		{"changed", "GET", "/me", forAPI + "A", http.StatusUnauthorized, `error="invalid_token"`},
 		{"absent", "GET", "/me", "", http.StatusUnauthorized, `Bearer resource_metadata="` + w.api + `/.well-known/oauth-protected-resource"`},
-	} {
-		r, _ := http.NewRequest(test.method, w.api+test.path, nil)
-		if test.token != "" {
-			r.Header.Set("Authorization", "Bearer "+test.token)
+	})
+}
+
+// apiCall is a call of the API with a token, and what it must reply.
+type apiCall struct {
+	name, method, path, token string
+	status                    int
+	challenge                 string
+}
+
+func (w *exampleWorld) checkAPI(address string, calls []apiCall) {
+	w.t.Helper()
+	for _, call := range calls {
+		r, _ := http.NewRequest(call.method, address+call.path, nil)
+		if call.token != "" {
+			r.Header.Set("Authorization", "Bearer "+call.token)
 		}
 		reply, err := http.DefaultClient.Do(r)
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		reply.Body.Close()
-		if got := reply.Header.Get("WWW-Authenticate"); reply.StatusCode != test.status || !strings.Contains(got, test.challenge) {
-			t.Errorf("a token %s: %s %q, expected %d %q", test.name, reply.Status, got, test.status, test.challenge)
+		if got := reply.Header.Get("WWW-Authenticate"); reply.StatusCode != call.status || !strings.Contains(got, call.challenge) {
+			w.t.Errorf("a token %s: %s %q, expected %d %q", call.name, reply.Status, got, call.status, call.challenge)
 		}
 	}
+}
+
+// The lines of docs/connect/service.md start an API that rejects a revoked token, and call it.
+func (w *exampleWorld) introspection(t *testing.T) {
+	w = w.in(t)
+	for _, tool := range []string{"bash", "curl", "jq"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			missingFrom(t, "%s is not installed", tool)
+		}
+	}
+	dir, _ := goExamples()
+	bin, _ := binary() // the server runs it
+	port := fmt.Sprint(freePort(t))
+	address := "http://localhost:" + port
+	environment := append(slices.Clone(w.p.env), "ADMIN_SERVER_URL="+w.p.base, "ADMIN_TOKEN="+adminToken(t, w.p),
+		"LISTEN=localhost:"+port, "AUDIENCE="+w.api, "PATH="+filepath.Dir(bin)+":"+os.Getenv("PATH"))
+	blocks := fencedBlocks(t, "docs/connect/service.md", "sh")
+	blocks = blocks[slices.IndexFunc(blocks, func(b string) bool { return strings.Contains(b, "INTROSPECT=true") }):]
+	replace := strings.NewReplacer("go run ./examples/go-api", "exec "+filepath.Join(dir, "go-api"),
+		"resource=http://localhost:4000", "resource="+w.api, "http://localhost:4000", address)
+	startExample(t, environment, "bash", "-euo", "pipefail", "-c", replace.Replace(blocks[0]))
+
+	lines := exec.Command("bash", "-euo", "pipefail", "-c", replace.Replace(blocks[1]+blocks[2]))
+	lines.Dir, lines.Env = w.p.dir, append(os.Environ(), environment...)
+	out, err := lines.CombinedOutput()
+	if err != nil || string(out) != "200\n204\n403\n200\n401\n" {
+		t.Errorf("the lines printed %q, %v", out, err)
+	}
+
+	reader := w.serviceToken("Another reader")
+	w.checkAPI(address, []apiCall{
+		{"without the permission", "DELETE", "/notes", reader(w.api), http.StatusForbidden, `error="insufficient_scope", scope="example-api:notes:write"`},
+		{"for another audience", "GET", "/me", reader(w.p.base), http.StatusUnauthorized, `error="invalid_token"`},
+		{"that is none", "GET", "/me", "none", http.StatusUnauthorized, `error="invalid_token"`},
+		{"absent", "GET", "/me", "", http.StatusUnauthorized, `Bearer resource_metadata="`},
+	})
 }
 
 // The commands with which the pages of docs/connect register a client succeed.

@@ -48,7 +48,7 @@ func TestConnectPagesShowTheExamples(t *testing.T) {
 			t.Errorf("%s: after a line that begins with From, expected a code block", name)
 		}
 	}
-	for _, file := range []string{"go-web/main.go", "go-api/main.go", "mcp-client/main.go", "node/openid-client.mjs", "node/passport.mjs",
+	for _, file := range []string{"go-web/main.go", "go-api/main.go", "go-api/introspect.go", "mcp-client/main.go", "node/openid-client.mjs", "node/passport.mjs",
 		"node/auth-js.mjs", "python/app.py", "python/fast.py", "plain-js/app.js", "react/redirect/main.tsx"} {
 		if excerpts["examples/"+file] == 0 {
 			t.Errorf("no page shows examples/%s", file)

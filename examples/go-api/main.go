@@ -26,6 +26,7 @@ type api struct {
 	audience string // the identifier of the resource server, which tokens must have in aud
 	issuer   string
 	verifier *oidc.IDTokenVerifier
+	check    func(context.Context, string) (caller, error) // verifies a token
 }
 
 // caller is the content of an access token (RFC 9068).
@@ -47,11 +48,20 @@ func main() {
 func run(ctx context.Context) error {
 	listen := cmp.Or(os.Getenv("LISTEN"), "localhost:4000")
 	a := &api{issuer: cmp.Or(os.Getenv("ISSUER"), "http://localhost:8090"), audience: cmp.Or(os.Getenv("AUDIENCE"), "http://localhost:4000")}
-	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, &http.Client{Timeout: 10 * time.Second}), a.issuer)
+	client := &http.Client{Timeout: 10 * time.Second}
+	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, client), a.issuer)
 	if err != nil {
 		return fmt.Errorf("cannot read the metadata of %s; does the server run (`make run`)? %w", a.issuer, err)
 	}
 	a.verifier = provider.Verifier(&oidc.Config{ClientID: a.audience}) // checks signature, iss, aud and exp
+	a.check = a.verify
+	if os.Getenv("INTROSPECT") == "true" {
+		i, err := newIntrospector(provider, client, a.audience)
+		if err != nil {
+			return err
+		}
+		a.check = i.verify
+	}
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
 		return err
@@ -92,7 +102,12 @@ func (a *api) authorized(permission string, next func(http.ResponseWriter, *http
 			a.refuse(w, http.StatusUnauthorized, "") // no error code: the caller has only forgotten the token
 			return
 		}
-		c, err := a.verify(r.Context(), strings.TrimSpace(token))
+		c, err := a.check(r.Context(), strings.TrimSpace(token))
+		if errors.Is(err, errUnavailable) {
+			log.Print(err)
+			reply(w, http.StatusServiceUnavailable, map[string]string{"error": "try again"})
+			return
+		}
 		if err != nil {
 			log.Print("a token is invalid: ", err)
 			a.refuse(w, http.StatusUnauthorized, `error="invalid_token", error_description="expected an access token for this API"`)
@@ -127,21 +142,4 @@ func (c caller) may(permission string) bool {
 	return permission == "" || slices.ContainsFunc(strings.Fields(c.Scope), func(has string) bool {
 		return has == permission || strings.HasPrefix(permission, has+":")
 	})
-}
-
-// refuse replies with the challenge of RFC 6750.
-func (a *api) refuse(w http.ResponseWriter, status int, challenge string) {
-	field := fmt.Sprintf("Bearer resource_metadata=%q", a.audience+"/.well-known/oauth-protected-resource")
-	if challenge != "" {
-		field += ", " + challenge
-	}
-	w.Header().Set("WWW-Authenticate", field)
-	reply(w, status, map[string]string{"error": http.StatusText(status)})
-}
-
-func reply(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // fails only if the client has gone
 }
