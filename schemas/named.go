@@ -7,6 +7,7 @@ import "context"
 type Named struct {
 	Passkey  Bytes  // the ID; nil for none
 	CodeHash []byte // of an authorization code; nil for none
+	Family   string // of a refresh token, the ID; "" for none
 }
 
 type namedKey struct{}

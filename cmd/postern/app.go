@@ -285,12 +285,12 @@ func (h *app) handler() http.Handler {
 }
 
 // readAhead lets the store read ahead for the requests that read an application more than once: see
-// store.ReadAhead. The token endpoint reads more than the client only for a code.
+// store.ReadAhead. The token endpoint reads more than the client only for a code or a refresh token.
 func (h *app) readAhead(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ahead := h.store.ReadAhead
 		if r.URL.Path == oauth.TokenPath {
-			ahead = h.store.ReadCodesAhead
+			ahead = h.store.ReadGrantsAhead
 		}
 		if ctx := ahead(r.Context()); ctx != r.Context() {
 			r = r.WithContext(ctx)

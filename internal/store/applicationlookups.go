@@ -70,8 +70,8 @@ func (s *Store) ClientRevision(ctx context.Context, clientID string) (id string,
 	kept := aheadOf(ctx)
 	ofClient := func(r revision) bool { return r.clientID == clientID }
 	r, known := kept.takeApplication(ofClient)
-	if named := schemas.NamedBy(ctx).CodeHash; !known && kept != nil && kept.onlyCodes && named != nil {
-		if err := s.readCode(ctx, kept, named); err != nil {
+	if !known && kept != nil && kept.onlyGrants {
+		if err := s.readGrant(ctx, kept, schemas.NamedBy(ctx)); err != nil {
 			return "", time.Time{}, err
 		}
 		r, known = kept.takeApplication(ofClient)
@@ -79,7 +79,7 @@ func (s *Store) ClientRevision(ctx context.Context, clientID string) (id string,
 	if known {
 		return r.id, r.updated, nil
 	}
-	if kept == nil || kept.onlyCodes {
+	if kept == nil || kept.onlyGrants {
 		err = s.row(ctx, selectClientRevision, clientID).Scan(&id, (*microTime)(&updated))
 	} else {
 		var r revision

@@ -23,8 +23,8 @@ import (
 
 // ahead is what a request has read ahead.
 type ahead struct {
-	onlyCodes bool // whether it reads ahead only for a code
-	mu        sync.Mutex
+	onlyGrants bool // whether it reads ahead only for a code or a refresh token
+	mu         sync.Mutex
 	records
 }
 
@@ -33,9 +33,10 @@ type records struct {
 	application revision
 	request     *schemas.AuthRequest // of codeHash
 	codeHash    []byte
+	family      *schemas.RefreshFamily
 	credential  *schemas.Credential
 	user        *schemas.User
-	session     string    // of the user, for request
+	session     string    // of the user, for request or family
 	permissions *[]string // of holder
 	holder      string
 }
@@ -59,8 +60,11 @@ const (
 		` CROSS JOIN (` + selectCredential + `) AS c JOIN users u ON u.id = c.user_id`
 
 	// Without a session that has not ended there is no row.
-	selectCodeAhead = `SELECT q.*, ` + changeAhead + `, s.id, ` + userColumns + ` FROM (` + selectAuthRequestByCode + `) AS q` + joinApplication +
+	grantAhead      = `SELECT q.*, ` + changeAhead + `, s.id, ` + userColumns + ` FROM (`
+	selectCodeAhead = grantAhead + selectAuthRequestByCode + `) AS q` + joinApplication +
 		` JOIN sessions s ON s.id = CAST(q.granted AS JSONB) ->> 'sessionId' JOIN users u ON u.id = s.user_id`
+	selectFamilyAhead = grantAhead + selectFamily + `) AS q` + joinApplication +
+		` JOIN sessions s ON s.id = q.session_id JOIN users u ON u.id = s.user_id`
 
 	// changeAhead does not include the versions of flows, which only the start of a run needs. A request
 	// that reads a run or an authorization request starts none.
@@ -86,14 +90,15 @@ type aheadKey struct{}
 // not: there a query takes as long as reading ahead.
 func (s *Store) ReadAhead(ctx context.Context) context.Context { return s.readAhead(ctx, false) }
 
-// ReadCodesAhead is ReadAhead for requests that read more than their client only if they name a code.
-func (s *Store) ReadCodesAhead(ctx context.Context) context.Context { return s.readAhead(ctx, true) }
+// ReadGrantsAhead is ReadAhead for requests that read more than their client only if they name a code or
+// a refresh token.
+func (s *Store) ReadGrantsAhead(ctx context.Context) context.Context { return s.readAhead(ctx, true) }
 
-func (s *Store) readAhead(ctx context.Context, onlyCodes bool) context.Context {
+func (s *Store) readAhead(ctx context.Context, onlyGrants bool) context.Context {
 	if s.local {
 		return ctx
 	}
-	return context.WithValue(ctx, aheadKey{}, &ahead{onlyCodes: onlyCodes})
+	return context.WithValue(ctx, aheadKey{}, &ahead{onlyGrants: onlyGrants})
 }
 
 // aheadOf returns what the request of a context has read ahead; nil if it does not.
@@ -156,15 +161,24 @@ func (s *Store) readRunWithPasskey(ctx context.Context, a *ahead, id string, pas
 	return run, err
 }
 
-// readCode reads the authorization request of the code that a request names, with the revision of its
-// client and its user, if the code has a session that has not ended.
-func (s *Store) readCode(ctx context.Context, a *ahead, codeHash []byte) error {
-	read := records{codeHash: codeHash, user: new(schemas.User)}
-	request, err := readOne(s.row(ctx, selectCodeAhead, nonNilBytes(codeHash)), func(row scanner, r *schemas.AuthRequest) error {
-		return row.Scan(slices.Concat(authRequestDestinations(r), read.application.changeDestinations(), []any{&read.session}, userDestinations(read.user))...)
-	}, nil)
-	if request != nil {
-		read.request = request
+// readGrant reads the authorization request of the code that a request names, or the family of its
+// refresh token, with the revision of the client and the user, if the session of the grant has not ended.
+func (s *Store) readGrant(ctx context.Context, a *ahead, named schemas.Named) error {
+	read := records{user: new(schemas.User)}
+	scan := func(row scanner, grant []any) error {
+		return row.Scan(slices.Concat(grant, read.application.changeDestinations(), []any{&read.session}, userDestinations(read.user))...)
+	}
+	var err error
+	switch {
+	case named.CodeHash != nil:
+		read.codeHash = named.CodeHash
+		read.request, err = readOne(s.row(ctx, selectCodeAhead, named.CodeHash),
+			func(row scanner, r *schemas.AuthRequest) error { return scan(row, authRequestDestinations(r)) }, nil)
+	case named.Family != "":
+		read.family, err = readOne(s.row(ctx, selectFamilyAhead, named.Family),
+			func(row scanner, f *schemas.RefreshFamily) error { return scan(row, familyDestinations(f)) }, nil)
+	}
+	if read.session != "" {
 		a.put(func(kept *records) { *kept = read })
 	}
 	return err
@@ -240,4 +254,8 @@ func (a *ahead) takePermissions(userID string) *[]string {
 func (a *ahead) takeAuthRequest(codeHash []byte) *schemas.AuthRequest {
 	return takeRecord(a, func(r *records) **schemas.AuthRequest { return &r.request },
 		func(r *records) bool { return bytes.Equal(r.codeHash, codeHash) })
+}
+
+func (a *ahead) takeFamily(id string) *schemas.RefreshFamily {
+	return takeRecord(a, func(r *records) **schemas.RefreshFamily { return &r.family }, func(r *records) bool { return r.family.ID == id })
 }

@@ -35,12 +35,19 @@ func (t *Tx) createFamily(f *schemas.RefreshFamily) error {
 // RefreshFamily returns a family of refresh tokens. An unknown or revoked one is
 // refresh_token_not_found, Class Invalid. An expired one may still be stored.
 func (s *Store) RefreshFamily(ctx context.Context, id string) (*schemas.RefreshFamily, error) {
+	if f := aheadOf(ctx).takeFamily(id); f != nil {
+		return f, nil
+	}
 	return readOne(s.row(ctx, selectFamily, id), scanFamily, errNoRefresh)
 }
 
 func scanFamily(row scanner, f *schemas.RefreshFamily) error {
-	return row.Scan(&f.ID, &f.Grant.SessionID, &f.ApplicationID, &f.ClientID, (*lines)(&f.Scopes), (*lines)(&f.Resources), asJSON(&f.Grant), &f.Generation,
-		(*microTime)(&f.RotatedAt), (*microTime)(&f.CreatedAt), (*microTime)(&f.ExpiresAt))
+	return row.Scan(familyDestinations(f)...)
+}
+
+func familyDestinations(f *schemas.RefreshFamily) []any {
+	return []any{&f.ID, &f.Grant.SessionID, &f.ApplicationID, &f.ClientID, (*lines)(&f.Scopes), (*lines)(&f.Resources), asJSON(&f.Grant), &f.Generation,
+		(*microTime)(&f.RotatedAt), (*microTime)(&f.CreatedAt), (*microTime)(&f.ExpiresAt)}
 }
 
 // RotateRefresh advances a family of refresh tokens to its next generation, or leaves it if

@@ -3,6 +3,7 @@ package oauth
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -51,14 +52,24 @@ func (p *Provider) answerToken(w http.ResponseWriter, r *http.Request) error {
 	if err := checkGrantType(r.PostForm.Get("grant_type")); err != nil {
 		return err
 	}
-	if code := r.PostForm.Get("code"); code != "" && r.PostForm.Get("grant_type") == schemas.GrantAuthorizationCode {
-		r = r.WithContext(schemas.WithNamed(r.Context(), schemas.Named{CodeHash: schemas.HashSecret(code)}))
-	}
-	c, err := p.authenticateClient(r)
+	c, err := p.authenticateClient(r.WithContext(schemas.WithNamed(r.Context(), p.namedIn(r.PostForm))))
 	if err != nil {
 		return err
 	}
 	return p.serveGrant(w, r, c)
+}
+
+// namedIn returns the record of the grant that a token request names.
+func (p *Provider) namedIn(form url.Values) (n schemas.Named) {
+	switch form.Get("grant_type") {
+	case schemas.GrantAuthorizationCode:
+		if code := form.Get("code"); code != "" {
+			n.CodeHash = schemas.HashSecret(code)
+		}
+	case schemas.GrantRefreshToken:
+		n.Family, _, _ = p.openRefresh(form.Get("refresh_token"))
+	}
+	return n
 }
 
 // checkGrantType rejects grant types that the library knows and Postern does not support.

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -97,7 +98,7 @@ func testCodeAhead(t *testing.T, s *store.Store) {
 	a := newAuthorizing(t, s)
 	r := a.answered(t, "code")
 	request := func(code string) context.Context {
-		return schemas.WithNamed(s.ReadCodesAhead(t.Context()), schemas.Named{CodeHash: []byte(code)})
+		return schemas.WithNamed(s.ReadGrantsAhead(t.Context()), schemas.Named{CodeHash: []byte(code)})
 	}
 	client := func(ctx context.Context) {
 		t.Helper()
@@ -129,4 +130,41 @@ func testCodeAhead(t *testing.T, s *store.Store) {
 	ctx = request("code")
 	client(ctx)
 	reply(s.SessionUser(ctx, a.session.ID, a.user.ID)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+}
+
+// testFamilyAhead is testPasskeyAhead for refresh tokens.
+func testFamilyAhead(t *testing.T, s *store.Store) {
+	a := newAuthorizing(t, s)
+	r := a.redeemed(t, "code")
+	want := reply(s.RefreshFamily(t.Context(), r.ID)).get(t)
+	request := func(family string) context.Context {
+		t.Helper()
+		ctx := schemas.WithNamed(s.ReadGrantsAhead(t.Context()), schemas.Named{Family: family})
+		id, updated, err := s.ClientRevision(ctx, a.client.ClientID)
+		must(t, err)
+		wantEqual(t, "the revision of the client", []any{id, updated}, []any{a.client.ID, a.client.UpdatedAt})
+		return ctx
+	}
+	ctx := request(r.ID)
+	reply(s.RefreshFamily(ctx, schemas.NewID())).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
+	reply(s.SessionUser(ctx, schemas.NewID(), a.user.ID)).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
+	for range 2 { // the second time nothing is kept
+		reply(s.RefreshFamily(ctx, r.ID)).equals(t, "the family", want)
+		reply(s.SessionUser(ctx, a.session.ID, a.user.ID)).equals(t, "the user", &a.user)
+	}
+	unknown := schemas.NewID()
+	reply(s.RefreshFamily(request(unknown), unknown)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
+
+	rotation := schemas.Rotation{ID: r.ID, At: noon(), Revoke: noon().Add(time.Hour)}
+	ctx, late := request(r.ID), request(r.ID)
+	reply(s.RotateRefresh(ctx, rotation)).equals(t, "whether it was used before", false)
+	wantEqual(t, "the generation after a rotation of the request", reply(s.RefreshFamily(ctx, r.ID)).get(t).Generation, 1)
+	reply(s.RefreshFamily(late, r.ID)).get(t) // read before that rotation, if the store reads ahead
+	reply(s.RotateRefresh(late, rotation)).equals(t, "whether it was used before", true)
+
+	r = a.redeemed(t, "another code")
+	late = request(r.ID)
+	endAt(t, s, a.session.ID, noon())
+	reply(s.RotateRefresh(late, schemas.Rotation{ID: r.ID, At: noon()})).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
+	reply(s.RefreshFamily(request(r.ID), r.ID)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
 }

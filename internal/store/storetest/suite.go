@@ -102,6 +102,7 @@ func ofClients() []test {
 		{"requests that read ahead read what is stored", testReadAhead},
 		{"requests that name a passkey read ahead", testPasskeyAhead},
 		{"requests that name a code read ahead", testCodeAhead},
+		{"requests that name a refresh token read ahead", testFamilyAhead},
 	}
 }
 
