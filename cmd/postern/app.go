@@ -285,12 +285,16 @@ func (h *app) handler() http.Handler {
 }
 
 // readAhead lets the store read ahead for the requests that read an application more than once: see
-// store.ReadAhead. The token endpoint reads more than the client only for a code or a refresh token.
+// store.ReadAhead. The token endpoint reads more than the client only for a code or a refresh token;
+// the registration of a passkey reads its whole account.
 func (h *app) readAhead(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ahead := h.store.ReadAhead
-		if r.URL.Path == oauth.TokenPath {
+		switch r.URL.Path {
+		case oauth.TokenPath:
 			ahead = h.store.ReadGrantsAhead
+		case "/register/passkey/start":
+			ahead = h.store.ReadAccountsAhead
 		}
 		if ctx := ahead(r.Context()); ctx != r.Context() {
 			r = r.WithContext(ctx)

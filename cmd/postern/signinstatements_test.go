@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,38 @@ func TestSignInRoundTrips(t *testing.T) {
 		}
 	}
 	w.takes("the exchange of a code", 2)
+}
+
+// TestRefreshRoundTrips: a refresh reads once and writes once.
+func TestRefreshRoundTrips(t *testing.T) {
+	w := newStatementTest(t)
+	w.createPat()
+	p := w.newParties("query")(t)
+	got, _, _ := p.signInAndVerify("scope", "openid offline_access", "prompt", "consent")
+	for range 2 { // the first refresh fills caches
+		w.log.Next(t)
+		var status int
+		if got, status = p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}}); status != http.StatusOK {
+			t.Fatalf("%d %+v", status, got)
+		}
+	}
+	w.takes("a refresh", 2)
+}
+
+// TestRegistrationRoundTrips: the start of the registration of a passkey reads once and writes once.
+func TestRegistrationRoundTrips(t *testing.T) {
+	w := newStatementTest(t)
+	w.enrol("ada")
+	assertion := w.authenticate(w.start(schemas.Authentication)).Assertion
+	claims, err := w.tokens.Verify(t.Context(), assertion, w.origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the first start fills caches
+		w.log.Next(t)
+		w.send(http.StatusOK, "/register/passkey/start", assertion, `{"userId":"`+claims.Subject+`"}`, &map[string]any{})
+	}
+	w.takes("the start of a registration", 2)
 }
 
 // TestSignInsLogNoErrors: whole sign-ins with each second factor leave no error in the log of PostgreSQL.

@@ -103,7 +103,7 @@ func (d *Directory) restrictAccount(ctx context.Context, c Call, userID string, 
 // injected into one, could register a passkey for each of its users and keep access to
 // their accounts.
 func mayAccess(ctx context.Context, r store.Reader, c Call, userID string) (*schemas.User, error) {
-	u, err := store.Users().Get(ctx, r, userID)
+	u, err := store.UserOf(ctx, r, userID)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,9 @@ import (
 
 // CredentialsOf returns the user's passkeys, oldest first.
 func CredentialsOf(ctx context.Context, r Reader, userID string) ([]schemas.Credential, error) {
+	if found := aheadIn(ctx, r).takePasskeys(userID); found != nil {
+		return *found, nil
+	}
 	return readAll(ctx, r, scanCredential, selectCredentials, userID)
 }
 

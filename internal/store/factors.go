@@ -76,6 +76,9 @@ func RecoveryCodesOf(ctx context.Context, r Reader, userID string) (*schemas.Rec
 
 // HasSecondFactor reports whether the user has an authenticator app or an unused recovery code.
 func HasSecondFactor(ctx context.Context, r Reader, userID string) (bool, error) {
+	if has := aheadIn(ctx, r).takeSecondFactor(userID); has != nil {
+		return *has, nil
+	}
 	return readValue[bool](ctx, r, selectSecondFactor, userID, userID)
 }
 

@@ -23,7 +23,7 @@ func readQueries() []string {
 		selectConsent, selectPermissionWord,
 		selectTOTP, selectRecoveryCode, selectRecoveryCodes, selectSecondFactor,
 		selectIdentityProvider, selectIdentity, selectIdentities,
-		selectApplication, selectRevision, selectApplicationByClient, selectClientRevision, selectClientRevisionAhead, selectRunAhead, selectAuthRequestAhead, selectCredentialAhead, selectRunWithPasskey, selectCodeAhead, selectFamilyAhead, selectSessionUser, selectClientExpiry,
+		selectApplication, selectRevision, selectApplicationByClient, selectClientRevision, selectClientRevisionAhead, selectRunAhead, selectAuthRequestAhead, selectCredentialAhead, selectRunWithPasskey, selectCodeAhead, selectFamilyAhead, selectTokenAccount, selectSessionUser, selectClientExpiry,
 		selectActiveVersion, selectFlowVersion, selectVersions,
 		selectFailedGuesses, selectEventCounts,
 		countPendingRuns, countPendingRequests, countPendingSessions,

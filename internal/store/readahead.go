@@ -16,14 +16,15 @@ import (
 // Reading ahead
 //
 // A request to a distant database reads some rows together with those that it needs next: a run with
-// the revision of its application, a passkey with its user and their permissions, and with both of them
-// what the request names: see schemas.Named. The later read takes them from the context of the request,
+// the revision of its application, a passkey with its user and their permissions, the state of a token with
+// the account of its user, and what the request names: see schemas.Named. The later read takes them from the context of the request,
 // which saves a round trip. They are as old as the request at most, and writes of the request discard
 // them.
 
 // ahead is what a request has read ahead.
 type ahead struct {
 	onlyGrants bool // whether it reads ahead only for a code or a refresh token
+	accounts   bool // whether it reads the account of its token
 	mu         sync.Mutex
 	records
 }
@@ -39,6 +40,10 @@ type records struct {
 	session     string    // of the user, for request or family
 	permissions *[]string // of holder
 	holder      string
+
+	secondFactor *bool                 // whether account has one
+	passkeys     *[]schemas.Credential // of account
+	account      string
 }
 
 // revision identifies the state of an application.
@@ -88,23 +93,39 @@ type aheadKey struct{}
 
 // ReadAhead returns the context of a request in which the store reads ahead. A request to SQLite does
 // not: there a query takes as long as reading ahead.
-func (s *Store) ReadAhead(ctx context.Context) context.Context { return s.readAhead(ctx, false) }
+func (s *Store) ReadAhead(ctx context.Context) context.Context { return s.readAhead(ctx, &ahead{}) }
 
 // ReadGrantsAhead is ReadAhead for requests that read more than their client only if they name a code or
 // a refresh token.
-func (s *Store) ReadGrantsAhead(ctx context.Context) context.Context { return s.readAhead(ctx, true) }
+func (s *Store) ReadGrantsAhead(ctx context.Context) context.Context {
+	return s.readAhead(ctx, &ahead{onlyGrants: true})
+}
 
-func (s *Store) readAhead(ctx context.Context, onlyGrants bool) context.Context {
+// ReadAccountsAhead is ReadAhead for requests with a token whose user changes how they sign in. TokenLive
+// reads this user, whether they have a second factor, and their passkeys.
+func (s *Store) ReadAccountsAhead(ctx context.Context) context.Context {
+	return s.readAhead(ctx, &ahead{accounts: true})
+}
+
+func (s *Store) readAhead(ctx context.Context, a *ahead) context.Context {
 	if s.local {
 		return ctx
 	}
-	return context.WithValue(ctx, aheadKey{}, &ahead{onlyGrants: onlyGrants})
+	return context.WithValue(ctx, aheadKey{}, a)
 }
 
 // aheadOf returns what the request of a context has read ahead; nil if it does not.
 func aheadOf(ctx context.Context) *ahead {
 	a, _ := ctx.Value(aheadKey{}).(*ahead)
 	return a
+}
+
+// aheadIn is aheadOf for a Reader; nil for a transaction, which reads what is current.
+func aheadIn(ctx context.Context, r Reader) *ahead {
+	if _, is := r.(*Store); !is {
+		return nil
+	}
+	return aheadOf(ctx)
 }
 
 // readWithApplication reads a row by its id, in a request that reads ahead together with the revision of
@@ -184,6 +205,35 @@ func (s *Store) readGrant(ctx context.Context, a *ahead, named schemas.Named) er
 	return err
 }
 
+// selectTokenAccount returns a row for each passkey, and one if there is none. Without a session that has
+// not ended there is no row.
+const selectTokenAccount = selectTokenLive + `, ` + userColumns + `,
+	EXISTS (SELECT 1 FROM totp WHERE user_id = u.id) OR EXISTS (SELECT 1 FROM recovery_codes WHERE user_id = u.id AND used_at IS NULL), c.*
+	FROM sessions s JOIN users u ON u.id = s.user_id LEFT JOIN (SELECT ` + credentialColumns + ` FROM credentials) AS c ON c.user_id = u.id
+	WHERE s.id = ? ORDER BY c.created_at, c.id`
+
+// readTokenAccount reports whether a valid token is live, and keeps the account of its user. It returns
+// false if its session has ended, and for a token without one.
+func (s *Store) readTokenAccount(ctx context.Context, a *ahead, t schemas.TokenRef) (live bool, err error) {
+	read := records{user: new(schemas.User), secondFactor: new(bool), passkeys: new([]schemas.Credential)}
+	account := slices.Concat([]any{&live}, userDestinations(read.user), []any{read.secondFactor})
+	var id []byte
+	none := append([]any{&id}, slices.Repeat([]any{new(any)}, len(credentialDestinations(new(schemas.Credential)))-1)...)
+	err = rows(ctx, s, func(row scanner) error {
+		if err := row.Scan(append(slices.Clip(account), none...)...); err != nil || id == nil {
+			return err
+		}
+		*read.passkeys = append(*read.passkeys, schemas.Credential{})
+		c := &(*read.passkeys)[len(*read.passkeys)-1]
+		return row.Scan(append(slices.Clip(account), credentialDestinations(c)...)...)
+	}, selectTokenAccount, append(tokenKey(t), t.Session)...)
+	if err == nil && live {
+		read.account = read.user.ID
+		a.put(func(kept *records) { *kept = read })
+	}
+	return live && err == nil, err
+}
+
 // discard is called before a write.
 func (a *ahead) discard() {
 	if a == nil {
@@ -258,4 +308,12 @@ func (a *ahead) takeAuthRequest(codeHash []byte) *schemas.AuthRequest {
 
 func (a *ahead) takeFamily(id string) *schemas.RefreshFamily {
 	return takeRecord(a, func(r *records) **schemas.RefreshFamily { return &r.family }, func(r *records) bool { return r.family.ID == id })
+}
+
+func (a *ahead) takeSecondFactor(userID string) *bool {
+	return takeRecord(a, func(r *records) **bool { return &r.secondFactor }, func(r *records) bool { return r.account == userID })
+}
+
+func (a *ahead) takePasskeys(userID string) *[]schemas.Credential {
+	return takeRecord(a, func(r *records) **[]schemas.Credential { return &r.passkeys }, func(r *records) bool { return r.account == userID })
 }

@@ -40,6 +40,14 @@ func (s *Store) User(ctx context.Context, id string) (*schemas.User, error) {
 	return readOne(s.row(ctx, selectUser, id), scanUser, errNoUser)
 }
 
+// UserOf is User for a Reader.
+func UserOf(ctx context.Context, r Reader, id string) (*schemas.User, error) {
+	if u := aheadIn(ctx, r).takeUser(id); u != nil {
+		return u, nil
+	}
+	return Users().Get(ctx, r, id)
+}
+
 const selectSessionUser = selectUser + ` AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = ?)`
 
 // SessionUser returns the user while the session has not ended. Otherwise, and if the user is unknown,

@@ -46,6 +46,9 @@ const (
 // has not ended, and its client and application exist and have the token's generation. Tokens
 // that are revoked together share an ID prefix that ends with a dot.
 func (s *Store) TokenLive(ctx context.Context, t schemas.TokenRef) (bool, error) {
+	if kept := aheadOf(ctx); kept != nil && kept.accounts && t.Session != "" {
+		return s.readTokenAccount(ctx, kept, t)
+	}
 	return readValue[bool](ctx, s, selectTokenLive, tokenKey(t)...)
 }
 

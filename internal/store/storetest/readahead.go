@@ -168,3 +168,49 @@ func testFamilyAhead(t *testing.T, s *store.Store) {
 	reply(s.RotateRefresh(late, schemas.Rotation{ID: r.ID, At: noon()})).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
 	reply(s.RefreshFamily(request(r.ID), r.ID)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)
 }
+
+// testAccountAhead has requests that read the account of a token get what others get.
+func testAccountAhead(t *testing.T, s *store.Store) {
+	a := newAuthorizing(t, s)
+	other := created(t, s, "bob")
+	request := func(session string, live bool) context.Context {
+		t.Helper()
+		ctx := s.ReadAccountsAhead(t.Context())
+		reply(s.TokenLive(ctx, schemas.TokenRef{ID: "token", Session: session})).equals(t, "whether the token is live", live)
+		return ctx
+	}
+	finds := func(ctx context.Context, u schemas.User) {
+		t.Helper()
+		for range 2 { // the second time nothing is kept
+			reply(store.UserOf(ctx, s, u.ID)).equals(t, "the user", &u)
+			reply(store.HasSecondFactor(ctx, s, u.ID)).equals(t, "whether there is a second factor", reply(store.HasSecondFactor(t.Context(), s, u.ID)).get(t))
+			reply(store.CredentialsOf(ctx, s, u.ID)).equals(t, "the passkeys", reply(store.CredentialsOf(t.Context(), s, u.ID)).get(t))
+		}
+	}
+	finds(request(a.session.ID, true), a.user)
+	finds(request(a.session.ID, true), other)
+	finds(request("", true), a.user)
+	for _, id := range []string{a.user.ID, other.ID, a.user.ID} {
+		apply(t, s, schemas.CreateCredential{Credential: newCredential(id)})
+		finds(request(a.session.ID, true), a.user)
+	}
+	apply(t, s, giveCodes(a.user.ID, "one")...)
+	ctx := request(a.session.ID, true)
+	finds(ctx, a.user)
+	ctx = request(a.session.ID, true)
+	must(t, s.Apply(ctx, giveCodes(a.user.ID))) // a write of the request
+	finds(ctx, a.user)
+	apply(t, s, schemas.SetTOTP{TOTP: newTOTP(a.user.ID)})
+	sessions := reply(store.SessionsOf(t.Context(), s, a.user.ID, noon())).get(t)
+	for _, session := range sessions { // a new factor ends sessions
+		finds(request(session.ID, true), a.user)
+	}
+	ctx = request(a.session.ID, len(sessions) > 0)
+	update(t, s, func(tx *store.Tx) error {
+		_, err := store.HasSecondFactor(ctx, tx, a.user.ID)
+		return err
+	})
+	apply(t, s, schemas.RevokeToken{ID: "token", ExpiresAt: noon().Add(time.Hour)})
+	finds(request(a.session.ID, false), a.user)
+	finds(request(schemas.NewID(), false), a.user)
+}

@@ -103,6 +103,7 @@ func ofClients() []test {
 		{"requests that name a passkey read ahead", testPasskeyAhead},
 		{"requests that name a code read ahead", testCodeAhead},
 		{"requests that name a refresh token read ahead", testFamilyAhead},
+		{"requests with a token read its account ahead", testAccountAhead},
 	}
 }
 
