@@ -20,6 +20,8 @@ const (
 const (
 	queueLength  = 1024 // writes that may wait before their callers block
 	maxGroupSize = 256  // writes in one commit: bounds how long the first one waits for the last
+
+	carefulGroups = 64 // groups with savepoints after a group in which a write failed
 )
 
 // errClosed is the error of a write after Close.
@@ -32,6 +34,7 @@ type groupWriter struct {
 	queue   chan *writeJob
 	turn    chan struct{} // holds one value while a serial write waits or runs
 	drained chan struct{} // closed when the goroutine has ended
+	careful int           // how many of the next groups have savepoints
 
 	mu     sync.RWMutex // held for reading while a job is put into the queue
 	closed bool
@@ -180,19 +183,51 @@ func dropAbandoned(group []*writeJob) []*writeJob {
 }
 
 // transact runs the jobs in one transaction. It returns the error of the transaction; each job
-// holds its own error.
+// holds its own error. Savepoints cost more than many writes, because SQLite copies each page that is
+// written in one, so the jobs run without them first: if one fails, all are undone and run again, each
+// in a savepoint. Callers whose writes fail on purpose could make every group run twice, so the next
+// groups have savepoints at once.
 func (w *groupWriter) transact(group []*writeJob) error {
+	if w.careful > 0 {
+		w.careful--
+		return w.runTogether(group, (*Tx).runInSavepoint)
+	}
+	err := w.runTogether(group, (*Tx).runJob)
+	switch {
+	case !errors.Is(err, errJobFailed):
+		return err
+	case len(group) == 1:
+		return nil // its error is that of the job
+	}
+	w.careful = carefulGroups
+	return w.runTogether(group, (*Tx).runInSavepoint)
+}
+
+// runTogether runs the jobs in one transaction, and undoes all of them after an error of run.
+func (w *groupWriter) runTogether(group []*writeJob, run func(*Tx, *writeJob) error) error {
 	begun, err := w.db.BeginTx(context.Background(), nil)
 	if err != nil {
 		return err
 	}
 	t := &Tx{ctx: context.Background(), sql: begun}
 	for _, j := range group {
-		if err := t.runInSavepoint(j); err != nil {
+		if err := run(t, j); err != nil {
 			return errors.Join(err, begun.Rollback())
 		}
 	}
 	return begun.Commit()
+}
+
+// errJobFailed reports that a job failed, which holds the error.
+var errJobFailed = errors.New("store: a write failed")
+
+// runJob runs a job without a savepoint.
+func (t *Tx) runJob(j *writeJob) error {
+	t.origin = j.origin
+	if j.err = attempt(t, j.do); j.err != nil {
+		return errJobFailed
+	}
+	return nil
 }
 
 // runInSavepoint runs a job in a savepoint, so that a failure undoes only that job. An error

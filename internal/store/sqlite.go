@@ -100,11 +100,11 @@ func migrateSQLite(ctx context.Context, db *sqlx.DB) error {
 	}
 }
 
-// writerPragmas make a commit durable before it is acknowledged and truncate the write-ahead
-// log.
+// writerPragmas make a commit durable before it is acknowledged, truncate the write-ahead log, and keep
+// the pages that a failed statement or savepoint restores in memory instead of a temporary file.
 func writerPragmas() []string {
 	return []string{"busy_timeout(5000)", "auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
-		"journal_size_limit(67108864)"}
+		"journal_size_limit(67108864)", "temp_store(MEMORY)"}
 }
 
 // sqliteDSN returns the driver's URI for a path. mode is SQLite's, "" for the default. Writers

@@ -1,9 +1,9 @@
 // Package store keeps all persistent data in SQLite or PostgreSQL. One type, Store,
 // serves both with the same statements; only the way a write becomes durable differs.
 //
-//   - SQLite: one goroutine owns the only writing connection. It runs each waiting
-//     write in its own savepoint and commits them together, so that one fsync serves
-//     many callers. A write returns after the commit is on disk, never before.
+//   - SQLite: one goroutine owns the only writing connection. It runs all waiting
+//     writes and commits them together, so that one fsync serves many callers; one that
+//     fails is undone alone. A write returns after the commit is on disk, never before.
 //   - PostgreSQL: each write is a transaction. It is retried after a serialization
 //     conflict or a deadlock.
 //
