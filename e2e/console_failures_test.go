@@ -76,10 +76,13 @@ func TestConsoleOffersNothingOnRefusedPages(t *testing.T) {
 	c := openConsole(t, serve(t), "/nowhere")
 	c.heading("There is no such page.")
 	c.intercept("/", refused)
-	for _, path := range []string{"/users", "/organization-units", "/identity-providers", "/audit", "/signing-keys", "/configuration", ""} {
+	for path, title := range map[string]string{
+		"/users": "Users", "/organization-units": "Organization units", "/identity-providers": "Identity providers",
+		"/audit": "Audit log", "/signing-keys": "Signing keys", "/configuration": "Configuration", "": "Overview",
+	} {
 		eval[any](c.tab, `window.refusals = 0`)
 		c.goTo(path)
-		c.until(`document.querySelector("main [role=alert]")`)
+		c.heading(title)
 		c.until(`document.querySelectorAll("main [role=alert]").length === 1`) // the overview asks four times
 		eval[any](c.tab, `new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))`)
 		if offers := eval[string](c.tab, `[...document.querySelectorAll("main :is(button, a, input, select)")].map((e) => e.textContent).join()`); offers != "Sign in" {

@@ -75,8 +75,8 @@ export function AttributesField(props: FieldProps) {
     <fieldset className="attributes">
       <legend>{t("Attributes")}</legend>
       <p className="quiet">{t("The server rejects a change that stored users do not satisfy, and names the users.")}</p>
-      <div className="scroll">
-        <table>
+      {names.length > 0 && <div className="scroll">
+        <table className="stacked">
           <thead><tr>{["Name", "Displayed as", "Contains", "Required", "Unique"].map((title) => <th key={title} scope="col">{t(title)}</th>)}<td /></tr></thead>
           <tbody>
             {names.map((name, i) => (
@@ -91,7 +91,7 @@ export function AttributesField(props: FieldProps) {
             ))}
           </tbody>
         </table>
-      </div>
+      </div>}
       <div className="actions"><Button onPress={() => change({ ...properties, [unused(properties)]: { type: "string", maxLength: 200 } })}>{t("Add an attribute")}</Button></div>
       <JSONField {...props} />
     </fieldset>
@@ -120,16 +120,16 @@ function Attribute({ name, attribute, isRequired, isFirst, isLast, onRename, onC
   return (
     <Fragment>
       <tr>
-        <th scope="row"><input aria-label={label("Name")} value={name} maxLength={64} spellCheck={false} onChange={(event) => onRename(event.target.value)} /></th>
-        <td><input aria-label={label("Displayed as")} value={String(attribute["title"] ?? "")} maxLength={200} onChange={(event) => set("title", event.target.value)} /></td>
-        <td>
+        <th scope="row" data-label={t("Name")}><input aria-label={label("Name")} value={name} maxLength={64} spellCheck={false} onChange={(event) => onRename(event.target.value)} /></th>
+        <td data-label={t("Displayed as")}><input aria-label={label("Displayed as")} value={String(attribute["title"] ?? "")} maxLength={200} onChange={(event) => set("title", event.target.value)} /></td>
+        <td data-label={t("Contains")}>
           <select aria-label={label("Contains")} value={kind?.title ?? ""} onChange={(event) => choose(event.target.value)}>
             {!kind && <option value="">{t("As in the JSON Schema")}</option>}
             {kinds.map(({ title }) => <option key={title} value={title}>{t(title)}</option>)}
           </select>
         </td>
-        <td><input type="checkbox" aria-label={label("Required")} checked={isRequired} onChange={(event) => onRequire(event.target.checked)} /></td>
-        <td><input type="checkbox" aria-label={label("Unique")} checked={attribute["x-unique"] === true} onChange={(event) => set("x-unique", event.target.checked)} /></td>
+        <td data-label={t("Required")}><input type="checkbox" aria-label={label("Required")} checked={isRequired} onChange={(event) => onRequire(event.target.checked)} /></td>
+        <td data-label={t("Unique")}><input type="checkbox" aria-label={label("Unique")} checked={attribute["x-unique"] === true} onChange={(event) => set("x-unique", event.target.checked)} /></td>
         <td className="actions">
           <Button aria-label={label("Move up")} isDisabled={isFirst} onPress={() => onMove(-1)}>↑</Button>
           <Button aria-label={label("Move down")} isDisabled={isLast} onPress={() => onMove(1)}>↓</Button>

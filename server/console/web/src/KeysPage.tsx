@@ -39,7 +39,7 @@ export function KeysPage() {
             <tbody>
               {read.data.keys.map((key) => (
                 <tr key={key.id}>
-                  <td><code className="id">{key.id}</code></td>
+                  <td><code>{key.id}</code></td>
                   <td data-label={t("Algorithm")}>{key.algorithm}</td>
                   <td data-label={t("State")}>{t(key.status)}</td>
                   {Object.entries({ "Published": key.publishedAt, "Signs from": key.signsFrom, "Retired": key.retiredAt, "Kept until": key.neededUntil }).map(([name, time]) => (
