@@ -136,8 +136,9 @@ func (c *consoleTab) goTo(path string) {
 }
 
 // cutElements are the elements of a page whose content is wider than they are: it is cut, lies over other
-// elements or must be scrolled to. Editors, graphs and inputs scroll, charts follow the window later, names in tables end with an ellipsis
-// and have the whole text as title, and the heads of tables that became cards are only read.
+// elements or must be scrolled to. Editors, graphs and inputs scroll, charts follow the window later,
+// names in tables end with an ellipsis and have the whole id as title, and the heads of tables that became
+// cards are only read.
 const cutElements = `[...document.querySelectorAll("body *")].filter((e) => e.clientWidth > 1 && e.scrollWidth > e.clientWidth + 1 && !e.closest("input, .cm-editor, .react-flow, .chart, .subject[title]") && getComputedStyle(e.closest("thead") ?? e).position !== "absolute")
 	.map((e) => e.tagName + "." + e.className + " " + e.textContent.slice(0, 40) + " " + e.scrollWidth + " > " + e.clientWidth)`
 
