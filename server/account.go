@@ -17,7 +17,6 @@ func (s *server) userEndpoints() []endpoint {
 	list := []endpoint{
 		{"GET", "/users/me", userToken, s.self, configuredOrigins},
 		{"DELETE", "/users/me", userToken, s.deleteAccount, configuredOrigins},
-		{"GET", "/users/me/profile", userToken, s.profile, configuredOrigins},
 		{"PATCH", "/users/me/profile", userToken, s.updateProfile, configuredOrigins},
 		{"PUT", "/users/me/password", userToken, s.setPassword, configuredOrigins},
 		{"DELETE", "/users/me/password", userToken, s.removePassword, configuredOrigins},
@@ -37,6 +36,7 @@ func (s *server) userEndpoints() []endpoint {
 		method, path string
 		handle       handler
 	}{
+		{"GET", "/profile", s.profile},
 		{"GET", "/passkeys", s.listParts("passkeys", s.passkeys)},
 		{"PATCH", "/passkeys/{credentialId}", s.renamePasskey},
 		{"DELETE", "/passkeys/{credentialId}", removePart(s.deletePasskey)},

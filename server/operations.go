@@ -184,6 +184,7 @@ func accountOperations() map[string]openapi.Operation {
 		"POST /users/{id}/invitation": {ID: "inviteUser", Summary: "Mail the user a link to add a first credential",
 			Body: openapi.Body{Type: invitationBody{}, Required: []string{"applicationId"}}, Status: 201, Reply: directory.Invitation{}},
 		"DELETE /users/{id}/invitation":              {ID: "withdrawInvitation", Summary: "Withdraw the invitation"},
+		"GET /users/{id}/profile":                    {ID: "getUserProfile", Summary: "Get the attributes that the user can change, and whether the user has a password", Reply: directory.Profile{}},
 		"GET /users/{id}/passkeys":                   {ID: "list Passkeys", Summary: "List the passkeys", Query: pageParameters(), Reply: openapi.List{Plural: "passkeys", Item: passkeyResponse{}}},
 		"PATCH /users/{id}/passkeys/{credentialId}":  {ID: "rename Passkey", Summary: "Rename a passkey", Body: openapi.Body{Type: renameBody{}, Required: []string{"name"}}, Reply: passkeyResponse{}},
 		"DELETE /users/{id}/passkeys/{credentialId}": {ID: "delete Passkey", Summary: "Delete a passkey"},

@@ -6,9 +6,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// profile handles GET /users/me/profile.
+// profile handles GET …/profile.
 func (s *server) profile(w http.ResponseWriter, r *http.Request, c *caller) error {
-	p, err := s.Directory.Profile(r.Context(), c.Call)
+	p, err := s.Directory.Profile(r.Context(), c.Call, userOf(r, c))
 	return writeResult(w, p, err)
 }
 

@@ -20,6 +20,9 @@ func TestOwnProfile(t *testing.T) {
 		if fields := profile.list("attributes"); len(fields) < 5 || fields[0].text("name") != "name" || fields[0].text("title") != "Full name" || profile["password"] != false || profile["passwordAllowed"] != true {
 			t.Errorf("%v", profile)
 		}
+		if p, _ := h.ok(200, "GET /users/"+id+"/profile", ""); p["password"] != false {
+			t.Errorf("the administrator reads %v", p)
+		}
 		changed, _ := h.ok(200, "PATCH /users/me/profile", `{"name":"Grace H.","nickname":"Amazing"}`, token)
 		if changed.list("attributes")[0].text("value") != "Grace H." {
 			t.Errorf("%v", changed)

@@ -91,15 +91,21 @@ func separator(i int) string {
 	return "\t"
 }
 
-// show prints the members of one resource.
+// show prints the members of one resource. A member that is a []string gets a line for each text.
 func (o output) show(w io.Writer, r resource, columns ...column) error {
 	if o.JSON {
 		return writeJSON(w, r)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, c := range columns {
-		if text := r.text(c.path); text != "" {
-			fmt.Fprintf(table, "%s:\t%s\n", c.title, printable(text))
+		lines, listed := r[c.path].([]string)
+		if text := r.text(c.path); !listed && text != "" {
+			lines = []string{text}
+		}
+		title := c.title + ":"
+		for _, line := range lines {
+			fmt.Fprintf(table, "%s\t%s\n", title, printable(line))
+			title = ""
 		}
 	}
 	return table.Flush()

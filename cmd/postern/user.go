@@ -89,29 +89,6 @@ func (c userListCommand) Run(ctx context.Context, p program) error {
 	return c.list(p.stdout, list, userColumns()...)
 }
 
-type userShowCommand struct {
-	output
-	oneUser
-}
-
-// Run shows a user.
-func (c userShowCommand) Run(ctx context.Context, p program) error {
-	client, user, err := c.find(ctx, p)
-	if err != nil {
-		return err
-	}
-	for _, part := range []string{"passkeys", "factors"} {
-		var reply resource
-		if err := client.Send(ctx, http.MethodGet, "/users/"+user.text("id")+"/"+part, nil, &reply); err != nil {
-			return err
-		}
-		if user[part] = reply[part]; reply[part] == nil {
-			user[part] = reply
-		}
-	}
-	return c.show(p.stdout, user, append(userColumns(), column{"ATTRIBUTES", "attributes"}, column{"PASSKEYS", "passkeys"}, column{"FACTORS", "factors"})...)
-}
-
 type userCreateCommand struct {
 	Username string            `arg:"" optional:"" help:"The username."`
 	Type     string            `default:"Person" help:"The user type."`

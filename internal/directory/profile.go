@@ -26,9 +26,9 @@ type Profile struct {
 	PasswordAllowed bool `json:"passwordAllowed"`
 }
 
-// Profile returns the profile of the calling user.
-func (d *Directory) Profile(ctx context.Context, c Call) (*Profile, error) {
-	return readAccount(ctx, d, c, c.userID(), func(ctx context.Context, r store.Reader, userID string) (*Profile, error) {
+// Profile returns the profile of a user.
+func (d *Directory) Profile(ctx context.Context, c Call, userID string) (*Profile, error) {
+	return readAccount(ctx, d, c, userID, func(ctx context.Context, r store.Reader, userID string) (*Profile, error) {
 		u, err := store.Users().Get(ctx, r, userID)
 		if err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func (d *Directory) Profile(ctx context.Context, c Call) (*Profile, error) {
 // schemas.UserType.ProfileFields lists: nothing that identifies or reaches the account, or that an
 // administrator states about the user. Other attributes are Class Invalid.
 func (d *Directory) UpdateProfile(ctx context.Context, c Call, changes *schemas.Document) error {
-	profile, err := d.Profile(ctx, c)
+	profile, err := d.Profile(ctx, c, c.userID())
 	if err != nil {
 		return err
 	}

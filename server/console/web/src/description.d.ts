@@ -1653,6 +1653,23 @@ export interface paths {
         patch: operations["renameUserPasskey"];
         trace?: never;
     };
+    "/users/{id}/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the attributes that the user can change, and whether the user has a password */
+        get: operations["getUserProfile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users/{id}/sessions": {
         parameters: {
             query?: never;
@@ -8151,6 +8168,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Passkey"];
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUserProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        attributes: {
+                            name: string;
+                            options?: string[];
+                            required: boolean;
+                            title: string;
+                            value: string;
+                        }[];
+                        password: boolean;
+                        passwordAllowed: boolean;
+                    };
                 };
             };
             /** @description The request failed. */
