@@ -93,3 +93,32 @@ func TestConsoleOffersNothingOnRefusedPages(t *testing.T) {
 		}
 	}
 }
+
+// After a sign-in that a change needs, a page that does not repeat the change by itself announces that
+// the user must.
+func TestConsoleAsksToRepeatAChange(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	c := openConsole(t, p, "/groups")
+	c.heading("Groups")
+	c.press("Administrators")
+	c.heading("Administrators")
+	c.intercept("/groups", `return new Response(JSON.stringify({ code: "insufficient_user_authentication", description: { defaultValue: "max_age=300" } }),
+		{ status: 401, headers: { "Content-Type": "application/json", "WWW-Authenticate": 'Bearer error="insufficient_user_authentication", max_age=300' } });`)
+	c.press("Delete")
+	c.until("((e) => e && (e.click(), true))(" + named("[role=alertdialog] button", "Delete") + ")")
+	c.failed("To change your account, you must have signed in within the last 5 minutes.")
+	if c.evalBool(`document.querySelector("main [role=alert]").innerText.includes("max_age")`) {
+		t.Error("the page shows the description for programs")
+	}
+	c.press("Sign in")
+	c.until(`document.getElementById("action-password")`)
+	c.click("action-password")
+	c.until(`document.getElementById("action-continue")`)
+	c.enter("username", "admin")
+	c.enter("password", adminPassword)
+	c.click("action-continue")
+	c.heading("Administrators")
+	c.until(`[...document.querySelectorAll("[role=status]")].some((s) => s.innerText === "You are signed in. Press the button again to make the change.")`)
+	c.expectQuiet()
+}

@@ -12,7 +12,7 @@ import { ListPage } from "./ListPage";
 import { NewApplication } from "./NewApplication";
 import { nouns, permission } from "./nouns";
 import { Overview } from "./Overview";
-import { hasPermissions, may, serverURL, signOut } from "./session";
+import { hasPermissions, hasUnfinishedChange, may, serverURL, signOut } from "./session";
 import { t } from "./texts";
 import { Loading, Page } from "./ui";
 
@@ -90,9 +90,28 @@ function Shell() {
           </nav>
         )}
         <main id="content" ref={content} tabIndex={-1} aria-labelledby="page-title">
+          <Unfinished />
           {hasPermissions() ? <Suspense fallback={<Loading />}><Outlet /></Suspense> : <NoPermissions />}
         </main>
       </div>
     </RouterProvider>
   );
+}
+
+/** Unfinished reminds a user who signed in for a change to repeat it, until the next press. A screen reader reads a text that appears, but not one that a new page has. */
+function Unfinished() {
+  const [isShown, setIsShown] = useState(false);
+  useEffect(() => {
+    if (!hasUnfinishedChange()) {
+      return;
+    }
+    const appearance = setTimeout(() => setIsShown(true), 500);
+    const hide = () => setIsShown(false);
+    addEventListener("click", hide, { once: true });
+    return () => {
+      clearTimeout(appearance);
+      removeEventListener("click", hide);
+    };
+  }, []);
+  return <div role="status">{isShown && <p className="notice">{t("You are signed in. Press the button again to make the change.")}</p>}</div>;
 }

@@ -7,7 +7,7 @@ import { api, type AuditEvent, isForbidden, must } from "./api";
 import { Events } from "./AuditEvents";
 import { AuditVerification } from "./AuditVerification";
 import { t } from "./texts";
-import { Failed, Loading, Page } from "./ui";
+import { explain, Failed, Loading, Page } from "./ui";
 
 const filters = { action: "Action", actor: "Actor", user: "User", resource: "Resource", application: "Application", traceId: "Trace id" };
 const times = { from: "From time", to: "Until time" };
@@ -113,7 +113,7 @@ function Download({ wanted }: { wanted: Wanted }) {
       <span role="status" className="quiet">
         {download.isPending && t("Loading …")}
         {data && (data.isCut ? t("The newest {n} events were saved. Narrow the filter for older ones.", { n: data.count }) : t("{n} events were saved.", { n: data.count }))}
-        {download.error && download.error.message}
+        {download.error && explain(download.error)}
       </span>
       <Button isDisabled={download.isPending} onPress={() => download.mutate()}>{t("Download")}</Button>
     </>

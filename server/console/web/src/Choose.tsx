@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Button, ComboBox, Input, Label, ListBox, ListBoxItem, Popover, Text } from "react-aria-components";
 import { t } from "./texts";
+import { explain } from "./ui";
 
 /** Choice is something that can be chosen. */
 export interface Choice {
@@ -46,7 +47,7 @@ export function Choose({ label, help, search, onChoose }: { label: string; help?
       <div className="row" onKeyPress={(e) => e.key === "Enter" && e.preventDefault()}><Input /><Button aria-label={t("Show choices")}>▾</Button></div>
       {help && <Text slot="description">{help}</Text>}
       <Popover className="choices">
-        <ListBox<Choice> renderEmptyState={() => <p className="quiet">{found.error ? String(found.error.message) : found.isPending || isOld ? t("Loading …") : t("Nothing matches.")}</p>}>
+        <ListBox<Choice> renderEmptyState={() => <p className="quiet">{found.error ? explain(found.error) : found.isPending || isOld ? t("Loading …") : t("Nothing matches.")}</p>}>
           {(choice) => <ListBoxItem id={choice.id} textValue={choice.label}>{choice.label} <span className="quiet">{choice.note}</span></ListBoxItem>}
         </ListBox>
       </Popover>

@@ -1,7 +1,6 @@
 // What a list shows while it has no items.
 import { Link } from "react-router";
-import { creationPath, type Noun, permission } from "./nouns";
-import { may } from "./session";
+import { creationPath, mayChange, type Noun } from "./nouns";
 import { t } from "./texts";
 
 /** Empty explains what the resources of a kind are for, and offers to create the first one. */
@@ -10,7 +9,7 @@ export function Empty({ noun }: { noun: Noun }) {
     <div className="empty">
       <p><strong>{t("Nothing here yet.")}</strong></p>
       <p>{t(noun.about)}</p>
-      {may(permission(noun, "write")) && <Link className="button primary" to={creationPath(noun)}>{t(noun.creation)}</Link>}
+      {mayChange(noun.path) && <Link className="button primary" to={creationPath(noun)}>{t(noun.creation)}</Link>}
     </div>
   );
 }

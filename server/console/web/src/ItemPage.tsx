@@ -1,7 +1,7 @@
 // A resource: its members in a form, and what else there is to it. A change is sent with the ETag
 // that was read, so a concurrent change of someone else is never overwritten unseen.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Button } from "react-aria-components";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { type Finding, RequestError, schemaOf, send, type Schema } from "./api";
@@ -11,13 +11,13 @@ import { Conflict, mergeMembers } from "./Conflict";
 import { ConnectPart } from "./ConnectPart";
 import { takeDraft, useDraft } from "./draft";
 import { InvitationPart } from "./InvitationPart";
-import { type Item, type Noun, permission } from "./nouns";
+import { type Item, mayChange, type Noun } from "./nouns";
 import { ProviderPreset, RedirectURI } from "./ProviderPreset";
 import { SchemaForm } from "./SchemaForm";
-import { may } from "./session";
+import { may, subject } from "./session";
 import { SignInHelp } from "./SignInHelp";
 import { formatTime, t } from "./texts";
-import { Confirm, Failed, Loading, Page } from "./ui";
+import { Confirm, Failed, Loading, Page, ReadOnly } from "./ui";
 import { UserParts } from "./UserParts";
 import { UserState } from "./UserState";
 import { useOnlyUserType, useUserSchema } from "./useUserSchema";
@@ -76,10 +76,11 @@ interface Read {
   etag: string;
 }
 
-/** Draft is what was entered, and what it is a change of. */
+/** Draft is what was entered, and what it is a change of. With repeats, the server asked this user for a sign-in when it was saved. */
 interface Draft {
   value: Value;
-  read?: Read;
+  read?: Read | undefined;
+  repeats?: string;
 }
 
 function Editor({ noun, schema: described, initial, opened }: { noun: Noun; schema: Schema; initial: Value; opened: Read | undefined }) {
@@ -88,11 +89,14 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
   const [draft] = useState(() => takeDraft() as Draft | undefined);
   const [read, setRead] = useState(draft?.read ?? opened);
   const [value, setValue] = useState<Value>(() => draft?.value ?? (read ? writable(described, read.data) : initial));
-  useDraft(JSON.stringify(value) === JSON.stringify(read ? writable(described, read.data) : initial) ? undefined : { value, read } satisfies Draft);
   const schema = useUserSchema(described, noun.path === "/users" ? String(value["type"] ?? "") : "");
   const [newer, setNewer] = useState<Read>(); // a user as someone else changed it since the form was read
-  const [state, setState] = useState<{ busy?: boolean; done?: string; error?: unknown; theirs?: Read }>({});
-  const problems: Finding[] = state.error instanceof RequestError ? state.error.failure?.errors ?? [] : [];
+  const [state, setState] = useState<{ busy?: boolean; done?: string; error?: unknown; refused?: Value; theirs?: Read }>({});
+  const isRefused = state.error instanceof RequestError && state.error.status === 401;
+  const found: Finding[] = state.error instanceof RequestError ? state.error.failure?.errors ?? [] : [];
+  const problems = isRefused ? found.map((one) => ({ ...one, message: t("needs a recent sign-in with your passkey") })) : found;
+  const isChanged = JSON.stringify(value) !== JSON.stringify(read ? writable(described, read.data) : initial);
+  useDraft(isChanged ? { value, read, ...(isRefused && state.refused === value && { repeats: subject() }) } satisfies Draft : undefined);
   const path = read ? `${noun.path}/${read.data.id}` : noun.path;
 
   const save = async (etag: string | undefined) => {
@@ -118,9 +122,21 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
         setState({ error, theirs });
         return;
       }
-      setState({ error });
+      setState({ error, refused: value });
     }
   };
+  const hasRepeated = useRef(false);
+  useEffect(() => {
+    if (draft?.repeats === undefined || hasRepeated.current) {
+      return;
+    }
+    hasRepeated.current = true;
+    if (draft.repeats === subject()) {
+      void save(read?.etag); // with the ETag of the first attempt: a change of someone else since then is a conflict
+    } else {
+      setState({ done: t("You are signed in. Press the button again to make the change.") });
+    }
+  });
   const changeState = (changed: Read) => {
     if (newer) {
       setNewer(changed); // saving the form merges the change of someone else
@@ -138,9 +154,8 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
       setState({ error });
     }
   };
-  const mayWrite = may(permission(noun, "write"));
+  const mayWrite = mayChange(noun.path);
   const title = read ? noun.label(read.data) : t(noun.creation);
-  const isRefused = state.error instanceof RequestError && state.error.status === 401;
   const shownElsewhere = !isRefused && problems.length > 0 && problems.every((p) => schema.properties?.[p.path.split(/[.[]/)[0] ?? ""]);
   return (
     <Page title={title} actions={read && mayWrite && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove()} />}>
@@ -151,12 +166,14 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
       {read && mayWrite && noun.path === "/users" && <UserState user={newer ?? read} onConflict={setNewer} onChange={changeState} />}
       {noun.path === "/identity-providers" && (read ? <RedirectURI /> : <ProviderPreset value={value} onChange={setValue} />)}
       <form className="item" onSubmit={(event) => { event.preventDefault(); void save(read?.etag); }}>
-        <SchemaForm schema={read ? withoutID(schema) : schema} value={value} problems={problems} onChange={setValue} />
-        {read && noun.path === "/applications" && <Appearance id={read.data.id} value={value} onChange={setValue} />}
+        <fieldset className="form" disabled={!mayWrite}>
+          <SchemaForm schema={read ? withoutID(schema) : schema} value={value} problems={problems} onChange={setValue} />
+          {read && noun.path === "/applications" && <Appearance id={read.data.id} value={value} onChange={setValue} />}
+        </fieldset>
         <div className="actions sticky">
           {mayWrite
             ? <Button type="submit" className="primary" isDisabled={state.busy ?? false}>{read ? t("Save") : t("Create")}</Button>
-            : <span className="quiet">{t("You can read this, but not change it: you lack the permission {permission}.", { permission: permission(noun, "write") })}</span>}
+            : <ReadOnly path={noun.path} />}
           <span role="status">{state.done}</span>
         </div>
       </form>
@@ -164,7 +181,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
       {read && noun.path === "/users" && <SignInHelp id={read.data.id} />}
       {read && noun.path === "/users" && <UserParts id={read.data.id} mayWrite={mayWrite} />}
       {read && noun.path === "/applications" && <ConnectPart application={read.data} />}
-      {read && noun.path === "/applications" && <ApplicationParts id={read.data.id} />}
+      {read && mayWrite && noun.path === "/applications" && <ApplicationParts id={read.data.id} />}
     </Page>
   );
 }

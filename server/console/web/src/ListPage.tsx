@@ -6,8 +6,7 @@ import { Link, useNavigate, useSearchParams } from "react-router";
 import { isForbidden } from "./api";
 import { Empty } from "./Empty";
 import { condition, find, pageSize, readList } from "./listing";
-import { creationPath, type Item, type Noun, permission, titleOf, valueAt } from "./nouns";
-import { may } from "./session";
+import { creationPath, type Item, mayChange, type Noun, titleOf, valueAt } from "./nouns";
 import { formatTime, t } from "./texts";
 import { below, UnitTree } from "./UnitTree";
 import { Failed, Loading, Page } from "./ui";
@@ -36,7 +35,7 @@ export function ListPage({ noun }: { noun: Noun }) {
   const isUsable = !isEmpty && !isForbidden(error);
   const next = list.data?.links.find((link) => link.rel === "next");
   return (
-    <Page title={t(noun.title)} actions={isUsable && may(permission(noun, "write")) && <Link className="button primary" to={creationPath(noun)}>{t("Create")}</Link>}>
+    <Page title={t(noun.title)} actions={isUsable && mayChange(noun.path) && <Link className="button primary" to={creationPath(noun)}>{t("Create")}</Link>}>
       {isUsable && (
         <div className="filter">
           {noun.search && <Search label={noun.search.label} text={search} onSearch={(text) => setQuery(text ? { search: text } : {}, { replace: search !== "" })} />}

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { Link } from "react-router";
 import { api, must, RequestError } from "./api";
 import type { operations } from "./description";
-import { may } from "./session";
+import { mayChange } from "./nouns";
 import { formatTime, t } from "./texts";
 import { Confirm, Failed, Loading } from "./ui";
 
@@ -35,7 +35,7 @@ export function SignInHelp({ id }: { id: string }) {
       {read.data?.blockedAt && (
         <div className="notice">
           <p>{t("Too many guesses had failed at {time}. Until the user signs in with that password or code, new browsers and networks cannot use it. A passkey, and the browsers and networks of earlier sign-ins, are not affected.", { time: formatTime(read.data.blockedAt) })}</p>
-          {may("system:users:write") && <Confirm label={t("Forget the failed guesses")} question={t("Guesses at this account are then possible again from any network.")} onConfirm={() => void forget()} />}
+          {mayChange("/users") && <Confirm label={t("Forget the failed guesses")} question={t("Guesses at this account are then possible again from any network.")} onConfirm={() => void forget()} />}
         </div>
       )}
       {read.data && !attempts && <p className="notice">{t("The latest sign-ins are in the audit log. To see them here, you need the permission {permission}.", { permission: "system:audit:read" })}</p>}

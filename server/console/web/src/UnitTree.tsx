@@ -5,7 +5,7 @@ import { Button, Link, Tree, TreeItem, TreeItemContent } from "react-aria-compon
 import { useNavigate } from "react-router";
 import { send } from "./api";
 import { condition } from "./listing";
-import type { Item } from "./nouns";
+import { type Item, mayChange } from "./nouns";
 import { t } from "./texts";
 
 const path = "/organization-units";
@@ -80,10 +80,10 @@ export function UnitTree() {
               <div className="unit">
                 {hasChildItems ? <Button slot="chevron" aria-label={`${isExpanded ? t("Collapse") : t("Expand")}: ${String(unit["name"])}`}>{isExpanded ? "▾" : "▸"}</Button> : <span className="leaf" />}
                 <span className="name">{String(unit["name"])} <span className="quiet">{String(unit["handle"])}</span></span>
-                <span className="links">
+                {mayChange(path) && <span className="links">
                   <Link href={`${path}/${unit.id}`} aria-label={`${t("Edit")}: ${String(unit["name"])}`}>{t("Edit")}</Link>
                   <Link href={`${path}/new?parentId=${unit.id}`} aria-label={`${t("Create below")}: ${String(unit["name"])}`}>{t("Create below")}</Link>
-                </span>
+                </span>}
               </div>
             )}
           </TreeItemContent>

@@ -34,13 +34,17 @@ export class RequestError extends Error {
   readonly status: number;
   readonly failure: Failure | undefined;
   readonly permission: string; // that the user lacks, or ""
+  readonly proof: { class: string; maxAge: number } | undefined; // the sign-in that the change needs (RFC 9470 §3); the class may be "", and the age is in seconds
 
   constructor(reply: Response, body: unknown) {
     const failure = typeof body === "object" && body !== null && "description" in body ? body as Failure : undefined;
     super(failure?.description.defaultValue ?? `HTTP ${reply.status}`);
     this.status = reply.status;
     this.failure = failure;
-    this.permission = reply.status === 403 ? /scope="([^"]+)"/.exec(reply.headers.get("WWW-Authenticate") ?? "")?.[1] ?? "" : "";
+    const challenge = reply.headers.get("WWW-Authenticate") ?? "";
+    const maxAge = failure?.code === "insufficient_user_authentication" ? /max_age=(\d+)/.exec(challenge)?.[1] ?? "0" : undefined;
+    this.proof = maxAge === undefined ? undefined : { class: /acr_values="([^"]+)"/.exec(challenge)?.[1] ?? "", maxAge: Number(maxAge) };
+    this.permission = reply.status === 403 ? /scope="([^"]+)"/.exec(challenge)?.[1] ?? "" : "";
   }
 }
 

@@ -15,12 +15,13 @@ export function useDraft(value: unknown): void {
   });
 }
 
-/** keepDraft stores what useDraft names until it is taken. */
-export function keepDraft(): void {
+/** keepDraft stores what useDraft names until it is taken. It reports whether the page then repeats a refused change by itself: such a draft has the member repeats. */
+export function keepDraft(): boolean {
   const value = entered.value?.();
   if (value !== undefined) {
     sessionStorage.setItem(prefix + location.pathname, JSON.stringify(value));
   }
+  return typeof value === "object" && value !== null && "repeats" in value;
 }
 
 /** carried are the values that pages take which the console shows without loading itself again, by their paths. */

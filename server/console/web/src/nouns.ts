@@ -1,4 +1,5 @@
 // The kinds of resources that the console lists and edits.
+import { may } from "./session";
 
 export interface Noun {
   path: string; // of the API and, without the slash, of the console's page
@@ -27,8 +28,11 @@ export function titleOf(member: string): string {
 /** creationPath is the page that creates a resource. */
 export const creationPath = (noun: Noun) => `${noun.path}/new${noun.path === "/applications" ? "/template" : ""}`;
 
-/** permission returns the permission that reading or changing the resources of a kind needs. */
-export const permission = (noun: Noun, access: "read" | "write") => `system:${noun.path.slice(1)}:${access}`;
+/** permission returns the permission that reading or changing the resources of a kind, and their parts, needs. */
+export const permission = ({ path }: Pick<Noun, "path">, access: "read" | "write") => `system:${path.slice(1)}:${access}`;
+
+/** mayChange reports whether the signed-in user may change the resources at a path, such as /users, and their parts. Each button that changes one depends on it. */
+export const mayChange = (path: string) => may(permission({ path }, "write"));
 
 export type Item = Record<string, unknown> & { id: string };
 

@@ -14,6 +14,7 @@ const pending = "postern.console.sign-in"; // PKCE verifier, state and the page 
 let accessToken = "";
 let idToken = "";
 let granted: string[] = [];
+let isUnfinished = false; // the user signed in for a change that no page repeats by itself
 
 export class SignInError extends Error {}
 
@@ -38,12 +39,12 @@ export async function authorizationURL(client: string, redirect: string, scope: 
   return `${serverURL}/oauth2/authorize?${query}`;
 }
 
-/** startSignIn leaves the console for the sign-in page; more are parameters of the request. */
-export async function startSignIn(more: Record<string, string> = {}): Promise<never> {
-  keepDraft();
+/** startSignIn leaves the console for the sign-in page; more are parameters of the request, and isForChange that the server refused a change. */
+export async function startSignIn(more: Record<string, string> = {}, isForChange = false): Promise<never> {
+  const isUnfinished = !keepDraft() && isForChange;
   const verifier = randomText();
   const state = randomText();
-  sessionStorage.setItem(pending, JSON.stringify({ verifier, state, page: location.pathname + location.search }));
+  sessionStorage.setItem(pending, JSON.stringify({ verifier, state, page: location.pathname + location.search, isUnfinished }));
   const query = new URLSearchParams({
     client_id: clientID, redirect_uri: redirectURI, response_type: "code", scope: "openid profile system",
     state, code_challenge: await challengeOf(verifier), code_challenge_method: "S256", ...more,
@@ -58,7 +59,7 @@ async function finishSignIn(): Promise<string | null> {
   if (!answer.has("state") || (!answer.has("code") && !answer.has("error"))) {
     return null;
   }
-  const started = JSON.parse(sessionStorage.getItem(pending) ?? "{}") as { verifier?: string; state?: string; page?: string };
+  const started = JSON.parse(sessionStorage.getItem(pending) ?? "{}") as { verifier?: string; state?: string; page?: string; isUnfinished?: boolean };
   sessionStorage.removeItem(pending);
   if (!started.verifier || answer.get("state") !== started.state) {
     return null; // an old address, or not ours: sign in again
@@ -80,6 +81,7 @@ async function finishSignIn(): Promise<string | null> {
   accessToken = body.access_token;
   idToken = body.id_token ?? "";
   granted = (body.scope ?? "").split(" ");
+  isUnfinished = started.isUnfinished ?? false;
   return started.page ?? "/console";
 }
 
@@ -100,6 +102,17 @@ export function token(): string {
 /** may reports whether the signed-in user has the permission, or one that includes it. The server decides; the console only leaves out what it would refuse. */
 export function may(permission: string): boolean {
   return granted.some((scope) => permission === scope || permission.startsWith(`${scope}:`));
+}
+
+/** hasUnfinishedChange reports whether the user signed in because the server refused a change, and must press the button again. */
+export function hasUnfinishedChange(): boolean {
+  return isUnfinished;
+}
+
+/** subject returns the id of the signed-in user, from the ID token (OpenID Connect Core §2); "" if it has none. The token came from the server itself, so its signature is not checked (§3.1.3.7). */
+export function subject(): string {
+  const payload = idToken.split(".")[1];
+  return payload ? String((JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/"))) as { sub?: string }).sub ?? "") : "";
 }
 
 /** hasPermissions reports whether the signed-in user has any permission of the API. Without one, the token is not even for the API (RFC 8707). */

@@ -1,7 +1,8 @@
 // Small parts that all pages share.
-import { useEffect, useState, type ReactNode } from "react";
+import { createContext, useContext, useEffect, useState, type ReactNode } from "react";
 import { Button, Dialog, DialogTrigger, Heading, Modal } from "react-aria-components";
 import { ConnectionError, RequestError } from "./api";
+import { permission } from "./nouns";
 import { startSignIn } from "./session";
 import { t } from "./texts";
 
@@ -17,25 +18,32 @@ export function explain(error: unknown): string {
   if (error instanceof RequestError && !error.failure) {
     return t("The server did not answer as expected ({status}). Try again in a moment.", { status: error.message });
   }
+  if (error instanceof RequestError && error.permission) {
+    return t("You lack the permission {permission}.", { permission: error.permission });
+  }
   return error instanceof Error ? error.message : String(error);
 }
 
 /** Failed shows an error of a request. An ended session offers to sign in, and a lacking permission is named. */
 export function Failed({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
+  const title = useContext(Title);
   if (error instanceof RequestError && error.status === 401) {
-    const isUnproved = error.failure?.code === "insufficient_user_authentication";
+    const { proof } = error;
+    const minutes = Math.round((proof?.maxAge ?? 0) / 60);
     return (
       <div role="alert" className="notice bad">
-        <p>{isUnproved ? t("This change needs a recent sign-in with your passkey. What you have entered is kept.") : t("Your session has ended. Sign in again to go on.")}</p>
-        <p className="quiet">{error.message}</p>
-        <Button className="primary" onPress={() => void startSignIn(isUnproved ? { max_age: "0", acr_values: "phr" } : {})}>{t("Sign in")}</Button>
+        <p>{!proof ? t("Your session has ended. Sign in again to go on.")
+          : proof.class === "" ? t("To change your account, you must have signed in within the last {n} minutes.", { n: minutes })
+          : t("This change ({name}) affects administrators of this service. For that, you must have signed in with your passkey within the last {n} minutes.", { name: title, n: minutes })}</p>
+        {proof && <p>{t("Sign in again. What you have entered is kept.")}</p>}
+        <Button className="primary" onPress={() => void startSignIn(proof && { max_age: "0", ...(proof.class && { acr_values: proof.class }) }, proof !== undefined)}>{t("Sign in")}</Button>
       </div>
     );
   }
   if (error instanceof RequestError && error.status === 403) {
     return (
       <div role="alert" className="notice">
-        <p><strong>{error.permission ? t("You lack the permission {permission}.", { permission: error.permission }) : t("You are not allowed to do this.")}</strong></p>
+        <p><strong>{error.permission ? explain(error) : t("You are not allowed to do this.")}</strong></p>
         {error.permission
           ? <p>{t("An administrator can give it to you with a role. Then sign in again.")}</p>
           : <p>{t("The server gave this reason:")} <span lang="en">{error.message}</span></p>}
@@ -56,19 +64,27 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
   );
 }
 
+/** ReadOnly replaces the buttons of a page that changes the resources at a path, for a user who may only read them. */
+export function ReadOnly({ path }: { path: string }) {
+  return <span className="quiet">{t("You can read this, but not change it: you lack the permission {permission}.", { permission: permission({ path }, "write") })}</span>;
+}
+
+/** Title is the title of the page around a component. */
+const Title = createContext("");
+
 /** Page has the title of a page, which the browser shows too, and its actions. */
 export function Page({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · Console`;
   }, [title]);
   return (
-    <>
+    <Title value={title}>
       <div className="title">
         <h1 id="page-title">{title}</h1>
         <div className="actions">{actions}</div>
       </div>
       {children}
-    </>
+    </Title>
   );
 }
 

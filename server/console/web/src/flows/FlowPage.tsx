@@ -6,10 +6,9 @@ import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { LineCounter, parseDocument } from "yaml";
 import { RequestError, send } from "../api";
 import { carryDraft, takeDraft, useDraft } from "../draft";
-import type { Item } from "../nouns";
-import { may } from "../session";
+import { type Item, mayChange } from "../nouns";
 import { t } from "../texts";
-import { Confirm, Failed, Loading, Page } from "../ui";
+import { Confirm, Failed, Loading, Page, ReadOnly } from "../ui";
 import type { Fix } from "./checker";
 import { copyOf } from "./copy";
 import { FindingsTab, Findings, Verdict } from "./Findings";
@@ -125,6 +124,7 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
     setChosen(change.change === "remove" ? undefined : { node: change.change === "rename" ? change.to : change.node });
     setPlace((place) => afterChange(place, change));
   });
+  const mayWrite = mayChange("/flows");
   const title = read ? String(read.item["name"]) : t("New flow");
 
   const publish = async () => {
@@ -177,10 +177,11 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
   return (
     <Page title={title} actions={
       <>
-        {read && <ReasonField value={reason} onChange={setReason} />}
-        <PublishButton flow={flow} isBusy={state.busy ?? false} label={read ? t("Publish") : t("Create")} onPublish={() => void publish()} />
-        {read && may("system:flows:write") && <Button onPress={() => void duplicate()}>{t("Duplicate")}</Button>}
-        {read && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove()} />}
+        {!mayWrite && <ReadOnly path="/flows" />}
+        {read && mayWrite && <ReasonField value={reason} onChange={setReason} />}
+        {mayWrite && <PublishButton flow={flow} isBusy={state.busy ?? false} label={read ? t("Publish") : t("Create")} onPublish={() => void publish()} />}
+        {read && mayWrite && <Button onPress={() => void duplicate()}>{t("Duplicate")}</Button>}
+        {read && mayWrite && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove()} />}
       </>
     }>
       <p className="quiet"><Link to="/flows">← {t("Flows")}</Link> {read && t("Version {n}", { n: read.version ?? String(read.item["activeVersion"]) })} <span role="status">{done}</span></p>

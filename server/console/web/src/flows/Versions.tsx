@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, must } from "../api";
+import { mayChange } from "../nouns";
 import { formatTime, t } from "../texts";
 import { Confirm, Failed, Loading } from "../ui";
 import { call, isAvailable, type Source } from "./checker";
@@ -40,7 +41,7 @@ export function Versions({ id, onRestore }: { id: string; onRestore: () => Promi
               <span className="quiet">{v.author ? v.author.name ?? v.author.id : t("unknown author")} · {t("Open runs: {n}", { n: v.openRuns })}</span>
               {v.reason && <><br /><span>{v.reason}</span></>}
             </span>
-            {!v.isActive && <Confirm label={t("Restore")} question={`${t("Restore")}: ${t("Version {n}", { n: v.version })}?`} onConfirm={() => void restore(v.version)}><ReasonField value={reason} onChange={setReason} /></Confirm>}
+            {!v.isActive && mayChange("/flows") && <Confirm label={t("Restore")} question={`${t("Restore")}: ${t("Version {n}", { n: v.version })}?`} onConfirm={() => void restore(v.version)}><ReasonField value={reason} onChange={setReason} /></Confirm>}
           </li>
         ))}
       </ul>
