@@ -47,7 +47,7 @@ func flowIDs() map[string]string {
 }
 
 // baseResources returns the initial resources of a store, without administrators. The
-// redirect URIs are the console's.
+// redirect URIs are the console's; the first is also its address, to which the hosted pages lead.
 func baseResources(redirectURIs []string) ([]declare.Resource, error) {
 	resources, err := declare.ReadSeed("seed.yaml", seedText)
 	if err != nil {
@@ -55,7 +55,7 @@ func baseResources(redirectURIs []string) ([]declare.Resource, error) {
 	}
 	for i, r := range resources {
 		if r.Document.TextAt("id") == ConsoleID {
-			resources[i].Document = r.Document.Edited(map[string]any{redirectsPath: redirectURIs})
+			resources[i].Document = r.Document.Edited(map[string]any{"url": redirectURIs[0], redirectsPath: redirectURIs})
 		}
 	}
 	person := schemas.Person()
