@@ -68,6 +68,14 @@ type Principal struct {
 	ID   string        `json:"id"`
 }
 
+// Membership is a group or a role of a user.
+type Membership struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Inherited reports that the user has it only through a group.
+	Inherited bool `json:"inherited"`
+}
+
 // Compare orders principals by type and id.
 func (p Principal) Compare(q Principal) int {
 	return cmp.Or(cmp.Compare(p.Type, q.Type), cmp.Compare(p.ID, q.ID))

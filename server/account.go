@@ -28,6 +28,7 @@ func (s *server) userEndpoints() []endpoint {
 		{"POST", "/account/lock", nothing, s.limited(throttle.SignIn, open(s.lockAccount)), configuredOrigins},
 		{"DELETE", "/users/{id}/failed-guesses", "system:users:write", s.forgetFailedGuesses, configuredOrigins},
 		{"GET", "/users/{id}/sign-in-attempts", "system:users:read", s.signIns, configuredOrigins},
+		{"GET", "/users/{id}/access", "system:users:read", s.access, configuredOrigins},
 		{"GET", "/users/{id}/invitation", "system:users:read", s.invitation, configuredOrigins},
 		{"POST", "/users/{id}/invitation", "system:users:write", s.invite, configuredOrigins},
 		{"DELETE", "/users/{id}/invitation", "system:users:write", s.withdrawInvitation, configuredOrigins},
@@ -103,6 +104,12 @@ func (s *server) self(w http.ResponseWriter, r *http.Request, c *caller) error {
 		return err
 	}
 	return answerGet(w, r, item)
+}
+
+// access handles GET /users/{id}/access.
+func (s *server) access(w http.ResponseWriter, r *http.Request, c *caller) error {
+	access, err := s.Directory.Access(r.Context(), c.Call, pathID(r))
+	return writeResult(w, access, err)
 }
 
 // forgetFailedGuesses handles DELETE /users/{id}/failed-guesses.

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -38,6 +39,35 @@ func TestMembersAndAssignments(t *testing.T) {
 	fails(t, h.do("PUT", "/groups/nope/members/user/"+user, "", h.admin), 404, "group_not_found")
 	fails(t, h.do("DELETE", "/roles/nope/assignments/user/"+user, "", h.admin), 404, "role_not_found")
 	fails(t, h.do("PUT", "/groups/"+group+"/members/group/"+group, "", h.admin), 400, schemas.CodeInvalidRequest)
+}
+
+func TestAccess(t *testing.T) {
+	h := newTestServer(t)
+	user, group := h.user("grace"), h.create("/groups", `{"name":"G"}`)
+	direct, inherited := h.create("/roles", `{"name":"R1"}`), h.create("/roles", `{"name":"R2"}`)
+	h.ok(200, "PUT /groups/"+group+"/members/user/"+user, "")
+	h.ok(200, "PUT /roles/"+direct+"/assignments/user/"+user, "")
+	h.ok(200, "PUT /roles/"+inherited+"/assignments/group/"+group, "")
+	groups := `"groups":[{"id":"` + group + `","inherited":false,"name":"G"}]`
+	roles := `"roles":[{"id":"` + direct + `","inherited":false,"name":"R1"},{"id":"` + inherited + `","inherited":true,"name":"R2"}]`
+	for _, test := range []struct {
+		permissions []string
+		user, want  string
+	}{
+		{[]string{"system"}, user, `{` + groups + `,"password":false,` + roles + `}`},
+		{[]string{"system:users:read", "system:groups:read"}, user, `{` + groups + `,"password":false}`},
+		{[]string{"system:users"}, user, `{"password":false}`},
+		{[]string{"system"}, h.user("alan"), `{"groups":[],"password":false,"roles":[]}`},
+	} {
+		rec := h.do("GET", "/users/"+test.user+"/access", "", h.token(user, test.permissions...))
+		var reply members
+		_ = json.Unmarshal(rec.Body.Bytes(), &reply)
+		if got := asJSON(t, reply); rec.Code != 200 || got != test.want {
+			t.Errorf("with %v: %d %s, expected %s", test.permissions, rec.Code, got, test.want)
+		}
+	}
+	fails(t, h.do("GET", "/users/nobody/access", "", h.admin), 404, schemas.CodeUserNotFound)
+	fails(t, h.do("GET", "/users/"+user+"/access", "", h.token(user, "system:groups")), 403, "forbidden")
 }
 
 func TestFlowVersions(t *testing.T) {

@@ -32,14 +32,16 @@ const (
 		ofGroups + `SELECT role_id FROM role_assignments WHERE user_id = ` + userOfPasskey + ofRoles
 	userOfPasskey = `(SELECT user_id FROM credentials WHERE id = ?)`
 
-	selectGroupNames = `WITH RECURSIVE belongs (id) AS (SELECT group_id FROM group_members WHERE user_id = ?
+	selectGroups = `WITH RECURSIVE belongs (id) AS (SELECT group_id FROM group_members WHERE user_id = ?
 		UNION SELECT m.group_id FROM belongs b CROSS JOIN group_members m WHERE m.member_id = b.id)
-		SELECT g.name FROM belongs b CROSS JOIN user_groups g WHERE g.id = b.id ORDER BY g.name`
+		SELECT g.id, g.name, NOT EXISTS (SELECT 1 FROM group_members m WHERE m.group_id = g.id AND m.user_id = ?)
+		FROM belongs b CROSS JOIN user_groups g WHERE g.id = b.id ORDER BY g.name`
 
-	selectRoleNames = `WITH RECURSIVE belongs (id) AS (SELECT group_id FROM group_members WHERE user_id = ?` +
+	selectRoles = `WITH RECURSIVE belongs (id) AS (SELECT group_id FROM group_members WHERE user_id = ?` +
 		ofGroups + `SELECT role_id FROM role_assignments WHERE user_id = ?
 		UNION SELECT a.role_id FROM belongs b CROSS JOIN role_assignments a WHERE a.group_id = b.id)
-		SELECT r.name FROM has h CROSS JOIN roles r WHERE r.id = h.role_id ORDER BY r.name`
+		SELECT r.id, r.name, NOT EXISTS (SELECT 1 FROM role_assignments a WHERE a.role_id = r.id AND a.user_id = ?)
+		FROM has h CROSS JOIN roles r WHERE r.id = h.role_id ORDER BY r.name`
 
 	selectGroupPermissions = `WITH RECURSIVE belongs (id) AS (SELECT id FROM user_groups WHERE id = ?` +
 		ofGroups + `SELECT role_id FROM role_assignments WHERE group_id = ?` + ofRoles
@@ -65,12 +67,33 @@ func (s *Store) Permissions(ctx context.Context, userID string) ([]string, error
 
 // GroupNames returns the names of the groups of the user, direct or nested, sorted.
 func (s *Store) GroupNames(ctx context.Context, userID string) ([]string, error) {
-	return readAll(ctx, s, scanValue[string], selectGroupNames, userID)
+	return namesOf(GroupsOf(ctx, s, userID))
 }
 
 // RoleNames returns the names of the roles of the user and of the user's groups, sorted.
 func (s *Store) RoleNames(ctx context.Context, userID string) ([]string, error) {
-	return readAll(ctx, s, scanValue[string], selectRoleNames, userID, userID)
+	return namesOf(RolesOf(ctx, s, userID))
+}
+
+func namesOf(list []schemas.Membership, err error) (names []string, _ error) {
+	for _, m := range list {
+		names = append(names, m.Name)
+	}
+	return names, err
+}
+
+// GroupsOf returns the groups of the user, direct or nested, sorted by name.
+func GroupsOf(ctx context.Context, r Reader, userID string) ([]schemas.Membership, error) {
+	return readAll(ctx, r, scanMembership, selectGroups, userID, userID)
+}
+
+// RolesOf returns the roles of the user and of the user's groups, sorted by name.
+func RolesOf(ctx context.Context, r Reader, userID string) ([]schemas.Membership, error) {
+	return readAll(ctx, r, scanMembership, selectRoles, userID, userID, userID)
+}
+
+func scanMembership(row scanner, m *schemas.Membership) error {
+	return row.Scan(&m.ID, &m.Name, &m.Inherited)
 }
 
 // ApplicationPermissions returns the permissions that the application has on its own behalf,

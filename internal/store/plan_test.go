@@ -16,7 +16,7 @@ import (
 // readQueries returns the queries of the reads of sign-ins.
 func readQueries() []string {
 	return []string{
-		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions, selectGroupNames, selectRoleNames,
+		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions, selectGroups, selectRoles,
 		selectCredential, selectCredentials,
 		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectTokenPermissions, selectSession, selectSessionByToken,
 		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects, selectOwnNames,

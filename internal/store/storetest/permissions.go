@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -53,6 +54,28 @@ func testMemberships(t *testing.T, s *store.Store) {
 		must(t, err)
 		wantEqual(t, fmt.Sprint("the groups of user ", i), groups, want.groups)
 		wantEqual(t, fmt.Sprint("the roles of user ", i), roles, want.roles)
+	}
+	for i, want := range []struct{ direct, inherited []string }{
+		{[]string{"owner"}, nil}, {[]string{"group0"}, []string{"clerk", "group1", "group2", "reader"}}, {[]string{"group1"}, []string{"group2", "reader"}}, {},
+	} {
+		groups, err := store.GroupsOf(t.Context(), s, o.users[i])
+		must(t, err)
+		roles, err := store.RolesOf(t.Context(), s, o.users[i])
+		must(t, err)
+		var direct, inherited []string
+		for _, m := range slices.Concat(groups, roles) {
+			if m.ID == "" {
+				t.Errorf("%q has no id", m.Name)
+			}
+			if m.Inherited {
+				inherited = append(inherited, m.Name)
+			} else {
+				direct = append(direct, m.Name)
+			}
+		}
+		slices.Sort(inherited)
+		wantEqual(t, fmt.Sprint("the direct groups and roles of user ", i), direct, want.direct)
+		wantEqual(t, fmt.Sprint("the inherited groups and roles of user ", i), inherited, want.inherited)
 	}
 }
 
