@@ -19,6 +19,7 @@ func TestWalks(t *testing.T) {
 		{"create an application, copy its code and test its sign-in", "/applications", false, createAnApplication},
 		{"draw a flow, repair it, simulate it, use it and roll it back", "/flows/new", false, drawAFlow},
 		{"invite a user", "/users", true, inviteAUser},
+		{"give a user a role and take it back", "/users", false, giveARole},
 		{"find out why a user cannot sign in", "/users", false, explainASignIn},
 		{"disable a user", "/users", false, disableAUser},
 		{"appoint an administrator who only reads the audit log", "/roles", false, appointAnAuditor},

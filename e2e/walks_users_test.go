@@ -48,6 +48,22 @@ func inviteAUser(a *administrator) {
 	a.readsIn("Invitation", "The invitation was withdrawn.")
 }
 
+func giveARole(a *administrator) {
+	createUser(a.t, a.p, object{"username": "vera", "password": adminPassword})
+	a.p.create(a.t, "/roles", adminToken(a.t, a.p), object{"name": "Librarians"}, nil)
+	a.fill("Username, email address or id", "vera")
+	a.sees("1 in total") // the list has been filtered, and rows no longer move
+	a.press("vera")
+	a.heading("vera")
+	a.readsIn("Password", "The user has a password.")
+	a.readsIn("Invitation", "An invitation is for users who cannot sign in yet.")
+	a.readsIn("Groups", "The user is in no group.")
+	a.find("Assign a role", "Librarians")
+	a.press("Remove: Librarians")
+	a.readsIn("Roles", "The user has no role.")
+	a.isAccessible("a user with a role")
+}
+
 // exhaustGuesses enters wrong passwords until the server blocks guesses at the account. Each comes
 // from another network, as one network gets only a few.
 func (a *administrator) exhaustGuesses(username string) {

@@ -101,7 +101,7 @@ export function limited(limit) {
 }
 
 function passkeyRow({ id, name, authenticator, backedUp, createdAt, lastUsedAt, limit }) {
-	const text = facts(authenticator !== name && authenticator, since(createdAt), used(lastUsedAt), limited(limit));
+	const text = facts(authenticator !== name && authenticator, since(createdAt, true), used(lastUsedAt), limited(limit));
 	return row("key", name, backedUp && "Synced", text, small("Rename", id, name, () => rename(id, name)),
 		small("Delete", id, name, () => remove("Delete", name, "passkeys", id, t("Delete it on your device too."))));
 }

@@ -13,17 +13,17 @@ export function ApplicationParts({ id }: { id: string }) {
   return (
     <section className="actions" aria-label="OAuth">
       <Confirm
-        label={t("Rotate the client secret")} question={t("Copy it now: it is not shown again.")}
+        label={t("Rotate the client secret")} question={t("The old secret becomes invalid now, and so do all tokens of this application. The new secret is shown once.")}
         onConfirm={() => run(async () => ({ secret: must(await api.POST("/applications/{id}/client-secret", { params })).clientSecret }))}
       />
       <Confirm
-        label={t("Revoke all tokens")} question={`${t("Revoke all tokens")}?`}
+        label={t("Revoke all tokens")} question={t("All access tokens, refresh tokens and codes of this application become invalid now, for all users. Sessions stay: signed-in users get new tokens without signing in again. A resource server that checks only the signature accepts access tokens until they expire.")}
         onConfirm={() => run(async () => {
           const reply = await api.POST("/applications/{id}/revoke-tokens", { params });
           if (reply.error) {
             must(reply as never);
           }
-          return { done: t("Saved.") };
+          return { done: t("All tokens that the application had until now are revoked.") };
         })}
       />
       {state.secret && <p role="status" className="notice">{t("Copy it now: it is not shown again.")} <code>{state.secret}</code></p>}

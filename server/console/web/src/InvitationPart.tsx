@@ -1,10 +1,15 @@
 // The invitation of a user who has no way to sign in yet.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { Fragment, useState } from "react";
 import { Button } from "react-aria-components";
+import { Link } from "react-router";
 import { api, must, RequestError } from "./api";
 import { formatTime, t } from "./texts";
 import { Confirm, Failed, Loading } from "./ui";
+import { useParts } from "./UserParts";
+
+/** mostOthers limits the named applications without an invitation flow. */
+const mostOthers = 5;
 
 export function InvitationPart({ id }: { id: string }) {
   const cache = useQueryClient();
@@ -21,7 +26,7 @@ export function InvitationPart({ id }: { id: string }) {
   });
   const choice = useQuery({
     queryKey: ["inviting applications"],
-    queryFn: async () => must(await api.GET("/applications", { params: { query: { limit: 100 } } })).applications.filter((a) => a.invitationFlowId),
+    queryFn: async () => must(await api.GET("/applications", { params: { query: { limit: 100 } } })).applications,
   });
   const act = async (work: () => Promise<string>) => {
     try {
@@ -44,8 +49,12 @@ export function InvitationPart({ id }: { id: string }) {
     }
     return t("The invitation was withdrawn.");
   });
+  const parts = useParts(id);
   const error = invitation.error ?? choice.error;
-  const chosen = application || (choice.data?.[0]?.id ?? "");
+  const isConsole = (a: { clientId?: string | null }) => Number(a.clientId === "CONSOLE"); // last: most users are no administrators
+  const inviting = choice.data?.filter((a) => a.invitationFlowId).sort((a, b) => isConsole(a) - isConsole(b)) ?? [];
+  const others = choice.data?.filter((a) => !a.invitationFlowId && a.authFlowId) ?? [];
+  const chosen = application || (inviting[0]?.id ?? "");
   const nameOf = (applicationId: string) => choice.data?.find((a) => a.id === applicationId)?.name ?? applicationId;
   const pending = invitation.data;
   return (
@@ -61,15 +70,24 @@ export function InvitationPart({ id }: { id: string }) {
           {pending.opened && t("The link has been opened.")}
         </p>
       )}
-      {!error && choice.data && (choice.data.length === 0
-        ? <p className="quiet">{t("No application has an invitation flow. Set one in the settings of an application.")}</p>
-        : (
-          <div className="actions">
-            <label>{t("Application")} <select value={chosen} onChange={(event) => setApplication(event.target.value)}>{choice.data.map((a) => <option key={a.id} value={a.id}>{a.name}</option>)}</select></label>
-            <Button onPress={() => void invite()}>{pending ? t("Send a new invitation") : t("Invite")}</Button>
-            {pending && <Confirm label={t("Withdraw the invitation")} question={t("The link in the mail will no longer work.")} onConfirm={() => void withdraw()} />}
-          </div>
-        ))}
+      {!error && choice.data && parts.data?.canSignIn && <p className="quiet">{t("An invitation is for users who cannot sign in yet. This user has a password, a passkey or a linked identity. Users who have lost it choose “Trouble signing in?” on the sign-in page of an application with a recovery flow.")}</p>}
+      {!error && choice.data && parts.data?.canSignIn === false && (
+        <>
+          {inviting.length > 0 && (
+            <div className="actions">
+              <label>{t("Application")} <select value={chosen} onChange={(event) => setApplication(event.target.value)}>{inviting.map((a) => <option key={a.id} value={a.id}>{a.name}</option>)}</select></label>
+              <Button onPress={() => void invite()}>{pending ? t("Send a new invitation") : t("Invite")}</Button>
+              {pending && <Confirm label={t("Withdraw the invitation")} question={t("The link in the mail will no longer work.")} onConfirm={() => void withdraw()} />}
+            </div>
+          )}
+          {others.length > 0 && (
+            <p className="quiet">
+              {t("An application can invite users if it has an invitation flow, which its page sets. These have none:")}{" "}
+              {others.slice(0, mostOthers).map((a, i) => <Fragment key={a.id}>{i > 0 && ", "}<Link to={`/applications/${a.id}`}>{a.name}</Link></Fragment>)}{others.length > mostOthers && " …"}
+            </p>
+          )}
+        </>
+      )}
     </section>
   );
 }

@@ -36,12 +36,20 @@ function rank(schema: Schema, member: string): number {
   return place >= 0 ? place : schema.required?.includes(member) ? first.length : first.length + 1;
 }
 
+/** subjectOf returns the member that a member is about: phone_number for phone_number_verified. */
+function subjectOf(schema: Schema, member: string): string {
+  const subject = member.replace(/_verified$/, "");
+  return schema.properties?.[subject] ? subject : member;
+}
+
 /** shownMembers returns the members that have fields, in their order. */
 function shownMembers(schema: Schema): [string, Schema][] {
   const isRepeated = (name: string) => repeated.includes(name) && schema.properties?.["inboundAuthConfig"] !== undefined;
-  return Object.entries(schema.properties ?? {})
+  const entries = Object.entries(schema.properties ?? {});
+  const place = (name: string) => entries.findIndex(([other]) => other === subjectOf(schema, name));
+  return entries
     .filter(([name, member]) => !member.readOnly && !isRepeated(name) && member.field !== "hidden" && !isConstant(schema, name))
-    .sort(([a], [b]) => rank(schema, a) - rank(schema, b));
+    .sort(([a], [b]) => rank(schema, subjectOf(schema, a)) - rank(schema, subjectOf(schema, b)) || place(a) - place(b));
 }
 
 /** isConstant reports whether the member must have the only value that the schema has for it. */

@@ -1,8 +1,12 @@
 // The credentials, sessions and consents of a user.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { Button } from "react-aria-components";
 import { Link } from "react-router";
 import { api, must, send } from "./api";
+import { Choose } from "./Choose";
+import { find } from "./listing";
+import { type Item, mayChange, nouns } from "./nouns";
 import { formatTime, t } from "./texts";
 import { Confirm, Failed, Loading } from "./ui";
 
@@ -24,48 +28,102 @@ interface Kind {
 
 const deletion = { action: "Delete", question: "Delete {name}? This cannot be undone." };
 
-/** parts reads one kind of part of the user. */
-async function parts(id: string): Promise<Kind[]> {
+interface Membership {
+  id: string;
+  name: string;
+  inherited: boolean;
+}
+
+interface Parts {
+  kinds: Kind[];
+  hasPassword: boolean;
+  canSignIn: boolean;
+  groups: Membership[] | undefined; // undefined if the caller may not read them
+  roles: Membership[] | undefined;
+}
+
+const facts = (...list: (string | false | undefined)[]) => list.filter(Boolean).join(" · ");
+
+const used = (time: string | null | undefined) => (time ? t("last used {time}", { time: formatTime(time) }) : t("never used"));
+
+/** useParts reads the parts of a user, once for all sections of the page. */
+export const useParts = (id: string) => useQuery({ queryKey: ["parts", id], queryFn: () => parts(id) });
+
+async function parts(id: string): Promise<Parts> {
   const params = { path: { id }, query: { limit: 100 } };
-  const [passkeys, factors, identities, sessions, consents] = await Promise.all([
+  const [passkeys, factors, identities, sessions, consents, access] = await Promise.all([
     api.GET("/users/{id}/passkeys", { params }), api.GET("/users/{id}/factors", { params }), api.GET("/users/{id}/identities", { params }),
-    api.GET("/users/{id}/sessions", { params }), api.GET("/users/{id}/consents", { params }),
+    api.GET("/users/{id}/sessions", { params }), api.GET("/users/{id}/consents", { params }), api.GET("/users/{id}/access", { params: { path: { id } } }),
   ]);
-  return [
-    { title: "Passkeys", path: "passkeys", ...deletion, empty: "The user adds a passkey on the account page, or with an invitation.", list: must(passkeys).passkeys.map((p) => ({ id: p.id, label: p.name, note: [p.authenticator, formatTime(p.createdAt)].filter(Boolean).join(" · ") })) },
+  const { password, groups, roles } = must(access);
+  const kinds = [
+    { title: "Passkeys", path: "passkeys", ...deletion, empty: "The user adds a passkey on the account page, or with an invitation.", list: must(passkeys).passkeys.map((p) => ({ id: p.id, label: p.name, note: facts(p.authenticator !== p.name && p.authenticator, t("added {time}", { time: formatTime(p.createdAt) }), used(p.lastUsedAt), p.backedUp ? t("synced") : t("not synced")) })) },
     { title: "Second factors", path: "factors", ...deletion, empty: "The user sets up a second factor, such as an authenticator app, on the account page.", list: must(factors).factors.map((f) => ({ id: f.type, label: f.type, note: formatTime(f.createdAt) })) },
-    { title: "Linked identities", path: "identities", ...deletion, empty: "An identity is linked when the user signs in with an identity provider.", list: must(identities).identities.map((i) => ({ id: i.id, label: i.provider.name, note: i.name ?? i.subject })) },
+    { title: "Linked identities", path: "identities", ...deletion, empty: "An identity is linked when the user signs in with an identity provider.", list: must(identities).identities.map((i) => ({ id: i.id, label: i.provider.name, note: facts(i.name ?? i.subject, t("linked {time}", { time: formatTime(i.createdAt) }), used(i.lastUsedAt)) })) },
     { title: "Sessions", path: "sessions", ...deletion, empty: "The user is not signed in.", action: "End", list: must(sessions).sessions.map((s) => ({ id: s.id, label: s.client ?? s.id, note: formatTime(s.createdAt) })) },
     {
       title: "Applications with access", path: "consents", action: "Withdraw", empty: "The user has not given an application access.", question: "Withdraw the access of {name}? Its tokens for this user become invalid, and it must ask the user again.",
       list: must(consents).consents.map((c) => ({ id: c.applicationId, label: c.name, link: `/applications/${c.applicationId}`, note: [...(c.unverified ? [t("not verified")] : []), c.scopes.map((s) => s.scope).join(" "), formatTime(c.grantedAt)].join(" · ") })),
     },
   ];
+  const canSignIn = password || must(passkeys).totalResults > 0 || must(identities).totalResults > 0;
+  return { kinds, hasPassword: password, canSignIn, groups: groups ?? undefined, roles: roles ?? undefined };
+}
+
+/** Memberships lists the groups or the roles of a user. A press of a button changes them at once. */
+function Memberships({ user, path, list, onChange }: { user: string; path: "/groups" | "/roles"; list: Membership[]; onChange: (work: () => Promise<unknown>) => void }) {
+  const noun = nouns.find((one) => one.path === path)!;
+  const at = (id: string) => `${path}/${id}/${path === "/groups" ? "members" : "assignments"}/user/${user}`;
+  const mayWrite = mayChange(path);
+  const search = async (text: string) => ((await find(noun, text, 10))[noun.plural] as Item[])
+    .filter(({ id }) => !list.some((one) => one.id === id && !one.inherited)).map((item) => ({ id: item.id, label: noun.label(item), note: "" }));
+  return (
+    <section aria-labelledby={`part-${noun.plural}`}>
+      <h2 id={`part-${noun.plural}`}>{t(noun.title)}</h2>
+      {list.length === 0 && <p className="quiet">{path === "/groups" ? t("The user is in no group.") : t("The user has no role.")}</p>}
+      <ul className="parts">
+        {list.map(({ id, name, inherited }) => (
+          <li key={id}>
+            <span><Link to={`${path}/${id}`}>{name}</Link> {inherited && <span className="quiet">{t("through a group")}</span>}</span>
+            {mayWrite && !inherited && <Button aria-label={`${t("Remove")}: ${name}`} className="danger" onPress={() => onChange(() => send("DELETE", at(id)))}>{t("Remove")}</Button>}
+          </li>
+        ))}
+      </ul>
+      {mayWrite && <Choose key={list.length} label={path === "/groups" ? t("Add to a group") : t("Assign a role")} search={search} onChoose={({ id }) => onChange(() => send("PUT", at(id)))} />}
+    </section>
+  );
 }
 
 export function UserParts({ id, mayWrite }: { id: string; mayWrite: boolean }) {
   const cache = useQueryClient();
   const [failed, setFailed] = useState<unknown>();
-  const read = useQuery({ queryKey: ["parts", id], queryFn: () => parts(id) });
+  const read = useParts(id);
   if (read.error) {
     return <Failed error={read.error} retry={() => void read.refetch()} />;
   }
   if (!read.data) {
     return <Loading />;
   }
-  const remove = async (path: string, part: string) => {
+  const change = async (work: () => Promise<unknown>) => {
     try {
-      await send("DELETE", `/users/${id}/${path}/${encodeURIComponent(part)}`);
+      await work();
       setFailed(undefined);
     } catch (error) {
       setFailed(error);
     }
     await cache.invalidateQueries({ queryKey: ["parts", id] });
   };
+  const { kinds, hasPassword, groups, roles } = read.data;
   return (
     <>
       {Boolean(failed) && <Failed error={failed} />}
-      {read.data.map(({ title, path, action, question, empty, list }) => (
+      {groups && <Memberships user={id} path="/groups" list={groups} onChange={(work) => void change(work)} />}
+      {roles && <Memberships user={id} path="/roles" list={roles} onChange={(work) => void change(work)} />}
+      <section aria-labelledby="part-password">
+        <h2 id="part-password">{t("Password")}</h2>
+        <p>{hasPassword ? t("The user has a password.") : t("The user has no password.")}</p>
+      </section>
+      {kinds.map(({ title, path, action, question, empty, list }) => (
         <section key={path} aria-labelledby={`part-${path}`}>
           <h2 id={`part-${path}`}>{t(title)}</h2>
           {list.length === 0 && <p className="quiet">{t(empty)}</p>}
@@ -73,7 +131,7 @@ export function UserParts({ id, mayWrite }: { id: string; mayWrite: boolean }) {
             {list.map((part) => (
               <li key={part.id}>
                 <span>{part.link ? <Link to={part.link}>{part.label}</Link> : part.label} <span className="quiet">{part.note}</span></span>
-                {mayWrite && <Confirm label={t(action)} question={t(question, { name: part.label })} onConfirm={() => void remove(path, part.id)} />}
+                {mayWrite && <Confirm label={t(action)} question={t(question, { name: part.label })} onConfirm={() => void change(() => send("DELETE", `/users/${id}/${path}/${encodeURIComponent(part.id)}`))} />}
               </li>
             ))}
           </ul>
