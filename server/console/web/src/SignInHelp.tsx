@@ -6,6 +6,7 @@ import { Link } from "react-router";
 import { api, must, RequestError } from "./api";
 import type { operations } from "./description";
 import { mayChange } from "./nouns";
+import { may } from "./session";
 import { formatTime, t } from "./texts";
 import { Confirm, Failed, Loading } from "./ui";
 
