@@ -78,15 +78,11 @@ func TestRefreshRoundTrips(t *testing.T) {
 // TestRegistrationRoundTrips: the start of the registration of a passkey reads once and writes once.
 func TestRegistrationRoundTrips(t *testing.T) {
 	w := newStatementTest(t)
-	w.enrol("ada")
-	assertion := w.authenticate(w.start(schemas.Authentication)).Assertion
-	claims, err := w.tokens.Verify(t.Context(), assertion, w.origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.createPat()
+	got, id, _ := w.configuredClient(t, `"redirectUris":["`+rpRedirect+`"],"scopes":["openid","account"]`).signInAndVerify("scope", "openid account", "resource", w.origin)
 	for range 2 { // the first start fills caches
 		w.log.Next(t)
-		w.send(http.StatusOK, "/register/passkey/start", assertion, `{"userId":"`+claims.Subject+`"}`, &map[string]any{})
+		w.send(http.StatusOK, "/register/passkey/start", got.Access, `{"userId":"`+id.Subject+`"}`, &map[string]any{})
 	}
 	w.takes("the start of a registration", 2)
 }
