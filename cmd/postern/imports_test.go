@@ -25,7 +25,7 @@ func allowedImports() map[string][]string {
 		"internal/totp":                {"schemas"},
 		"internal/signins":             {"schemas"},
 		"internal/throttle":            {"schemas"},
-		"internal/store":               {"schemas"},
+		"internal/store":               {"schemas", "internal/recent"},
 		"internal/store/storetest":     {"schemas", "internal/store"},
 		"internal/backup":              {"schemas", "internal/store"},
 		"internal/token":               {"schemas", "internal/recent"},

@@ -86,7 +86,27 @@ func (d *Document) Serve(w http.ResponseWriter, r *http.Request, caching string)
 		body, etag = d.packed, d.etag+"-gz"
 	}
 	h.Set("ETag", `"`+etag+`"`)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body()))
+	if needsContent(r.Header) {
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body()))
+		return
+	}
+	text := body()
+	h.Set("Accept-Ranges", "bytes")
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(text) // fails only if the client has gone
+	}
+}
+
+// needsContent reports whether a request is for a part of the document, or has conditions. Without
+// them http.ServeContent does the same as Serve, but copies the text.
+func needsContent(h http.Header) bool {
+	for _, name := range []string{"Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"} {
+		if h[name] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // takesGzip reads the relevant part of Accept-Encoding (RFC 9110 §12.5.3): gzip is accepted unless

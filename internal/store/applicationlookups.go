@@ -80,17 +80,18 @@ func (s *Store) ClientRevision(ctx context.Context, clientID string) (id string,
 		return r.id, r.updated, nil
 	}
 	if kept == nil || kept.onlyGrants {
-		err = s.row(ctx, selectClientRevision, clientID).Scan(&id, (*microTime)(&updated))
+		r, err = remember(s, "client "+clientID, func() (r revision, err error) {
+			err = s.row(ctx, selectClientRevision, clientID).Scan(&r.id, (*microTime)(&r.updated))
+			return r, err
+		})
 	} else {
-		var r revision
 		err = s.row(ctx, selectClientRevisionAhead, clientID).Scan(r.destinations()...)
 		kept.putApplication(r)
-		id, updated = r.id, r.updated
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", time.Time{}, errNoClient(clientID)
 	}
-	return id, updated, err
+	return r.id, r.updated, err
 }
 
 // ApplicationRevision identifies the state of an application: the time of its last change, and the
@@ -101,12 +102,14 @@ func (s *Store) ApplicationRevision(ctx context.Context, id string) (updated tim
 	if r, known := aheadOf(ctx).takeApplication(func(r revision) bool { return r.id == id }); known {
 		return r.updated, int(r.signIn.Int64), int(r.registration.Int64), nil
 	}
-	var signIn, signUp sql.NullInt64
-	err = s.row(ctx, selectRevision, id).Scan((*microTime)(&updated), &signIn, &signUp)
+	r, err := remember(s, "application "+id, func() (r revision, err error) {
+		err = s.row(ctx, selectRevision, id).Scan((*microTime)(&r.updated), &r.signIn, &r.registration)
+		return r, err
+	})
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errNoApplication(id)
 	}
-	return updated, int(signIn.Int64), int(signUp.Int64), err
+	return r.updated, int(r.signIn.Int64), int(r.registration.Int64), err
 }
 
 const selectOwnNames = `SELECT name FROM applications WHERE registration = ''`

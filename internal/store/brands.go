@@ -18,7 +18,7 @@ const selectBrand = `WITH RECURSIVE above (name, logo_url, parent_id, depth) AS 
 // Brand returns the name and logo of the organization unit, or of the nearest unit above that has a
 // logo; nil if none has.
 func (s *Store) Brand(ctx context.Context, unitID string) (*schemas.Brand, error) {
-	return BrandOf(ctx, s, unitID)
+	return remember(s, "brand "+unitID, func() (*schemas.Brand, error) { return BrandOf(ctx, s, unitID) })
 }
 
 // BrandOf is Brand for a transaction.

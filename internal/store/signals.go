@@ -14,13 +14,22 @@ func (s *Store) Queued() <-chan struct{} { return s.signals.queued }
 // Recorded is Queued for events of the audit log.
 func (s *Store) Recorded() <-chan struct{} { return s.signals.recorded }
 
-// effects are the effects of a write that a signal reports.
-type effects struct{ queued, recorded bool }
+// effects are the effects of a write that others of this process need to know.
+type effects struct {
+	queued, recorded bool
+	remembered       bool // whether it changed what remember returns
+}
 
-// signalingWriter sends signals after its writes.
+// note notes the effect of a statement.
+func (e *effects) note(q string) {
+	e.remembered = e.remembered || changesRemembered.MatchString(q)
+}
+
+// signalingWriter sends signals after its writes, and lets the store forget what they changed.
 type signalingWriter struct {
 	writer
 	signals
+	memo *memo
 }
 
 func (w signalingWriter) write(ctx context.Context, do func(*Tx) error) error {
@@ -43,6 +52,9 @@ func (w signalingWriter) signal(ctx context.Context, write func(context.Context,
 		defer func() { did = t.did }()
 		return do(t)
 	})
+	if did.remembered {
+		w.memo.forget()
+	}
 	if err == nil && did.queued {
 		notify(w.queued)
 	}

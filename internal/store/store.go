@@ -11,8 +11,8 @@
 // for each noun stores resources; it is read through a Store or a Tx and written through
 // a Tx, in which rules can be checked and enforced.
 //
-// Nothing is cached: any number of instances may share one PostgreSQL database, and a
-// read sees what another instance has committed.
+// With PostgreSQL nothing is cached: any number of instances may share a database, and a
+// read sees what another instance has committed. With SQLite see remember.
 //
 // Times are stored in UTC with microseconds. Errors that a client may cause are
 // *schemas.Error; all others are internal and contain the message of the database.
@@ -71,6 +71,7 @@ type Store struct {
 	observe Observe
 
 	signals signals
+	memo    *memo // nil if the store remembers nothing: see remember
 	schema  int64 // the version that this program needs
 	hooks   Hooks // nil except in tests
 
@@ -110,7 +111,10 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, err
 	}
 	s.signals = newSignals()
-	s.base, s.writer = s.writer, signalingWriter{s.writer, s.signals}
+	if s.local && c.Hooks == nil {
+		s.memo = newMemo()
+	}
+	s.base, s.writer = s.writer, signalingWriter{s.writer, s.signals, s.memo}
 	s.schema, s.instance = lastMigration(), schemas.NewID()
 	s.addObserver(c.Observe)
 	if c.Hooks != nil {

@@ -57,6 +57,7 @@ func (t *Tx) exec(q string, args ...any) (n int64, err error) {
 	if t.inBatch() {
 		return 0, t.batch.breaks()
 	}
+	t.did.note(q)
 	result, err := t.sql.ExecContext(t.ctx, q, args...)
 	if err == nil {
 		n, err = result.RowsAffected()
@@ -81,6 +82,7 @@ func (t *Tx) row(q string, args ...any) checkedRow {
 	if t.inBatch() {
 		return checkedRow{err: t.batch.breaks()}
 	}
+	t.did.note(q)
 	return checkedRow{row: t.sql.QueryRowContext(t.ctx, q, args...), q: q, reader: t}
 }
 
@@ -88,6 +90,7 @@ func (t *Tx) query(_ context.Context, q string, args ...any) (*sql.Rows, error) 
 	if t.inBatch() {
 		return nil, t.batch.breaks()
 	}
+	t.did.note(q)
 	return t.sql.QueryContext(t.ctx, q, args...)
 }
 
