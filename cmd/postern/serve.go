@@ -115,6 +115,7 @@ func (c serveCommand) startMaintenance(ctx context.Context, h *app, folder flowF
 		h.reportMisfits(ctx)
 		h.reportChains(ctx)
 		releaseStartMemory()
+		relaxCollector()
 	})
 	upkeep.Go(func() { h.sweepExpired(ctx) })
 	upkeep.Go(func() { h.maintainKeys(ctx) })
