@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/postern-id/postern/internal/document"
 	"github.com/postern-id/postern/internal/jwtverify"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
 
 // metadata contains the documents as JSON.
-type metadata struct{ server, resource []byte }
+type metadata struct{ server, resource *document.Document }
 
 // member is a member of a document.
 type member struct {
@@ -76,7 +77,7 @@ func (p *Provider) serverMembers() []member {
 }
 
 // encodeMembers writes members as a JSON object, in their order.
-func encodeMembers(members []member) []byte {
+func encodeMembers(members []member) *document.Document {
 	var text []byte
 	for _, m := range members {
 		value, err := json.Marshal(m.value)
@@ -86,32 +87,32 @@ func encodeMembers(members []member) []byte {
 		text = fmt.Appendf(text, ",%q:%s", m.name, value)
 	}
 	text[0] = '{'
-	return append(text, '}')
+	return document.New("application/json", append(text, '}'))
 }
 
 // Server is GET /.well-known/oauth-authorization-server: RFC 8414. It is also GET
 // /.well-known/openid-configuration: OpenID Connect Discovery §4.
-func (p *Provider) Server(w http.ResponseWriter, _ *http.Request) error {
-	return writeDocument(w, p.metadata.server)
+func (p *Provider) Server(w http.ResponseWriter, r *http.Request) error {
+	p.metadata.server.Serve(w, r, documentCaching)
+	return nil
 }
 
 // Resource is GET /.well-known/oauth-protected-resource, also with /mcp behind
 // it: RFC 9728.
-func (p *Provider) Resource(w http.ResponseWriter, _ *http.Request) error {
-	return writeDocument(w, p.metadata.resource)
+func (p *Provider) Resource(w http.ResponseWriter, r *http.Request) error {
+	p.metadata.resource.Serve(w, r, documentCaching)
+	return nil
 }
 
 // Keys is GET /oauth2/jwks: RFC 7517 §5.
 func (p *Provider) Keys(w http.ResponseWriter, _ *http.Request) error {
-	return writeDocument(w, p.Tokens.JWKS())
-}
-
-// writeDocument writes a document that rarely changes. A key is published well before it signs, so
-// caching is possible.
-func writeDocument(w http.ResponseWriter, text []byte) error {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "public, max-age=300")
-	_, _ = w.Write(text) // fails only if the client has gone
+	h.Set("Cache-Control", documentCaching)
+	_, _ = w.Write(p.Tokens.JWKS()) // fails only if the client has gone
 	return nil
 }
+
+// documentCaching is the Cache-Control of documents that rarely change. A key is published well before
+// it signs, so the keys can be cached too.
+const documentCaching = "public, max-age=300"

@@ -243,14 +243,14 @@ func TestUntrustedClientsAreEvicted(t *testing.T) {
 func TestMetadataOfRegistration(t *testing.T) {
 	s := newUntrustedClients(t)
 	rec := httptest.NewRecorder()
-	s.must(s.provider.Server(rec, nil))
+	s.must(s.provider.Server(rec, httptest.NewRequest("GET", oauth.OpenIDPath, nil)))
 	for _, want := range []string{`"registration_endpoint":"` + base + oauth.RegisterPath + `"`, `"client_id_metadata_document_supported":true`} {
 		if !strings.Contains(rec.Body.String(), want) {
 			t.Errorf("the metadata lacks %s", want)
 		}
 	}
 	rec = httptest.NewRecorder()
-	s.must(oauth.New(oauth.Options{Documents: oauth.DocumentPolicy{Disabled: true}}).Server(rec, nil))
+	s.must(oauth.New(oauth.Options{Documents: oauth.DocumentPolicy{Disabled: true}}).Server(rec, httptest.NewRequest("GET", oauth.OpenIDPath, nil)))
 	if text := rec.Body.String(); !strings.Contains(text, `"client_id_metadata_document_supported":false`) {
 		t.Errorf("without documents of clients the metadata says %s", text)
 	}
