@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
@@ -24,6 +25,7 @@ func TestFlowMetaBrand(t *testing.T) {
 			return &unit, failure
 		}
 	})
+	var changed time.Time
 	for name, test := range map[string]struct {
 		app  schemas.Application
 		want schemas.Brand
@@ -34,7 +36,8 @@ func TestFlowMetaBrand(t *testing.T) {
 		"verified":     {schemas.Application{OUID: "acme", Registration: schemas.RegisteredDynamically, Verified: true}, unit},
 		"by documents": {schemas.Application{OUID: "acme", Registration: schemas.RegisteredByDocument}, schemas.Brand{Name: "Accounts", LogoURL: "data:image/png;base64,AA=="}},
 	} {
-		test.app.ID, test.app.Name = "shown", "Shown"
+		changed = changed.Add(time.Second)
+		test.app.ID, test.app.Name, test.app.UpdatedAt = "shown", "Shown", changed
 		w.store.apps["shown"] = test.app
 		rec := w.do("GET", "/flow/meta?id=shown", "")
 		var got struct {

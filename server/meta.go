@@ -2,13 +2,13 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"net/http"
 
 	"golang.org/x/text/language"
 
 	"github.com/postern-id/postern/internal/document"
+	"github.com/postern-id/postern/internal/translations"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -61,32 +61,43 @@ type i18n struct {
 // application.
 func (s *server) flowMeta(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	id := query.Get("id")
 	if problems := checkMeta(query.Get("type"), query.Get("language")); len(problems) > 0 {
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the query is invalid: %s", problems[0]).WithProblems(problems)
 	}
-	if id == "" {
-		m := s.metaOf(&schemas.Application{}, query.Get("language"))
-		m.Brand = s.Service
-		return s.writeMeta(w, r, m)
+	app, key := &schemas.Application{}, metaKey{language: s.Languages.Match(query.Get("language")), brand: s.Service}
+	if id := query.Get("id"); id != "" {
+		var err error
+		if app, err = s.Runs.Applications.Application(r.Context(), id); err != nil {
+			return requestFault(err)
+		}
+		key.application, key.updated = app.ID, app.UpdatedAt.UnixMicro()
+		if key.brand, err = s.brand(r.Context(), app); err != nil {
+			return err
+		}
 	}
-	app, err := s.Runs.Applications.Application(r.Context(), id)
-	if err != nil {
-		return requestFault(err)
+	d, found := s.metas.Find(key)
+	if !found {
+		text, err := encodeJSON(s.metaOf(app, key))
+		if err != nil {
+			return fmt.Errorf("write the reply: %w", err)
+		}
+		d = document.New(jsonType, text)
+		s.metas.Put(key, d)
 	}
-	m := s.metaOf(app, query.Get("language"))
-	m.IsAddressFlowEnabled = app.AddressFlowID != "" && s.Directory != nil && s.Directory.SendsMail
-	m.Application = &metaApplication{
-		ID: app.ID, Name: app.Name, LogoURL: app.LogoURL, URL: app.URL, TosURI: app.TosURI, PolicyURI: app.PolicyURI,
-	}
-	if !app.IsTrusted() { // the logo of another company would deceive the user
-		m.Application.LogoURL, m.Application.Unverified = "", true
-	}
-	if m.Brand, err = s.brand(r.Context(), app); err != nil {
-		return err
-	}
-	return s.writeMeta(w, r, m)
+	d.Serve(w, r, "no-cache") // the data is public: clients can cache it and revalidate it
+	return nil
 }
+
+// metaKey identifies a text of GET /flow/meta.
+type metaKey struct {
+	application string // its id; "" for none
+	updated     int64  // its last change, in microseconds
+	language    *translations.Language
+	brand       schemas.Brand
+}
+
+// maxMetas bounds the texts of GET /flow/meta that are held, with their compressed forms.
+const maxMetas = 128
 
 // brand returns the name and logo for the pages of an application. An untrusted one gets those of
 // the service: it must not show the logo of an organization.
@@ -101,49 +112,45 @@ func (s *server) brand(ctx context.Context, app *schemas.Application) (schemas.B
 	return *brand, nil
 }
 
-// maxMetas bounds the texts of GET /flow/meta that are held, with their compressed forms.
-const maxMetas = 128
-
-// writeMeta writes public data. Clients can cache it and revalidate it.
-func (s *server) writeMeta(w http.ResponseWriter, r *http.Request, m meta) error {
-	text, err := encodeJSON(m)
-	if err != nil {
-		return fmt.Errorf("write the reply: %w", err)
-	}
-	key := sha256.Sum256(text)
-	d, found := s.metas.Find(key)
-	if !found {
-		d = document.New(jsonType, text)
-		s.metas.Put(key, d) // compressing it takes longer than all else
-	}
-	d.Serve(w, r, "no-cache")
-	return nil
-}
-
 func checkMeta(kind, tag string) []schemas.Problem {
 	var problems []schemas.Problem
 	if kind != "" && kind != appMeta {
 		problems = append(problems, schemas.Problem{Path: "type", Message: fmt.Sprintf("expected %s, got %.64q", appMeta, kind)})
 	}
-	if _, err := language.Parse(tag); tag != "" && err != nil {
+	if tag == "" {
+		return problems
+	}
+	if _, err := language.Parse(tag); err != nil {
 		problems = append(problems, schemas.Problem{Path: "language", Message: fmt.Sprintf("expected a language tag such as en-US (BCP 47), got %.64q", tag)})
 	}
 	return problems
 }
 
-// metaOf describes an application without its identity.
-func (s *server) metaOf(app *schemas.Application, tag string) meta {
+// metaOf describes an application; one without an id is none.
+func (s *server) metaOf(app *schemas.Application, key metaKey) meta {
 	english := language.AmericanEnglish.String()
 	translations := map[string]map[string]string{}
-	if texts := s.Languages.Match(tag).Flows; len(texts) > 0 {
+	if texts := key.language.Flows; len(texts) > 0 {
 		translations["gate"] = texts
 	}
-	return meta{
+	m := meta{
 		IsRecoveryFlowEnabled:     app.RecoveryFlowID != "",
+		IsAddressFlowEnabled:      app.AddressFlowID != "" && s.Directory != nil && s.Directory.SendsMail,
 		IsRegistrationFlowEnabled: app.IsRegistrationFlowEnabled && app.RegistrationFlowID != "",
+		Brand:                     key.brand,
 		Design:                    design{Theme: customization(app, "theme"), Layout: customization(app, "layout")},
 		I18n:                      i18n{Language: english, Languages: []string{english}, Translations: translations},
 	}
+	if app.ID == "" {
+		return m
+	}
+	m.Application = &metaApplication{
+		ID: app.ID, Name: app.Name, LogoURL: app.LogoURL, URL: app.URL, TosURI: app.TosURI, PolicyURI: app.PolicyURI,
+	}
+	if !app.IsTrusted() { // the logo of another company would deceive the user
+		m.Application.LogoURL, m.Application.Unverified = "", true
+	}
+	return m
 }
 
 // customization returns a part of the customizations, {} if there is none.

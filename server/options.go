@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -167,7 +166,7 @@ type server struct {
 	proxied sync.Once // the warning about an unknown proxy
 
 	documents func() (apiDocuments, error)
-	metas     recent.Map[[sha256.Size]byte, *document.Document] // of GET /flow/meta, by the hash of the text
+	metas     recent.Map[metaKey, *document.Document] // of GET /flow/meta
 	latency   latencies
 	checking  singleflight.Group // of readiness
 }

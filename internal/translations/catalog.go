@@ -169,6 +169,9 @@ func (c *Catalog) Default() *Language { return c.orBuiltin().standard }
 // Match returns the language that fits a BCP 47 tag best, the default language if none fits.
 func (c *Catalog) Match(tag string) *Language {
 	c = c.orBuiltin()
+	if tag == "" {
+		return c.standard
+	}
 	_, i, confidence := c.matcher.Match(language.Make(tag))
 	if confidence == language.No {
 		return c.standard
