@@ -109,7 +109,8 @@ func (s *server) nounEndpoints(of directory.Resource) []endpoint {
 }
 
 // router sends each request to its resource. Paths are not cleaned: that would answer a POST to
-// //flow/execute with a redirect.
+// //flow/execute with a redirect. It looks up paths without variables before it tries the patterns one
+// after another; a path precedes the patterns that match it.
 func (s *server) router() http.Handler {
 	router := mux.NewRouter().SkipClean(true)
 	resources := map[string]*resource{}
@@ -118,7 +119,7 @@ func (s *server) router() http.Handler {
 		if at == nil {
 			at = &resource{server: s, path: e.path, origins: e.origins, methods: map[string]endpoint{}}
 			resources[e.path] = at
-			if !strings.Contains(e.path, "{") {
+			if !at.isPattern() {
 				s.paths = append(s.paths, e.path)
 			}
 			router.Path(e.path).Handler(at)
@@ -130,8 +131,17 @@ func (s *server) router() http.Handler {
 	}
 	s.mountPages(router)
 	router.NotFoundHandler = http.HandlerFunc(s.notFound)
-	return router
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if at := resources[r.URL.Path]; at != nil && !at.isPattern() {
+			at.ServeHTTP(w, r)
+		} else {
+			router.ServeHTTP(w, r)
+		}
+	})
 }
+
+// isPattern reports whether the path has variables.
+func (at *resource) isPattern() bool { return strings.Contains(at.path, "{") }
 
 // resource is a path of the API with its methods.
 type resource struct {
