@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -131,6 +132,7 @@ func (w *groupWriter) run() {
 	defer close(w.drained)
 	group := make([]*writeJob, 0, maxGroupSize)
 	for j := range w.queue {
+		runtime.Gosched() // requests that run at the moment may add their writes to the group
 		group = append(group[:0], j)
 		group = w.collectWaiting(group)
 		w.commit(group)
