@@ -34,14 +34,26 @@ func TestGateReplacesALostPasskey(t *testing.T) {
 	eventually(t, "a second code arrives", func() bool { return len(p.mails(address)) == 2 })
 	lost.enter("code", p.mailedCode(address))
 	lost.click("action-submit")
-	lost.shows("step/key")
+	lost.shows("step/others")
+	lost.checkAccessibility("the question about other passkeys")
+	lost.click("action-remove")
+	lost.shows("step/replace")
 	lost.present(true)
 	lost.click("action-passkey")
 	lost.shows("account")
-	if got := lost.signInMethods(); len(got) != 2 {
-		t.Errorf("the ways to sign in are %q, want two passkeys", got)
+	if got := lost.signInMethods(); len(got) != 1 {
+		t.Errorf("the ways to sign in are %q, want the new passkey", got)
 	}
 	p.mailed(address, `(?s)^A passkey was added.*(/gate/lock#)`)
+	p.mailed(address, `(?s)^A passkey was removed.*(/gate/lock#)`)
+
+	var users struct{ Users []struct{ ID string } }
+	p.get(t, `/users?filter=username+eq+%22ada%22`, &users)
+	var sessions struct{ Sessions []struct{ ID string } }
+	p.get(t, "/users/"+users.Users[0].ID+"/sessions", &sessions)
+	if len(sessions.Sessions) != 1 {
+		t.Errorf("the user has %d sessions, want that of the new passkey: the lost device is signed out", len(sessions.Sessions))
+	}
 }
 
 // A user downloads the data of the account and deletes it.

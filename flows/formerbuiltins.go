@@ -40,6 +40,7 @@ func digest(f *schemas.Flow) string {
 // formerDigests returns the digests of the flows in testdata/former, by handle.
 func formerDigests() map[string][]string {
 	return map[string][]string{
+		"lost-passkey":    {"c2e848a5f1da5f06cb954c40050995e42f2c9acd24ea7e7b10cf88fe794fe419"},
 		"passkey-sign-in": {"4c7473c2d951baa8561a1a1a4af8fa0bc717fe2c38f35ba4ed2b79d0e3db6675"},
 		"passkey-sign-up": {"ce532cf12d1d148dfdfa65151b95eb0b5d19c6e9650588bee6808c08cc5e65da", "acb26a1fb439d71e0a32f4d3ee2ffe1dc59291676e6dd8c8194d50eb536709b8",
 			"45d3fee19bb69a23269075f69e7bde983a84ef457731276a010524bed0d0b5e1"},

@@ -3,6 +3,7 @@ package nodes
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,8 @@ func passkeyRegisterKind(d Deps) *engine.Kind {
     "userVerification": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the authenticator must verify the user, by PIN or biometrics. Default: preferred. The server's policy may be stricter."},
     "authenticatorAttachment": {"enum": ["platform", "cross-platform"], "description": "Whether the authenticator must be built into the device (platform) or removable (cross-platform). Default: any. A response that reports another attachment is rejected; one that reports none is accepted."},
     "residentKey": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the browser must create a passkey that works without a username. Default: preferred."},
-    "attestation": {"enum": ["none", "indirect", "direct", "enterprise"], "default": "none", "description": "Whether to request attestation of the authenticator's model. Default: none. The server's policy lists the accepted formats: passkey.attestation_formats."},`+optionalProperty+`,
+    "attestation": {"enum": ["none", "indirect", "direct", "enterprise"], "default": "none", "description": "Whether to request attestation of the authenticator's model. Default: none. The server's policy lists the accepted formats: passkey.attestation_formats."},
+    "removeOthers": {"type": "boolean", "default": false, "description": "Whether the new passkey replaces the user's other passkeys, except those used in this run. They are removed in the same transaction, and the user's other sessions end."},`+optionalProperty+`,
     "label": {"type": "string", "minLength": 1, "default": "Create a passkey", "description": "The label of the button. Default: 'Create a passkey'."}`)
 }
 
@@ -96,6 +98,7 @@ type passkeyRegister struct {
 	AuthenticatorAttachment string   `json:"authenticatorAttachment,omitempty"`
 	ResidentKey             string   `json:"residentKey,omitempty"`
 	Attestation             string   `json:"attestation,omitempty"`
+	RemoveOthers            bool     `json:"removeOthers,omitempty"`
 	Optional                optional `json:"optional,omitempty"`
 	Label                   string   `json:"label,omitempty"`
 }
@@ -178,7 +181,11 @@ func (p *passkeyRegister) finish(ctx context.Context, v *engine.Visit) (*engine.
 	if err != nil {
 		return ceremonyFailure(err)
 	}
-	return p.registered(v, credential), nil
+	d := p.registered(v, credential)
+	if p.RemoveOthers {
+		err = p.removeOthers(ctx, v, d, credential)
+	}
+	return d, err
 }
 
 // checkUnknown checks that no passkey with this id exists (WebAuthn Level 3 section 7.1 step 26).
@@ -193,6 +200,35 @@ func (p *passkeyRegister) checkUnknown(ctx context.Context, id schemas.Bytes) er
 	}
 	return schemas.Errorf(schemas.Conflict, schemas.CodeCredentialExists,
 		"this passkey is registered already; sign in with it, or use another authenticator")
+}
+
+// removeOthers adds to the decision the removal of the passkeys of the same user that neither this run
+// used nor this node created.
+func (p *passkeyRegister) removeOthers(ctx context.Context, v *engine.Visit, d *engine.Decision, added *schemas.Credential) error {
+	all, err := p.deps.passkeysOf(ctx, v, added.UserID)
+	if err != nil {
+		return err
+	}
+	change := schemas.RemoveCredentials{UserID: added.UserID, Keep: []schemas.Bytes{added.ID}, At: v.Now}
+	var events []schemas.Change
+	for _, c := range all {
+		if isUsed(v, c.ID) {
+			change.Keep = append(change.Keep, c.ID)
+			continue
+		}
+		change.Remove = append(change.Remove, c.ID)
+		events = append(events, event(v, "passkey.deleted", c.UserID, map[string]string{"credentialId": c.ID.String()}))
+	}
+	if len(change.Remove) > 0 {
+		d.Changes = append(append(d.Changes, change), events...)
+	}
+	return nil
+}
+
+// isUsed reports whether the run has proved the passkey.
+func isUsed(v *engine.Visit, id schemas.Bytes) bool {
+	used := schemas.Proof{Kind: schemas.PasskeyProof, Of: id.String()}
+	return v.Authentication != nil && slices.Contains(v.Authentication.Proofs, used)
 }
 
 func (p *passkeyRegister) registered(v *engine.Visit, c *schemas.Credential) *engine.Decision {

@@ -153,6 +153,48 @@ func TestPasskeyRegisterSynced(t *testing.T) {
 	}
 }
 
+// The new passkey replaces the others of the same user, except those that this run used.
+func TestPasskeyRegisterRemovesOthers(t *testing.T) {
+	w := newFixture(t)
+	for id, owner := range map[string]string{"old": "ada", "used": "ada", "foreign": "bob"} {
+		w.credentials = append(w.credentials, schemas.Credential{ID: schemas.Bytes(id), UserID: owner})
+	}
+	proved := func(v *engine.Visit) {
+		v.Authentication = &engine.Authentication{Proofs: []schemas.Proof{{Kind: schemas.PasskeyProof, Of: schemas.Bytes("used").String()}}}
+	}
+	for with, want := range map[string]string{`{}`: "passkey.registered", `{"removeOthers": true}`: "passkey.registered passkey.deleted"} {
+		exec := w.make(t, "passkey-register", with, nil)
+		asked := run(t, exec, visit(known("ada"), proved))
+		made, err := passkeytest.New().Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := left(t, run(t, exec, visit(known("ada"), proved, keeping(asked), registration(made, "", ""))), "success")
+		if got := actions(d); got != want {
+			t.Errorf("%s: the events are %q, want %q", with, got, want)
+		}
+		if with == `{}` {
+			continue
+		}
+		created := d.Changes[0].(schemas.CreateCredential).Credential.ID
+		i := slices.IndexFunc(d.Changes, func(c schemas.Change) bool { _, is := c.(schemas.RemoveCredentials); return is })
+		removal, _ := d.Changes[max(i, 0)].(schemas.RemoveCredentials)
+		if removal.UserID != "ada" || len(removal.Remove) != 1 || string(removal.Remove[0]) != "old" ||
+			len(removal.Keep) != 2 || string(removal.Keep[0]) != string(created) || string(removal.Keep[1]) != "used" {
+			t.Errorf("the removal is %+v", removal)
+		}
+	}
+	exec := w.make(t, "passkey-register", `{"removeOthers": true}`, nil)
+	asked := run(t, exec, visit(drafted(grace())))
+	made, err := passkeytest.New().Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := run(t, exec, visit(drafted(grace()), keeping(asked), registration(made, "", ""))); actions(d) != "passkey.registered" {
+		t.Errorf("a new user: the events are %q", actions(d))
+	}
+}
+
 func TestPasskeyRegisterSkip(t *testing.T) {
 	w := newFixture(t)
 	optional := w.make(t, "passkey-register", `{"optional": true}`, nil)

@@ -95,6 +95,15 @@ type DeleteCredential struct {
 	At time.Time
 }
 
+// RemoveCredentials removes passkeys of a user, and ends the user's other runs and sessions. If the
+// user has a passkey that neither list names, the whole commit fails with authentication_superseded: it was
+// added after the lists were made.
+type RemoveCredentials struct {
+	UserID       string
+	Keep, Remove []Bytes
+	At           time.Time
+}
+
 // RecordEvent appends to the audit log.
 type RecordEvent struct{ Event Event }
 
@@ -107,16 +116,17 @@ type UpdateUser struct {
 	At         time.Time
 }
 
-func (CreateUser) change()       {}
-func (SetPassword) change()      {}
-func (RehashPassword) change()   {}
-func (CreateCredential) change() {}
-func (UseCredential) change()    {}
-func (StartSession) change()     {}
-func (EndSession) change()       {}
-func (RevokeToken) change()      {}
-func (RevokeFamily) change()     {}
-func (RenameCredential) change() {}
-func (DeleteCredential) change() {}
-func (RecordEvent) change()      {}
-func (UpdateUser) change()       {}
+func (CreateUser) change()        {}
+func (SetPassword) change()       {}
+func (RehashPassword) change()    {}
+func (CreateCredential) change()  {}
+func (UseCredential) change()     {}
+func (StartSession) change()      {}
+func (EndSession) change()        {}
+func (RevokeToken) change()       {}
+func (RevokeFamily) change()      {}
+func (RenameCredential) change()  {}
+func (DeleteCredential) change()  {}
+func (RemoveCredentials) change() {}
+func (RecordEvent) change()       {}
+func (UpdateUser) change()        {}

@@ -114,6 +114,10 @@ func (r *records) changeCredential(change schemas.Change) error {
 		err := r.editPasskey(c.ID, func(*schemas.Credential) {})
 		remove(r, isPasskey(c.ID))
 		return err
+	case schemas.RemoveCredentials:
+		for _, id := range c.Remove {
+			remove(r, isPasskey(id))
+		}
 	case schemas.LinkIdentity:
 		return r.linkIdentity(c.Identity)
 	case schemas.UseIdentity:

@@ -26,6 +26,8 @@ func (t *Tx) applyOne(change schemas.Change) error {
 		return t.renameCredential(c)
 	case schemas.DeleteCredential:
 		return t.deleteCredential(c)
+	case schemas.RemoveCredentials:
+		return t.removeCredentials(c)
 	case schemas.SetTOTP:
 		return t.setTOTP(c.TOTP)
 	case schemas.UseTOTP:

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -135,6 +137,33 @@ func (t *Tx) deleteCredential(c schemas.DeleteCredential) error {
 		return errNoCredential()
 	}
 	return err
+}
+
+// removeCredentials ends the sessions and runs that someone with a removed passkey may have started.
+func (t *Tx) removeCredentials(c schemas.RemoveCredentials) error {
+	if _, err := t.lockUser(c.UserID); err != nil {
+		return err
+	}
+	all, err := CredentialsOf(t.ctx, t, c.UserID)
+	if err != nil {
+		return err
+	}
+	for _, key := range all {
+		is := func(id schemas.Bytes) bool { return bytes.Equal(id, key.ID) }
+		switch {
+		case slices.ContainsFunc(c.Keep, is):
+			continue
+		case !slices.ContainsFunc(c.Remove, is):
+			return schemas.Errorf(schemas.Conflict, schemas.CodeSuperseded, "another passkey was added to this account at the same time; try again")
+		}
+		if err := t.deleteCredential(schemas.DeleteCredential{ID: key.ID, At: c.At}); err != nil {
+			return err
+		}
+	}
+	if err := t.endRuns(c.UserID); err != nil {
+		return err
+	}
+	return t.endSessions(c.UserID, removedCredential, c.At, t.isActing)
 }
 
 func errCredentialExists() error {

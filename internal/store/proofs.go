@@ -145,6 +145,8 @@ func lockedBy(change schemas.Change) (userID string, writes bool) {
 		return c.Session.UserID, false
 	case schemas.SetPassword:
 		return c.UserID, true
+	case schemas.RemoveCredentials:
+		return c.UserID, true
 	case schemas.SetTOTP:
 		return c.TOTP.UserID, true
 	case schemas.DeleteTOTP:

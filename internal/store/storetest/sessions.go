@@ -153,6 +153,29 @@ func testCredentialChanges(t *testing.T, s *store.Store) {
 	reply(s.Credentials(ctx, ann.ID)).equals(t, "the passkeys", []schemas.Credential{other})
 }
 
+// testRemoveCredentials replaces the passkeys of a user: the passkeys of others stay, sessions and runs of
+// the user end, and a passkey that was added meanwhile prevents it.
+func testRemoveCredentials(t *testing.T, s *store.Store) {
+	ctx, ann, bob := t.Context(), newUser("ann"), newUser("bob")
+	lost, added, foreign := newCredential(ann.ID), newCredential(ann.ID), newCredential(bob.ID)
+	session, others := newSignIn(ann.ID, noon()), newSignIn(bob.ID, noon())
+	apply(t, s, append(create(ann), start(session)...)...)
+	apply(t, s, append(create(bob), start(others)...)...)
+	apply(t, s, schemas.CreateCredential{Credential: lost}, schemas.CreateCredential{Credential: foreign})
+
+	replace := schemas.RemoveCredentials{UserID: ann.ID, Keep: []schemas.Bytes{added.ID}, At: noon()}
+	err := s.Apply(ctx, []schemas.Change{schemas.CreateCredential{Credential: added}, replace})
+	wantError(t, err, schemas.Conflict, schemas.CodeSuperseded)
+	reply(s.Credentials(ctx, ann.ID)).equals(t, "the passkeys after a conflict", []schemas.Credential{lost})
+
+	replace.Remove = []schemas.Bytes{lost.ID, foreign.ID, schemas.Bytes("removed meanwhile")}
+	apply(t, s, schemas.CreateCredential{Credential: added}, replace)
+	reply(s.Credentials(ctx, ann.ID)).equals(t, "the passkeys", []schemas.Credential{added})
+	reply(s.Credentials(ctx, bob.ID)).equals(t, "the passkeys of another user", []schemas.Credential{foreign})
+	reply(store.SessionsOf(ctx, s, ann.ID, time.Time{})).equals(t, "the sessions", nil)
+	reply(store.SessionsOf(ctx, s, bob.ID, time.Time{})).equals(t, "the sessions of another user", []schemas.Session{others})
+}
+
 // testCounts creates and deletes users concurrently, in transactions that succeed and that fail:
 // the count is the number of existing users.
 func testCounts(t *testing.T, s *store.Store) {

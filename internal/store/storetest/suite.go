@@ -55,6 +55,7 @@ func ofUsers() []test {
 		{"failed guesses at unknown names are swept", testSweepFailedGuesses},
 		{"permissions have words", testPermissionWords},
 		{"passkeys are renamed and deleted", testCredentialChanges},
+		{"a passkey replaces others", testRemoveCredentials},
 		{"addresses are verified", testVerifyEmail},
 		{"audit 02: an unverified address does not identify a user", testUnverifiedEmail},
 		{"audit 02: an address goes to who verifies it", testEmailStated},
