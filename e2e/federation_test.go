@@ -44,9 +44,13 @@ func (f *federated) linkIdentity(t *testing.T, redirectURI string) {
 	}}}}, &client)
 	f.provider.create(t, "/users", admin, object{"type": "Person", "attributes": object{
 		"username": "ada", "email": "ada@example.org", "given_name": "Ada", "password": "a password of the provider"}}, nil)
-	f.create(t, "/identity-providers", adminToken(t, f.postern), object{
-		"handle": "corp", "name": "Example Corp", "issuer": f.provider.base, "clientId": client.ClientID, "clientSecret": client.ClientSecret,
-	}, nil)
+	corp := object{"handle": "corp", "name": "Example Corp", "issuer": f.provider.base + "/", "clientId": client.ClientID, "clientSecret": client.ClientSecret}
+	r, err := f.post("/identity-providers", adminToken(t, f.postern), corp)
+	if err != nil || r.status != http.StatusBadRequest || !strings.Contains(string(r.body), "configure exactly that issuer") {
+		t.Errorf("an issuer with a slash that the provider's metadata does not have: %v %s", err, r.body)
+	}
+	corp["issuer"] = f.provider.base
+	f.create(t, "/identity-providers", adminToken(t, f.postern), corp, nil)
 	f.app = f.storeFlow(t, "provider_sign_in_or_up.yaml")
 }
 

@@ -37,6 +37,9 @@ import (
 	"github.com/postern-id/postern/server/runs"
 )
 
+// maxIssuerCheck is how long the creation of an identity provider waits for its metadata.
+const maxIssuerCheck = 5 * time.Second
+
 // app holds all built components. They are wired here only.
 type app struct {
 	cfg          *config.Config
@@ -217,11 +220,31 @@ func (h *app) newDirectory(definitions engine.Kinds, policy password.Policy) *di
 			return schemas.AttributeUses{} // a flow that cannot run is reported as such
 		},
 		CheckChains: h.chains.NewWays, AnalyzeChains: h.chains.Report,
+		IssuerFault: h.issuerFault,
 		CheckStored: func(f *schemas.Flow) []schemas.Problem {
 			_, problems := engine.CompileStored(f, definitions)
 			return problems
 		},
 	})
+}
+
+// issuerFault returns what the metadata of an identity provider shows to be wrong with its issuer. A
+// provider that does not reply may be added before it runs; the log then has a warning. Commands read
+// no metadata: they may run where the provider cannot be reached.
+func (h *app) issuerFault(ctx context.Context, issuer string) string {
+	if !h.isServer {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxIssuerCheck)
+	defer cancel()
+	err := h.federation.CheckIssuer(ctx, issuer)
+	if wrong, is := errors.AsType[*federation.Error](err); is && wrong.Check == federation.CheckMetadata {
+		return wrong.Reason
+	}
+	if err != nil {
+		h.log.Warn("cannot read the metadata of a new identity provider; sign-ins with it will fail if its issuer differs", "issuer", issuer, "error", err)
+	}
+	return ""
 }
 
 // newTokens creates the token issuer. It reduces a token to the permissions that its subject still

@@ -20,7 +20,8 @@ type collection[T any] struct {
 	// prepare does slow work that needs no transaction, such as hashing. The rules find its
 	// result in writeContext.prepared; changes to v are discarded. It must accept an
 	// invalid v. Nil if there is nothing to do.
-	prepare func(ctx context.Context, v *T) (any, error)
+	// At is nil for a new resource.
+	prepare func(ctx context.Context, call Call, at *target, v *T) (any, error)
 	// complete fills in missing members: defaults, and members of old that clients cannot
 	// read. Old is nil for a new resource.
 	complete func(w *writeContext, old, v *T)

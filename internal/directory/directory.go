@@ -61,6 +61,9 @@ type Options struct {
 	// DigestKey is the key of the audit log's digests: without it a digest does not allow a
 	// search for the personal data that it covers.
 	DigestKey []byte
+	// IssuerFault reads the metadata of an identity provider, and returns what is wrong with its issuer;
+	// "" if nothing is, or if the provider does not reply. Nil checks no issuer.
+	IssuerFault func(ctx context.Context, issuer string) string
 	// Box seals the client secrets of identity providers.
 	Box store.Cipher
 	// PrivateUseSchemes are the URI schemes without a dot that public clients on devices

@@ -2,6 +2,7 @@ package directory
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/url"
 	"slices"
@@ -20,6 +21,7 @@ func (d *Directory) providerCollection() *collection[schemas.IdentityProvider] {
 		d: d, table: table,
 		noun:     newNoun(Noun{Name: "identityProvider", Schema: schemas.IdentityProviderSchema, Key: "handle", Filters: table.Filters(), Prefixes: table.Prefixes()}),
 		meta:     func(p *schemas.IdentityProvider) meta { return meta{&p.ID, &p.CreatedAt, &p.UpdatedAt} },
+		prepare:  d.readIssuer,
 		complete: d.completeProvider,
 		check:    checkProvider,
 		remove:   removeProvider,
@@ -46,6 +48,9 @@ func checkProvider(w *writeContext, old, p *schemas.IdentityProvider) {
 	} else if old != nil && p.Issuer != old.Issuer {
 		w.addInvalid("issuer", "expected %s, got %.200q: the issuer of an identity provider never changes; create a new provider", old.Issuer, p.Issuer)
 	}
+	if read, _ := w.prepared.(issuerCheck); old == nil && read.fault != "" {
+		w.addInvalid("issuer", "%s", read.fault)
+	}
 	if len(p.Scopes) > 0 && !slices.Contains(p.Scopes, openIDScope) {
 		w.addInvalid("scopes", "expected %q among them: without it the provider does not return the user's identity", openIDScope)
 	}
@@ -53,6 +58,19 @@ func checkProvider(w *writeContext, old, p *schemas.IdentityProvider) {
 	checkName(w, was.Name, p.Name)
 	checkUnique(w, store.IdentityProviders(), "handle", p.Handle, was.ID)
 	guardProvider(w, old, p)
+}
+
+// issuerCheck is what the metadata of a new provider shows to be wrong with its issuer; "" for nothing.
+type issuerCheck struct{ fault string }
+
+// readIssuer reads the metadata of a new provider, whose issuer cannot be changed later. It does not in
+// a transaction, which would last as long as the provider takes to reply: files, imports and seeds may
+// name providers that do not run yet.
+func (d *Directory) readIssuer(ctx context.Context, call Call, at *target, p *schemas.IdentityProvider) (any, error) {
+	if d.IssuerFault == nil || at != nil || call.tx != nil || issuerFault(p.Issuer) != "" {
+		return nil, nil
+	}
+	return issuerCheck{d.IssuerFault(ctx, p.Issuer)}, nil
 }
 
 // issuerFault returns what is wrong with an issuer (OpenID Connect Discovery 1.0 §3); "" if

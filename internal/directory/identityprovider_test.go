@@ -34,6 +34,38 @@ func (w *fixture) secretOf(t testing.TB, handle string) string {
 	return p.TokenEndpointAuthMethod + " " + p.ClientSecret
 }
 
+// A new provider's metadata must have its issuer. Later writes do not read it, because the issuer stays, and
+// neither do writes in a transaction, such as those of files.
+func TestIdentityProviderIssuerIsRead(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
+		var read []string
+		fault := "the configuration has the issuer \"https://login.example.com\": configure exactly that issuer"
+		w.IssuerFault = func(_ context.Context, issuer string) string {
+			read = append(read, issuer)
+			return fault
+		}
+		_, err := w.IdentityProviders.Create(t.Context(), SystemCall(), doc(t, corp(t, "issuer", "https://login.example.com/", "tokenEndpointAuthMethod", "none")))
+		if found := schemas.AsError(err).Errors; len(found) != 1 || found[0].Path != "issuer" || found[0].Message != fault {
+			t.Errorf("another issuer: %v", err)
+		}
+		if _, err := w.IdentityProviders.Create(t.Context(), SystemCall(), doc(t, corp(t, "issuer", "ftp://login.example.com"))); err == nil {
+			t.Error("an invalid issuer was accepted")
+		}
+		must(t, w.Transact(t.Context(), SystemCall(), func(call Call) error {
+			_, err := w.IdentityProviders.Create(t.Context(), call, doc(t, corp(t, "handle", "seeded", "tokenEndpointAuthMethod", "none")))
+			return err
+		}))
+		fault = ""
+		id := w.create(t, w.IdentityProviders, corp(t, "tokenEndpointAuthMethod", "none"))
+		fault = "it changed later"
+		_, err = w.IdentityProviders.Replace(t.Context(), SystemCall(), id, "", doc(t, corp(t, "name", "Renamed", "tokenEndpointAuthMethod", "none")))
+		must(t, err)
+		if got := strings.Join(read, " "); got != "https://login.example.com/ https://login.example.com" {
+			t.Errorf("the metadata that was read is %s", got)
+		}
+	})
+}
+
 func TestIdentityProviderSecrets(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		id := w.create(t, w.IdentityProviders, corp(t, "clientSecret", corpSecret))

@@ -17,7 +17,7 @@ type checkedPassword struct{ hash, fault string }
 
 // preparePassword checks the password of a user against the policy and hashes it. It
 // returns nil without a password.
-func (d *Directory) preparePassword(ctx context.Context, u *schemas.User) (any, error) {
+func (d *Directory) preparePassword(ctx context.Context, _ Call, _ *target, u *schemas.User) (any, error) {
 	chosen := u.Text(passwordAttribute)
 	if chosen == "" {
 		return nil, nil

@@ -49,7 +49,7 @@ type target struct{ id, match string }
 func (c *collection[T]) write(ctx context.Context, call Call, d *schemas.Document, at *target, adjust func(w *writeContext, v *T) error) (*Item, error) {
 	var item *Item
 	d = d.WithoutAbsent(c.noun.Schema())
-	prepared, err := c.prepared(ctx, d)
+	prepared, err := c.prepared(ctx, call, at, d)
 	if err != nil {
 		return nil, err
 	}
@@ -77,13 +77,13 @@ func (c *collection[T]) write(ctx context.Context, call Call, d *schemas.Documen
 
 // prepared runs prepare before the transaction: in SQLite a transaction blocks all other
 // writes.
-func (c *collection[T]) prepared(ctx context.Context, d *schemas.Document) (any, error) {
+func (c *collection[T]) prepared(ctx context.Context, call Call, at *target, d *schemas.Document) (any, error) {
 	if c.prepare == nil {
 		return nil, nil
 	}
 	v := new(T)
 	d.DecodeLoosely(c.noun.Schema(), v)
-	return c.prepare(ctx, v)
+	return c.prepare(ctx, call, at, v)
 }
 
 // target reads the resource to replace; nil if there is none.

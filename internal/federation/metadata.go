@@ -70,6 +70,13 @@ func (c *Client) metadata(ctx context.Context, issuer string, now time.Time) (*m
 	return nil, e.err
 }
 
+// CheckIssuer fetches the metadata of an issuer, also if it is cached. The error is an [*Error]: its Check
+// is CheckMetadata if the metadata is not that of the issuer, or is invalid.
+func (c *Client) CheckIssuer(ctx context.Context, issuer string) error {
+	_, err := c.discover(ctx, issuer)
+	return err
+}
+
 // discover fetches the metadata.
 func (c *Client) discover(ctx context.Context, issuer string) (*metadata, error) {
 	reply, err := c.get(ctx, strings.TrimSuffix(issuer, "/")+"/.well-known/openid-configuration")
