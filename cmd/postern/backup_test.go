@@ -252,6 +252,33 @@ func TestRestoreChangesNothing(t *testing.T) {
 	})
 }
 
+// A refused restoration to a folder that does not exist creates none.
+func TestRefusedRestoreLeavesNoFolder(t *testing.T) {
+	sequential(t)
+	source := newTestApp(t)
+	file := filepath.Join(t.TempDir(), "backup")
+	mustRun(t, source.cfg.Environ, "backup", file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text[:len(text)-20], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "new", "data")
+	if code, output := runProgram(t, testEnvironment(dir), "restore", file); code != exitUsage || !strings.Contains(output, "nothing was changed") {
+		t.Errorf("a damaged backup: %d %s", code, output)
+	}
+	if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, testEnvironment(dir), "restore", file)
+}
+
 // PostgreSQL is not replaced while a server uses it.
 func TestRestoreWaitsForServers(t *testing.T) {
 	environ := append(testEnvironment(t.TempDir()), "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+storetest.Postgres(t))

@@ -152,8 +152,9 @@ type restoration struct {
 	content backup.Summary
 	ended   store.Ended
 	chain   store.ChainReport
-	kept    string // where the former SQLite file is; "" for none
-	newKey  bool   // whether the key file gets the keys of the backup
+	kept    string   // where the former SQLite file is; "" for none
+	newKey  bool     // whether the key file gets the keys of the backup
+	made    []string // folders that did not exist, each before its parent
 }
 
 // run writes the backup to a new SQLite database, verifies that, and replaces the store.
@@ -211,12 +212,40 @@ func (r *restoration) newFile() (path string, remove func(), err error) {
 	parent := ""
 	if !r.Check && r.target.postgres == nil {
 		parent = filepath.Dir(r.cfg.Database.DSN)
-		if err := os.MkdirAll(parent, 0o700); err != nil {
+		if err := r.makeFolder(parent); err != nil {
 			return "", nil, err
 		}
 	}
 	dir, err := os.MkdirTemp(parent, ".postern-restore-")
-	return filepath.Join(dir, "store.db"), func() { _ = os.RemoveAll(dir) }, err
+	remove = func() {
+		_ = os.RemoveAll(dir)
+		r.removeEmptyFolders()
+	}
+	if err != nil {
+		remove()
+	}
+	return filepath.Join(dir, "store.db"), remove, err
+}
+
+// makeFolder creates a folder with its parents, and remembers those that did not exist.
+func (r *restoration) makeFolder(path string) error {
+	var missing []string
+	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
+			break
+		}
+		missing = append(missing, at)
+	}
+	r.made = append(missing, r.made...)
+	return os.MkdirAll(path, 0o700)
+}
+
+// removeEmptyFolders removes the folders that makeFolder created and that contain nothing, the deepest
+// first.
+func (r *restoration) removeEmptyFolders() {
+	for _, folder := range r.made {
+		_ = os.Remove(folder) // it stays if it has content
+	}
 }
 
 // prepare checks that the keys open the restored store, and verifies its audit log. Then it removes
@@ -268,7 +297,7 @@ func (r *restoration) writeKey() error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(r.cfg.Keys.File), 0o700); err != nil {
+	if err := r.makeFolder(filepath.Dir(r.cfg.Keys.File)); err != nil {
 		return err
 	}
 	return token.ReplaceKeyFile(r.cfg.Keys.File, keys)
