@@ -6,6 +6,7 @@ import { AccountLink, NoPermissions } from "./Account";
 import { RequestError } from "./api";
 import { AuditPage } from "./AuditPage";
 import { ConfigurationPage } from "./ConfigurationPage";
+import { keepFocus } from "./focus";
 import { ItemPage } from "./ItemPage";
 import { KeysPage } from "./KeysPage";
 import { ListPage } from "./ListPage";
@@ -74,6 +75,7 @@ function Shell() {
     }
     shown.current = pathname;
   }, [pathname]);
+  useEffect(() => (content.current ? keepFocus(content.current) : undefined), []);
   return (
     <RouterProvider navigate={(to) => void navigate(to)} useHref={useHref}>
       <a className="skip" href="#content" onClick={(event) => { event.preventDefault(); document.getElementById("content")?.focus(); }}>{t("Skip to content")}</a>

@@ -1,7 +1,7 @@
 // The charts of the overview. Each has a table with the same numbers. The library is large, so this
 // module is loaded when it is needed.
 import { type ReactNode, useId } from "react";
-import { Area, AreaChart, Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
+import { Area, AreaChart, Bar, BarChart, CartesianGrid, Legend, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
 import { language, t } from "./texts";
 
 export interface Step { at: string; count: number }
@@ -47,7 +47,8 @@ export function TimeChart({ title, step, series }: { title: string; step: string
           <XAxis dataKey="at" tickFormatter={label} minTickGap={48} {...axis} />
           <YAxis allowDecimals={false} width={40} {...axis} />
           <Tooltip labelFormatter={(at) => label(String(at))} {...bubble} />
-          {series.map((s) => <Area key={s.name} dataKey={s.name} stroke={s.color} strokeWidth={2} fill={s.color} fillOpacity={0.15} isAnimationActive={false} />)}
+          {series.length > 1 && <Legend iconType="plainline" formatter={(name) => <span className="quiet">{String(name)}</span>} />}
+          {series.map((s, i) => <Area key={s.name} dataKey={s.name} stroke={s.color} strokeWidth={2} strokeDasharray={i === 0 ? "" : "5 3"} fill={s.color} fillOpacity={0.15} isAnimationActive={false} />)}
         </AreaChart>
       </ResponsiveContainer>
     </Figure>

@@ -5,7 +5,7 @@ import { Checkbox, CheckboxGroup, Label } from "react-aria-components";
 import { send } from "./api";
 import type { Reference } from "./fields";
 import type { Item } from "./nouns";
-import { Caption, type FieldProps } from "./SchemaForm";
+import { Caption, described, Description, type FieldProps } from "./SchemaForm";
 import { t } from "./texts";
 
 const most = 100;
@@ -50,18 +50,19 @@ export function ReferenceField({ reference, otherwise, ...props }: Props) {
   return (
     <div className="field">
       <label htmlFor={id}><Caption {...props} /></label>
-      <select id={id} value={value} aria-describedby={`${id}-help`} onChange={(event) => props.onChange(event.target.value || undefined)}>
+      <select id={id} value={value} {...described(props, id)} onChange={(event) => props.onChange(event.target.value || undefined)}>
         {!standard && <option value="">{t(props.required ? "Not set" : reference.absent ?? "Default")}</option>}
         {!isKnown && <option>{value}</option>}
         {items.map((item, i) => <option key={item.id} value={valueOf(item)}>{labels[i]}</option>)}
       </select>
-      <span id={`${id}-help`} slot="description">{props.problem ?? props.schema.description}</span>
+      <Description {...props} id={id} />
     </div>
   );
 }
 
 /** ReferencesField offers the resources for a list of them. */
 export function ReferencesField({ reference, otherwise, ...props }: Props) {
+  const id = useId();
   const { items, isComplete } = useReferred(reference);
   const chosen = Array.isArray(props.value) ? props.value.map(String) : [];
   const values = items.map((item) => String(item[reference.value ?? "id"]));
@@ -70,10 +71,10 @@ export function ReferencesField({ reference, otherwise, ...props }: Props) {
     return otherwise;
   }
   return (
-    <CheckboxGroup className="field" value={chosen} onChange={(list) => props.onChange(list.length > 0 ? list : undefined)}>
+    <CheckboxGroup className="field" aria-describedby={`${id}-help`} isInvalid={props.problem !== undefined} validationBehavior="aria" value={chosen} onChange={(list) => props.onChange(list.length > 0 ? list : undefined)}>
       <Label><Caption {...props} /></Label>
       {items.map((item, i) => <Checkbox key={item.id} value={values[i] ?? ""}><span className="box" aria-hidden="true" />{labels[i]}</Checkbox>)}
-      <span slot="description">{props.problem ?? props.schema.description}</span>
+      <Description {...props} id={id} />
     </CheckboxGroup>
   );
 }

@@ -287,26 +287,37 @@ function Choice(props: FieldProps & { options: string[] }) {
   return (
     <div className="field">
       <label htmlFor={id}><Caption {...props} /></label>
-      <select id={id} value={String(props.value ?? "")} aria-describedby={`${id}-help`} onChange={(event) => props.onChange(event.target.value || undefined)}>
+      <select id={id} value={String(props.value ?? "")} {...described(props, id)} onChange={(event) => props.onChange(event.target.value || undefined)}>
         <option value="">{props.schema.default === undefined ? t("Not set") : t("Default: {value}", { value: String(props.schema.default) })}</option>
         {props.value !== undefined && !props.options.includes(String(props.value)) && <option>{String(props.value)}</option>}
         {props.options.map((option) => <option key={option}>{option}</option>)}
       </select>
-      <span id={`${id}-help`} slot="description">{props.problem ?? props.schema.description}</span>
+      <Description {...props} id={id} />
     </div>
   );
 }
 
+/** described ties a field with the id to its description, which names its error instead if there is one. */
+export function described({ required, problem, schema }: FieldProps, id: string) {
+  return { "aria-required": required, "aria-invalid": problem !== undefined, ...((problem ?? schema.description) && { "aria-describedby": `${id}-help` }) };
+}
+
+/** Description is the text of described. */
+export function Description({ problem, schema, id }: FieldProps & { id: string }) {
+  return <span id={`${id}-help`} slot="description" className={problem === undefined ? "" : "problem"}>{problem ?? schema.description}</span>;
+}
+
 /** YesNo edits a boolean; that of the default is not written. */
 function YesNo(props: FieldProps) {
+  const id = useId();
   const normal = props.schema.default;
   return (
     <div className="field">
-      <Checkbox isSelected={(props.value ?? normal) === true} isIndeterminate={props.value === undefined && normal === undefined} onChange={(is) => props.onChange(is === normal ? undefined : is)}>
+      <Checkbox aria-describedby={`${id}-help`} isInvalid={props.problem !== undefined} validationBehavior="aria" isSelected={(props.value ?? normal) === true} isIndeterminate={props.value === undefined && normal === undefined} onChange={(is) => props.onChange(is === normal ? undefined : is)}>
         <span className="box" aria-hidden="true" />
         <Caption {...props} />
       </Checkbox>
-      <span slot="description">{props.problem ?? props.schema.description}</span>
+      <Description {...props} id={id} />
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { createRoot } from "react-dom/client";
 import { I18nProvider } from "react-aria-components";
 import { App } from "./App";
 import "./console.css";
+import "./access.css";
 import { signIn, SignInError, startSignIn } from "./session";
 import { language, t } from "./texts";
 import { explain, Page } from "./ui";

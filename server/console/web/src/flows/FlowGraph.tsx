@@ -4,7 +4,7 @@ import { Background, ControlButton, Controls, type Edge, getViewportForBounds, M
 import "@xyflow/react/dist/style.css";
 import { useCallback, useEffect, useMemo, useRef } from "react";
 import type { Finding } from "../api";
-import type { Exit, Proof } from "./checker";
+import type { Exit, Proof, UserState } from "./checker";
 import { FlowEdge } from "./FlowEdge";
 import { type FlowNode, place, type Placed, shapeOf } from "./graph";
 import { type Layout, layOut, nodeHeight, nodeWidth, type Shape } from "./layout";
@@ -100,6 +100,9 @@ function useKept<T extends Node | Edge>(list: T[]): T[] {
   }, [list]);
 }
 
+/** symbols show what is certain about the user at a node, as the color of its border does. */
+const symbols: Record<UserState, string> = { anyone: "", identified: "◔ ", created: "◑ ", authenticated: "● " };
+
 /** drawNodes returns the nodes as they are drawn. */
 function drawNodes(nodes: FlowNode[], placed: Placed, proof: Proof | undefined, marks: Marks | undefined, selected: Place | undefined): Node[] {
   const users = new Map(proof?.nodes.map((node) => [node.id, node.user]));
@@ -109,7 +112,7 @@ function drawNodes(nodes: FlowNode[], placed: Placed, proof: Proof | undefined, 
     className: [selected?.node === node.id ? "chosen" : "", node.isBad ? "bad" : "", users.get(node.id) ?? "", marks ? markNode(marks, node.id).kind : ""].join(" ").trim(),
     ariaLabel: (labels.get(node.id) ?? node.id) + (node.isBad ? `; ${t("has an error")}` : "") + (marks ? markNode(marks, node.id).text : ""),
     sourcePosition: Position.Bottom, targetPosition: Position.Top,
-    data: { content: node.use, label: <><strong>{node.id}</strong><br /><span className="quiet">{node.use}</span></> },
+    data: { content: node.use, label: <><span className="mark" aria-hidden="true">{node.isBad ? "⚠ " : symbols[users.get(node.id) ?? "anyone"]}</span><strong>{node.id}</strong><br /><span className="quiet">{node.use}</span></> },
   }));
 }
 

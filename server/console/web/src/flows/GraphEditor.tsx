@@ -24,6 +24,9 @@ export interface GraphEditorState extends GraphChanges {
   /** change returns the changed text; undefined if the change is refused. */
   change: (change: Edit) => string | undefined;
   error: string;
+  /** done is the last change, for screen readers. */
+  done: string;
+  say: (done: string) => void;
   /** pending is a connection whose outcome is not chosen yet. */
   pending: { source: string; target: string } | undefined;
   cancel: () => void;
@@ -33,6 +36,7 @@ export interface GraphEditorState extends GraphChanges {
 export function useGraphEditor(flow: FlowCheck, nodes: FlowNode[], parts: Parts, onChange: (change: Edit) => void): GraphEditorState {
   const kinds = useKinds();
   const [error, setError] = useState("");
+  const [done, setDone] = useState("");
   const [pending, setPending] = useState<GraphEditorState["pending"]>();
 
   const known = (node: string) => parts.nodes.find((one) => one.id === node)?.outcomes ?? [];
@@ -42,6 +46,7 @@ export function useGraphEditor(flow: FlowCheck, nodes: FlowNode[], parts: Parts,
       const changed = edit(flow.text, wanted, known(wanted.node));
       flow.change(changed);
       setError("");
+      setDone(said(wanted));
       setPending(undefined);
       onChange(wanted);
       return changed;
@@ -54,7 +59,7 @@ export function useGraphEditor(flow: FlowCheck, nodes: FlowNode[], parts: Parts,
     }
   };
   return {
-    flow, nodes, kinds, error, pending, change,
+    flow, nodes, kinds, error, done, pending, change, say: setDone,
     cancel: () => setPending(undefined),
     outcomesOf: (node) => [...new Set([...known(node), ...targets(node).map((edge) => edge.outcome).filter(Boolean)])],
     connect: (source, target) => {
@@ -74,11 +79,25 @@ export function useGraphEditor(flow: FlowCheck, nodes: FlowNode[], parts: Parts,
       try {
         flow.change(targets(node).filter((edge) => edge.target === target).reduce((changed, edge) => edit(changed, { change: "disconnect", node, outcome: edge.outcome }), flow.text));
         setError("");
+        setDone(t("The edge from {node} to {target} was removed.", { node, target }));
       } catch (failure) {
         setError(String(failure instanceof Error ? failure.message : failure));
       }
     },
   };
+}
+
+/** said describes a change of the graph. Changes of a configuration are read at their fields. */
+function said(change: Edit): string {
+  const { node } = change;
+  switch (change.change) {
+    case "add": return t("The node {node} was added.", { node });
+    case "remove": return t("The node {node} was removed.", { node });
+    case "rename": return t("The node {node} is now {to}.", { node, to: change.to });
+    case "connect": return t("{outcome} of {node} leads to {target}.", { node, outcome: change.outcome || t("All outcomes"), target: change.target });
+    case "disconnect": return t("{outcome} of {node} has no target.", { node, outcome: change.outcome || t("All outcomes") });
+    case "configure": return "";
+  }
 }
 
 /** useKinds returns the kinds of nodes in the system; none without the checker. */
@@ -99,7 +118,8 @@ export function GraphEditor({ editor, findings, selected, onUndo, onRedo }: { ed
   const node = editor.nodes.find((one) => one.id === selected);
   return (
     <section aria-label={t("Change the graph")} className="graph-editor">
-      <NewNode editor={editor} onUndo={onUndo} onRedo={onRedo} />
+      <NewNode editor={editor} onUndo={() => { onUndo(); editor.say(t("Undone.")); }} onRedo={() => { onRedo(); editor.say(t("Redone.")); }} />
+      <p role="status" className="hidden">{editor.done}</p>
       {editor.error && <p role="alert" className="notice bad">{editor.error}</p>}
       {editor.pending && <Outcome editor={editor} pending={editor.pending} />}
       {node ? <NodeForm key={node.id} editor={editor} node={node} findings={findings} /> : <p className="quiet">{t("Select a node to change it. Draw an edge from the lower handle of a node to another node.")}</p>}
