@@ -81,9 +81,7 @@ func TestConsolePagesAreUsable(t *testing.T) {
 	for _, path := range append(consolePages, detailPages(t, p)...) {
 		eval[any](c.tab, `document.activeElement.blur(); null`)
 		c.goTo(path)
-		if at := eval[string](c.tab, `document.activeElement.closest("main") ? "" : document.activeElement.outerHTML.slice(0, 100)`); at != "" {
-			t.Errorf("%q: after the page has changed, the focus is at %s", path, at)
-		}
+		c.until(`document.activeElement.closest("main")`)
 		c.until(`document.title.startsWith(document.querySelector("h1").textContent + " ")`)
 		c.checkAccess(path)
 	}
@@ -270,7 +268,7 @@ const accessScript = `window.access ??= (() => {
 	const ink = (e, pseudo) => { const { color, opacity } = getComputedStyle(e, pseudo); return over(over(rgba(color), ground(e)).concat(255 * opacity), ground(e.parentElement)); };
 
 	const look = (e) => [e, e.closest("label"), e.parentElement, e.parentElement?.parentElement, e.parentElement?.parentElement?.parentElement, ...[...e.querySelectorAll("*")].slice(0, 9), ...(e.closest("label")?.querySelectorAll("*") ?? [])]
-		.filter(Boolean).map((n) => { const s = getComputedStyle(n); return [s.outlineStyle === "none" || s.outlineWidth === "0px" ? "" : s.outline, s.border, s.boxShadow, s.backgroundColor, s.textDecorationLine, s.stroke, s.strokeWidth, s.fontWeight].join(); }).join("|");
+		.filter(Boolean).map((n) => { const s = getComputedStyle(n); return [s.outlineStyle === "none" || s.outlineWidth === "0px" ? "" : s.outline, s.borderTopWidth === "0px" && s.borderBottomWidth === "0px" ? "" : s.border, s.boxShadow, s.backgroundColor, s.textDecorationLine, s.stroke, s.strokeWidth, s.fontWeight].join(); }).join("|");
 
 	// The elements that clip or scroll what is in them.
 	const frames = () => new Map([...document.querySelectorAll("body *")].flatMap((e) => {
