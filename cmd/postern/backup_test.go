@@ -273,10 +273,6 @@ func TestRefusedRestoreLeavesNoFolder(t *testing.T) {
 	if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	mustRun(t, testEnvironment(dir), "restore", file)
 }
 
 // PostgreSQL is not replaced while a server uses it.
