@@ -95,7 +95,7 @@ func uncheckedLanguages() map[string]string {
 		"ts":     "an excerpt, and a line for React",
 		"csharp": "needs .NET", "java": "needs Java", "kotlin": "needs Android", "swift": "needs Xcode", "php": "needs PHP",
 		"elisp": "needs Emacs", "lua": "needs Neovim", "toml": "needs Helix or oauth2-proxy", "ini": "needs Gitea, Grafana or PgBouncer",
-		"html": "a page whose script e2e runs", "caddy": "needs Caddy", "nginx": "needs nginx",
+		"html": "a page whose script e2e runs", "caddy": "needs Caddy", "nginx": "needs nginx", "apache": "needs Apache",
 	}
 }
 
