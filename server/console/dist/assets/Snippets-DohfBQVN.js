@@ -1,4 +1,4 @@
-import{c as e,d as t,i as n,r}from"./texts-D31XwptT.js";import{n as i}from"./ui-CHgwLO7d.js";var a=t(e(),1),o=`-- build.gradle.kts --
+import{c as e,d as t,i as n,r}from"./texts-CxEEbUBt.js";import{n as i}from"./ui-BGG84ehJ.js";var a=t(e(),1),o=`-- build.gradle.kts --
 android { defaultConfig { manifestPlaceholders["appAuthRedirectScheme"] = "__REDIRECT_SCHEME__" } }
 dependencies { implementation("net.openid:appauth:0.11.1") }
 -- SignIn.kt --
@@ -43,7 +43,32 @@ class SignIn(private val activity: ComponentActivity) {
 
     private fun show(error: Exception?) { /* update the page; null means success */ }
 }
-`,s=`-- Program.cs --
+`,s=`-- postern.conf --
+OIDCProviderMetadataURL "__ISSUER__/.well-known/openid-configuration"
+OIDCClientID "__CLIENT_ID__"
+OIDCClientSecret "\${CLIENT_SECRET}"
+OIDCCryptoPassphrase "exec:/usr/bin/openssl rand -hex 32"
+OIDCRedirectURI "__REDIRECT_URI__"
+OIDCScope "__SCOPES__"
+OIDCPKCEMethod S256
+OIDCRemoteUserClaim preferred_username
+OIDCAuthNHeader X-User
+OIDCSessionInactivityTimeout 3600
+
+<Location "/">
+    AuthType openid-connect
+    Require valid-user
+</Location>
+
+<Location "/signed-out">
+    AuthType None
+    Require all granted
+</Location>
+
+ProxyPass "/signed-out" "!"
+ProxyPass "/oidc" "!"
+ProxyPass "/" "http://127.0.0.1:8081/"
+`,c=`-- Program.cs --
 // dotnet add package Microsoft.AspNetCore.Authentication.OpenIdConnect
 using Microsoft.AspNetCore.Authentication;
 using Microsoft.AspNetCore.Authentication.Cookies;
@@ -83,11 +108,11 @@ app.MapGet("/", (HttpContext context) => $"Signed in as {context.User.Identity?.
 app.MapPost("/logout", () => Results.SignOut(new AuthenticationProperties { RedirectUri = "/" },
     [CookieAuthenticationDefaults.AuthenticationScheme, OpenIdConnectDefaults.AuthenticationScheme]));
 app.Run();
-`,c=`-- token.sh --
+`,l=`-- token.sh --
 curl -sSf -u "__CLIENT_ID__:$CLIENT_SECRET" "__ISSUER__/oauth2/token" \\
   -d grant_type=client_credentials --data-urlencode "scope=__SCOPES__"
 # For an API of your own, add: -d resource=https://api.example.org
-`,l=`-- views.py --
+`,u=`-- views.py --
 # pip install django authlib requests
 import os
 from urllib.parse import urlencode
@@ -145,7 +170,7 @@ urlpatterns = [
     path("__REDIRECT_PATH__".lstrip("/"), views.callback),
     path("logout", views.logout),
 ]
-`,u=`-- app.mjs --
+`,d=`-- app.mjs --
 // npm install express express-session openid-client
 import express from "express";
 import session from "express-session";
@@ -235,7 +260,7 @@ app.use((error, req, res, next) => {
 });
 
 app.listen(__PORT__, "localhost", () => console.log("Open", baseURL));
-`,d=`-- app.py --
+`,f=`-- app.py --
 # pip install flask authlib requests
 import os
 import secrets
@@ -335,7 +360,7 @@ def failed(error):
 
 if __name__ == "__main__":
     app.run("localhost", __PORT__)  # in production, use a WSGI server such as gunicorn
-`,f=`-- run.sh --
+`,p=`-- run.sh --
 # Start a sign-in. The reply has executionId, and the inputs and actions of the first step.
 curl "__ISSUER__/flow/execute" -H 'Content-Type: application/json' \\
   -d '{"applicationId":"__APPLICATION_ID__","flowType":"AUTHENTICATION"}'
@@ -344,7 +369,7 @@ curl "__ISSUER__/flow/execute" -H 'Content-Type: application/json' \\
 # until flowStatus is COMPLETE; the assertion is then a JWT that __ISSUER__/oauth2/jwks verifies.
 curl "__ISSUER__/flow/execute" -H 'Content-Type: application/json' \\
   -d '{"executionId":"…","challengeToken":"…","action":"…","inputs":{"…":"…"}}'
-`,p=`-- add-source.sh --
+`,m=`-- add-source.sh --
 # The redirect URI is __REDIRECT_URI__
 gitea admin auth add-oauth --name postern --provider openidConnect \\
   --auto-discover-url "__ISSUER__/.well-known/openid-configuration" \\
@@ -357,7 +382,7 @@ ROOT_URL = __BASE_URL__/
 ENABLE_AUTO_REGISTRATION = true
 USERNAME = preferred_username
 ACCOUNT_LINKING = login
-`,m=`-- main.go --
+`,h=`-- main.go --
 // go get github.com/coreos/go-oidc/v3/oidc golang.org/x/oauth2
 package main
 
@@ -456,7 +481,7 @@ func run(ctx context.Context) error {
 	fmt.Println("Signed in as", idToken.Subject)
 	return nil // config.TokenSource(ctx, token) refreshes the access token
 }
-`,h=`-- main.go --
+`,g=`-- main.go --
 // go get golang.org/x/oauth2
 package main
 
@@ -491,7 +516,7 @@ func main() {
 	client := config.Client(ctx) // sends an access token, and gets the next one in time
 	_ = client
 }
-`,g=`-- main.go --
+`,_=`-- main.go --
 // go get github.com/coreos/go-oidc/v3/oidc golang.org/x/oauth2
 package main
 
@@ -735,7 +760,7 @@ func (a *app) handle(next func(http.ResponseWriter, *http.Request) error) http.H
 type badRequest string
 
 func (e badRequest) Error() string { return string(e) }
-`,_=`-- grafana.ini --
+`,v=`-- grafana.ini --
 [server]
 ; the redirect URI is __REDIRECT_URI__
 root_url = __BASE_URL__/
@@ -758,7 +783,7 @@ email_attribute_path = email
 role_attribute_path = preferred_username == 'ada' && 'Admin' || 'Viewer'
 allow_sign_up = true
 signout_redirect_url = __ISSUER__/oauth2/logout?client_id=__CLIENT_ID__&post_logout_redirect_uri=__POST_LOGOUT_URI_ENCODED__
-`,v=`-- SignIn.swift --
+`,y=`-- SignIn.swift --
 // Swift package https://github.com/openid/AppAuth-iOS
 import AppAuth
 
@@ -797,7 +822,7 @@ final class SignIn {
         session = OIDAuthorizationService.present(request, externalUserAgent: agent) { _, _ in self.state = nil }
     }
 }
-`,y=`-- index.html --
+`,b=`-- index.html --
 <!doctype html>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self'; connect-src http: https:; base-uri 'none'">
@@ -917,7 +942,7 @@ for (const [id, step] of Object.entries({ "sign-in": signIn, "sign-out": signOut
 }
 
 await attempt(given.has("state") ? finish : async () => {});
-`,b=`-- auth.ts --
+`,x=`-- auth.ts --
 // npm install next-auth@beta; set AUTH_SECRET
 import NextAuth from "next-auth";
 
@@ -970,7 +995,7 @@ export async function POST(request: NextRequest) {
   }
   return NextResponse.redirect(\`__ISSUER__/oauth2/logout?\${query}\`, 303);
 }
-`,x=`-- oauth2-proxy.cfg --
+`,S=`-- oauth2-proxy.cfg --
 provider = "oidc"
 oidc_issuer_url = "__ISSUER__"
 client_id = "__CLIENT_ID__"
@@ -993,7 +1018,7 @@ umask 077
 printf %s "$CLIENT_SECRET" > client-secret
 openssl rand -out cookie-secret 32
 oauth2-proxy --config oauth2-proxy.cfg
-`,S=`-- sign-in.ts --
+`,C=`-- sign-in.ts --
 // npm install oidc-client-ts
 import { UserManager } from "oidc-client-ts";
 
@@ -1022,7 +1047,7 @@ export async function signedInUser() {
 
 /** signOut ends the session here and at the issuer. */
 export const signOut = () => users.signoutRedirect();
-`,C=`-- callback.php --
+`,w=`-- callback.php --
 <?php // callback.php; composer require jumbojett/openid-connect-php
 require 'vendor/autoload.php';
 
@@ -1061,7 +1086,7 @@ if ($token) {
 } else {
     header('Location: /');
 }
-`,w=`-- service.py --
+`,T=`-- service.py --
 # pip install authlib requests
 import os
 
@@ -1070,7 +1095,7 @@ from authlib.integrations.requests_client import OAuth2Session
 client = OAuth2Session("__CLIENT_ID__", os.environ["CLIENT_SECRET"], scope="__SCOPES__" or None)
 # For an API of your own, add the argument resource="https://api.example.org".
 client.fetch_token("__ISSUER__/oauth2/token", grant_type="client_credentials", timeout=10)
-`,T=`-- postern.ts --
+`,E=`-- postern.ts --
 // npm install react react-dom @thunderid/react
 
 /** The address of Postern: its server.public_url, without a trailing slash. */
@@ -1185,7 +1210,7 @@ export function useSignOut(): () => Promise<void> {
     }));
   };
 }
-`,E=`-- src/main/resources/application.yml --
+`,D=`-- src/main/resources/application.yml --
 spring:
   security:
     oauth2:
@@ -1216,4 +1241,4 @@ class SecurityConfiguration {
             .build();
     }
 }
-`,D=[{name:`express`,title:`Node.js: Express, openid-client`,type:`web`,page:`docs/connect/node.md`,redirect:`http://localhost:3000/callback`,postLogout:`/`},{name:`nextjs`,title:`Next.js: Auth.js`,type:`web`,page:`docs/connect/node.md`,redirect:`http://localhost:3000/api/auth/callback/postern`,postLogout:`/`},{name:`go`,title:`Go: coreos/go-oidc, x/oauth2`,type:`web`,page:`docs/connect/go.md`,redirect:`http://localhost:3000/callback`,postLogout:`/`},{name:`flask`,title:`Python: Flask, Authlib`,type:`web`,page:`docs/connect/python.md`,redirect:`http://localhost:3000/callback`,postLogout:`/`},{name:`django`,title:`Python: Django, Authlib`,type:`web`,page:`docs/connect/python.md`,redirect:`http://localhost:8000/callback`,postLogout:`/`},{name:`spring`,title:`Java: Spring Boot`,type:`web`,page:`docs/connect/java.md`,redirect:`http://localhost:8080/login/oauth2/code/postern`,postLogout:`/`},{name:`aspnet`,title:`C#: ASP.NET Core`,type:`web`,page:`docs/connect/dotnet.md`,redirect:`https://localhost:7001/signin-oidc`,postLogout:`/signout-callback-oidc`},{name:`php`,title:`PHP: jumbojett/openid-connect-php`,type:`web`,page:`docs/connect/php.md`,redirect:`http://localhost:3000/callback.php`,postLogout:`/`},{name:`oauth2-proxy`,title:`nginx or any service: oauth2-proxy`,type:`web`,page:`docs/connect/oauth2-proxy.md`,redirect:`http://localhost:4180/oauth2/callback`},{name:`grafana`,title:`Grafana`,type:`web`,page:`docs/connect/grafana.md`,redirect:`http://localhost:3000/login/generic_oauth`,postLogout:`/login`},{name:`gitea`,title:`Gitea`,type:`web`,page:`docs/connect/gitea.md`,redirect:`http://localhost:3000/user/oauth2/postern/callback`},{name:`react`,title:`React: @thunderid/react`,type:`spa`,page:`docs/connect/react.md`,redirect:`http://localhost:5173`,postLogout:`same`},{name:`javascript`,title:`A page without a library`,type:`spa`,page:`docs/connect/javascript.md`,redirect:`http://localhost:3000/`,postLogout:`same`},{name:`oidc-client-ts`,title:`Any page: oidc-client-ts`,type:`spa`,page:`docs/connect/javascript.md`,redirect:`http://localhost:5173/`,postLogout:`same`},{name:`ios`,title:`iOS, macOS: AppAuth`,type:`native`,page:`docs/connect/mobile.md`,redirect:`com.example.app:/callback`,postLogout:`/signed-out`},{name:`android`,title:`Android: AppAuth`,type:`native`,page:`docs/connect/mobile.md`,redirect:`com.example.app:/callback`,postLogout:`/signed-out`},{name:`go-cli`,title:`Go: command-line program`,type:`native`,page:`docs/connect/go.md`,redirect:`http://127.0.0.1/callback`},{name:`curl`,title:`curl`,type:`service`,page:`docs/connect/service.md`},{name:`go-service`,title:`Go: x/oauth2/clientcredentials`,type:`service`,page:`docs/connect/service.md`},{name:`python-service`,title:`Python: Authlib`,type:`service`,page:`docs/connect/service.md`},{name:`flow`,title:`curl`,type:`flow`}],O=Object.assign({"../../../../../internal/stacks/snippets/android.txt":o,"../../../../../internal/stacks/snippets/aspnet.txt":s,"../../../../../internal/stacks/snippets/curl.txt":c,"../../../../../internal/stacks/snippets/django.txt":l,"../../../../../internal/stacks/snippets/express.txt":u,"../../../../../internal/stacks/snippets/flask.txt":d,"../../../../../internal/stacks/snippets/flow.txt":f,"../../../../../internal/stacks/snippets/gitea.txt":p,"../../../../../internal/stacks/snippets/go-cli.txt":m,"../../../../../internal/stacks/snippets/go-service.txt":h,"../../../../../internal/stacks/snippets/go.txt":g,"../../../../../internal/stacks/snippets/grafana.txt":_,"../../../../../internal/stacks/snippets/ios.txt":v,"../../../../../internal/stacks/snippets/javascript.txt":y,"../../../../../internal/stacks/snippets/nextjs.txt":b,"../../../../../internal/stacks/snippets/oauth2-proxy.txt":x,"../../../../../internal/stacks/snippets/oidc-client-ts.txt":S,"../../../../../internal/stacks/snippets/php.txt":C,"../../../../../internal/stacks/snippets/python-service.txt":w,"../../../../../internal/stacks/snippets/react.txt":T,"../../../../../internal/stacks/snippets/spring.txt":E}),k={web:`secret`,spa:`public`,native:`public`,service:`machine`,flow:`flow`};function A(e){return D.filter(({type:t})=>k[t]===e.kind)}function j(e,t){let n=Object.entries(O).find(([t])=>t.endsWith(`/${e.name}.txt`))?.[1]??``,r=P(e,t),i=n.replace(/__([A-Z]+(?:_[A-Z]+)*)__/g,(e,t)=>r[t]===void 0?e:M(r[t])).split(/^-- (.+) --\n/m).slice(1);return i.flatMap((e,t)=>t%2==0?[{path:e,text:i[t+1]??``}]:[])}function M(e){return e.replace(/[^A-Za-z0-9\-._~:/?@&()*+,;=%[\] ]/gu,e=>[...new TextEncoder().encode(e)].map(e=>`%${e.toString(16).toUpperCase().padStart(2,`0`)}`).join(``))}function N(e,t){return!e.postLogout||e.postLogout===`same`?e.postLogout?t:``:URL.canParse(e.postLogout,t)?new URL(e.postLogout,t).href:``}function P(e,t){let n=t.redirectURIs[0]??e.redirect??``,r=t.postLogoutURIs[0]??N(e,n),i=I(n);return{ISSUER:t.issuer,APPLICATION_ID:t.applicationID,CLIENT_ID:t.clientID,SCOPES:t.scopes.join(` `),SCOPES_COMMAS:t.scopes.join(`, `),REDIRECT_URI:n,REDIRECT_PATH:i?.pathname||`/`,REDIRECT_SCHEME:i?.protocol.replace(`:`,``)??``,BASE_URL:i?`${i.protocol}//${i.host}`:``,IS_HTTPS:String(i?.protocol===`https:`),PORT:F(e,i),POST_LOGOUT_URI:r,POST_LOGOUT_PATH:I(r)?.pathname||`/`,POST_LOGOUT_URI_ENCODED:encodeURIComponent(r)}}function F(e,t){return t&&[`localhost`,`127.0.0.1`,`[::1]`].includes(t.hostname)&&t.port||(I(e.redirect??``)?.port??``)}var I=e=>URL.canParse(e)?new URL(e):void 0,L=n();function R({client:e}){let t=(0,a.useId)(),n=A(e),[o,s]=(0,a.useState)(n[0]?.name??``),c=n.find(e=>e.name===o);return c?(0,L.jsxs)(L.Fragment,{children:[(0,L.jsxs)(`div`,{className:`actions`,children:[(0,L.jsx)(`label`,{htmlFor:t,children:r(`Stack`)}),(0,L.jsx)(`select`,{id:t,value:o,onChange:e=>s(e.target.value),children:n.map(e=>(0,L.jsx)(`option`,{value:e.name,children:e.title},e.name))})]}),e.kind===`secret`||e.kind===`machine`?(0,L.jsx)(`p`,{className:`quiet`,children:r(`The code reads the client secret from the environment variable CLIENT_SECRET.`)}):null,c.postLogout&&e.postLogoutURIs.length===0?(0,L.jsx)(`p`,{className:`quiet`,children:r(`The sign-out of the code needs a registered post-logout URI.`)}):null,j(c,e).map(({path:e,text:t})=>(0,L.jsxs)(`section`,{"aria-label":e,children:[(0,L.jsxs)(`div`,{className:`actions`,children:[(0,L.jsx)(`code`,{children:e}),(0,L.jsx)(i,{text:t})]}),(0,L.jsx)(`pre`,{className:`snippet`,tabIndex:0,children:t})]},e))]}):null}export{R as default};
+`,O=[{name:`express`,title:`Node.js: Express, openid-client`,type:`web`,page:`docs/connect/node.md`,redirect:`http://localhost:3000/callback`,postLogout:`/`},{name:`nextjs`,title:`Next.js: Auth.js`,type:`web`,page:`docs/connect/node.md`,redirect:`http://localhost:3000/api/auth/callback/postern`,postLogout:`/`},{name:`go`,title:`Go: coreos/go-oidc, x/oauth2`,type:`web`,page:`docs/connect/go.md`,redirect:`http://localhost:3000/callback`,postLogout:`/`},{name:`flask`,title:`Python: Flask, Authlib`,type:`web`,page:`docs/connect/python.md`,redirect:`http://localhost:3000/callback`,postLogout:`/`},{name:`django`,title:`Python: Django, Authlib`,type:`web`,page:`docs/connect/python.md`,redirect:`http://localhost:8000/callback`,postLogout:`/`},{name:`spring`,title:`Java: Spring Boot`,type:`web`,page:`docs/connect/java.md`,redirect:`http://localhost:8080/login/oauth2/code/postern`,postLogout:`/`},{name:`aspnet`,title:`C#: ASP.NET Core`,type:`web`,page:`docs/connect/dotnet.md`,redirect:`https://localhost:7001/signin-oidc`,postLogout:`/signout-callback-oidc`},{name:`php`,title:`PHP: jumbojett/openid-connect-php`,type:`web`,page:`docs/connect/php.md`,redirect:`http://localhost:3000/callback.php`,postLogout:`/`},{name:`oauth2-proxy`,title:`nginx or any service: oauth2-proxy`,type:`web`,page:`docs/connect/oauth2-proxy.md`,redirect:`http://localhost:4180/oauth2/callback`},{name:`apache`,title:`Apache: mod_auth_openidc`,type:`web`,page:`docs/connect/apache.md`,redirect:`http://localhost:8080/oidc/callback`,postLogout:`/signed-out`},{name:`grafana`,title:`Grafana`,type:`web`,page:`docs/connect/grafana.md`,redirect:`http://localhost:3000/login/generic_oauth`,postLogout:`/login`},{name:`gitea`,title:`Gitea`,type:`web`,page:`docs/connect/gitea.md`,redirect:`http://localhost:3000/user/oauth2/postern/callback`},{name:`react`,title:`React: @thunderid/react`,type:`spa`,page:`docs/connect/react.md`,redirect:`http://localhost:5173`,postLogout:`same`},{name:`javascript`,title:`A page without a library`,type:`spa`,page:`docs/connect/javascript.md`,redirect:`http://localhost:3000/`,postLogout:`same`},{name:`oidc-client-ts`,title:`Any page: oidc-client-ts`,type:`spa`,page:`docs/connect/javascript.md`,redirect:`http://localhost:5173/`,postLogout:`same`},{name:`ios`,title:`iOS, macOS: AppAuth`,type:`native`,page:`docs/connect/mobile.md`,redirect:`com.example.app:/callback`,postLogout:`/signed-out`},{name:`android`,title:`Android: AppAuth`,type:`native`,page:`docs/connect/mobile.md`,redirect:`com.example.app:/callback`,postLogout:`/signed-out`},{name:`go-cli`,title:`Go: command-line program`,type:`native`,page:`docs/connect/go.md`,redirect:`http://127.0.0.1/callback`},{name:`curl`,title:`curl`,type:`service`,page:`docs/connect/service.md`},{name:`go-service`,title:`Go: x/oauth2/clientcredentials`,type:`service`,page:`docs/connect/service.md`},{name:`python-service`,title:`Python: Authlib`,type:`service`,page:`docs/connect/service.md`},{name:`flow`,title:`curl`,type:`flow`}],k=Object.assign({"../../../../../internal/stacks/snippets/android.txt":o,"../../../../../internal/stacks/snippets/apache.txt":s,"../../../../../internal/stacks/snippets/aspnet.txt":c,"../../../../../internal/stacks/snippets/curl.txt":l,"../../../../../internal/stacks/snippets/django.txt":u,"../../../../../internal/stacks/snippets/express.txt":d,"../../../../../internal/stacks/snippets/flask.txt":f,"../../../../../internal/stacks/snippets/flow.txt":p,"../../../../../internal/stacks/snippets/gitea.txt":m,"../../../../../internal/stacks/snippets/go-cli.txt":h,"../../../../../internal/stacks/snippets/go-service.txt":g,"../../../../../internal/stacks/snippets/go.txt":_,"../../../../../internal/stacks/snippets/grafana.txt":v,"../../../../../internal/stacks/snippets/ios.txt":y,"../../../../../internal/stacks/snippets/javascript.txt":b,"../../../../../internal/stacks/snippets/nextjs.txt":x,"../../../../../internal/stacks/snippets/oauth2-proxy.txt":S,"../../../../../internal/stacks/snippets/oidc-client-ts.txt":C,"../../../../../internal/stacks/snippets/php.txt":w,"../../../../../internal/stacks/snippets/python-service.txt":T,"../../../../../internal/stacks/snippets/react.txt":E,"../../../../../internal/stacks/snippets/spring.txt":D}),A={web:`secret`,spa:`public`,native:`public`,service:`machine`,flow:`flow`};function j(e){return O.filter(({type:t})=>A[t]===e.kind)}function M(e,t){let n=Object.entries(k).find(([t])=>t.endsWith(`/${e.name}.txt`))?.[1]??``,r=F(e,t),i=n.replace(/__([A-Z]+(?:_[A-Z]+)*)__/g,(e,t)=>r[t]===void 0?e:N(r[t])).split(/^-- (.+) --\n/m).slice(1);return i.flatMap((e,t)=>t%2==0?[{path:e,text:i[t+1]??``}]:[])}function N(e){return e.replace(/[^A-Za-z0-9\-._~:/?@&()*+,;=%[\] ]/gu,e=>[...new TextEncoder().encode(e)].map(e=>`%${e.toString(16).toUpperCase().padStart(2,`0`)}`).join(``))}function P(e,t){return!e.postLogout||e.postLogout===`same`?e.postLogout?t:``:URL.canParse(e.postLogout,t)?new URL(e.postLogout,t).href:``}function F(e,t){let n=t.redirectURIs[0]??e.redirect??``,r=t.postLogoutURIs[0]??P(e,n),i=L(n);return{ISSUER:t.issuer,APPLICATION_ID:t.applicationID,CLIENT_ID:t.clientID,SCOPES:t.scopes.join(` `),SCOPES_COMMAS:t.scopes.join(`, `),REDIRECT_URI:n,REDIRECT_PATH:i?.pathname||`/`,REDIRECT_SCHEME:i?.protocol.replace(`:`,``)??``,BASE_URL:i?`${i.protocol}//${i.host}`:``,IS_HTTPS:String(i?.protocol===`https:`),PORT:I(e,i),POST_LOGOUT_URI:r,POST_LOGOUT_PATH:L(r)?.pathname||`/`,POST_LOGOUT_URI_ENCODED:encodeURIComponent(r)}}function I(e,t){return t&&[`localhost`,`127.0.0.1`,`[::1]`].includes(t.hostname)&&t.port||(L(e.redirect??``)?.port??``)}var L=e=>URL.canParse(e)?new URL(e):void 0,R=n();function z({client:e}){let t=(0,a.useId)(),n=j(e),[o,s]=(0,a.useState)(n[0]?.name??``),c=n.find(e=>e.name===o);return c?(0,R.jsxs)(R.Fragment,{children:[(0,R.jsxs)(`div`,{className:`actions`,children:[(0,R.jsx)(`label`,{htmlFor:t,children:r(`Stack`)}),(0,R.jsx)(`select`,{id:t,value:o,onChange:e=>s(e.target.value),children:n.map(e=>(0,R.jsx)(`option`,{value:e.name,children:e.title},e.name))})]}),e.kind===`secret`||e.kind===`machine`?(0,R.jsx)(`p`,{className:`quiet`,children:r(`The code reads the client secret from the environment variable CLIENT_SECRET.`)}):null,c.postLogout&&e.postLogoutURIs.length===0?(0,R.jsx)(`p`,{className:`quiet`,children:r(`The sign-out of the code needs a registered post-logout URI.`)}):null,M(c,e).map(({path:e,text:t})=>(0,R.jsxs)(`section`,{"aria-label":e,children:[(0,R.jsxs)(`div`,{className:`actions`,children:[(0,R.jsx)(`code`,{children:e}),(0,R.jsx)(i,{text:t})]}),(0,R.jsx)(`pre`,{className:`snippet`,tabIndex:0,children:t})]},e))]}):null}export{z as default};
