@@ -16,7 +16,7 @@ export function keepFocus(main: HTMLElement): () => void {
       }
     }
   };
-  const forget = ({ target }: Event) => { // a click beside everything takes the focus away on purpose
+  const forget = ({ target }: Event) => { // a click on no control takes the focus away on purpose
     if (target instanceof Element && !target.closest("a, button, input, select, textarea, summary, label, [tabindex], [contenteditable]")) {
       last = undefined;
     }
