@@ -17,6 +17,7 @@ const (
 	TryID            = "01900000-0000-7000-8000-000000000002"
 	ExamplesID       = "01900000-0000-7000-8000-000000000003" // the client of the web applications in examples/
 	ExampleToolsID   = "01900000-0000-7000-8000-000000000004" // the client of examples/mcp-client
+	ExampleReactID   = "01900000-0000-7000-8000-000000000005" // the client of examples/react
 	DefaultUnitID    = "01900000-0000-7000-8000-000000000010" // the organization unit "default"
 	AdministratorsID = "01900000-0000-7000-8000-000000000040" // the group of the administrators
 )

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -262,7 +264,7 @@ func TestEnsureExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for client, id := range map[string]string{"EXAMPLE": bootstrap.ExamplesID, "EXAMPLE_MCP": bootstrap.ExampleToolsID} {
+	for client, id := range map[string]string{"EXAMPLE": bootstrap.ExamplesID, "EXAMPLE_MCP": bootstrap.ExampleToolsID, "EXAMPLE_REACT": bootstrap.ExampleReactID} {
 		app, err := w.store.ApplicationByClientID(ctx, client)
 		if err != nil || app.ID != id {
 			t.Fatalf("%s: %+v, %v", client, app, err)
@@ -274,6 +276,19 @@ func TestEnsureExamples(t *testing.T) {
 		}
 		if slices.Contains(app.OAuth().Scopes, "system") && !app.RequireConsent {
 			t.Errorf("%s gets the permission system without consent", app.Name)
+		}
+	}
+}
+
+// examples/react names its application and the address of `make run`, so that it runs as it is.
+func TestReactExampleNamesItsApplication(t *testing.T) {
+	for mode, want := range map[string]string{
+		"redirect":    `clientId = "EXAMPLE_REACT"`,
+		"self-hosted": fmt.Sprintf("applicationId = %q", bootstrap.ExampleReactID),
+	} {
+		text, err := os.ReadFile("../examples/react/" + mode + "/postern.ts")
+		if err != nil || !strings.Contains(string(text), want) || !strings.Contains(string(text), `"http://localhost:8090"`) {
+			t.Errorf("%s/postern.ts lacks %s, %v", mode, want, err)
 		}
 	}
 }

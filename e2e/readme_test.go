@@ -44,7 +44,7 @@ func TestQuickstartCurlLines(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, want := range []string{`"flowStatus":"COMPLETE"`, `"assertion":"`, `"publicKeyCredentialRequestOptions"`, `"sessionToken"`, `"status":"UP"`,
-		`"clientSecret":"`, `"access_token":"`, `"scope":"system:applications:read"`, `"totalResults":5`} {
+		`"clientSecret":"`, `"access_token":"`, `"scope":"system:applications:read"`, `"totalResults":6`} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %s in\n%s", want, out)
 		}

@@ -177,7 +177,7 @@ func (c serveCommand) showTry(ctx context.Context, h *app) error {
 
 // isForTrying reports whether an application is one that --try creates.
 func isForTrying(a *schemas.Application) bool {
-	return slices.Contains([]string{bootstrap.TryID, bootstrap.ExamplesID, bootstrap.ExampleToolsID}, a.ID)
+	return slices.Contains([]string{bootstrap.TryID, bootstrap.ExamplesID, bootstrap.ExampleToolsID, bootstrap.ExampleReactID}, a.ID)
 }
 
 // flows reads the folder of flows; it returns no documents if none is configured.

@@ -225,7 +225,7 @@ func TestTryEndsWithItsFlag(t *testing.T) {
 	if err := (serveCommand{}).showTry(t.Context(), w.app); err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range []string{bootstrap.TryID, bootstrap.ExamplesID, bootstrap.ExampleToolsID} {
+	for _, id := range []string{bootstrap.TryID, bootstrap.ExamplesID, bootstrap.ExampleToolsID, bootstrap.ExampleReactID} {
 		if _, err := w.applications.Application(t.Context(), id); !schemas.HasCode(err, schemas.CodeAppNotFound) {
 			t.Errorf("the application %s: %v", id, err)
 		}

@@ -30,10 +30,13 @@ const (
 	ApplicationIDPlaceholder = "YOUR_APPLICATION_ID"
 )
 
-// The texts that Integrate replaces in the files.
+// The texts that Integrate replaces in the files. With the address and the ids of the application
+// that "postern serve --try" creates, the example runs as it is.
 const (
-	servicePlaceholder  = "https://localhost:8090" // makes the files runnable as they are
-	packagesPlaceholder = "PACKAGES"
+	exampleService       = "http://localhost:8090"
+	exampleClientID      = "EXAMPLE_REACT"
+	exampleApplicationID = "01900000-0000-7000-8000-000000000005"
+	packagesPlaceholder  = "PACKAGES"
 )
 
 // Integration is what a developer or an assistant needs to add sign-in to a React app.
@@ -55,14 +58,15 @@ type Snippet struct {
 var files embed.FS
 
 // Integrate returns the integration for the Postern at a base URL, which is its
-// server.public_url. The URL replaces the placeholder in all files. An invalid URL is an
+// server.public_url. The URL and the placeholders replace those of the example in all files. An invalid URL is an
 // error of class Invalid.
 func Integrate(baseURL string) (*Integration, error) {
 	base, err := service(baseURL)
 	if err != nil {
 		return nil, err
 	}
-	fill := strings.NewReplacer(servicePlaceholder, base, packagesPlaceholder, packages())
+	fill := strings.NewReplacer(exampleService, base, packagesPlaceholder, packages(),
+		exampleClientID, ClientIDPlaceholder, exampleApplicationID, ApplicationIDPlaceholder)
 	in := &Integration{Instructions: fill.Replace(read("instructions.md"))}
 	for _, s := range catalog() {
 		s.Code = fill.Replace(read(path.Join(s.Mode, s.File)))
@@ -98,7 +102,7 @@ func service(baseURL string) (string, error) {
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
 		strings.ContainsAny(baseURL, "\"'`\\<>$ ") {
 		return "", schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
-			"expected the address of a Postern, such as %s, got %.128q", servicePlaceholder, baseURL)
+			"expected the address of a Postern, such as https://id.example.org, got %.128q", baseURL)
 	}
 	return strings.TrimRight(baseURL, "/"), nil
 }

@@ -1,8 +1,8 @@
 /** The address of Postern: its server.public_url, without a trailing slash. */
-export const baseUrl = "https://localhost:8090";
+export const baseUrl = "http://localhost:8090";
 
 /** The clientId of the application at Postern. It is public: there is no secret in a browser. */
-export const clientId = "YOUR_CLIENT_ID";
+export const clientId = "EXAMPLE_REACT";
 
 /**
  * The requested scopes. profile and email put the name and the address into the
