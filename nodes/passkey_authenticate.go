@@ -130,14 +130,14 @@ func (p *passkeyAuthenticate) finish(ctx context.Context, v *engine.Visit) (*eng
 		err = checkHolder(v.Subject, verified.UserID)
 	}
 	if err != nil {
-		reason := passkeyReason(v.Subject, err)
+		reason, cause := passkeyReason(v.Subject, err), err
 		d, err := ceremonyFailure(err)
 		if d != nil {
 			d.Reason = reason
 		}
-		if d != nil && passkey.FailedStep(d.Notice) == passkey.StepCounter {
-			// Operators must learn of a copied authenticator.
-			d.Changes = []schemas.Change{event(v, "passkey.refused", v.Subject.UserID, map[string]string{"step": string(passkey.StepCounter)})}
+		if holder := passkey.CopiedOf(cause); holder != "" && d != nil {
+			// Operators must learn of a copied authenticator and its owner: the run may have no user yet.
+			d.Changes = []schemas.Change{event(v, "passkey.refused", holder, map[string]string{"step": string(passkey.StepCounter)})}
 		}
 		return d, err
 	}

@@ -357,7 +357,10 @@ func TestPasskeyCounterRegressionIsAudited(t *testing.T) {
 	d := left(t, w.signIn(t, exec, nil, passkeytest.CounterRegress), "failure")
 	noticed(t, d, schemas.CodePasskeyFailed)
 	if actions(d) != "passkey.refused" {
-		t.Errorf("events %s", actions(d))
+		t.Fatalf("events %s", actions(d))
+	}
+	if e := d.Changes[0].(schemas.RecordEvent).Event; e.UserID != w.credentials[0].UserID || e.UserID == "" {
+		t.Errorf("the event is about the user %q, expected the owner of the passkey", e.UserID)
 	}
 	if d = left(t, w.signIn(t, exec, nil, passkeytest.BadSignature), "failure"); actions(d) != "" {
 		t.Errorf("a guess at an unknown name fills the log: %s", actions(d))

@@ -55,10 +55,13 @@ func (s *server) record(r *http.Request, event schemas.RecordEvent) {
 // this event, so anonymous callers cannot fill the audit log. A failure to record does not change
 // the reply.
 func (s *server) auditRefusal(r *http.Request, credentialID string, refusal error) {
-	if passkey.FailedStep(refusal) != passkey.StepCounter {
+	holder := passkey.CopiedOf(refusal)
+	if holder == "" {
 		return
 	}
-	s.record(r, s.event(r, "passkey.refused", "", map[string]string{"credentialId": credentialID, "step": string(passkey.StepCounter)}))
+	event := s.event(r, "passkey.refused", holder, map[string]string{"credentialId": credentialID, "step": string(passkey.StepCounter)})
+	event.Event.Actor = schemas.Actor{} // the caller may be a thief
+	s.record(r, event)
 }
 
 // recordForbidden records that an authenticated caller was refused a request for which it lacks the
@@ -69,7 +72,7 @@ func (s *server) recordForbidden(r *http.Request, status int, e *schemas.Error) 
 	if !isRefused || x.caller == nil || x.needs.permission() == "" {
 		return
 	}
-	event := s.event(r, "request.refused", "", map[string]string{"method": r.Method, "route": x.route, "permission": x.needs.permission(), "code": e.Code})
+	event := s.event(r, "request.refused", x.caller.userID(), map[string]string{"method": r.Method, "route": x.route, "permission": x.needs.permission(), "code": e.Code})
 	event.Event.Actor = s.loggedActor(r, x.caller.Actor)
 	event.Event.ApplicationID = event.Event.Actor.Client
 	s.record(r, event)

@@ -98,7 +98,7 @@ func sensitiveChanges(t *testing.T, h *testServer) {
 		}
 	}
 	refused, err := h.db.Events(t.Context(), schemas.EventQuery{Limit: 100, Action: "request.refused"})
-	if err != nil || len(refused) < len(weak) || refused[0].Detail["code"] != schemas.CodeStaleProof || refused[0].Actor.ID != boss {
+	if err != nil || len(refused) < len(weak) || refused[0].Detail["code"] != schemas.CodeStaleProof || refused[0].Actor.ID != boss || refused[0].UserID != boss {
 		t.Errorf("the audit log has %+v (%v), expected the refused changes of %s", refused, err, boss)
 	}
 	if after := h.footprint(); after != before {

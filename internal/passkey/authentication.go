@@ -213,7 +213,7 @@ func (c *Ceremonies) verified(parsed *protocol.ParsedCredentialAssertionData, cr
 	count := data.Counter
 	regressed := (count != 0 || credential.SignCount != 0) && count <= credential.SignCount
 	if regressed && c.config.Policy.CounterRegression == Refuse {
-		return nil, refuse(StepCounter, "the authenticator's signature counter did not increase; the authenticator may have been copied: remove this passkey and register a new one")
+		return nil, refuseCopied(credential.UserID)
 	}
 	v := &Verified{
 		UserID:     credential.UserID,

@@ -43,10 +43,21 @@ func FailedStep(err error) Step {
 	return ""
 }
 
+// CopiedOf returns the user whose passkey may have been copied: its signature was right, and its counter
+// did not increase. For another error it returns "".
+func CopiedOf(err error) string {
+	var f *failure
+	if errors.As(err, &f) {
+		return f.copiedOf
+	}
+	return ""
+}
+
 // failure is the cause of a failed ceremony: the step, and the library's message for the log.
 type failure struct {
-	step  Step
-	cause error
+	step     Step
+	cause    error
+	copiedOf string // see CopiedOf
 }
 
 func (f *failure) Error() string {
@@ -63,6 +74,14 @@ func (f *failure) Unwrap() error { return f.cause }
 func refuse(step Step, format string, args ...any) error {
 	e := schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed, format, args...)
 	e.Err = &failure{step: step, cause: e.Err}
+	return e
+}
+
+// refuseCopied returns the error for a passkey of a user that may have been copied.
+func refuseCopied(userID string) error {
+	e := schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed,
+		"the authenticator's signature counter did not increase; the authenticator may have been copied: remove this passkey and register a new one")
+	e.Err = &failure{step: StepCounter, copiedOf: userID}
 	return e
 }
 

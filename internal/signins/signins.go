@@ -19,7 +19,7 @@ type Report struct {
 	// nil if there was none, or if an administrator has reset the count since. A sign-in of the user
 	// with that password or code ends the block, too, but does not change BlockedAt.
 	BlockedAt *time.Time `json:"blockedAt,omitempty"`
-	// Attempts are the latest attempts, newest first; nil if the caller may not read the audit log.
+	// Attempts are the latest attempts, first those that did not sign the user in, each newest first; nil if the caller may not read the audit log.
 	Attempts []Attempt `json:"attempts,omitzero"`
 }
 
@@ -93,7 +93,16 @@ func (r *Report) Explain(ctx context.Context, log Log, userID string) error {
 		slices.Reverse(run)
 		r.Attempts = append(r.Attempts, newAttempt(run, userID))
 	}
+	slices.SortStableFunc(r.Attempts, func(a, b Attempt) int { return cmp.Compare(order(a), order(b)) })
 	return nil
+}
+
+// order returns 0 for an attempt that did not sign the user in, and 1 for another.
+func order(a Attempt) int {
+	if a.SignedIn {
+		return 1
+	}
+	return 0
 }
 
 // readLatest returns the latest events of the user that attempts are found by, newest first.

@@ -94,6 +94,10 @@ func TestExplain(t *testing.T) {
 			run("r", 0, event("identity.refused", "ada", "check", "audience", "reason", "the audience is x, not y"), event("attempt.failed", "ada", "error", "federation_failed", "reason", "federation_audience", "same", "x")),
 			[]string{"The reply is from another identity provider, or for another client. The reason: the audience is x, not y", nothingMore},
 		},
+		"a copied passkey, before the run had a user": {
+			run("r", 0, event("passkey.refused", "ada", "step", "counter"), event("attempt.failed", "", "error", "passkey_failed", "reason", "passkey_counter", "same", "x")),
+			[]string{"The passkey may have been copied and was refused.", nothingMore},
+		},
 		"the last attempt": {
 			run("r", 0, failed("ada", schemas.ReasonUsedCode, "end", schemas.CodeTooManyAttempts, "repeated", "4")),
 			[]string{"The code of the authenticator app had been used before: each code is valid once. Too many attempts failed, so the run ended. The user can start again. This happened 4 times from this network within an hour."},
@@ -143,7 +147,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// A report has the latest attempts, newest first, without what other users did, and a block until the
+// A report has the latest attempts, those without a sign-in first, without what other users did, and a block until the
 // guesses are forgotten.
 func TestReport(t *testing.T) {
 	var all log
@@ -154,6 +158,11 @@ func TestReport(t *testing.T) {
 	var r Report
 	if err := r.Explain(t.Context(), all, "ada"); err != nil || len(r.Attempts) != 5 || r.Attempts[0].ExecutionDigest != "r6" || r.BlockedAt == nil {
 		t.Errorf("%+v, %v", r, err)
+	}
+	all = append(run("r8", 150, failed("ada", schemas.ReasonWrongPassword), event("user.signed_in", "ada")), all...)
+	r = Report{}
+	if err := r.Explain(t.Context(), all, "ada"); err != nil || r.Attempts[0].ExecutionDigest != "r6" || !r.Attempts[4].SignedIn {
+		t.Errorf("a sign-in that succeeded in the end is not last: %+v, %v", r, err)
 	}
 	all = append(run("", 200, event("guesses.forgotten", "ada")), all...)
 	r = Report{}
