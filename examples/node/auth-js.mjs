@@ -32,7 +32,7 @@ app.use("/auth", ExpressAuth(options));
 
 app.get("/", async (req, res) => {
   const session = await getSession(req, options);
-  res.send(page(session?.user, '<a id="sign-in" href="/auth/signin">Sign in</a>'));
+  res.send(page(session?.user, '<a id="sign-in" href="/auth/signin">Sign in</a>', "Show my id"));
 });
 
 app.get("/me", async (req, res) => {

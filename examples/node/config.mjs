@@ -31,11 +31,11 @@ export function serve(app) {
 
 const escape = (text) => String(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 
-/** page returns the page of an example for its user; undefined if nobody is signed in. */
-export function page(user, signIn = '<a id="sign-in" href="/login">Sign in</a>') {
+/** page returns the page of an example for its user; undefined if nobody is signed in. me is the text of the link to /me. */
+export function page(user, signIn = '<a id="sign-in" href="/login">Sign in</a>', me = "Call the API") {
   const name = user && escape(user.name ?? user.preferred_username ?? user.sub);
   return `<!doctype html><title>Example</title><h1>Example</h1>${user
-    ? `<p>Signed in as <b id="user">${name}</b></p><p><a id="api" href="/me">Call the API</a></p>
+    ? `<p>Signed in as <b id="user">${name}</b></p><p><a id="api" href="/me">${me}</a></p>
        <form method="post" action="/logout"><button id="sign-out">Sign out</button></form>`
     : `<p>${signIn}</p>`}`;
 }

@@ -26,7 +26,7 @@ app.use(session({
 }));
 app.use(passport.session());
 
-app.get("/", (req, res) => res.send(page(req.user)));
+app.get("/", (req, res) => res.send(page(req.user, undefined, "Show my id")));
 app.get("/login", passport.authenticate("postern"));
 app.get("/callback", passport.authenticate("postern", { successRedirect: "/", failureRedirect: "/" }));
 app.get("/me", (req, res) => req.user ? res.json({ sub: req.user.sub }) : res.redirect("/login"));
