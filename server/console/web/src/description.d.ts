@@ -1845,7 +1845,7 @@ export interface components {
             isRegistrationFlowEnabled?: boolean;
             /**
              * Logo
-             * @description The URL of a picture shown at sign-in.
+             * @description The URL of a picture, shown at sign-in if neither the theme of the application, nor its organization unit, nor the service has a logo.
              */
             logoUrl?: components["schemas"]["ApplicationRequestUrl"];
             /**
