@@ -35,7 +35,7 @@ export function Overview() {
           {counts.data && (
             <ul className="cards">
               {counts.data.map(({ noun, total }) => (
-                <li key={noun.path}><Link to={noun.path}><span className="number">{total}</span> {t(noun.title)}</Link></li>
+                <li key={noun.path}><Link to={noun.path}><span className="number">{total}</span> {t(total === 1 ? noun.one : noun.title)}</Link></li>
               ))}
             </ul>
           )}

@@ -6,6 +6,7 @@ export interface Noun {
   plural: string; // the member with a list
   schema: string; // the name of the schema of a request
   title: string;
+  one: string; // the title for a single one
   creation: string; // the title of the form for a new one
   about: string; // what the resources are for; shown while there are none
   label: (item: Item) => string;
@@ -46,15 +47,15 @@ const userLabel = (item: Item): string => {
 };
 
 export const nouns: Noun[] = [
-  { path: "/applications", plural: "applications", schema: "ApplicationRequest", title: "Applications", creation: "Create application", about: "An application signs its users in here, or calls APIs with tokens of this server.", label: named, columns: ["name", "type", "clientId"], filters: ["name", "clientId", "type"] },
-  { path: "/flows", plural: "flows", schema: "FlowRequest", title: "Flows", creation: "Create flow", about: "A flow describes the steps of a sign-in, a registration or a recovery.", label: named, columns: ["name", "handle", "flowType", "activeVersion"], filters: ["handle", "flowType"] },
-  { path: "/users", plural: "users", schema: "UserRequest", title: "Users", creation: "Create user", about: "A user signs in to your applications. Users register by themselves, or you create or invite them.", label: userLabel, columns: ["attributes.username", "attributes.email", "type", "status"], filters: ["type", "ouId"], search: { label: "Username, email address or id", whole: ["id"], start: ["username", "email"] } },
-  { path: "/user-types", plural: "userTypes", schema: "UserTypeRequest", title: "User types", creation: "Create user type", about: "A user type defines the attributes of its users, such as a name and an email address.", label: named, columns: ["name", "description"], filters: ["name"] },
-  { path: "/organization-units", plural: "organizationUnits", schema: "OrganizationUnitRequest", title: "Organization units", creation: "Create organization unit", about: "An organization unit is a part of your organization, such as a department. Units form a tree, and users belong to a unit.", label: named, columns: ["name", "handle"], filters: ["handle"] },
-  { path: "/groups", plural: "groups", schema: "GroupRequest", title: "Groups", creation: "Create group", about: "A group collects users, so that you give a role to all of them at once.", label: named, columns: ["name", "description"], filters: ["name"] },
-  { path: "/roles", plural: "roles", schema: "RoleRequest", title: "Roles", creation: "Create role", about: "A role collects permissions. Assign it to users, groups or applications.", label: named, columns: ["name", "permissions"], filters: ["name"] },
-  { path: "/resource-servers", plural: "resourceServers", schema: "ResourceServerRequest", title: "Resource servers", creation: "Create resource server", about: "A resource server is an API that accepts tokens of this server. It defines the permissions that applications request.", label: named, columns: ["name", "handle", "identifier"], filters: ["handle", "identifier"] },
-  { path: "/identity-providers", plural: "identityProviders", schema: "IdentityProviderRequest", title: "Identity providers", creation: "Create identity provider", about: "An identity provider lets users sign in with an account that they have elsewhere.", label: named, columns: ["name", "handle", "issuer"], filters: ["handle"] },
+  { path: "/applications", plural: "applications", schema: "ApplicationRequest", title: "Applications", one: "Application", creation: "Create application", about: "An application signs its users in here, or calls APIs with tokens of this server.", label: named, columns: ["name", "type", "clientId"], filters: ["name", "clientId", "type"] },
+  { path: "/flows", plural: "flows", schema: "FlowRequest", title: "Flows", one: "Flow", creation: "Create flow", about: "A flow describes the steps of a sign-in, a registration or a recovery.", label: named, columns: ["name", "handle", "flowType", "activeVersion"], filters: ["handle", "flowType"] },
+  { path: "/users", plural: "users", schema: "UserRequest", title: "Users", one: "User", creation: "Create user", about: "A user signs in to your applications. Users register by themselves, or you create or invite them.", label: userLabel, columns: ["attributes.username", "attributes.email", "type", "status"], filters: ["type", "ouId"], search: { label: "Username, email address or id", whole: ["id"], start: ["username", "email"] } },
+  { path: "/user-types", plural: "userTypes", schema: "UserTypeRequest", title: "User types", one: "User type", creation: "Create user type", about: "A user type defines the attributes of its users, such as a name and an email address.", label: named, columns: ["name", "description"], filters: ["name"] },
+  { path: "/organization-units", plural: "organizationUnits", schema: "OrganizationUnitRequest", title: "Organization units", one: "Organization unit", creation: "Create organization unit", about: "An organization unit is a part of your organization, such as a department. Units form a tree, and users belong to a unit.", label: named, columns: ["name", "handle"], filters: ["handle"] },
+  { path: "/groups", plural: "groups", schema: "GroupRequest", title: "Groups", one: "Group", creation: "Create group", about: "A group collects users, so that you give a role to all of them at once.", label: named, columns: ["name", "description"], filters: ["name"] },
+  { path: "/roles", plural: "roles", schema: "RoleRequest", title: "Roles", one: "Role", creation: "Create role", about: "A role collects permissions. Assign it to users, groups or applications.", label: named, columns: ["name", "permissions"], filters: ["name"] },
+  { path: "/resource-servers", plural: "resourceServers", schema: "ResourceServerRequest", title: "Resource servers", one: "Resource server", creation: "Create resource server", about: "A resource server is an API that accepts tokens of this server. It defines the permissions that applications request.", label: named, columns: ["name", "handle", "identifier"], filters: ["handle", "identifier"] },
+  { path: "/identity-providers", plural: "identityProviders", schema: "IdentityProviderRequest", title: "Identity providers", one: "Identity provider", creation: "Create identity provider", about: "An identity provider lets users sign in with an account that they have elsewhere.", label: named, columns: ["name", "handle", "issuer"], filters: ["handle"] },
 ];
 
 /** valueAt returns the member at a path such as attributes.username, as text. */

@@ -3,6 +3,8 @@
 export const german: Record<string, string> = {
   "Overview": "Übersicht", "Applications": "Anwendungen", "Users": "Benutzer", "User types": "Benutzertypen",
   "Organization units": "Organisationseinheiten", "Groups": "Gruppen", "Roles": "Rollen", "Resource servers": "Ressourcenserver",
+  "User type": "Benutzertyp", "Organization unit": "Organisationseinheit", "Role": "Rolle", "Resource server": "Ressourcenserver",
+  "Identity provider": "Identitätsanbieter", "Flow": "Ablauf",
   "Identity providers": "Identitätsanbieter", "Flows": "Abläufe", "Audit log": "Protokoll",
   "Sign out": "Abmelden", "Skip to content": "Zum Inhalt springen", "Main": "Hauptnavigation",
   "Create": "Anlegen", "Save": "Speichern", "Delete": "Löschen", "Cancel": "Abbrechen", "Reload": "Neu laden", "Try again": "Erneut versuchen",
@@ -80,6 +82,8 @@ export const german: Record<string, string> = {
 export const french: Record<string, string> = {
   "Overview": "Vue d’ensemble", "Applications": "Applications", "Users": "Utilisateurs", "User types": "Types d’utilisateur",
   "Organization units": "Unités d’organisation", "Groups": "Groupes", "Roles": "Rôles", "Resource servers": "Serveurs de ressources",
+  "User type": "Type d’utilisateur", "Organization unit": "Unité d’organisation", "Role": "Rôle", "Resource server": "Serveur de ressources",
+  "Identity provider": "Fournisseur d’identité", "Flow": "Flux",
   "Identity providers": "Fournisseurs d’identité", "Flows": "Flux", "Audit log": "Journal d’audit",
   "Sign out": "Se déconnecter", "Skip to content": "Aller au contenu", "Main": "Navigation principale",
   "Create": "Créer", "Save": "Enregistrer", "Delete": "Supprimer", "Cancel": "Annuler", "Reload": "Recharger", "Try again": "Réessayer",
