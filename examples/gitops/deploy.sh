@@ -8,4 +8,5 @@ cd "$(dirname "$0")"
 postern=${POSTERN:-postern}
 server=${1:?usage: deploy.sh URL}
 "$postern" flow push --server "$server" -m "${REASON:-deployed}" flows
+echo "Next: the applications that use the flows"
 "$postern" bootstrap --base-url "$server" --dir seeds
