@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +52,9 @@ func writeSignIns(w io.Writer, name string, r signins.Report) error {
 		outcome := "not signed in"
 		if a.SignedIn {
 			outcome = "signed in"
+			if slices.ContainsFunc(a.Steps, func(s signins.Step) bool { return s.Flow != "" }) { // a failure
+				outcome = "signed in afterwards"
+			}
 		}
 		lines = append(lines, "", a.At.UTC().Format(time.RFC3339)+"  "+outcome)
 		for _, s := range a.Steps {

@@ -52,7 +52,8 @@ function say({ text, values = {} }: Sentence): string {
 }
 
 function Explained({ attempt: { at, signedIn, executionDigest, traceId, steps } }: { attempt: Attempt }) {
-  const title = `${formatTime(at)} · ${signedIn ? t("signed in") : t("not signed in")}`;
+  const outcome = !signedIn ? t("not signed in") : steps.some(({ flow }) => flow) ? t("signed in afterwards") : t("signed in"); // failures have a place
+  const title = `${formatTime(at)} · ${outcome}`;
   return (
     <article className="attempt" aria-label={title}>
       <h3>{title}</h3>
