@@ -34,10 +34,12 @@ type FlowVersion struct {
 	OpenRuns int        `json:"openRuns"` // unfinished runs that continue on it
 }
 
-// FlowAuthor is the actor that stored a version. Name is "" if the caller may not read it.
+// FlowAuthor is the actor that stored a version. Names are "" if the caller may not read them;
+// ClientName is "" for the console, too.
 type FlowAuthor struct {
 	schemas.Actor
-	Name string `json:"name"`
+	Name       string `json:"name"`
+	ClientName string `json:"clientName"`
 }
 
 // Client sends requests to the API of a server, with the permissions of its token.

@@ -24,17 +24,18 @@ type versionInfo struct {
 	OpenRuns int            `json:"openRuns"` // unfinished runs that continue on it
 }
 
-// versionAuthor is the actor that stored a version, as the audit log records it. Name is absent if
-// the caller may not read it.
+// versionAuthor is the actor that stored a version, as the audit log records it. Names are absent if
+// the caller may not read them; ClientName is absent for the console, too.
 type versionAuthor struct {
 	schemas.Actor
-	Name string `json:"name,omitempty"`
+	Name       string `json:"name,omitempty"`
+	ClientName string `json:"clientName,omitempty"`
 }
 
 func newVersionInfo(v directory.FlowVersion) versionInfo {
 	info := versionInfo{Version: v.Version, Handle: v.Handle, Name: v.Name, CreatedAt: v.CreatedAt, IsActive: v.Active, Reason: v.Reason, OpenRuns: v.OpenRuns}
 	if v.Author.Type != "" {
-		info.Author = &versionAuthor{v.Author, v.AuthorName}
+		info.Author = &versionAuthor{v.Author, v.AuthorName, v.ClientName}
 	}
 	return info
 }

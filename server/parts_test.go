@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -172,6 +173,26 @@ func TestFlowVersionAuthors(t *testing.T) {
 		fails(t, h.do("PUT", at+"?reason="+reason, body("six"), h.admin, "Content-Type: application/json"), 400, schemas.CodeInvalidFlow)
 	}
 	h.ok(200, "PUT "+at+"?reason="+strings.Repeat("%C3%BC", 200), body("six"))
+}
+
+// A version that a user stored with an application, such as an assistant, names both.
+func TestFlowVersionClient(t *testing.T) {
+	h := newTestServer(t)
+	at := "/flows/" + h.create("/flows", `{"handle":"f","name":"first","flowType":"AUTHENTICATION","nodes":[{"id":"key","use":"prove","next":"end"}]}`)
+	h.machine(t)
+	author := h.user("author")
+	h.allow(author, []string{"system:flows"})
+	raw, err := h.tokens.Access(t.Context(), token.Claims{Subject: author, ClientID: "machine", Audience: []string{h.base}, Scope: []string{"system:flows"}, AuthTime: h.clock()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.ok(200, "PATCH "+at, `{"name":"second"}`, "Authorization: Bearer "+raw)
+	for permissions, want := range map[string]string{"system:flows:read system:applications:read": "Machine", "system:flows:read": ""} {
+		list, _ := h.ok(200, "GET "+at+"/versions", "", h.bearer(h.user("reader"+want), strings.Fields(permissions)...))
+		if newest := list.list("versions")[0]; newest.text("author.id") != author || newest.text("author.clientName") != want {
+			t.Errorf("%s: the newest version is %v, expected the client %q", permissions, newest, want)
+		}
+	}
 }
 
 func TestFlowType(t *testing.T) {

@@ -44,6 +44,9 @@ func (c flowVersionsCommand) Run(ctx context.Context, p program) error {
 			mark = "active"
 		}
 		author := cmp.Or(v.Author.Name, v.Author.ID, "unknown author")
+		if v.Author.ClientName != "" {
+			author += ", with " + v.Author.ClientName
+		}
 		fmt.Fprintf(p.stdout, "%d\t%s\t%s\t%s\t%s\t%d open runs\t%s\n", v.Version, v.CreatedAt.UTC().Format("2006-01-02 15:04:05Z"), v.Name, mark, author, v.OpenRuns, v.Reason)
 	}
 	return nil

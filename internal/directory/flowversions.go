@@ -21,6 +21,9 @@ type FlowVersion struct {
 	// "bootstrap" for the program itself. It is "" for a deleted author, and for a caller that
 	// may not read users or applications.
 	AuthorName string
+	// ClientName is the name of the application through which a user stored the version. It is "" for
+	// the console, for a deleted application, and for a caller that may not read applications.
+	ClientName string
 }
 
 // FlowVersions returns one page of the versions of a flow, newest first, without
@@ -34,19 +37,33 @@ func (d *Directory) FlowVersions(ctx context.Context, c Call, id string, q Query
 	if err != nil {
 		return nil, err
 	}
-	names := map[schemas.Actor]string{}
+	names := map[schemas.Actor]authorNames{}
 	list := make([]FlowVersion, len(stored))
 	for i, v := range stored {
-		name, known := names[v.Author]
+		found, known := names[v.Author]
 		if !known {
-			if name, err = d.authorName(ctx, c, v.Author); err != nil {
+			if found.author, err = d.authorName(ctx, c, v.Author); err != nil {
 				return nil, err
 			}
-			names[v.Author] = name
+			if found.client, err = d.authorClient(ctx, c, v.Author); err != nil {
+				return nil, err
+			}
+			names[v.Author] = found
 		}
-		list[i] = FlowVersion{v, name}
+		list[i] = FlowVersion{v, found.author, found.client}
 	}
 	return list, nil
+}
+
+// authorNames are the names of an author and of the author's client.
+type authorNames struct{ author, client string }
+
+// authorClient returns FlowVersion.ClientName.
+func (d *Directory) authorClient(ctx context.Context, c Call, author schemas.Actor) (string, error) {
+	if author.Type != schemas.UserActor || author.Client == "" || author.Client == ConsoleID {
+		return "", nil
+	}
+	return d.authorName(ctx, c, schemas.Actor{Type: schemas.ApplicationActor, ID: author.Client})
 }
 
 // authorName returns the name of an actor as the audit log records it.

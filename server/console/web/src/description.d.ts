@@ -2367,6 +2367,7 @@ export interface components {
         FlowVersion: {
             author?: null | {
                 client?: string;
+                clientName?: string;
                 id?: string;
                 name?: string;
                 type?: string;

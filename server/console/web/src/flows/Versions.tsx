@@ -8,6 +8,12 @@ import { formatTime, t } from "../texts";
 import { Confirm, Failed, Loading } from "../ui";
 import { call, isAvailable, type Source } from "./checker";
 
+/** authorOf names the author of a version, and the application that the author used in place of the console. */
+function authorOf(author: { id?: string; name?: string; clientName?: string } | null | undefined): string {
+  const name = author ? author.name ?? author.id ?? "" : t("unknown author");
+  return author?.clientName ? t("{name}, with {client}", { name, client: author.clientName }) : name;
+}
+
 /** Versions lists the versions of a flow; onRestore shows the one that a restored version has become. */
 export function Versions({ id, onRestore }: { id: string; onRestore: () => Promise<void> }) {
   const [failed, setFailed] = useState<unknown>();
@@ -38,7 +44,7 @@ export function Versions({ id, onRestore }: { id: string; onRestore: () => Promi
             <span>
               {t("Version {n}", { n: v.version })} <span className="quiet">{formatTime(v.createdAt)} {v.isActive && t("active")}</span>
               <br />
-              <span className="quiet">{v.author ? v.author.name ?? v.author.id : t("unknown author")} · {t("Open runs: {n}", { n: v.openRuns })}</span>
+              <span className="quiet">{authorOf(v.author)} · {t("Open runs: {n}", { n: v.openRuns })}</span>
               {v.reason && <><br /><span>{v.reason}</span></>}
             </span>
             {!v.isActive && mayChange("/flows") && <Confirm label={t("Restore")} question={`${t("Restore")}: ${t("Version {n}", { n: v.version })}?`} onConfirm={() => void restore(v.version)}><ReasonField value={reason} onChange={setReason} /></Confirm>}
