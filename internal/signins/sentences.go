@@ -63,6 +63,7 @@ func actionTexts() map[string]string {
 		"identity.refused":      "The reply of the identity provider was rejected.",
 		"identity.used":         "The identity provider confirmed the user.",
 		"invitation.accepted":   "The user opened the invitation and accepted it.",
+		"passkey.deleted":       "The user removed a passkey.",
 		"passkey.refused":       "The passkey may have been copied and was refused.",
 		"passkey.registered":    "The user added a passkey.",
 		"passkey.used":          "The passkey was accepted.",
