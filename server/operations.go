@@ -180,7 +180,7 @@ func accountOperations() map[string]openapi.Operation {
 		"POST /account/lock":                           {ID: "lockAccount", Summary: "Lock an account with the link from a notice", Body: openapi.Body{Type: lockRequest{}, Required: []string{"token"}}},
 		"DELETE /users/{id}/failed-guesses":            {ID: "forgetFailedGuesses", Summary: "Forget the failed sign-ins that limit further ones"},
 		"GET /users/{id}/sign-in-attempts":             {ID: "explainSignIns", Summary: "Explain why the user could not sign in: the state of the account, and the latest attempts", Reply: signins.Report{}},
-		"GET /users/{id}/access":                       {ID: "getAccess", Summary: "Get the groups and roles of the user, and whether there is a password", Reply: directory.Access{}},
+		"GET /users/{id}/access":                       {ID: "getAccess", Summary: "Get the groups and roles of the user", Reply: directory.Access{}},
 		"GET /users/{id}/invitation":                   {ID: "getInvitation", Summary: "Get the invitation that the user can still accept", Reply: directory.Invitation{}},
 		"POST /users/{id}/invitation": {ID: "inviteUser", Summary: "Mail the user a link to add a first credential",
 			Body: openapi.Body{Type: invitationBody{}, Required: []string{"applicationId"}}, Status: 201, Reply: directory.Invitation{}},

@@ -55,10 +55,10 @@ func TestAccess(t *testing.T) {
 		permissions []string
 		user, want  string
 	}{
-		{[]string{"system"}, user, `{` + groups + `,"password":false,` + roles + `}`},
-		{[]string{"system:users:read", "system:groups:read"}, user, `{` + groups + `,"password":false}`},
-		{[]string{"system:users"}, user, `{"password":false}`},
-		{[]string{"system"}, h.user("alan"), `{"groups":[],"password":false,"roles":[]}`},
+		{[]string{"system"}, user, `{` + groups + `,` + roles + `}`},
+		{[]string{"system:users:read", "system:groups:read"}, user, `{` + groups + `}`},
+		{[]string{"system:users"}, user, `{}`},
+		{[]string{"system"}, h.user("alan"), `{"groups":[],"roles":[]}`},
 	} {
 		rec := h.do("GET", "/users/"+test.user+"/access", "", h.token(user, test.permissions...))
 		var reply members

@@ -50,12 +50,15 @@ const used = (time: string | null | undefined) => (time ? t("last used {time}", 
 export const useParts = (id: string) => useQuery({ queryKey: ["parts", id], queryFn: () => parts(id) });
 
 async function parts(id: string): Promise<Parts> {
-  const params = { path: { id }, query: { limit: 100 } };
-  const [passkeys, factors, identities, sessions, consents, access] = await Promise.all([
+  const user = { path: { id } };
+  const params = { ...user, query: { limit: 100 } };
+  const [passkeys, factors, identities, sessions, consents, access, profile] = await Promise.all([
     api.GET("/users/{id}/passkeys", { params }), api.GET("/users/{id}/factors", { params }), api.GET("/users/{id}/identities", { params }),
-    api.GET("/users/{id}/sessions", { params }), api.GET("/users/{id}/consents", { params }), api.GET("/users/{id}/access", { params: { path: { id } } }),
+    api.GET("/users/{id}/sessions", { params }), api.GET("/users/{id}/consents", { params }), api.GET("/users/{id}/access", { params: user }),
+    api.GET("/users/{id}/profile", { params: user }),
   ]);
-  const { password, groups, roles } = must(access);
+  const { groups, roles } = must(access);
+  const hasPassword = must(profile).password;
   const kinds = [
     { title: "Passkeys", path: "passkeys", ...deletion, empty: "The user adds a passkey on the account page, or with an invitation.", list: must(passkeys).passkeys.map((p) => ({ id: p.id, label: p.name, note: facts(p.authenticator !== p.name && p.authenticator, t("added {time}", { time: formatTime(p.createdAt) }), used(p.lastUsedAt), p.backedUp ? t("synced") : t("not synced")) })) },
     { title: "Second factors", path: "factors", ...deletion, empty: "The user sets up a second factor, such as an authenticator app, on the account page.", list: must(factors).factors.map((f) => ({ id: f.type, label: f.type, note: formatTime(f.createdAt) })) },
@@ -66,8 +69,8 @@ async function parts(id: string): Promise<Parts> {
       list: must(consents).consents.map((c) => ({ id: c.applicationId, label: c.name, link: `/applications/${c.applicationId}`, note: [...(c.unverified ? [t("not verified")] : []), c.scopes.map((s) => s.scope).join(" "), formatTime(c.grantedAt)].join(" · ") })),
     },
   ];
-  const canSignIn = password || must(passkeys).totalResults > 0 || must(identities).totalResults > 0;
-  return { kinds, hasPassword: password, canSignIn, groups: groups ?? undefined, roles: roles ?? undefined };
+  const canSignIn = hasPassword || must(passkeys).totalResults > 0 || must(identities).totalResults > 0;
+  return { kinds, hasPassword, canSignIn, groups: groups ?? undefined, roles: roles ?? undefined };
 }
 
 /** Memberships lists the groups or the roles of a user. A press of a button changes them at once. */

@@ -1487,7 +1487,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the groups and roles of the user, and whether there is a password */
+        /** Get the groups and roles of the user */
         get: operations["getAccess"];
         put?: never;
         post?: never;
@@ -7758,7 +7758,6 @@ export interface operations {
                             inherited: boolean;
                             name: string;
                         }[];
-                        password: boolean;
                         roles?: {
                             id: string;
                             inherited: boolean;
