@@ -55,7 +55,14 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 	if refused, err := a.checkConsent(ctx, v); refused != nil || err != nil {
 		return refused, err
 	}
-	permissions, err := a.permissions(ctx, v, user)
+	has, err := a.userPermissions(ctx, v, user)
+	if err != nil {
+		return nil, err
+	}
+	if a.isFutile(v, has) {
+		return a.deps.refuseFutile(v, v.Login.OnlyPermissions), nil
+	}
+	permissions, err := a.permissions(ctx, v, has)
 	if err != nil {
 		return nil, err
 	}
@@ -103,16 +110,27 @@ func (a *authorizationCode) checkConsent(ctx context.Context, v *engine.Visit) (
 // codeConsentRequired is the error code of a run that should have asked for consent.
 const codeConsentRequired = "consent_required"
 
+// userPermissions returns the permissions of a user. A user that is not stored yet has none.
+func (a *authorizationCode) userPermissions(ctx context.Context, v *engine.Visit, user *schemas.User) ([]string, error) {
+	if v.Application == nil || v.Subject.Draft != nil {
+		return nil, nil
+	}
+	return a.deps.Store.Permissions(ctx, user.ID)
+}
+
+// isFutile reports whether the client would get none of the scopes that it requests. A user who
+// registers is stored in any case: an administrator can assign roles only then.
+func (a *authorizationCode) isFutile(v *engine.Visit, has []string) bool {
+	asked := v.Login.OnlyPermissions
+	return v.Subject.Draft == nil && len(asked) > 0 && len(schemas.GrantableScopes(asked, has)) == 0
+}
+
 // permissions returns the user's permissions for which the application is registered. Otherwise a
 // caller with only the permission to write applications could lead an administrator to an own
 // application and obtain the administrator's permissions.
-func (a *authorizationCode) permissions(ctx context.Context, v *engine.Visit, user *schemas.User) ([]string, error) {
-	if v.Application == nil || v.Subject.Draft != nil { // a user that is not stored yet has none
+func (a *authorizationCode) permissions(ctx context.Context, v *engine.Visit, has []string) ([]string, error) {
+	if len(has) == 0 {
 		return nil, nil
-	}
-	has, err := a.deps.Store.Permissions(ctx, user.ID)
-	if err != nil || len(has) == 0 {
-		return nil, err
 	}
 	registered, err := a.deps.Store.RegisteredScopes(ctx, v.Application.ID)
 	shared := schemas.SharedPermissions(has, registered)

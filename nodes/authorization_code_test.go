@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,6 +102,44 @@ func TestSessionLifetime(t *testing.T) {
 		if got := started.Session.ExpiresAt.Sub(noon); got != want || (d.Result.RedirectURL == "") != (id == "") {
 			t.Errorf("for %q: it lasts %v, want %v; the way back is %q", id, got, want, d.Result.RedirectURL)
 		}
+	}
+}
+
+// A client that requests only permissions gets none of a user without them. A new user is stored: an
+// administrator can assign roles only then.
+func TestAuthorizationCodeWithoutAnyPermission(t *testing.T) {
+	for name, test := range map[string]struct {
+		asked, has []string
+		draft      bool
+		refused    bool
+	}{
+		"none":                   {asked: []string{"system", "shop"}, has: []string{"billing"}, refused: true},
+		"a part":                 {asked: []string{"system"}, has: []string{"system:users:read"}},
+		"more than permissions":  {has: []string{"billing"}},
+		"a user who is new here": {asked: []string{"system"}, draft: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newFixture(t)
+			w.permissions["ada"] = test.has
+			subject := known("ada")
+			if test.draft {
+				subject = drafted(&schemas.User{ID: "ada", Attributes: map[string]any{"username": "x"}})
+			}
+			d, err := w.make(t, "authorization-code", `{}`, nil).Execute(t.Context(), visit(subject, authenticated("phr", "swk"), func(v *engine.Visit) {
+				v.AuthRequestID, v.Login.OnlyPermissions = "auth-1", test.asked
+			}))
+			if err != nil || (d.Refuse != nil) != test.refused || (d.Result == nil) != test.refused {
+				t.Fatalf("decided %+v, %v", d, err)
+			}
+			if !test.refused {
+				return
+			}
+			r, _ := d.Refuse.Changes[0].(schemas.RefuseAuthRequest)
+			if r.ID != "auth-1" || r.Refusal.Code != "access_denied" || !strings.Contains(r.Refusal.Description, "permissions: system, shop") ||
+				d.Refuse.Error.Code != codePermissionsMissing || missingReason(d) != schemas.ReasonNoPermissions || d.Refuse.RedirectURL == "" {
+				t.Errorf("refused with %+v, %+v", r.Refusal, d.Refuse.Error)
+			}
+		})
 	}
 }
 

@@ -3,7 +3,6 @@ package nodes
 import (
 	"bytes"
 	"context"
-	"strings"
 	"time"
 
 	"github.com/postern-id/postern/engine"
@@ -103,7 +102,7 @@ func (c *consent) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisio
 	case v.Answer != nil:
 		return c.answer(ctx, v, due)
 	case due.isFutile():
-		return c.refuseFutile(v, due), nil
+		return c.deps.refuseFutile(v, due.request.Scopes), nil
 	case due == nil || !due.ask:
 		return engine.LeaveBy(grantedOutcome), nil
 	case !due.isFresh(v):
@@ -130,20 +129,6 @@ func errStaleApproval(v *engine.Visit) *schemas.Error {
 		"%q requests permissions to manage this service, which you can grant only within %d minutes after signing in; sign in again", v.Application.Name, int(schemas.MaxProofAge.Minutes()))
 }
 
-// refuseFutile ends a run for a client that requests only permissions that the user does not have.
-// Otherwise the user would be asked about an empty list, and the client would get a token without scopes.
-func (c *consent) refuseFutile(v *engine.Visit, due *dueConsent) *engine.Decision {
-	lacking := strings.Join(due.request.Scopes, ", ")
-	return c.deps.refuse(v,
-		schemas.Refusal{Code: schemas.RefusedAccessDenied, Description: "the user has none of the requested permissions: " + lacking + "; a role of the user must grant one of them"},
-		schemas.Errorf(schemas.Forbidden, codePermissionsMissing,
-			"%q requests only permissions that you do not have: %s. Ask an administrator for a role that grants them, or sign in as another user", v.Application.Name, lacking),
-		consentMissing(v, schemas.ReasonNoPermissions, due.request.Scopes))
-}
-
-// codePermissionsMissing is the error code of a run whose user has none of the requested permissions.
-const codePermissionsMissing = "permissions_missing"
-
 // answer accepts an answer only from the browser of the request. Otherwise an attacker could make a
 // user consent to a request that the attacker started.
 func (c *consent) answer(ctx context.Context, v *engine.Visit, due *dueConsent) (*engine.Decision, error) {
@@ -161,7 +146,7 @@ func (c *consent) answer(ctx context.Context, v *engine.Visit, due *dueConsent) 
 	case due == nil:
 		return engine.LeaveBy(grantedOutcome), nil
 	case due.isFutile():
-		return c.refuseFutile(v, due), nil
+		return c.deps.refuseFutile(v, due.request.Scopes), nil
 	case !due.isFresh(v) && c.mayBeOtherUser():
 		d := engine.LeaveBy(otherOutcome)
 		d.Notice = errStaleApproval(v)

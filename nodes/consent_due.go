@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/postern-id/postern/engine"
@@ -120,3 +121,17 @@ func (d Deps) refuse(v *engine.Visit, with schemas.Refusal, e *schemas.Error, re
 		},
 	}}
 }
+
+// refuseFutile ends a run for a client that requests only permissions that the user does not have.
+// Otherwise the client would get a token without scopes, perhaps after asking the user about an empty list.
+func (d Deps) refuseFutile(v *engine.Visit, scopes []string) *engine.Decision {
+	lacking := strings.Join(scopes, ", ")
+	return d.refuse(v,
+		schemas.Refusal{Code: schemas.RefusedAccessDenied, Description: "the user has none of the requested permissions: " + lacking + "; a role of the user must grant one of them"},
+		schemas.Errorf(schemas.Forbidden, codePermissionsMissing,
+			"%q requests only permissions that you do not have: %s. Ask an administrator for a role that grants them, or sign in as another user", v.Application.Name, lacking),
+		consentMissing(v, schemas.ReasonNoPermissions, scopes))
+}
+
+// codePermissionsMissing is the error code of a run whose user has none of the requested permissions.
+const codePermissionsMissing = "permissions_missing"

@@ -31,6 +31,6 @@ func errorCodes() map[string][]string {
 		},
 		"federated-link":     {schemas.CodeIdentityTaken},
 		"consent":            {codeConsentDenied, codeConsentRequired, codeOtherBrowser, codePermissionsMissing, schemas.CodeStaleProof},
-		"authorization-code": {schemas.CodeUserTypeNotAllowed, codeConsentRequired, schemas.CodeAuthRequest},
+		"authorization-code": {schemas.CodeUserTypeNotAllowed, codeConsentRequired, codePermissionsMissing, schemas.CodeAuthRequest},
 	}
 }

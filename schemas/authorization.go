@@ -35,12 +35,14 @@ type AuthRequest struct {
 
 // LoginRules are the requirements of an authorization request for the sign-in: OpenID Connect Core
 // §3.1.2.1. MaxAge is in seconds, nil if absent. Subject is the user of the id_token_hint, "" for
-// none.
+// none. OnlyPermissions are the scopes of a request that are all permissions; nil if one is not.
 type LoginRules struct {
 	Subject   string   `json:"subject,omitempty"`
 	Prompt    []string `json:"prompt,omitempty"`
 	MaxAge    *int     `json:"maxAge,omitempty"`
 	ACRValues []string `json:"acrValues,omitempty"`
+
+	OnlyPermissions []string `json:"onlyPermissions,omitempty"`
 }
 
 // Accept reports whether a session satisfies the client, so that the user need not sign in again.

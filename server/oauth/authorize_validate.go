@@ -53,6 +53,9 @@ func (p *Provider) validateAuthRequest(ctx context.Context, a *authorizeRequest)
 	if req.Login, err = p.loginRules(ctx, a.client, form); err != nil {
 		return nil, err
 	}
+	if !slices.ContainsFunc(req.Scopes, isIdentityScope) {
+		req.Login.OnlyPermissions = req.Scopes
+	}
 	if !a.client.IsTrusted() && slices.ContainsFunc(req.Scopes, schemas.IsManagementScope) {
 		// This is added to the client's request: a session of several hours must not be enough to
 		// give an untrusted client the permissions of its user.
