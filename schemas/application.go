@@ -72,17 +72,33 @@ const (
 	AddressChange FlowType = "ADDRESS_CHANGE" // users change or verify their mail address
 )
 
-// OptionalFlow is a flow of an application besides those for sign-in and registration. It has the
-// type AUTHENTICATION.
-type OptionalFlow struct {
+// AssignedFlow is a flow that an application names.
+type AssignedFlow struct {
 	Path string   // of the member with its id
 	Type FlowType // of the runs that start it
 	ID   *string  // "" for none
 }
 
-// OptionalFlows returns the optional flows of the application.
-func (a *Application) OptionalFlows() []OptionalFlow {
-	return []OptionalFlow{
+// FlowType returns the type of the flow. Only runs of the type REGISTRATION start a flow that has not
+// the type AUTHENTICATION.
+func (f AssignedFlow) FlowType() FlowType {
+	if f.Type == Registration {
+		return Registration
+	}
+	return Authentication
+}
+
+// Flows returns the flows for sign-in and registration, and then OptionalFlows.
+func (a *Application) Flows() []AssignedFlow {
+	return append([]AssignedFlow{
+		{"authFlowId", Authentication, &a.AuthFlowID}, {"registrationFlowId", Registration, &a.RegistrationFlowID},
+	}, a.OptionalFlows()...)
+}
+
+// OptionalFlows returns the flows of the application besides those for sign-in and registration. They
+// have the type AUTHENTICATION.
+func (a *Application) OptionalFlows() []AssignedFlow {
+	return []AssignedFlow{
 		{"recoveryFlowId", Recovery, &a.RecoveryFlowID}, {"invitationFlowId", Invitation, &a.InvitationFlowID}, {"addressFlowId", AddressChange, &a.AddressFlowID},
 	}
 }

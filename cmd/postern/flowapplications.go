@@ -17,14 +17,6 @@ const maxApplicationsRead = 1000
 // maxApplicationsNamed is how many applications of a flow are printed.
 const maxApplicationsNamed = 5
 
-// flowMember is a member of applications that names a flow.
-type flowMember struct{ path, title string }
-
-func flowMembers() []flowMember {
-	return []flowMember{{"authFlowId", "sign-in flow"}, {"registrationFlowId", "registration flow"}, {"recoveryFlowId", "recovery flow"},
-		{"invitationFlowId", "invitation flow"}, {"addressFlowId", "address flow"}}
-}
-
 // printApplicationsOf prints which applications use the stored flows, or how to use a flow that none uses.
 // It prints nothing if the caller may not read applications, or if there are too many.
 func printApplicationsOf(ctx context.Context, w io.Writer, client *bootstrap.Client, stored []*schemas.Flow) error {
@@ -45,13 +37,21 @@ func printApplicationsOf(ctx context.Context, w io.Writer, client *bootstrap.Cli
 // applicationsOf returns the uses of a flow, such as "sign-in flow of Shop".
 func applicationsOf(applications []resource, id string) (uses []string) {
 	for _, a := range applications {
-		for _, m := range flowMembers() {
-			if a.text(m.path) == id {
-				uses = append(uses, m.title+" of "+printable(a.text("name")))
+		for _, f := range new(schemas.Application).Flows() {
+			if a.text(f.Path) == id {
+				uses = append(uses, titleOf(f)+" of "+printable(a.text("name")))
 			}
 		}
 	}
 	return uses
+}
+
+// titleOf returns a title such as "recovery flow".
+func titleOf(f schemas.AssignedFlow) string {
+	if f.Type == schemas.Authentication {
+		return "sign-in flow"
+	}
+	return strings.TrimSuffix(f.Path, "FlowId") + " flow"
 }
 
 func usualMember(f *schemas.Flow) string {

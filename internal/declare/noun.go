@@ -43,13 +43,7 @@ func Nouns() []Noun {
 			secrets: []string{providerSecret}},
 		{Name: "flow", Plural: "flows", Folder: flowsFolder, Filter: "handle", key: "handle"},
 		{Name: "application", Plural: "applications", Folder: "applications", Filter: "name", key: "name",
-			references: []reference{unit,
-				{path: "authFlowId", to: "flows", flowType: schemas.Authentication},
-				{path: "registrationFlowId", to: "flows", flowType: schemas.Registration},
-				{path: "recoveryFlowId", to: "flows", flowType: schemas.Authentication},
-				{path: "invitationFlowId", to: "flows", flowType: schemas.Authentication},
-				{path: "addressFlowId", to: "flows", flowType: schemas.Authentication}},
-			secrets: []string{"clientSecret", oauthSecret}},
+			references: append([]reference{unit}, flowReferences()...), secrets: []string{"clientSecret", oauthSecret}},
 		{Name: "user", Plural: "users", Folder: "users", Filter: "username", key: "attributes.username",
 			references: []reference{unit}, secrets: []string{userSecret}},
 		{Name: "group", Plural: "groups", Folder: "groups", Filter: "name", key: "name",
@@ -166,3 +160,11 @@ func isText(d *schemas.Document) bool {
 func isID(s string) bool { return uuid.Validate(s) == nil && len(s) == 36 }
 
 func flowTypeOf(d *schemas.Document) schemas.FlowType { return schemas.FlowType(d.TextAt("flowType")) }
+
+// flowReferences returns the references of an application to flows.
+func flowReferences() (list []reference) {
+	for _, f := range new(schemas.Application).Flows() {
+		list = append(list, reference{path: f.Path, to: flowsFolder, flowType: f.FlowType()})
+	}
+	return list
+}

@@ -88,10 +88,8 @@ func checkApplication(w *writeContext, old, a *schemas.Application) {
 	checkName(w, was.Name, a.Name)
 	checkUnique(w, store.Applications(), "name", a.Name, was.ID)
 	checkExists(w, store.Units(), "ouId", a.OUID)
-	checkFlowType(w, "authFlowId", a.AuthFlowID, schemas.Authentication)
-	checkFlowType(w, "registrationFlowId", a.RegistrationFlowID, schemas.Registration)
-	for _, f := range a.OptionalFlows() {
-		checkFlowType(w, f.Path, *f.ID, schemas.Authentication)
+	for _, f := range a.Flows() {
+		checkFlowType(w, f.Path, *f.ID, f.FlowType())
 	}
 	checkUserTypes(w, a.AllowedUserTypes)
 	checkOrigins(w, was.PasskeyAllowedOrigins, a.PasskeyAllowedOrigins)

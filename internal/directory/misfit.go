@@ -138,11 +138,8 @@ func flowStarts(ctx context.Context, r store.Reader) (map[string][]flowStart, er
 			return nil
 		}
 		for _, id := range startedFlows(a) {
-			member := "authFlowId"
-			if id == a.RegistrationFlowID {
-				member = "registrationFlowId"
-			}
-			for _, f := range a.OptionalFlows() {
+			var member string
+			for _, f := range a.Flows() {
 				if id == *f.ID {
 					member = f.Path
 				}

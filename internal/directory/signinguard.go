@@ -121,17 +121,13 @@ func changedSignIn(w *writeContext, was, a *schemas.Application) string {
 		text, _ := json.Marshal(app.Customizations) // it was read as JSON
 		return fmt.Sprintf("%q %q %q %s", app.LogoURL, app.TosURI, app.PolicyURI, text)
 	}
-	flowsWere := was.OptionalFlows()
-	for i, f := range a.OptionalFlows() {
+	flowsWere := was.Flows()
+	for i, f := range a.Flows() {
 		if *f.ID != *flowsWere[i].ID {
 			return f.Path
 		}
 	}
 	switch {
-	case a.AuthFlowID != was.AuthFlowID:
-		return "authFlowId"
-	case a.RegistrationFlowID != was.RegistrationFlowID:
-		return "registrationFlowId"
 	case !slices.Equal(slices.Sorted(slices.Values(a.AllowedUserTypes)), slices.Sorted(slices.Values(was.AllowedUserTypes))):
 		return "allowedUserTypes"
 	case a.ClientID != was.ClientID && was.ClientID != "" && signsIn(was):
