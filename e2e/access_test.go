@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,30 +31,37 @@ func (p *tab) resize(width, height int64) {
 }
 
 // accessChecks are checks of a page that axe does not make. Each evaluates an expression that returns
-// the faults, in a window of the size and with the preferences.
+// the faults, in a window of the size and with the preferences. The style is a defect that it must find.
 var accessChecks = []struct {
 	name          string
 	criterion     string // of WCAG 2.2
 	width, height int64
 	media         media
 	faults        string
+	defect        string
 }{
-	{"names and states", "1.3.1, 3.3.1, 4.1.2", 1280, 900, nil, `access.states()`},
-	{"contrast in light", "1.4.3, 1.4.11", 1280, 900, media{"prefers-color-scheme": "light", "prefers-reduced-motion": "reduce"}, `access.contrast()`},
-	{"contrast in dark", "1.4.3, 1.4.11", 1280, 900, media{"prefers-color-scheme": "dark", "prefers-reduced-motion": "reduce"}, `access.contrast()`},
-	{"target size", "2.5.8", 1280, 900, nil, `access.small()`},
-	{"target size on a phone", "2.5.8", 390, 800, nil, `access.small()`},
-	{"focus is visible", "2.4.7", 1280, 900, nil, `access.unmarked()`},
-	{"focus in forced colors, light", "2.4.7", 1280, 900, media{"forced-colors": "active", "prefers-color-scheme": "light"}, `access.unmarked()`},
-	{"focus in forced colors, dark", "2.4.7", 1280, 900, media{"forced-colors": "active", "prefers-color-scheme": "dark"}, `access.unmarked()`},
-	{"selection in forced colors", "1.4.1", 1280, 900, media{"forced-colors": "active"}, `access.unselected()`},
-	{"text spacing", "1.4.12", 1280, 900, nil, `access.spaced()`},
-	{"zoom of 200 %", "1.4.4, 1.4.10", 640, 512, nil, `access.clipped()`},
-	{"zoom of 400 %", "1.4.10", 320, 256, nil, `access.clipped()`},
-	{"focus is not covered", "2.4.11", 1280, 700, nil, `access.covered()`},
-	{"focus is not covered at 400 %", "2.4.11", 320, 256, nil, `access.covered()`},
-	{"reduced motion", "2.3.3", 1280, 900, media{"prefers-reduced-motion": "reduce"}, `access.moving()`},
+	{"names and states", "1.3.1, 3.3.1, 4.1.2", 1280, 900, nil, `access.states()`, `h1 { order: 1 }`},
+	{"contrast in light", "1.4.3, 1.4.11", 1280, 900, media{"prefers-color-scheme": "light", "prefers-reduced-motion": "reduce"}, `access.contrast()`, clearFields},
+	{"contrast in dark", "1.4.3, 1.4.11", 1280, 900, media{"prefers-color-scheme": "dark", "prefers-reduced-motion": "reduce"}, `access.contrast()`, clearFields},
+	{"target size", "2.5.8", 1280, 900, nil, `access.small()`, smallTargets},
+	{"target size on a phone", "2.5.8", 390, 800, nil, `access.small()`, smallTargets},
+	{"focus is visible", "2.4.7", 1280, 900, nil, `access.unmarked()`, unmarkedFocus},
+	{"focus in forced colors", "2.4.7", 1280, 900, media{"forced-colors": "active"}, `access.unmarked()`, unmarkedFocus},
+	{"selection in forced colors", "1.4.1", 1280, 900, media{"forced-colors": "active"}, `access.unselected()`, `nav a { forced-color-adjust: auto !important; border: 0 !important; background: none !important; font-weight: 400 !important; box-shadow: none !important; text-decoration: none !important }`},
+	{"text spacing", "1.4.12", 1280, 900, nil, `access.spaced()`, `h1 { height: 1em; line-height: 1; overflow: hidden }`},
+	{"zoom of 200 %", "1.4.4, 1.4.10", 640, 512, nil, `access.clipped()`, `h1 { min-width: 41rem }`},
+	{"zoom of 400 %", "1.4.10", 320, 256, nil, `access.clipped()`, `h1 { min-width: 21rem }`},
+	{"focus is not covered", "2.4.11", 1280, 700, nil, `access.covered()`, coveredFocus},
+	{"focus is not covered at 400 %", "2.4.11", 320, 256, nil, `access.covered()`, coveredFocus},
+	{"reduced motion", "2.3.3", 1280, 900, media{"prefers-reduced-motion": "reduce"}, `access.moving()`, `h1 { transition: color 1s !important }`},
 }
+
+const (
+	clearFields   = `input, select { border-color: transparent !important; background: transparent !important }`
+	smallTargets  = `* { gap: 0 !important } a, button { display: block !important; width: 9px !important; height: 9px !important; min-height: 0 !important; margin: 0 !important; padding: 0 !important; overflow: hidden; line-height: 9px !important }`
+	unmarkedFocus = `* { outline: none !important; border-color: gray !important; background: none !important; box-shadow: none !important; text-decoration: none !important }`
+	coveredFocus  = `header { position: fixed; inset: 0; z-index: 99 }`
+)
 
 // checkAccess reports the faults of the page that the checks find.
 func (p *tab) checkAccess(where string) {
@@ -70,22 +78,64 @@ func (p *tab) checkAccess(where string) {
 	p.resize(1280, 900)
 }
 
-// Every page of the console passes the checks, and gets the focus when it is shown.
-func TestConsolePagesAreUsable(t *testing.T) {
+// findsDefects fails the test if a check does not find the defect that is added to the page.
+func (p *tab) findsDefects() {
+	p.t.Helper()
+	for _, check := range accessChecks {
+		p.prefer(check.media)
+		p.resize(check.width, check.height)
+		faults := eval[int](p, fmt.Sprintf(`(async () => {
+			const sheet = new CSSStyleSheet();
+			sheet.replaceSync(%q);
+			document.adoptedStyleSheets.push(sheet);
+			await access.drawn();
+			const { length } = await %s;
+			document.adoptedStyleSheets.splice(document.adoptedStyleSheets.indexOf(sheet), 1);
+			return length;
+		})()`, check.defect, check.faults))
+		if faults == 0 {
+			p.t.Errorf("%s: the check does not find %s", check.name, check.defect)
+		}
+	}
+	p.prefer(nil)
+	p.resize(1280, 900)
+}
+
+// Every page of the console passes the checks, and gets the focus when it is shown. So do the hosted pages,
+// the demonstration and the description of the API.
+func TestPagesAreUsable(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	c := openConsole(t, p, "")
 	c.heading("Overview")
 	c.do(chromedp.KeyEvent(kb.Tab)) // from now on the focus is shown as for a keyboard
 	c.goTo("/nowhere")
-	for _, path := range append(consolePages, detailPages(t, p)...) {
+	for _, path := range append(slices.Clone(consolePages), detailPages(t, p)...) {
 		eval[any](c.tab, `document.activeElement.blur(); null`)
 		c.goTo(path)
 		c.until(`document.activeElement.closest("main")`)
 		c.until(`document.title.startsWith(document.querySelector("h1").textContent + " ")`)
 		c.checkAccess(path)
 	}
+	c.goTo("/users")
+	c.findsDefects()
+	c.closesMenu()
 	c.expectQuiet()
+	checkHostedPages(t, p)
+}
+
+// closesMenu opens the menu of narrow windows with the keyboard, and closes it with Escape.
+func (c *consoleTab) closesMenu() {
+	c.t.Helper()
+	c.resize(390, 800)
+	eval[any](c.tab, `document.querySelector(".menu").focus(); null`)
+	c.do(chromedp.KeyEvent(kb.Enter))
+	c.until(`document.querySelector(".menu[aria-expanded=true]")`)
+	c.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab))
+	c.until(`document.activeElement.closest("nav")`)
+	c.do(chromedp.KeyEvent(kb.Escape))
+	c.until(`document.querySelector(".menu[aria-expanded=false]") === document.activeElement`)
+	c.resize(1280, 900)
 }
 
 // detailPages returns a page of a resource of each kind with a page of its own.
@@ -99,10 +149,9 @@ func detailPages(t *testing.T, p *postern) (pages []string) {
 	return pages
 }
 
-// The hosted pages, the demonstration and the description of the API pass the checks.
-func TestHostedPagesAreUsable(t *testing.T) {
-	t.Parallel()
-	p := serve(t)
+// checkHostedPages checks the pages that users see.
+func checkHostedPages(t *testing.T, p *postern) {
+	t.Helper()
 	g := openGate(t, p)
 	g.signUp("ines")
 	g.do(chromedp.KeyEvent(kb.Tab))
@@ -146,7 +195,7 @@ func (a *administrator) tabTo(selector string) {
 	a.t.Fatalf("the Tab key does not reach %s\n%s", selector, a.describe())
 }
 
-// The keyboard alone adds, connects and selects nodes and edges, and each change is announced once.
+// The keyboard alone adds, connects and selects nodes, and removes edges, and each change is announced once.
 func TestConsoleGraphByKeyboard(t *testing.T) {
 	t.Parallel()
 	needChecker(t)
@@ -166,6 +215,16 @@ func TestConsoleGraphByKeyboard(t *testing.T) {
 	a.tabTo(edge)
 	a.key(kb.Enter)
 	a.until(`document.querySelector(".react-flow__edge.selected")`)
+	a.key(kb.Delete)
+	a.heard("The edge from agree to done was removed.")
+	a.until(`!document.querySelector('` + edge + `')`)
+	a.press("Undo")
+	a.heard("Undone.")
+	a.until(`document.querySelector('` + edge + `')`)
+	a.press("Redo")
+	a.heard("Redone.")
+	a.press("Redo")
+	a.heard("There is nothing to redo.")
 	a.expectQuiet()
 }
 

@@ -66,6 +66,13 @@ function Shell() {
   const { pathname } = useLocation();
   const [isOpen, setIsOpen] = useState(false); // the menu of narrow windows
   const content = useRef<HTMLElement>(null);
+  const menu = useRef<HTMLButtonElement>(null);
+  const closeMenu = ({ key }: { key: string }) => {
+    if (key === "Escape" && isOpen) {
+      menu.current?.focus();
+      setIsOpen(false);
+    }
+  };
   const shown = useRef(pathname);
   useEffect(() => {
     setIsOpen(false);
@@ -79,15 +86,15 @@ function Shell() {
   return (
     <RouterProvider navigate={(to) => void navigate(to)} useHref={useHref}>
       <a className="skip" href="#content" onClick={(event) => { event.preventDefault(); document.getElementById("content")?.focus(); }}>{t("Skip to content")}</a>
-      <header>
-        {hasPermissions() && <Button className="menu" aria-expanded={isOpen} aria-controls="menu" onPress={() => setIsOpen(!isOpen)}>{t("Menu")}</Button>}
+      <header onKeyDown={closeMenu}>
+        {hasPermissions() && <Button ref={menu} className="menu" aria-expanded={isOpen} aria-controls="menu" onPress={() => setIsOpen(!isOpen)}>{t("Menu")}</Button>}
         <strong>Console</strong>
         <AccountLink />
         <Button onPress={signOut}>{t("Sign out")}</Button>
       </header>
       <div className="columns">
         {hasPermissions() && (
-          <nav id="menu" className={isOpen ? "open" : ""} aria-label={t("Main")}>
+          <nav id="menu" className={isOpen ? "open" : ""} aria-label={t("Main")} onKeyDown={closeMenu}>
             <ul>{destinations().map(({ path, title }) => <li key={path}><NavLink to={path} end={path === "/"}>{t(title)}</NavLink></li>)}</ul>
           </nav>
         )}

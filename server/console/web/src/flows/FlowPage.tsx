@@ -211,7 +211,7 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
               setChosen(selected);
               setLine(lineOf(flow.text, selected.node));
             }} onPoint={setPlace} />
-            <GraphEditor editor={graph} findings={findings} selected={chosen?.node} onUndo={() => changes.current?.undo()} onRedo={() => changes.current?.redo()} />
+            <GraphEditor editor={graph} findings={findings} selected={chosen?.node} onUndo={() => changes.current?.undo() ?? false} onRedo={() => changes.current?.redo() ?? false} />
             <ProofPanel text={text} proof={proof} place={place} onSelect={setPlace} />
           </TabPanel>
           <TabPanel id="simulate">

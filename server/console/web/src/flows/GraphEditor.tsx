@@ -24,9 +24,9 @@ export interface GraphEditorState extends GraphChanges {
   /** change returns the changed text; undefined if the change is refused. */
   change: (change: Edit) => string | undefined;
   error: string;
-  /** done is the last change, for screen readers. */
-  done: string;
-  say: (done: string) => void;
+  /** done is the last change, for screen readers, with the number of changes so far. */
+  done: { text: string; number: number };
+  say: (text: string) => void;
   /** pending is a connection whose outcome is not chosen yet. */
   pending: { source: string; target: string } | undefined;
   cancel: () => void;
@@ -36,7 +36,8 @@ export interface GraphEditorState extends GraphChanges {
 export function useGraphEditor(flow: FlowCheck, nodes: FlowNode[], parts: Parts, onChange: (change: Edit) => void): GraphEditorState {
   const kinds = useKinds();
   const [error, setError] = useState("");
-  const [done, setDone] = useState("");
+  const [done, setDone] = useState({ text: "", number: 0 });
+  const say = (text: string) => setDone(({ number }) => ({ text, number: number + 1 }));
   const [pending, setPending] = useState<GraphEditorState["pending"]>();
 
   const known = (node: string) => parts.nodes.find((one) => one.id === node)?.outcomes ?? [];
@@ -46,7 +47,7 @@ export function useGraphEditor(flow: FlowCheck, nodes: FlowNode[], parts: Parts,
       const changed = edit(flow.text, wanted, known(wanted.node));
       flow.change(changed);
       setError("");
-      setDone(said(wanted));
+      say(said(wanted));
       setPending(undefined);
       onChange(wanted);
       return changed;
@@ -59,7 +60,7 @@ export function useGraphEditor(flow: FlowCheck, nodes: FlowNode[], parts: Parts,
     }
   };
   return {
-    flow, nodes, kinds, error, done, pending, change, say: setDone,
+    flow, nodes, kinds, error, done, pending, change, say,
     cancel: () => setPending(undefined),
     outcomesOf: (node) => [...new Set([...known(node), ...targets(node).map((edge) => edge.outcome).filter(Boolean)])],
     connect: (source, target) => {
@@ -79,7 +80,7 @@ export function useGraphEditor(flow: FlowCheck, nodes: FlowNode[], parts: Parts,
       try {
         flow.change(targets(node).filter((edge) => edge.target === target).reduce((changed, edge) => edit(changed, { change: "disconnect", node, outcome: edge.outcome }), flow.text));
         setError("");
-        setDone(t("The edge from {node} to {target} was removed.", { node, target }));
+        say(t("The edge from {node} to {target} was removed.", { node, target }));
       } catch (failure) {
         setError(String(failure instanceof Error ? failure.message : failure));
       }
@@ -114,12 +115,12 @@ function useKinds(): Kind[] {
   return kinds;
 }
 
-export function GraphEditor({ editor, findings, selected, onUndo, onRedo }: { editor: GraphEditorState; findings: Finding[]; selected: string | undefined; onUndo: () => void; onRedo: () => void }) {
+export function GraphEditor({ editor, findings, selected, onUndo, onRedo }: { editor: GraphEditorState; findings: Finding[]; selected: string | undefined; onUndo: () => boolean; onRedo: () => boolean }) {
   const node = editor.nodes.find((one) => one.id === selected);
   return (
     <section aria-label={t("Change the graph")} className="graph-editor">
-      <NewNode editor={editor} onUndo={() => { onUndo(); editor.say(t("Undone.")); }} onRedo={() => { onRedo(); editor.say(t("Redone.")); }} />
-      <p role="status" className="hidden">{editor.done}</p>
+      <NewNode editor={editor} onUndo={() => editor.say(onUndo() ? t("Undone.") : t("There is nothing to undo."))} onRedo={() => editor.say(onRedo() ? t("Redone.") : t("There is nothing to redo."))} />
+      <p role="status" className="hidden"><span key={editor.done.number}>{editor.done.text}</span></p>{/* a new element is announced even with the same text */}
       {editor.error && <p role="alert" className="notice bad">{editor.error}</p>}
       {editor.pending && <Outcome editor={editor} pending={editor.pending} />}
       {node ? <NodeForm key={node.id} editor={editor} node={node} findings={findings} /> : <p className="quiet">{t("Select a node to change it. Draw an edge from the lower handle of a node to another node.")}</p>}

@@ -27,8 +27,8 @@ export interface Line {
 
 /** Changes takes back and repeats changes of the text, whatever made them. */
 export interface Changes {
-  undo: () => void;
-  redo: () => void;
+  undo: () => boolean;
+  redo: () => boolean;
 }
 
 export function YAMLEditor({ label, text, findings, fixes, line, changes, onChange }: { label: string; text: string; findings: Finding[]; fixes?: Fix[]; line: Line | undefined; changes?: Ref<Changes>; onChange: (text: string) => void }) {
@@ -76,8 +76,8 @@ export function YAMLEditor({ label, text, findings, fixes, line, changes, onChan
   }, [text]);
 
   useImperativeHandle(changes, () => ({
-    undo: () => void (view.current && undo(view.current)),
-    redo: () => void (view.current && redo(view.current)),
+    undo: () => view.current !== null && undo(view.current),
+    redo: () => view.current !== null && redo(view.current),
   }), []);
 
   // While a new text is checked, the editor keeps the findings where they are.
