@@ -35,7 +35,8 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
         <p>{!proof ? t("Your session has ended. Sign in again to go on.")
           : proof.class === "" ? t("To change your account, you must have signed in within the last {n} minutes.", { n: minutes })
           : t("This change ({name}) affects administrators of this service. For that, you must have signed in with your passkey within the last {n} minutes.", { name: title, n: minutes })}</p>
-        {proof && <p>{t("Sign in again. What you have entered is kept.")}</p>}
+        {proof && <p>{proof.class === "" ? t("Sign in again. What you have entered is kept.")
+          : t("Sign in with your passkey, not with your password. What you have entered is kept.")}</p>}
         <Button className="primary" onPress={() => void startSignIn(proof && { max_age: "0", ...(proof.class && { acr_values: proof.class }) }, proof !== undefined)}>{t("Sign in")}</Button>
       </div>
     );
