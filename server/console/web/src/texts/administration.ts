@@ -68,6 +68,7 @@ export const german: Record<string, string> = {
   "Create below": "Darunter anlegen",
   "These units could not be read. Try again": "Diese Einheiten konnten nicht gelesen werden. Erneut versuchen",
   "Find a permission": "Berechtigung suchen",
+  "Choose an entry of the list, or clear the field.": "Wählen Sie einen Eintrag der Liste, oder leeren Sie das Feld.",
 };
 
 export const french: Record<string, string> = {
@@ -138,4 +139,5 @@ export const french: Record<string, string> = {
   "Create below": "Créer en dessous",
   "These units could not be read. Try again": "Ces unités n’ont pas pu être lues. Réessayer",
   "Find a permission": "Chercher une autorisation",
+  "Choose an entry of the list, or clear the field.": "Choisissez une entrée de la liste, ou videz le champ.",
 };
