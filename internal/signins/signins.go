@@ -90,6 +90,9 @@ func (r *Report) Explain(ctx context.Context, log Log, userID string) error {
 		if err != nil {
 			return err
 		}
+		if len(run) == 0 {
+			continue // the retention removed its events meanwhile
+		}
 		slices.Reverse(run)
 		r.Attempts = append(r.Attempts, newAttempt(run, userID))
 	}

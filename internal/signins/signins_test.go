@@ -191,3 +191,20 @@ func TestDescribeState(t *testing.T) {
 		}
 	}
 }
+
+// trimmed is a log whose retention removes the events of runs between two queries.
+type trimmed struct{ log }
+
+func (l trimmed) Events(ctx context.Context, q schemas.EventQuery) ([]schemas.Event, error) {
+	if q.ExecutionDigest != "" {
+		return nil, nil
+	}
+	return l.log.Events(ctx, q)
+}
+
+func TestExplainTrimmedRun(t *testing.T) {
+	var r Report
+	if err := r.Explain(t.Context(), trimmed{run("one", 0, failed("ada", schemas.ReasonWrongPassword))}, "ada"); err != nil || len(r.Attempts) != 0 {
+		t.Errorf("%+v, %v", r.Attempts, err)
+	}
+}
