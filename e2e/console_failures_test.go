@@ -122,3 +122,23 @@ func TestConsoleAsksToRepeatAChange(t *testing.T) {
 	c.until(`[...document.querySelectorAll("[role=status]")].some((s) => s.innerText === "You are signed in. Press the button again to make the change.")`)
 	c.expectQuiet()
 }
+
+// A change whose sign-in the user gave up is not made at a later visit of its page.
+func TestConsoleForgetsAnAbandonedChange(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	const administrators = "/groups/01900000-0000-7000-8000-000000000040"
+	c := openConsole(t, p, administrators)
+	c.heading("Administrators")
+	c.intercept("/groups", `return new Response(JSON.stringify({ code: "insufficient_user_authentication", description: { defaultValue: "max_age=300" } }),
+		{ status: 401, headers: { "Content-Type": "application/json", "WWW-Authenticate": 'Bearer error="insufficient_user_authentication", max_age=300' } });`)
+	c.fill("Description", "abandoned")
+	c.press("Save")
+	c.failed("To change your account, you must have signed in within the last 5 minutes.")
+	c.press("Sign in")
+	c.until(`document.getElementById("action-password")`)
+	c.open(p.base + "/console/roles")
+	c.heading("Roles")
+	c.goTo(administrators)
+	c.until(`[...document.querySelectorAll("[role=status]")].some((s) => s.innerText === "You are signed in. Press the button again to make the change.")`)
+}

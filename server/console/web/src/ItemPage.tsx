@@ -14,7 +14,7 @@ import { InvitationPart } from "./InvitationPart";
 import { type Item, mayChange, type Noun } from "./nouns";
 import { ProviderPreset, RedirectURI } from "./ProviderPreset";
 import { SchemaForm } from "./SchemaForm";
-import { may, subject } from "./session";
+import { may, subject, takeRepetition } from "./session";
 import { SignInHelp } from "./SignInHelp";
 import { formatTime, t } from "./texts";
 import { Confirm, Failed, Loading, Page, ReadOnly } from "./ui";
@@ -131,7 +131,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
       return;
     }
     hasRepeated.current = true;
-    if (draft.repeats === subject()) {
+    if (takeRepetition() && draft.repeats === subject()) {
       void save(read?.etag); // with the ETag of the first attempt: a change of someone else since then is a conflict
     } else {
       setState({ done: t("You are signed in. Press the button again to make the change.") });

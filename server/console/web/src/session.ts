@@ -15,6 +15,7 @@ let accessToken = "";
 let idToken = "";
 let granted: string[] = [];
 let isUnfinished = false; // the user signed in for a change that no page repeats by itself
+let isRepeated = false; // the user signed in for a change that a page repeats by itself, and has not yet
 
 export class SignInError extends Error {}
 
@@ -41,10 +42,11 @@ export async function authorizationURL(client: string, redirect: string, scope: 
 
 /** startSignIn leaves the console for the sign-in page; more are parameters of the request, and isForChange that the server refused a change. */
 export async function startSignIn(more: Record<string, string> = {}, isForChange = false): Promise<never> {
-  const isUnfinished = !keepDraft() && isForChange;
+  const isRepeated = keepDraft();
+  const isUnfinished = !isRepeated && isForChange;
   const verifier = randomText();
   const state = randomText();
-  sessionStorage.setItem(pending, JSON.stringify({ verifier, state, page: location.pathname + location.search, isUnfinished }));
+  sessionStorage.setItem(pending, JSON.stringify({ verifier, state, page: location.pathname + location.search, isUnfinished, isRepeated }));
   const query = new URLSearchParams({
     client_id: clientID, redirect_uri: redirectURI, response_type: "code", scope: "openid profile system",
     state, code_challenge: await challengeOf(verifier), code_challenge_method: "S256", ...more,
@@ -59,7 +61,7 @@ async function finishSignIn(): Promise<string | null> {
   if (!answer.has("state") || (!answer.has("code") && !answer.has("error"))) {
     return null;
   }
-  const started = JSON.parse(sessionStorage.getItem(pending) ?? "{}") as { verifier?: string; state?: string; page?: string; isUnfinished?: boolean };
+  const started = JSON.parse(sessionStorage.getItem(pending) ?? "{}") as { verifier?: string; state?: string; page?: string; isUnfinished?: boolean; isRepeated?: boolean };
   sessionStorage.removeItem(pending);
   if (!started.verifier || answer.get("state") !== started.state) {
     return null; // an old address, or not ours: sign in again
@@ -82,6 +84,7 @@ async function finishSignIn(): Promise<string | null> {
   idToken = body.id_token ?? "";
   granted = (body.scope ?? "").split(" ");
   isUnfinished = started.isUnfinished ?? false;
+  isRepeated = started.isRepeated ?? false;
   return started.page ?? "/console";
 }
 
@@ -107,6 +110,13 @@ export function may(permission: string): boolean {
 /** hasUnfinishedChange reports whether the user signed in because the server refused a change, and must press the button again. */
 export function hasUnfinishedChange(): boolean {
   return isUnfinished;
+}
+
+/** takeRepetition reports once whether the sign-in that just ended was for the refused change of the shown page. After a sign-in that the user gave up, the draft is still there, but a later visit must not make the change. */
+export function takeRepetition(): boolean {
+  const was = isRepeated;
+  isRepeated = false;
+  return was;
 }
 
 /** subject returns the id of the signed-in user, from the ID token (OpenID Connect Core §2); "" if it has none. The token came from the server itself, so its signature is not checked (§3.1.3.7). */
