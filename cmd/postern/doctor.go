@@ -108,11 +108,15 @@ func (d *doctor) write(w io.Writer) error {
 	if d.JSON {
 		return writeJSON(w, d.list)
 	}
+	width := len("fix")
+	for _, found := range d.list {
+		width = max(width, len(found.Check))
+	}
 	var failed error
 	for _, found := range d.list {
-		_, err := fmt.Fprintf(w, "%-4s  %s: %s\n", strings.ToUpper(found.Status), found.Check, found.Message)
+		_, err := fmt.Fprintf(w, "%-4s  %-*s  %s\n", strings.ToUpper(found.Status), width, found.Check, found.Message)
 		if found.Fix != "" {
-			_, err = fmt.Fprintf(w, "      fix: %s\n", found.Fix)
+			_, err = fmt.Fprintf(w, "      %-*s  %s\n", width, "fix", found.Fix)
 		}
 		failed = cmp.Or(failed, err)
 	}
@@ -126,7 +130,11 @@ func (d *doctor) checkConfiguration() bool {
 	var invalid *schemas.Error
 	if errors.As(err, &invalid) && len(invalid.Errors) > 0 {
 		for _, p := range invalid.Errors {
-			d.fail(check, "correct it; `postern config reference` describes all keys", "%s: %s", p.Path, p.Message)
+			message := p.Message
+			if p.Path != "" {
+				message = p.Path + ": " + message
+			}
+			d.fail(check, "correct it; `postern config reference` describes all keys", "%s", message)
 		}
 		return false
 	}

@@ -52,6 +52,6 @@ func (d *doctor) checkProxies() {
 	case behindProxy && (host == "" || err == nil && address.IsUnspecified()):
 		d.warn(check, "set server.listen to an address that only the proxy reaches", "the server accepts plain http on all interfaces")
 	case !d.hasProblems(check):
-		d.ok(check, "%d trusted", len(s.TrustedProxies))
+		d.ok(check, "%d entries in server.trusted_proxies", len(s.TrustedProxies))
 	}
 }
