@@ -1,6 +1,8 @@
 // The sign-in of the console: authorization code with PKCE (RFC 7636). Tokens are kept in memory
 // only; the session of the browser at the server makes a new sign-in quick.
 import { keepDraft } from "./draft";
+import { dropAllScenarios } from "./flows/scenariostore";
+import { request } from "./request";
 
 const base = new URL(".", document.baseURI);
 
@@ -69,16 +71,16 @@ async function finishSignIn(): Promise<string | null> {
   if (answer.has("error")) {
     throw new SignInError(answer.get("error_description") ?? answer.get("error") ?? "");
   }
-  const reply = await fetch(`${serverURL}/oauth2/token`, {
+  const reply = await request(`${serverURL}/oauth2/token`, {
     method: "POST",
     body: new URLSearchParams({
       grant_type: "authorization_code", client_id: clientID, redirect_uri: redirectURI,
       code: answer.get("code") ?? "", code_verifier: started.verifier,
     }),
   });
-  const body = (await reply.json()) as { access_token?: string; id_token?: string; scope?: string; error_description?: string };
+  const body = (await reply.json().catch(() => ({}))) as { access_token?: string; id_token?: string; scope?: string; error_description?: string };
   if (!reply.ok || !body.access_token) {
-    throw new SignInError(body.error_description ?? String(reply.status));
+    throw new SignInError(body.error_description ?? `HTTP ${reply.status}`);
   }
   accessToken = body.access_token;
   idToken = body.id_token ?? "";
@@ -133,12 +135,13 @@ export function hasPermissions(): boolean {
 /** accountURL is the page where users manage their own account. */
 export const accountURL = `${serverURL}/gate/account`;
 
-/** signOut ends the session of the browser. */
+/** signOut ends the session of the browser, and removes what the tab keeps of the user's work. */
 export function signOut(): void {
   const query = new URLSearchParams({ client_id: clientID });
   if (idToken) {
     query.set("id_token_hint", idToken);
   }
   accessToken = idToken = "";
+  dropAllScenarios();
   location.assign(`${serverURL}/oauth2/logout?${query}`);
 }

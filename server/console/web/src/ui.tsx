@@ -1,8 +1,9 @@
 // Small parts that all pages share.
 import { createContext, useContext, useEffect, useState, type ReactNode } from "react";
 import { Button, Dialog, DialogTrigger, Heading, Modal } from "react-aria-components";
-import { ConnectionError, RequestError } from "./api";
+import { RequestError } from "./api";
 import { permission } from "./nouns";
+import { ConnectionError } from "./request";
 import { startSignIn } from "./session";
 import { t } from "./texts";
 

@@ -26,6 +26,14 @@ export function keepScenarios(owner: string, scenarios: Scenarios): void {
   }
 }
 
+/** dropAllScenarios removes those of all flows, so that the next user of the tab does not find them. */
+export function dropAllScenarios(): void {
+  all.clear();
+  for (const key of Object.keys(sessionStorage).filter((one) => one.startsWith(prefix))) {
+    sessionStorage.removeItem(key);
+  }
+}
+
 export function dropScenarios(owner: string): void {
   all.delete(owner);
   sessionStorage.removeItem(prefix + owner);
