@@ -299,9 +299,13 @@ func nounOperations(n directory.Noun) map[string]openapi.Operation {
 	if n.Name == "flow" {
 		list = append(list, openapi.Parameter{Name: "flowType", Description: "the same as a filter by flowType"})
 	}
+	create := "Create " + article + one
+	if n.Name == "identityProvider" {
+		create += "; its metadata must have the same issuer, if it replies"
+	}
 	described := map[string]openapi.Operation{
 		"GET " + n.Path:  {ID: "list" + plural, Summary: "List the " + many, Query: list, Reply: openapi.List{Plural: n.Plural, Item: reply}},
-		"POST " + n.Path: {ID: "create" + name, Summary: "Create " + article + one, Body: body, Reply: reply, Status: http.StatusCreated},
+		"POST " + n.Path: {ID: "create" + name, Summary: create, Body: body, Reply: reply, Status: http.StatusCreated},
 		"GET " + item:    {ID: "get" + name, Summary: "Get " + article + one, Reply: reply},
 		"PUT " + item:    {ID: "replace" + name, Summary: "Replace " + article + one, Body: body, Reply: reply},
 		"PATCH " + item:  {ID: "patch" + name, Summary: "Change some members of " + article + one, Body: openapi.Body{Type: members{}, Patch: true}, Reply: reply},

@@ -588,7 +588,7 @@ export interface paths {
         /** List the identity providers */
         get: operations["listIdentityProviders"];
         put?: never;
-        /** Create an identity provider */
+        /** Create an identity provider; its metadata must have the same issuer, if it replies */
         post: operations["createIdentityProvider"];
         delete?: never;
         options?: never;
