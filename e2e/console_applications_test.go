@@ -36,7 +36,7 @@ func TestConsoleCreatesApplicationsFromTemplates(t *testing.T) {
 		stacks                  int
 		hasSecret               bool
 	}{
-		{"Web application with a server", "Redirect URIs", "https://shop.example/callback", "[authorization_code refresh_token]", "<nil>", "[https://shop.example/callback]", 11, true},
+		{"Web application with a server", "Redirect URIs", "https://shop.example/callback", "[authorization_code refresh_token]", "<nil>", "[https://shop.example/callback]", 12, true},
 		{"Single-page application", "Redirect URIs", "https://spa.example/", "[authorization_code refresh_token]", "none", "[https://spa.example/]", 6, false},
 		{"Mobile or desktop application", "Redirect URIs", "com.example.app:/callback", "[authorization_code refresh_token]", "none", "[com.example.app:/callback]", 6, false},
 		{"Command-line program", "", "", "[authorization_code refresh_token]", "none", "[http://127.0.0.1/callback]", 6, false},
