@@ -1,16 +1,7 @@
 package main
 
-import "runtime/debug"
-
-// gcPercent lets the heap grow to five times the live data, a few megabytes, before the collector of
-// Go runs, which took a tenth of the processor time of requests with the default of 100. GOMEMLIMIT
-// makes it run earlier.
-const gcPercent = 400
-
-// relaxCollector sets gcPercent unless GOGC sets another value.
-func relaxCollector() {
-	const standard = 100
-	if was := debug.SetGCPercent(gcPercent); was != standard {
-		debug.SetGCPercent(was)
-	}
-}
+// ballastBytes is the size of an object of the heap that is never touched, and so takes no memory. A server
+// has a few megabytes of live data, and the collector of Go runs when the heap has doubled: that took a
+// tenth of the processor time of requests. With the object it waits for 24 MiB more, however much
+// live data there is. A larger GOGC would also multiply the memory that hashes of passwords take.
+const ballastBytes = 24 << 20

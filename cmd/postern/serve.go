@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +36,8 @@ type serveCommand struct {
 // Run serves until it is stopped. It finds all errors before it fills an empty store, and
 // prints the generated password right after that, because it is shown only once.
 func (c serveCommand) Run(ctx context.Context, p program) error {
+	ballast := make([]byte, ballastBytes)
+	defer runtime.KeepAlive(ballast)
 	cfg, l, err := c.listen(p.environ)
 	if err != nil {
 		return err
@@ -115,7 +118,6 @@ func (c serveCommand) startMaintenance(ctx context.Context, h *app, folder flowF
 		h.reportMisfits(ctx)
 		h.reportChains(ctx)
 		releaseStartMemory()
-		relaxCollector()
 	})
 	upkeep.Go(func() { h.sweepExpired(ctx) })
 	upkeep.Go(func() { h.maintainKeys(ctx) })
