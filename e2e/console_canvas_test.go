@@ -162,7 +162,7 @@ func TestConsoleAnnouncesFindings(t *testing.T) {
 	needChecker(t)
 	a := asAdministrator(t, serve(t), "admin", "/flows/new", false)
 	a.sees("No findings: the flow is safe.")
-	const verdict = `document.querySelector("main > [role=status]")`
+	const verdict = `document.querySelector("main > [role=status][aria-busy]")`
 	eval[any](a.tab, `window.read = []; new MutationObserver(() => read.push(`+verdict+`.textContent)).observe(`+verdict+`, {subtree: true, childList: true, characterData: true}); null`)
 	idle := func() { a.until(verdict + `.getAttribute("aria-busy") === "false"`) }
 	for _, change := range [][2]string{{"name: My sign-in", "name: My sign-ins"}, {"name: My sign-ins", "name: My sign-in"}, {"failure: key", "failure: done"}} {
