@@ -96,9 +96,9 @@ func TestConsoleShowsThePageOfAStep(t *testing.T) {
 	c.choose("Language", "de")
 	heading("Anmelden")
 	c.choose("Colors", "dark")
-	background("rgb(15, 19, 17)")
+	background("rgb(25, 31, 28)") // the preview is as narrow as a phone, where the card fills the page
 	c.choose("Colors", "light")
-	background("rgb(243, 241, 235)")
+	background("rgb(255, 254, 251)")
 	c.choose("Application", bootstrapApplication(t, p, "Try it"))
 	heading("Bei Try it anmelden")
 	c.isAccessible("the preview")
