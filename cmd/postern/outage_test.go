@@ -47,6 +47,10 @@ func TestReadOnlyDatabase(t *testing.T) {
 		t.Helper()
 		for name, send := range requests {
 			reply := send()
+			for name == "readiness" && reply.Code != status { // a check counts for a moment
+				time.Sleep(10 * time.Millisecond)
+				reply = send()
+			}
 			if reply.Code != status {
 				t.Errorf("%s: %s answers %d, want %d: %s", when, name, reply.Code, status, reply.Body)
 			}
