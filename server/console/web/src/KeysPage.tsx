@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, isForbidden, must } from "./api";
+import { may } from "./session";
 import { formatTime, t } from "./texts";
 import { Confirm, Failed, Loading, Page } from "./ui";
 
@@ -26,7 +27,7 @@ export function KeysPage() {
     </>
   );
   return (
-    <Page title={t("Signing keys")} actions={!isForbidden(read.error) && actions}>
+    <Page title={t("Signing keys")} actions={may("system") && !isForbidden(read.error) && actions}>
       <p className="quiet">{t("The server replaces these keys regularly by itself. Tokens that older keys have signed stay valid.")}</p>
       {Boolean(failed) && <Failed error={failed} />}
       <p role="status">{done}</p>
