@@ -60,7 +60,7 @@ func (s *server) auditRefusal(r *http.Request, credentialID string, refusal erro
 		return
 	}
 	event := s.event(r, "passkey.refused", holder, map[string]string{"credentialId": credentialID, "step": string(passkey.StepCounter)})
-	event.Event.Actor = schemas.Actor{} // the caller may be a thief
+	event.Event.Actor = schemas.Actor{} // the caller may not be the user
 	s.record(r, event)
 }
 

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -19,9 +16,8 @@ func (p program) openLocal(ctx context.Context, file string, further ...string) 
 	if err != nil {
 		return nil, err
 	}
-	path := cfg.Database.DSN
-	if _, err := os.Stat(path); cfg.Database.Driver == "sqlite" && errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf(errNoStore, absolute(path))
+	if err := requireStore(cfg.Database); err != nil {
+		return nil, err
 	}
 	log := newLog(p.stderr, cfg.Log)
 	warnOfFiles(log, cfg)
@@ -33,9 +29,14 @@ func (p program) openLocal(ctx context.Context, file string, further ...string) 
 // maxCommandDuration is the maximum duration of a command's transaction.
 const maxCommandDuration = time.Hour
 
-// errNoStore is the format of the error about a missing database file.
-const errNoStore = "there is no store at %s: pass the server's configuration with --config, run the command in the server's working directory " +
-	"if the configuration has relative paths, or create a store with `postern serve`"
+// requireStore returns an error if the database file does not exist.
+func requireStore(c config.Database) error {
+	if c.Driver != "sqlite" || isExisting(c.DSN) {
+		return nil
+	}
+	return fmt.Errorf("there is no store at %s: pass the server's configuration with --config, run the command in the server's working directory "+
+		"if the configuration has relative paths, or create a store with `postern serve`", absolute(c.DSN))
+}
 
 // absolute returns a path as other working directories would write it.
 func absolute(path string) string {

@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 
 	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/store"
@@ -23,9 +20,8 @@ func (c migrateCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	path := cfg.Database.DSN
-	if _, err := os.Stat(path); cfg.Database.Driver == "sqlite" && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf(errNoStore, absolute(path))
+	if err := requireStore(cfg.Database); err != nil {
+		return err
 	}
 	on := storeConfig(cfg.Database)
 	versions, pending, err := store.PlanMigrations(ctx, on)
