@@ -177,12 +177,13 @@ type Rotation struct {
 	Revoke time.Time
 }
 
-// IssuedCode answers a granted authorization request with a code.
+// IssuedCode answers a granted authorization request of a browser with a code.
 type IssuedCode struct {
 	RequestID   string
+	BrowserHash []byte
 	CodeHash    []byte
 	At, Expires time.Time
-	// Token stores the session in the browser; nil for no change.
+	// Token stores the session of the grant in the browser, whatever its SessionID; nil for no change.
 	Token *SessionToken
 }
 

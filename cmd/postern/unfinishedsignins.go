@@ -92,11 +92,11 @@ type boundedRequests struct {
 }
 
 // IssueCode is Store.IssueCode.
-func (b boundedRequests) IssueCode(ctx context.Context, c schemas.IssuedCode) (bound bool, err error) {
-	if bound, err = b.Store.IssueCode(ctx, c); err == nil {
+func (b boundedRequests) IssueCode(ctx context.Context, c schemas.IssuedCode) (r *schemas.AuthRequest, bound bool, err error) {
+	if r, bound, err = b.Store.IssueCode(ctx, c); err == nil {
 		b.Release(ctx)
 	}
-	return bound, err
+	return r, bound, err
 }
 
 // boundedSessions bounds the number of unfinished passkey sign-ins. Registrations require a

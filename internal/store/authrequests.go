@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -25,13 +26,19 @@ const (
 	updateApproval = `UPDATE auth_requests SET approved = ? WHERE id = ? AND browser_hash = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
 	updateRefusal  = `UPDATE auth_requests SET refused = ? WHERE id = ? AND browser_hash = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
 
-	// The client receives the state with the code. Nothing else reads these columns.
-	updateCode = `UPDATE auth_requests SET state = '', login_hint = '', code_hash = ?, code_expires_at = ?, expires_at = ?
-		WHERE id = ? AND granted IS NOT NULL AND code_hash IS NULL AND expires_at > ?`
+	updateCode = `UPDATE auth_requests SET code_hash = ?, code_expires_at = ?, expires_at = ?
+		WHERE id = ? AND browser_hash = ? AND granted IS NOT NULL AND code_hash IS NULL AND expires_at > ? RETURNING ` + authRequestColumns
+
+	// On PostgreSQL a code is one statement, and read ahead.
+	updateCodeAhead = `WITH q AS (` + updateCode + `) SELECT q.*, ` + changeAhead + `, FALSE FROM q` + joinApplication
+	// The session of an assertion does not get a token: see Grant.ByAssertion.
+	updateCodeAndToken = `WITH q AS (` + updateCode + `), bound AS (UPDATE sessions SET token_hash = ?, token_expires_at = sessions.expires_at, browser = ? FROM q
+		WHERE sessions.id = CAST(q.granted AS JSONB) ->> 'sessionId' AND CAST(q.granted AS JSONB) ->> 'byAssertion' IS NULL AND token_hash IS NULL RETURNING 1)
+		SELECT q.*, ` + changeAhead + `, EXISTS (SELECT 1 FROM bound) FROM q` + joinApplication
 
 	// The row stays as long as the tokens issued for the code, so that a replay can revoke
-	// them. The ID token contains the nonce.
-	updateRedeemed = `UPDATE auth_requests SET nonce = '', redeemed_at = ?, expires_at = CASE WHEN expires_at < ? THEN ? ELSE expires_at END
+	// them. The client has received the state, and the ID token contains the nonce; nothing else reads these columns.
+	updateRedeemed = `UPDATE auth_requests SET state = '', nonce = '', login_hint = '', redeemed_at = ?, expires_at = CASE WHEN expires_at < ? THEN ? ELSE expires_at END
 		WHERE code_hash = ? AND redeemed_at IS NULL AND code_expires_at > ?`
 
 	selectRedeemed = `SELECT id FROM auth_requests WHERE code_hash = ? AND redeemed_at IS NOT NULL`
@@ -116,18 +123,44 @@ func (t *Tx) decideAuthRequest(update, id string, browserHash []byte, at time.Ti
 	return err
 }
 
-// IssueCode answers a granted authorization request once, and gives its session the token of a browser
-// like BindSession. A request that is not granted or already answered is auth_request_not_found.
-func (s *Store) IssueCode(ctx context.Context, c schemas.IssuedCode) (bound bool, err error) {
-	err = s.writer.write(ctx, func(t *Tx) error {
+// IssueCode answers a granted authorization request of a browser once, and returns it. It gives the session
+// of the grant the token of the browser like BindSession, unless the grant is by an assertion. A request that is
+// not granted, of another browser or already answered is auth_request_not_found.
+func (s *Store) IssueCode(ctx context.Context, c schemas.IssuedCode) (r *schemas.AuthRequest, bound bool, err error) {
+	args := []any{nonNilBytes(c.CodeHash), toMicros(c.Expires), toMicros(c.Expires.Add(replayWindow)), c.RequestID, nonNilBytes(c.BrowserHash), toMicros(c.At)}
+	if slices.ContainsFunc(args, isUnstorable) {
+		return nil, false, errNoAuthRequest()
+	}
+	if !s.local {
+		return s.issueCodeAhead(ctx, c.Token, args)
+	}
+	err = s.writer.write(ctx, func(t *Tx) (err error) {
 		bound = false
-		err := t.change(errNoAuthRequest, updateCode, nonNilBytes(c.CodeHash), toMicros(c.Expires), toMicros(c.Expires.Add(replayWindow)), c.RequestID, toMicros(c.At))
-		if err == nil && c.Token != nil {
-			bound, err = t.bindSession(*c.Token)
+		if r, err = readOne(t.row(updateCode, args...), scanAuthRequest, errNoAuthRequest); err == nil && c.Token != nil && !r.Grant.ByAssertion {
+			bound, err = t.bindSession(schemas.SessionToken{SessionID: r.Grant.SessionID, Hash: c.Token.Hash, Browser: c.Token.Browser})
 		}
 		return err
 	})
-	return bound && err == nil, err
+	return r, bound && err == nil, err
+}
+
+// issueCodeAhead is IssueCode as one statement, which reads the client ahead.
+func (s *Store) issueCodeAhead(ctx context.Context, token *schemas.SessionToken, args []any) (r *schemas.AuthRequest, bound bool, err error) {
+	q := updateCodeAhead
+	if token != nil {
+		q, args = updateCodeAndToken, append(args, nonNilBytes(token.Hash), token.Browser)
+	}
+	var of revision
+	err = s.writer.single(ctx, func(t *Tx) (err error) {
+		r, err = readOne(t.row(q, args...), func(row scanner, r *schemas.AuthRequest) error {
+			return row.Scan(slices.Concat(authRequestDestinations(r), of.changeDestinations(), []any{&bound})...)
+		}, errNoAuthRequest)
+		return err
+	})
+	if err == nil {
+		aheadOf(ctx).putApplication(of)
+	}
+	return r, bound && err == nil, err
 }
 
 // RedeemCode redeems a code. One of several concurrent calls succeeds; each of the others sets

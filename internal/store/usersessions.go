@@ -104,7 +104,7 @@ func (s *Store) Session(ctx context.Context, id string) (*schemas.Session, error
 // BindSession binds a session to the token and the name of a browser, and renews its lifetime. It
 // returns false if the session has ended or has a token: a second browser must not join it.
 func (s *Store) BindSession(ctx context.Context, token schemas.SessionToken) (bound bool, err error) {
-	err = s.writer.write(ctx, func(t *Tx) (err error) {
+	err = s.writer.single(ctx, func(t *Tx) (err error) {
 		bound, err = t.bindSession(token)
 		return err
 	})
@@ -112,11 +112,7 @@ func (s *Store) BindSession(ctx context.Context, token schemas.SessionToken) (bo
 }
 
 func (t *Tx) bindSession(token schemas.SessionToken) (bound bool, err error) {
-	args := []any{nonNilBytes(token.Hash), token.Browser, token.SessionID}
-	if t.inBatch() {
-		return true, t.batch.require(bindSession, args...)
-	}
-	n, err := t.exec(bindSession, args...)
+	n, err := t.exec(bindSession, nonNilBytes(token.Hash), token.Browser, token.SessionID)
 	return n == 1, err
 }
 

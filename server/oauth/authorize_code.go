@@ -16,24 +16,24 @@ const codeTTL = time.Minute
 // issueCode redirects the browser to the client with the answer to a request that is granted or
 // refused. The hash is that of the browser's cookie.
 func (p *Provider) issueCode(w http.ResponseWriter, r *http.Request, id string, browser []byte) error {
-	req, c, err := p.requestOfBrowser(r.Context(), id, browser)
-	if err != nil {
-		return err
-	}
-	if req.Grant == nil && req.Refusal == nil {
-		return errorf(codeInvalidRequest, "the sign-in for this request is not finished: go back and finish it")
-	}
-	answer, err := p.authorizationResponse(w, r, c, req)
+	req, answer, err := p.answer(w, r, id, browser)
 	if err != nil {
 		return err
 	}
 	return p.redirectToClient(w, r, req, answer)
 }
 
+// answer returns a request that is granted or refused, and its answer.
+func (p *Provider) answer(w http.ResponseWriter, r *http.Request, id string, browser []byte) (*schemas.AuthRequest, url.Values, error) {
+	req, answer, err := p.code(w, r, id, browser)
+	if schemas.HasCode(err, schemas.CodeAuthRequest) {
+		return p.answerWithoutCode(r.Context(), id, browser)
+	}
+	return req, answer, err
+}
+
 // requestOfBrowser returns a request that this browser started, and its client. With the authId
-// from a link or a log alone, a user would be signed in to another user's account. The redirect URI
-// must still be registered: removing one, for example because its domain has a new owner, must take
-// effect at once.
+// from a link or a log alone, a user would be signed in to another user's account.
 func (p *Provider) requestOfBrowser(ctx context.Context, id string, browser []byte) (*schemas.AuthRequest, *client, error) {
 	req, err := p.Store.AuthRequest(ctx, id)
 	if schemas.HasCode(err, schemas.CodeAuthRequest) || err == nil && !p.now().Before(req.ExpiresAt) {
@@ -46,45 +46,61 @@ func (p *Provider) requestOfBrowser(ctx context.Context, id string, browser []by
 		return nil, nil, &Error{Status: http.StatusForbidden, Code: codeAccessDenied,
 			Description: "this sign-in was started in another browser, or without cookies: go back to the application and sign in again"}
 	}
+	c, err := p.clientOf(ctx, req)
+	return req, c, err
+}
+
+// clientOf returns the client of a request. The redirect URI must still be registered: removing one, for
+// example because its domain has a new owner, must take effect at once.
+func (p *Provider) clientOf(ctx context.Context, req *schemas.AuthRequest) (*client, error) {
 	c, err := p.findClient(ctx, req.ClientID)
 	if err == nil && !c.redirects(req.RedirectURI) {
 		err = errorf(codeInvalidRequest, "the redirect_uri is no longer registered for this client: go back to the application and sign in again")
 	}
-	return req, c, err
+	return c, err
 }
 
-// authorizationResponse returns the answer to a granted or refused request. A refusal can be sent
-// again: it contains nothing else. A code is issued once, and stores the session in the browser if
-// the user signed in here. Otherwise the assertion of one application could sign its holder in to
-// all others.
-func (p *Provider) authorizationResponse(w http.ResponseWriter, r *http.Request, c *client, req *schemas.AuthRequest) (url.Values, error) {
-	if req.Refusal != nil {
-		return errorf(req.Refusal.Code, "%s", req.Refusal.Description).parameters(), nil
-	}
-	refused := checkGrant(c, req)
+// code returns a granted request and its answer, in one write: a code, or the error of a grant that does not
+// satisfy the request. A code is issued once, and stores the session in the browser if
+// the user signed in here. Otherwise the assertion of one application could sign its holder in to all others.
+// A request that is not granted, or answered before, is auth_request_not_found.
+func (p *Provider) code(w http.ResponseWriter, r *http.Request, id string, browser []byte) (*schemas.AuthRequest, url.Values, error) {
 	var token *browserToken
-	if refused == nil && !req.Grant.ByAssertion {
-		var err error
-		if token, err = p.newBrowserToken(w, r, req.Grant.SessionID); err != nil {
-			return nil, err
-		}
+	if len(browser) >= browserNameBytes { // it has a cookie
+		token = newBrowserToken("", browser)
 	}
 	code, now := schemas.NewSecret(), p.now()
-	bound, err := p.Store.IssueCode(r.Context(), schemas.IssuedCode{RequestID: req.ID, CodeHash: schemas.HashSecret(code),
+	req, bound, err := p.Store.IssueCode(r.Context(), schemas.IssuedCode{RequestID: id, BrowserHash: browser, CodeHash: schemas.HashSecret(code),
 		At: now, Expires: now.Add(codeTTL), Token: token.stored()})
-	if schemas.HasCode(err, schemas.CodeAuthRequest) {
-		return nil, errAnswered()
-	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if refused != nil {
-		return refused.parameters(), nil
+	c, err := p.clientOf(r.Context(), req)
+	if err != nil {
+		return nil, nil, err
+	}
+	if refused := checkGrant(c, req); refused != nil {
+		return req, refused.parameters(), nil
 	}
 	if bound {
 		http.SetCookie(w, p.cookie(sessionCookie, token.value))
 	}
-	return url.Values{"code": {code}}, nil
+	return req, url.Values{"code": {code}}, nil
+}
+
+// answerWithoutCode returns a request for which no code can be issued, and its answer. A refusal can be sent
+// again: it contains nothing else.
+func (p *Provider) answerWithoutCode(ctx context.Context, id string, browser []byte) (*schemas.AuthRequest, url.Values, error) {
+	req, _, err := p.requestOfBrowser(ctx, id, browser)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case req.Refusal != nil:
+		return req, errorf(req.Refusal.Code, "%s", req.Refusal.Description).parameters(), nil
+	case req.Grant == nil:
+		return nil, nil, errorf(codeInvalidRequest, "the sign-in for this request is not finished: go back and finish it")
+	}
+	return nil, nil, errAnswered()
 }
 
 // errAnswered rejects a second answer to a request.

@@ -37,7 +37,7 @@ func (p *Provider) CallbackBy(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	req, c, err := p.requestOfBrowser(r.Context(), body.AuthID, p.browser(r))
+	req, _, err := p.requestOfBrowser(r.Context(), body.AuthID, p.browser(r))
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (p *Provider) CallbackBy(w http.ResponseWriter, r *http.Request) error {
 	}
 	to := p.Issuer + CallbackPath + "?" + url.Values{"authId": {req.ID}}.Encode()
 	if req.ResponseMode != "form_post" { // form_post needs a page
-		more, err := p.authorizationResponse(w, r, c, req)
+		_, more, err := p.answer(w, r, req.ID, p.browser(r))
 		if err != nil {
 			return err
 		}

@@ -99,12 +99,14 @@ func (p *Provider) ensureBrowser(w http.ResponseWriter, r *http.Request) []byte 
 // requests of the server's own pages may act on it: see server/browser.go.
 func (p *Provider) BrowserSession(r *http.Request) (*schemas.Session, error) { return p.session(r) }
 
-// SignIn stores the session in the browser. A session of another browser is not moved.
+// SignIn stores the session in the browser, unless it is there already. A session of another browser is not
+// moved.
 func (p *Provider) SignIn(w http.ResponseWriter, r *http.Request, sessionID string) error {
-	token, err := p.newBrowserToken(w, r, sessionID)
-	if err != nil || token == nil {
+	known, err := p.session(r)
+	if err != nil || known != nil && known.ID == sessionID {
 		return err
 	}
+	token := newBrowserToken(sessionID, p.ensureBrowser(w, r))
 	bound, err := p.Store.BindSession(r.Context(), *token.stored())
 	if err == nil && bound {
 		http.SetCookie(w, p.cookie(sessionCookie, token.value))
@@ -126,17 +128,12 @@ func (t *browserToken) stored() *schemas.SessionToken {
 	return &t.SessionToken
 }
 
-// newBrowserToken returns a token that stores the session in the browser; nil if it is there already.
-func (p *Provider) newBrowserToken(w http.ResponseWriter, r *http.Request, sessionID string) (*browserToken, error) {
-	known, err := p.session(r)
-	if err != nil || known != nil && known.ID == sessionID {
-		return nil, err
-	}
+// newBrowserToken returns a new token of a session for the browser with the hash of a cookie.
+func newBrowserToken(sessionID string, browser []byte) *browserToken {
 	value := schemas.NewSecret()
 	return &browserToken{schemas.SessionToken{
-		SessionID: sessionID, Hash: schemas.HashSecret(value),
-		Browser: schemas.Bytes(p.ensureBrowser(w, r)[:browserNameBytes]).String(),
-	}, value}, nil
+		SessionID: sessionID, Hash: schemas.HashSecret(value), Browser: schemas.Bytes(browser[:browserNameBytes]).String(),
+	}, value}
 }
 
 // browserNameBytes is the length of the prefix of the hash of a browser's cookie that identifies

@@ -84,7 +84,7 @@ type Store interface {
 	AuthRequest(ctx context.Context, id string) (*schemas.AuthRequest, error)
 	AuthRequestByCode(ctx context.Context, codeHash []byte) (*schemas.AuthRequest, error)
 	// IssueCode reports whether the token of the code was stored: see BindSession.
-	IssueCode(ctx context.Context, c schemas.IssuedCode) (bound bool, err error)
+	IssueCode(ctx context.Context, c schemas.IssuedCode) (r *schemas.AuthRequest, bound bool, err error)
 	RedeemCode(ctx context.Context, r schemas.Redemption) (replayed bool, err error)
 	RefreshFamily(ctx context.Context, id string) (*schemas.RefreshFamily, error)
 	RotateRefresh(ctx context.Context, r schemas.Rotation) (reused bool, err error)

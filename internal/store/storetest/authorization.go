@@ -32,7 +32,7 @@ func (a *authorizing) request() schemas.AuthRequest {
 	return schemas.AuthRequest{
 		ID: schemas.NewID(), ApplicationID: a.client.ID, ClientID: a.client.ClientID, RedirectURI: "https://shop.example/back?x=1",
 		ResponseMode: "query", State: "st ä", Nonce: "n\"1", Scopes: []string{"openid", "a:b"}, Resources: []string{"https://api.example/"},
-		CodeChallenge: "challenge", LoginHint: "ann@example.com", BrowserHash: []byte("\x00browser\xff"),
+		CodeChallenge: "challenge", LoginHint: "ann@example.com", BrowserHash: browserHash(),
 		Login:     schemas.LoginRules{Prompt: []string{"login"}, MaxAge: &maxAge, ACRValues: []string{"one", "two"}},
 		CreatedAt: noon(), ExpiresAt: noon().Add(30 * time.Minute),
 	}
@@ -68,10 +68,12 @@ func (a *authorizing) family(r schemas.AuthRequest) *schemas.RefreshFamily {
 		Grant: *r.Grant, RotatedAt: noon(), CreatedAt: noon(), ExpiresAt: noon().Add(24 * time.Hour)}
 }
 
+func browserHash() []byte { return []byte("\x00browser\xff") }
+
 func issueCode(ctx context.Context, s interface {
-	IssueCode(ctx context.Context, c schemas.IssuedCode) (bound bool, err error)
+	IssueCode(ctx context.Context, c schemas.IssuedCode) (r *schemas.AuthRequest, bound bool, err error)
 }, id string, code []byte, expires, at time.Time) error {
-	_, err := s.IssueCode(ctx, schemas.IssuedCode{RequestID: id, CodeHash: code, Expires: expires, At: at})
+	_, _, err := s.IssueCode(ctx, schemas.IssuedCode{RequestID: id, BrowserHash: browserHash(), CodeHash: code, Expires: expires, At: at})
 	return err
 }
 
@@ -150,14 +152,14 @@ func testCodes(t *testing.T, s *store.Store) {
 	wantError(t, issueCode(ctx, s, r.ID, []byte("second"), noon().Add(time.Minute), noon()), schemas.Invalid, schemas.CodeAuthRequest)
 	got := reply(s.AuthRequestByCode(ctx, []byte("code"))).get(t)
 	wantEqual(t, "the request of the code", got.ID, r.ID)
-	wantEqual(t, "data that is no longer needed", []string{got.State, got.LoginHint}, []string{"", ""})
 	wantEqual(t, "what redeeming needs", []string{got.Nonce, got.CodeChallenge, got.RedirectURI}, []string{r.Nonce, r.CodeChallenge, r.RedirectURI})
 	reply(s.RedeemCode(ctx, a.redemption([]byte("second"), nil, noon(), noon()))).fails(t, schemas.Invalid, schemas.CodeAuthCodeNotFound)
 	reply(s.RedeemCode(ctx, a.redemption([]byte("code"), nil, noon().Add(time.Minute), noon()))).fails(t, schemas.Invalid, schemas.CodeAuthCodeNotFound)
 
 	family := a.family(r)
 	reply(s.RedeemCode(ctx, a.redemption([]byte("code"), family, noon(), noon()))).equals(t, "whether it was a replay", false)
-	wantEqual(t, "the nonce of a code that was redeemed", reply(s.AuthRequestByCode(ctx, []byte("code"))).get(t).Nonce, "")
+	got = reply(s.AuthRequestByCode(ctx, []byte("code"))).get(t)
+	wantEqual(t, "data that is no longer needed", []string{got.State, got.LoginHint, got.Nonce}, []string{"", "", ""})
 	reply(s.RefreshFamily(ctx, r.ID)).equals(t, "the family", family)
 	// The session lasts as long as its refresh tokens; the browser's cookie does not.
 	wantEqual(t, "the number of sessions", len(reply(store.SessionsOf(ctx, s, a.user.ID, noon().Add(23*time.Hour))).get(t)), 1)
@@ -269,6 +271,43 @@ func testBrowserSessions(t *testing.T, s *store.Store) {
 	reply(s.SessionByToken(ctx, hash, at)).equals(t, "the session", &seen)
 	reply(s.SessionByToken(ctx, hash, a.session.ExpiresAt)).equals(t, "the session of another or an expired token", nil)
 	reply(s.BindSession(ctx, schemas.SessionToken{SessionID: schemas.NewID(), Hash: []byte("other"), Browser: ""})).equals(t, "whether it was bound", false)
+}
+
+// testIssuedTokens: a code stores the session of its grant in the browser, unless the session has a token or the
+// grant is by an assertion, and only in the browser of the request.
+func testIssuedTokens(t *testing.T, s *store.Store) {
+	ctx, a := t.Context(), newAuthorizing(t, s)
+	token := &schemas.SessionToken{Hash: []byte("token"), Browser: "blue"}
+	for i, test := range []struct {
+		browser            []byte
+		byAssertion, fails bool
+		bound              bool
+	}{
+		{browser: []byte("another"), fails: true},
+		{browser: nil, fails: true},
+		{browser: browserHash(), byAssertion: true},
+		{browser: browserHash(), bound: true},
+		{browser: browserHash()}, // the session has a token now
+	} {
+		r, at := a.request(), noon()
+		must(t, s.Apply(ctx, []schemas.Change{schemas.CreateAuthRequest{Request: r}}))
+		grant := a.grant(r)
+		grant.Grant.ByAssertion = test.byAssertion
+		apply(t, s, grant)
+		issued := schemas.IssuedCode{RequestID: r.ID, BrowserHash: test.browser, CodeHash: []byte{byte(i)}, At: at, Expires: at.Add(time.Minute), Token: token}
+		got, bound, err := s.IssueCode(ctx, issued)
+		if test.fails {
+			wantError(t, err, schemas.Invalid, schemas.CodeAuthRequest)
+			continue
+		}
+		must(t, err)
+		wantEqual(t, "whether the session was bound", bound, test.bound)
+		r.Grant, r.ExpiresAt = &grant.Grant, got.ExpiresAt // that of the stored code
+		wantEqual(t, "the request", got, &r)
+		_, _, err = s.IssueCode(ctx, issued)
+		wantError(t, err, schemas.Invalid, schemas.CodeAuthRequest)
+	}
+	wantEqual(t, "the browser of the session", reply(s.SessionByToken(ctx, token.Hash, noon())).get(t).Browser, "blue")
 }
 
 func testRedirects(t *testing.T, s *store.Store) {

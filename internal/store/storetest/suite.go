@@ -93,6 +93,7 @@ func ofClients() []test {
 		{"refresh tokens are rotated", testRefresh},
 		{"those who refresh at once get the same token", testRefreshRace},
 		{"browsers know their session", testBrowserSessions},
+		{"codes store the session in the browser", testIssuedTokens},
 		{"assertions of clients are used once", testClientAssertions},
 		{"clients are notified of ended sessions", testLogouts},
 		{"untrusted clients are notified of ended sessions for a limited time", testLogoutsOfUntrustedClients},
