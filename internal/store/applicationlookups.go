@@ -76,6 +76,9 @@ func (s *Store) ClientRevision(ctx context.Context, clientID string) (id string,
 		}
 		r, known = kept.takeApplication(ofClient)
 	}
+	if !known && kept != nil {
+		r, known = s.assume(kept, clientID)
+	}
 	if known {
 		return r.id, r.updated, nil
 	}
@@ -87,6 +90,9 @@ func (s *Store) ClientRevision(ctx context.Context, clientID string) (id string,
 	} else {
 		err = s.row(ctx, selectClientRevisionAhead, clientID).Scan(r.destinations()...)
 		kept.putApplication(r)
+		if err == nil {
+			s.revisions.Put(clientID, r)
+		}
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", time.Time{}, errNoClient(clientID)

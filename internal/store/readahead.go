@@ -27,6 +27,8 @@ type ahead struct {
 	accounts   bool // whether it reads the account of its token
 	mu         sync.Mutex
 	records
+	assumes bool      // whether it may assume the revision of its client: see Assume
+	assumed *revision // nil for nothing, or what a write has confirmed
 }
 
 // records are what a request has read ahead. Each but the application is used once.

@@ -37,6 +37,9 @@ func (w signalingWriter) write(ctx context.Context, do func(*Tx) error) error {
 }
 
 func (w signalingWriter) single(ctx context.Context, do func(*Tx) error) error {
+	if aheadOf(ctx).assumption() != nil {
+		return w.write(ctx, do) // two statements
+	}
 	return w.signal(ctx, w.writer.single, do)
 }
 
@@ -45,13 +48,18 @@ func (w signalingWriter) serial(ctx context.Context, do func(*Tx) error) error {
 }
 
 func (w signalingWriter) signal(ctx context.Context, write func(context.Context, func(*Tx) error) error, do func(*Tx) error) error {
-	aheadOf(ctx).discard()
+	kept := aheadOf(ctx)
+	kept.discard()
+	do = onAssumption(kept.assumption(), do)
 	var did effects
 	err := write(ctx, func(t *Tx) error {
 		t.did = effects{} // SQLite runs the writes of many callers in one transaction
 		defer func() { did = t.did }()
 		return do(t)
 	})
+	if err == nil {
+		kept.confirm()
+	}
 	if did.remembered {
 		w.memo.forget()
 	}

@@ -12,7 +12,7 @@
 // a Tx, in which rules can be checked and enforced.
 //
 // With PostgreSQL nothing is cached: any number of instances may share a database, and a
-// read sees what another instance has committed. With SQLite see remember.
+// read sees what another instance has committed; see also Assume. With SQLite see remember.
 //
 // Times are stored in UTC with microseconds. Errors that a client may cause are
 // *schemas.Error; all others are internal and contain the message of the database.
@@ -27,6 +27,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/postern-id/postern/internal/recent"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -72,8 +73,10 @@ type Store struct {
 
 	signals signals
 	memo    *memo // nil if the store remembers nothing: see remember
-	schema  int64 // the version that this program needs
-	hooks   Hooks // nil except in tests
+	// revisions are those of clients that were read lately from PostgreSQL: see Assume.
+	revisions recent.Map[string, revision]
+	schema    int64 // the version that this program needs
+	hooks     Hooks // nil except in tests
 
 	instance string      // the id of this store in the table of instances
 	counted  atomic.Bool // whether it is in that table

@@ -15,20 +15,21 @@ type authorizeRequest struct {
 	mode     string // query or form_post
 }
 
+// readAuthorizeForm returns the parameters of a request.
+func readAuthorizeForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+	if r.Method != http.MethodPost {
+		return r.URL.Query(), nil
+	}
+	if r.URL.RawQuery != "" {
+		return nil, errorf(codeInvalidRequest, "send the parameters of a POST in its body")
+	}
+	return readBody(w, r)
+}
+
 // resolveClient determines the client and the redirect URI of a request. Until both are certain,
 // nothing is redirected: an answer, even an error, to an unregistered URI is an open redirector
 // (RFC 9700 §4.11.2). With an error the request has the client if that is known.
-func (p *Provider) resolveClient(w http.ResponseWriter, r *http.Request) (*authorizeRequest, error) {
-	form := r.URL.Query()
-	if r.Method == http.MethodPost {
-		if r.URL.RawQuery != "" {
-			return nil, errorf(codeInvalidRequest, "send the parameters of a POST in its body")
-		}
-		var err error
-		if form, err = readBody(w, r); err != nil {
-			return nil, err
-		}
-	}
+func (p *Provider) resolveClient(r *http.Request, form url.Values) (*authorizeRequest, error) {
 	named, redirects := form["client_id"], form["redirect_uri"]
 	if len(named) != 1 || len(redirects) > 1 {
 		return nil, errorf(codeInvalidRequest, "expected one client_id and one redirect_uri")

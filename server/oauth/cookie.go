@@ -69,19 +69,26 @@ const seenInterval = 10 * time.Minute
 // reject longer ones.
 const maxQueryLength = 6 << 10
 
-// fetchCookies answers a form without cookies, such as one from a page of another site, with a
-// redirect to the same request as GET, for which the browser sends them. It reports false if there
-// are none, or if the form is too long.
+// fetchCookies redirects to cookieRedirect, and reports false if there is none.
 func (p *Provider) fetchCookies(w http.ResponseWriter, r *http.Request, path string, form url.Values) bool {
+	to := p.cookieRedirect(r, path, form)
+	if to != "" {
+		http.Redirect(w, r, to, http.StatusSeeOther)
+	}
+	return to != ""
+}
+
+// cookieRedirect returns the address of the same request as GET for a form without cookies, such as one from a
+// page of another site: for GET the browser sends them. It returns "" for other requests, and if the form is too long.
+func (p *Provider) cookieRedirect(r *http.Request, path string, form url.Values) string {
 	if r.Method != http.MethodPost || p.browser(r) != nil || p.cookieHash(r, sessionCookie) != nil {
-		return false
+		return ""
 	}
 	query := form.Encode()
 	if len(query) > maxQueryLength {
-		return false
+		return ""
 	}
-	http.Redirect(w, r, p.Issuer+path+"?"+query, http.StatusSeeOther)
-	return true
+	return p.Issuer + path + "?" + query
 }
 
 // ensureBrowser is browser, and sets a new cookie if there is none. Concurrent requests share one

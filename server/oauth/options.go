@@ -81,6 +81,11 @@ type Clients interface {
 // Store stores authorization requests and their results, and finds sessions, consents and users.
 // The store implements it and documents the contracts.
 type Store interface {
+	// Assume returns the context of a request that assumes that its client has not changed. Confirm
+	// must report that this is true before the request is answered.
+	Assume(ctx context.Context) context.Context
+	Confirm(ctx context.Context) (bool, error)
+
 	AuthRequest(ctx context.Context, id string) (*schemas.AuthRequest, error)
 	AuthRequestByCode(ctx context.Context, codeHash []byte) (*schemas.AuthRequest, error)
 	// IssueCode reports whether the token of the code was stored: see BindSession.

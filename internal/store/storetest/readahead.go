@@ -214,3 +214,73 @@ func testAccountAhead(t *testing.T, s *store.Store) {
 	finds(request(a.session.ID, false), a.user)
 	finds(request(schemas.NewID(), false), a.user)
 }
+
+// testAssumptions has requests that assume a client that has changed write nothing.
+func testAssumptions(t *testing.T, s *store.Store) {
+	a := newAuthorizing(t, s)
+	begin := func(ctx context.Context) (schemas.AuthRequest, error) {
+		_, _, err := s.ClientRevision(ctx, a.client.ClientID)
+		must(t, err)
+		r := a.request()
+		return r, s.Apply(ctx, []schemas.Change{schemas.CreateAuthRequest{Request: r}})
+	}
+	confirmed := func(ctx context.Context, want bool) {
+		t.Helper()
+		reply(s.Confirm(ctx)).equals(t, "whether the assumption is confirmed", want)
+	}
+	revise := func() {
+		was := a.client.UpdatedAt
+		a.client.UpdatedAt = was.Add(1e9)
+		update(t, s, func(tx *store.Tx) error { return store.Applications().Replace(tx, &a.client, was) })
+	}
+	confirmed(t.Context(), true)
+	for range 2 { // the first request reads the revision, the second one assumes it
+		ctx := s.Assume(t.Context())
+		r, err := begin(ctx)
+		must(t, err)
+		confirmed(ctx, true)
+		reply(s.AuthRequest(t.Context(), r.ID)).equals(t, "the request", &r)
+	}
+	revise()
+	assumes := s.ReadAhead(t.Context()) != t.Context() // not on SQLite
+	for name, write := range map[string]func(context.Context) error{
+		"one statement": func(ctx context.Context) error { return s.TouchSession(ctx, a.session.ID, noon()) },
+		"a batch":       func(ctx context.Context) error { return s.Apply(ctx, a.events(2)) },
+		"a transaction": func(ctx context.Context) error {
+			return s.Update(ctx, func(tx *store.Tx) error { return tx.Apply(a.events(1)) })
+		},
+		"no write": func(context.Context) error { return nil },
+	} {
+		ctx := s.Assume(t.Context())
+		_, _, err := s.ClientRevision(ctx, a.client.ClientID)
+		must(t, err)
+		if err := write(ctx); assumes && name != "no write" && err == nil {
+			t.Errorf("%s: written on an outdated assumption", name)
+		}
+		confirmed(ctx, !assumes)
+	}
+	ctx := s.Assume(t.Context())
+	r, err := begin(ctx)
+	wantEqual(t, "whether the write fails", err != nil, assumes)
+	if assumes {
+		reply(s.AuthRequest(t.Context(), r.ID)).fails(t, schemas.Invalid, schemas.CodeAuthRequest)
+	}
+	fresh := s.ReadAhead(t.Context())
+	_, updated, err := s.ClientRevision(fresh, a.client.ClientID)
+	must(t, err)
+	wantEqual(t, "when the client was changed", updated, a.client.UpdatedAt)
+	ctx = s.Assume(t.Context())
+	_, err = begin(ctx)
+	must(t, err)
+	confirmed(ctx, true)
+	must(t, s.TouchSession(ctx, a.session.ID, noon())) // nothing is assumed any more
+	wantEqual(t, "the number of events", len(reply(s.Events(t.Context(), schemas.EventQuery{Limit: 10, Action: "test.assumed"})).get(t)), map[bool]int{true: 0, false: 3}[assumes])
+}
+
+// events are events to write.
+func (a *authorizing) events(n int) (list []schemas.Change) {
+	for range n {
+		list = append(list, schemas.RecordEvent{Event: schemas.Event{ID: schemas.NewID(), At: noon(), Action: "test.assumed", UserID: a.user.ID}})
+	}
+	return list
+}

@@ -94,6 +94,7 @@ func ofClients() []test {
 		{"those who refresh at once get the same token", testRefreshRace},
 		{"browsers know their session", testBrowserSessions},
 		{"codes store the session in the browser", testIssuedTokens},
+		{"requests assume that their client has not changed", testAssumptions},
 		{"assertions of clients are used once", testClientAssertions},
 		{"clients are notified of ended sessions", testLogouts},
 		{"untrusted clients are notified of ended sessions for a limited time", testLogoutsOfUntrustedClients},
