@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -47,7 +48,7 @@ func TestChangesReachOtherInstances(t *testing.T) {
 	one, two := twoInstances(t, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
 	one.create(one.directory.Applications, `{"id":"`+plainID+`","name":"Plain"}`)
 	for _, c := range []change{
-		newClient(one, two), newOrigin(one, two), newVersion(t, one, two), disabledUser(one, two), deletedRole(one, two),
+		newClient(one, two), removedRedirect(one, two), newOrigin(one, two), newVersion(t, one, two), disabledUser(one, two), deletedRole(one, two),
 		rotatedKeys(t, one, two), revokedToken(t, one, two), changedProvider(one, two),
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -69,6 +70,29 @@ func newClient(one, two *testApp) change {
 	c := &schemas.Application{ClientID: "unknown"}
 	return change{name: "application", make: func() { c = one.client("system:applications:read") },
 		inUse: func() bool { return two.askToken(c.ClientID, c.ClientSecret, "").Code == http.StatusOK }}
+}
+
+// removedRedirect has the other instance know the client before it is changed: see Store.Assume.
+func removedRedirect(one, two *testApp) change {
+	body := func(path string) string {
+		return `{"name":"Store","inboundAuthConfig":[{"type":"oauth2","config":{"clientId":"store","publicClient":true,
+			"tokenEndpointAuthMethod":"none","grantTypes":["authorization_code"],"redirectUris":["https://store.example.com/` + path + `"]}}]}`
+	}
+	admin := one.admin()
+	id := one.made(admin, "/applications", body("former"))
+	refused := func(path string) bool {
+		q := url.Values{"client_id": {"store"}, "redirect_uri": {"https://store.example.com/" + path}, "response_type": {"code"}, "scope": {"openid"},
+			"code_challenge": {strings.Repeat("A", 43)}, "code_challenge_method": {"S256"}}
+		rec := httptest.NewRecorder()
+		two.http.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/oauth2/authorize?"+q.Encode(), nil))
+		return !strings.Contains(rec.Header().Get("Location"), "/gate/signin")
+	}
+	return change{name: "redirect URI", make: func() {
+		if refused("former") { // the instance assumes the client
+			one.t.Fatal("a registered redirect URI is refused")
+		}
+		one.put("/applications/"+id, body("newer"), admin)
+	}, inUse: func() bool { return refused("former") && !refused("newer") }}
 }
 
 // newOrigin has a page of a new application call the API. Instances cache the origins of all

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/lib/pq"
 	"github.com/postern-id/postern/internal/store"
@@ -20,13 +19,13 @@ import (
 type database struct {
 	config store.Config // of the store, without the proxy
 	env    []string     // of the server
-	proxy  *proxy       // nil for SQLite
+	proxy  *proxy       // nil for SQLite, and with options.direct
 	pid    int          // of PostgreSQL's first process; 0 for SQLite, and for a server of others
 	close  []func() error
 }
 
-// openDatabase prepares an empty database. delay is the added latency of PostgreSQL.
-func openDatabase(driver, dir string, delay time.Duration, trace func(string)) (*database, error) {
+// openDatabase prepares an empty database.
+func openDatabase(driver, dir string, o options, trace func(string)) (*database, error) {
 	if driver == "sqlite" {
 		c := store.Config{Driver: driver, DSN: filepath.Join(dir, "postern.db")}
 		return &database{config: c, env: []string{"POSTERN_DATABASE_DRIVER=sqlite", "POSTERN_DATABASE_DSN=" + c.DSN}}, nil
@@ -36,10 +35,10 @@ func openDatabase(driver, dir string, delay time.Duration, trace func(string)) (
 		return nil, err
 	}
 	d := &database{close: []func() error{stop}}
-	return d, d.openPostgres(dsn, delay, trace)
+	return d, d.openPostgres(dsn, o, trace)
 }
 
-func (d *database) openPostgres(on string, delay time.Duration, trace func(string)) error {
+func (d *database) openPostgres(on string, o options, trace func(string)) error {
 	dsn, drop, err := storetest.CreateSchema(on)
 	if err != nil {
 		return err
@@ -51,16 +50,20 @@ func (d *database) openPostgres(on string, delay time.Duration, trace func(strin
 		}
 	}
 	d.config = store.Config{Driver: "postgres", DSN: dsn}
+	d.env = []string{"POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN=" + dsn}
+	if o.direct {
+		return nil
+	}
 	c, err := pq.NewConfig(dsn)
 	if err != nil {
 		return err
 	}
-	if d.proxy, err = startProxy(dialer(c), delay, trace); err != nil {
+	if d.proxy, err = startProxy(dialer(c), o.latency, trace); err != nil {
 		return err
 	}
 	d.close = append(d.close, d.proxy.l.Close)
 	through, err := proxied(dsn, d.proxy.port())
-	d.env = []string{"POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN=" + through}
+	d.env[1] = "POSTERN_DATABASE_DSN=" + through
 	return err
 }
 

@@ -35,6 +35,7 @@ type options struct {
 	callers   int
 	duration  time.Duration
 	latency   time.Duration
+	direct    bool
 	cores     string // processors of the server and PostgreSQL; "" for all
 	procs     int    // GOMAXPROCS of the server; 0 for the default
 	chart     string // path of the chart; "" for none
@@ -64,6 +65,7 @@ func parse(args []string) (o options, err error) {
 	f.IntVar(&o.callers, "callers", 64, "concurrent callers")
 	f.DurationVar(&o.duration, "duration", 4*time.Second, "how long each scenario is measured")
 	f.DurationVar(&o.latency, "latency", 0, "added to each round trip to PostgreSQL")
+	f.BoolVar(&o.direct, "direct", false, "connect the server to PostgreSQL itself, without the proxy that counts round trips")
 	f.StringVar(&o.cores, "cores", "", "run the server and PostgreSQL on these processors only, such as 0")
 	f.IntVar(&o.procs, "procs", 0, "GOMAXPROCS of the server")
 	f.StringVar(&o.chart, "chart", "", "write a chart (SVG) to this file")
@@ -89,6 +91,9 @@ func parse(args []string) (o options, err error) {
 func (o options) check() error {
 	if o.callers < 1 || o.callers > 1024 || o.duration <= 0 || o.duration > 10*time.Minute {
 		return fmt.Errorf("expected 1 to 1024 callers and at most 10 minutes for each scenario")
+	}
+	if o.direct && (o.latency > 0 || o.trace) {
+		return fmt.Errorf("-latency and -trace need the proxy: omit -direct")
 	}
 	for _, driver := range o.drivers {
 		if driver != "sqlite" && driver != "postgres" {

@@ -55,7 +55,7 @@ func newTarget(o options, driver string) (*target, error) {
 		log = new(statementLog)
 		trace = log.add
 	}
-	d, err := openDatabase(driver, dir, o.latency, trace)
+	d, err := openDatabase(driver, dir, o, trace)
 	if err != nil {
 		return nil, err
 	}
