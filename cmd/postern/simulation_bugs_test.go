@@ -15,10 +15,10 @@ func plantedBugs() map[string]simulation.Bug {
 	}
 	return map[string]simulation.Bug{
 		"a code is redeemed twice": rules(
-			simulation.Rule{In: "UPDATE auth_requests SET nonce = '', redeemed_at", Old: "AND redeemed_at IS NULL ", New: ""},
+			simulation.Rule{In: "UPDATE auth_requests SET redeemed_at", Old: "AND redeemed_at IS NULL ", New: ""},
 			simulation.Rule{In: "INSERT INTO refresh_families", Old: "INSERT INTO", New: "INSERT OR REPLACE INTO"}),
 		"a replayed code revokes nothing":             change("SELECT id FROM auth_requests WHERE code_hash", "redeemed_at IS NOT NULL", "redeemed_at < 0"),
-		"an expired code is redeemed":                 change("UPDATE auth_requests SET nonce = '', redeemed_at", "code_expires_at >", "code_expires_at + 3600000000 >"),
+		"an expired code is redeemed":                 change("UPDATE auth_requests SET redeemed_at", "code_expires_at >", "code_expires_at + 3600000000 >"),
 		"a refresh token is used twice":               change("UPDATE refresh_families SET generation", "AND generation = ?", "AND ? >= 0"),
 		"a rotation is forgotten":                     change("UPDATE refresh_families SET generation", "generation = generation + 1", "generation = generation"),
 		"a reused refresh token leaves the family":    without("DELETE FROM refresh_families WHERE id = ?"),

@@ -38,7 +38,7 @@ const (
 
 	// The row stays as long as the tokens issued for the code, so that a replay can revoke
 	// them. The client has received the state, and the ID token contains the nonce; nothing else reads these columns.
-	updateRedeemed = `UPDATE auth_requests SET state = '', nonce = '', login_hint = '', redeemed_at = ?, expires_at = CASE WHEN expires_at < ? THEN ? ELSE expires_at END
+	updateRedeemed = `UPDATE auth_requests SET redeemed_at = ?, state = '', nonce = '', login_hint = '', expires_at = CASE WHEN expires_at < ? THEN ? ELSE expires_at END
 		WHERE code_hash = ? AND redeemed_at IS NULL AND code_expires_at > ?`
 
 	selectRedeemed = `SELECT id FROM auth_requests WHERE code_hash = ? AND redeemed_at IS NOT NULL`
