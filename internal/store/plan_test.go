@@ -25,7 +25,7 @@ func readQueries() []string {
 		selectIdentityProvider, selectIdentity, selectIdentities,
 		selectApplication, selectRevision, selectApplicationByClient, selectClientRevision, selectClientRevisionAhead, selectRunAhead, selectAuthRequestAhead, selectCredentialAhead, selectRunWithPasskey, selectCodeAhead, selectFamilyAhead, selectTokenAccount, selectSessionUser, selectClientExpiry,
 		selectActiveVersion, selectFlowVersion, selectVersions,
-		selectFailedGuesses, selectEventCounts,
+		selectFailedGuesses, selectEventCounts, selectUncounted,
 		countPendingRuns, countPendingRequests, countPendingSessions,
 		selectKeys, selectExpiredDeliveries, selectInstances,
 	}

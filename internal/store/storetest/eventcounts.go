@@ -8,7 +8,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// testEventCounts counts events as they are sealed, in several batches, and removes old counts.
+// testEventCounts counts events before and after they are sealed, in several batches, and removes
+// old counts.
 func testEventCounts(t *testing.T, s *store.Store) {
 	ctx, chain := t.Context(), s.EventChain(chainKey)
 	hour := noon().Truncate(time.Hour)
@@ -19,20 +20,25 @@ func testEventCounts(t *testing.T, s *store.Store) {
 	record(0, "user.signed_in", map[string]string{"acr": "phr"})
 	record(time.Hour-time.Microsecond, "user.signed_in", nil)
 	record(time.Minute, "user.signed_in", map[string]string{"bySession": "true"})
-	reply(s.EventCounts(ctx, hour, hour.Add(time.Hour), time.Hour)).equals(t, "counts before the events are sealed", nil)
+	count := func(after time.Duration, action, reason string, n int) schemas.EventCount {
+		return schemas.EventCount{At: hour.Add(after), Action: action, Reason: reason, Count: n}
+	}
+	first := []schemas.EventCount{count(0, "user.signed_in", "", 2), count(0, "user.signed_in", schemas.SessionReason, 1)}
+	reply(s.EventCounts(ctx, hour, hour.Add(time.Hour), time.Hour)).equals(t, "the counts before the seal", first)
+	reply(s.EventCounts(ctx, hour.Add(time.Hour), hour.Add(2*time.Hour), time.Hour)).equals(t, "the counts of the next hour", nil)
 	reply(chain.Seal(ctx)).equals(t, "the number of sealed events", 3)
+	reply(s.EventCounts(ctx, hour, hour.Add(time.Hour), time.Hour)).equals(t, "the counts after the seal", first)
 	record(2*time.Minute, "user.signed_in", nil)
 	record(time.Hour, "attempt.failed", map[string]string{"error": "wrong_password"})
 	record(2*time.Hour, "attempt.failed", map[string]string{"error": "wrong_password", "repeated": "8"})
 	record(25*time.Hour, "delivery.given_up", map[string]string{"reason": "expired"})
-	reply(chain.Seal(ctx)).equals(t, "the number of sealed events", 4)
-	count := func(after time.Duration, action, reason string, n int) schemas.EventCount {
-		return schemas.EventCount{At: hour.Add(after), Action: action, Reason: reason, Count: n}
-	}
-	reply(s.EventCounts(ctx, hour, hour.Add(25*time.Hour), time.Hour)).equals(t, "the counts by the hour", []schemas.EventCount{
+	byHour := []schemas.EventCount{
 		count(0, "user.signed_in", "", 3), count(0, "user.signed_in", schemas.SessionReason, 1),
 		count(time.Hour, "attempt.failed", "wrong_password", 1), count(2*time.Hour, "attempt.failed", "wrong_password", 4),
-	})
+	}
+	reply(s.EventCounts(ctx, hour, hour.Add(25*time.Hour), time.Hour)).equals(t, "the counts of sealed and unsealed events", byHour)
+	reply(chain.Seal(ctx)).equals(t, "the number of sealed events", 4)
+	reply(s.EventCounts(ctx, hour, hour.Add(25*time.Hour), time.Hour)).equals(t, "the counts by the hour", byHour)
 	reply(s.EventCounts(ctx, hour, hour.Add(48*time.Hour), 24*time.Hour)).equals(t, "the counts by the day", []schemas.EventCount{
 		count(0, "attempt.failed", "wrong_password", 5), count(0, "user.signed_in", "", 3), count(0, "user.signed_in", schemas.SessionReason, 1),
 		count(24*time.Hour, "delivery.given_up", "expired", 1),
@@ -44,6 +50,32 @@ func testEventCounts(t *testing.T, s *store.Store) {
 	reply(s.EventCounts(ctx, hour, hour.Add(3*time.Hour), time.Hour)).equals(t, "the counts that are kept", []schemas.EventCount{
 		count(2*time.Hour, "attempt.failed", "wrong_password", 4),
 	})
+}
+
+// testEventCountsDuringSeals counts each recorded event once while a sealer runs.
+func testEventCountsDuringSeals(t *testing.T, s *store.Store) {
+	hour, done, stopped := noon().Truncate(time.Hour), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for sealing := true; sealing; {
+			select {
+			case <-done:
+				sealing = false
+			default:
+			}
+			if _, err := s.EventChain(chainKey).Seal(t.Context()); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	for n := 1; n <= 40; n++ {
+		apply(t, s, schemas.RecordEvent{Event: schemas.Event{ID: schemas.NewID(), At: hour, Action: "user.signed_in"}})
+		reply(s.EventCounts(t.Context(), hour, hour.Add(time.Hour), time.Hour)).equals(t, "the counts while events are sealed",
+			[]schemas.EventCount{{At: hour, Action: "user.signed_in", Count: n}})
+	}
+	close(done)
+	<-stopped
 }
 
 // testQueuedDeliveries describes the queue.
