@@ -70,6 +70,11 @@ func (d *Directory) readIssuer(ctx context.Context, call Call, at *target, p *sc
 	if d.IssuerFault == nil || at != nil || call.tx != nil || issuerFault(p.Issuer) != "" {
 		return nil, nil
 	}
+	// A caller who has lost the permission must not make the server send a request.
+	call.DryRun = true
+	if err := d.Transact(ctx, call, func(Call) error { return nil }); err != nil {
+		return nil, err
+	}
 	return issuerCheck{d.IssuerFault(ctx, p.Issuer)}, nil
 }
 

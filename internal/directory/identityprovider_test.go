@@ -66,6 +66,28 @@ func TestIdentityProviderIssuerIsRead(t *testing.T) {
 	})
 }
 
+// A caller who lost the permission while the request waited does not make the server read metadata.
+func TestIssuerIsReadOnlyForAuthorizedCallers(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
+		reads := 0
+		w.IssuerFault = func(context.Context, string) string {
+			reads++
+			return ""
+		}
+		const needed = "system:identity-providers:write"
+		clerk := w.create(t, w.Users, `{"type": "Person", "attributes": {"username": "clerk"}}`)
+		call := Call{Actor: schemas.Actor{Type: schemas.UserActor, ID: clerk}, Permissions: []string{needed}, Needs: needed, Token: &schemas.TokenRef{ID: "t"}}
+		body := doc(t, corp(t, "tokenEndpointAuthMethod", "none"))
+		if _, err := w.IdentityProviders.Create(t.Context(), call, body); !schemas.HasClass(err, schemas.Forbidden) || reads != 0 {
+			t.Errorf("without the permission: %v, %d reads", err, reads)
+		}
+		w.create(t, w.Roles, object(t, "name", "Federation", "permissions", []string{needed}, "assignments", []schemas.Principal{{Type: schemas.UserPrincipal, ID: clerk}}))
+		if _, err := w.IdentityProviders.Create(t.Context(), call, body); err != nil || reads != 1 {
+			t.Errorf("with the permission: %v, %d reads", err, reads)
+		}
+	})
+}
+
 func TestIdentityProviderSecrets(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		id := w.create(t, w.IdentityProviders, corp(t, "clientSecret", corpSecret))
