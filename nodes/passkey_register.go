@@ -210,17 +210,16 @@ func (p *passkeyRegister) removeOthers(ctx context.Context, v *engine.Visit, d *
 		return err
 	}
 	change := schemas.RemoveCredentials{UserID: added.UserID, Keep: []schemas.Bytes{added.ID}, At: v.Now}
-	var events []schemas.Change
 	for _, c := range all {
 		if isUsed(v, c.ID) {
 			change.Keep = append(change.Keep, c.ID)
 			continue
 		}
-		change.Remove = append(change.Remove, c.ID)
-		events = append(events, event(v, "passkey.deleted", c.UserID, map[string]string{"credentialId": c.ID.String()}))
+		change.Remove = append(change.Remove, schemas.CredentialRemoval{
+			ID: c.ID, Event: event(v, "passkey.deleted", c.UserID, map[string]string{"credentialId": c.ID.String()}).Event})
 	}
 	if len(change.Remove) > 0 {
-		d.Changes = append(append(d.Changes, change), events...)
+		d.Changes = append(d.Changes, change)
 	}
 	return nil
 }

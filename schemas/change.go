@@ -99,9 +99,17 @@ type DeleteCredential struct {
 // user has a passkey that neither list names, the whole commit fails with authentication_superseded: it was
 // added after the lists were made.
 type RemoveCredentials struct {
-	UserID       string
-	Keep, Remove []Bytes
-	At           time.Time
+	UserID string
+	Keep   []Bytes
+	Remove []CredentialRemoval
+	At     time.Time
+}
+
+// CredentialRemoval is a passkey to remove. Event is recorded if the commit removes it, and not if the
+// passkey was removed before.
+type CredentialRemoval struct {
+	ID    Bytes
+	Event Event
 }
 
 // RecordEvent appends to the audit log.

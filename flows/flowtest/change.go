@@ -115,8 +115,11 @@ func (r *records) changeCredential(change schemas.Change) error {
 		remove(r, isPasskey(c.ID))
 		return err
 	case schemas.RemoveCredentials:
-		for _, id := range c.Remove {
-			remove(r, isPasskey(id))
+		for _, removal := range c.Remove {
+			if find(*r, isPasskey(removal.ID)) != nil {
+				remove(r, isPasskey(removal.ID))
+				*r = append(*r, removal.Event)
+			}
 		}
 	case schemas.LinkIdentity:
 		return r.linkIdentity(c.Identity)

@@ -149,14 +149,17 @@ func (t *Tx) removeCredentials(c schemas.RemoveCredentials) error {
 		return err
 	}
 	for _, key := range all {
-		is := func(id schemas.Bytes) bool { return bytes.Equal(id, key.ID) }
-		switch {
-		case slices.ContainsFunc(c.Keep, is):
+		if slices.ContainsFunc(c.Keep, func(id schemas.Bytes) bool { return bytes.Equal(id, key.ID) }) {
 			continue
-		case !slices.ContainsFunc(c.Remove, is):
+		}
+		i := slices.IndexFunc(c.Remove, func(r schemas.CredentialRemoval) bool { return bytes.Equal(r.ID, key.ID) })
+		if i < 0 {
 			return schemas.Errorf(schemas.Conflict, schemas.CodeSuperseded, "another passkey was added to this account at the same time; try again")
 		}
 		if err := t.deleteCredential(schemas.DeleteCredential{ID: key.ID, At: c.At}); err != nil {
+			return err
+		}
+		if err := t.recordEvents(c.Remove[i].Event); err != nil {
 			return err
 		}
 	}

@@ -168,8 +168,16 @@ func testRemoveCredentials(t *testing.T, s *store.Store) {
 	wantError(t, err, schemas.Conflict, schemas.CodeSuperseded)
 	reply(s.Credentials(ctx, ann.ID)).equals(t, "the passkeys after a conflict", []schemas.Credential{lost})
 
-	replace.Remove = []schemas.Bytes{lost.ID, foreign.ID, schemas.Bytes("removed meanwhile")}
+	for _, id := range []schemas.Bytes{lost.ID, foreign.ID, schemas.Bytes("removed meanwhile")} {
+		gone := schemas.Event{At: noon(), Action: "passkey.deleted", UserID: ann.ID, Detail: map[string]string{"credentialId": id.String()}}
+		replace.Remove = append(replace.Remove, schemas.CredentialRemoval{ID: id, Event: gone})
+	}
 	apply(t, s, schemas.CreateCredential{Credential: added}, replace)
+	var recorded []string
+	for _, e := range reply(s.Events(ctx, schemas.EventQuery{Action: "passkey.deleted", Limit: 10})).get(t) {
+		recorded = append(recorded, e.Detail["credentialId"])
+	}
+	wantEqual(t, "the recorded removals", recorded, []string{lost.ID.String()})
 	reply(s.Credentials(ctx, ann.ID)).equals(t, "the passkeys", []schemas.Credential{added})
 	reply(s.Credentials(ctx, bob.ID)).equals(t, "the passkeys of another user", []schemas.Credential{foreign})
 	reply(store.SessionsOf(ctx, s, ann.ID, time.Time{})).equals(t, "the sessions", nil)
