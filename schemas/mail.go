@@ -19,8 +19,10 @@ type Mail struct {
 	Notice string    `json:"notice,omitempty"`
 	At     time.Time `json:"at,omitzero"`
 	Link   string    `json:"link,omitempty"`
-	// Invitation states that the mail invites the reader to an application.
+	// Invitation states that the mail invites the reader to an application, and Replaces that the link
+	// of an earlier invitation no longer works.
 	Invitation bool `json:"invitation,omitempty"`
+	Replaces   bool `json:"replaces,omitempty"`
 	// Browser is the browser of a sign-in, "" if unknown.
 	Browser string `json:"browser,omitempty"`
 	// Application is the name of the application, "" if it is untrusted. For a notice it is the name

@@ -13,8 +13,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// invitation returns the token in the link of the next invitation; other mails are skipped.
-func (b *mailbox) invitation(t testing.TB) string {
+// invitation returns the token in the link of the next invitation, and whether the mail states that it
+// replaces another; other mails are skipped.
+func (b *mailbox) invitation(t testing.TB) (token string, replaces bool) {
 	t.Helper()
 	for {
 		text, err := io.ReadAll(quotedprintable.NewReader(strings.NewReader(<-b.mails)))
@@ -23,7 +24,7 @@ func (b *mailbox) invitation(t testing.TB) string {
 		}
 		found := regexp.MustCompile(`/invitation\?applicationId=[0-9a-f-]{36}#([A-Za-z0-9_-]{40,})`).FindStringSubmatch(string(text))
 		if found != nil {
-			return found[1]
+			return found[1], strings.Contains(string(text), "replaces the earlier one")
 		}
 	}
 }
@@ -33,6 +34,7 @@ type invitationTest struct {
 	*testApp
 	box        *mailbox
 	token, app string
+	replaces   bool // the last invitation replaced another
 }
 
 func onInvitations(t *testing.T, test func(t *testing.T, w *invitationTest)) {
@@ -58,7 +60,9 @@ func (w *invitationTest) invite(user string) string {
 	if made.ApplicationID != w.app || made.Opened || made.ExpiresAt.Sub(made.CreatedAt) != directory.InvitationTTL {
 		w.t.Errorf("the reply is %+v", made)
 	}
-	return w.box.invitation(w.t)
+	token, replaces := w.box.invitation(w.t)
+	w.replaces = replaces
+	return token
 }
 
 // accept starts a run with the token of an invitation.
@@ -82,7 +86,13 @@ func TestInvitation(t *testing.T) {
 		path := "/users/" + user + "/invitation"
 		w.wants(404, directory.CodeInvitationNotFound, http.MethodGet, path, "")
 		former := w.invite(user)
+		if w.replaces {
+			t.Error("the first invitation replaces another")
+		}
 		token := w.invite(user)
+		if !w.replaces {
+			t.Error("the second invitation does not state that it replaces the first")
+		}
 		if s := w.accept(former); s.StepID != "link" || s.Error == nil || s.Error.Code != schemas.CodeInvalidLink {
 			t.Errorf("a replaced invitation: %+v", s)
 		}

@@ -57,7 +57,7 @@ func (d *Directory) Invite(ctx context.Context, c Call, userID, applicationID st
 	link := schemas.Link{
 		TokenHash: schemas.HashSecret(token), UserID: userID, Purpose: schemas.InvitationLink, Subject: app.ID, CreatedAt: now, ExpiresAt: now.Add(InvitationTTL),
 	}
-	mail, err := d.invitationMail(ctx, user, app, &link, token)
+	mail, err := d.invitationMail(ctx, r, user, app, &link, token)
 	if err != nil {
 		return nil, err
 	}
@@ -122,12 +122,16 @@ func checkInvited(user *schemas.User, app *schemas.Application, now time.Time) e
 }
 
 // invitationMail returns the delivery of an invitation.
-func (d *Directory) invitationMail(ctx context.Context, user *schemas.User, app *schemas.Application, link *schemas.Link, token string) (schemas.Delivery, error) {
+func (d *Directory) invitationMail(ctx context.Context, r store.Reader, user *schemas.User, app *schemas.Application, link *schemas.Link, token string) (schemas.Delivery, error) {
 	if d.Mails == nil {
 		return schemas.Delivery{}, errNoMail()
 	}
+	former, err := store.InvitationOf(ctx, r, user.ID, link.CreatedAt)
+	if err != nil {
+		return schemas.Delivery{}, err
+	}
 	mail := schemas.Mail{
-		To: user.Text("email"), Invitation: true, Minutes: int(InvitationTTL.Minutes()), At: link.ExpiresAt, Language: user.Text("locale"),
+		To: user.Text("email"), Invitation: true, Replaces: former != nil, Minutes: int(InvitationTTL.Minutes()), At: link.ExpiresAt, Language: user.Text("locale"),
 		Link: d.InvitationPage + "?" + url.Values{"applicationId": {app.ID}}.Encode() + "#" + token,
 	}
 	if app.IsTrusted() {

@@ -39,8 +39,12 @@ func contentOf(languages *translations.Catalog, m schemas.Mail) content {
 	if m.NewAddress {
 		ignore = "newAddress"
 	}
+	before := []string{text(kind + "lead" + named)}
+	if m.Replaces {
+		before = append([]string{text(kind + "replaces")}, before...)
+	}
 	return content{
-		language: l.Tag, subject: text(kind + "subject" + named), before: []string{text(kind + "lead" + named)}, code: m.Code, link: m.Link,
+		language: l.Tag, subject: text(kind + "subject" + named), before: before, code: m.Code, link: m.Link,
 		after: []string{text(kind + "valid"), text(kind + ignore)},
 	}
 }

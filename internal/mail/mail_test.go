@@ -283,18 +283,25 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// An invitation has the link and the time at which it expires, in each language.
+// An invitation has the link and the time at which it expires, in each language. One that was sent
+// again begins with what it replaces.
 func TestInvitations(t *testing.T) {
-	for tag, subject := range map[string]string{"en": "Your invitation to Shop", "de-AT": "Ihre Einladung zu Shop", "fr": "Votre invitation à Shop"} {
-		const link = "https://id.example.org/gate/invitation?applicationId=1#token"
-		header, parts := read(t, schemas.Mail{To: "ada@example.org", Invitation: true, At: time.Date(2030, 1, 2, 3, 4, 0, 0, time.UTC), Link: link, Application: "Shop", Language: tag})
-		got, err := new(mime.WordDecoder).DecodeHeader(header.Get("Subject"))
-		if err != nil || got != subject {
-			t.Errorf("%s: the subject is %q, %v", tag, got, err)
-		}
-		for kind, text := range parts {
-			if !strings.Contains(text, link) || !strings.Contains(text, "2030-01-02 03:04 UTC") || strings.Contains(text, "{") && kind == "text/plain" {
-				t.Errorf("%s: %s is %s", tag, kind, text)
+	for _, test := range []struct{ tag, subject, replaces string }{
+		{"en", "Your invitation to Shop", "replaces the earlier one"},
+		{"de-AT", "Ihre Einladung zu Shop", "ersetzt die frühere"},
+		{"fr", "Votre invitation à Shop", "remplace la précédente"},
+	} {
+		for _, again := range []bool{false, true} {
+			const link = "https://id.example.org/gate/invitation?applicationId=1#token"
+			header, parts := read(t, schemas.Mail{To: "ada@example.org", Invitation: true, Replaces: again, At: time.Date(2030, 1, 2, 3, 4, 0, 0, time.UTC), Link: link, Application: "Shop", Language: test.tag})
+			got, err := new(mime.WordDecoder).DecodeHeader(header.Get("Subject"))
+			if err != nil || got != test.subject {
+				t.Errorf("%s: the subject is %q, %v", test.tag, got, err)
+			}
+			for kind, text := range parts {
+				if !strings.Contains(text, link) || !strings.Contains(text, "2030-01-02 03:04 UTC") || strings.Contains(text, test.replaces) != again || strings.Contains(text, "{") && kind == "text/plain" {
+					t.Errorf("%s, sent again %v: %s is %s", test.tag, again, kind, text)
+				}
 			}
 		}
 	}
