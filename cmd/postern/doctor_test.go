@@ -1,6 +1,12 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,5 +37,35 @@ func TestDoctorOnAnUnreadableConfiguration(t *testing.T) {
 	d := &doctor{doctorCommand: doctorCommand{Config: file}}
 	if d.checkConfiguration() || len(d.list) != 1 || strings.HasPrefix(d.list[0].Message, ":") || d.list[0].Message == "" {
 		t.Errorf("found %+v", d.list)
+	}
+}
+
+// Each reason why a server does not reply has a short description and a fix, without the request.
+func TestDescribeUnreachable(t *testing.T) {
+	plain, encrypted := httptest.NewServer(http.NotFoundHandler()), httptest.NewTLSServer(http.NotFoundHandler())
+	defer plain.Close()
+	defer encrypted.Close()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	request := func(address string) error {
+		_, _, err := getJSON(t.Context(), http.DefaultClient, address)
+		return err
+	}
+	failed := func(err error) error { return &url.Error{Op: "Get", URL: "https://localhost:8090", Err: err} }
+	for _, test := range []struct {
+		err          error
+		problem, fix string
+	}{
+		{request(gone.URL), "nothing accepts connections there", "start the server"},
+		{request(encrypted.URL), "its certificate is not trusted: x509: ", "--ca"},
+		{request("https://" + plain.Listener.Addr().String()), "it speaks plain http there", "http://"},
+		{failed(&net.DNSError{Name: "login.example.com", IsNotFound: true}), "the name login.example.com does not resolve to an address", "server.public_url"},
+		{failed(context.DeadlineExceeded), "no reply arrived within 5s", "network"},
+		{failed(errors.New("reset")), "the connection failed: reset", "network"},
+	} {
+		problem, fix := describeUnreachable(test.err)
+		if !strings.HasPrefix(problem, test.problem) || !strings.Contains(fix, test.fix) || strings.Contains(problem, "Get ") {
+			t.Errorf("%v: %q, %q", test.err, problem, fix)
+		}
 	}
 }

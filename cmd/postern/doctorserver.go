@@ -4,11 +4,14 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -75,7 +78,8 @@ func (d *doctor) checkServer(ctx context.Context) {
 	at := strings.TrimSuffix(base.String(), "/")
 	reply, _, err := getJSON(ctx, client, at+"/health/readiness")
 	if err != nil {
-		d.fail(check, "start the server, or pass its URL with --url and its certificate with --ca", "it cannot be reached at %s: %v", at, err)
+		problem, fix := describeUnreachable(err)
+		d.fail(check, fix, "expected the server at %s, but %s", at, problem)
 		return
 	}
 	if reply.status != http.StatusOK {
@@ -94,6 +98,29 @@ func (d *doctor) checkServer(ctx context.Context) {
 	if at, err := http.ParseTime(reply.date); err == nil {
 		d.checkClock("clock of the server", at)
 	}
+}
+
+// describeUnreachable describes why no reply arrived, and what to do.
+func describeUnreachable(err error) (problem, fix string) {
+	var dns *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &certificate):
+		return "its certificate is not trusted: " + certificate.Err.Error(), "pass its certificate with --ca, or with --url a URL whose host the certificate names"
+	case errors.As(err, &dns):
+		return "the name " + dns.Name + " does not resolve to an address", "correct server.public_url or the DNS, or pass another URL with --url"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing accepts connections there", "start the server, or pass its URL with --url"
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return "it speaks plain http there", "pass the URL with http:// in --url, or start the server without server.http_only"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Sprintf("no reply arrived within %v", checkTimeout), "check that the server runs, and the proxies and the network between"
+	}
+	if failed, is := errors.AsType[*url.Error](err); is {
+		err = failed.Err // without the method and the URL
+	}
+	return "the connection failed: " + err.Error(), "check that the server runs, and the proxies and the network between"
 }
 
 // reply is the reply of a server.
