@@ -394,7 +394,11 @@ func (w *exampleWorld) checkAPI(address string, calls []apiCall) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
+		body, _ := io.ReadAll(reply.Body)
 		reply.Body.Close()
+		if where := w.p.base + " with resource=" + w.api; strings.Contains(string(body), where) != (call.status == http.StatusUnauthorized) {
+			w.t.Errorf("a token %s: the body is %s, expected %q only without a valid token", call.name, body, where)
+		}
 		if got := reply.Header.Get("WWW-Authenticate"); reply.StatusCode != call.status || !strings.Contains(got, call.challenge) {
 			w.t.Errorf("a token %s: %s %q, expected %d %q", call.name, reply.Status, got, call.status, call.challenge)
 		}
