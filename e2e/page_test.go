@@ -93,6 +93,47 @@ func TestPageSignsUpAndIn(t *testing.T) {
 	}
 }
 
+// A user without the passkey gets another one with a code by mail.
+func TestPageRecovers(t *testing.T) {
+	t.Parallel()
+	const address = "ada@example.org"
+	p, b := serve(t), openTab(t)
+	b.open(p.base + "/try/")
+	b.sees("home")
+	b.click("start-sign-up")
+	b.sees("step/who")
+	b.enter("username", "ada")
+	b.enter("email", address)
+	b.click("action-continue")
+	b.sees("step/verify")
+	b.enter("code", p.mailedCode(address))
+	b.click("action-submit")
+	b.sees("step/key")
+	b.click("action-passkey")
+	b.sees("signed-in")
+	user := b.claim("sub")
+
+	lost := openTab(t) // another authenticator
+	lost.open(p.base + "/try/")
+	lost.sees("home")
+	lost.click("start-recovery")
+	lost.sees("step/who")
+	lost.enter("username", "ada")
+	lost.click("action-continue")
+	lost.sees("step/code")
+	eventually(t, "a second code arrives", func() bool { return len(p.mails(address)) == 2 })
+	lost.enter("code", p.mailedCode(address))
+	lost.click("action-submit")
+	lost.sees("step/others")
+	lost.click("action-keep")
+	lost.sees("step/key")
+	lost.click("action-passkey")
+	lost.sees("signed-in")
+	if got := lost.claim("sub"); got != user {
+		t.Errorf("the recovered account is %q, want %q", got, user)
+	}
+}
+
 // In a browser without autofill for passkeys the button works.
 func TestPageSignsInByButton(t *testing.T) {
 	t.Parallel()

@@ -91,6 +91,7 @@ function home() {
     obstacle && el("p", { id: "obstacle", class: "notice" }, obstacle),
     button("Create an account", { id: "start-sign-up", class: "primary" }, () => start("REGISTRATION")),
     button("Sign in", { id: "start-sign-in" }, () => start("AUTHENTICATION")),
+    button("Trouble signing in?", { id: "start-recovery", class: "quiet" }, () => start("RECOVERY")),
     el("hr"),
     el("p", { class: "hint" }, "Without a flow, by POST /auth/passkey/start and /finish:"),
     button("Sign in with the atomic API", { id: "start-atomic" }, signInAtomically),
