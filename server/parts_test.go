@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
@@ -55,10 +56,10 @@ func TestAccess(t *testing.T) {
 		permissions []string
 		user, want  string
 	}{
-		{[]string{"system"}, user, `{` + groups + `,` + roles + `}`},
-		{[]string{"system:users:read", "system:groups:read"}, user, `{` + groups + `}`},
+		{[]string{"system"}, user, `{` + groups + `,` + roles + `,"totalGroups":1,"totalRoles":2}`},
+		{[]string{"system:users:read", "system:groups:read"}, user, `{` + groups + `,"totalGroups":1}`},
 		{[]string{"system:users"}, user, `{}`},
-		{[]string{"system"}, h.user("alan"), `{"groups":[],"roles":[]}`},
+		{[]string{"system"}, h.user("alan"), `{"groups":[],"roles":[],"totalGroups":0,"totalRoles":0}`},
 	} {
 		rec := h.do("GET", "/users/"+test.user+"/access", "", h.token(user, test.permissions...))
 		var reply members
@@ -66,6 +67,14 @@ func TestAccess(t *testing.T) {
 		if got := asJSON(t, reply); rec.Code != 200 || got != test.want {
 			t.Errorf("with %v: %d %s, expected %s", test.permissions, rec.Code, got, test.want)
 		}
+	}
+	for n := range directory.MaxMemberships {
+		role := h.create("/roles", fmt.Sprintf(`{"name":"S%03d"}`, n))
+		h.ok(200, "PUT /roles/"+role+"/assignments/user/"+user, "")
+	}
+	access, _ := h.ok(200, "GET /users/"+user+"/access", "")
+	if shown := access.list("roles"); len(shown) != directory.MaxMemberships || shown[0].text("name") != "R1" || access.number("totalRoles") != directory.MaxMemberships+2 {
+		t.Errorf("of more roles than the limit %d are shown, and the total is %v", len(shown), access["totalRoles"])
 	}
 	fails(t, h.do("GET", "/users/nobody/access", "", h.admin), 404, schemas.CodeUserNotFound)
 	fails(t, h.do("GET", "/users/"+user+"/access", "", h.token(user, "system:groups")), 403, "forbidden")

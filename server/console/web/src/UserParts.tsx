@@ -38,8 +38,14 @@ interface Parts {
   kinds: Kind[];
   hasPassword: boolean;
   canSignIn: boolean;
-  groups: Membership[] | undefined; // undefined if the caller may not read them
-  roles: Membership[] | undefined;
+  groups: Memberships | undefined; // undefined if the caller may not read them
+  roles: Memberships | undefined;
+}
+
+/** Memberships are the first groups or roles of a user, and the number of all. */
+interface Memberships {
+  list: Membership[];
+  total: number;
 }
 
 const facts = (...list: (string | false | undefined)[]) => list.filter(Boolean).join(" · ");
@@ -57,7 +63,7 @@ async function parts(id: string): Promise<Parts> {
     api.GET("/users/{id}/sessions", { params }), api.GET("/users/{id}/consents", { params }), api.GET("/users/{id}/access", { params: user }),
     api.GET("/users/{id}/profile", { params: user }),
   ]);
-  const { groups, roles } = must(access);
+  const { groups, totalGroups, roles, totalRoles } = must(access);
   const hasPassword = must(profile).password;
   const kinds = [
     { title: "Passkeys", path: "passkeys", ...deletion, empty: "The user adds a passkey on the account page, or with an invitation.", list: must(passkeys).passkeys.map((p) => ({ id: p.id, label: p.name, note: facts(p.authenticator !== p.name && p.authenticator, t("added {time}", { time: formatTime(p.createdAt) }), used(p.lastUsedAt), p.backedUp ? t("synced") : t("not synced")) })) },
@@ -70,11 +76,12 @@ async function parts(id: string): Promise<Parts> {
     },
   ];
   const canSignIn = hasPassword || must(passkeys).totalResults > 0 || must(identities).totalResults > 0;
-  return { kinds, hasPassword, canSignIn, groups: groups ?? undefined, roles: roles ?? undefined };
+  const memberships = (list: Membership[] | null | undefined, total: number | null | undefined) => (list ? { list, total: total ?? list.length } : undefined);
+  return { kinds, hasPassword, canSignIn, groups: memberships(groups, totalGroups), roles: memberships(roles, totalRoles) };
 }
 
-/** Memberships lists the groups or the roles of a user. A press of a button changes them at once. */
-function Memberships({ user, path, list, onChange }: { user: string; path: "/groups" | "/roles"; list: Membership[]; onChange: (work: () => Promise<unknown>) => void }) {
+/** MembershipPart lists the groups or the roles of a user. A press of a button changes them at once. */
+function MembershipPart({ user, path, list, total, onChange }: Memberships & { user: string; path: "/groups" | "/roles"; onChange: (work: () => Promise<unknown>) => void }) {
   const noun = nouns.find((one) => one.path === path)!;
   const at = (id: string) => `${path}/${id}/${path === "/groups" ? "members" : "assignments"}/user/${user}`;
   const mayWrite = mayChange(path);
@@ -92,6 +99,9 @@ function Memberships({ user, path, list, onChange }: { user: string; path: "/gro
           </li>
         ))}
       </ul>
+      {total > list.length && <p className="quiet">{path === "/groups"
+        ? t("The first {n} of {total} are shown. The page of a group has its members.", { n: list.length, total })
+        : t("The first {n} of {total} are shown. The page of a role has its assignments.", { n: list.length, total })}</p>}
       {mayWrite && <Choose key={list.length} label={path === "/groups" ? t("Add to a group") : t("Assign a role")} search={search} onChoose={({ id }) => onChange(() => send("PUT", at(id)))} />}
     </section>
   );
@@ -120,8 +130,8 @@ export function UserParts({ id, mayWrite }: { id: string; mayWrite: boolean }) {
   return (
     <>
       {Boolean(failed) && <Failed error={failed} />}
-      {groups && <Memberships user={id} path="/groups" list={groups} onChange={(work) => void change(work)} />}
-      {roles && <Memberships user={id} path="/roles" list={roles} onChange={(work) => void change(work)} />}
+      {groups && <MembershipPart user={id} path="/groups" {...groups} onChange={(work) => void change(work)} />}
+      {roles && <MembershipPart user={id} path="/roles" {...roles} onChange={(work) => void change(work)} />}
       <section aria-labelledby="part-password">
         <h2 id="part-password">{t("Password")}</h2>
         <p>{hasPassword ? t("The user has a password.") : t("The user has no password.")}</p>

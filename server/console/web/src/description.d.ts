@@ -7763,6 +7763,8 @@ export interface operations {
                             inherited: boolean;
                             name: string;
                         }[];
+                        totalGroups?: null | number;
+                        totalRoles?: null | number;
                     };
                 };
             };

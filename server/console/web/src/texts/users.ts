@@ -46,6 +46,9 @@ export const german: Record<string, string> = {
   "The user cannot sign in until enabled again. All sessions, tokens and unfinished sign-ins end now.": "Der Benutzer kann sich nicht anmelden, bis er wieder aktiviert wird. Alle Sitzungen, Tokens und unfertigen Anmeldungen enden jetzt.",
   "The user cannot sign in for this time. All sessions, tokens and unfinished sign-ins end now.": "Der Benutzer kann sich in dieser Zeit nicht anmelden. Alle Sitzungen, Tokens und unfertigen Anmeldungen enden jetzt.",
   "Someone else has changed this user in the meantime. Nothing was changed. This is the state now; press the button again to change it.": "Jemand anderes hat diesen Benutzer inzwischen geändert. Nichts wurde geändert. Dies ist der jetzige Zustand; drücken Sie den Knopf erneut, um ihn zu ändern.",
+  "This role has no permissions, so it allows nothing. You can add them later.": "Diese Rolle hat keine Berechtigungen und erlaubt daher nichts. Sie können sie später hinzufügen.",
+  "The first {n} of {total} are shown. The page of a group has its members.": "Die ersten {n} von {total} werden angezeigt. Die Seite einer Gruppe enthält deren Mitglieder.",
+  "The first {n} of {total} are shown. The page of a role has its assignments.": "Die ersten {n} von {total} werden angezeigt. Die Seite einer Rolle enthält deren Zuweisungen.",
 };
 
 export const french: Record<string, string> = {
@@ -94,4 +97,7 @@ export const french: Record<string, string> = {
   "The user cannot sign in until enabled again. All sessions, tokens and unfinished sign-ins end now.": "L’utilisateur ne peut pas se connecter avant d’être réactivé. Toutes ses sessions, tous ses jetons et toutes ses connexions en cours prennent fin maintenant.",
   "The user cannot sign in for this time. All sessions, tokens and unfinished sign-ins end now.": "L’utilisateur ne peut pas se connecter pendant ce temps. Toutes ses sessions, tous ses jetons et toutes ses connexions en cours prennent fin maintenant.",
   "Someone else has changed this user in the meantime. Nothing was changed. This is the state now; press the button again to change it.": "Quelqu’un d’autre a modifié cet utilisateur entre-temps. Rien n’a été changé. Voici l’état actuel ; appuyez de nouveau sur le bouton pour le changer.",
+  "This role has no permissions, so it allows nothing. You can add them later.": "Ce rôle n’a aucune permission et n’autorise donc rien. Vous pourrez les ajouter plus tard.",
+  "The first {n} of {total} are shown. The page of a group has its members.": "Les {n} premiers sur {total} sont affichés. La page d’un groupe contient ses membres.",
+  "The first {n} of {total} are shown. The page of a role has its assignments.": "Les {n} premiers sur {total} sont affichés. La page d’un rôle contient ses attributions.",
 };
