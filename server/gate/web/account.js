@@ -103,12 +103,13 @@ export function limited(limit) {
 function passkeyRow({ id, name, authenticator, backedUp, createdAt, lastUsedAt, limit }) {
 	const text = facts(authenticator !== name && authenticator, since(createdAt, true), used(lastUsedAt), limited(limit));
 	return row("key", name, backedUp && "Synced", text, small("Rename", id, name, () => rename(id, name)),
-		small("Delete", id, name, () => remove("Delete", name, "passkeys", id, t("Delete it on your device too."))));
+		small("Delete", id, name, () => remove("Delete", name, "passkeys", id, text, t("Delete it on your device too."))));
 }
 
 function identityRow({ id, provider, name, createdAt, lastUsedAt }) {
-	const unlink = () => remove("Unlink", provider.name, "identities", id);
-	return row("person", provider.name, "", facts(name, since(createdAt), used(lastUsedAt)), small("Unlink", id, provider.name, unlink));
+	const text = facts(name, since(createdAt), used(lastUsedAt));
+	const unlink = () => remove("Unlink", provider.name, "identities", id, text);
+	return row("person", provider.name, "", text, small("Unlink", id, provider.name, unlink));
 }
 
 // The sessions by browser: a browser has several after it signed in again.
@@ -156,9 +157,9 @@ function rename(id, old) {
 const removals = { Delete: ["Delete {name}?", "Deleted: {name}."], Unlink: ["Unlink {name}?", "Unlinked: {name}."] };
 
 // Asks before a way to sign in is gone.
-export function remove(label, name, what, id, more) {
+export function remove(label, name, what, id, about, more) {
 	const [question, done] = removals[label];
-	dialog(t(question, { name }), [t("You will no longer be able to sign in this way."), more].map((text) => text && el("p", {}, text)), label, "danger", done, async () => {
+	dialog(t(question, { name }), [about, t("You will no longer be able to sign in this way."), more].map((text) => text && el("p", {}, text)), label, "danger", done, async () => {
 		await drop(what, id);
 		// The relying party is the host or a domain above it; that of another has no such passkey.
 		for (let host = what === "passkeys" && location.hostname; host; host = host.split(".").slice(1).join(".")) disown(host, id);

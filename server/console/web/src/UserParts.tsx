@@ -144,7 +144,7 @@ export function UserParts({ id, mayWrite }: { id: string; mayWrite: boolean }) {
             {list.map((part) => (
               <li key={part.id}>
                 <span>{part.link ? <Link to={part.link}>{part.label}</Link> : part.label} <span className="quiet">{part.note}</span></span>
-                {mayWrite && <Confirm label={t(action)} question={t(question, { name: part.label })} onConfirm={() => void change(() => send("DELETE", `/users/${id}/${path}/${encodeURIComponent(part.id)}`))} />}
+                {mayWrite && <Confirm label={t(action)} question={t(question, { name: part.label })} onConfirm={() => void change(() => send("DELETE", `/users/${id}/${path}/${encodeURIComponent(part.id)}`))}><p className="quiet">{part.note}</p></Confirm>}
               </li>
             ))}
           </ul>
