@@ -258,6 +258,7 @@ func TestConsoleKeepsTheFocus(t *testing.T) {
 	user := createUser(t, p, object{"username": "nils", "email": "nils@example.org"})
 	a := asAdministrator(t, p, "admin", "/users/"+user, true)
 	a.heading("nils")
+	a.choose("Application", "Try it")
 	a.press("Invite")
 	a.heard("The invitation was sent to nils@example.org.")
 	a.press("Withdraw the invitation")

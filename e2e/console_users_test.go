@@ -82,6 +82,32 @@ func TestConsoleWithdrawsConsents(t *testing.T) {
 	c.expectQuiet()
 }
 
+// An administrator chooses the application of an invitation if there are several. Applications to which
+// users do not sign in, or that do not admit the user, are not mentioned.
+func TestConsoleOffersApplicationsForInvitations(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	token := adminToken(t, p)
+	p.create(t, "/user-types", token, object{"name": "Partner", "schema": object{"type": "object", "properties": object{"username": object{"type": "string"}}}}, nil)
+	p.create(t, "/applications", token, object{"name": "Shop"}, nil)
+	p.create(t, "/applications", token, object{"name": "For partners", "allowedUserTypes": []string{"Partner"}}, nil)
+	p.create(t, "/applications", token, object{"name": "Stock service", "inboundAuthConfig": []object{{"type": "oauth2", "config": object{"grantTypes": []string{"client_credentials"}}}}}, nil)
+	c := openConsole(t, p, "/users/"+createUser(t, p, object{"username": "ida", "email": "ida@example.org"}))
+	const part = `document.querySelector("[aria-labelledby=part-invitation]")`
+	c.until(part + `?.innerText.includes("These have none:")`)
+	if others := eval[string](c.tab, part+`.innerText`); !strings.Contains(others, "Shop") || strings.Contains(others, "Stock service") || strings.Contains(others, "For partners") {
+		t.Errorf("the part on invitations is %q", others)
+	}
+	if got := eval[string](c.tab, part+`.querySelector("select").selectedOptions[0].text`); got != "Not set" || !c.evalBool(part+`.querySelector(".actions button").disabled`) {
+		t.Errorf("the application is %q, want that the administrator chooses", got)
+	}
+	c.chooseIn("Application", tryID)
+	c.press("Invite")
+	c.sees("The invitation was sent to ida@example.org.")
+	c.until(part + `.querySelector("select").value === "` + tryID + `"`) // that of the invitation
+	c.expectQuiet()
+}
+
 // An administrator reads why a user could not sign in, and opens the node in the version of the run.
 func TestConsoleExplainsRefusals(t *testing.T) {
 	t.Parallel()

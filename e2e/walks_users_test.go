@@ -14,6 +14,7 @@ func inviteAUser(a *administrator) {
 	a.fill("Email address", "nora@example.org")
 	a.press("Create")
 	a.heading("nora")
+	a.choose("Application", "Try it")
 	a.press("Invite")
 	a.readsIn("Invitation", "The invitation was sent to nora@example.org.")
 	link := a.p.mailed("nora@example.org", `(https?://\S+/gate/invitation\?applicationId=\S+#\S+)`)
@@ -41,6 +42,7 @@ func inviteAUser(a *administrator) {
 	a.sees("1 in total") // the list has been filtered, and rows no longer move
 	a.press("nils")
 	a.heading("nils")
+	a.choose("Application", "Try it")
 	a.press("Invite")
 	a.readsIn("Invitation", "The invitation was sent to nils@example.org.")
 	a.press("Withdraw the invitation")

@@ -4,6 +4,8 @@ import { Fragment, useState } from "react";
 import { Button } from "react-aria-components";
 import { Link } from "react-router";
 import { api, must, RequestError } from "./api";
+import { signsUsersIn } from "./connect/client";
+import type { Item } from "./nouns";
 import { formatTime, t } from "./texts";
 import { Confirm, Failed, Loading } from "./ui";
 import { useParts } from "./UserParts";
@@ -11,7 +13,8 @@ import { useParts } from "./UserParts";
 /** mostOthers limits the named applications without an invitation flow. */
 const mostOthers = 5;
 
-export function InvitationPart({ id }: { id: string }) {
+export function InvitationPart({ user }: { user: Item }) {
+  const { id } = user;
   const cache = useQueryClient();
   const [application, setApplication] = useState("");
   const [failed, setFailed] = useState<unknown>();
@@ -52,11 +55,14 @@ export function InvitationPart({ id }: { id: string }) {
   const parts = useParts(id);
   const error = invitation.error ?? choice.error;
   const isConsole = (a: { clientId?: string | null }) => Number(a.clientId === "CONSOLE"); // last: most users are no administrators
-  const inviting = choice.data?.filter((a) => a.invitationFlowId).sort((a, b) => isConsole(a) - isConsole(b)) ?? [];
-  const others = choice.data?.filter((a) => !a.invitationFlowId && a.authFlowId) ?? [];
-  const chosen = application || (inviting[0]?.id ?? "");
-  const nameOf = (applicationId: string) => choice.data?.find((a) => a.id === applicationId)?.name ?? applicationId;
+  const admitting = choice.data?.filter((a) => !a.allowedUserTypes?.length || a.allowedUserTypes.includes(String(user["type"]))) ?? [];
+  const inviting = admitting.filter((a) => a.invitationFlowId).sort((a, b) => isConsole(a) - isConsole(b));
+  const others = admitting.filter((a) => !a.invitationFlowId && signsUsersIn(a as Item));
   const pending = invitation.data;
+  // Only the administrator knows which of several applications the user needs.
+  const obvious = inviting.find((a) => a.id === pending?.applicationId) ?? (inviting.length === 1 ? inviting[0] : undefined);
+  const chosen = application || (obvious?.id ?? "");
+  const nameOf = (applicationId: string) => choice.data?.find((a) => a.id === applicationId)?.name ?? applicationId;
   return (
     <section aria-labelledby="part-invitation">
       <h2 id="part-invitation">{t("Invitation")}</h2>
@@ -75,8 +81,8 @@ export function InvitationPart({ id }: { id: string }) {
         <>
           {inviting.length > 0 && (
             <div className="actions">
-              <label>{t("Application")} <select value={chosen} onChange={(event) => setApplication(event.target.value)}>{inviting.map((a) => <option key={a.id} value={a.id}>{a.name}</option>)}</select></label>
-              <Button onPress={() => void invite()}>{pending ? t("Send a new invitation") : t("Invite")}</Button>
+              <label>{t("Application")} <select value={chosen} onChange={(event) => setApplication(event.target.value)}>{!obvious && <option value="">{t("Not set")}</option>}{inviting.map((a) => <option key={a.id} value={a.id}>{a.name}</option>)}</select></label>
+              <Button isDisabled={chosen === ""} onPress={() => void invite()}>{pending ? t("Send a new invitation") : t("Invite")}</Button>
               {pending && <Confirm label={t("Withdraw the invitation")} question={t("The link in the mail will no longer work.")} onConfirm={() => void withdraw()} />}
             </div>
           )}

@@ -177,7 +177,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
           <span role="status">{state.done}</span>
         </div>
       </form>
-      {read && mayWrite && noun.path === "/users" && may("system:applications:read") && <InvitationPart id={read.data.id} />}
+      {read && mayWrite && noun.path === "/users" && may("system:applications:read") && <InvitationPart user={read.data} />}
       {read && noun.path === "/users" && <SignInHelp id={read.data.id} />}
       {read && noun.path === "/users" && <UserParts id={read.data.id} mayWrite={mayWrite} />}
       {read && noun.path === "/applications" && <ConnectPart application={read.data} />}

@@ -30,9 +30,23 @@ function kindOf(application: Item, config: Config): Client["kind"] {
   return isPublic ? "public" : "secret";
 }
 
+const configOf = (application: Item) => (application["inboundAuthConfig"] as { config?: Config }[] | undefined)?.[0]?.config;
+
+/** hasSecret reports whether an application authenticates with a client secret. A public client does not, nor does one with a key. */
+export function hasSecret(application: Item): boolean {
+  const config = configOf(application);
+  return config !== undefined && kindOf(application, config) !== "public" && config.tokenEndpointAuthMethod !== "private_key_jwt";
+}
+
+/** signsUsersIn reports whether users sign in to an application, and not only the application itself. */
+export function signsUsersIn(application: Item): boolean {
+  const config = configOf(application);
+  return config === undefined || kindOf(application, config) !== "machine";
+}
+
 /** clientOf returns the client of an application that the API has returned. */
 export function clientOf(application: Item, issuer: string): Client {
-  const config = (application["inboundAuthConfig"] as { config?: Config }[] | undefined)?.[0]?.config;
+  const config = configOf(application);
   return {
     kind: config ? kindOf(application, config) : "flow",
     issuer,
