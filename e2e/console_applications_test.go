@@ -67,6 +67,10 @@ func TestConsoleCreatesApplicationsFromTemplates(t *testing.T) {
 		c.isAccessible("the code of " + test.template)
 		c.press("Settings of the application")
 		c.until(`/[0-9a-f-]{36}$/.test(location.pathname)`)
+		c.until(named("button", "Revoke all tokens"))
+		if rotates := c.evalBool(`Boolean(` + named("button", "Rotate the client secret") + `)`); rotates != test.hasSecret {
+			t.Errorf("%s: the page offers to rotate a secret: %t", test.template, rotates)
+		}
 		id := eval[string](c.tab, `location.pathname.split("/").pop()`)
 		client := clientOf(t, p, id)
 		got := fmt.Sprint(client["grantTypes"], client["tokenEndpointAuthMethod"], client["redirectUris"])

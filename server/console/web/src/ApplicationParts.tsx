@@ -1,21 +1,25 @@
 // What an administrator can do with the client of an application.
 import { useState } from "react";
 import { api, must } from "./api";
+import { hasSecret } from "./connect/client";
+import type { Item } from "./nouns";
 import { t } from "./texts";
 import { Confirm, Failed } from "./ui";
 
-export function ApplicationParts({ id }: { id: string }) {
+export function ApplicationParts({ application }: { application: Item }) {
   const [state, setState] = useState<{ secret?: string; done?: string; error?: unknown }>({});
   const run = (action: () => Promise<{ secret?: string; done?: string }>) => {
     void action().then(setState, (error: unknown) => setState({ error }));
   };
-  const params = { path: { id } };
+  const params = { path: { id: application.id } };
   return (
     <section className="actions" aria-label="OAuth">
-      <Confirm
-        label={t("Rotate the client secret")} question={t("The old secret becomes invalid now, and so do all tokens of this application. The new secret is shown once.")}
-        onConfirm={() => run(async () => ({ secret: must(await api.POST("/applications/{id}/client-secret", { params })).clientSecret }))}
-      />
+      {hasSecret(application) && (
+        <Confirm
+          label={t("Rotate the client secret")} question={t("The old secret becomes invalid now, and so do all tokens of this application. The new secret is shown once.")}
+          onConfirm={() => run(async () => ({ secret: must(await api.POST("/applications/{id}/client-secret", { params })).clientSecret }))}
+        />
+      )}
       <Confirm
         label={t("Revoke all tokens")} question={t("All access tokens, refresh tokens and codes of this application become invalid now, for all users. Sessions stay: signed-in users get new tokens without signing in again. A resource server that checks only the signature accepts access tokens until they expire.")}
         onConfirm={() => run(async () => {

@@ -181,7 +181,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
       {read && noun.path === "/users" && <SignInHelp id={read.data.id} />}
       {read && noun.path === "/users" && <UserParts id={read.data.id} mayWrite={mayWrite} />}
       {read && noun.path === "/applications" && <ConnectPart application={read.data} />}
-      {read && mayWrite && noun.path === "/applications" && <ApplicationParts id={read.data.id} />}
+      {read && mayWrite && noun.path === "/applications" && <ApplicationParts application={read.data} />}
     </Page>
   );
 }
