@@ -1,8 +1,10 @@
 package e2e_test
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -49,6 +51,14 @@ func TestConsoleOffersOnlyWhatIsAllowed(t *testing.T) {
 			}
 		}
 	}
+	for _, path := range []string{"/users/new", "/applications/new", "/applications/new/template", "/flows/new", "/roles/new"} {
+		c.goTo(path)
+		c.until(fmt.Sprintf(`document.querySelector("main [role=alert]")?.innerText.includes("You lack the permission system:%s:write.")`, strings.Split(path, "/")[1]))
+		if c.evalBool(`Boolean(document.querySelector("main :is(form, input, .studio)"))`) {
+			t.Errorf("%s shows a form to a user who may not create", path)
+		}
+	}
+	c.isAccessible("the creation of a role without the permission")
 	c.goTo("/users/" + ida)
 	c.sees("You can read this, but not change it: you lack the permission system:users:write.")
 	if c.evalBool(`/token|Invitation/.test(document.querySelector("main").innerText.replaceAll(/Its tokens/g, ""))`) {

@@ -11,11 +11,11 @@ import { ItemPage } from "./ItemPage";
 import { KeysPage } from "./KeysPage";
 import { ListPage } from "./ListPage";
 import { NewApplication } from "./NewApplication";
-import { nouns, permission } from "./nouns";
+import { mayChange, type Noun, nouns, permission } from "./nouns";
 import { Overview } from "./Overview";
 import { hasPermissions, hasUnfinishedChange, may, serverURL, signOut } from "./session";
 import { t } from "./texts";
-import { Loading, Page } from "./ui";
+import { Lacking, Loading, Page } from "./ui";
 
 // The editor and the graph are as large as the rest of the console, and only flows need them.
 const FlowPage = lazy(() => import("./flows/FlowPage"));
@@ -36,8 +36,11 @@ export function App() {
             {nouns.map((noun) => (
               <Route key={noun.path} path={noun.path}>
                 <Route index element={<ListPage key={noun.path} noun={noun} />} />
-                {noun.path === "/applications" && <Route path="new/template" element={<NewApplication />} />}
-                {["new", ":id"].map((path) => <Route key={path} path={path} element={noun.path === "/flows" ? <FlowPage /> : <ItemPage key={noun.path + path} noun={noun} />} />)}
+                <Route path="new" element={<Creation noun={noun} />}>
+                  {noun.path === "/applications" && <Route path="template" element={<NewApplication />} />}
+                  <Route index element={itemPage(noun, "new")} />
+                </Route>
+                <Route path=":id" element={itemPage(noun, "one")} />
               </Route>
             ))}
             <Route path="/audit" element={<AuditPage />} />
@@ -48,6 +51,21 @@ export function App() {
         </Routes>
       </BrowserRouter>
     </QueryClientProvider>
+  );
+}
+
+const itemPage = (noun: Noun, key: string) => (noun.path === "/flows" ? <FlowPage /> : <ItemPage key={noun.path + key} noun={noun} />);
+
+/** Creation shows the pages that create a resource to a user who may do so. */
+function Creation({ noun }: { noun: Noun }) {
+  if (mayChange(noun.path)) {
+    return <Outlet />;
+  }
+  return (
+    <Page title={t(noun.creation)}>
+      <p className="quiet"><Link to={noun.path}>← {t(noun.title)}</Link></p>
+      <Lacking permission={permission(noun, "write")} />
+    </Page>
   );
 }
 

@@ -6,10 +6,10 @@ import { Link } from "react-router";
 import { api, must } from "./api";
 import { ConnectPart } from "./ConnectPart";
 import { takeDraft, useDraft } from "./draft";
-import { type Item, mayChange } from "./nouns";
+import type { Item } from "./nouns";
 import { type Asked, templates } from "./templates";
 import { t } from "./texts";
-import { Failed, Page, ReadOnly } from "./ui";
+import { Failed, Page } from "./ui";
 
 interface Draft {
   key: string;
@@ -54,7 +54,7 @@ export function NewApplication() {
           <Input />
         </TextField>
         {template?.asks && <Question asked={template.asks} answer={draft.answer} onChange={(answer) => setDraft({ ...draft, answer })} />}
-        <div className="actions">{mayChange("/applications") ? <Button type="submit" className="primary" isDisabled={state.busy ?? false}>{t("Create")}</Button> : <ReadOnly path="/applications" />}</div>
+        <div className="actions"><Button type="submit" className="primary" isDisabled={state.busy ?? false}>{t("Create")}</Button></div>
       </form>
     </Page>
   );

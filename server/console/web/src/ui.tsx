@@ -43,12 +43,10 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
     );
   }
   if (error instanceof RequestError && error.status === 403) {
-    return (
+    return error.permission ? <Lacking permission={error.permission} /> : (
       <div role="alert" className="notice">
-        <p><strong>{error.permission ? explain(error) : t("You are not allowed to do this.")}</strong></p>
-        {error.permission
-          ? <p>{t("An administrator can give it to you with a role. Then sign in again.")}</p>
-          : <p>{t("The server gave this reason:")} <span lang="en">{error.message}</span></p>}
+        <p><strong>{t("You are not allowed to do this.")}</strong></p>
+        <p>{t("The server gave this reason:")} <span lang="en">{error.message}</span></p>
         <Button onPress={() => void startSignIn()}>{t("Sign in")}</Button>
       </div>
     );
@@ -62,6 +60,17 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
         : <p>{explain(error)}</p>}
       {failure?.traceId && <p className="quiet">{t("Trace id")}: <code>{failure.traceId}</code></p>}
       {retry && <Button onPress={retry}>{t("Try again")}</Button>}
+    </div>
+  );
+}
+
+/** Lacking names a permission that the user needs and does not have. */
+export function Lacking({ permission }: { permission: string }) {
+  return (
+    <div role="alert" className="notice">
+      <p><strong>{t("You lack the permission {permission}.", { permission })}</strong></p>
+      <p>{t("An administrator can give it to you with a role. Then sign in again.")}</p>
+      <Button onPress={() => void startSignIn()}>{t("Sign in")}</Button>
     </div>
   );
 }
