@@ -70,6 +70,8 @@ function useInitial(noun: Noun, isNew: boolean): Value | undefined {
   return only === undefined ? undefined : { ...ofLink, ...(only && { type: only }) };
 }
 
+const isEmpty = (list: unknown) => !Array.isArray(list) || list.length === 0;
+
 /** Read is a resource with the ETag that changes of it are sent with. */
 interface Read {
   data: Item;
@@ -176,6 +178,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
             : <ReadOnly path={noun.path} />}
           <span role="status">{state.done}</span>
         </div>
+        {noun.path === "/roles" && mayWrite && isEmpty(value["permissions"]) && <p className="notice">{t("This role has no permissions, so it allows nothing. You can add them later.")}</p>}
       </form>
       {read && mayWrite && noun.path === "/users" && may("system:applications:read") && <InvitationPart user={read.data} />}
       {read && noun.path === "/users" && <SignInHelp id={read.data.id} />}
