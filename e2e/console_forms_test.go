@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -26,6 +27,36 @@ func (c *consoleTab) set(name, value string) {
 		Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, "value").set.call(list, %q);
 		list.dispatchEvent(new Event("change", {bubbles: true}));
 	})(%s)`, value, field))
+}
+
+// The server reads the metadata of a new identity provider. What is wrong with its issuer is at the field,
+// and the form keeps what was entered.
+func TestConsoleShowsAWrongIssuer(t *testing.T) {
+	t.Parallel()
+	servers := newServers(t)
+	c := openConsole(t, servers.postern, "/identity-providers/new")
+	c.heading("Create identity provider")
+	entered := map[string]string{"Handle": "corp", "Name": "Corp", "Issuer": servers.provider.base + "/", "Client id": "postern", "Client secret": "not a real secret"}
+	for name, text := range entered {
+		c.fill(name, text)
+	}
+	c.press("Create")
+	const issuer = `[...document.querySelectorAll("main label")].find((l) => l.textContent.startsWith("Issuer")).control`
+	c.until(issuer + `.getAttribute("aria-invalid") === "true"`)
+	c.until(issuer + ` === document.activeElement`)
+	if text := eval[string](c.tab, issuer+`.getAttribute("aria-describedby").split(" ").map((id) => document.getElementById(id)?.textContent).join()`); !strings.Contains(text, "configure exactly that issuer") {
+		t.Errorf("the field is described by %q", text)
+	}
+	c.isAccessible("a wrong issuer")
+	for name, want := range entered {
+		if got := eval[string](c.tab, fmt.Sprintf(`[...document.querySelectorAll("main label")].find((l) => l.textContent.startsWith(%q)).control.value`, name)); got != want {
+			t.Errorf("after the reply the field %s has %q, want %q", name, got, want)
+		}
+	}
+	c.fill("Issuer", servers.provider.base)
+	c.press("Create")
+	c.heading("Corp")
+	c.expectQuiet()
 }
 
 // The attributes of a user type are edited in a table, which keeps what it does not show of them.

@@ -159,6 +159,12 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
   const mayWrite = mayChange(noun.path);
   const title = read ? noun.label(read.data) : t(noun.creation);
   const shownElsewhere = !isRefused && problems.length > 0 && problems.every((p) => schema.properties?.[p.path.split(/[.[]/)[0] ?? ""]);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    const wrong = shownElsewhere ? form.current?.querySelector<HTMLElement>("[aria-invalid=true]") : undefined;
+    wrong?.focus({ preventScroll: true });
+    wrong?.scrollIntoView({ block: "center" });
+  }, [state.error]);
   return (
     <Page title={title} actions={read && mayWrite && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove()} />}>
       <p className="quiet"><Link to={noun.path}>← {t(noun.title)}</Link>{read && <> · <code>{read.data.id}</code> · {t("Created")} {formatTime(read.data["createdAt"] as string)} · {t("Changed")} {formatTime(read.data["updatedAt"] as string)}</>}</p>
@@ -167,18 +173,18 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
         : Boolean(state.error) && !shownElsewhere && <Failed error={state.error} />}
       {read && mayWrite && noun.path === "/users" && <UserState user={newer ?? read} onConflict={setNewer} onChange={changeState} />}
       {noun.path === "/identity-providers" && (read ? <RedirectURI /> : <ProviderPreset value={value} onChange={setValue} />)}
-      <form className="item" onSubmit={(event) => { event.preventDefault(); void save(read?.etag); }}>
+      <form ref={form} className="item" onSubmit={(event) => { event.preventDefault(); void save(read?.etag); }}>
         <fieldset className="form" disabled={!mayWrite}>
           <SchemaForm schema={read ? withoutID(schema) : schema} value={value} problems={problems} onChange={setValue} />
           {read && noun.path === "/applications" && <Appearance id={read.data.id} value={value} onChange={setValue} />}
         </fieldset>
+        {noun.path === "/roles" && mayWrite && isEmpty(value["permissions"]) && <p className="notice">{t("This role has no permissions, so it allows nothing. You can add them later.")}</p>}
         <div className="actions sticky">
           {mayWrite
             ? <Button type="submit" className="primary" isDisabled={state.busy ?? false}>{read ? t("Save") : t("Create")}</Button>
             : <ReadOnly path={noun.path} />}
           <span role="status">{state.done}</span>
         </div>
-        {noun.path === "/roles" && mayWrite && isEmpty(value["permissions"]) && <p className="notice">{t("This role has no permissions, so it allows nothing. You can add them later.")}</p>}
       </form>
       {read && mayWrite && noun.path === "/users" && may("system:applications:read") && <InvitationPart user={read.data} />}
       {read && noun.path === "/users" && <SignInHelp id={read.data.id} />}
