@@ -45,6 +45,7 @@ type StoredStep struct {
 	Error         string // the error code of a failed run
 	UserID        string // "" if unknown, or not stored
 	ApplicationID string
+	Execution     string // the digest of the id of the run, which is secret
 }
 
 // noObserver ignores everything.
@@ -100,7 +101,7 @@ func (r *run) place() Place {
 // reportStep reports a stored step to the observer, and a failed run to the log. A fault of the flow
 // is in the log already: recordFault.
 func (e *Engine) reportStep(ctx context.Context, r *run) {
-	s := StoredStep{Place: r.place(), Started: r.rec.Revision == 0, Status: r.rec.Status, UserID: r.state.Subject.UserID, ApplicationID: r.rec.ApplicationID}
+	s := StoredStep{Place: r.place(), Started: r.rec.Revision == 0, Status: r.rec.Status, UserID: r.state.Subject.UserID, ApplicationID: r.rec.ApplicationID, Execution: r.rec.Digest()}
 	if r.state.Subject.Draft != nil && s.Status != schemas.Complete {
 		s.UserID = ""
 	}
@@ -114,5 +115,5 @@ func (e *Engine) reportStep(ctx context.Context, r *run) {
 	e.Log.LogAttrs(ctx, slog.LevelWarn, "a run failed",
 		slog.String("flow", s.Flow), slog.Int("version", r.rec.FlowVersion), slog.String("node", s.Node), slog.String("kind", s.Kind),
 		slog.String("error", s.Error), slog.String("application", s.ApplicationID), slog.String("user", s.UserID),
-		slog.String("execution", r.rec.Digest()), slog.String("traceId", r.request.TraceID))
+		slog.String("execution", s.Execution), slog.String("traceId", r.request.TraceID))
 }

@@ -14,6 +14,11 @@ const (
 	CallDelivery = "http-request"
 )
 
+// DeliveryKinds returns the kinds of deliveries.
+func DeliveryKinds() []string {
+	return []string{MailDelivery, NoticeDelivery, CallDelivery, LogoutDelivery}
+}
+
 // Delivery is an outgoing message, which is retried until it arrives or expires. It can arrive more
 // than once: if the program dies between sending and recording that, it is sent again.
 type Delivery struct {

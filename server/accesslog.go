@@ -95,7 +95,7 @@ func (s *server) logExchange(r *http.Request, x *exchange, took time.Duration) t
 	}
 	e := x.about()
 	for _, id := range []slog.Attr{
-		slog.String("client", e.Client), slog.String("application", e.Application), slog.String("flow", e.Flow), slog.String("node", e.Node), slog.String("user", e.User),
+		slog.String("client", e.Client), slog.String("application", e.Application), slog.String("flow", e.Flow), slog.String("node", e.Node), slog.String("execution", e.Execution), slog.String("user", e.User),
 	} {
 		if id.Value.String() != "" {
 			attributes = append(attributes, id)
@@ -103,7 +103,7 @@ func (s *server) logExchange(r *http.Request, x *exchange, took time.Duration) t
 	}
 	s.Log.LogAttrs(r.Context(), x.level(), "request", attributes...)
 	return telemetry.Exchange{Method: method, Route: x.route, Status: x.status, Code: x.code, Duration: took,
-		Client: e.Client, Application: e.Application, Flow: e.Flow, Node: e.Node, User: e.User}
+		Client: e.Client, Application: e.Application, Flow: e.Flow, Node: e.Node, Execution: e.Execution, User: e.User}
 }
 
 // about returns the entry, completed with the caller of the API.

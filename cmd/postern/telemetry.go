@@ -89,7 +89,7 @@ func (h *app) watch() {
 			}
 			return list
 		},
-		Queues: h.queues, Lags: h.sinkLags,
+		Queues: h.queues, Kinds: schemas.DeliveryKinds(), Lags: h.sinkLags,
 	})
 }
 
@@ -102,7 +102,7 @@ func (h *app) storeState() telemetry.Store {
 	return telemetry.Store{Waiting: s.Waiting, Retries: s.Retries, Pools: pools}
 }
 
-// queues returns the lengths of the delivery queues. A kind without deliveries has the length 0.
+// queues returns the lengths of the delivery queues that are not empty.
 func (h *app) queues(ctx context.Context) ([]telemetry.Queue, error) {
 	waiting, err := h.store.QueuedDeliveries(ctx)
 	if err != nil {
@@ -138,9 +138,9 @@ func (o runObserver) EnterNode(ctx context.Context, at engine.Place) (context.Co
 // StoreStep implements engine.Observer.
 func (o runObserver) StoreStep(ctx context.Context, s engine.StoredStep) {
 	e := runs.EntryOf(ctx)
-	e.Flow, e.Node, e.User, e.Application = s.Flow, s.Node, s.UserID, s.ApplicationID
+	e.Flow, e.Node, e.User, e.Application, e.Execution = s.Flow, s.Node, s.UserID, s.ApplicationID, s.Execution
 	if s.Started {
-		o.Counted().StartRun(s.Flow)
+		o.Counted().StartRun(s.Flow, schemas.CodeExpressionFailed)
 	}
 	switch s.Status {
 	case schemas.Complete:

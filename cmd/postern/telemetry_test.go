@@ -181,6 +181,7 @@ func (o *observedApp) checkCounts(before, after counts) {
 			o.t.Errorf("there is no %s", name)
 		}
 	}
+	o.checkExistence(after)
 	o.checkFamilies()
 }
 
@@ -199,6 +200,23 @@ func growth(before, after counts, name, label string) (sum float64) {
 		}
 	}
 	return sum
+}
+
+// checkExistence checks that every metric has a series after a sign-in, except those of features that
+// this server does not use: the sinks, the throttle, and snapshots.
+func (o *observedApp) checkExistence(after counts) {
+	o.t.Helper()
+	unused := []string{"postern_audit_sink_batches_total", "postern_audit_sink_lag_events", "postern_throttle_decisions_total", "postern_store_snapshot_duration_seconds"}
+	names := map[string]bool{}
+	for _, series := range seriesNames(after) {
+		name, _, _ := strings.Cut(series, "{")
+		names[strings.TrimSuffix(name, "_count")] = true
+	}
+	for name := range definitions(o.telemetry.Metrics) {
+		if !names[name] && !slices.Contains(unused, name) {
+			o.t.Errorf("after a sign-in there is no %s", name)
+		}
+	}
 }
 
 // checkFamilies compares everything that is exported with the definitions.
@@ -256,6 +274,19 @@ func (o *observedApp) checkSpans() {
 	}
 	if names["POST /oauth2/token"] != 3 || names["GET /oauth2/authorize"] == 0 {
 		o.t.Errorf("the spans are %v", names)
+	}
+	executions := map[string]int{} // requests by run
+	for _, s := range c.spans {
+		for _, a := range s.Attributes {
+			if a.Key == "postern.execution" {
+				executions[a.Value.GetStringValue()]++
+			}
+		}
+	}
+	for _, line := range o.lines("a run failed") {
+		if run, _ := line["execution"].(string); executions[run] != 3 {
+			o.t.Errorf("the failed run of three requests has the spans %v", executions)
+		}
 	}
 	checked := map[string]bool{}
 	for _, s := range c.spans {

@@ -136,7 +136,7 @@ func TestFailingCollector(t *testing.T) {
 	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "answered with 500") || strings.Contains(text, "collector-key") {
 		t.Errorf("the log is %s", text)
 	}
-	if got := strings.Join(seriesOf(t, on.Metrics, "postern_trace_exports_total"), "\n"); got != `postern_trace_exports_total{result="error"} 3` {
+	if got := strings.Join(seriesOf(t, on.Metrics, "postern_trace_exports_total"), "\n"); got != "postern_trace_exports_total{result=\"error\"} 3\npostern_trace_exports_total{result=\"ok\"} 0" {
 		t.Errorf("exports %s", got)
 	}
 }

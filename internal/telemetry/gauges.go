@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,7 +18,9 @@ type Sources struct {
 	// Queues and Lags read the store. Their results are used again for a few seconds, so that
 	// scrapes cannot load it.
 	Queues func(ctx context.Context) ([]Queue, error)
-	Lags   func(ctx context.Context) ([]Lag, error)
+	// Kinds are the kinds of deliveries. A kind that Queues does not return has the length 0.
+	Kinds []string
+	Lags  func(ctx context.Context) ([]Lag, error)
 }
 
 // Store describes the state of the store.
@@ -80,6 +83,11 @@ func (m *Metrics) Watch(s Sources) {
 	c.oldest = desc("gauge", "postern_delivery_queue_oldest_seconds", "Age of the oldest queued delivery.", "kind")
 	c.lag = desc("gauge", "postern_audit_sink_lag_events", "Sealed audit events that a sink has not received.", "sink")
 	m.registry.MustRegister(c)
+	for _, kind := range s.Kinds {
+		for _, result := range []string{"sent", "failed", "refused"} {
+			m.attempts.WithLabelValues(kind, result)
+		}
+	}
 }
 
 // sourceCollector is the prometheus.Collector of the sources.
@@ -126,10 +134,8 @@ func (c *sourceCollector) collectQueues(s sink) {
 	queues, err := c.queues.read(c.Queues)
 	if err != nil {
 		s <- prometheus.NewInvalidMetric(c.queued, err)
-	}
-	for _, q := range queues {
-		s.gauge(c.queued, float64(q.Length), q.Kind)
-		s.gauge(c.oldest, max(0, time.Since(q.Oldest).Seconds()), q.Kind)
+	} else {
+		c.collectLengths(s, queues)
 	}
 	lags, err := c.lags.read(c.Lags)
 	if err != nil {
@@ -137,6 +143,19 @@ func (c *sourceCollector) collectQueues(s sink) {
 	}
 	for _, l := range lags {
 		s.gauge(c.lag, float64(l.Events), l.Sink)
+	}
+}
+
+func (c *sourceCollector) collectLengths(s sink, queues []Queue) {
+	empty := slices.Clone(c.Kinds)
+	for _, q := range queues {
+		empty = slices.DeleteFunc(empty, func(kind string) bool { return kind == q.Kind })
+		s.gauge(c.queued, float64(q.Length), q.Kind)
+		s.gauge(c.oldest, max(0, time.Since(q.Oldest).Seconds()), q.Kind)
+	}
+	for _, kind := range empty {
+		s.gauge(c.queued, 0, kind)
+		s.gauge(c.oldest, 0, kind)
 	}
 }
 

@@ -1,10 +1,12 @@
 package telemetry
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +36,7 @@ func TestLabelsAreBounded(t *testing.T) {
 	m := newTestMetrics()
 	for i := range many {
 		name := fmt.Sprintf("made-up-%d", i)
-		m.StartRun(name)
+		m.StartRun(name, "expression_failed")
 		m.EndRun(name, "failed", name)
 		m.CountDecision(Decision{Flow: name, Node: name, Kind: "prompt", Result: "left", Outcome: name})
 		m.CountTokenRequest(name, name)
@@ -62,6 +64,37 @@ func TestLabelsAreBounded(t *testing.T) {
 	}
 	if others := seriesOf(t, m, "postern_http_requests_total"); len(others) != 1 || others[0] != fmt.Sprintf(`postern_http_requests_total{method="other",route="none",status="404"} %d`, many) {
 		t.Errorf("requests of unknown paths: %v", others)
+	}
+}
+
+// A counter whose labels are known begins at 0: otherwise an alert on its increase misses the first fault.
+func TestCountersBeginAtZero(t *testing.T) {
+	m := newTestMetrics()
+	m.Watch(Sources{
+		Store: func() Store { return Store{} }, Passwords: func() Passwords { return Passwords{} }, Throttle: func() []Throttled { return nil },
+		Queues: func(context.Context) ([]Queue, error) {
+			return []Queue{{Kind: "call", Length: 3, Oldest: time.Now()}}, nil
+		},
+		Lags:  func(context.Context) ([]Lag, error) { return nil, nil },
+		Kinds: []string{"mail", "call"},
+	})
+	m.StartRun("sign-in", "expression_failed")
+	for name, want := range map[string][]string{
+		"postern_oauth_client_failures_total": {`{method="client_secret"} 0`, `{method="private_key_jwt"} 0`},
+		"postern_flow_runs_ended_total":       {`{flow="sign-in",reason="expression_failed",result="failed"} 0`},
+		"postern_trace_exports_total":         {`{result="error"} 0`, `{result="ok"} 0`},
+		"postern_delivery_queue_length":       {`{kind="call"} 3`, `{kind="mail"} 0`},
+		"postern_delivery_attempts_total": {
+			`{kind="call",result="failed"} 0`, `{kind="call",result="refused"} 0`, `{kind="call",result="sent"} 0`,
+			`{kind="mail",result="failed"} 0`, `{kind="mail",result="refused"} 0`, `{kind="mail",result="sent"} 0`,
+		},
+	} {
+		for i := range want {
+			want[i] = name + want[i]
+		}
+		if got := seriesOf(t, m, name); !slices.Equal(got, want) {
+			t.Errorf("%s:\n got %q\nwant %q", name, got, want)
+		}
 	}
 }
 
@@ -95,7 +128,7 @@ func TestNilTelemetry(t *testing.T) {
 		_, endDelivery := on.BeginDelivery(ctx, "mail")
 		endDelivery("sent")
 		m := on.Counted()
-		m.StartRun("flow")
+		m.StartRun("flow", "expression_failed")
 		m.EndRun("flow", "completed", "")
 		m.CountTokenRequest("refresh_token", "issued")
 		m.CountRefusedClient("client_secret")

@@ -67,7 +67,25 @@ func NewMetrics(version string, log *slog.Logger) *Metrics {
 	m.attempts = m.counter("postern_delivery_attempts_total", "Attempts to send a delivery.", "kind", "result")
 	m.exports = m.counter("postern_trace_exports_total", "Batches of spans that were sent to the collector.", "result")
 	m.forwarded = m.counter("postern_audit_sink_batches_total", "Batches of audit events that were sent to a sink.", "sink", "result")
+	m.beginAtZero()
 	return m
+}
+
+// beginAtZero creates series before their first event: Prometheus computes no increase from a series
+// that does not exist to its first value, so that an alert would miss the first fault.
+func (m *Metrics) beginAtZero() {
+	for _, method := range []string{"client_secret", "private_key_jwt"} {
+		m.refusedClients.WithLabelValues(method)
+	}
+	for _, result := range []string{"accepted", "rejected", "error"} {
+		m.verified.WithLabelValues(result)
+	}
+	for _, result := range []string{"2xx", "3xx", "4xx", "5xx", "error"} {
+		m.calls.WithLabelValues(result)
+	}
+	for _, result := range []string{"ok", "error"} {
+		m.exports.WithLabelValues(result)
+	}
 }
 
 func (m *Metrics) addFlowMetrics() {
@@ -141,18 +159,24 @@ func (m *Metrics) countRequest(x Exchange) {
 	m.durations.WithLabelValues(route).Observe(x.Duration.Seconds())
 }
 
-// StartRun counts a run that starts.
-func (m *Metrics) StartRun(flow string) {
+// StartRun counts a run that starts. fault is an error code that one failed run must be visible with:
+// its series begins at 0.
+func (m *Metrics) StartRun(flow, fault string) {
 	if m != nil {
 		m.runsStarted.WithLabelValues(m.flows.admit(flow)...).Inc()
+		m.ended(flow, "failed", fault)
 	}
+}
+
+func (m *Metrics) ended(flow, result, reason string) prometheus.Counter {
+	v := m.flowEnds.admit(flow, reason)
+	return m.runsEnded.WithLabelValues(v[0], result, v[1])
 }
 
 // EndRun counts a run that ended. The reason is the error code of a failed run, otherwise "".
 func (m *Metrics) EndRun(flow, result, reason string) {
 	if m != nil {
-		v := m.flowEnds.admit(flow, reason)
-		m.runsEnded.WithLabelValues(v[0], result, v[1]).Inc()
+		m.ended(flow, result, reason).Inc()
 	}
 }
 

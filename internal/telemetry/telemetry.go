@@ -32,6 +32,7 @@ type Exchange struct {
 	Duration time.Duration
 
 	Client, Application, Flow, Node, User string // ids, and the handle of the flow
+	Execution                             string // the digest of the id of the run
 }
 
 // BeginRequest begins the span of a request. It returns the context of the request, its trace id

@@ -110,7 +110,7 @@ func endRequest(span trace.Span, x Exchange) {
 	}
 	for name, value := range map[string]string{
 		"error.type": x.Code, "postern.client": x.Client, "postern.application": x.Application,
-		"postern.flow": x.Flow, "postern.node": x.Node, "user.id": x.User,
+		"postern.flow": x.Flow, "postern.node": x.Node, "postern.execution": x.Execution, "user.id": x.User,
 	} {
 		if value != "" {
 			list = append(list, attribute.String(name, value))

@@ -37,6 +37,7 @@ type Entry struct {
 	Client      string // the id of the OAuth client
 	Application string // the id of the application
 	Flow, Node  string // where the run is: the handle of the flow and the id of the node
+	Execution   string // the digest of the id of the run: equal in all requests of a sign-in
 	User        string // the id of the user
 }
 
