@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"filippo.io/age"
@@ -92,6 +93,9 @@ func (c backupCommand) create(p program, write func(io.Writer) error) error {
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), c.File)
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		err = fmt.Errorf("there is no space for the backup in %s: free some, or choose another folder (%w)", absolute(filepath.Dir(c.File)), err)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))

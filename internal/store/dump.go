@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -104,7 +105,8 @@ func (t storedTable) dump(ctx context.Context, r Reader, to RowSink) error {
 	for i := range values {
 		into[i] = &values[i]
 	}
-	return rows(ctx, r, func(row scanner) error {
+	var refused error // by the sink: it is no fault of the database, even if its disk is full
+	err := rows(ctx, r, func(row scanner) error {
 		if err := row.Scan(into...); err != nil {
 			return err
 		}
@@ -114,8 +116,10 @@ func (t storedTable) dump(ctx context.Context, r Reader, to RowSink) error {
 				return fmt.Errorf("store: %s.%s: %w", t.name, c.name, err)
 			}
 		}
-		return to.Row(values)
+		refused = to.Row(values)
+		return refused
 	}, "SELECT "+strings.Join(names, ", ")+" FROM "+t.name)
+	return cmp.Or(refused, err)
 }
 
 // portable returns a value of a driver as both databases can represent it.

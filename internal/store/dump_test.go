@@ -3,9 +3,11 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/postern-id/postern/internal/store"
@@ -38,6 +40,21 @@ func contentOf(t *testing.T, s *store.Store) map[string][]string {
 		slices.Sort(rows[1:])
 	}
 	return r.tables
+}
+
+// fullDisk is a sink that cannot write.
+type fullDisk struct{ *recorder }
+
+func (fullDisk) Row([]any) error {
+	return &fs.PathError{Op: "write", Path: "backup", Err: syscall.ENOSPC}
+}
+
+// A full disk of the backup is not reported as an outage of the database.
+func TestDumpToFullDisk(t *testing.T) {
+	err := filledStore(t, file(t)).Dump(t.Context(), fullDisk{&recorder{tables: map[string][]string{}}})
+	if !errors.Is(err, syscall.ENOSPC) || schemas.HasClass(err, schemas.Unavailable) {
+		t.Errorf("the error is %v", err)
+	}
 }
 
 // filledStore has rows with texts, numbers, bytes, booleans and NULL.
