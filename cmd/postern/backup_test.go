@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"fmt"
 	"net/http"
 	"os"
@@ -289,4 +290,26 @@ func TestRestoreWaitsForServers(t *testing.T) {
 		t.Errorf("%d %s", code, output)
 	}
 	mustRun(t, environ, "restore", "--force", file)
+}
+
+// A database that a later release has changed incompatibly is not replaced, and the error describes how
+// to return to this release.
+func TestRestoreOverLaterSchema(t *testing.T) {
+	dsn := storetest.Postgres(t)
+	environ := append(testEnvironment(t.TempDir()), "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+dsn)
+	newTestAppIn(t, environ).close()
+	file := filepath.Join(t.TempDir(), "backup")
+	mustRun(t, environ, "backup", file)
+	db, err := sql.Open("postgres", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`UPDATE store_state SET value = 9999 WHERE name = 'compatible_from'; INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)`); err != nil {
+		t.Fatal(err)
+	}
+	code, output := runProgram(t, environ, "restore", "--force", file)
+	if code != exitUsage || !strings.Contains(output, "schema version 9999") || !strings.Contains(output, "create an empty database") {
+		t.Errorf("%d %s", code, output)
+	}
 }

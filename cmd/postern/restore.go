@@ -117,7 +117,12 @@ func (c restoreCommand) openTarget(ctx context.Context, cfg *config.Config) (t r
 }
 
 func openPostgresTarget(ctx context.Context, cfg *config.Config) (t restoreTarget, err error) {
-	if t.postgres, err = store.Open(ctx, store.Config{Driver: cfg.Database.Driver, DSN: cfg.Database.DSN, MaxWriteDuration: maxCommandDuration}); err != nil {
+	on := store.Config{Driver: cfg.Database.Driver, DSN: cfg.Database.DSN, MaxWriteDuration: maxCommandDuration}
+	if v, _, err := store.PlanMigrations(ctx, on); err == nil && v.CompatibleFrom > v.Program {
+		return t, fmt.Errorf("a newer version of Postern changed the database incompatibly: it has schema version %d, and this program has %d; "+
+			"create an empty database, name it in database.dsn, and restore there", v.Applied, v.Program)
+	}
+	if t.postgres, err = store.Open(ctx, on); err != nil {
 		return t, err
 	}
 	servers, err := t.postgres.Instances(ctx)
