@@ -4,3 +4,6 @@ package main
 
 // freeSpace is unknown on this system.
 func freeSpace(string) (free uint64, known bool) { return 0, false }
+
+// isWritable is unknown on this system.
+func isWritable(string) bool { return true }

@@ -12,3 +12,10 @@ func freeSpace(path string) (free uint64, known bool) {
 	}
 	return s.Bavail * uint64(s.Bsize), true
 }
+
+// isWritable reports whether the user of this process may write to a file or folder. The file system
+// may be read-only.
+func isWritable(path string) bool {
+	const write = 2 // W_OK of access(2)
+	return syscall.Access(path, write) == nil
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"net"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -66,6 +68,53 @@ func TestDescribeUnreachable(t *testing.T) {
 		problem, fix := describeUnreachable(test.err)
 		if !strings.HasPrefix(problem, test.problem) || !strings.Contains(fix, test.fix) || strings.Contains(problem, "Get ") {
 			t.Errorf("%v: %q, %q", test.err, problem, fix)
+		}
+	}
+}
+
+// A database file or a folder that the server cannot write is a problem, also before they exist.
+func TestDoctorOnAReadOnlyFolder(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "postern.db")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ database, readOnly, want string }{
+		{file, "", ""},
+		{file, dir, dir},
+		{file, file, file},
+		{filepath.Join(dir, "data", "database", "postern.db"), dir, dir},
+		{filepath.Join(dir, "data", "database", "postern.db"), file, ""},
+	} {
+		if got := unwritable(test.database, func(path string) bool { return path != test.readOnly }); got != test.want {
+			t.Errorf("%s, where %s is read-only: got %q, want %q", test.database, test.readOnly, got, test.want)
+		}
+	}
+	if !isWritable(file) || isWritable(filepath.Join(dir, "missing")) {
+		t.Error("the permissions of a file are not found")
+	}
+}
+
+// A compatible schema of a later release is no problem: an operator may have returned to this release.
+func TestDoctorOnLaterSchema(t *testing.T) {
+	environ := testEnvironment(t.TempDir())
+	w := newTestAppIn(t, environ)
+	file := w.cfg.Database.DSN
+	w.close()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, test := range []struct{ change, want string }{
+		{"INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)", `OK    store +readable and writable, schema version 9999\n`},
+		{"UPDATE store_state SET value = 9999 WHERE name = 'compatible_from'", `FAIL  store +store: the database has schema version 9999, which works with programs from version 9999 on`},
+	} {
+		if _, err := db.Exec(test.change); err != nil {
+			t.Fatal(err)
+		}
+		if _, output := runProgram(t, environ, "doctor"); !regexp.MustCompile(test.want).MatchString(output) {
+			t.Errorf("after %s: %s", test.change, output)
 		}
 	}
 }

@@ -23,9 +23,7 @@ func (d *doctor) checkDisk() {
 	if d.cfg.Database.Driver == "sqlite" {
 		dir = filepath.Dir(d.cfg.Database.DSN)
 	}
-	for !isExisting(dir) && filepath.Dir(dir) != dir {
-		dir = filepath.Dir(dir)
-	}
+	dir = existingFolder(dir)
 	free, known := freeSpace(dir)
 	switch mib := free >> 20; {
 	case !known:
@@ -38,6 +36,25 @@ func (d *doctor) checkDisk() {
 	}
 }
 
+// existingFolder returns the folder, or the one above it in which it would be created.
+func existingFolder(dir string) string {
+	for !isExisting(dir) && filepath.Dir(dir) != dir {
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+// unwritable returns the database file or the folder that may not be written, "" if there is none.
+func unwritable(file string, isWritable func(string) bool) string {
+	if folder := existingFolder(filepath.Dir(file)); !isWritable(folder) {
+		return folder
+	}
+	if isExisting(file) && !isWritable(file) {
+		return file
+	}
+	return ""
+}
+
 func isExisting(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
@@ -47,6 +64,10 @@ func isExisting(path string) bool {
 func (d *doctor) checkStore(ctx context.Context) {
 	const check = "store"
 	c := d.cfg.Database
+	if path := unwritable(c.DSN, isWritable); c.Driver == "sqlite" && path != "" {
+		d.fail(check, "let the user that runs the server write the file and its folder (chown, chmod), or mount the disk for writing", "this user cannot write %s", absolute(path))
+		return
+	}
 	if _, err := os.Stat(c.DSN); c.Driver == "sqlite" && errors.Is(err, fs.ErrNotExist) {
 		d.warn(check, "start `postern serve` once, or pass the server's configuration with --config", "there is no store at %s yet", absolute(c.DSN))
 		return
@@ -62,11 +83,8 @@ func (d *doctor) checkStore(ctx context.Context) {
 		d.checkClock("clock of the database", found.Clock)
 	}
 	switch {
-	case found.Version > found.Known:
-		d.fail(check, "run the version of Postern that last used it, or a later one", "it has schema version %d, but this program supports at most %d", found.Version, found.Known)
-		return
-	case found.TooOld != nil:
-		d.fail(check, "migrate it with the build that the error names, and then start the server", "%v", found.TooOld)
+	case found.Unusable != nil:
+		d.fail(check, "use the version of Postern that the message names", "%v", found.Unusable)
 		return
 	case found.Version == 0:
 		d.warn(check, "start the server, which creates the tables and the first administrator", "the database is empty")
@@ -77,7 +95,11 @@ func (d *doctor) checkStore(ctx context.Context) {
 	}
 	h, err := openAppFor(ctx, d.cfg, newLog(io.Discard, d.cfg.Log), false)
 	if err != nil {
-		d.fail("keys", "restore the key-encryption key from its backup, and check the files that the configuration names", "%v", err)
+		fix := "restore the key-encryption key from its backup, and check the files that the configuration names"
+		if errors.Is(err, fs.ErrPermission) {
+			fix = "let only the user that runs the server read the file: chown, chmod 600"
+		}
+		d.fail("keys", fix, "%v", err)
 		return
 	}
 	d.app = h

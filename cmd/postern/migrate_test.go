@@ -44,7 +44,7 @@ func TestMigrate(t *testing.T) {
 			for _, args := range [][]string{{"migrate", "--plan"}, {"migrate"}, {"serve"}} {
 				wantAll(t, run(exitUsage, args...), "schema version 46 is too old: this program migrates from version 47 on", "with Postern of commit ", "(postern migrate)")
 			}
-			wantAll(t, run(exitUsage, "doctor"), "schema version 46 is too old", "migrate it with the build that the error names")
+			wantAll(t, run(exitUsage, "doctor"), "schema version 46 is too old", "use the version of Postern that the message names")
 			execute(t, driver, dsn, "UPDATE goose_db_version SET version_id = 47 WHERE version_id = 46")
 			wantAll(t, run(exitFine, "migrate", "--plan"), "There are no pending migrations.")
 		})

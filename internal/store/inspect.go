@@ -9,10 +9,10 @@ import (
 
 // Inspection describes a database that is not opened as a store.
 type Inspection struct {
-	Version int64     // of the schema; 0 if the database is empty
-	Known   int64     // the version that this program needs
-	Clock   time.Time // of the database server
-	TooOld  error     // why this program cannot migrate the version; nil if it can
+	Version  int64     // of the schema; 0 if the database is empty
+	Known    int64     // the version that this program needs
+	Clock    time.Time // of the database server
+	Unusable error     // why this program can neither use nor migrate the version; nil if it can
 }
 
 // Inspect reads the schema version of a database and changes nothing. A SQLite file must exist.
@@ -40,8 +40,11 @@ func Inspect(ctx context.Context, c Config) (found Inspection, err error) {
 		return found, fmt.Errorf("store: reading the database: %w", err)
 	}
 	if migrated > 0 {
-		found.Version, err = schemaVersion(ctx, db.DB)
-		found.TooOld = Versions{Applied: found.Version}.checkMigratable()
+		var v Versions
+		if v, err = readVersions(ctx, db.DB); err != nil { // the table store_state is missing in a restored store or an old one
+			v.Applied, err = schemaVersion(ctx, db.DB)
+		}
+		found.Version, found.Unusable = v.Applied, v.check()
 	}
 	return found, err
 }
