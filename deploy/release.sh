@@ -13,6 +13,7 @@ set -eu
 # Settings of the caller must not change the bytes.
 export GOFLAGS=-trimpath CGO_ENABLED=0 GOAMD64=v1 GOARM64=v8.0 GOEXPERIMENT='' GOWORK=off
 platforms="linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64"
+largest=40000000 # bytes of a download: an archive, or an image
 namespace=postern-release
 identity=releases@postern
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -104,6 +105,8 @@ check() {
     for name in "$work/$copy"/*; do archive "$work/$copy" "$(basename "$name")" > "$work/$copy.tar.gz"; done
   done
   cmp "$work/first.tar.gz" "$work/second.tar.gz" || fail "two builds for $1 differ"
+  size=$(wc -c < "$work/first.tar.gz")
+  [ "$size" -le "$largest" ] || fail "the archive for $1 has $size bytes, expected at most $largest: find what was added with go tool nm -size"
   sha256sum < "$work/first.tar.gz"
 }
 
