@@ -37,11 +37,14 @@ func (c auditVerifyCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer h.close()
+	progress := p.startProgress("verifying the audit log")
+	defer progress.stop()
 	chain := h.eventChain()
 	if _, err := chain.Seal(ctx); err != nil {
 		return err
 	}
 	report, err := chain.Verify(ctx, expected)
+	progress.stop()
 	if err != nil {
 		return err
 	}

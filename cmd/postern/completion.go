@@ -67,14 +67,19 @@ func (c completeCommand) Run(p program) error {
 }
 
 // completions returns the words with which a command line may continue: commands, flags and
-// the values of flags.
+// the values of flags. bash separates --flag=value into three words; zsh and fish do not.
 func completions(node *kong.Node, words []string) []string {
 	if len(words) == 0 {
 		words = []string{""}
 	}
+	last := words[len(words)-1]
+	if last == "=" {
+		last = ""
+	}
 	var flag *kong.Flag // that expects the next word as its value
 	for _, word := range words[:len(words)-1] {
 		switch {
+		case flag != nil && word == "=":
 		case flag != nil:
 			flag = nil
 		case strings.HasPrefix(word, "-"):
@@ -85,8 +90,16 @@ func completions(node *kong.Node, words []string) []string {
 			}
 		}
 	}
-	last := words[len(words)-1]
-	return slices.DeleteFunc(candidates(node, flag, last), func(word string) bool { return !strings.HasPrefix(word, last) })
+	list := candidates(node, flag, last)
+	if name, _, joined := strings.Cut(last, "="); joined {
+		if flag := flagOf(node, name); flag != nil {
+			list = nil
+			for _, value := range valuesOf(flag.Value) {
+				list = append(list, name+"="+value)
+			}
+		}
+	}
+	return slices.DeleteFunc(list, func(word string) bool { return !strings.HasPrefix(word, last) })
 }
 
 // candidates returns the words that are possible at the position of a word.

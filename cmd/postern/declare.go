@@ -20,14 +20,18 @@ func (c exportCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer h.close()
+	progress := p.startProgress("reading the store")
+	defer progress.stop()
 	files, err := declare.Export(ctx, h.directory)
 	if err != nil {
 		return err
 	}
+	progress.next("writing the files")
 	declare.NameSchemas(files, h.cfg.Server.PublicURL+schemasPath+"flow.json")
 	if err := declare.WriteFolder(c.Dir, files, c.Force); err != nil {
 		return err
 	}
+	progress.stop()
 	fmt.Fprintf(p.stdout, "exported %d resources to %s\n", len(files), c.Dir)
 	return nil
 }

@@ -38,8 +38,7 @@ func (c flowCheckCommand) check(p program) error {
 	if err != nil {
 		return err
 	}
-	checker := findings.Checker{Kinds: nodes.Kinds(nodes.Deps{}), Subflows: flows.NewSubflowResolver(filterFlows(files)...).ForFile, UserTypes: new(flows.UserTypes).ForFile, Scenarios: flowtest.Check, ScenarioRule: rules.Scenario}
-	list, err := checker.Check(len(files), func(i int) (findings.Source, error) { return p.readSource(files[i]) })
+	list, err := p.findProblems(files)
 	if err != nil {
 		return err
 	}
@@ -51,6 +50,16 @@ func (c flowCheckCommand) check(p program) error {
 		return errFindings
 	}
 	return nil
+}
+
+// findProblems checks files.
+func (p program) findProblems(files []string) ([]findings.File, error) {
+	checker := findings.Checker{Kinds: nodes.Kinds(nodes.Deps{}), Subflows: flows.NewSubflowResolver(filterFlows(files)...).ForFile, UserTypes: new(flows.UserTypes).ForFile, Scenarios: flowtest.Check, ScenarioRule: rules.Scenario}
+	if !slices.Contains(files, stdinPath) { // a person may be typing the flow
+		progress := p.startProgress("checking the flows")
+		defer progress.stop()
+	}
+	return checker.Check(len(files), func(i int) (findings.Source, error) { return p.readSource(files[i]) })
 }
 
 func isRefused(f findings.File) bool { return f.Refused() }

@@ -46,7 +46,9 @@ func (c flowTestCommand) test(ctx context.Context, p program) error {
 	if i := slices.IndexFunc(files, flows.IsFlow); i >= 0 {
 		return fmt.Errorf("%s: this is a flow; expected the file of its scenarios, such as %s", files[i], flows.ScenariosOf(files[i]))
 	}
+	progress := p.startProgress("running the scenarios")
 	suite := runner.RunFiles(ctx, files)
+	progress.stop()
 	passed, failed := suite.Count()
 	if passed+failed == 0 {
 		return fmt.Errorf("--run: no scenario has a name that matches %q", c.Only)

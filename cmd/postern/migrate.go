@@ -35,6 +35,8 @@ func (c migrateCommand) Run(ctx context.Context, p program) error {
 	case c.Plan:
 		return errFindings
 	}
+	progress := p.startProgress("migrating")
+	defer progress.stop()
 	s, err := store.Open(ctx, on)
 	if err != nil {
 		return err
@@ -42,6 +44,7 @@ func (c migrateCommand) Run(ctx context.Context, p program) error {
 	if err := s.Close(); err != nil {
 		return err
 	}
+	progress.stop()
 	fmt.Fprintf(p.stdout, "migrated to schema version %d\n", versions.Program)
 	return nil
 }

@@ -36,8 +36,11 @@ type progress struct {
 // startProgress begins to report. The caller must call stop.
 func (p program) startProgress(label string) *progress {
 	f, isFile := p.stderr.(*os.File)
-	r := &progress{to: p.stderr, label: label, started: time.Now(), done: make(chan struct{}),
-		terminal: isFile && isatty.IsTerminal(f.Fd()) && p.getenv("TERM") != "dumb"}
+	return newProgress(p.stderr, isFile && isatty.IsTerminal(f.Fd()) && p.getenv("TERM") != "dumb", label)
+}
+
+func newProgress(to io.Writer, terminal bool, label string) *progress {
+	r := &progress{to: to, terminal: terminal, label: label, started: time.Now(), done: make(chan struct{})}
 	r.ended.Go(r.report)
 	return r
 }

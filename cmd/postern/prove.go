@@ -27,7 +27,9 @@ type proveCommand struct {
 
 // Run prints the weakest chains of runs that reach each application.
 func (c proveCommand) Run(ctx context.Context, p program) error {
+	progress := p.startProgress("analyzing the flows")
 	report, err := c.report(ctx, p)
+	progress.stop()
 	if err != nil {
 		return err
 	}

@@ -269,7 +269,7 @@ func (c sessionListCommand) Run(ctx context.Context, p program) error {
 type sessionEndCommand struct {
 	oneUser
 	ID  string `arg:"" optional:"" help:"The id of the session."`
-	All bool   `help:"End all sessions of the user."`
+	All bool   `help:"End all sessions of the user, except that of the token in use."`
 }
 
 // Run ends sessions.
@@ -277,8 +277,17 @@ func (c sessionEndCommand) Run(ctx context.Context, p program) error {
 	if (c.ID == "") != c.All {
 		return errors.New("expected the id of a session, or --all")
 	}
-	if c.ID == "" {
-		return c.remove(ctx, p, "/sessions", "ended all sessions")
+	if c.ID != "" {
+		return c.remove(ctx, p, "/sessions/"+url.PathEscape(c.ID), "ended the session "+c.ID)
 	}
-	return c.remove(ctx, p, "/sessions/"+url.PathEscape(c.ID), "ended the session "+c.ID)
+	client, user, err := c.find(ctx, p)
+	if err != nil {
+		return err
+	}
+	var reply struct{ Ended int }
+	if err := client.Send(ctx, http.MethodDelete, "/users/"+user.text("id")+"/sessions", nil, &reply); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s: ended %d sessions, all except that of the token in use\n", nameOf(user), reply.Ended)
+	return err
 }
