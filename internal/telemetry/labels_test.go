@@ -82,8 +82,11 @@ func TestCountersBeginAtZero(t *testing.T) {
 	for name, want := range map[string][]string{
 		"postern_oauth_client_failures_total": {`{method="client_secret"} 0`, `{method="private_key_jwt"} 0`},
 		"postern_flow_runs_ended_total":       {`{flow="sign-in",reason="expression_failed",result="failed"} 0`},
-		"postern_trace_exports_total":         {`{result="error"} 0`, `{result="ok"} 0`},
-		"postern_delivery_queue_length":       {`{kind="call"} 3`, `{kind="mail"} 0`},
+		"postern_oauth_token_requests_total": {
+			`{grant="authorization_code",result="issued"} 0`, `{grant="client_credentials",result="issued"} 0`, `{grant="refresh_token",result="issued"} 0`,
+		},
+		"postern_trace_exports_total":   {`{result="error"} 0`, `{result="ok"} 0`},
+		"postern_delivery_queue_length": {`{kind="call"} 3`, `{kind="mail"} 0`},
 		"postern_delivery_attempts_total": {
 			`{kind="call",result="failed"} 0`, `{kind="call",result="refused"} 0`, `{kind="call",result="sent"} 0`,
 			`{kind="mail",result="failed"} 0`, `{kind="mail",result="refused"} 0`, `{kind="mail",result="sent"} 0`,

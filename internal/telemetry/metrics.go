@@ -77,6 +77,9 @@ func (m *Metrics) beginAtZero() {
 	for _, method := range []string{"client_secret", "private_key_jwt"} {
 		m.refusedClients.WithLabelValues(method)
 	}
+	for _, grant := range []string{"authorization_code", "refresh_token", "client_credentials"} {
+		m.tokens.WithLabelValues(m.grants.admit(grant, "issued")...)
+	}
 	for _, result := range []string{"accepted", "rejected", "error"} {
 		m.verified.WithLabelValues(result)
 	}
