@@ -162,8 +162,7 @@ func (m *Metrics) countRequest(x Exchange) {
 	m.durations.WithLabelValues(route).Observe(x.Duration.Seconds())
 }
 
-// StartRun counts a run that starts. fault is an error code that one failed run must be visible with:
-// its series begins at 0.
+// StartRun counts a run that starts. The series of failed runs with the error code fault begins at 0.
 func (m *Metrics) StartRun(flow, fault string) {
 	if m != nil {
 		m.runsStarted.WithLabelValues(m.flows.admit(flow)...).Inc()
