@@ -2,6 +2,7 @@ package mail
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -203,6 +204,34 @@ func TestFailures(t *testing.T) {
 			if len(s.mails) > 0 {
 				t.Error("a mail arrived")
 			}
+		})
+	}
+}
+
+// A mail server that accepts the connection and stays silent does not hold the caller: the attempt ends with
+// its deadline, and the connection is closed.
+func TestSilentServer(t *testing.T) {
+	for _, how := range []string{NoTLS, StartTLS, Implicit} {
+		t.Run(how, func(t *testing.T) {
+			silent, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer silent.Close()
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				if conn, err := silent.Accept(); err == nil {
+					_, _ = io.Copy(io.Discard, conn) // until the sender closes it
+				}
+			}()
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			o := Options{Host: "127.0.0.1", Port: silent.Addr().(*net.TCPAddr).Port, TLS: how, From: "a@example.org"}
+			if err := New(o).Check(ctx); err == nil || !strings.Contains(err.Error(), "reaching the mail server") {
+				t.Errorf("the error is %v", err)
+			}
+			<-ended
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/textproto"
 	"time"
 
@@ -83,12 +84,20 @@ func (s *Sender) Check(ctx context.Context) error {
 
 // connect calls use with a connection of its own.
 func (s *Sender) connect(ctx context.Context, use func(*gomail.Client, *smtp.Client) error) error {
-	client, err := gomail.NewClient(s.options.Host, s.settings()...)
+	var conn net.Conn
+	dial := func(ctx context.Context, network, address string) (_ net.Conn, err error) {
+		conn, err = s.dial(ctx, network, address)
+		return conn, err
+	}
+	client, err := gomail.NewClient(s.options.Host, append(s.settings(), gomail.WithDialContextFunc(dial))...)
 	if err != nil {
 		return fmt.Errorf("configuring the mail server: %w", err)
 	}
 	connection, err := client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
+		if conn != nil {
+			_ = conn.Close() // the library leaves it open after some errors
+		}
 		return deliveryError("reaching the mail server", err)
 	}
 	// An error after the server has accepted or rejected the mail changes nothing.
@@ -96,11 +105,33 @@ func (s *Sender) connect(ctx context.Context, use func(*gomail.Client, *smtp.Cli
 	return use(client, connection)
 }
 
+// dial connects to the mail server. The library sets a deadline for each command of a mail, but none for
+// the greeting, STARTTLS and the authentication: a server that stays silent would hold the caller forever.
+// ctx has the deadline of the connection.
+func (s *Sender) dial(ctx context.Context, network, address string) (conn net.Conn, err error) {
+	if s.options.TLS == Implicit {
+		conn, err = (&tls.Dialer{Config: s.tlsConfig()}).DialContext(ctx, network, address)
+	} else {
+		conn, err = new(net.Dialer).DialContext(ctx, network, address)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		err = conn.SetDeadline(deadline)
+	}
+	return conn, err
+}
+
+func (s *Sender) tlsConfig() *tls.Config {
+	return &tls.Config{ServerName: s.options.Host, MinVersion: tls.VersionTLS12, RootCAs: s.options.RootCAs}
+}
+
 func (s *Sender) settings() []gomail.Option {
 	o := s.options
 	settings := []gomail.Option{
 		gomail.WithPort(o.Port), gomail.WithTimeout(timeout), gomail.WithoutNoop(),
-		gomail.WithTLSConfig(&tls.Config{ServerName: o.Host, MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs}),
+		gomail.WithTLSConfig(s.tlsConfig()),
 	}
 	auth := gomail.SMTPAuthPlain
 	switch o.TLS {
