@@ -115,9 +115,10 @@ func returning(q string) string {
 	return q + " RETURNING 1"
 }
 
-// isUnmet reports whether a batch changed nothing for a reason that a transaction reports better: a
-// required part found no row, or a row breaks a rule of the schema.
+// isUnmet reports whether a batch changed nothing, and a transaction reports the reason better or
+// succeeds: a required part found no row, a row breaks a rule of the schema, or the database has no such
+// statements. CockroachDB rejects those that change a table twice.
 func isUnmet(err error) bool {
-	e := pq.As(err, pqerror.DivisionByZero)
+	e := pq.As(err, pqerror.DivisionByZero, pqerror.FeatureNotSupported)
 	return e != nil || isForeignKeyViolation(err) || isUniqueViolation(err)
 }

@@ -67,6 +67,7 @@ func TestUnmetBatches(t *testing.T) {
 		&pq.Error{Code: pqerror.DivisionByZero}:      true,
 		&pq.Error{Code: pqerror.ForeignKeyViolation}: true,
 		&pq.Error{Code: pqerror.UniqueViolation}:     true,
+		&pq.Error{Code: pqerror.FeatureNotSupported}: true,
 		&pq.Error{Code: pqerror.AdminShutdown}:       false,
 		&pq.Error{Code: pqerror.TRDeadlockDetected}:  false,
 		errConnectionLost:                            false,
