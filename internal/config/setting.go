@@ -61,18 +61,28 @@ const secretSet = "set"
 func (c *Config) valueOf(path string) reflect.Value {
 	at := reflect.ValueOf(c).Elem()
 	for name := range strings.SplitSeq(path, ".") {
-		at = memberOf(at, name)
+		member := memberOf(at, name)
+		if !member.IsValid() {
+			panic(fmt.Sprintf("config: %s has no member %s", at.Type(), name)) // the schema and the types disagree
+		}
+		at = member
 	}
 	return at
 }
 
+// memberOf returns a member of a struct, or of one that it embeds; the zero Value if there is none.
 func memberOf(of reflect.Value, name string) reflect.Value {
-	for _, f := range reflect.VisibleFields(of.Type()) {
-		if nameOf(f) == name {
-			return of.FieldByIndex(f.Index)
+	for i := range of.NumField() {
+		f := of.Type().Field(i)
+		if f.Anonymous {
+			if member := memberOf(of.Field(i), name); member.IsValid() {
+				return member
+			}
+		} else if nameOf(f) == name {
+			return of.Field(i)
 		}
 	}
-	panic(fmt.Sprintf("config: %s has no member %s", of.Type(), name)) // the schema and the types disagree
+	return reflect.Value{}
 }
 
 // nameOf returns the name of a member in the configuration.
