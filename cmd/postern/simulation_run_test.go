@@ -33,6 +33,7 @@ type simOptions struct {
 	seed   uint64
 	rounds int
 	skip   map[int]bool // rounds that are left out, to shrink a failure
+	dense  bool         // nearly every round crashes, and so do many restarts
 	bug    *simulation.Bug
 }
 
@@ -42,8 +43,8 @@ type simResult struct {
 	digest  string
 	last    []string // of the trace
 
-	crashes, requests int
-	elapsed           time.Duration // simulated
+	simCounts
+	elapsed time.Duration // simulated
 }
 
 // simImage is the data folder of a seeded server with a relying party and users.
@@ -113,10 +114,10 @@ func simulate(t *testing.T, image simImage, o simOptions) (result simResult) {
 	seedRandom(t, o.seed)
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(24 * time.Hour)
-		w := &world{t: t, seed: o.seed, cfg: simConfig(t, dir), trace: &simulation.Trace{Keep: 40}, bug: o.bug, began: time.Now(),
+		w := &world{t: t, seed: o.seed, cfg: simConfig(t, dir), trace: &simulation.Trace{Keep: 40}, bug: o.bug, dense: o.dense, began: time.Now(),
 			id: image.id, secret: image.secret, appID: image.appID, role: image.roleID, ledger: newLedger()}
 		w.run(image, o)
-		result = simResult{failure: w.failure, digest: w.trace.Digest(), last: w.trace.Last(), crashes: w.crashes, requests: w.requests, elapsed: w.now()}
+		result = simResult{failure: w.failure, digest: w.trace.Digest(), last: w.trace.Last(), simCounts: w.simCounts, elapsed: w.now()}
 	})
 	return result
 }
@@ -194,14 +195,15 @@ func (w *world) signUp(name string) {
 // playRound lets time pass, and runs some tasks concurrently, with faults.
 func (w *world) playRound() {
 	time.Sleep(w.pause())
-	if w.rand.IntN(4) > 0 {
-		w.maintain()
+	if w.rand.IntN(4) > 0 && !w.dense {
+		w.maintain(context.Background())
 	}
 	w.process.SetRates(w.chooseRates())
 	s := &simulation.Scheduler{Rand: w.rand, Trace: w.trace}
 	if w.rand.IntN(3) == 0 {
 		s.Drift = 4 * time.Second
 	}
+	w.process.Scheduler = s
 	s.Run(context.Background(), w.chooseTasks()...)
 	w.process.SetRates(simulation.Rates{})
 	if w.process.Crashed() {
@@ -211,7 +213,7 @@ func (w *world) playRound() {
 		w.newGeneration(context.Background(), true)
 	}
 	w.probe()
-	if w.rand.IntN(3) == 0 {
+	if w.rand.IntN(w.oneIn(3, 8)) == 0 {
 		w.deliver()
 	}
 	w.check()
@@ -230,25 +232,43 @@ func (w *world) pause() time.Duration {
 
 func (w *world) chooseRates() simulation.Rates {
 	w.loss = 0
-	switch w.rand.IntN(8) {
+	switch w.rand.IntN(w.oneIn(8, 40)) {
 	case 0:
 		return simulation.Rates{}
 	case 1:
 		w.loss = 100
-		return simulation.Rates{Read: 5, Begin: 15, Statement: 5, Reply: 30}
+		return simulation.Rates{Read: 5, Begin: 15, Statement: 5, Reply: 30, Gather: w.gather()}
 	default:
-		return simulation.Rates{Read: 1, Begin: 1, Statement: 1, Reply: 3, Crash: 40}
+		return simulation.Rates{Read: 1, Begin: 1, Statement: 1, Reply: 3, Crash: w.crashRate(), Gather: w.gather()}
 	}
 }
 
-// maintain does what a server does in the background.
-func (w *world) maintain() {
-	ctx := context.Background()
+// oneIn returns the first number, or the second one if nearly every round crashes.
+func (w *world) oneIn(sparse, dense int) int {
+	if w.dense {
+		return dense
+	}
+	return sparse
+}
+
+// gather is how often a write lets others gather.
+func (w *world) gather() int { return w.rand.IntN(3) * 300 }
+
+// crashRate is how often a process crashes at an operation of the store.
+func (w *world) crashRate() int {
+	if w.dense {
+		return []int{25, 50, 100, 200}[w.rand.IntN(4)]
+	}
+	return 40
+}
+
+// maintain does what a server does in the background. It fails only with faults, as a task.
+func (w *world) maintain(ctx context.Context) {
 	w.app.sweepOnce(ctx, time.Now().UTC())
-	if err := w.app.tokens.MaintainKeys(ctx); err != nil {
+	if err := w.app.tokens.MaintainKeys(ctx); err != nil && !simulation.IsTask(ctx) {
 		w.fail("maintaining the keys: %v", err)
 	}
-	if _, err := w.app.eventChain().Seal(ctx); err != nil {
+	if _, err := w.app.eventChain().Seal(ctx); err != nil && !simulation.IsTask(ctx) {
 		w.fail("sealing the audit log: %v", err)
 	}
 }
@@ -258,6 +278,9 @@ func (w *world) chooseTasks() []simulation.Task {
 	var tasks []simulation.Task
 	add := func(do func(ctx context.Context)) {
 		tasks = append(tasks, simulation.Task{Name: fmt.Sprintf("%02d", len(tasks)), Do: do})
+	}
+	if w.rand.IntN(8) == 0 {
+		add(w.maintain)
 	}
 	u := w.users[w.rand.IntN(len(w.users))]
 	for range 1 + w.rand.IntN(3) {
@@ -404,7 +427,7 @@ func (w *world) finish() {
 	w.newGeneration(ctx, false)
 	w.useNewest(ctx)
 	w.check()
-	w.maintain()
+	w.maintain(ctx)
 	w.checkAudit()
 	for range 4 {
 		w.deliver()

@@ -21,6 +21,7 @@ var (
 	simSeeds  = flag.Uint64("simulation.seeds", 4, "how many seeds TestSimulation runs")
 	simRounds = flag.Int("simulation.rounds", simLength, "how many rounds each seed has")
 	simShrink = flag.Bool("simulation.shrink", true, "whether TestSimulation shrinks a failure")
+	simDense  = flag.Bool("simulation.dense", false, "whether nearly every round of TestSimulation crashes, and many starts")
 	simBug    = flag.String("simulation.bug", "", "the planted bug of TestSimulation")
 )
 
@@ -38,19 +39,20 @@ func TestSimulation(t *testing.T) {
 	image := makeSimImage(t)
 	began, total := time.Now(), simResult{}
 	for seed := *simSeed; seed < *simSeed+*simSeeds; seed++ {
-		o := simOptions{seed: seed, rounds: *simRounds}
+		o := simOptions{seed: seed, rounds: *simRounds, dense: *simDense}
 		if bug, planted := plantedBugs()[*simBug]; planted {
 			o.bug = &bug
 		}
 		r := simulate(t, image, o)
-		total.crashes, total.requests, total.elapsed = total.crashes+r.crashes, total.requests+r.requests, total.elapsed+r.elapsed
+		total.add(r.simCounts)
+		total.elapsed += r.elapsed
 		if r.failure != "" {
 			reportFailure(t, image, o, r)
 		}
 	}
 	const year = 365 * 24 * time.Hour
-	t.Logf("%d seeds in %s: %.2f simulated years, %d crashes, %d requests", *simSeeds, time.Since(began).Round(time.Second),
-		float64(total.elapsed)/float64(year), total.crashes, total.requests)
+	t.Logf("%d seeds in %s: %.2f simulated years, %d crashes (%d in a write while others waited, %d of starts), %d requests", *simSeeds, time.Since(began).Round(time.Second),
+		float64(total.elapsed)/float64(year), total.crashes, total.shared, total.starts, total.requests)
 }
 
 // reportFailure leaves out the rounds that the failure does not need, and reports the rest.
@@ -74,18 +76,31 @@ func reportFailure(t *testing.T, image simImage, o simOptions, r simResult) {
 		o.seed, r.failure, rounds, o.seed, o.rounds, strings.Join(r.last, "\n  "))
 }
 
-// TestSimulationIsDeterministic runs a seed twice, and another one.
+// TestSimulationIsDeterministic runs a seed twice, and another one, also with many crashes. Some of
+// those are of starts, and of a write while others wait.
 func TestSimulationIsDeterministic(t *testing.T) {
 	sequential(t)
 	quietLibraries(t)
 	image := makeSimImage(t)
-	digest := func(seed uint64) string { return simulate(t, image, simOptions{seed: seed, rounds: 30}).digest }
-	first := digest(7)
-	if again := digest(7); again != first {
-		t.Errorf("the same seed gave the traces %s and %s", first, again)
-	}
-	if other := digest(8); other == first {
-		t.Errorf("two seeds gave the trace %s", other)
+	for _, dense := range []bool{false, true} {
+		total := simCounts{}
+		digest := func(seed uint64) string {
+			r := simulate(t, image, simOptions{seed: seed, rounds: 30, dense: dense})
+			if total.add(r.simCounts); r.failure != "" {
+				t.Errorf("seed %d: %s", seed, r.failure)
+			}
+			return r.digest
+		}
+		first := digest(7)
+		if again := digest(7); again != first {
+			t.Errorf("the same seed gave the traces %s and %s", first, again)
+		}
+		if other := digest(8); other == first {
+			t.Errorf("two seeds gave the trace %s", other)
+		}
+		if dense && (total.starts == 0 || total.shared == 0 || total.crashes < 40) {
+			t.Errorf("%d of %d crashes were of starts, and %d of a write while others waited", total.starts, total.crashes, total.shared)
+		}
 	}
 }
 

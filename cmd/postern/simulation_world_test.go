@@ -50,7 +50,19 @@ type world struct {
 	loss       int // lost replies, in thousandths
 	ledger     ledger
 
-	crashes, requests int
+	dense bool
+	simCounts
+}
+
+// simCounts are figures of a simulation.
+type simCounts struct {
+	requests, crashes int
+	shared            int // crashes within a write while others waited for theirs
+	starts            int // crashes of a process that started
+}
+
+func (c *simCounts) add(o simCounts) {
+	c.requests, c.crashes, c.shared, c.starts = c.requests+o.requests, c.crashes+o.crashes, c.shared+o.shared, c.starts+o.starts
 }
 
 // simUser is a user with a browser, and what the relying party knows of the user.
@@ -96,16 +108,25 @@ func (w *world) start() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	if w.dense && w.rand.IntN(8) == 0 {
+		w.process.CrashAfter = 1 + w.rand.IntN(4)
+	}
 	h := &app{cfg: w.cfg, log: slog.New(slog.DiscardHandler), store: s, isServer: true, pages: map[string]http.Handler{}}
 	if err := h.build(context.Background()); err != nil {
-		if closing := s.Close(); w.bug == nil || closing != nil {
+		if closing := s.Close(); w.bug == nil && !w.process.Crashed() || closing != nil {
 			w.t.Fatal(err, closing)
+		}
+		if w.process.Crashed() {
+			w.crashes, w.starts = w.crashes+1, w.starts+1
+			w.start()
+			return
 		}
 		w.fail("the server does not start: %v", err)
 		w.bug = nil
 		w.start()
 		return
 	}
+	w.process.CrashAfter = 0
 	w.app, w.http = h, h.handler()
 }
 
@@ -119,6 +140,9 @@ func (w *world) stop() {
 // restart replaces a crashed server.
 func (w *world) restart() {
 	w.crashes++
+	if w.process.Shared() {
+		w.shared++
+	}
 	w.stop()
 	w.start()
 }

@@ -24,9 +24,10 @@
 // [Process] implements store.Hooks. Before each read, before each write, before each statement of a
 // write, and after a write is durable and before it is acknowledged, the store is unavailable or the
 // process crashes, at given rates. A crash fails all further accesses, so that the requests in
-// progress end; their replies are lost. Then a new process opens the same database. Replies are also
-// lost on the way to the client, targets of messages fail, and time passes between rounds: from a
-// second to weeks.
+// progress end; their replies are lost. Then a new process opens the same database. A write can pause
+// before a statement while other tasks add theirs, which then share the next commit ([Rates].Gather):
+// a crash in one of them undoes all. Replies are also lost on the way to the client, targets of
+// messages fail, and time passes between rounds: from a second to weeks.
 //
 // # What is checked
 //
@@ -38,7 +39,6 @@
 //
 // # What is not simulated
 //
-// SQLite itself is trusted to be durable: a crash keeps what was committed and nothing else. Tasks do
-// not pause inside a write, because SQLite has one writer, so each commit holds one write. There is
+// SQLite itself is trusted to be durable: a crash keeps what was committed and nothing else. There is
 // one instance; PostgreSQL and several instances have tests of their own (internal/store/storetest).
 package simulation

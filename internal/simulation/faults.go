@@ -20,6 +20,9 @@ type Rates struct {
 	Reply int
 	// Crash is of a process that ends at any of these moments.
 	Crash int
+	// Gather is of a write that waits before a statement. The writes of other tasks gather meanwhile
+	// and share the next commit.
+	Gather int
 }
 
 // ErrCrashed is the error of every access to the store after a crash.
@@ -39,8 +42,16 @@ type Process struct {
 	// names. In them tasks do not pause, because another task could wait for the mutex.
 	Locked []string
 
+	// Scheduler runs the tasks. It is needed for Rates.Gather.
+	Scheduler *Scheduler
+	// CrashAfter is after how many operations of a process without tasks, such as one that starts, it
+	// crashes; 0 for never.
+	CrashAfter int
+
 	rates   Rates
-	writing bool // whether the write that runs belongs to a task
+	writing atomic.Int32 // how many writes of tasks have begun and not ended
+	urgent  atomic.Int32 // how many of them are of Locked functions
+	shared  bool
 	crashed atomic.Bool
 }
 
@@ -58,18 +69,28 @@ func (p *Process) Crash() {
 // sent.
 func (p *Process) Crashed() bool { return p.crashed.Load() }
 
+// Shared reports whether the process crashed within a write while others waited for theirs.
+func (p *Process) Shared() bool { return p.shared }
+
 // pause lets other tasks run.
 func (p *Process) pause(ctx context.Context, where string) {
+	if !p.isLocked() {
+		Pause(ctx, where)
+	}
+}
+
+// isLocked reports whether a Locked function accesses the store.
+func (p *Process) isLocked() bool {
 	var stack [64]uintptr
-	frames := runtime.CallersFrames(stack[:runtime.Callers(3, stack[:])])
+	frames := runtime.CallersFrames(stack[:runtime.Callers(4, stack[:])])
 	for more := true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
 		if slices.ContainsFunc(p.Locked, func(name string) bool { return strings.HasSuffix(f.Function, name) }) {
-			return
+			return true
 		}
 	}
-	Pause(ctx, where)
+	return false
 }
 
 // Read implements store.Hooks.
@@ -80,8 +101,8 @@ func (p *Process) Read(ctx context.Context, q string) (string, error) {
 			return "", err
 		}
 	}
-	if p.Crashed() {
-		return "", ErrCrashed
+	if err := p.operation(); err != nil {
+		return "", err
 	}
 	return p.Bug.replace(q), nil
 }
@@ -89,46 +110,88 @@ func (p *Process) Read(ctx context.Context, q string) (string, error) {
 // Write implements store.Hooks.
 func (p *Process) Write(ctx context.Context, commit func() error) error {
 	if !IsTask(ctx) {
-		if p.Crashed() {
-			return ErrCrashed
+		if err := p.operation(); err != nil {
+			return err
 		}
-		return p.Bug.around(commit)
+		if err := p.Bug.around(commit); err != nil {
+			return err
+		}
+		return p.operation()
 	}
 	p.pause(ctx, "begin")
 	if err := p.fault("begin", p.rates.Begin); err != nil {
 		return err
 	}
-	p.writing = true
-	err := p.Bug.around(commit)
-	p.writing = false
+	err := p.commit(commit)
+	p.pause(ctx, "committed") // the writes of other tasks can end at the same moment
 	if err != nil {
 		return err
 	}
-	p.pause(ctx, "committed")
 	return p.fault("reply", p.rates.Reply)
+}
+
+// commit runs the write of a task.
+func (p *Process) commit(commit func() error) error {
+	p.writing.Add(1)
+	defer p.writing.Add(-1)
+	if p.rates.Gather > 0 && p.isLocked() {
+		p.urgent.Add(1)
+		p.Scheduler.Prefer(writer)
+		defer func() {
+			if p.urgent.Add(-1) == 0 {
+				p.Scheduler.Prefer("")
+			}
+		}()
+	}
+	return p.Bug.around(commit)
+}
+
+// writer is the name of the writer of the store for the scheduler.
+const writer = "writer"
+
+// operation counts an operation that belongs to no task.
+func (p *Process) operation() error {
+	if p.CrashAfter > 0 {
+		if p.CrashAfter--; p.CrashAfter == 0 {
+			p.Crash()
+		}
+	}
+	if p.Crashed() {
+		return ErrCrashed
+	}
+	return nil
 }
 
 // Statement implements store.Hooks.
 func (p *Process) Statement(q string) (string, error) {
-	if p.writing {
-		if err := p.fault("statement", p.rates.Statement); err != nil {
+	if p.writing.Load() == 0 {
+		if err := p.operation(); err != nil {
 			return "", err
 		}
+		return p.Bug.replace(q), nil
 	}
-	if p.Crashed() {
-		return "", ErrCrashed
+	if p.rates.Gather > 0 && p.urgent.Load() == 0 && p.Rand.IntN(1000) < p.rates.Gather {
+		p.Scheduler.PauseAs(writer, "statement")
+	}
+	if err := p.fault("statement", p.rates.Statement); err != nil {
+		return "", err
 	}
 	return p.Bug.replace(q), nil
 }
 
 // fault decides whether a fault happens.
 func (p *Process) fault(where string, rate int) error {
-	n := p.Rand.IntN(1000)
+	n, crash := p.Rand.IntN(1000), p.rates.Crash
+	shared := where == "statement" && p.writing.Load() > 1
+	if shared {
+		crash *= 4 // they are rare
+	}
 	switch {
 	case p.Crashed():
 		return ErrCrashed
-	case n < p.rates.Crash:
+	case n < crash:
 		p.Trace.Add("at %s", where)
+		p.shared = shared
 		p.Crash()
 		return ErrCrashed
 	case n >= 1000-rate:

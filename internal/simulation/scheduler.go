@@ -23,6 +23,7 @@ type Scheduler struct {
 	mu      sync.Mutex
 	waiting []*pause
 	running int
+	first   string // the task that goes on before all others; "" for none
 }
 
 // Task is a concurrent part of a simulation.
@@ -77,7 +78,10 @@ func (s *Scheduler) turn() bool {
 		time.Sleep(100 * time.Millisecond)
 		return true
 	}
-	at := s.Rand.IntN(len(s.waiting))
+	at := slices.IndexFunc(s.waiting, func(p *pause) bool { return p.task == s.first })
+	if at < 0 {
+		at = s.Rand.IntN(len(s.waiting))
+	}
 	next := s.waiting[at]
 	s.waiting = slices.Delete(s.waiting, at, at+1)
 	s.mu.Unlock()
@@ -97,11 +101,24 @@ func Pause(ctx context.Context, where string) {
 	if t == nil {
 		return
 	}
-	p := &pause{t.Name, where, make(chan struct{})}
-	t.scheduler.mu.Lock()
-	t.scheduler.waiting = append(t.scheduler.waiting, p)
-	t.scheduler.mu.Unlock()
+	t.scheduler.PauseAs(t.Name, where)
+}
+
+// PauseAs is Pause for a part of the program that works for tasks and is none, such as the writer of
+// a store. At most one may wait with a name.
+func (s *Scheduler) PauseAs(name, where string) {
+	p := &pause{name, where, make(chan struct{})}
+	s.mu.Lock()
+	s.waiting = append(s.waiting, p)
+	s.mu.Unlock()
 	<-p.turn
+}
+
+// Prefer gives each next turn to name, if it waits; "" ends that.
+func (s *Scheduler) Prefer(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.first = name
 }
 
 // IsTask reports whether ctx belongs to a task.

@@ -49,6 +49,85 @@ func TestSchedulerIsDeterministic(t *testing.T) {
 	}
 }
 
+// A write that pauses lets the writes of other tasks gather. It goes on before all others while a
+// function that holds a mutex writes.
+func TestPausedWriter(t *testing.T) {
+	orders := map[string]bool{}
+	for seed := range uint64(20) {
+		for _, prefer := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				s := &simulation.Scheduler{Rand: rand.New(rand.NewPCG(seed, 0)), Trace: &simulation.Trace{}}
+				var order []string
+				waited := false // whether b had not ended when the writer paused
+				resumed := make(chan struct{})
+				s.Run(t.Context(), simulation.Task{Name: "a", Do: func(ctx context.Context) {
+					if waited = len(order) == 0; prefer {
+						s.Prefer("writer")
+					}
+					go func() {
+						s.PauseAs("writer", "statement")
+						order = append(order, "writer")
+						close(resumed)
+					}()
+					<-resumed
+				}}, simulation.Task{Name: "b", Do: func(ctx context.Context) {
+					simulation.Pause(ctx, "read")
+					order = append(order, "b")
+				}})
+				text := strings.Join(order, " ")
+				if len(order) != 2 || prefer && waited && text != "writer b" {
+					t.Errorf("got %v", order)
+				}
+				if !prefer {
+					orders[text] = true
+				}
+			})
+		}
+	}
+	if len(orders) != 2 {
+		t.Errorf("the writer went on in the orders %v, expected before and after the other task", orders)
+	}
+}
+
+// A crash in a write while another one waits is shared; a process without tasks crashes after a number
+// of operations.
+func TestCrashOfSharedWrites(t *testing.T) {
+	shared := 0
+	for seed := range uint64(50) {
+		synctest.Test(t, func(t *testing.T) {
+			p := &simulation.Process{Rand: rand.New(rand.NewPCG(seed, 1)), Trace: &simulation.Trace{}}
+			p.Scheduler = &simulation.Scheduler{Rand: p.Rand, Trace: p.Trace}
+			p.SetRates(simulation.Rates{Gather: 500, Crash: 50})
+			turn := make(chan struct{}, 1) // writes follow each other
+			write := func(ctx context.Context) {
+				_ = p.Write(ctx, func() error {
+					turn <- struct{}{}
+					defer func() { <-turn }()
+					_, first := p.Statement("UPDATE a")
+					_, second := p.Statement("UPDATE b")
+					return errors.Join(first, second)
+				})
+			}
+			p.Scheduler.Run(t.Context(), simulation.Task{Name: "a", Do: write}, simulation.Task{Name: "b", Do: write})
+			if p.Shared() && !p.Crashed() {
+				t.Error("a process that did not crash crashed in a shared write")
+			}
+			if p.Shared() {
+				shared++
+			}
+		})
+	}
+	if shared == 0 {
+		t.Error("no crash was in a shared write")
+	}
+	p := &simulation.Process{Rand: rand.New(rand.NewPCG(1, 1)), Trace: &simulation.Trace{}, CrashAfter: 3}
+	for n, want := range []error{nil, nil, simulation.ErrCrashed, simulation.ErrCrashed} {
+		if _, err := p.Read(t.Context(), "SELECT 1"); !errors.Is(err, want) || (err == nil) != (want == nil) {
+			t.Errorf("operation %d: %v, expected %v", n+1, err, want)
+		}
+	}
+}
+
 // taskOf runs do as a task.
 func taskOf(t *testing.T, do func(ctx context.Context)) {
 	synctest.Test(t, func(t *testing.T) {
