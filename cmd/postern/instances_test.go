@@ -48,8 +48,9 @@ func TestChangesReachOtherInstances(t *testing.T) {
 	one, two := twoInstances(t, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
 	one.create(one.directory.Applications, `{"id":"`+plainID+`","name":"Plain"}`)
 	for _, c := range []change{
-		newClient(one, two), removedRedirect(one, two), newOrigin(one, two), newVersion(t, one, two), disabledUser(one, two), deletedRole(one, two),
-		rotatedKeys(t, one, two), revokedToken(t, one, two), changedProvider(one, two),
+		newClient(one, two), removedRedirect(one, two), newOrigin(one, two), newVersion(t, one, two), endedSession(t, one, two), disabledUser(one, two), deletedRole(one, two),
+		rotatedKeys(t, one, two), revokedToken(t, one, two), changedProvider(one, two), changedPassword(one, two), addedPermission(one, two),
+		newSecret(one, two), newBrand(one, two), newSchema(one, two),
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.inUse() {
@@ -197,4 +198,77 @@ func changedProvider(one, two *testApp) change {
 			found, err := two.store.IdentityProvider(two.t.Context(), "corp")
 			return err == nil && found.Name == "Newer"
 		}}
+}
+
+func changedPassword(one, two *testApp) change {
+	const former, newer = "amber ferry slate 17", "copper tide lantern 23"
+	user := func(password string) string {
+		return `{"type":"Person","attributes":{"username":"quinn","password":"` + password + `"}}`
+	}
+	id := one.create(one.directory.Users, user(former)).ID
+	return change{name: "password", make: func() { one.put("/users/"+id, user(newer), one.admin()) },
+		inUse: func() bool {
+			return throughEndpoint(two.signInAs("quinn", newer)) && !throughEndpoint(two.signInAs("quinn", former))
+		}}
+}
+
+func addedPermission(one, two *testApp) change {
+	one.holder("late", "system:users:read")
+	role := one.create(one.directory.Roles, `{"name":"Later","permissions":["system:roles:read"]}`).ID
+	return change{name: "permission", make: func() {
+		path := "/roles/" + role + "/assignments/user/" + one.userNamed("late")
+		if rec := one.call(http.MethodPut, path, one.admin(), ""); rec.Code != http.StatusOK {
+			one.t.Fatalf("%d %s", rec.Code, rec.Body)
+		}
+	}, inUse: func() bool {
+		token, err := two.issueToken(two.t.Context(), "late", []string{"system:roles:read"}, time.Hour)
+		return err == nil && two.get("/roles", token) == http.StatusOK
+	}}
+}
+
+func newSecret(one, two *testApp) change {
+	c, made := one.client("system:applications:read"), struct{ ClientSecret string }{}
+	return change{name: "client secret", make: func() {
+		one.send(http.StatusOK, "/applications/"+c.ID+"/client-secret", one.admin(), "", &made)
+	}, inUse: func() bool {
+		return two.askToken(c.ClientID, c.ClientSecret, "").Code != http.StatusOK && two.askToken(c.ClientID, made.ClientSecret, "").Code == http.StatusOK
+	}}
+}
+
+// newBrand changes the logo of the unit of an application, which the hosted pages show.
+func newBrand(one, two *testApp) change {
+	admin := one.admin()
+	unit := func(logo string) string {
+		return `{"handle":"branded","name":"Branded","logoUrl":"https://pictures.example.org/` + logo + `.png"}`
+	}
+	id := one.made(admin, "/organization-units", unit("former"))
+	application := one.made(admin, "/applications", `{"name":"Branded","ouId":"`+id+`"}`)
+	return change{name: "brand", make: func() { one.put("/organization-units/"+id, unit("newer"), admin) },
+		inUse: func() bool {
+			return strings.Contains(two.call(http.MethodGet, "/flow/meta?type=APP&id="+application, "", "").Body.String(), "newer.png")
+		}}
+}
+
+// newSchema no longer requires an attribute of a type's users.
+func newSchema(one, two *testApp) change {
+	admin := one.admin()
+	const schema = `{"name":"Visitor","schema":{"type":"object"REQUIRED,"properties":{"badge":{"type":"string"}}}}`
+	id := one.made(admin, "/user-types", strings.Replace(schema, "REQUIRED", `,"required":["badge"]`, 1))
+	return change{name: "user type", make: func() { one.put("/user-types/"+id, strings.Replace(schema, "REQUIRED", "", 1), admin) },
+		inUse: func() bool {
+			return two.call(http.MethodPost, "/users", admin, `{"type":"Visitor","attributes":{"username":"visitor"}}`).Code == http.StatusCreated
+		}}
+}
+
+// endedSession ends the session of pat's browser, which then gets no code without a page.
+func endedSession(t *testing.T, one, two *testApp) change {
+	t.Helper()
+	p := one.configuredClient(t, `"redirectUris":["`+rpRedirect+`"],"pkceRequired":false,"scopes":["openid"],"grantTypes":["authorization_code"]`)
+	p.code(p.ask())
+	p.http.Transport = handlerTransport{two.http}
+	return change{name: "session", make: func() {
+		if rec := one.call(http.MethodDelete, "/users/"+one.userNamed("pat")+"/sessions", one.admin(), ""); rec.Code >= http.StatusMultipleChoices {
+			t.Fatalf("%d %s", rec.Code, rec.Body)
+		}
+	}, inUse: func() bool { return p.ask("prompt", "none").params.Get("error") == "login_required" }}
 }
