@@ -35,26 +35,40 @@ type timedAccounts struct {
 	users     []string // the ids of known-000 …
 	mail      string   // an application with mailed codes
 	recovery  string   // an application with recovery by mail
+	keys      string   // an application with passkeys, also by name
 	party     *party
 	refresh   string // a token of another client
 	withKey   string // a user with a passkey
 	elsewhere *party
 }
 
-const timedUsers = 150
+// timedUsers is how many users of each kind there are.
+func timedUsers() int {
+	if *timingSamples == 0 {
+		return 2
+	}
+	return 150
+}
 
-func knownName(i int) string   { return fmt.Sprintf("known-%03d", i%timedUsers) }
-func unknownName(i int) string { return fmt.Sprintf("ghost-%03d", i%timedUsers) }
+const timedPassword = "grey lantern harbour"
+
+func knownName(i int) string    { return fmt.Sprintf("known-%03d", i%timedUsers()) }
+func bareName(i int) string     { return fmt.Sprintf("bare-%03d", i%timedUsers()) }
+func disabledName(i int) string { return fmt.Sprintf("disabled-%03d", i%timedUsers()) }
+func unknownName(i int) string  { return fmt.Sprintf("ghost-%03d", i%timedUsers()) }
 
 func newTimedAccounts(t *testing.T) *timedAccounts {
 	t.Helper()
 	w := &timedAccounts{testApp: createUsers(t, "POSTERN_MAIL_HOST=127.0.0.1", "POSTERN_MAIL_TLS=none", "POSTERN_MAIL_FROM=Example <no-reply@example.com>")}
-	for i := range timedUsers {
-		w.users = append(w.users, w.create(w.directory.Users, fmt.Sprintf(`{"type":"Person","attributes":{"username":%q,"password":"grey lantern harbour","email":"%s@example.org","email_verified":true}}`, knownName(i), knownName(i))).ID)
+	for i := range timedUsers() {
+		w.users = append(w.users, w.create(w.directory.Users, fmt.Sprintf(`{"type":"Person","attributes":{"username":%q,"password":%q,"email":"%s@example.org","email_verified":true}}`, knownName(i), timedPassword, knownName(i))).ID)
+		w.create(w.directory.Users, fmt.Sprintf(`{"type":"Person","attributes":{"username":%q}}`, bareName(i)))
+		w.create(w.directory.Users, fmt.Sprintf(`{"type":"Person","status":%q,"attributes":{"username":%q,"password":%q}}`, schemas.UserDisabled, disabledName(i), timedPassword))
 	}
 	admin := w.admin()
 	w.mail = w.shop(admin, "email_code.yaml")
 	w.recovery = w.application(admin, "Recovery", "recoveryFlowId", "forgotten-password")
+	w.keys = w.application(admin, "Keys", "authFlowId", "passkey-sign-in")
 	w.enrol("keyholder")
 	w.withKey = w.userNamed("keyholder")
 	w.party = w.configuredClient(t, `"redirectUris":["`+rpRedirect+`"]`)
@@ -100,8 +114,12 @@ func clientRequest(path, id, secret string, form url.Values) *http.Request {
 // pairs are the requests that could reveal an account or a client. Sign-up is not among them: it
 // reveals by design that a name is taken.
 func (w *timedAccounts) pairs() []timedPair {
-	wrong := func(name string) *http.Request {
-		return w.inFlow(bootstrap.ConsoleID, "AUTHENTICATION", "password", map[string]string{"username": name, "password": "Tarn-ferry-slate-41"})
+	typed := func(name, password string) *http.Request {
+		return w.inFlow(bootstrap.ConsoleID, "AUTHENTICATION", "password", map[string]string{"username": name, "password": password})
+	}
+	wrong := func(name string) *http.Request { return typed(name, "Tarn-ferry-slate-41") }
+	named := func(name string) *http.Request {
+		return w.inFlow(w.keys, "AUTHENTICATION", "username", map[string]string{"username": name})
 	}
 	mailed := func(name string) *http.Request {
 		return w.inFlow(w.mail, "AUTHENTICATION", "", map[string]string{"email": name + "@example.org"})
@@ -122,11 +140,15 @@ func (w *timedAccounts) pairs() []timedPair {
 	absent := strings.Repeat("Z", len(w.party.id))
 	return []timedPair{
 		{"a wrong password", func(i int) *http.Request { return wrong(knownName(i)) }, func(i int) *http.Request { return wrong(unknownName(i)) }, false, false},
+		{"a password of a user without one", func(i int) *http.Request { return wrong(bareName(i)) }, func(i int) *http.Request { return wrong(unknownName(i)) }, false, false},
+		{"the password of a disabled user", func(i int) *http.Request { return typed(disabledName(i), timedPassword) }, func(i int) *http.Request { return wrong(unknownName(i)) }, false, false},
 		{"a mailed code is requested", func(i int) *http.Request { return mailed(knownName(i)) }, func(i int) *http.Request { return mailed(unknownName(i)) }, false, true},
 		{"a wrong mailed code", func(i int) *http.Request { return w.wrongCode(knownName(i) + "@example.org") }, func(i int) *http.Request { return w.wrongCode(unknownName(i) + "@example.org") }, false, true},
 		{"recovery begins", func(i int) *http.Request { return recovered(knownName(i)) }, func(i int) *http.Request { return recovered(unknownName(i)) }, false, true},
-		{"a passkey sign-in of a user without passkeys", func(i int) *http.Request { return start(w.users[i%timedUsers]) }, unknownID, true, false},
+		{"a passkey sign-in of a user without passkeys", func(i int) *http.Request { return start(w.users[i%timedUsers()]) }, unknownID, true, false},
 		{"a passkey sign-in of a user with a passkey", func(int) *http.Request { return start(w.withKey) }, unknownID, true, false},
+		{"a passkey step after the name of a user without passkeys", func(i int) *http.Request { return named(knownName(i)) }, func(i int) *http.Request { return named(unknownName(i)) }, true, false},
+		{"a passkey step after the name of a user with a passkey", func(int) *http.Request { return named("keyholder") }, func(i int) *http.Request { return named(unknownName(i)) }, true, false},
 		{"a wrong client secret", func(int) *http.Request { return client(w.party.id, "wrong-secret-of-enough-characters-0123456789") }, func(int) *http.Request { return client(absent, "wrong-secret-of-enough-characters-0123456789") }, false, false},
 		{"introspection of another client's token", func(int) *http.Request { return introspect(w.refresh) }, func(int) *http.Request { return introspect(w.refresh[:len(w.refresh)-8] + "AAAAAAAA") }, false, false},
 	}
