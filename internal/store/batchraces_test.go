@@ -48,6 +48,20 @@ func TestAbandonedWrites(t *testing.T) {
 	}
 }
 
+// TestUnsupportedBatch: what a database does not support as one statement is written as a transaction.
+// PostgreSQL has no FOR SHARE of a count; CockroachDB no statement that changes a table twice.
+func TestUnsupportedBatch(t *testing.T) {
+	s := storetest.Open(t, postgres(t))
+	noError(t, s.WriteAsBatch(t.Context(), event(), `SELECT COUNT(*) FROM users FOR SHARE`))
+	recorded, err := s.Events(t.Context(), schemas.EventQuery{Limit: 10, Action: "test.done"})
+	noError(t, err)
+	equal(t, "the number of events", len(recorded), 1)
+	err = s.WriteAsBatch(t.Context(), event(), `SELECT no_such_column FROM users`)
+	if err == nil {
+		t.Error("a statement with another error is run again as a transaction")
+	}
+}
+
 // occupy uses connections of a store until the returned function is called.
 func occupy(t *testing.T, s *store.Store, connections int) (free func()) {
 	blocked, used, done := make(chan struct{}), make(chan struct{}, connections), make(chan struct{}, connections)

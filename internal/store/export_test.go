@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // DumpFile is Dump of a SQLite file with the schema of any version.
@@ -18,4 +20,14 @@ func DumpFile(ctx context.Context, path string, to RowSink) (err error) {
 	}
 	defer func() { _ = t.Rollback() }()
 	return dump(ctx, txReader{t}, catalogOf("sqlite"), to)
+}
+
+// WriteAsBatch runs the changes as a write whose batch has the statement too.
+func (s *Store) WriteAsBatch(ctx context.Context, changes []schemas.Change, statement string) error {
+	return s.writer.write(ctx, func(t *Tx) error {
+		if t.inBatch() {
+			return errors.Join(t.Apply(changes), t.later(statement))
+		}
+		return t.Apply(changes)
+	})
 }
