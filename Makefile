@@ -113,16 +113,18 @@ fuzz:
 	  said=$$(cd $$0 && $$program -test.run "^$$" -test.fuzz "^$$1\$$" -test.fuzztime $(FUZZTIME) -test.parallel 1 -test.fuzzcachedir $$cache$$0 2>&1); \
 	  code=$$?; printf "== %s %s\n%s\n" $$0 $$1 "$$said"; exit $$code'
 
-SEED  ?= 1
-SEEDS ?= 1000
+SEED   ?= 1
+SEEDS  ?= 1000
+ROUNDS ?= 100
 
 ## simulate: SEEDS simulations with crashes from the seed SEED on, in one process. For another
-## processor run another process with other seeds
+## processor run another process with other seeds. A seed has ROUNDS rounds. CRASHES=many crashes nearly
+## every round. The collector of Go runs less often than in a server
 simulate:
 	@mkdir -p bin
 	$(GO) test -c -o bin/simulation.test ./cmd/postern
-	cd cmd/postern && GOMAXPROCS=1 $(CURDIR)/bin/simulation.test -test.run '^TestSimulation$$' -test.v -test.timeout 0 \
-	  -simulation.seed $(SEED) -simulation.seeds $(SEEDS)
+	cd cmd/postern && GOMAXPROCS=1 GOGC=400 $(CURDIR)/bin/simulation.test -test.run '^TestSimulation$$' -test.v -test.timeout 0 \
+	  -simulation.seed $(SEED) -simulation.seeds $(SEEDS) -simulation.rounds $(ROUNDS) $(if $(filter many,$(CRASHES)),-simulation.dense)
 
 BENCHTIME ?= 2000x
 BENCHMARKS := Requests|FlowStart|PromptStep|FlowPasskey|PasskeyStart|PasskeyFinish|ClientCredentials|JWKS
