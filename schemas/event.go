@@ -50,17 +50,18 @@ type MemberChange struct {
 	To     string `json:"to,omitempty"`
 }
 
-type originKey struct{}
+// OriginKey is the key of the origin of a request, an *Origin, among the values of its context. The audit
+// log's events of the request get the origin; the caller may complete it before the first event.
+type OriginKey struct{}
 
-// WithOrigin returns a context for a request. The audit log's events of the request get the origin;
-// the caller may complete it before the first event.
+// WithOrigin returns a context with the origin of a request.
 func WithOrigin(ctx context.Context, o *Origin) context.Context {
-	return context.WithValue(ctx, originKey{}, o)
+	return context.WithValue(ctx, OriginKey{}, o)
 }
 
 // OriginOf returns the origin of the request that a context belongs to; nil for none.
 func OriginOf(ctx context.Context) *Origin {
-	o, _ := ctx.Value(originKey{}).(*Origin)
+	o, _ := ctx.Value(OriginKey{}).(*Origin)
 	return o
 }
 

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/postern-id/postern/internal/telemetry"
@@ -19,8 +20,9 @@ const traceHeader = "X-Trace-Id"
 // exchange is a request with its reply, for the log. It is the ResponseWriter of handlers.
 type exchange struct {
 	http.ResponseWriter
+	context requestContext
 	traceID string // 32 hexadecimal digits
-	entry   *runs.Entry
+	entry   runs.Entry
 	isPage  bool    // whether a page answers, and not the API
 	route   string  // the path's template: the path itself can contain anything
 	caller  *caller // nil before it is authenticated
@@ -31,6 +33,31 @@ type exchange struct {
 }
 
 type exchangeKey struct{}
+
+// requestContext is the context of a request. Its values are about the request itself; context.WithValue
+// would add a context for each.
+type requestContext struct {
+	context.Context
+	server   *server
+	request  *http.Request
+	exchange *exchange
+	locate   sync.Once // most requests record no event, and need no origin
+	origin   *schemas.Origin
+}
+
+// Value implements context.Context.
+func (c *requestContext) Value(key any) any {
+	switch key.(type) {
+	case exchangeKey:
+		return c.exchange
+	case runs.EntryKey:
+		return &c.exchange.entry
+	case schemas.OriginKey:
+		c.locate.Do(func() { c.origin = c.server.requestOrigin(c.request) })
+		return c.origin
+	}
+	return c.Context.Value(key)
+}
 
 // exchangeOf returns the exchange of a request.
 func exchangeOf(r *http.Request) *exchange {
@@ -64,8 +91,9 @@ func (s *server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begun := time.Now()
 		ctx, id, end := s.Telemetry.BeginRequest(r.Context(), r.Header, s.Proxies.IsProxy(r.RemoteAddr))
-		x := &exchange{ResponseWriter: w, traceID: id, entry: &runs.Entry{TraceID: id}}
-		w.Header().Set(traceHeader, x.traceID)
+		x := &exchange{ResponseWriter: w, traceID: id, entry: runs.Entry{TraceID: id}}
+		x.context.Context, x.context.server, x.context.request, x.context.exchange = ctx, s, r, x
+		w.Header()[traceHeader] = []string{id}
 		defer func() {
 			took := time.Since(begun)
 			end(s.logExchange(r, x, took))
@@ -73,8 +101,7 @@ func (s *server) observe(next http.Handler) http.Handler {
 				s.latency.add(s.now(), took)
 			}
 		}()
-		ctx = schemas.WithOrigin(runs.WithEntry(ctx, x.entry), s.requestOrigin(r))
-		next.ServeHTTP(x, r.WithContext(context.WithValue(ctx, exchangeKey{}, x)))
+		next.ServeHTTP(x, r.WithContext(&x.context))
 	})
 }
 
@@ -84,6 +111,16 @@ func (s *server) observe(next http.Handler) http.Handler {
 func (s *server) logExchange(r *http.Request, x *exchange, took time.Duration) telemetry.Exchange {
 	const longestMethod = 16
 	method := r.Method[:min(len(r.Method), longestMethod)]
+	e := x.about()
+	if level := x.level(); s.Log.Enabled(r.Context(), level) {
+		s.Log.LogAttrs(r.Context(), level, "request", x.attributes(method, e, took)...)
+	}
+	return telemetry.Exchange{Method: method, Route: x.route, Status: x.status, Code: x.code, Duration: took,
+		Client: e.Client, Application: e.Application, Flow: e.Flow, Node: e.Node, Execution: e.Execution, User: e.User}
+}
+
+// attributes returns the line of a request.
+func (x *exchange) attributes(method string, e runs.Entry, took time.Duration) []slog.Attr {
 	attributes := []slog.Attr{
 		slog.String("method", method),
 		slog.String("route", x.route),
@@ -93,7 +130,6 @@ func (s *server) logExchange(r *http.Request, x *exchange, took time.Duration) t
 		slog.Int64("bytes", x.bytes),
 		slog.String("traceId", x.traceID),
 	}
-	e := x.about()
 	for _, id := range []slog.Attr{
 		slog.String("client", e.Client), slog.String("application", e.Application), slog.String("flow", e.Flow), slog.String("node", e.Node), slog.String("execution", e.Execution), slog.String("user", e.User),
 	} {
@@ -101,14 +137,12 @@ func (s *server) logExchange(r *http.Request, x *exchange, took time.Duration) t
 			attributes = append(attributes, id)
 		}
 	}
-	s.Log.LogAttrs(r.Context(), x.level(), "request", attributes...)
-	return telemetry.Exchange{Method: method, Route: x.route, Status: x.status, Code: x.code, Duration: took,
-		Client: e.Client, Application: e.Application, Flow: e.Flow, Node: e.Node, Execution: e.Execution, User: e.User}
+	return attributes
 }
 
 // about returns the entry, completed with the caller of the API.
 func (x *exchange) about() runs.Entry {
-	e := *x.entry
+	e := x.entry
 	if x.caller != nil {
 		e.User, e.Client = cmp.Or(e.User, x.caller.userID()), cmp.Or(e.Client, x.caller.Actor.Client)
 	}

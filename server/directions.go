@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"html/template"
+	"maps"
 	"net/http"
 	"strings"
 )
@@ -74,7 +75,7 @@ func (s *server) writeDirections(w http.ResponseWriter, r *http.Request, status 
 		return
 	}
 	sum := sha256.Sum256([]byte(directionsStyle))
-	hardenReply(w.Header())
+	maps.Copy(w.Header(), hardenedFields())
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'; img-src https: data:; base-uri 'none'; frame-ancestors 'none'")
 	writeBody(w, status, "text/html; charset=utf-8", page.Bytes())
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -33,7 +34,7 @@ const (
 // authorization server have the form of RFC 6749 §5.2.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	x, h := exchangeOf(r), w.Header()
-	hardenReply(h)
+	maps.Copy(h, hardenedFields())
 	reported, worded := errors.AsType[*oauth.Error](err)
 	if !worded {
 		status, e := publicError(r, err)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -9,24 +10,28 @@ import (
 
 // setSecurityHeaders sets the header fields of every reply, pages included. Pages of other origins
 // cannot embed a reply; requests with CORS are not affected.
-func (s *server) setSecurityHeaders(next http.Handler) http.Handler {
+func setSecurityHeaders(next http.Handler, hsts bool) http.Handler {
+	fields := http.Header{
+		"X-Content-Type-Options":       {"nosniff"},
+		"Referrer-Policy":              {"no-referrer"},
+		"Cross-Origin-Resource-Policy": {"same-origin"},
+	}
+	if hsts {
+		fields.Set("Strict-Transport-Security", "max-age=31536000")
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		if s.hsts {
-			h.Set("Strict-Transport-Security", "max-age=31536000")
-		}
+		maps.Copy(w.Header(), fields) // replies share the values: nothing changes a value in place
 		next.ServeHTTP(w, r)
 	})
 }
 
-// hardenReply sets the header fields of the API's own replies: no caching, no loading of resources,
+// hardenedFields returns the header fields of the API's own replies: no caching, no loading of resources,
 // no framing.
-func hardenReply(h http.Header) {
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+func hardenedFields() http.Header {
+	return http.Header{
+		"Cache-Control":           {"no-store"},
+		"Content-Security-Policy": {"default-src 'none'; frame-ancestors 'none'"},
+	}
 }
 
 // isPublicHTTPS reports whether browsers reach the server over https under its own name. On

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -14,6 +15,26 @@ import (
 type Check struct {
 	Name string // in the reply: "store", "keys"
 	Run  func(ctx context.Context) error
+	// Holds is how long a success counts, so that a flood of requests causes little work.
+	Holds time.Duration
+	// Local states that Run waits for nothing. Other checks end after two seconds, and concurrent
+	// requests share one run.
+	Local bool
+}
+
+// heldCheck is a check with its last success.
+type heldCheck struct {
+	Check
+	since time.Time    // durations since then do not depend on changes of the clock
+	holds atomic.Int64 // until when the success counts, as a duration since then
+}
+
+func newHeldChecks(checks []Check) []*heldCheck {
+	list := make([]*heldCheck, len(checks))
+	for i, c := range checks {
+		list[i] = &heldCheck{Check: c, since: time.Now()}
+	}
+	return list
 }
 
 // checkTimeout is the time after which a check fails.
@@ -43,10 +64,10 @@ func (s *server) liveness(w http.ResponseWriter, _ *http.Request) error {
 
 // readiness reports whether requests can be served, and which checks fail. The log has the reasons.
 func (s *server) readiness(w http.ResponseWriter, r *http.Request) error {
-	h := health{Status: statusUp, ServiceStatus: make([]serviceHealth, len(s.Checks))}
+	h := health{Status: statusUp, ServiceStatus: make([]serviceHealth, len(s.checks))}
 	status := http.StatusOK
-	for i, check := range s.Checks {
-		h.ServiceStatus[i] = s.check(r, check)
+	for i, c := range s.checks {
+		h.ServiceStatus[i] = s.check(r, c)
 		if h.ServiceStatus[i].Status == statusDown {
 			h.Status, status = statusDown, http.StatusServiceUnavailable
 		}
@@ -54,17 +75,31 @@ func (s *server) readiness(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, status, h)
 }
 
-// check runs a check. Concurrent requests share one run, so that a flood of them writes little.
-func (s *server) check(r *http.Request, c Check) serviceHealth {
-	ctx := r.Context()
-	_, err, _ := s.checking.Do(c.Name, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout) // others may wait for it too
-		defer cancel()
-		return nil, c.Run(ctx)
-	})
-	if err != nil {
-		s.Log.WarnContext(ctx, "not ready", slog.String("service", c.Name), slog.String("traceId", exchangeOf(r).traceID), slog.Any("error", cmp.Or(schemas.AsError(err).Err, err)))
+// check reports whether a check succeeds.
+func (s *server) check(r *http.Request, c *heldCheck) serviceHealth {
+	if err := s.runCheck(r.Context(), c); err != nil {
+		s.Log.WarnContext(r.Context(), "not ready", slog.String("service", c.Name), slog.String("traceId", exchangeOf(r).traceID), slog.Any("error", cmp.Or(schemas.AsError(err).Err, err)))
 		return serviceHealth{c.Name, statusDown}
 	}
 	return serviceHealth{c.Name, statusUp}
+}
+
+// runCheck runs a check unless its last success counts.
+func (s *server) runCheck(ctx context.Context, c *heldCheck) error {
+	if c.Local {
+		return c.Run(ctx)
+	}
+	if int64(time.Since(c.since)) < c.holds.Load() {
+		return nil
+	}
+	_, err, _ := s.checking.Do(c.Name, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout) // others may wait for it too
+		defer cancel()
+		err := c.Run(ctx)
+		if err == nil {
+			c.holds.Store(int64(time.Since(c.since) + c.Holds))
+		}
+		return nil, err
+	})
+	return err
 }

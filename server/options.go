@@ -162,13 +162,14 @@ type server struct {
 	base    string          // the path of PublicURL: "" unless the server is a part of a site
 	allowed map[string]bool // AllowedOrigins
 	paths   []string        // of the API, except those with variables
-	hsts    bool
-	proxied sync.Once // the warning about an unknown proxy
+	proxied sync.Once       // the warning about an unknown proxy
 
 	documents func() (apiDocuments, error)
 	metas     recent.Map[metaKey, *document.Document] // of GET /flow/meta
 	latency   latencies
-	checking  singleflight.Group // of readiness
+
+	checks   []*heldCheck // of readiness
+	checking singleflight.Group
 }
 
 // New returns the handler of the whole server.
@@ -190,16 +191,16 @@ func New(o Options) http.Handler {
 	if err != nil {
 		public = &url.URL{}
 	}
-	s := &server{Options: o, public: public, base: strings.TrimSuffix(public.EscapedPath(), "/"), allowed: map[string]bool{}, hsts: isPublicHTTPS(public)}
+	s := &server{Options: o, public: public, base: strings.TrimSuffix(public.EscapedPath(), "/"), allowed: map[string]bool{}}
 	if public.Host != "" {
 		s.origin = public.Scheme + "://" + public.Host
 	}
 	for _, origin := range o.AllowedOrigins {
 		s.allowed[origin] = true
 	}
-	s.metas.Limit = maxMetas
+	s.metas.Limit, s.checks = maxMetas, newHeldChecks(o.Checks)
 	s.documents = sync.OnceValues(s.describeAPI)
-	return s.observe(s.setSecurityHeaders(s.recoverPanic(s.router())))
+	return s.observe(setSecurityHeaders(s.recoverPanic(s.router()), isPublicHTTPS(public)))
 }
 
 // now returns the current time with the precision of the stores.

@@ -30,22 +30,34 @@ func (at *resource) admitOrigin(w http.ResponseWriter, r *http.Request) bool {
 	if at.origins == noOrigins {
 		return false
 	}
-	h := w.Header()
-	h.Add("Vary", "Origin")
 	origin := r.Header.Get("Origin")
 	allowed, credentials := at.allows(r, origin)
-	switch {
-	case !allowed && at.origins != publicOrigins:
-		return false
-	case !allowed:
-		origin = "*" // never together with credentials
+	if !allowed {
+		return at.origins == publicOrigins // whose fields admit "*", without credentials
 	}
+	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", origin)
 	if credentials {
 		h.Set("Access-Control-Allow-Credentials", "true")
 	}
-	h.Set("Access-Control-Expose-Headers", "ETag, Location, Retry-After, WWW-Authenticate, "+traceHeader)
+	h.Set("Access-Control-Expose-Headers", exposedFields)
 	return true
+}
+
+// exposedFields are the header fields that pages of admitted origins can read.
+const exposedFields = "ETag, Location, Retry-After, WWW-Authenticate, " + traceHeader
+
+// fieldsFor returns the header fields of all replies of a resource.
+func fieldsFor(o origins) http.Header {
+	h := hardenedFields()
+	if o != noOrigins {
+		h.Set("Vary", "Origin")
+	}
+	if o == publicOrigins {
+		h.Set("Access-Control-Allow-Origin", "*")
+		h.Set("Access-Control-Expose-Headers", exposedFields)
+	}
+	return h
 }
 
 // allows reports whether the origin is allowed here, and whether with credentials. "null" is the

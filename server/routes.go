@@ -1,6 +1,7 @@
 package server
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -114,12 +115,14 @@ func (s *server) nounEndpoints(of directory.Resource) []endpoint {
 func (s *server) router() http.Handler {
 	router := mux.NewRouter().SkipClean(true)
 	resources := map[string]*resource{}
+	fixed := map[string]*resource{} // those without variables
 	for _, e := range s.endpoints() {
 		at := resources[e.path]
 		if at == nil {
-			at = &resource{server: s, path: e.path, origins: e.origins, methods: map[string]endpoint{}}
+			at = &resource{server: s, path: e.path, origins: e.origins, fields: fieldsFor(e.origins), methods: map[string]endpoint{}}
 			resources[e.path] = at
-			if !at.isPattern() {
+			if !strings.Contains(e.path, "{") {
+				fixed[e.path] = at
 				s.paths = append(s.paths, e.path)
 			}
 			router.Path(e.path).Handler(at)
@@ -132,7 +135,7 @@ func (s *server) router() http.Handler {
 	s.mountPages(router)
 	router.NotFoundHandler = http.HandlerFunc(s.notFound)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if at := resources[r.URL.Path]; at != nil && !at.isPattern() {
+		if at := fixed[r.URL.Path]; at != nil {
 			at.ServeHTTP(w, r)
 		} else {
 			router.ServeHTTP(w, r)
@@ -140,21 +143,19 @@ func (s *server) router() http.Handler {
 	})
 }
 
-// isPattern reports whether the path has variables.
-func (at *resource) isPattern() bool { return strings.Contains(at.path, "{") }
-
 // resource is a path of the API with its methods.
 type resource struct {
 	*server
 	path    string
 	origins origins
+	fields  http.Header // of all replies
 	methods map[string]endpoint
 }
 
 // ServeHTTP answers a request for the resource.
 func (at *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	exchangeOf(r).route = at.path
-	hardenReply(w.Header())
+	maps.Copy(w.Header(), at.fields)
 	if err := at.serve(w, r); err != nil {
 		at.fail(w, r, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -20,17 +21,28 @@ import (
 
 // Document is a text as it is sent. It may be used by many goroutines at once.
 type Document struct {
-	mediaType, etag string
-	plain, packed   func() []byte // packed by gzip; what is not there is computed once
+	etag          string
+	plain, packed func() form // packed by gzip; what is not there is computed once
+}
+
+// form is a representation of a document: its body, and the header fields that all replies with it share.
+type form struct {
+	body   []byte
+	fields http.Header
+}
+
+func newForm(mediaType, etag, encoding string, body []byte) form {
+	fields := http.Header{"Content-Type": {mediaType}, "Etag": {`"` + etag + `"`},
+		"Accept-Ranges": {"bytes"}, "Content-Length": {strconv.Itoa(len(body))}}
+	if encoding != "" {
+		fields["Content-Encoding"] = []string{encoding}
+	}
+	return form{body, fields}
 }
 
 // New creates a document. The caller must not change the text afterwards.
 func New(mediaType string, text []byte) *Document {
-	sum := sha256.Sum256(text)
-	return &Document{
-		mediaType: mediaType, etag: hex.EncodeToString(sum[:8]), plain: func() []byte { return text },
-		packed: sync.OnceValue(func() []byte { return pack(text) }),
-	}
+	return newDocument(mediaType, text, func() []byte { return text }, func() []byte { return pack(text) })
 }
 
 // NewPacked creates a document from its gzip form (RFC 1952), which stays in memory as it is. It is
@@ -39,11 +51,18 @@ func NewPacked(mediaType string, packed []byte) (*Document, error) {
 	if _, err := gzip.NewReader(bytes.NewReader(packed)); err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(packed)
+	return newDocument(mediaType, packed, func() []byte { return unpack(packed) }, func() []byte { return packed }), nil
+}
+
+// newDocument creates a document that is identified by its contents.
+func newDocument(mediaType string, contents []byte, plain, packed func() []byte) *Document {
+	sum := sha256.Sum256(contents)
+	etag := hex.EncodeToString(sum[:8])
 	return &Document{
-		mediaType: mediaType, etag: hex.EncodeToString(sum[:8]), packed: func() []byte { return packed },
-		plain: sync.OnceValue(func() []byte { return unpack(packed) }),
-	}, nil
+		etag:   etag,
+		plain:  sync.OnceValue(func() form { return newForm(mediaType, etag, "", plain()) }),
+		packed: sync.OnceValue(func() form { return newForm(mediaType, etag+"-gz", "gzip", packed()) }),
+	}
 }
 
 // Tag identifies the contents. It consists of letters and digits.
@@ -76,37 +95,29 @@ func unpack(packed []byte) []byte {
 // (RFC 9110 §13). Each encoding is a representation with an ETag of its own. Caching
 // is the Cache-Control.
 func (d *Document) Serve(w http.ResponseWriter, r *http.Request, caching string) {
-	h := w.Header()
-	h.Set("Content-Type", d.mediaType)
+	shown := d.plain
+	if takesGzip(r.Header.Get("Accept-Encoding")) {
+		shown = d.packed
+	}
+	f, h := shown(), w.Header()
+	maps.Copy(h, f.fields)
 	h.Set("Cache-Control", caching)
 	h.Add("Vary", "Accept-Encoding")
-	body, etag := d.plain, d.etag
-	if takesGzip(r.Header.Get("Accept-Encoding")) {
-		h.Set("Content-Encoding", "gzip")
-		body, etag = d.packed, d.etag+"-gz"
-	}
-	h.Set("ETag", `"`+etag+`"`)
 	if needsContent(r.Header) {
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body()))
+		h.Del("Content-Length") // a reply without content has neither of them
+		h.Del("Accept-Ranges")
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.body))
 		return
 	}
-	text := body()
-	h.Set("Accept-Ranges", "bytes")
-	h.Set("Content-Length", strconv.Itoa(len(text)))
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(text) // fails only if the client has gone
+		_, _ = w.Write(f.body) // fails only if the client has gone
 	}
 }
 
 // needsContent reports whether a request is for a part of the document, or has conditions. Without
 // them http.ServeContent does the same as Serve, but copies the text.
 func needsContent(h http.Header) bool {
-	for _, name := range []string{"Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"} {
-		if h[name] != nil {
-			return true
-		}
-	}
-	return false
+	return h["Range"] != nil || h["If-Match"] != nil || h["If-None-Match"] != nil || h["If-Modified-Since"] != nil || h["If-Unmodified-Since"] != nil
 }
 
 // takesGzip reads the relevant part of Accept-Encoding (RFC 9110 §12.5.3): gzip is accepted unless
@@ -118,8 +129,11 @@ func takesGzip(field string) bool {
 			continue
 		}
 		_, value, weighted := strings.Cut(weight, "=")
+		if !weighted {
+			return true
+		}
 		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		return !weighted || err == nil && q > 0
+		return err == nil && q > 0
 	}
 	return false
 }

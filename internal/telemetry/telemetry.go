@@ -2,9 +2,9 @@ package telemetry
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
+	"encoding/binary"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -42,7 +42,10 @@ type Exchange struct {
 // other only becomes a link: otherwise a client could add to the trace of another request and
 // decide what is sampled.
 func (t *Telemetry) BeginRequest(ctx context.Context, h http.Header, trusted bool) (context.Context, string, func(Exchange)) {
-	parent := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), propagation.HeaderCarrier(h)))
+	var parent trace.SpanContext
+	if h["Traceparent"] != nil {
+		parent = trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), propagation.HeaderCarrier(h)))
+	}
 	if t == nil {
 		return ctx, traceID(parent, trusted), func(Exchange) {}
 	}
@@ -68,9 +71,10 @@ func traceID(parent trace.SpanContext, trusted bool) string {
 	if trusted && parent.IsValid() {
 		return parent.TraceID().String()
 	}
-	var id [16]byte
-	_, _ = rand.Read(id[:]) // crypto/rand.Read never fails
-	return hex.EncodeToString(id[:])
+	var id trace.TraceID
+	binary.NativeEndian.PutUint64(id[:8], rand.Uint64()) // an id is unique, but no secret
+	binary.NativeEndian.PutUint64(id[8:], rand.Uint64())
+	return id.String()
 }
 
 // BeginNode begins the span of a decision of a node.

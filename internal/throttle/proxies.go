@@ -45,7 +45,9 @@ func (p Proxies) Client(remote string, lines []string) netip.Addr {
 }
 
 // IsProxy reports whether the peer of a connection, as in http.Request.RemoteAddr, is a trusted proxy.
-func (p Proxies) IsProxy(remote string) bool { return p.trusts(parseHost(remote)) }
+func (p Proxies) IsProxy(remote string) bool {
+	return len(p.Trusted) > 0 && p.trusts(parseHost(remote))
+}
 
 func (p Proxies) trusts(addr netip.Addr) bool {
 	return slices.ContainsFunc(p.Trusted, func(n netip.Prefix) bool { return n.Contains(addr) })

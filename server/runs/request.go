@@ -41,17 +41,13 @@ type Entry struct {
 	User        string // the id of the user
 }
 
-type entryKey struct{}
-
-// WithEntry returns a context with the log entry of a request.
-func WithEntry(ctx context.Context, e *Entry) context.Context {
-	return context.WithValue(ctx, entryKey{}, e)
-}
+// EntryKey is the key of the log entry of a request, an *Entry, among the values of its context.
+type EntryKey struct{}
 
 // EntryOf returns the log entry of the request of a context. Outside a request it is an entry that is
 // not logged.
 func EntryOf(ctx context.Context) *Entry {
-	if e, ok := ctx.Value(entryKey{}).(*Entry); ok {
+	if e, ok := ctx.Value(EntryKey{}).(*Entry); ok {
 		return e
 	}
 	return &Entry{}
