@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/internal/declare"
@@ -68,8 +69,11 @@ func outdatedServer(item *directory.Item, d *directory.Directory) ([]update, err
 	return []update{{d.ResourceServers, is.ID, "resource server " + is.Handle, is}}, nil
 }
 
+// Prepare computes what Refresh needs of the seed. Programs call it while they do something else.
+func Prepare() { _, _ = systemServer() }
+
 // systemServer returns the API's own resource server of a new store.
-func systemServer() (*schemas.ResourceServer, error) {
+var systemServer = sync.OnceValues(func() (*schemas.ResourceServer, error) {
 	resources, err := declare.ReadSeed("seed.yaml", seedText)
 	if err != nil {
 		return nil, fmt.Errorf("bootstrap: %w", err)
@@ -84,7 +88,7 @@ func systemServer() (*schemas.ResourceServer, error) {
 		}
 	}
 	return nil, fmt.Errorf("bootstrap: seed.yaml has no resource server %q", directory.SystemServer)
-}
+})
 
 // outdatedResources returns the updates of a store: that of the resource server, and those of
 // the built-in flows. A store without the resource server was not bootstrapped and has none.

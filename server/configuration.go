@@ -12,5 +12,9 @@ type settingList struct {
 
 // configuration handles GET /configuration.
 func (s *server) configuration(w http.ResponseWriter, _ *http.Request, _ *caller) error {
-	return writeJSON(w, http.StatusOK, settingList{append([]config.Setting{}, s.Settings...)})
+	list := settingList{[]config.Setting{}}
+	if s.Settings != nil {
+		list.Settings = s.Settings()
+	}
+	return writeJSON(w, http.StatusOK, list)
 }

@@ -57,7 +57,7 @@ type Options struct {
 	// Keys are the signing keys. Nil: the API does not manage them.
 	Keys SigningKeys
 	// Settings are those of the configuration, without secrets.
-	Settings []config.Setting
+	Settings func() []config.Setting
 	// OAuth is the authorization server. Nil: none.
 	OAuth *oauth.Provider
 	// Tools is the MCP server. Nil: none.

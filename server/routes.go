@@ -121,11 +121,12 @@ func (s *server) router() http.Handler {
 		if at == nil {
 			at = &resource{server: s, path: e.path, origins: e.origins, fields: fieldsFor(e.origins), methods: map[string]endpoint{}}
 			resources[e.path] = at
-			if !strings.Contains(e.path, "{") {
+			if strings.Contains(e.path, "{") {
+				router.Path(e.path).Handler(at)
+			} else {
 				fixed[e.path] = at
 				s.paths = append(s.paths, e.path)
 			}
-			router.Path(e.path).Handler(at)
 		}
 		at.methods[e.method] = e
 		if e.method == http.MethodGet {

@@ -131,6 +131,8 @@ func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, serve
 		observed = newTelemetry(cfg.Telemetry, log)
 		on.Observe = observeStore(observed)
 	}
+	pages := make(chan map[string]http.Handler, 1)
+	go func() { pages <- newPages(cfg, languages) }()
 	s, err := store.Open(ctx, on)
 	if err != nil {
 		observed.Close()
@@ -139,17 +141,22 @@ func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, serve
 	if !s.PreparesStatements() && cfg.Database.PreparedStatements == store.PrepareAuto {
 		log.Info("a connection pooler is between the server and PostgreSQL: statements are not prepared", "key", "database.prepared_statements")
 	}
-	hosted := gate.New(gate.Options{AccountApplicationID: bootstrap.ConsoleID, Languages: languages})
-	admin := console.New(cfg.Server.PublicURL)
-	h := &app{cfg: cfg, log: log, languages: languages, telemetry: observed, store: s, isServer: serves, pages: map[string]http.Handler{
-		"/gate": hosted, "/gate/": hosted, "/console": admin, "/console/": admin, schemasPath: schemaPages(),
-	}}
+	h := &app{cfg: cfg, log: log, languages: languages, telemetry: observed, store: s, isServer: serves, pages: <-pages}
 	if err := h.build(ctx); err != nil {
 		observed.Close()
 		return nil, errors.Join(err, s.Close())
 	}
 	h.watch()
 	return h, nil
+}
+
+// newPages returns the pages by their paths.
+func newPages(cfg *config.Config, languages *translations.Catalog) map[string]http.Handler {
+	hosted := gate.New(gate.Options{AccountApplicationID: bootstrap.ConsoleID, Languages: languages})
+	admin := console.New(cfg.Server.PublicURL)
+	return map[string]http.Handler{
+		"/gate": hosted, "/gate/": hosted, "/console": admin, "/console/": admin, schemasPath: schemaPages(),
+	}
 }
 
 // storeConfig returns the location of the store.
@@ -298,7 +305,7 @@ func (h *app) handler() http.Handler {
 		Languages: h.languages, Service: schemas.Brand{Name: h.cfg.Passkey.RelyingPartyName, LogoURL: h.cfg.Server.LogoURL}, Brand: h.store.Brand,
 		Runs: starter, OAuth: authorization, OriginTrust: authorization.OriginTrust,
 		Passkeys: h.passkeys, Store: boundedSessions{store.SealedSessions{Store: h.store, Box: h.ciphers.sessions, Log: h.log}, h.pending.passkeys}, Tokens: countedTokens{h.tokens, h.telemetry.Counted()}, Directory: h.directory, Audit: h.store, VerifyAudit: h.verifyAudit,
-		Keys: h.tokens, Settings: h.cfg.Settings(), Factors: nodes.Enrollment{Box: h.ciphers.factors, Name: h.cfg.Passkey.RelyingPartyName},
+		Keys: h.tokens, Settings: h.cfg.Settings, Factors: nodes.Enrollment{Box: h.ciphers.factors, Name: h.cfg.Passkey.RelyingPartyName},
 		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
 		SessionTTL: h.cfg.Passkey.Timeout, DecoySecret: h.encryption.derived[purposeDecoys],
 		Throttle: h.throttle, Repeats: h.pending.repeats, Devices: h.ciphers.devices, Proxies: trustedProxies(h.cfg.Server),

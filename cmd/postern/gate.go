@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"net/http"
 
 	"golang.org/x/sync/errgroup"
 
@@ -37,8 +38,7 @@ func listenHostedPages(cfg *config.Config, adjacent net.Listener) (net.Listener,
 
 // serve serves requests at the server's address, at that of the pages if they have their own, and at
 // the internal ones, until ctx is done or one of them fails.
-func (h *app) serve(ctx context.Context, certificates *tls.Config, l, pages net.Listener, internal []internalListener) error {
-	handler := h.handler()
+func (h *app) serve(ctx context.Context, handler http.Handler, certificates *tls.Config, l, pages net.Listener, internal []internalListener) error {
 	serving, ctx := errgroup.WithContext(ctx)
 	serving.Go(func() error { return server.Serve(ctx, l, handler, certificates, h.log) })
 	if pages != nil {

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -33,17 +32,9 @@ type serveCommand struct {
 	Try    bool   `help:"Serve the try-it page at /try/, with an application that has open sign-up. Not for production."`
 }
 
-// ballastBytes is the size of an object of the heap that is never touched, and so takes no memory. A server
-// has a few megabytes of live data, and the collector of Go runs when the heap has doubled: that took a
-// tenth of the processor time of requests. With the object it waits for 24 MiB more, however much
-// live data there is. A larger GOGC would also multiply the memory that hashes of passwords take.
-const ballastBytes = 24 << 20
-
 // Run serves until it is stopped. It finds all errors before it fills an empty store, and
 // prints the generated password right after that, because it is shown only once.
 func (c serveCommand) Run(ctx context.Context, p program) error {
-	ballast := make([]byte, ballastBytes)
-	defer runtime.KeepAlive(ballast)
 	cfg, l, err := c.listen(p.environ)
 	if err != nil {
 		return err
@@ -86,10 +77,11 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	manager := newSupervisor(p.environ, log)
 	defer context.AfterFunc(ctx, func() { manager.notify("STOPPING=1") })()
 	ctx, stop := context.WithCancel(h.drain(ctx))
+	handler := h.handler() // before other tasks need the processors
 	upkeep := c.startMaintenance(ctx, h, folder)
 	upkeep.Go(func() { manager.notifyWatchdog(ctx, newProbe(l.Addr().String(), certificates != nil)) })
 	manager.notify("READY=1")
-	err = h.serve(ctx, certificates, l, pages, internal)
+	err = h.serve(ctx, handler, certificates, l, pages, internal)
 	stop() // Serve may end by itself, and then the maintenance must end too
 	upkeep.Wait()
 	return err
@@ -116,10 +108,19 @@ func (c serveCommand) prepareStore(ctx context.Context, p program, h *app, l net
 	return folder, h.tokens.Prepare(ctx)
 }
 
+// reportPause is how long the reports wait after a start. They take longer than the start itself, and
+// the first requests do not wait for them.
+const reportPause = 200 * time.Millisecond
+
 // startMaintenance starts the background tasks, which run until ctx is done.
 func (c serveCommand) startMaintenance(ctx context.Context, h *app, folder flowFolder) *sync.WaitGroup {
 	upkeep := new(sync.WaitGroup)
 	upkeep.Go(func() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(reportPause):
+		}
 		h.reportBrokenFlows(ctx)
 		h.reportMisfits(ctx)
 		h.reportChains(ctx)

@@ -35,7 +35,7 @@ type member struct {
 // keys returns all keys, from the schema, sorted by path.
 var keys = sync.OnceValue(func() []key {
 	var root member
-	if err := json.Unmarshal(Schema().Raw(), &root); err != nil {
+	if err := json.Unmarshal([]byte(schemaText), &root); err != nil {
 		panic(err)
 	}
 	found := keysBelow("", root)

@@ -85,7 +85,7 @@ func readFile(text []byte) (*layer, *schemas.Document) {
 			given[k.path] = value
 		}
 	}
-	return newLayer(given, Schema().Check(document.JSON())), document
+	return newLayer(given, checkSchema(document.JSON())), document
 }
 
 // isBlank reports whether a text has only blank lines and comments, like a file in which every key
@@ -135,7 +135,7 @@ func readEnvironment(environ []string) *layer {
 	if err != nil {
 		return newLayer(nil, []schemas.Problem{{Message: err.Error()}})
 	}
-	problems := Schema().Check(text)
+	problems := checkSchema(text)
 	for i, p := range problems { // every variable is a string: quote it, except an object with secrets
 		value, isText := given[p.Path].(string)
 		before, isType := strings.CutSuffix(p.Message, "got a string")
