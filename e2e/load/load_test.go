@@ -96,6 +96,11 @@ func TestResult(t *testing.T) {
 	if lines := strings.Split(table.String(), "\n"); len(strings.Fields(lines[1])) < 10 || !strings.Contains(lines[2], "rejected") {
 		t.Errorf("printed\n%s", table.String())
 	}
+	var starts strings.Builder
+	printStarts(&starts, "sqlite", []time.Duration{40 * time.Millisecond, 50 * time.Millisecond, 70 * time.Millisecond})
+	if got := starts.String(); !strings.Contains(got, "40 ms at best, 50 at the median, 70 at most; 2 of them") {
+		t.Errorf("printed %s", got)
+	}
 	if drawn := chart([]result{r, r}); strings.Count(drawn, "<rect") != 3 || !strings.Contains(drawn, "a&lt;b") || !strings.Contains(drawn, "<line") {
 		t.Errorf("drew\n%s", drawn)
 	}
@@ -106,7 +111,7 @@ func TestFlags(t *testing.T) {
 	if err != nil || !slices.Equal(o.users, []int{10, 1000}) || !slices.Equal(o.scenarios, []string{"flow start", "jwks"}) {
 		t.Errorf("%+v, %v", o, err)
 	}
-	for _, args := range [][]string{{"-users", "many"}, {"-databases", "oracle"}, {"-scenarios", "nothing"}, {"-callers", "0"}, {"-duration", "1h"}} {
+	for _, args := range [][]string{{"-users", "many"}, {"-databases", "oracle"}, {"-scenarios", "nothing"}, {"-callers", "0"}, {"-starts", "-1"}, {"-duration", "1h"}} {
 		if _, err := parse(args); err == nil {
 			t.Errorf("%q were accepted", args)
 		}

@@ -39,6 +39,7 @@ type options struct {
 	cores     string // processors of the server and PostgreSQL; "" for all
 	procs     int    // GOMAXPROCS of the server; 0 for the default
 	chart     string // path of the chart; "" for none
+	starts    int    // number of starts to measure, and nothing else; 0 for none
 	trace     bool   // prints the statements of one unit of each scenario, and measures nothing
 }
 
@@ -69,6 +70,7 @@ func parse(args []string) (o options, err error) {
 	f.StringVar(&o.cores, "cores", "", "run the server and PostgreSQL on these processors only, such as 0")
 	f.IntVar(&o.procs, "procs", 0, "GOMAXPROCS of the server")
 	f.StringVar(&o.chart, "chart", "", "write a chart (SVG) to this file")
+	f.IntVar(&o.starts, "starts", 0, "measure only this number of starts, up to the first answer over TLS")
 	f.BoolVar(&o.trace, "trace", false, "print the statements that one unit of each scenario sends to PostgreSQL, and measure nothing")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -94,6 +96,9 @@ func (o options) check() error {
 	}
 	if o.direct && (o.latency > 0 || o.trace) {
 		return fmt.Errorf("-latency and -trace need the proxy: omit -direct")
+	}
+	if o.starts < 0 || o.starts > 1000 {
+		return fmt.Errorf("-starts %d: expected at most 1000", o.starts)
 	}
 	for _, driver := range o.drivers {
 		if driver != "sqlite" && driver != "postgres" {
@@ -138,6 +143,13 @@ func measureOne(ctx context.Context, o options, driver string, users int) (found
 		}
 	}()
 	if err := t.fill(ctx, users); err != nil {
+		return nil, err
+	}
+	if o.starts > 0 {
+		times, err := t.measureStarts(o.starts)
+		if err == nil {
+			printStarts(os.Stdout, driver, times)
+		}
 		return nil, err
 	}
 	if err := t.start(o.cores); err != nil {
