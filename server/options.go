@@ -56,7 +56,7 @@ type Options struct {
 	Tokens   Tokens
 	// Keys are the signing keys. Nil: the API does not manage them.
 	Keys SigningKeys
-	// Settings are those of the configuration, without secrets.
+	// Settings returns those of the configuration, without secrets. Nil: none.
 	Settings func() []config.Setting
 	// OAuth is the authorization server. Nil: none.
 	OAuth *oauth.Provider
