@@ -54,7 +54,7 @@ func open(t *testing.T, driver, dsn string) *fixture {
 // eachStore runs a test on every database.
 func eachStore(t *testing.T, test func(t *testing.T, w *fixture)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, open(t, "sqlite", filepath.Join(t.TempDir(), "postern.db"))) })
-	t.Run("postgres", func(t *testing.T) { test(t, open(t, "postgres", storetest.Postgres(t))) })
+	t.Run("postgres", func(t *testing.T) { test(t, open(t, "postgres", storetest.EmptyPostgres(t))) })
 }
 
 func (w *fixture) seed(t *testing.T, admin bootstrap.Admin) *bootstrap.Admin {

@@ -112,7 +112,7 @@ func TestRefresh(t *testing.T) {
 // stays deleted, and another flow with the same handle keeps it.
 func TestRefreshAddsFlows(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) { testRefreshAddsFlows(t, "sqlite", filepath.Join(t.TempDir(), "postern.db")) })
-	t.Run("postgres", func(t *testing.T) { testRefreshAddsFlows(t, "postgres", storetest.Postgres(t)) })
+	t.Run("postgres", func(t *testing.T) { testRefreshAddsFlows(t, "postgres", storetest.EmptyPostgres(t)) })
 }
 
 func testRefreshAddsFlows(t *testing.T, driver, dsn string) {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
-	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -65,8 +64,7 @@ func (h *testServer) user(name string) string {
 }
 
 func TestOwnAccount(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { ownAccount(t, newTestServer(t)) })
-	t.Run("postgres", func(t *testing.T) { ownAccount(t, newOpenServer(t, "postgres", storetest.Postgres(t))) })
+	onBothStores(t, ownAccount)
 }
 
 // Users manage their own account with the token of their sign-in.

@@ -16,7 +16,7 @@ import (
 
 func onBothStores(t *testing.T, test func(t *testing.T, h *testServer)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, newTestServer(t)) })
-	t.Run("postgres", func(t *testing.T) { test(t, newOpenServer(t, "postgres", storetest.Postgres(t))) })
+	t.Run("postgres", func(t *testing.T) { test(t, newOpenServer(t, "postgres", storetest.EmptyPostgres(t))) })
 }
 
 // accountChanges are the requests that change the account of the user with that id.

@@ -5,15 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/internal/totp"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
 
 func TestFactors(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { ownFactors(t, newTestServer(t)) })
-	t.Run("postgres", func(t *testing.T) { ownFactors(t, newOpenServer(t, "postgres", storetest.Postgres(t))) })
+	onBothStores(t, ownFactors)
 }
 
 // giveFactors gives a user an app and recovery codes.

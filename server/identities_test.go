@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -29,8 +28,7 @@ func (h *testServer) link(userID, handle, subject string) string {
 }
 
 func TestIdentities(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { identities(t, newTestServer(t)) })
-	t.Run("postgres", func(t *testing.T) { identities(t, newOpenServer(t, "postgres", storetest.Postgres(t))) })
+	onBothStores(t, identities)
 }
 
 // Users see to what providers call them, and administrators to that of others.

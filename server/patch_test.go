@@ -30,8 +30,7 @@ func patchOf(n directory.Noun, value string) (set, remove string) {
 }
 
 func TestPatchChangesWhatItNamesAlone(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { eachNoun(t, newTestServer(t), patches) })
-	t.Run("postgres", func(t *testing.T) { eachNoun(t, newOpenServer(t, "postgres", storetest.Postgres(t)), patches) })
+	onBothStores(t, func(t *testing.T, h *testServer) { eachNoun(t, h, patches) })
 }
 
 func patches(t *testing.T, h *testServer, n directory.Noun, s sample) {

@@ -8,15 +8,13 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/internal/store"
-	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
 // Members of groups and assignments of roles are lists that clients read page by page,
 // and change one principal at a time.
 func TestPrincipalsArePagedLists(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { pagedPrincipals(t, newTestServer(t)) })
-	t.Run("postgres", func(t *testing.T) { pagedPrincipals(t, newOpenServer(t, "postgres", storetest.Postgres(t))) })
+	onBothStores(t, pagedPrincipals)
 }
 
 func pagedPrincipals(t *testing.T, h *testServer) {

@@ -7,14 +7,12 @@ import (
 
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store"
-	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
 
 func TestSensitiveChangesNeedAPasskey(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { sensitiveChanges(t, newTestServer(t)) })
-	t.Run("postgres", func(t *testing.T) { sensitiveChanges(t, newOpenServer(t, "postgres", storetest.Postgres(t))) })
+	onBothStores(t, sensitiveChanges)
 }
 
 // The changes of administrative permissions, and of how administrators sign in, take a recent

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/internal/directory"
-	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
 )
@@ -49,8 +48,7 @@ func eachNoun(t *testing.T, h *testServer, test func(*testing.T, *testServer, di
 }
 
 func TestLifecycle(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { eachNoun(t, newTestServer(t), lifecycle) })
-	t.Run("postgres", func(t *testing.T) { eachNoun(t, newOpenServer(t, "postgres", storetest.Postgres(t)), lifecycle) })
+	onBothStores(t, func(t *testing.T, h *testServer) { eachNoun(t, h, lifecycle) })
 }
 
 func lifecycle(t *testing.T, h *testServer, n directory.Noun, s sample) {

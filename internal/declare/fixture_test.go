@@ -111,7 +111,7 @@ func newFixture(t testing.TB) *fixture {
 // each runs a test on both databases.
 func each(t *testing.T, test func(t *testing.T, w *fixture)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, openFixture(t, "sqlite", filepath.Join(t.TempDir(), "store.db"))) })
-	t.Run("postgres", func(t *testing.T) { test(t, openFixture(t, "postgres", storetest.Postgres(t))) })
+	t.Run("postgres", func(t *testing.T) { test(t, openFixture(t, "postgres", storetest.EmptyPostgres(t))) })
 }
 
 // environ is an environment of variables NAME=value.

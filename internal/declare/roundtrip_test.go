@@ -22,7 +22,7 @@ func TestRoundTrip(t *testing.T) {
 		roundTrip(t, newFixture(t), newFixture(t), many(200/scale, 2000/scale, 50/scale))
 	})
 	t.Run("postgres", func(t *testing.T) {
-		roundTrip(t, openFixture(t, "postgres", storetest.Postgres(t)), openFixture(t, "postgres", storetest.Postgres(t)), many(20, 100, 5))
+		roundTrip(t, openFixture(t, "postgres", storetest.EmptyPostgres(t)), openFixture(t, "postgres", storetest.EmptyPostgres(t)), many(20, 100, 5))
 	})
 }
 

@@ -32,7 +32,7 @@ func newFixture(t testing.TB) *fixture {
 // readers and the writer, as a server does.
 func each(t *testing.T, test func(*testing.T, *fixture)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, openFixture(t, "sqlite", filepath.Join(t.TempDir(), "store.db"))) })
-	t.Run("postgres", func(t *testing.T) { test(t, openFixture(t, "postgres", storetest.Postgres(t))) })
+	t.Run("postgres", func(t *testing.T) { test(t, openFixture(t, "postgres", storetest.EmptyPostgres(t))) })
 }
 
 func openFixture(t testing.TB, driver, dsn string) *fixture {

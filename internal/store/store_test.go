@@ -15,6 +15,7 @@ func TestSQLite(t *testing.T) {
 }
 
 func TestSQLiteInMemory(t *testing.T) {
+	sequential(t) // TestSQLite has the same concurrency
 	storetest.Run(t, func(t *testing.T) store.Config { return store.Config{Driver: "sqlite", DSN: ":memory:"} })
 }
 
@@ -26,9 +27,7 @@ func TestSQLiteLasting(t *testing.T) {
 }
 
 func TestPostgres(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Config {
-		return store.Config{Driver: "postgres", DSN: storetest.MigratedPostgres(t)}
-	})
+	storetest.Run(t, migratedPostgres)
 }
 
 func TestPostgresLasting(t *testing.T) {
@@ -44,6 +43,10 @@ func file(t testing.TB) store.Config {
 
 func postgres(t testing.TB) store.Config {
 	return store.Config{Driver: "postgres", DSN: storetest.Postgres(t)}
+}
+
+func migratedPostgres(t *testing.T) store.Config {
+	return store.Config{Driver: "postgres", DSN: storetest.MigratedPostgres(t)}
 }
 
 // sequential skips a long test without concurrency with -short, as `make race` runs.

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -17,29 +18,53 @@ import (
 func MigratedPostgres(t testing.TB) (dsn string) {
 	t.Helper()
 	needPostgres(t)
-	return borrowDatabase(t)
+	return fixtureDatabases.borrow(t)
+}
+
+// EmptyPostgres is MigratedPostgres without the fixture, for a test of another package that also runs on
+// SQLite. It skips the test with -short, as `make race` runs: the race detector watches the code of that
+// package on SQLite, and the concurrent code of PostgreSQL in the tests of internal/store and of several
+// instances.
+func EmptyPostgres(t testing.TB) (dsn string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it also runs on SQLite: run it without -short")
+	}
+	needPostgres(t)
+	return emptyDatabases.borrow(t)
 }
 
 // MigratedPgBouncer is MigratedPostgres behind a PgBouncer, as in PgBouncer.
 func MigratedPgBouncer(t testing.TB) (dsn string) {
 	t.Helper()
 	needBouncer(t)
-	return bouncerTo(t, borrowDatabase(t))
+	return bouncerTo(t, fixtureDatabases.borrow(t))
 }
 
-// idle are the databases that tests have returned.
-var idle struct {
-	sync.Mutex
-	dsns []string
+// databases lends copies of a template.
+type databases struct {
+	template func() (databaseTemplate, error)
+
+	mu   sync.Mutex
+	idle []string // connection strings of those that tests have returned
 }
 
-// borrowDatabase returns the connection string of a copy of the template. When the test ends, the rows
+var (
+	fixtureDatabases = newDatabases(insertFixture)
+	emptyDatabases   = newDatabases(func(context.Context, *store.Store) error { return nil })
+)
+
+func newDatabases(fill func(context.Context, *store.Store) error) *databases {
+	return &databases{template: sync.OnceValues(func() (databaseTemplate, error) { return makeTemplate(fill) })}
+}
+
+// borrow returns the connection string of a copy of the template. When the test ends, the rows
 // of the template are restored for another test, which takes much less time than another copy. It is
 // dropped if that fails, and on a server that outlives the tests.
-func borrowDatabase(t testing.TB) (dsn string) {
+func (d *databases) borrow(t testing.TB) (dsn string) {
 	t.Helper()
-	from := reply(migratedTemplate()).get(t)
-	dsn = takeIdle()
+	from := reply(d.template()).get(t)
+	dsn = d.takeIdle()
 	if dsn == "" {
 		dsn = reply(newDatabase(from.name)).get(t)
 	}
@@ -48,18 +73,18 @@ func borrowDatabase(t testing.TB) (dsn string) {
 			dropDatabase(t, dsn)
 			return
 		}
-		idle.Lock()
-		defer idle.Unlock()
-		idle.dsns = append(idle.dsns, dsn)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.idle = append(d.idle, dsn)
 	})
 	return dsn
 }
 
-func takeIdle() (dsn string) {
-	idle.Lock()
-	defer idle.Unlock()
-	if last := len(idle.dsns) - 1; last >= 0 {
-		dsn, idle.dsns = idle.dsns[last], idle.dsns[:last]
+func (d *databases) takeIdle() (dsn string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if last := len(d.idle) - 1; last >= 0 {
+		dsn, d.idle = d.idle[last], d.idle[:last]
 	}
 	return dsn
 }
@@ -68,17 +93,18 @@ func takeIdle() (dsn string) {
 // copy.
 type databaseTemplate struct{ name, restore string }
 
-var migratedTemplate = sync.OnceValues(func() (databaseTemplate, error) {
+// makeTemplate creates a migrated database and fills it.
+func makeTemplate(fill func(context.Context, *store.Store) error) (databaseTemplate, error) {
 	dsn, err := newDatabase("template1")
 	if err != nil {
 		return databaseTemplate{}, err
 	}
-	if err := fillAndClose(store.Config{Driver: "postgres", DSN: dsn}, insertFixture); err != nil {
+	if err := fillAndClose(store.Config{Driver: "postgres", DSN: dsn}, fill); err != nil {
 		return databaseTemplate{}, err
 	}
 	restore, err := keepRows(dsn)
 	return databaseTemplate{databaseOf(dsn), restore}, err
-})
+}
 
 // keepRows copies the rows of all tables of a database into the schema "kept". It returns the statements
 // that restore them, and fire no triggers: a trigger rejects changes of the audit log.
