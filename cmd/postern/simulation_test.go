@@ -108,11 +108,16 @@ func TestSimulationIsDeterministic(t *testing.T) {
 func TestSimulationFindsPlantedBugs(t *testing.T) {
 	sequential(t)
 	const seeds = 40
+	first := map[string]uint64{ // the seeds that find what the seed 1 does not
+		"a code is redeemed twice": 3, "a replayed code revokes nothing": 3, "a reused refresh token leaves the family": 3,
+		"revocations are forgotten early": 3, "a new password ends no session": 10,
+	}
 	quietLibraries(t)
 	image := makeSimImage(t)
 	for _, name := range slices.Sorted(maps.Keys(plantedBugs())) {
 		found := ""
-		for seed := uint64(1); seed <= seeds && found == ""; seed++ {
+		for n := uint64(0); n < seeds && found == ""; n++ {
+			seed := max(first[name], 1) + n
 			bug := plantedBugs()[name]
 			if r := simulate(t, image, simOptions{seed: seed, rounds: 40, bug: &bug}); r.failure != "" {
 				found = fmt.Sprintf("seed %d, %s", seed, strings.SplitN(r.failure, "\n", 2)[0])
