@@ -82,13 +82,15 @@ console:
 RACEFLAGS := -gcflags='modernc.org/...=-d=checkptr=0' \
   -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false
 
-# Packages whose tests start no goroutine; e2e runs the built binary.
-SEQUENTIAL := cmd/site|e2e$$|examples|deploy|flows/(diff|draw|recipes|rules|studio)|internal/(backup|declare|site|totp)|server/(console|runs)
+# What a package contains that runs several things at once. e2e runs the built binary.
+CONCURRENT := ^[[:space:]]*go (func|[a-zA-Z.]+[(])|[.]Go[(]|Parallel[(]|synctest[.]|net[.]Listen[(]|httptest[.]New(TLS|Unstarted)?Server
 
-## race: the tests under the race detector (needs a C compiler), without those that do
-## one thing after another: the seeds of fuzz targets, and what -short skips
+## race: the tests under the race detector (needs a C compiler), without those that do one thing
+## after another: packages that start no goroutine, the seeds of fuzz targets, and what -short skips
 race:
-	CGO_ENABLED=1 $(GO) test -race -short -skip '^Fuzz' -vet=off $(RACEFLAGS) $(OVERLAP) -timeout 40m ./cmd/postern ./internal/store $$($(GO) list ./... | grep -vE '/($(SEQUENTIAL))(/|$$)')
+	CGO_ENABLED=1 $(GO) test -race -short -skip '^Fuzz' -vet=off $(RACEFLAGS) $(OVERLAP) -timeout 40m ./cmd/postern ./internal/store \
+	  $$(for dir in $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | grep -v '/e2e$$'); do \
+	    grep -qE '$(CONCURRENT)' $$dir/*.go && echo $$dir; done)
 
 ## lint: formatting, vet, staticcheck, and that go.mod says what the code needs
 lint:
