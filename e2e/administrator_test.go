@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
@@ -41,13 +40,21 @@ func ask[P, R any](a *administrator, command cdp.Command[P, R], params P) (R, bo
 	return result, err == nil
 }
 
-// on calls a function of an element, and reports whether it returned true. It returns false for an
-// element that the page has replaced.
-func (a *administrator) on(e element, function string, arguments ...any) bool {
+// ofElement calls a function of an element and returns its result: the zero value for an element that the
+// page has replaced.
+func ofElement[T any](a *administrator, e element, function string, arguments ...any) (result T) {
 	ctx, cancel := context.WithTimeout(a.ctx, timeout)
 	defer cancel()
-	ok, err := chromedp.Run(ctx, chromedp.CallFunctionOn[bool](function, func(p *runtime.CallFunctionOnParams) { p.ObjectID = e }, arguments...))
-	return err == nil && ok
+	got, err := chromedp.Run(ctx, chromedp.CallFunctionOn[T](function, func(p *runtime.CallFunctionOnParams) { p.ObjectID = e }, arguments...))
+	if err == nil {
+		result = got
+	}
+	return result
+}
+
+// on calls a function of an element, and reports whether it returned true.
+func (a *administrator) on(e element, function string, arguments ...any) bool {
+	return ofElement[bool](a, e, function, arguments...)
 }
 
 // value returns the text of an accessibility value.
@@ -97,20 +104,25 @@ func (a *administrator) look(roles, name string) (element, bool) {
 // try repeats an attempt on an element until it succeeds, and finds the element again each time.
 func (a *administrator) try(roles, name string, attempt func(element) bool) {
 	a.t.Helper()
-	for deadline := time.Now().Add(timeout); ; time.Sleep(10 * time.Millisecond) {
-		if e, ok := a.look(roles, name); ok && attempt(e) {
-			return
-		}
-		if time.Now().After(deadline) {
-			a.t.Fatalf("waited in vain for the %s %q\n%s", roles, name, a.describe())
-		}
+	if !poll(func() bool { e, ok := a.look(roles, name); return ok && attempt(e) }) {
+		a.t.Fatalf("waited in vain for the %s %q\n%s", roles, name, a.describe())
 	}
 }
 
 // Functions of elements.
 const (
-	isFocused = `function() { return [this, this.closest("[role=row]")].includes(document.activeElement); }` // Enter opens the link of a row
-	isShown   = `function() {
+	// nextKey returns the key that moves the focus towards the element; "focused" if it is there.
+	nextKey = `function() {
+		const now = document.activeElement;
+		const isInSame = (group) => now.closest(group) !== null && now.closest(group) === this.closest(group);
+		if ([this, this.closest("[role=row]")].includes(now)) return "focused"; // Enter opens the link of a row
+		if (!this.isConnected) return "";
+		if (now.role === this.role && isInSame("[role=tablist]")) return "right";
+		if (now.role === "row" && isInSame("[role=grid]")) return "down";
+		if (this.type === "radio" && now.type === "radio" && now.name === this.name) return "down";
+		return now.isContentEditable ? "leave" : "tab"; // in an editor, Tab indents
+	}`
+	isShown = `function() {
 		const shown = this.type === "radio" ? this.closest("label") : this;
 		shown.scrollIntoView({block: "center"});
 		const {x, y, width, height} = shown.getBoundingClientRect();
@@ -144,19 +156,16 @@ const mostStops = 400
 func (a *administrator) reach(e element) bool {
 	a.t.Helper()
 	for range mostStops {
-		if a.on(e, isFocused) {
+		switch ofElement[string](a, e, nextKey) {
+		case "focused":
 			return true
-		}
-		switch {
-		case a.on(e, `function() { return !this.isConnected; }`):
+		case "":
 			return false
-		case a.on(e, `function() { const now = document.activeElement; return now.role === this.role && now.closest("[role=tablist]") !== null && now.closest("[role=tablist]") === this.closest("[role=tablist]"); }`):
+		case "right":
 			a.key(kb.ArrowRight)
-		case a.on(e, `function() { const now = document.activeElement; return now.role === "row" && now.closest("[role=grid]") === this.closest("[role=grid]"); }`):
+		case "down":
 			a.key(kb.ArrowDown)
-		case a.on(e, `function() { const now = document.activeElement; return this.type === "radio" && now.type === "radio" && now.name === this.name; }`):
-			a.key(kb.ArrowDown)
-		case a.on(e, `function() { return document.activeElement.isContentEditable; }`): // Tab indents
+		case "leave":
 			a.key(kb.Escape)
 			a.key(kb.Tab)
 		default:

@@ -131,8 +131,8 @@ func (c *consoleTab) sees(text string) {
 	c.until(fmt.Sprintf(`document.querySelector("main").innerText.includes(%q)`, text))
 }
 
-// isAccessible runs axe on the page.
-func (c *consoleTab) isAccessible(page string) {
+// isAccessible runs axe on the page, with the rules or with all.
+func (c *consoleTab) isAccessible(page string, rules ...string) {
 	c.t.Helper()
 	if !c.evalBool("window.axe") {
 		script, err := os.ReadFile(filepath.Join(modules(c.t, "../server/console/web", "axe-core"), "axe-core", "axe.min.js"))
@@ -141,7 +141,11 @@ func (c *consoleTab) isAccessible(page string) {
 		}
 		eval[any](c.tab, string(script)+"; null")
 	}
-	found := eval[string](c.tab, `axe.run(document, {resultTypes: ["violations"]}).then(({violations}) =>
+	only := ""
+	if len(rules) > 0 {
+		only = fmt.Sprintf(`, runOnly: ["%s"]`, strings.Join(rules, `", "`))
+	}
+	found := eval[string](c.tab, `axe.run(document, {resultTypes: ["violations"]`+only+`}).then(({violations}) =>
 		violations.map((v) => v.id + ": " + v.help + " " + v.nodes.map((n) => n.target.join(" ")).join(", ")).join("\n"))`)
 	if found != "" {
 		c.t.Errorf("%s: axe reports\n%s", page, found)
