@@ -29,12 +29,14 @@ const (
 	updateCode = `UPDATE auth_requests SET code_hash = ?, code_expires_at = ?, expires_at = ?
 		WHERE id = ? AND browser_hash = ? AND granted IS NOT NULL AND code_hash IS NULL AND expires_at > ? RETURNING ` + authRequestColumns
 
-	// On PostgreSQL a code is one statement, and read ahead.
-	updateCodeAhead = `WITH q AS (` + updateCode + `) SELECT q.*, ` + changeAhead + `, FALSE FROM q` + joinApplication
+	// On PostgreSQL a code is one statement, and read ahead. A plan for the values of scalar subqueries uses
+	// indexes, also if it was made when the tables were empty.
+	updateCodeAhead    = `WITH q AS (` + updateCode + `) SELECT q.*, ` + changeAhead + `, FALSE FROM q` + joinApplicationOfQ
+	joinApplicationOfQ = ` LEFT JOIN applications a ON a.id = (SELECT application_id FROM q)`
 	// The session of an assertion does not get a token: see Grant.ByAssertion.
-	updateCodeAndToken = `WITH q AS (` + updateCode + `), bound AS (UPDATE sessions SET token_hash = ?, token_expires_at = sessions.expires_at, browser = ? FROM q
-		WHERE sessions.id = CAST(q.granted AS JSONB) ->> 'sessionId' AND CAST(q.granted AS JSONB) ->> 'byAssertion' IS NULL AND token_hash IS NULL RETURNING 1)
-		SELECT q.*, ` + changeAhead + `, EXISTS (SELECT 1 FROM bound) FROM q` + joinApplication
+	updateCodeAndToken = `WITH q AS (` + updateCode + `), bound AS (UPDATE sessions SET token_hash = ?, token_expires_at = expires_at, browser = ?
+		WHERE id = (SELECT CAST(granted AS JSONB) ->> 'sessionId' FROM q WHERE CAST(granted AS JSONB) ->> 'byAssertion' IS NULL) AND token_hash IS NULL RETURNING 1)
+		SELECT q.*, ` + changeAhead + `, EXISTS (SELECT 1 FROM bound) FROM q` + joinApplicationOfQ
 
 	// The row stays as long as the tokens issued for the code, so that a replay can revoke
 	// them. The client has received the state, and the ID token contains the nonce; nothing else reads these columns.

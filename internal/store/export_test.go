@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -30,4 +32,15 @@ func (s *Store) WriteAsBatch(ctx context.Context, changes []schemas.Change, stat
 		}
 		return t.Apply(changes)
 	})
+}
+
+// StatementsAhead returns the statements that only PostgreSQL runs in a sign-in.
+func StatementsAhead() []string {
+	bound := func(q string) string { return sqlx.Rebind(sqlx.DOLLAR, q) }
+	var list []string
+	for _, q := range []string{selectRunAhead, selectAuthRequestAhead, selectCredentialAhead, selectRunWithPasskey, selectCodeAhead, selectFamilyAhead,
+		selectTokenAccount, selectClientRevisionAhead, selectUnchanged, updateCodeAhead, updateCodeAndToken} {
+		list = append(list, bound(q))
+	}
+	return list
 }

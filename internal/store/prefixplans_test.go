@@ -36,3 +36,36 @@ func TestPostgresPrefixesUseIndexes(t *testing.T) {
 		equal(t, "the collation of the index for "+what, collation, "C")
 	}
 }
+
+// growing matches the scan of a table whose size grows with the number of users or clients.
+var growing = regexp.MustCompile(`Seq Scan on (runs|auth_requests|sessions|users|applications|credentials|refresh_families)\b`)
+
+// TestPostgresReadsAheadByIndex: a connection keeps the plan that it made when the tables were empty, so this
+// plan must use indexes.
+func TestPostgresReadsAheadByIndex(t *testing.T) {
+	c := postgres(t)
+	storetest.Open(t, c)
+	db, err := sql.Open("postgres", c.DSN)
+	noError(t, err)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	_, err = db.ExecContext(t.Context(), "SET plan_cache_mode = force_generic_plan")
+	noError(t, err)
+	for _, q := range store.StatementsAhead() {
+		_, err := db.ExecContext(t.Context(), "PREPARE ahead AS "+q)
+		noError(t, err)
+		values := strings.TrimSuffix(strings.Repeat("NULL,", strings.Count(q, "$")), ",")
+		rows, err := db.QueryContext(t.Context(), "EXPLAIN EXECUTE ahead("+values+")")
+		noError(t, err)
+		for rows.Next() {
+			var step string
+			noError(t, rows.Scan(&step))
+			if growing.MatchString(step) {
+				t.Errorf("%s\nreads a whole table: %s", q, step)
+			}
+		}
+		noError(t, rows.Close())
+		_, err = db.ExecContext(t.Context(), "DEALLOCATE ahead")
+		noError(t, err)
+	}
+}
