@@ -26,12 +26,16 @@ func authorizeParameters() []string {
 //	redirect with code or error, or render the error page: authorize_response.go
 //
 // The first attempt assumes that the client has not changed since a request before this one, which
-// saves a query: see Store.Assume. An attempt answers nothing itself.
+// saves a query: see Store.Assume. An attempt answers nothing itself. The metadata document of the client is
+// read before: other requests share the result.
 func (p *Provider) Authorize(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return errHead
 	}
 	form, err := readAuthorizeForm(w, r)
+	if err == nil {
+		err = p.refreshClient(r.Context(), form.Get("client_id"), true)
+	}
 	if err != nil {
 		return p.renderErrorPage(w, r, nil, err)
 	}

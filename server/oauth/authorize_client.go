@@ -15,34 +15,35 @@ type authorizeRequest struct {
 	mode     string // query or form_post
 }
 
-// readAuthorizeForm returns the parameters of a request.
+// readAuthorizeForm returns the parameters of a request, which name one client.
 func readAuthorizeForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
-	if r.Method != http.MethodPost {
-		return r.URL.Query(), nil
+	form := r.URL.Query()
+	if r.Method == http.MethodPost {
+		if r.URL.RawQuery != "" {
+			return nil, errorf(codeInvalidRequest, "send the parameters of a POST in its body")
+		}
+		var err error
+		if form, err = readBody(w, r); err != nil {
+			return nil, err
+		}
 	}
-	if r.URL.RawQuery != "" {
-		return nil, errorf(codeInvalidRequest, "send the parameters of a POST in its body")
+	if len(form["client_id"]) != 1 || len(form["redirect_uri"]) > 1 {
+		return nil, errorf(codeInvalidRequest, "expected one client_id and one redirect_uri")
 	}
-	return readBody(w, r)
+	return form, nil
 }
 
 // resolveClient determines the client and the redirect URI of a request. Until both are certain,
 // nothing is redirected: an answer, even an error, to an unregistered URI is an open redirector
 // (RFC 9700 §4.11.2). With an error the request has the client if that is known.
 func (p *Provider) resolveClient(r *http.Request, form url.Values) (*authorizeRequest, error) {
-	named, redirects := form["client_id"], form["redirect_uri"]
-	if len(named) != 1 || len(redirects) > 1 {
-		return nil, errorf(codeInvalidRequest, "expected one client_id and one redirect_uri")
-	}
-	if err := p.refreshClient(r.Context(), named[0], true); err != nil {
-		return nil, err
-	}
-	c, err := p.findClient(r.Context(), named[0])
+	c, err := p.findClient(r.Context(), form.Get("client_id"))
 	if err != nil {
 		return nil, err
 	}
 	logClient(r.Context(), c)
 	a := &authorizeRequest{form: form, client: c, mode: "query"}
+	redirects := form["redirect_uri"]
 	switch registered := c.oauth.RedirectURIs; {
 	case len(redirects) == 1:
 		a.redirect = redirects[0]
