@@ -119,6 +119,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	}
 	s.base, s.writer = s.writer, signalingWriter{s.writer, s.signals, s.memo}
 	s.schema, s.instance = lastMigration(), schemas.NewID()
+	s.revisions.Limit = maxRevisions
 	s.addObserver(c.Observe)
 	if c.Hooks != nil {
 		s.hooks, s.writer = c.Hooks, hookedWriter{s.writer, c.Hooks, s.check}

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -283,4 +284,27 @@ func (a *authorizing) events(n int) (list []schemas.Change) {
 		list = append(list, schemas.RecordEvent{Event: schemas.Event{ID: schemas.NewID(), At: noon(), Action: "test.assumed", UserID: a.user.ID}})
 	}
 	return list
+}
+
+// testAssumedClients has requests of several clients in turn assume the revision of each.
+func testAssumedClients(t *testing.T, s *store.Store) {
+	assumes := s.ReadAhead(t.Context()) != t.Context() // not on SQLite
+	var clients []schemas.Application
+	for i := range 5 {
+		clients = append(clients, newClient(fmt.Sprintf("shop%d", i)))
+		update(t, s, func(tx *store.Tx) error { return store.Applications().Insert(tx, &clients[i]) })
+		_, _, err := s.ClientRevision(s.ReadAhead(t.Context()), clients[i].ClientID)
+		must(t, err)
+	}
+	for i := range clients {
+		was := clients[i].UpdatedAt
+		clients[i].UpdatedAt = was.Add(time.Second)
+		update(t, s, func(tx *store.Tx) error { return store.Applications().Replace(tx, &clients[i], was) })
+	}
+	for _, c := range clients {
+		ctx := s.Assume(t.Context())
+		_, _, err := s.ClientRevision(ctx, c.ClientID)
+		must(t, err)
+		reply(s.Confirm(ctx)).equals(t, "whether a request does not assume the former revision of "+c.Name, !assumes)
+	}
 }

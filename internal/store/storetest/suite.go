@@ -96,6 +96,7 @@ func ofClients() []test {
 		{"browsers know their session", testBrowserSessions},
 		{"codes store the session in the browser", testIssuedTokens},
 		{"requests assume that their client has not changed", testAssumptions},
+		{"requests of many clients assume that theirs has not changed", testAssumedClients},
 		{"assertions of clients are used once", testClientAssertions},
 		{"clients are notified of ended sessions", testLogouts},
 		{"untrusted clients are notified of ended sessions for a limited time", testLogoutsOfUntrustedClients},
