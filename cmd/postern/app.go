@@ -236,7 +236,7 @@ func (h *app) newDirectory(definitions engine.Kinds, policy password.Policy) *di
 }
 
 // issuerFault returns what the metadata of an identity provider shows to be wrong with its issuer. A
-// provider that does not reply may be added before it runs; the log then has a warning. Commands read
+// provider that cannot be reached may be added before it runs; the log then has a warning. Commands read
 // no metadata: they may run where the provider cannot be reached.
 func (h *app) issuerFault(ctx context.Context, issuer string) string {
 	if !h.isServer {
@@ -245,11 +245,12 @@ func (h *app) issuerFault(ctx context.Context, issuer string) string {
 	ctx, cancel := context.WithTimeout(ctx, maxIssuerCheck)
 	defer cancel()
 	err := h.federation.CheckIssuer(ctx, issuer)
-	if wrong, is := errors.AsType[*federation.Error](err); is && wrong.Check == federation.CheckMetadata {
-		return wrong.Reason
+	if schemas.HasClass(err, schemas.Unavailable) {
+		h.log.Warn("cannot reach a new identity provider: its issuer was not checked, and sign-ins will fail if its metadata has another", "issuer", issuer, "error", err)
+		return ""
 	}
-	if err != nil {
-		h.log.Warn("cannot read the metadata of a new identity provider; sign-ins with it will fail if its issuer differs", "issuer", issuer, "error", err)
+	if wrong, is := errors.AsType[*federation.Error](err); is {
+		return wrong.Reason
 	}
 	return ""
 }

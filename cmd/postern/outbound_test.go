@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -62,5 +63,34 @@ func TestUntrustedURLsDoNotBlockProviders(t *testing.T) {
 	})
 	if _, err := h.federation.Begin(t.Context(), &schemas.IdentityProvider{Issuer: issuer}, federation.Request{Now: time.Now()}); len(asked) != 1 {
 		t.Errorf("the provider was not asked: %v", err)
+	}
+}
+
+// A new identity provider is refused for a reply without metadata, and for an address that is not
+// allowed. One that cannot be reached may not run yet: it is accepted.
+func TestIssuerFault(t *testing.T) {
+	h := emptyApp(t, "POSTERN_OUTBOUND_ALLOW=127.0.0.1")
+	h.isServer = true
+	status := func(code int) string {
+		return serveAt(t, "127.0.0.1", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })
+	}
+	down := httptest.NewServer(nil)
+	down.Close()
+	missing, failing := status(http.StatusNotFound), status(http.StatusInternalServerError)
+	for _, test := range []struct{ name, issuer, want string }{
+		{"404", missing, "at " + missing + "/.well-known/openid-configuration: expected the status 200, got 404"},
+		{"500 and a slash", failing + "/", "at " + failing + "/.well-known/openid-configuration: expected the status 200, got 500"},
+		{"no JSON", status(http.StatusOK), "the provider's configuration"},
+		{"plain http", "http://127.0.0.2:9", "outbound.allow"},
+		{"a private address", "https://10.0.0.1", "outbound.allow"},
+		{"a port", "https://127.0.0.2:80", "outbound.allow"},
+		{"a refused connection", down.URL, ""},
+		{"TLS at a port without", "https" + missing[len("http"):], ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := h.issuerFault(t.Context(), test.issuer); !strings.Contains(got, test.want) || (got == "") != (test.want == "") {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 }

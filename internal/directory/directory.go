@@ -62,7 +62,7 @@ type Options struct {
 	// search for the personal data that it covers.
 	DigestKey []byte
 	// IssuerFault reads the metadata of an identity provider, and returns what is wrong with its issuer;
-	// "" if nothing is, or if the provider does not reply. Nil checks no issuer.
+	// "" if nothing is, or if the provider cannot be reached. Nil checks no issuer.
 	IssuerFault func(ctx context.Context, issuer string) string
 	// Box seals the client secrets of identity providers.
 	Box store.Cipher

@@ -70,8 +70,8 @@ func (c *Client) metadata(ctx context.Context, issuer string, now time.Time) (*m
 	return nil, e.err
 }
 
-// CheckIssuer fetches the metadata of an issuer, also if it is cached. The error is an [*Error]: its Check
-// is CheckMetadata if the metadata is not that of the issuer, or is invalid.
+// CheckIssuer fetches the metadata of an issuer, also if it is cached. The error is an [*Error]. It wraps an
+// error of the class [schemas.Unavailable] if the provider did not reply.
 func (c *Client) CheckIssuer(ctx context.Context, issuer string) error {
 	_, err := c.discover(ctx, issuer)
 	return err
@@ -79,9 +79,10 @@ func (c *Client) CheckIssuer(ctx context.Context, issuer string) error {
 
 // discover fetches the metadata.
 func (c *Client) discover(ctx context.Context, issuer string) (*metadata, error) {
-	reply, err := c.get(ctx, strings.TrimSuffix(issuer, "/")+"/.well-known/openid-configuration")
+	address := strings.TrimSuffix(issuer, "/") + "/.well-known/openid-configuration"
+	reply, err := c.get(ctx, address)
 	if err != nil {
-		return nil, unreachable("the provider's configuration", err)
+		return nil, unreachable("the provider's configuration at "+address, err)
 	}
 	return readMetadata(issuer, reply)
 }

@@ -55,7 +55,7 @@ func (c *Client) checkPort(u *url.URL, host string) error {
 	if port == 443 || port >= privileged {
 		return nil
 	}
-	return refusedf("the port %d is not allowed: expected 443, or one above 1023", port)
+	return refusedf("the port %d is not allowed: expected 443, one above 1023, or a host that outbound.allow lists", port)
 }
 
 // mayBePrivate reports whether an address may be private.
