@@ -62,9 +62,9 @@ func TestReadDocumentsCanBeWritten(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		h := furnished(t, w)
 		h.create(t, h.Applications, `{"name": "All", "type": "MOBILE", "description": "d", "url": "https://app.example.com", "contacts": ["a@example.com"],
-			"allowedUserTypes": ["Person"], "passkeyAllowedOrigins": ["https://app.example.com", "http://localhost:3000"],
+			"allowedUserTypes": ["Person"], "passkeyAllowedOrigins": ["https://app.example.com", "http://localhost:3000", "http://shop.localhost:3000"],
 			"assertion": {"validityPeriod": 60, "userAttributes": ["email"]}, "customizations": {"theme": {"dark": true}},
-			"inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": ["com.example.app:/back", "http://127.0.0.1/back", "http://[::1]:8080/"],
+			"inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": ["com.example.app:/back", "http://127.0.0.1/back", "http://[::1]:8080/", "http://shop.localhost:3000/"],
 			"postLogoutRedirectUris": ["https://app.example.com/bye"], "grantTypes": ["authorization_code", "refresh_token"], "scopes": ["openid", "offline_access"],
 			"token": {"accessToken": {"validityPeriod": 60}, "idToken": {"validityPeriod": 60, "signedResponseAlg": "ES256"}, "refreshToken": {"validityPeriod": 3600}}}}]}`)
 		h.create(t, h.Applications, `{"name": "Keys", "type": "M2M", "inboundAuthConfig": [{"type": "oauth2", "config": {"jwks": {"keys": [

@@ -62,7 +62,7 @@ func (rules redirectRules) fault(uri string) string {
 	case "https":
 		return hostFault(u)
 	case "http":
-		if wrong := hostFault(u); wrong != "" || loopback(u.Hostname()) {
+		if wrong := hostFault(u); wrong != "" || browserLoopback(u.Hostname()) {
 			return wrong
 		}
 		return "expected https://: plain http is for the loopback addresses only (localhost, 127.0.0.1, [::1])"
@@ -109,6 +109,12 @@ func loopback(host string) bool {
 	return slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, strings.ToLower(host))
 }
 
+// browserLoopback reports whether a host is this machine for every browser: also a name below
+// localhost (Secure Contexts §3.1), which other programs may resolve with DNS.
+func browserLoopback(host string) bool {
+	return loopback(host) || strings.HasSuffix(strings.ToLower(host), ".localhost")
+}
+
 // checkOrigins checks the origins of pages that may use passkeys. Browsers send them in one
 // spelling, and they are compared exactly.
 //
@@ -133,7 +139,7 @@ func checkOrigins(w *writeContext, was, origins []string) {
 			w.addInvalid(path, "%s", wrong)
 		case sent != origin:
 			w.addInvalid(path, "expected the origin as browsers send it, %.200q", sent)
-		case u.Scheme == "http" && !loopback(u.Hostname()):
+		case u.Scheme == "http" && !browserLoopback(u.Hostname()):
 			w.addInvalid(path, "expected https://: browsers support passkeys over plain http for localhost only")
 		}
 	}

@@ -72,7 +72,8 @@ async function recover(error) {
 function show(answer) {
 	if (!answer) return undefined;
 	const { data, error } = answer;
-	if (error?.description?.key === "error.unknown_passkey") passkey.disown(used.rpId, used.id);
+	// Other servers on localhost use the same relying party id: the passkey may be one of theirs.
+	if (error?.description?.key === "error.unknown_passkey" && used.rpId !== "localhost") passkey.disown(used.rpId, used.id);
 	if (answer.flowStatus !== "INCOMPLETE") {
 		if (data.redirectURL) return leave(data.redirectURL);
 		return answer.flowStatus === "COMPLETE" ? finish(answer) : over(error ?? {});
