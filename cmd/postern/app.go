@@ -246,7 +246,7 @@ func (h *app) issuerFault(ctx context.Context, issuer string) string {
 	defer cancel()
 	err := h.federation.CheckIssuer(ctx, issuer)
 	if schemas.HasClass(err, schemas.Unavailable) {
-		h.log.Warn("cannot reach a new identity provider: its issuer was not checked, and sign-ins will fail if its metadata has another", "issuer", issuer, "error", err)
+		h.log.Warn("cannot reach a new identity provider: its issuer was not checked, and sign-ins will fail if its metadata has another", "issuer", issuer, "error", err, "cause", schemas.AsError(err).Err)
 		return ""
 	}
 	if wrong, is := errors.AsType[*federation.Error](err); is {
