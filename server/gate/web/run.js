@@ -72,7 +72,7 @@ async function recover(error) {
 function show(answer) {
 	if (!answer) return undefined;
 	const { data, error } = answer;
-	// Other servers on localhost use the same relying party id: the passkey may be one of theirs.
+	// All servers on localhost have this relying party id: the passkey may belong to another one.
 	if (error?.description?.key === "error.unknown_passkey" && used.rpId !== "localhost") passkey.disown(used.rpId, used.id);
 	if (answer.flowStatus !== "INCOMPLETE") {
 		if (data.redirectURL) return leave(data.redirectURL);
