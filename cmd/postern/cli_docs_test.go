@@ -37,7 +37,8 @@ func describeCommands(root *kong.Node) string {
 		"Commands with `--server` use the API of a running server. They authenticate with `--token` or `ADMIN_TOKEN`, with\n" +
 		"`ADMIN_USERNAME` and `ADMIN_PASSWORD`, or, on the machine of the server, with `--config`. Commands with `--config` alone\n" +
 		"use the store of the local server directly.\n\n" +
-		"`source <(postern completion bash)`, or the same with `zsh`, completes commands and flags in the shell;\n" +
+		"`source <(postern completion bash)`, or the same with `zsh`, completes commands and flags in the shell\n" +
+		"(with `bin/postern` instead of `postern` if it is not in `PATH`);\n" +
 		"for fish: `postern completion fish | source`.\n\n| command | what it does |\n|---|---|\n")
 	leaves := root.Leaves(true)
 	for _, leaf := range leaves {

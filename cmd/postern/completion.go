@@ -10,13 +10,14 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// The scripts ask the program itself for completions, so they need no change when a command does.
+// The scripts ask the program that is completed for completions, also if it is not in PATH, so they need no
+// change when a command does.
 // Without a completion they complete names of files.
 const (
 	bashCompletion = `# postern completion for bash: source <(postern completion bash)
 _postern() {
 	local IFS=$'\n'
-	COMPREPLY=($(postern complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+	COMPREPLY=($("$1" complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
 }
 complete -o default -F _postern postern
 `
@@ -24,7 +25,7 @@ complete -o default -F _postern postern
 # postern completion for zsh: source <(postern completion zsh), or save it as _postern in a folder of $fpath
 _postern() {
 	local -a found
-	found=("${(@f)$(postern complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+	found=("${(@f)$($words[1] complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
 	if [[ -n "${found[1]}" ]]; then compadd -- "${found[@]}"; else _files; fi
 }
 compdef _postern postern
