@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -17,42 +18,26 @@ import (
 	"github.com/postern-id/postern/internal/logtest"
 )
 
-// chromium is a browser that tests share.
+// chromium is the shared browser.
 type chromium struct {
 	ctx   context.Context
 	close func()
 	err   error
 }
 
-// launched has the browsers that run.
-var launched struct {
-	sync.Mutex
-	list []chromium
-}
+// launched is the browser, once it runs.
+var launched atomic.Pointer[chromium]
 
-// browser starts Chromium once, if it is installed. The headless shell is Chromium without windows,
-// and takes a third less processor time.
-var browser = sync.OnceValue(func() chromium { return launch("chromium-headless-shell", "chromium") })
-
-// windowedBrowser is the browser with the pages and rules that belong to its windows, such as warnings
-// of certificates.
-var windowedBrowser = sync.OnceValue(func() chromium { return launch("chromium") })
-
-// launch starts the first of the programs that is installed.
-func launch(programs ...string) (c chromium) {
-	var path string
-	for _, name := range programs {
-		if path, c.err = exec.LookPath(name); c.err == nil {
-			break
-		}
-	}
-	if c.err != nil {
-		return c
+// browser starts Chromium once, if it is installed.
+var browser = sync.OnceValue(func() chromium {
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		return chromium{err: err}
 	}
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path),
 		chromedp.WSURLReadTimeout(timeout),
-		chromedp.UserDataDir(filepath.Join(scratch(), "profile-"+programs[0])),
+		chromedp.UserDataDir(filepath.Join(scratch(), "profile")),
 		chromedp.NoSandbox,
 		chromedp.DisableGPU,
 		chromedp.Flag("headless", "new"),
@@ -61,13 +46,11 @@ func launch(programs ...string) (c chromium) {
 		chromedp.Flag("host-resolver-rules", "MAP "+foreignHost+" 127.0.0.1"),
 	)...)
 	ctx, cancel := chromedp.NewContext(allocator)
-	c.ctx, c.close = ctx, func() { cancel(); stop() }
-	launched.Lock()
-	launched.list = append(launched.list, c)
-	launched.Unlock()
+	c := chromium{ctx: ctx, close: func() { cancel(); stop() }}
+	launched.Store(&c)
 	c.err = chromedp.Do(ctx)
 	return c
-}
+})
 
 // tab is a page in a profile of its own.
 type tab struct {
@@ -89,12 +72,7 @@ func openTab(t *testing.T) *tab {
 // openBareTab opens a tab without an authenticator.
 func openBareTab(t *testing.T) *tab {
 	t.Helper()
-	return openTabOf(t, browser())
-}
-
-// openTabOf opens a tab of a browser without an authenticator.
-func openTabOf(t *testing.T, b chromium) *tab {
-	t.Helper()
+	b := browser()
 	if b.err != nil {
 		missingFrom(t, "no Chromium to drive: %v", b.err)
 	}

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 )
 
@@ -72,8 +71,7 @@ func (p *postern) certificate(t *testing.T) *x509.Certificate {
 // the certificate is not trusted. The next test covers other hosts.
 func TestPageOverHTTPSWithAnUntrustedCertificate(t *testing.T) {
 	t.Parallel()
-	p, b := serveTLS(t, "localhost"), openTabOf(t, windowedBrowser())
-	b.addAuthenticator(webauthn.AuthenticatorTransportInternal)
+	p, b := serveTLS(t, "localhost"), openTab(t)
 	b.clickThrough(p.base + "/try/")
 	b.signUpHere("ada")
 	b.click("sign-out")
@@ -97,7 +95,7 @@ func TestChromiumRequiresATrustedCertificateExceptOnLocalhost(t *testing.T) {
 	} {
 		t.Run(test.host, func(t *testing.T) {
 			t.Parallel()
-			p, b := serveTLS(t, test.host), openTabOf(t, windowedBrowser())
+			p, b := serveTLS(t, test.host), openBareTab(t)
 			b.clickThrough(p.base + "/try/")
 			if !eval[bool](b, "isSecureContext") {
 				t.Error("the page is no secure context")
