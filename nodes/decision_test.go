@@ -48,6 +48,9 @@ func TestDecision(t *testing.T) {
 		{"application.id == 'app-1' && application.name == 'Shop' && application.ouId == 'ou-1' && application.clientId == ''", visit(), true},
 		{"inputs.username == 'ada'", visit(inputs("username", "ada")), true},
 		{`inputs["username"].matches("^a[a-z]+$")`, visit(inputs("username", "ada")), true},
+		{`inputs["username"].matches("^[a-z]{3}$")`, visit(inputs("username", "ada")), true},
+		{`matches(inputs.username, '(a{2}){3,}')`, visit(inputs("username", "aaaaaa")), true},
+		{`inputs["username"].matches(inputs["mail"])`, visit(inputs("username", "ada", "mail", "^[ad]{4}$")), false},
 		{"has(inputs.mail)", visit(), false},
 		{"has(inputs.mail) && inputs.mail == 'x'", visit(), false},
 		{"'mail' in inputs ? inputs.mail == 'x' : true", visit(), true},
@@ -224,6 +227,7 @@ func TestExpressionProblems(t *testing.T) {
 		{"a secret", "inputs.password == 'x'", `the input "password" is a secret (PASSWORD_INPUT)`},
 		{"an input chosen as it runs", "inputs[request.language] == 'x'", "name the input"},
 		{"a broken pattern", "inputs.username.matches('(')", "invalid matches argument"},
+		{"a large pattern", "inputs.username.matches('(a{100}){9}|(b{100}){9}')", "expected at most 1000"},
 		{"too deep", strings.Repeat("(", 200) + "true" + strings.Repeat(")", 200), "recursion limit"},
 	}
 	for _, test := range tests {

@@ -21,14 +21,13 @@ const (
 	maxExpressionNodes = 1000
 	maxExpressionDepth = 50
 	maxExpressionCost  = 100_000
-	maxRegexProgram    = 1000
 )
 
 // expressionEnv returns the environment of expressions: the four variables and CEL's standard
 // functions. None of these has side effects or reads a clock.
 func expressionEnv() *cel.Env {
 	user, application, request := reflect.TypeFor[userView](), reflect.TypeFor[applicationView](), reflect.TypeFor[requestView]()
-	return must(cel.NewEnv(
+	return must(standardEnv().Extend(
 		ext.NativeTypes(user, application, request, ext.ParseStructTags(true)),
 		cel.Variable("user", cel.ObjectType(user.String())),
 		cel.Variable("application", cel.ObjectType(application.String())),
@@ -37,7 +36,6 @@ func expressionEnv() *cel.Env {
 		cel.CrossTypeNumericComparisons(true), // 0.5 < 1
 		cel.ParserRecursionLimit(maxExpressionDepth),
 		cel.ExpressionNodeLimit(maxExpressionNodes),
-		cel.RegexProgramSizeLimit(maxRegexProgram),
 		cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals()),
 	))
 }

@@ -1,0 +1,105 @@
+package nodes
+
+import (
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"sync"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/env"
+	"cel.dev/cel-go/common/overloads"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+)
+
+// maxRegexProgram limits the size of a regular expression. RE2 takes time in proportion to the size and
+// to the length of the text, and a pattern can be the input of a user.
+const maxRegexProgram = 1000
+
+// standardEnv is CEL's standard environment. Its function matches has this limit. The limit of the
+// library (cel.RegexProgramSizeLimit) panics on a counted repetition, such as in [0-9]{4}.
+var standardEnv = sync.OnceValue(func() *cel.Env {
+	arguments := []*cel.Type{cel.StringType, cel.StringType}
+	return must(cel.NewCustomEnv(
+		cel.StdLib(cel.StdLibSubset(&env.LibrarySubset{ExcludeFunctions: []*env.Function{{Name: overloads.Matches}}})),
+		cel.Function(overloads.Matches,
+			cel.Overload(overloads.Matches, arguments, cel.BoolType),
+			cel.MemberOverload(overloads.MatchesString, arguments, cel.BoolType),
+			cel.SingletonBinaryBinding(matchLimited)),
+		cel.ASTValidators(patternLimit{}),
+	))
+})
+
+// matchLimited reports whether a part of the text matches the pattern.
+func matchLimited(text, pattern ref.Val) ref.Val {
+	written, ok := pattern.(types.String)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(pattern)
+	}
+	read, ok := text.(types.String)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(text)
+	}
+	if err := checkPattern(string(written)); err != nil {
+		return types.WrapErr(err)
+	}
+	compiled, err := regexp.Compile(string(written))
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	return types.Bool(compiled.MatchString(string(read)))
+}
+
+// checkPattern returns an error for a pattern that is invalid or too large.
+func checkPattern(pattern string) error {
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return err
+	}
+	if n := sizeOfPattern(parsed); n > maxRegexProgram {
+		return fmt.Errorf("the regular expression has the size %d, expected at most %d; repeat fewer characters", n, maxRegexProgram)
+	}
+	return nil
+}
+
+// sizeOfPattern returns about how many instructions a pattern is compiled to. The parser limits the
+// product of nested repetitions.
+func sizeOfPattern(re *syntax.Regexp) int {
+	n := 1 + len(re.Sub)
+	if re.Op == syntax.OpLiteral {
+		n = len(re.Rune)
+	}
+	for _, part := range re.Sub {
+		n += sizeOfPattern(part)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Min+1, re.Max)
+	}
+	return n
+}
+
+// patternLimit checks the patterns that are literals when an expression is compiled.
+type patternLimit struct{}
+
+// Name implements cel.ASTValidator.
+func (patternLimit) Name() string { return "postern.pattern_limit" }
+
+// Validate implements cel.ASTValidator. Another validator reports invalid patterns.
+func (patternLimit) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, issues *cel.Issues) {
+	for _, call := range ast.MatchDescendants(ast.NavigateAST(a), ast.FunctionMatcher(overloads.Matches)) {
+		arguments := call.AsCall().Args()
+		if len(arguments) == 0 || arguments[len(arguments)-1].Kind() != ast.LiteralKind {
+			continue
+		}
+		written := arguments[len(arguments)-1]
+		pattern, ok := written.AsLiteral().Value().(string)
+		if _, invalid := syntax.Parse(pattern, syntax.Perl); !ok || invalid != nil {
+			continue
+		}
+		if err := checkPattern(pattern); err != nil {
+			issues.ReportErrorAtID(written.ID(), "%v", err)
+		}
+	}
+}
