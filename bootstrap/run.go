@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,6 +82,17 @@ func Run(ctx context.Context, setup Setup) error {
 	return nil
 }
 
+// consoleRedirectURIs returns the address of the console and the additional redirect URIs, each
+// once: a caller can list the address of the console too.
+func (setup Setup) consoleRedirectURIs() (uris []string) {
+	for _, uri := range append([]string{consoleURL(setup.BaseURL)}, setup.RedirectURIs...) {
+		if !slices.Contains(uris, uri) {
+			uris = append(uris, uri)
+		}
+	}
+	return uris
+}
+
 // files reads the seed files, so that faults are reported before anything is changed.
 func (setup Setup) files() (list []seedFile, err error) {
 	if setup.Samples {
@@ -143,7 +155,7 @@ func (s *seeder) begin(ctx context.Context, r *remoteServer) error {
 	if err != nil {
 		return err
 	}
-	if err := s.ensureBase(ctx, append([]string{consoleURL(r.BaseURL)}, r.RedirectURIs...)); err != nil || !open {
+	if err := s.ensureBase(ctx, r.consoleRedirectURIs()); err != nil || !open {
 		return err
 	}
 	return s.close(ctx, r)
