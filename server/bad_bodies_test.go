@@ -190,7 +190,7 @@ func badApplications() []bad {
 		{`{"name":"x","logoUrl":"javascript:alert(1)"}`, "logoUrl", "expected", 0},
 		{`{"name":"x","authFlowId":"<nobody>"}`, "authFlowId", "there is no flow", 0},
 		{`{"name":"x","authFlowId":"<registration>"}`, "authFlowId", "expected a flow of the type AUTHENTICATION", 0},
-		{`{"name":"x","recoveryFlowId":"nothing"}`, "recoveryFlowId", "there is no flow with the id", 0},
+		{`{"name":"x","recoveryFlowId":"nothing"}`, "recoveryFlowId", `no flow with the id "nothing", and no AUTHENTICATION flow with this handle`, 0},
 		{`{"name":"x","registrationFlowId":"<authentication>"}`, "registrationFlowId", "expected a flow of the type REGISTRATION", 0},
 		{`{"name":"x","isRegistrationFlowEnabled":"yes"}`, "isRegistrationFlowEnabled", "expected true or false", 0},
 		{`{"name":"x","allowedUserTypes":["Persn"]}`, "allowedUserTypes[0]", "there is no user type", 0},

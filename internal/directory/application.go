@@ -142,7 +142,7 @@ func checkFlowType(w *writeContext, path, id string, t schemas.FlowType) {
 	}
 	f, err := store.Flows().Get(w.ctx, w.tx, id)
 	if schemas.HasClass(err, schemas.NotFound) {
-		w.addInvalid(path, "there is no flow with the id or handle %.64q", id)
+		w.addInvalid(path, "there is no flow with the id %.64q, and no %s flow with this handle", id, t)
 		return
 	}
 	if w.fail(err) {
