@@ -151,20 +151,25 @@ func explainRegistration(err error) error {
 	}
 	e := schemas.AsError(err)
 	if e.Class == schemas.Forbidden {
-		return errToken(http.StatusForbidden, codeInsufficientScope, "%s", e.Description.DefaultValue)
+		return errToken(http.StatusForbidden, codeInsufficientScope, "%s", cmp.Or(metadataFaults(e.Errors), e.Description.DefaultValue))
 	}
 	if e.Class != schemas.Invalid || len(e.Errors) == 0 {
 		return err
 	}
-	code, text := codeInvalidMetadata, ""
-	for i, problem := range e.Errors {
-		name := memberOf(problem.Path)
-		if strings.HasPrefix(name, "redirect_uris") && i == 0 {
-			code = codeInvalidRedirect
-		}
-		text += strings.TrimPrefix("; "+name+": "+problem.Message, strings.Repeat("; ", max(0, 1-i)))
+	code := codeInvalidMetadata
+	if strings.HasPrefix(memberOf(e.Errors[0].Path), "redirect_uris") {
+		code = codeInvalidRedirect
 	}
-	return errorf(code, "%s", text)
+	return errorf(code, "%s", metadataFaults(e.Errors))
+}
+
+// metadataFaults returns the faults of an application with the names of the metadata.
+func metadataFaults(problems []schemas.Problem) string {
+	texts := make([]string, len(problems))
+	for i, p := range problems {
+		texts[i] = strings.TrimPrefix(memberOf(p.Path)+": "+p.Message, ": ")
+	}
+	return strings.Join(texts, "; ")
 }
 
 // memberOf returns the metadata member for a path of the application.

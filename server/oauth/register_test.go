@@ -140,6 +140,8 @@ func TestRegistrationsRefused(t *testing.T) {
 		reported, err := s.register(test.body, test.by)
 		if refused, ok := errors.AsType[*oauth.Error](err); !ok || refused.Code != test.code || refused.Description == "" {
 			t.Errorf("%s: got %v and %v, expected %s", test.body, reported, err, test.code)
+		} else if strings.Contains(refused.Description, "inboundAuthConfig") {
+			t.Errorf("%s: the error has no name of the metadata: %s", test.body, refused.Description)
 		}
 	}
 	apps, err := s.directory.Applications.List(t.Context(), directory.SystemCall(), directory.Query{Limit: 100, Filter: "registration", Value: schemas.RegisteredDynamically})
