@@ -21,7 +21,7 @@ func (s *Server) addPrompts(server *sdk.Server) {
 	}, s.writeFlow)
 }
 
-const howToWriteAFlow = `Write a {type} flow for Postern. The goal:
+const howToWriteAFlow = `Write a flow of the type {type} for Postern. The goal:
 
 {goal}
 

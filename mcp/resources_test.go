@@ -170,7 +170,7 @@ func TestPrompt(t *testing.T) {
 	result, err := session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "write_flow", Arguments: map[string]string{"goal": "Sign in with a {kinds} passkey", "flow_type": "REGISTRATION"}})
 	must(t, err)
 	text := result.Messages[0].Content.(*sdk.TextContent).Text
-	for _, word := range []string{"Sign in with a {kinds} passkey", "Write a REGISTRATION flow", "## passkey-authenticate", "dry_run: true"} {
+	for _, word := range []string{"Sign in with a {kinds} passkey", "Write a flow of the type REGISTRATION", "## passkey-authenticate", "dry_run: true"} {
 		if !strings.Contains(text, word) {
 			t.Errorf("the prompt lacks %q", word)
 		}
