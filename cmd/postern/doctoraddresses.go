@@ -19,14 +19,26 @@ func (d *doctor) checkPasskeys() {
 				"browsers reject passkeys at %s, because its host is not %s or a subdomain of it", origin, id)
 		}
 	}
-	public, err := url.Parse(d.cfg.Server.PublicURL)
-	if err == nil && !slices.Contains(d.cfg.Passkey.AllowedOrigins, public.Scheme+"://"+public.Host) {
-		d.warn(check, "add "+public.Scheme+"://"+public.Host+" to passkey.allowed_origins, unless you do not use the hosted pages",
-			"the origin of server.public_url is not among passkey.allowed_origins, so the hosted pages cannot use passkeys")
+	for _, origin := range d.hostedOrigins() {
+		if !slices.Contains(d.cfg.Passkey.AllowedOrigins, origin) {
+			d.warn(check, "add "+origin+" to passkey.allowed_origins, unless you do not use the hosted pages",
+				"%s is not among passkey.allowed_origins, so the hosted pages there cannot use passkeys", origin)
+		}
 	}
 	if !d.hasProblems(check) {
 		d.ok(check, "the relying party id %s fits %s", id, strings.Join(d.cfg.Passkey.AllowedOrigins, ", "))
 	}
+}
+
+// hostedOrigins returns the origins of the hosted pages: that of server.public_url, and that of
+// gate_client.port.
+func (d *doctor) hostedOrigins() (origins []string) {
+	for _, page := range []string{d.cfg.Server.PublicURL, d.cfg.GateURL()} {
+		if u, err := url.Parse(page); err == nil {
+			origins = append(origins, u.Scheme+"://"+u.Host)
+		}
+	}
+	return slices.Compact(origins)
 }
 
 // coversHost reports whether a relying party id is a host or a parent domain of it.
