@@ -106,5 +106,5 @@ func (s *server) restoreFlow(w http.ResponseWriter, r *http.Request, c *caller) 
 		return err
 	}
 	item, err := s.Directory.RestoreFlow(r.Context(), withReason(r, c.Call), pathID(r), *body.Version)
-	return writeItemResult(w, r, item, requestFault(err)) // the body names the version
+	return writeReadable(w, r, c, s.Directory.Flows.Noun(), item, requestFault(err)) // the body names the version
 }

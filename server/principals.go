@@ -17,12 +17,12 @@ type principalChange func(ctx context.Context, c directory.Call, id string, p sc
 
 // principal handles PUT and DELETE of /groups/{id}/members/{type}/{memberId} and
 // /roles/{id}/assignments/{type}/{principalId}. Both are idempotent and reply with the group or
-// role.
-func principal(change principalChange) handler {
+// role to callers who may read it, and without content to others.
+func principal(of directory.Resource, change principalChange) handler {
 	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
 		vars := mux.Vars(r)
 		item, err := change(r.Context(), c.Call, vars["id"], schemas.Principal{Type: schemas.PrincipalType(vars["type"]), ID: vars["principalId"]})
-		return writeItemResult(w, r, item, err)
+		return writeReadable(w, r, c, of.Noun(), item, err)
 	}
 }
 

@@ -73,7 +73,7 @@ func (h nounHandlers) change(apply func(ctx context.Context, c directory.Call, i
 			return err
 		}
 		item, err := apply(r.Context(), withReason(r, c.Call), pathID(r), ifMatch(r), d)
-		return writeItemResult(w, r, item, err)
+		return writeReadable(w, r, c, h.noun, item, err)
 	}
 }
 
@@ -141,6 +141,15 @@ func writeItemResult(w http.ResponseWriter, r *http.Request, item *directory.Ite
 		return err
 	}
 	return writeItem(w, r, http.StatusOK, item)
+}
+
+// writeReadable is writeItemResult for callers who may read such resources. Others get no content: the
+// resource can contain what they have not sent.
+func writeReadable(w http.ResponseWriter, r *http.Request, c *caller, of directory.Noun, item *directory.Item, err error) error {
+	if !c.Permits(of.Read) {
+		return writeNoContent(w, err)
+	}
+	return writeItemResult(w, r, item, err)
 }
 
 // writeNoContent replies that something was done, or returns the error.
