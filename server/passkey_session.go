@@ -2,8 +2,10 @@ package server
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -21,9 +23,16 @@ func (s *server) openSession(ctx context.Context, of schemas.Ceremony, owner str
 	})
 }
 
-// anonymousOwner returns the owner of a session that was started without a user. Each is unique:
-// with a shared owner any caller could invalidate the session of another.
-func anonymousOwner() string { return "anonymous:" + schemas.NewID() }
+// anonymousOwner returns the owner of a session that was started without a token: a client and the
+// user it named. A shared owner of all clients would let any of them invalidate the session of
+// another, so the address and the User-Agent, as a digest, distinguish them. Many users can be
+// behind one client, so a session without a user has an owner of its own.
+func (s *server) anonymousOwner(r *http.Request, userID string) string {
+	if userID == "" {
+		return "anonymous:" + schemas.NewID()
+	}
+	return "anonymous:" + hex.EncodeToString(schemas.HashSecret(strings.Join([]string{userID, s.client(r).String(), r.UserAgent()}, "\x00")))
+}
 
 // consumeSession removes and returns the session of a finish. A token of the other ceremony is
 // consumed as well.

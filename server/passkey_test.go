@@ -37,10 +37,10 @@ func (w *passkeyFixture) startRegistration(body any, headers ...string) started 
 	return s
 }
 
-func (w *passkeyFixture) startAuthentication(body any) started {
+func (w *passkeyFixture) startAuthentication(body any, headers ...string) started {
 	w.t.Helper()
 	var s started
-	w.post("/auth/passkey/start", body, &s)
+	w.post("/auth/passkey/start", body, &s, headers...)
 	return s
 }
 

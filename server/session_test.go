@@ -113,7 +113,19 @@ func TestSessionTokens(t *testing.T) {
 			t.Errorf("named %d, anonymous %d", first, second)
 		}
 	})
-	t.Run("are void when their client starts again", func(t *testing.T) {
+	t.Run("are void when their client starts again for the same user", func(t *testing.T) {
+		old, elsewhere := w.startAuthentication(named), w.startAuthentication(named, "User-Agent: another browser")
+		recent := w.startAuthentication(named)
+		for _, tt := range []struct {
+			of   started
+			want int
+		}{{old, 400}, {recent, 200}, {elsewhere, 200}} {
+			if code := authenticate(asserted(t, a, tt.of)); code != tt.want {
+				t.Errorf("got %d, expected %d", code, tt.want)
+			}
+		}
+	})
+	t.Run("are void when their client starts again with their token", func(t *testing.T) {
 		old := w.startAuthentication(`{}`)
 		again := `{"sessionToken":"` + old.SessionToken + `"}`
 		recent := w.startAuthentication(again)
