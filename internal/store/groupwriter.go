@@ -13,6 +13,11 @@ import (
 )
 
 const (
+	// A write lock that is taken at the first write cannot be waited for.
+	beginGroup = `BEGIN IMMEDIATE`
+	undoGroup  = `ROLLBACK`
+	endGroup   = `COMMIT`
+
 	beginSavepoint = `SAVEPOINT job`
 	undoSavepoint  = `ROLLBACK TO job`
 	endSavepoint   = `RELEASE job`
@@ -205,19 +210,30 @@ func (w *groupWriter) transact(group []*writeJob) error {
 	return w.runTogether(group, (*Tx).runInSavepoint)
 }
 
-// runTogether runs the jobs in one transaction, and undoes all of them after an error of run.
+// runTogether runs the jobs in one transaction, and undoes all of them after an error of run. It uses no
+// sql.Tx, which starts a goroutine for each query.
 func (w *groupWriter) runTogether(group []*writeJob, run func(*Tx, *writeJob) error) error {
-	begun, err := w.db.BeginTx(context.Background(), nil)
+	ctx := context.Background()
+	conn, err := w.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	t := &Tx{ctx: context.Background(), sql: begun}
+	defer conn.Close()
+	t := &Tx{ctx: ctx, sql: conn}
+	if _, err := t.exec(beginGroup); err != nil {
+		return err
+	}
 	for _, j := range group {
 		if err := run(t, j); err != nil {
-			return errors.Join(err, begun.Rollback())
+			_, undo := t.exec(undoGroup)
+			return errors.Join(err, undo)
 		}
 	}
-	return begun.Commit()
+	if _, err := t.exec(endGroup); err != nil {
+		_, _ = t.exec(undoGroup) // it fails if the transaction has ended
+		return err
+	}
+	return nil
 }
 
 // errJobFailed reports that a job failed, which holds the error.
