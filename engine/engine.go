@@ -139,6 +139,9 @@ func (e *Engine) Resume(ctx context.Context, executionID, challengeToken string,
 	if !r.isOwner(challengeToken) {
 		return nil, NotFound(executionID)
 	}
+	if err := r.readQuestion(); err != nil {
+		return nil, err
+	}
 	return r.newStep(), nil
 }
 

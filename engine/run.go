@@ -68,19 +68,40 @@ func newRun(id string, g *Graph, app *schemas.Application, now time.Time) *run {
 	}
 }
 
-// loadRun restores a stored run at the node that asked.
+// loadRun restores a stored run at the node that asked. Of its question it reads what an answer needs:
+// see readQuestion.
 func loadRun(rec *schemas.Run, g *Graph, app *schemas.Application, now time.Time) (*run, error) {
 	at, found := g.find(rec.Node)
 	r := &run{rec: *rec, graph: g, app: app, now: now, at: at}
-	if err := json.Unmarshal(rec.State, &r.state); err != nil {
+	var stored struct {
+		*state
+		Ask *struct {
+			Actions  []schemas.Action `json:"actions"`
+			Implicit bool             `json:"implicit"`
+		} `json:"ask"`
+	}
+	stored.state = &r.state
+	if err := json.Unmarshal(rec.State, &stored); err != nil {
 		return nil, fmt.Errorf("the state of run %s: %w", rec.Digest(), err)
 	}
-	if !found || r.state.Ask == nil {
+	if !found || stored.Ask == nil {
 		return nil, fmt.Errorf("run %s is at node %q, which has asked nothing", rec.Digest(), rec.Node)
 	}
+	r.state.Ask = &Ask{Actions: stored.Ask.Actions, Implicit: stored.Ask.Implicit}
 	r.facts = NewFacts(r.state.Facts...)
 	r.revalueAssurance()
 	return r, nil
+}
+
+// readQuestion reads the whole question, to ask it again. Decoding it takes as long as the rest of the state.
+func (r *run) readQuestion() error {
+	err := json.Unmarshal(r.rec.State, &struct {
+		Ask *Ask `json:"ask"`
+	}{r.state.Ask})
+	if err != nil {
+		return fmt.Errorf("the question of run %s: %w", r.rec.Digest(), err)
+	}
+	return nil
 }
 
 // revalueAssurance removes authentication claims of an earlier release that were not proved.
