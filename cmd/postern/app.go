@@ -319,12 +319,11 @@ func (h *app) handler() http.Handler {
 // store.ReadAhead. The token endpoint reads more than the client only for a code or a refresh token;
 // the registration of a passkey reads its whole account.
 func (h *app) readAhead(next http.Handler) http.Handler {
-	if h.cfg.Database.Driver == "sqlite" {
-		return next // which never reads ahead
-	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ahead := h.store.ReadAhead
 		switch r.URL.Path {
+		case "/flow/execute", "/auth/passkey/finish":
+			ahead = h.store.ReadPasskeysAhead
 		case oauth.TokenPath:
 			ahead = h.store.ReadGrantsAhead
 		case "/register/passkey/start":

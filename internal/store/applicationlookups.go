@@ -82,7 +82,7 @@ func (s *Store) ClientRevision(ctx context.Context, clientID string) (id string,
 	if known {
 		return r.id, r.updated, nil
 	}
-	if kept == nil || kept.onlyGrants {
+	if kept == nil || kept.onlyGrants || s.local {
 		r, err = remember(s, "client "+clientID, func() (r revision, err error) {
 			err = s.row(ctx, selectClientRevision, clientID).Scan(&r.id, (*microTime)(&r.updated))
 			return r, err

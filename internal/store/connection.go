@@ -36,13 +36,16 @@ func openConnector(of driver.Connector, name string, prepares bool) *sqlx.DB {
 // SQLite, with its one writer, does not support it.
 const forShare = " FOR SHARE"
 
-// inDialect returns a query in the dialect of a driver. SQLite prepares a statement again at each
-// change of a parameter that is its LIMIT, but not if the parameter is part of an expression.
+// forSQLite are words of statements that SQLite has under other names. It prepares a statement again at
+// each change of a parameter that is its LIMIT, but not if the parameter is part of an expression.
+var forSQLite = strings.NewReplacer("LIMIT ?", "LIMIT 0+?", "JSON_AGG(", "JSON_GROUP_ARRAY(")
+
+// inDialect returns a query in the dialect of a driver.
 func inDialect(name, q string) string {
 	if name != "sqlite" {
 		return q
 	}
-	return strings.ReplaceAll(strings.TrimSuffix(q, forShare), "LIMIT ?", "LIMIT 0+?")
+	return forSQLite.Replace(strings.TrimSuffix(q, forShare))
 }
 
 // Connect implements driver.Connector.

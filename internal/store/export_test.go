@@ -34,7 +34,7 @@ func (s *Store) WriteAsBatch(ctx context.Context, changes []schemas.Change, stat
 	})
 }
 
-// StatementsAhead returns the statements that only PostgreSQL runs in a sign-in.
+// StatementsAhead returns the statements that read ahead in a sign-in.
 func StatementsAhead() []string {
 	bound := func(q string) string { return sqlx.Rebind(sqlx.DOLLAR, q) }
 	var list []string

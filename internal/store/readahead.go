@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lib/pq"
-
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -19,7 +17,7 @@ import (
 // the revision of its application, a passkey with its user and their permissions, the state of a token with
 // the account of its user, and what the request names: see schemas.Named. The later read takes them from the context of the request,
 // which saves a round trip. They are as old as the request at most, and writes of the request discard
-// them.
+// them. On SQLite only requests with a passkey do.
 
 // ahead is what a request has read ahead.
 type ahead struct {
@@ -60,7 +58,9 @@ const (
 	selectRunAhead         = `SELECT q.*, ` + changeAhead + ` FROM (` + selectRun + `) AS q` + joinApplication
 	selectAuthRequestAhead = `SELECT q.*, ` + changeAhead + ` FROM (` + selectAuthRequest + `) AS q` + joinApplication
 
-	passkeyAhead = userColumns + `, ARRAY(` + permissionsOfPasskey + `)`
+	// Most users have no permissions, and finding them is the most expensive part of the query.
+	passkeyAhead = userColumns + `, CASE WHEN EXISTS (SELECT 1 FROM group_members WHERE user_id = u.id) OR EXISTS (SELECT 1 FROM role_assignments WHERE user_id = u.id)
+		THEN (SELECT JSON_AGG(permission) FROM (` + permissionsOfPasskey + `) AS held) END`
 
 	selectCredentialAhead = `SELECT c.*, ` + passkeyAhead + ` FROM (` + selectCredential + `) AS c JOIN users u ON u.id = c.user_id`
 	selectRunWithPasskey  = `SELECT q.*, ` + changeAhead + `, c.*, ` + passkeyAhead + ` FROM (` + selectRun + `) AS q` + joinApplication +
@@ -93,18 +93,23 @@ func (r *revision) changeDestinations() []any {
 
 type aheadKey struct{}
 
-// ReadAhead returns the context of a request in which the store reads ahead. A request to SQLite does
-// not: there a query takes as long as reading ahead.
+// ReadAhead returns the context of a request in which the store reads ahead. On SQLite it returns ctx:
+// there a query takes as long as reading ahead.
 func (s *Store) ReadAhead(ctx context.Context) context.Context { return s.readAhead(ctx, &ahead{}) }
 
+// ReadPasskeysAhead is ReadAhead for requests that may authenticate with a passkey. It is worth it on SQLite too.
+func (s *Store) ReadPasskeysAhead(ctx context.Context) context.Context {
+	return context.WithValue(ctx, aheadKey{}, new(ahead))
+}
+
 // ReadGrantsAhead is ReadAhead for requests that read more than their client only if they name a code or
-// a refresh token.
+// a refresh token. On SQLite it returns ctx.
 func (s *Store) ReadGrantsAhead(ctx context.Context) context.Context {
 	return s.readAhead(ctx, &ahead{onlyGrants: true})
 }
 
 // ReadAccountsAhead is ReadAhead for requests with a token whose user changes how they sign in. TokenLive
-// reads this user, whether they have a second factor, and their passkeys.
+// reads this user, whether they have a second factor, and their passkeys. On SQLite it returns ctx.
 func (s *Store) ReadAccountsAhead(ctx context.Context) context.Context {
 	return s.readAhead(ctx, &ahead{accounts: true})
 }
@@ -134,7 +139,7 @@ func aheadIn(ctx context.Context, r Reader) *ahead {
 // its application.
 func readWithApplication[T any](ctx context.Context, s *Store, q, further, id string, destinations func(*T) []any, notFound func() error) (*T, error) {
 	kept := aheadOf(ctx)
-	if kept == nil {
+	if kept == nil || s.local {
 		return readOne(s.row(ctx, q, id), func(row scanner, v *T) error { return row.Scan(destinations(v)...) }, notFound)
 	}
 	var of revision
@@ -150,7 +155,7 @@ func readWithApplication[T any](ctx context.Context, s *Store, q, further, id st
 // passkeyDestinations returns where a passkey and the columns of passkeyAhead are scanned to.
 func (r *records) passkeyDestinations(c *schemas.Credential) []any {
 	r.user, r.permissions = new(schemas.User), new([]string)
-	return slices.Concat(credentialDestinations(c), userDestinations(r.user), []any{(*pq.StringArray)(r.permissions)})
+	return slices.Concat(credentialDestinations(c), userDestinations(r.user), []any{asJSON(r.permissions)})
 }
 
 // readWithUser is readWithApplication for a passkey with its user.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
@@ -42,7 +43,7 @@ func openState(box Cipher, state json.RawMessage, belongs string) (json.RawMessa
 	if !isSealed(state) {
 		return nil, errors.New("store: expected a state that is sealed, got one in the clear")
 	}
-	sealed, err := base64.StdEncoding.DecodeString(strings.Trim(string(state), `"`))
+	sealed, err := base64.StdEncoding.AppendDecode(nil, bytes.Trim(state, `"`))
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func testPasskeyAhead(t *testing.T, s *store.Store) {
 		user := reply(s.User(t.Context(), id)).get(t)
 		held := reply(s.Permissions(t.Context(), id)).get(t)
 		request := func(passkey schemas.Bytes) context.Context {
-			return schemas.WithNamed(s.ReadAhead(t.Context()), schemas.Named{Passkey: passkey})
+			return schemas.WithNamed(s.ReadPasskeysAhead(t.Context()), schemas.Named{Passkey: passkey})
 		}
 		ctx := request(key.ID)
 		for range 2 { // the second time nothing is kept
@@ -80,7 +80,7 @@ func testPasskeyAhead(t *testing.T, s *store.Store) {
 			reply(s.Credential(ctx, key.ID)).equals(t, "the passkey", &key)
 			reply(s.User(ctx, id)).equals(t, "its user", user)
 			wantEqual(t, "the permissions", reply(s.Permissions(ctx, id)).get(t), held)
-			ctx = s.ReadAhead(t.Context())
+			ctx = s.ReadPasskeysAhead(t.Context())
 		}
 		ctx = request(key.ID)
 		reply(s.Run(ctx, run.ID)).get(t)
