@@ -14,7 +14,7 @@ import (
 // function it was given to returns.
 type Tx struct {
 	ctx    context.Context
-	sql    runner // *sql.Tx, or a pool for a single statement, which is a transaction by itself
+	sql    runner // *sql.Tx, on SQLite a connection, or a pool for a single statement, which is a transaction by itself
 	actor  actor
 	origin *schemas.Origin // of the request; nil for none
 
