@@ -102,6 +102,7 @@ func BenchmarkLastStep(b *testing.B) {
 			}
 			parallel(b, 64, func() func() error { return begin })
 			before := processorTime(b)
+			b.StartTimer()
 			parallel(b, 64, func() func() error {
 				return func() error {
 					run := <-runs
