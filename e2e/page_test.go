@@ -91,6 +91,26 @@ func TestPageSignsUpAndIn(t *testing.T) {
 	if text := b.console.String(); text != "" {
 		t.Errorf("the console has errors:\n%s", text)
 	}
+	p.expectOneNewBrowser(t, user)
+}
+
+// expectOneNewBrowser fails the test unless exactly one of the user's sign-ins was in a new browser, which
+// causes a mail.
+func (p *postern) expectOneNewBrowser(t *testing.T, user string) {
+	t.Helper()
+	var log struct {
+		AuditEvents []struct{ Detail map[string]string }
+	}
+	p.document(t, "/audit-events?action=user.signed_in&user="+user, &log)
+	fresh := 0
+	for _, e := range log.AuditEvents {
+		if e.Detail["newBrowser"] != "" {
+			fresh++
+		}
+	}
+	if len(log.AuditEvents) != 3 || fresh != 1 {
+		t.Errorf("%d of %d sign-ins were in a new browser, want one of three", fresh, len(log.AuditEvents))
+	}
 }
 
 // A user without the passkey gets another one with a code by mail.

@@ -21,7 +21,7 @@ export async function post(path, body, { token, secret = [] } = {}) {
   if (token) headers.Authorization = `Bearer ${token}`;
   let response;
   try {
-    response = await fetch(api + path, { method: "POST", headers, body: JSON.stringify(body), credentials: "omit" });
+    response = await fetch(api + path, { method: "POST", headers, body: JSON.stringify(body) });
   } catch {
     throw new Refusal("unreachable", api
       ? `Could not reach ${api}. It may be down, or ${location.origin} is missing in its cors.allowed_origins.`
