@@ -19,6 +19,8 @@ type Mail struct {
 	Notice string    `json:"notice,omitempty"`
 	At     time.Time `json:"at,omitzero"`
 	Link   string    `json:"link,omitempty"`
+	// ByAdministrator states that the user did not cause the event of Notice.
+	ByAdministrator bool `json:"byAdministrator,omitempty"`
 	// Invitation states that the mail invites the reader to an application, and Replaces that the link
 	// of an earlier invitation no longer works.
 	Invitation bool `json:"invitation,omitempty"`

@@ -18,6 +18,8 @@ type Notice struct {
 	To string `json:"to,omitempty"`
 	// SessionID is the session of a sign-in, "" for other events.
 	SessionID string `json:"sessionId,omitempty"`
+	// ByAdministrator states that another user, a client or an operator caused the event.
+	ByAdministrator bool `json:"byAdministrator,omitempty"`
 }
 
 // The actions and details of events with notices.
@@ -45,5 +47,6 @@ func NoticeOf(e Event) *Notice {
 	if e.UserID == "" || !slices.Contains(NoticeActions(), e.Action) || e.Action == signedIn && e.Detail[NewBrowser] == "" {
 		return nil
 	}
-	return &Notice{UserID: e.UserID, Action: e.Action, At: e.At, SessionID: e.Detail["sessionId"]}
+	byUser := e.Actor.Type == "" || e.Actor.Type == UserActor && e.Actor.ID == e.UserID
+	return &Notice{UserID: e.UserID, Action: e.Action, At: e.At, SessionID: e.Detail["sessionId"], ByAdministrator: !byUser}
 }

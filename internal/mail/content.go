@@ -51,12 +51,16 @@ func contentOf(languages *translations.Catalog, m schemas.Mail) content {
 
 // noticeContent composes the text of a mail about an event.
 func noticeContent(tag string, m schemas.Mail, text func(key string) string) content {
-	before := []string{text("notice.lead")}
+	lead, lock := "notice.lead", "notice.lock"
+	if m.ByAdministrator {
+		lead, lock = "notice.leadAdministrator", "notice.lockAdministrator"
+	}
+	before := []string{text(lead)}
 	if m.Browser != "" {
 		before = append(before, text("notice.browser"))
 	}
 	return content{
-		language: tag, subject: text("notice.subject"), before: append(before, text("notice.lock")), link: m.Link, after: []string{text("notice.expires")},
+		language: tag, subject: text("notice.subject"), before: append(before, text(lock)), link: m.Link, after: []string{text("notice.expires")},
 	}
 }
 

@@ -39,3 +39,20 @@ func TestNotices(t *testing.T) {
 		}
 	}
 }
+
+// A mail about a change by an administrator does not suggest that the user made it.
+func TestNoticesOfAdministrators(t *testing.T) {
+	for _, l := range translations.Builtin().Languages() {
+		m := schemas.Mail{To: "ada@example.org", Notice: "passkey.deleted", At: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC), Link: "https://id.example.org/gate/lock#x", Application: "Shop", Language: l.Tag, ByAdministrator: true}
+		_, parts := read(t, m)
+		text := strings.Join(strings.Fields(parts["text/plain"]), " ")
+		for _, key := range []string{"notice.leadAdministrator", "notice.lockAdministrator"} {
+			if want := fill(l.Mails[key], l, m); !strings.Contains(text, want) {
+				t.Errorf("%s: the mail lacks %q: %s", l.Tag, want, text)
+			}
+		}
+		if strings.Contains(text, l.Mails["notice.lock"]) || !strings.Contains(text, l.Mails["event.passkey.deleted"]) {
+			t.Errorf("%s: the mail is %s", l.Tag, text)
+		}
+	}
+}

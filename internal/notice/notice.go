@@ -95,7 +95,10 @@ func recipient(notice schemas.Notice, user *schemas.User) string {
 // queue stores the link and its mail.
 func (n *Notifier) queue(ctx context.Context, notice schemas.Notice, user *schemas.User, to string, now time.Time) error {
 	token := schemas.NewSecret()
-	mail := schemas.Mail{To: to, Notice: notice.Action, At: notice.At, Link: n.LockPage + "#" + token, Application: n.Service, Language: user.Text("locale")}
+	mail := schemas.Mail{
+		To: to, Notice: notice.Action, At: notice.At, ByAdministrator: notice.ByAdministrator,
+		Link: n.LockPage + "#" + token, Application: n.Service, Language: user.Text("locale"),
+	}
 	if notice.SessionID != "" {
 		session, err := n.Store.Session(ctx, notice.SessionID)
 		if err != nil {

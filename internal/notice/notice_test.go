@@ -113,14 +113,14 @@ func TestRecipients(t *testing.T) {
 func TestMailHasALink(t *testing.T) {
 	m, n := newNotifier(true)
 	notice := added("user.signed_in")
-	notice.SessionID = "s1"
+	notice.SessionID, notice.ByAdministrator = "s1", true
 	send(t, n, notice)
 	mail, link := m.mails[0], m.links[0]
 	token, found := strings.CutPrefix(mail.Link, "https://id.example.org/gate/lock#")
 	if !found || string(schemas.HashSecret(token)) != string(link.TokenHash) || link.UserID != "u1" || !link.ExpiresAt.Equal(noon().Add(linkTTL)) {
 		t.Errorf("the link is %q, stored as %v", mail.Link, link)
 	}
-	if mail.Browser != "Firefox on Linux" || mail.Language != "de" || mail.Notice != "user.signed_in" || mail.Application != "Example" {
+	if mail.Browser != "Firefox on Linux" || mail.Language != "de" || mail.Notice != "user.signed_in" || mail.Application != "Example" || !mail.ByAdministrator {
 		t.Errorf("the mail is %v", mail)
 	}
 }

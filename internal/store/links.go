@@ -76,5 +76,7 @@ func RecordAddressChange(t *Tx, old, u *schemas.User, at time.Time) error {
 	if err := t.insertEvents(e); err != nil {
 		return err
 	}
-	return t.queueNotice(schemas.Notice{UserID: u.ID, Action: e.Action, At: at, To: former})
+	n := schemas.NoticeOf(e)
+	n.To = former
+	return t.queueNotice(*n)
 }
