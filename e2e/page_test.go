@@ -142,6 +142,7 @@ func TestPageRecovers(t *testing.T) {
 	lost.click("action-continue")
 	lost.sees("step/code")
 	eventually(t, "a second code arrives", func() bool { return len(p.mails(address)) == 2 })
+	p.mailed(address, "(a new way to sign in to your existing account at Try it)")
 	lost.enter("code", p.mailedCode(address))
 	lost.click("action-submit")
 	lost.sees("step/others")

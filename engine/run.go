@@ -167,6 +167,9 @@ func (r *run) newVisit(answer *Answer) *Visit {
 		Inputs: r.visibleInputs(), Replies: r.state.Replies, Subject: r.state.Subject, Facts: r.facts, Pending: r.changes, Authentication: r.state.Auth,
 		Identity: r.state.Identity, Guarantees: r.graph.flow.Guarantees,
 	}
+	if a := r.app; a != nil {
+		v.Recovers = r.rec.FlowID == a.RecoveryFlowID && r.rec.FlowID != a.AuthFlowID
+	}
 	if b := r.state.AuthRequest; b != nil {
 		v.AuthRequestID, v.Login, v.LoginHint = b.ID, b.Login, b.LoginHint
 	}

@@ -14,8 +14,10 @@ type Visit struct {
 	Revision    int64
 	FlowType    schemas.FlowType
 	Application *schemas.Application
-	Request     Request
-	Now         time.Time
+	// Recovers reports whether the flow is the one with which users of the application regain access.
+	Recovers bool
+	Request  Request
+	Now      time.Time
 
 	// Answer is the client's answer to the node's last question; nil on arrival.
 	Answer *Answer

@@ -181,6 +181,7 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 	account, _ := mailAccount(v, to)
 	delivery, err := o.deps.Mails.Mail(ctx, account, schemas.Mail{
 		To: to, Code: code, Minutes: int(codeTTL.Minutes()), Application: trustedName(v.Application), Language: v.Request.Language,
+		Recovery: v.Recovers && v.Authentication == nil,
 	}, v.Now)
 	if schemas.HasClass(err, schemas.Throttled) {
 		// An error would leave the run where it was, without counting a wrong code that led here.

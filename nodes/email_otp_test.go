@@ -74,6 +74,27 @@ func TestEmailOTPBinds(t *testing.T) {
 	}
 }
 
+// The mail of a recovery differs from that of a sign-in, unless the user has authenticated already.
+func TestEmailOTPOfARecovery(t *testing.T) {
+	recovers := func(v *engine.Visit) { v.Recovers = true }
+	authenticated := func(v *engine.Visit) { v.Authentication = &engine.Authentication{} }
+	for name, test := range map[string]struct {
+		visit *engine.Visit
+		want  bool
+	}{
+		"a sign-in":                           {visit(known("ada")), false},
+		"a recovery":                          {visit(known("ada"), recovers), true},
+		"a recovery of an unknown user":       {visit(concealed("eve"), recovers), true},
+		"an authenticated user in a recovery": {visit(known("ada"), recovers, authenticated), false},
+	} {
+		_, p, exec := codeFixture(t, `{}`)
+		run(t, exec, test.visit)
+		if len(p.sent) != 1 || p.sent[0].Recovery != test.want {
+			t.Errorf("%s: the mails are %v, want one with recovery %v", name, p.sent, test.want)
+		}
+	}
+}
+
 // The stored state does not reveal the code, and differs between runs.
 func TestEmailOTPKeepsNoCode(t *testing.T) {
 	_, p, exec := codeFixture(t, `{"digits": 8}`)

@@ -13,6 +13,8 @@ type Mail struct {
 	Minutes int    `json:"minutes,omitempty"`
 	// NewAddress states that the code confirms the address as the new one of an account.
 	NewAddress bool `json:"newAddress,omitempty"`
+	// Recovery states that the code gives access to an account whose user cannot sign in any more.
+	Recovery bool `json:"recovery,omitempty"`
 	// Notice is the action of the event that the mail is about, one of NoticeActions; "" for a code.
 	// At is its time, and Link the address where the reader can lock the account.
 	// For an invitation, At is when it expires, and Link leads to the flow that accepts it.

@@ -33,6 +33,10 @@ func contentOf(languages *translations.Catalog, m schemas.Mail) content {
 	if m.Invitation {
 		kind = "invitation."
 	}
+	valid := kind + "valid"
+	if m.Recovery {
+		kind = "recovery."
+	}
 	if singleLine(m.Application) != "" {
 		named = "For"
 	}
@@ -45,7 +49,7 @@ func contentOf(languages *translations.Catalog, m schemas.Mail) content {
 	}
 	return content{
 		language: l.Tag, subject: text(kind + "subject" + named), before: before, code: m.Code, link: m.Link,
-		after: []string{text(kind + "valid"), text(kind + ignore)},
+		after: []string{text(valid), text(kind + ignore)},
 	}
 }
 

@@ -23,6 +23,7 @@ func FuzzMessage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, to, application, browser, link, language string) {
 		for _, m := range []schemas.Mail{
 			{To: to, Application: application, Code: "123456", Minutes: 10, Language: language},
+			{To: to, Application: application, Code: "123456", Minutes: 10, Recovery: true, Language: language},
 			{To: to, Application: application, Notice: schemas.NoticeActions()[0], Browser: browser, Link: link, Language: language},
 			{To: to, Application: application, Invitation: true, Link: link, Language: language},
 		} {
