@@ -140,6 +140,7 @@ func TestConsoleExplainsTheStateOfAnAccount(t *testing.T) {
 	ida := createUser(t, p, object{"username": "ida"})
 	c := openConsole(t, p, "/users/"+ida)
 	c.sees("The account is active")
+	c.sees("The account has no password, no passkey and no linked identity")
 	c.sees("The audit log has no sign-ins and no refusals of this user.")
 	for _, state := range []struct {
 		patch object

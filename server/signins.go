@@ -13,7 +13,11 @@ func (s *server) signIns(w http.ResponseWriter, r *http.Request, c *caller) erro
 	if err != nil {
 		return err
 	}
-	report := signins.Report{State: signins.DescribeState(user, s.now())}
+	hasMethod, err := s.Directory.HasLoginMethod(r.Context(), c.Call, user.ID)
+	if err != nil {
+		return err
+	}
+	report := signins.Report{State: signins.DescribeState(user, hasMethod, s.now())}
 	if c.Permits("system:audit:read") {
 		err = report.Explain(r.Context(), s.Audit, user.ID)
 	}

@@ -21,6 +21,14 @@ func (w *writeContext) hasLoginMethod(userID, what string) error {
 		"this %s is the only sign-in method of this account; register a passkey or set a password first", what)
 }
 
+// HasLoginMethod reports whether a user has a password, a passkey or a linked identity.
+func (d *Directory) HasLoginMethod(ctx context.Context, c Call, userID string) (bool, error) {
+	return readAccount(ctx, d, c, userID, func(ctx context.Context, r store.Reader, userID string) (bool, error) {
+		n, err := countLoginMethods(ctx, r, userID)
+		return n > 0, err
+	})
+}
+
 // countLoginMethods counts the sign-in methods of a user: password, passkeys and linked
 // identities.
 func countLoginMethods(ctx context.Context, r store.Reader, userID string) (n int, err error) {

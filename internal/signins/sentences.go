@@ -30,12 +30,13 @@ const (
 	isDisabled   = "The account is disabled: the user cannot sign in by any means until you enable it."
 	isLocked     = "The account is locked until {time}: the user cannot sign in by any means before that."
 	wasLocked    = "The lock of the account ended at {time}."
+	hasNoMethod  = "The account has no password, no passkey and no linked identity: the user can sign in only with a flow that mails a code to the verified address. Send an invitation, set a password, or let the user follow the recovery flow of an application, which needs a verified address."
 	isUnverified = "The address {email} is not verified: the user cannot sign in with it, and gets no codes and no mail for a recovery there. If you know that it is the user's, mark it as verified."
 )
 
 // Texts returns all sentences that the package can return, sorted.
 func Texts() []string {
-	all := []string{signedInAs, nothingMore, repeatedOften, reported, bySession, runEnded, isActive, isDisabled, isLocked, wasLocked, isUnverified}
+	all := []string{signedInAs, nothingMore, repeatedOften, reported, bySession, runEnded, isActive, isDisabled, isLocked, wasLocked, hasNoMethod, isUnverified}
 	for _, list := range []map[string]string{actionTexts(), reasonTexts(), notMailedTexts(), wrongMailedTexts()} {
 		all = slices.AppendSeq(all, maps.Values(list))
 	}

@@ -183,12 +183,15 @@ func TestDescribeState(t *testing.T) {
 		isActive + (Sentence{isUnverified, map[string]string{"email": "ada@example.org"}}).String():           user("", time.Time{}, map[string]any{"email": "ada@example.org"}),
 	} {
 		got := ""
-		for _, s := range DescribeState(u, noon) {
+		for _, s := range DescribeState(u, true, noon) {
 			got += s.String()
 		}
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+	if got := DescribeState(user("", time.Time{}, nil), false, noon); len(got) != 2 || got[1].Text != hasNoMethod {
+		t.Errorf("a user without a way to sign in: %v", got)
 	}
 }
 

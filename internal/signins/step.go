@@ -10,8 +10,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// DescribeState returns what the state of an account means for a sign-in.
-func DescribeState(u *schemas.User, now time.Time) []Sentence {
+// DescribeState returns what the state of an account means for a sign-in. hasMethod states whether the
+// user has a password, a passkey or a linked identity.
+func DescribeState(u *schemas.User, hasMethod bool, now time.Time) []Sentence {
 	var all []Sentence
 	locked := map[string]string{"time": u.LockedUntil.UTC().Format(time.RFC3339)}
 	if cmp.Or(u.Status, schemas.UserActive) != schemas.UserActive {
@@ -25,6 +26,9 @@ func DescribeState(u *schemas.User, now time.Time) []Sentence {
 	}
 	if !u.LockedUntil.IsZero() && !u.IsLocked(now) {
 		all = append(all, Sentence{wasLocked, locked})
+	}
+	if !hasMethod {
+		all = append(all, Sentence{Text: hasNoMethod})
 	}
 	if email := u.Text("email"); email != "" && u.Identifier("email") == "" {
 		all = append(all, Sentence{isUnverified, map[string]string{"email": email}})
