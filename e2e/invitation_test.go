@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -29,9 +30,16 @@ func TestGateAcceptsAnInvitation(t *testing.T) {
 	g := openGate(t, p)
 	g.open(link)
 	g.shows("step/link")
+	const about = "This invitation is for your account at Try it."
+	if got := g.text("view"); !strings.Contains(got, about) || strings.Contains(got, "ida") {
+		t.Errorf("before the link is used, the page says %q", got)
+	}
 	g.checkAccessibility("an invitation")
 	g.click("action-submit")
 	g.shows("step/key")
+	if got := g.text("view"); !strings.Contains(got, about) || g.text("invitee") != "ida" {
+		t.Errorf("the page of the first passkey says %q", got)
+	}
 	g.checkAccessibility("the first passkey")
 	g.click("action-passkey")
 	g.shows("account")

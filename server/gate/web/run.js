@@ -1,5 +1,5 @@
 // Runs a flow: signing in and up, consent, and whatever else a flow asks.
-import { button, byId, el } from "./dom.js";
+import { button, byId, el, icon } from "./dom.js";
 import { Refusal, address, call, go, params, remember, trace } from "./wire.js";
 import { attempt, ceremony, complain, fail, focus, isBusy, message, note, tell, view, way } from "./page.js";
 import { depart } from "./callback.js";
@@ -12,6 +12,7 @@ let applicationId = "";
 let meta = {};
 let autofill = false; // the browser can offer passkeys in a field
 let reply = null; // the step that waits for an answer
+let invitee = ""; // the account of an accepted invitation, once a step names it
 let used = {}; // the passkey that was sent last
 const typed = {}; // what the person entered, without secrets
 
@@ -81,12 +82,21 @@ function show(answer) {
 	reply = answer;
 	params.set("executionId", answer.executionId);
 	remember();
-	view("step", renderStep(answer, { act, typed, autofill, registers: page === "signup", application: asks() }), otherWay());
+	const [title, ...rest] = renderStep(answer, { act, typed, autofill, registers: page === "signup", application: asks() });
+	view("step", title, page === "invitation" && invited(answer), rest, otherWay());
 	byId("view").dataset.step = answer.stepId;
 	if (error) complain(error);
 	focus();
 	// After the Back button the user finds a button here: redirects must not loop.
 	return data.redirectURL && answer.at && !error ? depart(page, answer) : undefined;
+}
+
+// What an invitation is for. Only the holder of its link reaches the step that names the account.
+function invited(answer) {
+	const { name, unverified } = meta.application ?? {};
+	invitee = options(answer)?.user?.name ?? invitee;
+	return [name && !unverified && el("p", { class: "lead" }, t("This invitation is for your account at {app}.", { app: name })),
+		invitee && el("p", { class: "account", id: "invitee" }, icon("person"), invitee)].filter(Boolean);
 }
 
 // The application that the user signs in to here, if it is not the account page.
