@@ -1,15 +1,22 @@
 // The audit log, newest first: filters, new events as they come, verification and download.
-import { keepPreviousData, useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { keepPreviousData, useInfiniteQuery, useMutation, useQueries, useQuery } from "@tanstack/react-query";
+import { useRef, useState } from "react";
 import { Button, Input, Label, TextField, ToggleButton } from "react-aria-components";
 import { useSearchParams } from "react-router";
 import { api, type AuditEvent, isForbidden, must } from "./api";
 import { Events } from "./AuditEvents";
 import { AuditVerification } from "./AuditVerification";
+import { Choose, type Choice } from "./Choose";
+import { findIn, nameQuery } from "./listing";
+import { type Noun, nouns, permission } from "./nouns";
+import { may } from "./session";
 import { t } from "./texts";
 import { explain, Failed, Loading, Page } from "./ui";
 
 const filters = { action: "Action", actor: "Actor", user: "User", resource: "Resource", application: "Application", traceId: "Trace id" };
+/** kindsOf has the kinds of resources whose id a filter contains. */
+const kindsOf: Record<string, Noun[]> = Object.fromEntries(Object.entries({ actor: ["/users", "/applications"], user: ["/users"], resource: nouns.map(({ path }) => path), application: ["/applications"] })
+  .map(([name, paths]) => [name, nouns.filter(({ path }) => paths.includes(path))]));
 const times = { from: "From time", to: "Until time" };
 const names = [...Object.keys(filters), ...Object.keys(times), "failures"];
 
@@ -71,14 +78,21 @@ function local(time: string | null): string {
 }
 
 function Filter({ query, apply }: { query: URLSearchParams; apply: (query: Wanted) => void }) {
+  const form = useRef<HTMLFormElement>(null);
+  const submit = (chosen: Wanted = {}) => {
+    const entries = new FormData(form.current ?? undefined);
+    const entered = names.map((name) => [name, (chosen[name] ?? String(entries.get(name) ?? "")).trim()] as const).filter(([, value]) => value);
+    apply(Object.fromEntries(entered.map(([name, value]) => [name, name in times ? new Date(value).toISOString() : value])));
+  };
   return (
-    <form className="filter many" role="search" onSubmit={(event) => {
-      event.preventDefault();
-      const form = new FormData(event.currentTarget);
-      const entered = names.map((name) => [name, String(form.get(name) ?? "").trim()] as const).filter(([, value]) => value);
-      apply(Object.fromEntries(entered.map(([name, value]) => [name, name in times ? new Date(value).toISOString() : value])));
-    }}>
-      {Object.entries(filters).map(([name, label]) => <TextField key={name} name={name} defaultValue={query.get(name) ?? ""}><Label>{t(label)}</Label><Input /></TextField>)}
+    <form ref={form} className="filter many" role="search" onSubmit={(event) => { event.preventDefault(); submit(); }}>
+      {Object.entries(filters).map(([name, label]) => {
+        const kinds = kindsOf[name];
+        const value = query.get(name) ?? "";
+        return kinds
+          ? <ResourceFilter key={name} name={name} label={t(label)} kinds={kinds} value={value} onChange={(id) => submit({ [name]: id })} />
+          : <TextField key={name} name={name} defaultValue={value}><Label>{t(label)}</Label><Input /></TextField>;
+      })}
       {Object.entries(times).map(([name, label]) => <TextField key={name} name={name} defaultValue={local(query.get(name))}><Label>{t(label)}</Label><Input type="datetime-local" /></TextField>)}
       <label className="check"><input type="checkbox" name="failures" value="true" defaultChecked={query.has("failures")} /> {t("Failures only")}</label>
       <div className="actions">
@@ -87,6 +101,30 @@ function Filter({ query, apply }: { query: URLSearchParams; apply: (query: Wante
       </div>
     </form>
   );
+}
+
+/** ResourceFilter filters by a resource, which is found by its name or its id. */
+function ResourceFilter({ name, label, kinds, value, onChange }: { name: string; label: string; kinds: Noun[]; value: string; onChange: (id: string) => void }) {
+  // The events below read the names: one of several kinds is not worth a request for each.
+  const known = useQueries({ queries: kinds.map((noun) => ({ ...nameQuery(noun, value), ...(kinds.length > 1 && { enabled: false }) })) });
+  if (value) {
+    const shown = known.find(({ data }) => data)?.data ?? value;
+    return (
+      <div className="field" role="group" aria-label={label}>
+        {label}
+        <div className="row">
+          <input type="hidden" name={name} value={value} />
+          <span className="subject" title={value}>{shown}</span>
+          <Button aria-label={`${t("Remove")}: ${label}`} onPress={() => onChange("")}>✕</Button>
+        </div>
+      </div>
+    );
+  }
+  const search = async (text: string): Promise<Choice[]> => {
+    const found = await findIn(kinds.filter((noun) => may(permission(noun, "read"))), text);
+    return found.length > 0 || text === "" ? found : [{ id: text, label: text, note: t("Id") }];
+  };
+  return <Choose label={label} search={search} onChoose={({ id }) => onChange(id)} />;
 }
 
 /** most limits a download: the log can have millions of events. */

@@ -5,8 +5,8 @@ import { Button } from "react-aria-components";
 import { Link } from "react-router";
 import { send } from "./api";
 import { Choose, type Choice } from "./Choose";
-import { find, nameQuery } from "./listing";
-import { type Item, type Noun, nouns } from "./nouns";
+import { findIn, nameQuery } from "./listing";
+import { type Noun, nouns } from "./nouns";
 import { Caption, type FieldProps } from "./SchemaForm";
 import { t } from "./texts";
 
@@ -15,24 +15,14 @@ interface Principal {
   id: string;
 }
 
-const titles: Record<string, string> = { user: "User", group: "Group", application: "Application" };
-
 const nounOf = (type: string): Noun | undefined => nouns.find((noun) => noun.path === `/${type}s`);
 
 const keyOf = ({ type, id }: Principal) => `${type} ${id}`;
 
-/** searchIn finds principals of the types. A type that the user may not read has none. */
+/** searchIn finds principals of the types. */
 async function searchIn(types: string[], text: string): Promise<Choice[]> {
-  const lists = await Promise.allSettled(types.map(async (type) => {
-    const noun = nounOf(type);
-    const list = noun ? await find(noun, text, 10) : undefined;
-    return ((list?.[noun?.plural ?? ""] ?? []) as Item[]).map((item) => ({ id: keyOf({ type, id: item.id }), label: noun?.label(item) ?? item.id, note: t(titles[type] ?? type) }));
-  }));
-  const failed = lists.find((list) => list.status === "rejected");
-  if (failed && lists.every((list) => list.status === "rejected")) {
-    throw failed.reason;
-  }
-  return lists.flatMap((list) => (list.status === "fulfilled" ? list.value : []));
+  const found = await findIn(types.flatMap((type) => nounOf(type) ?? []), text);
+  return found.map(({ noun, id, label, note }) => ({ id: keyOf({ type: noun.path.slice(1, -1), id }), label, note }));
 }
 
 /** pageSize is how many principals are shown at first; the name of each takes a request. */
@@ -58,7 +48,7 @@ export function PrincipalsField(props: FieldProps) {
           const name = names[i]?.data ?? one.id;
           return (
             <li key={keyOf(one)}>
-              <span><Link to={`${nounOf(one.type)?.path}/${one.id}`}>{name}</Link> <span className="quiet">{t(titles[one.type] ?? one.type)}</span></span>
+              <span><Link to={`${nounOf(one.type)?.path}/${one.id}`}>{name}</Link> <span className="quiet">{t(nounOf(one.type)?.one ?? one.type)}</span></span>
               <Button aria-label={`${t("Remove")}: ${name}`} className="danger" onPress={() => change(list.filter((other) => keyOf(other) !== keyOf(one)))}>✕</Button>
             </li>
           );

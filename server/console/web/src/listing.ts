@@ -3,6 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { send } from "./api";
 import { type Item, type Noun, permission, valueAt } from "./nouns";
 import { may } from "./session";
+import { t } from "./texts";
 
 export interface Listing {
   totalResults: number;
@@ -31,6 +32,24 @@ export async function find(noun: Noun, text: string, limit = pageSize): Promise<
   const differs = (item: Item) => Number(noun.columns.every((column) => valueAt(item, column).toLowerCase() !== text.toLowerCase()));
   const items = [...found.values()].sort((a, b) => differs(a) - differs(b));
   return { totalResults: found.size, hasMore: lists.some((list) => list.totalResults > limit), links: [], [noun.plural]: items };
+}
+
+/** Found is a resource that a search has found. */
+export interface Found {
+  noun: Noun;
+  id: string;
+  label: string;
+  note: string; // its kind
+}
+
+/** findIn finds resources of several kinds. A kind that the user may not read has none. */
+export async function findIn(kinds: Noun[], text: string): Promise<Found[]> {
+  const lists = await Promise.allSettled(kinds.map(async (noun) => ((await find(noun, text, 10))[noun.plural] as Item[]).map((item) => ({ noun, id: item.id, label: noun.label(item), note: t(noun.one) }))));
+  const failed = lists.find((list) => list.status === "rejected");
+  if (failed && lists.every((list) => list.status === "rejected")) {
+    throw failed.reason;
+  }
+  return lists.flatMap((list) => (list.status === "fulfilled" ? list.value : []));
 }
 
 /** nameQuery reads the name of a resource, once for all places that show it. It fails for a deleted resource, and reads nothing without the permission. */
