@@ -69,7 +69,7 @@ func TestConsoleWithdrawsConsents(t *testing.T) {
 	c.until(`document.querySelector("[aria-labelledby=part-consents]")?.innerText.includes("Photo Book not verified · openid profile")`)
 	c.isAccessible("a user with a consent")
 	c.until(`((e) => e && (e.click(), true))(document.querySelector("[aria-labelledby=part-passkeys] button"))`)
-	c.until(`/^Delete\s+Delete .+\? This cannot be undone\.\s+.*added .+ · (last|never) used/.test(document.querySelector("[role=alertdialog]")?.innerText)`)
+	c.until(`/^Delete\s+Delete .+ of the user ada\? This cannot be undone\.\s+.*added .+ · (last|never) used[^]+sessions that began with it end\.\s+It is the user’s only way to sign in\./.test(document.querySelector("[role=alertdialog]")?.innerText)`)
 	c.press("Cancel")
 	c.until(`!document.querySelector("[role=alertdialog]")`)
 	c.until(`((e) => e && (e.click(), true))(document.querySelector("[aria-labelledby=part-consents] button"))`)

@@ -76,8 +76,8 @@ export function InvitationPart({ user }: { user: Item }) {
           {pending.opened && t("The link has been opened.")}
         </p>
       )}
-      {!error && choice.data && parts.data?.canSignIn && <p className="quiet">{t("An invitation is for users who cannot sign in yet. This user has a password, a passkey or a linked identity. Users who have lost it choose “Trouble signing in?” on the sign-in page of an application with a recovery flow.")}</p>}
-      {!error && choice.data && parts.data?.canSignIn === false && (
+      {!error && choice.data && parts.data && parts.data.methods > 0 && <p className="quiet">{t("An invitation is for users who cannot sign in yet. This user has a password, a passkey or a linked identity. Users who have lost it choose “Trouble signing in?” on the sign-in page of an application with a recovery flow.")}</p>}
+      {!error && choice.data && parts.data?.methods === 0 && (
         <>
           {inviting.length > 0 && (
             <div className="actions">

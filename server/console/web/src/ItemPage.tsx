@@ -188,7 +188,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
       </form>
       {read && mayWrite && noun.path === "/users" && may("system:applications:read") && <InvitationPart user={read.data} />}
       {read && noun.path === "/users" && <SignInHelp id={read.data.id} />}
-      {read && noun.path === "/users" && <UserParts id={read.data.id} mayWrite={mayWrite} />}
+      {read && noun.path === "/users" && <UserParts id={read.data.id} name={title} mayWrite={mayWrite} />}
       {read && noun.path === "/applications" && <ConnectPart application={read.data} />}
       {read && mayWrite && noun.path === "/applications" && <ApplicationParts application={read.data} />}
     </Page>

@@ -22,11 +22,13 @@ interface Kind {
   path: string;
   action: string;
   question: string;
+  sessions?: string; // what happens to sessions
+  isMethod?: boolean; // a user without one of these cannot sign in
   empty: string;
   list: Part[];
 }
 
-const deletion = { action: "Delete", question: "Delete {name}? This cannot be undone." };
+const deletion = { action: "Delete", question: "Delete {name} of the user {user}? This cannot be undone.", sessions: "The user’s sessions that began with it end." };
 
 interface Membership {
   id: string;
@@ -37,7 +39,7 @@ interface Membership {
 interface Parts {
   kinds: Kind[];
   hasPassword: boolean;
-  canSignIn: boolean;
+  methods: number; // passkeys, linked identities and a password
   groups: Memberships | undefined; // undefined if the caller may not read them
   roles: Memberships | undefined;
 }
@@ -66,18 +68,18 @@ async function parts(id: string): Promise<Parts> {
   const { groups, totalGroups, roles, totalRoles } = must(access);
   const hasPassword = must(profile).password;
   const kinds = [
-    { title: "Passkeys", path: "passkeys", ...deletion, empty: "The user adds a passkey on the account page, or with an invitation.", list: must(passkeys).passkeys.map((p) => ({ id: p.id, label: p.name, note: facts(p.authenticator !== p.name && p.authenticator, t("added {time}", { time: formatTime(p.createdAt) }), used(p.lastUsedAt), p.backedUp ? t("synced") : t("not synced")) })) },
+    { title: "Passkeys", path: "passkeys", ...deletion, isMethod: true, empty: "The user adds a passkey on the account page, or with an invitation.", list: must(passkeys).passkeys.map((p) => ({ id: p.id, label: p.name, note: facts(p.authenticator !== p.name && p.authenticator, t("added {time}", { time: formatTime(p.createdAt) }), used(p.lastUsedAt), p.backedUp ? t("synced") : t("not synced")) })) },
     { title: "Second factors", path: "factors", ...deletion, empty: "The user sets up a second factor, such as an authenticator app, on the account page.", list: must(factors).factors.map((f) => ({ id: f.type, label: f.type, note: formatTime(f.createdAt) })) },
-    { title: "Linked identities", path: "identities", ...deletion, empty: "An identity is linked when the user signs in with an identity provider.", list: must(identities).identities.map((i) => ({ id: i.id, label: i.provider.name, note: facts(i.name ?? i.subject, t("linked {time}", { time: formatTime(i.createdAt) }), used(i.lastUsedAt)) })) },
-    { title: "Sessions", path: "sessions", ...deletion, empty: "The user is not signed in.", action: "End", list: must(sessions).sessions.map((s) => ({ id: s.id, label: s.client ?? s.id, note: formatTime(s.createdAt) })) },
+    { title: "Linked identities", path: "identities", ...deletion, isMethod: true, empty: "An identity is linked when the user signs in with an identity provider.", list: must(identities).identities.map((i) => ({ id: i.id, label: i.provider.name, note: facts(i.name ?? i.subject, t("linked {time}", { time: formatTime(i.createdAt) }), used(i.lastUsedAt)) })) },
+    { title: "Sessions", path: "sessions", question: "End the session {name} of the user {user}? The user must sign in there again.", empty: "The user is not signed in.", action: "End", list: must(sessions).sessions.map((s) => ({ id: s.id, label: s.client ?? s.id, note: formatTime(s.createdAt) })) },
     {
       title: "Applications with access", path: "consents", action: "Withdraw", empty: "The user has not given an application access.", question: "Withdraw the access of {name}? Its tokens for this user become invalid, and it must ask the user again.",
       list: must(consents).consents.map((c) => ({ id: c.applicationId, label: c.name, link: `/applications/${c.applicationId}`, note: [...(c.unverified ? [t("not verified")] : []), c.scopes.map((s) => s.scope).join(" "), formatTime(c.grantedAt)].join(" · ") })),
     },
   ];
-  const canSignIn = hasPassword || must(passkeys).totalResults > 0 || must(identities).totalResults > 0;
+  const methods = Number(hasPassword) + must(passkeys).totalResults + must(identities).totalResults;
   const memberships = (list: Membership[] | null | undefined, total: number | null | undefined) => (list ? { list, total: total ?? list.length } : undefined);
-  return { kinds, hasPassword, canSignIn, groups: memberships(groups, totalGroups), roles: memberships(roles, totalRoles) };
+  return { kinds, hasPassword, methods, groups: memberships(groups, totalGroups), roles: memberships(roles, totalRoles) };
 }
 
 /** MembershipPart lists the groups or the roles of a user. A press of a button changes them at once. */
@@ -107,7 +109,7 @@ function MembershipPart({ user, path, list, total, onChange }: Memberships & { u
   );
 }
 
-export function UserParts({ id, mayWrite }: { id: string; mayWrite: boolean }) {
+export function UserParts({ id, name, mayWrite }: { id: string; name: string; mayWrite: boolean }) {
   const cache = useQueryClient();
   const [failed, setFailed] = useState<unknown>();
   const read = useParts(id);
@@ -126,7 +128,7 @@ export function UserParts({ id, mayWrite }: { id: string; mayWrite: boolean }) {
     }
     await cache.invalidateQueries({ queryKey: ["parts", id] });
   };
-  const { kinds, hasPassword, groups, roles } = read.data;
+  const { kinds, hasPassword, methods, groups, roles } = read.data;
   return (
     <>
       {Boolean(failed) && <Failed error={failed} />}
@@ -136,7 +138,7 @@ export function UserParts({ id, mayWrite }: { id: string; mayWrite: boolean }) {
         <h2 id="part-password">{t("Password")}</h2>
         <p>{hasPassword ? t("The user has a password.") : t("The user has no password.")}</p>
       </section>
-      {kinds.map(({ title, path, action, question, empty, list }) => (
+      {kinds.map(({ title, path, action, question, sessions, isMethod, empty, list }) => (
         <section key={path} aria-labelledby={`part-${path}`}>
           <h2 id={`part-${path}`}>{t(title)}</h2>
           {list.length === 0 && <p className="quiet">{t(empty)}</p>}
@@ -144,7 +146,13 @@ export function UserParts({ id, mayWrite }: { id: string; mayWrite: boolean }) {
             {list.map((part) => (
               <li key={part.id}>
                 <span>{part.link ? <Link to={part.link}>{part.label}</Link> : part.label} <span className="quiet">{part.note}</span></span>
-                {mayWrite && <Confirm label={t(action)} question={t(question, { name: part.label })} onConfirm={() => void change(() => send("DELETE", `/users/${id}/${path}/${encodeURIComponent(part.id)}`))}><p className="quiet">{part.note}</p></Confirm>}
+                {mayWrite && (
+                  <Confirm label={t(action)} question={t(question, { name: part.label, user: name })} onConfirm={() => void change(() => send("DELETE", `/users/${id}/${path}/${encodeURIComponent(part.id)}`))}>
+                    <p className="quiet">{part.note}</p>
+                    {sessions && <p>{t(sessions)}</p>}
+                    {isMethod && methods === 1 && <p><strong>{t("It is the user’s only way to sign in. Afterwards, the user needs an invitation, or the recovery flow of an application.")}</strong></p>}
+                  </Confirm>
+                )}
               </li>
             ))}
           </ul>
