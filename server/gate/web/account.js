@@ -4,7 +4,8 @@ import { Refusal, address, call, params, remember, show, storage } from "./wire.
 import { attempt, complain, fail, note, tell, view } from "./page.js";
 import { date, phrase, t } from "./words.js";
 import { ask, disown } from "./passkey.js";
-import { device, facts, row, section, since, small, used } from "./accountparts.js";
+import { device } from "./device.js";
+import { facts, row, section, since, small, used } from "./accountparts.js";
 import { factorButtons, factorRow } from "./factors.js";
 import { passwordButton, passwordRow, profileSection } from "./profile.js";
 

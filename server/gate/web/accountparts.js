@@ -21,11 +21,3 @@ export const small = (label, id, about, act) => button(t(label), { id: `${label}
 export const since = (value, time) => t("Since {date}", { date: date(value, time) });
 
 export const used = (value) => value && t("Last used {date}", { date: date(value) });
-
-// The browser and system of a User-Agent, or the program that it names first.
-export function device(agent) {
-	const find = (...names) => names.find((name) => agent.includes(name.split("=")[0]))?.split("=").at(-1);
-	const browser = find("Edg=Edge", "OPR=Opera", "Firefox", "Chrome", "Safari");
-	const system = find("iPhone", "iPad", "Android", "Windows", "Mac OS=macOS", "Linux");
-	return browser && system ? `${browser} · ${system}` : agent.split("/")[0];
-}

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "react-aria-components";
 import { Link } from "react-router";
+import { device } from "../../../gate/web/device.js";
 import { api, must, send } from "./api";
 import { Choose } from "./Choose";
 import { find } from "./listing";
@@ -71,7 +72,7 @@ async function parts(id: string): Promise<Parts> {
     { title: "Passkeys", path: "passkeys", ...deletion, isMethod: true, empty: "The user adds a passkey on the account page, or with an invitation.", list: must(passkeys).passkeys.map((p) => ({ id: p.id, label: p.name, note: facts(p.authenticator !== p.name && p.authenticator, t("added {time}", { time: formatTime(p.createdAt) }), used(p.lastUsedAt), p.backedUp ? t("synced") : t("not synced")) })) },
     { title: "Second factors", path: "factors", ...deletion, empty: "The user sets up a second factor, such as an authenticator app, on the account page.", list: must(factors).factors.map((f) => ({ id: f.type, label: f.type, note: formatTime(f.createdAt) })) },
     { title: "Linked identities", path: "identities", ...deletion, isMethod: true, empty: "An identity is linked when the user signs in with an identity provider.", list: must(identities).identities.map((i) => ({ id: i.id, label: i.provider.name, note: facts(i.name ?? i.subject, t("linked {time}", { time: formatTime(i.createdAt) }), used(i.lastUsedAt)) })) },
-    { title: "Sessions", path: "sessions", question: "End the session {name} of the user {user}? The user must sign in there again.", empty: "The user is not signed in.", action: "End", list: must(sessions).sessions.map((s) => ({ id: s.id, label: s.client ?? s.id, note: formatTime(s.createdAt) })) },
+    { title: "Sessions", path: "sessions", question: "End the session {name} of the user {user}? The user must sign in there again.", empty: "The user is not signed in.", action: "End", list: must(sessions).sessions.map((s) => ({ id: s.id, label: (s.client && device(s.client)) || s.id, note: formatTime(s.createdAt) })) },
     {
       title: "Applications with access", path: "consents", action: "Withdraw", empty: "The user has not given an application access.", question: "Withdraw the access of {name}? Its tokens for this user become invalid, and it must ask the user again.",
       list: must(consents).consents.map((c) => ({ id: c.applicationId, label: c.name, link: `/applications/${c.applicationId}`, note: [...(c.unverified ? [t("not verified")] : []), c.scopes.map((s) => s.scope).join(" "), formatTime(c.grantedAt)].join(" · ") })),
