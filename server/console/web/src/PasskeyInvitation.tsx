@@ -1,5 +1,5 @@
 // Leads an administrator without a passkey to one: a password alone should not manage the service.
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "react-aria-components";
 import { api, must } from "./api";
@@ -7,6 +7,7 @@ import { t } from "./texts";
 import { Failed } from "./ui";
 
 export function PasskeyInvitation() {
+  const cache = useQueryClient();
   const keys = useQuery({ queryKey: ["own passkeys"], queryFn: async () => must(await api.GET("/users/me/passkeys", { params: { query: { limit: 1 } } })) });
   const [state, setState] = useState<{ busy?: boolean; done?: boolean; later?: boolean; error?: unknown }>({});
   if (!keys.data || state.later || (keys.data.totalResults > 0 && !state.done)) {
@@ -17,7 +18,10 @@ export function PasskeyInvitation() {
   }
   const add = () => {
     setState({ busy: true });
-    register().then(() => setState({ done: true }), (error: unknown) => setState({ error }));
+    register().then(() => {
+      setState({ done: true });
+      return cache.invalidateQueries({ queryKey: ["audit"] });
+    }, (error: unknown) => setState({ error }));
   };
   return (
     <section className="notice" aria-labelledby="add-passkey">
