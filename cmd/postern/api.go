@@ -17,7 +17,7 @@ import (
 
 // apiServer is the server of a command that uses the API.
 type apiServer struct {
-	Server      string `aliases:"url" placeholder:"URL" help:"The URL of the server. Default: ADMIN_SERVER_URL in the environment. Optional with --config."`
+	Server      string `aliases:"url" placeholder:"URL" help:"The URL of the server. Default: ADMIN_SERVER_URL in the environment, or the server on this machine."`
 	serverFlags `embed:""`
 }
 

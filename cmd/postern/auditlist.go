@@ -9,6 +9,7 @@ import (
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/schemas"
 )
 
 // eventFilter selects events.
@@ -82,13 +83,13 @@ type auditTailCommand struct {
 	eventFilter
 }
 
-// Run prints events until it is interrupted, which is no error.
+// Run prints events until it is interrupted, which is no error. When the token has expired, it connects again.
 func (c auditTailCommand) Run(ctx context.Context, p program) error {
 	client, query, err := c.connect(ctx, p)
 	if err != nil {
 		return err
 	}
-	started, seen := time.Now(), map[string]bool{}
+	started, seen, accepted := time.Now(), map[string]bool{}, false
 	for {
 		from := time.Now().Add(-time.Duration(c.Interval) - tailOverlap)
 		if from.Before(started) {
@@ -96,12 +97,19 @@ func (c auditTailCommand) Run(ctx context.Context, p program) error {
 		}
 		query.Set("from", from.UTC().Format(time.RFC3339Nano))
 		list, err := listPages(ctx, client, "/audit-events", "auditEvents", query, 10_000)
+		if accepted && schemas.HasClass(err, schemas.Unauthenticated) {
+			accepted = false
+			if client, _, err = c.connect(ctx, p); err == nil {
+				continue
+			}
+		}
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+		accepted = true
 		if seen, err = c.print(p, list, seen); err != nil {
 			return err
 		}

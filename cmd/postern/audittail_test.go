@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -105,5 +106,27 @@ func TestAuditTailText(t *testing.T) {
 	<-c.exit
 	if !strings.Contains(line, "  group.created  user= actor=") {
 		t.Errorf("printed %q, %s", line, c.logs)
+	}
+}
+
+// A token that expires does not end `audit tail`: it connects again, and so gets a new one. A token that the
+// server does not accept at once is an error.
+func TestAuditTailConnectsAgain(t *testing.T) {
+	const event = `{"auditEvents": [{"id": "%d", "action": "group.created"}]}`
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requests++
+		if requests == 2 || requests >= 4 {
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = io.WriteString(w, `{"code": "unauthenticated", "description": {"defaultValue": "the token has expired"}}`)
+			return
+		}
+		_, _ = fmt.Fprintf(w, event, requests)
+	}))
+	defer server.Close()
+	var out, logs strings.Builder
+	code := program{args: []string{"audit", "tail", "--server", server.URL, "--token", "x", "--interval", "1ms"}, stdout: &out, stderr: &logs}.run(t.Context())
+	if code != exitUsage || requests != 5 || strings.Count(out.String(), "group.created") != 2 || !strings.Contains(logs.String(), "has expired") {
+		t.Errorf("exit code %d after %d requests: %s%s", code, requests, out.String(), logs.String())
 	}
 }

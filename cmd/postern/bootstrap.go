@@ -19,7 +19,7 @@ import (
 )
 
 type bootstrapCommand struct {
-	BaseURL             string          `placeholder:"URL" help:"The URL of the server. Optional with --config."`
+	BaseURL             string          `placeholder:"URL" help:"The URL of the server. Default: that of the server on this machine."`
 	ConsoleRedirectURIs []string        `name:"console-redirect-uris" placeholder:"A,B" help:"Additional redirect URIs for the console."`
 	Samples             bool            `help:"Also create an organization unit and a user type for customers, and two sample applications."`
 	Dir                 string          `help:"A folder of additional seed files (*.yaml), applied in the order of their names."`
@@ -30,7 +30,7 @@ type bootstrapCommand struct {
 // serverFlags are the flags for connecting to a running server.
 type serverFlags struct {
 	Token    string `help:"A token that has the permission system. Default: ADMIN_TOKEN in the environment."`
-	Config   string `type:"path" help:"The configuration file of a local server: a token is issued from its store, and its certificate is trusted."`
+	Config   string `type:"path" help:"The configuration file of a server on this machine. Without it and a URL: the server that runs in this folder. A token is issued from its store, and its certificate is trusted."`
 	CA       string `type:"path" help:"A PEM file with certificates to trust."`
 	Insecure bool   `help:"Trust any certificate. Only for a server on this machine."`
 }
@@ -54,7 +54,7 @@ func (c serverFlags) newSetup(ctx context.Context, p program, flag, address stri
 		Token: cmp.Or(c.Token, p.getenv("ADMIN_TOKEN")),
 		Admin: bootstrap.Admin{Username: p.getenv("ADMIN_USERNAME"), Password: p.getenv("ADMIN_PASSWORD")},
 	}
-	cfg, err := c.localConfig(p.environ)
+	cfg, err := c.localConfig(p.environ, flag, address)
 	if err != nil {
 		return setup, err
 	}
@@ -75,21 +75,24 @@ func (c serverFlags) newSetup(ctx context.Context, p program, flag, address stri
 	return setup, err
 }
 
-// localConfig returns the configuration of a local server; nil if the server is remote.
-func (c serverFlags) localConfig(environ []string) (*config.Config, error) {
-	if c.Config == "" {
+// localConfig returns the configuration of a local server, which is also used if no address is given; nil if
+// the server is remote.
+func (c serverFlags) localConfig(environ []string, flag, address string) (*config.Config, error) {
+	if c.Config == "" && address != "" {
 		return nil, nil
 	}
-	return config.Load(c.Config, environ)
+	cfg, err := loadLocal(c.Config, environ)
+	if err == nil && c.Config == "" && requireStore(cfg.Database) != nil {
+		err = fmt.Errorf("expected %s with the URL of the server, or --config with its configuration file; "+
+			"both are optional in the server's working directory, but there is no store at %s", flag, absolute(cfg.Database.DSN))
+	}
+	return cfg, err
 }
 
-// serverURL returns the URL of the server.
+// serverURL returns the URL of the server: text, which flag set, or that of the configuration.
 func (c serverFlags) serverURL(cfg *config.Config, flag, text string) (*url.URL, error) {
-	if text == "" && cfg != nil {
-		text = cfg.Server.PublicURL
-	}
 	if text == "" {
-		return nil, fmt.Errorf("expected %s with the URL of the server, or --config", flag)
+		text = cfg.Server.PublicURL
 	}
 	base, err := url.Parse(text)
 	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" {

@@ -35,8 +35,9 @@ func describeCommands(root *kong.Node) string {
 	b.WriteString("# The command line\n\nThis page is generated from the program; do not edit it. `postern COMMAND --help` prints the same.\n\n" +
 		"Exit codes: 0 success, 1 findings, differences or warnings, 2 failures.\n\n" +
 		"Commands with `--server` use the API of a running server. They authenticate with `--token` or `ADMIN_TOKEN`, with\n" +
-		"`ADMIN_USERNAME` and `ADMIN_PASSWORD`, or, on the machine of the server, with `--config`. Commands with `--config` alone\n" +
-		"use the store of the local server directly.\n\n" +
+		"`ADMIN_USERNAME` and `ADMIN_PASSWORD`, or, on the machine of the server, with `--config`. Without `--server` and `--config`\n" +
+		"they use the server that runs in this folder, such as that of `make run`. Commands with `--config` alone use the store of\n" +
+		"the local server directly.\n\n" +
 		"`source <(postern completion bash)`, or the same with `zsh`, completes commands and flags in the shell\n" +
 		"(with `bin/postern` instead of `postern` if it is not in `PATH`);\n" +
 		"for fish: `postern completion fish | source`.\n\n| command | what it does |\n|---|---|\n")

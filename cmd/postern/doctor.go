@@ -126,7 +126,7 @@ func (d *doctor) write(w io.Writer) error {
 // checkConfiguration loads the configuration, and reports whether there is one.
 func (d *doctor) checkConfiguration() bool {
 	const check = "configuration"
-	cfg, err := config.Load(d.Config, d.environ)
+	cfg, err := loadLocal(d.Config, d.environ)
 	var invalid *schemas.Error
 	if errors.As(err, &invalid) && len(invalid.Errors) > 0 {
 		for _, p := range invalid.Errors {

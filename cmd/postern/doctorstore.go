@@ -185,7 +185,7 @@ func (d *doctor) checkMail(ctx context.Context) {
 	const check = "mail"
 	m := d.cfg.Mail
 	if m.Host == "" {
-		d.ok(check, "no mail server: codes, invitations and notices by mail are not available")
+		d.ok(check, "no mail server: codes, invitations and notices by mail are not available, unless the server runs with --try, which delivers them to /try/mail")
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout)

@@ -9,18 +9,16 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
-
-	"github.com/postern-id/postern/internal/config"
 )
 
 type healthCommand struct {
-	Config string `type:"path" help:"The configuration file of the server. Without one the defaults and the environment apply."`
+	Config string `type:"path" help:"The configuration file of the server. Without one the environment applies, or the data folder in ./data."`
 }
 
 // Run asks the server of the configuration, on this machine, whether it is ready. Container runtimes
 // run it as a health check.
 func (c healthCommand) Run(ctx context.Context, p program) error {
-	cfg, err := config.Load(c.Config, p.environ)
+	cfg, err := loadLocal(c.Config, p.environ)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 // openLocal opens the server on the existing store of a configuration: a command that only
 // reads or changes stored data creates no store.
 func (p program) openLocal(ctx context.Context, file string, further ...string) (*app, error) {
-	cfg, err := config.Load(file, append(append([]string(nil), p.environ...), further...))
+	cfg, err := loadLocal(file, p.environ, further...)
 	if err != nil {
 		return nil, err
 	}

@@ -68,6 +68,9 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
+	if err := recordAddress(cfg, l.Addr()); err != nil {
+		log.Warn("commands on this machine need --config or --server, because the address of the server cannot be recorded", "error", err)
+	}
 	log.Info("listening", "addr", l.Addr().String(), "url", cfg.Server.PublicURL)
 	if h.open != nil {
 		log.Warn("the API accepts programs on this machine without a token, with all permissions, until a user has the role Administrator; create one with `postern bootstrap`", "variable", skipVariable)
