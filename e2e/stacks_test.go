@@ -16,7 +16,7 @@ import (
 )
 
 // For each stack, `app create --stack` creates an application that fits, and prints code that has its
-// values and no placeholder, and that the tools of its language accept.
+// values and no placeholder, and that the tools of its language accept. The secret comes after the code.
 func TestCreateForEachStack(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -37,9 +37,9 @@ func TestCreateForEachStack(t *testing.T) {
 			continue
 		}
 		printed := postern("app", "create", "For "+s.Name, "--stack", s.Name)
-		text, snippet, _ := strings.Cut(printed, "\n----- ")
+		snippet, text, _ := strings.Cut(printed, "\n----- the application -----\n")
 		checkValues(t, p, s, text, snippet)
-		for i, part := range strings.Split("\n----- "+snippet, "\n----- ")[1:] {
+		for i, part := range strings.Split("\n"+snippet, "\n----- ")[1:] {
 			path, content, _ := strings.Cut(part, " -----\n")
 			file := filepath.Join(t.TempDir(), s.Name, strings.Repeat("_", i)+filepath.Base(path))
 			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

@@ -157,14 +157,20 @@ func (c clientCreateCommand) Run(ctx context.Context, p program) error {
 	if err := client.Send(ctx, http.MethodGet, "/.well-known/openid-configuration", nil, &metadata); err != nil {
 		return err
 	}
+	if c.Stack.Name != "" {
+		if err := c.printCode(p.stdout, metadata.text("issuer"), app); err != nil {
+			return err
+		}
+	}
 	if err := c.show(p.stdout, resource{"issuer": metadata["issuer"], "id": app["id"], "clientId": clientID(app), "clientSecret": clientSecret(app)},
 		column{"issuer", "issuer"}, column{"application", "id"}, column{"client id", "clientId"}, column{"client secret", "clientSecret"}); err != nil {
 		return err
 	}
+	steps := c.nextSteps(metadata, app)
 	if c.Stack.Name != "" {
-		return c.printCode(p.stdout, metadata.text("issuer"), app, defaults)
+		steps = c.stackSteps(metadata.text("issuer"), app, defaults)
 	}
-	_, err = fmt.Fprint(p.stdout, c.nextSteps(metadata, app))
+	_, err = fmt.Fprint(p.stdout, steps)
 	return err
 }
 

@@ -84,8 +84,8 @@ func (c *clientCreateCommand) useStack() (defaults string, err error) {
 	return defaults, nil
 }
 
-// printCode prints what to do with a new client, and the code of its stack.
-func (c clientCreateCommand) printCode(w io.Writer, issuer string, app resource, defaults string) error {
+// printCode prints the code of the stack. It comes before the secret, which a terminal would scroll away.
+func (c clientCreateCommand) printCode(w io.Writer, issuer string, app resource) error {
 	client := stacks.Client{Issuer: issuer, ApplicationID: app.text("id"), ClientID: clientID(app), Scopes: c.Scope}
 	if c.Type != "service" {
 		client.RedirectURI, client.Scopes = c.Redirect[0], append([]string{"openid", "profile", "email"}, c.Scope...)
@@ -98,14 +98,18 @@ func (c clientCreateCommand) printCode(w io.Writer, issuer string, app resource,
 		return err
 	}
 	var b strings.Builder
-	b.WriteString("\nNext steps:\n" + defaults)
-	if secret := clientSecret(app); secret != "" {
-		b.WriteString(keepSecret + "- The code reads it from the environment:\n" + variables(issuer, clientID(app), secret))
-	}
-	fmt.Fprintf(&b, "- %s explains the code:\n", c.Stack.Page)
 	for _, file := range files {
-		fmt.Fprintf(&b, "\n----- %s -----\n%s", file.Path, file.Text)
+		fmt.Fprintf(&b, "----- %s -----\n%s\n", file.Path, file.Text)
 	}
-	_, err = io.WriteString(w, b.String())
+	_, err = io.WriteString(w, b.String()+"----- the application -----\n")
 	return err
+}
+
+// stackSteps describes what to do with a new client and the code.
+func (c clientCreateCommand) stackSteps(issuer string, app resource, defaults string) string {
+	text := fmt.Sprintf("\nNext steps:\n- %s explains the code above.\n%s", c.Stack.Page, defaults)
+	if secret := clientSecret(app); secret != "" {
+		text += keepSecret + "- The code reads it from the environment:\n" + variables(issuer, clientID(app), secret)
+	}
+	return text
 }
