@@ -38,9 +38,8 @@ func describeCommands(root *kong.Node) string {
 		"`ADMIN_USERNAME` and `ADMIN_PASSWORD`, or, on the machine of the server, with `--config`. Without `--server` and `--config`\n" +
 		"they use the server that runs in this folder, such as that of `make run`. Commands with `--config` alone use the store of\n" +
 		"the local server directly.\n\n" +
-		"`source <(postern completion bash)`, or the same with `zsh`, completes commands and flags in the shell\n" +
-		"(with `bin/postern` instead of `postern` if it is not in `PATH`);\n" +
-		"for fish: `postern completion fish | source`.\n\n| command | what it does |\n|---|---|\n")
+		"`source <(postern completion bash)`, or the same with `zsh`, completes commands and flags in the shell;\n" +
+		"for fish: `postern completion fish | source`. Write `bin/postern` instead of `postern` if it is not in `PATH`.\n\n| command | what it does |\n|---|---|\n")
 	leaves := root.Leaves(true)
 	for _, leaf := range leaves {
 		fmt.Fprintf(&b, "| [`%s`](#%s) | %s |\n", leaf.Path(), strings.ReplaceAll(leaf.FullPath(), " ", "-"), cellText(leaf.Help))

@@ -10,9 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// The scripts ask the program that is completed for completions, also if it is not in PATH, so they need no
-// change when a command does.
-// Without a completion they complete names of files.
+// The scripts ask the program on the command line for completions, so they need no change when a command does, and
+// the program need not be in PATH. Without a completion they complete names of files.
 const (
 	bashCompletion = `# postern completion for bash: source <(postern completion bash)
 _postern() {
@@ -31,7 +30,12 @@ _postern() {
 compdef _postern postern
 `
 	fishCompletion = `# postern completion for fish: postern completion fish | source
-complete -c postern -a '(postern complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
+function __postern_complete
+	set -l words (commandline -opc)
+	set -l last (commandline -ct)
+	command $words[1] complete -- $words[2..-1] "$last" 2>/dev/null
+end
+complete -c postern -a '(__postern_complete)'
 `
 )
 
