@@ -84,14 +84,3 @@ func qualityValue(params string) float64 {
 	}
 	return 1
 }
-
-// noneMatch reports whether an If-None-Match field permits a reply with the tag. Tags are compared
-// weakly: RFC 9110 §13.1.2.
-func noneMatch(fields []string, tag string) bool {
-	for one := range strings.SplitSeq(strings.Join(fields, ","), ",") {
-		if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == tag {
-			return false
-		}
-	}
-	return true
-}

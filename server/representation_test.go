@@ -25,16 +25,3 @@ func TestPrefersYAML(t *testing.T) {
 		}
 	}
 }
-
-func TestNoneMatch(t *testing.T) {
-	for field, want := range map[string]bool{
-		``: true, `"a"`: false, `W/"a"`: false, `"b"`: true, `"b", "a"`: false, `"b",W/"a" `: false, `*`: false, `a`: true, `"a`: true, `"A"`: true,
-	} {
-		if got := noneMatch([]string{field}, `"a"`); got != want {
-			t.Errorf("%s: %t", field, got)
-		}
-	}
-	if noneMatch([]string{`"b"`, `"a"`}, `"a"`) {
-		t.Error("the second field was not seen")
-	}
-}

@@ -8,6 +8,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/document"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -55,7 +56,7 @@ func (h nounHandlers) get(w http.ResponseWriter, r *http.Request, c *caller) err
 
 // answerGet replies with a resource, or 304 if the client has it.
 func answerGet(w http.ResponseWriter, r *http.Request, item *directory.Item) error {
-	if noneMatch(r.Header.Values("If-None-Match"), item.ETag) {
+	if !document.Matches(r.Header["If-None-Match"], item.ETag, true) {
 		return writeItem(w, r, http.StatusOK, item)
 	}
 	w.Header().Add("Vary", "Accept")

@@ -11,12 +11,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
-	"maps"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
 
 // Document is a text as it is sent. It may be used by many goroutines at once.
@@ -25,19 +23,18 @@ type Document struct {
 	plain, packed func() form // packed by gzip; what is not there is computed once
 }
 
-// form is a representation of a document: its body, and the header fields that all replies with it share.
+// form is a representation of a document: its body, and the header fields of all replies with it.
 type form struct {
-	body   []byte
-	fields http.Header
+	body                                []byte
+	tag, mediaType, length, encodedWith []string // encodedWith is nil for none
 }
 
 func newForm(mediaType, etag, encoding string, body []byte) form {
-	fields := http.Header{"Content-Type": {mediaType}, "Etag": {`"` + etag + `"`},
-		"Accept-Ranges": {"bytes"}, "Content-Length": {strconv.Itoa(len(body))}}
+	f := form{body: body, tag: []string{`"` + etag + `"`}, mediaType: []string{mediaType}, length: []string{strconv.Itoa(len(body))}}
 	if encoding != "" {
-		fields["Content-Encoding"] = []string{encoding}
+		f.encodedWith = []string{encoding}
 	}
-	return form{body, fields}
+	return f
 }
 
 // New creates a document. The caller must not change the text afterwards.
@@ -91,33 +88,44 @@ func unpack(packed []byte) []byte {
 	return text
 }
 
-// Serve answers a GET or HEAD, with 304 if the client has the document already
-// (RFC 9110 §13). Each encoding is a representation with an ETag of its own. Caching
-// is the Cache-Control.
+// Serve answers a GET or HEAD, with 304 if the client has the document already, and with 412 if it
+// requires another one (RFC 9110 §13). It ignores a request for a range, as §14.2 allows: documents
+// are small. Each encoding is a representation with an ETag of its own. Caching is the Cache-Control.
 func (d *Document) Serve(w http.ResponseWriter, r *http.Request, caching string) {
 	shown := d.plain
 	if takesGzip(r.Header.Get("Accept-Encoding")) {
 		shown = d.packed
 	}
 	f, h := shown(), w.Header()
-	maps.Copy(h, f.fields)
-	h.Set("Cache-Control", caching)
-	h.Add("Vary", "Accept-Encoding")
-	if needsContent(r.Header) {
-		h.Del("Content-Length") // a reply without content has neither of them
-		h.Del("Accept-Ranges")
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.body))
+	h["Etag"], h["Cache-Control"] = f.tag, []string{caching}
+	h["Vary"] = append(h["Vary"], "Accept-Encoding")
+	switch {
+	case r.Header.Get("If-Match") != "" && !Matches(r.Header["If-Match"], f.tag[0], false):
+		w.WriteHeader(http.StatusPreconditionFailed)
 		return
+	case Matches(r.Header["If-None-Match"], f.tag[0], true):
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h["Content-Type"], h["Content-Length"] = f.mediaType, f.length // replies share the values: nothing changes one in place
+	if f.encodedWith != nil {
+		h["Content-Encoding"] = f.encodedWith
 	}
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(f.body) // fails only if the client has gone
 	}
 }
 
-// needsContent reports whether a request is for a part of the document, or has conditions. Without
-// them http.ServeContent does the same as Serve, but copies the text.
-func needsContent(h http.Header) bool {
-	return h["Range"] != nil || h["If-Match"] != nil || h["If-None-Match"] != nil || h["If-Modified-Since"] != nil || h["If-Unmodified-Since"] != nil
+// Matches reports whether the fields of an If-Match or If-None-Match name a tag: RFC 9110 §13.1. The
+// latter are compared weakly.
+func Matches(fields []string, tag string, weakly bool) bool {
+	for one := range strings.SplitSeq(strings.Join(fields, ","), ",") { // a tag of this server contains no comma
+		one = strings.TrimSpace(one)
+		if one == "*" || one == tag || weakly && strings.TrimPrefix(one, "W/") == tag {
+			return true
+		}
+	}
+	return false
 }
 
 // takesGzip reads the relevant part of Accept-Encoding (RFC 9110 §12.5.3): gzip is accepted unless

@@ -35,9 +35,9 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// A reply without conditions is the same as that of http.ServeContent.
 func TestServe(t *testing.T) {
 	d := New("text/plain", []byte("text"))
+	tag := `"` + d.Tag() + `"`
 	serve := func(method, field, value string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, "/", nil)
 		r.Header.Set(field, value)
@@ -53,15 +53,31 @@ func TestServe(t *testing.T) {
 		{"GET", "Accept", "*/*", 200, "text", "4"},
 		{"HEAD", "Accept", "*/*", 200, "", "4"},
 		{"GET", "If-None-Match", `"other"`, 200, "text", "4"},
-		{"GET", "If-None-Match", `"` + d.Tag() + `"`, 304, "", ""},
-		{"GET", "Range", "bytes=1-2", 206, "ex", "2"},
+		{"GET", "If-None-Match", `"other", W/` + tag, 304, "", ""},
+		{"HEAD", "If-None-Match", tag, 304, "", ""},
+		{"GET", "If-Match", `"other", ` + tag, 200, "text", "4"},
+		{"GET", "If-Match", `W/` + tag, 412, "", ""},
+		{"GET", "Range", "bytes=1-2", 200, "text", "4"},
 	} {
 		rec := serve(test.method, test.field, test.value)
-		if rec.Code != test.status || rec.Body.String() != test.body || rec.Header().Get("Content-Length") != test.length || rec.Header().Get("ETag") != `"`+d.Tag()+`"` {
+		if rec.Code != test.status || rec.Body.String() != test.body || rec.Header().Get("Content-Length") != test.length || rec.Header().Get("ETag") != tag {
 			t.Errorf("%s with %s: %d %q %v", test.method, test.field, rec.Code, rec.Body, rec.Header())
 		}
-		if test.status == 200 && rec.Header().Get("Accept-Ranges") != "bytes" {
+		if hasType := rec.Header().Get("Content-Type") != ""; hasType != (test.status == 200) {
 			t.Errorf("%s with %s: %v", test.method, test.field, rec.Header())
 		}
+	}
+}
+
+func TestMatches(t *testing.T) {
+	for field, want := range map[string]struct{ weakly, strongly bool }{
+		``: {}, `"a"`: {true, true}, `W/"a"`: {true, false}, `"b"`: {}, `"b", "a"`: {true, true}, `"b",W/"a" `: {true, false}, `*`: {true, true}, `a`: {}, `"a`: {}, `"A"`: {},
+	} {
+		if weakly, strongly := Matches([]string{field}, `"a"`, true), Matches([]string{field}, `"a"`, false); weakly != want.weakly || strongly != want.strongly {
+			t.Errorf("%s: weakly %t, strongly %t", field, weakly, strongly)
+		}
+	}
+	if !Matches([]string{`"b"`, `"a"`}, `"a"`, true) {
+		t.Error("the second field was not seen")
 	}
 }
