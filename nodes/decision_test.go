@@ -49,6 +49,7 @@ func TestDecision(t *testing.T) {
 		{"inputs.username == 'ada'", visit(inputs("username", "ada")), true},
 		{`inputs["username"].matches("^a[a-z]+$")`, visit(inputs("username", "ada")), true},
 		{`inputs["username"].matches("^[a-z]{3}$")`, visit(inputs("username", "ada")), true},
+		{`inputs["username"].matches("(a{100}){9}|b{20,40}")`, visit(inputs("username", "ada")), false},
 		{`matches(inputs.username, '(a{2}){3,}')`, visit(inputs("username", "aaaaaa")), true},
 		{`inputs["username"].matches(inputs["mail"])`, visit(inputs("username", "ada", "mail", "^[ad]{4}$")), false},
 		{"has(inputs.mail)", visit(), false},

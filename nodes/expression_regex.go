@@ -67,17 +67,23 @@ func checkPattern(pattern string) error {
 // sizeOfPattern returns about how many instructions a pattern is compiled to. The parser limits the
 // product of nested repetitions.
 func sizeOfPattern(re *syntax.Regexp) int {
-	n := 1 + len(re.Sub)
-	if re.Op == syntax.OpLiteral {
-		n = len(re.Rune)
-	}
+	parts := 0
 	for _, part := range re.Sub {
-		n += sizeOfPattern(part)
+		parts += sizeOfPattern(part)
 	}
-	if re.Op == syntax.OpRepeat {
-		n *= max(re.Min+1, re.Max)
+	switch re.Op {
+	case syntax.OpLiteral:
+		return len(re.Rune)
+	case syntax.OpConcat:
+		return parts
+	case syntax.OpCapture:
+		return parts + 2 // the start and the end
+	case syntax.OpAlternate:
+		return parts + len(re.Sub)
+	case syntax.OpRepeat:
+		return parts*max(re.Min, re.Max, 1) + max(re.Max-re.Min, 1) // and one for each that can be absent
 	}
-	return n
+	return parts + 1
 }
 
 // patternLimit checks the patterns that are literals when an expression is compiled.
