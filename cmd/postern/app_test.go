@@ -96,7 +96,12 @@ func (w *testApp) post(path string, in, out any) {
 		w.t.Error(err)
 		return
 	}
-	r := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body))
+	r, err := http.NewRequest(http.MethodPost, path, bytes.NewReader(body)) // httptest.NewRequest parses a text
+	if err != nil {
+		w.t.Error(err)
+		return
+	}
+	r.Host, r.RemoteAddr = "example.com", "192.0.2.1:1234"
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "rig")
 	rec := httptest.NewRecorder()
