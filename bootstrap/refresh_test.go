@@ -2,14 +2,13 @@ package bootstrap_test
 
 import (
 	"database/sql"
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
@@ -66,10 +65,7 @@ func TestRefresh(t *testing.T) {
 		}
 		ids := map[string]string{}
 		for _, handle := range []string{"sign-in", "password-sign-in"} {
-			text, err := os.ReadFile(filepath.Join("../flows/testdata/former", strings.ReplaceAll(handle, "-", "_")+".yaml"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := datatest.ReadFile(t, filepath.Join("../flows/testdata/former", strings.ReplaceAll(handle, "-", "_")+".yaml"))
 			f, _, problems := schemas.ParseFlow(text, true)
 			if len(problems) > 0 {
 				t.Fatal(problems)
@@ -174,10 +170,7 @@ func testRefreshAddsFlows(t *testing.T, driver, dsn string) {
 
 func documentOf(t *testing.T, value any) *schemas.Document {
 	t.Helper()
-	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.Marshal(t, value)
 	d, problems := schemas.ParseJSON(text)
 	if len(problems) > 0 {
 		t.Fatal(problems)

@@ -2,7 +2,6 @@ package flows_test
 
 import (
 	"bufio"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/studio"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
@@ -80,11 +80,7 @@ func onServer(t *testing.T, source studio.Source, subflows schemas.Subflows) str
 		flow, _, found = engine.CheckUsing(text, yaml, serverKinds, subflows)
 		return found
 	})
-	text, err := json.Marshal(map[string]studio.CheckResult{"result": {Valid: flow != nil, Findings: append([]schemas.Problem{}, problems...)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(datatest.Marshal(t, map[string]studio.CheckResult{"result": {Valid: flow != nil, Findings: append([]schemas.Problem{}, problems...)}}))
 }
 
 var serverKinds = nodes.Kinds(nodes.Deps{})
@@ -109,9 +105,7 @@ func startBrowserChecker(t *testing.T) func(studio.Source) string {
 		t.Fatal(err)
 	}
 	script := filepath.Join(t.TempDir(), "run.cjs")
-	if err := os.WriteFile(script, []byte(nodeScript), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	datatest.WriteFile(t, script, nodeScript)
 	node := exec.CommandContext(t.Context(), "node", script, filepath.Join(strings.TrimSpace(string(root)), "lib/wasm/wasm_exec.js"), program)
 	node.Stderr = os.Stderr
 	in, err := node.StdinPipe()
@@ -135,10 +129,7 @@ func startBrowserChecker(t *testing.T) func(studio.Source) string {
 
 func ask(t *testing.T, in io.Writer, replies *bufio.Reader, source studio.Source) string {
 	t.Helper()
-	line, err := json.Marshal(source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := datatest.Marshal(t, source)
 	if _, err := fmt.Fprintf(in, "%s\n", line); err != nil {
 		t.Fatal(err)
 	}
@@ -189,10 +180,7 @@ func goodTexts(t *testing.T) (texts []string) {
 			if !flows.IsFlow(path) {
 				continue
 			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := datatest.ReadFile(t, path)
 			texts = append(texts, string(text))
 		}
 	}
@@ -201,10 +189,7 @@ func goodTexts(t *testing.T) (texts []string) {
 
 func jsonOf(t *testing.T, f *schemas.Flow) studio.Source {
 	t.Helper()
-	text, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.Marshal(t, f)
 	return studio.Source{Text: string(text), JSON: true}
 }
 

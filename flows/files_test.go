@@ -1,12 +1,12 @@
 package flows_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -56,9 +56,7 @@ func TestFlowOf(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			for name := range strings.FieldsSeq(tt.folderSubflows) {
-				if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				datatest.WriteFile(t, filepath.Join(dir, name), "")
 			}
 			got, err := flows.FlowOf(flows.Disk{}, filepath.Join(dir, tt.scenarios))
 			if got != tt.want || (err == nil) != (tt.wantErr == "") || err != nil && !strings.Contains(err.Error(), tt.wantErr) {

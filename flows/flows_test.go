@@ -2,7 +2,6 @@ package flows_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/flowtest"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
@@ -176,9 +176,7 @@ func TestSchemaSuggests(t *testing.T) {
 	var schema struct {
 		Properties map[string]struct{ ReadOnly, DoNotSuggest bool }
 	}
-	if err := json.Unmarshal(text, &schema); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, text, &schema)
 	if p := schema.Properties; !p["createdAt"].DoNotSuggest || p["handle"].DoNotSuggest {
 		t.Errorf("suggested are %+v", p)
 	}

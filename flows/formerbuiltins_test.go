@@ -1,10 +1,10 @@
 package flows
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -14,10 +14,7 @@ func TestFormer(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, name)
 		f, _, problems := schemas.ParseFlow(text, true)
 		if len(problems) > 0 {
 			t.Fatal(problems)

@@ -1,13 +1,13 @@
 package flows_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
@@ -24,10 +24,7 @@ func goodFlows(t testing.TB) []*schemas.Flow {
 			if !flows.IsFlow(path) {
 				continue
 			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := datatest.ReadFile(t, path)
 			f, _, problems := engine.CheckUsing(text, true, nodes.Kinds(nodes.Deps{}), flows.NewSubflowResolver().ForFile(path))
 			if f == nil {
 				t.Fatal(path, problems)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
@@ -49,10 +50,7 @@ func TestOutline(t *testing.T) {
 				continue
 			}
 			part.Requires = certain(before, part)
-			text, err := json.Marshal(outer)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := datatest.Marshal(t, outer)
 			_, checked, others := engine.CheckUsing(text, false, kinds, schemas.SubflowsOf(outer.Parts))
 			if checked != nil {
 				alone++

@@ -1,11 +1,11 @@
 package flows_test
 
 import (
-	"encoding/json"
 	"slices"
 	"testing"
 
 	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/translations"
 )
 
@@ -20,9 +20,7 @@ func TestBuiltinFlowsAreTranslated(t *testing.T) {
 		for _, n := range f.Nodes {
 			var with any
 			if len(n.With) > 0 {
-				if err := json.Unmarshal(n.With, &with); err != nil {
-					t.Fatal(err)
-				}
+				datatest.Unmarshal(t, n.With, &with)
 			}
 			for _, text := range shown(with) {
 				if german[text] == "" {

@@ -1,13 +1,13 @@
 package flows_test
 
 import (
-	"encoding/json"
 	"flag"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/studio"
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 var edits = flag.Int("edits", 1000, "the number of edits that TestStudioAgreesWhileTyping makes")
@@ -30,10 +30,10 @@ func TestStudioAgreesWhileTyping(t *testing.T) {
 			}
 			source := studio.Source{Text: text}
 			want := onServer(t, source, subflows)
-			if got := string(s.Call("check", asJSON(t, source))); got != want {
+			if got := string(s.Call("check", datatest.Marshal(t, source))); got != want {
 				t.Fatalf("while typing it finds\n%s\nthe server finds\n%s\nin\n%s", got, want, text)
 			}
-			got, want := string(s.Call("prove", asJSON(t, source))), string(newStudio().Call("prove", asJSON(t, source)))
+			got, want := string(s.Call("prove", datatest.Marshal(t, source))), string(newStudio().Call("prove", datatest.Marshal(t, source)))
 			if got != want {
 				t.Fatalf("while typing it proves\n%s\na new studio proves\n%s\nof\n%s", got, want, text)
 			}
@@ -46,13 +46,4 @@ func TestStudioAgreesWhileTyping(t *testing.T) {
 	if valid < *edits/10 || valid > *edits*9/10 {
 		t.Errorf("of %d texts %d are valid", *edits, valid)
 	}
-}
-
-func asJSON(t *testing.T, value any) []byte {
-	t.Helper()
-	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }

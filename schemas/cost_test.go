@@ -1,7 +1,6 @@
 package schemas
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"strings"
@@ -9,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // allocated returns how many bytes do allocates.
@@ -95,10 +96,7 @@ func within(t *testing.T, read func(body []byte) []Problem, own func(body []byte
 			if spent[i] > limit {
 				t.Errorf("%s: %d bytes took %d bytes, expected at most %d", name, len(body), spent[i], limit)
 			}
-			reply, err := json.Marshal(problems)
-			if err != nil {
-				t.Fatal(err)
-			}
+			reply := datatest.Marshal(t, problems)
 			if len(problems) == 0 || len(problems) > 50 || len(reply) > longest {
 				t.Errorf("%s: %d bytes have %d problems of %d bytes", name, len(body), len(problems), len(reply))
 			}

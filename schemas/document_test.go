@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 func TestParseYAMLValues(t *testing.T) {
@@ -51,9 +53,7 @@ func TestEscapes(t *testing.T) {
 		`\ud83d\ud83d\ude00`, `\ud83dx`, `\ud83d\n`, `\\u0041`, `é\\`, `\ud83dude00`, `\ud83dude00x`,
 	} {
 		var want string
-		if err := json.Unmarshal([]byte(`"`+text+`"`), &want); err != nil {
-			t.Fatal(err)
-		}
+		datatest.Unmarshal(t, []byte(`"`+text+`"`), &want)
 		d, problems := ParseJSON([]byte(`"` + text + `"`))
 		if len(problems) > 0 || d.root.text != want {
 			t.Errorf("%s: got %+v and %v, expected %q", text, d, problems, want)

@@ -1,10 +1,11 @@
 package schemas
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // faulty is a text with one fault.
@@ -24,10 +25,7 @@ func faults(t testing.TB) []faulty {
 	}
 	var all []faulty
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := datatest.ReadFile(t, file)
 		for _, section := range strings.Split("\n"+string(content), "\n=== ")[1:] {
 			name, rest, _ := strings.Cut(section, "\n")
 			text, want, ok := strings.Cut("\n"+rest, "\n--- ")

@@ -2,11 +2,12 @@ package schemas
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // sameParse compares what a FlowParser and ParseYAML return for a text: values, places and problems.
@@ -84,10 +85,7 @@ func TestFlowParserWhileTyping(t *testing.T) {
 		t.Fatal(names, err)
 	}
 	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, name)
 		var p FlowParser
 		for at := 7; at < len(text); at += 1009 {
 			for _, typed := range []string{"", "x", "\n", "\"", ":", " - ", "# ", "- ", "[", "}"} {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // seed adds the faulty texts and a few that are fine.
@@ -119,10 +121,7 @@ func FuzzParseFlow(f *testing.F) {
 			if flow == nil {
 				continue
 			}
-			text, err := json.Marshal(flow)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := datatest.Marshal(t, flow)
 			if _, _, problems := ParseFlow(text, false); len(problems) > 0 {
 				t.Errorf("what was accepted is refused when written again: %s: %v", text, problems)
 			}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // TestSchemasMatchTypes keeps each published schema and its Go type in step:
@@ -29,9 +31,7 @@ func TestSchemasMatchTypes(t *testing.T) {
 		"resource-server":   {ResourceServerSchema(), reflect.TypeFor[ResourceServer]()},
 	} {
 		var root map[string]any
-		if err := json.Unmarshal(pair.schema.Raw(), &root); err != nil {
-			t.Fatal(err)
-		}
+		datatest.Unmarshal(t, pair.schema.Raw(), &root)
 		if got, want := root["$id"], "urn:postern:schema:"+noun; got != want {
 			t.Errorf("%s: $id is %v, expected %s", noun, got, want)
 		}
@@ -102,10 +102,7 @@ func TestNounsFitTheirSchemas(t *testing.T) {
 			Customizations: map[string]any{"colour": "red"}, ClientID: "CONSOLE", CreatedAt: now, UpdatedAt: now}},
 		{ApplicationSchema(), Application{Name: "App"}},
 	} {
-		text, err := json.Marshal(pair.noun)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.Marshal(t, pair.noun)
 		if problems := pair.schema.Check(text); len(problems) > 0 {
 			t.Errorf("%s: %v", text, problems)
 		}

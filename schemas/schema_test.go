@@ -2,11 +2,12 @@ package schemas
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // checkLines is what Check says, one problem a string.
@@ -140,9 +141,7 @@ func TestCheckNeverShowsValues(t *testing.T) {
 
 func TestCompileSchemaRefuses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "other.json")
-	if err := os.WriteFile(file, []byte(`{"type": "string"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	datatest.WriteFile(t, file, `{"type": "string"}`)
 	tests := map[string]string{
 		`{"type": "strin"}`:                           "",
 		`{"type": "object"`:                           "not valid JSON",

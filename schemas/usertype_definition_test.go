@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // attributes is a definition with the properties.
@@ -133,19 +135,14 @@ func TestPerson(t *testing.T) {
 	if got := fmt.Sprint(person.UniqueAttributes(), person.CredentialAttribute()); got != "[email username]password" {
 		t.Errorf("marked are %s", got)
 	}
-	text, err := json.Marshal(person)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.Marshal(t, person)
 	if problems := UserTypeSchema().Check(text); len(problems) > 0 {
 		t.Error(problems)
 	}
 	var definition struct {
 		Properties map[string]struct{ Title, Description string }
 	}
-	if err := json.Unmarshal(person.Schema, &definition); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, person.Schema, &definition)
 	for _, name := range append(ProfileAttributes(), "password") {
 		if p := definition.Properties[name]; p.Title == "" || p.Description == "" {
 			t.Errorf("%s has no title or no description", name)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 func TestToYAML(t *testing.T) {
@@ -72,12 +74,6 @@ func FuzzToYAML(f *testing.F) {
 
 func canonical(t *testing.T, text []byte) []byte {
 	var v any
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	datatest.Unmarshal(t, text, &v)
+	return datatest.Marshal(t, v)
 }

@@ -2,21 +2,20 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 func writeLock(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "package-lock.json")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	datatest.WriteFile(t, path, text)
 	return path
 }
 
@@ -35,9 +34,7 @@ func TestRun(t *testing.T) {
 		t.Error("two runs differ")
 	}
 	var d document
-	if err := json.Unmarshal(first.Bytes(), &d); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, first.Bytes(), &d)
 	var got []string
 	for _, c := range d.Components {
 		got = append(got, c.PURL)

@@ -14,6 +14,7 @@ import (
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows/chains"
 	"github.com/postern-id/postern/flows/flowtest"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/internal/totp"
@@ -225,9 +226,7 @@ func (w *arena) take(asked *schemas.Step, inputs map[string]string, next *schema
 		w.key = &offered
 	}
 	if codes := asked.Data.AdditionalData["recoveryCodes"]; codes != "" {
-		if err := json.Unmarshal([]byte(codes), &w.codes); err != nil {
-			w.t.Fatal(err)
-		}
+		datatest.Unmarshal(w.t, []byte(codes), &w.codes)
 	}
 	if inputs["password"] != "" && slices.ContainsFunc(w.Events(), func(e schemas.Event) bool { return e.Action == "password.set" }) {
 		w.password = inputs["password"]

@@ -2,13 +2,13 @@ package diff_test
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows/diff"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
@@ -162,10 +162,7 @@ func goodSubflows(t testing.TB) schemas.SubflowsOf {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, file)
 		if f, _, _ := schemas.ParseFlow(text, true); f != nil && f.FlowType == schemas.Subflow {
 			subflows[f.Handle] = f
 		}
@@ -181,10 +178,7 @@ func TestCompareGoodFlows(t *testing.T) {
 	}
 	var before *engine.Graph
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, file)
 		g := compiled(t, string(text))
 		if got := diff.Compare(g, compiled(t, string(text))); len(got) != 0 {
 			t.Errorf("%s differs from itself: %v", file, got)

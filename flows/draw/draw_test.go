@@ -11,6 +11,7 @@ import (
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows/draw"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
@@ -19,10 +20,7 @@ var update = flag.Bool("update", false, "update the golden files")
 
 func compiled(t testing.TB, file string) *engine.Graph {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, file)
 	_, g, problems := engine.CheckUsing(text, true, nodes.Kinds(nodes.Deps{}), subflowsInFolder(t, file))
 	if g == nil {
 		t.Fatal(problems)
@@ -39,10 +37,7 @@ func subflowsInFolder(t testing.TB, file string) schemas.SubflowsOf {
 		t.Fatal(err)
 	}
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, name)
 		if f, _, _ := schemas.ParseFlow(text, true); f != nil && f.FlowType == schemas.Subflow {
 			subflows[f.Handle] = f
 		}
@@ -54,9 +49,7 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, path, got)
 	}
 	want, err := os.ReadFile(path)
 	if err != nil || string(want) != got {

@@ -3,11 +3,11 @@ package draw
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -85,10 +85,7 @@ func TestLayout(t *testing.T) {
 		if strings.HasSuffix(name, "_test.yaml") {
 			continue
 		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, name)
 		f, _, problems := schemas.ParseFlow(text, true)
 		if f == nil {
 			t.Fatal(name, problems)

@@ -4,13 +4,13 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows/draw"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
@@ -45,10 +45,7 @@ func checkSVG(t *testing.T, svg string, ids ...string) {
 }
 
 func TestSVG(t *testing.T) {
-	text, err := os.ReadFile("../sign_in.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, "../sign_in.yaml")
 	flow, g, problems := engine.Check(text, true, nodes.Kinds(nodes.Deps{}))
 	if g == nil {
 		t.Fatal(problems)

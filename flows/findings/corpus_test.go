@@ -1,7 +1,6 @@
 package findings
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/flows/rules"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -39,10 +39,7 @@ func broken(t *testing.T) (list []faulty) {
 		t.Fatalf("no fault files (%v)", err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, file)
 		for _, section := range strings.Split("\n"+string(text), "\n=== ")[1:] {
 			name, body, _ := strings.Cut(section, "\n")
 			f := faulty{name: filepath.Base(file) + "/" + name}
@@ -109,10 +106,7 @@ func TestGoodFlows(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := datatest.ReadFile(t, file)
 			f := checked(t, Source{Name: file, Text: text})[0]
 			if waives := strings.Contains(string(text), "\nwaive:"); f.Refused() || (len(f.Findings) > 0) != waives {
 				t.Errorf("findings: %v", f.Findings)

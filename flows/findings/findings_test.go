@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
@@ -200,9 +201,7 @@ func TestSARIF(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(out.Bytes(), &log); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, out.Bytes(), &log)
 	run := log.Runs[0]
 	for i, want := range []struct{ rule, level string }{{"target", "error"}, {"takeover", "warning"}} {
 		r := run.Results[i]

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/flows/flowtest"
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // The example in the package documentation passes with the built-in flow that it names.
@@ -24,10 +25,7 @@ func TestDocumentedExample(t *testing.T) {
 			example.WriteString(code)
 		}
 	}
-	flow, err := os.ReadFile(filepath.Join("..", "passkey_sign_in.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	flow := datatest.ReadFile(t, filepath.Join("..", "passkey_sign_in.yaml"))
 	path := write(t, string(flow), example.String())
 	f, err := flowtest.Load(path)
 	if err != nil {
@@ -60,9 +58,7 @@ func TestFlowInJSON(t *testing.T) {
 			if err := os.Remove(adjacent + ".yaml"); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(adjacent+".json", []byte(tt.flow), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			datatest.WriteFile(t, adjacent+".json", tt.flow)
 			f, err := flowtest.Load(path)
 			if err != nil {
 				t.Fatal(err)

@@ -3,13 +3,13 @@ package flowtest_test
 import (
 	"flag"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/federation/federationtest"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/schemas"
@@ -20,10 +20,7 @@ var updateDocs = flag.Bool("update-docs", false, "rewrite the tables of docs/tes
 // docs/testing.md lists every member and every fault, with the descriptions of the schema.
 func TestDocumentedMembers(t *testing.T) {
 	const path = "../../docs/testing.md"
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := datatest.ReadFile(t, path)
 	schema := readSchema(t)
 	defs := member(schema, "$defs")
 	reported := map[string]bool{}
@@ -43,9 +40,7 @@ func TestDocumentedMembers(t *testing.T) {
 		}
 	}
 	if *updateDocs {
-		if err := os.WriteFile(path, []byte(written), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, path, written)
 		return
 	}
 	if written != string(page) {
@@ -70,10 +65,7 @@ func TestDefinitionsAreDistinct(t *testing.T) {
 
 // readSchema reads the schema in the order of the file.
 func readSchema(t *testing.T) *yaml.Node {
-	text, err := os.ReadFile("scenario.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, "scenario.schema.json")
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package flowtest_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/flows/flowtest"
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 const signIn = `handle: sign-in
@@ -29,9 +29,7 @@ func write(t testing.TB, flow, scenarios string) string {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "flow_test.yaml")
 	for name, text := range map[string]string{filepath.Join(dir, "flow.yaml"): flow, path: scenarios} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, name, text)
 	}
 	return path
 }
@@ -143,10 +141,7 @@ func TestFaultyFiles(t *testing.T) {
 // The schema lists and describes every check that a passkey can fail.
 func TestChecksAreNamed(t *testing.T) {
 	const path = "../../internal/passkey/failure.go"
-	source, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := datatest.ReadFile(t, path)
 	var steps []string
 	for _, found := range regexp.MustCompile(`Step\w+ +Step = "(\w+)"`).FindAllStringSubmatch(string(source), -1) {
 		steps = append(steps, found[1])
@@ -162,9 +157,7 @@ func TestChecksAreNamed(t *testing.T) {
 			}
 		} `json:"$defs"`
 	}
-	if err := json.Unmarshal(flowtest.Schema().Raw(), &schema); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, flowtest.Schema().Raw(), &schema)
 	check := schema.Defs.Expect.Properties.Check.AnyOf[0]
 	if len(steps) < 18 || !slices.Equal(check.Enum, steps) || len(check.EnumDescriptions) != len(steps) {
 		t.Errorf("%s has the steps %v; the schema %v, with %d descriptions", path, steps, check.Enum, len(check.EnumDescriptions))

@@ -2,7 +2,6 @@ package flowtest_test
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/flowtest"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -28,10 +28,7 @@ func parse(t testing.TB, flow flowtest.Definition, text string) *flowtest.File {
 func builtIn(t testing.TB, name string) flowtest.Definition {
 	t.Helper()
 	path := filepath.Join("..", name)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, path)
 	return flowtest.Definition{Text: text, Subflows: flows.NewSubflowResolver().ForFile(path)}
 }
 
@@ -46,10 +43,7 @@ func TestSavedWalksPass(t *testing.T) {
 	}
 	for _, path := range files {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := datatest.ReadFile(t, path)
 			flow := builtIn(t, strings.TrimSuffix(filepath.Base(path), "_test.yaml")+".yaml")
 			f := parse(t, flow, string(text))
 			head, _, _ := strings.Cut(string(text), "\nscenarios:")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/flows/flowtest"
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // Misspelled error codes and attributes are found before a scenario runs.
@@ -46,9 +47,7 @@ nodes:
 				if err := os.Mkdir(dir, 0o700); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(filepath.Join(dir, "member.yaml"), []byte(tt.types), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				datatest.WriteFile(t, filepath.Join(dir, "member.yaml"), tt.types)
 			}
 			n, problems := flowtest.Check(path, []byte(scenarios))
 			if got := fmt.Sprint(problems); (len(problems) > 0) != (tt.want != "") || !strings.Contains(got, tt.want) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/federation/federationtest"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/schemas"
@@ -105,10 +105,7 @@ func TestRandomWalks(t *testing.T) {
 // flows.
 func isSubflow(t *testing.T, path string) bool {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, path)
 	return bytes.Contains(text, []byte("flowType: SUBFLOW"))
 }
 

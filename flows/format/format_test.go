@@ -1,10 +1,11 @@
 package format
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 func TestFormat(t *testing.T) {
@@ -65,10 +66,7 @@ func TestRepositoryIsFormatted(t *testing.T) {
 			t.Fatal(pattern, err)
 		}
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := datatest.ReadFile(t, file)
 			if got, err := Format(text); err != nil {
 				t.Errorf("%s: %v", file, err)
 			} else if string(got) != string(text) {
@@ -79,10 +77,7 @@ func TestRepositoryIsFormatted(t *testing.T) {
 }
 
 func FuzzFormat(f *testing.F) {
-	text, err := os.ReadFile("../invitation.yaml")
-	if err != nil {
-		f.Fatal(err)
-	}
+	text := datatest.ReadFile(f, "../invitation.yaml")
 	f.Add(text)
 	f.Add([]byte("a: [x, # y\n z]\n#\n- \n"))
 	f.Add([]byte("a: |2-\n   x\n\n  y # no\nb: 'q\n\n r' # c\n"))

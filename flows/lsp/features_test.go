@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 const door = `# The door.
@@ -48,8 +50,8 @@ scenarios:
 // doorway opens the door with its sub-flow and scenarios, the latter only on the disk.
 func doorway(t *testing.T) (e *editor, dir string) {
 	dir = t.TempDir()
-	write(t, filepath.Join(dir, "ask.yaml"), ask)
-	write(t, filepath.Join(dir, "door_test.yaml"), doorTest)
+	datatest.WriteFile(t, filepath.Join(dir, "ask.yaml"), ask)
+	datatest.WriteFile(t, filepath.Join(dir, "door_test.yaml"), doorTest)
 	e = newEditor(t)
 	e.initialize()
 	return e, dir
@@ -66,7 +68,7 @@ func TestComplete(t *testing.T) {
 		"a user of the file": {"door_test.yaml", strings.Replace(doorTest, "status: COMPLETE", "user: |", 1), "ada", "ada"},
 	} {
 		e, dir := doorway(t)
-		write(t, filepath.Join(dir, "door.yaml"), door)
+		datatest.WriteFile(t, filepath.Join(dir, "door.yaml"), door)
 		params, text := at(t, openFiles{}.uriOf(filepath.Join(dir, tt.file)), tt.text)
 		e.open(filepath.Join(dir, tt.file), text)
 		var list completionList
@@ -118,7 +120,7 @@ func TestDefinition(t *testing.T) {
 		"the flow of scenarios": {"door_test.yaml", "flow: do|or.yaml\n" + doorTest, "door.yaml", 0},
 	} {
 		e, dir := doorway(t)
-		write(t, filepath.Join(dir, "door.yaml"), door)
+		datatest.WriteFile(t, filepath.Join(dir, "door.yaml"), door)
 		params, text := at(t, openFiles{}.uriOf(filepath.Join(dir, tt.file)), tt.text)
 		e.open(filepath.Join(dir, tt.file), text)
 		var l Location

@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net/textproto"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // editor is a client of a server in the same process. It writes messages itself, so that it can also
@@ -86,9 +87,7 @@ func (e *editor) read() (m message) {
 	if !ok {
 		e.t.Fatal("the server has sent no further message")
 	}
-	if err := json.Unmarshal(text, &m); err != nil {
-		e.t.Fatal(err)
-	}
+	datatest.Unmarshal(e.t, text, &m)
 	return m
 }
 
@@ -124,9 +123,7 @@ func (e *editor) ask(method string, params, result any) {
 	if m.Error != nil {
 		e.t.Fatalf("%s: %+v", method, *m.Error)
 	}
-	if err := json.Unmarshal(m.Result, result); err != nil {
-		e.t.Fatal(err)
-	}
+	datatest.Unmarshal(e.t, m.Result, result)
 }
 
 func (e *editor) initialize(encodings ...string) {
@@ -159,9 +156,7 @@ func (e *editor) diagnostics(uri string, version int) []Diagnostic {
 		if m.Method != "textDocument/publishDiagnostics" {
 			continue
 		}
-		if err := json.Unmarshal(m.Params, &p); err != nil {
-			e.t.Fatal(err)
-		}
+		datatest.Unmarshal(e.t, m.Params, &p)
 		if p.URI == uri && p.Version != nil && *p.Version == version {
 			return p.Diagnostics
 		}
@@ -177,13 +172,6 @@ func at(t *testing.T, uri, marked string) (map[string]any, string) {
 	}
 	content := newText(before+after, false)
 	return map[string]any{"textDocument": map[string]any{"uri": uri}, "position": content.position(len(before))}, before + after
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestLifeCycle(t *testing.T) {
@@ -295,7 +283,7 @@ func TestDependencies(t *testing.T) {
 	dir := t.TempDir()
 	const sub = "handle: ask\nname: Ask\nflowType: SUBFLOW\noutcomes: {in: Signed in.}\nnodes:\n  - {id: key, use: passkey-authenticate, next: {success: in}}\n"
 	const flow = "handle: door\nname: Door\nflowType: AUTHENTICATION\nnodes:\n  - {id: first, use: flow, with: {flow: ask}, next: {in: done}}\n  - {id: done, use: authorization-code}\n"
-	write(t, filepath.Join(dir, "door.yaml"), flow)
+	datatest.WriteFile(t, filepath.Join(dir, "door.yaml"), flow)
 	e := newEditor(t)
 	e.initialize()
 	uri := e.open(filepath.Join(dir, "door.yaml"), flow)

@@ -10,6 +10,7 @@ import (
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/flowtest"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
@@ -84,9 +85,7 @@ func TestPage(t *testing.T) {
 	}
 	const file = "../../docs/recipes.md"
 	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, file, want)
 	}
 	if got, err := os.ReadFile(file); err != nil || string(got) != want {
 		t.Errorf("%s is not what the recipes describe (%v); run go test ./flows/recipes -update", file, err)
@@ -100,10 +99,7 @@ func TestStepUpIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile("../../docs/second-factors.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := datatest.ReadFile(t, "../../docs/second-factors.md")
 	_, flow, _ := strings.Cut(string(r.Flow), "\n") // without the line for editors
 	if !strings.Contains(string(page), "```yaml\n"+flow+"```\n") {
 		t.Error("docs/second-factors.md does not show flows/recipes/step_up.yaml without its first line")

@@ -14,6 +14,7 @@ import (
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows/flowtest"
 	"github.com/postern-id/postern/flows/rules"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
@@ -43,9 +44,7 @@ func check(t *testing.T, r rules.Rule, text string) []schemas.Problem {
 		return problems
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "sign_in.yaml"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	datatest.WriteFile(t, filepath.Join(dir, "sign_in.yaml"), "")
 	_, problems := flowtest.Check(filepath.Join(dir, "sign_in_test.yaml"), []byte(text))
 	for i := range problems {
 		problems[i].Rule = rules.Scenario

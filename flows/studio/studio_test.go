@@ -4,22 +4,19 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // call calls a function and decodes its result, or returns the error in words.
 func call[O any](t *testing.T, s *Studio, name string, input any) (result O, failed string) {
 	t.Helper()
-	text, err := json.Marshal(input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.Marshal(t, input)
 	var r struct {
 		Result O
 		Error  string
 	}
-	if err := json.Unmarshal(s.Call(name, text), &r); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, s.Call(name, text), &r)
 	return r.Result, r.Error
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/schemas"
 )
@@ -147,9 +148,7 @@ passkey:
 oauth: {dcr: {insecure: true}}
 log: {level: debug}
 `
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	datatest.WriteFile(t, path, text)
 	environ := []string{
 		"HOME=/root",
 		"POSTERN_CORS_ALLOWED_ORIGINS= https://a.example , http://localhost:3000,",
@@ -339,9 +338,7 @@ func TestFaults(t *testing.T) {
 
 func TestLoadReportsAnError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "postern.yaml")
-	if err := os.WriteFile(path, []byte("nonsense: 1"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	datatest.WriteFile(t, path, "nonsense: 1")
 	cfg, err := Load(path, nil)
 	var e *schemas.Error
 	if cfg != nil || !errors.As(err, &e) || e.Class != schemas.Invalid || e.Code != CodeInvalid || len(e.Errors) != 1 || !strings.Contains(e.Error(), path) {
@@ -350,9 +347,7 @@ func TestLoadReportsAnError(t *testing.T) {
 	if _, err := Load(filepath.Join(t.TempDir(), "nowhere.yaml"), nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing file: got %v", err)
 	}
-	if err := os.WriteFile(path, []byte(strings.Repeat("#\n", maxSize)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	datatest.WriteFile(t, path, strings.Repeat("#\n", maxSize))
 	if _, err := Load(path, nil); err == nil || !strings.Contains(err.Error(), "larger than") {
 		t.Errorf("a huge file: got %v", err)
 	}

@@ -1,13 +1,13 @@
 package config
 
 import (
-	"encoding/json"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -108,9 +108,7 @@ func TestSchemaMatchesConfig(t *testing.T) {
 		t.Errorf("the schema has\n%v\nthe type has\n%v", inSchema, inType)
 	}
 	var root map[string]any
-	if err := json.Unmarshal(Schema().Raw(), &root); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, Schema().Raw(), &root)
 	documented(t, "", root)
 }
 
@@ -161,10 +159,7 @@ func TestDefaultsFitTheSchema(t *testing.T) {
 			given[k.path] = k.standard
 		}
 	}
-	text, err := json.Marshal(overlay(given))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.Marshal(t, overlay(given))
 	if problems := Schema().Check(text); len(problems) > 0 {
 		t.Error(problems)
 	}

@@ -1,8 +1,9 @@
 package config
 
 import (
-	"encoding/json"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // The narrow schema accepts what the whole one accepts: of each key its default, and values of all types.
@@ -13,10 +14,7 @@ func TestNarrowSchema(t *testing.T) {
 			{k.path: k.standard}, {k.path: "text"}, {k.path: -7}, {k.path: true}, {k.path: []any{"text", 7}},
 			{k.path: map[string]any{"a": map[string]any{"url": 7}}}, {k.path: k.standard, k.path + "x": 7}, {k.path + ".x": 7},
 		} {
-			text, err := json.Marshal(overlay(given))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := datatest.Marshal(t, overlay(given))
 			narrow, err := narrowSchema(text)
 			if err != nil {
 				t.Fatal(err)

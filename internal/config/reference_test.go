@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/configuration.md and examples/postern.yaml")
@@ -15,9 +17,7 @@ var update = flag.Bool("update", false, "rewrite docs/configuration.md and examp
 func TestGeneratedFiles(t *testing.T) {
 	for path, text := range map[string]string{"../../docs/configuration.md": Reference(), "../../examples/postern.yaml": Sample()} {
 		if *update {
-			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			datatest.WriteFile(t, path, text)
 		}
 		kept, err := os.ReadFile(path)
 		if err != nil || string(kept) != text {

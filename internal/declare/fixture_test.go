@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store"
@@ -210,21 +211,13 @@ func write(t testing.TB, dir, name, text string) {
 		}
 		return
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	datatest.WriteFile(t, path, text)
 }
 
 // edit replaces a text that a file of a tree must contain.
 func edit(t testing.TB, dir, name, old, with string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, filepath.Join(dir, filepath.FromSlash(name)))
 	if !strings.Contains(string(text), old) {
 		t.Fatalf("%s has no %q:\n%s", name, old, text)
 	}

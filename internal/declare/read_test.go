@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/schemas"
 )
@@ -103,9 +104,7 @@ func TestReadTreeRefuses(t *testing.T) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	datatest.WriteFile(t, file, "")
 	if _, err := declare.ReadTree(file); err == nil || !strings.Contains(err.Error(), "is not a folder") {
 		t.Errorf("a file: %v", err)
 	}

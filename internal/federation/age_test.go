@@ -1,9 +1,10 @@
 package federation
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // The time of authentication at a provider is in the past and as recent as requested.
@@ -27,9 +28,7 @@ func TestCheckAge(t *testing.T) {
 		{`{"auth_time": "1900000000"}`, nil, false},
 	} {
 		var claims object
-		if err := json.Unmarshal([]byte(test.claims), &claims); err != nil {
-			t.Fatal(err)
-		}
+		datatest.Unmarshal(t, []byte(test.claims), &claims)
 		if _, err := checkAge(claims, signInState{MaxAge: test.maxAge}, now); (err == nil) != test.want {
 			t.Errorf("%s: %v", test.claims, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/password"
 	"github.com/postern-id/postern/nodes"
 )
@@ -133,9 +134,7 @@ func TestKeycloakFlows(t *testing.T) {
 	}
 	for name, test := range tests {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "r-realm.json"), []byte(test.realm), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, filepath.Join(dir, "r-realm.json"), test.realm)
 		content, _, _ := readExport(t, "keycloak", dir, Options{})
 		text := string(content.Flows["b.yaml"])
 		for _, part := range test.want {
@@ -233,9 +232,7 @@ func FuzzExports(f *testing.F) {
 		} {
 			for _, name := range names {
 				file := filepath.Join(t.TempDir(), name)
-				if err := os.WriteFile(file, text, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				datatest.WriteFile(t, file, text)
 				source, err := Open(product, file, Options{})
 				if err != nil {
 					continue

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -22,6 +21,7 @@ import (
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/delivery"
 	"github.com/postern-id/postern/schemas"
 )
@@ -132,10 +132,7 @@ func (*session) Logout() error { return nil }
 // code is the delivery of a mail.
 func code(t *testing.T, m schemas.Mail) schemas.Delivery {
 	t.Helper()
-	body, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := datatest.Marshal(t, m)
 	return schemas.Delivery{ID: "01900000-0000-7000-8000-000000000042", Kind: schemas.MailDelivery, Body: body}
 }
 

@@ -1,7 +1,6 @@
 package mail
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/delivery"
 	"github.com/postern-id/postern/schemas"
 )
@@ -41,9 +41,7 @@ func TestMailboxKeepsTheNewestMails(t *testing.T) {
 	}
 	w := ask(b, "GET", "application/json")
 	var mails []Received
-	if err := json.Unmarshal(w.Body.Bytes(), &mails); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, w.Body.Bytes(), &mails)
 	if len(mails) != mailboxSize || mails[0].To != "ada@example.org" || mails[0].Subject != "Your code for Shop" || !strings.Contains(mails[0].Text, "000104") {
 		t.Errorf("%d mails, the newest is %v", len(mails), mails[0])
 	}

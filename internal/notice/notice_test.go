@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/delivery"
 	"github.com/postern-id/postern/schemas"
 )
@@ -73,10 +74,7 @@ func newNotifier(verified bool) (*memory, *Notifier) {
 
 func send(t *testing.T, n *Notifier, notice schemas.Notice) {
 	t.Helper()
-	body, err := json.Marshal(notice)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := datatest.Marshal(t, notice)
 	if err := n.Send(t.Context(), schemas.Delivery{Body: body}); err != nil {
 		t.Fatal(err)
 	}

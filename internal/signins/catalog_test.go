@@ -1,11 +1,12 @@
 package signins
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // Each event that a run can record about a user has a sentence, and so has each reason.
@@ -21,14 +22,14 @@ func TestEachEventHasASentence(t *testing.T) {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
-			for _, found := range recorded.FindAllStringSubmatch(readSource(t, name), -1) {
+			for _, found := range recorded.FindAllStringSubmatch(string(datatest.ReadFile(t, name)), -1) {
 				if actions++; actionTexts()[found[1]] == "" {
 					t.Errorf("%s records %s, which has no sentence", name, found[1])
 				}
 			}
 		}
 	}
-	reasons := regexp.MustCompile(`(?m)^\tReason\w+\s+= "(\w+)"`).FindAllStringSubmatch(readSource(t, "../../schemas/reasons.go"), -1)
+	reasons := regexp.MustCompile(`(?m)^\tReason\w+\s+= "(\w+)"`).FindAllStringSubmatch(string(datatest.ReadFile(t, "../../schemas/reasons.go")), -1)
 	for _, reason := range reasons {
 		if reasonTexts()[reason[1]] == "" && wrongMailedTexts()[reason[1]] == "" {
 			t.Errorf("the reason %s has no sentence", reason[1])
@@ -37,13 +38,4 @@ func TestEachEventHasASentence(t *testing.T) {
 	if actions < 25 || len(reasons) < 15 {
 		t.Errorf("found %d actions and %d reasons", actions, len(reasons))
 	}
-}
-
-func readSource(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }

@@ -1,7 +1,6 @@
 package site
 
 import (
-	"encoding/json"
 	"errors"
 	"net/url"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // noDrawing is a Diagram without a flow.
@@ -209,9 +210,7 @@ func TestPagesOfMarkdown(t *testing.T) {
 func TestSearchIndex(t *testing.T) {
 	text := string(repositorySite(t)["search-index.js"])
 	var pages [][]any
-	if err := json.Unmarshal([]byte(strings.TrimSuffix(strings.TrimPrefix(text, "const searchIndex = "), ";\n")), &pages); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, []byte(strings.TrimSuffix(strings.TrimPrefix(text, "const searchIndex = "), ";\n")), &pages)
 	sections := 0
 	for _, p := range pages {
 		sections += len(p[3].([]any))

@@ -1,11 +1,12 @@
 package stacks
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 var (
@@ -16,11 +17,7 @@ var (
 // readFile returns a file of the repository.
 func readFile(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../..", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(datatest.ReadFile(t, filepath.Join("../..", name)))
 }
 
 // pageTexts returns the page of a stack, and the files of the examples that the page shows.

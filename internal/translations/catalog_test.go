@@ -1,10 +1,11 @@
 package translations
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 func TestBuiltinLanguagesAreComplete(t *testing.T) {
@@ -61,9 +62,7 @@ func TestLoad(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, test.file), []byte(test.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			datatest.WriteFile(t, filepath.Join(dir, test.file), test.text)
 			c, err := Load(dir)
 			if test.want != "" {
 				if err == nil || !strings.Contains(err.Error(), test.want) {

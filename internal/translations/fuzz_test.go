@@ -1,9 +1,10 @@
 package translations
 
 import (
-	"os"
 	"testing"
 	"testing/fstest"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // FuzzLoad verifies that a language file is complete or rejected, and replaces only its own language.
@@ -14,10 +15,7 @@ func FuzzLoad(f *testing.F) {
 	} {
 		f.Add("de.json", text)
 	}
-	german, err := os.ReadFile("de.json")
-	if err != nil {
-		f.Fatal(err)
-	}
+	german := datatest.ReadFile(f, "de.json")
 	f.Add("rm.json", string(german))
 	f.Add("en.json", `{"flows": {"Sign in": "Log in"}}`)
 	f.Add("de-CH.json", `{}`)

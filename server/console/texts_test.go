@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/signins"
 )
 
@@ -19,10 +20,7 @@ func TestTextsAreTranslated(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, name)
 		german, french, found := strings.Cut(string(text), "export const french")
 		if !found {
 			t.Errorf("%s has no French texts", name)
