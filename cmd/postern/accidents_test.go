@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
@@ -32,10 +33,7 @@ type accident struct {
 
 func readAccidents(t *testing.T) (list []accident) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/accidents.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, "testdata/accidents.yaml")
 	document, problems := schemas.ParseYAML(text)
 	if len(problems) > 0 {
 		t.Fatal(problems)
@@ -66,9 +64,7 @@ func TestAccidents(t *testing.T) {
 	const page = "../../docs/accidents.md"
 	want := accidentsPage(list)
 	if *updateDocs {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, page, want)
 	}
 	if got, err := os.ReadFile(page); err != nil || string(got) != want {
 		t.Errorf("%s is out of date (%v): run go test ./cmd/postern -run Accidents -update-docs", page, err)

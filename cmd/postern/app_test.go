@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -55,22 +54,36 @@ func newTestAppIn(t testing.TB, environ []string) *testApp {
 // newLoggedApp starts the server of a whole environment with a log.
 func newLoggedApp(t testing.TB, environ []string, log *slog.Logger) *testApp {
 	t.Helper()
-	cfg, err := config.Load("", environ)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := loadConfig(t, environ)
 	if err := copySeededData(t, cfg); err != nil {
 		t.Fatal(err)
 	}
-	h, err := openApp(context.Background(), cfg, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(h.close)
+	h := openForTest(t, cfg, log)
 	if err := h.seedForTests(); err != nil {
 		t.Fatal(err)
 	}
 	return &testApp{app: h, t: t, http: h.handler(), origin: cfg.Server.PublicURL, device: passkeytest.New(passkeytest.NoCounter())}
+}
+
+// loadConfig returns the configuration of an environment.
+func loadConfig(t testing.TB, environ []string) *config.Config {
+	t.Helper()
+	cfg, err := config.Load("", environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// openForTest opens a store, and closes it at the end of the test.
+func openForTest(t testing.TB, cfg *config.Config, log *slog.Logger) *app {
+	t.Helper()
+	h, err := openApp(t.Context(), cfg, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.close)
+	return h
 }
 
 // onDatabases runs a test with the environment of a server on SQLite, and on PostgreSQL. With

@@ -4,13 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // The attack tables of docs/security.md combine each value of one list with each value of
@@ -24,10 +25,7 @@ func (r route) String() string { return r.method + " " + r.path }
 
 func readRoutes(t testing.TB) (list []route) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "server", "testdata", "routes.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, filepath.Join("..", "..", "server", "testdata", "routes.txt"))
 	for line := range strings.Lines(string(text)) {
 		request, needs, hasNeed := strings.Cut(strings.TrimSpace(line), " — ")
 		method, path, hasPath := strings.Cut(request, " ")

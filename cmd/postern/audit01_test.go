@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
 )
@@ -17,12 +18,9 @@ import (
 func (w *testApp) holder(name string, permissions ...string) (token string) {
 	w.t.Helper()
 	user := w.create(w.directory.Users, `{"type": "Person", "attributes": {"username": "`+name+`"}}`).ID
-	role, err := json.Marshal(map[string]any{"name": "Role of " + name, "permissions": permissions, "assignments": []map[string]string{{"type": "user", "id": user}}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	role := datatest.Marshal(w.t, map[string]any{"name": "Role of " + name, "permissions": permissions, "assignments": []map[string]string{{"type": "user", "id": user}}})
 	w.create(w.directory.Roles, string(role))
-	token, err = w.issueToken(w.t.Context(), name, permissions, time.Hour)
+	token, err := w.issueToken(w.t.Context(), name, permissions, time.Hour)
 	if err != nil {
 		w.t.Fatal(err)
 	}

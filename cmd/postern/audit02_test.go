@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
@@ -114,10 +115,7 @@ func (s *squattedAddress) attackerSeesNothing() {
 	for _, email := range []string{victimsAddress, "nobody@example.org"} {
 		run := s.answer(s.begin(s.codeApp, "AUTHENTICATION"), "continue", map[string]string{"email": email})
 		wrong := s.answer(run, "submit", map[string]string{"code": "12345678"})
-		text, err := json.Marshal([]any{run.StepID, run.Data, run.Error, wrong.StepID, wrong.Data, wrong.Error})
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		text := datatest.Marshal(s.t, []any{run.StepID, run.Data, run.Error, wrong.StepID, wrong.Data, wrong.Error})
 		seen = append(seen, string(text))
 	}
 	if seen[0] != seen[1] {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -115,11 +114,7 @@ func raiseHashCost(t *testing.T, one *testApp) *testApp {
 	t.Helper()
 	cfg := *one.cfg
 	cfg.Password.Iterations++
-	h, err := openApp(t.Context(), &cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(h.close)
+	h := openForTest(t, &cfg, slog.New(slog.DiscardHandler))
 	return &testApp{app: h, t: t, http: h.handler(), origin: one.origin, device: one.device}
 }
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -34,15 +34,8 @@ func (r *registrars) document(t *testing.T, members ...any) *party {
 // restart opens the store again with variables added to the environment.
 func (r *registrars) restart(environ ...string) {
 	r.t.Helper()
-	cfg, err := config.Load("", append(slices.Clone(r.cfg.Environ), environ...))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	again, err := openApp(r.t.Context(), cfg, r.log)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Cleanup(again.close)
+	cfg := loadConfig(r.t, append(slices.Clone(r.cfg.Environ), environ...))
+	again := openForTest(r.t, cfg, r.log)
 	again.outbound = r.outbound
 	r.app, r.testApp.http = again, again.handler()
 }
@@ -128,9 +121,7 @@ func (w *testApp) supportsDocuments() bool {
 	var m struct {
 		Supported bool `json:"client_id_metadata_document_supported"`
 	}
-	if err := json.Unmarshal(rec.Body.Bytes(), &m); err != nil {
-		w.t.Fatal(err)
-	}
+	datatest.Unmarshal(w.t, rec.Body.Bytes(), &m)
 	return m.Supported
 }
 

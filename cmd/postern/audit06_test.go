@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/schemas"
 )
@@ -35,9 +35,7 @@ func newPasskeyFixture(t *testing.T, environ ...string) *passkeyFixture {
 	t.Helper()
 	maker := passkeytest.NewCA("trusted")
 	file := filepath.Join(t.TempDir(), "makers.pem")
-	if err := os.WriteFile(file, maker.PEM(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	datatest.WriteFile(t, file, maker.PEM())
 	w := createUsers(t, append(environ, "POSTERN_PASSKEY_TRUST_ANCHORS="+file)...)
 	return &passkeyFixture{w.relyingParty(t, "Keys", w.create(w.directory.Flows, passkeyFlow).ID), maker}
 }
@@ -162,9 +160,7 @@ func TestAudit06TrustAnchorsMustBeCertificates(t *testing.T) {
 		file := filepath.Join(dir, name)
 		text := map[string]string{"empty.pem": "none\n", "key.pem": "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"}[name]
 		if name != "absent.pem" {
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			datatest.WriteFile(t, file, text)
 		}
 		if _, err := trustAnchors([]string{file}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "passkey.trust_anchors[0]") {
 			t.Errorf("%s: %v", name, err)

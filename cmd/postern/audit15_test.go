@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -9,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
 )
@@ -33,10 +33,7 @@ func (w *testApp) changeUser(id, token string, change func(u *schemas.User)) (st
 	}
 	u.Status, u.LockedUntil = "", time.Time{}
 	change(u)
-	body, err := json.Marshal(u)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	body := datatest.Marshal(w.t, u)
 	rec := w.call(http.MethodPut, "/users/"+id, token, string(body))
 	return rec.Code, rec.Body.String()
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -134,9 +134,7 @@ func TestAudit19UntrustedOriginsGetTheirTokens(t *testing.T) {
 	}
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {p.redirect}, "client_id": {p.id}, "client_secret": {p.secret}}
 	var got tokens
-	if err := json.Unmarshal([]byte(readable(p.submit(p.at("/oauth2/token"), form, "Origin: "+pageOrigin))), &got); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, []byte(readable(p.submit(p.at("/oauth2/token"), form, "Origin: "+pageOrigin))), &got)
 	claims := readable(p.submit(p.at("/oauth2/userinfo"), url.Values{}, "Origin: "+pageOrigin, "Authorization: Bearer "+got.Access))
 	if !strings.Contains(claims, "pat@example.com") {
 		t.Errorf("the claims %s", claims)

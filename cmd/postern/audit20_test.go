@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -21,11 +21,7 @@ import (
 func twoInstances(t *testing.T, environ ...string) (one, two *testApp) {
 	t.Helper()
 	one = createUsers(t, environ...)
-	second, err := openApp(t.Context(), one.cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(second.close)
+	second := openForTest(t, one.cfg, slog.New(slog.DiscardHandler))
 	return one, &testApp{app: second, t: t, http: second.handler(), origin: one.origin}
 }
 
@@ -150,9 +146,7 @@ func TestAudit20RevocationRequiresThePermissionsOfTheClient(t *testing.T) {
 	reader, own := w.client("system:applications:read"), w.client("system:applications:write")
 	token := func(c *schemas.Application) string {
 		var got tokens
-		if err := json.Unmarshal(w.askToken(c.ClientID, c.ClientSecret, "").Body.Bytes(), &got); err != nil {
-			t.Fatal(err)
-		}
+		datatest.Unmarshal(t, w.askToken(c.ClientID, c.ClientSecret, "").Body.Bytes(), &got)
 		return got.Access
 	}
 	for name, test := range map[string]struct {

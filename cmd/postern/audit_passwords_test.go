@@ -1,14 +1,11 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/postern-id/postern/internal/config"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -60,15 +57,8 @@ func TestAudit13CommonPasswordsAreRefused(t *testing.T) {
 // an empty store.
 func TestAudit13AdminPasswordIsChecked(t *testing.T) {
 	sequential(t)
-	cfg, err := config.Load("", []string{"POSTERN_DATA_DIR=" + t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := openApp(context.Background(), cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.close()
+	cfg := loadConfig(t, []string{"POSTERN_DATA_DIR=" + t.TempDir()})
+	h := openForTest(t, cfg, slog.New(slog.DiscardHandler))
 	for _, password := range append(auditedPasswords(), "Administrator-2026") {
 		_, err := h.seedStore(t.Context(), []string{"ADMIN_PASSWORD=" + password})
 		if err == nil || !strings.Contains(err.Error(), "ADMIN_PASSWORD is not accepted") || strings.Contains(err.Error(), password) {

@@ -164,7 +164,7 @@ func newForgedLog(t *testing.T, environ ...string) (forgedLog, []string) {
 // verifyIntact runs the command on an intact log and returns the end of the chain.
 func verifyIntact(t *testing.T, environ []string) (end string) {
 	t.Helper()
-	text, code := runCommand(t, environ, "audit", "verify")
+	code, text := runProgram(t, environ, "audit", "verify")
 	found := regexp.MustCompile(`^The audit log is intact: \d+ events, and 0 .*\nEnd of the chain: (\d+:[0-9a-f]{64})\n$`).FindStringSubmatch(text)
 	if code != exitFine || found == nil {
 		t.Fatalf("exit code %d and %q, expected an intact log", code, text)
@@ -190,7 +190,7 @@ func (f forgery) run(t *testing.T, environ ...string) {
 		verifyIntact(t, environ)
 		args = append(args, "--expect", end)
 	}
-	text, code := runCommand(t, environ, args...)
+	code, text := runProgram(t, environ, args...)
 	want := regexp.MustCompile(fmt.Sprintf(`^The audit log was changed at seal %d( \(event \S+ of \S+\))?: %s[^\n]*\.\nThe \d+ events before it are unchanged\.\n$`, f.seal(l), f.problem))
 	if code != exitFindings || !want.MatchString(text) {
 		t.Errorf("exit code %d and %q, expected %d and %v", code, text, exitFindings, want)

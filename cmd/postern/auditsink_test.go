@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
@@ -72,9 +73,7 @@ func TestSinksReceiveEachEvent(t *testing.T) {
 			t.Errorf("two instances forward at once: %v", err)
 		}
 		// The first instance stops in the middle of a line, and the other one continues.
-		if err := os.WriteFile(path, []byte(`{"seq":1,"ha`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, path, `{"seq":1,"ha`)
 		if err := one.store.ReleaseSink(t.Context(), sink.name, time.Now()); err != nil {
 			t.Fatal(err)
 		}

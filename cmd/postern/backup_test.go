@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/bootstrap"
-	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/internal/store/storetest"
@@ -23,7 +23,7 @@ import (
 )
 
 // runProgram runs a command with an environment, and returns its exit code and both outputs.
-func runProgram(t *testing.T, environ []string, args ...string) (code int, output string) {
+func runProgram(t testing.TB, environ []string, args ...string) (code int, output string) {
 	t.Helper()
 	var out logtest.Buffer
 	code = program{args: args, environ: environ, stdout: &out, stderr: &out}.run(t.Context())
@@ -31,7 +31,7 @@ func runProgram(t *testing.T, environ []string, args ...string) (code int, outpu
 }
 
 // mustRun runs a command that succeeds.
-func mustRun(t *testing.T, environ []string, args ...string) string {
+func mustRun(t testing.TB, environ []string, args ...string) string {
 	t.Helper()
 	code, output := runProgram(t, environ, args...)
 	if code != exitFine {
@@ -43,13 +43,7 @@ func mustRun(t *testing.T, environ []string, args ...string) string {
 // copyKey copies the key-encryption key of a server to a data folder.
 func (w *testApp) copyKey(dir string) {
 	w.t.Helper()
-	text, err := os.ReadFile(w.cfg.Keys.File)
-	if err == nil {
-		err = writeDataFile(dir, "keys/key-encryption.key", text)
-	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	datatest.WriteFile(w.t, filepath.Join(dir, "keys", "key-encryption.key"), datatest.ReadFile(w.t, w.cfg.Keys.File))
 }
 
 // signUpUntil signs users up until the context ends, and returns their number.
@@ -92,10 +86,7 @@ func TestBackupUnderLoad(t *testing.T) {
 			if code, output := runProgram(t, restored, "restore", file); code != exitUsage || !strings.Contains(output, "the key that opens this store's signing keys is missing") {
 				t.Errorf("without the key: %d %s", code, output)
 			}
-			cfg, err := config.Load("", restored)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cfg := loadConfig(t, restored)
 			w.copyKey(cfg.DataDir)
 			mustRun(t, restored, "restore", "--check", file)
 			output := mustRun(t, restored, "restore", file)
@@ -175,10 +166,7 @@ func TestRestoredSecretsWorkOnce(t *testing.T) {
 	} {
 		t.Run(strings.Join(c.flags, " "), func(t *testing.T) {
 			environ := testEnvironment(t.TempDir())
-			cfg, err := config.Load("", environ)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cfg := loadConfig(t, environ)
 			w.copyKey(cfg.DataDir)
 			if output := mustRun(t, environ, append(append([]string{"restore"}, c.flags...), file)...); !strings.Contains(output, c.output) {
 				t.Errorf("%s, expected %q", output, c.output)
@@ -213,10 +201,7 @@ func TestRestoreChangesNothing(t *testing.T) {
 		source := newTestApp(t)
 		file := filepath.Join(t.TempDir(), "backup")
 		mustRun(t, source.cfg.Environ, "backup", file)
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, file)
 		dir := t.TempDir()
 		environ = append(testEnvironment(dir), environ...)
 		w := newTestAppIn(t, environ)
@@ -231,18 +216,12 @@ func TestRestoreChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, text := range map[string][]byte{"cut": text[:len(text)-20], "changed": append(bytes.Clone(text[:len(text)-9]), 0, 0, 0, 0, 0, 0, 0, 0, 0), "empty": nil} {
-			if err := os.WriteFile(file, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			datatest.WriteFile(t, file, text)
 			if code, output := runProgram(t, environ, "restore", "--force", file); code != exitUsage || !strings.Contains(output, "damaged") {
 				t.Errorf("%s: %d %s", name, code, output)
 			}
 		}
-		again, err := openApp(t.Context(), w.cfg, w.log)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer again.close()
+		again := openForTest(t, w.cfg, w.log)
 		after, err := again.store.Events(t.Context(), schemas.EventQuery{Limit: 100})
 		if err != nil || len(after) != len(events) {
 			t.Errorf("%d events, had %d, %v", len(after), len(events), err)
@@ -259,13 +238,8 @@ func TestRefusedRestoreLeavesNoFolder(t *testing.T) {
 	source := newTestApp(t)
 	file := filepath.Join(t.TempDir(), "backup")
 	mustRun(t, source.cfg.Environ, "backup", file)
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, text[:len(text)-20], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, file)
+	datatest.WriteFile(t, file, text[:len(text)-20])
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "new", "data")
 	if code, output := runProgram(t, testEnvironment(dir), "restore", file); code != exitUsage || !strings.Contains(output, "nothing was changed") {

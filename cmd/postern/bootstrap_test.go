@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,7 +18,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/bootstrap"
-	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store"
@@ -58,19 +57,11 @@ func emptyApp(t testing.TB, environ ...string) *app {
 	t.Helper()
 	cheap := []string{"POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1"}
 	dir := t.TempDir()
-	cfg, err := config.Load("", append(append(cheap, environ...), "POSTERN_DATA_DIR="+dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := loadConfig(t, append(append(cheap, environ...), "POSTERN_DATA_DIR="+dir))
 	if cfg.Database.Driver == "sqlite" && cfg.Keys.File != "" {
 		copyEmptyData(t, dir)
 	}
-	h, err := openApp(t.Context(), cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(h.close)
-	return h
+	return openForTest(t, cfg, slog.New(slog.DiscardHandler))
 }
 
 // openAppToAll is an empty server whose API is open to all.
@@ -125,9 +116,7 @@ func seedDir(t testing.TB) string {
 		"10-units.yaml":  "organizationUnits: [{handle: branch, name: Branch, parentId: customers}]\n",
 		"notes.txt":      "these are no resources\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, filepath.Join(dir, name), text)
 	}
 	return dir
 }
@@ -262,9 +251,7 @@ func TestOpenServerRefused(t *testing.T) {
 func TestBootstrapRefused(t *testing.T) {
 	sequential(t)
 	bad := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bad, "a.yaml"), []byte("groups: [{}]\nuser: []\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	datatest.WriteFile(t, filepath.Join(bad, "a.yaml"), "groups: [{}]\nuser: []\n")
 	tests := []struct {
 		name   string
 		seeded bool

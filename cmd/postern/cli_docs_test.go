@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // docs/cli.md describes every command and flag. Run with -update to write it.
@@ -19,9 +21,7 @@ func TestCommandLineDocs(t *testing.T) {
 	const path = "../../docs/cli.md"
 	text := describeCommands(parser.Model.Node)
 	if *updateSchemas {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, path, text)
 	}
 	kept, err := os.ReadFile(path)
 	if err != nil || string(kept) != text {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -267,10 +268,7 @@ func (p *party) step(body any) (s schemas.Step) {
 // postJSON posts JSON.
 func (p *party) postJSON(path string, body any) (status int, said string) {
 	p.t.Helper()
-	text, err := json.Marshal(body)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	text := datatest.Marshal(p.t, body)
 	r, err := http.NewRequest(http.MethodPost, p.at(path), bytes.NewReader(text))
 	if err == nil {
 		r.Header.Set("Content-Type", "application/json")

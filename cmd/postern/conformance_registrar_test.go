@@ -17,6 +17,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/outbound"
 	"github.com/postern-id/postern/schemas"
@@ -71,17 +72,12 @@ func (r *registrars) register(t *testing.T, members ...any) (said map[string]any
 	for i := 0; i < len(members); i += 2 {
 		body[members[i].(string)] = members[i+1]
 	}
-	text, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.Marshal(t, body)
 	in := httptest.NewRequest(http.MethodPost, "/oauth2/dcr/register", bytes.NewReader(text))
 	in.Header.Set("Content-Type", "application/json")
 	rec := httptest.NewRecorder()
 	r.testApp.http.ServeHTTP(rec, in)
-	if err := json.Unmarshal(rec.Body.Bytes(), &said); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, rec.Body.Bytes(), &said)
 	return said, rec.Code
 }
 
@@ -112,10 +108,7 @@ func (r *registrars) makeTrusted(t *testing.T, id string) {
 // replace replaces a resource.
 func (w *testApp) replace(of directory.Resource, id string, by any) {
 	w.t.Helper()
-	text, err := json.Marshal(by)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	text := datatest.Marshal(w.t, by)
 	d, problems := schemas.ParseJSON(text)
 	if _, err := of.Replace(w.t.Context(), directory.SystemCall(), id, "", d); err != nil || len(problems) > 0 {
 		w.t.Fatal(err, problems)

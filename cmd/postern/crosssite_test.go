@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/oauth"
 )
@@ -75,10 +76,7 @@ func (w *testApp) signedInBrowser(t testing.TB) []*http.Cookie {
 	t.Helper()
 	c := crossSite{testApp: w}
 	step := func(body map[string]any) (s schemas.Step) {
-		text, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.Marshal(t, body)
 		rec := c.send("POST", "/flow/execute", "application/json", string(text), []string{"Origin: " + w.origin, "Postern-Session: 1"})
 		if err := json.Unmarshal(rec.Body.Bytes(), &s); err != nil || rec.Code != http.StatusOK {
 			t.Fatalf("%d %s", rec.Code, rec.Body)

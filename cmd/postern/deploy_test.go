@@ -17,6 +17,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // deployFile returns the path of a file in deploy/.
@@ -27,11 +28,7 @@ func deployFile(path ...string) string {
 // readText returns the text of a file in deploy/.
 func readText(t *testing.T, path ...string) string {
 	t.Helper()
-	text, err := os.ReadFile(deployFile(path...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(datatest.ReadFile(t, deployFile(path...)))
 }
 
 // decodeDocuments decodes each document of a YAML file into a T. An unknown member is an error.
@@ -359,10 +356,7 @@ func TestDeployUnit(t *testing.T) {
 	for _, assignment := range settings["Environment"] {
 		environ = append(environ, strings.NewReplacer("%S", "/var/lib", "%d", "/run/credentials/postern.service").Replace(assignment))
 	}
-	cfg, err := config.Load("", environ)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := loadConfig(t, environ)
 	if cfg.DataDir != "/var/lib/"+settings["StateDirectory"][0] || !strings.HasPrefix(settings["LoadCredential"][0], filepath.Base(cfg.Keys.File)+":") {
 		t.Errorf("the data is in %s and the key in %s", cfg.DataDir, cfg.Keys.File)
 	}
@@ -398,9 +392,7 @@ func TestReleaseSignature(t *testing.T) {
 	}
 	public, err := os.ReadFile(filepath.Join(dir, "key.pub"))
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, filepath.Join(dir, name), text)
 	}
 	if err != nil || os.Mkdir(filepath.Join(dir, "release"), 0o700) != nil {
 		t.Fatal(err)

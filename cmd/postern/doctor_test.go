@@ -8,11 +8,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // The messages and fixes of all checks begin in one column.
@@ -33,9 +34,7 @@ func TestDoctorIsAligned(t *testing.T) {
 // An error of the whole configuration file has no empty path.
 func TestDoctorOnAnUnreadableConfiguration(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "postern.yaml")
-	if err := os.WriteFile(file, []byte("server: {listen\n x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	datatest.WriteFile(t, file, "server: {listen\n x")
 	d := &doctor{doctorCommand: doctorCommand{Config: file}}
 	if d.checkConfiguration() || len(d.list) != 1 || strings.HasPrefix(d.list[0].Message, ":") || d.list[0].Message == "" {
 		t.Errorf("found %+v", d.list)
@@ -76,9 +75,7 @@ func TestDescribeUnreachable(t *testing.T) {
 func TestDoctorOnAReadOnlyFolder(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "postern.db")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	datatest.WriteFile(t, file, "")
 	for _, test := range []struct{ database, readOnly, want string }{
 		{file, "", ""},
 		{file, dir, dir},

@@ -6,13 +6,14 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // errorCode is a code in the source, with the HTTP statuses of the calls that make an error with it.
@@ -161,10 +162,7 @@ func codesOfSource(t *testing.T) map[string]*errorCode {
 // docs/errors.md lists the codes of all errors, with the statuses that the source gives them.
 func TestDocsListErrorCodes(t *testing.T) {
 	sequential(t)
-	text, err := os.ReadFile("../../docs/errors.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, "../../docs/errors.md")
 	api, oauth, found := strings.Cut(string(text), "\n## OAuth\n")
 	if !found {
 		t.Fatal("docs/errors.md has no section OAuth")

@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 const (
@@ -21,13 +22,6 @@ nodes:
 	otherHandle = "handle: other"
 )
 
-func write(t *testing.T, file, text string) {
-	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // A server reads its flows from a folder, and with --dev reloads saved files, but never
 // flows with errors.
 func TestFlowsFromAFolder(t *testing.T) {
@@ -35,7 +29,7 @@ func TestFlowsFromAFolder(t *testing.T) {
 	defer stop()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "sign_in.yaml")
-	write(t, file, keyFlow)
+	datatest.WriteFile(t, file, keyFlow)
 	reported, w := io.Pipe()
 	exit := make(chan int, 1)
 	go func() {
@@ -58,14 +52,14 @@ func TestFlowsFromAFolder(t *testing.T) {
 	}
 	until("flow sign-in is version 2") // the built-in flow was version 1
 	until("serves")
-	write(t, file, strings.Replace(keyFlow, "next: done", "next: end", 1))
+	datatest.WriteFile(t, file, strings.Replace(keyFlow, "next: done", "next: end", 1))
 	until("sign_in.yaml:6:10: error: ")
 	until("the previous flows stay active")
-	write(t, file, strings.Replace(keyFlow, "Sign in", "Come in", 1))
+	datatest.WriteFile(t, file, strings.Replace(keyFlow, "Sign in", "Come in", 1))
 	until("flow sign-in is version 3")
-	write(t, filepath.Join(dir, "more.yml"), strings.Replace(keyFlow, "handle: sign-in", otherHandle, 1))
+	datatest.WriteFile(t, filepath.Join(dir, "more.yml"), strings.Replace(keyFlow, "handle: sign-in", otherHandle, 1))
 	until("flow other is version 1")
-	write(t, filepath.Join(dir, "most.yml"), strings.Replace(keyFlow, "handle: sign-in", otherHandle, 1))
+	datatest.WriteFile(t, filepath.Join(dir, "most.yml"), strings.Replace(keyFlow, "handle: sign-in", otherHandle, 1))
 	until("the AUTHENTICATION flow in " + filepath.Join(dir, "more.yml") + " also has the handle")
 	go func() { _, _ = io.Copy(io.Discard, reported) }()
 	stop()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -31,10 +32,7 @@ type pages struct {
 // send sends a request of the pages' script, with credentials.
 func (p *pages) send(method, path string, body any, headers ...string) *httptest.ResponseRecorder {
 	p.t.Helper()
-	text, err := json.Marshal(body)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	text := datatest.Marshal(p.t, body)
 	r := httptest.NewRequest(method, path, strings.NewReader(string(text)))
 	if p.origin != "" {
 		r.Header.Set("Origin", p.origin)

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // forger makes tokens from a valid one, without its signing key.
@@ -35,14 +37,10 @@ func newForger(t *testing.T, good, another string, published []byte) *forger {
 	t.Helper()
 	f := &forger{t: t, good: good, parts: [3]string(strings.Split(good, ".")), another: strings.Split(another, ".")[2]}
 	for i, into := range []*map[string]any{&f.head, &f.claims} {
-		if err := json.Unmarshal(f.bytes(f.parts[i]), into); err != nil {
-			t.Fatal(err)
-		}
+		datatest.Unmarshal(t, f.bytes(f.parts[i]), into)
 	}
 	var set jose.JSONWebKeySet
-	if err := json.Unmarshal(published, &set); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, published, &set)
 	public, ok := set.Key(f.head["kid"].(string))[0].Key.(*ecdsa.PublicKey)
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil || !ok {
@@ -73,10 +71,7 @@ func (f *forger) with(of map[string]any, change ...any) string {
 			delete(changed, change[i].(string))
 		}
 	}
-	text, err := json.Marshal(changed)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	text := datatest.Marshal(f.t, changed)
 	return encoded(text)
 }
 
@@ -136,11 +131,7 @@ func (f *forger) pem() []byte {
 }
 
 func (f *forger) jwk(key any) json.RawMessage {
-	text, err := json.Marshal(jose.JSONWebKey{Key: key, KeyID: f.head["kid"].(string), Algorithm: "ES256", Use: "sig"})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return text
+	return datatest.Marshal(f.t, jose.JSONWebKey{Key: key, KeyID: f.head["kid"].(string), Algorithm: "ES256", Use: "sig"})
 }
 
 // forgeries are the tokens of an attacker without a key of this server.

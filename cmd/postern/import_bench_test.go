@@ -2,13 +2,14 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/store/storetest"
 )
 
@@ -34,14 +35,10 @@ func benchmarkImport(b *testing.B, dir string, database func() []string) {
 		b.StopTimer()
 		environ := append(testEnvironment(b.TempDir()), database()...)
 		newTestAppIn(b, environ)
-		var out bytes.Buffer
-		p := program{args: []string{"import", "keycloak", dir}, environ: environ, stdout: &out, stderr: &out}
 		b.StartTimer()
-		if code := p.run(b.Context()); code != exitFine {
-			b.Fatalf("exit code %d: %s", code, out.String())
-		}
-		if want := fmt.Sprintf("imported %d users", *importUsers); !bytes.Contains(out.Bytes(), []byte(want)) {
-			b.Fatalf("the output lacks %q:\n%s", want, out.String())
+		output := mustRun(b, environ, "import", "keycloak", dir)
+		if want := fmt.Sprintf("imported %d users", *importUsers); !strings.Contains(output, want) {
+			b.Fatalf("the output lacks %q:\n%s", want, output)
 		}
 	}
 	b.ReportMetric(float64(*importUsers)*float64(b.N)/b.Elapsed().Seconds(), "users/s")
@@ -51,9 +48,7 @@ func benchmarkImport(b *testing.B, dir string, database func() []string) {
 func generateRealm(b *testing.B, n int) (dir string) {
 	b.Helper()
 	dir = b.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "acme-realm.json"), []byte(`{"realm":"acme","enabled":true}`), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	datatest.WriteFile(b, filepath.Join(dir, "acme-realm.json"), `{"realm":"acme","enabled":true}`)
 	const perFile = 1_000
 	for first := 0; first < n; first += perFile {
 		if err := writeRealmUsers(filepath.Join(dir, fmt.Sprintf("acme-users-%d.json", first/perFile)), first, min(n, first+perFile)); err != nil {

@@ -5,12 +5,12 @@ import (
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/totp"
@@ -114,14 +114,9 @@ func keycloakWithPasskey(t *testing.T, device *passkeytest.Authenticator, userID
 	}
 	dir = t.TempDir()
 	for _, name := range []string{"acme-realm.json", "acme-users-0.json"} {
-		text, err := os.ReadFile(fixtures + "keycloak/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, fixtures+"keycloak/"+name)
 		var content map[string]any
-		if err := json.Unmarshal(text, &content); err != nil {
-			t.Fatal(err)
-		}
+		datatest.Unmarshal(t, text, &content)
 		users, _ := content["users"].([]any)
 		for _, u := range users {
 			if u := u.(map[string]any); u["id"] == userID {
@@ -131,9 +126,7 @@ func keycloakWithPasskey(t *testing.T, device *passkeytest.Authenticator, userID
 		if text, err = json.Marshal(content); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, filepath.Join(dir, name), text)
 	}
 	return dir
 }
@@ -196,10 +189,7 @@ func expectNoSecrets(t *testing.T, out string) {
 // checkImportedCode stores the translated flow, and signs in with a password and a code.
 func (w importTest) checkImportedCode(t *testing.T, flows string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(flows, "browser.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, filepath.Join(flows, "browser.yaml"))
 	doc, problems := schemas.ParseYAML(text)
 	if len(problems) > 0 {
 		t.Fatal(problems)
@@ -244,10 +234,7 @@ func (w importTest) checkImportedMembers(t *testing.T) {
 // imported returns the ID of an imported user by the ID in the other product.
 func imported(t *testing.T, file, foreign string) string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, file)
 	for line := range strings.Lines(string(text)) {
 		if was, id, _ := strings.Cut(strings.TrimSpace(line), ","); was == foreign {
 			return id
@@ -323,19 +310,9 @@ func TestImportedFlows(t *testing.T) {
 		t.Fatal(scenarios, err)
 	}
 	for _, file := range scenarios {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, filepath.Join(dir, filepath.Base(file)), datatest.ReadFile(t, file))
 	}
 	for _, command := range []string{"check", "test"} {
-		var out bytes.Buffer
-		p := program{args: []string{"flow", command, dir}, environ: w.environ, stdout: &out, stderr: &out}
-		if code := p.run(t.Context()); code != exitFine {
-			t.Errorf("flow %s: exit code %d: %s", command, code, out.String())
-		}
+		mustRun(t, w.environ, "flow", command, dir)
 	}
 }

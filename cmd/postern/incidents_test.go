@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
@@ -48,10 +49,7 @@ func inputsOf(a passkey.AuthenticationResponse) map[string]string {
 // attempt posts JSON, with a token if there is one.
 func (w *testApp) attempt(path, token string, body any) (status int, said string) {
 	w.t.Helper()
-	text, err := json.Marshal(body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	text := datatest.Marshal(w.t, body)
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(string(text)))
 	r.Header.Set("Content-Type", "application/json")
 	if token != "" {

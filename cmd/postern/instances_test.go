@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -9,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/internal/token"
@@ -177,9 +177,7 @@ func revokedToken(t *testing.T, one, two *testApp) change {
 	var issued struct {
 		Token string `json:"access_token"`
 	}
-	if err := json.Unmarshal(one.askToken(c.ClientID, c.ClientSecret, "").Body.Bytes(), &issued); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, one.askToken(c.ClientID, c.ClientSecret, "").Body.Bytes(), &issued)
 	return change{name: "revoked token", make: func() {
 		if rec := one.asClient("/oauth2/revoke", c, url.Values{"token": {issued.Token}}); rec.Code != http.StatusOK {
 			t.Fatalf("%d %s", rec.Code, rec.Body)

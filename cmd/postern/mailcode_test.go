@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -128,10 +127,7 @@ func (w *testApp) shop(token, file string) (applicationID string) {
 
 // application creates an application with a flow, with sign-up enabled.
 func (w *testApp) application(token, name, member, flow string) (id string) {
-	body, err := json.Marshal(map[string]any{"name": name, member: flow, "isRegistrationFlowEnabled": true})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	body := datatest.Marshal(w.t, map[string]any{"name": name, member: flow, "isRegistrationFlowEnabled": true})
 	var made struct{ ID string }
 	w.send(201, "/applications", token, string(body), &made)
 	return made.ID
@@ -139,10 +135,7 @@ func (w *testApp) application(token, name, member, flow string) (id string) {
 
 // storeFlow stores a flow of the corpus, under a handle of its own.
 func (w *testApp) storeFlow(token, file string) (id string) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "flows", "testdata", "good", file))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	text := datatest.ReadFile(w.t, filepath.Join("..", "..", "flows", "testdata", "good", file))
 	doc, problems := schemas.ParseYAML(regexp.MustCompile(`(?m)^handle: `).ReplaceAll(text, []byte("handle: corpus-")))
 	if len(problems) > 0 {
 		w.t.Fatal(problems)

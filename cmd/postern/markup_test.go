@@ -14,6 +14,7 @@ import (
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows/draw"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
@@ -153,10 +154,7 @@ func TestMarkupInReplies(t *testing.T) {
 func TestMarkupInDrawings(t *testing.T) {
 	kinds := nodes.Kinds(nodes.Deps{})
 	drawings := func(text string) (list []string) {
-		quoted, err := json.Marshal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		quoted := datatest.Marshal(t, text)
 		q := string(quoted)
 		flow := `{"handle":"x","name":` + q + `,"flowType":"AUTHENTICATION","nodes":[
 			{"id":"who","use":"prompt","with":{"title":` + q + `,"inputs":[{"identifier":"username","type":"TEXT_INPUT","label":` + q + `,"required":true}],"actions":[{"ref":"continue","label":` + q + `}]},"next":"key"},
@@ -196,10 +194,7 @@ func TestMarkupInAuditEvents(t *testing.T) {
 	w := createUsers(t)
 	admin := w.admin()
 	for _, text := range markupCorpus(t) {
-		body, err := json.Marshal(map[string]any{"name": text, "description": text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := datatest.Marshal(t, map[string]any{"name": text, "description": text})
 		r := httptest.NewRequest(http.MethodPost, "/groups", strings.NewReader(string(body)))
 		r.Header = http.Header{"Authorization": {"Bearer " + admin}, "User-Agent": {text}, "Content-Type": {"application/json"}}
 		rec := httptest.NewRecorder()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -25,9 +26,7 @@ func (w *testApp) send(status int, path, token, body string, into any) *httptest
 	if rec.Code != status {
 		w.t.Fatalf("POST %s: %d %s, expected %d", path, rec.Code, rec.Body, status)
 	}
-	if err := json.Unmarshal(rec.Body.Bytes(), into); err != nil {
-		w.t.Fatal(err)
-	}
+	datatest.Unmarshal(w.t, rec.Body.Bytes(), into)
 	return rec
 }
 
@@ -45,9 +44,7 @@ func (w *testApp) tool(token, name, arguments string, into any) {
 	if m.Result.IsError || len(m.Result.Data) == 0 {
 		w.t.Fatalf("%s: %v", name, m.Result.Content)
 	}
-	if err := json.Unmarshal(m.Result.Data, into); err != nil {
-		w.t.Fatal(err)
-	}
+	datatest.Unmarshal(w.t, m.Result.Data, into)
 }
 
 // assistant creates a client that may use the tools, and returns its token.
@@ -112,10 +109,7 @@ func (w *testApp) useEveryTool(token string) {
 		w.t.Errorf("there are %d applications", list.Total)
 	}
 	w.tool(token, "service_get_flow_by_handle", `{"handle": "sign-in", "flow_type": "AUTHENTICATION"}`, &flow)
-	nodes, err := json.Marshal(flow.Nodes)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	nodes := datatest.Marshal(w.t, flow.Nodes)
 	w.tool(token, "service_create_flow", `{"handle": "mine", "name": "Mine", "flowType": "AUTHENTICATION", "nodes": `+string(nodes)+`}`, &flow)
 	w.tool(token, "service_update_flow", `{"id": "`+flow.ID+`", "name": "Still mine", "nodes": `+string(nodes)+`, "expected_version": 1}`, &flow)
 	w.tool(token, "service_get_flow_by_id", `{"id": "`+flow.ID+`"}`, &flow)

@@ -3,11 +3,11 @@ package main
 import (
 	"bytes"
 	"database/sql"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/store/storetest"
 )
@@ -19,19 +19,16 @@ func TestMigrate(t *testing.T) {
 	for driver, dsn := range map[string]string{"sqlite": filepath.Join(t.TempDir(), "store.db"), "postgres": storetest.Postgres(t)} {
 		t.Run(driver, func(t *testing.T) {
 			if driver == "sqlite" {
-				if err := os.WriteFile(dsn, nil, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				datatest.WriteFile(t, dsn, "")
 			}
 			run := func(want int, args ...string) string {
 				t.Helper()
-				var out bytes.Buffer
 				environ := append(testEnvironment(t.TempDir()), "POSTERN_DATABASE_DRIVER="+driver, "POSTERN_DATABASE_DSN="+dsn)
-				code := program{args: args, environ: environ, stdout: &out, stderr: &out}.run(t.Context())
+				code, output := runProgram(t, environ, args...)
 				if code != want {
-					t.Fatalf("exit code %d, expected %d\n%s", code, want, out.String())
+					t.Fatalf("exit code %d, expected %d\n%s", code, want, output)
 				}
-				return out.String()
+				return output
 			}
 			wantAll(t, run(exitUsage, "doctor"), "the database is empty", "start the server")
 			for range 2 {

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -40,14 +40,6 @@ nodes:
 // joinWithPhone asks for the number, too.
 func joinWithPhone() string {
 	return strings.Replace(joinFlow, "required: true}]", "required: true}"+phoneInput, 1)
-}
-
-// runCommand runs a command and returns its output and exit code.
-func runCommand(t *testing.T, environ []string, args ...string) (output string, code int) {
-	t.Helper()
-	var out bytes.Buffer
-	code = program{args: args, environ: environ, stdout: &out, stderr: &out}.run(t.Context())
-	return out.String(), code
 }
 
 // jsonOf returns a flow as JSON.
@@ -110,13 +102,13 @@ func TestMisfitsAreRefused(t *testing.T) {
 		}
 		dir := exported(t, environ)
 		file := filepath.Join(dir, "flows", "registration", "join.yaml")
-		writeFile(t, file, joinFlow)
-		said, code := runCommand(t, environ, "flow", "push", "--server", server.URL, "--token", admin, file)
+		datatest.WriteFile(t, file, joinFlow)
+		code, said := runProgram(t, environ, "flow", "push", "--server", server.URL, "--token", admin, file)
 		if explains("flow push", said); code == exitFine || !strings.Contains(said, "join.yaml:9:5: nodes[1]") {
 			t.Errorf("flow push: %d %s", code, said)
 		}
 		for _, args := range [][]string{{"apply", "--plan", dir}, {"apply", dir}} {
-			said, code = runCommand(t, environ, args...)
+			code, said = runProgram(t, environ, args...)
 			if explains(args[0]+" "+args[1], said); code == exitFine {
 				t.Errorf("%v accepted it", args)
 			}
@@ -138,20 +130,8 @@ func TestMisfitsAreRefused(t *testing.T) {
 func exported(t *testing.T, environ []string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "out")
-	if said, code := runCommand(t, environ, "export", dir); code != exitFine {
-		t.Fatal(said)
-	}
+	mustRun(t, environ, "export", dir)
 	return dir
-}
-
-func writeFile(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // A misfit that an earlier release stored is logged at startup.

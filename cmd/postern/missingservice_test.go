@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 const (
@@ -81,19 +83,19 @@ func TestFlowsNeedTheServicesOfTheServer(t *testing.T) {
 					t.Errorf("MCP: %s", said)
 				}
 				file := filepath.Join(t.TempDir(), "new.yaml")
-				writeFile(t, file, tt.text)
+				datatest.WriteFile(t, file, tt.text)
 				push := []string{"flow", "push", "--server", server.URL, "--token", admin, file}
 				dir := exported(t, environ)
-				writeFile(t, filepath.Join(dir, "flows", tt.folder, "new.yaml"), tt.text)
+				datatest.WriteFile(t, filepath.Join(dir, "flows", tt.folder, "new.yaml"), tt.text)
 				if tt.text == usingPart {
 					part := filepath.Join(filepath.Dir(file), "mailed.yaml")
-					writeFile(t, part, mailingPart)
+					datatest.WriteFile(t, part, mailingPart)
 					push = append(push, part)
 				}
-				if said, code := runCommand(t, environ, push...); code == exitFine || !strings.Contains(said, tt.want) {
+				if code, said := runProgram(t, environ, push...); code == exitFine || !strings.Contains(said, tt.want) {
 					t.Errorf("flow push: %d %s", code, said)
 				}
-				if said, code := runCommand(t, environ, "apply", dir); code == exitFine || !strings.Contains(said, tt.want) {
+				if code, said := runProgram(t, environ, "apply", dir); code == exitFine || !strings.Contains(said, tt.want) {
 					t.Errorf("apply: %d %s", code, said)
 				}
 			})

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/telemetry"
 )
 
@@ -32,10 +31,7 @@ func documentedMetrics() *telemetry.Metrics {
 
 // The table of docs/observability.md lists the metrics; -update writes it.
 func TestObservabilityPage(t *testing.T) {
-	text, err := os.ReadFile(observabilityPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, observabilityPage)
 	before, rest, begun := strings.Cut(string(text), metricsBegin)
 	table, after, ended := strings.Cut(rest, metricsEnd)
 	if !begun || !ended {
@@ -50,9 +46,7 @@ func TestObservabilityPage(t *testing.T) {
 		want += fmt.Sprintf("| `%s` | %s | %s | %s |\n", d.Name, d.Type, labels, d.Help)
 	}
 	if *updateSchemas {
-		if err := os.WriteFile(observabilityPage, []byte(before+metricsBegin+want+metricsEnd+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, observabilityPage, before+metricsBegin+want+metricsEnd+after)
 		table = want
 	}
 	if table != want {
@@ -60,9 +54,7 @@ func TestObservabilityPage(t *testing.T) {
 	}
 	example := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(string(text))
 	path := t.TempDir() + "/postern.yaml"
-	if err := os.WriteFile(path, []byte(example[1]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	datatest.WriteFile(t, path, example[1])
 	if _, err := config.Load(path, nil); err != nil {
 		t.Errorf("the example is no configuration: %v", err)
 	}
@@ -88,10 +80,7 @@ func newQuery(place, expr string, texts ...string) query {
 
 func dashboardQueries(t *testing.T) (list []query) {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/observability/dashboard.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, "../../docs/observability/dashboard.json")
 	var dashboard struct {
 		Templating struct {
 			List []struct{ Type, Query string }
@@ -101,9 +90,7 @@ func dashboardQueries(t *testing.T) (list []query) {
 			Targets []struct{ Expr, LegendFormat string }
 		}
 	}
-	if err := json.Unmarshal(text, &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, text, &dashboard)
 	for _, v := range dashboard.Templating.List {
 		if inner, ok := strings.CutPrefix(v.Query, "label_values("); ok {
 			metric, _, _ := strings.Cut(inner, ",")
@@ -120,10 +107,7 @@ func dashboardQueries(t *testing.T) (list []query) {
 
 func alertQueries(t *testing.T) (list []query) {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/observability/alerts.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, "../../docs/observability/alerts.yaml")
 	var rules struct {
 		Groups []struct {
 			Rules []struct {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -31,9 +32,7 @@ func TestSigningKeysOverHTTP(t *testing.T) {
 			if rec.Code != http.StatusOK || strings.Contains(strings.ToLower(rec.Body.String()), "private") {
 				t.Fatalf("%s %s: %d %s", method, path, rec.Code, rec.Body)
 			}
-			if err := json.Unmarshal(rec.Body.Bytes(), &list); err != nil {
-				t.Fatal(err)
-			}
+			datatest.Unmarshal(t, rec.Body.Bytes(), &list)
 			return list
 		}
 		before := read("GET", "/signing-keys", "") // the keys of other algorithms are made when they are needed

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/bootstrap"
-	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
@@ -74,10 +73,7 @@ func TestWaitForDatabase(t *testing.T) {
 	dsn, alter, _ := storetest.PostgresRole(t)
 	alter("CONNECTION LIMIT 0")
 	log := new(logtest.Buffer)
-	cfg, err := config.Load("", []string{"POSTERN_DATA_DIR=" + t.TempDir(), "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN=" + dsn})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := loadConfig(t, []string{"POSTERN_DATA_DIR=" + t.TempDir(), "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN=" + dsn})
 	opened := make(chan error, 1)
 	go func() {
 		h, err := waitForApp(context.Background(), cfg, slog.New(slog.NewTextHandler(log, nil)))
@@ -147,10 +143,7 @@ func TestConfigurationWarnings(t *testing.T) {
 		"the pages at the same port":   {[]string{"POSTERN_GATE_CLIENT_PORT=8090"}, "gate_client.port"},
 		"the pages at another":         {[]string{"POSTERN_GATE_CLIENT_PORT=8091"}, ""},
 	} {
-		cfg, err := config.Load("", test.environ)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := loadConfig(t, test.environ)
 		var log bytes.Buffer
 		warnOfConfiguration(slog.New(slog.NewTextHandler(&log, nil)), cfg)
 		if got := log.String(); (got != "") != (test.want != "") || !strings.Contains(got, test.want) {

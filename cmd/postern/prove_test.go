@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows/chains"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -141,9 +141,7 @@ func TestProve(t *testing.T) {
 			t.Fatalf("%v: %d %s", args, code, &failures)
 		}
 		report := new(chains.Report)
-		if err := json.Unmarshal(out.Bytes(), report); err != nil {
-			t.Fatal(err)
-		}
+		datatest.Unmarshal(t, out.Bytes(), report)
 		return report
 	}
 	local := prove()
@@ -151,10 +149,7 @@ func TestProve(t *testing.T) {
 		!local.Reaches(targetNamed(t, local, "Console", schemas.ACRPassword), chains.Means{Password: true}) {
 		t.Errorf("the report lacks a way: %+v", local.Ways)
 	}
-	var export bytes.Buffer
-	if code := (program{args: []string{"export", dir}, environ: environ, stdout: &export, stderr: &export}).run(t.Context()); code != exitFine {
-		t.Fatal(export.String())
-	}
+	mustRun(t, environ, "export", dir)
 	for name, other := range map[string]*chains.Report{"server": prove("--server", server.URL, "--token", admin), "folder": prove(dir)} {
 		if got, want := textOf(t, other), textOf(t, local); got != want {
 			t.Errorf("from a %s:\n%s\nfrom the store:\n%s", name, got, want)
@@ -188,18 +183,14 @@ func textOf(t *testing.T, r *chains.Report) string {
 func TestProveFolderOfFlows(t *testing.T) {
 	dir := t.TempDir()
 	for name, nodes := range map[string]string{"door": onlyPasskeys, "weak": onlyPasswords} {
-		if err := os.WriteFile(filepath.Join(dir, name+".json"), []byte(flowBody(t, name, nodes, "")), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, filepath.Join(dir, name+".json"), flowBody(t, name, nodes, ""))
 	}
-	var out bytes.Buffer
-	p := program{args: []string{"prove", dir}, stdout: &out, stderr: &out}
 	want := `any application that uses the flow "weak"
   urn:postern:acr:password
     with the user's password
     1. any application that uses the flow "weak", weak: who —continue→ find —found→ check —success→ done. The attacker gains: tokens of any application that uses the flow "weak" (urn:postern:acr:password)
 `
-	if code := p.run(t.Context()); code != exitFine || out.String() != want {
-		t.Errorf("%d\n%s\nwant\n%s", code, &out, want)
+	if output := mustRun(t, nil, "prove", dir); output != want {
+		t.Errorf("%s\nwant\n%s", output, want)
 	}
 }

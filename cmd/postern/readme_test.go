@@ -1,11 +1,11 @@
 package main
 
 import (
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/nodes"
@@ -13,10 +13,7 @@ import (
 
 // The seed file of the documentation does what it says.
 func TestReadmeSeedFile(t *testing.T) {
-	readme, err := os.ReadFile("../../docs/declarative.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := datatest.ReadFile(t, "../../docs/declarative.md")
 	block := regexp.MustCompile("(?s)```yaml\n(organizationUnits:.*?)```").FindSubmatch(readme)
 	if block == nil {
 		t.Fatal("docs/declarative.md has no seed file")
@@ -40,10 +37,7 @@ func TestReadmeSeedFile(t *testing.T) {
 
 // docs/kinds.md has a row for each kind of node.
 func TestDocumentedKinds(t *testing.T) {
-	page, err := os.ReadFile("../../docs/kinds.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := datatest.ReadFile(t, "../../docs/kinds.md")
 	for name := range nodes.Kinds(nodes.Deps{}) {
 		if !strings.Contains(string(page), "\n| `"+name+"` | ") {
 			t.Errorf("docs/kinds.md has no row for the kind %s", name)

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/delivery"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/throttle"
@@ -101,13 +101,18 @@ func (w *sealedFixture) code(periods int) string {
 }
 
 // reopen starts the server again.
-func (w *sealedFixture) reopen(environ ...string) error {
+func (w *sealedFixture) reopen() {
 	w.t.Helper()
-	w.app.close()
-	cfg, err := config.Load("", append(append([]string{}, w.environ...), environ...))
-	if err != nil {
+	if err := w.tryReopen(); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// tryReopen is reopen with more variables, for a server that may not start.
+func (w *sealedFixture) tryReopen(environ ...string) error {
+	w.t.Helper()
+	w.app.close()
+	cfg := loadConfig(w.t, append(append([]string{}, w.environ...), environ...))
 	h, err := openApp(w.t.Context(), cfg, w.log)
 	if err != nil {
 		return err
@@ -120,17 +125,13 @@ func (w *sealedFixture) reopen(environ ...string) error {
 
 // command runs postern and returns its exit code and output.
 func (w *sealedFixture) command(args ...string) (int, string) {
-	var out bytes.Buffer
-	code := program{args: args, environ: w.environ, stdout: &out, stderr: &out}.run(w.t.Context())
-	return code, out.String()
+	w.t.Helper()
+	return runProgram(w.t, w.environ, args...)
 }
 
 func (w *sealedFixture) keys() []string {
 	w.t.Helper()
-	text, err := os.ReadFile(w.keyFile)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	text := datatest.ReadFile(w.t, w.keyFile)
 	return strings.Fields(string(text))
 }
 
@@ -192,15 +193,13 @@ func TestAudit21KeyEncryptionKeyChanges(t *testing.T) {
 		if len(old) != 1 || len(now) != 1 || old[0] == now[0] {
 			t.Fatalf("the key file had %d keys and has %d", len(old), len(now))
 		}
-		if err := w.reopen(); err != nil {
-			t.Fatal(err)
-		}
+		w.reopen()
 		w.checkAllReadable()
 		events, err := w.store.Events(t.Context(), schemas.EventQuery{Action: "encryption-key.changed", Limit: 10})
 		if err != nil || len(events) != 1 {
 			t.Errorf("%d events, %v, expected one", len(events), err)
 		}
-		if err := w.reopen(token.KeyVariable + "=" + old[0]); err == nil || !strings.Contains(err.Error(), "does not open") {
+		if err := w.tryReopen(token.KeyVariable + "=" + old[0]); err == nil || !strings.Contains(err.Error(), "does not open") {
 			t.Errorf("with the old key the server starts: %v", err)
 		}
 		w.checkOldKeyDecryptsNothing(old[0])
@@ -245,9 +244,7 @@ func TestAudit21KeyChangesWhileServersRun(t *testing.T) {
 		if code != exitUsage || !strings.Contains(said, "1 server(s)") || !strings.Contains(said, "restart them") {
 			t.Fatalf("with a running server that has only the old key: exit code %d: %s", code, said)
 		}
-		if err := w.reopen(); err != nil { // restarted, with both keys
-			t.Fatal(err)
-		}
+		w.reopen() // restarted, with both keys
 		if code, said := w.command("keys", "re-encrypt", "--new-key"); code != exitUsage || !strings.Contains(said, "a change is in progress") {
 			t.Errorf("a third key: exit code %d: %s", code, said)
 		}
@@ -264,9 +261,7 @@ func TestAudit21KeyChangesWhileServersRun(t *testing.T) {
 		if s := w.authenticate(run); s.FlowStatus != schemas.Complete {
 			t.Errorf("a sign-in that was begun meanwhile: %+v", s)
 		}
-		if err := w.reopen(); err != nil {
-			t.Fatal(err)
-		}
+		w.reopen()
 		w.checkAllReadable()
 	})
 }
@@ -279,9 +274,7 @@ func TestAudit21KeyChangeIsResumed(t *testing.T) {
 		if err := w.addKey(); err != nil { // and then the process died
 			t.Fatal(err)
 		}
-		if err := w.reopen(); err != nil {
-			t.Fatal(err)
-		}
+		w.reopen()
 		if !bytes.Equal(w.encryption.derived[purposeRefreshTokens], reopenedDerived(w)) {
 			t.Error("the key of refresh tokens has changed with the key file")
 		}
@@ -292,24 +285,18 @@ func TestAudit21KeyChangeIsResumed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := w.reopen(); err != nil {
-			t.Fatal(err)
-		}
+		w.reopen()
 		if code, said := w.command("keys", "re-encrypt", "--drop-old-keys"); code != exitFine || strings.Contains(said, "Unreadable") {
 			t.Fatalf("exit code %d: %s", code, said)
 		}
-		if err := w.reopen(); err != nil {
-			t.Fatal(err)
-		}
+		w.reopen()
 		w.checkAllReadable()
 	})
 }
 
 // reopenedDerived is the key of refresh tokens after one more start.
 func reopenedDerived(w *sealedFixture) []byte {
-	if err := w.reopen(); err != nil {
-		w.t.Fatal(err)
-	}
+	w.reopen()
 	return w.encryption.derived[purposeRefreshTokens]
 }
 
@@ -322,9 +309,7 @@ func TestAudit21CompromisedKey(t *testing.T) {
 	if code, said := w.command("keys", "re-encrypt", "--new-key", "--compromised", "--drop-old-keys"); code != exitFine {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
-	if err := w.reopen(); err != nil {
-		t.Fatal(err)
-	}
+	w.reopen()
 	for _, purpose := range derivedPurposes() {
 		if after := w.encryption.derived[purpose]; len(after) != 32 || bytes.Equal(after, before[purpose]) {
 			t.Errorf("the key for %s is %x as before", purpose, after)
@@ -358,9 +343,7 @@ func TestAudit21KeysFromEarlierVersions(t *testing.T) {
 		}
 	}
 	w.keyFile = filepath.Join(dir, "key-encryption.key")
-	if err := w.reopen(); err != nil {
-		t.Fatal(err)
-	}
+	w.reopen()
 	if !reflect.DeepEqual(w.encryption.derived, derived) {
 		t.Error("the derived keys have changed")
 	}
@@ -372,9 +355,7 @@ func TestAudit21KeysFromEarlierVersions(t *testing.T) {
 	if code, said := w.command("keys", "re-encrypt", "--new-key", "--drop-old-keys"); code != exitFine {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
-	if err := w.reopen(); err != nil {
-		t.Fatal(err)
-	}
+	w.reopen()
 	w.checkAllReadable()
 }
 

@@ -137,12 +137,7 @@ func newReplay(t *testing.T, n int) (*testApp, *requestRecorder) {
 // anotherInstance is a further server on the store.
 func (w *testApp) anotherInstance(t *testing.T) http.Handler {
 	t.Helper()
-	other, err := openApp(t.Context(), w.cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(other.close)
-	return other.handler()
+	return openForTest(t, w.cfg, slog.New(slog.DiscardHandler)).handler()
 }
 
 // eventCounts is how often each action is in the audit log.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
@@ -24,9 +25,7 @@ func TestPublishedSchemasAreUpToDate(t *testing.T) {
 		}
 		path := filepath.Join("..", "..", "docs", "schemas", name+".schema.json")
 		if *updateSchemas {
-			if err := os.WriteFile(path, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			datatest.WriteFile(t, path, text)
 		}
 		if kept, err := os.ReadFile(path); err != nil || string(kept) != string(text) {
 			t.Errorf("%s is not what is published (%v); run go test ./cmd/postern -run Schemas -update", path, err)
@@ -50,10 +49,7 @@ func TestFlowSchemaFitsFlows(t *testing.T) {
 		t.Fatal("there are no good flows", err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, file)
 		doc, problems := schemas.ParseYAML(text)
 		if doc == nil {
 			t.Fatal(problems)
@@ -75,10 +71,7 @@ func TestBuiltinFilesNameTheirSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, file)
 		kind := "flow"
 		if strings.HasSuffix(file, "_test.yaml") {
 			kind = "scenario"

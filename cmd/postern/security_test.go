@@ -1,11 +1,12 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // TestSecurityPageNamesTests compares docs/security.md with the tests: each test that it
@@ -13,10 +14,7 @@ import (
 func TestSecurityPageNamesTests(t *testing.T) {
 	sequential(t)
 	root := filepath.Join("..", "..")
-	page, err := os.ReadFile(filepath.Join(root, "docs", "security.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := datatest.ReadFile(t, filepath.Join(root, "docs", "security.md"))
 	there := testNames(t)
 	named := map[string]bool{}
 	for _, found := range regexp.MustCompile("`(Test[A-Za-z0-9_]+)`").FindAllStringSubmatch(string(page), -1) {

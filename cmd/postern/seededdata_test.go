@@ -13,6 +13,7 @@ import (
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // testEnvironment is the environment of a test server with its data in a folder. Hashes of
@@ -102,9 +103,7 @@ func copySeededData(t testing.TB, cfg *config.Config) error {
 		if postgres && strings.HasPrefix(name, "database") {
 			continue
 		}
-		if err := writeDataFile(cfg.DataDir, name, text); err != nil {
-			return err
-		}
+		datatest.WriteFile(t, filepath.Join(cfg.DataDir, name), text)
 	}
 	return nil
 }
@@ -117,18 +116,8 @@ func copyEmptyData(t testing.TB, dir string) {
 		t.Fatal(err)
 	}
 	for name, text := range data.files {
-		if err := writeDataFile(dir, name, text); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, filepath.Join(dir, name), text)
 	}
-}
-
-func writeDataFile(dir, name string, text []byte) error {
-	path := filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(path, text, 0o600)
 }
 
 func isFile(path string) bool {

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"errors"
 	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/store/storetest"
 )
 
@@ -43,7 +43,8 @@ func (d *postgresDump) read(t testing.TB) error {
 		return err
 	}
 	key := filepath.Join("keys", filepath.Base(cfg.Keys.File))
-	if err := errors.Join(writeDataFile(dir, key, data.files[key]), fillAndClose(cfg, (*app).seedForTests)); err != nil {
+	datatest.WriteFile(t, filepath.Join(dir, key), data.files[key])
+	if err := fillAndClose(cfg, (*app).seedForTests); err != nil {
 		return err
 	}
 	d.content, err = storetest.DumpPostgres(t.Context(), dsn)

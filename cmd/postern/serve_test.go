@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
 )
@@ -149,12 +150,12 @@ func TestFailedStarts(t *testing.T) {
 	defer taken.Close()
 	const anyPort = "--listen=127.0.0.1:0"
 	unsafe := t.TempDir()
-	write(t, filepath.Join(unsafe, "in.yaml"), "handle: in\nname: In\nflowType: AUTHENTICATION\nnodes:\n  - {id: done, use: authorization-code}\n")
+	datatest.WriteFile(t, filepath.Join(unsafe, "in.yaml"), "handle: in\nname: In\nflowType: AUTHENTICATION\nnodes:\n  - {id: done, use: authorization-code}\n")
 	untold := t.TempDir()
-	write(t, filepath.Join(untold, "in.yaml"), "handle: in\nname: In\nflowType: AUTHENTICATION\nnodes:\n  - {id: key, use: passkey-authenticate, next: tell}\n"+
+	datatest.WriteFile(t, filepath.Join(untold, "in.yaml"), "handle: in\nname: In\nflowType: AUTHENTICATION\nnodes:\n  - {id: key, use: passkey-authenticate, next: tell}\n"+
 		"  - {id: tell, use: http-request, with: {target: crn, mode: notify}, next: done}\n  - {id: done, use: authorization-code}\n")
 	open := filepath.Join(t.TempDir(), "open")
-	write(t, open, "whsec_dGhpcyBpcyBhIHNlY3JldCBvZiB0aGUgdGVzdHM=")
+	datatest.WriteFile(t, open, "whsec_dGhpcyBpcyBhIHNlY3JldCBvZiB0aGUgdGVzdHM=")
 	if err := os.Chmod(open, 0o644); err != nil { // regardless of the umask
 		t.Fatal(err)
 	}

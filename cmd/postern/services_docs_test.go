@@ -1,29 +1,26 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"testing"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/nodes"
 )
 
 // What docs/services.md configures is a configuration, and the nodes that it shows are
 // those of a flow that may run.
 func TestDocumentedServices(t *testing.T) {
-	page, err := os.ReadFile("../../docs/services.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := datatest.ReadFile(t, "../../docs/services.md")
 	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(page, -1)
 	if len(blocks) != 3 {
 		t.Fatalf("the page has %d blocks, expected the configuration, a query and a notification", len(blocks))
 	}
 	path := filepath.Join(t.TempDir(), "postern.yaml")
-	write(t, path, string(blocks[0][1]))
+	datatest.WriteFile(t, path, string(blocks[0][1]))
 	if c, err := config.Load(path, nil); err != nil || len(c.HTTP.Targets) != 2 {
 		t.Errorf("configured %+v, %v", c, err)
 	}

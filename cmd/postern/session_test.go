@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/token"
@@ -109,9 +109,7 @@ func TestRemovedPermissionsTakeEffectAtOnce(t *testing.T) {
 	var given struct {
 		Token string `json:"access_token"`
 	}
-	if err := json.Unmarshal(reply.Body.Bytes(), &given); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, reply.Body.Bytes(), &given)
 	tokens := map[string]string{"a user": w.finishPasskey(w.startPasskey()), "a client": given.Token}
 	for _, want := range []int{200, 403} {
 		for whose, token := range tokens {
@@ -136,10 +134,7 @@ func TestSessionRequiresACommittedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := json.Marshal(map[string]any{"executionId": s.ExecutionID, "inputs": inputs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := datatest.Marshal(t, map[string]any{"executionId": s.ExecutionID, "inputs": inputs})
 	r := httptest.NewRequest(http.MethodPost, "/flow/execute", strings.NewReader(string(body)))
 	r.Header.Set("Content-Type", "application/json")
 	again := httptest.NewRecorder()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -301,10 +302,7 @@ func (w *world) putUser(ctx context.Context, u *simUser, password, disable bool)
 	if disable {
 		body["status"] = schemas.UserDisabled
 	}
-	text, err := json.Marshal(body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	text := datatest.Marshal(w.t, body)
 	w.record(u, c, func(c *act) {
 		got := w.asAdmin(ctx, http.MethodPut, "/users/"+u.id, string(text))
 		if c.Result = resultOf(got, http.StatusOK); c.Result == refused {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/delivery"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/internal/simulation"
@@ -86,10 +87,7 @@ func makeSimImage(t *testing.T) (image simImage) {
 }
 
 func simConfig(t *testing.T, dir string) *config.Config {
-	cfg, err := config.Load("", testEnvironment(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := loadConfig(t, testEnvironment(dir))
 	cfg.Audit.Retention = 0 // so that the events can be counted
 	cfg.Token.KeyAge = 365 * 24 * time.Hour
 	return cfg
@@ -107,9 +105,7 @@ func simulate(t *testing.T, image simImage, o simOptions) (result simResult) {
 	dir := dataFolderOf(t)
 	defer os.RemoveAll(dir) // there may be thousands of simulations
 	for name, text := range image.data.files {
-		if err := writeDataFile(dir, name, text); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, filepath.Join(dir, name), text)
 	}
 	seedRandom(t, o.seed)
 	synctest.Test(t, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/internal/simulation"
 	"github.com/postern-id/postern/internal/store"
@@ -191,10 +192,7 @@ func (w *world) browse(ctx context.Context, u *simUser, address string, body any
 	if body == nil {
 		r = httptest.NewRequest(http.MethodGet, address, nil)
 	} else {
-		text, err := json.Marshal(body)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		text := datatest.Marshal(w.t, body)
 		r = httptest.NewRequest(http.MethodPost, address, bytes.NewReader(text))
 		r.Header.Set("Content-Type", "application/json")
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // checkShell parses each postern command of shell lines with the real command line. Of a console
@@ -165,10 +167,7 @@ func TestInlineCommands(t *testing.T) {
 	}
 	checked := 0
 	for _, page := range append(pagesOfDocs(t), "CHANGELOG.md") {
-		text, err := os.ReadFile("../../" + page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, "../../"+page)
 		prose := fence.ReplaceAllString(string(text), "")
 		for _, found := range inlineCommand.FindAllStringSubmatch(prose, -1) {
 			checked++

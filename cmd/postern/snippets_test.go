@@ -7,7 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
@@ -110,10 +110,7 @@ func TestSnippets(t *testing.T) {
 	unusedLanguages := uncheckedLanguages()
 	counts := map[string]int{}
 	for _, page := range pagesOfDocs(t) {
-		text, err := os.ReadFile("../../" + page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, "../../"+page)
 		for _, s := range snippetsOf(page, string(text)) {
 			counts[s.language]++
 			first, _, _ := strings.Cut(s.text, ":")
@@ -205,7 +202,7 @@ func checkYAML(t *testing.T, s snippet) error {
 		return err
 	}
 	path := filepath.Join(t.TempDir(), "postern.yaml")
-	write(t, path, s.text)
+	datatest.WriteFile(t, path, s.text)
 	_, err := config.Load(path, nil)
 	return err
 }
@@ -224,8 +221,8 @@ func checkFlow(text string) error {
 // checkScenarios runs scenarios on the last flow above them.
 func checkScenarios(t *testing.T, s snippet) error {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "flow.yaml"), s.flow)
-	write(t, filepath.Join(dir, "flow_test.yaml"), s.text)
+	datatest.WriteFile(t, filepath.Join(dir, "flow.yaml"), s.flow)
+	datatest.WriteFile(t, filepath.Join(dir, "flow_test.yaml"), s.text)
 	if code, output := runProgram(t, nil, "flow", "test", dir); code != exitFine {
 		return errors.New(output)
 	}

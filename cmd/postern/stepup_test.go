@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -77,10 +78,7 @@ func TestDecisionOnAKnownBrowser(t *testing.T) {
 	}
 	send := func(body map[string]any, cookie *http.Cookie) (s schemas.Step, rec *httptest.ResponseRecorder) {
 		t.Helper()
-		text, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.Marshal(t, body)
 		rec = w.from("192.0.2.1", requestsWithBodies("/flow/execute", string(text)), cookie)
 		if err := json.Unmarshal(rec.Body.Bytes(), &s); err != nil || rec.Code != http.StatusOK {
 			t.Fatalf("%d %s", rec.Code, rec.Body)

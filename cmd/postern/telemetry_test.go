@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/internal/telemetry"
 )
@@ -322,9 +323,7 @@ func (o *observedApp) lines(message string) (list []map[string]any) {
 	o.t.Helper()
 	for text := range strings.Lines(o.logs.String()) {
 		var line map[string]any
-		if err := json.Unmarshal([]byte(text), &line); err != nil {
-			o.t.Fatal(err)
-		}
+		datatest.Unmarshal(o.t, []byte(text), &line)
 		if line["msg"] == message {
 			list = append(list, line)
 		}
@@ -390,9 +389,7 @@ func TestTraceIDOfError(t *testing.T) {
 	rec := httptest.NewRecorder()
 	o.http.ServeHTTP(rec, r)
 	var reply struct{ TraceID string }
-	if err := json.Unmarshal(rec.Body.Bytes(), &reply); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, rec.Body.Bytes(), &reply)
 	o.telemetry.Close()
 	for _, s := range o.collector.spans {
 		id := hex.EncodeToString(s.TraceId)

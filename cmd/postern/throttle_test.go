@@ -10,17 +10,14 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/bootstrap"
-	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/schemas"
 )
 
 // The default limits of the configuration equal those of package throttle.
 func TestDefaultBudgets(t *testing.T) {
-	cfg, err := config.Load("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := loadConfig(t, nil)
 	if got, want := throttle.Budgets(cfg.Throttle.Budgets), throttle.DefaultBudgets(); got != want {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}
@@ -49,10 +46,7 @@ func (g *guesser) guess(name, password string) (int, schemas.Step) {
 }
 
 func (g *guesser) send(body any, out *schemas.Step) int {
-	text, err := json.Marshal(body)
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	text := datatest.Marshal(g.t, body)
 	r := httptest.NewRequest(http.MethodPost, "/flow/execute", strings.NewReader(string(text)))
 	r.Header.Set("Content-Type", "application/json")
 	r.RemoteAddr = g.remote + ":4711"

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -80,10 +80,7 @@ func newTimedAccounts(t *testing.T) *timedAccounts {
 
 func jsonRequest(t testing.TB, path string, body any) *http.Request {
 	t.Helper()
-	text, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.Marshal(t, body)
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(string(text)))
 	r.Header.Set("Content-Type", "application/json")
 	return r

@@ -5,7 +5,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +17,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/oauth"
@@ -79,10 +79,7 @@ func (c *confusion) addKeyedClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, err := json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: "first", Algorithm: "ES256", Use: "sig"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	public := datatest.Marshal(t, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: "first", Algorithm: "ES256", Use: "sig"}}})
 	c.keyed = c.configuredClient(t, `"grantTypes":["client_credentials"],"tokenEndpointAuthMethod":"private_key_jwt","jwks":`+string(public))
 	holder := &keyholder{t, key, "first"}
 	c.add("a client assertion", holder.assert(c.keyed.id, c.origin), "client_assertion")
@@ -148,9 +145,7 @@ func (c *confusion) addTokens() {
 	c.add("an access token of the client", got.Access, "userinfo", "introspection", "revocation")
 	machine := c.client("system")
 	var own tokens
-	if err := json.Unmarshal(c.askToken(machine.ClientID, machine.ClientSecret, "&scope=system").Body.Bytes(), &own); err != nil {
-		c.t.Fatal(err)
-	}
+	datatest.Unmarshal(c.t, c.askToken(machine.ClientID, machine.ClientSecret, "&scope=system").Body.Bytes(), &own)
 	c.add("an access token of a client on its own behalf", own.Access, "API", "tools")
 	c.add("a secret of another client", machine.ClientSecret)
 	elsewhere := c.configuredClient(c.t, `"redirectUris":["`+rpRedirect+`"],"scopes":["openid","offline_access"],"grantTypes":["authorization_code","refresh_token"]`)
@@ -218,10 +213,7 @@ func (c *confusion) form(path string, values url.Values, headers ...string) *htt
 }
 
 func (c *confusion) json(path string, body map[string]any, headers ...string) *httptest.ResponseRecorder {
-	text, err := json.Marshal(body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	text := datatest.Marshal(c.t, body)
 	return c.request("POST", path, "application/json", string(text), headers...)
 }
 

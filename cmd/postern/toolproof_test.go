@@ -1,11 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
@@ -28,10 +28,7 @@ func TestToolsNeedAPasskeyForSensitiveChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		stored := flow.Value.(*schemas.Flow)
-		nodes, err := json.Marshal(map[string]any{"nodes": stored.Nodes, "guarantees": stored.Guarantees})
-		if err != nil {
-			t.Fatal(err)
-		}
+		nodes := datatest.Marshal(t, map[string]any{"nodes": stored.Nodes, "guarantees": stored.Guarantees})
 		access := func(age time.Duration, acr, method string) string {
 			raw, err := w.tokens.Access(t.Context(), token.Claims{Subject: ada, ClientID: "CONSOLE", Generation: console.TokenGeneration, Audience: []string{w.origin, w.origin + "/mcp"},
 				Scope: []string{"system"}, AuthTime: time.Now().Add(-age), ACR: acr, AMR: []string{method}})

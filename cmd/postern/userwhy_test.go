@@ -1,11 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/signins"
 	"github.com/postern-id/postern/schemas"
 )
@@ -18,9 +18,7 @@ func (w *testApp) signInsOf(userID, token string) (r signins.Report, text string
 	if rec.Code != http.StatusOK {
 		w.t.Fatalf("%d %s", rec.Code, rec.Body)
 	}
-	if err := json.Unmarshal(rec.Body.Bytes(), &r); err != nil {
-		w.t.Fatal(err)
-	}
+	datatest.Unmarshal(w.t, rec.Body.Bytes(), &r)
 	var out strings.Builder
 	if err := writeSignIns(&out, "pat", r); err != nil {
 		w.t.Fatal(err)

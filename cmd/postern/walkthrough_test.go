@@ -3,11 +3,12 @@ package main
 import (
 	"bytes"
 	"flag"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 var updateDocs = flag.Bool("update-docs", false, "rewrite the command output in the pages of docs")
@@ -22,20 +23,12 @@ func TestWalkThrough(t *testing.T) {
 // walkThrough runs the commands of a page on its files. There must be at least a given
 // number.
 func walkThrough(t *testing.T, path string, least int) {
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := datatest.ReadFile(t, path)
 	page = bytes.ReplaceAll(page, []byte("\r\n"), []byte("\n"))
 	dir := t.TempDir()
 	for _, file := range regexp.MustCompile("(?s)```yaml file=(\\S+)\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
 		name := filepath.Join(dir, file[1])
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(file[2]), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, name, file[2])
 	}
 	full, err := filepath.Abs(path)
 	if err != nil {
@@ -47,14 +40,11 @@ func walkThrough(t *testing.T, path string, least int) {
 	printed := console.ReplaceAllStringFunc(string(page), func(block string) string {
 		commands++
 		args := console.FindStringSubmatch(block)[1]
-		var out bytes.Buffer
-		program{args: strings.Fields(args), stdout: &out, stderr: &out}.run(t.Context())
-		return "```console\n$ postern " + args + "\n" + out.String() + "```"
+		_, output := runProgram(t, nil, strings.Fields(args)...)
+		return "```console\n$ postern " + args + "\n" + output + "```"
 	})
 	if *updateDocs {
-		if err := os.WriteFile(full, []byte(printed), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, full, printed)
 		return
 	}
 	if commands < least || printed != string(page) {

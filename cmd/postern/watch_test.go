@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // watched runs a command that watches files, and returns a function that reads its output up to a text,
@@ -48,16 +50,16 @@ const waiting = "waiting for changes"
 func TestCheckWatches(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "sign_in.yaml")
-	write(t, file, keyFlow)
+	datatest.WriteFile(t, file, keyFlow)
 	until, end := watched(t, "flow", "check", "--watch", file)
 	until(waiting)
-	write(t, file, strings.Replace(keyFlow, "next: done", "next: part", 1))
+	datatest.WriteFile(t, file, strings.Replace(keyFlow, "next: done", "next: part", 1))
 	until(`there is no node "part"`)
 	until(waiting)
-	write(t, file, strings.Replace(keyFlow, "key, use: passkey-authenticate, next: done", "key, use: flow, with: {flow: part}, next: done", 1))
+	datatest.WriteFile(t, file, strings.Replace(keyFlow, "key, use: passkey-authenticate, next: done", "key, use: flow, with: {flow: part}, next: done", 1))
 	until("part")
 	until(waiting)
-	write(t, filepath.Join(dir, "part.yaml"), "handle: part\nname: Part\nflowType: SUBFLOW\nnodes:\n  - {id: key, use: passkey-authenticate, next: end}\n")
+	datatest.WriteFile(t, filepath.Join(dir, "part.yaml"), "handle: part\nname: Part\nflowType: SUBFLOW\nnodes:\n  - {id: key, use: passkey-authenticate, next: end}\n")
 	until("guarantees acr")
 	until(waiting)
 	if err := os.Remove(file); err != nil {
@@ -65,7 +67,7 @@ func TestCheckWatches(t *testing.T) {
 	}
 	until("there is no file or folder")
 	until(waiting)
-	write(t, file, keyFlow)
+	datatest.WriteFile(t, file, keyFlow)
 	until("guarantees acr")
 	end()
 }
@@ -79,24 +81,22 @@ func TestTestWatches(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(t, flow, keyFlow)
-	write(t, scenarios, "flow: ../flows/sign_in.yaml\nscenarios: [{name: starts, steps: [{expect: {step: key}}]}]\n")
+	datatest.WriteFile(t, flow, keyFlow)
+	datatest.WriteFile(t, scenarios, "flow: ../flows/sign_in.yaml\nscenarios: [{name: starts, steps: [{expect: {step: key}}]}]\n")
 	until, end := watched(t, "flow", "test", "--watch", scenarios)
 	until("1 passed, 0 failed")
 	until(waiting)
-	write(t, flow, strings.ReplaceAll(keyFlow, "id: key", "id: passkey"))
+	datatest.WriteFile(t, flow, strings.ReplaceAll(keyFlow, "id: key", "id: passkey"))
 	until("0 passed, 1 failed")
 	until(waiting)
-	write(t, scenarios, "flow: ../flows/sign_in.yaml\nscenarios: [{name: starts, steps: [{expect: {step: passkey}}]}]\n")
+	datatest.WriteFile(t, scenarios, "flow: ../flows/sign_in.yaml\nscenarios: [{name: starts, steps: [{expect: {step: passkey}}]}]\n")
 	until("1 passed, 0 failed")
 	end()
 }
 
 // Standard input cannot be watched.
 func TestWatchNeedsFiles(t *testing.T) {
-	var out strings.Builder
-	code := program{args: []string{"flow", "check", "--watch", "-"}, stdout: &out, stderr: &out}.run(t.Context())
-	if code != exitUsage || !strings.Contains(out.String(), "--watch watches files") {
-		t.Errorf("exit code %d: %s", code, out.String())
+	if code, output := runProgram(t, nil, "flow", "check", "--watch", "-"); code != exitUsage || !strings.Contains(output, "--watch watches files") {
+		t.Errorf("exit code %d: %s", code, output)
 	}
 }
