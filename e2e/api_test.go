@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/schemas"
 )
@@ -23,19 +23,27 @@ type reply struct {
 	body   []byte
 }
 
-// post sends JSON. The error is one of the connection; any status is a reply.
-func (p *postern) post(path, token string, body any) (*reply, error) {
-	text, err := json.Marshal(body)
+const jsonBody = "Content-Type: application/json"
+
+// bearer is the header of a token, or "" without one.
+func bearer(token string) string {
+	if token == "" {
+		return ""
+	}
+	return "Authorization: Bearer " + token
+}
+
+// do sends a request with headers such as jsonBody; "" is none. The error is one of the connection;
+// any status is a reply.
+func (p *postern) do(method, path, body string, headers ...string) (*reply, error) {
+	r, err := http.NewRequest(method, p.base+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequest(http.MethodPost, p.base+path, bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
+	for _, header := range headers {
+		if name, value, found := strings.Cut(header, ": "); found {
+			r.Header.Set(name, value)
+		}
 	}
 	w, err := p.client.Do(r)
 	if err != nil {
@@ -44,6 +52,35 @@ func (p *postern) post(path, token string, body any) (*reply, error) {
 	defer w.Body.Close()
 	answer, err := io.ReadAll(w.Body)
 	return &reply{w.StatusCode, answer}, err
+}
+
+// send is do that expects a reply.
+func (p *postern) send(method, path, body string, headers ...string) *reply {
+	p.t.Helper()
+	r, err := p.do(method, path, body, headers...)
+	if err != nil {
+		p.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return r
+}
+
+// post sends JSON.
+func (p *postern) post(path, token string, body any) (*reply, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return p.do(http.MethodPost, path, string(text), jsonBody, bearer(token))
+}
+
+// get reads a resource as the administrator.
+func (p *postern) get(t *testing.T, path string, into any) {
+	t.Helper()
+	r := p.send(http.MethodGet, path, "", bearer(adminToken(t, p)))
+	if r.status != http.StatusOK {
+		t.Fatalf("GET %s: status %d: %s", path, r.status, r.body)
+	}
+	datatest.Unmarshal(t, r.body, into)
 }
 
 // must is post that expects the status 200 and decodes the reply into out.
@@ -182,8 +219,6 @@ func claims(t *testing.T, jwt string) object {
 		t.Fatal(err)
 	}
 	var c object
-	if err := json.Unmarshal(payload, &c); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, payload, &c)
 	return c
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -65,17 +64,7 @@ func adminToken(t *testing.T, p *postern) string {
 // newAdminToken returns a token as `postern token` prints it.
 func newAdminToken(t *testing.T, p *postern) string {
 	t.Helper()
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(path, "token")
-	cmd.Dir, cmd.Env = p.dir, p.env
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(p.command("token"))
 }
 
 // request is the URL to which the client sends the user.

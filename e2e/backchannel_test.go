@@ -15,6 +15,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -100,22 +101,7 @@ func (l *listeningClient) newBrowser() {
 // send sends a request with a token and returns the status.
 func send(t *testing.T, p *postern, method, path, token string, body any) int {
 	t.Helper()
-	text, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := http.NewRequest(method, p.base+path, strings.NewReader(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+token)
-	r.Header.Set("Content-Type", "application/json")
-	w, err := p.client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Body.Close()
-	return w.StatusCode
+	return p.send(method, path, string(datatest.Marshal(t, body)), jsonBody, bearer(token)).status
 }
 
 // follow requests an address in the browser and returns where it leads.
@@ -135,10 +121,7 @@ func (l *listeningClient) follow(to string) *url.URL {
 
 func (l *listeningClient) step(body object) (s schemas.Step) {
 	l.t.Helper()
-	text, err := json.Marshal(body)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	text := datatest.Marshal(l.t, body)
 	w, err := l.browser.Post(l.p.base+"/flow/execute", "application/json", strings.NewReader(string(text)))
 	if err != nil {
 		l.t.Fatal(err)

@@ -74,18 +74,14 @@ func serveOpen(t *testing.T) *openServer {
 // finish.
 func (s *openServer) bootstrap(requests int) {
 	s.t.Helper()
-	path, err := binary()
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	s.served.Store(0)
 	s.limit.Store(int64(requests))
-	cmd := exec.Command(path, "bootstrap", "--base-url", s.proxy.URL, "--samples",
+	cmd := exec.Command(binary(s.t), "bootstrap", "--base-url", s.proxy.URL, "--samples",
 		"--console-redirect-uris", "https://console.example.org/back")
 	var out logtest.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.t.TempDir(), s.env, &out, &out
 	s.mu.Lock()
-	err = cmd.Start()
+	err := cmd.Start()
 	s.client = cmd.Process
 	s.mu.Unlock()
 	if err == nil {
@@ -109,18 +105,10 @@ func (s *openServer) killClient() {
 // stores: the administrator's id and the server's address.
 func (s *openServer) export() string {
 	s.t.Helper()
-	path, err := binary()
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	dir := filepath.Join(s.t.TempDir(), "resources")
-	cmd := exec.Command(path, "export", dir)
-	cmd.Dir, cmd.Env = s.dir, s.env
-	if out, err := cmd.CombinedOutput(); err != nil {
-		s.t.Fatalf("%v\n%s", err, out)
-	}
+	s.command("export", dir)
 	var all strings.Builder
-	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

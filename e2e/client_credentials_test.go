@@ -37,10 +37,7 @@ func TestSpecifiedClientCredentials(t *testing.T) {
 			missingFrom(t, "%s is not installed", tool)
 		}
 	}
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := binary(t)
 	p := serveAt(t, "https", "localhost", "POSTERN_SERVER_HTTP_ONLY=false")
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", optionB)
 	cmd.Dir, cmd.Env = p.dir, append(p.env, "BASE_URL="+p.base, "POSTERN="+path)

@@ -4,39 +4,27 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/totp"
 )
 
 // storeFlow stores a flow of the corpus for an application of its own, whose id it returns.
 func (p *postern) storeFlow(t *testing.T, file string) (applicationID string) {
 	t.Helper()
-	text, err := os.ReadFile("../flows/testdata/good/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	token := adminToken(t, p)
-	r, err := http.NewRequest(http.MethodPost, p.base+"/flows", strings.NewReader(string(text)))
-	if err != nil {
-		t.Fatal(err)
+	flow := p.send(http.MethodPost, "/flows", string(datatest.ReadFile(t, "../flows/testdata/good/"+file)),
+		"Content-Type: application/yaml", "Accept: application/json", bearer(token))
+	if flow.status != http.StatusCreated {
+		t.Fatalf("storing %s: status %d: %s", file, flow.status, flow.body)
 	}
-	r.Header.Set("Authorization", "Bearer "+token)
-	r.Header.Set("Content-Type", "application/yaml")
-	r.Header.Set("Accept", "application/json")
-	w, err := p.client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Body.Close()
 	var made struct{ ID string }
-	if err := json.NewDecoder(w.Body).Decode(&made); err != nil || w.StatusCode != http.StatusCreated {
-		t.Fatalf("storing %s: status %d, %v", file, w.StatusCode, err)
-	}
+	datatest.Unmarshal(t, flow.body, &made)
 	app, err := p.post("/applications", token, object{"name": file, "authFlowId": made.ID})
 	if err != nil || app.status != http.StatusCreated || json.Unmarshal(app.body, &made) != nil {
 		t.Fatalf("%v %s", err, app.body)

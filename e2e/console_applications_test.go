@@ -15,7 +15,7 @@ import (
 func clientOf(t *testing.T, p *postern, id string) object {
 	t.Helper()
 	var app object
-	p.document(t, "/applications/"+id, &app)
+	p.get(t, "/applications/"+id, &app)
 	protocols, _ := app["inboundAuthConfig"].([]any)
 	if len(protocols) == 0 {
 		return nil

@@ -112,7 +112,7 @@ func TestConsoleChangesTheGraph(t *testing.T) {
 			Nodes  []struct{ ID string }
 		}
 	}
-	p.document(t, "/flows?filter=handle+eq+%22my-sign-in%22", &list)
+	p.get(t, "/flows?filter=handle+eq+%22my-sign-in%22", &list)
 	if len(list.Flows) != 1 || fmt.Sprint(list.Flows[0].Nodes) != "[{key} {done} {allow}]" {
 		t.Errorf("stored: %+v", list)
 	}

@@ -49,14 +49,14 @@ func TestConsoleChoosesPrincipals(t *testing.T) {
 	var group struct {
 		Members []struct{ Type, ID string }
 	}
-	p.document(t, "/groups/"+helpers, &group)
+	p.get(t, "/groups/"+helpers, &group)
 	if got := fmt.Sprint(group.Members); got != fmt.Sprintf("[{group %s} {user %s}]", team, ida) {
 		t.Errorf("the members are %s", got)
 	}
 	c.press("Remove: ida")
 	c.press("Save")
 	c.sees("Saved.")
-	p.document(t, "/groups/"+helpers, &group)
+	p.get(t, "/groups/"+helpers, &group)
 	if len(group.Members) != 1 || group.Members[0].ID != team {
 		t.Errorf("the members are %v", group.Members)
 	}
@@ -75,7 +75,7 @@ func TestConsoleChoosesPrincipals(t *testing.T) {
 		Permissions []string
 		Assignments []struct{ Type, ID string }
 	}
-	p.document(t, "/roles/"+eval[string](c.tab, `location.pathname.split("/").pop()`), &role)
+	p.get(t, "/roles/"+eval[string](c.tab, `location.pathname.split("/").pop()`), &role)
 	if got := fmt.Sprint(role); got != fmt.Sprintf("{[system:users:read] [{group %s}]}", helpers) {
 		t.Errorf("the role is %s", got)
 	}
@@ -98,7 +98,7 @@ func TestConsoleEditsResources(t *testing.T) {
 	c.press("Create")
 	c.heading("Shop")
 	var server struct{ Permissions []string }
-	p.document(t, "/resource-servers/"+eval[string](c.tab, `location.pathname.split("/").pop()`), &server)
+	p.get(t, "/resource-servers/"+eval[string](c.tab, `location.pathname.split("/").pop()`), &server)
 	if got := fmt.Sprint(server.Permissions); got != "[shop shop:orders shop:orders:read]" {
 		t.Errorf("the permissions are %s", got)
 	}
@@ -122,7 +122,7 @@ func TestConsoleChangesTheStateOfAUser(t *testing.T) {
 	state := func(wantStatus string, wantLocked bool) {
 		t.Helper()
 		user.LockedUntil = ""
-		p.document(t, "/users/"+id, &user)
+		p.get(t, "/users/"+id, &user)
 		if user.Status != wantStatus || (user.LockedUntil != "") != wantLocked {
 			t.Errorf("the user is %+v", user)
 		}
@@ -159,7 +159,7 @@ func TestConsoleChangesTheStateOfAUser(t *testing.T) {
 	eval[any](c.tab, `document.querySelector("[role=alert] button.primary").click()`)
 	c.heading("ida2")
 	var stored struct{ Attributes object }
-	p.document(t, "/users/"+id, &stored)
+	p.get(t, "/users/"+id, &stored)
 	if stored.Attributes["email"] != "ida@example.org" || stored.Attributes["username"] != "ida2" {
 		t.Errorf("the attributes are %v", stored.Attributes)
 	}

@@ -90,7 +90,7 @@ func TestConsoleEditsTheAttributesOfAUserType(t *testing.T) {
 			}
 		}
 	}
-	p.document(t, "/user-types", &list)
+	p.get(t, "/user-types", &list)
 	for _, one := range list.UserTypes {
 		if one.Name != "Person" {
 			continue

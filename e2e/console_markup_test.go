@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // markupInAPI replaces the texts in the replies of the API that someone chooses by the texts of the
@@ -37,10 +39,7 @@ func TestMarkupInConsole(t *testing.T) {
 	p := serve(t)
 	c := openConsole(t, p, "")
 	c.heading("Overview")
-	corpus, err := json.Marshal(markupCorpus(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	corpus := datatest.Marshal(t, markupCorpus(t))
 	eval[any](c.tab, markupWatch+fmt.Sprintf(markupInAPI, corpus)+"; null")
 	for _, path := range markupPages(t, p) {
 		c.goTo(path)
@@ -64,7 +63,7 @@ func markupPages(t *testing.T, p *postern) []string {
 		var items []struct {
 			ID string `json:"id"`
 		}
-		p.document(t, "/"+kind.path, &list)
+		p.get(t, "/"+kind.path, &list)
 		if err := json.Unmarshal(list[kind.plural], &items); err != nil {
 			t.Fatalf("%s: %v", kind.path, err)
 		}

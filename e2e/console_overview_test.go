@@ -40,7 +40,7 @@ func TestConsoleShowsActivity(t *testing.T) {
 	c.goTo("/groups")
 	for counted := false; !counted; { // about a second after the sign-in
 		var found struct{ SignIns []struct{ Count int } }
-		p.document(t, "/statistics", &found)
+		p.get(t, "/statistics", &found)
 		for _, step := range found.SignIns {
 			counted = counted || step.Count > 0
 		}

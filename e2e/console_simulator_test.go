@@ -113,7 +113,7 @@ func TestConsoleShowsThePageOfAStep(t *testing.T) {
 func bootstrapApplication(t *testing.T, p *postern, name string) string {
 	t.Helper()
 	var list struct{ Applications []struct{ ID, Name string } }
-	p.document(t, "/applications", &list)
+	p.get(t, "/applications", &list)
 	for _, app := range list.Applications {
 		if app.Name == name {
 			return app.ID

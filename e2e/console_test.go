@@ -2,11 +2,9 @@ package e2e_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"image"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +14,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // consoleTab is the console in a browser, with an administrator who has signed in.
@@ -135,10 +135,7 @@ func (c *consoleTab) sees(text string) {
 func (c *consoleTab) isAccessible(page string, rules ...string) {
 	c.t.Helper()
 	if !c.evalBool("window.axe") {
-		script, err := os.ReadFile(filepath.Join(modules(c.t, "../server/console/web", "axe-core"), "axe-core", "axe.min.js"))
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		script := datatest.ReadFile(c.t, filepath.Join(modules(c.t, "../server/console/web", "axe-core"), "axe-core", "axe.min.js"))
 		eval[any](c.tab, string(script)+"; null")
 	}
 	only := ""
@@ -195,7 +192,7 @@ func TestConsoleManagesApplications(t *testing.T) {
 	id := eval[string](c.tab, `location.pathname.split("/").pop()`)
 
 	var app object
-	c.p.document(t, "/applications/"+id, &app)
+	c.p.get(t, "/applications/"+id, &app)
 	if app["description"] != "Sells lanterns" {
 		t.Errorf("the application is %v", app)
 	}
@@ -210,7 +207,7 @@ func TestConsoleManagesApplications(t *testing.T) {
 	}
 	eval[any](c.tab, `document.querySelector("[role=alert] button.primary").click()`)
 	c.sees("Saved.")
-	c.p.document(t, "/applications/"+id, &app)
+	c.p.get(t, "/applications/"+id, &app)
 	if app["description"] != "Sells candles" || app["url"] != "https://shop.example" {
 		t.Errorf("the merged application is %v", app)
 	}
@@ -324,24 +321,6 @@ func (c *consoleTab) isEmptyList(link string) {
 	c.sees("Nothing here yet.")
 	if got := eval[string](c.tab, `[...document.querySelectorAll("main :is(a, button, input, th)")].map((e) => e.textContent).join()`); got != link {
 		c.t.Errorf("an empty list offers %q, want only %q", got, link)
-	}
-}
-
-// document reads a resource as the administrator.
-func (p *postern) document(t *testing.T, path string, into any) {
-	t.Helper()
-	r, err := http.NewRequest(http.MethodGet, p.base+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+adminToken(t, p))
-	reply, err := p.client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reply.Body.Close()
-	if err := json.NewDecoder(reply.Body).Decode(into); err != nil || reply.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %d %v", path, reply.StatusCode, err)
 	}
 }
 

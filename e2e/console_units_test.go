@@ -85,7 +85,7 @@ func TestConsoleShowsUnitsAsATree(t *testing.T) {
 	c.press("Save")
 	c.sees("Saved.")
 	var unit struct{ ParentID string }
-	p.document(t, "/organization-units/"+id, &unit)
+	p.get(t, "/organization-units/"+id, &unit)
 	if unit.ParentID != south {
 		t.Errorf("the parent is %q", unit.ParentID)
 	}

@@ -114,9 +114,9 @@ func TestConsoleExplainsRefusals(t *testing.T) {
 	p := serve(t)
 	p.fails(t)
 	var app struct{ AuthFlowID string }
-	p.document(t, "/applications/"+consoleID, &app)
+	p.get(t, "/applications/"+consoleID, &app)
 	var before struct{ ActiveVersion int }
-	p.document(t, "/flows/"+app.AuthFlowID, &before)
+	p.get(t, "/flows/"+app.AuthFlowID, &before)
 	patch(t, p, "/flows/"+app.AuthFlowID, object{"name": "Renamed"})
 	c := openConsole(t, p, "/users?search=admin")
 	c.press("admin")
@@ -192,7 +192,7 @@ func TestConsoleHidesSignInsWithoutPermission(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	var users struct{ Users []struct{ ID string } }
-	p.document(t, "/users?filter="+url.QueryEscape(`username eq "admin"`), &users)
+	p.get(t, "/users?filter="+url.QueryEscape(`username eq "admin"`), &users)
 	ida := createUser(t, p, object{"username": "ida", "password": adminPassword})
 	made, err := p.post("/roles", adminToken(t, p), object{"name": "Help desk", "permissions": []string{"system:users:read"}, "assignments": []object{{"type": "user", "id": ida}}})
 	if err != nil || made.status != http.StatusCreated {

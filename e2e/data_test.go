@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // emptyData is the data folder of a server with an empty store, by path. Migrations and keys take
@@ -29,13 +31,7 @@ func (p *postern) copyData() {
 		emptyData.files = readFiles(p, empty.dir)
 	})
 	for name, text := range emptyData.files {
-		path := filepath.Join(p.dir, "data", name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			p.t.Fatal(err)
-		}
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			p.t.Fatal(err)
-		}
+		datatest.WriteFile(p.t, filepath.Join(p.dir, "data", name), text)
 	}
 }
 

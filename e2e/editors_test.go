@@ -17,10 +17,7 @@ const editorFolder = "../editors/vscode"
 func TestEditorExtension(t *testing.T) {
 	t.Parallel()
 	modules(t, editorFolder, "vscode-languageclient")
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := binary(t)
 	run := func(name string, args ...string) []byte {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), name, args...)

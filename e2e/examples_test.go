@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,6 +22,7 @@ import (
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/logtest"
 )
 
@@ -122,23 +122,9 @@ func (w *exampleWorld) in(t *testing.T) *exampleWorld {
 
 func (w *exampleWorld) patch(path string, change object) {
 	w.t.Helper()
-	body, err := json.Marshal(change)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	request, err := http.NewRequest(http.MethodPatch, w.p.base+path, bytes.NewReader(body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/merge-patch+json")
-	request.Header.Set("Authorization", "Bearer "+adminToken(w.t, w.p))
-	reply, err := w.p.client.Do(request)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer reply.Body.Close()
-	if text, _ := io.ReadAll(reply.Body); reply.StatusCode != http.StatusOK {
-		w.t.Fatalf("PATCH %s: %s", path, text)
+	r := w.p.send(http.MethodPatch, path, string(datatest.Marshal(w.t, change)), "Content-Type: application/merge-patch+json", bearer(adminToken(w.t, w.p)))
+	if r.status != http.StatusOK {
+		w.t.Fatalf("PATCH %s: %s", path, r.body)
 	}
 }
 
@@ -265,8 +251,7 @@ type createdApp struct{ ID, ClientID, ClientSecret string }
 
 func (w *exampleWorld) createApp(arguments ...string) (client createdApp) {
 	w.t.Helper()
-	bin, _ := binary() // the server runs it
-	create := exec.Command(bin, append([]string{"app", "create", "--json", "--server", w.p.base}, arguments...)...)
+	create := exec.Command(binary(w.t), append([]string{"app", "create", "--json", "--server", w.p.base}, arguments...)...)
 	create.Dir, create.Env = w.p.dir, append(w.p.env, "ADMIN_TOKEN="+adminToken(w.t, w.p))
 	if out, err := create.Output(); err != nil || json.Unmarshal(out, &client) != nil {
 		w.t.Fatalf("%v %s", err, out)
@@ -304,10 +289,7 @@ func (w *exampleWorld) plainJavaScript(t *testing.T) {
 // The folder for GitOps passes its own check: it can be deployed to an empty server, twice.
 func TestExampleGitOps(t *testing.T) {
 	t.Parallel()
-	bin, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := binary(t)
 	check := exec.Command("../examples/gitops/check.sh")
 	check.Env = append(os.Environ(), "POSTERN="+bin, fmt.Sprintf("PORT=%d", freePort(t)))
 	out, err := check.CombinedOutput()
@@ -414,11 +396,10 @@ func (w *exampleWorld) introspection(t *testing.T) {
 		}
 	}
 	dir, _ := goExamples()
-	bin, _ := binary() // the server runs it
 	port := fmt.Sprint(freePort(t))
 	address := "http://localhost:" + port
 	environment := append(slices.Clone(w.p.env), "ADMIN_SERVER_URL="+w.p.base, "ADMIN_TOKEN="+adminToken(t, w.p),
-		"LISTEN=localhost:"+port, "AUDIENCE="+w.api, "PATH="+filepath.Dir(bin)+":"+os.Getenv("PATH"))
+		"LISTEN=localhost:"+port, "AUDIENCE="+w.api, "PATH="+filepath.Dir(binary(t))+":"+os.Getenv("PATH"))
 	blocks := fencedBlocks(t, "docs/connect/service.md", "sh")
 	blocks = blocks[slices.IndexFunc(blocks, func(b string) bool { return strings.Contains(b, "INTROSPECT=true") }):]
 	replace := strings.NewReplacer("go run ./examples/go-api", "exec "+filepath.Join(dir, "go-api"),
@@ -443,7 +424,7 @@ func (w *exampleWorld) introspection(t *testing.T) {
 
 // The commands with which the pages of docs/connect register a client succeed.
 func (w *exampleWorld) registrations(t *testing.T) {
-	bin, _ := binary() // the server runs it
+	bin := binary(t)
 	pages, err := filepath.Glob("../docs/connect/*.md")
 	if err != nil {
 		t.Fatal(err)

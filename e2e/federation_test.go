@@ -267,21 +267,3 @@ func (f *federated) hasIdentity(t *testing.T, email string) {
 		t.Errorf("%d users of the address; identities %+v", n, list.Identities)
 	}
 }
-
-// get gets a resource as an administrator.
-func (p *postern) get(t *testing.T, path string, out any) {
-	t.Helper()
-	r, err := http.NewRequest(http.MethodGet, p.base+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+adminToken(t, p))
-	w, err := p.client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Body.Close()
-	if err := json.NewDecoder(w.Body).Decode(out); err != nil || w.StatusCode != http.StatusOK {
-		t.Fatalf("GET %s: status %d, %v", path, w.StatusCode, err)
-	}
-}

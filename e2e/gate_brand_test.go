@@ -1,11 +1,12 @@
 package e2e_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // pixel is a picture of one pixel.
@@ -26,7 +27,7 @@ func createUnit(t *testing.T, p *postern, body object) (id string) {
 		t.Fatalf("POST /organization-units: %d", status)
 	}
 	var list struct{ OrganizationUnits []struct{ ID, Handle string } }
-	p.document(t, "/organization-units", &list)
+	p.get(t, "/organization-units", &list)
 	for _, u := range list.OrganizationUnits {
 		if u.Handle == body["handle"] {
 			id = u.ID
@@ -69,21 +70,17 @@ func TestGateMarksUnverifiedApplications(t *testing.T) {
 	unit := createUnit(t, p, object{"handle": "lamps", "name": "Lamp Works", "logoUrl": pixel})
 	patch(t, p, "/applications/"+tryID, object{"ouId": unit, "url": "https://lamps.example/"})
 	body := `{"client_name":"Lamp Works","client_uri":"https://evil.example/","logo_uri":"https://evil.example/logo.png","redirect_uris":["https://evil.example/back"],"token_endpoint_auth_method":"none"}`
-	w, err := p.client.Post(p.base+"/oauth2/dcr/register", "application/json", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Body.Close()
 	var client struct {
 		ID string `json:"client_id"`
 	}
-	if err := json.NewDecoder(w.Body).Decode(&client); err != nil || client.ID == "" {
-		t.Fatalf("%d, %v", w.StatusCode, err)
+	r := p.send(http.MethodPost, "/oauth2/dcr/register", body, jsonBody)
+	if datatest.Unmarshal(t, r.body, &client); client.ID == "" {
+		t.Fatalf("%d %s", r.status, r.body)
 	}
 	var apps struct {
 		Applications []struct{ ID, Name, ClientID string }
 	}
-	p.document(t, "/applications?filter="+url.QueryEscape(`clientId eq "`+client.ID+`"`), &apps)
+	p.get(t, "/applications?filter="+url.QueryEscape(`clientId eq "`+client.ID+`"`), &apps)
 	g := openGate(t, p)
 	g.visit("signin")
 	g.shows("step/autofill")
@@ -111,7 +108,7 @@ func TestGateMarksUnverifiedApplications(t *testing.T) {
 	var log struct {
 		AuditEvents []struct{ Action, ApplicationID string }
 	}
-	p.document(t, "/audit-events?traceId="+trace, &log)
+	p.get(t, "/audit-events?traceId="+trace, &log)
 	if len(log.AuditEvents) != 1 || log.AuditEvents[0].Action != "authorization.refused" || log.AuditEvents[0].ApplicationID != apps.Applications[0].ID {
 		t.Errorf("the audit log has for the trace %q: %v", trace, log)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // These tests give the page simulated replies: texts and kinds of steps that no built-in
@@ -18,10 +20,7 @@ import (
 // answers gives the page these replies, by request path, in place of the server's own.
 func (g *gateTab) answers(replies object) {
 	g.t.Helper()
-	text, err := json.Marshal(replies)
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	text := datatest.Marshal(g.t, replies)
 	g.beforeScripts(fmt.Sprintf(`{
 		const replies = %s, real = fetch;
 		window.sent = [];
@@ -230,18 +229,8 @@ func (p *postern) deleteUser(t *testing.T, id string) {
 		answer["executionId"] = step.ExecutionID
 		step = p.step(t, answer)
 	}
-	r, err := http.NewRequest(http.MethodDelete, p.base+"/users/"+id, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+step.Assertion)
-	reply, err := p.client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reply.Body.Close()
-	if reply.StatusCode != http.StatusNoContent {
-		t.Fatalf("delete the user: status %d", reply.StatusCode)
+	if r := p.send(http.MethodDelete, "/users/"+id, "", bearer(step.Assertion)); r.status != http.StatusNoContent {
+		t.Fatalf("delete the user: status %d", r.status)
 	}
 }
 

@@ -1,10 +1,11 @@
 package e2e_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // An administrator invites a user, who opens the link in the mail, adds a passkey and is then at the
@@ -18,9 +19,7 @@ func TestGateAcceptsAnInvitation(t *testing.T) {
 		t.Fatalf("%v %s", err, made.body)
 	}
 	var user struct{ ID string }
-	if err := json.Unmarshal(made.body, &user); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, made.body, &user)
 	invited, err := p.post("/users/"+user.ID+"/invitation", adminToken(t, p), object{"applicationId": tryID})
 	if err != nil || invited.status != http.StatusCreated {
 		t.Fatalf("%v %s", err, invited.body)

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -10,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/emersion/go-smtp"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // mailbox is a mail server that delivers mails to the test.
@@ -54,20 +55,8 @@ func openMailbox(t *testing.T) (mailbox, []string) {
 // mails returns the mails to an address in the mailbox of serve --try, newest first.
 func (p *postern) mails(to string) (texts []string) {
 	p.t.Helper()
-	r, err := http.NewRequest(http.MethodGet, p.base+"/try/mail", nil)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	r.Header.Set("Accept", "application/json")
-	reply, err := p.client.Do(r)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer reply.Body.Close()
 	var mails []struct{ To, Text string }
-	if err := json.NewDecoder(reply.Body).Decode(&mails); err != nil {
-		p.t.Fatal(err)
-	}
+	datatest.Unmarshal(p.t, p.send(http.MethodGet, "/try/mail", "", "Accept: application/json").body, &mails)
 	for _, m := range mails {
 		if m.To == to {
 			texts = append(texts, m.Text)

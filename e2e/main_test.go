@@ -35,8 +35,18 @@ var scratch = sync.OnceValue(func() string {
 	return dir
 })
 
-// binary builds postern once and returns its path.
-var binary = sync.OnceValues(func() (string, error) {
+// binary returns the path of the built program.
+func binary(t testing.TB) string {
+	t.Helper()
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// built builds postern once.
+var built = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(scratch(), "postern")
 	build := exec.Command("go", "build", "-o", path, "../cmd/postern")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

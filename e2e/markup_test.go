@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // markupCorpus are the texts of the attack table for markup, which the tests of cmd/postern send to
@@ -84,10 +86,7 @@ func TestMarkupOnHostedPages(t *testing.T) {
 	p := serve(t)
 	g := &gateTab{tab: openTab(t), base: p.base}
 	corpus := markupCorpus(t)
-	text, err := json.Marshal(corpus)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.Marshal(t, corpus)
 	g.beforeScripts(markupWatch)
 	g.beforeScripts(fmt.Sprintf(markupReplies, text))
 	g.open(p.base + "/gate/signin?n=all")

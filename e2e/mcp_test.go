@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // mcpFolder is the folder of the MCP client for Node.
@@ -45,10 +47,7 @@ func toolNames() []string {
 func runMCP(t *testing.T, task object, open func(address string)) statement {
 	t.Helper()
 	modules(t, mcpFolder, "@modelcontextprotocol/client")
-	text, err := json.Marshal(task)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.Marshal(t, task)
 	script, err := filepath.Abs(filepath.Join(mcpFolder, "client.mjs"))
 	if err != nil {
 		t.Fatal(err)

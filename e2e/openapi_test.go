@@ -2,13 +2,14 @@ package e2e_test
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 var updateTypes = flag.Bool("update-types", false, "write the types of the API that the console uses")
@@ -44,15 +45,12 @@ func TestGeneratedClient(t *testing.T) {
 	}
 	run("node_modules/openapi-typescript/bin/cli.js", p.base+"/openapi.json", "-o", "api.d.ts")
 	const types = "../server/console/web/src/description.d.ts"
-	generated, err := os.ReadFile(filepath.Join(folder, "api.d.ts"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	generated := datatest.ReadFile(t, filepath.Join(folder, "api.d.ts"))
 	if *updateTypes {
-		err = os.WriteFile(types, generated, 0o644)
+		datatest.WriteFile(t, types, generated)
 	}
-	if current, readErr := os.ReadFile(types); err != nil || readErr != nil || string(current) != string(generated) {
-		t.Errorf("the console's %s is not generated from this API (%v): run `go test ./e2e -run GeneratedClient -update-types`, then `make console`", types, errors.Join(err, readErr))
+	if current := datatest.ReadFile(t, types); string(current) != string(generated) {
+		t.Errorf("the console's %s is not generated from this API: run `go test ./e2e -run GeneratedClient -update-types`, then `make console`", types)
 	}
 	run("node_modules/typescript/bin/tsc")
 	var got struct {

@@ -7,9 +7,10 @@ import (
 	"image/color"
 	"image/draw"
 	"image/png"
-	"os"
 	"slices"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // savePicture writes a part of a screenshot to docs/screenshots, with the 256 most frequent colors. An
@@ -30,9 +31,7 @@ func savePicture(t *testing.T, name string, screenshot []byte, part image.Rectan
 	if err := encoder.Encode(&file, reduced); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("../docs/screenshots/"+name+".png", file.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	datatest.WriteFile(t, "../docs/screenshots/"+name+".png", file.Bytes())
 }
 
 // frequentColors returns the 256 most frequent colors of a part of a picture.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // previous is the program of the previous release, which several tests run.
@@ -30,10 +32,7 @@ func previousRelease(t *testing.T) string {
 
 func buildPreviousRelease(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("testdata/previous-release")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, "testdata/previous-release")
 	commit, dir := strings.TrimSpace(string(text)), t.TempDir()
 	run := func(in io.Reader, dir, name string, args ...string) []byte {
 		t.Helper()
@@ -63,10 +62,7 @@ func buildPreviousRelease(t *testing.T) string {
 func TestPreviousReleaseData(t *testing.T) {
 	t.Parallel()
 	previous := previousRelease(t)
-	current, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	current := binary(t)
 	for name, programs := range map[string][2]string{"upgrade": {previous, current}, "return": {current, previous}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,16 +75,7 @@ func TestPreviousReleaseData(t *testing.T) {
 			first.terminate()
 
 			const key = "data/keys/key-encryption.key"
-			text, err := os.ReadFile(filepath.Join(first.dir, key))
-			if err == nil {
-				err = os.MkdirAll(filepath.Dir(filepath.Join(restored.dir, key)), 0o700)
-			}
-			if err == nil {
-				err = os.WriteFile(filepath.Join(restored.dir, key), text, 0o600)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			datatest.WriteFile(t, filepath.Join(restored.dir, key), datatest.ReadFile(t, filepath.Join(first.dir, key)))
 			restored.command("restore", file)
 			first.program = programs[1]
 			for _, p := range []*postern{restored, first} {
@@ -115,22 +102,17 @@ func newSQLiteServer(t *testing.T) *postern {
 // content returns the published keys and the users of a running server.
 func (p *postern) content() string {
 	p.t.Helper()
-	r, err := p.client.Get(p.base + "/oauth2/jwks")
-	if err != nil {
-		p.t.Fatal(err)
+	keys := p.send(http.MethodGet, "/oauth2/jwks", "")
+	if keys.status != http.StatusOK {
+		p.t.Fatalf("the keys: %d %s", keys.status, keys.body)
 	}
-	defer r.Body.Close()
-	keys, err := io.ReadAll(r.Body)
-	if err != nil || r.StatusCode != http.StatusOK {
-		p.t.Fatalf("the keys: %s, %v", r.Status, err)
-	}
-	return string(keys) + "\n" + p.command("user", "list", "--json", "--server", p.base, "--token", strings.TrimSpace(p.command("token")))
+	return string(keys.body) + "\n" + p.command("user", "list", "--json", "--server", p.base, "--token", strings.TrimSpace(p.command("token")))
 }
 
 // command runs a command with the configuration of the server, and returns its output.
 func (p *postern) command(args ...string) string {
 	p.t.Helper()
-	cmd := exec.Command(p.program, args...)
+	cmd := exec.Command(p.path(), args...)
 	var failed bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stderr = p.dir, p.env, &failed
 	out, err := cmd.Output()

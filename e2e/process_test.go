@@ -101,17 +101,19 @@ func newServer(t *testing.T, args []string, scheme, host string, env ...string) 
 // adminPassword is the password of the administrator of every store here.
 const adminPassword = "quiet harbour lantern 42"
 
+// path returns the path of the program.
+func (p *postern) path() string {
+	p.t.Helper()
+	if p.program != "" {
+		return p.program
+	}
+	return binary(p.t)
+}
+
 // start runs the process on the folder and waits until it is ready.
 func (p *postern) start() {
 	p.t.Helper()
-	path := p.program
-	if path == "" {
-		var err error
-		if path, err = binary(); err != nil {
-			p.t.Fatal(err)
-		}
-	}
-	cmd := exec.Command(path, p.args...)
+	cmd := exec.Command(p.path(), p.args...)
 	cmd.Dir, cmd.Env = p.dir, p.env
 	p.log = &logtest.Buffer{}
 	cmd.Stderr = p.log

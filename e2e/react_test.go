@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/postern-id/postern/examples/react"
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // reactFolder is the folder of the React app's installed packages.
@@ -78,9 +79,7 @@ func (a *reactApp) register(change func(application object)) (clientID string) {
 		a.t.Fatal("the instructions show no application")
 	}
 	var body object
-	if err := json.Unmarshal([]byte(strings.ReplaceAll(block[1], "http://localhost:5173", a.origin)), &body); err != nil {
-		a.t.Fatal(err)
-	}
+	datatest.Unmarshal(a.t, []byte(strings.ReplaceAll(block[1], "http://localhost:5173", a.origin)), &body)
 	if change != nil {
 		change(body)
 	}
@@ -102,9 +101,7 @@ func (a *reactApp) build(packages, clientID string) {
 		if s.Mode != a.mode {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(src, s.File), []byte(fill.Replace(s.Code)), 0o600); err != nil {
-			a.t.Fatal(err)
-		}
+		datatest.WriteFile(a.t, filepath.Join(src, s.File), fill.Replace(s.Code))
 	}
 	esbuild := exec.Command(filepath.Join(packages, ".bin", "esbuild"), "main.tsx", "--bundle", "--jsx=automatic", "--log-level=warning",
 		`--define:process.env.NODE_ENV="production"`, "--outfile="+a.script)

@@ -7,15 +7,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // fencedBlocks returns the fenced blocks of a page in a language.
 func fencedBlocks(t *testing.T, page, language string) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, filepath.Join("..", page))
 	var blocks []string
 	for _, found := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
 		blocks = append(blocks, found[1])
@@ -62,19 +61,10 @@ func TestFirstFlow(t *testing.T) {
 		"good/sign_in.yaml": blocks[0], "good/sign_in_test.yaml": blocks[1],
 		"bad/sign_in.yaml": strings.ReplaceAll(blocks[0], "failure: who", "failure: done"),
 	} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, filepath.Join(dir, name), text)
 	}
 	run := func(folder string, args ...string) string {
-		path, err := binary()
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := binary(t)
 		cmd := exec.Command(path, args...)
 		cmd.Dir = filepath.Join(dir, folder)
 		out, _ := cmd.CombinedOutput() // the output below includes the exit code

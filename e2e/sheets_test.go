@@ -9,7 +9,6 @@ import (
 	"image/color"
 	"image/draw"
 	"image/png"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +18,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 var sheets = flag.String("sheets", "", "a folder in which TestContactSheets writes pictures of every page")
@@ -126,9 +127,7 @@ func (c *consoleTab) writeSheet(state, name string) {
 		c.t.Fatal(err)
 	}
 	target := filepath.Join(*sheets, strings.ReplaceAll(strings.Trim(name, "/"), "/", "-")+"."+state+".png")
-	if err := os.WriteFile(target, file.Bytes(), 0o644); err != nil {
-		c.t.Fatal(err)
-	}
+	datatest.WriteFile(c.t, target, file.Bytes())
 }
 
 // scaled returns a small picture of the window.

@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -69,10 +69,7 @@ type halfSent struct {
 
 func (p *postern) sendHalf(t *testing.T, body object) *halfSent {
 	t.Helper()
-	text, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.Marshal(t, body)
 	c, err := net.Dial("tcp", p.address)
 	if err != nil {
 		t.Fatal(err)
@@ -106,8 +103,6 @@ func (h *halfSent) finish(t *testing.T) *schemas.Step {
 		t.Fatalf("the request in flight got status %d, %v: %s", w.StatusCode, err, text)
 	}
 	var s schemas.Step
-	if err := json.Unmarshal(text, &s); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, text, &s)
 	return &s
 }

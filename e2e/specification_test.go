@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/schemas"
 )
@@ -122,15 +123,9 @@ func TestSpecifiedPasskeyAuthentication(t *testing.T) {
 func withoutList(t *testing.T, options json.RawMessage) json.RawMessage {
 	t.Helper()
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(options, &members); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, options, &members)
 	delete(members, "allowCredentials")
-	text, err := json.Marshal(members)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return datatest.Marshal(t, members)
 }
 
 // These flows use the specification's requests as printed: no challenge token, no verbose.

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/stacks"
 )
 
@@ -20,10 +22,9 @@ import (
 func TestCreateForEachStack(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
-	bin, _ := binary() // the server runs it
 	environment := append(p.env, "ADMIN_SERVER_URL="+p.base, "ADMIN_TOKEN="+adminToken(t, p))
 	postern := func(arguments ...string) string {
-		command := exec.Command(bin, arguments...)
+		command := exec.Command(binary(t), arguments...)
 		command.Dir, command.Env = p.dir, environment
 		out, err := command.CombinedOutput()
 		if err != nil {
@@ -42,12 +43,7 @@ func TestCreateForEachStack(t *testing.T) {
 		for i, part := range strings.Split("\n"+snippet, "\n----- ")[1:] {
 			path, content, _ := strings.Cut(part, " -----\n")
 			file := filepath.Join(t.TempDir(), s.Name, strings.Repeat("_", i)+filepath.Base(path))
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte(content+"\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			datatest.WriteFile(t, file, content+"\n")
 			code[filepath.Ext(file)] = append(code[filepath.Ext(file)], file)
 		}
 	}
@@ -112,7 +108,7 @@ func checkCode(t *testing.T, files map[string][]string) {
 			command := exec.Command(check.command[0], append(slices.Clone(check.command[1:]), file)...)
 			if check.extension == ".js" { // a module without package.json is read from the standard input
 				command.Args = command.Args[:len(command.Args)-1]
-				command.Stdin = strings.NewReader(read(t, file))
+				command.Stdin = bytes.NewReader(datatest.ReadFile(t, file))
 			}
 			command.Env = append(os.Environ(), "CGO_ENABLED=0")
 			if out, err := command.CombinedOutput(); err != nil {
@@ -122,13 +118,13 @@ func checkCode(t *testing.T, files map[string][]string) {
 	}
 	for _, file := range found(t, files, ".yml") {
 		var document any
-		if err := yaml.Unmarshal([]byte(read(t, file)), &document); err != nil {
+		if err := yaml.Unmarshal(datatest.ReadFile(t, file), &document); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
 	setting := regexp.MustCompile(`^(\w+) = (\S.*)$`)
 	for _, file := range slices.Concat(found(t, files, ".cfg"), found(t, files, ".ini")) {
-		for line := range strings.Lines(read(t, file)) {
+		for line := range strings.Lines(string(datatest.ReadFile(t, file))) {
 			line = strings.TrimSpace(line)
 			pair := setting.FindStringSubmatch(line)
 			isOther := line == "" || strings.HasPrefix(line, ";") || strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]")
@@ -139,7 +135,7 @@ func checkCode(t *testing.T, files map[string][]string) {
 	}
 	for _, extension := range []string{".php", ".java", ".cs", ".kt", ".kts", ".swift", ".ts", ".tsx"} {
 		for _, file := range found(t, files, extension) {
-			text := read(t, file)
+			text := string(datatest.ReadFile(t, file))
 			for _, pair := range []string{"()", "{}", "[]"} {
 				if strings.Count(text, pair[:1]) != strings.Count(text, pair[1:]) {
 					t.Errorf("%s: the %s are not balanced\n%s", file, pair, text)
@@ -155,13 +151,4 @@ func found(t *testing.T, files map[string][]string, extension string) []string {
 		t.Errorf("no stack has a file %s", extension)
 	}
 	return files[extension]
-}
-
-func read(t *testing.T, file string) string {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"html"
 	"image"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -12,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 var screenshots = flag.Bool("screenshots", false, "rewrite the pictures in docs/screenshots")
@@ -20,10 +21,7 @@ var screenshots = flag.Bool("screenshots", false, "rewrite the pictures in docs/
 // in it. Without the flag, the test checks the text: every character of the output is in
 // the page.
 func TestTerminalScreenshots(t *testing.T) {
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := binary(t)
 	tab, dir := openBareTab(t), walkThrough(t)
 	for _, shot := range []struct{ name, command string }{
 		{"flow-check", "flow check --color always flows changed"},
@@ -39,9 +37,7 @@ func TestTerminalScreenshots(t *testing.T) {
 		}
 		typed := "postern " + strings.Replace(shot.command, " --color always", "", 1)
 		page := filepath.Join(dir, "terminal.html")
-		if err := os.WriteFile(page, []byte(terminalPage(typed, string(out))), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, page, terminalPage(typed, string(out)))
 		tab.open("file://" + page)
 		want := "$ " + typed + "\n" + escapes.ReplaceAllString(string(out), "")
 		if got := eval[string](tab, "document.getElementById('terminal').textContent"); got != want {
@@ -60,19 +56,10 @@ func TestTerminalScreenshots(t *testing.T) {
 // walkThrough writes the files of docs/flows.md into a folder.
 func walkThrough(t *testing.T) (dir string) {
 	t.Helper()
-	text, err := os.ReadFile("../docs/flows.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, "../docs/flows.md")
 	dir = t.TempDir()
 	for _, file := range regexp.MustCompile("(?s)```yaml file=(\\S+)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-		name := filepath.Join(dir, file[1])
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(file[2]), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, filepath.Join(dir, file[1]), file[2])
 	}
 	return dir
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/internal/store/storetest"
 )
@@ -99,10 +100,7 @@ func newTorture(t *testing.T, env ...string) *torture {
 		fail: t.Errorf, random: rand.New(rand.NewPCG(*tortureSeed, 0))}
 	site := httptest.NewServer(http.HandlerFunc(x.receive))
 	t.Cleanup(site.Close)
-	targets, err := json.Marshal(object{"crm": object{"url": site.URL}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	targets := datatest.Marshal(t, object{"crm": object{"url": site.URL}})
 	x.postern = serve(t, append(env, "POSTERN_HTTP_TARGETS="+string(targets), "POSTERN_OUTBOUND_ALLOW=127.0.0.0/8", "POSTERN_THROTTLE_ENABLED=false")...)
 	x.clients = newFaultyProxy(t, func() (net.Conn, error) { return net.Dial("tcp", x.address) })
 	x.renewToken()

@@ -82,10 +82,7 @@ func (x *torture) verify() {
 	if code := x.terminate(); code != 0 {
 		x.t.Errorf("exit code %d", code)
 	}
-	path, err := binary()
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	path := binary(x.t)
 	cmd := exec.Command(path, "audit", "verify")
 	cmd.Dir, cmd.Env = x.dir, x.env
 	out, err := cmd.CombinedOutput()
