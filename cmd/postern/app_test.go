@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -117,8 +116,7 @@ func (w *testApp) post(path string, in, out any) {
 	r.Host, r.RemoteAddr = "example.com", "192.0.2.1:1234"
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "rig")
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, r)
+	rec := w.reply(r)
 	if rec.Code != http.StatusOK {
 		w.t.Errorf("%s: %d %s", path, rec.Code, rec.Body)
 		return

@@ -2,7 +2,6 @@ package main
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -40,8 +39,8 @@ func TestAssumedClient(t *testing.T) {
 // beginsOnce sends an authorization request in a new browser, which starts one run and sets one cookie.
 func (r *registrars) beginsOnce(p *party, name string) {
 	r.t.Helper()
-	before, rec := r.unfinished(), httptest.NewRecorder()
-	r.testApp.http.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, p.at("/oauth2/authorize?"+p.request(pkce()...).Encode()), nil))
+	before := r.unfinished()
+	rec := r.testApp.exchange(http.MethodGet, p.at("/oauth2/authorize?"+p.request(pkce()...).Encode()), "")
 	if to := rec.Header().Get("Location"); !strings.HasPrefix(to, p.at("/gate/signin?")) {
 		r.t.Errorf("%s is answered with %d to %q", name, rec.Code, to)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -92,10 +91,7 @@ func (w *testApp) cannotContinue(token, id string) {
 // auditLog reads a page of the audit log, and returns its text too.
 func (w *testApp) auditLog(token, path string) (page auditPage, text string) {
 	w.t.Helper()
-	r := httptest.NewRequest(http.MethodGet, path, nil)
-	r.Header.Set("Authorization", "Bearer "+token)
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, r)
+	rec := w.exchange(http.MethodGet, path, "", bearer(token))
 	if err := json.Unmarshal(rec.Body.Bytes(), &page); err != nil || rec.Code != http.StatusOK {
 		w.t.Fatalf("%s: %d %s, %v", path, rec.Code, rec.Body, err)
 	}

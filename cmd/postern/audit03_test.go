@@ -68,16 +68,10 @@ func (w *testApp) setPassword(userID, password, token string) {
 
 // call sends JSON with a token.
 func (w *testApp) call(method, path, token, body string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
+	if body == "" {
+		return w.exchange(method, path, "", bearer(token))
 	}
-	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
-	}
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, r)
-	return rec
+	return w.exchange(method, path, body, jsonBody, bearer(token))
 }
 
 // put replaces a resource.

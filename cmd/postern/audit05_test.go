@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -116,8 +115,7 @@ func (p *party) assertionOf(applicationID string) string {
 // supportsDocuments reports what the server metadata says.
 func (w *testApp) supportsDocuments() bool {
 	w.t.Helper()
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/.well-known/oauth-authorization-server", nil))
+	rec := w.exchange(http.MethodGet, "/.well-known/oauth-authorization-server", "")
 	var m struct {
 		Supported bool `json:"client_id_metadata_document_supported"`
 	}
@@ -192,12 +190,7 @@ func scopesOf(t testing.TB, raw string) []string {
 
 // usesTools reports whether a token is accepted by /mcp, and by the API.
 func (w *testApp) usesTools(access string) (tools, api bool) {
-	r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, text/event-stream")
-	r.Header.Set("Authorization", "Bearer "+access)
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, r)
+	rec := w.exchange(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, jsonBody, mcpReply, bearer(access))
 	return rec.Code == http.StatusOK, w.get("/applications", access) == http.StatusOK
 }
 

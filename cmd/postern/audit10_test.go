@@ -48,9 +48,7 @@ func (w *testApp) pause(method, path, token, body string) *pausedBody {
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.ContentLength = int64(len(body))
 	go func() {
-		rec := httptest.NewRecorder()
-		w.http.ServeHTTP(rec, r)
-		p.reply <- rec
+		p.reply <- w.reply(r)
 	}()
 	select {
 	case <-p.reached:

@@ -43,18 +43,11 @@ func (w *testApp) from(remote string, r *http.Request, cookies ...*http.Cookie) 
 			r.AddCookie(c)
 		}
 	}
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, r)
+	rec := w.reply(r)
 	if status := rec.Code; (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) && rec.Header().Get("Retry-After") == "" {
 		w.t.Errorf("%s: %d without Retry-After", r.URL.Path, status)
 	}
 	return rec
-}
-
-func requestsWithBodies(path, body string) *http.Request {
-	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	return r
 }
 
 const runStart = `{"applicationId":"` + bootstrap.TryID + `","flowType":"AUTHENTICATION"}`
@@ -65,9 +58,9 @@ func (w *testApp) anonymousRequests() map[string]func() *http.Request {
 	authorize := "/oauth2/authorize?" + url.Values{"client_id": {app.ClientID}, "redirect_uri": {"https://shop.example.com/back"}, "response_type": {"code"},
 		"code_challenge": {strings.Repeat("A", 43)}, "code_challenge_method": {"S256"}, "state": {strings.Repeat("s", 4000)}}.Encode()
 	return map[string]func() *http.Request{
-		"runs":     func() *http.Request { return requestsWithBodies("/flow/execute", runStart) },
-		"passkeys": func() *http.Request { return requestsWithBodies("/auth/passkey/start", `{}`) },
-		"requests": func() *http.Request { return httptest.NewRequest(http.MethodGet, authorize, nil) },
+		"runs":     func() *http.Request { return newRequest(http.MethodPost, "/flow/execute", runStart, jsonBody) },
+		"passkeys": func() *http.Request { return newRequest(http.MethodPost, "/auth/passkey/start", `{}`, jsonBody) },
+		"requests": func() *http.Request { return newRequest(http.MethodGet, authorize, "") },
 	}
 }
 
@@ -91,7 +84,7 @@ func TestAudit17FloodFromOneNetwork(t *testing.T) {
 			t.Run(driver+"/"+what, func(t *testing.T) {
 				w := boundedResources(t, driver)
 				ask := w.anonymousRequests()[what]
-				first := w.from("203.0.113.7", requestsWithBodies("/flow/execute", runStart))
+				first := w.from("203.0.113.7", newRequest(http.MethodPost, "/flow/execute", runStart, jsonBody))
 				var begun schemas.Step
 				if err := json.Unmarshal(first.Body.Bytes(), &begun); err != nil {
 					t.Fatal(err, first.Body)
@@ -120,7 +113,7 @@ func TestAudit17FloodFromOneNetwork(t *testing.T) {
 				}
 				// A started run continues, also from that address.
 				body := fmt.Sprintf(`{"executionId":%q,"action":"username","inputs":{},"challengeToken":%q}`, begun.ExecutionID, begun.ChallengeToken)
-				if rec := w.from("203.0.113.7", requestsWithBodies("/flow/execute", body)); rec.Code != http.StatusOK {
+				if rec := w.from("203.0.113.7", newRequest(http.MethodPost, "/flow/execute", body, jsonBody)); rec.Code != http.StatusOK {
 					t.Errorf("the run of before: %d %s", rec.Code, rec.Body)
 				}
 			})
@@ -140,12 +133,12 @@ func TestAudit17FloodFromManyNetworks(t *testing.T) {
 				t.Fatalf("%d %+v", status, s)
 			}
 			for i := range 400 {
-				w.from(fmt.Sprintf("10.%d.%d.1", i>>8, i&255), requestsWithBodies("/flow/execute", runStart))
+				w.from(fmt.Sprintf("10.%d.%d.1", i>>8, i&255), newRequest(http.MethodPost, "/flow/execute", runStart, jsonBody))
 			}
 			if n := w.stored().Runs; n < 50 || n > 101 {
 				t.Errorf("%d runs are stored", n)
 			}
-			if rec := w.from("198.51.100.1", requestsWithBodies("/flow/execute", runStart)); rec.Code != http.StatusServiceUnavailable {
+			if rec := w.from("198.51.100.1", newRequest(http.MethodPost, "/flow/execute", runStart, jsonBody)); rec.Code != http.StatusServiceUnavailable {
 				t.Errorf("an unknown caller: %d %s", rec.Code, rec.Body)
 			}
 			owner.remote = "198.51.100.2"
@@ -162,7 +155,7 @@ func TestAudit17FloodFromManyNetworks(t *testing.T) {
 			if n := w.stored().Runs; n > 10 {
 				t.Errorf("%d unanswered runs are left", n)
 			}
-			if rec := w.from("198.51.100.1", requestsWithBodies("/flow/execute", runStart)); rec.Code != http.StatusOK {
+			if rec := w.from("198.51.100.1", newRequest(http.MethodPost, "/flow/execute", runStart, jsonBody)); rec.Code != http.StatusOK {
 				t.Errorf("an unknown caller, after the flood: %d %s", rec.Code, rec.Body)
 			}
 		})

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -39,11 +38,7 @@ func TestAudit18DeceptiveNamesAreRefused(t *testing.T) {
 	admin := r.admin()
 	id := r.create(r.directory.Applications, called("Plain")).ID
 	send := func(method, path, body string) (int, string) {
-		in := httptest.NewRequest(method, path, strings.NewReader(body))
-		in.Header.Set("Content-Type", "application/json")
-		in.Header.Set("Authorization", "Bearer "+admin)
-		rec := httptest.NewRecorder()
-		r.testApp.http.ServeHTTP(rec, in)
+		rec := r.testApp.call(method, path, admin, body)
 		return rec.Code, rec.Body.String()
 	}
 	for _, name := range append(deceptiveNames(), " Shop", "Shop ", "Shop\u00a0") {

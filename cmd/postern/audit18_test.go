@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -13,12 +12,7 @@ import (
 
 // asClient posts a form to an endpoint, as a client, and returns the reply.
 func (w *testApp) asClient(path string, c *schemas.Application, form url.Values) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(form.Encode()))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.SetBasicAuth(c.ClientID, c.ClientSecret)
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, r)
-	return rec
+	return w.reply(clientRequest(path, c.ClientID, c.ClientSecret, form))
 }
 
 // Finding 18 of the security audit of November 2026: a client that obtained another

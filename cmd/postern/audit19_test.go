@@ -49,13 +49,8 @@ func (r *registrars) publishClient(path string, members ...any) string {
 
 // preflight sends a CORS preflight request.
 func (w *testApp) preflight(path, method, origin string) http.Header {
-	r := httptest.NewRequest(http.MethodOptions, path, nil)
-	r.Header.Set("Origin", origin)
-	r.Header.Set("Access-Control-Request-Method", method)
-	r.Header.Set("Access-Control-Request-Headers", "content-type")
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, r)
-	return rec.Header()
+	return w.exchange(http.MethodOptions, path, "", "Origin: "+origin,
+		"Access-Control-Request-Method: "+method, "Access-Control-Request-Headers: content-type").Header()
 }
 
 // pageOrigins are the endpoints that pages of other origins call, and whether an unvouched
@@ -103,14 +98,7 @@ func TestAudit19UntrustedOriginsCannotRunFlows(t *testing.T) {
 
 // fromPage sends a request like a page of an origin.
 func (w *testApp) fromPage(method, path, body, origin, kind string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	r.Header.Set("Origin", origin)
-	if kind != "" {
-		r.Header.Set("Content-Type", kind)
-	}
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, r)
-	return rec
+	return w.exchange(method, path, body, "Origin: "+origin, "Content-Type: "+kind)
 }
 
 // pageOrigin is the origin of the page at rpRedirect.

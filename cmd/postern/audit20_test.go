@@ -213,11 +213,8 @@ func TestAudit20ClientTokensExpireWithinADay(t *testing.T) {
 	}
 	refused := httptest.NewRecorder()
 	for seconds, want := range map[int]int{24 * 3600: 201, 24*3600 + 1: 400, year: 400} {
-		r := httptest.NewRequest(http.MethodPost, "/applications", strings.NewReader(body(fmt.Sprint(seconds), seconds)))
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Authorization", "Bearer "+w.admin())
-		rec := httptest.NewRecorder()
-		if w.http.ServeHTTP(rec, r); rec.Code != want {
+		rec := w.call(http.MethodPost, "/applications", w.admin(), body(fmt.Sprint(seconds), seconds))
+		if rec.Code != want {
 			t.Errorf("%d seconds: %d %s, want %d", seconds, rec.Code, rec.Body, want)
 		}
 		if seconds == year {

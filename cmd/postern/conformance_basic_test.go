@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
 )
@@ -263,16 +264,11 @@ func codeReuse(after time.Duration) trial {
 		later := p.authorizationServer(nil)
 		later.Now = func() time.Time { return time.Now().Add(after) }
 		form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {p.redirect}}
-		r := httptest.NewRequest(http.MethodPost, "/oauth2/token", strings.NewReader(form.Encode()))
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.SetBasicAuth(url.QueryEscape(p.id), url.QueryEscape(p.secret))
+		r := clientRequest("/oauth2/token", p.id, p.secret, form)
 		if err := later.Token(httptest.NewRecorder(), r); err == nil || !strings.Contains(err.Error(), "invalid_grant") {
 			t.Errorf("the second time: %v", err)
 		}
-		r = httptest.NewRequest(http.MethodGet, "/oauth2/userinfo", nil)
-		r.Header.Set("Authorization", "Bearer "+got.Access)
-		rec := httptest.NewRecorder()
-		if p.testApp.http.ServeHTTP(rec, r); rec.Code != http.StatusUnauthorized {
+		if rec := p.testApp.call(http.MethodGet, "/oauth2/userinfo", got.Access, ""); rec.Code != http.StatusUnauthorized {
 			t.Errorf("its access token is still good: %d %s", rec.Code, rec.Body)
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -72,11 +71,7 @@ func (r *registrars) register(t *testing.T, members ...any) (said map[string]any
 	for i := 0; i < len(members); i += 2 {
 		body[members[i].(string)] = members[i+1]
 	}
-	text := datatest.Marshal(t, body)
-	in := httptest.NewRequest(http.MethodPost, "/oauth2/dcr/register", bytes.NewReader(text))
-	in.Header.Set("Content-Type", "application/json")
-	rec := httptest.NewRecorder()
-	r.testApp.http.ServeHTTP(rec, in)
+	rec := r.testApp.exchange(http.MethodPost, "/oauth2/dcr/register", string(datatest.Marshal(t, body)), jsonBody)
 	datatest.Unmarshal(t, rec.Body.Bytes(), &said)
 	return said, rec.Code
 }

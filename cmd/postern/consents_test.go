@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -74,12 +73,7 @@ func (a *consentingUser) account(userID string) string {
 
 // bare sends a request without a body, and returns the status and the code of an error.
 func (w *testApp) bare(method, path, token string) (status int, code, said string) {
-	r := httptest.NewRequest(method, path, nil)
-	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
-	}
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, r)
+	rec := w.exchange(method, path, "", bearer(token))
 	var failure struct{ Code string }
 	if rec.Code >= http.StatusBadRequest && json.Unmarshal(rec.Body.Bytes(), &failure) != nil {
 		w.t.Errorf("%s %s: %s", method, path, rec.Body)

@@ -101,20 +101,11 @@ type crossSite struct {
 }
 
 func (c crossSite) send(method, target, contentType, body string, headers []string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, c.origin+target, strings.NewReader(body))
-	if contentType != "" {
-		r.Header.Set("Content-Type", contentType)
-	}
-	for _, h := range headers {
-		name, value, _ := strings.Cut(h, ": ")
-		r.Header.Set(name, value)
-	}
+	r := newRequest(method, c.origin+target, body, append(slices.Clone(headers), "Content-Type: "+contentType)...)
 	for _, cookie := range c.cookies {
 		r.AddCookie(cookie)
 	}
-	rec := httptest.NewRecorder()
-	c.http.ServeHTTP(rec, r)
-	return rec
+	return c.reply(r)
 }
 
 // Pages of other sites cannot change anything with the cookies of a browser: for every route, every
@@ -191,8 +182,7 @@ func TestPreflightsOfOtherOrigins(t *testing.T) {
 			for name, value := range map[string]string{"Origin": origin, "Access-Control-Request-Method": r.method, "Access-Control-Request-Headers": "content-type,postern-session"} {
 				in.Header.Set(name, value)
 			}
-			rec := httptest.NewRecorder()
-			w.http.ServeHTTP(rec, in)
+			rec := w.reply(in)
 			h := rec.Header()
 			if h.Get("Access-Control-Allow-Credentials") != "" || strings.Contains(strings.ToLower(h.Get("Access-Control-Allow-Headers")), "postern-session") ||
 				h.Get("Access-Control-Allow-Origin") == origin {
@@ -248,8 +238,7 @@ func TestNoReplyCanBeFramed(t *testing.T) {
 	}
 	for _, request := range p.framedPages(t) {
 		method, path, _ := strings.Cut(request, " ")
-		rec := httptest.NewRecorder()
-		p.testApp.http.ServeHTTP(rec, httptest.NewRequest(method, path, nil))
+		rec := p.testApp.exchange(method, path, "")
 		check(request, rec.Code, rec.Header())
 	}
 	reply, _ := p.visit(p.at("/oauth2/authorize?" + p.request("prompt", "none").Encode()))

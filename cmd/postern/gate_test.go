@@ -32,8 +32,7 @@ type pages struct {
 // send sends a request of the pages' script, with credentials.
 func (p *pages) send(method, path string, body any, headers ...string) *httptest.ResponseRecorder {
 	p.t.Helper()
-	text := datatest.Marshal(p.t, body)
-	r := httptest.NewRequest(method, path, strings.NewReader(string(text)))
+	r := newRequest(method, path, string(datatest.Marshal(p.t, body)))
 	if p.origin != "" {
 		r.Header.Set("Origin", p.origin)
 		r.Header.Set("Content-Type", "application/json")
@@ -44,8 +43,7 @@ func (p *pages) send(method, path string, body any, headers ...string) *httptest
 	for _, c := range p.cookies {
 		r.AddCookie(c)
 	}
-	rec := httptest.NewRecorder()
-	p.http.ServeHTTP(rec, r)
+	rec := p.reply(r)
 	p.cookies = append(p.cookies, rec.Result().Cookies()...)
 	return rec
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -90,11 +89,7 @@ func TestHeldOneCodeAtTwoInstances(t *testing.T) {
 // redeemAt exchanges a code at an instance and returns the access token, "" for none.
 func redeemAt(w *testApp, p *party, code string) string {
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {p.redirect}}
-	r := httptest.NewRequest(http.MethodPost, "/oauth2/token", strings.NewReader(form.Encode()))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.SetBasicAuth(url.QueryEscape(p.id), url.QueryEscape(p.secret))
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, r)
+	rec := w.reply(clientRequest("/oauth2/token", p.id, p.secret, form))
 	var got tokens
 	_ = json.Unmarshal(rec.Body.Bytes(), &got) // the body of an error is ignored
 	return got.Access

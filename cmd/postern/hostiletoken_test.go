@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -42,13 +41,9 @@ func newAttackedServer(t *testing.T) *attackedServer {
 func (b *attackedServer) endpoints() map[string]func(raw string) (status int) {
 	bearer := func(method, path, body string) func(string) int {
 		return func(raw string) int {
-			r := httptest.NewRequest(method, path, strings.NewReader(body))
-			r.Header.Set("Content-Type", "application/json")
-			r.Header.Set("Accept", "application/json, text/event-stream")
+			r := newRequest(method, path, body, jsonBody, mcpReply)
 			r.Header["Authorization"] = []string{"Bearer " + raw}
-			rec := httptest.NewRecorder()
-			b.testApp.http.ServeHTTP(rec, r)
-			return rec.Code
+			return b.testApp.reply(r).Code
 		}
 	}
 	return map[string]func(string) int{

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -49,14 +48,7 @@ func inputsOf(a passkey.AuthenticationResponse) map[string]string {
 // attempt posts JSON, with a token if there is one.
 func (w *testApp) attempt(path, token string, body any) (status int, said string) {
 	w.t.Helper()
-	text := datatest.Marshal(w.t, body)
-	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(string(text)))
-	r.Header.Set("Content-Type", "application/json")
-	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
-	}
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, r)
+	rec := w.exchange(http.MethodPost, path, string(datatest.Marshal(w.t, body)), jsonBody, bearer(token))
 	return rec.Code, rec.Body.String()
 }
 
@@ -140,9 +132,7 @@ func emptyAnswers(t *testing.T) {
 			}
 		}
 	}
-	r := httptest.NewRequest(http.MethodPost, "/flow/execute", nil)
-	rec := httptest.NewRecorder()
-	if w.http.ServeHTTP(rec, r); rec.Code != http.StatusBadRequest {
+	if rec := w.exchange(http.MethodPost, "/flow/execute", ""); rec.Code != http.StatusBadRequest {
 		t.Errorf("nothing at all: %d %s", rec.Code, rec.Body)
 	}
 }
@@ -200,8 +190,7 @@ func reflectedMarkup(t *testing.T) {
 		q.Set(name, markup)
 	}
 	for _, path := range []string{"/gate/signin", "/gate/error", "/gate/account", "/gate/", "/gate/logout", "/oauth2/authorize", "/oauth2/auth/callback", "/oauth2/logout", "/nowhere/" + url.PathEscape(markup)} {
-		rec := httptest.NewRecorder()
-		w.http.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path+"?"+q.Encode(), nil))
+		rec := w.exchange(http.MethodGet, path+"?"+q.Encode(), "")
 		kind := rec.Header().Get("Content-Type")
 		if html := strings.HasPrefix(kind, "text/html"); html && (strings.Contains(rec.Body.String(), "alert(1)") || !strings.Contains(rec.Header().Get("Content-Security-Policy"), "'none'")) ||
 			!html && kind != "" && rec.Header().Get("X-Content-Type-Options") != "nosniff" {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -84,8 +83,7 @@ func removedRedirect(one, two *testApp) change {
 	refused := func(path string) bool {
 		q := url.Values{"client_id": {"store"}, "redirect_uri": {"https://store.example.com/" + path}, "response_type": {"code"}, "scope": {"openid"},
 			"code_challenge": {strings.Repeat("A", 43)}, "code_challenge_method": {"S256"}}
-		rec := httptest.NewRecorder()
-		two.http.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/oauth2/authorize?"+q.Encode(), nil))
+		rec := two.exchange(http.MethodGet, "/oauth2/authorize?"+q.Encode(), "")
 		return !strings.Contains(rec.Header().Get("Location"), "/gate/signin")
 	}
 	return change{name: "redirect URI", make: func() {

@@ -197,8 +197,7 @@ func TestMarkupInAuditEvents(t *testing.T) {
 		body := datatest.Marshal(t, map[string]any{"name": text, "description": text})
 		r := httptest.NewRequest(http.MethodPost, "/groups", strings.NewReader(string(body)))
 		r.Header = http.Header{"Authorization": {"Bearer " + admin}, "User-Agent": {text}, "Content-Type": {"application/json"}}
-		rec := httptest.NewRecorder()
-		w.http.ServeHTTP(rec, r)
+		rec := w.reply(r)
 		if rec.Code >= 500 {
 			t.Errorf("%q: %d %s", text, rec.Code, rec.Body)
 		}

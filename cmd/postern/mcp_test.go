@@ -15,14 +15,7 @@ import (
 // send sends JSON with a token, and decodes the reply, which must have the status.
 func (w *testApp) send(status int, path, token, body string, into any) *httptest.ResponseRecorder {
 	w.t.Helper()
-	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, text/event-stream")
-	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
-	}
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, r)
+	rec := w.exchange(http.MethodPost, path, body, jsonBody, mcpReply, bearer(token))
 	if rec.Code != status {
 		w.t.Fatalf("POST %s: %d %s, expected %d", path, rec.Code, rec.Body, status)
 	}
@@ -132,8 +125,7 @@ func TestToolsNameTheAuthorizationServer(t *testing.T) {
 	_, rest, _ := strings.Cut(rec.Header().Get("WWW-Authenticate"), `resource_metadata="`+w.origin)
 	path, _, found := strings.Cut(rest, `"`)
 	for _, document := range []string{path, path + "/mcp"} {
-		metadata := httptest.NewRecorder()
-		w.http.ServeHTTP(metadata, httptest.NewRequest(http.MethodGet, document, nil))
+		metadata := w.exchange(http.MethodGet, document, "")
 		var m struct {
 			Resource string
 			Servers  []string `json:"authorization_servers"`

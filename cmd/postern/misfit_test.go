@@ -72,13 +72,8 @@ func TestMisfitsAreRefused(t *testing.T) {
 				}
 			}
 		}
-		write := func(path string) (rec *httptest.ResponseRecorder) {
-			r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(joinFlow))
-			r.Header.Set("Content-Type", "application/yaml")
-			r.Header.Set("Authorization", "Bearer "+admin)
-			rec = httptest.NewRecorder()
-			w.http.ServeHTTP(rec, r)
-			return rec
+		write := func(path string) *httptest.ResponseRecorder {
+			return w.exchange(http.MethodPost, path, joinFlow, "Content-Type: application/yaml", bearer(admin))
 		}
 		var check struct {
 			Valid    bool

@@ -2,7 +2,6 @@ package main
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"sync"
 	"testing"
@@ -35,8 +34,7 @@ func BenchmarkClientCredentials(b *testing.B) {
 func BenchmarkJWKS(b *testing.B) {
 	w := newTestApp(b)
 	w.measure(b, func(int64) {
-		rec := httptest.NewRecorder()
-		w.http.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/oauth2/jwks", nil))
+		rec := w.exchange(http.MethodGet, "/oauth2/jwks", "")
 		if rec.Code != http.StatusOK {
 			b.Errorf("%d %s", rec.Code, rec.Body)
 		}

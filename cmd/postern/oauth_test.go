@@ -35,21 +35,14 @@ func (w *testApp) create(of directory.Resource, body string) *directory.Item {
 
 // askToken requests a token as a client.
 func (w *testApp) askToken(id, secret, body string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(http.MethodPost, "/oauth2/token", strings.NewReader("grant_type=client_credentials"+body))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r := newRequest(http.MethodPost, "/oauth2/token", "grant_type=client_credentials"+body, formBody)
 	r.SetBasicAuth(id, secret)
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, r)
-	return rec
+	return w.reply(r)
 }
 
 // get reads a resource with a token, and returns the status.
 func (w *testApp) get(path, token string) int {
-	r := httptest.NewRequest(http.MethodGet, path, nil)
-	r.Header.Set("Authorization", "Bearer "+token)
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, r)
-	return rec.Code
+	return w.exchange(http.MethodGet, path, "", bearer(token)).Code
 }
 
 // A client gets a token and uses it while the client exists. Afterwards its secret and its

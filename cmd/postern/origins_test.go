@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"testing"
 
@@ -16,8 +15,7 @@ func TestRelatedOriginsAreConfigured(t *testing.T) {
 	const own, related = "https://localhost:8090", "https://shop.example.net"
 	w := newTestApp(t, "POSTERN_PASSKEY_RELATED_ORIGINS="+related)
 	w.create(w.directory.Applications, `{"name": "Mine", "passkeyAllowedOrigins": ["https://evil.example"]}`)
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/.well-known/webauthn", nil))
+	rec := w.exchange(http.MethodGet, "/.well-known/webauthn", "")
 	var reported struct{ Origins []string }
 	if err := json.Unmarshal(rec.Body.Bytes(), &reported); err != nil || !slices.Equal(reported.Origins, []string{own, related}) {
 		t.Errorf("%d %s, %v", rec.Code, rec.Body, err)

@@ -18,15 +18,6 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// exchange sends a request without a token and returns the reply.
-func (w *testApp) exchange(method, path, contentType, body string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	r.Header.Set("Content-Type", contentType)
-	reply := httptest.NewRecorder()
-	w.http.ServeHTTP(reply, r)
-	return reply
-}
-
 // A read-only database makes the server not ready. Requests are answered with 503 and
 // Retry-After, and succeed as soon as the database takes writes again.
 func TestReadOnlyDatabase(t *testing.T) {
@@ -34,12 +25,12 @@ func TestReadOnlyDatabase(t *testing.T) {
 	w := newTestApp(t, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+dsn, "POSTERN_DATABASE_POOL=4")
 	start, _ := json.Marshal(map[string]string{"applicationId": bootstrap.TryID, "flowType": "AUTHENTICATION"})
 	requests := map[string]func() *httptest.ResponseRecorder{
-		"readiness": func() *httptest.ResponseRecorder { return w.exchange("GET", "/health/readiness", "", "") },
+		"readiness": func() *httptest.ResponseRecorder { return w.exchange("GET", "/health/readiness", "") },
 		"flow start": func() *httptest.ResponseRecorder {
-			return w.exchange("POST", "/flow/execute", "application/json", string(start))
+			return w.exchange("POST", "/flow/execute", string(start), jsonBody)
 		},
 		"passkey start": func() *httptest.ResponseRecorder {
-			return w.exchange("POST", "/auth/passkey/start", "application/json", `{"relyingPartyId":"localhost"}`)
+			return w.exchange("POST", "/auth/passkey/start", `{"relyingPartyId":"localhost"}`, jsonBody)
 		},
 	}
 	expect := func(when string, status int) {
@@ -105,17 +96,17 @@ func TestDrain(t *testing.T) {
 	w := newTestApp(t, "POSTERN_SERVER_DRAIN=1h")
 	ctx, stop := context.WithCancel(t.Context())
 	serving := w.drain(ctx)
-	if reply := w.exchange("GET", "/health/readiness", "", ""); reply.Code != http.StatusOK {
+	if reply := w.exchange("GET", "/health/readiness", ""); reply.Code != http.StatusOK {
 		t.Fatalf("before: %d %s", reply.Code, reply.Body)
 	}
 	stop()
 	for !w.draining.Load() {
 		time.Sleep(time.Millisecond)
 	}
-	if reply := w.exchange("GET", "/health/readiness", "", ""); reply.Code != http.StatusServiceUnavailable {
+	if reply := w.exchange("GET", "/health/readiness", ""); reply.Code != http.StatusServiceUnavailable {
 		t.Errorf("readiness while draining: %d %s", reply.Code, reply.Body)
 	}
-	if reply := w.exchange("GET", "/health/liveness", "", ""); reply.Code != http.StatusOK {
+	if reply := w.exchange("GET", "/health/liveness", ""); reply.Code != http.StatusOK {
 		t.Errorf("liveness while draining: %d %s", reply.Code, reply.Body)
 	}
 	if s := w.start(schemas.Authentication); s.FlowStatus != schemas.Incomplete {

@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
-	"net/http/httptest"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -135,10 +133,7 @@ func TestSessionRequiresACommittedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := datatest.Marshal(t, map[string]any{"executionId": s.ExecutionID, "inputs": inputs})
-	r := httptest.NewRequest(http.MethodPost, "/flow/execute", strings.NewReader(string(body)))
-	r.Header.Set("Content-Type", "application/json")
-	again := httptest.NewRecorder()
-	w.http.ServeHTTP(again, r)
+	again := w.exchange(http.MethodPost, "/flow/execute", string(body), jsonBody)
 	sessions, err := store.SessionsOf(t.Context(), w.store, claims.Subject, time.Now())
 	// One session is of the sign-up, one of the sign-in.
 	if again.Code == http.StatusOK || err != nil || len(sessions) != 2 {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"time"
@@ -204,12 +203,11 @@ func (w *world) refreshTokens(ctx context.Context, u *simUser, g *simGrant, age 
 
 // bearer sends a request with a token.
 func (w *world) bearer(ctx context.Context, method, path, token, body string) simReply {
-	r := httptest.NewRequest(method, w.cfg.Server.PublicURL+path, strings.NewReader(body))
-	r.Header.Set("Authorization", "Bearer "+token)
+	headers := []string{bearer(token)}
 	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
+		headers = append(headers, jsonBody)
 	}
-	return w.send(ctx, r)
+	return w.send(ctx, newRequest(method, w.cfg.Server.PublicURL+path, body, headers...))
 }
 
 // useToken uses an access token at userinfo.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -190,11 +189,9 @@ func (w *world) send(ctx context.Context, r *http.Request) simReply {
 func (w *world) browse(ctx context.Context, u *simUser, address string, body any) simReply {
 	var r *http.Request
 	if body == nil {
-		r = httptest.NewRequest(http.MethodGet, address, nil)
+		r = newRequest(http.MethodGet, address, "")
 	} else {
-		text := datatest.Marshal(w.t, body)
-		r = httptest.NewRequest(http.MethodPost, address, bytes.NewReader(text))
-		r.Header.Set("Content-Type", "application/json")
+		r = newRequest(http.MethodPost, address, string(datatest.Marshal(w.t, body)), jsonBody)
 	}
 	for _, c := range u.jar.Cookies(r.URL) {
 		r.AddCookie(c)
@@ -220,9 +217,7 @@ func (u *simUser) keepCookies(from *url.URL, cookies []*http.Cookie) {
 // asClient posts a form as the relying party. The result of an unknown or wrong secret is
 // recorded, and the reply is unknown to the caller.
 func (w *world) asClient(ctx context.Context, path string, form url.Values) simReply {
-	r := httptest.NewRequest(http.MethodPost, w.cfg.Server.PublicURL+path, strings.NewReader(form.Encode()))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.SetBasicAuth(url.QueryEscape(w.id), url.QueryEscape(w.secret))
+	r := clientRequest(w.cfg.Server.PublicURL+path, w.id, w.secret, form)
 	var got simReply
 	w.record(w.client, act{Kind: "authenticate", N: w.client.password}, func(c *act) {
 		got = w.send(ctx, r)

@@ -79,7 +79,7 @@ func TestDecisionOnAKnownBrowser(t *testing.T) {
 	send := func(body map[string]any, cookie *http.Cookie) (s schemas.Step, rec *httptest.ResponseRecorder) {
 		t.Helper()
 		text := datatest.Marshal(t, body)
-		rec = w.from("192.0.2.1", requestsWithBodies("/flow/execute", string(text)), cookie)
+		rec = w.from("192.0.2.1", newRequest(http.MethodPost, "/flow/execute", string(text), jsonBody), cookie)
 		if err := json.Unmarshal(rec.Body.Bytes(), &s); err != nil || rec.Code != http.StatusOK {
 			t.Fatalf("%d %s", rec.Code, rec.Body)
 		}

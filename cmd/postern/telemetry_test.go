@@ -362,8 +362,7 @@ func (o *observedApp) checkLog(p *party) {
 func TestAssetRequestsAreNotLogged(t *testing.T) {
 	o := newObservedApp(t)
 	for _, path := range []string{"/gate/signin", "/console/"} {
-		rec := httptest.NewRecorder()
-		o.http.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
+		rec := o.exchange(http.MethodGet, path, "")
 		if rec.Code != http.StatusOK {
 			t.Errorf("%s: %d", path, rec.Code)
 		}
@@ -384,10 +383,7 @@ func TestAssetRequestsAreNotLogged(t *testing.T) {
 func TestTraceIDOfError(t *testing.T) {
 	const sent = "4bf92f3577b34da6a3ce929d0e0e4736"
 	o := newObservedApp(t)
-	r := httptest.NewRequest(http.MethodGet, "/users/me", nil)
-	r.Header.Set("Traceparent", "00-"+sent+"-00f067aa0ba902b7-01")
-	rec := httptest.NewRecorder()
-	o.http.ServeHTTP(rec, r)
+	rec := o.exchange(http.MethodGet, "/users/me", "", "Traceparent: 00-"+sent+"-00f067aa0ba902b7-01")
 	var reply struct{ TraceID string }
 	datatest.Unmarshal(t, rec.Body.Bytes(), &reply)
 	o.telemetry.Close()

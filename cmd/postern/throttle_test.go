@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/postern-id/postern/bootstrap"
@@ -46,15 +44,12 @@ func (g *guesser) guess(name, password string) (int, schemas.Step) {
 }
 
 func (g *guesser) send(body any, out *schemas.Step) int {
-	text := datatest.Marshal(g.t, body)
-	r := httptest.NewRequest(http.MethodPost, "/flow/execute", strings.NewReader(string(text)))
-	r.Header.Set("Content-Type", "application/json")
+	r := newRequest(http.MethodPost, "/flow/execute", string(datatest.Marshal(g.t, body)), jsonBody)
 	r.RemoteAddr = g.remote + ":4711"
 	if g.device != nil {
 		r.AddCookie(g.device)
 	}
-	rec := httptest.NewRecorder()
-	g.http.ServeHTTP(rec, r)
+	rec := g.reply(r)
 	if rec.Code == http.StatusTooManyRequests && rec.Header().Get("Retry-After") == "" {
 		g.t.Error("no Retry-After")
 	}

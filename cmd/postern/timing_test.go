@@ -80,10 +80,7 @@ func newTimedAccounts(t *testing.T) *timedAccounts {
 
 func jsonRequest(t testing.TB, path string, body any) *http.Request {
 	t.Helper()
-	text := datatest.Marshal(t, body)
-	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(string(text)))
-	r.Header.Set("Content-Type", "application/json")
-	return r
+	return newRequest(http.MethodPost, path, string(datatest.Marshal(t, body)), jsonBody)
 }
 
 // inFlow is the answer to the first step of a flow, after an action of that step if there is one.
@@ -99,13 +96,6 @@ func (w *timedAccounts) inFlow(application, flowType, before string, inputs map[
 func (w *timedAccounts) wrongCode(email string) *http.Request {
 	s := w.answer(w.begin(w.mail, "AUTHENTICATION"), "continue", map[string]string{"email": email})
 	return jsonRequest(w.t, "/flow/execute", map[string]any{"executionId": s.ExecutionID, "challengeToken": s.ChallengeToken, "action": "submit", "inputs": map[string]string{"otp": "000000"}})
-}
-
-func clientRequest(path, id, secret string, form url.Values) *http.Request {
-	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(form.Encode()))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.SetBasicAuth(id, secret)
-	return r
 }
 
 // pairs are the requests that could reveal an account or a client. Sign-up is not among them: it

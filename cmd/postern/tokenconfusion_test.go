@@ -191,9 +191,7 @@ func (c *confusion) addOpaqueSecrets() {
 
 // request sends a request as the browser of the authorization request.
 func (c *confusion) request(method, target, contentType, body string, headers ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, target, strings.NewReader(body))
-	r.Header.Set("Content-Type", contentType)
-	r.Header.Set("Accept", "application/json, text/event-stream")
+	r := newRequest(method, target, body, "Content-Type: "+contentType, mcpReply)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header[name] = []string{value}
@@ -203,9 +201,7 @@ func (c *confusion) request(method, target, contentType, body string, headers ..
 			r.AddCookie(cookie)
 		}
 	}
-	rec := httptest.NewRecorder()
-	c.http.ServeHTTP(rec, r)
-	return rec
+	return c.reply(r)
 }
 
 func (c *confusion) form(path string, values url.Values, headers ...string) *httptest.ResponseRecorder {
@@ -213,8 +209,7 @@ func (c *confusion) form(path string, values url.Values, headers ...string) *htt
 }
 
 func (c *confusion) json(path string, body map[string]any, headers ...string) *httptest.ResponseRecorder {
-	text := datatest.Marshal(c.t, body)
-	return c.request("POST", path, "application/json", string(text), headers...)
+	return c.request("POST", path, "application/json", string(datatest.Marshal(c.t, body)), headers...)
 }
 
 func isRefusal(rec *httptest.ResponseRecorder) bool {

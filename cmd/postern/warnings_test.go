@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -36,8 +35,7 @@ func TestBrokenFlowsAreLogged(t *testing.T) {
 	if len(lines) != 1 || !strings.Contains(lines[0], "flow=ask-crm") || !strings.Contains(lines[0], `at=nodes[1].with.target`) || !strings.Contains(lines[0], `this server has no target \"crm\"`) {
 		t.Errorf("the log has:\n%s", text.String())
 	}
-	rec := httptest.NewRecorder()
-	after.http.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/health/readiness", nil))
+	rec := after.exchange(http.MethodGet, "/health/readiness", "")
 	if rec.Code != http.StatusOK || !strings.Contains(rec.Body.String(), `"UP"`) {
 		t.Errorf("readiness: %d %s", rec.Code, rec.Body)
 	}
