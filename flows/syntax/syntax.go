@@ -136,9 +136,6 @@ func (t *Tree) Line(offset int) int {
 	return i
 }
 
-// LineStart returns the offset of a line that counts from 0.
-func (t *Tree) LineStart(line int) int { return t.lines[line] }
-
 // Column returns the number of bytes between the start of its line and an offset.
 func (t *Tree) Column(offset int) int { return offset - t.lines[t.Line(offset)] }
 

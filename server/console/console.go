@@ -23,11 +23,8 @@ import (
 //go:embed dist
 var dist embed.FS
 
-// The files are named by their contents, except for the page.
-const (
-	revalidate = "no-cache"
-	forever    = "public, max-age=31536000, immutable"
-)
+// forever is the Cache-Control of the files that are named by their contents.
+const forever = "public, max-age=31536000, immutable"
 
 // pagePolicy is the Content-Security-Policy of the page; NONCE is replaced. The editor and the
 // components add style elements, which carry the nonce; the graph sets style attributes. The policy
