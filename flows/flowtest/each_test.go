@@ -30,14 +30,7 @@ func TestTableRows(t *testing.T) {
   - name: another
     steps: [{}]
 `)
-	f, err := flowtest.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := f.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := runFile(t, path)
 	var got []string
 	for _, r := range report.Results {
 		got = append(got, fmt.Sprint(r.Line, " ", r.Name, " ", r.Passed))

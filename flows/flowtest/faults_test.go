@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postern-id/postern/flows/flowtest"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 )
 
@@ -220,15 +219,7 @@ scenarios:
 // mustPass runs the scenarios of a flow and fails the test unless all pass.
 func mustPass(t *testing.T, flow, scenarios string) {
 	t.Helper()
-	path := write(t, flow, scenarios)
-	f, err := flowtest.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := flowtest.Runner{}.Run(t.Context(), f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := runFile(t, write(t, flow, scenarios))
 	for _, r := range report.Results {
 		if r.Failure != nil {
 			t.Errorf("%s\n%s\n%s", r.Name, r.Failure.Text("flow_test.yaml"), strings.Join(r.Transcript, "\n"))

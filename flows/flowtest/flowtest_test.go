@@ -34,6 +34,20 @@ func write(t testing.TB, flow, scenarios string) string {
 	return path
 }
 
+// runFile runs the scenarios of a file.
+func runFile(t testing.TB, path string) *flowtest.Report {
+	t.Helper()
+	f, err := flowtest.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := f.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
 // Each scenario fails in one way, and the report states which.
 func TestFailuresAreReported(t *testing.T) {
 	const head = "users: {ada: {attributes: {username: ada}, passkeys: [laptop]}, bob: {attributes: {username: bob}}}\nscenarios:\n  - name: s\n    steps:\n"
@@ -74,14 +88,7 @@ func TestFailuresAreReported(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := flowtest.Load(write(t, signIn, head+tt.steps))
-			if err != nil {
-				t.Fatal(err)
-			}
-			report, err := f.Run(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
+			report := runFile(t, write(t, signIn, head+tt.steps))
 			failure := report.Results[0].Failure
 			if failure == nil {
 				t.Fatal("it passed")
@@ -226,14 +233,7 @@ scenarios:
       - send: {action: go, after: 11m}
         expect: {refused: execution_not_found}
 `
-	f, err := flowtest.Load(write(t, flow, scenarios))
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := f.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := runFile(t, write(t, flow, scenarios))
 	for _, r := range report.Results {
 		if r.Failure != nil {
 			t.Errorf("%s: %s", r.Name, r.Failure.Text("flow_test.yaml"))
@@ -243,14 +243,7 @@ scenarios:
 
 // Outcomes that no scenario reached are listed.
 func TestMissed(t *testing.T) {
-	f, err := flowtest.Load(write(t, signIn, "scenarios: [{name: s, steps: [{expect: {step: key}}]}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := f.Run(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := runFile(t, write(t, signIn, "scenarios: [{name: s, steps: [{expect: {step: key}}]}]\n"))
 	if got, want := fmt.Sprint(report.Coverage.Missed()), "[key success key failure done]"; got != want {
 		t.Errorf("missed %s, want %s", got, want)
 	}

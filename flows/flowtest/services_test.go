@@ -3,8 +3,6 @@ package flowtest_test
 import (
 	"strings"
 	"testing"
-
-	"github.com/postern-id/postern/flows/flowtest"
 )
 
 const asking = `handle: asking
@@ -37,14 +35,7 @@ func TestServicesOfScenarios(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			f, err := flowtest.Load(write(t, asking, "scenarios:\n  - name: s\n"+test.scenario))
-			if err != nil {
-				t.Fatal(err)
-			}
-			report, err := f.Run(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			report := runFile(t, write(t, asking, "scenarios:\n  - name: s\n"+test.scenario))
 			got := ""
 			if failure := report.Results[0].Failure; failure != nil {
 				got = failure.Text("flow_test.yaml")

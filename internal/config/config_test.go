@@ -17,11 +17,18 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func TestDefaultsRunWithNothing(t *testing.T) {
-	got, err := Load("", nil)
+// mustLoad is Load of a configuration that is valid.
+func mustLoad(t *testing.T, path string, environ []string) *Config {
+	t.Helper()
+	c, err := Load(path, environ)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+func TestDefaultsRunWithNothing(t *testing.T) {
+	got := mustLoad(t, "", nil)
 	want := &Config{
 		Server:   Server{Hostname: "localhost", Port: 8090, Listen: "localhost:8090", PublicURL: "https://localhost:8090", ForwardedField: "X-Forwarded-For"},
 		DataDir:  "./data",
@@ -167,10 +174,7 @@ log: {level: debug}
 		"POSTERN_KEY_ENCRYPTION_KEY=of-no-concern",
 		"POSTERN_SECRET_SHOP=of-no-concern",
 	}
-	c, err := Load(path, environ)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := mustLoad(t, path, environ)
 	for _, check := range []struct{ got, want any }{
 		{c.Server, Server{Hostname: "login.example.com", Port: 443, Listen: ":443", PublicURL: "https://login.example.com",
 			TrustedProxies: networks(t, "10.0.0.0/8", "::1/128"), ForwardedField: "X-Forwarded-For"}},

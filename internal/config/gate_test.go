@@ -19,10 +19,7 @@ func TestGate(t *testing.T) {
 		{environ: []string{"POSTERN_GATE_CLIENT_PORT=9443", "POSTERN_SERVER_LISTEN=127.0.0.1:8090"}, url: "https://login.example.org:9443", listen: "127.0.0.1:9443"},
 		{environ: []string{"POSTERN_GATE_CLIENT_PORT=9443", "POSTERN_GATE_CLIENT_EXTERNAL=true"}, url: "https://login.example.org:9443", external: "https://login.example.org:9443"},
 	} {
-		c, err := Load("", append(test.environ, server))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := mustLoad(t, "", append(test.environ, server))
 		if c.GateURL() != test.url || c.GateListen() != test.listen {
 			t.Errorf("%v: people are sent to %s, and it listens on %q", test.environ, c.GateURL(), c.GateListen())
 		}

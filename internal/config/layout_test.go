@@ -25,10 +25,7 @@ func writeFile(t *testing.T, mode os.FileMode, path ...string) string {
 // TestAudit21KeyAndDatabaseAreApart holds the default layout to its purpose: no folder
 // that has the database in it, other than the data folder itself, has the key too.
 func TestAudit21KeyAndDatabaseAreApart(t *testing.T) {
-	c, err := Load("", []string{"POSTERN_DATA_DIR=" + t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := mustLoad(t, "", []string{"POSTERN_DATA_DIR=" + t.TempDir()})
 	database, key := filepath.Dir(c.Database.DSN), filepath.Dir(c.Keys.File)
 	if database == key || strings.HasPrefix(key, database+string(filepath.Separator)) || len(c.Warnings) > 0 {
 		t.Errorf("the database is in %s and the key in %s, warnings %q", database, key, c.Warnings)
@@ -40,10 +37,7 @@ func TestFormerLayout(t *testing.T) {
 	dir := t.TempDir()
 	environ := []string{"POSTERN_DATA_DIR=" + dir}
 	load := func(environ ...string) *Config {
-		c, err := Load("", environ)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := mustLoad(t, "", environ)
 		return c
 	}
 	database, key := writeFile(t, 0o600, dir, "postern.db"), writeFile(t, 0o600, dir, "key-encryption.key")
@@ -123,18 +117,12 @@ func TestCredentialsOfSystemd(t *testing.T) {
 	dir := t.TempDir()
 	for mode, want := range map[os.FileMode]string{0o440: "", 0o444: "error"} {
 		key := writeFile(t, mode, t.TempDir(), "key")
-		c, err := Load("", []string{"POSTERN_DATA_DIR=" + dir, "POSTERN_KEYS_FILE=" + key, "CREDENTIALS_DIRECTORY=" + filepath.Dir(key)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := mustLoad(t, "", []string{"POSTERN_DATA_DIR=" + dir, "POSTERN_KEYS_FILE=" + key, "CREDENTIALS_DIRECTORY=" + filepath.Dir(key)})
 		warnings, err := c.CheckSecretFiles()
 		wantError(t, "keys.file", mode, want, warnings, err)
 	}
 	key := writeFile(t, 0o440, dir, "key")
-	c, err := Load("", []string{"POSTERN_DATA_DIR=" + dir, "POSTERN_KEYS_FILE=" + key, "CREDENTIALS_DIRECTORY=" + t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := mustLoad(t, "", []string{"POSTERN_DATA_DIR=" + dir, "POSTERN_KEYS_FILE=" + key, "CREDENTIALS_DIRECTORY=" + t.TempDir()})
 	warnings, err := c.CheckSecretFiles()
 	wantError(t, "keys.file", 0o440, "warning", warnings, err)
 }
@@ -146,10 +134,7 @@ func checkedFiles(t *testing.T, dir string, mode os.FileMode, text string) ([]st
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Load(path, []string{"POSTERN_DATA_DIR=" + dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := mustLoad(t, path, []string{"POSTERN_DATA_DIR=" + dir})
 	return c.CheckSecretFiles()
 }
 
