@@ -65,7 +65,7 @@ func (rules redirectRules) fault(uri string) string {
 		if wrong := hostFault(u); wrong != "" || browserLoopback(u.Hostname()) {
 			return wrong
 		}
-		return "expected https://: plain http is for the loopback addresses only (localhost, 127.0.0.1, [::1])"
+		return "expected https://: plain http is for the loopback addresses only (localhost, names below it such as app.localhost, 127.0.0.1, [::1])"
 	}
 	return rules.schemeFault(u.Scheme)
 }

@@ -3,6 +3,8 @@ package federation
 import (
 	"errors"
 	"fmt"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // Check is the check that a provider or its response failed: a stable word.
@@ -51,7 +53,11 @@ func unreachable(what string, err error) error {
 	if reported, ok := errors.AsType[*Error](err); ok {
 		return reported
 	}
-	return &Error{Check: CheckReachable, Reason: fmt.Sprintf("%s: %v", what, err), Err: err}
+	reason := err.Error()
+	if reported, ok := errors.AsType[*schemas.Error](err); ok {
+		reason = reported.Description.DefaultValue // without the code, which is about the request of this server
+	}
+	return &Error{Check: CheckReachable, Reason: what + ": " + reason, Err: err}
 }
 
 // Checks lists the checks, in the order in which they are made.
