@@ -34,6 +34,9 @@ func TestPageSignsUpAndIn(t *testing.T) {
 	b.sees("home")
 	b.click("start-sign-up")
 	b.sees("step/who")
+	if got := b.text("why-email"); !strings.Contains(got, "cannot recover the account") {
+		t.Errorf("the hint about the email address is %q", got)
+	}
 	b.enter("username", "ada")
 	b.enter("email", "ada@example.org")
 	b.enter("given_name", "Ada")

@@ -147,7 +147,9 @@ function show(reply) {
   if (reply.flowStatus === "INCOMPLETE") {
     state.step = reply;
     if (reply.data.redirectURL && !problem) return depart(reply);
+    const isOptional = (name) => reply.data.inputs?.some(({ identifier, required }) => identifier === name && !required);
     view("step", ...renderStep(reply, { values: state.typed, act, autofill: mediates(reply) && state.autofill }),
+      isOptional("email") && el("p", { class: "hint", id: "why-email" }, "Without an email address, a user who loses the passkey cannot recover the account: “Trouble signing in?” sends a code there."),
       button("Start again", { id: "start-again", class: "quiet" }, () => attempt("", home)), mailbox());
     complain(problem);
     return;
