@@ -17,7 +17,7 @@
 //	/gate/signout   the parameters for GET /oauth2/logout once the user confirms,
 //	                and applicationId
 //	/gate/signedout applicationId
-//	/gate/account   none: users who are not signed in are redirected to /gate/signin;
+//	/gate/account   from, the id of an application that the page links back to; users who are not signed in are redirected to /gate/signin;
 //	                begun says that they come from there
 //	/gate/lock      none; the fragment is the token of a link that locks an account
 //	/gate/preview   none: the console shows steps in it

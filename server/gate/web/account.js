@@ -1,7 +1,7 @@
 // The account page: how one signs in, where one is signed in, and which apps have access.
 import { button, byId, el, form, heading } from "./dom.js";
 import { Refusal, address, call, params, remember, show, storage } from "./wire.js";
-import { attempt, complain, fail, note, tell, view } from "./page.js";
+import { attempt, back, complain, fail, note, tell, view } from "./page.js";
 import { date, phrase, t } from "./words.js";
 import { ask, disown } from "./passkey.js";
 import { device } from "./device.js";
@@ -13,6 +13,7 @@ let me = "";
 let sessions = [];
 let addresses = false; // users can change their mail address
 let returned = false; // from a sign-in
+let origin = null; // a link to the application that led here
 
 const drop = (what, id) => call("DELETE", `users/me/${what}/${encodeURIComponent(id)}`);
 export const task = (pressed, work) => attempt(pressed, work, recover);
@@ -24,6 +25,7 @@ addEventListener("click", ({ target }) => { last = target.closest("#view button"
 // Shows the user's account, after a sign-in if need be.
 export async function begin(page, applicationId, looks) {
 	addresses = (await looks).isAddressFlowEnabled;
+	origin = params.has("from") && await call("GET", `flow/meta?${new URLSearchParams({ id: params.get("from"), type: "APP" })}`).then(({ application }) => back(application), () => null);
 	returned = params.has("begun");
 	params.delete("begun");
 	remember();
@@ -79,7 +81,7 @@ async function load() {
 	sessions = begun;
 	const { name, username, email } = user.attributes;
 	const focused = document.activeElement?.id;
-	view("account", heading(t("Your account")), el("p", { class: "lead" }, [name ?? username, email].filter(Boolean).join(" · ")),
+	view("account", heading(t("Your account")), el("p", { class: "lead" }, [name ?? username, email].filter(Boolean).join(" · ")), origin,
 		profileSection(user.attributes, profile.attributes, addresses),
 		section("ways", "How you sign in", [...passkeys.map(passkeyRow), passwordRow(profile, recent), ...identities.map(identityRow), ...factors.map((factor) => factorRow(factor, recent))].filter(Boolean),
 			!passkeys.length && el("p", { class: "soft" }, t("You have no passkey yet.")),

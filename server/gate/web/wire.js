@@ -12,10 +12,10 @@ export const params = new URLSearchParams(location.search);
 
 export const remember = () => history.replaceState(null, "", `?${params}${location.hash}`);
 
-// The address of a page of the gate. It keeps the language and what else is named.
+// The address of a page of the gate. It keeps the language, the application that led to the account page, and what else is named.
 export function address(page, ...keep) {
 	const query = new URLSearchParams();
-	for (const name of [...keep, "lang", "ui_locales"]) if (params.has(name)) query.set(name, params.get(name));
+	for (const name of [...keep, "from", "lang", "ui_locales"]) if (params.has(name)) query.set(name, params.get(name));
 	return `${page}?${query}`;
 }
 

@@ -132,8 +132,11 @@ export function hasPermissions(): boolean {
   return granted.some((scope) => scope === "system" || scope.startsWith("system:"));
 }
 
-/** accountURL is the page where users manage their own account. */
-export const accountURL = `${serverURL}/gate/account`;
+/** applicationID is the id of the console in every store. */
+const applicationID = "01900000-0000-7000-8000-000000000001";
+
+/** accountURL is the page where users manage their own account. It links back here. */
+export const accountURL = `${serverURL}/gate/account?from=${applicationID}`;
 
 /** signOut ends the session of the browser, and removes what the tab keeps of the user's work. */
 export function signOut(): void {
