@@ -127,7 +127,7 @@ export function UserParts({ id, name, mayWrite }: { id: string; name: string; ma
     } catch (error) {
       setFailed(error);
     }
-    await cache.invalidateQueries({ queryKey: ["parts", id] });
+    await Promise.all(["parts", "sign-ins"].map((part) => cache.invalidateQueries({ queryKey: [part, id] })));
   };
   const { kinds, hasPassword, methods, groups, roles } = read.data;
   return (
