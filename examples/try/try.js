@@ -147,9 +147,8 @@ function show(reply) {
   if (reply.flowStatus === "INCOMPLETE") {
     state.step = reply;
     if (reply.data.redirectURL && !problem) return depart(reply);
-    const isOptional = (name) => reply.data.inputs?.some(({ identifier, required }) => identifier === name && !required);
     view("step", ...renderStep(reply, { values: state.typed, act, autofill: mediates(reply) && state.autofill }),
-      isOptional("email") && el("p", { class: "hint", id: "why-email" }, "Without an email address, a user who loses the passkey cannot recover the account: “Trouble signing in?” sends a code there."),
+      reply.data.inputs?.some((i) => i.identifier === "email") && el("p", { class: "hint", id: "why-email" }, "Without an email address you cannot recover the account."),
       button("Start again", { id: "start-again", class: "quiet" }, () => attempt("", home)), mailbox());
     complain(problem);
     return;
@@ -195,12 +194,12 @@ function act(component, node) {
   }
   return attempt("Waiting for your device…", async () => {
     const { stepId } = state.step;
-    // The step's options may have expired meanwhile.
+    // The step's options may have expired.
     if (!options() || Date.now() - state.step.at > 0.8 * options().timeout) await answer(component.id, inputs);
     if (!options()) return;
     const run = state.step.data.additionalData.passkeyCreationOptions ? passkey.create : passkey.get;
     const result = passkey.flowInputs(await ceremony(run, options()));
-    // The ceremony may be that of a next step, which has actions of its own.
+    // The ceremony may be that of a next step with its own actions.
     await (state.step.stepId === stepId ? answer(component.id, { ...inputs, ...result }) : answer(trigger(state.step)?.id, result));
   });
 }
