@@ -25,6 +25,9 @@ func (p *Provider) issueCode(w http.ResponseWriter, r *http.Request, id string, 
 
 // answer returns a request that is granted or refused, and its answer.
 func (p *Provider) answer(w http.ResponseWriter, r *http.Request, id string, browser []byte) (*schemas.AuthRequest, url.Values, error) {
+	if browser == nil { // without a cookie it has no request
+		return p.answerWithoutCode(r.Context(), id, browser)
+	}
 	req, answer, err := p.code(w, r, id, browser)
 	if schemas.HasCode(err, schemas.CodeAuthRequest) {
 		return p.answerWithoutCode(r.Context(), id, browser)
@@ -32,22 +35,22 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, id string, bro
 	return req, answer, err
 }
 
-// requestOfBrowser returns a request that this browser started, and its client. With the authId
+// requestOfBrowser returns a request that this browser started, and that can be answered. With the authId
 // from a link or a log alone, a user would be signed in to another user's account.
-func (p *Provider) requestOfBrowser(ctx context.Context, id string, browser []byte) (*schemas.AuthRequest, *client, error) {
+func (p *Provider) requestOfBrowser(ctx context.Context, id string, browser []byte) (*schemas.AuthRequest, error) {
 	req, err := p.Store.AuthRequest(ctx, id)
 	if schemas.HasCode(err, schemas.CodeAuthRequest) || err == nil && !p.now().Before(req.ExpiresAt) {
-		return nil, nil, errorf(codeInvalidRequest, "there is no such authorization request, or it has expired: go back to the application and sign in again")
+		return nil, errorf(codeInvalidRequest, "there is no such authorization request, or it has expired: go back to the application and sign in again")
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if !bytes.Equal(browser, req.BrowserHash) {
-		return nil, nil, &Error{Status: http.StatusForbidden, Code: codeAccessDenied,
+		return nil, &Error{Status: http.StatusForbidden, Code: codeAccessDenied,
 			Description: "this sign-in was started in another browser, or without cookies: go back to the application and sign in again"}
 	}
-	c, err := p.clientOf(ctx, req)
-	return req, c, err
+	_, err = p.clientOf(ctx, req)
+	return req, err
 }
 
 // clientOf returns the client of a request. The redirect URI must still be registered: removing one, for
@@ -65,13 +68,10 @@ func (p *Provider) clientOf(ctx context.Context, req *schemas.AuthRequest) (*cli
 // the user signed in here. Otherwise the assertion of one application could sign its holder in to all others.
 // A request that is not granted, or answered before, is auth_request_not_found.
 func (p *Provider) code(w http.ResponseWriter, r *http.Request, id string, browser []byte) (*schemas.AuthRequest, url.Values, error) {
-	var token *browserToken
-	if len(browser) >= browserNameBytes { // it has a cookie
-		token = newBrowserToken("", browser)
-	}
+	token, value := newBrowserToken(browser)
 	code, now := schemas.NewSecret(), p.now()
 	req, bound, err := p.Store.IssueCode(r.Context(), schemas.IssuedCode{RequestID: id, BrowserHash: browser, CodeHash: schemas.HashSecret(code),
-		At: now, Expires: now.Add(codeTTL), Token: token.stored()})
+		At: now, Expires: now.Add(codeTTL), Token: &token})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,7 +83,7 @@ func (p *Provider) code(w http.ResponseWriter, r *http.Request, id string, brows
 		return req, refused.parameters(), nil
 	}
 	if bound {
-		http.SetCookie(w, p.cookie(sessionCookie, token.value))
+		http.SetCookie(w, p.cookie(sessionCookie, value))
 	}
 	return req, url.Values{"code": {code}}, nil
 }
@@ -91,7 +91,7 @@ func (p *Provider) code(w http.ResponseWriter, r *http.Request, id string, brows
 // answerWithoutCode returns a request for which no code can be issued, and its answer. A refusal can be sent
 // again: it contains nothing else.
 func (p *Provider) answerWithoutCode(ctx context.Context, id string, browser []byte) (*schemas.AuthRequest, url.Values, error) {
-	req, _, err := p.requestOfBrowser(ctx, id, browser)
+	req, err := p.requestOfBrowser(ctx, id, browser)
 	switch {
 	case err != nil:
 		return nil, nil, err

@@ -37,7 +37,7 @@ func (p *Provider) CallbackBy(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	req, _, err := p.requestOfBrowser(r.Context(), body.AuthID, p.browser(r))
+	req, err := p.requestOfBrowser(r.Context(), body.AuthID, p.browser(r))
 	if err != nil {
 		return err
 	}

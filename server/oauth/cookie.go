@@ -113,34 +113,20 @@ func (p *Provider) SignIn(w http.ResponseWriter, r *http.Request, sessionID stri
 	if err != nil || known != nil && known.ID == sessionID {
 		return err
 	}
-	token := newBrowserToken(sessionID, p.ensureBrowser(w, r))
-	bound, err := p.Store.BindSession(r.Context(), *token.stored())
+	token, value := newBrowserToken(p.ensureBrowser(w, r))
+	token.SessionID = sessionID
+	bound, err := p.Store.BindSession(r.Context(), token)
 	if err == nil && bound {
-		http.SetCookie(w, p.cookie(sessionCookie, token.value))
+		http.SetCookie(w, p.cookie(sessionCookie, value))
 	}
 	return err
 }
 
-// browserToken is a new token of a session, which its cookie contains.
-type browserToken struct {
-	schemas.SessionToken
-	value string
-}
-
-// stored returns what the store keeps of a token; nil for none.
-func (t *browserToken) stored() *schemas.SessionToken {
-	if t == nil {
-		return nil
-	}
-	return &t.SessionToken
-}
-
-// newBrowserToken returns a new token of a session for the browser with the hash of a cookie.
-func newBrowserToken(sessionID string, browser []byte) *browserToken {
-	value := schemas.NewSecret()
-	return &browserToken{schemas.SessionToken{
-		SessionID: sessionID, Hash: schemas.HashSecret(value), Browser: schemas.Bytes(browser[:browserNameBytes]).String(),
-	}, value}
+// newBrowserToken returns a new token of any session for the browser with the hash of a cookie, and the value of
+// the session's cookie.
+func newBrowserToken(browser []byte) (token schemas.SessionToken, value string) {
+	value = schemas.NewSecret()
+	return schemas.SessionToken{Hash: schemas.HashSecret(value), Browser: schemas.Bytes(browser[:browserNameBytes]).String()}, value
 }
 
 // browserNameBytes is the length of the prefix of the hash of a browser's cookie that identifies
