@@ -39,7 +39,7 @@ func writeQueries() []string {
 		insertUser, selectTypeRules, selectTypeOfUser, insertIdentifier, insertUniqueValue, upsertPassword, updatePasswordHash,
 		insertCredential, updateCredentialUse, updateCredentialName, deleteCredential,
 		insertSession, deleteSession, lockSession, insertSessionClient, selectSessionClients, insertRevokedToken,
-		bindSession, touchSession, prolongSession,
+		bindSession, unbindSession, touchSession, prolongSession,
 		insertAuthRequest, selectOpen, updateGrant, updateApproval, updateRefusal, updateCode, updateRedeemed, selectRedeemed,
 		insertFamily, selectFamily, deleteFamily, rotateFamily,
 		upsertPasskeySession, deletePasskeySession,

@@ -39,6 +39,8 @@ const (
 
 	bindSession = `UPDATE sessions SET token_hash = ?, token_expires_at = expires_at, browser = ? WHERE id = ? AND token_hash IS NULL`
 
+	unbindSession = `UPDATE sessions SET token_hash = NULL, token_expires_at = NULL WHERE id = ? AND token_hash = ?`
+
 	touchSession = `UPDATE sessions SET seen_at = ? WHERE id = ? AND seen_at < ?`
 )
 
@@ -114,6 +116,14 @@ func (s *Store) BindSession(ctx context.Context, token schemas.SessionToken) (bo
 func (t *Tx) bindSession(token schemas.SessionToken) (bound bool, err error) {
 	n, err := t.exec(bindSession, nonNilBytes(token.Hash), token.Browser, token.SessionID)
 	return n == 1, err
+}
+
+// UnbindSession takes a token from its session, so that another browser can receive one.
+func (s *Store) UnbindSession(ctx context.Context, token schemas.SessionToken) error {
+	return s.writer.single(ctx, func(t *Tx) error {
+		_, err := t.exec(unbindSession, token.SessionID, nonNilBytes(token.Hash))
+		return err
+	})
 }
 
 // TouchSession records that the browser of a session was seen.

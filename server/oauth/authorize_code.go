@@ -3,6 +3,7 @@ package oauth
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -66,6 +67,7 @@ func (p *Provider) clientOf(ctx context.Context, req *schemas.AuthRequest) (*cli
 // code returns a granted request and its answer, in one write: a code, or the error of a grant that does not
 // satisfy the request. A code is issued once, and stores the session in the browser if
 // the user signed in here. Otherwise the assertion of one application could sign its holder in to all others.
+// With an error the session stays without a browser.
 // A request that is not granted, or answered before, is auth_request_not_found.
 func (p *Provider) code(w http.ResponseWriter, r *http.Request, id string, browser []byte) (*schemas.AuthRequest, url.Values, error) {
 	token, value := newBrowserToken(browser)
@@ -75,17 +77,27 @@ func (p *Provider) code(w http.ResponseWriter, r *http.Request, id string, brows
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := p.clientOf(r.Context(), req)
+	answer, granted, err := p.answerTo(r.Context(), req, code)
+	switch {
+	case bound && granted:
+		http.SetCookie(w, p.cookie(sessionCookie, value))
+	case bound: // the browser does not get the token
+		token.SessionID = req.Grant.SessionID
+		err = errors.Join(err, p.Store.UnbindSession(r.Context(), token))
+	}
+	return req, answer, err
+}
+
+// answerTo returns the answer to a request that has a code, and whether its grant satisfies it.
+func (p *Provider) answerTo(ctx context.Context, req *schemas.AuthRequest, code string) (answer url.Values, granted bool, err error) {
+	c, err := p.clientOf(ctx, req)
 	if err != nil {
-		return nil, nil, err
+		return nil, false, err
 	}
 	if refused := checkGrant(c, req); refused != nil {
-		return req, refused.parameters(), nil
+		return refused.parameters(), false, nil
 	}
-	if bound {
-		http.SetCookie(w, p.cookie(sessionCookie, value))
-	}
-	return req, url.Values{"code": {code}}, nil
+	return url.Values{"code": {code}}, true, nil
 }
 
 // answerWithoutCode returns a request for which no code can be issued, and its answer. A refusal can be sent

@@ -104,7 +104,33 @@ func TestLoginRulesHold(t *testing.T) {
 		if q := location(t, rec).Query(); q.Get("error") != "login_required" || q.Has("code") || b["__Host-postern-session"] != "" {
 			t.Errorf("%v: %v", change, rec.Header())
 		}
+		a.wantUnbound()
 	}
+}
+
+// wantUnbound checks that no browser has the session of the last grant.
+func (a *signIns) wantUnbound() {
+	a.t.Helper()
+	req, err := a.store.AuthRequest(a.t.Context(), a.begun.ID)
+	a.must(err)
+	bound, err := a.store.BindSession(a.t.Context(), schemas.SessionToken{SessionID: req.Grant.SessionID, Hash: []byte(req.ID)})
+	if err != nil || !bound {
+		a.t.Errorf("the session has a token that no browser received (%v)", err)
+	}
+}
+
+// A redirect URI that is removed during a sign-in gets no answer, and the browser no session.
+func TestRemovedRedirectURI(t *testing.T) {
+	a, b := newSignIns(t), browser{}
+	a.authorize(b, ask())
+	a.grantRequest(a.begun, "")
+	a.clients.list["app"].OAuth().RedirectURIs = []string{"https://app.example.com/elsewhere"}
+	rec, err := a.callback(b, a.begun.ID)
+	a.must(err)
+	if to := rec.Header().Get("Location"); !strings.HasPrefix(to, gateURL+"/error?error=invalid_request&") || b["__Host-postern-session"] != "" {
+		t.Errorf("%v", rec.Header())
+	}
+	a.wantUnbound()
 }
 
 func (a *signIns) post(b browser, id, assertion string) (string, error) {

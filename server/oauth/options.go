@@ -102,6 +102,8 @@ type Store interface {
 	Session(ctx context.Context, id string) (*schemas.Session, error)
 	// BindSession reports false if the session is gone, or has a token.
 	BindSession(ctx context.Context, t schemas.SessionToken) (bool, error)
+	// UnbindSession takes the token from a session, which a browser did not receive.
+	UnbindSession(ctx context.Context, t schemas.SessionToken) error
 	// TouchSession records that the browser of a session was seen.
 	TouchSession(ctx context.Context, id string, at time.Time) error
 
