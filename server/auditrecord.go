@@ -46,7 +46,8 @@ func (s *server) recordRefusal(r *http.Request, userID string, refusal error) er
 // record adds an event to the audit log outside a write.
 func (s *server) record(r *http.Request, event schemas.RecordEvent) {
 	ctx := throttle.NewContext(r.Context(), s.network(r))
-	if err := s.Store.Apply(ctx, s.Repeats.Thin(ctx, []schemas.Change{event})); err != nil {
+	err := s.Repeats.Commit(ctx, []schemas.Change{event}, func(kept []schemas.Change) error { return s.Store.Apply(ctx, kept) })
+	if err != nil {
 		s.Log.ErrorContext(r.Context(), "cannot record an audit event", slog.String("traceId", event.Event.TraceID), slog.Any("error", err))
 	}
 }

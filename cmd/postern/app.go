@@ -347,7 +347,7 @@ func (h *app) authorizationServer(starter *runs.Starter) *oauth.Provider {
 		AdmitFetch: func(ctx context.Context) error { return h.throttle.AdmitFrom(ctx, throttle.Register) },
 		Record: func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error {
 			e.TraceID = runs.TraceID(ctx)
-			return h.store.Apply(ctx, h.pending.repeats.Thin(ctx, append(changes, schemas.RecordEvent{Event: e})))
+			return h.pending.repeats.Commit(ctx, append(changes, schemas.RecordEvent{Event: e}), func(kept []schemas.Change) error { return h.store.Apply(ctx, kept) })
 		},
 	})
 }

@@ -64,7 +64,9 @@ type boundedRuns struct {
 
 // Commit is Runs.Commit. It omits repeated events of failures.
 func (b boundedRuns) Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error {
-	commit := func() error { return b.Runs.Commit(ctx, run, b.repeats.Thin(ctx, changes)) }
+	commit := func() error {
+		return b.repeats.Commit(ctx, changes, func(kept []schemas.Change) error { return b.Runs.Commit(ctx, run, kept) })
+	}
 	if slices.ContainsFunc(changes, isAuthRequest) {
 		store := commit
 		commit = func() error { return b.requests.Add(ctx, store) }

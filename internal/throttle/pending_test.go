@@ -3,6 +3,7 @@ package throttle
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/netip"
 	"testing"
 	"time"
@@ -140,7 +141,7 @@ func TestAudit17RepeatedFailuresAreFewEvents(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	r := NewRepeats(func() time.Time { return now })
 	fail := func(ctx context.Context, user, app string) []schemas.Change {
-		return r.Thin(ctx, []schemas.Change{schemas.VerifyEmail{}, schemas.RecordEvent{Event: schemas.Event{
+		return r.thin(ctx, []schemas.Change{schemas.VerifyEmail{}, schemas.RecordEvent{Event: schemas.Event{
 			Action: "attempt.failed", UserID: user, ApplicationID: app, Detail: map[string]string{"kind": "x"}}}})
 	}
 	var last string
@@ -165,7 +166,7 @@ func TestAudit17RepeatedFailuresAreFewEvents(t *testing.T) {
 	if events < 1000 || events > 1100 {
 		t.Errorf("60,000 networks that fail once each at unknown names are %d events", events)
 	}
-	if got := r.Thin(at("203.0.113.7"), []schemas.Change{schemas.RecordEvent{Event: schemas.Event{Action: "user.signed_in"}}}); len(got) != 1 {
+	if got := r.thin(at("203.0.113.7"), []schemas.Change{schemas.RecordEvent{Event: schemas.Event{Action: "user.signed_in"}}}); len(got) != 1 {
 		t.Error("a sign-in is not recorded")
 	}
 	if len(fail(at("203.0.113.9"), "eve", "shop")) != 2 {
@@ -179,7 +180,45 @@ func TestAudit17RepeatedFailuresAreFewEvents(t *testing.T) {
 		t.Errorf("an hour later: %v", changes)
 	}
 	var none *Repeats
-	if len(none.Thin(at("203.0.113.7"), []schemas.Change{schemas.RecordEvent{}})) != 1 {
-		t.Error("without Repeats not everything is recorded")
+	if err := none.Commit(at("203.0.113.7"), []schemas.Change{schemas.RecordEvent{}}, func(kept []schemas.Change) error {
+		if len(kept) != 1 {
+			t.Error("without Repeats not everything is recorded")
+		}
+		return io.EOF
+	}); err != io.EOF {
+		t.Errorf("without Repeats the error is %v", err)
+	}
+}
+
+// A failure whose commit fails is not counted: the next commit records it as the first.
+func TestRepeatsForgetFailedCommits(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	r := NewRepeats(func() time.Time { return now })
+	changes := []schemas.Change{schemas.VerifyEmail{}, schemas.RecordEvent{Event: schemas.Event{Action: "attempt.failed", UserID: "ada"}}}
+	for i, want := range []string{"", "2", "none", "4"} {
+		for _, failure := range []error{io.EOF, io.EOF, io.EOF, nil} {
+			got := "none"
+			err := r.Commit(at("203.0.113.7"), changes, func(kept []schemas.Change) error {
+				if len(kept) == 2 {
+					got = kept[1].(schemas.RecordEvent).Event.Detail["repeated"]
+				}
+				return failure
+			})
+			if err != failure || got != want {
+				t.Errorf("failure %d is recorded as repeated %q, expected %q; the error is %v", i+1, got, want, err)
+			}
+		}
+	}
+	if err := r.Commit(at("203.0.113.7"), changes, func([]schemas.Change) error {
+		now = now.Add(time.Hour)
+		r.Record(at("203.0.113.8"), "eve") // begins the next hour
+		return io.EOF
+	}); err != io.EOF {
+		t.Error(err)
+	}
+	for k, n := range r.counts {
+		if n < 0 || n > 1 {
+			t.Errorf("the count of %v is %d", k, n)
+		}
 	}
 }

@@ -49,12 +49,32 @@ func (r *Repeats) Record(ctx context.Context, account string) (record bool, coun
 	if now := r.now(); now.Sub(r.since) >= repeatsPeriod {
 		r.since, r.counts = now, map[Key]int{}
 	}
-	at := KeyOf("account " + account)
-	count = r.count(FromContext(ctx).Near.with(at))
-	ofAccount, ofAll := r.count(at), r.count(KeyOf("all"))
+	keys := keysOf(ctx, account)
+	count = r.count(keys[0])
+	ofAccount, ofAll := r.count(keys[1]), r.count(keys[2])
 	record = powerOfTwo(count) && (ofAccount <= freePerAccount || powerOfTwo(ofAccount)) &&
 		(ofAll <= freeTotal || ofAccount == 1 || powerOfTwo(ofAll))
 	return record, count
+}
+
+// keysOf returns the keys of a failure: of the network at the account, of the account, and of all.
+func keysOf(ctx context.Context, account string) [3]Key {
+	at := KeyOf("account " + account)
+	return [3]Key{FromContext(ctx).Near.with(at), at, KeyOf("all")}
+}
+
+// forget is the inverse of Record, for a failure that was not stored.
+func (r *Repeats) forget(ctx context.Context, account string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, k := range keysOf(ctx, account) {
+		if _, known := r.counts[k]; !known {
+			k = Key{}
+		}
+		if r.counts[k] > 0 { // another hour may have begun
+			r.counts[k]--
+		}
+	}
 }
 
 // count adds one to the count of a key and returns it.
@@ -77,13 +97,37 @@ func repeatable(action string) bool {
 	return false
 }
 
-// Thin returns changes without the events that Record rejects. It adds the detail
+// Commit commits changes without the events that Record rejects. A commit that fails counts no failures:
+// the request may be processed again.
+func (r *Repeats) Commit(ctx context.Context, changes []schemas.Change, commit func([]schemas.Change) error) error {
+	if r == nil {
+		return commit(changes)
+	}
+	err := commit(r.thin(ctx, changes))
+	if err == nil {
+		return nil
+	}
+	for _, change := range changes {
+		if e, ok := change.(schemas.RecordEvent); ok && repeatable(e.Event.Action) {
+			r.forget(ctx, failingAccount(&e.Event))
+		}
+	}
+	return err
+}
+
+// failingAccount returns what the failures of an event are counted for.
+func failingAccount(e *schemas.Event) string {
+	account := e.Action + " " + e.UserID
+	if e.UserID == "" { // an unknown name; counted by application, actor and missing permission
+		account += " " + e.ApplicationID + " " + e.Actor.ID + " " + e.Detail["permission"]
+	}
+	return account
+}
+
+// thin returns changes without the events that Record rejects. It adds the detail
 // "repeated" to the others: the number of failures of the network at the account within the
 // hour, if greater than one.
-func (r *Repeats) Thin(ctx context.Context, changes []schemas.Change) []schemas.Change {
-	if r == nil {
-		return changes
-	}
+func (r *Repeats) thin(ctx context.Context, changes []schemas.Change) []schemas.Change {
 	var kept []schemas.Change
 	for _, change := range changes {
 		e, ok := change.(schemas.RecordEvent)
@@ -91,11 +135,7 @@ func (r *Repeats) Thin(ctx context.Context, changes []schemas.Change) []schemas.
 			kept = append(kept, change)
 			continue
 		}
-		account := e.Event.Action + " " + e.Event.UserID
-		if e.Event.UserID == "" { // an unknown name; counted by application, actor and missing permission
-			account += " " + e.Event.ApplicationID + " " + e.Event.Actor.ID + " " + e.Event.Detail["permission"]
-		}
-		record, count := r.Record(ctx, account)
+		record, count := r.Record(ctx, failingAccount(&e.Event))
 		if !record {
 			continue
 		}
