@@ -46,8 +46,9 @@ const (
 	selectRedeemed = `SELECT id FROM auth_requests WHERE code_hash = ? AND redeemed_at IS NOT NULL`
 )
 
-// replayWindow is how long a code stays stored after it expires.
-const replayWindow = time.Hour
+// codeLeeway is how long a code that nobody redeemed stays stored after it expires, with the state, the nonce and
+// the login hint: the clocks of instances may differ. The row of a redeemed code stays longer: see updateRedeemed.
+const codeLeeway = time.Minute
 
 // createAuthRequest stores an authorization request. Its client must exist.
 func (t *Tx) createAuthRequest(r schemas.AuthRequest) error {
@@ -129,7 +130,7 @@ func (t *Tx) decideAuthRequest(update, id string, browserHash []byte, at time.Ti
 // of the grant the token of the browser like BindSession, unless the grant is by an assertion. A request that is
 // not granted, of another browser or already answered is auth_request_not_found.
 func (s *Store) IssueCode(ctx context.Context, c schemas.IssuedCode) (r *schemas.AuthRequest, bound bool, err error) {
-	args := []any{nonNilBytes(c.CodeHash), toMicros(c.Expires), toMicros(c.Expires.Add(replayWindow)), c.RequestID, nonNilBytes(c.BrowserHash), toMicros(c.At)}
+	args := []any{nonNilBytes(c.CodeHash), toMicros(c.Expires), toMicros(c.Expires.Add(codeLeeway)), c.RequestID, nonNilBytes(c.BrowserHash), toMicros(c.At)}
 	if slices.ContainsFunc(args, isUnstorable) {
 		return nil, false, errNoAuthRequest()
 	}

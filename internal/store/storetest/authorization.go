@@ -170,6 +170,15 @@ func testCodes(t *testing.T, s *store.Store) {
 	wantLive(t, s, r.ID+".1", false)
 	wantLive(t, s, schemas.NewID()+".1", true)
 
+	// A code that nobody redeems is soon gone, and so is what the request contained. A redeemed one stays.
+	a.answered(t, "forgotten")
+	kept := a.answered(t, "kept")
+	reply(s.RedeemCode(ctx, a.redemption([]byte("kept"), a.family(kept), noon(), noon().Add(time.Hour)))).equals(t, "whether it was a replay", false)
+	reply(s.Sweep(ctx, noon().Add(2*time.Minute-time.Microsecond))).equals(t, "what was swept before", 0)
+	reply(s.Sweep(ctx, noon().Add(2*time.Minute))).equals(t, "what was swept", 2) // the one above allows no replays, too
+	reply(s.AuthRequestByCode(ctx, []byte("forgotten"))).fails(t, schemas.Invalid, schemas.CodeAuthCodeNotFound)
+	wantEqual(t, "the request of a redeemed code", reply(s.AuthRequestByCode(ctx, []byte("kept"))).get(t).ID, kept.ID)
+
 	ended := a.answered(t, "ended")
 	apply(t, s, schemas.EndSession{ID: a.session.ID, At: noon()})
 	reply(s.RedeemCode(ctx, a.redemption([]byte("ended"), a.family(ended), noon(), noon()))).fails(t, schemas.Invalid, schemas.CodeAuthCodeNotFound)
@@ -308,6 +317,13 @@ func testIssuedTokens(t *testing.T, s *store.Store) {
 		wantError(t, err, schemas.Invalid, schemas.CodeAuthRequest)
 	}
 	wantEqual(t, "the browser of the session", reply(s.SessionByToken(ctx, token.Hash, noon())).get(t).Browser, "blue")
+
+	token.SessionID = a.session.ID
+	must(t, s.UnbindSession(ctx, schemas.SessionToken{SessionID: a.session.ID, Hash: []byte("another")}))
+	reply(s.BindSession(ctx, *token)).equals(t, "whether it was bound again", false)
+	must(t, s.UnbindSession(ctx, *token))
+	reply(s.SessionByToken(ctx, token.Hash, noon())).equals(t, "the session of a token that was taken", nil)
+	reply(s.BindSession(ctx, *token)).equals(t, "whether it was bound then", true)
 }
 
 func testRedirects(t *testing.T, s *store.Store) {
