@@ -15,7 +15,7 @@ func seed(f *testing.F) {
 	for _, faulty := range faults(f) {
 		f.Add([]byte(faulty.text)[:min(len(faulty.text), 300)])
 	}
-	for _, text := range []string{`{"a": [1, -2.5e3, true, null, "\u00e9\n"]}`, `["\ud83d\ude00\ud83d\u0041\udc00\/\"\\"]`, "a: 1\nb: [x, {c: d}]\n", "a: |\n  x\n# end\n", "? [a]\n: b", "&a [*a]", "\ufeff- x"} {
+	for _, text := range []string{`{"a": [1, -2.5e3, true, null, "\u00e9\n"]}`, `["\ud83d\ude00\ud83d\u0041\udc00\/\"\\"]`, `[01]`, `{"a": 1.}`, `"\u12"`, `"\x"`, `"\`, "\"a\x01\"", `[1,]`, `truex`, "a: 1\nb: [x, {c: d}]\n", "a: |\n  x\n# end\n", "? [a]\n: b", "&a [*a]", "\ufeff- x"} {
 		f.Add([]byte(text))
 	}
 	f.Add(largeFlow(2))
@@ -84,6 +84,14 @@ func FuzzParseJSON(f *testing.F) {
 			t.Errorf("refused, but encoding/json accepts it: %q: %v", data, problems)
 		}
 	})
+}
+
+func TestIsNumber(t *testing.T) {
+	for _, text := range []string{"", "-", "0", "-0", "00", "01", "-01", "10", "1.", "1.0", ".5", "1.e1", "1e", "1e+", "1e+1", "1E-01", "0e0", "1e1.5", "+1", "1-2", "--1", "1.2.3", "0x1", "1_0"} {
+		if got, want := isNumber(text), json.Valid([]byte(text)); got != want {
+			t.Errorf("%q: %t, encoding/json %t", text, got, want)
+		}
+	}
 }
 
 // sameMeaning reports whether encoding/json reads the same from two texts.

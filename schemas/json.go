@@ -27,17 +27,26 @@ func ParseJSON(data []byte) (*Document, []Problem) {
 	if at := invalidUTF8(data); at >= 0 {
 		return nil, []Problem{problemAt(data, at, "the text is not valid UTF-8 here")}
 	}
-	r := jsonReader{text: string(data), here: place{1, 1}}
-	var broken string
-	r.end, broken = grammarFault(data)
+	r := newJSONReader(string(data), len(data))
 	root := r.value()
-	if broken != "" && !r.stopped {
-		r.explain(broken)
+	if root == nil || !r.ended() {
+		r, root = explainFault(data)
 	}
 	if !r.isEmpty() {
 		return nil, r.listed()
 	}
 	return &Document{text: bytes.TrimSpace(data), root: root}, nil
+}
+
+// explainFault reads a text that is not JSON, or is nested too deep, up to its fault.
+func explainFault(data []byte) (r jsonReader, root *element) {
+	end, broken := grammarFault(data)
+	r = newJSONReader(string(data), end)
+	root = r.value()
+	if broken != "" && !r.stopped {
+		r.explain(broken)
+	}
+	return r, root
 }
 
 // invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
@@ -80,6 +89,16 @@ type jsonReader struct {
 	here    place // of the reading position; see mark
 	start   int   // of the last string, number or word
 	token   place // of the same
+}
+
+func newJSONReader(text string, end int) jsonReader {
+	return jsonReader{text: text, end: end, here: place{1, 1}}
+}
+
+// ended reports whether only blanks are left.
+func (r *jsonReader) ended() bool {
+	r.peek()
+	return r.pos == r.end
 }
 
 // value reads a value, with the blanks before it.
@@ -160,16 +179,40 @@ func (r *jsonReader) member(object *element) (ok bool) {
 
 func (r *jsonReader) string() (text string, ok bool) {
 	for r.pos++; r.pos < r.end; r.pos++ {
-		switch r.text[r.pos] {
-		case '\\':
-			r.pos++
-		case '"':
+		switch c := r.text[r.pos]; {
+		case c == '"':
 			r.pos++
 			return unescape(r.text[r.start+1 : r.pos-1]), true
+		case c < ' ':
+			return "", false
+		case c == '\\':
+			length := escapeLength(r.text[r.pos:r.end])
+			if length == 0 {
+				return "", false
+			}
+			r.pos += length - 1
 		}
 	}
 	return "", false
 }
+
+// escapeLength returns the length of the escape at the beginning of a text; 0 if it is none of RFC
+// 8259 §7.
+func escapeLength(text string) int {
+	if len(text) > 1 && strings.IndexByte(plainEscapes, text[1]) >= 0 {
+		return 2
+	}
+	if len(text) < 6 || text[1] != 'u' {
+		return 0
+	}
+	if _, err := strconv.ParseUint(text[2:6], 16, 16); err != nil {
+		return 0
+	}
+	return 6
+}
+
+// plainEscapes are the characters after a backslash that stand for one character.
+const plainEscapes = `"\/bfnrt`
 
 // unescape replaces the escapes of a JSON string (RFC 8259 §7), as encoding/json
 // does: half a surrogate pair becomes U+FFFD. A call of encoding/json for each
@@ -182,7 +225,7 @@ func unescape(raw string) string {
 	out := make([]byte, 0, len(raw))
 	for ; found; plain, escape, found = strings.Cut(escape, `\`) {
 		out = append(out, plain...)
-		if i := strings.IndexByte(`"\/bfnrt`, escape[0]); i >= 0 {
+		if i := strings.IndexByte(plainEscapes, escape[0]); i >= 0 {
 			out, escape = append(out, "\"\\/\b\f\n\r\t"[i]), escape[1:]
 			continue
 		}
@@ -216,7 +259,7 @@ func (r *jsonReader) number() (text string, ok bool) {
 		r.pos++
 	}
 	text = r.text[r.start:r.pos]
-	if r.pos >= r.end && !isNumber(text) {
+	if !isNumber(text) {
 		r.note(r.token, "expected a number such as 12, -3.5 or 1e6, got ", quote(text))
 		r.stopped = true
 		return "", false
@@ -227,12 +270,31 @@ func (r *jsonReader) number() (text string, ok bool) {
 	return text, true
 }
 
-// isNumber reports whether text is a JSON number.
+// isNumber reports whether text is a JSON number: RFC 8259 §6.
 func isNumber(text string) bool {
-	if text == "" || text[0] != '-' && (text[0] < '0' || text[0] > '9') {
-		return false
+	digits, rest := cutDigits(strings.TrimPrefix(text, "-"))
+	isValid := digits == "0" || digits != "" && digits[0] != '0'
+	if fraction, found := strings.CutPrefix(rest, "."); found {
+		digits, rest = cutDigits(fraction)
+		isValid = isValid && digits != ""
 	}
-	return json.Valid([]byte(text))
+	if rest != "" && (rest[0] == 'e' || rest[0] == 'E') {
+		if rest = rest[1:]; rest != "" && (rest[0] == '+' || rest[0] == '-') {
+			rest = rest[1:]
+		}
+		digits, rest = cutDigits(rest)
+		isValid = isValid && digits != ""
+	}
+	return isValid && rest == ""
+}
+
+// cutDigits cuts a text after the digits that it begins with.
+func cutDigits(text string) (digits, rest string) {
+	i := 0
+	for i < len(text) && '0' <= text[i] && text[i] <= '9' {
+		i++
+	}
+	return text[:i], text[i:]
 }
 
 func (r *jsonReader) word(e *element) bool {

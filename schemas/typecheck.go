@@ -168,7 +168,8 @@ type fields struct {
 }
 
 // fieldsOf lists a struct's members, those of embedded structs among them.
-func fieldsOf(t reflect.Type) (all fields) {
+func fieldsOf(t reflect.Type) fields {
+	all := fields{make([]string, 0, t.NumField()), make([]reflect.Type, 0, t.NumField())}
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
