@@ -1,7 +1,6 @@
 package server
 
 import (
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -119,7 +118,7 @@ func (s *server) router() http.Handler {
 	for _, e := range s.endpoints() {
 		at := resources[e.path]
 		if at == nil {
-			at = &resource{server: s, path: e.path, origins: e.origins, fields: fieldsFor(e.origins), methods: map[string]endpoint{}}
+			at = &resource{server: s, path: e.path, origins: e.origins, fields: listFields(fieldsFor(e.origins)), methods: map[string]endpoint{}}
 			resources[e.path] = at
 			if strings.Contains(e.path, "{") {
 				router.Path(e.path).Handler(at)
@@ -149,14 +148,14 @@ type resource struct {
 	*server
 	path    string
 	origins origins
-	fields  http.Header // of all replies
+	fields  fieldList // of all replies
 	methods map[string]endpoint
 }
 
 // ServeHTTP answers a request for the resource.
 func (at *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	exchangeOf(r).route = at.path
-	maps.Copy(w.Header(), at.fields)
+	at.fields.set(w.Header())
 	if err := at.serve(w, r); err != nil {
 		at.fail(w, r, err)
 	}
