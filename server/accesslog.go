@@ -21,7 +21,8 @@ const traceHeader = "X-Trace-Id"
 type exchange struct {
 	http.ResponseWriter
 	context requestContext
-	traceID string // 32 hexadecimal digits
+	traceID string    // 32 hexadecimal digits
+	traced  [1]string // the value of traceHeader: an array, because a slice would be allocated
 	entry   runs.Entry
 	isPage  bool    // whether a page answers, and not the API
 	route   string  // the path's template: the path itself can contain anything
@@ -93,7 +94,8 @@ func (s *server) observe(next http.Handler) http.Handler {
 		ctx, id, end := s.Telemetry.BeginRequest(r.Context(), r.Header, s.Proxies.IsProxy(r.RemoteAddr))
 		x := &exchange{ResponseWriter: w, traceID: id, entry: runs.Entry{TraceID: id}}
 		x.context.Context, x.context.server, x.context.request, x.context.exchange = ctx, s, r, x
-		w.Header()[traceHeader] = []string{id}
+		x.traced[0] = id
+		w.Header()[traceHeader] = x.traced[:]
 		defer func() {
 			took := time.Since(begun)
 			end(s.logExchange(r, x, took))
