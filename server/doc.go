@@ -31,10 +31,10 @@
 //
 // A start of the passkey endpoints returns a session token: 256 random bits. Only the
 // SHA-256 is stored. A finish consumes the session whatever its result, so that no answer can be
-// tried twice. A newer start for the same user and ceremony invalidates the older one. A start
-// without a user is a session of its own: anonymous clients share nothing, so none can
-// invalidate the session of another, and no cookie is set to distinguish them. A client that starts
-// again can name the session that it abandons.
+// tried twice. A newer registration for the same user invalidates the older one, and so does a newer
+// authentication of the same client, which its address and User-Agent identify. An authentication
+// without a user is a session of its own, because many users can be behind one client. A client
+// that starts again can name the session that it abandons.
 //
 // # Trust
 //
