@@ -148,7 +148,7 @@ function show(reply) {
     state.step = reply;
     if (reply.data.redirectURL && !problem) return depart(reply);
     view("step", ...renderStep(reply, { values: state.typed, act, autofill: mediates(reply) && state.autofill }),
-      reply.data.inputs?.some((i) => i.identifier === "email") && el("p", { class: "hint", id: "why-email" }, "Without an email address you cannot recover the account."),
+      reply.data.inputs?.some((i) => i.identifier === "email") && el("p", { class: "hint", id: "why-email" }, "Without an email you cannot recover the account."),
       button("Start again", { id: "start-again", class: "quiet" }, () => attempt("", home)), mailbox());
     complain(problem);
     return;
