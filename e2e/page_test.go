@@ -104,7 +104,7 @@ func (p *postern) expectOneNewBrowser(t *testing.T, user string) {
 	var log struct {
 		AuditEvents []struct{ Detail map[string]string }
 	}
-	p.document(t, "/audit-events?action=user.signed_in&user="+user, &log)
+	p.get(t, "/audit-events?action=user.signed_in&user="+user, &log)
 	fresh := 0
 	for _, e := range log.AuditEvents {
 		if e.Detail["newBrowser"] != "" {
