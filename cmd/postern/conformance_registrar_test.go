@@ -48,7 +48,7 @@ func newRegistrars(t *testing.T, environ ...string) *registrars {
 		}
 	}))
 	t.Cleanup(r.site.Close)
-	r.testApp = createUsers(t, append(environ, "POSTERN_OAUTH_DCR_INSECURE=true")...)
+	r.testApp = createUsers(t, append(environ, "POSTERN_OAUTH_DCR_INSECURE=true", "POSTERN_OAUTH_CLIENT_METADATA_DOCUMENTS_ALLOWED_HOSTS=127.0.0.1")...)
 	trusted := x509.NewCertPool()
 	trusted.AddCert(r.site.Certificate())
 	r.outbound = outbound.New(outbound.Rules{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: trusted})

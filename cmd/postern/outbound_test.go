@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -92,5 +93,37 @@ func TestIssuerFault(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// Anyone can name the address of a metadata document, and a document can name other addresses: outbound.allow
+// applies to them only if an administrator has listed the host, or has verified the client.
+func TestDocumentsOfStrangersAreAtPublicAddresses(t *testing.T) {
+	for _, test := range []struct {
+		allowed string
+		asks    bool
+	}{{"", false}, {"editor.example.com", false}, {"127.0.0.1", true}} {
+		asked := make(chan string, 10)
+		site := serveAt(t, "127.0.0.1", func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Path })
+		h := newTestApp(t, "POSTERN_OUTBOUND_ALLOW=127.0.0.1", "POSTERN_OAUTH_CLIENT_METADATA_DOCUMENTS_ALLOWED_HOSTS="+test.allowed)
+		query := url.Values{"client_id": {site + "/delete"}, "response_type": {"code"}, "redirect_uri": {"https://app.example.com/"}, "scope": {"openid"}}
+		reply := h.exchange(http.MethodGet, "/oauth2/authorize?"+query.Encode(), "")
+		if !strings.Contains(reply.Header().Get("Location"), "invalid_client") || len(asked) > 0 != test.asks {
+			t.Errorf("with %q allowed: %d requests, %v", test.allowed, len(asked), reply.Header())
+		}
+	}
+}
+
+// The keys of a client with a metadata document are read at a private address only if it is verified.
+func TestKeysOfDocumentsAreAtPublicAddresses(t *testing.T) {
+	r := newRegistrars(t)
+	key := r.publishKey(t, "/keys", "first")
+	p := r.document(t, "jwks_uri", r.site.URL+"/keys", "token_endpoint_auth_method", schemas.AuthMethodPrivateKeyJWT)
+	p.method, p.key = schemas.AuthMethodPrivateKeyJWT, key
+	for _, want := range []int{http.StatusUnauthorized, http.StatusOK} {
+		if got, status := p.redeem(p.code(p.ask(pkce()...)), "code_verifier", gateVerifier); status != want {
+			t.Errorf("%d %+v, expected %d", status, got, want)
+		}
+		r.makeTrusted(t, r.applicationOf(p.id))
 	}
 }

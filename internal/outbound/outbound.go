@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/postern-id/postern/internal/throttle"
@@ -67,6 +68,7 @@ type Client struct {
 	resolver *net.Resolver // nil means the system's
 	places   *throttle.Concurrency
 	http     *http.Client
+	public   func() *Client // without exceptions
 }
 
 // Response is a completely read reply.
@@ -110,7 +112,16 @@ func build(rules Rules, resolver *net.Resolver, places *throttle.Concurrency) *C
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeader,
 	}}
+	c.public = sync.OnceValue(func() *Client { return c.With(func(r *Rules) { r.Hosts, r.Networks = nil, nil }) })
 	return c
+}
+
+type onlyPublicKey struct{}
+
+// OnlyPublic returns a context in which Do and Get ignore Hosts and Networks. It is for URLs of callers
+// whom no administrator has approved: the exceptions are for those that administrators configure.
+func OnlyPublic(ctx context.Context) context.Context {
+	return context.WithValue(ctx, onlyPublicKey{}, true)
 }
 
 // Check checks a URL without any request: it rejects what Do would reject before resolving
@@ -141,6 +152,9 @@ func (c *Client) Get(ctx context.Context, address string) (*Response, error) {
 // description is safe to show to a client: it contains no address that a name has resolved
 // to.
 func (c *Client) Do(ctx context.Context, req *http.Request) (*Response, error) {
+	if ctx.Value(onlyPublicKey{}) != nil && len(c.rules.Hosts)+len(c.rules.Networks) > 0 {
+		c = c.public()
+	}
 	if err := c.check(req.URL); err != nil {
 		return nil, err
 	}

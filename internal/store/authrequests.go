@@ -46,7 +46,7 @@ const (
 	selectRedeemed = `SELECT id FROM auth_requests WHERE code_hash = ? AND redeemed_at IS NOT NULL`
 )
 
-// codeLeeway is how long a code that nobody redeemed stays stored after it expires, with the state, the nonce and
+// codeLeeway is how long a code that is not redeemed stays stored after it expires, with the state, the nonce and
 // the login hint: the clocks of instances may differ. The row of a redeemed code stays longer: see updateRedeemed.
 const codeLeeway = time.Minute
 

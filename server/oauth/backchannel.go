@@ -58,6 +58,9 @@ func (b *Backchannel) Send(ctx context.Context, d schemas.Delivery) error {
 	if err != nil {
 		return err
 	}
+	if !mayBePrivate(app) {
+		ctx = outbound.OnlyPublic(ctx)
+	}
 	return b.post(ctx, client.BackchannelLogoutURI, raw)
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"testing"
 
@@ -176,10 +177,16 @@ func logoutClaims(t *testing.T, raw string, issuer *token.Issuer, algorithm jose
 func TestBackchannelAvoidsInternalAddresses(t *testing.T) {
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the private address was asked") }))
 	defer inside.Close()
-	app := listener()
-	app.OAuth().BackchannelLogoutURI = inside.URL
-	b, _ := backchannel(t, outbound.New(outbound.Rules{}), app)
-	if err := b.Send(t.Context(), logoutDelivery(app.ID)); !errors.Is(err, delivery.ErrRefused) {
-		t.Errorf("%v, expected that it is refused", err)
+	stranger := listener()
+	stranger.Registration = schemas.RegisteredByDocument
+	for app, rules := range map[*schemas.Application]outbound.Rules{
+		listener(): {},
+		stranger:   {Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, // which do not apply to it
+	} {
+		app.OAuth().BackchannelLogoutURI = inside.URL
+		b, _ := backchannel(t, outbound.New(rules), app)
+		if err := b.Send(t.Context(), logoutDelivery(app.ID)); !errors.Is(err, delivery.ErrRefused) {
+			t.Errorf("%v, expected that it is refused", err)
+		}
 	}
 }

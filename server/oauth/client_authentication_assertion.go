@@ -83,7 +83,11 @@ func (p *Provider) assertionKey(ctx context.Context, c *client, a *jwtverify.Tok
 			return key, nil
 		}
 	} else if c.oauth.JWKSURI != "" {
-		key, ok, err := p.keys.Key(ctx, c.oauth.JWKSURI, a, p.Now())
+		keys := &p.keys
+		if !mayBePrivate(c.Application) {
+			keys = &p.publicKeys
+		}
+		key, ok, err := keys.Key(ctx, c.oauth.JWKSURI, a, p.Now())
 		if err != nil {
 			// The reason is not reported: it would reveal which hosts reply in our network.
 			return nil, errClient(false, "the client's keys cannot be read from its jwksUri: expected a JWK Set (RFC 7517 section 5) there")

@@ -127,7 +127,15 @@ func explainDocument(err error) error {
 
 // fetchDocument reads a client's document and its freshness.
 func (p *Provider) fetchDocument(ctx context.Context, id string) (*clientMetadata, time.Duration, error) {
+	listed := p.Documents.lists(id)
+	if !listed { // anyone can cause the request, so outbound.allow does not apply
+		ctx = outbound.OnlyPublic(ctx)
+	}
 	published, err := p.FetchDocument(ctx, id)
+	if schemas.HasCode(err, outbound.CodeRefused) && !listed {
+		e := schemas.AsError(err)
+		return nil, 0, schemas.Errorf(e.Class, e.Code, "%s; a private host must also be in oauth.client_metadata_documents.allowed_hosts", e.Description.DefaultValue)
+	}
 	if err != nil {
 		return nil, 0, err
 	}
@@ -236,9 +244,20 @@ func (d DocumentPolicy) check(clientID string) error {
 	case d.Disabled:
 		return errorf(codeInvalidClient, "this server does not accept client metadata documents: an administrator must register the client, or enable oauth.client_metadata_documents")
 	}
-	u, err := url.Parse(clientID)
-	if err != nil || !slices.Contains(d.Hosts, strings.ToLower(u.Hostname())) {
+	if !d.lists(clientID) {
 		return errorf(codeInvalidClient, "this server does not accept metadata documents from this host: an administrator must register the client, or list the host in oauth.client_metadata_documents.allowed_hosts")
 	}
 	return nil
+}
+
+// lists reports whether Hosts contains the host of a document.
+func (d DocumentPolicy) lists(clientID string) bool {
+	u, err := url.Parse(clientID)
+	return err == nil && slices.Contains(d.Hosts, strings.ToLower(u.Hostname()))
+}
+
+// mayBePrivate reports whether outbound.allow applies to the addresses in the metadata of a client. Anyone
+// can publish a document, so those of a document must be public until an administrator verifies the client.
+func mayBePrivate(client *schemas.Application) bool {
+	return client.IsTrusted() || client.Registration != schemas.RegisteredByDocument
 }

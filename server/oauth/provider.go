@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"context"
 	"crypto/rand"
 	"net/http"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 
 	"github.com/postern-id/postern/internal/jwtverify"
+	"github.com/postern-id/postern/internal/outbound"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -41,6 +43,7 @@ type Provider struct {
 	auditedClients auditedClients
 	origins        origins
 	keys           jwtverify.Keys
+	publicKeys     jwtverify.Keys // at addresses that must be public: see mayBePrivate
 	fetches        fetchGroup
 }
 
@@ -54,6 +57,9 @@ func New(o Options) *Provider {
 	rand.Read(hash) // never fails
 	p.unknownClient.InboundAuthConfig = []schemas.InboundAuth{{Config: schemas.OAuthProfile{TokenEndpointAuthMethod: schemas.AuthMethodBasic, SecretHash: hash}}}
 	p.keys.Fetch = o.FetchKeys
+	p.publicKeys.Fetch = func(ctx context.Context, uri string) ([]byte, error) {
+		return o.FetchKeys(outbound.OnlyPublic(ctx), uri)
+	}
 	p.metadata = p.newMetadata()
 	p.protocol = op.RegisterServer(&libraryServer{provider: p}, op.Endpoints{Token: op.NewEndpoint(TokenPath)},
 		op.WithServerCORSOptions(nil)) // the HTTP server handles origins

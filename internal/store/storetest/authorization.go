@@ -170,7 +170,7 @@ func testCodes(t *testing.T, s *store.Store) {
 	wantLive(t, s, r.ID+".1", false)
 	wantLive(t, s, schemas.NewID()+".1", true)
 
-	// A code that nobody redeems is soon gone, and so is what the request contained. A redeemed one stays.
+	// A code that is not redeemed is soon gone, and so is what the request contained. A redeemed one stays.
 	a.answered(t, "forgotten")
 	kept := a.answered(t, "kept")
 	reply(s.RedeemCode(ctx, a.redemption([]byte("kept"), a.family(kept), noon(), noon().Add(time.Hour)))).equals(t, "whether it was a replay", false)
