@@ -1,4 +1,4 @@
-import{c as e,d as t,i as n,r}from"./texts-R1TJI5OT.js";import{n as i}from"./ui-Cw5l-DcA.js";var a=t(e(),1),o=`-- build.gradle.kts --
+import{c as e,d as t,i as n,r}from"./texts-Bf6iemBy.js";import{n as i}from"./ui-CCQEKLkw.js";var a=t(e(),1),o=`-- build.gradle.kts --
 android { defaultConfig { manifestPlaceholders["appAuthRedirectScheme"] = "__REDIRECT_SCHEME__" } }
 dependencies { implementation("net.openid:appauth:0.11.1") }
 -- SignIn.kt --
