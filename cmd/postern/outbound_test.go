@@ -98,7 +98,7 @@ func TestIssuerFault(t *testing.T) {
 
 // Anyone can name the address of a metadata document, and a document can name other addresses: outbound.allow
 // applies to them only if an administrator has listed the host, or has verified the client.
-func TestDocumentsOfStrangersAreAtPublicAddresses(t *testing.T) {
+func TestDocumentsAreAtPublicAddresses(t *testing.T) {
 	for _, test := range []struct {
 		allowed string
 		asks    bool

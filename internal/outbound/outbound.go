@@ -118,8 +118,8 @@ func build(rules Rules, resolver *net.Resolver, places *throttle.Concurrency) *C
 
 type onlyPublicKey struct{}
 
-// OnlyPublic returns a context in which Do and Get ignore Hosts and Networks. It is for URLs of callers
-// whom no administrator has approved: the exceptions are for those that administrators configure.
+// OnlyPublic returns a context in which Do and Get ignore Hosts and Networks. It is for URLs that no
+// administrator has approved.
 func OnlyPublic(ctx context.Context) context.Context {
 	return context.WithValue(ctx, onlyPublicKey{}, true)
 }

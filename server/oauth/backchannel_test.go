@@ -177,11 +177,11 @@ func logoutClaims(t *testing.T, raw string, issuer *token.Issuer, algorithm jose
 func TestBackchannelAvoidsInternalAddresses(t *testing.T) {
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the private address was asked") }))
 	defer inside.Close()
-	stranger := listener()
-	stranger.Registration = schemas.RegisteredByDocument
+	untrusted := listener()
+	untrusted.Registration = schemas.RegisteredByDocument
 	for app, rules := range map[*schemas.Application]outbound.Rules{
 		listener(): {},
-		stranger:   {Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, // which do not apply to it
+		untrusted:   {Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, // which do not apply to it
 	} {
 		app.OAuth().BackchannelLogoutURI = inside.URL
 		b, _ := backchannel(t, outbound.New(rules), app)
