@@ -181,7 +181,7 @@ func TestBackchannelAvoidsInternalAddresses(t *testing.T) {
 	untrusted.Registration = schemas.RegisteredByDocument
 	for app, rules := range map[*schemas.Application]outbound.Rules{
 		listener(): {},
-		untrusted:   {Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, // which do not apply to it
+		untrusted:  {Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, // which do not apply to it
 	} {
 		app.OAuth().BackchannelLogoutURI = inside.URL
 		b, _ := backchannel(t, outbound.New(rules), app)
