@@ -74,10 +74,10 @@ func (w *testApp) call(method, path, token, body string) *httptest.ResponseRecor
 	return w.exchange(method, path, body, jsonBody, bearer(token))
 }
 
-// put replaces a resource.
+// put replaces a resource. The reply to a token that may not read it has no content.
 func (w *testApp) put(path, body, token string) {
 	w.t.Helper()
-	if rec := w.call(http.MethodPut, path, token, body); rec.Code != http.StatusOK {
+	if rec := w.call(http.MethodPut, path, token, body); rec.Code != http.StatusOK && rec.Code != http.StatusNoContent {
 		w.t.Errorf("PUT %s: %d %s", path, rec.Code, rec.Body)
 	}
 }
