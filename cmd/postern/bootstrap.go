@@ -82,11 +82,14 @@ func (c serverFlags) localConfig(environ []string, flag, address string) (*confi
 		return nil, nil
 	}
 	cfg, err := loadLocal(c.Config, environ)
-	if err == nil && c.Config == "" && requireStore(cfg.Database) != nil {
-		err = fmt.Errorf("expected %s with the URL of the server, or --config with its configuration file; "+
+	if err != nil || c.Config != "" {
+		return cfg, err
+	}
+	if requireStore(cfg.Database) != nil {
+		return nil, fmt.Errorf("expected %s with the URL of the server, or --config with its configuration file; "+
 			"both are optional in the server's working directory, but there is no store at %s", flag, absolute(cfg.Database.DSN))
 	}
-	return cfg, err
+	return cfg, confirmAddress(cfg, environ, flag)
 }
 
 // serverURL returns the URL of the server: text, which flag set, or that of the configuration.
