@@ -270,6 +270,7 @@ func attempt(t *Tx, do func(*Tx) error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("store: a write panicked: %v\n%s", v, debug.Stack())
+			t.closeRow()
 		}
 	}()
 	t.actor = actor{} // SQLite commits the writes of many callers in one transaction

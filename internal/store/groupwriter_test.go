@@ -72,6 +72,7 @@ func TestGroupFailures(t *testing.T) {
 			if err := putRun("panic")(t); err != nil {
 				return err
 			}
+			t.row("SELECT 1 FROM runs WHERE id = ?", "panic") // whose result stays open
 			panic("at the disco")
 		},
 		"fine": putRun("fine"),

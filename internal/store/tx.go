@@ -17,6 +17,7 @@ type Tx struct {
 	sql    runner // *sql.Tx, on SQLite a connection, or a pool for a single statement, which is a transaction by itself
 	actor  actor
 	origin *schemas.Origin // of the request; nil for none
+	asked  *sql.Row        // the last; nil for none
 
 	batch *batch // collects the statements; nil runs them
 
@@ -83,7 +84,15 @@ func (t *Tx) row(q string, args ...any) checkedRow {
 		return checkedRow{err: t.batch.breaks()}
 	}
 	t.did.note(q)
-	return checkedRow{row: t.sql.QueryRowContext(t.ctx, q, args...), q: q, reader: t}
+	t.asked = t.sql.QueryRowContext(t.ctx, q, args...)
+	return checkedRow{row: t.asked, q: q, reader: t}
+}
+
+// closeRow closes the row that was read last, if a panic has left it open: the connection cannot be closed before.
+func (t *Tx) closeRow() {
+	if t.asked != nil {
+		_ = t.asked.Scan()
+	}
 }
 
 func (t *Tx) query(_ context.Context, q string, args ...any) (*sql.Rows, error) {

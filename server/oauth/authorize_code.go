@@ -83,7 +83,7 @@ func (p *Provider) code(w http.ResponseWriter, r *http.Request, id string, brows
 		http.SetCookie(w, p.cookie(sessionCookie, value))
 	case bound: // the browser does not get the token
 		token.SessionID = req.Grant.SessionID
-		err = errors.Join(err, p.Store.UnbindSession(r.Context(), token))
+		err = errors.Join(err, p.Store.UnbindSession(context.WithoutCancel(r.Context()), token))
 	}
 	return req, answer, err
 }
