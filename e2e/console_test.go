@@ -49,7 +49,7 @@ func (c *consoleTab) signIn(username, path string) {
 	c.enter("username", username)
 	c.enter("password", adminPassword)
 	c.click("action-continue")
-	c.until(`document.querySelector("main h1")`)
+	c.until(`location.pathname.startsWith("/console") && document.querySelector("main h1")`) // the sign-in page has a heading too
 }
 
 // named is a script for the first visible element with the text or label, among the selected ones.
