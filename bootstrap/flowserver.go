@@ -62,9 +62,6 @@ func (c *Client) Send(ctx context.Context, method, path string, body, reply any)
 	return err
 }
 
-// BaseURL returns the address of the server.
-func (c *Client) BaseURL() string { return c.remote.BaseURL }
-
 // Flows returns the flows of the server.
 func (c *Client) Flows() *FlowServer { return &FlowServer{c.remote} }
 

@@ -46,12 +46,6 @@ type Setup struct {
 //go:embed samples/*.yaml
 var sampleFiles embed.FS
 
-// seedFile is the resources of one seed file.
-type seedFile struct {
-	name      string
-	resources []declare.Resource
-}
-
 // Run seeds a server over HTTP as Seed seeds a store, then applies the additional seed
 // files in the order of their names. Existing resources stay. It can run again, also after
 // an interruption.
@@ -71,8 +65,8 @@ func Run(ctx context.Context, setup Setup) error {
 	if err := s.begin(ctx, r); err != nil {
 		return err
 	}
-	for _, f := range files {
-		if err := s.ensure(ctx, f.resources, setup.Getenv); err != nil {
+	for _, resources := range files {
+		if err := s.ensure(ctx, resources, setup.Getenv); err != nil {
 			return err
 		}
 	}
@@ -93,8 +87,9 @@ func (setup Setup) consoleRedirectURIs() (uris []string) {
 	return uris
 }
 
-// files reads the seed files, so that faults are reported before anything is changed.
-func (setup Setup) files() (list []seedFile, err error) {
+// files returns the resources of each seed file. It reads all files, so that faults are reported
+// before anything is changed.
+func (setup Setup) files() (list [][]declare.Resource, err error) {
 	if setup.Samples {
 		if list, err = readFiles(sampleFiles, "samples", ""); err != nil {
 			return nil, err
@@ -115,7 +110,7 @@ func (setup Setup) files() (list []seedFile, err error) {
 
 // readFiles reads the seed files of a folder in the order of their names. Shown is the
 // folder's name in faults.
-func readFiles(in fs.FS, folder, shown string) (list []seedFile, err error) {
+func readFiles(in fs.FS, folder, shown string) (list [][]declare.Resource, err error) {
 	names, err := fs.ReadDir(in, folder)
 	if err != nil {
 		return nil, err
@@ -129,12 +124,11 @@ func readFiles(in fs.FS, folder, shown string) (list []seedFile, err error) {
 		if err != nil {
 			return nil, err
 		}
-		name := filepath.Join(shown, entry.Name())
-		resources, err := declare.ReadSeed(name, text)
+		resources, err := declare.ReadSeed(filepath.Join(shown, entry.Name()), text)
 		if err != nil {
 			faults = append(faults, err)
 		}
-		list = append(list, seedFile{name, resources})
+		list = append(list, resources)
 	}
 	return list, errors.Join(faults...)
 }

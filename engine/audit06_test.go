@@ -11,6 +11,9 @@ import (
 // The facts of paths combine like the classes: the union along one path, and the intersection of
 // two paths.
 func TestAudit06FactsMatchTheOrderOfClasses(t *testing.T) {
+	hasACR := func(facts engine.Facts, class string) bool {
+		return !slices.ContainsFunc(engine.ACRFacts(class), func(f engine.Fact) bool { return !facts.Has(f) })
+	}
 	for _, a := range schemas.ACRs() {
 		for _, b := range schemas.ACRs() {
 			both := engine.NewFacts(slices.Concat(engine.ACRFacts(a), engine.ACRFacts(b))...)
@@ -18,11 +21,11 @@ func TestAudit06FactsMatchTheOrderOfClasses(t *testing.T) {
 				t.Errorf("%s and %s: %s, expected %s", a, b, both.ACR(), want)
 			}
 			for _, c := range schemas.ACRs() {
-				if both.HasACR(c) != schemas.Satisfies(schemas.CombineACRs(a, b), c) {
-					t.Errorf("%s and %s: has %s: %v", a, b, c, both.HasACR(c))
+				if hasACR(both, c) != schemas.Satisfies(schemas.CombineACRs(a, b), c) {
+					t.Errorf("%s and %s: has %s: %v", a, b, c, hasACR(both, c))
 				}
 			}
-			if engine.NewFacts(engine.ACRFacts(a)...).HasACR(b) != schemas.Satisfies(a, b) {
+			if hasACR(engine.NewFacts(engine.ACRFacts(a)...), b) != schemas.Satisfies(a, b) {
 				t.Errorf("%s has %s: %v", a, b, !schemas.Satisfies(a, b))
 			}
 		}

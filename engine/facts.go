@@ -99,12 +99,6 @@ func ACRFacts(class string) []Fact {
 	return facts
 }
 
-// HasACR reports whether it is certain that the user authenticated with the class or a class
-// that satisfies it.
-func (s Facts) HasACR(class string) bool {
-	return !slices.ContainsFunc(ACRFacts(class), func(f Fact) bool { return !s.Has(f) })
-}
-
 // ACR returns the strongest class that the user certainly authenticated with, or "".
 func (s Facts) ACR() string {
 	var classes []string

@@ -33,7 +33,7 @@ func TestAudit06RunsOfAnEarlierReleaseAreRevalued(t *testing.T) {
 	if r.state.Auth.ACR != "phr" || !slices.Equal(r.state.Auth.Methods, []string{"pop"}) {
 		t.Errorf("authenticated as %+v", r.state.Auth)
 	}
-	if r.facts.Has("acr.urn:postern:acr:mfa") || r.facts.Has("amr.hwk") || !r.facts.Has(Authenticated) || !r.facts.HasACR("phr") {
+	if r.facts.Has("acr.urn:postern:acr:mfa") || r.facts.Has("amr.hwk") || !r.facts.Has(Authenticated) || !r.facts.Has("acr.phr") {
 		t.Errorf("facts %v", r.facts)
 	}
 	for _, f := range r.facts {

@@ -82,11 +82,8 @@ const httpRequestProperties = `
       }
     }`
 
-// The modes of http-request.
-const (
-	notifyMode = "notify"
-	queryMode  = "query"
-)
+// queryMode is the mode of http-request that waits for the reply. The other one is notify.
+const queryMode = "query"
 
 const queuedOutcome = "queued"
 

@@ -80,34 +80,6 @@ type Federation interface {
 	Finish(ctx context.Context, p *schemas.IdentityProvider, keep json.RawMessage, r federation.Response, now time.Time) (*federation.Identity, error)
 }
 
-// Clients finds applications, with their OAuth configurations, by client id. Client fails with the
-// code application_not_found.
-type Clients interface {
-	Client(ctx context.Context, clientID string) (*schemas.Application, error)
-}
-
-// Permissions returns the permissions of a user, and the scopes for which an application is
-// registered as a client.
-type Permissions interface {
-	Permissions(ctx context.Context, userID string) ([]string, error)
-	RegisteredScopes(ctx context.Context, applicationID string) ([]string, error)
-}
-
-// Consents returns the consent of a user for an application, nil if there is none.
-type Consents interface {
-	Consent(ctx context.Context, userID, applicationID string) (*schemas.Consent, error)
-}
-
-// Requests finds authorization requests. AuthRequest fails with the code auth_request_not_found.
-type Requests interface {
-	AuthRequest(ctx context.Context, id string) (*schemas.AuthRequest, error)
-}
-
-// ScopeNames returns the display name of each scope.
-type ScopeNames interface {
-	ScopeNames(ctx context.Context, scopes []string) (map[string]string, error)
-}
-
 // Hasher hashes and verifies passwords, and can fail under overload. rehash reports that the hash
 // should be replaced.
 type Hasher interface {

@@ -86,13 +86,11 @@ type Meta struct {
 
 // Component types in addition to the input types.
 const (
-	TextComponent     = "TEXT"
-	RichTextComponent = "RICH_TEXT"
-	ImageComponent    = "IMAGE"
-	DividerComponent  = "DIVIDER"
-	BlockComponent    = "BLOCK" // a form
-	StackComponent    = "STACK"
-	ActionComponent   = "ACTION"
+	TextComponent   = "TEXT"
+	ImageComponent  = "IMAGE"
+	BlockComponent  = "BLOCK" // a form
+	StackComponent  = "STACK"
+	ActionComponent = "ACTION"
 )
 
 // Event types of an ACTION component.

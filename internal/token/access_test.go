@@ -139,7 +139,7 @@ func TestLifetimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := i.Verify(t.Context(), raw, base)
-	if err != nil || c.Expires.Sub(c.IssuedAt) != time.Minute || i.AccessTTL() != time.Minute || i.AssertionTTL() != time.Hour || i.Issuer() != base {
+	if err != nil || c.Expires.Sub(c.IssuedAt) != time.Minute || i.AccessTTL() != time.Minute || i.AssertionTTL() != time.Hour {
 		t.Errorf("%+v, %v", c, err)
 	}
 }

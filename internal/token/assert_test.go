@@ -141,26 +141,3 @@ func TestAssertRefuses(t *testing.T) {
 		}
 	}
 }
-
-func TestPermits(t *testing.T) {
-	for _, test := range []struct {
-		scope, permission string
-		want              bool
-	}{
-		{"system", "system", true},
-		{"system", "system:users:read", true},
-		{"openid system:users", "system:users:read", true},
-		{"system:users", "system", false},
-		{"system:users", "system:usersets", false},
-		{"sys", "system", false},
-		{"openid", "system", false},
-		{"", "system", false},
-		{"", "", false},
-		{"system", "", false},
-	} {
-		c := &Claims{Scope: strings.Fields(test.scope)}
-		if got := c.Permits(test.permission); got != test.want {
-			t.Errorf("scope %q permits %q: %v, expected %v", test.scope, test.permission, got, test.want)
-		}
-	}
-}

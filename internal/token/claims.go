@@ -54,14 +54,3 @@ type Claims struct {
 func (c *Claims) Ref() schemas.TokenRef {
 	return schemas.TokenRef{ID: c.ID, Session: c.Session, Client: c.ClientID, Application: c.Application, Generation: c.Generation}
 }
-
-// Permits reports whether the scope covers a permission: it contains the permission itself
-// or one above it, as "system" is above "system:users:read".
-func (c *Claims) Permits(permission string) bool {
-	for _, scope := range c.Scope {
-		if schemas.CoversPermission(scope, permission) {
-			return true
-		}
-	}
-	return false
-}

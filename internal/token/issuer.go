@@ -153,9 +153,6 @@ func (i *Issuer) Ready() error {
 	return nil
 }
 
-// Issuer is the iss of every token.
-func (i *Issuer) Issuer() string { return i.issuer }
-
 // AssertionTTL is the default validity of assertions.
 func (i *Issuer) AssertionTTL() time.Duration { return i.validity[AssertionType] }
 
