@@ -46,3 +46,17 @@ func Unmarshal(t testing.TB, text []byte, into any) {
 		t.Fatalf("%v: %s", err, text)
 	}
 }
+
+// Glob returns the files that match the patterns. Each pattern must match a file.
+func Glob(t testing.TB, patterns ...string) []string {
+	t.Helper()
+	var files []string
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no file matches %s (%v)", pattern, err)
+		}
+		files = append(files, found...)
+	}
+	return files
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/ecdsa"
-	"encoding/json"
 	"errors"
 	"reflect"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -23,13 +23,20 @@ func newAccess() Claims {
 	}
 }
 
-func TestAccess(t *testing.T) {
-	keys := &ring{}
-	i := newIssuer(t, keys)
-	raw, err := i.Access(t.Context(), newAccess())
+// issueAccess issues an access token.
+func issueAccess(t testing.TB, i *Issuer, c Claims) string {
+	t.Helper()
+	raw, err := i.Access(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return raw
+}
+
+func TestAccess(t *testing.T) {
+	keys := &ring{}
+	i := newIssuer(t, keys)
+	raw := issueAccess(t, i, newAccess())
 	head, claims := decode(t, raw)
 	if want := map[string]any{"alg": "ES256", "typ": "at+jwt", "kid": keys.keys[0].ID}; !reflect.DeepEqual(head, want) {
 		t.Errorf("the header is %v, expected %v", head, want)
@@ -62,10 +69,7 @@ func TestAccess(t *testing.T) {
 // A client's own token has no claims about a sign-in.
 func TestAccessOfAClient(t *testing.T) {
 	i := newIssuer(t, &ring{})
-	raw, err := i.Access(t.Context(), Claims{Subject: "m2m", ClientID: "m2m", Audience: []string{base}, Validity: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := issueAccess(t, i, Claims{Subject: "m2m", ClientID: "m2m", Audience: []string{base}, Validity: time.Second})
 	_, claims := decode(t, raw)
 	delete(claims, "jti")
 	want := map[string]any{"iss": base, "sub": "m2m", "aud": base, "client_id": "m2m", "iat": float64(noon().Unix()), "exp": float64(noon().Unix() + 1)}
@@ -103,9 +107,7 @@ func TestJWKS(t *testing.T) {
 	keys.keys[0].Status = schemas.KeyRetired
 	i := newIssuer(t, keys)
 	var set jose.JSONWebKeySet
-	if err := json.Unmarshal(i.JWKS(), &set); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, i.JWKS(), &set)
 	if len(set.Keys) != 2 || bytes.Contains(i.JWKS(), []byte(`"d"`)) {
 		t.Fatalf("published %s, expected both public keys", i.JWKS())
 	}
@@ -114,10 +116,7 @@ func TestJWKS(t *testing.T) {
 			t.Errorf("published %+v", k)
 		}
 	}
-	raw, err := i.Access(t.Context(), newAccess())
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := issueAccess(t, i, newAccess())
 	parsed, err := jwt.ParseSigned(raw, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {
 		t.Fatal(err)
@@ -130,14 +129,8 @@ func TestJWKS(t *testing.T) {
 }
 
 func TestLifetimes(t *testing.T) {
-	i, err := New(t.Context(), &ring{}, kek(), Options{Issuer: base, AccessTTL: time.Minute, Now: noon})
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := i.Access(t.Context(), newAccess())
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := newIssuerWith(t, &ring{}, Options{AccessTTL: time.Minute, Now: noon})
+	raw := issueAccess(t, i, newAccess())
 	c, err := i.Verify(t.Context(), raw, base)
 	if err != nil || c.Expires.Sub(c.IssuedAt) != time.Minute || i.AccessTTL() != time.Minute || i.AssertionTTL() != time.Hour {
 		t.Errorf("%+v, %v", c, err)
@@ -162,18 +155,12 @@ func TestLive(t *testing.T) {
 		code string
 	}{{true, nil, ""}, {false, nil, "invalid_token"}, {false, errLookup, "internal_error"}} {
 		var asked schemas.TokenRef
-		i, err := New(t.Context(), &ring{}, kek(), Options{Issuer: base, Now: noon, Live: func(_ context.Context, r schemas.TokenRef, _ string, scope []string) (bool, []string, error) {
+		i := newIssuerWith(t, &ring{}, Options{Now: noon, Live: func(_ context.Context, r schemas.TokenRef, _ string, scope []string) (bool, []string, error) {
 			asked = r
 			return test.live, scope, test.err
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := i.Access(t.Context(), newAccess())
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = i.Verify(t.Context(), raw, base)
+		raw := issueAccess(t, i, newAccess())
+		_, err := i.Verify(t.Context(), raw, base)
 		if code := codeOf(err); code != test.code {
 			t.Errorf("live %v, %v: %v, expected %q", test.live, test.err, err, test.code)
 		}

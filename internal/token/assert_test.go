@@ -2,12 +2,12 @@ package token
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -23,20 +23,25 @@ func decode(t testing.TB, raw string) (head, claims map[string]any) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := json.Unmarshal(text, dest); err != nil {
-			t.Fatal(err)
-		}
+		datatest.Unmarshal(t, text, dest)
 	}
 	return head, claims
+}
+
+// issueAssertion issues an assertion.
+func issueAssertion(t testing.TB, i *Issuer, a schemas.Assertion) string {
+	t.Helper()
+	raw, err := i.Assert(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
 }
 
 func TestAssert(t *testing.T) {
 	keys := &ring{}
 	i := newIssuer(t, keys)
-	raw, err := i.Assert(t.Context(), newAssertion())
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := issueAssertion(t, i, newAssertion())
 	head, claims := decode(t, raw)
 	if want := map[string]any{"alg": "ES256", "typ": "JWT", "kid": keys.keys[0].ID}; !reflect.DeepEqual(head, want) {
 		t.Errorf("the header is %v, expected %v", head, want)
@@ -71,10 +76,7 @@ func TestAssert(t *testing.T) {
 
 func TestAssertLeavesOut(t *testing.T) {
 	i := newIssuer(t, &ring{})
-	raw, err := i.Assert(t.Context(), schemas.Assertion{Subject: "u", Audience: []string{app}, Validity: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := issueAssertion(t, i, schemas.Assertion{Subject: "u", Audience: []string{app}, Validity: time.Second})
 	_, claims := decode(t, raw)
 	delete(claims, "jti")
 	want := map[string]any{"iss": base, "sub": "u", "aud": app, "iat": float64(noon().Unix()), "exp": float64(noon().Unix() + 1)}
@@ -96,18 +98,12 @@ func TestProfileCannotOverride(t *testing.T) {
 	full := newAssertion()
 	bare := schemas.Assertion{Subject: "u", Audience: []string{app}}
 	for _, a := range []schemas.Assertion{full, bare} {
-		plain, err := i.Assert(t.Context(), a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plain := issueAssertion(t, i, a)
 		a.Profile = map[string]any{"given_name": "Ann"}
 		for _, name := range names {
 			a.Profile[name] = "system"
 		}
-		raw, err := i.Assert(t.Context(), a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := issueAssertion(t, i, a)
 		_, want := decode(t, plain)
 		_, got := decode(t, raw)
 		for _, name := range names {

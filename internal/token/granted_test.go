@@ -22,17 +22,11 @@ func TestGranted(t *testing.T) {
 		{nil, errLookup, "internal_error"},
 	} {
 		var asked []any
-		i, err := New(t.Context(), &ring{}, kek(), Options{Issuer: base, Now: noon, Live: func(_ context.Context, r schemas.TokenRef, subject string, scope []string) (bool, []string, error) {
+		i := newIssuerWith(t, &ring{}, Options{Now: noon, Live: func(_ context.Context, r schemas.TokenRef, subject string, scope []string) (bool, []string, error) {
 			asked = []any{subject, r.Client, slices.Clone(scope)}
 			return true, test.left, test.err
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := i.Access(t.Context(), newAccess())
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := issueAccess(t, i, newAccess())
 		c, err := i.Verify(t.Context(), raw, base)
 		if code := codeOf(err); code != test.code || err == nil && !slices.Equal(c.Scope, test.left) {
 			t.Errorf("with %v left: %+v, %v", test.left, c, err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -48,9 +49,7 @@ func TestIDToken(t *testing.T) {
 	for _, algorithm := range []string{"", RS256, ES256} {
 		raw := idToken(t, i, func(id *Claims) { id.Algorithm = algorithm })
 		var set jose.JSONWebKeySet
-		if err := json.Unmarshal(i.JWKS(), &set); err != nil {
-			t.Fatal(err)
-		}
+		datatest.Unmarshal(t, i.JWKS(), &set)
 		expected := jose.RS256
 		if algorithm == ES256 {
 			expected = jose.ES256
@@ -151,10 +150,7 @@ func TestIDTokenRefuses(t *testing.T) {
 func TestVerifyIDToken(t *testing.T) {
 	for _, algorithm := range []string{RS256, ES256} {
 		keys, now := &ring{}, noon()
-		i, err := New(t.Context(), keys, kek(), Options{Issuer: base, Now: func() time.Time { return now }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		i := newIssuerWith(t, keys, Options{Now: func() time.Time { return now }})
 		raw := idToken(t, i, func(id *Claims) { id.Algorithm = algorithm })
 		now = noon().Add(1000 * time.Hour)
 		got, err := i.VerifyIDToken(t.Context(), raw)
@@ -180,14 +176,8 @@ func TestIDTokensAreNoAccessTokens(t *testing.T) {
 			t.Errorf("%s: the API is open to an ID token: %+v, %v", algorithm, claims, err)
 		}
 	}
-	access, err := i.Access(t.Context(), newAccess())
-	if err != nil {
-		t.Fatal(err)
-	}
-	assertion, err := i.Assert(t.Context(), newAssertion())
-	if err != nil {
-		t.Fatal(err)
-	}
+	access := issueAccess(t, i, newAccess())
+	assertion := issueAssertion(t, i, newAssertion())
 	for _, raw := range []string{access, assertion} {
 		if _, err := i.VerifyIDToken(t.Context(), raw); codeOf(err) != "invalid_token" {
 			t.Errorf("taken for an ID token: %v", err)

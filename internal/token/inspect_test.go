@@ -27,10 +27,7 @@ func TestAccessID(t *testing.T) {
 	f := newForge(t, AccessType)
 	a := newAccess()
 	a.ID = "together.1"
-	raw, err := f.i.Access(t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := issueAccess(t, f.i, a)
 	if claims, err := f.i.Inspect(t.Context(), raw); err != nil || claims.ID != a.ID {
 		t.Errorf("got %+v, %v, want the jti %s", claims, err, a.ID)
 	}

@@ -20,7 +20,13 @@ func kek() []byte { return bytes.Repeat([]byte{7}, kekSize) }
 
 func newIssuer(t testing.TB, keys Keys) *Issuer {
 	t.Helper()
-	i, err := New(t.Context(), keys, kek(), Options{Issuer: base, AssertionTTL: 10 * time.Minute, Now: noon})
+	return newIssuerWith(t, keys, Options{AssertionTTL: 10 * time.Minute, Now: noon})
+}
+
+func newIssuerWith(t testing.TB, keys Keys, o Options) *Issuer {
+	t.Helper()
+	o.Issuer = base
+	i, err := New(t.Context(), keys, kek(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,10 +47,7 @@ func TestNewKeepsItsKey(t *testing.T) {
 	if len(keys.keys) != 1 {
 		t.Fatalf("%d keys were made, expected 1", len(keys.keys))
 	}
-	raw, err := first.Assert(t.Context(), newAssertion())
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := issueAssertion(t, first, newAssertion())
 	second := newIssuer(t, keys)
 	if len(keys.keys) != 1 {
 		t.Errorf("a second start made another key")
@@ -63,10 +66,7 @@ func TestNewAfterAnotherInstance(t *testing.T) {
 	var winner *Issuer
 	keys.before = func() { winner = newIssuer(t, keys) }
 	loser := newIssuer(t, keys)
-	raw, err := loser.Assert(t.Context(), newAssertion())
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := issueAssertion(t, loser, newAssertion())
 	if _, err := winner.Verify(t.Context(), raw, app); err != nil || len(keys.keys) != 1 {
 		t.Errorf("with %d keys the winner refuses the loser's token: %v", len(keys.keys), err)
 	}
@@ -76,10 +76,7 @@ func TestNewAfterAnotherInstance(t *testing.T) {
 // are ignored.
 func TestKeyStatuses(t *testing.T) {
 	keys := &ring{}
-	raw, err := newIssuer(t, keys).Assert(t.Context(), newAssertion())
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := issueAssertion(t, newIssuer(t, keys), newAssertion())
 	keys.keys[0].Status = schemas.KeyRetired
 	keys.keys = append(keys.keys, schemas.SigningKey{ID: "ed", Algorithm: "EdDSA", Status: schemas.KeySigning})
 	rotated := newIssuer(t, keys)
@@ -89,10 +86,7 @@ func TestKeyStatuses(t *testing.T) {
 	if _, err := rotated.Verify(t.Context(), raw, app); err != nil {
 		t.Errorf("a token of the retired key is refused: %v", err)
 	}
-	again, err := rotated.Assert(t.Context(), newAssertion())
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := issueAssertion(t, rotated, newAssertion())
 	if header(again) == header(raw) {
 		t.Error("the retired key still signs")
 	}

@@ -15,17 +15,11 @@ import (
 func TestVerifiedTokensAreCheckedAgain(t *testing.T) {
 	now, live := noon(), true
 	keys := &ring{}
-	i, err := New(t.Context(), keys, kek(), Options{Issuer: base, Now: func() time.Time { return now },
+	i := newIssuerWith(t, keys, Options{Now: func() time.Time { return now },
 		Live: func(_ context.Context, _ schemas.TokenRef, _ string, scope []string) (bool, []string, error) {
 			return live, slices.DeleteFunc(scope, func(s string) bool { return s == "system" && !live }), nil
 		}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	valid, err := i.Access(t.Context(), newAccess())
-	if err != nil {
-		t.Fatal(err)
-	}
+	valid := issueAccess(t, i, newAccess())
 	verify := func(raw, audience string) error {
 		c, err := i.Verify(t.Context(), raw, audience)
 		if err == nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -25,11 +26,7 @@ func (w *watch) pass(d time.Duration) { w.offset.Add(int64(d)) }
 // newInstance is an issuer that rotates its keys daily, each published an hour before.
 func newInstance(t testing.TB, keys Keys, w *watch) *Issuer {
 	t.Helper()
-	i, err := New(t.Context(), keys, kek(), Options{Issuer: base, Now: w.now, KeyPublish: time.Hour, KeyAge: 24 * time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return i
+	return newIssuerWith(t, keys, Options{Now: w.now, KeyPublish: time.Hour, KeyAge: 24 * time.Hour})
 }
 
 func tend(t testing.TB, i *Issuer) {
@@ -144,9 +141,7 @@ func TestRotateByCommand(t *testing.T) {
 func published(t testing.TB, i *Issuer, kid string) bool {
 	t.Helper()
 	var set jose.JSONWebKeySet
-	if err := json.Unmarshal(i.JWKS(), &set); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, i.JWKS(), &set)
 	return len(set.Key(kid)) == 1
 }
 
@@ -183,10 +178,7 @@ func TestRetiredKey(t *testing.T) {
 	tend(t, i)
 	access := newAccess()
 	access.Validity = 300 * time.Hour
-	raw, err := i.Access(t.Context(), access)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := issueAccess(t, i, access)
 	hint := idToken(t, i, nil)
 	es, rs := i.set().signing[ES256].id, i.set().signing[RS256].id
 	for hour := 1; hour <= 299; hour++ {
@@ -229,10 +221,7 @@ func TestUnknownKey(t *testing.T) {
 	if err := there.Rotate(t.Context(), true, schemas.Event{}); err != nil {
 		t.Fatal(err)
 	}
-	access, err := there.Access(t.Context(), newAccess())
-	if err != nil {
-		t.Fatal(err)
-	}
+	access := issueAccess(t, there, newAccess())
 	before := keys.reads.Load()
 	if _, err := here.Verify(t.Context(), access, base); err != nil {
 		t.Errorf("a token of a key that is new is refused: %v", err)
@@ -298,10 +287,7 @@ func TestUnknownKeysAreLookedUpOnce(t *testing.T) {
 func TestUnknownKeyWithoutStore(t *testing.T) {
 	keys, w := &ring{}, &watch{}
 	i := newInstance(t, keys, w)
-	raw, err := i.Access(t.Context(), newAccess())
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := issueAccess(t, i, newAccess())
 	keys.fault = errors.New("the store is away")
 	if _, err := i.Verify(t.Context(), strange(t, i), base); codeOf(err) != "internal_error" {
 		t.Errorf("%v, expected that it could not be looked up", err)
@@ -325,10 +311,7 @@ func TestStaleInstance(t *testing.T) {
 		w.pass(time.Hour)
 		tend(t, other)
 	}
-	raw, err := stale.Access(t.Context(), newAccess())
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := issueAccess(t, stale, newAccess())
 	if _, err := other.Verify(t.Context(), raw, base); err != nil {
 		t.Errorf("refused: %v", err)
 	}
