@@ -84,12 +84,9 @@ func TestAttestationIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, passkey.Policy{})
 			options, session := w.beginRegistration(passkey.RegistrationRequest{Attestation: "direct"})
-			answer, err := w.device.Register(options, site)
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := w.attest(options)
 			answer.AttestationObject = restate(t, answer.AttestationObject, test.format, test.statement)
-			_, err = w.FinishRegistration(session, answer, noon)
+			_, err := w.FinishRegistration(session, answer, noon)
 			mustRefuse(t, err, passkey.StepAttestation, test.words)
 		})
 	}
@@ -100,10 +97,7 @@ func TestAttestationIsBounded(t *testing.T) {
 func TestKeysThatNeverVerify(t *testing.T) {
 	w := newFixture(t, passkey.Policy{})
 	options, session := w.beginRegistration(passkey.RegistrationRequest{})
-	genuine, err := w.device.Register(options, site)
-	if err != nil {
-		t.Fatal(err)
-	}
+	genuine := w.attest(options)
 	modulus := func(bits int) []byte { return new(big.Int).SetBit(big.NewInt(1), bits-1, 1).Bytes() }
 	for name, test := range map[string]struct {
 		key   map[int64]any
@@ -124,7 +118,7 @@ func TestKeysThatNeverVerify(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			answer := genuine
 			answer.AttestationObject = rekey(t, answer.AttestationObject, test.key)
-			_, err = w.FinishRegistration(session, answer, noon)
+			_, err := w.FinishRegistration(session, answer, noon)
 			mustRefuse(t, err, passkey.StepAlgorithm, test.words)
 		})
 	}

@@ -68,10 +68,7 @@ func TestRegistrationRecord(t *testing.T) {
 func TestRegistrationTolerates(t *testing.T) {
 	w := newFixture(t, passkey.Policy{})
 	options, session := w.beginRegistration(passkey.RegistrationRequest{})
-	answer, err := w.device.Register(options, site)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := w.attest(options)
 	answer.Transports, answer.Attachment, answer.Name = nil, "", "  My\u202e \x00laptop\n"
 	answer.ClientDataJSON += "=" // padding is accepted
 	credential, err := w.FinishRegistration(session, answer, noon)
@@ -134,12 +131,9 @@ func TestSeveralUsers(t *testing.T) {
 func TestStoreFails(t *testing.T) {
 	w, _ := registered(t, passkey.Policy{})
 	options, session := w.beginAuthentication(passkey.AuthenticationRequest{})
-	answer, err := w.device.Authenticate(options, site)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := w.assert(options)
 	broken := fmt.Errorf("the disk is full")
-	_, err = w.FinishAuthentication(t.Context(), session, answer, func(context.Context, schemas.Bytes) (*schemas.Credential, error) { return nil, broken }, noon)
+	_, err := w.FinishAuthentication(t.Context(), session, answer, func(context.Context, schemas.Bytes) (*schemas.Credential, error) { return nil, broken }, noon)
 	if !errors.Is(err, broken) || schemas.AsError(err).Class != schemas.Internal {
 		t.Errorf("expected an internal error that wraps the store's, got %v", err)
 	}
@@ -152,15 +146,9 @@ func TestSessionsAreBound(t *testing.T) {
 	w, _ := registered(t, passkey.Policy{})
 	creation, forRegistration := w.beginRegistration(passkey.RegistrationRequest{})
 	request, forAuthentication := w.beginAuthentication(passkey.AuthenticationRequest{})
-	assertion, err := w.device.Authenticate(request, site)
-	if err != nil {
-		t.Fatal(err)
-	}
-	attestation, err := w.device.Register(creation, site)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = w.FinishAuthentication(t.Context(), forRegistration, assertion, w.find, noon)
+	assertion := w.assert(request)
+	attestation := w.attest(creation)
+	_, err := w.FinishAuthentication(t.Context(), forRegistration, assertion, w.find, noon)
 	mustRefuse(t, err, passkey.StepCeremony, "started for registration")
 	_, err = w.FinishRegistration(forAuthentication, attestation, noon)
 	mustRefuse(t, err, passkey.StepCeremony, "started for authentication")

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
@@ -85,10 +86,7 @@ func (w *fixture) beginAuthentication(r passkey.AuthenticationRequest) (options,
 func (w *fixture) register(r passkey.RegistrationRequest) *schemas.Credential {
 	w.Helper()
 	options, session := w.beginRegistration(r)
-	answer, err := w.device.Register(options, site)
-	if err != nil {
-		w.Fatal(err)
-	}
+	answer := w.attest(options)
 	credential, err := w.FinishRegistration(session, answer, noon)
 	if err != nil {
 		w.Fatal(err)
@@ -108,11 +106,28 @@ func registered(t testing.TB, policy passkey.Policy, device ...passkeytest.Optio
 func (w *fixture) authenticate(r passkey.AuthenticationRequest, hows ...passkeytest.CeremonyOption) (*passkey.Verified, error) {
 	w.Helper()
 	options, session := w.beginAuthentication(r)
+	answer := w.assert(options, hows...)
+	return w.FinishAuthentication(w.Context(), session, answer, w.find, noon)
+}
+
+// attest creates a passkey with the options.
+func (w *fixture) attest(options json.RawMessage, hows ...passkeytest.CeremonyOption) passkey.RegistrationResponse {
+	w.Helper()
+	answer, err := w.device.Register(options, site, hows...)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return answer
+}
+
+// assert signs in with the options.
+func (w *fixture) assert(options json.RawMessage, hows ...passkeytest.CeremonyOption) passkey.AuthenticationResponse {
+	w.Helper()
 	answer, err := w.device.Authenticate(options, site, hows...)
 	if err != nil {
 		w.Fatal(err)
 	}
-	return w.FinishAuthentication(w.Context(), session, answer, w.find, noon)
+	return answer
 }
 
 // mustRefuse checks that a ceremony was rejected at the step, with the client-visible
@@ -140,15 +155,10 @@ func mustRefuse(t testing.TB, err error, step passkey.Step, words ...string) {
 func patch(t testing.TB, object json.RawMessage, members map[string]any) json.RawMessage {
 	t.Helper()
 	var m map[string]any
-	if err := json.Unmarshal(object, &m); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, object, &m)
 	for name, value := range members {
 		m[name] = value
 	}
-	out, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := datatest.Marshal(t, m)
 	return out
 }

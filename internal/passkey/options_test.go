@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/schemas"
@@ -21,12 +22,8 @@ import (
 func sameJSON(t *testing.T, got json.RawMessage, want string) (challenge string) {
 	t.Helper()
 	var g, w map[string]any
-	if err := json.Unmarshal(got, &g); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(want), &w); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, got, &g)
+	datatest.Unmarshal(t, []byte(want), &w)
 	challenge, _ = g["challenge"].(string)
 	delete(g, "challenge")
 	if !reflect.DeepEqual(g, w) {
@@ -118,9 +115,7 @@ func TestNames(t *testing.T) {
 		var o struct {
 			User struct{ Name, DisplayName string }
 		}
-		if err := json.Unmarshal(options, &o); err != nil {
-			t.Fatal(err)
-		}
+		datatest.Unmarshal(t, options, &o)
 		if o.User.Name != test.wantName || o.User.DisplayName != test.wantDisplay || !utf8.ValidString(o.User.Name) {
 			t.Errorf("%q, %q: expected %q, %q, got %q, %q", test.name, test.display, test.wantName, test.wantDisplay, o.User.Name, o.User.DisplayName)
 		}
@@ -138,9 +133,7 @@ func TestDecoysLookReal(t *testing.T) {
 			Challenge        string
 			AllowCredentials []map[string]any
 		}
-		if err := json.Unmarshal(options, &o); err != nil {
-			t.Fatal(err)
-		}
+		datatest.Unmarshal(t, options, &o)
 		text := strings.Replace(string(options), o.Challenge, "…", 1)
 		for _, d := range o.AllowCredentials {
 			raw, err := schemas.ParseBytes(d["id"].(string))
@@ -197,10 +190,7 @@ func TestDecoysNeverVerify(t *testing.T) {
 	mustRefuse(t, err, passkey.StepUserHandle)
 	// A session with only decoys is not a usernameless one.
 	options, session := w.beginAuthentication(passkey.AuthenticationRequest{Decoys: []schemas.Credential{{ID: []byte{1, 2, 3}}}})
-	answer, err := w.device.Authenticate(patch(t, options, map[string]any{"allowCredentials": nil}), site)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := w.assert(patch(t, options, map[string]any{"allowCredentials": nil}))
 	_, err = w.FinishAuthentication(t.Context(), session, answer, w.find, noon)
 	mustRefuse(t, err, passkey.StepCredential, "not one of the requested")
 	// In a list with a decoy, the real passkey still works.

@@ -1,10 +1,9 @@
 package passkey_test
 
 import (
-	"encoding/json"
-	"os"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/schemas"
 )
@@ -18,13 +17,8 @@ type vector struct {
 
 func readVectors(t testing.TB) (vectors []vector) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/w3c_level3_section16.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &vectors); err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, "testdata/w3c_level3_section16.json")
+	datatest.Unmarshal(t, text, &vectors)
 	return vectors
 }
 
