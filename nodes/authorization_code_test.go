@@ -1,7 +1,6 @@
 package nodes
 
 import (
-	"encoding/json"
 	"errors"
 	"reflect"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -54,9 +54,7 @@ func TestAuthorizationCode(t *testing.T) {
 				t.Fatalf("got %+v", d)
 			}
 			var got schemas.Assertion
-			if err := json.Unmarshal([]byte(d.Result.Assertion), &got); err != nil {
-				t.Fatal(err)
-			}
+			datatest.Unmarshal(t, []byte(d.Result.Assertion), &got)
 			checkSession(t, d, test.visit, got)
 			got.Session = ""
 			if !reflect.DeepEqual(got, test.want) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -78,9 +79,7 @@ func question(t *testing.T, d *engine.Decision) schemas.ConsentQuestion {
 		t.Fatalf("nothing is asked: %+v", d)
 	}
 	var q schemas.ConsentQuestion
-	if err := json.Unmarshal([]byte(d.Ask.Data[schemas.ConsentData]), &q); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, []byte(d.Ask.Data[schemas.ConsentData]), &q)
 	return q
 }
 
@@ -158,10 +157,7 @@ func TestConsentQuestion(t *testing.T) {
 	if got := question(t, d); !reflect.DeepEqual(got, want) {
 		t.Errorf("asked\n%+v, want\n%+v", got, want)
 	}
-	text, err := json.Marshal(d.Ask.Components)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.Marshal(t, d.Ask.Components)
 	for _, part := range []string{"May it?", "Think.", "Yes", "No", "Not you?", "Photos", "app.photos.example", "See orders", "Know who you are", `"ada"`} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("the components lack %q: %s", part, text)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -130,10 +131,7 @@ func TestEmailOTPConceals(t *testing.T) {
 		if sent := i == 0; sent != (requested.Action == "email_code.sent") || !sent && requested.Detail["reason"] != reasons[i] || requested.UserID != v.Subject.UserID {
 			t.Errorf("the event is %+v, want the reason %q", requested, reasons[i])
 		}
-		text, err := json.Marshal(d.Ask)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.Marshal(t, d.Ask)
 		asks = append(asks, string(text))
 		if len(p.sent) != i+1 {
 			t.Errorf("%d mails after %d arrivals", len(p.sent), i+1)
@@ -294,9 +292,5 @@ func TestEmailOTPUnavailable(t *testing.T) {
 // asked returns a question as the client receives it.
 func asked(t *testing.T, d *engine.Decision) string {
 	t.Helper()
-	text, err := json.Marshal(d.Ask)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(datatest.Marshal(t, d.Ask))
 }

@@ -3,21 +3,18 @@ package nodes
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // docs/kinds.md lists the error codes of each kind, which the check of scenarios knows.
 func TestErrorCodesAreDocumented(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "kinds.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := datatest.ReadFile(t, filepath.Join("..", "docs", "kinds.md"))
 	quoted := func(codes []string) string {
 		return "`" + strings.Join(slices.Sorted(slices.Values(codes)), "`, `") + "`"
 	}

@@ -11,16 +11,14 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // Every code with which a node makes an error is declared by a kind, or common to all. Enrollment
 // serves the API and is no node.
 func TestErrorCodesAreDeclared(t *testing.T) {
 	declared := map[string]bool{}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := datatest.Glob(t, "*.go")
 	tables := map[string]bool{"errorcodes.go": true, filepath.Join("..", "engine", "errorcodes.go"): true}
 	for table := range tables {
 		for _, name := range codeNames(t, table, nil) {

@@ -150,10 +150,7 @@ func TestTOTPRegisterOffersAKey(t *testing.T) {
 func TestTOTP(t *testing.T) {
 	second := authenticated(schemas.ACRPassword, "pwd")
 	w, f, key := newFactorFixture(t)
-	code, err := key.Code(noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	code := currentCode(t, key)
 	tests := map[string]struct {
 		with, outcome string
 		visit         *engine.Visit
@@ -220,10 +217,7 @@ func TestTOTPAsksForTheNextCode(t *testing.T) {
 // The key of a user's app cannot be opened for another user.
 func TestTOTPOfAnother(t *testing.T) {
 	w, f, key := newFactorFixture(t)
-	code, err := key.Code(noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	code := currentCode(t, key)
 	f.apps["bob"] = &schemas.TOTP{UserID: "bob", Secret: f.apps["ada"].Secret}
 	exec := w.make(t, "totp", `{}`, nil)
 	if d, err := exec.Execute(t.Context(), visit(known("bob"), answer("submit", "otp", code))); err == nil {
@@ -318,4 +312,14 @@ func TestFactorsFail(t *testing.T) {
 			t.Errorf("%s: %+v, %v", use, d, err)
 		}
 	}
+}
+
+// currentCode returns the code that an authenticator app shows at noon.
+func currentCode(t *testing.T, key totp.Key) string {
+	t.Helper()
+	code, err := key.Code(noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
 }

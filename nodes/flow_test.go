@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/schemas"
 )
@@ -29,9 +30,7 @@ func flow(t *testing.T, nodes ...string) *schemas.Flow {
 	t.Helper()
 	f := &schemas.Flow{ID: "flow-1", Handle: "test", Name: "Test", FlowType: schemas.Authentication, Nodes: make([]schemas.Node, len(nodes))}
 	for i, text := range nodes {
-		if err := json.Unmarshal([]byte(text), &f.Nodes[i]); err != nil {
-			t.Fatalf("%v in %s", err, text)
-		}
+		datatest.Unmarshal(t, []byte(text), &f.Nodes[i])
 	}
 	for i := range f.Nodes[:len(nodes)-1] {
 		next, after := &f.Nodes[i].Next, f.Nodes[i+1].ID
@@ -264,6 +263,17 @@ func (d *driver) send(action, next string, pairs ...string) {
 	d.step = step
 }
 
+// register creates a passkey, expects the step next, and returns the id of the passkey.
+func (d *driver) register(next string) string {
+	d.t.Helper()
+	r, err := d.device.Register(json.RawMessage(d.step.Data.AdditionalData["passkeyCreationOptions"]), origin)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.send("passkey", next, "credentialId", r.ID, "clientDataJSON", r.ClientDataJSON, "attestationObject", r.AttestationObject)
+	return r.ID
+}
+
 func (d *driver) passkey(next string, hows ...passkeytest.CeremonyOption) {
 	d.t.Helper()
 	r, err := d.device.Authenticate(json.RawMessage(d.step.Data.AdditionalData["passkeyChallenge"]), origin, hows...)
@@ -309,15 +319,11 @@ func TestAddingAPasskeyProvesNothing(t *testing.T) {
 		`{"id": "add", "use": "passkey-register", "next": "NEXT"}`, done)
 	d.send("go", "pw", "username", "ada")
 	d.send("submit", "add", "password", "analytical engine")
-	r, err := d.device.Register(json.RawMessage(d.step.Data.AdditionalData["passkeyCreationOptions"]), origin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.send("passkey", "", "credentialId", r.ID, "clientDataJSON", r.ClientDataJSON, "attestationObject", r.AttestationObject)
+	id := d.register("")
 	if a := d.assertion(); a.ACR != schemas.ACRPassword || strings.Join(a.AMR, " ") != "pwd" {
 		t.Errorf("stated %+v", a)
 	}
-	if d.step.Data.AdditionalData["passkeyCredentialID"] != r.ID {
+	if d.step.Data.AdditionalData["passkeyCredentialID"] != id {
 		t.Errorf("got %v", d.step.Data.AdditionalData)
 	}
 }
@@ -331,11 +337,7 @@ func TestStepSeesItsDecision(t *testing.T) {
 		`{"id": "key", "use": "passkey-authenticate", "next": "NEXT"}`, done)
 	d.send("go", "set", "username", "grace")
 	d.send("submit", "add", "password", "compilers are fun")
-	r, err := d.device.Register(json.RawMessage(d.step.Data.AdditionalData["passkeyCreationOptions"]), origin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.send("passkey", "key", "credentialId", r.ID, "clientDataJSON", r.ClientDataJSON, "attestationObject", r.AttestationObject)
+	d.register("key")
 	d.passkey("") // the new passkey is in the list
 }
 
@@ -352,11 +354,7 @@ func TestRegistrationInTwoSteps(t *testing.T) {
 	if len(d.users) != 3 {
 		t.Errorf("%d users", len(d.users))
 	}
-	r, err := d.device.Register(json.RawMessage(d.step.Data.AdditionalData["passkeyCreationOptions"]), origin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.send("passkey", "", "credentialId", r.ID, "clientDataJSON", r.ClientDataJSON, "attestationObject", r.AttestationObject)
+	d.register("")
 	if a := d.assertion(); a.ACR != schemas.ACRMultiFactorPR || a.Profile["username"] != "grace" || strings.Join(a.AMR, " ") != "pwd pop user mfa" {
 		t.Errorf("stated %+v", a)
 	}

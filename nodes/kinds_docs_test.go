@@ -1,18 +1,16 @@
 package nodes
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // docs/kinds.md marks exactly the outcomes that `next` may omit.
 func TestOptionalOutcomesAreDocumented(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "kinds.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := datatest.ReadFile(t, filepath.Join("..", "docs", "kinds.md"))
 	for name, kind := range Kinds(Deps{}) {
 		_, row, found := strings.Cut(string(page), "| `"+name+"` |")
 		row, _, _ = strings.Cut(row, "|")

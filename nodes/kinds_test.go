@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -223,9 +224,7 @@ func TestDefaultsAreInTheSchemas(t *testing.T) {
 			continue
 		}
 		var root schemaNode
-		if err := json.Unmarshal(kind.With.Raw(), &root); err != nil {
-			t.Fatal(err)
-		}
+		datatest.Unmarshal(t, kind.With.Raw(), &root)
 		everyMember(name, root, func(path string, s schemaNode) {
 			if said := quoted.FindStringSubmatch(s.Description); said != nil && string(s.Default) != strconv.Quote(said[1]) {
 				t.Errorf("%s: by default %q, but its default is %s", path, said[1], s.Default)

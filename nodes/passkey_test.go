@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/schemas"
@@ -42,6 +43,16 @@ func options[T any](t *testing.T, d *engine.Decision, name string) T {
 		t.Fatalf("%s is %q: %v", name, d.Ask.Data[name], err)
 	}
 	return o
+}
+
+// attest creates a passkey with the options of a step.
+func attest(t *testing.T, device *passkeytest.Authenticator, asked *engine.Decision, hows ...passkeytest.CeremonyOption) passkey.RegistrationResponse {
+	t.Helper()
+	made, err := device.Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin, hows...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
 }
 
 func registration(r passkey.RegistrationResponse, action, name string) func(*engine.Visit) {
@@ -99,14 +110,9 @@ func TestSessionIsNotRevealed(t *testing.T) {
 			t.Fatalf("%s keeps nothing", use)
 		}
 		var session map[string]any
-		if err := json.Unmarshal(d.NodeState, &session); err != nil {
-			t.Fatal(err)
-		}
+		datatest.Unmarshal(t, d.NodeState, &session)
 		d.NodeState = nil
-		reported, err := json.Marshal(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reported := datatest.Marshal(t, d)
 		if strings.Contains(string(reported), "expiresAt") || strings.Contains(string(reported), `\"ceremony\"`) {
 			t.Errorf("%s reveals the session: %s", use, reported)
 		}
@@ -122,10 +128,7 @@ func TestPasskeyRegister(t *testing.T) {
 	if o.User.DisplayName != "Grace Hopper" || len(o.ExcludeCredentials) != 0 {
 		t.Errorf("options %+v", o)
 	}
-	made, err := w.device.Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := attest(t, w.device, asked)
 	d := left(t, run(t, exec, visit(append(v, keeping(asked), registration(made, "", "My laptop"))...)), "success")
 	created, ok := d.Changes[0].(schemas.CreateCredential)
 	if !ok || created.Credential.UserID != "grace" || created.Credential.ID.String() != made.ID || actions(d) != "passkey.registered" {
@@ -143,10 +146,7 @@ func TestPasskeyRegisterSynced(t *testing.T) {
 	w := newFixture(t)
 	exec := w.make(t, "passkey-register", `{}`, nil)
 	asked := run(t, exec, visit(drafted(grace())))
-	made, err := passkeytest.New(passkeytest.Synced()).Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := attest(t, passkeytest.New(passkeytest.Synced()), asked)
 	d := left(t, run(t, exec, visit(drafted(grace()), keeping(asked), registration(made, "passkey", ""))), "success")
 	if !slices.Contains(d.Methods, "swk") || d.ACR != schemas.ACRMultiFactorPR || d.Data["passkeyCredentialName"] != "Passkey" {
 		t.Errorf("methods %v, acr %s, data %v", d.Methods, d.ACR, d.Data)
@@ -165,10 +165,7 @@ func TestPasskeyRegisterRemovesOthers(t *testing.T) {
 	for _, with := range []string{`{}`, `{"removeOthers": true}`} {
 		exec := w.make(t, "passkey-register", with, nil)
 		asked := run(t, exec, visit(known("ada"), proved))
-		made, err := passkeytest.New().Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := attest(t, passkeytest.New(), asked)
 		d := left(t, run(t, exec, visit(known("ada"), proved, keeping(asked), registration(made, "", ""))), "success")
 		if got := actions(d); got != "passkey.registered" {
 			t.Errorf("%s: the events are %q", with, got)
@@ -186,10 +183,7 @@ func TestPasskeyRegisterRemovesOthers(t *testing.T) {
 	}
 	exec := w.make(t, "passkey-register", `{"removeOthers": true}`, nil)
 	asked := run(t, exec, visit(drafted(grace())))
-	made, err := passkeytest.New().Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := attest(t, passkeytest.New(), asked)
 	if d := run(t, exec, visit(drafted(grace()), keeping(asked), registration(made, "", ""))); actions(d) != "passkey.registered" {
 		t.Errorf("a new user: the events are %q", actions(d))
 	}
@@ -213,10 +207,7 @@ func TestPasskeyRegisterSkip(t *testing.T) {
 	if again.Ask == nil || again.Ask.Data["passkeyCreationOptions"] == asked.Ask.Data["passkeyCreationOptions"] || string(again.NodeState) == string(asked.NodeState) {
 		t.Error("the action alone gave no fresh challenge")
 	}
-	made, err := w.device.Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := attest(t, w.device, asked)
 	d := left(t, run(t, must, visit(known("ada"), keeping(again), registration(made, "", ""))), "failure")
 	noticed(t, d, schemas.CodePasskeyFailed)
 }
@@ -225,10 +216,7 @@ func TestPasskeyRegisterRefusesAKnownCredential(t *testing.T) {
 	w := newFixture(t)
 	exec := w.make(t, "passkey-register", `{}`, nil)
 	asked := run(t, exec, visit(known("ada")))
-	made, err := w.device.Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := attest(t, w.device, asked)
 	id, err := schemas.ParseBytes(made.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -246,10 +234,7 @@ func TestPasskeyRegisterFaults(t *testing.T) {
 		w := newFixture(t)
 		exec := w.make(t, "passkey-register", `{}`, nil)
 		asked := run(t, exec, visit(known("ada")))
-		made, err := w.device.Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin, fault)
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := attest(t, w.device, asked, fault)
 		d := left(t, run(t, exec, visit(known("ada"), keeping(asked), registration(made, "", ""))), "failure")
 		noticed(t, d, schemas.CodePasskeyFailed)
 		if len(d.Changes)+len(d.Methods)+len(d.Data) != 0 {
@@ -304,10 +289,7 @@ func TestAudit16TransportsAreKept(t *testing.T) {
 	w := newFixture(t)
 	exec := w.make(t, "passkey-register", `{}`, nil)
 	asked := run(t, exec, visit(drafted(grace())))
-	r, err := w.device.Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := attest(t, w.device, asked)
 	said := func(v *engine.Visit) { v.Answer.Inputs["transports"] = "hybrid  internal 7" }
 	made := left(t, run(t, exec, visit(drafted(grace()), keeping(asked), registration(r, "passkey", ""), said)), "success").Changes[0].(schemas.CreateCredential)
 	if got := made.Credential.Transports; !slices.Equal(got, []string{"hybrid", "internal"}) {
@@ -373,10 +355,7 @@ func TestPasskeyRegisterAttachment(t *testing.T) {
 	exec := w.make(t, "passkey-register", `{"authenticatorAttachment": "platform"}`, nil)
 	for attachment, outcome := range map[string]string{"platform": "success", "": "success", "cross-platform": "failure"} {
 		asked := run(t, exec, visit(drafted(grace())))
-		r, err := w.device.Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := attest(t, w.device, asked)
 		r.Attachment = attachment
 		said := func(v *engine.Visit) { v.Answer.Inputs["authenticatorAttachment"] = attachment }
 		left(t, run(t, exec, visit(drafted(grace()), keeping(asked), registration(r, "passkey", ""), said)), outcome)

@@ -17,10 +17,7 @@ func TestLimitedCredentials(t *testing.T) {
 	mail := schemas.Provenance{ACR: schemas.ACRVouched, Methods: []string{schemas.AMREmail}}
 	w := newFixture(t)
 	key := totp.New(totp.SHA1, 6)
-	code, err := key.Code(noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	code := currentCode(t, key)
 	w.deps.Box = labelled{}
 	w.kinds = Kinds(w.deps)
 	w.added = map[string]schemas.Provenance{"ada": mail}
