@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -256,11 +256,7 @@ func TestRejectedAnswersDoNotChangeTheRun(t *testing.T) {
 
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(datatest.Marshal(t, v))
 }
 
 func TestSupersededTokenIsStale(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -81,10 +82,7 @@ func subflowsOf(list ...*schemas.Flow) schemas.SubflowsOf {
 
 func check(t *testing.T, f *schemas.Flow, subflows schemas.Subflows) (*schemas.Flow, *engine.Graph, []schemas.Problem) {
 	t.Helper()
-	text, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.Marshal(t, f)
 	return engine.CheckUsing(text, false, subKinds(), subflows)
 }
 

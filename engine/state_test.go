@@ -1,11 +1,11 @@
 package engine
 
 import (
-	"encoding/json"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -19,10 +19,7 @@ func TestAudit06RunsOfAnEarlierReleaseAreRevalued(t *testing.T) {
 			Ask:    &Ask{},
 			Format: format,
 		}
-		text, err := json.Marshal(kept)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.Marshal(t, kept)
 		r, err := loadRun(&schemas.Run{ID: "run", Node: "ask", State: text}, g, &schemas.Application{}, time.Now())
 		if err != nil {
 			t.Fatal(err)

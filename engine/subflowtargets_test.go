@@ -1,11 +1,11 @@
 package engine_test
 
 import (
-	"encoding/json"
 	"maps"
 	"testing"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -32,10 +32,7 @@ func TestNodesKnowTheirTargets(t *testing.T) {
 			got = c.Node.Next.By
 			return execute(ask), nil
 		}}
-		text, err := json.Marshal(using(schemas.Registration, test.flow...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.Marshal(t, using(schemas.Registration, test.flow...))
 		if _, _, problems := engine.CheckUsing(text, false, kinds, subflowsOf(test.parts...)); len(problems) > 0 {
 			t.Errorf("%v: %v", test.flow, problems)
 		}

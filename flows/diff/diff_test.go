@@ -157,10 +157,7 @@ func TestCompareIgnoresOrder(t *testing.T) {
 func goodSubflows(t testing.TB) schemas.SubflowsOf {
 	t.Helper()
 	subflows := schemas.SubflowsOf{}
-	files, err := filepath.Glob("../testdata/good/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := datatest.Glob(t, "../testdata/good/*.yaml")
 	for _, file := range files {
 		text := datatest.ReadFile(t, file)
 		if f, _, _ := schemas.ParseFlow(text, true); f != nil && f.FlowType == schemas.Subflow {

@@ -32,11 +32,7 @@ func compiled(t testing.TB, file string) *engine.Graph {
 func subflowsInFolder(t testing.TB, file string) schemas.SubflowsOf {
 	t.Helper()
 	subflows := schemas.SubflowsOf{}
-	files, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range files {
+	for _, name := range datatest.Glob(t, filepath.Join(filepath.Dir(file), "*.yaml")) {
 		text := datatest.ReadFile(t, name)
 		if f, _, _ := schemas.ParseFlow(text, true); f != nil && f.FlowType == schemas.Subflow {
 			subflows[f.Handle] = f

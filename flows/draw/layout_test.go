@@ -3,7 +3,6 @@ package draw
 import (
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -72,16 +71,8 @@ func checkLayout(t *testing.T, p picture) {
 }
 
 func TestLayout(t *testing.T) {
-	var files []string
-	for _, pattern := range []string{"../*.yaml", "../recipes/*.yaml"} {
-		list, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, list...)
-	}
 	count := 0
-	for _, name := range files {
+	for _, name := range datatest.Glob(t, "../*.yaml", "../recipes/*.yaml") {
 		if strings.HasSuffix(name, "_test.yaml") {
 			continue
 		}

@@ -52,11 +52,7 @@ func TestRecipes(t *testing.T) {
 
 // Every flow in the folder is a recipe.
 func TestAllFilesAreRecipes(t *testing.T) {
-	names, err := filepath.Glob("*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
+	for _, name := range datatest.Glob(t, "*.yaml") {
 		if flows.IsScenarios(name) {
 			continue
 		}

@@ -63,11 +63,7 @@ func TestCatalogIsComplete(t *testing.T) {
 	}
 	var named []string
 	for _, space := range []string{"../../schemas", "../../engine", "../../nodes"} {
-		files, err := filepath.Glob(filepath.Join(space, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
+		for _, file := range datatest.Glob(t, filepath.Join(space, "*.go")) {
 			if !strings.HasSuffix(file, "_test.go") {
 				named = append(named, rulesIn(t, file)...)
 			}

@@ -27,6 +27,25 @@ func mustLoad(t *testing.T, path string, environ []string) *Config {
 	return c
 }
 
+// expectProblem loads a file with at most one problem, which must contain want; "" expects none. The
+// problem must not show the secret hunter2.
+func expectProblem(t *testing.T, file, want string) *Config {
+	t.Helper()
+	c, problems := load([]byte(file), nil)
+	var said []string
+	for _, p := range problems {
+		said = append(said, p.String())
+	}
+	text := strings.Join(said, "\n")
+	if strings.Contains(text, "hunter2") {
+		t.Errorf("a secret is shown: %s", text)
+	}
+	if want == "" && text != "" || !strings.Contains(text, want) || len(problems) > 1 {
+		t.Errorf("got %q, want %q", text, want)
+	}
+	return c
+}
+
 func TestDefaultsRunWithNothing(t *testing.T) {
 	got := mustLoad(t, "", nil)
 	want := &Config{

@@ -1,7 +1,6 @@
 package signins
 
 import (
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,19 +12,13 @@ import (
 func TestEachEventHasASentence(t *testing.T) {
 	recorded := regexp.MustCompile(`\b(?:event\(v, |proof\(v, |consentEvent\(v, |recordEvent\(|action, detail := )"(\w+\.\w+)"`)
 	actions := 0
-	for _, pattern := range []string{"../../nodes/*.go", "../../engine/*.go"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
+	for _, name := range datatest.Glob(t, "../../nodes/*.go", "../../engine/*.go") {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
 		}
-		for _, name := range files {
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
-			for _, found := range recorded.FindAllStringSubmatch(string(datatest.ReadFile(t, name)), -1) {
-				if actions++; actionTexts()[found[1]] == "" {
-					t.Errorf("%s records %s, which has no sentence", name, found[1])
-				}
+		for _, found := range recorded.FindAllStringSubmatch(string(datatest.ReadFile(t, name)), -1) {
+			if actions++; actionTexts()[found[1]] == "" {
+				t.Errorf("%s records %s, which has no sentence", name, found[1])
 			}
 		}
 	}
