@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 // connectPages returns the pages of docs/connect by name, with the index.
@@ -17,10 +19,7 @@ func connectPages(t *testing.T) map[string]string {
 	}
 	pages := map[string]string{}
 	for _, name := range append(names, "../docs/connect.md", "README.md") {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, name)
 		pages[name] = string(text)
 	}
 	return pages
@@ -90,10 +89,7 @@ func TestExamplesAreShort(t *testing.T) {
 		paths = append(paths, found...)
 	}
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, path)
 		if lines := strings.Count(string(text), "\n"); lines > 150 {
 			t.Errorf("%s has %d lines; keep it below 150", path, lines)
 		}

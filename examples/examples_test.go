@@ -1,7 +1,6 @@
 package examples_test
 
 import (
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/examples"
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 func get(t *testing.T, method, path string) *http.Response {
@@ -39,10 +39,7 @@ func TestTryServesEachFileWithItsType(t *testing.T) {
 	for _, entry := range entries {
 		path := "/try/" + strings.TrimSuffix(entry.Name(), "index.html")
 		r := get(t, "GET", path)
-		want, err := os.ReadFile(filepath.Join("try", entry.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := datatest.ReadFile(t, filepath.Join("try", entry.Name()))
 		if r.StatusCode != http.StatusOK || body(t, r) != string(want) {
 			t.Errorf("GET %s: status %d, or other bytes than %s", path, r.StatusCode, entry.Name())
 		}
@@ -55,9 +52,7 @@ func TestTryServesEachFileWithItsType(t *testing.T) {
 func TestTryNamesItsApplication(t *testing.T) {
 	r := get(t, "GET", "/try/config.json")
 	var config map[string]any
-	if err := json.Unmarshal([]byte(body(t, r)), &config); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, []byte(body(t, r)), &config)
 	if len(config) != 2 || config["applicationId"] != "app-1" || config["mailbox"] != true {
 		t.Errorf("config.json is %v", config)
 	}
@@ -108,10 +103,7 @@ func TestTryWorksUnderItsPolicy(t *testing.T) {
 	forbidden := regexp.MustCompile(`<style|style=|<script>|<script [^>]*>[^<]|\son[a-z]+=|(src|href)="(https?:)?//|@import|url\(|innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function`)
 	size := 0
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := datatest.ReadFile(t, path)
 		size += len(text)
 		if found := forbidden.Find(text); found != nil {
 			t.Errorf("%s contains %q", path, found)
