@@ -49,7 +49,7 @@ func (r *remoteServer) List(ctx context.Context, n declare.Noun, value string) (
 		return nil, err
 	}
 	var list []*declare.Entry
-	for _, item := range itemsOf(d, n.Plural) {
+	for _, item := range d.ItemsAt(n.Plural) {
 		list = append(list, &declare.Entry{ID: item.TextAt("id"), Document: item})
 	}
 	return list, nil

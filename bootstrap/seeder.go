@@ -112,12 +112,3 @@ func (s *seeder) updateResource(ctx context.Context, n declare.Noun, id string, 
 		}
 	}
 }
-
-func itemsOf(d *schemas.Document, path string) []*schemas.Document {
-	at := d.At(path)
-	if at == nil {
-		return nil
-	}
-	items, _ := at.Items()
-	return items
-}

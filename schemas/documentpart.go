@@ -25,6 +25,16 @@ func (d *Document) Items() (items []*Document, ok bool) {
 	return items, d.root.shape == arrayShape
 }
 
+// ItemsAt returns the items of the list at a path, nil if there is none.
+func (d *Document) ItemsAt(path string) []*Document {
+	at := d.At(path)
+	if at == nil {
+		return nil
+	}
+	items, _ := at.Items()
+	return items
+}
+
 // HasNullItem reports whether an item of a list is null, at any depth.
 func (d *Document) HasNullItem() bool { return d.root.hasNullItem() }
 

@@ -79,12 +79,7 @@ type SubflowMention struct{ Path, Handle string }
 // SubflowMentions lists the places at which the document of a flow names sub-flows. It skips
 // malformed values.
 func SubflowMentions(d *Document) (list []SubflowMention) {
-	nodes := d.At("nodes")
-	if nodes == nil {
-		return nil
-	}
-	items, _ := nodes.Items()
-	for i, item := range items {
+	for i, item := range d.ItemsAt("nodes") {
 		if item.TextAt("use") != SubflowKind {
 			continue
 		}

@@ -25,11 +25,7 @@ type expansion struct {
 // schema demands stays, so that the schema reports it.
 func expand(doc *schemas.Document) *expansion {
 	e := &expansion{doc: doc}
-	list := doc.At("scenarios")
-	if list == nil {
-		return e
-	}
-	scenarios, _ := list.Items()
+	scenarios := doc.ItemsAt("scenarios")
 	if !slices.ContainsFunc(scenarios, hasTable) {
 		return e
 	}
@@ -40,7 +36,7 @@ func expand(doc *schemas.Document) *expansion {
 		}
 		e.addRows(i, s)
 	}
-	e.doc = doc.Edited(map[string]any{"scenarios": list.WithItems(e.items)})
+	e.doc = doc.Edited(map[string]any{"scenarios": doc.At("scenarios").WithItems(e.items)})
 	return e
 }
 

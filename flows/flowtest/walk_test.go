@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -110,15 +109,10 @@ func isSubflow(t *testing.T, path string) bool {
 }
 
 // walkedFlows returns the built-in flows and those of the corpus.
-func walkedFlows(t *testing.T) (list []string) {
+func walkedFlows(t *testing.T) []string {
 	t.Helper()
-	for _, pattern := range []string{"../*.yaml", "../testdata/good/*.yaml"} {
-		paths, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, slices.DeleteFunc(paths, func(path string) bool { return !flows.IsFlow(path) || isSubflow(t, path) })...)
-	}
+	paths := datatest.Glob(t, "../*.yaml", "../testdata/good/*.yaml")
+	list := slices.DeleteFunc(paths, func(path string) bool { return !flows.IsFlow(path) || isSubflow(t, path) })
 	if len(list) < 50 {
 		t.Fatalf("there are %d flows", len(list))
 	}

@@ -190,7 +190,7 @@ func (a *applier) replace(ctx context.Context, in *linkedResource, step *Step) e
 func usesDiff(was, is *schemas.Document) []Change {
 	uses := func(d *schemas.Document) map[string]any {
 		versions := map[string]any{}
-		for _, item := range itemsAt(d, "uses") {
+		for _, item := range d.ItemsAt("uses") {
 			versions[item.TextAt("handle")] = value(item.At("version"))
 		}
 		return versions

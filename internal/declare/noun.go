@@ -135,20 +135,10 @@ func (n Noun) nameReferences(d *schemas.Document) (list []nameReference) {
 	if n.principals == "" {
 		return list
 	}
-	for i, item := range itemsAt(d, n.principals) {
+	for i, item := range d.ItemsAt(n.principals) {
 		add(fmt.Sprintf("%s[%d].id", n.principals, i), item.TextAt("id"), principalNouns()[item.TextAt("type")], "")
 	}
 	return list
-}
-
-// itemsAt returns the items of the list at a path; nil if there is none.
-func itemsAt(d *schemas.Document, path string) []*schemas.Document {
-	at := d.At(path)
-	if at == nil {
-		return nil
-	}
-	items, _ := at.Items()
-	return items
 }
 
 func isText(d *schemas.Document) bool {
