@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
 )
@@ -79,9 +79,7 @@ func TestAccessLogContainsNoSecrets(t *testing.T) {
 		}
 	}
 	var line map[string]any
-	if err := json.Unmarshal([]byte(strings.SplitN(log, "\n", 2)[0]), &line); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, []byte(strings.SplitN(log, "\n", 2)[0]), &line)
 	delete(line, "time")
 	if took, ok := line["duration"].(float64); !ok || took <= 0 {
 		t.Errorf("duration %v", line["duration"])

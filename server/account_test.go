@@ -28,14 +28,10 @@ func (h *testServer) signIn(a *passkeytest.Authenticator) string {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	raw, err := h.tokens.Assert(h.t.Context(), schemas.Assertion{
+	return h.assertionHeader(schemas.Assertion{
 		Subject: c.Subject, Audience: []string{h.accountApp(), h.base}, Session: c.Session, AuthTime: h.clock(), AMR: c.AMR, ACR: c.ACR,
 		Generation: h.generation(h.accountApp()),
 	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return "Authorization: Bearer " + raw
 }
 
 // generation is that of the tokens of an application.

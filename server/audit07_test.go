@@ -94,14 +94,11 @@ func TestAudit07ChangesTakeARecentSignIn(t *testing.T) {
 		h.provider("corp")
 		identity := h.link(carl, "corp", "1")
 		app, _ := h.ok(200, "GET /applications/"+h.accountApp(), "")
-		access, err := h.tokens.Access(t.Context(), token.Claims{
+		access := h.accessHeader(token.Claims{
 			Subject: carl, ClientID: app.text("clientId"), Audience: []string{h.base}, Scope: []string{"account"}, AuthTime: h.clock(),
 			Generation: h.generation(app.text("id")),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		headers := map[string]string{"an assertion": h.at(app.text("id"), carl), "an access token": "Authorization: Bearer " + access}
+		headers := map[string]string{"an assertion": h.at(app.text("id"), carl), "an access token": access}
 		h.pass(5*time.Minute - time.Second)
 		h.ok(200, "POST /register/passkey/start", `{"userId":"`+carl+`"}`, headers["an access token"])
 		begun := h.startRegistration(`{"userId":"`+carl+`"}`, headers["an assertion"])

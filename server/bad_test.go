@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
 )
@@ -77,9 +78,7 @@ func common(t *testing.T, good, required string) []bad {
 // change sets a member of a JSON object, or with nil removes it.
 func change(t *testing.T, object, name string, value any) string {
 	var m map[string]any
-	if err := json.Unmarshal([]byte(object), &m); err != nil {
-		t.Fatalf("%v in %s", err, object)
-	}
+	datatest.Unmarshal(t, []byte(object), &m)
 	m[name] = value
 	if value == nil {
 		delete(m, name)

@@ -25,9 +25,7 @@ func newAccountServer(t *testing.T) *testServer {
 func (h *testServer) signInBrowser(application, user, acr string, methods ...string) (cookie, id string) {
 	h.t.Helper()
 	session := schemas.Session{ID: schemas.NewID(), UserID: user, ApplicationID: application, ACR: acr, AMR: methods, CreatedAt: h.clock(), ExpiresAt: h.clock().Add(time.Hour)}
-	if err := h.db.Apply(h.t.Context(), []schemas.Change{schemas.StartSession{Session: session}}); err != nil {
-		h.t.Fatal(err)
-	}
+	h.apply(schemas.StartSession{Session: session})
 	value := schemas.NewSecret()
 	if bound, err := h.db.BindSession(h.t.Context(), schemas.SessionToken{SessionID: session.ID, Hash: schemas.HashSecret(value), Browser: "browser"}); err != nil || !bound {
 		h.t.Fatal(bound, err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/server"
 )
 
@@ -55,10 +56,7 @@ func TestSelfSignedCertificate(t *testing.T) {
 		t.Errorf("left behind: %v %v", left, err)
 	}
 
-	kept, err := os.ReadFile(filepath.Join(o.DataDir, "tls", "cert.pem"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := datatest.ReadFile(t, filepath.Join(o.DataDir, "tls", "cert.pem"))
 	same := func(c tls.Certificate) bool { return c.Leaf.Equal(first.Leaf) }
 	if again := certificate(t, o); !same(again) {
 		t.Error("it is not kept across restarts")
@@ -120,9 +118,7 @@ func TestSelfSignedCertificateIsRepaired(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"precious", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"} {
-		if err := os.WriteFile(key, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		datatest.WriteFile(t, key, text)
 		if _, err := server.Certificate(o); err == nil || !strings.Contains(err.Error(), key) || !strings.Contains(err.Error(), "remove the file") {
 			t.Errorf("a key file that is none: %v", err)
 		}

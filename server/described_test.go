@@ -12,6 +12,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/server"
@@ -210,9 +211,7 @@ func TestDescriptionIsReproducible(t *testing.T) {
 	var doc struct {
 		Components struct{ Schemas map[string]json.RawMessage }
 	}
-	if err := json.Unmarshal(first.Body.Bytes(), &doc); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, first.Body.Bytes(), &doc)
 	for _, r := range h.directory.Resources() {
 		name := r.Noun().Name
 		if name = strings.ToUpper(name[:1]) + name[1:]; doc.Components.Schemas[name] == nil || doc.Components.Schemas[name+"Request"] == nil {

@@ -2,12 +2,12 @@ package server_test
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
 )
@@ -15,10 +15,7 @@ import (
 // docs/api.md lists exactly the existing endpoints.
 func TestDocumentOfTheAPI(t *testing.T) {
 	h := newTestServer(t)
-	text, err := os.ReadFile("../docs/api.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, "../docs/api.md")
 	var want []string
 	five := map[string]bool{}
 	for _, r := range h.directory.Resources() {
@@ -60,10 +57,7 @@ func TestDocumentOfTheAPI(t *testing.T) {
 
 // docs/runs.md lists every member of the requests and replies of flows and passkeys.
 func TestDocumentOfRuns(t *testing.T) {
-	text, err := os.ReadFile("../docs/runs.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.ReadFile(t, "../docs/runs.md")
 	for _, body := range append(server.Bodies(), schemas.Step{}, schemas.StepData{}) {
 		for _, name := range memberNames(reflect.TypeOf(body)) {
 			if !strings.Contains(string(text), "`"+name+"`") {

@@ -1,10 +1,10 @@
 package server_test
 
 import (
-	"encoding/json"
 	"reflect"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/directory"
 )
 
@@ -13,12 +13,8 @@ import (
 func TestEmptyTextMeansAbsentInEveryResource(t *testing.T) {
 	eachNoun(t, newTestServer(t), func(t *testing.T, h *testServer, n directory.Noun, s sample) {
 		var body, schema map[string]any
-		if err := json.Unmarshal([]byte(numbered(s.body, "1")), &body); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(n.Schema().Raw(), &schema); err != nil {
-			t.Fatal(err)
-		}
+		datatest.Unmarshal(t, []byte(numbered(s.body, "1")), &body)
+		datatest.Unmarshal(t, n.Schema().Raw(), &schema)
 		plain, _ := h.ok(201, "POST "+n.Path, asJSON(t, body))
 		at := n.Path + "/" + plain.text("id")
 		before, _ := h.ok(200, "GET "+at, "")

@@ -141,12 +141,8 @@ func (h *testServer) atBy(application, user string, methods []string, permission
 	if slices.Contains(methods, "hwk") {
 		acr = schemas.ACRPhishingResistant
 	}
-	raw, err := h.tokens.Assert(h.t.Context(), schemas.Assertion{Subject: user, Audience: []string{application, h.base}, Generation: app.TokenGeneration,
+	return h.assertionHeader(schemas.Assertion{Subject: user, Audience: []string{application, h.base}, Generation: app.TokenGeneration,
 		Permissions: permissions, AuthTime: h.clock(), AMR: methods, ACR: acr})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return "Authorization: Bearer " + raw
 }
 
 // One user with all permissions must remain.

@@ -18,14 +18,11 @@ func TestFactors(t *testing.T) {
 func (h *testServer) giveFactors(userID string) {
 	h.t.Helper()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	err := h.db.Apply(h.t.Context(), []schemas.Change{
+	h.apply(
 		schemas.SetTOTP{TOTP: schemas.TOTP{UserID: userID, Secret: []byte("sealed"), CreatedAt: at}},
 		schemas.SetRecoveryCodes{UserID: userID, Hashes: [][]byte{schemas.HashSecret("a"), schemas.HashSecret("b")}, At: at},
 		schemas.UseRecoveryCode{UserID: userID, Hash: schemas.HashSecret("a"), At: at},
-	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	)
 }
 
 // removePasskeys leaves a user none.
@@ -92,13 +89,9 @@ func ownFactors(t *testing.T, h *testServer) {
 // own is the header of a fresh sign-in of a user for accounts.
 func (h *testServer) own(userID, acr string, methods ...string) string {
 	h.t.Helper()
-	raw, err := h.tokens.Assert(h.t.Context(), schemas.Assertion{
+	return h.assertionHeader(schemas.Assertion{
 		Subject: userID, Audience: []string{h.accountApp(), h.base}, AuthTime: h.clock(), AMR: methods, ACR: acr, Generation: h.generation(h.accountApp()),
 	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return "Authorization: Bearer " + raw
 }
 
 // offerTOTP starts to set up an app, and returns the body that finishes it.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/token"
@@ -160,11 +161,7 @@ func asJSON(t testing.TB, v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(datatest.Marshal(t, v))
 }
 
 // fakeTokens knows the tokens "system", "user <id>" and "busy".

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -76,9 +77,7 @@ func TestFlowGoldens(t *testing.T) {
 					t.Fatalf("%s: %d %s", body, rec.Code, rec.Body)
 				}
 				reply, step = rec.Body.Bytes(), &schemas.Step{}
-				if err := json.Unmarshal(reply, step); err != nil {
-					t.Fatal(err)
-				}
+				datatest.Unmarshal(t, reply, step)
 			}
 			golden(t, tt.file, normalize(reply, step))
 		})
@@ -109,10 +108,7 @@ func golden(t *testing.T, name string, got []byte) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := datatest.ReadFile(t, path)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s differs (go test -update rewrites it):\n%s", path, got)
 	}

@@ -21,9 +21,7 @@ func (h *testServer) link(userID, handle, subject string) string {
 		h.t.Fatal(err)
 	}
 	i := schemas.Identity{ID: schemas.NewID(), UserID: userID, ProviderID: p.ID, Subject: subject, Name: "grace@example.com", CreatedAt: h.clock()}
-	if err := h.db.Apply(h.t.Context(), []schemas.Change{schemas.LinkIdentity{Identity: i}}); err != nil {
-		h.t.Fatal(err)
-	}
+	h.apply(schemas.LinkIdentity{Identity: i})
 	return i.ID
 }
 
@@ -42,9 +40,7 @@ func identities(t *testing.T, h *testServer) {
 	corp := h.provider("corp")
 	h.provider("club")
 	first, second, others := h.link(id, "corp", "s1"), h.link(id, "club", "s1"), h.link(other, "corp", "s2")
-	if err := h.db.Apply(t.Context(), []schemas.Change{schemas.UseIdentity{ID: first, At: h.clock()}}); err != nil {
-		t.Fatal(err)
-	}
+	h.apply(schemas.UseIdentity{ID: first, At: h.clock()})
 	list, _ := h.ok(200, "GET "+at, "", token)
 	all := list.list("identities")
 	if len(all) != 2 || all[0].text("id") != first || all[0].text("provider.id") != corp || all[0].text("provider.handle") != "corp" ||

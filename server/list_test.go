@@ -15,12 +15,9 @@ func TestPagesOfSessions(t *testing.T) {
 	app := h.create("/applications", `{"name":"Shop"}`)
 	for range 3 {
 		h.pass(time.Second)
-		err := h.db.Apply(t.Context(), []schemas.Change{schemas.StartSession{Session: schemas.Session{
+		h.apply(schemas.StartSession{Session: schemas.Session{
 			ID: schemas.NewID(), UserID: id, ApplicationID: app, CreatedAt: h.clock(), ExpiresAt: h.clock().Add(time.Hour),
-		}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}})
 	}
 	at := "/users/" + id + "/sessions"
 	first, _ := h.ok(200, "GET "+at+"?limit=2", "")

@@ -39,16 +39,6 @@ func newToolServer(t *testing.T) *testServer {
 	return h
 }
 
-// toolHeader returns a header field with a token for the tools.
-func (h *testServer) toolHeader(a token.Claims) string {
-	h.t.Helper()
-	raw, err := h.tokens.Access(h.t.Context(), a)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return "Authorization: Bearer " + raw
-}
-
 func access(audience string, scope ...string) token.Claims {
 	return token.Claims{Subject: ada, ClientID: "assistant", Audience: []string{audience}, Scope: scope}
 }
@@ -60,17 +50,15 @@ const toolChallenge = `resource_metadata="` + publicURL + `/.well-known/oauth-pr
 func TestToolChallenges(t *testing.T) {
 	h := newToolServer(t)
 	const tools = publicURL + "/mcp"
-	revoked := h.toolHeader(access(tools, "system"))
+	revoked := h.accessHeader(access(tools, "system"))
 	claims, err := h.tokens.Verify(t.Context(), strings.TrimPrefix(revoked, "Authorization: Bearer "), tools)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.db.Apply(t.Context(), []schemas.Change{schemas.RevokeToken{ID: claims.ID, ExpiresAt: claims.Expires}}); err != nil {
-		t.Fatal(err)
-	}
+	h.apply(schemas.RevokeToken{ID: claims.ID, ExpiresAt: claims.Expires})
 	short := access(tools, "system")
 	short.Validity = time.Second
-	expired := h.toolHeader(short)
+	expired := h.accessHeader(short)
 	h.pass(2 * time.Second)
 	for name, tt := range map[string]struct {
 		header, code, reason string
@@ -78,14 +66,14 @@ func TestToolChallenges(t *testing.T) {
 	}{
 		"none":                 {"", "unauthorized", "", 401},
 		"nonsense":             {"Authorization: Bearer nonsense", "invalid_token", "invalid_token", 401},
-		"for the API alone":    {h.toolHeader(access(publicURL, "system")), "invalid_token", "invalid_token", 401},
-		"for something else":   {h.toolHeader(access(tools+"/", "system")), "invalid_token", "invalid_token", 401},
+		"for the API alone":    {h.accessHeader(access(publicURL, "system")), "invalid_token", "invalid_token", 401},
+		"for something else":   {h.accessHeader(access(tools+"/", "system")), "invalid_token", "invalid_token", 401},
 		"an assertion":         {h.admin, "invalid_token", "invalid_token", 401},
 		"expired":              {expired, "invalid_token", "invalid_token", 401},
 		"revoked":              {revoked, "invalid_token", "invalid_token", 401},
-		"without system":       {h.toolHeader(access(tools, "openid")), "forbidden", "insufficient_scope", 403},
-		"with what is below":   {h.toolHeader(access(tools, "system:applications", "system:flows:write")), "forbidden", "insufficient_scope", 403},
-		"with what reads like": {h.toolHeader(access(tools, "systems", "SYSTEM")), "forbidden", "insufficient_scope", 403},
+		"without system":       {h.accessHeader(access(tools, "openid")), "forbidden", "insufficient_scope", 403},
+		"with what is below":   {h.accessHeader(access(tools, "system:applications", "system:flows:write")), "forbidden", "insufficient_scope", 403},
+		"with what reads like": {h.accessHeader(access(tools, "systems", "SYSTEM")), "forbidden", "insufficient_scope", 403},
 	} {
 		for _, method := range []string{"POST", "GET", "DELETE", "PUT", "HEAD"} {
 			rec := h.do(method, "/mcp", "", tt.header)
@@ -108,7 +96,7 @@ func TestToolsAreCalledInTheNameOfTheClient(t *testing.T) {
 	h := newToolServer(t)
 	good := access(publicURL+"/mcp", "openid", "system")
 	good.Audience = append(good.Audience, publicURL)
-	rec := h.do("POST", "/mcp", "{}", h.toolHeader(good))
+	rec := h.do("POST", "/mcp", "{}", h.accessHeader(good))
 	var c directory.Call
 	if err := json.Unmarshal(rec.Body.Bytes(), &c); err != nil || rec.Code != 200 {
 		t.Fatalf("%d %s, %v", rec.Code, rec.Body, err)
@@ -116,7 +104,7 @@ func TestToolsAreCalledInTheNameOfTheClient(t *testing.T) {
 	if c.Actor != (schemas.Actor{Type: schemas.UserActor, ID: ada, Client: "assistant"}) || !c.Permits("system") || c.TraceID != rec.Header().Get("X-Trace-Id") {
 		t.Errorf("called by %+v", c)
 	}
-	rec = h.do("POST", "/mcp", "{}", h.toolHeader(good), "X-Busy: yes")
+	rec = h.do("POST", "/mcp", "{}", h.accessHeader(good), "X-Busy: yes")
 	fails(t, rec, 429, "too_many_requests")
 	if rec.Header().Get("Retry-After") != "1" || rec.Header().Get("WWW-Authenticate") != "" {
 		t.Errorf("a busy reply has %v", rec.Header())
@@ -125,7 +113,7 @@ func TestToolsAreCalledInTheNameOfTheClient(t *testing.T) {
 
 func TestToolMethods(t *testing.T) {
 	h := newToolServer(t)
-	good := h.toolHeader(access(publicURL+"/mcp", "system"))
+	good := h.accessHeader(access(publicURL+"/mcp", "system"))
 	for _, method := range []string{"GET", "DELETE", "PUT", "PATCH"} {
 		rec := h.do(method, "/mcp", "", good)
 		fails(t, rec, 405, "method_not_allowed")
@@ -144,7 +132,7 @@ func TestToolsAreNeverOpen(t *testing.T) {
 // Pages of other origins are rejected first.
 func TestToolsAndOrigins(t *testing.T) {
 	h := newToolServer(t)
-	good := h.toolHeader(access(publicURL+"/mcp", "system"))
+	good := h.accessHeader(access(publicURL+"/mcp", "system"))
 	for origin, want := range map[string]int{
 		"": 200, publicURL: 200, spaOrigin: 200,
 		rpOrigin: 403, // of an application: its pages may call flows, and not the tools
@@ -176,7 +164,7 @@ func TestToolsAndOrigins(t *testing.T) {
 // A page that uses DNS rebinding has its own name in Host.
 func TestToolsAndDNSRebinding(t *testing.T) {
 	h := newToolServer(t)
-	good := h.toolHeader(access(publicURL+"/mcp", "system"))
+	good := h.accessHeader(access(publicURL+"/mcp", "system"))
 	for _, tt := range []struct {
 		local, host string
 		want        int

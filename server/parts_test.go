@@ -191,11 +191,8 @@ func TestFlowVersionClient(t *testing.T) {
 	h.machine(t)
 	author := h.user("author")
 	h.allow(author, []string{"system:flows"})
-	raw, err := h.tokens.Access(t.Context(), token.Claims{Subject: author, ClientID: "machine", Audience: []string{h.base}, Scope: []string{"system:flows"}, AuthTime: h.clock()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.ok(200, "PATCH "+at, `{"name":"second"}`, "Authorization: Bearer "+raw)
+	access := h.accessHeader(token.Claims{Subject: author, ClientID: "machine", Audience: []string{h.base}, Scope: []string{"system:flows"}, AuthTime: h.clock()})
+	h.ok(200, "PATCH "+at, `{"name":"second"}`, access)
 	for permissions, want := range map[string]string{"system:flows:read system:applications:read": "Machine", "system:flows:read": ""} {
 		list, _ := h.ok(200, "GET "+at+"/versions", "", h.bearer(h.user("reader"+want), strings.Fields(permissions)...))
 		if newest := list.list("versions")[0]; newest.text("author.id") != author || newest.text("author.clientName") != want {

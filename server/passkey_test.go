@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/internal/token"
@@ -157,9 +158,7 @@ func TestPasskeyStartsSession(t *testing.T) {
 	var got struct{ Assertion string }
 	w.post("/auth/passkey/finish", asserted(t, a, w.startAuthentication(`{}`)), &got, "User-Agent: Firefox\u202e/1 (evil)")
 	var said schemas.Assertion
-	if err := json.Unmarshal([]byte(got.Assertion), &said); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, []byte(got.Assertion), &said)
 	keys, err := w.store.Credentials(t.Context(), bob)
 	if err != nil || len(keys) != 1 {
 		t.Fatalf("%d passkeys, %v", len(keys), err)

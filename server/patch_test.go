@@ -1,13 +1,13 @@
 package server_test
 
 import (
-	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
@@ -102,12 +102,8 @@ func comparable(m members) members {
 func applied(t *testing.T, m members, patch string) members {
 	t.Helper()
 	var copied, named members
-	if err := json.Unmarshal([]byte(asJSON(t, m)), &copied); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(patch), &named); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, []byte(asJSON(t, m)), &copied)
+	datatest.Unmarshal(t, []byte(patch), &named)
 	for name, value := range named {
 		inner, isObject := value.(map[string]any)
 		if !isObject {

@@ -29,19 +29,11 @@ func sensitiveChanges(t *testing.T, h *testServer) {
 	machine := h.machine(t)
 
 	sign := func(age time.Duration, acr string, amr ...string) string {
-		raw, err := h.tokens.Assert(t.Context(), schemas.Assertion{Subject: boss, Audience: []string{h.base}, Permissions: []string{"system"}, AuthTime: h.clock().Add(-age), AMR: amr, ACR: acr})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return "Authorization: Bearer " + raw
+		return h.assertionHeader(schemas.Assertion{Subject: boss, Audience: []string{h.base}, Permissions: []string{"system"}, AuthTime: h.clock().Add(-age), AMR: amr, ACR: acr})
 	}
 	access := func(claims token.Claims) string {
 		claims.Audience, claims.Scope = []string{h.base}, []string{"system"}
-		raw, err := h.tokens.Access(t.Context(), claims)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return "Authorization: Bearer " + raw
+		return h.accessHeader(claims)
 	}
 	fresh := sign(time.Minute, schemas.ACRPhishingResistant, "hwk")
 	byPassword := sign(time.Minute, schemas.ACRPassword, "pwd")
@@ -153,11 +145,7 @@ func (h *testServer) machine(t *testing.T) string {
 		t.Fatal(err)
 	}
 	h.create("/roles", `{"name":"Machines","permissions":["system"],"assignments":[{"type":"application","id":"`+app.ID+`"}]}`)
-	raw, err := h.tokens.Access(t.Context(), token.Claims{Subject: "machine", ClientID: "machine", Audience: []string{h.base}, Scope: []string{"system"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return "Authorization: Bearer " + raw
+	return h.accessHeader(token.Claims{Subject: "machine", ClientID: "machine", Audience: []string{h.base}, Scope: []string{"system"}})
 }
 
 // limitPasskeys makes the passkeys of a user ones that were added after a password.
@@ -170,13 +158,9 @@ func (h *testServer) limitPasskeys(userID string) {
 	for _, key := range keys {
 		key.ID = append(schemas.Bytes("limited"), key.ID...)
 		key.AddedBy = schemas.Provenance{ACR: schemas.ACRPassword, Methods: []string{"pwd"}}
-		if err := h.db.Apply(h.t.Context(), []schemas.Change{schemas.CreateCredential{Credential: key}}); err != nil {
-			h.t.Fatal(err)
-		}
+		h.apply(schemas.CreateCredential{Credential: key})
 	}
 	for _, key := range keys {
-		if err := h.db.Apply(h.t.Context(), []schemas.Change{schemas.DeleteCredential{ID: key.ID, At: h.clock()}}); err != nil {
-			h.t.Fatal(err)
-		}
+		h.apply(schemas.DeleteCredential{ID: key.ID, At: h.clock()})
 	}
 }

@@ -157,11 +157,35 @@ func (h *testServer) bearer(userID string, permissions ...string) string {
 // token is bearer for a user who has the permissions already.
 func (h *testServer) token(userID string, permissions ...string) string {
 	h.t.Helper()
-	raw, err := h.tokens.Assert(h.t.Context(), schemas.Assertion{Subject: userID, Audience: []string{h.base}, Permissions: permissions, AuthTime: h.clock()})
+	return h.assertionHeader(schemas.Assertion{Subject: userID, Audience: []string{h.base}, Permissions: permissions, AuthTime: h.clock()})
+}
+
+// assertionHeader is the header with an assertion.
+func (h *testServer) assertionHeader(a schemas.Assertion) string {
+	h.t.Helper()
+	raw, err := h.tokens.Assert(h.t.Context(), a)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return "Authorization: Bearer " + raw
+}
+
+// accessHeader is the header with an access token.
+func (h *testServer) accessHeader(c token.Claims) string {
+	h.t.Helper()
+	raw, err := h.tokens.Access(h.t.Context(), c)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return "Authorization: Bearer " + raw
+}
+
+// apply commits changes to the store.
+func (h *testServer) apply(changes ...schemas.Change) {
+	h.t.Helper()
+	if err := h.db.Apply(h.t.Context(), changes); err != nil {
+		h.t.Fatal(err)
+	}
 }
 
 // ok sends a request with the administrator's token, unless the headers have

@@ -24,9 +24,7 @@ func TestStatistics(t *testing.T) {
 		{time.Hour, "password.used", nil}, {time.Hour, "passkey.used", nil}, {time.Hour, "attempt.failed", map[string]string{"error": "wrong_password"}},
 		{25 * time.Hour, "user.signed_in", nil},
 	} {
-		if err := h.db.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: schemas.Event{At: hour.Add(-e.ago), Action: e.action, Detail: e.detail}}}); err != nil {
-			t.Fatal(err)
-		}
+		h.apply(schemas.RecordEvent{Event: schemas.Event{At: hour.Add(-e.ago), Action: e.action, Detail: e.detail}})
 	}
 	if _, err := h.db.EventChain(bytes.Repeat([]byte{1}, 32)).Seal(t.Context()); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -42,13 +43,8 @@ func runWithFlows(t *testing.T, program string, patterns ...string) {
 	}
 	t.Chdir("web")
 	args := []string{filepath.Join("test", program)}
-	for _, pattern := range patterns {
-		names, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		args = append(args, slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "_test.yaml") })...)
-	}
+	names := datatest.Glob(t, patterns...)
+	args = append(args, slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "_test.yaml") })...)
 	if out, err := exec.Command("node", args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -6,12 +6,13 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/datatest"
 )
 
 const accountApp = "01900000-0000-7000-8000-000000000001"
@@ -143,10 +144,7 @@ func TestFilesAreTypedPackedAndRevalidated(t *testing.T) {
 	for name := range files {
 		want, isGenerated := generated[name]
 		if !isGenerated {
-			text, err := os.ReadFile(filepath.Join("web", name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := datatest.ReadFile(t, filepath.Join("web", name))
 			want = text
 		}
 		path := "/gate/files/" + version + "/" + name

@@ -2,7 +2,6 @@ package oauth_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/delivery"
 	"github.com/postern-id/postern/internal/outbound"
 	"github.com/postern-id/postern/internal/token"
@@ -148,9 +148,7 @@ func logoutClaims(t *testing.T, raw string, issuer *token.Issuer, algorithm jose
 		t.Fatal(err)
 	}
 	var set jose.JSONWebKeySet
-	if err := json.Unmarshal(issuer.JWKS(), &set); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, issuer.JWKS(), &set)
 	claims := map[string]any{}
 	if err := parsed.Claims(set, &claims); err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
@@ -56,14 +57,9 @@ func newKey(t testing.TB, curve elliptic.Curve) *ecdsa.PrivateKey {
 
 func keySet(t testing.TB, keys ...jose.JSONWebKey) *schemas.JSONWebKeys {
 	t.Helper()
-	text, err := json.Marshal(jose.JSONWebKeySet{Keys: keys})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := datatest.Marshal(t, jose.JSONWebKeySet{Keys: keys})
 	var set schemas.JSONWebKeys
-	if err := json.Unmarshal(text, &set); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, text, &set)
 	return &set
 }
 

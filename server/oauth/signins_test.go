@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/internal/token"
@@ -293,9 +294,7 @@ func claims(t testing.TB, raw string) (header, payload map[string]any) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := json.Unmarshal(text, into); err != nil {
-			t.Fatal(err)
-		}
+		datatest.Unmarshal(t, text, into)
 	}
 	return header, payload
 }

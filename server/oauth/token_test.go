@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/oauth"
@@ -233,9 +234,7 @@ func TestMetadataIsTrue(t *testing.T) {
 		Methods []string `json:"token_endpoint_auth_methods_supported"`
 		Grants  []string `json:"grant_types_supported"`
 	}
-	if err := json.Unmarshal(rec.Body.Bytes(), &reported); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Unmarshal(t, rec.Body.Bytes(), &reported)
 	for _, method := range []string{schemas.AuthMethodBasic, schemas.AuthMethodPost, schemas.AuthMethodPrivateKeyJWT, schemas.AuthMethodNone} {
 		r := map[string]*http.Request{
 			schemas.AuthMethodBasic:         request("grant_type=client_credentials", basic("m2m", secret)),

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/outbound"
 	"github.com/postern-id/postern/schemas"
@@ -39,9 +40,7 @@ func newUntrustedClients(t testing.TB) *untrustedClients {
 		Store: s.store, Hasher: plainHasher{}, DigestKey: make([]byte, 32),
 		CheckFlow: func(text []byte, _ bool, _ schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
 			var f schemas.Flow
-			if err := json.Unmarshal(text, &f); err != nil {
-				t.Fatal(err)
-			}
+			datatest.Unmarshal(t, text, &f)
 			return &f, nil
 		},
 	})
