@@ -171,18 +171,12 @@ func generated(t *testing.T, random *rand.Rand) func(yield func(studio.Source) b
 }
 
 func goodTexts(t *testing.T) (texts []string) {
-	for _, pattern := range []string{"*.yaml", "testdata/good/*.yaml", "testdata/broken/*.yaml"} {
-		paths, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
+	for _, path := range datatest.Glob(t, "*.yaml", "testdata/good/*.yaml") {
+		if !flows.IsFlow(path) {
+			continue
 		}
-		for _, path := range paths {
-			if !flows.IsFlow(path) {
-				continue
-			}
-			text := datatest.ReadFile(t, path)
-			texts = append(texts, string(text))
-		}
+		text := datatest.ReadFile(t, path)
+		texts = append(texts, string(text))
 	}
 	return texts
 }

@@ -64,11 +64,7 @@ func TestFlowsByScenario(t *testing.T) {
 
 // Every built-in flow has scenarios.
 func TestBuiltinFlowsHaveScenarios(t *testing.T) {
-	paths, err := filepath.Glob("*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range paths {
+	for _, path := range datatest.Glob(t, "*.yaml") {
 		if !flows.IsFlow(path) {
 			continue
 		}

@@ -1,7 +1,6 @@
 package flows_test
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -15,23 +14,17 @@ import (
 // goodFlows are the built-in flows and those of the corpus, with the sub-flows they use.
 func goodFlows(t testing.TB) []*schemas.Flow {
 	var list []*schemas.Flow
-	for _, pattern := range []string{"*.yaml", "testdata/good/*.yaml"} {
-		paths, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
+	for _, path := range datatest.Glob(t, "*.yaml", "testdata/good/*.yaml") {
+		if !flows.IsFlow(path) {
+			continue
 		}
-		for _, path := range paths {
-			if !flows.IsFlow(path) {
-				continue
-			}
-			text := datatest.ReadFile(t, path)
-			f, _, problems := engine.CheckUsing(text, true, nodes.Kinds(nodes.Deps{}), flows.NewSubflowResolver().ForFile(path))
-			if f == nil {
-				t.Fatal(path, problems)
-			}
-			if f.FlowType != schemas.Subflow { // it is checked in the flows that use it
-				list = append(list, f)
-			}
+		text := datatest.ReadFile(t, path)
+		f, _, problems := engine.CheckUsing(text, true, nodes.Kinds(nodes.Deps{}), flows.NewSubflowResolver().ForFile(path))
+		if f == nil {
+			t.Fatal(path, problems)
+		}
+		if f.FlowType != schemas.Subflow { // it is checked in the flows that use it
+			list = append(list, f)
 		}
 	}
 	return list
