@@ -100,10 +100,7 @@ func removePart(remove func(ctx context.Context, c directory.Call, userID, id st
 // self handles GET /users/me.
 func (s *server) self(w http.ResponseWriter, r *http.Request, c *caller) error {
 	item, err := s.Directory.Users.Get(r.Context(), c.Call, c.userID())
-	if err != nil {
-		return err
-	}
-	return answerGet(w, r, item)
+	return answerGet(w, r, item, err)
 }
 
 // access handles GET /users/{id}/access.

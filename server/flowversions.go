@@ -74,10 +74,7 @@ func (s *server) flowVersion(w http.ResponseWriter, r *http.Request, c *caller) 
 		return schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound, "expected the number of a version, from 1, got %.64q", mux.Vars(r)["n"])
 	}
 	item, err := s.Directory.FlowVersion(r.Context(), c.Call, pathID(r), n)
-	if err != nil {
-		return err
-	}
-	return answerGet(w, r, item)
+	return answerGet(w, r, item, err)
 }
 
 // restoreBody is the body of POST /flows/{id}/restore.

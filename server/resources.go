@@ -48,14 +48,14 @@ func (h nounHandlers) create(w http.ResponseWriter, r *http.Request, c *caller) 
 // get handles GET /users/{id} and the like.
 func (h nounHandlers) get(w http.ResponseWriter, r *http.Request, c *caller) error {
 	item, err := h.resource.Get(r.Context(), c.Call, pathID(r))
+	return answerGet(w, r, item, err)
+}
+
+// answerGet replies with a resource, or 304 if the client has it. err is that of reading it.
+func answerGet(w http.ResponseWriter, r *http.Request, item *directory.Item, err error) error {
 	if err != nil {
 		return err
 	}
-	return answerGet(w, r, item)
-}
-
-// answerGet replies with a resource, or 304 if the client has it.
-func answerGet(w http.ResponseWriter, r *http.Request, item *directory.Item) error {
 	if !document.Matches(r.Header["If-None-Match"], item.ETag, true) {
 		return writeItem(w, r, http.StatusOK, item)
 	}
