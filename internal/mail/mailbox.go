@@ -3,7 +3,6 @@ package mail
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/postern-id/postern/internal/delivery"
 	"github.com/postern-id/postern/internal/translations"
 	"github.com/postern-id/postern/schemas"
 )
@@ -46,12 +44,9 @@ func NewMailbox(languages *translations.Catalog) *Mailbox {
 // Send puts the mail of a delivery, whose body is a schemas.Mail as JSON, into the mailbox. It
 // implements delivery.Sender and accepts and rejects the same mails as Sender.Send.
 func (b *Mailbox) Send(_ context.Context, d schemas.Delivery) error {
-	var m schemas.Mail
-	if err := json.Unmarshal(d.Body, &m); err != nil {
-		return fmt.Errorf("%w: its body is not a mail", delivery.ErrRefused)
-	}
-	if m.To == "" {
-		return nil
+	m, err := readMail(d)
+	if err != nil || m.To == "" {
+		return err
 	}
 	text := contentOf(b.languages, m)
 	if _, err := newMessage(d, "no-reply@localhost", m.To, text); err != nil {

@@ -58,12 +58,9 @@ func New(o Options) *Sender { return &Sender{o} }
 // Send sends the mail of a delivery whose body is a schemas.Mail as JSON. A mail without a
 // recipient counts as sent. Errors contain no address.
 func (s *Sender) Send(ctx context.Context, d schemas.Delivery) error {
-	var m schemas.Mail
-	if err := json.Unmarshal(d.Body, &m); err != nil {
-		return fmt.Errorf("%w: its body is not a mail", delivery.ErrRefused)
-	}
-	if m.To == "" {
-		return nil
+	m, err := readMail(d)
+	if err != nil || m.To == "" {
+		return err
 	}
 	msg, err := newMessage(d, s.options.From, m.To, contentOf(s.options.Languages, m))
 	if err != nil {
@@ -75,6 +72,13 @@ func (s *Sender) Send(ctx context.Context, d schemas.Delivery) error {
 		}
 		return nil
 	})
+}
+
+func readMail(d schemas.Delivery) (m schemas.Mail, err error) {
+	if err := json.Unmarshal(d.Body, &m); err != nil {
+		return m, fmt.Errorf("%w: its body is not a mail", delivery.ErrRefused)
+	}
+	return m, nil
 }
 
 // Check connects to the mail server and authenticates, and sends nothing.
