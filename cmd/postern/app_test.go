@@ -12,8 +12,10 @@ import (
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -163,12 +165,27 @@ func (w *testApp) authenticate(s schemas.Step) schemas.Step {
 
 // assertion is the authenticator's answer to a passkey step.
 func (w *testApp) assertion(s schemas.Step) map[string]string {
-	a, err := w.device.Authenticate(json.RawMessage(s.Data.AdditionalData["passkeyChallenge"]), w.origin)
+	return inputsOf(w.sign(json.RawMessage(s.Data.AdditionalData["passkeyChallenge"])))
+}
+
+// sign signs the challenge of an authentication.
+func (w *testApp) sign(options json.RawMessage, hows ...passkeytest.CeremonyOption) passkey.AuthenticationResponse {
+	w.t.Helper()
+	a, err := w.device.Authenticate(options, w.origin, hows...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return map[string]string{"credentialId": a.ID, "clientDataJSON": a.ClientDataJSON,
-		"authenticatorData": a.AuthenticatorData, "signature": a.Signature, "userHandle": a.UserHandle}
+	return a
+}
+
+// claimsOf returns the claims of a valid token.
+func (w *testApp) claimsOf(raw string) *token.Claims {
+	w.t.Helper()
+	claims, err := w.tokens.Verify(w.t.Context(), raw, w.origin)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return claims
 }
 
 // admin returns a token with all permissions.
@@ -193,10 +210,7 @@ func (w *testApp) startPasskey() (s passkeyStart) {
 
 // passkeyFinish is the body of POST /auth/passkey/finish.
 func (w *testApp) passkeyFinish(s passkeyStart) any {
-	a, err := w.device.Authenticate(s.Options, w.origin)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	a := w.sign(s.Options)
 	return map[string]any{"sessionToken": s.SessionToken, "skipAssertion": false, "publicKeyCredential": map[string]any{
 		"id": a.ID, "type": "public-key", "response": map[string]string{"clientDataJSON": a.ClientDataJSON,
 			"authenticatorData": a.AuthenticatorData, "signature": a.Signature, "userHandle": a.UserHandle}}}

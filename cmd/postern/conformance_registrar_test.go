@@ -117,15 +117,26 @@ type keyholder struct {
 	kid string
 }
 
-// publishKey makes a key, and the site publishes no other.
-func (r *registrars) publishKey(t *testing.T, path, kid string) *keyholder {
+func newKeyholder(t *testing.T, kid string) *keyholder {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.publish(path, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: kid, Algorithm: "ES256", Use: "sig"}}})
 	return &keyholder{t, key, kid}
+}
+
+// published is the set of the key.
+func (k *keyholder) published() jose.JSONWebKeySet {
+	return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &k.key.PublicKey, KeyID: k.kid, Algorithm: "ES256", Use: "sig"}}}
+}
+
+// publishKey makes a key, and the site publishes no other.
+func (r *registrars) publishKey(t *testing.T, path, kid string) *keyholder {
+	t.Helper()
+	k := newKeyholder(t, kid)
+	r.publish(path, k.published())
+	return k
 }
 
 // assert signs a client assertion (Core §9) for the issuer.

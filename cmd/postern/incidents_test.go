@@ -63,15 +63,9 @@ func inputsOfOtherSteps(t *testing.T) {
 	w := newTestApp(t)
 	w.enrol("ada")
 	assertion := w.authenticate(w.start(schemas.Authentication)).Assertion
-	claims, err := w.tokens.Verify(t.Context(), assertion, w.origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	claims := w.claimsOf(assertion)
 	begun := w.startPasskey()
-	answer, err := w.device.Authenticate(begun.Options, w.origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := w.sign(begun.Options)
 	run := w.start(schemas.Authentication)
 	for name, body := range map[string]any{
 		"the atomic API's challenge in a flow":   map[string]any{"executionId": run.ExecutionID, "inputs": inputsOf(answer)},
@@ -91,10 +85,7 @@ func inputsOfOtherSteps(t *testing.T) {
 		}
 	}
 	step := w.start(schemas.Authentication)
-	from, err := w.device.Authenticate(json.RawMessage(step.Data.AdditionalData["passkeyChallenge"]), w.origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	from := w.sign(json.RawMessage(step.Data.AdditionalData["passkeyChallenge"]))
 	body := w.passkeyFinish(w.startPasskey()).(map[string]any)
 	body["publicKeyCredential"] = map[string]any{"id": from.ID, "type": "public-key", "response": inputsOf(from)}
 	if status, said := w.attempt("/auth/passkey/finish", "", body); throughEndpoint(status, said) {
@@ -156,17 +147,12 @@ func policyOnlyInTheBrowser(t *testing.T) {
 	w := newTestApp(t, "POSTERN_PASSKEY_USER_VERIFICATION=required")
 	w.enrol("ada")
 	s := w.start(schemas.Authentication)
-	a, err := w.device.Authenticate(json.RawMessage(s.Data.AdditionalData["passkeyChallenge"]), w.origin, passkeytest.NoUV)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := w.sign(json.RawMessage(s.Data.AdditionalData["passkeyChallenge"]), passkeytest.NoUV)
 	if status, said := w.attempt("/flow/execute", "", map[string]any{"executionId": s.ExecutionID, "inputs": inputsOf(a)}); throughEndpoint(status, said) {
 		t.Errorf("a flow: %d %s", status, said)
 	}
 	begun := w.startPasskey()
-	if a, err = w.device.Authenticate(begun.Options, w.origin, passkeytest.NoUV); err != nil {
-		t.Fatal(err)
-	}
+	a = w.sign(begun.Options, passkeytest.NoUV)
 	body := map[string]any{"sessionToken": begun.SessionToken, "publicKeyCredential": map[string]any{"id": a.ID, "type": "public-key", "response": inputsOf(a)}}
 	if status, said := w.attempt("/auth/passkey/finish", "", body); throughEndpoint(status, said) {
 		t.Errorf("the atomic API: %d %s", status, said)

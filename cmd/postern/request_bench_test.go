@@ -12,10 +12,7 @@ func BenchmarkRequests(b *testing.B) {
 	w := newTestApp(b)
 	w.enrol("ada")
 	user := w.authenticate(w.start(schemas.Authentication)).Assertion
-	claims, err := w.tokens.Verify(b.Context(), user, w.cfg.Server.PublicURL)
-	if err != nil {
-		b.Fatal(err)
-	}
+	claims := w.claimsOf(user)
 	admin := w.admin()
 	authorize := authorizationRequest(b, w)
 	requests := map[string]struct {

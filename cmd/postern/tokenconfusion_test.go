@@ -2,9 +2,6 @@ package main
 
 import (
 	"cmp"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -13,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/go-jose/go-jose/v4"
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/datatest"
@@ -75,22 +70,14 @@ func (c *confusion) add(name, raw string, acceptedBy ...string) {
 
 func (c *confusion) addKeyedClient(t *testing.T) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public := datatest.Marshal(t, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: "first", Algorithm: "ES256", Use: "sig"}}})
+	holder := newKeyholder(t, "first")
+	public := datatest.Marshal(t, holder.published())
 	c.keyed = c.configuredClient(t, `"grantTypes":["client_credentials"],"tokenEndpointAuthMethod":"private_key_jwt","jwks":`+string(public))
-	holder := &keyholder{t, key, "first"}
 	c.add("a client assertion", holder.assert(c.keyed.id, c.origin), "client_assertion")
 	c.add("a client assertion for another server", holder.assert(c.keyed.id, "https://other.example.com"))
 	c.add("a client assertion for the tools", holder.assert(c.keyed.id, c.origin+"/mcp"))
 	c.add("a client assertion of another client", holder.assert(c.p.id, c.origin))
-	other, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.add("a client assertion by another key", (&keyholder{t, other, "first"}).assert(c.keyed.id, c.origin))
+	c.add("a client assertion by another key", newKeyholder(t, "first").assert(c.keyed.id, c.origin))
 }
 
 // addForgedTokens adds tokens that were forged, and tokens of this server that are no longer valid
