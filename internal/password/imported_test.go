@@ -151,10 +151,7 @@ func TestImportedLimits(t *testing.T) {
 // the slowest hash.
 func TestWrongPasswordsTakeEqualLong(t *testing.T) {
 	p := New(cheap)
-	own, err := p.Hash(t.Context(), "right")
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := hashOf(t, p, "right")
 	slow := NewPBKDF2("sha256", 200_000, []byte("salt"), make([]byte, 32)).String()
 	fast := Imported{Scheme: Digest, Hash: "sha1", Rounds: 1, Key: make([]byte, 20)}.String()
 	if _, _, err := p.Verify(t.Context(), own, "wrong"); err != nil || p.times.longest(time.Now()) != 0 {

@@ -13,12 +13,19 @@ import (
 // cheap is a low cost for tests.
 var cheap = Options{MemoryKiB: 64, Iterations: 1, Workers: 1, Queue: 1}
 
-func TestHashAndVerify(t *testing.T) {
-	p, ctx := New(cheap), t.Context()
-	stored, err := p.Hash(ctx, "correct horse")
+// hashOf returns the hash of a password.
+func hashOf(t testing.TB, p *Pool, password string) string {
+	t.Helper()
+	stored, err := p.Hash(t.Context(), password)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return stored
+}
+
+func TestHashAndVerify(t *testing.T) {
+	p, ctx := New(cheap), t.Context()
+	stored := hashOf(t, p, "correct horse")
 	if !strings.HasPrefix(stored, "$argon2id$v=19$m=64,t=1,p=1$") {
 		t.Errorf("stored as %s", stored)
 	}
@@ -51,10 +58,7 @@ func TestHashIsSalted(t *testing.T) {
 
 func TestVerifyNormalises(t *testing.T) {
 	p := New(cheap)
-	stored, err := p.Hash(t.Context(), "caf\u00e9") // é as one code point
-	if err != nil {
-		t.Fatal(err)
-	}
+	stored := hashOf(t, p, "caf\u00e9")                       // é as one code point
 	ok, _, err := p.Verify(t.Context(), stored, "cafe\u0301") // e and a combining accent
 	if !ok || err != nil {
 		t.Errorf("ok %v, %v: the same password in another Unicode form was refused", ok, err)
@@ -73,10 +77,7 @@ func TestVerifyKnownAnswer(t *testing.T) {
 
 func TestVerifyReportsOutdatedHashes(t *testing.T) {
 	old, ctx := New(cheap), t.Context()
-	stored, err := old.Hash(ctx, "pw")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stored := hashOf(t, old, "pw")
 	for name, o := range map[string]Options{
 		"more memory":     {MemoryKiB: 128, Iterations: 1},
 		"more iterations": {MemoryKiB: 64, Iterations: 2},
@@ -208,10 +209,7 @@ func TestNewRefusesCostItCouldNotVerify(t *testing.T) {
 
 func BenchmarkVerify(b *testing.B) {
 	p := New(Options{})
-	stored, err := p.Hash(b.Context(), "correct horse")
-	if err != nil {
-		b.Fatal(err)
-	}
+	stored := hashOf(b, p, "correct horse")
 	b.ReportAllocs()
 	for b.Loop() {
 		if ok, _, err := p.Verify(b.Context(), stored, "correct horse"); !ok || err != nil {
