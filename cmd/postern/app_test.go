@@ -178,6 +178,14 @@ func (w *testApp) sign(options json.RawMessage, hows ...passkeytest.CeremonyOpti
 	return a
 }
 
+// apply commits changes to the store.
+func (w *testApp) apply(changes ...schemas.Change) {
+	w.t.Helper()
+	if err := w.store.Apply(w.t.Context(), changes); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // claimsOf returns the claims of a valid token.
 func (w *testApp) claimsOf(raw string) *token.Claims {
 	w.t.Helper()

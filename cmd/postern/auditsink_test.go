@@ -22,9 +22,7 @@ import (
 func (w *testApp) record(action string) {
 	w.t.Helper()
 	e := schemas.Event{At: time.Now(), Action: action}
-	if err := w.store.Apply(w.t.Context(), []schemas.Change{schemas.RecordEvent{Event: e}}); err != nil {
-		w.t.Fatal(err)
-	}
+	w.apply(schemas.RecordEvent{Event: e})
 	if _, err := w.eventChain().Seal(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -121,9 +119,7 @@ func TestSinkTarget(t *testing.T) {
 	}
 	for range 2*sinkBatch + 10 {
 		e := schemas.Event{At: time.Now(), Action: "test.done"}
-		if err := w.store.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: e}}); err != nil {
-			t.Fatal(err)
-		}
+		w.apply(schemas.RecordEvent{Event: e})
 	}
 	w.record("test.last")
 	sink := w.eventSinks()[0]

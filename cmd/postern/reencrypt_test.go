@@ -78,9 +78,7 @@ func (w *sealedFixture) fill() {
 	if w.delivery, err = w.mailer().Mail(w.t.Context(), "ada", schemas.Mail{To: "ada@example.org", Code: "123456", Minutes: 10}, time.Now().UTC()); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := w.store.Apply(w.t.Context(), []schemas.Change{schemas.QueueDelivery{Delivery: w.delivery}}); err != nil {
-		w.t.Fatal(err)
-	}
+	w.apply(schemas.QueueDelivery{Delivery: w.delivery})
 }
 
 // newParty is a relying party with a client of its own.

@@ -44,9 +44,7 @@ func (w *testApp) checkSession(assertion string) {
 	if s.Client != "rig" || !slices.Equal(s.AMR, claims.AMR) || s.ACR != claims.ACR || s.ExpiresAt.Sub(claims.Expires).Abs() > 2*time.Second {
 		w.t.Errorf("the session %+v is not that of %+v", s, claims)
 	}
-	if err := w.store.Apply(ctx, []schemas.Change{schemas.EndSession{ID: s.ID}}); err != nil {
-		w.t.Fatal(err)
-	}
+	w.apply(schemas.EndSession{ID: s.ID})
 	if _, err := w.tokens.Verify(ctx, assertion, w.cfg.Server.PublicURL); !schemas.HasCode(err, "invalid_token") {
 		w.t.Errorf("the session has ended, and its assertion: %v", err)
 	}
@@ -74,9 +72,7 @@ func TestRevokedTokens(t *testing.T) {
 	}
 	issue("nobody")
 	raw, claims := issue("CONSOLE")
-	if err := w.store.Apply(ctx, []schemas.Change{schemas.RevokeToken{ID: claims.ID, ExpiresAt: claims.Expires}}); err != nil {
-		t.Fatal(err)
-	}
+	w.apply(schemas.RevokeToken{ID: claims.ID, ExpiresAt: claims.Expires})
 	if _, err := w.tokens.Verify(ctx, raw, w.cfg.Server.PublicURL); !schemas.HasCode(err, "invalid_token") {
 		t.Errorf("a revoked token: %v", err)
 	}

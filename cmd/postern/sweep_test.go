@@ -21,9 +21,7 @@ func TestAuditRetention(t *testing.T) {
 			w := newTestApp(t, "POSTERN_AUDIT_RETENTION="+retention)
 			day := now.Truncate(24 * time.Hour)
 			for _, at := range []time.Time{day.AddDate(0, 0, -2).Add(-1), day.AddDate(0, 0, -1).Add(-1), day.AddDate(0, 0, -1)} {
-				if err := w.store.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: schemas.Event{At: at, Action: "test.done"}}}); err != nil {
-					t.Fatal(err)
-				}
+				w.apply(schemas.RecordEvent{Event: schemas.Event{At: at, Action: "test.done"}})
 			}
 			token := w.admin()
 			first := w.auditPage(token, "/audit-events?action=test.done&limit=1")
