@@ -16,7 +16,7 @@ const (
 
 // PasskeySession is the state of the passkey endpoints between start and finish. TokenHash is the
 // SHA-256 of the session token; State belongs to internal/passkey. The session is the newest one of
-// its Owner: a user id, or an anonymous client.
+// its Owner: a user or an anonymous client, at a relying party.
 type PasskeySession struct {
 	TokenHash []byte
 	Ceremony  Ceremony

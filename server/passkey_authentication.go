@@ -35,9 +35,9 @@ type authenticationOptions struct {
 
 // startAuthentication handles POST /auth/passkey/start. Anyone who knows a user's id can send it,
 // such as every application to which the user signed in. So a start replaces only the session whose
-// sessionToken it contains and the client's older one for the same user, not those of other clients,
-// and the reply does not reveal whether the user exists. A stale sessionToken is no error: its
-// session is over.
+// sessionToken it contains and the client's older one for the same user and relying party, not those
+// of other clients, and the reply does not reveal whether the user exists. A stale sessionToken is no
+// error: its session is over.
 func (s *server) startAuthentication(w http.ResponseWriter, r *http.Request) error {
 	var body authenticationStart
 	if err := readJSON(w, r, smallBody, &body); err != nil {
@@ -54,7 +54,7 @@ func (s *server) startAuthentication(w http.ResponseWriter, r *http.Request) err
 	if err := s.dropSession(r.Context(), body.SessionToken); err != nil {
 		return err
 	}
-	token, err := s.openSession(r.Context(), schemas.AuthenticationCeremony, s.anonymousOwner(r, text(body.UserID)), state)
+	token, err := s.openSession(r.Context(), schemas.AuthenticationCeremony, s.anonymousOwner(r, &body), state)
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (s *server) startRegistration(w http.ResponseWriter, r *http.Request, c *ca
 	if err != nil {
 		return requestFault(err)
 	}
-	token, err := s.openSession(r.Context(), schemas.RegistrationCeremony, *body.UserID, state)
+	token, err := s.openSession(r.Context(), schemas.RegistrationCeremony, s.registrationOwner(&body), state)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (s *server) finishRegistration(w http.ResponseWriter, r *http.Request, c *c
 	if err != nil {
 		return err
 	}
-	if err := s.mayRegister(r.Context(), c, session.Owner, s.Directory.MayAccessAccount); err != nil {
+	if err := s.mayRegister(r.Context(), c, userOfRegistration(session.Owner), s.Directory.MayAccessAccount); err != nil {
 		return err
 	}
 	credential, err := s.Passkeys.FinishRegistration(session.State, body.answer, s.now())

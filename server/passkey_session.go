@@ -23,15 +23,35 @@ func (s *server) openSession(ctx context.Context, of schemas.Ceremony, owner str
 	})
 }
 
-// anonymousOwner returns the owner of a session that was started without a token: a client and the
-// user it named. A shared owner of all clients would let any of them invalidate the session of
-// another, so the address and the User-Agent, as a digest, distinguish them. Many users can be
-// behind one client, so a session without a user has an owner of its own.
-func (s *server) anonymousOwner(r *http.Request, userID string) string {
+// A ceremony belongs to one relying party: a passkey of one cannot answer a challenge of another. So
+// owners distinguish relying parties, and a start replaces only an older one for the same.
+
+// anonymousOwner returns the owner of a session that was started without a token: a client, the user
+// it named and the relying party. A shared owner of all clients would let any of them invalidate the
+// session of another, so the address and the User-Agent, as a digest, distinguish them. Many users
+// can be behind one client, so a session without a user has an owner of its own.
+func (s *server) anonymousOwner(r *http.Request, body *authenticationStart) string {
+	userID := text(body.UserID)
 	if userID == "" {
 		return "anonymous:" + schemas.NewID()
 	}
-	return "anonymous:" + hex.EncodeToString(schemas.HashSecret(strings.Join([]string{userID, s.client(r).String(), r.UserAgent()}, "\x00")))
+	parts := []string{userID, s.client(r).String(), r.UserAgent(), s.Passkeys.RPID(body.RelyingPartyID)}
+	return "anonymous:" + hex.EncodeToString(schemas.HashSecret(strings.Join(parts, "\x00")))
+}
+
+// registrationOwner returns the owner of a registration: the user, and the relying party unless it is
+// the default one.
+func (s *server) registrationOwner(body *registrationStart) string {
+	if rpID := s.Passkeys.RPID(body.RelyingPartyID); rpID != s.Passkeys.RPID("") {
+		return *body.UserID + " " + rpID
+	}
+	return *body.UserID
+}
+
+// userOfRegistration returns the user of the owner of a registration.
+func userOfRegistration(owner string) string {
+	userID, _, _ := strings.Cut(owner, " ")
+	return userID
 }
 
 // consumeSession removes and returns the session of a finish. A token of the other ceremony is

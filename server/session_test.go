@@ -179,6 +179,42 @@ func TestSessionTokens(t *testing.T) {
 	})
 }
 
+// A ceremony belongs to one relying party: a start for another one leaves it alone, and one for the same
+// makes it stale, whether the id is the default or named.
+func TestSessionsOfRelyingParties(t *testing.T) {
+	const parent, own = "example.com", "app.example.com"
+	for _, tt := range []struct {
+		name, first, second string
+		want                int // the reply to the finish of the first
+	}{
+		{"the default twice", "", "", 400},
+		{"the default, then its name", "", parent, 400},
+		{"the default by name, then unnamed", parent, "", 400},
+		{"another twice", own, own, 400},
+		{"the default, then another", "", own, 200},
+		{"another, then the default", own, parent, 200},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newPasskeyFixture(t)
+			start := func(rpID string) string { return `{"userId":"` + ada + `","relyingPartyId":"` + rpID + `"}` }
+			a := passkeytest.New()
+			registering := attested(t, a, w.startRegistration(start(tt.first), adaToken))
+			w.startRegistration(start(tt.second), adaToken)
+			if code := w.do("POST", "/register/passkey/finish", asJSON(t, registering), adaToken).Code; code != tt.want {
+				t.Errorf("the registration: %d, expected %d", code, tt.want)
+			}
+			if tt.want == 400 { // the passkey to sign in with
+				w.post("/register/passkey/finish", attested(t, a, w.startRegistration(start(tt.first), adaToken)), &struct{}{}, adaToken)
+			}
+			signingIn := asserted(t, a, w.startAuthentication(start(tt.first)))
+			w.startAuthentication(start(tt.second))
+			if code := w.do("POST", "/auth/passkey/finish", asJSON(t, signingIn)).Code; code != tt.want {
+				t.Errorf("the authentication: %d, expected %d", code, tt.want)
+			}
+		})
+	}
+}
+
 // withChallengeOf leaves out allowCredentials, so that any authenticator
 // answers the challenge.
 func (w *passkeyFixture) withChallengeOf(options json.RawMessage) json.RawMessage {

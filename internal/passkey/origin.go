@@ -102,7 +102,7 @@ func (c *Ceremonies) relyingParty(asked string, more []string) (p relyingParty, 
 		return p, schemas.Errorf(schemas.Invalid, schemas.CodePasskeyConfig, "the application lists %d origin(s) in %s that are not origins", len(problems), applicationOrigins).WithProblems(problems)
 	}
 	allowed = append(c.origins[:len(c.origins):len(c.origins)], allowed...)
-	p.id = cmp.Or(asked, c.config.RPID)
+	p.id = c.RPID(asked)
 	for _, o := range allowed {
 		if o.useless == "" && isUnderDomain(o.host, p.id) {
 			p.origins = append(p.origins, o.text)
@@ -118,6 +118,9 @@ func (c *Ceremonies) relyingParty(asked string, more []string) (p relyingParty, 
 	}
 	return p, nil
 }
+
+// RPID returns the relying party id of a ceremony that asks for one; "" asks for the default.
+func (c *Ceremonies) RPID(asked string) string { return cmp.Or(asked, c.config.RPID) }
 
 // addRelatedOrigins adds related origins, if the relying party is the one for which browsers can
 // read them.
