@@ -54,7 +54,7 @@ func checkParsed(flow *schemas.Flow, doc *schemas.Document, misshapen []schemas.
 		return nil, nil, misshapen
 	}
 	var rough schemas.Flow
-	if err := json.Unmarshal(doc.JSON(), &rough); err != nil || len(rough.Nodes) == 0 {
+	if err := json.Unmarshal(doc.JSON(), &rough); err != nil || len(rough.Nodes) == 0 || len(rough.Nodes) > maxNodes {
 		return nil, nil, misshapen
 	}
 	problems := append(misshapen, otherFindings(misshapen, &rough, kinds, subflows)...)

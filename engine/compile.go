@@ -155,12 +155,13 @@ func nodePath(i int, member string) string {
 // then, so the executors that depend on it are created again.
 func (c *compiler) makeExecutors() {
 	usable := c.checkWith()
-	flow := Collected{Inputs: map[string]schemas.InputType{}, Replies: map[string]map[string]ReplyType{}}
+	flow := Collected{Inputs: map[string]schemas.InputType{}, Replies: map[string]map[string]ReplyType{}, derived: map[any]any{}}
+	unknown := Collected{Partial: true, derived: map[any]any{}}
 	maps.Copy(flow.Inputs, c.flow.Requires.Inputs)
 	made := make([]madeExecutor, len(c.nodes))
 	for i, ok := range usable {
 		if ok {
-			made[i] = c.newExecutor(i, Collected{Partial: true})
+			made[i] = c.newExecutor(i, unknown)
 			c.addInputTypes(i, made[i].exec, flow.Inputs)
 			c.addReplyTypes(i, made[i].exec, flow.Replies)
 			ok = len(made[i].problems) == 0
@@ -218,6 +219,11 @@ func (c *compiler) checkWith() []bool {
 		for _, p := range kind.check(withOf(&n)) {
 			c.report(RuleShape, i, schemas.JoinPath("with", p.Path), "%s", p.Message)
 			usable[i] = false
+		}
+	}
+	if within := c.withinExpressionSize(); !c.stored {
+		for i := range usable {
+			usable[i] = usable[i] && within[i]
 		}
 	}
 	return usable

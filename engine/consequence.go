@@ -100,7 +100,7 @@ func (v violation) remedy() []Fact {
 }
 
 // followsFrom reports whether no run violates v if the runs that violate root have its remedy.
-// It subtracts the states that it visits from left.
+// It subtracts the states that it visits from left, and a share of the nodes, which it reads anyway.
 func (c *compiler) followsFrom(v, root violation, left *int) bool {
 	remedy := root.remedy()
 	if root.needsAuthentication() {
@@ -111,7 +111,7 @@ func (c *compiler) followsFrom(v, root violation, left *int) bool {
 		}
 	}
 	facts := c.relevantFacts(slices.Concat(root.facts, remedy, v.facts))
-	if len(facts) > maxBits {
+	if len(facts) > maxBits || *left <= 0 {
 		return false
 	}
 	p := c.newStateGraph(c.outcome, facts)
@@ -123,7 +123,8 @@ func (c *compiler) followsFrom(v, root violation, left *int) bool {
 		return held
 	}
 	p.walk(p.mask(Required(c.flow)), *left)
-	*left -= len(p.states)
+	const share = 8
+	*left -= len(p.states) + len(c.graph.nodes)/share
 	return p.whole && !slices.ContainsFunc(v.places, func(at move) bool { return p.isViolatedAt(at, v.facts) })
 }
 

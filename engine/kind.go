@@ -34,6 +34,9 @@ type Kind struct {
 	// It returns the handle in the configuration, "" if there is none. Such a node establishes
 	// nothing by its own outcomes.
 	Inlines func(with json.RawMessage) (handle string)
+	// Expressions, if not nil, returns the expressions in a configuration, which With may reject. Their
+	// total size in a flow is limited.
+	Expressions func(with json.RawMessage) []Expression
 	// Codes are the codes of the errors that a node of the kind reports in a step, in addition to
 	// CommonCodes.
 	Codes []string
@@ -143,6 +146,20 @@ type Collected struct {
 	// Partial means that some nodes of the flow are invalid, so Inputs and Replies may be
 	// incomplete: a missing name is no mistake.
 	Partial bool
+
+	derived map[any]any // see Derive
+}
+
+// Derive returns the result of derive, which is called once for all nodes of the flow and the key.
+func (c *Collected) Derive(key any, derive func() any) any {
+	value, done := c.derived[key]
+	if !done {
+		value = derive()
+		if c.derived != nil {
+			c.derived[key] = value
+		}
+	}
+	return value
 }
 
 // Executor is the behavior of a node. Execute is called without an answer when a run arrives at

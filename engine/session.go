@@ -29,6 +29,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
+// maxSessionNodes limits the nodes of a flow that accept an earlier sign-in: all paths are analyzed once
+// for each of them.
+const maxSessionNodes = 20
+
 // SessionResumer is an Executor with an outcome that continues a run with an earlier sign-in of
 // the user.
 type SessionResumer interface {
@@ -89,6 +93,11 @@ func (c *compiler) settleSessions() {
 	if slices.ContainsFunc(c.graph.nodes, func(n node) bool { return n.exec == nil }) {
 		return
 	}
+	if len(sessions) > maxSessionNodes && !c.stored {
+		i := sessions[maxSessionNodes].node
+		c.report(RuleSession, i, "use", "the flow and its sub-flows have %d nodes that accept an earlier sign-in, expected at most %d; let several paths lead to the same node", len(sessions), maxSessionNodes)
+		return
+	}
 	c.requiredClass = c.provenClass(c.withoutEdges(sessions))
 	for k, s := range sessions {
 		if _, weak := c.weakestCompletion(sessions, k); weak {
@@ -137,6 +146,9 @@ func (c *compiler) provenClass(read outcomeReading) string {
 // completes with it and less than every other path proves.
 func (c *compiler) checkSessions(waived map[*schemas.Waiver]bool) {
 	sessions := c.graph.resumedEdges()
+	if c.requiredClass == "" {
+		return // nothing is required of a session
+	}
 	for k, s := range sessions {
 		path, weak := c.weakestCompletion(sessions, k)
 		if !weak {

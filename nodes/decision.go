@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/postern-id/postern/engine"
@@ -17,6 +18,12 @@ func decisionKind(d Deps) *engine.Kind {
 		Outcomes: []engine.Outcome{
 			{Name: "<case>", Doc: "the expression of a case with this outcome is the first that is true"},
 			{Name: otherwise, Doc: "no expression is true"},
+		},
+		Expressions: func(with json.RawMessage) (list []engine.Expression) {
+			for i, one := range readLoosely[decision](with).Cases {
+				list = append(list, expressionAt(whenPath(i), one.When))
+			}
+			return list
 		},
 	}, `
     "cases": {

@@ -9,6 +9,8 @@ import (
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common"
 	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/operators"
+	"cel.dev/cel-go/common/overloads"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/interpreter"
 
@@ -21,6 +23,9 @@ const (
 	maxExpressionNodes = 1000
 	maxExpressionDepth = 50
 	maxExpressionCost  = 100_000
+	// maxMembers limits the members of members that an expression reads, as in a.b.c: the analysis
+	// considers each of them with all before.
+	maxMembers = 20
 )
 
 // expressionEnv returns the environment of expressions: the four variables and CEL's standard
@@ -39,7 +44,7 @@ func expressionEnv() *cel.Env {
 		cel.CrossTypeNumericComparisons(true), // 0.5 < 1
 		cel.ParserRecursionLimit(maxExpressionDepth),
 		cel.ExpressionNodeLimit(maxExpressionNodes),
-		cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals()),
+		cel.ASTValidators(cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals()),
 	))
 }
 
@@ -109,6 +114,9 @@ func compileTyped(env *cel.Env, c *engine.Config, text string, given engine.Fact
 		return e, faults
 	}
 	native := checked.NativeRep()
+	if deep := deepestMember(native.Expr()); deep > maxMembers {
+		return e, []fault{{message: fmt.Sprintf("it reads a member of a member %d levels deep, expected at most %d; read a member nearer to the variable", deep, maxMembers)}}
+	}
 	if message := unfit(checked.OutputType()); message != "" {
 		return e, []fault{{at: native.SourceInfo().GetStartLocation(native.Expr().ID()), message: message}}
 	}
@@ -121,6 +129,30 @@ func compileTyped(env *cel.Env, c *engine.Config, text string, given engine.Fact
 	w.walk(ast.NavigateAST(native), given)
 	e.isTrue, e.isFalse = provenBy(native.Expr(), true), provenBy(native.Expr(), false)
 	return e, w.faults
+}
+
+// expressionAt describes an expression to the engine. Every call of matches may have a pattern.
+func expressionAt(path, text string) engine.Expression {
+	return engine.Expression{Path: path, Text: text, Regexes: strings.Count(text, overloads.Matches)}
+}
+
+// deepestMember returns how many members the longest chain such as a.b["c"] has.
+func deepestMember(e ast.Expr) (deepest int) {
+	members := map[int64]int{}
+	ast.PostOrderVisit(e, ast.NewExprVisitor(func(part ast.Expr) {
+		var of ast.Expr
+		switch {
+		case part.Kind() == ast.SelectKind:
+			of = part.AsSelect().Operand()
+		case part.Kind() == ast.CallKind && part.AsCall().FunctionName() == operators.Index:
+			of = part.AsCall().Args()[0]
+		default:
+			return
+		}
+		members[part.ID()] = members[of.ID()] + 1
+		deepest = max(deepest, members[part.ID()])
+	}))
+	return deepest
 }
 
 func (e *expression) eval(values map[string]any) (bool, error) {

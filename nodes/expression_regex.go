@@ -1,10 +1,13 @@
 package nodes
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
@@ -52,11 +55,44 @@ func matchLimited(text, pattern ref.Val) ref.Val {
 	return types.Bool(compiled.MatchString(string(read)))
 }
 
+// Limits of the text of a regular expression. The parser expands a class of Unicode characters to
+// hundreds of ranges, and a range without case to each of its characters, so that a short text could
+// take seconds.
+const (
+	maxRegexLength  = 1000
+	maxRegexClasses = 20
+	// maxRegexRanges limits the ranges of all classes, each as often as it is repeated. \pL has 650.
+	maxRegexRanges = 100_000
+)
+
+// foldedPattern is a pattern that contains the flag i, and a range that can be a long one.
+var foldedPattern = regexp.MustCompile(`(?s)\(\?[a-zA-Z-]*i.*(-.*([^\x00-\x{24f}]|\\x\{)|([^\x00-\x{24f}]|\\x\{).*-)`)
+
+// checkPatternText returns an error for a pattern that may take long to parse.
+func checkPatternText(pattern string) error {
+	if n := utf8.RuneCountInString(pattern); n > maxRegexLength {
+		return fmt.Errorf("the regular expression has %d characters, expected at most %d; use a shorter one", n, maxRegexLength)
+	}
+	if n := strings.Count(pattern, `\p`) + strings.Count(pattern, `\P`); n > maxRegexClasses {
+		return fmt.Errorf("the regular expression has %d classes of Unicode characters (\\p), expected at most %d; use fewer", n, maxRegexClasses)
+	}
+	if foldedPattern.MatchString(pattern) {
+		return errors.New("the regular expression has the flag i and a range of characters above U+024F; write both cases instead of the flag")
+	}
+	return nil
+}
+
 // checkPattern returns an error for a pattern that is invalid or too large.
 func checkPattern(pattern string) error {
+	if err := checkPatternText(pattern); err != nil {
+		return err
+	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return err
+	}
+	if n := rangesOf(parsed); n > maxRegexRanges {
+		return fmt.Errorf("the regular expression repeats classes of %d ranges of characters, expected at most %d; repeat smaller classes, or less", n, maxRegexRanges)
 	}
 	if n := sizeOfPattern(parsed); n > maxRegexProgram {
 		return fmt.Errorf("the regular expression has the size %d, expected at most %d; repeat fewer characters", n, maxRegexProgram)
@@ -86,13 +122,28 @@ func sizeOfPattern(re *syntax.Regexp) int {
 	return parts + 1
 }
 
+// rangesOf returns how many ranges the classes of a pattern have where they are compiled.
+func rangesOf(re *syntax.Regexp) int {
+	n := 0
+	for _, part := range re.Sub {
+		n += rangesOf(part)
+	}
+	switch re.Op {
+	case syntax.OpCharClass:
+		return len(re.Rune) / 2
+	case syntax.OpRepeat:
+		return n * max(re.Min, re.Max, 1)
+	}
+	return n
+}
+
 // patternLimit checks the patterns that are literals when an expression is compiled.
 type patternLimit struct{}
 
 // Name implements cel.ASTValidator.
 func (patternLimit) Name() string { return "postern.pattern_limit" }
 
-// Validate implements cel.ASTValidator. Another validator reports invalid patterns.
+// Validate implements cel.ASTValidator.
 func (patternLimit) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, issues *cel.Issues) {
 	for _, call := range ast.MatchDescendants(ast.NavigateAST(a), ast.FunctionMatcher(overloads.Matches)) {
 		arguments := call.AsCall().Args()
@@ -101,11 +152,11 @@ func (patternLimit) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, issu
 		}
 		written := arguments[len(arguments)-1]
 		pattern, ok := written.AsLiteral().Value().(string)
-		if _, invalid := syntax.Parse(pattern, syntax.Perl); !ok || invalid != nil {
+		if !ok {
 			continue
 		}
 		if err := checkPattern(pattern); err != nil {
-			issues.ReportErrorAtID(written.ID(), "%v", err)
+			issues.ReportErrorAtID(written.ID(), "invalid matches argument: %v", err)
 		}
 	}
 }

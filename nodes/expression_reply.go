@@ -25,8 +25,16 @@ type environment struct {
 // type.
 func (e *environment) with(c *engine.Config) *cel.Env {
 	e.once.Do(func() { e.common = expressionEnv() })
-	var options []cel.EnvOption
 	flow := c.Collected()
+	if len(flow.Replies) == 0 && !flow.Partial {
+		return e.common
+	}
+	return flow.Derive(e, func() any { return e.extended(&flow) }).(*cel.Env)
+}
+
+// extended returns the environment for a flow.
+func (e *environment) extended(flow *engine.Collected) *cel.Env {
+	var options []cel.EnvOption
 	for name, types := range flow.Replies {
 		for member, t := range types {
 			options = append(options, cel.Variable(replyVariable(name, member), replyType(t)))
@@ -34,9 +42,6 @@ func (e *environment) with(c *engine.Config) *cel.Env {
 	}
 	if flow.Partial {
 		options = append(options, cel.Variable(repliesName, cel.DynType))
-	}
-	if len(options) == 0 {
-		return e.common
 	}
 	return must(e.common.Extend(options...))
 }

@@ -3,6 +3,7 @@ package nodes
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,9 @@ import (
 
 // defaultMaxLength is the maximum length, in characters, of an input without a limit.
 const defaultMaxLength = 1024
+
+// maxInputPattern limits the size of the pattern of an input, as maxRegexProgram does in expressions.
+const maxInputPattern = 10_000
 
 // field is an input of a form with the rules for its value.
 type field struct {
@@ -77,6 +81,12 @@ func (f *field) compile() []schemas.Problem {
 	}
 	if f.Pattern == "" {
 		return found
+	}
+	if err := checkPatternText(f.Pattern); err != nil {
+		return append(found, problem("pattern", "%v", err))
+	}
+	if parsed, err := syntax.Parse(f.Pattern, syntax.Perl); err == nil && (rangesOf(parsed) > maxRegexRanges || sizeOfPattern(parsed) > maxInputPattern) {
+		return append(found, problem("pattern", "the regular expression repeats too much; use minLength and maxLength for the length"))
 	}
 	// As in HTML, a pattern describes the whole value.
 	re, err := regexp.Compile(`^(?:` + f.Pattern + `)$`)

@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -34,6 +35,13 @@ func httpRequestKind(d Deps) *engine.Kind {
 			{Name: queuedOutcome, Doc: "of a notification: it is sent when the step is committed, and retried for up to three days"},
 			{Name: successOutcome, Doc: "of a query: the service replied with a 2xx status, and the reply has the declared values"},
 			{Name: failureOutcome, Doc: "of a query: a timeout, another status, a reply of another form, or any other error"},
+		},
+		Expressions: func(with json.RawMessage) (list []engine.Expression) {
+			body := readLoosely[httpRequest](with).Body
+			for _, name := range slices.Sorted(maps.Keys(body)) {
+				list = append(list, expressionAt(schemas.MemberPath("body", name), body[name]))
+			}
+			return list
 		},
 	}, httpRequestProperties, "target", "mode")
 }

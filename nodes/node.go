@@ -81,6 +81,13 @@ func configured[T any, E executor[T]](d Deps, k engine.Kind, properties string, 
 	return &k
 }
 
+// readLoosely reads as much of a configuration as fits, before the schema has accepted it.
+func readLoosely[T any](with json.RawMessage) *T {
+	x := new(T)
+	_ = json.Unmarshal(with, x) // the schema reports what does not fit
+	return x
+}
+
 // outcomesOf returns the outcomes of a kind for one node, which can change them.
 func outcomesOf(k *engine.Kind) []engine.Outcome {
 	outcomes := slices.DeleteFunc(slices.Clone(k.Outcomes), func(o engine.Outcome) bool { return o.Name == skip || o.Name[0] == '<' })

@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -19,6 +20,14 @@ func promptKind(d Deps) *engine.Kind {
 			Name: "<action>",
 			Doc:  "The user chose the action of this name. The required inputs that it submits are certain afterwards.",
 		}},
+		Expressions: func(with json.RawMessage) (list []engine.Expression) {
+			for i, f := range readLoosely[prompt](with).Inputs {
+				if f.Pattern != "" {
+					list = append(list, engine.Expression{Path: fmt.Sprintf("inputs[%d].pattern", i), Text: f.Pattern, Regexes: 1})
+				}
+			}
+			return list
+		},
 	}, promptProperties, "actions")
 }
 
@@ -48,7 +57,7 @@ const promptProperties = `
             "description": "The options of a SELECT.",
             "items": {"type": "string", "minLength": 1, "description": "An option."}
           },
-          "pattern": {"type": "string", "description": "A regular expression (RE2 syntax) that the whole value must match."},
+          "pattern": {"type": "string", "maxLength": 1000, "description": "A regular expression (RE2 syntax) that the whole value must match."},
           "minLength": {"type": "integer", "minimum": 0, "description": "The minimum number of characters."},
           "maxLength": {"type": "integer", "minimum": 1, "maximum": 4096, "default": 1024, "description": "The maximum number of characters. Default: 1024."}
         }

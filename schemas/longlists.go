@@ -26,19 +26,26 @@ func (s *compiledSchema) addList(name string, property *jsonschema.Schema) {
 }
 
 // shortened returns a value that the schema accepts if and only if it accepts the given one, with the
-// same problems: a long list of valid items has only its first item.
+// same problems: a long list of valid items has only its first item. Of a list with too many items, the
+// value has only one too many: a body has room for a hundred times as many.
 func (s *compiledSchema) shortened(root *element) *element {
 	short := root
 	for _, l := range s.lists {
 		m := root.member(l.name)
-		if m == nil || len(m.value.items) <= fewItems || !l.accepts(m.value.items) {
+		if m == nil || len(m.value.items) <= fewItems {
+			continue
+		}
+		kept := 1
+		if most := l.schema.MaxItems; most >= 0 && len(m.value.items) > most {
+			kept = most + 1
+		} else if !l.accepts(m.value.items) {
 			continue
 		}
 		if short == root {
 			short = root.copiedMembers()
 		}
 		first := *m.value
-		first.items = first.items[:1]
+		first.items = first.items[:kept]
 		short.member(l.name).value = &first
 	}
 	return short

@@ -12,6 +12,7 @@ import (
 
 	"github.com/postern-id/postern/internal/password"
 	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -90,6 +91,7 @@ type Directory struct {
 	Groups            Resource
 	Roles             Resource
 	list              []Resource
+	checks            *throttle.Concurrency              // of flows
 	clients           cache[string, schemas.Application] // by client id; callers must check that an entry is current
 	types             cache[[sha256.Size]byte, schemas.CompiledUserType]
 
@@ -104,7 +106,7 @@ func New(o Options) *Directory {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	d := &Directory{store: o.Store, Options: o}
+	d := &Directory{store: o.Store, Options: o, checks: throttle.NewConcurrency(maxChecks, maxChecksPerCaller)}
 	d.applications, d.groups, d.roles = d.applicationCollection(), d.groupCollection(), d.roleCollection()
 	d.Units, d.ResourceServers, d.Flows = d.unitCollection(), d.serverCollection(), flowResource{d}
 	d.Applications, d.Groups, d.Roles = d.applications, d.groups, d.roles

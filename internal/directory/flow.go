@@ -57,7 +57,7 @@ func (r flowResource) withWarnings(f *schemas.Flow) (*Item, error) {
 	if len(f.Waivers()) == 0 {
 		return flowItem(f, nil), nil
 	}
-	_, problems, err := r.d.prove(f)
+	_, problems, err := r.d.prove(SystemCall(), f)
 	return flowItem(f, problems), err
 }
 
@@ -116,9 +116,9 @@ func recordedFlow(f *schemas.Flow) *schemas.Flow {
 func (d *Directory) CheckFlowText(ctx context.Context, c Call, text []byte, yaml bool) (*schemas.Flow, []schemas.Problem, error) {
 	subflows := d.storedSubflows(ctx, c)
 	var flow *schemas.Flow
-	var reading error
+	var reading, busy error
 	problems := schemas.CheckFlowText(text, yaml, func(text []byte, yaml bool) (found []schemas.Problem) {
-		if flow, found = d.CheckFlow(text, yaml, subflows); flow == nil {
+		if flow, found, busy = d.checkFlow(c, text, yaml, subflows); flow == nil {
 			return found
 		}
 		var misfits []schemas.Problem
@@ -127,18 +127,21 @@ func (d *Directory) CheckFlowText(ctx context.Context, c Call, text []byte, yaml
 		}
 		return append(misfits, found...)
 	})
+	if busy != nil {
+		return nil, nil, busy
+	}
 	return flow, problems, errors.Join(subflows.err, reading)
 }
 
 // prove proves a flow that has no source text, with its Parts. The flow it returns is nil
 // if it may not run.
-func (d *Directory) prove(f *schemas.Flow) (*schemas.Flow, []schemas.Problem, error) {
+func (d *Directory) prove(c Call, f *schemas.Flow) (*schemas.Flow, []schemas.Problem, error) {
 	text, err := json.Marshal(f)
 	if err != nil {
 		return nil, nil, fmt.Errorf("directory: writing a flow as JSON: %w", err)
 	}
-	proven, problems := d.CheckFlow(text, false, schemas.SubflowsOf(f.Parts))
-	return proven, schemas.WithoutPlaces(problems), nil
+	proven, problems, err := d.checkFlow(c, text, false, schemas.SubflowsOf(f.Parts))
+	return proven, schemas.WithoutPlaces(problems), err
 }
 
 // StoredFlow returns a flow without the findings that it waives and without its users: unlike

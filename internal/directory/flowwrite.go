@@ -22,7 +22,10 @@ type provenFlow struct {
 func (r flowResource) proveDocument(ctx context.Context, c Call, d *schemas.Document) (*provenFlow, error) {
 	subflows := r.d.storedSubflows(ctx, c)
 	d = d.WithoutAbsent(schemas.FlowSchema())
-	flow, findings := r.d.CheckFlow(d.JSON(), false, subflows)
+	flow, findings, err := r.d.checkFlow(c, d.JSON(), false, subflows)
+	if err != nil {
+		return nil, err
+	}
 	p := &provenFlow{document: d, flow: flow, valid: flow != nil, findings: d.Locate(schemas.WithoutPlaces(findings))}
 	if flow == nil {
 		p.flow = new(schemas.Flow)
@@ -69,7 +72,7 @@ func (d *Directory) RestoreFlow(ctx context.Context, c Call, id string, n int) (
 	if err != nil {
 		return nil, err
 	}
-	proven, findings, err := d.prove(f)
+	proven, findings, err := d.prove(c, f)
 	if err != nil {
 		return nil, err
 	}
