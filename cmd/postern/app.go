@@ -343,7 +343,7 @@ func (h *app) authorizationServer(starter *runs.Starter) *oauth.Provider {
 		Issuer: h.cfg.Server.PublicURL, Gate: h.cfg.GateURL(),
 		Clients: h.directory, Store: boundedRequests{h.store, h.pending.requests}, Tokens: countedTokens{h.tokens, h.telemetry.Counted()}, Observer: h.tokenObserver(), Runs: starter,
 		RefreshKey: h.encryption.derived[purposeRefreshTokens], UseAssertion: h.store.UseClientAssertion,
-		FetchKeys: h.fetch, FetchDocument: documents.Get, Documents: h.documentPolicy(), OpenRegistration: h.cfg.OAuth.DCR.Insecure,
+		FetchKeys: h.fetch, FetchDocument: documents.Get, CheckPublic: h.outbound.CheckPublic, Documents: h.documentPolicy(), OpenRegistration: h.cfg.OAuth.DCR.Insecure,
 		AdmitFetch: func(ctx context.Context) error { return h.throttle.AdmitFrom(ctx, throttle.Register) },
 		Record: func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error {
 			e.TraceID = runs.TraceID(ctx)

@@ -56,6 +56,15 @@ func newRegistrars(t *testing.T, environ ...string) *registrars {
 	return r
 }
 
+// list replaces the hosts of oauth.client_metadata_documents.allowed_hosts.
+func (r *registrars) list(host string) {
+	r.cfg.OAuth.ClientMetadataDocuments.AllowedHosts = nil
+	if host != "" {
+		r.cfg.OAuth.ClientMetadataDocuments.AllowedHosts = []string{host}
+	}
+	r.testApp.http = r.handler()
+}
+
 // publish publishes a value at a path of the site, and returns the address.
 func (r *registrars) publish(path string, value any) string {
 	r.mu.Lock()

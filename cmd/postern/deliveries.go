@@ -21,7 +21,7 @@ func (h *app) deliveryQueue() delivery.Queue {
 				}
 				return store.Applications().Get(ctx, h.store, id)
 			},
-			Tokens: h.tokens, Requests: h.outbound,
+			Tokens: h.tokens, Requests: h.outbound, Addresses: oauth.ClientAddresses{Documents: h.documentPolicy(), Expiry: h.store.ClientExpiry},
 		},
 		schemas.CallDelivery: h.targets.Sender(),
 		schemas.NoticeDelivery: &notice.Notifier{

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/federation"
 	"github.com/postern-id/postern/internal/outbound"
 	"github.com/postern-id/postern/schemas"
@@ -125,5 +126,65 @@ func TestKeysOfDocumentsAreAtPublicAddresses(t *testing.T) {
 			t.Errorf("%d %+v, expected %d", status, got, want)
 		}
 		r.makeTrusted(t, r.applicationOf(p.id))
+	}
+}
+
+// The addresses of a client that registers without a token must be public, unless its host is listed.
+// Callers who may register applications are not limited.
+func TestAddressesOfRegistrations(t *testing.T) {
+	for _, test := range []struct {
+		name, listed string
+		byToken      bool
+		accepted     bool
+	}{
+		{name: "anonymous"},
+		{name: "anonymous, another host is listed", listed: "client.example.com"},
+		{name: "anonymous, listed", listed: "127.0.0.1", accepted: true},
+		{name: "with a token", byToken: true, accepted: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRegistrars(t)
+			r.list(test.listed)
+			r.publish("/sector", []string{rpRedirect})
+			headers := []string{jsonBody}
+			if test.byToken {
+				headers = append(headers, "Authorization: Bearer "+r.admin())
+			}
+			for member, path := range map[string]string{"sector_identifier_uri": "/sector", "jwks_uri": "/keys", "backchannel_logout_uri": "/out"} {
+				body := map[string]any{"client_name": "Dynamic", "redirect_uris": []string{rpRedirect}, member: r.site.URL + path}
+				if member == "jwks_uri" {
+					body["token_endpoint_auth_method"] = schemas.AuthMethodPrivateKeyJWT
+				}
+				reply := r.testApp.exchange(http.MethodPost, "/oauth2/dcr/register", string(datatest.Marshal(t, body)), headers...)
+				explained := reply.Code == http.StatusBadRequest
+				for _, part := range []string{"invalid_client_metadata", member + ": ", "loopback", "outbound.allow", "allowed_hosts"} {
+					explained = explained && strings.Contains(reply.Body.String(), part)
+				}
+				if test.accepted && reply.Code != http.StatusCreated || !test.accepted && !explained {
+					t.Errorf("%s: %d %s", member, reply.Code, reply.Body)
+				}
+			}
+		})
+	}
+}
+
+// A client that registered itself before its addresses had to be public cannot use them until an
+// administrator approves it. The audit log contains the reason.
+func TestAddressesOfEarlierRegistrations(t *testing.T) {
+	r := newRegistrars(t)
+	key := r.publishKey(t, "/keys", "first")
+	p := r.party(t, "jwks_uri", r.site.URL+"/keys", "token_endpoint_auth_method", schemas.AuthMethodPrivateKeyJWT)
+	p.key = key
+	r.list("client.example.com")
+	p.http = newBrowser(t, r.testApp.http)
+	for _, want := range []int{http.StatusUnauthorized, http.StatusOK} {
+		if got, status := p.redeem(p.code(p.ask(pkce()...)), "code_verifier", gateVerifier); status != want {
+			t.Errorf("%d %+v, expected %d", status, got, want)
+		}
+		r.makeTrusted(t, r.applicationOf(p.id))
+	}
+	refused := r.eventsOf("client.refused")
+	if len(refused) != 1 || refused[0].Detail["reason"] != schemas.ReasonPrivateKeys {
+		t.Errorf("the events are %+v", refused)
 	}
 }

@@ -134,6 +134,29 @@ func (c *Client) Check(text string) error {
 	return c.check(u)
 }
 
+// CheckPublic is Check for a URL that no administrator has approved: Hosts and Networks do not apply. It
+// also rejects an address outside the public internet. A name is checked when it is resolved: an earlier
+// answer would reveal which names are in Hosts.
+func (c *Client) CheckPublic(text string) error {
+	c = c.public()
+	if err := c.Check(text); err != nil {
+		return err
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return unreadable()
+	}
+	host := lower(u.Hostname())
+	addr, err := netip.ParseAddr(host)
+	switch {
+	case host == "localhost":
+		addr = netip.IPv6Loopback()
+	case err != nil:
+		return nil
+	}
+	return c.checkDial(host, netip.AddrPortFrom(addr, 443).String())
+}
+
 func unreadable() *schemas.Error {
 	return refusedf("the URL cannot be read: expected one such as https://client.example.com/metadata.json")
 }

@@ -79,7 +79,8 @@ func (p *Provider) byClient(c *client, e schemas.Event) schemas.Event {
 // recordRefusedClient records that a client failed to authenticate. The application is that of the
 // client id, which the sender may only claim. An unknown id is not recorded, because it can be any text.
 func (p *Provider) recordRefusedClient(ctx context.Context, sent *credentials, refusal error) error {
-	if reported, ok := errors.AsType[*Error](refusal); !ok || reported.Code != codeInvalidClient {
+	reported, ok := errors.AsType[*Error](refusal)
+	if !ok || reported.Code != codeInvalidClient {
 		return nil
 	}
 	id, method := sent.id, "client_secret"
@@ -93,6 +94,9 @@ func (p *Provider) recordRefusedClient(ctx context.Context, sent *credentials, r
 		p.Observer.CountRefusedClient(method)
 	}
 	e := schemas.Event{ID: schemas.NewID(), At: p.now(), Action: "client.refused", Detail: map[string]string{"method": method}}
+	if reported.reason != "" {
+		e.Detail["reason"] = reported.reason
+	}
 	if c, err := p.findClient(ctx, id); err == nil {
 		e.ApplicationID = c.ID
 	}

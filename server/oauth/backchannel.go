@@ -22,6 +22,8 @@ type Backchannel struct {
 	Application func(ctx context.Context, id string) (*schemas.Application, error)
 	Tokens      LogoutTokens
 	Requests    Requester
+	// Addresses decides which URIs may be private.
+	Addresses ClientAddresses
 }
 
 // LogoutTokens issues logout tokens.
@@ -58,10 +60,18 @@ func (b *Backchannel) Send(ctx context.Context, d schemas.Delivery) error {
 	if err != nil {
 		return err
 	}
-	if !mayBePrivate(app) {
-		ctx = outbound.OnlyPublic(ctx)
+	private, err := b.Addresses.mayBePrivate(ctx, app, client.BackchannelLogoutURI)
+	if err != nil {
+		return err
 	}
-	return b.post(ctx, client.BackchannelLogoutURI, raw)
+	if private {
+		return b.post(ctx, client.BackchannelLogoutURI, raw)
+	}
+	err = b.post(outbound.OnlyPublic(ctx), client.BackchannelLogoutURI, raw)
+	if refusesAddress(err) {
+		err = fmt.Errorf("%w; %s", err, approval)
+	}
+	return err
 }
 
 // post sends a logout token and evaluates the reply (§2.8).

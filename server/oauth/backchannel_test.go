@@ -175,12 +175,14 @@ func logoutClaims(t *testing.T, raw string, issuer *token.Issuer, algorithm jose
 func TestBackchannelAvoidsInternalAddresses(t *testing.T) {
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the private address was asked") }))
 	defer inside.Close()
-	untrusted := listener()
-	untrusted.Registration = schemas.RegisteredByDocument
-	for app, rules := range map[*schemas.Application]outbound.Rules{
-		listener(): {},
-		untrusted:  {Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, // which do not apply to it
+	listed := outbound.Rules{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	for registration, rules := range map[string]outbound.Rules{
+		"": {},
+		// The rules do not apply to clients that nobody has approved.
+		schemas.RegisteredByDocument: listed, schemas.RegisteredDynamically: listed,
 	} {
+		app := listener()
+		app.Registration = registration
 		app.OAuth().BackchannelLogoutURI = inside.URL
 		b, _ := backchannel(t, outbound.New(rules), app)
 		if err := b.Send(t.Context(), logoutDelivery(app.ID)); !errors.Is(err, delivery.ErrRefused) {

@@ -83,14 +83,22 @@ func (p *Provider) assertionKey(ctx context.Context, c *client, a *jwtverify.Tok
 			return key, nil
 		}
 	} else if c.oauth.JWKSURI != "" {
-		keys := &p.keys
-		if !mayBePrivate(c.Application) {
-			keys = &p.publicKeys
+		keys := &p.publicKeys
+		private, err := p.addresses().mayBePrivate(ctx, c.Application, c.oauth.JWKSURI)
+		if err != nil {
+			return nil, err
+		}
+		if private {
+			keys = &p.keys
 		}
 		key, ok, err := keys.Key(ctx, c.oauth.JWKSURI, a, p.Now())
 		if err != nil {
-			// The reason is not reported: it would reveal which hosts reply in our network.
-			return nil, errClient(false, "the client's keys cannot be read from its jwksUri: expected a JWK Set (RFC 7517 section 5) there")
+			// The reason is only for the audit log: it would reveal which hosts reply in our network.
+			e := errClient(false, "the client's keys cannot be read from its jwksUri: expected a JWK Set (RFC 7517 section 5) there")
+			if !private && refusesAddress(err) {
+				e.reason = schemas.ReasonPrivateKeys
+			}
+			return nil, e
 		}
 		if ok {
 			return key, nil

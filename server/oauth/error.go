@@ -19,6 +19,8 @@ type Error struct {
 	Description string `json:"error_description"`
 	// Authenticate is the WWW-Authenticate field of the reply, "" for none.
 	Authenticate string `json:"-"`
+
+	reason string // for the audit log
 }
 
 // Error returns the message for the client.

@@ -255,9 +255,3 @@ func (d DocumentPolicy) lists(clientID string) bool {
 	u, err := url.Parse(clientID)
 	return err == nil && slices.Contains(d.Hosts, strings.ToLower(u.Hostname()))
 }
-
-// mayBePrivate reports whether outbound.allow applies to the addresses in the metadata of a client. Anyone
-// can publish a document, so those of a document must be public until an administrator verifies the client.
-func mayBePrivate(client *schemas.Application) bool {
-	return client.IsTrusted() || client.Registration != schemas.RegisteredByDocument
-}

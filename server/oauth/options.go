@@ -30,6 +30,9 @@ type Options struct {
 	FetchKeys func(ctx context.Context, uri string) ([]byte, error)
 	// FetchDocument fetches what else a client publishes.
 	FetchDocument func(ctx context.Context, url string) (*outbound.Response, error)
+	// CheckPublic rejects a URL that is outside the public internet. Nil accepts every one: it is
+	// checked when it is used.
+	CheckPublic func(url string) error
 	// AdmitFetch limits the fetches of documents of unknown clients per caller. Its error is that
 	// of the request.
 	AdmitFetch func(ctx context.Context) error

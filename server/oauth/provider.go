@@ -43,7 +43,7 @@ type Provider struct {
 	auditedClients auditedClients
 	origins        origins
 	keys           jwtverify.Keys
-	publicKeys     jwtverify.Keys // at addresses that must be public: see mayBePrivate
+	publicKeys     jwtverify.Keys // at addresses that must be public: see ClientAddresses
 	fetches        fetchGroup
 }
 
@@ -64,6 +64,11 @@ func New(o Options) *Provider {
 	p.protocol = op.RegisterServer(&libraryServer{provider: p}, op.Endpoints{Token: op.NewEndpoint(TokenPath)},
 		op.WithServerCORSOptions(nil)) // the HTTP server handles origins
 	return p
+}
+
+// addresses decides which addresses of clients may be private.
+func (p *Provider) addresses() ClientAddresses {
+	return ClientAddresses{p.Documents, p.Clients.ClientExpiry}
 }
 
 // now returns the current time with the precision of the stores.

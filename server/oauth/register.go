@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/outbound"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -88,7 +89,7 @@ func (p *Provider) register(ctx context.Context, m *clientMetadata, by *director
 	if err != nil {
 		return nil, err
 	}
-	if err := p.checkSector(ctx, m); err != nil {
+	if err := p.checkSector(ctx, m, by == nil); err != nil {
 		return nil, err
 	}
 	registration := directory.Registration{By: schemas.RegisteredDynamically}
@@ -96,6 +97,9 @@ func (p *Provider) register(ctx context.Context, m *clientMetadata, by *director
 	if by != nil {
 		call = *by
 	} else {
+		if err := p.checkOwnAddresses(m); err != nil {
+			return nil, err
+		}
 		registration.Lease = &schemas.ClientExpiry{ExpiresAt: p.now().Add(unusedClientTTL)}
 	}
 	if by != nil && m.Scope == "" {
@@ -113,12 +117,19 @@ func untrustedClientGrants() []string {
 
 // checkSector checks that all redirect URIs are on the list that the client names: OpenID Connect
 // Dynamic Client Registration §5. Subjects are the same for all clients here, so the list has no
-// other effect.
-func (p *Provider) checkSector(ctx context.Context, m *clientMetadata) error {
+// other effect. The list of an anonymous caller must be at a public address: see ClientAddresses.
+func (p *Provider) checkSector(ctx context.Context, m *clientMetadata, anonymous bool) error {
 	if m.SectorURI == "" {
 		return nil
 	}
+	public := anonymous && !p.Documents.lists(m.SectorURI)
+	if public {
+		ctx = outbound.OnlyPublic(ctx)
+	}
 	published, err := p.FetchDocument(ctx, m.SectorURI)
+	if public && refusesAddress(err) {
+		return notPublic("sector_identifier_uri", err)
+	}
 	if err != nil {
 		return errorf(codeInvalidMetadata, "the sector_identifier_uri cannot be read: %s", schemas.AsError(err).Description.DefaultValue)
 	}
