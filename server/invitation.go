@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -18,6 +19,16 @@ func (b *invitationBody) check() []schemas.Problem {
 	return nil
 }
 
+// sentInvitation is the reply of POST /users/{id}/invitation: an invitation without the address, if the
+// caller may not read users.
+type sentInvitation struct {
+	ApplicationID string    `json:"applicationId"`
+	Email         string    `json:"email,omitempty"`
+	CreatedAt     time.Time `json:"createdAt"`
+	ExpiresAt     time.Time `json:"expiresAt"`
+	Opened        bool      `json:"opened"`
+}
+
 // invite handles POST /users/{id}/invitation.
 func (s *server) invite(w http.ResponseWriter, r *http.Request, c *caller) error {
 	var body invitationBody
@@ -28,7 +39,7 @@ func (s *server) invite(w http.ResponseWriter, r *http.Request, c *caller) error
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusCreated, invitation)
+	return writeJSON(w, http.StatusCreated, sentInvitation(*invitation))
 }
 
 // invitation handles GET /users/{id}/invitation.

@@ -43,6 +43,7 @@ func (s *server) describedOperations() ([]openapi.Operation, error) {
 		}
 		name := map[bool]string{true: "My", false: "User"}[own]
 		o.ID = strings.Replace(o.ID, " ", name, 1)
+		o.Concealable = o.Concealable && !own
 		if o.Status == 0 {
 			o.Status = http.StatusNoContent
 			if o.Reply != nil {

@@ -81,6 +81,9 @@ func (s *server) renamePasskey(w http.ResponseWriter, r *http.Request, c *caller
 	if err != nil {
 		return err
 	}
+	if pathID(r) != "" && !c.Permits("system:users:read") {
+		return writeNoContent(w, nil) // the passkey has more than the caller has sent
+	}
 	return writeJSON(w, http.StatusOK, newPasskeyResponse(renamed))
 }
 

@@ -10,6 +10,9 @@ func TestWritersWithoutReadPermissionReadNothing(t *testing.T) {
 	group := h.create("/groups", `{"name":"Friends","members":[{"type":"user","id":"`+vera+`"}]}`)
 	role := h.create("/roles", `{"name":"Readers","permissions":[],"assignments":[{"type":"user","id":"`+vera+`"}]}`)
 	app := h.create("/applications", `{"name":"Shop"}`)
+	h.enrol(vera)
+	keys, _ := h.ok(200, "GET /users/"+vera+"/passkeys", "")
+	key := "/users/" + vera + "/passkeys/" + keys.list("passkeys")[0].text("id")
 	unwritten := func(method, path, body, noun string) {
 		t.Helper()
 		if rec := h.do(method, path, body, h.bearer(writer, "system:"+noun+":write")); rec.Code != 204 || rec.Body.Len() > 0 || rec.Header().Get("ETag") != "" {
@@ -23,6 +26,7 @@ func TestWritersWithoutReadPermissionReadNothing(t *testing.T) {
 			t.Errorf("PATCH %s: %d %s", path, rec.Code, rec.Body)
 		}
 	}
+	unwritten("PATCH", key, `{"name":"Lost"}`, "users")
 	unwritten("PUT", "/groups/"+group, `{"name":"Family","members":[{"type":"user","id":"`+vera+`"}]}`, "groups")
 	if got, _ := h.ok(200, "GET /groups/"+group, ""); got.text("name") != "Family" {
 		t.Errorf("the group is %v", got)

@@ -210,3 +210,25 @@ func TestInvitationWithoutMail(t *testing.T) {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
 }
+
+// The reply to an invitation contains the address for callers who may read users, and no other member of
+// the user for any caller.
+func TestInvitationsContainTheAddressForReaders(t *testing.T) {
+	onInvitations(t, func(t *testing.T, w *invitationTest) {
+		for name, test := range map[string]struct {
+			permissions []string
+			want        string
+		}{
+			"writer":        {[]string{"system:users:write"}, ""},
+			"reader":        {[]string{"system:users:write", "system:users:read"}, "reader-invites@example.org"},
+			"administrator": {[]string{"system"}, "administrator-invites@example.org"},
+		} {
+			token, user := w.holder(name, test.permissions...), w.person(name+"-invites")
+			var made map[string]any
+			w.send(201, "/users/"+user+"/invitation", token, `{"applicationId": "`+w.app+`"}`, &made)
+			if got, _ := made["email"].(string); got != test.want || made["expiresAt"] == nil {
+				t.Errorf("%s: %v", name, made)
+			}
+		}
+	})
+}

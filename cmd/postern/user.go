@@ -167,7 +167,11 @@ func invite(ctx context.Context, p program, client *bootstrap.Client, user, appl
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stderr, "mailed an invitation to %s; it expires at %s\n", printable(reply.text("email")), reply.text("expiresAt"))
+	to := "the user" // whose address a token without system:users:read may not read
+	if address := reply.text("email"); address != "" {
+		to = printable(address)
+	}
+	_, err = fmt.Fprintf(p.stderr, "mailed an invitation to %s; it expires at %s\n", to, reply.text("expiresAt"))
 	return err
 }
 

@@ -30,10 +30,11 @@ const (
 
 // Invitation is an invitation that can still be accepted.
 type Invitation struct {
-	ApplicationID string    `json:"applicationId"`
-	Email         string    `json:"email"`
-	CreatedAt     time.Time `json:"createdAt"`
-	ExpiresAt     time.Time `json:"expiresAt"`
+	ApplicationID string `json:"applicationId"`
+	// Email is the address of the user; "" for a caller who may not read users.
+	Email     string    `json:"email"`
+	CreatedAt time.Time `json:"createdAt"`
+	ExpiresAt time.Time `json:"expiresAt"`
 	// Opened reports whether a run has accepted it, without adding a credential so far.
 	Opened bool `json:"opened"`
 }
@@ -75,7 +76,11 @@ func (d *Directory) Invite(ctx context.Context, c Call, userID, applicationID st
 		})
 		return w.apply(schemas.CreateLink{Link: link}, schemas.QueueDelivery{Delivery: mail})
 	})
-	return &Invitation{app.ID, user.Text("email"), link.CreatedAt, link.ExpiresAt, false}, err
+	sent := &Invitation{ApplicationID: app.ID, CreatedAt: link.CreatedAt, ExpiresAt: link.ExpiresAt}
+	if c.Permits("system:users:read") {
+		sent.Email = user.Text("email")
+	}
+	return sent, err
 }
 
 // invited returns the user and the application of a possible invitation.

@@ -117,10 +117,14 @@ func (c *components) responses(info *Info, o *Operation) (object, error) {
 		}
 		success["content"] = object{jsonType: object{"schema": schema}}
 	}
-	return object{
+	described := object{
 		strconv.Itoa(o.Status): success,
 		"default":              object{"description": "The request failed.", "content": object{jsonType: object{"schema": failed}}},
-	}, nil
+	}
+	if o.Concealable {
+		described[strconv.Itoa(http.StatusNoContent)] = object{"description": "The change was made. The caller may not read the resource."}
+	}
+	return described, nil
 }
 
 // parameters returns the variables of the path, and the parameters of the query.

@@ -16,7 +16,9 @@ type Operation struct {
 	Body         Body
 	Reply        any // like Body.Type; nil for a reply without a body
 	Status       int // of success
-	Failure      any // like Reply, of a failed request; nil for the errors of the API
+	// Concealable marks a change whose reply is 204 for a caller who may not read the resource.
+	Concealable bool
+	Failure     any // like Reply, of a failed request; nil for the errors of the API
 	// OAuth marks an endpoint whose errors have the form of RFC 6749 §5.2.
 	OAuth bool
 }

@@ -43,7 +43,7 @@ export function InvitationPart({ user }: { user: Item }) {
   };
   const invite = () => act(async () => {
     const sent = must(await api.POST("/users/{id}/invitation", { params: { path }, body: { applicationId: chosen } }));
-    return t("The invitation was sent to {email}.", { email: sent.email });
+    return t("The invitation was sent to {email}.", { email: sent.email ?? "" });
   });
   const withdraw = () => act(async () => {
     const reply = await api.DELETE("/users/{id}/invitation", { params: { path } });

@@ -1626,7 +1626,7 @@ export interface paths {
         /** Get the invitation that the user can still accept */
         get: operations["getInvitation"];
         put?: never;
-        /** Mail the user a link to add a first credential */
+        /** Mail the user a link to add a first credential; without system:users:read, the reply lacks the address */
         post: operations["inviteUser"];
         /** Withdraw the invitation */
         delete: operations["withdrawInvitation"];
@@ -3301,6 +3301,13 @@ export interface operations {
                     "application/json": components["schemas"]["Application"];
                 };
             };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The request failed. */
             default: {
                 headers: {
@@ -3366,6 +3373,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Application"];
                 };
+            };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed. */
             default: {
@@ -4052,6 +4066,13 @@ export interface operations {
                     "application/json": components["schemas"]["Flow"];
                 };
             };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The request failed. */
             default: {
                 headers: {
@@ -4121,6 +4142,13 @@ export interface operations {
                     "application/json": components["schemas"]["Flow"];
                 };
             };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The request failed. */
             default: {
                 headers: {
@@ -4160,6 +4188,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Flow"];
                 };
+            };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed. */
             default: {
@@ -4378,6 +4413,13 @@ export interface operations {
                     "application/json": components["schemas"]["Group"];
                 };
             };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The request failed. */
             default: {
                 headers: {
@@ -4443,6 +4485,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Group"];
                 };
+            };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed. */
             default: {
@@ -4521,6 +4570,13 @@ export interface operations {
                     "application/json": components["schemas"]["Group"];
                 };
             };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The request failed. */
             default: {
                 headers: {
@@ -4553,6 +4609,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Group"];
                 };
+            };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed. */
             default: {
@@ -4773,6 +4836,13 @@ export interface operations {
                     "application/json": components["schemas"]["IdentityProvider"];
                 };
             };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The request failed. */
             default: {
                 headers: {
@@ -4838,6 +4908,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["IdentityProvider"];
                 };
+            };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed. */
             default: {
@@ -5654,6 +5731,13 @@ export interface operations {
                     "application/json": components["schemas"]["OrganizationUnit"];
                 };
             };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The request failed. */
             default: {
                 headers: {
@@ -5719,6 +5803,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["OrganizationUnit"];
                 };
+            };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed. */
             default: {
@@ -5951,6 +6042,13 @@ export interface operations {
                     "application/json": components["schemas"]["ResourceServer"];
                 };
             };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The request failed. */
             default: {
                 headers: {
@@ -6016,6 +6114,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ResourceServer"];
                 };
+            };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed. */
             default: {
@@ -6191,6 +6296,13 @@ export interface operations {
                     "application/json": components["schemas"]["Role"];
                 };
             };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The request failed. */
             default: {
                 headers: {
@@ -6256,6 +6368,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Role"];
                 };
+            };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed. */
             default: {
@@ -6334,6 +6453,13 @@ export interface operations {
                     "application/json": components["schemas"]["Role"];
                 };
             };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The request failed. */
             default: {
                 headers: {
@@ -6366,6 +6492,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Role"];
                 };
+            };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed. */
             default: {
@@ -6672,6 +6805,13 @@ export interface operations {
                     "application/json": components["schemas"]["UserType"];
                 };
             };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The request failed. */
             default: {
                 headers: {
@@ -6737,6 +6877,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["UserType"];
                 };
+            };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed. */
             default: {
@@ -7658,6 +7805,13 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The request failed. */
             default: {
                 headers: {
@@ -7723,6 +7877,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["User"];
                 };
+            };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed. */
             default: {
@@ -8087,7 +8248,7 @@ export interface operations {
                     "application/json": {
                         applicationId: string;
                         createdAt: string;
-                        email: string;
+                        email?: string;
                         expiresAt: string;
                         opened: boolean;
                     };
@@ -8231,6 +8392,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Passkey"];
                 };
+            };
+            /** @description The change was made. The caller may not read the resource. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed. */
             default: {
