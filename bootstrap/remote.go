@@ -10,6 +10,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
+	"syscall"
 
 	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/schemas"
@@ -117,6 +119,9 @@ func (r *remoteServer) exchange(ctx context.Context, method, path, match string,
 	if isUntrustedCertificate(err) {
 		err = fmt.Errorf("%w; name the certificate to trust with --ca, use --config if the server's configuration is on this machine, or --insecure for a local server", err)
 	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		err = fmt.Errorf("%w; start the server, or name another one with its URL or --config", err)
+	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -139,8 +144,10 @@ func responseError(method, path string, status int, body []byte) error {
 		return fmt.Errorf("%s %s returned status %d without a Postern error: is this the right address?", method, path, status)
 	}
 	e.Class = errorClass(status)
-	for i := range e.Errors {
-		e.Errors[i].Line, e.Errors[i].Column = 0, 0 // positions are in the generated JSON
+	for i := range e.Errors { // positions are in the generated JSON
+		positioned := e.Errors[i].String()
+		e.Errors[i].Line, e.Errors[i].Column = 0, 0
+		e.Description.DefaultValue = strings.ReplaceAll(e.Description.DefaultValue, positioned, e.Errors[i].String())
 	}
 	return &e
 }

@@ -181,10 +181,14 @@ func (e *Error) WithProblems(problems []Problem) *Error {
 	return e
 }
 
-// Error writes the code, the description and every problem.
+// Error writes the code, the description and every problem, but not again the only one if the description
+// ends with it.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Code + ": " + e.Description.DefaultValue)
+	if len(e.Errors) == 1 && strings.HasSuffix(e.Description.DefaultValue, e.Errors[0].String()) {
+		return b.String()
+	}
 	for _, p := range e.Errors {
 		b.WriteString("\n\t" + p.String())
 	}

@@ -91,7 +91,7 @@ func selfSigned(o CertificateOptions) (tls.Certificate, error) {
 	var none tls.Certificate
 	dir := filepath.Join(o.DataDir, "tls")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return none, fmt.Errorf("keep the TLS certificate: %w", err)
+		return none, fmt.Errorf("making a folder for the self-signed certificate: %w; let this user write in it, or set data_dir to another folder", err)
 	}
 	certPath, keyPath := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	key, err := loadPrivateKey(keyPath)

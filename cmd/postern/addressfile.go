@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/postern-id/postern/internal/config"
 )
@@ -45,6 +47,18 @@ func recordAddress(cfg *config.Config, listen net.Addr) error {
 // recordedAddress returns the recorded variables; none if there are none, or if the environment sets one of them
 // to another value, or another database, because it then describes another server.
 func recordedAddress(cfg *config.Config) (recorded []string, err error) {
+	recorded, err = readAddress(cfg)
+	for _, variable := range recorded {
+		name, value, _ := strings.Cut(variable, "=")
+		if set := lookupEnv(cfg.Environ, name); set != "" && set != value {
+			return nil, err
+		}
+	}
+	return recorded, err
+}
+
+// readAddress returns the variables in the file; none if there is no file that this user can read.
+func readAddress(cfg *config.Config) (recorded []string, err error) {
 	if cfg.Database.Driver != "sqlite" {
 		return nil, nil
 	}
@@ -53,15 +67,34 @@ func recordedAddress(cfg *config.Config) (recorded []string, err error) {
 		return nil, nil
 	}
 	for _, variable := range strings.Fields(string(text)) {
-		name, value, _ := strings.Cut(variable, "=")
-		if set := lookupEnv(cfg.Environ, name); set != "" && set != value {
-			return nil, err
-		}
-		if slices.Contains(recordedVariables, name) {
+		if name, _, _ := strings.Cut(variable, "="); slices.Contains(recordedVariables, name) {
 			recorded = append(recorded, variable)
 		}
 	}
 	return recorded, err
+}
+
+// checkOnlyServer returns an error if another server uses the same SQLite database: an instance is in the store,
+// and the recorded server answers at another address. Commands would use the server that started last, and
+// each server would admit all attempts that the limits allow.
+func (h *app) checkOnlyServer(ctx context.Context, listen net.Addr) error {
+	recorded, err := readAddress(h.cfg)
+	if len(recorded) == 0 || err != nil {
+		return err
+	}
+	other, err := config.Load("", recorded)
+	if err != nil || other.Server.Listen == listen.String() {
+		return nil // this server replaces what cannot be read
+	}
+	instances, err := h.store.OtherInstances(ctx, h.store, time.Now())
+	if err != nil || len(instances) == 0 {
+		return err
+	}
+	if err := newProbe(other.Server.Listen, !other.Server.HTTPOnly).get(ctx, "/health/liveness"); err != nil {
+		return nil // it was killed
+	}
+	return fmt.Errorf("the server at %s uses the database %s: stop it first, or set data_dir to another folder; several instances need PostgreSQL",
+		other.Server.PublicURL, absolute(h.cfg.Database.DSN))
 }
 
 // confirmAddress returns an error if only the data folder names a server on another machine: with a copied folder,

@@ -97,6 +97,7 @@ type clientCreateCommand struct {
 	NoPKCE     bool       `name:"no-pkce" help:"Accept authorization requests without PKCE, for libraries that do not support it. Only with the type web."`
 	Scope      []string   `help:"A scope that the application may request, besides openid, profile and email; for a service, a permission."`
 	Flow       string     `placeholder:"HANDLE" help:"The sign-in flow. Default: that of the server."`
+	Invitation string     `name:"invitation-flow" placeholder:"HANDLE" help:"The flow of users who are invited, such as the built-in flow invitation. Default: none."`
 	output
 	apiServer
 }
@@ -128,6 +129,9 @@ func (c clientCreateCommand) document() (map[string]any, error) {
 	document := map[string]any{"name": c.Name, "type": c.Type.apiType(), "inboundAuthConfig": []any{map[string]any{"type": "oauth2", "config": config}}}
 	if c.Flow != "" {
 		document["authFlowId"] = c.Flow
+	}
+	if c.Invitation != "" {
+		document["invitationFlowId"] = c.Invitation
 	}
 	return document, nil
 }

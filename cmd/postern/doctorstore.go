@@ -76,7 +76,11 @@ func (d *doctor) checkStore(ctx context.Context) {
 	defer cancel()
 	found, err := store.Inspect(ctx, store.Config{Driver: c.Driver, DSN: c.DSN})
 	if err != nil {
-		d.fail(check, "check database.dsn, its sslmode, and that the database runs and accepts the user and the password", "%v", causeOfOutage(err))
+		fix := "check database.dsn, its sslmode, and that the database runs and accepts the user and the password"
+		if c.Driver == "sqlite" {
+			fix = "check that database.dsn names a database of Postern, and check its disk; if the file is damaged, stop the server, move the file to another folder, and run `postern restore` with a backup"
+		}
+		d.fail(check, fix, "%v", causeOfOutage(err))
 		return
 	}
 	if c.Driver == "postgres" {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -61,12 +62,15 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	cfg.Mail.KeepInMemory = c.Try && cfg.Mail.Host == "" && hasLocalURL(cfg)
 	h, err := waitForApp(ctx, cfg, log)
 	if err != nil {
-		return err
+		return startError(ctx, log, err)
 	}
 	defer h.close()
+	if err := h.checkOnlyServer(ctx, l.Addr()); err != nil {
+		return startError(ctx, log, err)
+	}
 	folder, err := c.prepareStore(ctx, p, h, l.Addr())
 	if err != nil {
-		return err
+		return startError(ctx, log, err)
 	}
 	if err := recordAddress(cfg, l.Addr()); err != nil {
 		log.Warn("commands on this machine need --config or --server, because the address of the server cannot be recorded", "error", err)
@@ -88,6 +92,16 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	stop() // Serve may end by itself, and then the maintenance must end too
 	upkeep.Wait()
 	return err
+}
+
+// startError returns the error of a start; nil if the server was stopped, which is no failure. The log
+// contains the error, because it may have another cause.
+func startError(ctx context.Context, log *slog.Logger, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	log.Info("stopped before the server was ready", "error", err)
+	return nil
 }
 
 // prepareStore seeds an empty store and stores the flows of the folder.
@@ -218,11 +232,8 @@ func (c serveCommand) listen(environ []string) (*config.Config, net.Listener, er
 		return nil, nil, fmt.Errorf("--listen %q: expected host:port, such as 127.0.0.1:8090", addr)
 	}
 	l, err := net.Listen("tcp", addr)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, nil, fmt.Errorf("%s is in use by another program, perhaps another Postern: stop it, or choose another port with --listen or POSTERN_SERVER_PORT", addr)
-	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, listenError(addr, err)
 	}
 	named := c.Listen != "" || strings.HasSuffix(cfg.Server.Listen, ":0")
 	if port := l.Addr().(*net.TCPAddr).Port; named && port != cfg.Server.Port {
@@ -232,6 +243,19 @@ func (c serveCommand) listen(environ []string) (*config.Config, net.Listener, er
 		return nil, nil, errors.Join(err, l.Close())
 	}
 	return cfg, l, nil
+}
+
+// listenError adds to an error of net.Listen how to fix it.
+func listenError(addr string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("%s is in use by another program, perhaps another Postern: stop it, or choose another port with --listen or POSTERN_SERVER_PORT", addr)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("%w: %s is not an address of this machine; set server.listen, or --listen, to one that is", err, addr)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: this user may not use the port; choose one above 1023, or grant the program CAP_NET_BIND_SERVICE", err)
+	}
+	return err
 }
 
 // newLog writes structured lines to w. They never contain secrets or personal data.

@@ -116,6 +116,35 @@ func start(t *testing.T, args []string, environ ...string) (code int, reported s
 	return <-exit, out.String() + errors.String()
 }
 
+// keepServing runs a server with a data folder until the test ends.
+func keepServing(t *testing.T, dir string) {
+	ctx, stop := context.WithCancel(t.Context())
+	logs, w := io.Pipe()
+	exit := make(chan int, 1)
+	go func() {
+		exit <- program{args: []string{"serve", "--listen", "127.0.0.1:0"}, environ: []string{"POSTERN_DATA_DIR=" + dir}, stdout: io.Discard, stderr: w}.run(ctx)
+		w.Close()
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-exit
+	})
+	for lines := bufio.NewScanner(logs); lines.Scan() && !strings.Contains(lines.Text(), "msg=listening"); {
+	}
+	go func() { _, _ = io.Copy(io.Discard, logs) }()
+}
+
+// A server that is stopped while it starts has not failed: a service manager would report that.
+func TestStopDuringStart(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	var reported strings.Builder
+	code := program{args: []string{"serve", "--listen", "127.0.0.1:0"}, environ: []string{"POSTERN_DATA_DIR=" + t.TempDir()}, stdout: &reported, stderr: &reported}.run(ctx)
+	if code != exitFine || !strings.Contains(reported.String(), "stopped before the server was ready") {
+		t.Errorf("exit code %d: %s", code, &reported)
+	}
+}
+
 // certificateFiles are the variables of a certificate and its key, whose file has a mode.
 func certificateFiles(t *testing.T, mode os.FileMode) []string {
 	t.Helper()
@@ -189,6 +218,11 @@ func TestFailedStarts(t *testing.T) {
 		{"a target that may not be asked", nil, anyPort, []string{`POSTERN_HTTP_TARGETS={"crm":{"url":"http://127.0.0.1:1"}}`}, "http.targets.crm.url: outbound_refused: expected an https URL"},
 		{"a target whose secret is gone", nil, anyPort, []string{`POSTERN_HTTP_TARGETS={"crm":{"url":"https://crm.example.com","secret_file":"/nowhere/secret"}}`}, "http.targets.crm.secret_file: open /nowhere/secret"},
 		{"no flows where they should be", nil, anyPort, []string{"POSTERN_FLOW_DIR=" + t.TempDir()}, "flow.dir: no flow files"},
+		{"another server with the same store", keepServing, anyPort, nil, ": stop it first"},
+		{"an address of another machine", nil, "--listen=192.0.2.1:0", nil, "is not an address of this machine"},
+		{"a database that is damaged", func(t *testing.T, dir string) {
+			datatest.WriteFile(t, filepath.Join(dir, "database", "postern.db"), strings.Repeat("damaged\n", 100))
+		}, anyPort, nil, "move it to another folder, and restore a backup"},
 		{"an address without a port", nil, "--listen=localhost", nil, "expected host:port"},
 	}
 	for _, tt := range tests {

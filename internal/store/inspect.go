@@ -37,7 +37,7 @@ func Inspect(ctx context.Context, c Config) (found Inspection, err error) {
 	}
 	var migrated int
 	if err := db.GetContext(ctx, &migrated, tables); err != nil {
-		return found, fmt.Errorf("store: reading the database: %w", err)
+		return found, explainDamage(c.DSN, fmt.Errorf("store: reading the database: %w", err))
 	}
 	if migrated > 0 {
 		var v Versions

@@ -80,7 +80,7 @@ func Detach(ctx context.Context, path string) (content bool, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := db.GetContext(ctx, &content, hasContent); err != nil {
-		return false, fmt.Errorf("%s is not a Postern store: %w", path, err)
+		return false, fmt.Errorf("%s is damaged, or is not a Postern store; move it to another folder: %w", path, err)
 	}
 	var mode string
 	if err := db.GetContext(ctx, &mode, "PRAGMA journal_mode = DELETE"); err != nil || mode != "delete" {

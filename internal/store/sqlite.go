@@ -12,6 +12,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // memory is the DSN of an in-memory store.
@@ -59,7 +60,7 @@ func load(ctx context.Context, db *sqlx.DB, content []byte) error {
 
 func newSQLite(ctx context.Context, path string, writing *pool) (*Store, error) {
 	if err := migrateSQLite(ctx, writing.DB); err != nil {
-		return nil, err
+		return nil, explainDamage(path, err)
 	}
 	if err := writing.makeCompactable(ctx); err != nil {
 		return nil, fmt.Errorf("store: rebuilding the database: %w", err)
@@ -76,6 +77,17 @@ func newSQLite(ctx context.Context, path string, writing *pool) (*Store, error) 
 	// log when it closes last.
 	return &Store{db: reading, writer: startGroupWriter(writing),
 		pools: []*pool{reading, writing}, local: true}, nil
+}
+
+// explainDamage names the file that SQLite cannot read as a database.
+func explainDamage(path string, err error) error {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch e.Code() & 0xff {
+		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+			return fmt.Errorf("store: %s is damaged, or is not a database; move it to another folder, and restore a backup: %w", path, err)
+		}
+	}
+	return err
 }
 
 // migrateSQLite migrates. If two processes open the same new file, the slower one fails on

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,15 +52,35 @@ func TestFilesArePrivate(t *testing.T) {
 	}
 }
 
+// damagedDatabase returns the first pages of a database.
+func damagedDatabase(t *testing.T) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "whole")
+	s, err := Open(t.Context(), Config{Driver: "sqlite", DSN: path})
+	if err == nil {
+		err = s.Close()
+	}
+	text, readError := os.ReadFile(path)
+	if err = errors.Join(err, readError); err != nil || len(text) < 100_000 {
+		t.Fatalf("the database has %d bytes, %v", len(text), err)
+	}
+	return text[:100_000]
+}
+
 func TestOpenRefuses(t *testing.T) {
 	notADatabase := filepath.Join(t.TempDir(), "text")
 	if err := os.WriteFile(notADatabase, []byte(strings.Repeat("not a database\n", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	damaged := filepath.Join(t.TempDir(), "damaged")
+	if err := os.WriteFile(damaged, damagedDatabase(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct{ driver, dsn, want string }{
 		{"mysql", "x", "expected sqlite or postgres"},
 		{"sqlite", "", "DSN is empty"},
-		{"sqlite", notADatabase, "not a database"},
+		{"sqlite", notADatabase, notADatabase + " is damaged, or is not a database; move it"},
+		{"sqlite", damaged, damaged + " is damaged, or is not a database; move it"},
 		{"sqlite", t.TempDir(), "database file"},
 	} {
 		s, err := Open(t.Context(), Config{Driver: test.driver, DSN: test.dsn})
