@@ -22,7 +22,7 @@ import (
 
 type backupCommand struct {
 	Config         string `type:"path" help:"The configuration file of the local server."`
-	PassphraseFile string `type:"path" placeholder:"PATH" help:"Encrypt with the passphrase in this file."`
+	PassphraseFile string `type:"path" placeholder:"PATH" help:"Encrypt with the passphrase in this file; - for standard input."`
 	RecipientsFile string `type:"path" placeholder:"PATH" help:"Encrypt for the public keys in this file (age1…, one a line)."`
 	IncludeKey     bool   `help:"Also store the key-encryption key in the backup, which must be encrypted. Without the key, a backup does not reveal sealed data."`
 	Force          bool   `help:"Overwrite an existing file."`
@@ -31,7 +31,7 @@ type backupCommand struct {
 
 // Run writes a backup of the store while servers may use it.
 func (c backupCommand) Run(ctx context.Context, p program) error {
-	recipients, err := backup.Secrets{PassphraseFile: c.PassphraseFile, RecipientsFile: c.RecipientsFile}.Recipients()
+	recipients, err := backup.Secrets{PassphraseFile: c.PassphraseFile, Stdin: p.stdin, RecipientsFile: c.RecipientsFile}.Recipients()
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func (c proveCommand) applyFolder(ctx context.Context, p program) (*schemas.Sign
 
 // placeholder stands for the secrets of a folder, which the analysis does not need.
 func placeholder(name string) string {
-	return fmt.Sprintf("a placeholder for the secret in the variable %s", name)
+	return "placeholder-for-the-secret-in-the-variable-" + name
 }
 
 // reportChains logs who can sign in with nothing but a browser, and the stored flows that add

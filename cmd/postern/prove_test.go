@@ -133,6 +133,10 @@ func TestProve(t *testing.T) {
 	t.Cleanup(server.Close)
 	admin, dir := w.admin(), filepath.Join(t.TempDir(), "out")
 	w.shop(admin, "email_code.yaml")
+	service := `{"name": "Nightly", "inboundAuthConfig": [{"type": "oauth2", "config": {"grantTypes": ["client_credentials"]}}]}` // with a secret
+	if rec := w.call("POST", "/applications", admin, service); rec.Code != http.StatusCreated {
+		t.Fatalf("%d %s", rec.Code, rec.Body)
+	}
 	prove := func(args ...string) *chains.Report {
 		t.Helper()
 		var out, failures bytes.Buffer

@@ -24,7 +24,7 @@ import (
 
 type restoreCommand struct {
 	Config            string `type:"path" help:"The configuration file of the server to restore. It must be stopped."`
-	PassphraseFile    string `type:"path" placeholder:"PATH" help:"The file with the passphrase of an encrypted backup."`
+	PassphraseFile    string `type:"path" placeholder:"PATH" help:"The file with the passphrase of an encrypted backup; - for standard input."`
 	IdentityFile      string `type:"path" placeholder:"PATH" help:"A file with private keys for an encrypted backup (AGE-SECRET-KEY-1…, one a line)."`
 	Check             bool   `help:"Verify the backup, and that the server's key opens it. Change nothing."`
 	Force             bool   `help:"Replace a store that is not empty. A SQLite file is kept under another name."`
@@ -66,7 +66,10 @@ func (c restoreCommand) Run(ctx context.Context, p program) (err error) {
 
 // open opens the backup.
 func (c restoreCommand) open(p program) (*backup.Reader, func(), error) {
-	identities, err := backup.Secrets{PassphraseFile: c.PassphraseFile, IdentityFile: c.IdentityFile}.Identities()
+	if c.PassphraseFile == stdinPath && c.File == stdinPath {
+		return nil, nil, errors.New("the passphrase and the backup are both expected on standard input: pass one of them as a file")
+	}
+	identities, err := backup.Secrets{PassphraseFile: c.PassphraseFile, Stdin: p.stdin, IdentityFile: c.IdentityFile}.Identities()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -194,6 +194,8 @@ func TestSecrets(t *testing.T) {
 	}{
 		{Secrets{PassphraseFile: right}, Secrets{PassphraseFile: right}, ""},
 		{Secrets{PassphraseFile: right}, Secrets{PassphraseFile: wrong}, "does not decrypt the backup"},
+		{Secrets{PassphraseFile: "-", Stdin: strings.NewReader("a passphrase of standard input\n")}, Secrets{PassphraseFile: "-", Stdin: strings.NewReader("a passphrase of standard input")}, ""},
+		{Secrets{PassphraseFile: "-"}, Secrets{}, "expected a file with one line"},
 		{Secrets{PassphraseFile: right}, Secrets{IdentityFile: identities}, "does not decrypt the backup"},
 		{Secrets{PassphraseFile: right}, Secrets{}, "the backup is encrypted: pass --passphrase-file, or --identity-file"},
 		{Secrets{RecipientsFile: recipients}, Secrets{IdentityFile: identities}, ""},

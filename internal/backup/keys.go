@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -16,7 +17,8 @@ const minPassphrase = 16
 
 // Secrets are the files with which a backup is encrypted or decrypted. All paths are optional.
 type Secrets struct {
-	PassphraseFile string // with one line
+	PassphraseFile string    // with one line; - for Stdin
+	Stdin          io.Reader // nil: empty
 	RecipientsFile string // public keys of age, one a line
 	IdentityFile   string // private keys of age, one a line
 	WorkFactor     int    // of scrypt, as a power of two; 0: that of age
@@ -81,7 +83,14 @@ func readKeys[K any](flag, path, example string, parse func([]byte) ([]K, error)
 }
 
 func (s Secrets) passphrase() (string, error) {
-	text, err := os.ReadFile(s.PassphraseFile)
+	var text []byte
+	var err error
+	switch {
+	case s.PassphraseFile != "-":
+		text, err = os.ReadFile(s.PassphraseFile)
+	case s.Stdin != nil:
+		text, err = io.ReadAll(s.Stdin)
+	}
 	if err != nil {
 		return "", fmt.Errorf("--passphrase-file: %w", err)
 	}
