@@ -2,7 +2,10 @@
 
 package main
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 // freeSpace returns the bytes that are free for the process in the file system of a path.
 func freeSpace(path string) (free uint64, known bool) {
@@ -18,4 +21,15 @@ func freeSpace(path string) (free uint64, known bool) {
 func isWritable(path string) bool {
 	const write = 2 // W_OK of access(2)
 	return syscall.Access(path, write) == nil
+}
+
+// ownerOf returns a function that gives files to the owner of a file or folder, if root runs the command: a server
+// that runs as another user could not read them. It does nothing if the path does not exist.
+func ownerOf(path string) (give func(path string)) {
+	info, err := os.Stat(path)
+	if err != nil || os.Geteuid() != 0 {
+		return func(string) {}
+	}
+	owner := info.Sys().(*syscall.Stat_t)
+	return func(path string) { _ = os.Chown(path, int(owner.Uid), int(owner.Gid)) }
 }

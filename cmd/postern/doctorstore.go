@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/postern-id/postern/internal/directory"
@@ -97,7 +98,12 @@ func (d *doctor) checkStore(ctx context.Context) {
 		d.warn(check, "make a backup, and start the server, which migrates it", "it has schema version %d, and this program needs %d", found.Version, found.Known)
 		return
 	}
+	const writable = "check the free space of the disk, and that the database is not read-only"
 	h, err := openAppFor(ctx, d.cfg, newLog(io.Discard, d.cfg.Log), false)
+	if err != nil && strings.HasPrefix(err.Error(), "store: ") { // no problem of a key: nobody should replace it
+		d.fail(check, writable, "%v", err)
+		return
+	}
 	if err != nil {
 		fix := "restore the key-encryption key from its backup, and check the files that the configuration names"
 		if errors.Is(err, fs.ErrPermission) {
@@ -109,7 +115,7 @@ func (d *doctor) checkStore(ctx context.Context) {
 	d.app = h
 	d.ok("keys", "the key-encryption key opens the keys in the store")
 	if err := h.store.Ping(ctx); err != nil {
-		d.fail(check, "check the free space of the disk, and that the database is not read-only", "%v", err)
+		d.fail(check, writable, "%v", err)
 		return
 	}
 	d.ok(check, "readable and writable, schema version %d", found.Version)

@@ -73,7 +73,15 @@ func (h *app) addKey() error {
 	case len(h.encryption.keys) > 1:
 		return fmt.Errorf("%s already contains an old key, so a change is in progress: finish it with `postern keys re-encrypt --drop-old-keys` first", path)
 	}
-	return token.ReplaceKeyFile(path, append([][]byte{token.NewKeyEncryptionKey()}, h.encryption.keys...))
+	return replaceKeys(path, append([][]byte{token.NewKeyEncryptionKey()}, h.encryption.keys...))
+}
+
+// replaceKeys replaces the keys in a file, which keeps its owner.
+func replaceKeys(path string, keys [][]byte) error {
+	give := ownerOf(path)
+	err := token.ReplaceKeyFile(path, keys)
+	give(path)
+	return err
 }
 
 // finish removes the old keys from the key file, or prints how to.
@@ -107,7 +115,7 @@ func (h *app) dropOldKeys() error {
 	if !slices.EqualFunc(now, h.encryption.keys, bytes.Equal) {
 		return fmt.Errorf("%s was changed meanwhile: run the command again", h.cfg.Keys.File)
 	}
-	return token.ReplaceKeyFile(h.cfg.Keys.File, now[:1])
+	return replaceKeys(h.cfg.Keys.File, now[:1])
 }
 
 // checkOtherInstances checks the other processes on the store: whether the command may

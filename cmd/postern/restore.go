@@ -245,7 +245,11 @@ func (r *restoration) makeFolder(path string) error {
 		missing = append(missing, at)
 	}
 	r.made = append(missing, r.made...)
-	return os.MkdirAll(path, 0o700)
+	err := os.MkdirAll(path, 0o700)
+	for _, folder := range slices.Backward(missing) {
+		ownerOf(filepath.Dir(folder))(folder)
+	}
+	return err
 }
 
 // removeEmptyFolders removes the folders that makeFolder created and that contain nothing, the deepest
@@ -308,7 +312,10 @@ func (r *restoration) writeKey() error {
 	if err := r.makeFolder(filepath.Dir(r.cfg.Keys.File)); err != nil {
 		return err
 	}
-	return token.ReplaceKeyFile(r.cfg.Keys.File, keys)
+	give := ownerOf(filepath.Dir(r.cfg.Keys.File))
+	err = token.ReplaceKeyFile(r.cfg.Keys.File, keys)
+	give(r.cfg.Keys.File)
+	return err
 }
 
 // finish removes whatever must not work again, and records the restoration.
@@ -336,6 +343,8 @@ func (r *restoration) replaceFile(path string) error {
 	if err != nil {
 		return err
 	}
+	ownerOf(filepath.Dir(to))(path)
+	ownerOf(to)(path)
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}

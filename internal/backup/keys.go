@@ -19,9 +19,9 @@ const minPassphrase = 16
 type Secrets struct {
 	PassphraseFile string    // with one line; - for Stdin
 	Stdin          io.Reader // nil: empty
-	RecipientsFile string // public keys of age, one a line
-	IdentityFile   string // private keys of age, one a line
-	WorkFactor     int    // of scrypt, as a power of two; 0: that of age
+	RecipientsFile string    // public keys of age, one a line
+	IdentityFile   string    // private keys of age, one a line
+	WorkFactor     int       // of scrypt, as a power of two; 0: that of age
 }
 
 // Recipients returns the recipients of a new backup; none if it is not encrypted.
