@@ -100,7 +100,7 @@ func (d *doctor) checkStore(ctx context.Context) {
 	}
 	const writable = "check the free space of the disk, and that the database is not read-only"
 	h, err := openAppFor(ctx, d.cfg, newLog(io.Discard, d.cfg.Log), false)
-	if err != nil && strings.HasPrefix(err.Error(), "store: ") { // no problem of a key: nobody should replace it
+	if err != nil && strings.HasPrefix(err.Error(), "store: ") { // not a problem of the key, which must not be replaced then
 		d.fail(check, writable, "%v", err)
 		return
 	}
