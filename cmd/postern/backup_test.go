@@ -232,6 +232,21 @@ func TestRestoreChangesNothing(t *testing.T) {
 	})
 }
 
+// The container image has no folder for temporary files.
+func TestRestoreWithoutTemporaryFolder(t *testing.T) {
+	sequential(t)
+	source := newTestApp(t)
+	working := t.TempDir()
+	file := filepath.Join(t.TempDir(), "backup")
+	mustRun(t, source.cfg.Environ, "backup", file)
+	t.Chdir(working)
+	t.Setenv("TMPDIR", filepath.Join(working, "none"))
+	mustRun(t, source.cfg.Environ, "restore", "--check", file)
+	if left, err := os.ReadDir(working); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
 // A refused restoration to a folder that does not exist creates none.
 func TestRefusedRestoreLeavesNoFolder(t *testing.T) {
 	sequential(t)

@@ -215,9 +215,12 @@ func (r *restoration) replace(ctx context.Context, staged *store.Store, path str
 }
 
 // newFile returns the path of a new SQLite database: next to the one that it replaces, so that a rename
-// replaces it.
+// replaces it. The container image has no folder for temporary files; there it is in the working folder.
 func (r *restoration) newFile() (path string, remove func(), err error) {
-	parent := ""
+	parent := os.TempDir()
+	if !isExisting(parent) {
+		parent = "."
+	}
 	if !r.Check && r.target.postgres == nil {
 		parent = filepath.Dir(r.cfg.Database.DSN)
 		if err := r.makeFolder(parent); err != nil {
