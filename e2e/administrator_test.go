@@ -213,9 +213,14 @@ func (a *administrator) fill(name, text string) {
 		if a.hasKeyboardOnly && !a.reach(e) || !a.on(e, focusIt) || !a.on(e, selectText) {
 			return false
 		}
-		_, ok := ask(a, input.InsertText, input.InsertTextParams{Text: text})
-		return ok
+		return a.insert(e, text)
 	})
+}
+
+// insert types a text into a field that has the focus, and reports whether the field has it then.
+func (a *administrator) insert(e element, text string) bool {
+	_, ok := ask(a, input.InsertText, input.InsertTextParams{Text: text})
+	return ok && a.on(e, `function(text) { return this.value === text; }`, text)
 }
 
 // choose selects an option of a list.
@@ -240,14 +245,13 @@ func (a *administrator) find(name, text string) {
 		if a.hasKeyboardOnly && !a.reach(e) || !a.on(e, focusIt) || !a.on(e, selectText) {
 			return false
 		}
-		_, ok := ask(a, input.InsertText, input.InsertTextParams{Text: text})
-		return ok
+		return a.insert(e, text)
 	})
 	a.until(fmt.Sprintf(`document.querySelector("[role=option]")?.textContent.startsWith(%q)`, text))
 	a.key(kb.ArrowDown)
 	a.until(`document.querySelector("[role=option][data-focused]")`)
 	a.key(kb.Enter)
-	a.until(`!document.querySelector("[role=listbox]")`)
+	a.until(isSearched(name))
 }
 
 // confirm answers the question that is open with the button of the name.

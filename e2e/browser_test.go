@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -11,12 +12,16 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 
 	"github.com/postern-id/postern/internal/logtest"
 )
+
+var slow = flag.Float64("slow", 1, "how many times slower the browser is; each request also takes 50 ms more per unit, so that tests that rely on a fast browser fail")
 
 // chromium is the shared browser.
 type chromium struct {
@@ -89,6 +94,7 @@ func newTab(t *testing.T, parent context.Context, options ...chromedp.ContextOpt
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
+	p.slowDown()
 	messages := chromedp.Console(ctx)
 	go func() {
 		for m, err := range messages {
@@ -101,6 +107,19 @@ func newTab(t *testing.T, parent context.Context, options ...chromedp.ContextOpt
 		}
 	}()
 	return p
+}
+
+// slowDown makes the tab as slow as the flag -slow demands.
+func (p *tab) slowDown() {
+	p.t.Helper()
+	if *slow <= 1 {
+		return
+	}
+	call(p, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: *slow})
+	call(p, network.Enable, network.EnableParams{})
+	call(p, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{Latency: 50 * *slow, DownloadThroughput: -1, UploadThroughput: -1}},
+	})
 }
 
 // addAuthenticator plugs in an authenticator. present and verified then apply to it.

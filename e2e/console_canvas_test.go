@@ -32,25 +32,28 @@ func (c *consoleTab) selectNode(id string) {
 	c.until(fmt.Sprintf(`document.querySelector('.react-flow__node[data-id=%[1]q].selected') && document.querySelector('[role=group][aria-label="Node %[1]s"]')`, id))
 }
 
-// drawEdge drags with the mouse from the handle of a node to that of another.
+// drawEdge drags with the mouse from the handle of a node to that of another, until the page asks for the
+// outcome: parts of the page that appear above the graph move it.
 func (c *consoleTab) drawEdge(source, target string) {
 	c.t.Helper()
-	handle := func(id, kind string) (x, y float64) {
-		at := eval[[]float64](c.tab, fmt.Sprintf(`((r) => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector('.react-flow__node[data-id=%q] .react-flow__handle.%s').getBoundingClientRect())`, id, kind))
-		return at[0], at[1]
+	const handles = `((graph) => (graph.scrollIntoView({block: "center"}), [%q, %q].flatMap((handle) =>
+		((r) => [r.x + r.width / 2, r.y + r.height / 2])(graph.querySelector(handle).getBoundingClientRect()))))(document.querySelector(".graph"))`
+	handle := func(id, kind string) string {
+		return fmt.Sprintf(".react-flow__node[data-id=%s] .react-flow__handle.%s", id, kind)
 	}
-	eval[any](c.tab, `document.querySelector(".graph").scrollIntoView({block: "center"})`)
-	x, y := handle(source, "source")
-	toX, toY := handle(target, "target")
 	mouse := func(kind input.DispatchMouseEventType, x, y float64) {
 		call(c.tab, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: x, Y: y, Button: input.MouseButtonLeft, ClickCount: 1})
 	}
-	mouse(input.DispatchMouseEventTypeMousePressed, x, y)
-	for i := range 5 {
-		part := float64(i+1) / 5
-		mouse(input.DispatchMouseEventTypeMouseMoved, x+(toX-x)*part, y+(toY-y)*part)
-	}
-	mouse(input.DispatchMouseEventTypeMouseReleased, toX, toY)
+	eventually(c.t, "the drawn edge has an outcome to choose", func() bool {
+		at := eval[[4]float64](c.tab, fmt.Sprintf(handles, handle(source, "source"), handle(target, "target")))
+		mouse(input.DispatchMouseEventTypeMousePressed, at[0], at[1])
+		for i := range 5 {
+			part := float64(i+1) / 5
+			mouse(input.DispatchMouseEventTypeMouseMoved, at[0]+(at[2]-at[0])*part, at[1]+(at[3]-at[1])*part)
+		}
+		mouse(input.DispatchMouseEventTypeMouseReleased, at[2], at[3])
+		return c.evalBool(`document.querySelector("[aria-labelledby=pending-outcome]")`)
+	})
 }
 
 // A flow is changed in the graph, with the keyboard and the mouse. Every change is one of the text:

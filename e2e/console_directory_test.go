@@ -3,29 +3,20 @@ package e2e_test
 import (
 	"fmt"
 	"testing"
-	"time"
 )
 
-// searchTime is how long a search has for a text, before it is typed again.
-const searchTime = 5 * time.Second
-
-// find types into a search, and chooses what it finds. A search that has appeared in the same moment can miss
-// the text, which no user types so fast; then find types again.
+// find types into a search, and chooses what it finds.
 func (c *consoleTab) find(label, text, choice string) {
 	c.t.Helper()
-	choose := fmt.Sprintf(`((e) => e && (e.click(), true))([...document.querySelectorAll("[role=option]")].find((o) => o.textContent.startsWith(%q)))`, choice)
-	var typed time.Time
-	if !poll(func() bool {
-		if time.Since(typed) > searchTime {
-			c.fill(label, "")
-			c.fill(label, text)
-			typed = time.Now()
-		}
-		return c.evalBool(choose)
-	}) {
-		c.t.Fatalf("%s: %q does not find %q\n%s", label, text, choice, c.describe())
-	}
-	c.until(`!document.querySelector("[role=listbox]")`)
+	c.fill(label, text)
+	c.until(fmt.Sprintf(`((e) => e && (e.click(), true))([...document.querySelectorAll("[role=option]")].find((o) => o.textContent.startsWith(%q)))`, choice))
+	c.until(isSearched(label))
+}
+
+// isSearched is a script that reports whether the choice of a search was taken: then another empty field has
+// replaced the field and has the focus, or there is none.
+func isSearched(label string) string {
+	return fmt.Sprintf(`!document.querySelector("[role=listbox]") && ((f) => !f || f.value === "" && f === document.activeElement)([...document.querySelectorAll("label")].find((l) => l.textContent.trim().startsWith(%q))?.control)`, label)
 }
 
 // An administrator finds the members of a group, the assignments of a role and its permissions by a
@@ -91,9 +82,9 @@ func TestConsoleEditsResources(t *testing.T) {
 	c.fill("Handle", "shop")
 	c.fill("Name", "Shop")
 	c.press("Add: Resources")
-	c.until(`((f) => f && (f.focus(), document.execCommand("insertText", false, "orders"), f.value === "orders"))([...document.querySelectorAll(".items label")].find((l) => l.textContent.trim().startsWith("Handle"))?.control)`)
+	c.enterText(`[...document.querySelectorAll(".items label")].find((l) => l.textContent.trim().startsWith("Handle"))?.control`, "orders")
 	c.press("Add: Actions")
-	c.until(`((f) => f && (f.focus(), document.execCommand("insertText", false, "read"), f.value === "read"))([...document.querySelectorAll(".items .items label")].find((l) => l.textContent.trim().startsWith("Handle"))?.control)`)
+	c.enterText(`[...document.querySelectorAll(".items .items label")].find((l) => l.textContent.trim().startsWith("Handle"))?.control`, "read")
 	c.isAccessible("the resources")
 	c.press("Create")
 	c.heading("Shop")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 )
 
 // choose selects an option of the list whose label is given, as a user does.
@@ -67,7 +68,7 @@ func TestConsoleSimulates(t *testing.T) {
 	if sent := eval[[]string](c.tab, `[window, ...Array.from(window)].flatMap((w) => w.performance.getEntriesByType("resource")).map((r) => r.name).filter((name) => /\/flow\/(execute|check)|\/flows\/check/.test(name))`); len(sent) > 0 {
 		t.Errorf("the simulation sent %q", sent)
 	}
-	eval[any](c.tab, `location.reload()`) // as signing in again does
+	c.do(chromedp.Reload()) // as signing in again does
 	c.heading("Sign in with a passkey or a password")
 	c.press("Simulate")
 	c.reads("- name: a passkey after a forged one")

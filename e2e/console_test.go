@@ -72,9 +72,14 @@ func (c *consoleTab) heading(title string) {
 // fill replaces the text of the field whose label begins with the name, as typing does.
 func (c *consoleTab) fill(label, text string) {
 	c.t.Helper()
-	field := fmt.Sprintf(`[...document.querySelectorAll("label")].find((l) => l.textContent.trim().startsWith(%q))?.control`, label)
-	c.until(field)
-	eval[any](c.tab, fmt.Sprintf(`((f) => { f.focus(); f.select(); document.execCommand("insertText", false, %q); })(%s)`, text, field))
+	c.enterText(fmt.Sprintf(`[...document.querySelectorAll("label")].find((l) => l.textContent.trim().startsWith(%q))?.control`, label), text)
+}
+
+// enterText replaces the text of the field that a script finds, again until the field keeps it: a page that is
+// drawn in the same moment replaces the field.
+func (c *consoleTab) enterText(field, text string) {
+	c.t.Helper()
+	c.until(fmt.Sprintf(`((f) => f && (f.focus(), f.select(), document.execCommand("insertText", false, %[1]q), f.value === %[1]q))(%[2]s)`, text, field))
 }
 
 // write replaces a part of the text in the editor of a flow. The editor redraws itself when findings

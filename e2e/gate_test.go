@@ -160,8 +160,9 @@ func TestGateResumesItsRun(t *testing.T) {
 	// Back from another page, also to a page in the browser's cache.
 	g.open(p.base + "/gate/signedout")
 	g.shows("signedout")
+	before := g.countRequests("/flow/execute")
 	eval[any](g.tab, `void setTimeout(() => history.back())`) // does not wait for a load: there may be none
-	g.until(`location.pathname === "/gate/signin"`)
+	eventually(t, "the page asks for its step", func() bool { return g.countRequests("/flow/execute") > before })
 	g.shows("step/who")
 
 	// Another tab was faster.

@@ -104,12 +104,12 @@ func TestGateAcceptsMailedCodes(t *testing.T) {
 	g.enter("email", "ada@example.org")
 	g.click("action-continue")
 	g.shows("step/code")
+	g.click("action-resend") // before the pause of 30 seconds between two codes is over
+	g.alerted("a moment ago")
 	g.checkAccessibility("a code by mail")
 	g.enter("code", "123")
 	g.click("action-submit")
 	g.until(`document.getElementById("error-code")?.textContent.includes("Incorrect code")`)
-	g.click("action-resend")
-	g.alerted("a moment ago")
 	code := regexp.MustCompile(`(?m)^    ([0-9]{6})\r$`).FindStringSubmatch(<-box.mails)
 	if code == nil {
 		t.Fatal("the mail has no code")

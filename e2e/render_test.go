@@ -178,22 +178,36 @@ func TestPageResumesItsRun(t *testing.T) {
 	}
 }
 
+// longTimers keeps the timers of more than a minute, for the test to end their time.
+const longTimers = `{
+	const real = setTimeout;
+	window.longTimers = [];
+	window.setTimeout = (run, ms, ...more) => ms > 60000 ? void longTimers.push(run) : real(run, ms, ...more);
+}`
+
 // A challenge that waits in the autofill is renewed before it expires, and entered values
 // are kept.
 func TestPageRenewsAnExpiredChallenge(t *testing.T) {
 	t.Parallel()
-	p, b := serve(t, "POSTERN_PASSKEY_TIMEOUT=2s"), openTab(t)
+	p, b := serve(t), openTab(t)
+	b.beforeScripts(longTimers)
 	b.signUp(p.base, "ada")
 	b.click("sign-out")
 	b.present(false)
 	b.click("start-sign-in")
 	b.sees("step/autofill")
 	b.enter("username", "ad")
-	requests := eval[int](b, `document.getElementById("wire-log").children.length`)
-	b.until(fmt.Sprintf(`document.getElementById("wire-log").children.length >= %d`, requests+2))
+	for range 2 {
+		b.until(`longTimers.length > 0`)
+		requests := eval[int](b, `(longTimers.splice(0).at(-1)(), document.getElementById("wire-log").children.length)`)
+		b.until(fmt.Sprintf(`document.getElementById("wire-log").children.length > %d`, requests))
+		b.sees("step/autofill")
+	}
 	if got := eval[string](b, `document.activeElement.id + "=" + document.activeElement.value`); got != "field-username=ad" {
 		t.Errorf("after the renewal the focus is on %s, want what was being typed", got)
 	}
 	b.present(true)
+	b.until(`longTimers.length > 0`)
+	eval[any](b, `longTimers.at(-1)()`) // the browser decides whether the ceremony before it notices the touch
 	b.sees("signed-in")
 }
