@@ -4,7 +4,7 @@ import { api, must } from "./api";
 import { hasSecret } from "./connect/client";
 import type { Item } from "./nouns";
 import { t } from "./texts";
-import { Confirm, Failed } from "./ui";
+import { Confirm, CopyButton, Failed } from "./ui";
 
 export function ApplicationParts({ application }: { application: Item }) {
   const [state, setState] = useState<{ secret?: string; done?: string; error?: unknown }>({});
@@ -30,7 +30,7 @@ export function ApplicationParts({ application }: { application: Item }) {
           return { done: t("All tokens that the application had until now are revoked.") };
         })}
       />
-      {state.secret && <p role="status" className="notice">{t("Copy it now: it is not shown again.")} <code>{state.secret}</code></p>}
+      {state.secret && <p className="notice"><span role="status">{t("Copy it now: it is not shown again.")} <code>{state.secret}</code></span> <CopyButton text={state.secret} name={t("Client secret")} /></p>}
       {state.done && <p role="status">{state.done}</p>}
       {Boolean(state.error) && <Failed error={state.error} />}
     </section>

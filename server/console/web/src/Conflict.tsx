@@ -2,6 +2,7 @@
 // one version is chosen.
 import { Button } from "react-aria-components";
 import { t } from "./texts";
+import { reveal } from "./ui";
 
 type Value = Record<string, unknown>;
 
@@ -31,7 +32,7 @@ function conflicting(base: Value, mine: Value, theirs: Value): string[] {
 export function Conflict({ base, mine, theirs, onMerge, onDone }: { base: Value; mine: Value; theirs: Value; onMerge: (merged: Value) => void; onDone: () => void }) {
   const names = conflicting(base, mine, theirs);
   return (
-    <div role="alert" className="notice bad">
+    <div ref={reveal} role="alert" className="notice bad">
       <p><strong>{t("Someone else has changed this in the meantime.")}</strong> {names.length > 0 ? t("Your changes are kept. Both of you changed these members:") : t("The changes do not conflict.")}</p>
       {names.length > 0 && <div className="scroll">
         <table>

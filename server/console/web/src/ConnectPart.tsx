@@ -1,27 +1,39 @@
 // How to connect an application: its values, code for common stacks, and a test of its sign-in.
 import { lazy, Suspense, useId, useState } from "react";
 import { Button } from "react-aria-components";
-import type { Client } from "./connect/client";
-import { clientOf } from "./connect/client";
-import type { Item } from "./nouns";
+import { send } from "./api";
+import { type Client, clientOf, withPostLogoutURI } from "./connect/client";
+import { type Item, mayChange } from "./nouns";
 import { authorizationURL, serverURL } from "./session";
 import { t } from "./texts";
-import { Failed, Loading } from "./ui";
+import { CopyButton, Failed, Loading } from "./ui";
 
 const Snippets = lazy(() => import("./connect/Snippets"));
 
-export function ConnectPart({ application }: { application: Item }) {
+/** ConnectPart shows how to connect an application; onChange gets it when the user has registered another address. */
+export function ConnectPart({ application, onChange }: { application: Item; onChange: (changed: { data: Item; etag: string }) => void }) {
   const title = useId();
   const [isOpen, setIsOpen] = useState(false);
+  const [failed, setFailed] = useState<unknown>();
   const client = clientOf(application, serverURL);
+  const register = async (uri: string) => {
+    try {
+      const { data } = await send("GET", `/applications/${application.id}`);
+      onChange(await send("PATCH", `/applications/${application.id}`, withPostLogoutURI(data as Item, uri), { "Content-Type": "application/merge-patch+json" }) as { data: Item; etag: string });
+      setFailed(undefined);
+    } catch (error) {
+      setFailed(error);
+    }
+  };
   const redirectURI = client.kind === "secret" || client.kind === "public" ? client.redirectURIs[0] : undefined;
   return (
     <section aria-labelledby={title}>
       <h2 id={title}>{t("Connect your application")}</h2>
       <Values client={client} />
       {redirectURI && <TestSignIn client={client} redirectURI={redirectURI} />}
+      {Boolean(failed) && <Failed error={failed} />}
       {isOpen
-        ? <Suspense fallback={<Loading />}><Snippets client={client} /></Suspense>
+        ? <Suspense fallback={<Loading />}><Snippets client={client} register={mayChange("/applications") ? (uri) => void register(uri) : undefined} /></Suspense>
         : <Button onPress={() => setIsOpen(true)}>{t("Show code")}</Button>}
     </section>
   );
@@ -33,7 +45,7 @@ function Values({ client }: { client: Client }) {
     : [["Issuer", client.issuer], ["Client id", client.clientID], ...client.redirectURIs.map((uri) => ["Redirect URI", uri])];
   return (
     <ul className="parts">
-      {values.map(([name, value], i) => <li key={i}><span>{t(name ?? "")}</span><code>{value}</code></li>)}
+      {values.map(([name, value], i) => <li key={i}><span>{t(name ?? "")}</span><span><code>{value}</code> <CopyButton text={value ?? ""} name={t(name ?? "")} /></span></li>)}
     </ul>
   );
 }

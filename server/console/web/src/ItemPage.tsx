@@ -147,6 +147,10 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
     setRead(changed);
     setValue({ ...value, status: changed.data["status"], lockedUntil: changed.data["lockedUntil"] });
   };
+  const changeClient = (changed: Read) => {
+    setValue(mergeMembers(writable(described, read?.data ?? {}), value, writable(described, changed.data)));
+    setRead(changed);
+  };
   const remove = async () => {
     try {
       await send("DELETE", path, undefined, read ? { "If-Match": read.etag } : {});
@@ -189,7 +193,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
       {read && mayWrite && noun.path === "/users" && may("system:applications:read") && <InvitationPart user={read.data} />}
       {read && noun.path === "/users" && <SignInHelp id={read.data.id} />}
       {read && noun.path === "/users" && <UserParts id={read.data.id} name={title} mayWrite={mayWrite} />}
-      {read && noun.path === "/applications" && <ConnectPart application={read.data} />}
+      {read && noun.path === "/applications" && <ConnectPart application={read.data} onChange={changeClient} />}
       {read && mayWrite && noun.path === "/applications" && <ApplicationParts application={read.data} />}
     </Page>
   );

@@ -128,7 +128,10 @@ function Search({ label, text, onSearch }: { label: string; text: string; onSear
   );
 }
 
-const grammar = /^(\w+) eq (".*")$/;
+const grammar = /^(\w+) (?:eq|sw) (".*")$/;
+
+/** operatorFor returns the operator for a member: names and handles are found by their start. */
+const operatorFor = (member: string) => (member === "name" || member === "handle" ? "sw" : "eq");
 
 function Filter({ noun, filter, onFilter }: { noun: Noun; filter: string; onFilter: (filter: string) => void }) {
   const parts = grammar.exec(filter);
@@ -138,7 +141,8 @@ function Filter({ noun, filter, onFilter }: { noun: Noun; filter: string; onFilt
       event.preventDefault();
       const form = new FormData(event.currentTarget);
       const wanted = String(form.get("value"));
-      onFilter(wanted === "" ? "" : condition(String(form.get("member")), "eq", wanted));
+      const member = String(form.get("member"));
+      onFilter(wanted === "" ? "" : condition(member, operatorFor(member), wanted));
     }}>
       <label className="field"><span>{t("Filter by")}</span>
         <select name="member" defaultValue={parts?.[1] ?? noun.filters[0]}>

@@ -49,7 +49,7 @@ export function Statistics({ statistics: { key, setKey, read } }: { statistics: 
         <Suspense fallback={<Loading />}>
           <ul className="cards">
             <Card label={t("Share of passkeys")} value={passkeyShare(found.methods)} />
-            <Card label={t("Median response time")} value={milliseconds(found.latency.requests, found.latency.p50)} more={t("95 %: {p95} · 99 %: {p99} · this instance, last hour", { p95: milliseconds(found.latency.requests, found.latency.p95), p99: milliseconds(found.latency.requests, found.latency.p99) })} />
+            <Card label={t("Median response time")} value={duration(found.latency.requests, found.latency.p50)} more={t("95 %: {p95} · 99 %: {p99} · this instance, last hour", { p95: duration(found.latency.requests, found.latency.p95), p99: duration(found.latency.requests, found.latency.p99) })} />
             <Card label={t("Deliveries waiting")} value={sum(found.deliveries.waiting).toLocaleString(language)} more={found.deliveries.waiting.map((q) => t("{kind}: {n}, {tried} failed before, oldest of {time}", { kind: q.kind, n: q.count, tried: q.tried, time: formatTime(q.oldest) })).join(" · ")} />
             <Card label={t("Deliveries given up")} value={sum(found.deliveries.givenUp).toLocaleString(language)} more={sum(found.deliveries.givenUp) > 0 ? <Link to="/audit?action=delivery.given_up">{t("Show them")}</Link> : undefined} />
           </ul>
@@ -74,7 +74,8 @@ function Card({ label, value, more }: { label: string; value: string; more?: Rea
 
 const sum = (list: { count: number }[]) => list.reduce((all, { count }) => all + count, 0);
 
-const milliseconds = (requests: number, value: number) => (requests ? `${value.toLocaleString(language)} ms` : "–");
+/** duration writes milliseconds, or seconds if they are easier to read. */
+const duration = (requests: number, value: number) => (!requests ? "–" : value < 1000 ? `${value.toLocaleString(language)} ms` : `${(value / 1000).toLocaleString(language, { maximumFractionDigits: 1 })} s`);
 
 // The share of passkeys in the first factors.
 function passkeyShare(methods: { name: string; count: number }[]): string {

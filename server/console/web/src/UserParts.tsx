@@ -25,6 +25,7 @@ interface Kind {
   question: string;
   sessions?: string; // what happens to sessions
   isMethod?: boolean; // a user without one of these cannot sign in
+  all?: { action: string; question: string }; // what a button does to several of them
   empty: string;
   list: Part[];
 }
@@ -51,6 +52,9 @@ interface Memberships {
   total: number;
 }
 
+/** factorNames are the names of the types of second factors. */
+const factorNames: Record<string, string> = { "totp": "Authenticator app", "recovery-codes": "Recovery codes" };
+
 const facts = (...list: (string | false | undefined)[]) => list.filter(Boolean).join(" · ");
 
 const used = (time: string | null | undefined) => (time ? t("last used {time}", { time: formatTime(time) }) : t("never used"));
@@ -70,9 +74,9 @@ async function parts(id: string): Promise<Parts> {
   const hasPassword = must(profile).password;
   const kinds = [
     { title: "Passkeys", path: "passkeys", ...deletion, isMethod: true, empty: "The user adds a passkey on the account page, or with an invitation.", list: must(passkeys).passkeys.map((p) => ({ id: p.id, label: p.name, note: facts(p.authenticator !== p.name && p.authenticator, t("added {time}", { time: formatTime(p.createdAt) }), used(p.lastUsedAt), p.backedUp ? t("synced") : t("not synced")) })) },
-    { title: "Second factors", path: "factors", ...deletion, empty: "The user sets up a second factor, such as an authenticator app, on the account page.", list: must(factors).factors.map((f) => ({ id: f.type, label: f.type, note: formatTime(f.createdAt) })) },
+    { title: "Second factors", path: "factors", ...deletion, empty: "The user sets up a second factor, such as an authenticator app, on the account page.", list: must(factors).factors.map((f) => ({ id: f.type, label: t(factorNames[f.type] ?? f.type), note: formatTime(f.createdAt) })) },
     { title: "Linked identities", path: "identities", ...deletion, isMethod: true, empty: "An identity is linked when the user signs in with an identity provider.", list: must(identities).identities.map((i) => ({ id: i.id, label: i.provider.name, note: facts(i.name ?? i.subject, t("linked {time}", { time: formatTime(i.createdAt) }), used(i.lastUsedAt)) })) },
-    { title: "Sessions", path: "sessions", question: "End the session {name} of the user {user}? The user must sign in there again.", empty: "The user is not signed in.", action: "End", list: must(sessions).sessions.map((s) => ({ id: s.id, label: (s.client && device(s.client)) || s.id, note: formatTime(s.createdAt) })) },
+    { title: "Sessions", path: "sessions", question: "End the session {name} of the user {user}? The user must sign in there again.", empty: "The user is not signed in.", action: "End", all: { action: "End all sessions", question: "End all sessions of the user {user}? The user must sign in again everywhere. If they are your own, the one of this browser stays." }, list: must(sessions).sessions.map((s) => ({ id: s.id, label: (s.client && device(s.client)) || s.id, note: formatTime(s.createdAt) })) },
     {
       title: "Applications with access", path: "consents", action: "Withdraw", empty: "The user has not given an application access.", question: "Withdraw the access of {name}? Its tokens for this user become invalid, and it must ask the user again.",
       list: must(consents).consents.map((c) => ({ id: c.applicationId, label: c.name, link: `/applications/${c.applicationId}`, note: [...(c.unverified ? [t("not verified")] : []), c.scopes.map((s) => s.scope).join(" "), formatTime(c.grantedAt)].join(" · ") })),
@@ -139,7 +143,7 @@ export function UserParts({ id, name, mayWrite }: { id: string; name: string; ma
         <h2 id="part-password">{t("Password")}</h2>
         <p>{hasPassword ? t("The user has a password.") : t("The user has no password.")}</p>
       </section>
-      {kinds.map(({ title, path, action, question, sessions, isMethod, empty, list }) => (
+      {kinds.map(({ title, path, action, question, sessions, isMethod, all, empty, list }) => (
         <section key={path} aria-labelledby={`part-${path}`}>
           <h2 id={`part-${path}`}>{t(title)}</h2>
           {list.length === 0 && <p className="quiet">{t(empty)}</p>}
@@ -157,6 +161,7 @@ export function UserParts({ id, name, mayWrite }: { id: string; name: string; ma
               </li>
             ))}
           </ul>
+          {mayWrite && all && list.length > 1 && <Confirm label={t(all.action)} question={t(all.question, { user: name })} onConfirm={() => void change(() => send("DELETE", `/users/${id}/${path}`))} />}
         </section>
       ))}
     </>

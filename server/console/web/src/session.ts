@@ -1,6 +1,6 @@
 // The sign-in of the console: authorization code with PKCE (RFC 7636). Tokens are kept in memory
 // only; the session of the browser at the server makes a new sign-in quick.
-import { keepDraft } from "./draft";
+import { dropAllDrafts, keepDraft } from "./draft";
 import { dropAllScenarios } from "./flows/scenariostore";
 import { request } from "./request";
 
@@ -146,5 +146,6 @@ export function signOut(): void {
   }
   accessToken = idToken = "";
   dropAllScenarios();
+  dropAllDrafts();
   location.assign(`${serverURL}/oauth2/logout?${query}`);
 }

@@ -25,14 +25,20 @@ export function explain(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Failed shows an error of a request. An ended session offers to sign in, and a lacking permission is named. */
+/** reveal scrolls a message into view: the button whose press it answers may be far from it. */
+export function reveal(message: HTMLElement | null): void {
+  message?.scrollIntoView({ block: "nearest" });
+}
+
+/** Failed shows an error of a request. An ended session offers to sign in, and a lacking permission is named. Without retry, the error answers a press of a button. */
 export function Failed({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
+  const shown = retry ? null : reveal;
   const title = useContext(Title);
   if (error instanceof RequestError && error.status === 401) {
     const { proof } = error;
     const minutes = Math.round((proof?.maxAge ?? 0) / 60);
     return (
-      <div role="alert" className="notice bad">
+      <div ref={shown} role="alert" className="notice bad">
         <p>{!proof ? t("Your session has ended. Sign in again to go on.")
           : proof.class === "" ? t("To change your account, you must have signed in within the last {n} minutes.", { n: minutes })
           : t("This change ({name}) affects administrators of this service. For that, you must have signed in with your passkey within the last {n} minutes.", { name: title, n: minutes })}</p>
@@ -44,7 +50,7 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
   }
   if (error instanceof RequestError && error.status === 403) {
     return error.permission ? <Lacking permission={error.permission} /> : (
-      <div role="alert" className="notice">
+      <div ref={shown} role="alert" className="notice">
         <p><strong>{t("You are not allowed to do this.")}</strong></p>
         <p>{t("The server gave this reason:")} <span lang="en">{error.message}</span></p>
         <Button onPress={() => void startSignIn()}>{t("Sign in")}</Button>
@@ -53,7 +59,7 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
   }
   const failure = error instanceof RequestError ? error.failure : undefined;
   return (
-    <div role="alert" className="notice bad">
+    <div ref={shown} role="alert" className="notice bad">
       <p><strong>{t("The request failed")}</strong></p>
       {failure?.errors && failure.errors.length > 0
         ? <ul>{failure.errors.map((problem, i) => <li key={i}>{problem.path && <code>{problem.path}</code>} {problem.message}</li>)}</ul>
@@ -99,13 +105,13 @@ export function Page({ title, actions, children }: { title: string; actions?: Re
   );
 }
 
-/** CopyButton copies a text, and says whether the browser did. */
-export function CopyButton({ text }: { text: string }) {
+/** CopyButton copies a text, and shows whether the browser did. The name tells several buttons of a page apart. */
+export function CopyButton({ text, name }: { text: string; name?: string }) {
   const [copied, setCopied] = useState({ of: "", status: "" });
   const copy = () => navigator.clipboard.writeText(text).then(() => t("Copied."), () => t("The browser does not allow copying. Select the text.")).then((status) => setCopied({ of: text, status }));
   return (
     <>
-      <Button onPress={() => void copy()}>{t("Copy")}</Button>
+      <Button onPress={() => void copy()} aria-label={name === undefined ? undefined : `${t("Copy")}: ${name}`}>{t("Copy")}</Button>
       <span role="status">{copied.of === text && copied.status}</span>
     </>
   );

@@ -1,11 +1,13 @@
 // Code for the stack that the user chooses, with the values of the application.
 import { useId, useState } from "react";
+import { Button } from "react-aria-components";
 import { t } from "../texts";
 import { CopyButton } from "../ui";
 import type { Client } from "./client";
-import { snippetOf, stacksFor } from "./stacks";
+import { postLogoutURI, snippetOf, stacksFor } from "./stacks";
 
-export default function Snippets({ client }: { client: Client }) {
+/** Snippets shows the code. register registers a post-logout URI; it is undefined if the user may not. */
+export default function Snippets({ client, register }: { client: Client; register: ((uri: string) => void) | undefined }) {
   const id = useId();
   const fitting = stacksFor(client);
   const [name, setName] = useState(fitting[0]?.name ?? "");
@@ -13,6 +15,7 @@ export default function Snippets({ client }: { client: Client }) {
   if (!stack) {
     return null;
   }
+  const signedOut = client.postLogoutURIs.length === 0 && client.redirectURIs[0] !== undefined ? postLogoutURI(stack, client.redirectURIs[0]) : "";
   return (
     <>
       <div className="actions">
@@ -22,7 +25,12 @@ export default function Snippets({ client }: { client: Client }) {
         </select>
       </div>
       {client.kind === "secret" || client.kind === "machine" ? <p className="quiet">{t("The code reads the client secret from the environment variable CLIENT_SECRET.")}</p> : null}
-      {stack.postLogout && client.postLogoutURIs.length === 0 ? <p className="quiet">{t("The sign-out of the code needs a registered post-logout URI.")}</p> : null}
+      {signedOut && (
+        <div className="notice">
+          <p>{t("After a sign-out, the code sends users to this address, which is not registered:")} <code>{signedOut}</code></p>
+          {register && <Button onPress={() => register(signedOut)}>{t("Register it as a post-logout URI")}</Button>}
+        </div>
+      )}
       {snippetOf(stack, client).map(({ path, text }) => (
         <section key={path} aria-label={path}>
           <div className="actions"><code>{path}</code><CopyButton text={text} /></div>

@@ -32,6 +32,12 @@ function kindOf(application: Item, config: Config): Client["kind"] {
 
 const configOf = (application: Item) => (application["inboundAuthConfig"] as { config?: Config }[] | undefined)?.[0]?.config;
 
+/** withPostLogoutURI returns the change of an application that registers a post-logout URI. */
+export function withPostLogoutURI(application: Item, uri: string): { inboundAuthConfig: { type: "oauth2"; config: Config }[] } {
+  const config = configOf(application);
+  return { inboundAuthConfig: [{ type: "oauth2", config: { ...config, postLogoutRedirectUris: [...(config?.postLogoutRedirectUris ?? []), uri] } }] };
+}
+
 /** hasSecret reports whether an application authenticates with a client secret. A public client does not, nor does one with a key. */
 export function hasSecret(application: Item): boolean {
   const config = configOf(application);

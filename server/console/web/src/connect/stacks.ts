@@ -46,7 +46,7 @@ function escape(value: string): string {
 }
 
 /** postLogoutURI returns the usual post-logout URI of an application with this redirect URI. */
-function postLogoutURI(stack: Stack, redirectURI: string): string {
+export function postLogoutURI(stack: Stack, redirectURI: string): string {
   if (!stack.postLogout || stack.postLogout === "same") {
     return stack.postLogout ? redirectURI : "";
   }

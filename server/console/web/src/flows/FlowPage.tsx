@@ -5,7 +5,7 @@ import { Button, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { LineCounter, parseDocument } from "yaml";
 import { RequestError, send } from "../api";
-import { carryDraft, takeDraft, useDraft } from "../draft";
+import { carryDraft, takeDraft, useLastingDraft } from "../draft";
 import { type Item, mayChange } from "../nouns";
 import { t } from "../texts";
 import { Confirm, Failed, Loading, Page, ReadOnly } from "../ui";
@@ -108,7 +108,8 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
   const [reason, setReason] = useState(draft?.reason ?? "");
   const copied = draft?.copied;
   const draftNow = (base = stored): Draft | undefined => (flow.text !== (base?.text ?? template) ? { text: flow.text, stored: base, reason, copied } : reason ? { reason } : undefined);
-  useDraft(draftNow);
+  const forgetDraft = useLastingDraft(draftNow);
+  const [isRestored, setIsRestored] = useState(draft?.text !== undefined && copied === undefined);
   const [place, setPlace] = useState<Place | undefined>(() => (node ? { node: ownNode(flow.text, node) } : undefined));
   const [chosen, setChosen] = useState(place); // what the forms and the Delete key change
   // The graph follows the findings, which the editor shows first: drawing a large graph takes long.
@@ -136,6 +137,7 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
       setState({});
       onDone(t("Saved."));
       simulation.giveTo(item.id);
+      forgetDraft();
       carryDraft(item.id, () => (flow.text === text ? undefined : { text: flow.text, stored: { text, etag: reply.etag, item }, reason: "" } satisfies Draft));
       await showNewest(item.id);
     } catch (error) {
@@ -154,6 +156,12 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
     }
     await cache.invalidateQueries({ queryKey: ["/flows"] });
   };
+  const discard = () => {
+    flow.change(read?.text ?? template);
+    setStored(read);
+    setReason("");
+    setIsRestored(false);
+  };
   const duplicate = async () => {
     try {
       const text = await copyOf(flow.text);
@@ -168,6 +176,7 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
     try {
       await send("DELETE", `/flows/${read?.item.id}`, undefined, { "If-Match": stored?.etag ?? "" });
       dropScenarios(read?.item.id ?? "");
+      forgetDraft();
       await cache.invalidateQueries({ queryKey: ["/flows"] });
       await navigate("/flows");
     } catch (error) {
@@ -186,7 +195,8 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
     }>
       <p className="quiet"><Link to="/flows">← {t("Flows")}</Link> {read && t("Version {n}", { n: read.version ?? String(read.item["activeVersion"]) })} <span role="status">{done}</span></p>
       {read?.version && <p className="notice">{t("This is version {n}. New runs use version {active}. Publishing makes this text the next version.", { n: read.version, active: String(read.item["activeVersion"]) })}</p>}
-      {read && stored && stored.etag !== read.etag && <p className="notice" role="status">{t("Your changes are kept: they are not in version {n}. Publishing merges them with it.", { n: String(read.item["activeVersion"]) })}</p>}
+      {isRestored && <p className="notice" role="status">{t("The editor has your changes that are not published.")} <Button onPress={discard}>{t("Discard the changes")}</Button></p>}
+      {read && stored && !state.isMerged && stored.etag !== read.etag && <p className="notice" role="status">{t("Your changes are kept: they are not in version {n}. Publishing merges them with it.", { n: String(read.item["activeVersion"]) })}</p>}
       {Boolean(state.error) && <Failed error={state.error} />}
       {stored && state.theirs && <FlowConflict flow={flow} base={stored.text} theirs={state.theirs.text} onMerge={(merged) => {
         flow.change(merged);
@@ -220,6 +230,7 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
           </TabPanel>
           <TabPanel id="findings"><Findings flow={flow} onSelect={(number) => setLine({ number })} /></TabPanel>
           {read && <TabPanel id="versions"><Versions id={read.item.id} onRestore={() => {
+            forgetDraft();
             carryDraft(read.item.id, draftNow);
             return showNewest(read.item.id);
           }} /></TabPanel>}
