@@ -91,7 +91,7 @@ func TestConsoleConnectsAnApplication(t *testing.T) {
 	c.fill("Name", "Shop")
 	c.fill("Redirect URIs", "not a URI")
 	c.press("Create")
-	c.until(`document.querySelector("main [role=alert]")`)
+	c.until(`document.activeElement.getAttribute("aria-invalid") === "true" && document.activeElement.value === "not a URI"`)
 	c.isAccessible("a refused application")
 	c.fill("Redirect URIs", "https://shop.example/signed-in")
 	c.press("Create")

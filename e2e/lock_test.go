@@ -91,7 +91,7 @@ func TestGateRecoveryLeavesAnAccountLocked(t *testing.T) {
 	r.shows("step/code")
 	r.enter("code", p.mailedCode(address))
 	r.click("action-submit")
-	r.until(`document.getElementById("view").textContent.includes("Account disabled")`)
+	r.until(`document.getElementById("view").textContent.includes("This account is disabled.")`)
 	p.get(t, "/users/"+user.ID, &user)
 	if user.Status != "disabled" {
 		t.Errorf("the status is %q after recovery, want disabled", user.Status)

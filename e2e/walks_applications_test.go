@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 
 	cdpbrowser "github.com/chromedp/cdproto/browser"
@@ -66,6 +67,13 @@ func createAnApplication(a *administrator) {
 		a.t.Errorf("the copied code lacks a value or contains the secret:\n%s", code)
 	}
 
+	a.sees(site + "/")
+	a.press("Register it as a post-logout URI")
+	a.until(`!` + named("button", "Register it as a post-logout URI"))
+	if uris := a.postLogoutURIs(client); !slices.Equal(uris, []string{site + "/"}) {
+		a.t.Errorf("the post-logout URIs are %q", uris)
+	}
+
 	a.press("Test the sign-in")
 	a.until(named("a", "Open the sign-in in a new tab"))
 	test := eval[string](a.tab, named("a", "Open the sign-in in a new tab")+".href")
@@ -104,6 +112,20 @@ func brandAnApplication(a *administrator) {
 		a.t.Errorf("the hosted page has the heading %q and the color %s", user.text("heading"), accent)
 	}
 	user.checkAccessibility("the branded page")
+}
+
+// postLogoutURIs returns those of a client.
+func (a *administrator) postLogoutURIs(client string) []string {
+	a.t.Helper()
+	var list struct {
+		Applications []struct {
+			InboundAuthConfig []struct {
+				Config struct{ PostLogoutRedirectURIs []string }
+			}
+		}
+	}
+	a.p.get(a.t, "/applications?filter="+url.QueryEscape(fmt.Sprintf("clientId eq %q", client)), &list)
+	return list.Applications[0].InboundAuthConfig[0].Config.PostLogoutRedirectURIs
 }
 
 // authenticates reports whether the token endpoint accepts the secret of a client.

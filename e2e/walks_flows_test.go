@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	cdpbrowser "github.com/chromedp/cdproto/browser"
@@ -201,4 +202,43 @@ func mergeAFlow(a *administrator) {
 	a.heading("Our sign-in")
 	a.sees("Version 5")
 	b.expectQuiet()
+}
+
+// returnToAFlow leaves the page of a flow in several ways. The text that is not published stays until it is
+// published or discarded.
+func returnToAFlow(a *administrator) {
+	a.heading("New flow")
+	a.write("handle: my-sign-in", "handle: unfinished-sign-in")
+	a.write("name: My sign-in", "name: Unfinished sign-in")
+	a.press("Create")
+	a.heading("Unfinished sign-in")
+	a.until(`location.pathname.split("/").pop().length === 36`)
+	const notice = "The editor has your changes that are not published."
+	for _, leave := range []struct {
+		by   string
+		back func()
+	}{
+		{"reload", func() { eval[any](a.tab, `location.reload()`) }},
+		{"navigation", func() { a.press("Flows"); a.heading("Flows"); a.press("Unfinished sign-in") }},
+		{"Back", func() { a.press("Users"); a.heading("Users"); eval[any](a.tab, `history.back()`) }},
+	} {
+		a.write("name: Unfinished sign-in", "name: Unfinished sign-in, "+leave.by)
+		leave.back()
+		a.sees(notice)
+		a.reads("name: Unfinished sign-in, " + leave.by)
+		a.isAccessible("changes that are not published")
+		a.press("Discard the changes")
+		a.until(`!document.querySelector("main").innerText.includes(` + strconv.Quote(notice) + `)`)
+		a.until(`!document.querySelector(".cm-content").innerText.includes(` + strconv.Quote(leave.by) + `)`)
+	}
+	a.publishes("name: Unfinished sign-in", "name: Finished sign-in", "it is complete")
+	a.heading("Finished sign-in")
+	a.press("Flows")
+	a.heading("Flows")
+	a.press("Finished sign-in")
+	a.heading("Finished sign-in")
+	a.reads("name: Finished sign-in")
+	if a.evalBool(`document.querySelector("main").innerText.includes(` + strconv.Quote(notice) + `)`) {
+		a.t.Error("a published text is shown as a change")
+	}
 }

@@ -24,6 +24,7 @@ func TestWalks(t *testing.T) {
 		{"disable a user", "/users", false, disableAUser},
 		{"appoint an administrator who only reads the audit log", "/roles", false, appointAnAuditor},
 		{"merge the changes of two administrators in a flow", "/flows/new", false, mergeAFlow},
+		{"leave a flow with changes, and return", "/flows/new", false, returnToAFlow},
 		{"add an identity provider", "/identity-providers", true, addAnIdentityProvider},
 		{"brand an application", "", false, brandAnApplication},
 		{"rotate the signing keys", "", true, rotateTheKeys},

@@ -119,7 +119,7 @@ func disableAUser(a *administrator) {
 	// The page asks for a sign-in, and the browser may answer at once with the passkey.
 	otto.open(a.p.base + "/gate/account")
 	otto.until(`document.querySelector("#view[data-view=step], #view[data-view=over]") && !document.querySelector("[aria-busy]")`)
-	if view := otto.text("view"); !strings.Contains(view, "Sign in") && !strings.Contains(view, "Account disabled") {
+	if view := otto.text("view"); !strings.Contains(view, "Sign in") && !strings.Contains(view, "This account is disabled.") {
 		a.t.Errorf("a disabled user sees %q", view)
 	}
 }
