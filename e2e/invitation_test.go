@@ -46,6 +46,14 @@ func TestGateAcceptsAnInvitation(t *testing.T) {
 		t.Errorf("the ways to sign in are %q, want a passkey", got)
 	}
 
+	// The session proves no more than the mail with the link, and so does a password that it sets.
+	g.click("password")
+	g.until(`document.getElementById("new-password")`)
+	g.do(typeInto("new-password", adminPassword))
+	g.until(`((b) => b && (b.click(), true))([...document.querySelectorAll("dialog button")].find((b) => b.textContent === "Save"))`)
+	g.until(`document.querySelector("#view")?.innerText.includes("Proves no more than a mailed code, because it was added after one")`)
+	g.checkAccessibility("a password that proves less")
+
 	late := openGate(t, p)
 	late.open(link)
 	late.shows("step/link")

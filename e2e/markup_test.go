@@ -47,7 +47,7 @@ const markupReplies = `{
 		"/flow/meta": { application: { id: "a", name: text, tosUri: text, policyUri: text, url: text }, brand: { name: text }, design: { theme: { colors: { primary: text, background: text }, radius: text } }, isAddressFlowEnabled: true },
 		"/flow/execute": { executionId: "run-1", flowStatus: "INCOMPLETE", type: "VIEW", stepId: "s", challengeToken: "c", error: { code: text, message: { defaultValue: text }, description: { defaultValue: text } }, data: { meta: { components }, fieldErrors: each((message, i) => ({ identifier: "TEXT_INPUT0", message })) } },
 		"/users/me": { id: "me", attributes: { username: text, name: text, email: text } },
-		"/users/me/profile": { attributes: each((title, name) => ({ title, name, value: title, options: [title] })), password: true, passwordAllowed: true },
+		"/users/me/profile": { attributes: each((title, name) => ({ title, name, value: title, options: [title] })), password: true, passwordAllowed: true, passwordLimit: text },
 		"/users/me/passkeys": { passkeys: each((name, id) => ({ id, name, authenticator: name + " ", backedUp: true, createdAt: at, lastUsedAt: at, limit: name })) },
 		"/users/me/identities": { identities: each((name, id) => ({ id, provider: { name }, name, createdAt: at })) },
 		"/users/me/factors": { factors: [] },

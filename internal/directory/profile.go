@@ -24,6 +24,9 @@ type Profile struct {
 	// Password says whether the user has a password, PasswordAllowed whether the user type has one.
 	Password        bool `json:"password"`
 	PasswordAllowed bool `json:"passwordAllowed"`
+	// PasswordLimit is the class of the sign-in that set the password, if a sign-in with the password
+	// proves no more than that; "" for no limit.
+	PasswordLimit string `json:"passwordLimit,omitempty"`
 }
 
 // Profile returns the profile of a user.
@@ -41,7 +44,13 @@ func (d *Directory) Profile(ctx context.Context, c Call, userID string) (*Profil
 		for _, a := range t.ProfileFields() {
 			p.Attributes = append(p.Attributes, ProfileAttribute{a.Name, a.Title, u.Text(a.Name), a.Required, a.Options})
 		}
-		p.Password, err = store.HasPassword(ctx, r, userID)
+		if p.Password, err = store.HasPassword(ctx, r, userID); err != nil {
+			return nil, err
+		}
+		by, err := store.PasswordAddedBy(ctx, r, userID)
+		if _, _, less := by.Limit([]string{"pwd"}, schemas.ACRPassword); less {
+			p.PasswordLimit = by.ACR
+		}
 		return p, err
 	})
 }

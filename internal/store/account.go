@@ -24,6 +24,12 @@ func HasPassword(ctx context.Context, r Reader, userID string) (bool, error) {
 	return exists(ctx, r, "SELECT 1 FROM passwords WHERE user_id = ?", userID)
 }
 
+// PasswordAddedBy returns the sign-in that set the user's password, the zero value without a password.
+func PasswordAddedBy(ctx context.Context, r Reader, userID string) (by schemas.Provenance, err error) {
+	err = rows(ctx, r, func(row scanner) error { return row.Scan(provenance{&by}) }, "SELECT added_by FROM passwords WHERE user_id = ?", userID)
+	return by, err
+}
+
 // RemovePassword removes a user's password, and ends the user's runs and the sessions that started
 // with the password. It succeeds if there is none.
 func RemovePassword(t *Tx, userID string, at time.Time) error {

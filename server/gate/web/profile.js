@@ -1,7 +1,7 @@
 // The parts of the account page about the user: the profile, and the password.
 import { button, byId, el } from "./dom.js";
 import { address, call } from "./wire.js";
-import { dialog } from "./account.js";
+import { dialog, limited } from "./account.js";
 import { facts, row, small } from "./accountparts.js";
 import { phrase, t } from "./words.js";
 
@@ -33,8 +33,8 @@ function edit(fields) {
 const field = (label, input) => el("div", { class: "field" }, el("label", { for: input.id }, label), input);
 
 // The row of the password among the ways to sign in, null without one.
-export const passwordRow = ({ password }, recent) => (password
-	? row("key", t("Password"), "", facts(), small("Change", "password", t("Password"), () => recent(choose)), small("Delete", "password", t("Password"), remove))
+export const passwordRow = ({ password, passwordLimit }, recent) => (password
+	? row("key", t("Password"), "", facts(limited(passwordLimit)), small("Change", "password", t("Password"), () => recent(choose)), small("Delete", "password", t("Password"), remove))
 	: null);
 
 // The button that sets the first password.

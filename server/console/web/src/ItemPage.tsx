@@ -12,7 +12,7 @@ import { ConnectPart } from "./ConnectPart";
 import { takeDraft, useDraft } from "./draft";
 import { InvitationPart } from "./InvitationPart";
 import { type Item, mayChange, type Noun } from "./nouns";
-import { ProviderPreset, RedirectURI } from "./ProviderPreset";
+import { ProviderPreset, ProviderUse } from "./ProviderPreset";
 import { SchemaForm } from "./SchemaForm";
 import { may, subject, takeRepetition } from "./session";
 import { SignInHelp } from "./SignInHelp";
@@ -176,7 +176,7 @@ function Editor({ noun, schema: described, initial, opened }: { noun: Noun; sche
         ? <Conflict base={read ? writable(schema, read.data) : {}} mine={value} theirs={writable(schema, state.theirs.data)} onMerge={setValue} onDone={() => void save(state.theirs?.etag)} />
         : Boolean(state.error) && !shownElsewhere && <Failed error={state.error} />}
       {read && mayWrite && noun.path === "/users" && <UserState user={newer ?? read} onConflict={setNewer} onChange={changeState} />}
-      {noun.path === "/identity-providers" && (read ? <RedirectURI /> : <ProviderPreset value={value} onChange={setValue} />)}
+      {noun.path === "/identity-providers" && (read ? <ProviderUse handle={String(read.data["handle"])} /> : <ProviderPreset value={value} onChange={setValue} />)}
       <form ref={form} className="item" onSubmit={(event) => { event.preventDefault(); void save(read?.etag); }}>
         <fieldset className="form" disabled={!mayWrite}>
           <SchemaForm schema={read ? withoutID(schema) : schema} value={value} problems={problems} onChange={setValue} />

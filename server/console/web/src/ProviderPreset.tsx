@@ -53,8 +53,18 @@ export function ProviderPreset({ value, onChange }: { value: Value; onChange: (v
   );
 }
 
+/** ProviderUse shows what remains to be done for a stored provider. */
+export function ProviderUse({ handle }: { handle: string }) {
+  return (
+    <>
+      <RedirectURI />
+      <p className="quiet">{t("To offer this provider at a sign-in, add a node of the kind federated-oidc with the provider {handle} to a flow.", { handle })}</p>
+    </>
+  );
+}
+
 /** RedirectURI shows where providers send users back. */
-export function RedirectURI() {
+function RedirectURI() {
   const uri = `${serverURL}/gate/callback`;
   return <p className="actions">{t("Redirect URI to register at the provider")} <code>{uri}</code> <CopyButton text={uri} /></p>;
 }

@@ -7591,6 +7591,7 @@ export interface operations {
                         }[];
                         password: boolean;
                         passwordAllowed: boolean;
+                        passwordLimit?: string;
                     };
                 };
             };
@@ -7636,6 +7637,7 @@ export interface operations {
                         }[];
                         password: boolean;
                         passwordAllowed: boolean;
+                        passwordLimit?: string;
                     };
                 };
             };
@@ -8438,6 +8440,7 @@ export interface operations {
                         }[];
                         password: boolean;
                         passwordAllowed: boolean;
+                        passwordLimit?: string;
                     };
                 };
             };

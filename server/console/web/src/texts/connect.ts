@@ -42,7 +42,7 @@ export const german: Record<string, string> = {
   "The code reads the client secret from the environment variable CLIENT_SECRET.": "Der Code liest das Client-Geheimnis aus der Umgebungsvariable CLIENT_SECRET.",
   "Test the sign-in": "Anmeldung testen",
   "Open the sign-in in a new tab": "Anmeldung in neuem Tab öffnen",
-  "A test sign-in uses the client, its first redirect URI, its scopes and its flow. It is successful if your application opens at the redirect URI with a code. Your application then rejects the code, because it did not start this sign-in.": "Eine Testanmeldung verwendet den Client, seine erste Weiterleitungs-URI, seine Scopes und seinen Flow. Sie ist gelungen, wenn sich Ihre Anwendung an der Weiterleitungs-URI mit einem Code öffnet. Ihre Anwendung lehnt den Code dann ab, weil sie diese Anmeldung nicht begonnen hat.",
+  "A test sign-in uses the client, its first redirect URI, its scopes and its flow. It is successful if your application opens at the redirect URI with a code. Your application then rejects the code, because it did not start this sign-in.": "Eine Testanmeldung verwendet den Client, seine erste Weiterleitungs-URI, seine Scopes und seinen Ablauf. Sie ist gelungen, wenn sich Ihre Anwendung an der Weiterleitungs-URI mit einem Code öffnet. Ihre Anwendung lehnt den Code dann ab, weil sie diese Anmeldung nicht begonnen hat.",
   "Default": "Standard", "None": "Keine Auswahl",
 };
 
