@@ -24,12 +24,13 @@ func isWritable(path string) bool {
 }
 
 // ownerOf returns a function that gives files to the owner of a file or folder, if root runs the command: a server
-// that runs as another user could not read them. It does nothing if the path does not exist.
+// that runs as another user could not read them. It does not follow links, which that user can place there, and does
+// nothing if the path does not exist.
 func ownerOf(path string) (give func(path string)) {
 	info, err := os.Stat(path)
 	if err != nil || os.Geteuid() != 0 {
 		return func(string) {}
 	}
 	owner := info.Sys().(*syscall.Stat_t)
-	return func(path string) { _ = os.Chown(path, int(owner.Uid), int(owner.Gid)) }
+	return func(path string) { _ = os.Lchown(path, int(owner.Uid), int(owner.Gid)) }
 }
