@@ -259,7 +259,7 @@ type madeExecutor struct {
 func (c *compiler) newExecutor(i int, flow Collected) (made madeExecutor) {
 	n := c.nodes[i]
 	n.Next = c.targetsOf(i)
-	config := Config{FlowType: c.flow.FlowType, Guarantees: c.flow.Guarantees, Node: &n, With: withOf(&n), Waived: c.waivedRules(i)}
+	config := Config{FlowType: c.flow.FlowType, Guarantees: c.flow.Guarantees, Node: &n, With: withOf(&n), Waived: c.waivedRules(i), Stored: c.stored}
 	if inner := c.useScopes[i]; inner != nil {
 		config.Subflow = inner.flow
 	}

@@ -132,6 +132,9 @@ type Config struct {
 	Subflow *schemas.Flow
 	// Waived contains the rules whose findings at the node are waived.
 	Waived []string
+	// Stored means that a server has stored the flow: limits that an earlier version did not have do not
+	// apply.
+	Stored bool
 	// Collected returns what the nodes of the flow collect together. An executor that was created
 	// without a call of it does not depend on other nodes.
 	Collected func() Collected

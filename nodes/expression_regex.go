@@ -1,12 +1,13 @@
 package nodes
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"cel.dev/cel-go/cel"
@@ -61,12 +62,11 @@ func matchLimited(text, pattern ref.Val) ref.Val {
 const (
 	maxRegexLength  = 1000
 	maxRegexClasses = 20
+	// maxRegexFolded limits the characters in ranges of a pattern with the flag i, such as [а-я].
+	maxRegexFolded = 30_000
 	// maxRegexRanges limits the ranges of all classes, each as often as it is repeated. \pL has 650.
 	maxRegexRanges = 100_000
 )
-
-// foldedPattern is a pattern that contains the flag i, and a range that can be a long one.
-var foldedPattern = regexp.MustCompile(`(?s)\(\?[a-zA-Z-]*i.*(-.*([^\x00-\x{24f}]|\\x\{)|([^\x00-\x{24f}]|\\x\{).*-)`)
 
 // checkPatternText returns an error for a pattern that may take long to parse.
 func checkPatternText(pattern string) error {
@@ -76,10 +76,41 @@ func checkPatternText(pattern string) error {
 	if n := strings.Count(pattern, `\p`) + strings.Count(pattern, `\P`); n > maxRegexClasses {
 		return fmt.Errorf("the regular expression has %d classes of Unicode characters (\\p), expected at most %d; use fewer", n, maxRegexClasses)
 	}
-	if foldedPattern.MatchString(pattern) {
-		return errors.New("the regular expression has the flag i and a range of characters above U+024F; write both cases instead of the flag")
+	if n := charactersInRanges(pattern); n > maxRegexFolded && flagI.MatchString(pattern) {
+		return fmt.Errorf("the regular expression has the flag i and ranges of %d characters, expected at most %d; use shorter ranges, or write both cases instead of the flag", n, maxRegexFolded)
 	}
 	return nil
+}
+
+var (
+	flagI      = regexp.MustCompile(`\(\?[a-zA-Z-]*i`)
+	rangeStart = regexp.MustCompile(`(?s)(?:\\x\{([0-9a-fA-F]+)\}|.)$`)
+	rangeEnd   = regexp.MustCompile(`(?s)^(?:\\x\{([0-9a-fA-F]+)\}|.)`)
+)
+
+// charactersInRanges returns at least how many characters the ranges of a pattern have. Every hyphen counts
+// as a range, because the parser accepts one in many places.
+func charactersInRanges(pattern string) (n int) {
+	for i, r := range pattern {
+		if r == '-' {
+			n += max(0, edge(rangeEnd, pattern[i+1:])-edge(rangeStart, pattern[:i]))
+		}
+	}
+	return n
+}
+
+// edge returns the character at an edge of a text: the one that a submatch names by its number, or the
+// matched one.
+func edge(at *regexp.Regexp, text string) int {
+	found := at.FindStringSubmatch(text)
+	if found == nil {
+		return 0
+	}
+	if code, err := strconv.ParseUint(found[1], 16, 32); err == nil {
+		return int(min(code, unicode.MaxRune))
+	}
+	r, _ := utf8.DecodeRuneInString(found[0])
+	return int(r)
 }
 
 // checkPattern returns an error for a pattern that is invalid or too large.

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -67,8 +68,9 @@ func (f *field) guardSecret() (found []schemas.Problem) {
 	return found
 }
 
-// compile prepares the field and returns the faults of its declaration, with paths relative to it.
-func (f *field) compile() []schemas.Problem {
+// compile prepares the field and returns the faults of its declaration, with paths relative to it. The
+// pattern of a stored flow can be larger than those of today.
+func (f *field) compile(stored bool) []schemas.Problem {
 	found := f.guardSecret()
 	if f.Type == schemas.SelectInput && len(f.Options) == 0 {
 		found = append(found, problem("options", "a SELECT needs options"))
@@ -82,11 +84,8 @@ func (f *field) compile() []schemas.Problem {
 	if f.Pattern == "" {
 		return found
 	}
-	if err := checkPatternText(f.Pattern); err != nil {
+	if err := checkInputPattern(f.Pattern); err != nil && !stored {
 		return append(found, problem("pattern", "%v", err))
-	}
-	if parsed, err := syntax.Parse(f.Pattern, syntax.Perl); err == nil && (rangesOf(parsed) > maxRegexRanges || sizeOfPattern(parsed) > maxInputPattern) {
-		return append(found, problem("pattern", "the regular expression repeats too much; use minLength and maxLength for the length"))
 	}
 	// As in HTML, a pattern describes the whole value.
 	re, err := regexp.Compile(`^(?:` + f.Pattern + `)$`)
@@ -95,6 +94,18 @@ func (f *field) compile() []schemas.Problem {
 	}
 	f.pattern = re
 	return found
+}
+
+// checkInputPattern returns an error for a pattern that is too large.
+func checkInputPattern(pattern string) error {
+	if err := checkPatternText(pattern); err != nil {
+		return err
+	}
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err == nil && (rangesOf(parsed) > maxRegexRanges || sizeOfPattern(parsed) > maxInputPattern) {
+		return errors.New("the regular expression repeats too much; use minLength and maxLength for the length")
+	}
+	return nil // compile reports what is no pattern
 }
 
 func (f *field) maxLength() int {

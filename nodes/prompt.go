@@ -57,7 +57,7 @@ const promptProperties = `
             "description": "The options of a SELECT.",
             "items": {"type": "string", "minLength": 1, "description": "An option."}
           },
-          "pattern": {"type": "string", "maxLength": 1000, "description": "A regular expression (RE2 syntax) that the whole value must match."},
+          "pattern": {"type": "string", "description": "A regular expression (RE2 syntax) that the whole value must match."},
           "minLength": {"type": "integer", "minimum": 0, "description": "The minimum number of characters."},
           "maxLength": {"type": "integer", "minimum": 1, "maximum": 4096, "default": 1024, "description": "The maximum number of characters. Default: 1024."}
         }
@@ -105,8 +105,8 @@ func (a promptAction) submits(identifier string) bool {
 // prepare declares the inputs and the actions. Each action replaces the value of every input of the
 // form, including those it does not submit: a client that passed the prompt as A must not continue as
 // A after entering B.
-func (p *prompt) prepare(*engine.Config) []schemas.Problem {
-	found := p.compile()
+func (p *prompt) prepare(c *engine.Config) []schemas.Problem {
+	found := p.compile(c.Stored)
 	p.outcomes = nil
 	p.form = form{title: p.Title, text: p.Text, fields: p.Inputs}
 	p.collects = make(map[string]schemas.InputType, len(p.Inputs))
@@ -131,7 +131,7 @@ func (p *prompt) prepare(*engine.Config) []schemas.Problem {
 	return found
 }
 
-func (p *prompt) compile() []schemas.Problem {
+func (p *prompt) compile(stored bool) []schemas.Problem {
 	var found []schemas.Problem
 	declared := map[string]bool{}
 	for i := range p.Inputs {
@@ -140,7 +140,7 @@ func (p *prompt) compile() []schemas.Problem {
 			found = append(found, problem(at+".identifier", "the form declares %q twice", f.Identifier))
 		}
 		declared[f.Identifier] = true
-		for _, fault := range f.compile() {
+		for _, fault := range f.compile(stored) {
 			fault.Path = at + "." + fault.Path
 			found = append(found, fault)
 		}
