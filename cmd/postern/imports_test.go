@@ -46,7 +46,7 @@ func allowedImports() map[string][]string {
 		"internal/datatest":            {},
 		"internal/simulation":          {},
 		"internal/stacks":              {},
-		"internal/directory":           {"schemas", "internal/password", "internal/store", "internal/jwtverify"},
+		"internal/directory":           {"schemas", "internal/password", "internal/store", "internal/throttle", "internal/jwtverify"},
 		"internal/declare":             {"schemas", "internal/directory"},
 		"internal/importer":            {"schemas", "internal/passkey", "internal/password", "internal/totp", "internal/store", "internal/directory", "internal/declare"},
 		"nodes":                        {"engine", "schemas", "internal/passkey", "internal/password", "internal/totp", "internal/federation"},

@@ -178,7 +178,7 @@ func TestBackchannelAvoidsInternalAddresses(t *testing.T) {
 	listed := outbound.Rules{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	for registration, rules := range map[string]outbound.Rules{
 		"": {},
-		// The rules do not apply to clients that nobody has approved.
+		// The rules do not apply to clients that no administrator has approved.
 		schemas.RegisteredByDocument: listed, schemas.RegisteredDynamically: listed,
 	} {
 		app := listener()

@@ -105,7 +105,7 @@ export function Page({ title, actions, children }: { title: string; actions?: Re
   );
 }
 
-/** CopyButton copies a text, and shows whether the browser did. The name tells several buttons of a page apart. */
+/** CopyButton copies a text, and shows whether the browser did. The name distinguishes the buttons of a page. */
 export function CopyButton({ text, name }: { text: string; name?: string }) {
   const [copied, setCopied] = useState({ of: "", status: "" });
   const copy = () => navigator.clipboard.writeText(text).then(() => t("Copied."), () => t("The browser does not allow copying. Select the text.")).then((status) => setCopied({ of: text, status }));
