@@ -22,7 +22,11 @@ func (c flowRestoreCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s: version %d restores version %d\n", now.Handle, now.ActiveVersion, c.Version)
+	if now.ActiveVersion == c.Version {
+		fmt.Fprintf(p.stdout, "%s: version %d is the current one already\n", now.Handle, c.Version)
+	} else {
+		fmt.Fprintf(p.stdout, "%s: version %d restores version %d\n", now.Handle, now.ActiveVersion, c.Version)
+	}
 	for _, use := range now.UsedBy {
 		fmt.Fprintf(p.stdout, "%s still uses version %d of it: restore or push that flow too\n", use.Handle, use.Version)
 	}

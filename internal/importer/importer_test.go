@@ -86,6 +86,9 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := Open("okta", empty, Options{}); err == nil {
 		t.Error("an unknown product was opened")
 	}
+	if _, err := Open("keycloak", filepath.Join("testdata", "auth0"), Options{}); err == nil || !strings.Contains(err.Error(), "check that it is an export of keycloak") {
+		t.Errorf("the export of another product: %v", err)
+	}
 }
 
 // TestTranslatedFlowsCompile proves the translated flows.

@@ -94,7 +94,11 @@ func Open(product, dir string, o Options) (Source, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("the export cannot be read: %w", err)
 	}
-	return open(dir, o)
+	source, err := open(dir, o)
+	if err != nil {
+		return nil, fmt.Errorf("%w; check that it is an export of %s", err, product)
+	}
+	return source, nil
 }
 
 // namespace is that of the IDs that idOf derives (RFC 9562 §5.5).
