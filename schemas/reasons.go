@@ -1,7 +1,7 @@
 package schemas
 
-// Reasons in the detail reason of the events attempt.failed, email_code.not_sent, consent.missing and
-// client.refused. The reply to a failed attempt conceals them behind one error code, because they
+// Reasons in the detail reason of the events attempt.failed, email_code.not_sent and
+// consent.missing. The reply to a failed attempt conceals them behind one error code, because they
 // reveal something about the account. internal/signins explains them to administrators.
 const (
 	ReasonUnknownUser      = "unknown_user"
@@ -19,10 +19,9 @@ const (
 	ReasonPasskeyOther     = "passkey_of_other_user" // than the one that was named
 	ReasonPasskeyUnlisted  = "passkey_not_of_user"   // who was named: of another user, or removed
 	ReasonIdentityOfOther  = "identity_of_other_user"
-	ReasonNoConsentStep    = "no_consent_step"      // in the flow, although the application needs consent
-	ReasonStaleSignIn      = "stale_sign_in"        // for a consent to permissions of the service
-	ReasonNoPermissions    = "no_permissions"       // of those that the application requests
-	ReasonPrivateKeys      = "private_keys_address" // of a client that registered itself; in client.refused
-	PasskeyReasonPrefix    = "passkey_step_"        // followed by the step of the verification that failed
-	FederationReasonPrefix = "federation_"          // followed by the check that failed
+	ReasonNoConsentStep    = "no_consent_step" // in the flow, although the application needs consent
+	ReasonStaleSignIn      = "stale_sign_in"   // for a consent to permissions of the service
+	ReasonNoPermissions    = "no_permissions"  // of those that the application requests
+	PasskeyReasonPrefix    = "passkey_step_"   // followed by the step of the verification that failed
+	FederationReasonPrefix = "federation_"     // followed by the check that failed
 )

@@ -184,7 +184,7 @@ func TestAddressesOfEarlierRegistrations(t *testing.T) {
 		r.makeTrusted(t, r.applicationOf(p.id))
 	}
 	refused := r.eventsOf("client.refused")
-	if len(refused) != 1 || refused[0].Detail["reason"] != schemas.ReasonPrivateKeys {
+	if len(refused) != 1 || refused[0].Detail["reason"] != "private_keys_address" {
 		t.Errorf("the events are %+v", refused)
 	}
 }

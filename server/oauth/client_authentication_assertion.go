@@ -96,7 +96,7 @@ func (p *Provider) assertionKey(ctx context.Context, c *client, a *jwtverify.Tok
 			// The reason is only for the audit log: it would reveal which hosts reply in our network.
 			e := errClient(false, "the client's keys cannot be read from its jwksUri: expected a JWK Set (RFC 7517 section 5) there")
 			if !private && refusesAddress(err) {
-				e.reason = schemas.ReasonPrivateKeys
+				e.reason = privateKeysReason
 			}
 			return nil, e
 		}

@@ -35,6 +35,10 @@ func (a ClientAddresses) mayBePrivate(ctx context.Context, client *schemas.Appli
 	return err == nil && expiry == nil, err
 }
 
+// privateKeysReason is the detail reason of client.refused if the keys of a client that registered itself
+// are at a private address.
+const privateKeysReason = "private_keys_address"
+
 // approval describes to an operator what permits a private address.
 const approval = "outbound.allow applies to a client that registered itself only if oauth.client_metadata_documents.allowed_hosts lists the host, or if an administrator marks the application as verified"
 
