@@ -247,9 +247,18 @@ func (a *administrator) find(name, text string) {
 		}
 		return a.insert(e, text)
 	})
-	a.until(fmt.Sprintf(`document.querySelector("[role=option]")?.textContent.startsWith(%q)`, text))
-	a.key(kb.ArrowDown)
-	a.until(`document.querySelector("[role=option][data-focused]")`)
+	found := func(option string) bool {
+		return a.evalBool(fmt.Sprintf(`document.querySelector(%q)?.textContent.startsWith(%q)`, option, text))
+	}
+	eventually(a.t, "the first result starts with "+text, func() bool {
+		if found("[role=option][data-focused]") {
+			return true
+		}
+		if found("[role=option]") || !a.evalBool(`document.querySelector("[role=listbox]")`) { // a scroll of the page closes it
+			a.key(kb.ArrowDown)
+		}
+		return false
+	})
 	a.key(kb.Enter)
 	a.until(isSearched(name))
 }

@@ -5,18 +5,19 @@ import (
 	"testing"
 )
 
-// find types into a search, and chooses what it finds.
+// find types into a search, and chooses what it finds. The list closes when the page scrolls, as it does to show
+// the field; find then opens it again.
 func (c *consoleTab) find(label, text, choice string) {
 	c.t.Helper()
 	c.fill(label, text)
-	c.until(fmt.Sprintf(`((e) => e && (e.click(), true))([...document.querySelectorAll("[role=option]")].find((o) => o.textContent.startsWith(%q)))`, choice))
+	c.until(fmt.Sprintf(`((option) => option ? (option.click(), true) : (document.querySelector("[role=listbox]") ?? %s.closest(".choose").querySelector("button").click(), false))([...document.querySelectorAll("[role=option]")].find((o) => o.textContent.startsWith(%q)))`, fieldOf(label), choice))
 	c.until(isSearched(label))
 }
 
 // isSearched is a script that reports whether the choice of a search was taken: then another empty field has
 // replaced the field and has the focus, or there is none.
 func isSearched(label string) string {
-	return fmt.Sprintf(`!document.querySelector("[role=listbox]") && ((f) => !f || f.value === "" && f === document.activeElement)([...document.querySelectorAll("label")].find((l) => l.textContent.trim().startsWith(%q))?.control)`, label)
+	return fmt.Sprintf(`!document.querySelector("[role=listbox]") && ((f) => !f || f.value === "" && f === document.activeElement)(%s)`, fieldOf(label))
 }
 
 // An administrator finds the members of a group, the assignments of a role and its permissions by a

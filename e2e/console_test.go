@@ -72,7 +72,12 @@ func (c *consoleTab) heading(title string) {
 // fill replaces the text of the field whose label begins with the name, as typing does.
 func (c *consoleTab) fill(label, text string) {
 	c.t.Helper()
-	c.enterText(fmt.Sprintf(`[...document.querySelectorAll("label")].find((l) => l.textContent.trim().startsWith(%q))?.control`, label), text)
+	c.enterText(fieldOf(label), text)
+}
+
+// fieldOf is a script for the field whose label begins with the text.
+func fieldOf(label string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll("label")].find((l) => l.textContent.trim().startsWith(%q))?.control`, label)
 }
 
 // enterText replaces the text of the field that a script finds, again until the field keeps it: a page that is
