@@ -76,7 +76,10 @@ func checkPatternText(pattern string) error {
 	if n := strings.Count(pattern, `\p`) + strings.Count(pattern, `\P`); n > maxRegexClasses {
 		return fmt.Errorf("the regular expression has %d classes of Unicode characters (\\p), expected at most %d; use fewer", n, maxRegexClasses)
 	}
-	if n := charactersInRanges(pattern); n > maxRegexFolded && flagI.MatchString(pattern) {
+	if !flagI.MatchString(pattern) {
+		return nil
+	}
+	if n := charactersInRanges(pattern); n > maxRegexFolded {
 		return fmt.Errorf("the regular expression has the flag i and ranges of %d characters, expected at most %d; use shorter ranges, or write both cases instead of the flag", n, maxRegexFolded)
 	}
 	return nil
@@ -88,12 +91,14 @@ var (
 	rangeEnd   = regexp.MustCompile(`(?s)^(?:\\x\{([0-9a-fA-F]+)\}|.)`)
 )
 
-// charactersInRanges returns at least how many characters the ranges of a pattern have. Every hyphen counts
-// as a range, because the parser accepts one in many places.
+// charactersInRanges returns no less than how many characters the ranges of a pattern have. Every hyphen
+// counts as a range, because the parser accepts one in many places. The start of a range is searched for in a
+// few characters only: a longer one, with leading zeros, counts as its last character.
 func charactersInRanges(pattern string) (n int) {
+	const few = 16
 	for i, r := range pattern {
 		if r == '-' {
-			n += max(0, edge(rangeEnd, pattern[i+1:])-edge(rangeStart, pattern[:i]))
+			n += max(0, edge(rangeEnd, pattern[i+1:])-edge(rangeStart, pattern[max(0, i-few):i]))
 		}
 	}
 	return n

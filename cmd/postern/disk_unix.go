@@ -3,7 +3,10 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -23,11 +26,15 @@ func isWritable(path string) bool {
 	return syscall.Access(path, write) == nil
 }
 
-// ownerOf returns a function that gives files to the owner of a file or folder, if root runs the command: a server
-// that runs as another user could not read them. It does not follow links, which that user can place there, and does
-// nothing if the path does not exist.
+// ownerOf returns a function that gives files to the owner of a path, or of the nearest folder above it that exists,
+// if root runs the command: a server that runs as another user could not read them. It does not follow links, which
+// that user can place there.
 func ownerOf(path string) (give func(path string)) {
 	info, err := os.Stat(path)
+	for errors.Is(err, fs.ErrNotExist) && path != filepath.Dir(path) {
+		path = filepath.Dir(path)
+		info, err = os.Stat(path)
+	}
 	if err != nil || os.Geteuid() != 0 {
 		return func(string) {}
 	}

@@ -76,7 +76,7 @@ func (h *app) addKey() error {
 	return replaceKeys(path, append([][]byte{token.NewKeyEncryptionKey()}, h.encryption.keys...))
 }
 
-// replaceKeys replaces the keys in a file, which keeps its owner.
+// replaceKeys replaces the keys in a file, which keeps its owner; a new one gets that of its folder.
 func replaceKeys(path string, keys [][]byte) error {
 	give := ownerOf(path)
 	err := token.ReplaceKeyFile(path, keys)

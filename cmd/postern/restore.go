@@ -248,9 +248,10 @@ func (r *restoration) makeFolder(path string) error {
 		missing = append(missing, at)
 	}
 	r.made = append(missing, r.made...)
+	give := ownerOf(path)
 	err := os.MkdirAll(path, 0o700)
-	for _, folder := range slices.Backward(missing) {
-		ownerOf(filepath.Dir(folder))(folder)
+	for _, folder := range missing {
+		give(folder)
 	}
 	return err
 }
@@ -315,10 +316,7 @@ func (r *restoration) writeKey() error {
 	if err := r.makeFolder(filepath.Dir(r.cfg.Keys.File)); err != nil {
 		return err
 	}
-	give := ownerOf(filepath.Dir(r.cfg.Keys.File))
-	err = token.ReplaceKeyFile(r.cfg.Keys.File, keys)
-	give(r.cfg.Keys.File)
-	return err
+	return replaceKeys(r.cfg.Keys.File, keys)
 }
 
 // finish removes whatever must not work again, and records the restoration.
@@ -346,7 +344,6 @@ func (r *restoration) replaceFile(path string) error {
 	if err != nil {
 		return err
 	}
-	ownerOf(filepath.Dir(to))(path)
 	ownerOf(to)(path)
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
