@@ -75,6 +75,7 @@ func (d *doctor) checkAll(ctx context.Context) {
 		d.checkSigningKeys()
 		d.checkQueue(ctx)
 		d.checkFlows(ctx)
+		d.checkEffects(ctx)
 	}
 	d.checkMail(ctx)
 	d.checkTargets(ctx)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,7 +12,7 @@ import (
 
 type migrateCommand struct {
 	Config string `type:"path" help:"The configuration file of the server."`
-	Plan   bool   `help:"Print the pending migrations, their compatibility with running servers, and what they block. Change nothing. The exit code is 1 if there are any."`
+	Plan   bool   `help:"Print the pending migrations, their compatibility with running servers, what they block, and what changes for users. Change nothing. The exit code is 1 if there are any."`
 }
 
 // Run migrates the schema, or prints the plan.
@@ -33,7 +34,7 @@ func (c migrateCommand) Run(ctx context.Context, p program) error {
 	case len(pending) == 0:
 		return nil
 	case c.Plan:
-		return errFindings
+		return cmp.Or(c.planForUsers(ctx, p, on, versions), errFindings)
 	}
 	progress := p.startProgress("migrating")
 	defer progress.stop()
@@ -46,6 +47,21 @@ func (c migrateCommand) Run(ctx context.Context, p program) error {
 	}
 	progress.stop()
 	fmt.Fprintf(p.stdout, "migrated to schema version %d\n", versions.Program)
+	return nil
+}
+
+// planForUsers prints what the upgrade changes for the users of a store with content.
+func (c migrateCommand) planForUsers(ctx context.Context, p program, on store.Config, v store.Versions) error {
+	if v.Applied == 0 {
+		return nil
+	}
+	progress := p.startProgress("counting")
+	found, err := planEffects(ctx, on, v.Applied)
+	progress.stop()
+	if err != nil {
+		return err
+	}
+	printEffects(p.stdout, found)
 	return nil
 }
 

@@ -34,18 +34,11 @@ var declaration = regexp.MustCompile(`(?m)^-- compatible: (yes|no, (\S.*))$`)
 // PlanMigrations returns the versions of a store and the migrations that Open would apply. It
 // changes nothing. A store without a schema has version 0.
 func PlanMigrations(ctx context.Context, c Config) (v Versions, pending []Migration, err error) {
-	c.Pool = 1
-	if c.Driver == "sqlite" {
-		c.DSN = sqliteDSN(c.DSN, "ro", "query_only(1)")
-	}
-	db, err := openDB(ctx, c)
+	db, err := openReadOnly(ctx, c)
 	if err != nil {
 		return v, nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := db.PingContext(ctx); err != nil {
-		return v, nil, fmt.Errorf("store: connecting to the database: %w", err)
-	}
 	if v, err = readVersions(ctx, db.DB); err != nil { // a store of a version without store_state, or none
 		v.Applied, err = schemaVersion(ctx, db.DB)
 	}
