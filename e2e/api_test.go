@@ -176,6 +176,11 @@ func (p *postern) signIn(device *passkeytest.Authenticator) (*schemas.Step, erro
 	if err != nil {
 		return nil, err
 	}
+	return p.answerPasskey(s, device)
+}
+
+// answerPasskey answers the last step of a sign-in with a passkey of the device.
+func (p *postern) answerPasskey(s *schemas.Step, device *passkeytest.Authenticator) (*schemas.Step, error) {
 	inputs, err := requestInputs(s, device, p.base)
 	if err != nil {
 		return nil, err

@@ -57,37 +57,53 @@ func buildPreviousRelease(t *testing.T) string {
 	return path
 }
 
-// TestPreviousReleaseData makes a store with one release, and continues with the other: from a backup,
-// and on the same files. Both have the same schema version.
+// TestPreviousReleaseData makes a store with the previous release, and continues with this one: from a backup, and
+// on the same files. The upgrade is incompatible: the previous release refuses the store and the backup of this
+// release, and returns with its own backup.
 func TestPreviousReleaseData(t *testing.T) {
 	t.Parallel()
 	previous := previousRelease(t)
-	current := binary(t)
-	for name, programs := range map[string][2]string{"upgrade": {previous, current}, "return": {current, previous}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			first, restored := newSQLiteServer(t), newSQLiteServer(t)
-			first.program, restored.program = programs[0], programs[1]
-			first.start()
-			want := first.content()
-			file := filepath.Join(t.TempDir(), "backup")
-			first.command("backup", file)
-			first.terminate()
+	first := newSQLiteServer(t)
+	first.program = previous
+	first.start()
+	want := first.content()
+	before, after := filepath.Join(t.TempDir(), "before"), filepath.Join(t.TempDir(), "after")
+	first.command("backup", before)
+	first.terminate()
 
-			const key = "data/keys/key-encryption.key"
-			datatest.WriteFile(t, filepath.Join(restored.dir, key), datatest.ReadFile(t, filepath.Join(first.dir, key)))
-			restored.command("restore", file)
-			first.program = programs[1]
-			for _, p := range []*postern{restored, first} {
-				p.start()
-				if got := p.content(); got != want {
-					t.Errorf("the content is\n%s\nexpected\n%s", got, want)
-				}
-				p.command("audit", "verify")
-				p.terminate()
-			}
-		})
+	upgraded := first.restoredTo(before)
+	upgraded.program, first.program = "", ""
+	for _, p := range []*postern{upgraded, first} {
+		p.continues(want)
 	}
+	first.command("backup", after)
+
+	first.program = previous
+	first.refuse(newerSchema, "serve")
+	first.refuse("but this program supports at most", "restore", "--force", after)
+	first.command("restore", "--force", before)
+	first.continues(want)
+}
+
+// restoredTo returns another server with a backup of this one.
+func (p *postern) restoredTo(backup string) *postern {
+	p.t.Helper()
+	restored := newSQLiteServer(p.t)
+	const key = "data/keys/key-encryption.key"
+	datatest.WriteFile(p.t, filepath.Join(restored.dir, key), datatest.ReadFile(p.t, filepath.Join(p.dir, key)))
+	restored.command("restore", backup)
+	return restored
+}
+
+// continues checks the content of a server that does not run, and its audit log.
+func (p *postern) continues(want string) {
+	p.t.Helper()
+	p.start()
+	if got := p.content(); got != want {
+		p.t.Errorf("the content is\n%s\nexpected\n%s", got, want)
+	}
+	p.command("audit", "verify")
+	p.terminate()
 }
 
 // newSQLiteServer returns a server with an empty data folder.
@@ -120,4 +136,15 @@ func (p *postern) command(args ...string) string {
 		p.t.Fatalf("postern %s: %v\n%s%s", strings.Join(args, " "), err, out, failed.String())
 	}
 	return string(out)
+}
+
+// refuse runs a command that must fail with an error.
+func (p *postern) refuse(want string, args ...string) {
+	p.t.Helper()
+	cmd := exec.Command(p.path(), args...)
+	cmd.Dir, cmd.Env = p.dir, p.env
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), want) {
+		p.t.Errorf("postern %s: %v, expected an error with %q\n%s", strings.Join(args, " "), err, want, out)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -25,44 +26,51 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// TestUpgradeUnderLoad replaces the previous release by this one while users sign in, and returns to
-// it on the new schema. No step fails, and none takes effect twice. The clients see one address: a
-// load balancer tries another server only if it cannot connect to one.
+// TestUpgradeUnderLoad replaces the previous release by this one while users sign in: no step fails, and none
+// takes effect twice. The upgrade is incompatible: the server of the previous release ends before the other
+// starts, and the runs and sessions that it began continue. It does not start on the new schema, so the return is
+// the backup from before the upgrade. The clients see one address, which holds requests while no server runs.
 func TestUpgradeUnderLoad(t *testing.T) {
 	t.Parallel()
 	dsn := storetest.Postgres(t)
 	old := previousRelease(t)
 	balancer := newBalancer(t)
-	server := func(program string) *postern {
+	server := func(program, dsn string) *postern {
 		p := newServer(t, []string{"serve", "--try"}, "http", "localhost", "POSTERN_SERVER_PUBLIC_URL="+balancer.base,
 			"POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+dsn, "POSTERN_DATABASE_POOL=8",
 			"POSTERN_KEY_ENCRYPTION_KEY="+balancer.key, "POSTERN_THROTTLE_ENABLED=false")
 		p.program = program
-		p.start()
 		return p
 	}
 
-	first := server(old)
+	first, upgraded := server(old, dsn), server("", dsn)
+	first.start()
 	balancer.add(first)
 	users := startUsers(t, balancer)
 	users.wait("the previous release serves")
+	begun := users.beginOne()
+	backup := filepath.Join(t.TempDir(), "backup")
+	first.command("backup", backup)
 
-	upgraded := server("")
-	balancer.add(upgraded)
-	users.wait("both releases serve")
-	balancer.retire(first)
+	balancer.replace(first, upgraded)
+	users.completeOne(begun)
 	users.wait("this release serves")
 
-	returned := server(old)
-	balancer.add(returned)
-	users.wait("both releases serve again")
-	balancer.retire(upgraded)
-	users.wait("the previous release serves the new schema")
-
+	first.refuse(newerSchema, "serve")
 	users.stop()
 	checkEvents(t, dsn, users)
 	t.Logf("%d sign-ups, %d sign-ins, %d connections tried again", users.signedUp.Load(), users.signedIn.Load(), balancer.retried.Load())
+
+	returned := server(old, storetest.Postgres(t))
+	returned.command("restore", backup)
+	balancer.replace(upgraded, returned)
+	if _, err := users.client.signIn(begun.device); err != nil {
+		t.Errorf("the previous release with its backup: %v", err)
+	}
 }
+
+// newerSchema is the error of a program on a schema that a later one has changed incompatibly.
+const newerSchema = "a newer version of Postern changed it incompatibly; run that version or a later one"
 
 // balancer forwards requests to servers in turn.
 type balancer struct {
@@ -99,18 +107,19 @@ func (b *balancer) add(p *postern) {
 	b.servers = append(b.servers, p)
 }
 
-// retire sends a server no more requests, waits for those that were sent, and stops it: a connection
-// that a server has not accepted when it stops is reset.
-func (b *balancer) retire(p *postern) {
+// replace holds new requests, waits for those that were sent, stops the old server, and starts the new one: a
+// connection that a server has not accepted when it stops is reset.
+func (b *balancer) replace(old, by *postern) {
 	b.t.Helper()
 	b.sending.Lock()
-	b.mu.Lock()
-	b.servers = slices.DeleteFunc(b.servers, func(s *postern) bool { return s == p })
-	b.mu.Unlock()
-	b.sending.Unlock()
-	if code := p.terminate(); code != 0 {
-		b.t.Errorf("the server ended with exit code %d\n%s", code, p.log)
+	defer b.sending.Unlock()
+	if code := old.terminate(); code != 0 {
+		b.t.Errorf("the server ended with exit code %d\n%s", code, old.log)
 	}
+	by.start()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.servers = append(slices.DeleteFunc(b.servers, func(s *postern) bool { return s == old }), by)
 }
 
 // inTurn lists the servers, and another one first each time.
@@ -144,6 +153,7 @@ func (b *balancer) RoundTrip(r *http.Request) (w *http.Response, err error) {
 // users sign up once each, and then sign in again and again.
 type users struct {
 	t                  *testing.T
+	client             *postern
 	working            sync.WaitGroup
 	stopping           atomic.Bool
 	signedUp, signedIn atomic.Int64
@@ -157,11 +167,11 @@ const (
 )
 
 func startUsers(t *testing.T, b *balancer) *users {
-	u := &users{t: t, failed: make(chan error, upgradeClients)}
 	client := &postern{t: t, base: b.base, client: &http.Client{Timeout: timeout}}
+	u := &users{t: t, client: client, failed: make(chan error, upgradeClients)}
 	for i := range upgradeClients {
 		u.working.Go(func() {
-			if err := u.work(client, fmt.Sprintf("user-%d", i)); err != nil {
+			if err := u.work(fmt.Sprintf("user-%d", i)); err != nil {
 				u.failed <- err
 			}
 		})
@@ -170,7 +180,8 @@ func startUsers(t *testing.T, b *balancer) *users {
 	return u
 }
 
-func (u *users) work(client *postern, name string) error {
+func (u *users) work(name string) error {
+	client := u.client
 	for n := 0; !u.stopping.Load(); n++ {
 		device := passkeytest.New()
 		if _, err := client.signUp(device, fmt.Sprintf("%s-%d", name, n)); err != nil {
@@ -191,6 +202,36 @@ func (u *users) work(client *postern, name string) error {
 		}
 	}
 	return nil
+}
+
+// unfinished is a sign-in that waits for the passkey of a device.
+type unfinished struct {
+	device *passkeytest.Authenticator
+	step   *schemas.Step
+}
+
+// beginOne signs a user up, and begins a sign-in.
+func (u *users) beginOne() (begun unfinished) {
+	u.t.Helper()
+	begun.device = passkeytest.New()
+	_, err := u.client.signUp(begun.device, "unfinished")
+	if err == nil {
+		begun.step, err = u.client.begin("AUTHENTICATION")
+	}
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	u.signedUp.Add(1)
+	return begun
+}
+
+// completeOne completes a sign-in.
+func (u *users) completeOne(begun unfinished) {
+	u.t.Helper()
+	if _, err := u.client.answerPasskey(begun.step, begun.device); err != nil {
+		u.t.Fatal(err)
+	}
+	u.signedIn.Add(1)
 }
 
 // wait waits until users have signed in a number of times since it was called.
