@@ -37,6 +37,8 @@ func TestDecision(t *testing.T) {
 		{"user.hasPassword", visit(bob), false},
 		{"user.isAuthenticated", visit(ada), false},
 		{"user.isAuthenticated", visit(ada, authenticated("phr", "swk")), true},
+		{"size(user.methods) == 0", visit(ada), true},
+		{"'swk' in user.methods && !('pwd' in user.methods)", visit(ada, authenticated("phr", "pop", "swk")), true},
 		{"user.isNew", visit(ada), false},
 		{"user.isNew", visit(drafted(grace())), true},
 		{"user.hasPasskey || user.hasPassword", visit(drafted(grace())), false},

@@ -116,6 +116,9 @@ func (x *expressionReader) user(ctx context.Context, v *engine.Visit) (*userView
 	if err != nil {
 		return nil, err
 	}
+	if v.Authentication != nil {
+		view.Methods = v.Authentication.Methods
+	}
 	view.ID, view.Type, view.OUID, view.Attributes = u.ID, u.Type, u.OUID, viewAttributes(u.Attributes)
 	for member, load := range userLoads() {
 		if !x.read(member) {

@@ -23,6 +23,7 @@ type (
 		HasPassword     bool            `cel:"hasPassword"`
 		IsNew           bool            `cel:"isNew"`
 		IsAuthenticated bool            `cel:"isAuthenticated"`
+		Methods         []string        `cel:"methods"`
 
 		Groups           []string         `cel:"groups"`
 		Roles            []string         `cel:"roles"`
