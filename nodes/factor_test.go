@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/internal/totp"
 	"github.com/postern-id/postern/schemas"
 )
@@ -118,6 +120,65 @@ func TestFactorsAreKept(t *testing.T) {
 			}
 			if kept := d.Fail != nil && d.Fail.Code == schemas.CodeFactorRequired; kept != test.kept {
 				t.Errorf("a passkey that is required: kept %v, want %v", kept, test.kept)
+			}
+		})
+	}
+}
+
+// An app that never protected a sign-in can be replaced after a password and a mailed code, by one that
+// proves no more than the password, even if a waiver accepts a weak proof.
+func TestUnusedAppsAreReplaced(t *testing.T) {
+	bySecrets := authenticated(schemas.ACRPassword, "pwd", schemas.AMREmail)
+	tests := map[string]struct {
+		with     string
+		used     bool
+		visit    *engine.Visit
+		replaced bool
+	}{
+		"after a password and a mailed code": {`{"replaceUnused": true}`, false, visit(known("ada"), bySecrets), true},
+		"by another configuration":           {`{}`, false, visit(known("ada"), bySecrets), false},
+		"an app that was used":               {`{"replaceUnused": true}`, true, visit(known("ada"), bySecrets), false},
+		"after a password alone":             {`{"replaceUnused": true}`, false, visit(known("ada"), authenticated(schemas.ACRPassword, "pwd")), false},
+		"after a mailed code alone":          {`{"replaceUnused": true}`, false, visit(known("ada"), authenticated(schemas.ACRVouched, schemas.AMREmail)), false},
+		"of a user who is only identified":   {`{"replaceUnused": true}`, false, visit(known("ada")), false},
+		"recovery codes without an app":      {`{"replaceUnused": true}`, false, visit(known("bob"), bySecrets), false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w, _, _ := newFactorFixture(t)
+			if test.used {
+				w.factors.apps["ada"].LastUsedAt = &noon
+			}
+			exec, problems := w.kinds["totp-register"].New(&engine.Config{
+				FlowType: schemas.Authentication, Node: &schemas.Node{ID: "node", Use: "totp-register"}, With: json.RawMessage(test.with),
+				Waived: []string{engine.RuleChain}, Collected: func() engine.Collected { return engine.Collected{} },
+			})
+			if len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			d := run(t, exec, test.visit)
+			if replaced := d.Outcome != keptOutcome; replaced != test.replaced {
+				t.Fatalf("replaced %v, want %v: %+v", replaced, test.replaced, d)
+			}
+			if !test.replaced {
+				return
+			}
+			var key totp.Key
+			datatest.Unmarshal(t, d.NodeState, &key)
+			code, err := key.Code(noon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			test.visit.NodeState = d.NodeState
+			answer(submitAction, "otp", code)(test.visit)
+			d = run(t, exec, test.visit)
+			for _, change := range d.Changes {
+				if set, ok := change.(schemas.SetTOTP); ok && set.TOTP.AddedBy.ACR != schemas.ACRPassword {
+					t.Errorf("the new app is worth %+v", set.TOTP.AddedBy)
+				}
+			}
+			if d.Outcome != successOutcome {
+				t.Errorf("%+v", d)
 			}
 		})
 	}

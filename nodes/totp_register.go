@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/totp"
@@ -17,7 +18,7 @@ func totpRegisterKind(d Deps) *engine.Kind {
 			"code as proof that the app has the key. The user must be new in this run or have authenticated in it. " +
 			"It does not authenticate: a new user also needs a password or a passkey.",
 		Asks:  true,
-		Needs: append(ownUserNeeds("it would add an authenticator app to another user's account"), strengthNeed(schemas.ACROneTimeCode), factorNeed()),
+		Needs: append(ownUserNeeds("it would add an authenticator app to another user's account"), strengthNeed(schemas.ACROneTimeCode)),
 		Outcomes: []engine.Outcome{
 			{
 				Name: successOutcome, Doc: "the user has an authenticator app, which replaces any earlier one",
@@ -32,7 +33,8 @@ func totpRegisterKind(d Deps) *engine.Kind {
     "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "The number of digits of a code. Default: 6, which every app supports."},
     "input": {`+identifierSchema+`, "default": "otp", "description": "The identifier of the input for the first code. Default: 'otp'."},
     "title": {"type": "string", "minLength": 1, "default": "Set up an authenticator app", "description": "The heading. Default: 'Set up an authenticator app'."},
-    "text": {"type": "string", "minLength": 1, "description": "Instructions for the user, above the QR code."},`+optionalProperty)
+    "text": {"type": "string", "minLength": 1, "description": "Instructions for the user, above the QR code."},
+    "replaceUnused": {"type": "boolean", "default": false, "description": "Whether a user who has proved a password and a code sent by email in this run can replace an app that was never used to sign in. Otherwise the outcome is kept. The new app is limited to what a password proves."},`+optionalProperty)
 }
 
 // wrongFirstCode is the message for a wrong first code. The hosted pages translate it.
@@ -47,6 +49,8 @@ type totpRegister struct {
 	Title     string   `json:"title,omitempty"`
 	Text      string   `json:"text,omitempty"`
 	Optional  optional `json:"optional,omitempty"`
+
+	ReplaceUnused bool `json:"replaceUnused,omitempty"`
 }
 
 func (t *totpRegister) prepare(*engine.Config) []schemas.Problem {
@@ -54,18 +58,39 @@ func (t *totpRegister) prepare(*engine.Config) []schemas.Problem {
 	t.form.title = cmp.Or(t.Title, "Set up an authenticator app")
 	t.form.text = cmp.Or(t.Text, "Scan the QR code with your authenticator app, or enter the key. Then enter the code from the app.")
 	t.outcomes = t.Optional.outcomes(t.outcomes)
+	if t.ReplaceUnused {
+		t.unlimited = false // a waiver of the strength must not lift the limit of the new app
+	} else {
+		t.needs = []engine.Need{factorNeed()}
+	}
 	return nil
 }
 
 // Execute offers a key until its first code arrives.
 func (t *totpRegister) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	if d, err := t.deps.beforeEnrolling(ctx, v, t.Optional); d != nil || err != nil {
+	d, err := t.deps.beforeEnrolling(ctx, v, t.Optional)
+	if err != nil {
+		return nil, err
+	}
+	if replaces, err := t.replacesUnused(ctx, v); err != nil || d != nil && (d.Outcome != keptOutcome || !replaces) {
 		return d, err
 	}
 	if v.Answer == nil {
 		return t.offer(ctx, v, totp.New(cmp.Or(t.Algorithm, totp.SHA1), cmp.Or(t.Digits, 6)), "")
 	}
 	return t.finish(ctx, v)
+}
+
+// replacesUnused reports whether the user may replace an app that never protected a sign-in, because the
+// flows of earlier releases did not ask for it. Otherwise a user who lost such an app could not sign in any
+// more. What the new app proves is limited by its provenance.
+func (t *totpRegister) replacesUnused(ctx context.Context, v *engine.Visit) (bool, error) {
+	if !t.ReplaceUnused || v.Authentication == nil ||
+		!slices.Contains(v.Authentication.Methods, "pwd") || !slices.Contains(v.Authentication.Methods, "email") {
+		return false, nil
+	}
+	app, err := t.deps.totpOf(ctx, v)
+	return app != nil && app.LastUsedAt == nil, err
 }
 
 // offer shows the key. Clients that render themselves get the URI under totpURI and the key under

@@ -21,6 +21,9 @@ func (w *environment) factors(userID string, g Given) (changes []schemas.Change)
 		w.codes[g.TOTP] = key
 		app := nodes.SealTOTP(plainCipher{}, key, userID)
 		app.CreatedAt = w.now
+		if g.TOTPUsed {
+			app.LastUsedAt = &w.now
+		}
 		changes = append(changes, schemas.SetTOTP{TOTP: app})
 	}
 	if len(g.RecoveryCodes) > 0 {

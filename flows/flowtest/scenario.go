@@ -38,6 +38,7 @@ type Given struct {
 	Password   string         `json:"password,omitempty"`
 	Passkeys   []string       `json:"passkeys,omitempty"` // names of devices
 	TOTP       string         `json:"totp,omitempty"`     // name of the device with the authenticator app
+	TOTPUsed   bool           `json:"totpUsed,omitempty"` // the app was used to sign in before
 	// RecoveryCodes are the user's unused recovery codes.
 	RecoveryCodes []string `json:"recoveryCodes,omitempty"`
 	Permissions   []string `json:"permissions,omitempty"`
