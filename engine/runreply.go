@@ -60,6 +60,9 @@ func (r *run) newStep() *schemas.Step {
 		s.Assertion, s.Data.RedirectURL = r.result.Assertion, r.result.RedirectURL
 		if s.Assertion != "" {
 			s.SignedIn = r.state.Subject.UserID
+			if auth := r.state.Auth; auth != nil {
+				s.Strength = schemas.BrowserStrength{ACR: auth.ACR, Secrets: schemas.SecretsOf(auth.Proofs)}
+			}
 		}
 	case schemas.Failed:
 		s.Error, reported = r.failure, nil

@@ -166,13 +166,13 @@ func grant(v *engine.Visit, s schemas.Assertion) schemas.GrantAuthRequest {
 }
 
 // signedInEvent records the sign-in, and whether it only continued a session or was the user's first
-// in this browser.
+// of its class in this browser.
 func (a *authorizationCode) signedInEvent(ctx context.Context, v *engine.Visit, s schemas.Assertion) schemas.RecordEvent {
 	detail := map[string]string{"acr": s.ACR, "sessionId": s.Session}
 	switch {
 	case v.Authentication.Session != "":
 		detail["bySession"] = "true"
-	case a.deps.KnowsBrowser != nil && !a.deps.KnowsBrowser(ctx, s.Subject, v.Now):
+	case a.deps.KnowsBrowser != nil && !a.deps.KnowsBrowser(ctx, s.Subject, cmp.Or(s.ACR, schemas.ACRVouched), v.Now):
 		detail[schemas.NewBrowser] = "true"
 	}
 	return event(v, "user.signed_in", s.Subject, detail)

@@ -36,7 +36,7 @@ func decisionKind(d Deps) *engine.Kind {
         "properties": {
           "when": {
             "type": "string", "minLength": 1, "maxLength": 4096,
-            "description": "A boolean CEL expression. It can read user (id, type, ouId, attributes, isNew, isAuthenticated, methods; groups, roles, permissions; hasPasskey, hasPassword, hasTotp, hasRecoveryCodes, hasIdentity; knowsBrowser), application (id, name, ouId, clientId), inputs, request (origin, language, acrValues, scopes), and replies: the reply that an http-request stores as risk is replies.risk, with its values by name."
+            "description": "A boolean CEL expression. It can read user (id, type, ouId, attributes, isNew, isAuthenticated, methods; groups, roles, permissions; hasPasskey, hasPassword, hasTotp, hasRecoveryCodes, hasIdentity; knowsBrowser, and knowsBrowser(\"mfa\") with the strength that the browser must be known for), application (id, name, ouId, clientId), inputs, request (origin, language, acrValues, scopes), and replies: the reply that an http-request stores as risk is replies.risk, with its values by name."
           },
           "outcome": {`+identifierSchema+`, "description": "The outcome if the expression is true. Several cases may share one."}
         }

@@ -103,9 +103,79 @@ func withMemberships(t *testing.T) *fixture {
 	w.identities = map[string][]schemas.Identity{"bob": {{UserID: "bob"}}}
 	w.factors = &factors{apps: map[string]*schemas.TOTP{"bob": {UserID: "bob"}}, codes: map[string]map[string]bool{"bob": {"a": true, "b": true}}}
 	w.request = &schemas.AuthRequest{ID: "request", Scopes: []string{"openid", "profile"}}
-	w.deps.RecognizesBrowser = func(_ context.Context, userID string, _ time.Time) bool { return userID == "bob" }
+	w.deps.RecognizesBrowser = knownFor(map[string]string{"bob": schemas.ACRMultiFactor})
 	w.kinds = Kinds(w.deps)
 	return w
+}
+
+// knownFor returns the function for a browser that is known for a class to each of some users.
+func knownFor(class map[string]string) func(ctx context.Context, userID, strength string, now time.Time) bool {
+	return func(_ context.Context, userID, strength string, _ time.Time) bool {
+		return class[userID] != "" && schemas.Satisfies(class[userID], strength)
+	}
+}
+
+// A browser is known for a strength. Without one, a user with a second factor or a passkey must have
+// proved two factors or a passkey in it: an attacker with the password can make any browser known for
+// the password.
+func TestDecisionKnowsBrowserForAStrength(t *testing.T) {
+	app := &factors{apps: map[string]*schemas.TOTP{"ada": {UserID: "ada"}}}
+	codes := &factors{codes: map[string]map[string]bool{"ada": {"a": true}}}
+	for _, test := range []struct {
+		when, class string
+		factors     *factors
+		want        bool
+	}{
+		{`user.knowsBrowser("mfa")`, schemas.ACRPassword, app, false},
+		{`user.knowsBrowser("mfa")`, schemas.ACRMultiFactor, app, true},
+		{`user.knowsBrowser("urn:postern:acr:mfa")`, schemas.ACRMultiFactor, app, true},
+		{`user.knowsBrowser("mfa")`, schemas.ACRPhishingResistant, app, false},
+		{`user.knowsBrowser("phr")`, schemas.ACRMultiFactorPR, app, true},
+		{`user.knowsBrowser("password")`, schemas.ACRPassword, app, true},
+		{`user.knowsBrowser("password")`, schemas.ACRVouched, app, false},
+		{`user.knowsBrowser("password")`, "", app, false},
+		{`user.knowsBrowser("email")`, schemas.ACRMultiFactorPRProtected, app, false},
+		{`user.knowsBrowser("password") && !user.knowsBrowser("mfa")`, schemas.ACRPassword, app, true},
+		{`[user].exists(u, u.knowsBrowser("mfa"))`, schemas.ACRMultiFactor, app, true},
+		{"user.knowsBrowser", schemas.ACRPassword, app, false},
+		{"user.knowsBrowser", schemas.ACRPassword, codes, false},
+		{"user.knowsBrowser", schemas.ACRPassword, &factors{}, true},
+		{"user.knowsBrowser", schemas.ACRVouched, &factors{}, true},
+		{"user.knowsBrowser", schemas.ACRMultiFactor, app, true},
+		{"user.knowsBrowser", schemas.ACRPhishingResistant, app, true},
+		{"user.knowsBrowser", "", &factors{}, false},
+	} {
+		w := newFixture(t)
+		w.factors, w.deps.RecognizesBrowser = test.factors, knownFor(map[string]string{"ada": test.class})
+		w.kinds = Kinds(w.deps)
+		want := otherwise
+		if test.want {
+			want = "yes"
+		}
+		if d := run(t, w.make(t, "decision", condition(test.when), nil), visit(known("ada"))); d.Outcome != want {
+			t.Errorf("%s after %q: %s, want %s", test.when, test.class, d.Outcome, want)
+		}
+	}
+}
+
+// What a browser must be known for is checked before the flow runs.
+func TestKnownForIsChecked(t *testing.T) {
+	for when, want := range map[string]string{
+		"user.knowsBrowser":                "it does not state what the browser must be known for",
+		`user.knowsBrowser("totp")`:        "a browser is not known for \"totp\"; write one of email, password, mfa, phr,",
+		`user.knowsBrowser("otp")`:         "a browser is not known for \"otp\"",
+		`user.knowsBrowser("")`:            "a browser is not known for",
+		`user.knowsBrowser(user.id)`:       "known only at run time",
+		`user.knowsBrowser()`:              "no matching overload",
+		`user.knowsBrowser(3)`:             "no matching overload",
+		`application.knowsBrowser("mfa")`:  "no matching overload",
+		`user.knowsBrowser("mfa") == "no"`: "no matching overload",
+	} {
+		_, problems := newFixture(t).try("decision", condition(when), nil, schemas.Next{To: "next"})
+		if len(problems) != 1 || !strings.Contains(problems[0].Message, want) || problems[0].Warning != (problems[0].Rule == engine.RuleBrowser) {
+			t.Errorf("%s: %+v, want %s", when, problems, want)
+		}
+	}
 }
 
 // pending adds changes that the step has decided.
@@ -153,14 +223,18 @@ func TestDecisionFetchesOnlyWhatItUses(t *testing.T) {
 func TestDecisionReadsOneMember(t *testing.T) {
 	for member, load := range userLoads() {
 		w := withMemberships(t)
-		x := w.make(t, "decision", condition("user."+member+" == user."+member), nil).(*decision)
+		w.deps.RecognizesBrowser = knownFor(map[string]string{"ada": schemas.ACRPassword})
+		text := "user." + strings.Replace(member, "()", `("mfa")`, 1)
+		x := w.make(t, "decision", condition(text+" == "+text), nil).(*decision)
 		for other := range userLoads() {
 			if x.read(other) != (other == member) {
 				t.Errorf("user.%s reads %s: %v", member, other, x.read(other))
 			}
 		}
 		w.broken, w.factors.broken = errors.New("disk on fire"), errors.New("disk on fire")
-		if err := load(t.Context(), w.deps, visit(known("ada")), newUserView()); err == nil && member != "knowsBrowser" {
+		view := newUserView()
+		view.ID = "ada"
+		if err := load(t.Context(), w.deps, visit(known("ada")), view); err == nil && member != knowsBrowserFor {
 			t.Errorf("user.%s: a broken store is no error", member)
 		}
 	}

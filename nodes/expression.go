@@ -41,6 +41,7 @@ func expressionEnv() *cel.Env {
 		cel.Variable("application", cel.ObjectType(application.String())),
 		cel.Variable("request", cel.ObjectType(request.String())),
 		cel.Variable("inputs", cel.MapType(cel.StringType, cel.StringType)),
+		knowsBrowserOption(cel.ObjectType(user.String())),
 		cel.CrossTypeNumericComparisons(true), // 0.5 < 1
 		cel.ParserRecursionLimit(maxExpressionDepth),
 		cel.ExpressionNodeLimit(maxExpressionNodes),
@@ -76,12 +77,13 @@ type fault struct {
 	at      common.Location
 	message string
 	rule    string // "" for RuleShape
+	warning bool
 }
 
 // problem converts the fault to a finding at the path of the expression. The position inside is
 // part of the message, because an expression can have several lines.
 func (f fault) problem(path string) schemas.Problem {
-	return schemas.Problem{Rule: f.rule, Path: path, Message: f.placed()}
+	return schemas.Problem{Rule: f.rule, Path: path, Message: f.placed(), Warning: f.warning}
 }
 
 func (f fault) placed() string {

@@ -84,6 +84,7 @@ func (w *expressionWalker) walk(e ast.NavigableExpr, given engine.Facts) {
 	case ast.SelectKind:
 		if s := e.AsSelect(); isIdent(s.Operand(), "user") {
 			_, isFact := factOf(e)
+			w.warnOfBrowser(e)
 			w.useUser(s.Operand(), s.FieldName(), isFact || given.Has(engine.User))
 			return
 		} else if isIdent(s.Operand(), "request") {
@@ -91,6 +92,10 @@ func (w *expressionWalker) walk(e ast.NavigableExpr, given engine.Facts) {
 			return
 		}
 	case ast.CallKind:
+		if asksForBrowser(e) {
+			w.walkBrowser(e, given)
+			return
+		}
 		if call := e.AsCall(); call.FunctionName() == operators.Index && isIdent(call.Args()[0], "inputs") {
 			w.faults = append(w.faults, fault{at: w.at(e), message: "the input is known only at run time, so it cannot be checked; name the input"})
 		}

@@ -52,10 +52,46 @@ func userLoads() map[string]userLoad {
 			return err
 		},
 		"knowsBrowser": func(ctx context.Context, d Deps, v *engine.Visit, to *userView) error {
-			to.KnowsBrowser = d.RecognizesBrowser != nil && d.RecognizesBrowser(ctx, to.ID, v.Now)
+			recognizes := d.browserOf(ctx, v, to.ID)
+			to.KnowsBrowser = recognizes(schemas.ACRMultiFactor) || recognizes(schemas.ACRPhishingResistant)
+			if to.KnowsBrowser || !recognizes(schemas.ACRVouched) {
+				return nil
+			}
+			strong, err := d.hasStrongerThanPassword(ctx, v, to.ID)
+			to.KnowsBrowser = !strong
+			return err
+		},
+		knowsBrowserFor: func(ctx context.Context, d Deps, v *engine.Visit, to *userView) error {
+			recognizes := d.browserOf(ctx, v, to.ID)
+			for _, name := range schemas.KnownFor() {
+				if strength, _ := schemas.ParseKnownFor(name); recognizes(strength) {
+					to.knownFor = append(to.knownFor, strength)
+				}
+			}
 			return nil
 		},
 	}
+}
+
+// browserOf returns the function that reports whether the browser is known to a user for a strength.
+func (d Deps) browserOf(ctx context.Context, v *engine.Visit, userID string) func(strength string) bool {
+	return func(strength string) bool {
+		return d.RecognizesBrowser != nil && d.RecognizesBrowser(ctx, userID, strength, v.Now)
+	}
+}
+
+// hasStrongerThanPassword reports whether a user can prove more than a password, after this step
+// commits: with a passkey, an authenticator app or a recovery code.
+func (d Deps) hasStrongerThanPassword(ctx context.Context, v *engine.Visit, userID string) (bool, error) {
+	passkeys, err := d.passkeysOf(ctx, v, userID)
+	if err != nil || len(passkeys) > 0 {
+		return len(passkeys) > 0, err
+	}
+	app, err := d.totpOf(ctx, v)
+	if err != nil || app != nil {
+		return app != nil, err
+	}
+	return d.hasRecoveryCodes(ctx, v, userID)
 }
 
 // hasRecoveryCodes reports whether a user has unused recovery codes after this step commits.

@@ -32,6 +32,8 @@ type (
 		HasRecoveryCodes bool             `cel:"hasRecoveryCodes"`
 		HasIdentity      bool             `cel:"hasIdentity"`
 		KnowsBrowser     bool             `cel:"knowsBrowser"`
+
+		knownFor []string // what the browser is known for: see knowsBrowserFor
 	}
 	applicationView struct {
 		ID       string `cel:"id"`
@@ -92,9 +94,13 @@ func ExpressionNames() (names []ExpressionName) {
 		view reflect.Type
 	}{{"application", reflect.TypeFor[applicationView]()}, {"request", reflect.TypeFor[requestView]()}, {"user", reflect.TypeFor[userView]()}} {
 		for i := range v.view.NumField() {
-			f := v.view.Field(i)
-			names = append(names, ExpressionName{v.name + "." + f.Tag.Get("cel"), typeInWords(f.Type)})
+			if f := v.view.Field(i); f.IsExported() {
+				names = append(names, ExpressionName{v.name + "." + f.Tag.Get("cel"), typeInWords(f.Type)})
+			}
 		}
+	}
+	for _, strength := range schemas.KnownFor() {
+		names = append(names, ExpressionName{"user." + knowsBrowserFunction + `("` + strength + `")`, typeInWords(reflect.TypeFor[bool]())})
 	}
 	return names
 }

@@ -88,13 +88,3 @@ func (d Deps) openKey(app *schemas.TOTP) (key totp.Key, err error) {
 
 // TOTPOwner is the associated data of a user's sealed key.
 func TOTPOwner(userID string) string { return "totp " + userID }
-
-// factorGuess describes a guess at a code. Codes of a second factor are counted separately from
-// passwords, so that knowing the password gains no guesses. A code that stands alone is counted with
-// passwords, by the entered name.
-func factorGuess(v *engine.Visit) schemas.Guess {
-	if v.Authentication != nil {
-		return guessOf(v, schemas.FactorSecret, v.Subject.UserID)
-	}
-	return guessOf(v, schemas.NameSecret, nameOf(v))
-}

@@ -353,7 +353,7 @@ func TestCodesAreThrottled(t *testing.T) {
 		left(t, run(t, w.make(t, use, `{}`, nil), v), "failure")
 	}
 	slices.Sort(reported.outcomes)
-	if got := strings.Join(reported.outcomes, ", "); got != "password of somebody (): false, <nil>, second factor of ada (ada): false, <nil>" {
+	if got := strings.Join(reported.outcomes, ", "); got != "authenticator app of ada (ada): false, <nil>, recovery code of somebody (): false, <nil>" {
 		t.Errorf("guesses at %s", got)
 	}
 }

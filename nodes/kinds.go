@@ -128,12 +128,12 @@ type Deps struct {
 	// Policy decides which passwords users can set. The zero value is the default.
 	Policy  password.Policy
 	Guesses Guesses
-	// KnowsBrowser reports whether a user has signed in before with the browser of the request. Nil:
-	// every browser counts as known, and no sign-in causes a notice.
-	KnowsBrowser func(ctx context.Context, userID string, now time.Time) bool
-	// RecognizesBrowser reports whether it is certain that a user has signed in before with the
-	// browser of the request. Nil: it never is.
-	RecognizesBrowser func(ctx context.Context, userID string, now time.Time) bool
+	// KnowsBrowser reports whether a user has signed in before with the browser of the request, and
+	// proved as much as a strength: see schemas.ParseKnownFor. Nil: every browser counts as known,
+	// and no sign-in causes a notice.
+	KnowsBrowser func(ctx context.Context, userID, strength string, now time.Time) bool
+	// RecognizesBrowser reports whether that is certain. Nil: it never is.
+	RecognizesBrowser func(ctx context.Context, userID, strength string, now time.Time) bool
 	Mails             Mails
 	// NoMail refuses flows with an email-otp that would always fail, because the server that they
 	// are checked for sends no mail.

@@ -45,7 +45,7 @@ func (p *passwordAuthenticate) prepare(*engine.Config) []schemas.Problem {
 // Execute asks for the password if there is none, and checks it.
 func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	wrong := schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCredentials, "the username or password is incorrect; check both and try again")
-	return p.verify(ctx, v, guessOf(v, schemas.NameSecret, nameOf(v)), wrong, func(password string) (*engine.Decision, error) {
+	return p.verify(ctx, v, guessOf(v, schemas.PasswordSecret, nameOf(v)), wrong, func(password string) (*engine.Decision, error) {
 		return p.check(ctx, v, password)
 	})
 }

@@ -59,7 +59,7 @@ func (r *recoveryCode) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 	}
 	wrong := schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCode,
 		"the code is incorrect or was already used, or it belongs to another username; check both and try again")
-	return r.verify(ctx, v, factorGuess(v), wrong, func(code string) (*engine.Decision, error) {
+	return r.verify(ctx, v, guessOf(v, schemas.RecoverySecret, nameOf(v)), wrong, func(code string) (*engine.Decision, error) {
 		// For an unknown name the look-up finds nothing, and takes the same time.
 		hash := HashRecoveryCode(code)
 		found, err := r.deps.Store.RecoveryCode(ctx, cmp.Or(v.Subject.UserID, v.Subject.Name), hash)

@@ -65,13 +65,20 @@ func nameOf(v *engine.Visit) string {
 	return cmp.Or(v.Subject.Name, v.Inputs[v.Subject.Input], v.Subject.UserID)
 }
 
-// guessOf describes a guess at a secret of the run's user.
+// guessOf describes a guess at a secret of the run's user. Each secret is counted by itself, so that
+// knowing one gains no guesses at another. After another proof it is counted by the user and not by
+// the entered name.
 func guessOf(v *engine.Visit, secret schemas.GuessedSecret, name string) schemas.Guess {
 	g := schemas.Guess{Secret: secret, Name: name}
-	if v.Subject.Known() && v.Subject.Draft == nil {
-		g.UserID = v.Subject.UserID
-		g.Event = event(v, "guesses.exhausted", g.UserID, nil).Event
+	if !v.Subject.Known() || v.Subject.Draft != nil {
+		return g
 	}
+	g.UserID = v.Subject.UserID
+	action := schemas.GuessesExhausted
+	if v.Authentication != nil {
+		action, g.Name = schemas.FactorDisabled, g.UserID
+	}
+	g.Event = event(v, action, g.UserID, nil).Event
 	return g
 }
 

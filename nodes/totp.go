@@ -89,7 +89,7 @@ func (t *totpAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*engin
 	if !t.Alone && app.LastStep >= totp.Step(v.Now) {
 		question.form.text = nextCode
 	}
-	return question.verify(ctx, v, factorGuess(v), wrong, func(code string) (*engine.Decision, error) { return t.check(v, app, code) })
+	return question.verify(ctx, v, guessOf(v, schemas.TOTPSecret, nameOf(v)), wrong, func(code string) (*engine.Decision, error) { return t.check(v, app, code) })
 }
 
 // nextCode is the text of a step while the app still shows a code that was used, as it does right

@@ -12,8 +12,9 @@ type Step struct {
 	Error          *Error    `json:"error,omitempty"`
 	FailureReason  string    `json:"failureReason,omitempty"`
 
-	// SignedIn is the id of the assertion's user, for the server: the client has the assertion.
-	SignedIn string `json:"-"`
+	// SignedIn is the id of the assertion's user, and Strength what the sign-in proved, for the server: the client has the assertion.
+	SignedIn string          `json:"-"`
+	Strength BrowserStrength `json:"-"`
 	// Concealed says that the duration of the reply must not reveal whether a user exists.
 	Concealed bool `json:"-"`
 }

@@ -79,7 +79,7 @@ func outcomeOf(err error) throttle.Outcome {
 	return throttle.Failed
 }
 
-// deviceCookie identifies a browser in which a user has signed in. It contains nothing about other
+// deviceCookie identifies a browser in which a user has signed in, and what the user proved there. It contains nothing about other
 // users and has no other use.
 const deviceCookie = "postern-device"
 
@@ -95,13 +95,13 @@ func (s *server) device(r *http.Request) *throttle.Device {
 	return throttle.OpenDevice(s.Devices, sent)
 }
 
-// keepDevice stores the signed-in user in the device cookie of the browser. In a page of another
-// site the browser rejects the cookie.
+// keepDevice stores the signed-in user, and what the sign-in proved, in the device cookie of the
+// browser. In a page of another site the browser rejects the cookie.
 func (s *server) keepDevice(w http.ResponseWriter, d *throttle.Device, step *schemas.Step) {
 	if d == nil || step.SignedIn == "" {
 		return
 	}
-	if d.SignedIn(step.SignedIn, s.now()); !d.Changed() {
+	if d.SignedIn(step.SignedIn, step.Strength, s.now()); !d.Changed() {
 		return
 	}
 	c := oauth.Cookie(s.PublicURL, deviceCookie, d.Seal(s.Devices))

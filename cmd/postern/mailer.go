@@ -49,7 +49,7 @@ func (m mailer) Mail(ctx context.Context, name string, letter schemas.Mail, now 
 
 // knowsBrowser returns the function that recognizes browsers, nil without mail: then no sign-in
 // causes a notice.
-func (h *app) knowsBrowser() func(ctx context.Context, userID string, now time.Time) bool {
+func (h *app) knowsBrowser() func(ctx context.Context, userID, strength string, now time.Time) bool {
 	if !h.cfg.Mail.Enabled() {
 		return nil
 	}

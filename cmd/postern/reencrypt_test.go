@@ -72,7 +72,7 @@ func (w *sealedFixture) fill() {
 	w.refresh, w.access = got.Refresh, got.Access
 	var d throttle.Device
 	w.signedInAt = time.Now()
-	d.SignedIn("ada", w.signedInAt)
+	d.SignedIn("ada", schemas.BrowserStrength{ACR: schemas.ACRPassword}, w.signedInAt)
 	w.device = d.Seal(w.ciphers.devices)
 	var err error
 	if w.delivery, err = w.mailer().Mail(w.t.Context(), "ada", schemas.Mail{To: "ada@example.org", Code: "123456", Minutes: 10}, time.Now().UTC()); err != nil {
@@ -153,7 +153,7 @@ func (w *sealedFixture) checkAllReadable() {
 	}
 	w.party.userinfo(w.access) // its signature is still valid
 	opened := throttle.OpenDevice(w.ciphers.devices, w.device)
-	if opened.SignedIn("ada", w.signedInAt); opened.Changed() {
+	if opened.SignedIn("ada", schemas.BrowserStrength{ACR: schemas.ACRPassword}, w.signedInAt); opened.Changed() {
 		w.t.Error("the browser is not recognized")
 	}
 	p, err := w.directory.IdentityProvider(w.t.Context(), "acme")

@@ -70,9 +70,10 @@ func (w *environment) RoleNames(_ context.Context, userID string) ([]string, err
 	return w.file.Users[w.nameOf(userID)].Roles, nil
 }
 
-// recognizesBrowser reports whether the user of the file has signed in with the browser before.
-func (w *environment) recognizesBrowser(_ context.Context, userID string, _ time.Time) bool {
-	return w.scenario.KnownBrowser && !w.elsewhere && w.nameOf(userID) != userID
+// recognizesBrowser reports whether the user of the file has signed in with the browser before, and
+// proved as much as a strength.
+func (w *environment) recognizesBrowser(_ context.Context, userID, strength string, _ time.Time) bool {
+	return w.scenario.KnownBrowser.satisfies(strength) && !w.elsewhere && w.nameOf(userID) != userID
 }
 
 // nameOf returns the name of a user in the file, or the ID of another user.

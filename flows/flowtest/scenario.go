@@ -85,7 +85,7 @@ type Scenario struct {
 	// answers an authorization request.
 	Session *Session `json:"session,omitempty"`
 	// KnownBrowser simulates that all users have signed in with the browser before.
-	KnownBrowser bool `json:"knownBrowser,omitempty"`
+	KnownBrowser KnownBrowser `json:"knownBrowser,omitzero"`
 	// Consents are the scopes that users have granted the application before, by the
 	// users' names in the file.
 	Consents map[string][]string `json:"consents,omitempty"`

@@ -99,8 +99,10 @@ func (t *Tx) useTOTP(c schemas.UseTOTP) error {
 }
 
 func (t *Tx) deleteTOTP(c schemas.DeleteTOTP) error {
-	_, err := t.removeProof(c.UserID, schemas.Proof{Kind: schemas.TOTPProof}, c.At, deleteTOTP, c.UserID)
-	return err
+	if _, err := t.removeProof(c.UserID, schemas.Proof{Kind: schemas.TOTPProof}, c.At, deleteTOTP, c.UserID); err != nil {
+		return err
+	}
+	return t.replaceSecret(c.UserID, schemas.TOTPSecret)
 }
 
 // setRecoveryCodes replaces the codes. It locks the user, so that of two concurrent sets the
@@ -122,8 +124,10 @@ func (t *Tx) useRecoveryCode(c schemas.UseRecoveryCode) error {
 }
 
 func (t *Tx) deleteRecoveryCodes(c schemas.DeleteRecoveryCodes) error {
-	_, err := t.removeProof(c.UserID, schemas.Proof{Kind: schemas.RecoveryProof}, c.At, deleteRecoveryCodes, c.UserID)
-	return err
+	if _, err := t.removeProof(c.UserID, schemas.Proof{Kind: schemas.RecoveryProof}, c.At, deleteRecoveryCodes, c.UserID); err != nil {
+		return err
+	}
+	return t.replaceSecret(c.UserID, schemas.RecoverySecret)
 }
 
 // notBefore returns the later of at and the time of the row's last change: optimistic writers

@@ -140,6 +140,9 @@ func (t *Tx) setPassword(c schemas.SetPassword) error {
 	if _, err := t.exec(upsertPassword, c.UserID, cmp.Or(c.ID, schemas.NewID()), c.Hash, toMicros(c.At), provenance{&c.AddedBy}); err != nil {
 		return err
 	}
+	if err := t.replaceSecret(c.UserID, schemas.PasswordSecret); err != nil {
+		return err
+	}
 	if err := t.endRuns(c.UserID); err != nil {
 		return err
 	}

@@ -153,7 +153,7 @@ func (t *Tx) startSession(s schemas.Session) error {
 		return err
 	}
 	t.actor.known.session = s.ID // requireActive has locked its user
-	return t.forgetFailedGuesses(&s)
+	return t.resetFailedGuesses(&s)
 }
 
 func (t *Tx) revokeToken(c schemas.RevokeToken) error {

@@ -13,112 +13,199 @@ import (
 // Failures counts failed guesses in the store, where the counts survive restarts and all
 // instances share them.
 type Failures interface {
-	// FailedGuesses returns how many guesses have failed in a row.
-	FailedGuesses(ctx context.Context, digest []byte) (int, error)
-	// AddFailedGuess counts one more. It reports false, and counts nothing, if the limit is
-	// already reached.
-	AddFailedGuess(ctx context.Context, f schemas.FailedGuess) (bool, error)
+	// FailedGuesses returns the values of counters.
+	FailedGuesses(ctx context.Context, counters []schemas.GuessCounter) ([]int, error)
+	// AddFailedGuess increases all counters of a guess and returns their new values. It returns
+	// nil and counts nothing if one of them is at its limit.
+	AddFailedGuess(ctx context.Context, f schemas.FailedGuess) ([]int, error)
+	// RemoveFailedGuess takes back a guess that was counted and did not fail.
+	RemoveFailedGuess(ctx context.Context, f schemas.FailedGuess) error
+	// ExhaustGuesses records, once, that counters of a guess have reached their EventAt.
+	ExhaustGuesses(ctx context.Context, f schemas.FailedGuess) error
 }
 
-// failureLimit is how many guesses at a secret may fail in a row: from unknown networks,
-// and from all callers without a known device, which includes networks that signed in to
-// the account before. Familiar networks thus have a few guesses left when unknown ones have
-// none.
+// failureLimit is how many guesses at a secret may fail in a row under one name: from
+// unknown networks, and from all callers without a known device, which includes networks
+// that signed in to the account before. Familiar networks thus have a few guesses left when
+// unknown ones have none.
 type failureLimit struct{ unknown, familiar int }
 
-// limits are chosen so that those of an account add up to 100 (NIST SP 800-63B-4 §3.2.2).
-// Secrets that are entered with a name, or mailed to an address, are counted by that name,
-// and an account has a name for each identifying attribute: counting by account would
-// reveal which names belong to one user.
+// limits are the limits of each secret. Secrets are counted by the name that was entered, and an
+// account has several: one count for all would reveal which names belong to one user.
 func limits() map[schemas.GuessedSecret]failureLimit {
 	return map[schemas.GuessedSecret]failureLimit{
-		schemas.NameSecret:   {unknown: 22, familiar: 28},
-		schemas.MailedSecret: {unknown: 10, familiar: 14},
-		schemas.FactorSecret: {unknown: 12, familiar: 16},
+		schemas.PasswordSecret: {unknown: 22, familiar: 28},
+		schemas.MailedSecret:   {unknown: 10, familiar: 14},
+		schemas.TOTPSecret:     {unknown: 12, familiar: 16},
+		schemas.RecoverySecret: {unknown: 12, familiar: 16},
 		// Per day: no sign-in resets the count of an address without an account.
 		schemas.AddressSecret: {unknown: 15, familiar: 20},
 	}
 }
 
-// deviceLimit is how many guesses may fail in a row on a device that signed in to the
-// account before.
-const deviceLimit = 50
+// The limits of an account, for each of its secrets: how many guesses may fail in a row on all devices
+// that have proved the secret before, and by all other callers under any names. Together they stay
+// below 100 (NIST SP 800-63B-4 §3.2.2): each instance may check one guess before it is counted.
+// strangerLimit is above what two names have, so that a caller does not learn that both belong to
+// one user.
+const (
+	knownLimit    = 20
+	strangerLimit = 70
+)
 
-// counter identifies the counter of a guess in the store.
-type counter struct {
-	digest  []byte
-	limit   int
-	eventAt int    // number of failures at which the audit log gets an event
-	by      string // the callers without guesses left at eventAt
+// The kinds of counters. byName has the value of earlier releases, whose counts go on.
+const (
+	byName      = "false"
+	byAllNames  = "all names"
+	byAllKnown  = "known browsers"
+	byStrangers = "unknown networks"
+)
+
+// nameOf returns the name that a guess counts for. Of a known user any name does, so that no
+// invented one avoids the count.
+func nameOf(g schemas.Guess) string {
+	if name := schemas.IdentifierKey(g.Name); name != "" {
+		return name
+	}
+	return g.UserID
 }
 
-// counterOf returns the counter of an admitted guess, nil for an invalid name.
-func (t *Throttle) counterOf(a *Attempt, g schemas.Guess) *counter {
-	name := schemas.IdentifierKey(g.Name)
+// failureOf returns how the store counts an admitted guess, nil for an invalid name.
+func (t *Throttle) failureOf(a *Attempt, g schemas.Guess) *schemas.FailedGuess {
+	name := nameOf(g)
 	if t.options.Failures == nil || name == "" {
 		return nil
 	}
-	c := &counter{}
-	switch most := limits()[g.Secret]; a.origin {
-	case fromDevice:
-		c.limit, c.eventAt, c.by = deviceLimit, deviceLimit, "a known browser"
-		name = fmt.Sprintf("%x", a.Device)
-	case fromFamiliarNetwork:
-		c.limit, c.eventAt, c.by = most.familiar, most.unknown, "unknown networks"
-	default:
-		c.limit, c.eventAt, c.by = most.unknown, most.unknown, "unknown networks"
+	f := &schemas.FailedGuess{Secret: g.Secret, UserID: g.UserID, At: t.options.Now().UTC(), Event: g.Event}
+	by, most, total := byStrangers, limits()[g.Secret], name
+	if g.UserID != "" {
+		total = ""
 	}
+	switch a.origin {
+	case fromDevice:
+		by = byAllKnown
+		f.Counters = []schemas.GuessCounter{{Digest: t.digest(byAllKnown, g, ""), Limit: knownLimit, EventAt: knownLimit}}
+	case fromFamiliarNetwork:
+		f.Counters = []schemas.GuessCounter{{Digest: t.digest(byName, g, name), Limit: most.familiar, EventAt: most.unknown}}
+	default:
+		f.Counters = []schemas.GuessCounter{{Digest: t.digest(byName, g, name), Limit: most.unknown, EventAt: most.unknown}}
+	}
+	if a.origin != fromDevice {
+		f.Counters = append(f.Counters, schemas.GuessCounter{Digest: t.digest(byAllNames, g, total), Limit: strangerLimit, EventAt: strangerLimit})
+	}
+	f.Event.Detail = map[string]string{"secret": string(g.Secret), "by": by}
+	return f
+}
+
+// digest identifies a counter without revealing its name or user.
+func (t *Throttle) digest(kind string, g schemas.Guess, name string) []byte {
 	day := ""
 	if g.Secret == schemas.AddressSecret {
 		day = t.options.Now().UTC().Format(time.DateOnly)
 	}
 	mac := hmac.New(sha256.New, t.options.DigestKey)
-	fmt.Fprintf(mac, "%t\x00%s\x00%s\x00%s\x00%s", a.origin == fromDevice, g.Secret, g.UserID, day, name)
-	c.digest = mac.Sum(nil)
-	return c
+	fmt.Fprintf(mac, "%s\x00%s\x00%s\x00%s\x00%s", kind, g.Secret, g.UserID, day, name)
+	return mac.Sum(nil)
 }
 
-// isUnderLimit rejects a guess whose counter is at the limit.
-func (t *Throttle) isUnderLimit(ctx context.Context, c *counter) error {
-	if c == nil {
-		return nil
+// checkCounted checks an admitted guess and counts it in the store. A guess is counted before it is
+// checked, and a right one is taken back: otherwise the right one of many parallel guesses would be
+// answered while the others wait to be counted. Only the first guess of a process at an account
+// without failures is counted afterwards, so that a sign-in without any costs no write.
+func (t *Throttle) checkCounted(ctx context.Context, f *schemas.FailedGuess, check func() (bool, error)) (bool, error) {
+	if f == nil {
+		return check()
 	}
-	n, err := t.options.Failures.FailedGuesses(ctx, c.digest)
-	if err == nil && n >= c.limit {
-		return exhaustedError()
+	leave, alone := t.checking.enter(string(f.Counters[len(f.Counters)-1].Digest))
+	defer leave()
+	failed, err := t.failed(ctx, f)
+	if err != nil {
+		return false, err
 	}
-	return err
+	ctx = context.WithoutCancel(ctx) // a client that disconnects does not avoid the count
+	if alone && !failed {
+		return t.checkFirst(ctx, f, check)
+	}
+	failures, err := t.count(ctx, f)
+	if err != nil {
+		return false, err
+	}
+	right, err := check()
+	if right || err != nil {
+		if removed := t.options.Failures.RemoveFailedGuess(ctx, *f); err == nil {
+			err = removed
+		}
+		return right && err == nil, err
+	}
+	return false, t.exhaust(ctx, f, failures)
 }
 
-// countGuess decides whether a checked guess may be answered. A wrong one is counted first, and
-// a right one also needs a counter below the limit. So parallel guesses on all instances
-// get no more answers than sequential ones, and a right guess costs no write.
-func (t *Throttle) countGuess(ctx context.Context, c *counter, g schemas.Guess, right bool) error {
-	if c == nil || right {
-		return t.isUnderLimit(ctx, c)
+// checkFirst checks a guess and counts it if it was wrong. A right one needs counters below their
+// limits still.
+func (t *Throttle) checkFirst(ctx context.Context, f *schemas.FailedGuess, check func() (bool, error)) (bool, error) {
+	right, err := check()
+	if err != nil {
+		return false, err
 	}
-	e := g.Event
-	e.Detail = map[string]string{"secret": string(g.Secret), "by": c.by}
-	// A client that disconnects does not avoid the count.
-	counted, err := t.options.Failures.AddFailedGuess(context.WithoutCancel(ctx), schemas.FailedGuess{
-		Digest: c.digest, Secret: g.Secret, UserID: g.UserID, Limit: c.limit, At: t.options.Now().UTC(), Event: e, EventAt: c.eventAt,
-	})
-	if err == nil && !counted {
-		return exhaustedError()
+	if right {
+		_, err := t.failed(ctx, f)
+		return err == nil, err
 	}
-	return err
+	failures, err := t.count(ctx, f)
+	if err != nil {
+		return false, err
+	}
+	return false, t.exhaust(ctx, f, failures)
+}
+
+// failed reports whether earlier guesses have failed. It rejects a guess with a counter at its limit.
+func (t *Throttle) failed(ctx context.Context, f *schemas.FailedGuess) (any bool, err error) {
+	failures, err := t.options.Failures.FailedGuesses(ctx, f.Counters)
+	if err != nil {
+		return false, err
+	}
+	for i, n := range failures {
+		if n >= f.Counters[i].Limit {
+			return false, exhaustedError(f.Secret)
+		}
+		any = any || n > 0
+	}
+	return any, nil
+}
+
+// count counts a guess and returns the values of its counters.
+func (t *Throttle) count(ctx context.Context, f *schemas.FailedGuess) ([]int, error) {
+	failures, err := t.options.Failures.AddFailedGuess(ctx, *f)
+	if err == nil && failures == nil {
+		err = exhaustedError(f.Secret)
+	}
+	return failures, err
+}
+
+// exhaust records that a wrong guess was the last one of its kind of caller.
+func (t *Throttle) exhaust(ctx context.Context, f *schemas.FailedGuess, failures []int) error {
+	for i, n := range failures {
+		if n >= f.Counters[i].EventAt {
+			return t.options.Failures.ExhaustGuesses(ctx, *f)
+		}
+	}
+	return nil
 }
 
 // retryExhausted is the Retry-After of a client that has used up its guesses. Waiting alone
 // does not help.
 const retryExhausted = time.Hour
 
-// exhaustedError is the error of a guess at an account whose limit is reached. It is the same
+// exhaustedError is the error of a guess at a secret whose limit is reached. It is the same
 // for unknown accounts.
-func exhaustedError() error {
-	err := schemas.Errorf(schemas.Throttled, CodeTooManyRequests,
-		"too many sign-ins to this account have failed in a row; sign in with a passkey, or with a browser that this account has used before, "+
-			"or ask an administrator to reset the failed attempts")
+func exhaustedError(secret schemas.GuessedSecret) error {
+	text := "too many sign-ins to this account have failed in a row; sign in with a passkey, or with a browser in which this account has used the password or code before, " +
+		"or ask an administrator to reset the failed attempts"
+	if secret == schemas.TOTPSecret || secret == schemas.RecoverySecret {
+		text = "too many wrong codes were entered for this account, so they are accepted only in browsers in which they were used before; " +
+			"sign in with a passkey or another factor, which enables the codes again, or ask an administrator"
+	}
+	err := schemas.Errorf(schemas.Throttled, CodeTooManyRequests, "%s", text)
 	err.RetryAfter = retryExhausted
 	return err
 }

@@ -9,7 +9,7 @@ import (
 func FuzzOpenDevice(f *testing.F) {
 	now := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	genuine := OpenDevice(seal("key"), "")
-	genuine.SignedIn("ada", now)
+	genuine.SignedIn("ada", byPassword(), now)
 	text := genuine.Seal(seal("key"))
 	for _, seed := range []string{text, text + "=", text[:len(text)-4], genuine.Seal(seal("other")), "", "AAAA", "\xff", "a b"} {
 		f.Add(seed)

@@ -14,11 +14,11 @@ func (t *Throttle) Guess(ctx context.Context, g schemas.Guess, check func() (rig
 		return check()
 	}
 	device, _ := ctx.Value(deviceKey{}).(*Device)
-	a := Attempt{Endpoint: Guess, Network: FromContext(ctx), Account: accountOf(g), Device: device.of(g.UserID, t.options.Now())}
+	a := Attempt{Endpoint: Guess, Network: FromContext(ctx), Account: accountOf(g), Device: device.of(g, t.options.Now())}
 	if err := t.Admit(&a); err != nil {
 		return false, err
 	}
-	right, err := t.checkCounted(ctx, t.counterOf(&a, g), g, check)
+	right, err := t.checkCounted(ctx, t.failureOf(&a, g), check)
 	outcome := Failed
 	switch {
 	case err != nil:
@@ -30,25 +30,10 @@ func (t *Throttle) Guess(ctx context.Context, g schemas.Guess, check func() (rig
 	return right, err
 }
 
-// checkCounted checks an admitted guess and counts it in the store.
-func (t *Throttle) checkCounted(ctx context.Context, c *counter, g schemas.Guess, check func() (bool, error)) (bool, error) {
-	if err := t.isUnderLimit(ctx, c); err != nil {
-		return false, err
-	}
-	right, err := check()
-	if err != nil {
-		return false, err
-	}
-	if err := t.countGuess(ctx, c, g, right); err != nil {
-		return false, err
-	}
-	return right, nil
-}
-
 // accountOf returns the key of the target of a guess. Kinds of secrets are counted
 // separately: knowing one must not gain guesses at another.
 func accountOf(g schemas.Guess) Key {
-	name := schemas.IdentifierKey(g.Name)
+	name := nameOf(g)
 	if name == "" {
 		return Key{}
 	}

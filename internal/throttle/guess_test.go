@@ -24,7 +24,7 @@ func TestGuess(t *testing.T) {
 		ctx := NewContext(context.Background(), network(1))
 		checked := 0
 		for range 20 {
-			right, err := w.Guess(ctx, schemas.Guess{Secret: schemas.NameSecret, Name: "ada"}, func() (bool, error) {
+			right, err := w.Guess(ctx, schemas.Guess{Secret: schemas.PasswordSecret, Name: "ada"}, func() (bool, error) {
 				checked++
 				return c.right, c.err
 			})
@@ -38,7 +38,7 @@ func TestGuess(t *testing.T) {
 		if checked != c.want {
 			t.Errorf("%s: %d were checked, want %d", name, checked, c.want)
 		}
-		if _, err := w.Guess(NewContext(ctx, network(2)), schemas.Guess{Secret: schemas.NameSecret, Name: "ada"}, func() (bool, error) { return true, nil }); err != nil {
+		if _, err := w.Guess(NewContext(ctx, network(2)), schemas.Guess{Secret: schemas.PasswordSecret, Name: "ada"}, func() (bool, error) { return true, nil }); err != nil {
 			t.Errorf("%s: another network pays for it: %v", name, err)
 		}
 	}
@@ -49,7 +49,7 @@ func TestGuessWithoutAnAddress(t *testing.T) {
 	w := newFixture(t, Options{Budgets: Budgets{AccountGuesses: Budget{2, time.Minute}}})
 	refused := false
 	for range 3 {
-		_, err := w.Guess(context.Background(), schemas.Guess{Secret: schemas.NameSecret, Name: "ada"}, func() (bool, error) { return false, nil })
+		_, err := w.Guess(context.Background(), schemas.Guess{Secret: schemas.PasswordSecret, Name: "ada"}, func() (bool, error) { return false, nil })
 		refused = err != nil
 	}
 	if !refused {

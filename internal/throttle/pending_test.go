@@ -69,8 +69,8 @@ func TestAudit17KnownDevicesHaveAReserve(t *testing.T) {
 		t.Errorf("an unknown caller gets %v", err)
 	}
 	known, stale := &Device{}, &Device{}
-	known.SignedIn("ada", h.now)
-	stale.SignedIn("bob", h.now.Add(-DeviceTTL))
+	known.SignedIn("ada", byPassword(), h.now)
+	stale.SignedIn("bob", byPassword(), h.now.Add(-DeviceTTL))
 	for i := range 50 {
 		if err := h.Admit(WithDevice(at("192.0.2.1"), known)); err != nil {
 			t.Fatalf("sign-in %d of a device that is known: %v", i, err)
@@ -86,7 +86,7 @@ func TestAudit17KnownDevicesHaveAReserve(t *testing.T) {
 		t.Errorf("one device has %d rows more", n)
 	}
 	other := &Device{}
-	other.SignedIn("eve", h.now)
+	other.SignedIn("eve", byPassword(), h.now)
 	if err := h.Admit(WithDevice(at("192.0.2.1"), other)); err != nil {
 		t.Errorf("another device: %v", err)
 	}

@@ -52,6 +52,7 @@ type Throttle struct {
 	// requests are charged for every attempt at an endpoint, refusals only for failed ones.
 	requests, refusals [endpoints]rules
 	guesses            guesses
+	checking           checking
 	decisions          [endpoints]struct{ admitted, refused atomic.Int64 }
 }
 

@@ -52,6 +52,8 @@ func ofUsers() []test {
 		{"no user outlives their type", testReferenceRace},
 		{"users are counted", testCounts},
 		{"failed guesses are counted up to the limit", testFailedGuesses},
+		{"failed guesses are counted at two counters", testCountersOfAGuess},
+		{"exhausted guesses are recorded once", testExhaustedGuesses},
 		{"failed guesses at unknown names are swept", testSweepFailedGuesses},
 		{"permissions have words", testPermissionWords},
 		{"passkeys are renamed and deleted", testCredentialChanges},
