@@ -17,6 +17,8 @@ type factorResponse struct {
 	Total      int        `json:"total,omitempty"`      // recovery codes issued
 	Left       *int       `json:"left,omitempty"`       // recovery codes left
 	Limit      string     `json:"limit,omitempty"`      // the class of the sign-in that added it, if it could prove more
+	// DisabledAt is when too many wrong codes had been entered: new browsers cannot use the factor.
+	DisabledAt *time.Time `json:"disabledAt,omitempty"`
 }
 
 // factors lists the second factors of a user.
@@ -25,14 +27,18 @@ func (s *server) factors(ctx context.Context, c *caller, userID string) ([]any, 
 	if err != nil {
 		return nil, err
 	}
+	blocked, err := s.Directory.BlockedSecrets(ctx, c.Call, userID)
+	if err != nil {
+		return nil, err
+	}
 	list := []any{}
 	if app := found.TOTP; app != nil {
 		list = append(list, factorResponse{Type: directory.TOTPFactor, CreatedAt: app.CreatedAt, LastUsedAt: app.LastUsedAt,
-			Limit: factorLimit(app.AddedBy, []string{"otp"}, schemas.ACROneTimeCode)})
+			Limit: factorLimit(app.AddedBy, []string{"otp"}, schemas.ACROneTimeCode), DisabledAt: blockedAt(blocked, schemas.TOTPSecret)})
 	}
 	if codes := found.RecoveryCodes; codes != nil {
 		list = append(list, factorResponse{Type: directory.RecoveryCodesFactor, CreatedAt: codes.CreatedAt, Total: codes.Total, Left: &codes.Left,
-			Limit: factorLimit(codes.AddedBy, []string{schemas.AMRRecovery}, schemas.ACRRecovery)})
+			Limit: factorLimit(codes.AddedBy, []string{schemas.AMRRecovery}, schemas.ACRRecovery), DisabledAt: blockedAt(blocked, schemas.RecoverySecret)})
 	}
 	return list, nil
 }
@@ -44,6 +50,16 @@ func factorLimit(by schemas.Provenance, methods []string, acr string) string {
 		return by.ACR
 	}
 	return ""
+}
+
+// blockedAt returns when a secret was blocked, nil if it is not.
+func blockedAt(blocked []schemas.BlockedSecret, secret schemas.GuessedSecret) *time.Time {
+	for _, b := range blocked {
+		if b.Secret == secret {
+			return &b.At
+		}
+	}
+	return nil
 }
 
 // startTOTP handles POST /users/me/factors/totp/start. Nothing is stored.

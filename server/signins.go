@@ -17,7 +17,12 @@ func (s *server) signIns(w http.ResponseWriter, r *http.Request, c *caller) erro
 	if err != nil {
 		return err
 	}
+	blocked, err := s.Directory.BlockedSecrets(r.Context(), c.Call, user.ID)
+	if err != nil {
+		return err
+	}
 	report := signins.Report{State: signins.DescribeState(user, hasMethod, s.now())}
+	report.AddBlocked(blocked)
 	if c.Permits("system:audit:read") {
 		err = report.Explain(r.Context(), s.Audit, user.ID)
 	}

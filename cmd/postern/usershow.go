@@ -109,6 +109,9 @@ func describeUse(r resource) string {
 	if limit := r.text("limit"); limit != "" {
 		text += ", proves at most " + limit
 	}
+	if at := r.text("disabledAt"); at != "" {
+		text += ", disabled for new browsers since " + at
+	}
 	return text
 }
 

@@ -15,7 +15,7 @@ func TestSignInMethodsAreLines(t *testing.T) {
 		},
 		"identities": []resource{{"provider": map[string]any{"handle": "corp", "name": "Corp"}, "subject": "s-1", "name": "Ada", "createdAt": "2030-01-02T12:00:00Z"}},
 		"factors": []resource{
-			{"type": "totp", "createdAt": "2030-01-02T12:00:00Z"},
+			{"type": "totp", "createdAt": "2030-01-02T12:00:00Z", "disabledAt": "2030-01-04T12:00:00Z"},
 			{"type": "recovery-codes", "createdAt": "2030-01-02T12:00:00Z", "total": 10.0, "left": 0.0},
 		},
 	}
@@ -28,7 +28,7 @@ func TestSignInMethodsAreLines(t *testing.T) {
 PASSKEYS:    "Phone` + "\uFFFD" + `[2J" (Example Manager), synced, added 2030-01-02T12:00:00Z, last used 2030-01-03T12:00:00Z
              "Key", added 2030-01-02T13:00:00Z, never used, proves at most urn:postern:acr:vouched
 IDENTITIES:  Corp (corp), subject s-1, "Ada", added 2030-01-02T12:00:00Z, never used
-FACTORS:     totp, added 2030-01-02T12:00:00Z, never used
+FACTORS:     totp, added 2030-01-02T12:00:00Z, never used, disabled for new browsers since 2030-01-04T12:00:00Z
              recovery-codes, 0 of 10 left, added 2030-01-02T12:00:00Z
 `
 	if got := out.String(); got != want {

@@ -40,7 +40,7 @@ func writeSignIns(w io.Writer, name string, r signins.Report) error {
 		lines = append(lines, "  "+s.String())
 	}
 	if r.BlockedAt != nil {
-		lines = append(lines, "  Too many guesses had failed at "+r.BlockedAt.UTC().Format(time.RFC3339)+". Until the user signs in with that password or code, new browsers and networks cannot use it; see postern user reset-guesses.")
+		lines = append(lines, "  To allow guesses again: postern user reset-guesses.")
 	}
 	switch {
 	case r.Attempts == nil:

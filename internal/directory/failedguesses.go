@@ -16,10 +16,16 @@ func (d *Directory) ForgetFailedGuesses(ctx context.Context, c Call, userID stri
 	})
 }
 
+// BlockedSecrets returns the secrets of a user that unknown browsers cannot use, because too many
+// guesses have failed. For an unknown user the error is user_not_found, Class NotFound.
+func (d *Directory) BlockedSecrets(ctx context.Context, c Call, userID string) ([]schemas.BlockedSecret, error) {
+	return readAccount(ctx, d, c, userID, store.BlockedSecrets)
+}
+
 func (w *writeContext) forgetFailedGuesses(userID string) error {
 	n, err := store.ForgetFailedGuesses(w.tx, userID)
 	if err == nil && n > 0 {
-		w.recordUserEvent(userID, "guesses.forgotten", schemas.ResourceRef{})
+		w.recordUserEvent(userID, schemas.GuessesForgotten, schemas.ResourceRef{})
 	}
 	return err
 }

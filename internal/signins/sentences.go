@@ -40,8 +40,19 @@ func Texts() []string {
 	for _, list := range []map[string]string{actionTexts(), reasonTexts(), notMailedTexts(), wrongMailedTexts()} {
 		all = slices.AppendSeq(all, maps.Values(list))
 	}
+	all = slices.AppendSeq(all, maps.Values(blockedTexts()))
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// blockedTexts returns the sentence for each secret that new browsers cannot use.
+func blockedTexts() map[schemas.GuessedSecret]string {
+	return map[schemas.GuessedSecret]string{
+		schemas.PasswordSecret: "Too many guesses at the password had failed at {time}: until the user signs in with it in a known browser, or with two factors, new browsers and networks cannot use it.",
+		schemas.MailedSecret:   "Too many guesses at mailed codes had failed at {time}: until the user signs in with one in a known browser, or with two factors, new browsers and networks cannot use them.",
+		schemas.TOTPSecret:     "The authenticator app is disabled since {time}, because too many wrong codes were entered: until the user signs in with it in a known browser, or with two other factors, new browsers cannot use it.",
+		schemas.RecoverySecret: "The recovery codes are disabled since {time}, because too many wrong ones were entered: until the user signs in with one in a known browser, or with two other factors, new browsers cannot use them.",
+	}
 }
 
 // actionTexts returns the sentence for each action of an event that a run can have.
@@ -57,6 +68,7 @@ func actionTexts() map[string]string {
 		"email_code.not_sent":   "A code was requested, but there is no such account, or it has no verified address.",
 		"email_code.sent":       "A code was sent by mail.",
 		"email_code.used":       "The mailed code was right.",
+		"factor.disabled":       "Too many wrong codes were entered after another proof: new browsers cannot use this factor. The password, or what was proved first, may be known to an attacker.",
 		"flow.failed":           "The flow has a fault: an expression has no value. Its author must fix it.",
 		"guesses.exhausted":     "Too many guesses have failed: new browsers and networks are blocked.",
 		"http_request.failed":   "A service that the flow calls failed.",

@@ -16,8 +16,7 @@ import (
 type Report struct {
 	State []Sentence `json:"state"` // of the account, now
 	// BlockedAt is when the last of the permitted guesses at a password or code of the account failed,
-	// nil if there was none, or if an administrator has reset the count since. A sign-in of the user
-	// with that password or code ends the block, too, but does not change BlockedAt.
+	// nil if none is blocked now.
 	BlockedAt *time.Time `json:"blockedAt,omitempty"`
 	// Attempts are the latest attempts, first those that did not sign the user in, each newest first; nil if the caller may not read the audit log.
 	Attempts []Attempt `json:"attempts,omitzero"`
@@ -68,9 +67,6 @@ func (r *Report) Explain(ctx context.Context, log Log, userID string) error {
 	r.Attempts = []Attempt{}
 	latest, err := readLatest(ctx, log, userID)
 	if err != nil {
-		return err
-	}
-	if err := r.findBlock(ctx, log, userID); err != nil {
 		return err
 	}
 	seen := map[string]bool{}
@@ -130,22 +126,15 @@ func readLatest(ctx context.Context, log Log, userID string) (all []schemas.Even
 	return all, nil
 }
 
-// findBlock sets BlockedAt if guesses were blocked and have not been forgotten since.
-func (r *Report) findBlock(ctx context.Context, log Log, userID string) error {
-	var last [2]time.Time
-	for i, action := range []string{"guesses.exhausted", "guesses.forgotten"} {
-		found, err := log.Events(ctx, schemas.EventQuery{UserID: userID, Action: action, Limit: 1})
-		if err != nil {
-			return err
-		}
-		if len(found) > 0 {
-			last[i] = found[0].At
+// AddBlocked adds the passwords and codes that new browsers cannot use, because too many guesses have
+// failed.
+func (r *Report) AddBlocked(blocked []schemas.BlockedSecret) {
+	for _, b := range blocked {
+		r.State = append(r.State, Sentence{blockedTexts()[b.Secret], map[string]string{"time": b.At.UTC().Format(time.RFC3339)}})
+		if r.BlockedAt == nil || b.At.After(*r.BlockedAt) {
+			r.BlockedAt = &b.At
 		}
 	}
-	if last[1].Before(last[0]) {
-		r.BlockedAt = &last[0]
-	}
-	return nil
 }
 
 // newAttempt explains the events of a run, in the order of time. Events of other users in the run are

@@ -35,6 +35,7 @@ export const german: Record<string, string> = {
   "The answer of the browser was malformed, or belongs to another request.": "Die Antwort des Browsers war fehlerhaft oder gehört zu einer anderen Anfrage.",
   "The application does not allow the type of this user.": "Die Anwendung lässt den Typ dieses Benutzers nicht zu.",
   "The application needs the consent of the user, but the flow does not ask for it: add a consent node.": "Die Anwendung braucht die Zustimmung des Benutzers, aber der Ablauf fragt nicht danach: Fügen Sie einen Knoten consent hinzu.",
+  "The authenticator app is disabled since {time}, because too many wrong codes were entered: until the user signs in with it in a known browser, or with two other factors, new browsers cannot use it.": "Die Authenticator-App ist seit {time} deaktiviert, weil zu viele falsche Codes eingegeben wurden: Bis sich der Benutzer in einem bekannten Browser mit ihr oder mit zwei anderen Faktoren anmeldet, können neue Browser sie nicht verwenden.",
   "The authenticator did not confirm that the user was present.": "Der Authenticator hat nicht bestätigt, dass der Benutzer anwesend war.",
   "The authenticator did not verify the user by PIN or biometrics, which is required.": "Der Authenticator hat den Benutzer nicht per PIN oder Biometrie geprüft, was nötig ist.",
   "The authenticator reports another kind of backup than at the registration of the passkey.": "Der Authenticator meldet eine andere Art der Sicherung als bei der Registrierung des Passkeys.",
@@ -68,6 +69,7 @@ export const german: Record<string, string> = {
   "The reason: {reason}": "Der Grund: {reason}",
   "The recovery code had been used before: each code is valid once.": "Der Wiederherstellungscode war schon verwendet worden: Jeder Code gilt einmal.",
   "The recovery code was wrong.": "Der Wiederherstellungscode war falsch.",
+  "The recovery codes are disabled since {time}, because too many wrong ones were entered: until the user signs in with one in a known browser, or with two other factors, new browsers cannot use them.": "Die Wiederherstellungscodes sind seit {time} deaktiviert, weil zu viele falsche eingegeben wurden: Bis sich der Benutzer in einem bekannten Browser mit einem davon oder mit zwei anderen Faktoren anmeldet, können neue Browser sie nicht verwenden.",
   "The reply is from another identity provider, or for another client.": "Die Antwort stammt von einem anderen Identitätsanbieter oder ist für einen anderen Client.",
   "The reply of the identity provider belongs to another sign-in.": "Die Antwort des Identitätsanbieters gehört zu einer anderen Anmeldung.",
   "The reply of the identity provider was rejected.": "Die Antwort des Identitätsanbieters wurde abgelehnt.",
@@ -97,7 +99,10 @@ export const german: Record<string, string> = {
   "There is no user with the name that was entered.": "Es gibt keinen Benutzer mit dem eingegebenen Namen.",
   "This happened {n} times from this network within an hour.": "Das geschah {n}-mal aus diesem Netz innerhalb einer Stunde.",
   "Too many attempts failed, so the run ended. The user can start again.": "Zu viele Versuche schlugen fehl, deshalb endete der Lauf. Der Benutzer kann neu beginnen.",
+  "Too many guesses at mailed codes had failed at {time}: until the user signs in with one in a known browser, or with two factors, new browsers and networks cannot use them.": "Um {time} waren zu viele Versuche mit zugesandten Codes fehlgeschlagen: Bis sich der Benutzer in einem bekannten Browser mit einem Code oder mit zwei Faktoren anmeldet, können neue Browser und Netze sie nicht verwenden.",
+  "Too many guesses at the password had failed at {time}: until the user signs in with it in a known browser, or with two factors, new browsers and networks cannot use it.": "Um {time} waren zu viele Versuche mit dem Passwort fehlgeschlagen: Bis sich der Benutzer in einem bekannten Browser damit oder mit zwei Faktoren anmeldet, können neue Browser und Netze es nicht verwenden.",
   "Too many guesses have failed: new browsers and networks are blocked.": "Zu viele Versuche sind fehlgeschlagen: Neue Browser und Netze sind ausgeschlossen.",
+  "Too many wrong codes were entered after another proof: new browsers cannot use this factor. The password, or what was proved first, may be known to an attacker.": "Nach einem anderen Nachweis wurden zu viele falsche Codes eingegeben: Neue Browser können diesen Faktor nicht verwenden. Das Passwort, oder was zuerst nachgewiesen wurde, kennt womöglich ein Angreifer.",
 };
 
 export const french: Record<string, string> = {
@@ -135,6 +140,7 @@ export const french: Record<string, string> = {
   "The answer of the browser was malformed, or belongs to another request.": "La réponse du navigateur était mal formée, ou répond à une autre demande.",
   "The application does not allow the type of this user.": "L’application n’admet pas le type de cet utilisateur.",
   "The application needs the consent of the user, but the flow does not ask for it: add a consent node.": "L’application a besoin de l’accord de l’utilisateur, mais le flux ne le demande pas : ajoutez un nœud consent.",
+  "The authenticator app is disabled since {time}, because too many wrong codes were entered: until the user signs in with it in a known browser, or with two other factors, new browsers cannot use it.": "L’application d’authentification est désactivée depuis le {time}, car trop de codes incorrects ont été saisis : tant que l’utilisateur ne se connecte pas avec elle dans un navigateur connu, ou avec deux autres facteurs, les nouveaux navigateurs ne peuvent pas l’utiliser.",
   "The authenticator did not confirm that the user was present.": "L’authentificateur n’a pas confirmé la présence de l’utilisateur.",
   "The authenticator did not verify the user by PIN or biometrics, which is required.": "L’authentificateur n’a pas vérifié l’utilisateur par code PIN ou biométrie, ce qui est exigé.",
   "The authenticator reports another kind of backup than at the registration of the passkey.": "L’authentificateur signale un autre type de sauvegarde que lors de l’enregistrement de la clé d’accès.",
@@ -168,6 +174,7 @@ export const french: Record<string, string> = {
   "The reason: {reason}": "La raison : {reason}",
   "The recovery code had been used before: each code is valid once.": "Le code de récupération avait déjà été utilisé : chaque code n’est valable qu’une fois.",
   "The recovery code was wrong.": "Le code de récupération était faux.",
+  "The recovery codes are disabled since {time}, because too many wrong ones were entered: until the user signs in with one in a known browser, or with two other factors, new browsers cannot use them.": "Les codes de récupération sont désactivés depuis le {time}, car trop de codes incorrects ont été saisis : tant que l’utilisateur ne se connecte pas avec l’un d’eux dans un navigateur connu, ou avec deux autres facteurs, les nouveaux navigateurs ne peuvent pas les utiliser.",
   "The reply is from another identity provider, or for another client.": "La réponse vient d’un autre fournisseur d’identité, ou est pour un autre client.",
   "The reply of the identity provider belongs to another sign-in.": "La réponse du fournisseur d’identité appartient à une autre connexion.",
   "The reply of the identity provider was rejected.": "La réponse du fournisseur d’identité a été rejetée.",
@@ -197,5 +204,8 @@ export const french: Record<string, string> = {
   "There is no user with the name that was entered.": "Aucun utilisateur n’a le nom qui a été saisi.",
   "This happened {n} times from this network within an hour.": "Cela s’est produit {n} fois depuis ce réseau en une heure.",
   "Too many attempts failed, so the run ended. The user can start again.": "Trop d’essais ont échoué, l’exécution s’est donc terminée. L’utilisateur peut recommencer.",
+  "Too many guesses at mailed codes had failed at {time}: until the user signs in with one in a known browser, or with two factors, new browsers and networks cannot use them.": "Le {time}, trop d’essais de codes envoyés par e-mail avaient échoué : tant que l’utilisateur ne se connecte pas avec un code dans un navigateur connu, ou avec deux facteurs, les nouveaux navigateurs et réseaux ne peuvent pas les utiliser.",
+  "Too many guesses at the password had failed at {time}: until the user signs in with it in a known browser, or with two factors, new browsers and networks cannot use it.": "Le {time}, trop d’essais de mot de passe avaient échoué : tant que l’utilisateur ne se connecte pas avec lui dans un navigateur connu, ou avec deux facteurs, les nouveaux navigateurs et réseaux ne peuvent pas l’utiliser.",
   "Too many guesses have failed: new browsers and networks are blocked.": "Trop d’essais ont échoué : les nouveaux navigateurs et réseaux sont bloqués.",
+  "Too many wrong codes were entered after another proof: new browsers cannot use this factor. The password, or what was proved first, may be known to an attacker.": "Trop de codes incorrects ont été saisis après une autre preuve : les nouveaux navigateurs ne peuvent pas utiliser ce facteur. Un attaquant connaît peut-être le mot de passe, ou ce qui a été prouvé d’abord.",
 };
