@@ -63,6 +63,15 @@ var upgradeEffects = []upgradeEffect{
 		count: store.Counting(`SELECT COUNT(*) FROM applications a WHERE (a.allowed_user_types IS NULL OR a.allowed_user_types = '')
 			AND EXISTS (SELECT 1 FROM user_types t WHERE t.identifier_scope = 'userType')`),
 	},
+	{
+		schema: 55, lasts: true,
+		change: "A browser is known for what the user proved in it, and every browser from before the upgrade for a password only. " +
+			"For users with a second factor or a passkey, user.knowsBrowser is false until they have proved two factors or used a passkey there.",
+		affected: "flows that read user.knowsBrowser without a strength",
+		remedy:   `write the strength in these flows, such as user.knowsBrowser("mfa")`,
+		count: store.Counting(`SELECT COUNT(*) FROM flows f JOIN flow_versions v ON v.flow_id = f.id AND v.version = f.active_version
+			WHERE REPLACE(CAST(v.definition AS TEXT), 'user.knowsBrowser(', '') LIKE '%user.knowsBrowser%'`),
+	},
 }
 
 // countedEffect is an effect with the number of those affected.

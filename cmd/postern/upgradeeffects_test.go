@@ -33,6 +33,12 @@ var effectCases = map[string]struct {
 		`INSERT INTO user_types (id, name, description, ou_id, definition, created_at, updated_at, identifier_scope)
 			SELECT 'new', 'Customer', '', ou_id, definition, 1, 1, 'userType' FROM user_types WHERE name = 'Person'`,
 	}},
+	"flows that read user.knowsBrowser without a strength": {want: 1, add: []string{
+		`INSERT INTO flows (id, flow_type, handle, active_version, last_version, read_only, created_at) VALUES ('old', 'AUTHENTICATION', 'old', 2, 2, FALSE, 1), ('new', 'AUTHENTICATION', 'new', 1, 1, FALSE, 1)`,
+		`INSERT INTO flow_versions (flow_id, version, handle, name, definition, created_at) VALUES
+			('old', 1, 'old', 'Old', '{"nodes":[]}', 1), ('old', 2, 'old', 'Old', '{"nodes":[{"when":"!user.knowsBrowser && user.hasTotp"}]}', 1),
+			('new', 1, 'new', 'New', '{"nodes":[{"when":"!user.knowsBrowser(\"mfa\")"}]}', 1)`,
+	}},
 }
 
 // TestUpgradeEffects counts each effect in a store with a case of it: `migrate --plan` prints it before the
