@@ -124,7 +124,11 @@ func checkID(w *writeContext, at *target, id string) {
 		w.addInvalid("id", "expected a UUID in lower case with its hyphens, got %.64q; leave it out to generate one", id)
 	default:
 		noun, err := store.NounOf(w.ctx, w.tx, id)
-		if !w.fail(err) && noun != "" {
+		switch {
+		case w.fail(err) || noun == "":
+		case noun == store.DeletedUser:
+			w.addConflict("id", "the id %s belonged to a user who was deleted, and is never assigned again; leave it out to generate one", id)
+		default:
 			w.addConflict("id", "there is a resource (%s) with the id %s; choose another, or leave it out", noun, id)
 		}
 	}

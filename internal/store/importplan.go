@@ -107,7 +107,8 @@ func (p *importPlan) findIDs(ctx context.Context, r Reader) error {
 		UNION ALL SELECT 'application', client_id FROM applications WHERE client_id IN (?)
 		UNION ALL SELECT 'group', id FROM user_groups WHERE id IN (?)
 		UNION ALL SELECT 'role', id FROM roles WHERE id IN (?)
-		UNION ALL SELECT 'identityProvider', id FROM identity_providers WHERE id IN (?)`, ids, func(row scanner) error {
+		UNION ALL SELECT 'identityProvider', id FROM identity_providers WHERE id IN (?)
+		UNION ALL SELECT '`+DeletedUser+`', id FROM deleted_users WHERE id IN (?)`, ids, func(row scanner) error {
 		var noun, id string
 		err := row.Scan(&noun, &id)
 		for _, i := range byID[id] {

@@ -151,8 +151,12 @@ func ExistingKeys(ctx context.Context, r Reader, noun string, values []string) (
 	return known, nil
 }
 
+// DeletedUser is the noun of the ID of a user who was deleted.
+const DeletedUser = "deletedUser"
+
 // NounOf returns the noun of the resource with the ID, "" if there is none. A client ID
-// identifies its application, because both occur as actors.
+// identifies its application, because both occur as actors. The ID of a deleted user stays that
+// user's: other services may know the user by it (OpenID Connect Core §2).
 func NounOf(ctx context.Context, r Reader, id string) (noun string, err error) {
 	return readValue[string](ctx, r, `
 		SELECT 'organizationUnit' FROM organization_units WHERE id = ?
@@ -163,7 +167,20 @@ func NounOf(ctx context.Context, r Reader, id string) (noun string, err error) {
 		UNION ALL SELECT 'user' FROM users WHERE id = ?
 		UNION ALL SELECT 'group' FROM user_groups WHERE id = ?
 		UNION ALL SELECT 'role' FROM roles WHERE id = ?
-		UNION ALL SELECT 'identityProvider' FROM identity_providers WHERE id = ?`, id, id, id, id, id, id, id, id, id, id)
+		UNION ALL SELECT 'identityProvider' FROM identity_providers WHERE id = ?
+		UNION ALL SELECT '`+DeletedUser+`' FROM deleted_users WHERE id = ?`, id, id, id, id, id, id, id, id, id, id, id)
+}
+
+// DeletedUsers returns those of the IDs that belonged to users who were deleted.
+func DeletedUsers(ctx context.Context, r Reader, ids []string) (map[string]bool, error) {
+	deleted := map[string]bool{}
+	err := lookUp(ctx, r, "SELECT id FROM deleted_users WHERE id IN (?)", toArgs(ids), func(row scanner) error {
+		var id string
+		err := row.Scan(&id)
+		deleted[id] = true
+		return err
+	})
+	return deleted, err
 }
 
 // maxNames limits the permissions that are compared for a suggestion.

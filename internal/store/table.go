@@ -32,6 +32,8 @@ type Table[T any] struct {
 	// may be nil.
 	complete func(ctx context.Context, r Reader, byID map[string]*T) error
 	write    func(t *Tx, v *T) error
+	// deleted runs after a resource was deleted. May be nil.
+	deleted func(t *Tx, id string) error
 	// principals is the table of the principals of a resource; nil if it has none.
 	principals *principals[T]
 	// key maps the value of a member to the key that the conditions compare. Nil means the value.
@@ -179,7 +181,11 @@ func (of *Table[T]) Replace(t *Tx, v *T, was time.Time) error {
 // Replace.
 func (of *Table[T]) Delete(t *Tx, id string, was time.Time) error {
 	t.forget()
-	return of.refused(t.change(of.errStale, "DELETE FROM "+of.name+" WHERE id = ? AND updated_at = ?", id, toMicros(was)))
+	err := t.change(of.errStale, "DELETE FROM "+of.name+" WHERE id = ? AND updated_at = ?", id, toMicros(was))
+	if err == nil && of.deleted != nil {
+		err = of.deleted(t, id)
+	}
+	return of.refused(err)
 }
 
 // finish writes the data of a resource in other tables, unless writing its row failed.

@@ -179,6 +179,7 @@ func Users() *Table[schemas.User] {
 		values:  userValues,
 		scan:    scanUser,
 		write:   ReindexUser,
+		deleted: reserveUserID,
 		key: func(member, value string) string {
 			if slices.Contains(schemas.IdentifyingAttributes(), member) {
 				return schemas.IdentifierKey(value)
@@ -186,6 +187,12 @@ func Users() *Table[schemas.User] {
 			return value
 		},
 	}
+}
+
+// reserveUserID keeps the ID of a deleted user from being assigned to another one.
+func reserveUserID(t *Tx, id string) error {
+	_, err := t.exec("INSERT INTO deleted_users (id) VALUES (?) ON CONFLICT (id) DO NOTHING", id)
+	return err
 }
 
 func checkIdentifiers(u *schemas.User) error {
