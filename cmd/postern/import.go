@@ -24,18 +24,20 @@ import (
 )
 
 type importCommand struct {
-	Config     string `type:"path" help:"The configuration file of the local server."`
-	DryRun     bool   `help:"Print what would be imported and what cannot be, and change nothing. A real import does the same first."`
-	Type       string `default:"Person" placeholder:"NAME" help:"The user type of the users."`
-	Unit       string `placeholder:"HANDLE" help:"The organization unit of the users. Default: the default one."`
-	Name       string `placeholder:"TEXT" help:"The tenant or project of the export, if you import several of one product. The same name must be used each time."`
-	FormerHost string `placeholder:"HOST" help:"The host of the other product, for passkeys of an export that does not name their relying party."`
-	HashConfig string `type:"path" placeholder:"PATH" help:"The file with Firebase's password hash parameters (hash_config)."`
-	Flows      string `type:"path" placeholder:"PATH" help:"The folder to write the translated flows to. They are not stored."`
-	IDs        string `name:"ids" type:"path" placeholder:"PATH" help:"A file to write, with the ID of each user in the other product (former) and here (id), as CSV."`
-	Report     string `type:"path" placeholder:"PATH" help:"A file to write, with each place of each finding, as CSV."`
-	Product    string `arg:"" enum:"thunderid,keycloak,auth0,firebase,cognito" help:"The product: thunderid, keycloak, auth0, firebase or cognito."`
-	Dir        string `arg:"" type:"path" help:"The folder with the export, or its only file."`
+	Config        string `type:"path" help:"The configuration file of the local server."`
+	DryRun        bool   `help:"Print what would be imported and what cannot be, and change nothing. A real import does the same first."`
+	Type          string `default:"Person" placeholder:"NAME" help:"The user type of the users."`
+	Unit          string `placeholder:"HANDLE" help:"The organization unit of the users. Default: the default one."`
+	Adopt         bool   `help:"Accept existing groups, roles, applications and providers that have the IDs of the export and no recorded origin, because a release that did not record it imported them."`
+	MayAdminister bool   `name:"administrators" help:"Let users become administrators, if they are members of groups or have roles that give administrative permissions here."`
+	Name          string `placeholder:"TEXT" help:"The tenant or project of the export, if you import several of one product. The same name must be used each time."`
+	FormerHost    string `placeholder:"HOST" help:"The host of the other product, for passkeys of an export that does not name their relying party."`
+	HashConfig    string `type:"path" placeholder:"PATH" help:"The file with Firebase's password hash parameters (hash_config)."`
+	Flows         string `type:"path" placeholder:"PATH" help:"The folder to write the translated flows to. They are not stored."`
+	IDs           string `name:"ids" type:"path" placeholder:"PATH" help:"A file to write, with the ID of each user in the other product (former) and here (id), as CSV."`
+	Report        string `type:"path" placeholder:"PATH" help:"A file to write, with each place of each finding, as CSV."`
+	Product       string `arg:"" enum:"thunderid,keycloak,auth0,firebase,cognito" help:"The product: thunderid, keycloak, auth0, firebase or cognito."`
+	Dir           string `arg:"" type:"path" help:"The folder with the export, or its only file."`
 }
 
 // Run imports the export of another product.
@@ -93,7 +95,7 @@ func (c importCommand) run(ctx context.Context, p program, h *app, source import
 	_ = mapping.Write([]string{"former", "id"}) // mapping.Error returns the error
 	begun := time.Now()
 	result, err := importer.Import{
-		Product: c.Product, Source: source, Directory: h.directory, Call: call, UserType: c.Type, Unit: c.Unit,
+		Product: c.Product, Source: source, Directory: h.directory, Call: call, UserType: c.Type, Unit: c.Unit, Adopt: c.Adopt, MayAdminister: c.MayAdminister,
 		Seal:     func(key totp.Key, userID string) schemas.TOTP { return nodes.SealTOTP(h.ciphers.factors, key, userID) },
 		Mapped:   func(foreign, id string) error { return mapping.Write([]string{foreign, id}) },
 		Progress: func(users int) { progress.rows.Store(int64(users)) },
@@ -141,9 +143,19 @@ func printImport(w io.Writer, r *importer.Result, dry bool, took time.Duration) 
 	if r.Existing > 0 {
 		fmt.Fprintf(w, "  already stored: %s\n", countOf(r.Existing, "other resources"))
 	}
+	for _, j := range r.Joined {
+		fmt.Fprintf(w, "  new members of the existing %s %q: %s, who get %s\n", strings.TrimSuffix(j.Plural, "s"), j.Name, countOf(j.Users, "users"), permissionsOr(j.Permissions))
+	}
 	if n := r.Users + r.Skipped + r.Refused; !dry && took > time.Second {
 		fmt.Fprintf(w, "  %.0f users a second\n", float64(n)/took.Seconds())
 	}
+}
+
+func permissionsOr(permissions []string) string {
+	if len(permissions) == 0 {
+		return "no permissions"
+	}
+	return "the permissions " + strings.Join(permissions, " ")
 }
 
 // countOf returns a number with a noun, such as "1 identity provider" for 1 and "identityProviders".

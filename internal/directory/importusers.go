@@ -17,6 +17,9 @@ import (
 // UserImport creates users of one type that another product had, many in one transaction. The rules
 // of users hold; the policy for new passwords does not, because the passwords are not new.
 type UserImport struct {
+	// MayAdminister lets users join groups and get roles with administrative permissions.
+	MayAdminister bool
+
 	d      *Directory
 	call   Call
 	kind   schemas.UserType
@@ -102,13 +105,27 @@ func (i *UserImport) event(u *store.NewUser) schemas.Event {
 	has := map[string]bool{"password": u.PasswordHash != "", "totp": u.TOTP != nil, "passkey": len(u.Passkeys) > 0, "identity": len(u.Identities) > 0,
 		"group": len(u.Groups) > 0, "role": len(u.Roles) > 0}
 	maps.DeleteFunc(has, func(_ string, present bool) bool { return !present })
+	detail := map[string]string{"source": i.source, "has": strings.Join(slices.Sorted(maps.Keys(has)), " ")}
+	for name, ids := range map[string][]string{"groups": u.Groups, "roles": u.Roles} {
+		if len(ids) > 0 {
+			detail[name] = strings.Join(ids[:min(len(ids), maxRecordedIDs)], " ")
+		}
+	}
 	recorded := u.User
 	recorded.CreatedAt, recorded.UpdatedAt = time.Time{}, time.Time{}
 	return schemas.Event{
 		ID: schemas.NewID(), At: u.UpdatedAt, Action: "user.imported", UserID: u.ID, Actor: i.call.Actor, TraceID: i.call.TraceID,
 		Resource: schemas.ResourceRef{Type: "user", ID: u.ID}, After: i.d.digest(&recorded),
-		Detail: map[string]string{"source": i.source, "has": strings.Join(slices.Sorted(maps.Keys(has)), " ")},
+		Detail: detail,
 	}
+}
+
+// maxRecordedIDs limits the groups and the roles that the event of a user lists.
+const maxRecordedIDs = 20
+
+// DeletedUsers returns those of the IDs that belonged to users who were deleted.
+func (i *UserImport) DeletedUsers(ctx context.Context, ids []string) (map[string]bool, error) {
+	return store.DeletedUsers(ctx, i.d.store, ids)
 }
 
 // Write creates prepared users in one transaction, unless the call is a dry run, and returns what keeps
@@ -118,10 +135,66 @@ func (i *UserImport) Write(ctx context.Context, users []store.NewUser) (obstacle
 		return store.Obstacles(ctx, i.d.store, users)
 	}
 	err = i.d.Transact(ctx, i.call, func(c Call) error {
+		if err := i.guard(ctx, c, users); err != nil {
+			return err
+		}
 		obstacles, err = store.ImportUsers(c.tx, users)
 		return err
 	})
 	return obstacles, err
+}
+
+// guard refuses users who would become administrators, unless they may: the permissions of a group or
+// a role may have changed since the import read them.
+func (i *UserImport) guard(ctx context.Context, c Call, users []store.NewUser) error {
+	if i.MayAdminister {
+		return nil
+	}
+	joined := map[string]map[string]bool{"groups": {}, "roles": {}}
+	for _, u := range users {
+		for plural, ids := range map[string][]string{"groups": u.Groups, "roles": u.Roles} {
+			for _, id := range ids {
+				joined[plural][id] = true
+			}
+		}
+	}
+	for plural, ids := range joined {
+		for id := range ids {
+			administers, _, err := i.d.Administers(ctx, c, plural, id)
+			if err == nil && administers {
+				err = schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden,
+					"one of the %s (id %s) gives administrative permissions now: imported users do not become administrators unless the import allows it", plural, id)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Administers returns the permissions that a role or a group ("roles", "groups") gives, and reports
+// whether one of them is administrative.
+func (d *Directory) Administers(ctx context.Context, c Call, plural, id string) (administers bool, permissions []string, err error) {
+	permissions, err = store.GivenPermissions(ctx, d.reader(c), plural, id)
+	return slices.ContainsFunc(permissions, isAdministrative), permissions, err
+}
+
+// ImportOrigin returns the import that created a resource; "" if none did, or one of a release that
+// did not record it.
+func (d *Directory) ImportOrigin(ctx context.Context, c Call, plural, id string) (string, error) {
+	return store.ImportOrigin(ctx, d.reader(c), plural, id)
+}
+
+// SetImportOrigin records the import that has created a resource.
+func (d *Directory) SetImportOrigin(ctx context.Context, c Call, plural, id, origin string) error {
+	return d.transact(ctx, c, func(w *writeContext) error { return store.SetImportOrigin(w.tx, plural, id, origin) })
+}
+
+// AdministrativeGrants returns the administrative permissions of all users and applications that have
+// one.
+func (d *Directory) AdministrativeGrants(ctx context.Context, c Call) (map[schemas.Principal][]string, error) {
+	return store.AdministrativeGrants(ctx, d.reader(c))
 }
 
 // RecordImport records that an import has ended.

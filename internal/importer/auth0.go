@@ -218,14 +218,14 @@ func eachLine[T any](r io.Reader, each func(i int, v *T) error) error {
 
 // Resources implements Source.
 func (a *auth0) Resources(r *Report) (*Resources, error) {
-	content := &Resources{}
+	content := &Resources{Name: a.Name}
 	for _, c := range a.clients {
 		if !c.Global {
 			a.addClient(content, r, c)
 		}
 	}
 	for _, role := range a.roles {
-		content.List = append(content.List, Resource{Plural: "roles", Key: role.ID, Place: "role " + role.Name, Content: map[string]any{
+		content.List = append(content.List, Resource{Plural: "roles", Key: role.ID, Place: "role " + role.Name, ForeignID: role.ID, Content: map[string]any{
 			"id": idOf("auth0", a.Name, "role", role.ID), "name": role.Name, "description": role.Description,
 		}})
 		r.add("roles", "role "+role.Name, "the permissions of the role are not imported", "create a resource server with the permissions, and grant them with the role")

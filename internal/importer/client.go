@@ -8,15 +8,15 @@ import (
 
 // client is an OAuth client in common terms.
 type client struct {
-	id, clientID, name, description, place string
-	url                                    string
-	public, service, users, consent        bool
-	secret                                 string
-	redirects, logouts                     []string
-	backchannel                            string
-	jwksURI                                string
-	refresh                                bool
-	singlePage                             bool
+	id, foreignID, clientID, name, description, place string
+	url                                               string
+	public, service, users, consent                   bool
+	secret                                            string
+	redirects, logouts                                []string
+	backchannel                                       string
+	jwksURI                                           string
+	refresh                                           bool
+	singlePage                                        bool
 }
 
 // minSecret is the least length of a client secret.
@@ -44,7 +44,7 @@ func (c client) resource(r *Report) Resource {
 	if c.backchannel != "" {
 		config["backchannelLogoutUri"] = c.backchannel
 	}
-	out := Resource{Plural: "applications", Key: c.clientID, Place: c.place}
+	out := Resource{Plural: "applications", Key: c.clientID, Place: c.place, ForeignID: c.foreignID}
 	content := map[string]any{"id": c.id, "name": c.name, "type": c.kind(), "inboundAuthConfig": []any{map[string]any{"type": "oauth2", "config": config}}}
 	switch {
 	case c.public:
@@ -136,7 +136,7 @@ func (k *keycloak) addClient(content *Resources, r *Report, in keycloakClient) {
 	if len(in.FlowOverrides) > 0 {
 		r.add("clients", place, "the client has a sign-in flow of its own", "set its authFlowId after you have stored the translated flow")
 	}
-	c := client{id: k.idOf("application", in.ID), clientID: in.ClientID, name: keycloakText(in.Name), description: keycloakText(in.Description), place: place,
+	c := client{id: k.idOf("application", firstText(in.ID, in.ClientID)), foreignID: in.ID, clientID: in.ClientID, name: keycloakText(in.Name), description: keycloakText(in.Description), place: place,
 		url: in.BaseURL, public: in.Public, service: in.ServiceAccount, users: in.Standard == nil || *in.Standard, consent: in.Consent, secret: in.Secret,
 		backchannel: in.Attributes["backchannel.logout.url"], refresh: in.Attributes["use.refresh.tokens"] != "false", singlePage: allWeb(in.RedirectURIs)}
 	if c.name == "" {

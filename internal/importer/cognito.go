@@ -96,7 +96,7 @@ func (c *cognito) readPool(file string) (users bool, err error) {
 
 // Resources implements Source.
 func (c *cognito) Resources(r *Report) (*Resources, error) {
-	content := &Resources{}
+	content := &Resources{Name: c.Name}
 	r.add("passwords", "", "Cognito exports no password hashes, secrets of authenticator apps or passkeys",
 		"users set a new password with a recovery flow (forgotten-password), or at the first sign-in after a mailed code (docs/migration.md)")
 	for _, g := range c.groups {

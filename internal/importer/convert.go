@@ -12,6 +12,9 @@ import (
 
 // convert returns a user as it is stored; ok is false if the user cannot be imported.
 func (w *userWriter) convert(u *User) (next store.NewUser, ok bool) {
+	if schemas.IsBuiltinID(u.ForeignID) {
+		w.report.add("users", u.Place, "the ID of the user is one that every Postern has, and is replaced", "check the export: the product does not generate such IDs")
+	}
 	next = store.NewUser{User: schemas.User{ID: u.ID, CreatedAt: u.CreatedAt, Attributes: w.attributes(u)}, PasswordHash: u.Password, Passkeys: u.Passkeys}
 	if u.Disabled {
 		next.Status = schemas.UserDisabled
@@ -102,6 +105,9 @@ func (w *userWriter) join(u *User, plural string, keys []string) (ids []string) 
 		case id == "":
 			w.report.add("users", u.Place, fmt.Sprintf("the %s %.100q were not imported, and their members neither", plural, key), "see the findings about "+plural)
 		case slices.Contains(ids, id):
+		case !w.MayAdminister && w.joined[id] != nil && w.joined[id].administers:
+			w.report.add("users", u.Place, fmt.Sprintf("the %s %.100q give administrative permissions (%s): the user does not get them", plural, key, strings.Join(w.joined[id].Permissions, " ")),
+				"make the user an administrator by hand, or pass --administrators if the export may decide that")
 		case w.members[id] >= maxMembers:
 			w.report.add("users", u.Place, fmt.Sprintf("of the %s %.100q only the first %d members are imported", plural, key, maxMembers), "use an attribute or the user type for what so many users have in common")
 		default:

@@ -110,7 +110,7 @@ func (f *firebase) Resources(r *Report) (*Resources, error) {
 		r.add("passwords", "", "the password hash parameters are missing, so no password can be imported", "copy them from the Firebase console (Authentication, Users, Password hash parameters) to a file, and pass it with --hash-config")
 	}
 	r.add("clients", "", "an export of Firebase has no clients, roles or flows", "create an application for each app, and choose a sign-in flow (docs/migration.md)")
-	return &Resources{}, nil
+	return &Resources{Name: f.Name}, nil
 }
 
 // Users implements Source.

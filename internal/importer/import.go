@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store"
@@ -34,6 +36,11 @@ type Import struct {
 	Unit      string // the handle of the users' organization unit; "" for the default one
 	// Seal returns an authenticator app with its sealed key.
 	Seal func(key totp.Key, userID string) schemas.TOTP
+	// Adopt accepts existing resources with the IDs of the export whose origin is not recorded, as
+	// earlier releases imported them.
+	Adopt bool
+	// MayAdminister lets users join groups and get roles with administrative permissions.
+	MayAdminister bool
 	// Mapped is called with each user who is, or would be, imported; nil for none.
 	Mapped func(foreignID, id string) error
 	// Progress is called with the number of users that were read; nil for none.
@@ -48,7 +55,16 @@ type Result struct {
 	Skipped   int            // users who were imported before
 	Refused   int            // users who cannot be imported
 	With      map[string]int // created users by what they have: password, totp, passkey, identity
+	Joined    []*Joined      // existing groups and roles with new members
 	Flows     map[string][]byte
+}
+
+// Joined is a group or a role that existed before the import and gets members.
+type Joined struct {
+	Plural, Name string // "roles", "admin"
+	Permissions  []string
+	Users        int
+	administers  bool
 }
 
 // Run imports everything that can be imported, and reports the rest.
@@ -58,13 +74,15 @@ func (in Import) Run(ctx context.Context, r *Report) (*Result, error) {
 		return nil, err
 	}
 	result := &Result{Resources: map[string]int{}, With: map[string]int{}, Flows: content.Flows}
-	w := &userWriter{Import: in, report: r, result: result, ids: map[string]string{}, members: map[string]int{}, providers: map[string]schemas.IdentityProvider{}, seen: map[uint64]bool{}, seed: maphash.MakeSeed()}
+	w := &userWriter{Import: in, report: r, result: result, origin: in.Product + "/" + content.Name, ids: map[string]string{}, accepted: map[string]bool{},
+		joined: map[string]*Joined{}, members: map[string]int{}, providers: map[string]schemas.IdentityProvider{}, seen: map[uint64]bool{}, seed: maphash.MakeSeed()}
 	if err := in.createResources(ctx, content.List, w); err != nil {
 		return nil, err
 	}
 	if w.users, err = in.Directory.NewUserImport(ctx, in.Call, in.UserType, in.Unit, in.Product); err != nil {
 		return nil, err
 	}
+	w.users.MayAdminister = in.MayAdminister
 	names, open := w.users.Attributes()
 	w.known = func(name string) bool { return open || slices.Contains(names, name) }
 	if err := w.writeAll(ctx); err != nil {
@@ -83,7 +101,7 @@ func (in Import) createResources(ctx context.Context, list []Resource, w *userWr
 	return in.Directory.Transact(ctx, in.Call, func(call directory.Call) error {
 		target := declare.NewDirectory(in.Directory, call)
 		for _, resource := range list {
-			if err := in.createResource(ctx, target, resource, w); err != nil {
+			if err := w.createResource(ctx, call, target, resource); err != nil {
 				return err
 			}
 		}
@@ -105,10 +123,13 @@ func (in Import) findProviders(ctx context.Context, call directory.Call, w *user
 	return nil
 }
 
-// createResource creates a resource unless it exists. One with the same name that did not come from
-// this product is another one: its permissions are not for the imported users.
-func (in Import) createResource(ctx context.Context, target *declare.Directory, resource Resource, w *userWriter) error {
+// createResource creates a resource unless it exists.
+func (w *userWriter) createResource(ctx context.Context, call directory.Call, target *declare.Directory, resource Resource) error {
 	noun, _ := declare.NounOf(resource.Plural)
+	if schemas.IsBuiltinID(resource.ForeignID) {
+		w.report.add(resource.Plural, resource.Place, "its ID is one that every Postern has, and is replaced", "check the export: the product does not generate such IDs")
+	}
+	w.dropForeign(&resource)
 	text, err := json.Marshal(resource.Content)
 	if err != nil {
 		return err
@@ -117,27 +138,81 @@ func (in Import) createResource(ctx context.Context, target *declare.Directory, 
 	if err != nil {
 		return err
 	}
-	id, _ := resource.Content["id"].(string)
+	var ensured declare.Ensured
 	getenv := func(string) string { return resource.Secret }
-	err = declare.Ensure(ctx, target, []declare.Resource{{Noun: noun, Document: document, File: resource.Place}}, getenv, func(e declare.Ensured) {
-		switch {
-		case e.ID != id:
-			w.report.add(resource.Plural, resource.Place, "another one has the same name", "rename one of them; users get neither its permissions nor its members")
-		case e.Created:
-			w.result.Resources[resource.Plural]++
-			w.ids[resource.Key] = e.ID
-		default:
-			w.result.Existing++
-			w.ids[resource.Key] = e.ID
-		}
-	})
+	err = declare.Ensure(ctx, target, []declare.Resource{{Noun: noun, Document: document, File: resource.Place}}, getenv, func(e declare.Ensured) { ensured = e })
 	if faults, ok := errors.AsType[declare.Faults](err); ok {
 		for _, fault := range faults {
 			w.report.add(resource.Plural, resource.Place, fault.Problem.String(), "change it in the product, or create it by hand")
 		}
 		return nil
 	}
+	if err != nil {
+		return err
+	}
+	if !ensured.Created {
+		return w.acceptExisting(ctx, call, resource, ensured.ID)
+	}
+	w.result.Resources[resource.Plural]++
+	w.accept(resource, ensured.ID)
+	return w.Directory.SetImportOrigin(ctx, call, resource.Plural, ensured.ID, w.origin)
+}
+
+// dropForeign removes the principals of a resource that this import has not accepted: the export could
+// name the ID of any group.
+func (w *userWriter) dropForeign(resource *Resource) {
+	for _, member := range []string{"members", "assignments"} {
+		principals, has := resource.Content[member].([]any)
+		if !has {
+			continue
+		}
+		resource.Content[member] = slices.DeleteFunc(slices.Clone(principals), func(p any) bool {
+			id, _ := p.(map[string]any)["id"].(string)
+			if !w.accepted[id] {
+				w.report.add(resource.Plural, resource.Place, "a group in it was not imported, and is left out", "see the findings about groups")
+			}
+			return !w.accepted[id]
+		})
+	}
+}
+
+// acceptExisting accepts an existing resource if this source has imported it before. Any other one
+// with the same ID or name belongs to this server: its permissions are not for the imported users,
+// whatever the export calls it.
+func (w *userWriter) acceptExisting(ctx context.Context, call directory.Call, resource Resource, id string) error {
+	if id != resource.Content["id"] {
+		w.report.add(resource.Plural, resource.Place, "another one has the same name", "rename one of them; users get neither its permissions nor its members")
+		return nil
+	}
+	origin, err := w.Directory.ImportOrigin(ctx, call, resource.Plural, id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case origin == w.origin:
+	case origin == "" && w.Adopt:
+		if err := w.Directory.SetImportOrigin(ctx, call, resource.Plural, id, w.origin); err != nil {
+			return err
+		}
+	default:
+		w.report.add(resource.Plural, resource.Place, "one with the same ID exists, and it is not recorded that this source was imported as it",
+			"if an earlier release imported it, pass --adopt; otherwise users get neither its permissions nor its members")
+		return nil
+	}
+	w.result.Existing++
+	w.accept(resource, id)
+	if resource.Plural != "groups" && resource.Plural != "roles" {
+		return nil
+	}
+	name, _ := resource.Content["name"].(string)
+	joined := &Joined{Plural: resource.Plural, Name: name}
+	joined.administers, joined.Permissions, err = w.Directory.Administers(ctx, call, resource.Plural, id)
+	w.joined[id] = joined
 	return err
+}
+
+func (w *userWriter) accept(resource Resource, id string) {
+	w.ids[resource.Key], w.accepted[id] = id, true
 }
 
 // userWriter writes the users of an import.
@@ -147,7 +222,10 @@ type userWriter struct {
 	result    *Result
 	users     *directory.UserImport
 	known     func(attribute string) bool
+	origin    string                              // identifies the source, as resources record it
 	ids       map[string]string                   // of resources, by key
+	accepted  map[string]bool                     // the IDs of resources that this source created, now or before
+	joined    map[string]*Joined                  // by the ID of a group or role that existed
 	providers map[string]schemas.IdentityProvider // by handle
 	members   map[string]int                      // by the id of the group or role
 	seen      map[uint64]bool                     // hashes of ids and identifiers, for a dry run
@@ -185,11 +263,15 @@ func (w *userWriter) writeAll(ctx context.Context) error {
 
 // readAll sends all users in batches. It ends when ctx does.
 func (w *userWriter) readAll(ctx context.Context, to chan<- batch) error {
-	var b batch
+	var pending []*User
 	send := func() error {
+		b, err := w.prepare(ctx, pending)
+		if err != nil {
+			return err
+		}
+		pending = nil
 		select {
 		case to <- b:
-			b = batch{}
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -200,12 +282,7 @@ func (w *userWriter) readAll(ctx context.Context, to chan<- batch) error {
 		if read++; w.Progress != nil && read%batchSize == 0 {
 			w.Progress(read)
 		}
-		if next, ok := w.convert(u); ok {
-			b.users, b.from = append(b.users, next), append(b.from, u)
-		} else {
-			b.refused++
-		}
-		if len(b.users) < batchSize {
+		if pending = append(pending, u); len(pending) < batchSize {
 			return context.Cause(ctx)
 		}
 		return send()
@@ -214,6 +291,42 @@ func (w *userWriter) readAll(ctx context.Context, to chan<- batch) error {
 		return err
 	}
 	return send()
+}
+
+// prepare converts users to a batch.
+func (w *userWriter) prepare(ctx context.Context, users []*User) (b batch, err error) {
+	if err := w.replaceUsedIDs(ctx, users); err != nil {
+		return b, err
+	}
+	for _, u := range users {
+		if next, ok := w.convert(u); ok {
+			b.users, b.from = append(b.users, next), append(b.from, u)
+		} else {
+			b.refused++
+		}
+	}
+	return b, nil
+}
+
+// replaceUsedIDs gives new IDs to users whose ID belonged to a user who was deleted. The new ID follows
+// from the former one, so that another import finds the user.
+func (w *userWriter) replaceUsedIDs(ctx context.Context, users []*User) error {
+	for left := users; len(left) > 0; {
+		ids := make([]string, len(left))
+		for i, u := range left {
+			ids[i] = u.ID
+		}
+		used, err := w.users.DeletedUsers(ctx, ids)
+		if err != nil {
+			return err
+		}
+		left = slices.DeleteFunc(slices.Clone(left), func(u *User) bool { return !used[u.ID] })
+		for _, u := range left {
+			u.ID = uuid.NewSHA1(namespace, []byte("after "+u.ID)).String()
+			w.report.add("users", u.Place, "the user was deleted here after an earlier import, and has a new ID (sub) now", "applications that identify the user by the former ID see another user")
+		}
+	}
+	return nil
 }
 
 // write writes a batch. If it fails because of another write at the same time, it writes each half,
@@ -262,6 +375,7 @@ func (w *userWriter) count(u *store.NewUser, from *User, obstacle store.Obstacle
 		return nil
 	default:
 		w.result.Users++
+		w.countJoined(u)
 		for name, has := range map[string]bool{"password": u.PasswordHash != "", "totp": u.TOTP != nil, "passkey": len(u.Passkeys) > 0, "identity": len(u.Identities) > 0} {
 			if has {
 				w.result.With[name]++
@@ -272,6 +386,19 @@ func (w *userWriter) count(u *store.NewUser, from *User, obstacle store.Obstacle
 		return nil
 	}
 	return w.Mapped(from.ForeignID, u.ID)
+}
+
+// countJoined counts a user as a new member of the groups and roles that existed.
+func (w *userWriter) countJoined(u *store.NewUser) {
+	for _, id := range slices.Concat(u.Groups, u.Roles) {
+		joined := w.joined[id]
+		if joined == nil {
+			continue
+		}
+		if joined.Users++; joined.Users == 1 {
+			w.result.Joined = append(w.result.Joined, joined)
+		}
+	}
 }
 
 // takenBefore returns the obstacle of a user in a dry run, which stores no users: what users of

@@ -144,7 +144,7 @@ func (k *keycloak) idOf(noun, foreign string) string {
 
 // Resources implements Source.
 func (k *keycloak) Resources(r *Report) (*Resources, error) {
-	content := &Resources{Flows: map[string][]byte{}}
+	content := &Resources{Name: k.realm.Realm, Flows: map[string][]byte{}}
 	for _, p := range k.realm.Providers {
 		k.addProvider(content, r, p)
 	}
@@ -203,16 +203,16 @@ func (k *keycloak) addGroup(content *Resources, r *Report, g keycloakGroup, abov
 	members := []any{}
 	for _, below := range g.SubGroups {
 		k.addGroup(content, r, below, path, granted)
-		members = append(members, map[string]any{"type": "group", "id": k.idOf("group", below.ID)})
+		members = append(members, map[string]any{"type": "group", "id": k.idOf("group", firstText(below.ID, path+"/"+below.Name))})
 	}
 	if len(g.Attributes) > 0 {
 		r.add("groups", path, "the attributes of the group are not imported", "groups have none: set attributes of the users, or use roles")
 	}
-	id := k.idOf("group", g.ID)
+	id := k.idOf("group", firstText(g.ID, path))
 	for _, role := range k.roleKeys(g.RealmRoles, g.ClientRoles) {
 		granted[role] = append(granted[role], map[string]any{"type": "group", "id": id})
 	}
-	content.List = append(content.List, Resource{Plural: "groups", Key: path, Place: "group " + path,
+	content.List = append(content.List, Resource{Plural: "groups", Key: path, Place: "group " + path, ForeignID: g.ID,
 		Content: map[string]any{"id": id, "name": strings.TrimPrefix(path, "/"), "members": members}})
 }
 
@@ -275,8 +275,8 @@ func (k *keycloak) addRole(content *Resources, r *Report, client string, role ke
 	if assignments == nil {
 		assignments = []any{}
 	}
-	content.List = append(content.List, Resource{Plural: "roles", Key: key, Place: "role " + key, Content: map[string]any{
-		"id": k.idOf("role", role.ID), "name": key, "description": keycloakText(role.Description), "assignments": assignments,
+	content.List = append(content.List, Resource{Plural: "roles", Key: key, Place: "role " + key, ForeignID: role.ID, Content: map[string]any{
+		"id": k.idOf("role", firstText(role.ID, key)), "name": key, "description": keycloakText(role.Description), "assignments": assignments,
 	}})
 }
 
@@ -304,7 +304,7 @@ func (k *keycloak) addProvider(content *Resources, r *Report, p keycloakProvider
 	if name == "" {
 		name = p.Alias
 	}
-	content.List = append(content.List, Resource{Plural: "identityProviders", Key: p.Alias, Place: place, Secret: secret, Content: map[string]any{
+	content.List = append(content.List, Resource{Plural: "identityProviders", Key: p.Alias, Place: place, ForeignID: p.ID, Secret: secret, Content: map[string]any{
 		"id": k.idOf("identityProvider", p.ID+p.Alias), "handle": slug(p.Alias), "name": name, "issuer": issuer, "clientId": p.Config["clientId"], "clientSecret": secretSource(),
 	}})
 }

@@ -60,7 +60,7 @@ type keycloakUser struct {
 }
 
 func (k *keycloak) user(r *Report, in *keycloakUser, at string) *User {
-	u := &User{ForeignID: in.ID, ID: k.idOf("user", in.ID), Place: at, Attributes: map[string]any{}, Others: map[string]any{},
+	u := &User{ForeignID: in.ID, ID: k.idOf("user", firstText(in.ID, in.Username)), Place: at, Attributes: map[string]any{}, Others: map[string]any{},
 		Disabled: in.Enabled != nil && !*in.Enabled, Groups: in.Groups, Roles: k.roleKeys(in.RealmRoles, in.ClientRoles)}
 	if in.Created > 0 {
 		u.CreatedAt = time.UnixMilli(in.Created).UTC()

@@ -24,6 +24,8 @@ type Source interface {
 
 // Resources are the content of an export without its users.
 type Resources struct {
+	// Name distinguishes the exports of a product: the realm, tenant or project.
+	Name string
 	// List are the resources, each after those it refers to.
 	List []Resource
 	// Flows are translated flow files by name, such as browser.yaml.
@@ -32,11 +34,13 @@ type Resources struct {
 
 // Resource is a resource in the form of package declare.
 type Resource struct {
-	Plural  string // "applications"
-	Key     string // identifies it in Groups and Roles of users
-	Place   string
-	Content map[string]any // with its id
-	Secret  string         // of a client; "" for none
+	Plural string // "applications"
+	Key    string // identifies it in Groups and Roles of users
+	Place  string
+	// ForeignID is the ID in the other product; "" if it has none.
+	ForeignID string
+	Content   map[string]any // with its id
+	Secret    string         // of a client; "" for none
 }
 
 // User is a user of another product.
@@ -105,9 +109,10 @@ func Open(product, dir string, o Options) (Source, error) {
 var namespace = uuid.MustParse("9d4f5ac6-3a54-5b0e-9a55-1f6a0c0f6f6e")
 
 // idOf returns the ID of a resource: the one of the product if it is a UUID, so that the subject (sub)
-// of a user stays the same, otherwise one that always follows from it.
+// of a user stays the same, otherwise one that always follows from it. The ID of a built-in resource
+// is replaced: it would name that one.
 func idOf(product, name, noun, foreign string) string {
-	if parsed, err := uuid.Parse(foreign); err == nil && len(foreign) == 36 {
+	if parsed, err := uuid.Parse(foreign); err == nil && len(foreign) == 36 && !schemas.IsBuiltinID(foreign) {
 		return parsed.String()
 	}
 	return uuid.NewSHA1(namespace, []byte(strings.Join([]string{product, name, noun, foreign}, "\x00"))).String()

@@ -134,7 +134,7 @@ func (s *thunderID) idOf(noun, foreign string) string {
 
 // Resources implements Source.
 func (s *thunderID) Resources(r *Report) (*Resources, error) {
-	content := &Resources{Flows: map[string][]byte{}}
+	content := &Resources{Name: s.Name, Flows: map[string][]byte{}}
 	for _, kind := range []string{"application", "group", "role", "flow"} {
 		for _, d := range s.documents {
 			if d.kind == kind {
@@ -157,7 +157,7 @@ func (s *thunderID) add(content *Resources, r *Report, d thunderDocument) {
 	case "application":
 		s.addClient(content, r, d, id, name)
 	case "group":
-		content.List = append(content.List, Resource{Plural: "groups", Key: id, Place: d.place, Content: map[string]any{
+		content.List = append(content.List, Resource{Plural: "groups", Key: id, Place: d.place, ForeignID: d.text("id"), Content: map[string]any{
 			"id": id, "name": name, "description": d.text("description"), "members": []any{}}})
 		for _, m := range objectsOf(d.get("members")) {
 			if kind := textOf(member(m, "type")); kind != "user" {
@@ -168,7 +168,7 @@ func (s *thunderID) add(content *Resources, r *Report, d thunderDocument) {
 		if d.get("permissions") != nil {
 			r.add("roles", d.place, "the permissions of the role are not imported", "create the resource servers, and grant their permissions with the role")
 		}
-		content.List = append(content.List, Resource{Plural: "roles", Key: id, Place: d.place, Content: map[string]any{
+		content.List = append(content.List, Resource{Plural: "roles", Key: id, Place: d.place, ForeignID: d.text("id"), Content: map[string]any{
 			"id": id, "name": name, "description": d.text("description")}})
 	case "flow":
 		file := slug(firstText(d.text("handle"), name)) + ".yaml"
@@ -190,7 +190,7 @@ func (s *thunderID) addClient(content *Resources, r *Report, d thunderDocument, 
 			secret = "" // a variable of the export
 		}
 		method := textOf(member(config, "tokenEndpointAuthMethod"))
-		c := client{id: id, clientID: textOf(member(config, "clientId")), name: name, description: d.text("description"), place: d.place, url: d.text("url"),
+		c := client{id: id, foreignID: d.text("id"), clientID: textOf(member(config, "clientId")), name: name, description: d.text("description"), place: d.place, url: d.text("url"),
 			public: member(config, "publicClient") == true || method == "none", secret: secret, redirects: textsOf(member(config, "redirectUris")),
 			users: len(grants) == 0 || slices.Contains(grants, "authorization_code"), service: slices.Contains(grants, "client_credentials"), refresh: slices.Contains(grants, "refresh_token")}
 		c.singlePage = allWeb(c.redirects)
