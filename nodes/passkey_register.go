@@ -227,7 +227,7 @@ func (p *passkeyRegister) removeOthers(ctx context.Context, v *engine.Visit, d *
 // isUsed reports whether the run has proved the passkey.
 func isUsed(v *engine.Visit, id schemas.Bytes) bool {
 	used := schemas.Proof{Kind: schemas.PasskeyProof, Of: id.String()}
-	return v.Authentication != nil && slices.Contains(v.Authentication.Proofs, used)
+	return v.Authentication != nil && slices.ContainsFunc(v.Authentication.Proofs, used.IsOf)
 }
 
 func (p *passkeyRegister) registered(v *engine.Visit, c *schemas.Credential) *engine.Decision {

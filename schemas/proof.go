@@ -25,11 +25,24 @@ const (
 )
 
 // Proof identifies the credential of an authentication, precisely enough to check later whether the
-// user still has it. It contains no secret.
+// user still has it, and states what its use proved. It contains no secret.
 type Proof struct {
 	Kind ProofKind `json:"kind"`
 	Of   string    `json:"of"`
+	// At is when the user proved it, ACR the class that this proves alone, and AMR the methods
+	// (RFC 8176), separated by spaces. They are zero for a credential that the sign-in only
+	// requires, and in what releases before these members stored.
+	At  time.Time `json:"at,omitzero"`
+	ACR string    `json:"acr,omitempty"`
+	AMR string    `json:"amr,omitempty"`
 }
+
+// Credential returns the proof without what its use proved: two proofs with the same one are of the
+// same credential.
+func (p Proof) Credential() Proof { return Proof{Kind: p.Kind, Of: p.Of} }
+
+// IsOf reports whether both proofs are of the same credential.
+func (p Proof) IsOf(q Proof) bool { return p.Credential() == q.Credential() }
 
 // ProofOfEmail is the proof that the user reads the mail of an address.
 func ProofOfEmail(address string) Proof {
@@ -57,7 +70,7 @@ func (k ProofKind) single() bool {
 func MergeProofs(proofs, added []Proof) []Proof {
 	merged := slices.Clone(proofs)
 	for _, p := range added {
-		merged = slices.DeleteFunc(merged, func(q Proof) bool { return q == p || q.Kind == p.Kind && p.Kind.single() })
+		merged = slices.DeleteFunc(merged, func(q Proof) bool { return q.IsOf(p) || q.Kind == p.Kind && p.Kind.single() })
 		merged = append(merged, p)
 	}
 	return merged

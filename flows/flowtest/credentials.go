@@ -116,16 +116,16 @@ func (r records) hasProof(userID string, p schemas.Proof) bool {
 	case schemas.PasskeyProof:
 		return find(r, func(k schemas.Credential) bool { return k.UserID == userID && k.ID.String() == p.Of }) != nil
 	case schemas.TOTPProof:
-		return find(r, func(app schemas.TOTP) bool { return app.UserID == userID && schemas.ProofOfTOTP(&app) == p }) != nil
+		return find(r, func(app schemas.TOTP) bool { return app.UserID == userID && schemas.ProofOfTOTP(&app).IsOf(p) }) != nil
 	case schemas.RecoveryProof:
-		is := func(hash []byte) bool { return schemas.ProofOfRecoveryCode(hash) == p }
+		is := func(hash []byte) bool { return schemas.ProofOfRecoveryCode(hash).IsOf(p) }
 		return find(r, func(codes recovery) bool { return codes.UserID == userID && slices.ContainsFunc(codes.Hashes, is) }) != nil
 	case schemas.IdentityProof:
 		return find(r, func(i schemas.Identity) bool { return i.UserID == userID && i.ID == p.Of }) != nil
 	case schemas.EmailProof:
-		return find(r, func(u schemas.User) bool { return u.ID == userID && schemas.ProofOfEmail(u.Text("email")) == p }) != nil
+		return find(r, func(u schemas.User) bool { return u.ID == userID && schemas.ProofOfEmail(u.Text("email")).IsOf(p) }) != nil
 	case schemas.InvitationProof:
-		return find(r, func(l schemas.Link) bool { return l.UserID == userID && l.RunID != "" && l.Proof() == p }) != nil
+		return find(r, func(l schemas.Link) bool { return l.UserID == userID && l.RunID != "" && l.Proof().IsOf(p) }) != nil
 	case schemas.SessionProof:
 		return find(r, func(s schemas.Session) bool { return s.UserID == userID && s.ID == p.Of }) != nil
 	}

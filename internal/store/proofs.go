@@ -232,7 +232,7 @@ func (t *Tx) hasProof(userID string, p schemas.Proof) (bool, error) {
 	}
 	if p.Kind == schemas.EmailProof {
 		u, err := readOne(t.row(selectUser, userID), scanUser, errNoUser)
-		return err == nil && schemas.ProofOfEmail(u.Text("email")) == p, err
+		return err == nil && schemas.ProofOfEmail(u.Text("email")).IsOf(p), err
 	}
 	if t.knowsProof(userID, p) {
 		return true, nil
@@ -284,7 +284,7 @@ func rowOfProof(userID string, p schemas.Proof) schemas.Proof {
 	if p.Kind == schemas.TOTPProof {
 		p.Of = userID
 	}
-	return p
+	return p.Credential()
 }
 
 // knowsProof reports whether this transaction has written the credential or session of a proof.
