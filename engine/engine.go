@@ -235,7 +235,7 @@ func endsRun(err *schemas.Error) bool {
 	switch err.Class {
 	case schemas.Conflict:
 		return err.Code != schemas.CodeStaleStep
-	case schemas.Forbidden:
+	case schemas.Forbidden, schemas.Unauthenticated:
 		return true
 	}
 	return false

@@ -169,7 +169,7 @@ func TestDraftIsStoredWithItsFirstCredential(t *testing.T) {
 	if s.Assertion != "fresh by key" || s.Data.AdditionalData["bound"] != "yes" {
 		t.Errorf("complete: %+v", s)
 	}
-	if got := kindsOf(w.mem.changes); got != "schemas.CreateUser schemas.RecordEvent schemas.SetPassword schemas.RequireProofs" {
+	if got := kindsOf(w.mem.changes); got != "schemas.CreateUser schemas.RecordEvent schemas.RequireAuthority schemas.SetPassword schemas.RequireProofs" {
 		t.Errorf("changes %s, want the user, the event and the credential, which must be there then", got)
 	}
 
@@ -328,7 +328,7 @@ func TestOneAnswerWins(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if won.Load() != 1 || stale.Load() != 15 || len(w.mem.changes) != 4 {
+		if won.Load() != 1 || stale.Load() != 15 || len(w.mem.changes) != 5 {
 			t.Fatalf("%d won, %d were stale, %d changes", won.Load(), stale.Load(), len(w.mem.changes))
 		}
 	}

@@ -26,8 +26,40 @@ func (r *run) applyEffects(d *Decision) {
 		default:
 			r.storeDraft()
 		}
+		r.requireAuthority(change)
 		r.changes = append(r.changes, r.locateFailure(change))
 	}
+}
+
+// requireAuthority adds the precondition of a change of an account: what the run has proved so far.
+func (r *run) requireAuthority(change schemas.Change) {
+	userID := schemas.ChangedAccount(change)
+	if userID == "" {
+		return
+	}
+	by := authorityOf(r.state.Subject.UserID, r.state.Auth, r.facts)
+	_, addsPasskey := change.(schemas.CreateCredential)
+	by.Enrolment = by.Enrolment && addsPasskey
+	r.changes = append(r.changes, schemas.RequireAuthority{UserID: userID, By: by, At: r.now})
+}
+
+// authorityOf returns what a run of a user has proved.
+func authorityOf(userID string, auth *Authentication, facts Facts) schemas.Authority {
+	a := schemas.Authority{UserID: userID, NewFactor: facts.Has(New) || facts.Has(Enrolled)}
+	if auth == nil {
+		return a
+	}
+	a.ACR, a.Methods, a.Time = auth.ACR, auth.Methods, auth.Time
+	for _, p := range auth.Proofs {
+		a.Invited = a.Invited || p.Kind == schemas.InvitationProof
+		a.Enrolment = a.Enrolment || p.Kind == schemas.EnrolmentProof
+	}
+	return a
+}
+
+// Authority returns what a change of the account of the run's user rests on.
+func (v *Visit) Authority() schemas.Authority {
+	return authorityOf(v.Subject.UserID, v.Authentication, v.Facts)
 }
 
 // merged returns m with the members of more, which it may have changed.

@@ -75,9 +75,9 @@ func refuseLimited(v *engine.Visit, added schemas.Provenance) *engine.Decision {
 
 // provenance returns the provenance of a credential that the node adds. It has no limit if this run
 // creates the user, or if a waiver of the node accepts that: of the rule chain, or of the rule
-// takeover for a user who has not authenticated.
+// takeover for a user who has not authenticated. Nor has a passkey that an enrolment link adds.
 func (n node) provenance(v *engine.Visit) schemas.Provenance {
-	if n.unlimited || v.Authentication == nil || v.Facts.Has(engine.New) {
+	if n.unlimited || enrolmentOf(v) != nil || v.Authentication == nil || v.Facts.Has(engine.New) {
 		return schemas.Provenance{}
 	}
 	return schemas.Provenance{ACR: v.Authentication.ACR, Methods: v.Authentication.Methods}

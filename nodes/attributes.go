@@ -94,7 +94,15 @@ func (a *attributes) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 	if len(faults) > 0 {
 		return a.ask(lacking, faults), nil
 	}
-	return a.write(v, user, given), nil
+	d := a.write(v, user, given)
+	if !slices.ContainsFunc(d.Changes, func(c schemas.Change) bool { return schemas.ChangedAccount(c) != "" }) {
+		return d, nil
+	}
+	refused, err := a.deps.refuseChange(ctx, v, false)
+	if refused != nil || err != nil {
+		return a.Optional.refuse(refused), err
+	}
+	return d, nil
 }
 
 func (a *attributes) ask(lacking []askedAttribute, faults []schemas.FieldError) *engine.Decision {

@@ -30,7 +30,7 @@ func emailChangeKind(d Deps) *engine.Kind {
 		Name: "email-change",
 		Doc: "Asks for an email address, sends a code there, and stores the address as the verified one of the run's user. The previous verified address gets a notice. " +
 			"It also verifies an address that the user has entered earlier. The code proves possession of the address only, so it does not authenticate: the user must be new in this run or have authenticated in it. " +
-			"A user with a second factor must have used one, or a passkey, in this run: otherwise the node ends the run. " +
+			"A user with a second factor must have used one, or a passkey, in this run, and an administrator who has had a passkey must have used a passkey: otherwise the node ends the run. " +
 			"The node needs a mail server (mail.host in the configuration); without one, it takes unavailable if next has a target for that outcome.",
 		Asks:  true,
 		Needs: append(ownUserNeeds("it would give another user's account to a reader of that mailbox"), strengthNeed(schemas.ACRPassword)),
@@ -101,13 +101,12 @@ func (c *emailChange) prepare(config *engine.Config) (found []schemas.Problem) {
 
 // Execute asks for the address, and then for the code that it sends there.
 func (c *emailChange) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	kept, err := c.deps.keepsFactors(ctx, v)
+	refused, err := c.deps.refuseChange(ctx, v, false)
 	switch {
 	case err != nil:
 		return nil, err
-	case kept:
-		return &engine.Decision{Fail: schemas.Errorf(schemas.Forbidden, schemas.CodeFactorRequired,
-			"this account has a second factor: sign in with it, or with a passkey, to change the email address")}, nil
+	case refused != nil:
+		return &engine.Decision{Fail: refused}, nil
 	case v.Answer == nil || v.Answer.Action == otherAction:
 		return c.askAddress(""), nil
 	}

@@ -32,33 +32,52 @@ func keepsFactor() engine.Outcome {
 	}
 }
 
-// beforeEnrolling returns the decision that replaces the enrollment: the user declines, or must not
-// have a new factor. nil means that the enrollment can proceed. It is checked at each step, because
+// beforeEnrolling returns the decision that replaces the enrollment: the user declines, or this run must
+// not add a factor. nil means that the enrollment can proceed. It is checked at each step, because
 // the user may have enrolled a factor elsewhere in the meantime.
 func (d Deps) beforeEnrolling(ctx context.Context, v *engine.Visit, o optional) (*engine.Decision, error) {
 	if o.isDeclined(v.Answer) {
 		return engine.LeaveBy(skip), nil
 	}
-	kept, err := d.keepsFactors(ctx, v)
-	if err != nil || !kept {
+	refused, err := d.refuseChange(ctx, v, false)
+	switch {
+	case refused == nil || err != nil:
 		return nil, err
+	case refused.Code == schemas.CodeFactorRequired:
+		return engine.LeaveBy(keptOutcome), nil
 	}
-	return engine.LeaveBy(keptOutcome), nil
+	return o.refuse(refused), nil
 }
 
-// keepsFactors reports whether the run's user has a second factor that this run must not replace or
-// add to.
-func (d Deps) keepsFactors(ctx context.Context, v *engine.Visit) (bool, error) {
-	used := v.Authentication != nil && anyOf(v.Authentication.Methods, schemas.HeldMethods())
-	if used || v.Facts.Has(engine.New) || v.Facts.Has(engine.Enrolled) {
-		return false, nil
+// refuseChange returns why this run may not change how its user signs in, or where the user is reached;
+// nil if it may: see schemas.RequireAuthority. The store checks the same when the change is committed. A
+// node checks it first at each step, so that the user does not answer in vain.
+func (d Deps) refuseChange(ctx context.Context, v *engine.Visit, addsPasskey bool) (*schemas.Error, error) {
+	if v.Subject.Draft != nil {
+		return nil, nil // nobody else knows the user yet
 	}
-	app, err := d.totpOf(ctx, v)
-	if err != nil || app != nil {
-		return app != nil, err
+	account, err := d.Store.Protection(ctx, v.Subject.UserID)
+	if err != nil {
+		return nil, err
 	}
-	codes, err := d.Store.RecoveryCodes(ctx, v.Subject.UserID)
-	return codes != nil && codes.Left > 0, err
+	for _, change := range v.Pending {
+		c, adds := change.(schemas.SetTOTP)
+		account.SecondFactor = account.SecondFactor || adds && c.TOTP.UserID == v.Subject.UserID
+	}
+	by := v.Authority()
+	by.Enrolment = by.Enrolment && addsPasskey
+	if refused := (schemas.RequireAuthority{UserID: v.Subject.UserID, By: by, At: v.Now}).Check(account, account); refused != nil {
+		return schemas.AsError(refused), nil
+	}
+	return nil, nil
+}
+
+// refuse is the decision of a node whose change is refused: the run continues without it, or ends.
+func (o optional) refuse(why *schemas.Error) *engine.Decision {
+	if o {
+		return engine.LeaveBy(skip)
+	}
+	return &engine.Decision{Fail: why}
 }
 
 // totpOf returns the authenticator app that the run's user will have after this step commits; nil

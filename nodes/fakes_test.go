@@ -90,6 +90,18 @@ func (d *directory) Password(_ context.Context, userID string) (schemas.Password
 	return schemas.Password{Hash: d.hashes[userID], ID: "password of " + userID, AddedBy: d.added[userID]}, d.broken
 }
 
+func (d *directory) Protection(ctx context.Context, userID string) (p schemas.Protection, err error) {
+	app, err := d.TOTP(ctx, userID)
+	if err != nil {
+		return p, err
+	}
+	codes, err := d.RecoveryCodes(ctx, userID)
+	p.Administrator = slices.ContainsFunc(d.permissions[userID], schemas.IsAdministrative)
+	p.HadPasskey = slices.ContainsFunc(d.credentials, func(key schemas.Credential) bool { return key.UserID == userID && key.AddedBy.CountsInFull() })
+	p.SecondFactor = app != nil || codes != nil && codes.Left > 0
+	return p, errors.Join(err, d.broken)
+}
+
 func (d *directory) Permissions(_ context.Context, userID string) ([]string, error) {
 	return d.permissions[userID], d.broken
 }

@@ -11,7 +11,7 @@ func federatedLinkKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "federated-link",
 		Doc: "Links the identity from federated-oidc to the run's user, who can then sign in with it. The user must " +
-			"be new in this run or have authenticated in it. It shows no step.",
+			"be new in this run or have authenticated in it. A user with a second factor must have used one, or a passkey, in this run, and an administrator who has had a passkey must have used a passkey: otherwise the node ends the run. It shows no step.",
 		Needs: append([]engine.Need{{
 			AnyOf: []engine.Fact{engine.Federated},
 			Why:   "there would be nothing to link",
@@ -51,6 +51,9 @@ func (l *federatedLink) Execute(ctx context.Context, v *engine.Visit) (*engine.D
 	}
 	if linked != nil {
 		return leave(linked.ID), nil
+	}
+	if refused, err := l.deps.refuseChange(ctx, v, false); refused != nil || err != nil {
+		return &engine.Decision{Fail: refused}, err
 	}
 	link := schemas.Identity{
 		ID: schemas.NewID(), UserID: v.Subject.UserID, ProviderID: id.ProviderID, Subject: id.Subject, Name: id.Name,

@@ -3,6 +3,7 @@ package nodes
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -17,13 +18,17 @@ import (
 // The invitation is not used up here, because the run can end before the user has a credential: the
 // link works until then. Of several runs only the last one that accepted it can continue, because
 // each commit requires that the invitation belongs to the run (schemas.InvitationProof).
+//
+// An enrolment link, which the operator prints for an administrator who has lost the passkey, is
+// accepted in the same way. It proves nothing else, and lets the run add one passkey and change nothing
+// else: see schemas.Authority.
 
 func invitationKind(d Deps) *engine.Kind {
 	return configured[invitation](d, engine.Kind{
 		Name: "invitation",
 		Doc: "Authenticates an invited user with the link in the mail of the invitation. Only a user without a password, passkey or linked identity can be invited, " +
 			"and the link works until the user has one. The node also verifies the mail address of the user. " +
-			"It is for the flow in invitationFlowId of an application.",
+			"It is for the flow in invitationFlowId of an application. It also accepts the link that `postern admin recover` prints, with which an administrator adds a passkey.",
 		Asks: true,
 		Outcomes: []engine.Outcome{
 			{
@@ -71,15 +76,34 @@ func (i *invitation) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 		return leaveFailed(schemas.Errorf(schemas.Invalid, schemas.CodeInvalidLink,
 			"this invitation does not work: it has been used or withdrawn, or has expired; open the link in the most recent mail, or ask for a new invitation")), nil
 	}
-	d := leaveProven(v, []string{schemas.AMREmail}, schemas.ACRVouched, schemas.Provenance{}, link.Proof(),
-		schemas.AcceptInvitation{TokenHash: link.TokenHash, UserID: user.ID, RunID: v.ExecutionID, At: v.Now},
-		schemas.VerifyEmail{UserID: user.ID, Email: user.Text("email"), At: v.Now},
-		proof(v, "invitation.accepted", user.ID, nil))
-	d.Proofs = append(d.Proofs, schemas.ProofOfEmail(user.Text("email")))
+	accept := schemas.AcceptInvitation{TokenHash: link.TokenHash, UserID: user.ID, RunID: v.ExecutionID, At: v.Now}
+	var d *engine.Decision
+	if link.Purpose == schemas.EnrolmentLink {
+		d = leaveProven(v, []string{schemas.AMRLimited}, schemas.ACRVouched, schemas.Provenance{}, link.Proof(), accept,
+			proof(v, "enrolment.accepted", user.ID, nil))
+		d.Limited = true // it proves nothing about the mailbox
+	} else {
+		d = leaveProven(v, []string{schemas.AMREmail}, schemas.ACRVouched, schemas.Provenance{}, link.Proof(), accept,
+			schemas.VerifyEmail{UserID: user.ID, Email: user.Text("email"), At: v.Now},
+			proof(v, "invitation.accepted", user.ID, nil))
+		d.Proofs = append(d.Proofs, schemas.ProofOfEmail(user.Text("email")))
+	}
 	if !v.Subject.Known() {
 		d.Subject = &engine.Subject{UserID: user.ID}
 	}
 	return d, nil
+}
+
+// enrolmentOf returns the proof of the enrolment link that the run has accepted, nil for none.
+func enrolmentOf(v *engine.Visit) *schemas.Proof {
+	if v.Authentication == nil {
+		return nil
+	}
+	i := slices.IndexFunc(v.Authentication.Proofs, func(p schemas.Proof) bool { return p.Kind == schemas.EnrolmentProof })
+	if i < 0 {
+		return nil
+	}
+	return &v.Authentication.Proofs[i]
 }
 
 // find returns the invitation and its user, nil if the invitation is not valid for this run.
@@ -89,7 +113,7 @@ func (i *invitation) find(ctx context.Context, v *engine.Visit) (*schemas.Link, 
 		return nil, nil, err
 	}
 	user, err := i.deps.Store.User(ctx, link.UserID)
-	if schemas.HasCode(err, schemas.CodeUserNotFound) || err == nil && user.Text("email") == "" {
+	if schemas.HasCode(err, schemas.CodeUserNotFound) || err == nil && link.Purpose == schemas.InvitationLink && user.Text("email") == "" {
 		return nil, nil, nil
 	}
 	return link, user, err

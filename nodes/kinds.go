@@ -30,9 +30,11 @@ type Store interface {
 	RecoveryCodes(ctx context.Context, userID string) (*schemas.RecoveryCodes, error)
 	// RecoveryCode returns the provenance of the user's unused recovery code with this SHA-256.
 	RecoveryCode(ctx context.Context, userID string, hash []byte) (*schemas.RecoveryCode, error)
-	// Invitation returns the invitation with this SHA-256 of its token, nil if there is none that
-	// can be accepted.
+	// Invitation returns the invitation or the enrolment link with this SHA-256 of its token, nil if
+	// there is none that can be accepted.
 	Invitation(ctx context.Context, hash []byte, now time.Time) (*schemas.Link, error)
+	// Protection returns what protects the account of a user against changes.
+	Protection(ctx context.Context, userID string) (schemas.Protection, error)
 	// Permissions returns the permissions of a user.
 	Permissions(ctx context.Context, userID string) ([]string, error)
 	// GroupNames and RoleNames return the names of a user's groups, direct or nested, and of the

@@ -16,7 +16,7 @@ func passkeyRegisterKind(d Deps) *engine.Kind {
 	return configured[passkeyRegister](d, engine.Kind{
 		Name: "passkey-register",
 		Doc: "Registers a passkey for the run's user (WebAuthn registration ceremony). " +
-			"The user must be new in this run or have authenticated in it. A user with a second factor must have used one, or a passkey, in this run: " +
+			"The user must be new in this run or have authenticated in it. A user with a second factor must have used one, or a passkey, in this run, and an administrator who has had a passkey must have used a passkey: " +
 			"otherwise the node is skipped if it is optional, and ends the run if it is not.",
 		Asks:     true,
 		Needs:    append(ownUserNeeds("it would add a passkey to another user's account"), strengthNeed(schemas.ACRPassword)),
@@ -118,25 +118,16 @@ func (p *passkeyRegister) Execute(ctx context.Context, v *engine.Visit) (*engine
 	}
 	// A passkey counts as two factors, so a stolen password must not be enough to add one to an
 	// account with a second factor.
-	kept, err := p.deps.keepsFactors(ctx, v)
+	refused, err := p.deps.refuseChange(ctx, v, true)
 	switch {
 	case err != nil:
 		return nil, err
-	case kept:
-		return p.refuseKept(), nil
+	case refused != nil:
+		return p.Optional.refuse(refused), nil
 	case !p.form.isAnswered(v.Answer):
 		return p.begin(ctx, v)
 	}
 	return p.finish(ctx, v)
-}
-
-// refuseKept is the decision for a user whose second factor this run did not use.
-func (p *passkeyRegister) refuseKept() *engine.Decision {
-	if p.Optional {
-		return engine.LeaveBy(skip)
-	}
-	return &engine.Decision{Fail: schemas.Errorf(schemas.Forbidden, schemas.CodeFactorRequired,
-		"this account has a second factor: sign in with it, or with a passkey, to add a passkey")}
 }
 
 func (p *passkeyRegister) begin(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
@@ -236,6 +227,9 @@ func (p *passkeyRegister) registered(v *engine.Visit, c *schemas.Credential) *en
 	d := leaveEnrolled(v, methods, acr, schemas.Proof{Kind: schemas.PasskeyProof, Of: c.ID.String()},
 		schemas.CreateCredential{Credential: *c},
 		event(v, "passkey.registered", c.UserID, map[string]string{"credentialId": c.ID.String()}))
+	if link := enrolmentOf(v); link != nil {
+		d.Changes = append(d.Changes, schemas.UseEnrolment{Proof: *link, UserID: c.UserID, RunID: v.ExecutionID, At: v.Now})
+	}
 	d.Data = map[string]string{
 		"passkeyCredentialID":   c.ID.String(),
 		"passkeyCredentialName": c.Name,

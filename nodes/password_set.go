@@ -15,7 +15,7 @@ func passwordSetKind(d Deps) *engine.Kind {
 		Name: "password-set",
 		Doc: "Sets the password of the run's user, who must be new in this run or have authenticated in it. " +
 			"It uses the password that a prompt just collected, or asks for it, until the server's password policy accepts it. " +
-			"The user's other sessions end.",
+			"The user's other sessions end. A user with a second factor must have used one, or a passkey, in this run, and an administrator who has had a passkey must have used a passkey: otherwise the node ends the run.",
 		Asks:  true,
 		Needs: append(ownUserNeeds("it would set the password of another user's account"), strengthNeed(schemas.ACRPassword)),
 		Outcomes: []engine.Outcome{withEnrolment(engine.Outcome{
@@ -78,6 +78,9 @@ func (p *passwordSet) offer(ctx context.Context, v *engine.Visit, fault string) 
 
 // Execute asks until the password is acceptable, and sets it.
 func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	if refused, err := p.deps.refuseChange(ctx, v, false); refused != nil || err != nil {
+		return &engine.Decision{Fail: refused}, err
+	}
 	chosen := p.secret(v)
 	if chosen == "" && v.Answer == nil {
 		return p.offer(ctx, v, "")

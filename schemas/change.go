@@ -23,6 +23,13 @@ type SetPassword struct {
 	AddedBy Provenance
 }
 
+// RemovePassword removes a user's password, and ends the user's runs and the sessions that started
+// with the password. If there is none, it does nothing.
+type RemovePassword struct {
+	UserID string
+	At     time.Time
+}
+
 // Password is a user's password: its hash in PHC string format, its id, see SetPassword, and
 // the sign-in that set it.
 type Password struct {
@@ -81,18 +88,20 @@ type RevokeFamily struct {
 	Until time.Time
 }
 
-// RenameCredential gives a passkey another name; credential_not_found if there
+// RenameCredential gives a passkey of a user another name; credential_not_found if there
 // is none.
 type RenameCredential struct {
-	ID   Bytes
-	Name string
+	UserID string
+	ID     Bytes
+	Name   string
 }
 
-// DeleteCredential removes a passkey, and ends the sessions that started with it;
+// DeleteCredential removes a passkey of a user, and ends the sessions that started with it;
 // credential_not_found if there is none.
 type DeleteCredential struct {
-	ID Bytes
-	At time.Time
+	UserID string
+	ID     Bytes
+	At     time.Time
 }
 
 // RemoveCredentials removes passkeys of a user, and ends the user's other runs and sessions. If the
@@ -126,6 +135,7 @@ type UpdateUser struct {
 
 func (CreateUser) change()        {}
 func (SetPassword) change()       {}
+func (RemovePassword) change()    {}
 func (RehashPassword) change()    {}
 func (CreateCredential) change()  {}
 func (UseCredential) change()     {}

@@ -58,11 +58,12 @@ type UseIdentity struct {
 	At time.Time
 }
 
-// UnlinkIdentity unlinks an identity from its user, and ends the sessions that started with it. If
-// there is none, it does nothing.
+// UnlinkIdentity unlinks an identity from its user, and ends the sessions that started with it. If the
+// user has none with the id, it does nothing.
 type UnlinkIdentity struct {
-	ID string
-	At time.Time
+	UserID string
+	ID     string
+	At     time.Time
 }
 
 // Codes of errors about signing in with identity providers.

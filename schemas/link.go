@@ -6,38 +6,47 @@ import "time"
 const (
 	LockLink       = "lock"       // locks the account of its user
 	InvitationLink = "invitation" // lets its user, who has no credential yet, add one
+	EnrolmentLink  = "enrolment"  // lets its user add one passkey
 )
 
 // CodeInvalidLink is the error code of a link that is not or no longer valid. Its class is Invalid.
 const CodeInvalidLink = "invalid_link"
 
-// Link is a link in a mail. Its token authorizes what its purpose names: once for a LockLink, until
-// the user has a credential for an InvitationLink.
+// Link is a link in a mail, or one that the operator prints. Its token authorizes what its purpose
+// names: once for a LockLink and an EnrolmentLink, until the user has a credential for an
+// InvitationLink.
 type Link struct {
 	TokenHash []byte // HashSecret of the token
 	UserID    string
 	Purpose   string
-	// Subject is the action of an event for a LockLink, and the id of an application for an
-	// InvitationLink.
+	// Subject is the action of an event for a LockLink, and the id of an application for the
+	// others.
 	Subject   string
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	// RunID is the run that has accepted an invitation, "" for none. The next run that accepts it
-	// replaces that run.
+	// RunID is the run that has accepted an invitation or an enrolment link, "" for none. The next run
+	// that accepts it replaces that run.
 	RunID string
 }
 
-// Proof returns the proof that a run has accepted the invitation.
-func (l *Link) Proof() Proof { return Proof{Kind: InvitationProof, Of: Bytes(l.TokenHash).String()} }
+// Proof returns the proof that a run has accepted an invitation or an enrolment link.
+func (l *Link) Proof() Proof {
+	kind := InvitationProof
+	if l.Purpose == EnrolmentLink {
+		kind = EnrolmentProof
+	}
+	return Proof{Kind: kind, Of: Bytes(l.TokenHash).String()}
+}
 
-// CreateLink stores a link. An InvitationLink replaces the earlier one of its user.
+// CreateLink stores a link. An InvitationLink and an EnrolmentLink replace the earlier one of their
+// user.
 type CreateLink struct{ Link Link }
 
 func (CreateLink) change() {}
 
-// AcceptInvitation assigns an invitation to a run. The change requires that the invitation is valid
-// at the time and that its user has no credential: otherwise nothing is committed, and the code is
-// CodeInvalidLink, Class Conflict.
+// AcceptInvitation assigns an invitation or an enrolment link to a run. The change requires that the
+// link is valid at the time and, for an invitation, that its user has no credential: otherwise nothing
+// is committed, and the code is CodeInvalidLink, Class Conflict.
 type AcceptInvitation struct {
 	TokenHash []byte
 	UserID    string
@@ -46,3 +55,14 @@ type AcceptInvitation struct {
 }
 
 func (AcceptInvitation) change() {}
+
+// UseEnrolment uses an enrolment link up. The change requires that the run has accepted it and that it
+// was not used: otherwise the code is CodeInvalidLink, Class Conflict.
+type UseEnrolment struct {
+	Proof  Proof
+	UserID string
+	RunID  string
+	At     time.Time
+}
+
+func (UseEnrolment) change() {}

@@ -22,6 +22,8 @@ const (
 	// InvitationProof holds only for the run that has accepted the invitation. Its text is the hash
 	// of the link's token.
 	InvitationProof ProofKind = "invitation"
+	// EnrolmentProof is the same for an enrolment link.
+	EnrolmentProof ProofKind = "enrolment"
 )
 
 // Proof identifies the credential of an authentication, precisely enough to check later whether the

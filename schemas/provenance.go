@@ -22,6 +22,9 @@ type Provenance struct {
 // IsZero reports whether the credential has no limit.
 func (p Provenance) IsZero() bool { return p.ACR == "" }
 
+// CountsInFull reports whether a passkey with this provenance still resists phishing.
+func (p Provenance) CountsInFull() bool { return p.IsZero() || Satisfies(p.ACR, ACRPhishingResistant) }
+
 // Limit returns what a sign-in with the credential proves, given the methods and the class
 // of an unlimited credential of its kind, and whether that is less.
 //

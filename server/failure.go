@@ -144,7 +144,7 @@ func (s *server) challenge(r *http.Request, status int, err error, e *schemas.Er
 		return s.toolChallenge(r, status, e)
 	}
 	sent := r.Header.Get("Authorization") != ""
-	proof, isUnproved := errors.AsType[*directory.ProofRequired](err)
+	proof, isUnproved := errors.AsType[*schemas.ProofRequired](err)
 	switch {
 	case isUnproved: // RFC 9470 §3
 		class := ""

@@ -40,7 +40,7 @@ func sensitiveChanges(t *testing.T, h *testServer) {
 	weak := map[string]string{
 		"a password":    byPassword,
 		"two factors":   sign(time.Minute, schemas.ACRMultiFactor, "pwd", "otp", "mfa"),
-		"an old proof":  sign(directory.MaxAdministratorProofAge+time.Minute, schemas.ACRPhishingResistant, "hwk"),
+		"an old proof":  sign(schemas.MaxAdministratorProofAge+time.Minute, schemas.ACRPhishingResistant, "hwk"),
 		"OAuth clients": access(token.Claims{Subject: boss, ClientID: "machine", AuthTime: h.clock(), ACR: schemas.ACRPassword, AMR: []string{"pwd"}}),
 	}
 	sensitive := map[string]string{
@@ -75,6 +75,12 @@ func sensitiveChanges(t *testing.T, h *testServer) {
 	// Without a passkey the password suffices.
 	if status, code, _ := send("PATCH /applications/"+powerful, `{"description":"first"}`, byPassword); status != 200 {
 		t.Errorf("an administrator without a passkey: %d %s", status, code)
+	}
+	// A passkey that is worth no more than a password is none.
+	h.apply(schemas.CreateCredential{Credential: schemas.Credential{ID: schemas.Bytes("limited"), UserID: boss, Name: "Phone", RPID: "localhost",
+		PublicKey: schemas.Bytes{1}, Algorithm: -7, CreatedAt: h.clock(), AddedBy: schemas.Provenance{ACR: schemas.ACRPassword, Methods: []string{"pwd"}}}})
+	if status, code, _ := send("PATCH /applications/"+powerful, `{"description":"limited"}`, byPassword); status != 200 {
+		t.Errorf("with a limited passkey: %d %s", status, code)
 	}
 	h.enrol(boss)
 	before := h.footprint()
@@ -117,10 +123,16 @@ func sensitiveChanges(t *testing.T, h *testServer) {
 			t.Errorf("%s after a passkey: %d %s", request, status, code)
 		}
 	}
-	// A passkey that is worth no more than a password is none.
-	h.limitPasskeys(boss)
-	if status, code, _ := send("PATCH /applications/"+powerful, `{"description":"limited"}`, byPassword); status != 200 {
-		t.Errorf("with a limited passkey: %d %s", status, code)
+	// An administrator who has lost the passkey is not one who never had any.
+	keys, err := h.db.Credentials(t.Context(), boss)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		h.apply(schemas.DeleteCredential{UserID: boss, ID: key.ID, At: h.clock()})
+	}
+	if status, code, _ := send("PATCH /applications/"+powerful, `{"description":"lost"}`, byPassword); status != 401 || code != schemas.CodeStaleProof {
+		t.Errorf("without the lost passkey: %d %s", status, code)
 	}
 }
 
@@ -146,21 +158,4 @@ func (h *testServer) machine(t *testing.T) string {
 	}
 	h.create("/roles", `{"name":"Machines","permissions":["system"],"assignments":[{"type":"application","id":"`+app.ID+`"}]}`)
 	return h.accessHeader(token.Claims{Subject: "machine", ClientID: "machine", Audience: []string{h.base}, Scope: []string{"system"}})
-}
-
-// limitPasskeys makes the passkeys of a user ones that were added after a password.
-func (h *testServer) limitPasskeys(userID string) {
-	h.t.Helper()
-	keys, err := h.db.Credentials(h.t.Context(), userID)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	for _, key := range keys {
-		key.ID = append(schemas.Bytes("limited"), key.ID...)
-		key.AddedBy = schemas.Provenance{ACR: schemas.ACRPassword, Methods: []string{"pwd"}}
-		h.apply(schemas.CreateCredential{Credential: key})
-	}
-	for _, key := range keys {
-		h.apply(schemas.DeleteCredential{ID: key.ID, At: h.clock()})
-	}
 }

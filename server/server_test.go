@@ -183,7 +183,7 @@ func (h *testServer) accessHeader(c token.Claims) string {
 // apply commits changes to the store.
 func (h *testServer) apply(changes ...schemas.Change) {
 	h.t.Helper()
-	if err := h.db.Apply(h.t.Context(), changes); err != nil {
+	if err := h.db.Apply(h.t.Context(), storetest.Authorized(changes)); err != nil {
 		h.t.Fatal(err)
 	}
 }

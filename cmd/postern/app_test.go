@@ -181,7 +181,7 @@ func (w *testApp) sign(options json.RawMessage, hows ...passkeytest.CeremonyOpti
 // apply commits changes to the store.
 func (w *testApp) apply(changes ...schemas.Change) {
 	w.t.Helper()
-	if err := w.store.Apply(w.t.Context(), changes); err != nil {
+	if err := w.store.Apply(w.t.Context(), storetest.Authorized(changes)); err != nil {
 		w.t.Fatal(err)
 	}
 }

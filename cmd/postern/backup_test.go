@@ -144,11 +144,11 @@ func TestRestoredSecretsWorkOnce(t *testing.T) {
 	}
 	now := time.Now().UTC()
 	step := totp.Step(now) - 3
-	err = w.store.Apply(t.Context(), []schemas.Change{
+	err = w.store.Apply(t.Context(), storetest.Authorized([]schemas.Change{
 		schemas.SetRecoveryCodes{UserID: user.ID, Hashes: [][]byte{schemas.HashSecret("code")}, At: now},
 		schemas.SetTOTP{TOTP: schemas.TOTP{UserID: user.ID, Secret: []byte("sealed"), LastStep: step, CreatedAt: now}},
 		schemas.CreateLink{Link: schemas.Link{TokenHash: schemas.HashSecret("link"), UserID: user.ID, Purpose: schemas.InvitationLink, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}},
-	})
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
@@ -227,7 +228,7 @@ func (b *attackedServer) session() string {
 
 func (b *attackedServer) apply(changes ...schemas.Change) {
 	b.t.Helper()
-	if err := b.p.store.Apply(b.t.Context(), changes); err != nil {
+	if err := b.p.store.Apply(b.t.Context(), storetest.Authorized(changes)); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -63,7 +63,12 @@ func (w *arena) Application(_ context.Context, id string) (*schemas.Application,
 func (w *arena) Identity(ctx context.Context, provider, subject string) (*schemas.Identity, error) {
 	return w.Memory.Identity(ctx, provider, subject)
 }
-func (w *arena) Permissions(context.Context, string) ([]string, error)      { return nil, nil }
+func (w *arena) Permissions(context.Context, string) ([]string, error) { return nil, nil }
+func (w *arena) Protection(ctx context.Context, userID string) (schemas.Protection, error) {
+	app, err := w.TOTP(ctx, userID)
+	codes, _ := w.RecoveryCodes(ctx, userID)
+	return schemas.Protection{SecondFactor: app != nil || codes != nil && codes.Left > 0}, err
+}
 func (w *arena) GroupNames(context.Context, string) ([]string, error)       { return nil, nil }
 func (w *arena) RoleNames(context.Context, string) ([]string, error)        { return nil, nil }
 func (w *arena) RegisteredScopes(context.Context, string) ([]string, error) { return nil, nil }

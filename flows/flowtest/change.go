@@ -28,6 +28,8 @@ func (r *records) change(change schemas.Change) error {
 		return r.updateUser(c)
 	case schemas.RequireProofs:
 		return r.requireProofs(c)
+	case schemas.RequireAuthority:
+		return nil // the nodes check it, with the permissions of the scenario
 	case schemas.StartSession:
 		*r = append(*r, c.Session)
 		return r.requireActive(c.Session.UserID, c.Session.CreatedAt)
@@ -47,6 +49,8 @@ func (r *records) change(change schemas.Change) error {
 		*r = append(*r, c.Link)
 	case schemas.AcceptInvitation:
 		return r.acceptInvitation(c)
+	case schemas.UseEnrolment:
+		return fmt.Errorf("flowtest: scenarios have no enrolment links")
 	case schemas.QueueDelivery:
 		*r = append(*r, c.Delivery)
 	case schemas.RecordEvent:

@@ -60,6 +60,17 @@ func (w *environment) Permissions(_ context.Context, userID string) ([]string, e
 	return w.file.Users[w.nameOf(userID)].Permissions, nil
 }
 
+// Protection returns what protects the account of the user.
+func (w *environment) Protection(ctx context.Context, userID string) (p schemas.Protection, err error) {
+	keys, _ := w.Credentials(ctx, userID)
+	app, _ := w.TOTP(ctx, userID)
+	codes, _ := w.RecoveryCodes(ctx, userID)
+	p.Administrator = slices.ContainsFunc(w.file.Users[w.nameOf(userID)].Permissions, schemas.IsAdministrative)
+	p.HadPasskey = slices.ContainsFunc(keys, func(key schemas.Credential) bool { return key.AddedBy.CountsInFull() })
+	p.SecondFactor = app != nil || codes != nil && codes.Left > 0
+	return p, nil
+}
+
 // GroupNames returns the groups that the file gives the user.
 func (w *environment) GroupNames(_ context.Context, userID string) ([]string, error) {
 	return w.file.Users[w.nameOf(userID)].Groups, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -248,7 +249,7 @@ func TestApplyPasswords(t *testing.T) {
 		if password, err := w.store.Password(t.Context(), u.ID); err != nil || password.Hash != "plain:quiet harbour lantern" {
 			t.Errorf("%q, %v", password.Hash, err)
 		}
-		if err := w.store.Apply(t.Context(), []schemas.Change{schemas.SetPassword{UserID: u.ID, Hash: "plain:quiet harbour lantern"}}); err != nil {
+		if err := w.store.Apply(t.Context(), storetest.Authorized([]schemas.Change{schemas.SetPassword{UserID: u.ID, Hash: "plain:quiet harbour lantern"}})); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -94,7 +94,7 @@ func (d *Directory) RenamePasskey(ctx context.Context, c Call, userID string, id
 		}
 		found.Name = name
 		w.recordUserEvent(userID, "passkey.renamed", passkeyRef(id))
-		return w.apply(schemas.RenameCredential{ID: id, Name: name})
+		return w.apply(schemas.RenameCredential{UserID: userID, ID: id, Name: name})
 	})
 	return renamed, err
 }
@@ -123,7 +123,7 @@ func (d *Directory) DeletePasskey(ctx context.Context, c Call, userID string, id
 			return err
 		}
 		w.recordUserEvent(userID, "passkey.deleted", passkeyRef(id))
-		return w.apply(schemas.DeleteCredential{ID: id, At: w.now})
+		return w.apply(schemas.DeleteCredential{UserID: userID, ID: id, At: w.now})
 	})
 }
 

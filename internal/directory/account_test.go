@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -13,7 +14,7 @@ import (
 func (w *fixture) passkey(t testing.TB, user string, id ...byte) schemas.Bytes {
 	t.Helper()
 	c := schemas.Credential{ID: id, UserID: user, Name: "Key", RPID: "localhost", PublicKey: schemas.Bytes{1}, Algorithm: -7, CreatedAt: w.now()}
-	must(t, w.store.Apply(t.Context(), []schemas.Change{schemas.CreateCredential{Credential: c}}))
+	must(t, w.store.Apply(t.Context(), storetest.Authorized([]schemas.Change{schemas.CreateCredential{Credential: c}})))
 	return id
 }
 

@@ -18,13 +18,11 @@ const CodeInsufficientScope = "insufficient_scope"
 // both.
 const MaxProofAge = schemas.MaxProofAge
 
-// MayManageAccount returns an error unless the caller may change how a user signs in.
+// MayManageAccount returns an error unless the caller may change how the user signs in.
 // Callers who may not manage the user's account get Class Forbidden, users whose token is
 // for another application CodeInsufficientScope, and users who signed in too long ago Class
-// Unauthenticated, schemas.CodeStaleProof. A user with a second factor must have signed in
-// with it or with a passkey to add a passkey: a stolen password must not suffice, because a
-// passkey counts as two factors. The error is Class Forbidden, schemas.CodeFactorRequired.
-// For an unknown user the error is user_not_found, Class NotFound.
+// Unauthenticated, schemas.CodeStaleProof. What else the account needs is in
+// schemas.RequireAuthority. For an unknown user the error is user_not_found, Class NotFound.
 func (d *Directory) MayManageAccount(ctx context.Context, c Call, userID string) error {
 	_, err := d.ManagedAccount(ctx, c, userID)
 	return err
@@ -32,20 +30,7 @@ func (d *Directory) MayManageAccount(ctx context.Context, c Call, userID string)
 
 // ManagedAccount is MayManageAccount and returns the user.
 func (d *Directory) ManagedAccount(ctx context.Context, c Call, userID string) (*schemas.User, error) {
-	return mayAddCredential(ctx, d.reader(c), c, userID, d.now())
-}
-
-// mayAddCredential is ManagedAccount in a transaction.
-func mayAddCredential(ctx context.Context, r store.Reader, c Call, userID string, now time.Time) (*schemas.User, error) {
-	u, err := mayManage(ctx, r, c, userID, now)
-	if err != nil || !c.is(userID) {
-		return u, err
-	}
-	has, err := store.HasSecondFactor(ctx, r, userID)
-	if err == nil && has {
-		err = c.requireHeld()
-	}
-	return u, err
+	return mayManage(ctx, d.reader(c), c, userID, d.now())
 }
 
 // MayAccessAccount is MayManageAccount without the check for a recent sign-in, for the end
@@ -55,21 +40,21 @@ func (d *Directory) MayAccessAccount(ctx context.Context, c Call, userID string)
 	return err
 }
 
-// mayManage checks whether the caller may change how a user signs in: mayAccess must pass,
-// users themselves must have signed in recently, and administrators who change the account
-// of one with a passkey (see proofguard.go).
+// mayManage checks whether the caller may change how a user signs in: mayAccess must pass, users
+// themselves must have signed in recently, and the account must not need a better sign-in.
 func mayManage(ctx context.Context, r store.Reader, c Call, userID string, now time.Time) (*schemas.User, error) {
 	u, err := mayAccess(ctx, r, c, userID)
 	if err != nil {
 		return nil, err
 	}
-	if !c.actsAs(userID) {
-		return u, c.requireProofFor(ctx, r, userID, now)
+	if c.actsAs(userID) && (c.AuthTime.IsZero() || now.Sub(c.AuthTime) > MaxProofAge) {
+		return nil, errStaleProof()
 	}
-	if !c.AuthTime.IsZero() && now.Sub(c.AuthTime) <= MaxProofAge {
-		return u, nil
-	}
-	return nil, &ProofRequired{MaxAge: MaxProofAge, err: schemas.Errorf(schemas.Unauthenticated, schemas.CodeStaleProof,
+	return u, store.CheckAuthority(ctx, r, c.requireAuthority(userID, now))
+}
+
+func errStaleProof() error {
+	return &schemas.ProofRequired{MaxAge: MaxProofAge, Err: schemas.Errorf(schemas.Unauthenticated, schemas.CodeStaleProof,
 		"this changes the account, so the user must have signed in within the last %d minutes: have the user sign in again "+
 			"(an authorization request with max_age=%d, or a new run of the flow), and repeat the request with the token from that sign-in",
 		int(MaxProofAge.Minutes()), int(MaxProofAge.Seconds()))}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -19,7 +20,7 @@ func TestDeleteAccount(t *testing.T) {
 		admin := h.user().ID
 		h.create(t, h.Roles, object(t, "name", "All", "permissions", []string{"system"}, "assignments", []schemas.Principal{h.user()}))
 		id, guarded := h.create(t, h.Users, statusBody(t, "deleted")), h.create(t, h.Users, statusBody(t, "guarded"))
-		must(t, h.store.Apply(t.Context(), []schemas.Change{schemas.SetTOTP{TOTP: schemas.TOTP{UserID: guarded, Secret: []byte("sealed"), CreatedAt: h.now()}}}))
+		must(t, h.store.Apply(t.Context(), storetest.Authorized([]schemas.Change{schemas.SetTOTP{TOTP: schemas.TOTP{UserID: guarded, Secret: []byte("sealed"), CreatedAt: h.now()}}})))
 		for _, test := range []struct {
 			name string
 			call Call

@@ -2,7 +2,6 @@ package directory
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/postern-id/postern/internal/store"
@@ -90,7 +89,7 @@ func (d *Directory) addFactor(ctx context.Context, c Call, userID, factor, actio
 		if !w.call.is(userID) {
 			return schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden, "users set up their second factors themselves; you can only remove those of others")
 		}
-		if _, err := mayAddCredential(w.ctx, w.tx, w.call, userID, w.now); err != nil {
+		if _, err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
 			return err
 		}
 		by, err := w.provenance(userID)
@@ -133,10 +132,8 @@ func (w *writeContext) checkMayGiveUp(userID string, has *Factors) error {
 
 // requireHeld returns an error unless the user signed in with something they hold.
 func (c Call) requireHeld() error {
-	held := func(method string) bool { return slices.Contains(schemas.HeldMethods(), method) }
-	if slices.ContainsFunc(c.Methods, held) {
+	if c.authority().IsHeld() {
 		return nil
 	}
-	return schemas.Errorf(schemas.Forbidden, schemas.CodeFactorRequired,
-		"this requires a token from a sign-in with a second factor or a passkey; sign in with one of those and try again")
+	return schemas.ErrFactorRequired()
 }

@@ -75,7 +75,7 @@ func (d *Directory) DeleteIdentity(ctx context.Context, c Call, userID, id strin
 			return err
 		}
 		w.recordUserEvent(userID, "identity.unlinked", schemas.ResourceRef{Type: "identity", ID: id})
-		return w.apply(schemas.UnlinkIdentity{ID: id, At: w.now})
+		return w.apply(schemas.UnlinkIdentity{UserID: userID, ID: id, At: w.now})
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -22,7 +23,7 @@ func corp(t testing.TB, changed ...any) string {
 func (w *fixture) link(t testing.TB, userID, providerID, subject string) schemas.Identity {
 	t.Helper()
 	i := schemas.Identity{ID: schemas.NewID(), UserID: userID, ProviderID: providerID, Subject: subject, Name: "ann@example.com", CreatedAt: w.now()}
-	must(t, w.store.Apply(t.Context(), []schemas.Change{schemas.LinkIdentity{Identity: i}}))
+	must(t, w.store.Apply(t.Context(), storetest.Authorized([]schemas.Change{schemas.LinkIdentity{Identity: i}})))
 	return i
 }
 
@@ -167,7 +168,7 @@ func TestIdentityProvidersInUse(t *testing.T) {
 		must(t, replace(corp(t, "handle", "other")))
 		refused(t, h.IdentityProviders.Delete(ctx, SystemCall(), id, ""), schemas.CodeInUse)
 		h.link(t, h.ids["other"], id, "2")
-		must(t, h.store.Apply(ctx, []schemas.Change{schemas.UnlinkIdentity{ID: i.ID}}))
+		must(t, h.store.Apply(ctx, storetest.Authorized([]schemas.Change{schemas.UnlinkIdentity{UserID: i.UserID, ID: i.ID}})))
 		_, err := h.UnlinkProvider(ctx, SystemCall(), schemas.NewID())
 		refused(t, err, schemas.CodeProviderNotFound)
 		for _, want := range []int{1, 0} {

@@ -97,6 +97,14 @@ func invited(ctx context.Context, r store.Reader, userID, applicationID string, 
 		return nil, nil, schemas.Errorf(schemas.Conflict, CodeHasCredential,
 			"this user already has a password, a passkey or a linked identity: an invitation is for users who cannot sign in yet; the user can sign in, or use the recovery flow of an application")
 	}
+	p, err := store.ProtectionOf(ctx, r, userID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.Administrator && p.HadPasskey {
+		return nil, nil, schemas.Errorf(schemas.Conflict, CodeCannotInvite,
+			"this user is an administrator who has had a passkey, and a link by mail does not replace one: ask the operator for a link from `postern admin recover`")
+	}
 	app, err := store.Applications().Get(ctx, r, applicationID)
 	if schemas.HasClass(err, schemas.NotFound) {
 		err = schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "there is no application with the id %.64q", applicationID).

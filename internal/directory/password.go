@@ -106,6 +106,5 @@ func (d *Directory) dropPassword(w *writeContext, old, u *schemas.User) error {
 		return err
 	}
 	w.recordUserEvent(u.ID, "password.removed", schemas.ResourceRef{})
-	w.setActor()
-	return store.RemovePassword(w.tx, u.ID, w.now)
+	return w.apply(schemas.RemovePassword{UserID: u.ID, At: w.now})
 }

@@ -109,9 +109,6 @@ func (d *Directory) patchOwn(ctx context.Context, c Call, attributes json.RawMes
 // of a user whose type requires a password.
 func (d *Directory) RemovePassword(ctx context.Context, c Call) error {
 	userID := c.userID()
-	if err := d.MayManageAccount(ctx, c, userID); err != nil {
-		return err
-	}
 	return d.changeAccount(ctx, c, userID, func(w *writeContext) error {
 		u, err := store.Users().Get(w.ctx, w.tx, userID)
 		if err != nil {
@@ -128,7 +125,6 @@ func (d *Directory) RemovePassword(ctx context.Context, c Call) error {
 			return err
 		}
 		w.recordUserEvent(userID, "password.removed", schemas.ResourceRef{})
-		w.setActor()
-		return store.RemovePassword(w.tx, userID, w.now)
+		return w.apply(schemas.RemovePassword{UserID: userID, At: w.now})
 	})
 }

@@ -1,9 +1,10 @@
 package directory
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/postern-id/postern/internal/store"
@@ -13,51 +14,34 @@ import (
 // A stolen token of an administrator, or an unattended browser, must not suffice to gain lasting
 // control of the service. So changes that grant or revoke administrative permissions, or that
 // decide how administrators sign in, need a recent sign-in with a passkey if the administrator has
-// one. They are the changes for which the caller needs an administrative permission of someone
-// else: see requirePermissions, checkPermissions, requireOfUsers and mayManage.
+// or had one. They are the changes for which the caller needs an administrative permission of someone
+// else: see requirePermissions, checkPermissions and requireOfUsers. Changes of accounts, the own
+// one included, follow schemas.RequireAuthority.
 //
-// Not concerned are administrators without a passkey, clients that act on their own behalf, and
+// Not concerned are administrators who never had a passkey, clients that act on their own behalf, and
 // tokens that the operator printed with `postern token`: access to the store would suffice for
 // more.
-
-// MaxAdministratorProofAge is the maximum age of the sign-in with which an administrator with a
-// passkey makes a sensitive change.
-const MaxAdministratorProofAge = 15 * time.Minute
-
-// ProofRequired is the error of a change that needs a better or more recent sign-in: Class
-// Unauthenticated, schemas.CodeStaleProof. Its members are for the challenge of RFC 9470 §3.
-type ProofRequired struct {
-	ACR    string // the class that the sign-in must satisfy; "" for any
-	MaxAge time.Duration
-	err    *schemas.Error
-}
-
-// Error returns the message for the client.
-func (e *ProofRequired) Error() string { return e.err.Error() }
-
-// Unwrap returns the error for the client.
-func (e *ProofRequired) Unwrap() error { return e.err }
 
 // requireProof refuses the write if it concerns administrative permissions and the caller lacks a
 // proof for that.
 func (w *writeContext) requireProof(path, what string, permissions []string) {
-	if w.unproved == nil && slices.ContainsFunc(permissions, isAdministrative) && w.lacksProof() {
-		w.unproved = errUnproved(path, what)
+	if w.unproved == nil && slices.ContainsFunc(permissions, schemas.IsAdministrative) && w.lacksProof() {
+		w.unproved = schemas.ErrUnproved(path, what)
 	}
 }
 
-func errUnproved(path, what string) *ProofRequired {
-	return &ProofRequired{ACR: schemas.ACRPhishingResistant, MaxAge: MaxAdministratorProofAge, err: schemas.Errorf(
-		schemas.Unauthenticated, schemas.CodeStaleProof,
-		"%s has administrative permissions, so this change needs a sign-in with your passkey within the last %d minutes: sign in again "+
-			"(an authorization request with acr_values=%s and max_age=%d), and repeat the request with the token from that sign-in",
-		what, int(MaxAdministratorProofAge.Minutes()), schemas.ACRPhishingResistant, int(MaxAdministratorProofAge.Seconds())).
-		WithProblems([]schemas.Problem{{Path: path, Message: "needs a recent sign-in with a passkey"}})}
-}
-
-// isAdministrative reports whether a permission is one of Postern's own API.
-func isAdministrative(permission string) bool {
-	return permission == systemPermission || strings.HasPrefix(permission, systemPermission+":")
+// requireAuthority refuses the write unless the caller may change the account of a user.
+func (w *writeContext) requireAuthority(userID string) {
+	err := store.CheckAuthority(w.ctx, w.tx, w.call.requireAuthority(userID, w.now))
+	unproved, isUnproved := errors.AsType[*schemas.ProofRequired](err)
+	switch {
+	case isUnproved:
+		w.unproved = cmp.Or(w.unproved, unproved)
+	case schemas.HasClass(err, schemas.Forbidden):
+		w.refusal = err
+	default:
+		w.fail(err)
+	}
 }
 
 // lacksProof is Call.lacksProof in a write.
@@ -67,32 +51,29 @@ func (w *writeContext) lacksProof() bool {
 	return lacks
 }
 
-// lacksProof reports whether the caller is a user with a passkey who did not sign in with a
+// lacksProof reports whether the caller is a user who has or had a passkey and did not sign in with a
 // phishing-resistant method recently.
 func (c Call) lacksProof(ctx context.Context, r store.Reader, now time.Time) (bool, error) {
-	byOperator := c.AuthTime.IsZero() && c.ACR == "" && len(c.Methods) == 0
-	if c.Token == nil || c.userID() == "" || byOperator {
+	by := c.authority()
+	if by.Program || by.ResistsPhishing(now) {
 		return false, nil
 	}
-	if schemas.Satisfies(c.ACR, schemas.ACRPhishingResistant) && now.Sub(c.AuthTime) <= MaxAdministratorProofAge {
-		return false, nil
-	}
-	keys, err := store.CredentialsOf(ctx, r, c.userID())
-	return slices.ContainsFunc(keys, func(key schemas.Credential) bool {
-		return key.AddedBy.IsZero() || schemas.Satisfies(key.AddedBy.ACR, schemas.ACRPhishingResistant)
-	}), err
+	p, err := store.ProtectionOf(ctx, r, by.UserID)
+	return p.HadPasskey, err
 }
 
-// requireProofFor returns an error if the caller, who acts for another user or with every
-// permission, may not change how the user signs in without a better sign-in.
-func (c Call) requireProofFor(ctx context.Context, r store.Reader, userID string, now time.Time) error {
-	lacks, err := c.lacksProof(ctx, r, now)
-	if err != nil || !lacks {
-		return err
+// authority returns what the caller's changes of accounts rest on.
+func (c Call) authority() schemas.Authority {
+	return schemas.Authority{
+		Program: c.userID() == "" || c.isByOperator(),
+		UserID:  c.userID(), ACR: c.ACR, Methods: c.Methods, Time: c.AuthTime,
 	}
-	has, err := store.PermissionsOf(ctx, r, schemas.Principal{Type: schemas.UserPrincipal, ID: userID})
-	if err == nil && slices.ContainsFunc(has, isAdministrative) {
-		return errUnproved("", "this user")
-	}
-	return err
+}
+
+// isByOperator reports whether the token comes from no sign-in: the operator printed it.
+func (c Call) isByOperator() bool { return c.AuthTime.IsZero() && c.ACR == "" && len(c.Methods) == 0 }
+
+// requireAuthority returns the precondition of a change of a user's account by the caller.
+func (c Call) requireAuthority(userID string, now time.Time) schemas.RequireAuthority {
+	return schemas.RequireAuthority{UserID: userID, By: c.authority(), At: now}
 }

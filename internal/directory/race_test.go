@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -150,7 +151,7 @@ func TestOneLoginMethodRemains(t *testing.T) {
 		call := as(user, "system")
 		for i := range 10 {
 			key := schemas.Bytes(fmt.Sprint("key", i))
-			must(t, h.store.Apply(t.Context(), []schemas.Change{schemas.CreateCredential{Credential: schemas.Credential{ID: key, UserID: user, CreatedAt: h.now()}}}))
+			must(t, h.store.Apply(t.Context(), storetest.Authorized([]schemas.Change{schemas.CreateCredential{Credential: schemas.Credential{ID: key, UserID: user, CreatedAt: h.now()}}})))
 			identity := h.link(t, user, provider, fmt.Sprint(i))
 			left := 2
 			for _, err := range together(2, func(i int) error {
@@ -168,7 +169,7 @@ func TestOneLoginMethodRemains(t *testing.T) {
 			if left != 1 {
 				t.Fatalf("%d ways in are left, expected 1", left)
 			}
-			must(t, h.store.Apply(t.Context(), []schemas.Change{schemas.UnlinkIdentity{ID: identity.ID}}))
+			must(t, h.store.Apply(t.Context(), storetest.Authorized([]schemas.Change{schemas.UnlinkIdentity{UserID: user, ID: identity.ID}})))
 			if left, err := h.Passkeys(t.Context(), SystemCall(), user); err == nil && len(left) > 0 {
 				must(t, h.DeletePasskey(t.Context(), SystemCall(), user, key))
 			}

@@ -26,6 +26,7 @@ func (d *Directory) userCollection() *collection[schemas.User] {
 		changed:  d.userChanged,
 		remove: func(w *writeContext, u *schemas.User) {
 			w.requireOf("", "this user", principalOf(u))
+			w.requireAuthority(u.ID)
 			_, err := w.endSessions(u.ID, "")
 			w.fail(err)
 			w.fail(store.RemovePrincipal(w.tx, principalOf(u), w.now))
@@ -163,6 +164,9 @@ func (w *writeContext) checkMayChange(old, u *schemas.User, t *schemas.UserType)
 			continue
 		}
 		w.requireOf(path, "this user", principalOf(old))
+	}
+	if len(paths) > 0 {
+		w.requireAuthority(old.ID)
 	}
 }
 

@@ -47,9 +47,9 @@ type writeContext struct {
 	readOnly  []schemas.Problem // changes that only the program may make
 	forbidden []schemas.Problem // changes that the caller may not make
 	inUse     []store.Use
-	unproved  *ProofRequired // a change that needs a better sign-in
-	refusal   error          // an error that applies if there are no problems
-	failure   error          // the first error of the store
+	unproved  *schemas.ProofRequired // a change that needs a better sign-in
+	refusal   error                  // an error that applies if there are no problems
+	failure   error                  // the first error of the store
 	events    []schemas.Event
 	logged    *schemas.Actor // the caller as recorded in the audit log, once looked up
 }
@@ -222,10 +222,16 @@ func (w *writeContext) setActor() {
 	w.tx.SetActor(w.call.Session, schemas.Event{Actor: actor, ApplicationID: actor.Client, TraceID: w.call.TraceID})
 }
 
-// apply applies changes on behalf of the caller.
+// apply applies changes on behalf of the caller, with the precondition of those of accounts.
 func (w *writeContext) apply(changes ...schemas.Change) error {
 	w.setActor()
-	return w.tx.Apply(changes)
+	var all []schemas.Change
+	for _, change := range changes {
+		if userID := schemas.ChangedAccount(change); userID != "" {
+			all = append(all, w.call.requireAuthority(userID, w.now))
+		}
+	}
+	return w.tx.Apply(append(all, changes...))
 }
 
 // keepEvents writes the events to the audit log.

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -30,14 +29,12 @@ func PasswordAddedBy(ctx context.Context, r Reader, userID string) (by schemas.P
 	return by, err
 }
 
-// RemovePassword removes a user's password, and ends the user's runs and the sessions that started
-// with the password. It succeeds if there is none.
-func RemovePassword(t *Tx, userID string, at time.Time) error {
+func (t *Tx) removePassword(c schemas.RemovePassword) error {
 	gone := schemas.Proof{Kind: schemas.PasswordProof}
-	if _, err := t.removeProof(userID, gone, at, "DELETE FROM passwords WHERE user_id = ?", userID); err != nil {
+	if _, err := t.removeProof(c.UserID, gone, c.At, "DELETE FROM passwords WHERE user_id = ?", c.UserID); err != nil {
 		return err
 	}
-	return t.endRuns(userID)
+	return t.endRuns(c.UserID)
 }
 
 // TakenAttributes returns the attributes whose value belongs to another user: identifying

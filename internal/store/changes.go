@@ -14,10 +14,14 @@ func (t *Tx) applyOne(change schemas.Change) error {
 		return t.verifyEmail(c)
 	case schemas.SetPassword:
 		return t.setPassword(c)
+	case schemas.RemovePassword:
+		return t.removePassword(c)
 	case schemas.RehashPassword:
 		return t.rehashPassword(c)
 	case schemas.RequireProofs:
 		return t.requireProofs(c)
+	case schemas.RequireAuthority:
+		return nil // checked before all changes
 	case schemas.CreateCredential:
 		return t.createCredential(c.Credential)
 	case schemas.UseCredential:
@@ -79,6 +83,8 @@ func (t *Tx) applySession(change schemas.Change) error {
 		return t.createLink(c.Link)
 	case schemas.AcceptInvitation:
 		return t.acceptInvitation(c)
+	case schemas.UseEnrolment:
+		return t.useEnrolment(c)
 	case schemas.GrantConsent:
 		return t.grantConsent(c)
 	}

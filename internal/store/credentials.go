@@ -33,7 +33,7 @@ const (
 
 	selectCredentialOwner = `SELECT user_id FROM credentials WHERE id = ?`
 
-	updateCredentialName = `UPDATE credentials SET name = ? WHERE id = ?`
+	updateCredentialName = `UPDATE credentials SET name = ? WHERE id = ? AND user_id = ?`
 	deleteCredential     = `DELETE FROM credentials WHERE id = ?`
 )
 
@@ -120,15 +120,18 @@ func (t *Tx) owner(q string, id any) (userID string, err error) {
 }
 
 func (t *Tx) renameCredential(c schemas.RenameCredential) error {
-	return t.change(errNoCredential, updateCredentialName, c.Name, nonNilBytes(c.ID))
+	return t.change(errNoCredential, updateCredentialName, c.Name, nonNilBytes(c.ID), c.UserID)
 }
 
 func (t *Tx) deleteCredential(c schemas.DeleteCredential) error {
 	userID, err := t.owner(selectCredentialOwner, nonNilBytes(c.ID))
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, sql.ErrNoRows) || err == nil && userID != c.UserID {
 		return errNoCredential()
 	}
 	if err != nil {
+		return err
+	}
+	if _, err := t.exec(insertFormerPasskey, toMicros(c.At), nonNilBytes(c.ID)); err != nil {
 		return err
 	}
 	gone := schemas.Proof{Kind: schemas.PasskeyProof, Of: c.ID.String()}
@@ -156,7 +159,7 @@ func (t *Tx) removeCredentials(c schemas.RemoveCredentials) error {
 		if i < 0 {
 			return schemas.Errorf(schemas.Conflict, schemas.CodeSuperseded, "another passkey was added to this account at the same time; try again")
 		}
-		if err := t.deleteCredential(schemas.DeleteCredential{ID: key.ID, At: c.At}); err != nil {
+		if err := t.deleteCredential(schemas.DeleteCredential{UserID: c.UserID, ID: key.ID, At: c.At}); err != nil {
 			return err
 		}
 		if err := t.recordEvents(c.Remove[i].Event); err != nil {

@@ -64,11 +64,11 @@ func filledStore(t *testing.T, c store.Config) *store.Store {
 	types, err := store.UserTypes().List(t.Context(), s, store.Page{Limit: 1})
 	noError(t, err)
 	user.Type, user.OUID = types[0].Name, types[0].OUID
-	noError(t, s.Apply(t.Context(), []schemas.Change{
+	noError(t, s.Apply(t.Context(), storetest.Authorized([]schemas.Change{
 		schemas.CreateUser{User: user},
 		schemas.CreateCredential{Credential: schemas.Credential{ID: schemas.Bytes{0, 1, '\\', 0xff}, UserID: user.ID, Name: "Key", PublicKey: schemas.Bytes{0xfe}}},
 		schemas.RecordEvent{Event: schemas.Event{ID: schemas.NewID(), Action: "user.created", UserID: user.ID}},
-	}))
+	})))
 	_, err = s.EventChain(make([]byte, 32)).Seal(t.Context())
 	noError(t, err)
 	return s

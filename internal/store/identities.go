@@ -130,7 +130,7 @@ func (t *Tx) useIdentity(c schemas.UseIdentity) error {
 
 func (t *Tx) unlinkIdentity(c schemas.UnlinkIdentity) error {
 	userID, err := t.owner(selectIdentityOwner, c.ID)
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, sql.ErrNoRows) || err == nil && userID != c.UserID {
 		return nil
 	}
 	if err != nil {

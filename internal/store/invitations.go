@@ -11,23 +11,30 @@ import (
 // until it expires, because people open a link and finish later, or on another device. It belongs to
 // the run that accepted it last, and cannot be accepted once the user has a credential: the change
 // locks the user, as the changes that add a credential do.
+//
+// An enrolment link is accepted in the same way, whatever credentials its user has, until it has added a
+// passkey. Then it has expired, and its row remains for the rest of the run.
 
 const (
 	hasNoCredential = `NOT EXISTS (SELECT 1 FROM passwords WHERE user_id = links.user_id)
 		AND NOT EXISTS (SELECT 1 FROM credentials WHERE user_id = links.user_id)
 		AND NOT EXISTS (SELECT 1 FROM identities WHERE user_id = links.user_id)`
 
-	selectInvitation = `SELECT ` + linkColumns + ` FROM links WHERE hash = ? AND purpose = 'invitation' AND expires_at > ? AND ` + hasNoCredential
+	acceptable = `(purpose = 'enrolment' OR purpose = 'invitation' AND ` + hasNoCredential + `)`
+
+	selectInvitation = `SELECT ` + linkColumns + ` FROM links WHERE hash = ? AND expires_at > ? AND ` + acceptable
 
 	selectInvitationOf = `SELECT ` + linkColumns + ` FROM links WHERE user_id = ? AND purpose = 'invitation' AND expires_at > ? AND ` + hasNoCredential
 
-	updateInvitation = `UPDATE links SET run_id = ? WHERE hash = ? AND user_id = ? AND purpose = 'invitation' AND expires_at > ? AND ` + hasNoCredential
+	updateInvitation = `UPDATE links SET run_id = ? WHERE hash = ? AND user_id = ? AND expires_at > ? AND ` + acceptable
 
-	selectProofInvitation = `SELECT 1 FROM links WHERE user_id = ? AND hash = ? AND purpose = 'invitation' AND run_id = ?`
+	selectProofInvitation = `SELECT 1 FROM links WHERE user_id = ? AND hash = ? AND purpose = ? AND run_id = ?`
+
+	useEnrolment = `UPDATE links SET expires_at = ? WHERE user_id = ? AND hash = ? AND purpose = 'enrolment' AND run_id = ? AND expires_at > ?`
 )
 
-// Invitation returns the invitation with the hash of its token; nil if there is none that can be
-// accepted at the time.
+// Invitation returns the invitation or the enrolment link with the hash of its token; nil if there is
+// none that can be accepted at the time.
 func (s *Store) Invitation(ctx context.Context, hash []byte, now time.Time) (*schemas.Link, error) {
 	found, err := readAll(ctx, s, scanLink, selectInvitation, nonNilBytes(hash), toMicros(now))
 	return firstOf(found), err
@@ -47,4 +54,12 @@ func (t *Tx) acceptInvitation(c schemas.AcceptInvitation) error {
 func errInvitation() error {
 	return schemas.Errorf(schemas.Conflict, schemas.CodeInvalidLink,
 		"this invitation is no longer valid: it has been used, has expired, or was withdrawn; ask for a new one")
+}
+
+func (t *Tx) useEnrolment(c schemas.UseEnrolment) error {
+	hash, err := schemas.ParseBytes(c.Proof.Of)
+	if err != nil {
+		return err
+	}
+	return t.change(errInvitation, useEnrolment, toMicros(c.At), c.UserID, nonNilBytes(hash), c.RunID, toMicros(c.At))
 }

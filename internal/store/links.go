@@ -20,9 +20,10 @@ const (
 	countLinks = `SELECT COUNT(*) FROM links WHERE user_id = ? AND purpose = ? AND subject = ? AND created_at > ?`
 )
 
-// createLink replaces an earlier invitation of the user. The lock lets concurrent ones wait.
+// createLink replaces an earlier invitation or enrolment link of the user. The lock lets concurrent ones
+// wait.
 func (t *Tx) createLink(l schemas.Link) error {
-	if l.Purpose == schemas.InvitationLink {
+	if l.Purpose != schemas.LockLink {
 		if _, err := t.lockUser(l.UserID); err != nil {
 			return err
 		}

@@ -143,7 +143,15 @@ func lockedBy(change schemas.Change) (userID string, writes bool) {
 		return c.UserID, false
 	case schemas.StartSession:
 		return c.Session.UserID, false
+	case schemas.RequireAuthority:
+		return c.UserID, false
 	case schemas.SetPassword:
+		return c.UserID, true
+	case schemas.RemovePassword:
+		return c.UserID, true
+	case schemas.DeleteCredential:
+		return c.UserID, true
+	case schemas.UnlinkIdentity:
 		return c.UserID, true
 	case schemas.RemoveCredentials:
 		return c.UserID, true
@@ -160,6 +168,8 @@ func lockedBy(change schemas.Change) (userID string, writes bool) {
 	case schemas.VerifyEmail:
 		return c.UserID, true
 	case schemas.AcceptInvitation:
+		return c.UserID, true
+	case schemas.UseEnrolment:
 		return c.UserID, true
 	case schemas.UpdateUser:
 		return c.UserID, true
@@ -237,12 +247,12 @@ func (t *Tx) hasProof(userID string, p schemas.Proof) (bool, error) {
 	if t.knowsProof(userID, p) {
 		return true, nil
 	}
-	if p.Kind == schemas.InvitationProof {
+	if isLinkProof(p) {
 		hash, err := schemas.ParseBytes(p.Of)
 		if err != nil {
 			return false, err
 		}
-		return exists(t.ctx, t, selectProofInvitation, userID, nonNilBytes(hash), t.actor.run)
+		return exists(t.ctx, t, selectProofInvitation, userID, nonNilBytes(hash), string(p.Kind), t.actor.run)
 	}
 	q, key, err := proofQuery(p)
 	if err != nil {
@@ -256,7 +266,7 @@ func (t *Tx) requireProof(userID string, p schemas.Proof) error {
 	if p.Kind == schemas.SessionProof && t.knowsProof(userID, p) {
 		return nil
 	}
-	if p.Kind == schemas.EmailProof || p.Kind == schemas.InvitationProof {
+	if p.Kind == schemas.EmailProof || isLinkProof(p) {
 		return t.batch.breaks()
 	}
 	q, key, err := proofQuery(p)
@@ -267,6 +277,11 @@ func (t *Tx) requireProof(userID string, p schemas.Proof) error {
 		q += forShare
 	}
 	return t.batch.require(q, userID, key)
+}
+
+// isLinkProof reports whether a proof is of a link, whose kind is the purpose of the link.
+func isLinkProof(p schemas.Proof) bool {
+	return p.Kind == schemas.InvitationProof || p.Kind == schemas.EnrolmentProof
 }
 
 // useProof changes the row of a credential that a sign-in uses. A batch cannot lock such a row for

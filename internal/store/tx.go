@@ -42,6 +42,9 @@ func (s *Store) Update(ctx context.Context, do func(*Tx) error) error {
 
 // Apply applies changes as part of the transaction. It records their events together at the end.
 func (t *Tx) Apply(changes []schemas.Change) error {
+	if err := t.requireAuthorities(changes); err != nil {
+		return err
+	}
 	var events []schemas.Event
 	for _, change := range changes {
 		if c, ok := change.(schemas.RecordEvent); ok {

@@ -188,7 +188,7 @@ func testInvitations(t *testing.T, s *store.Store) {
 		})
 	}
 	goOn := func(run *schemas.Run, changes ...schemas.Change) error {
-		return s.Commit(t.Context(), next(run, "key"), append(changes, schemas.RequireProofs{UserID: user.ID, Proofs: []schemas.Proof{link.Proof()}, At: noon()}))
+		return s.Commit(t.Context(), next(run, "key"), authorized(append(changes, schemas.RequireProofs{UserID: user.ID, Proofs: []schemas.Proof{link.Proof()}, At: noon()})))
 	}
 	for _, wrong := range []struct {
 		token, user string

@@ -101,7 +101,7 @@ func testRecoveryCodes(t *testing.T, s RunStore) {
 		t.Fatal("there are codes that were never issued")
 	}
 	apply(t, s, giveCodes(ann.ID, "a", "b", "c")...)
-	must(t, s.Apply(ctx, giveCodes(bob.ID, "a"))) // by an unlikely chance
+	must(t, s.Apply(ctx, authorized(giveCodes(bob.ID, "a")))) // by an unlikely chance
 	wantEqual(t, "the codes", count(), &schemas.RecoveryCodes{Total: 3, Left: 3, CreatedAt: noon(), AddedBy: weakSignIn()})
 	wantError(t, s.Apply(ctx, useCode(ann.ID, "d")), schemas.Conflict, schemas.CodeUsed)
 	apply(t, s, useCode(ann.ID, "a")...)
@@ -135,7 +135,7 @@ func testRecoveryCodeSets(t *testing.T, s *store.Store) {
 	ann := created(t, s, "ann")
 	for range 5 {
 		together(4, func(i int) {
-			check(t, s.Apply(t.Context(), giveCodes(ann.ID, fmt.Sprint("a", i), fmt.Sprint("b", i))))
+			check(t, s.Apply(t.Context(), authorized(giveCodes(ann.ID, fmt.Sprint("a", i), fmt.Sprint("b", i)))))
 		})
 		wantEqual(t, "how many codes there are", reply(s.RecoveryCodes(t.Context(), ann.ID)).get(t).Total, 2)
 	}
@@ -177,9 +177,9 @@ func testUpdateUser(t *testing.T, s RunStore) {
 	for attribute, value := range map[string]string{"username": "anne", "email": "ann@example.com"} {
 		wantEqual(t, "who is found by "+value, reply(s.UserByAttribute(ctx, "", attribute, value)).get(t).ID, ann.ID)
 	}
-	wantError(t, s.Apply(ctx, change(bob.ID, map[string]any{"username": "ANN@example.com"})), schemas.Conflict, schemas.CodeAttributeTaken)
-	wantError(t, s.Apply(ctx, change(bob.ID, map[string]any{"username": "a\x00b"})), schemas.Invalid, schemas.CodeInvalidRequest)
-	must(t, s.Apply(ctx, change(bob.ID, map[string]any{"username": "ann"}))) // it is free now
+	wantError(t, s.Apply(ctx, authorized(change(bob.ID, map[string]any{"username": "ANN@example.com"}))), schemas.Conflict, schemas.CodeAttributeTaken)
+	wantError(t, s.Apply(ctx, authorized(change(bob.ID, map[string]any{"username": "a\x00b"}))), schemas.Invalid, schemas.CodeInvalidRequest)
+	must(t, s.Apply(ctx, authorized(change(bob.ID, map[string]any{"username": "ann"})))) // it is free now
 }
 
 func testUpdateUserRace(t *testing.T, s RunStore) {
@@ -190,7 +190,7 @@ func testUpdateUserRace(t *testing.T, s RunStore) {
 			users[i] = created(t, s, fmt.Sprintf("u%d-%d", round, i))
 		}
 		oneWins(t, len(users), schemas.CodeAttributeTaken, func(i int) error {
-			return s.Apply(t.Context(), change(users[i].ID, map[string]any{"username": name}))
+			return s.Apply(t.Context(), authorized(change(users[i].ID, map[string]any{"username": name})))
 		})
 	}
 }
@@ -200,7 +200,7 @@ func testUpdateUnique(t *testing.T, s *store.Store) {
 	insert(t, s, &staff)
 	ann, bob := newWorker("ann", 7, "+41 1"), newWorker("bob", 8, "+41 2")
 	apply(t, s, append(create(ann), create(bob)...)...)
-	wantError(t, s.Apply(t.Context(), change(bob.ID, map[string]any{"badge": 7})), schemas.Conflict, schemas.CodeAttributeTaken)
+	wantError(t, s.Apply(t.Context(), authorized(change(bob.ID, map[string]any{"badge": 7}))), schemas.Conflict, schemas.CodeAttributeTaken)
 	apply(t, s, change(ann.ID, map[string]any{"badge": 9})...)
 	apply(t, s, change(bob.ID, map[string]any{"badge": 7})...)
 }

@@ -52,8 +52,21 @@ func update(t testing.TB, s *store.Store, do func(*store.Tx) error) {
 // apply makes changes that must succeed.
 func apply(t testing.TB, s RunStore, changes ...schemas.Change) {
 	t.Helper()
-	must(t, s.Apply(t.Context(), changes))
+	must(t, s.Apply(t.Context(), authorized(changes)))
 }
+
+// Authorized returns changes with the preconditions of those of accounts, as the program itself makes
+// them.
+func Authorized(changes []schemas.Change) (all []schemas.Change) {
+	for _, change := range changes {
+		if id := schemas.ChangedAccount(change); id != "" {
+			all = append(all, schemas.RequireAuthority{UserID: id, By: schemas.Authority{Program: true}})
+		}
+	}
+	return append(all, changes...)
+}
+
+func authorized(changes []schemas.Change) []schemas.Change { return Authorized(changes) }
 
 // commit commits runs without changes.
 func commit(t testing.TB, s RunStore, runs ...*schemas.Run) {

@@ -252,7 +252,7 @@ func testUnverifiedEmail(t *testing.T, s *store.Store) {
 	// No other user may enter it or use it as a username.
 	wantError(t, s.Apply(ctx, create(entered("fourth", "victim@example.com"))), schemas.Conflict, schemas.CodeAttributeTaken)
 	wantError(t, s.Apply(ctx, create(newUser("victim@example.com"))), schemas.Conflict, schemas.CodeAttributeTaken)
-	wantError(t, s.Apply(ctx, change(mallory.ID, map[string]any{"email": "victim@example.com"})), schemas.Conflict, schemas.CodeAttributeTaken)
+	wantError(t, s.Apply(ctx, authorized(change(mallory.ID, map[string]any{"email": "victim@example.com"}))), schemas.Conflict, schemas.CodeAttributeTaken)
 	must(t, s.Apply(ctx, verify(victim))) // once more changes nothing
 	reply(s.User(ctx, victim.ID)).equals(t, "the owner", owner)
 }
@@ -342,7 +342,7 @@ func testEmailRace(t *testing.T, s *store.Store) {
 			case i >= contenders/2:
 				err = s.Apply(t.Context(), create(users[i]))
 			case i == 0:
-				err = s.Apply(t.Context(), change(users[0].ID, map[string]any{"given_name": "R"}))
+				err = s.Apply(t.Context(), authorized(change(users[0].ID, map[string]any{"given_name": "R"})))
 			default:
 				if err = s.Apply(t.Context(), verify(users[i])); err == nil {
 					mu.Lock()

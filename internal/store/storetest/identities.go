@@ -74,7 +74,7 @@ func testIdentities(t *testing.T, s RunStore) {
 	if got, err := s.Identity(ctx, schemas.NewID(), "s1"); got != nil || err != nil {
 		t.Fatalf("of another provider it is %+v, %v", got, err)
 	}
-	wantError(t, s.Commit(ctx, newRun(), link(newIdentity(bob.ID, "s1"))), schemas.Conflict, schemas.CodeIdentityTaken)
+	wantError(t, s.Commit(ctx, newRun(), authorized(link(newIdentity(bob.ID, "s1")))), schemas.Conflict, schemas.CodeIdentityTaken)
 	again := newIdentity(ann.ID, "s1")
 	again.Name = "ann@example.org"
 	apply(t, s, link(again)...)
@@ -88,11 +88,11 @@ func testIdentities(t *testing.T, s RunStore) {
 	wantEqual(t, "what was used", read("s1"), &first)
 	wantEqual(t, "another", read("S1"), &second)
 	for range 2 {
-		apply(t, s, schemas.UnlinkIdentity{ID: first.ID})
+		apply(t, s, schemas.UnlinkIdentity{UserID: ann.ID, ID: first.ID})
 	}
 	wantEqual(t, "what is left", of(ann.ID), []schemas.Identity{second})
 	wantError(t, s.Commit(ctx, newRun(), useIdentity(first.ID, later)), schemas.NotFound, schemas.CodeIdentityNotFound)
-	must(t, s.Apply(ctx, link(newIdentity(bob.ID, "s1")))) // it is free now
+	must(t, s.Apply(ctx, authorized(link(newIdentity(bob.ID, "s1"))))) // it is free now
 }
 
 func testIdentityRace(t *testing.T, s RunStore) {
@@ -103,7 +103,7 @@ func testIdentityRace(t *testing.T, s RunStore) {
 			users[i] = created(t, s, fmt.Sprintf("u%d-%d", round, i))
 		}
 		oneWins(t, len(users), schemas.CodeIdentityTaken, func(i int) error {
-			return s.Commit(t.Context(), newRun(), link(newIdentity(users[i].ID, subject)))
+			return s.Commit(t.Context(), newRun(), authorized(link(newIdentity(users[i].ID, subject))))
 		})
 	}
 }
@@ -118,15 +118,15 @@ func testIdentitiesGo(t *testing.T, s *store.Store) {
 
 	stray := newIdentity(ann.ID, "s1")
 	stray.ProviderID = schemas.NewID()
-	wantError(t, s.Apply(ctx, link(stray)), schemas.NotFound, schemas.CodeProviderNotFound)
+	wantError(t, s.Apply(ctx, authorized(link(stray))), schemas.NotFound, schemas.CodeProviderNotFound)
 	of := func(issuer string) []schemas.Change {
 		return []schemas.Change{schemas.LinkIdentity{Identity: newIdentity(ann.ID, "of "+issuer), Issuer: issuer}}
 	}
-	wantError(t, s.Apply(ctx, of("https://login.example.org/")), schemas.NotFound, schemas.CodeProviderNotFound)
+	wantError(t, s.Apply(ctx, authorized(of("https://login.example.org/"))), schemas.NotFound, schemas.CodeProviderNotFound)
 	apply(t, s, of(corp.Issuer)...)
 	update(t, s, func(tx *store.Tx) error { _, err := store.UnlinkIdentities(tx, corpID, noon()); return err })
 	for _, odd := range []string{"a\x00b", "\xff"} {
-		wantError(t, s.Apply(ctx, link(newIdentity(ann.ID, odd))), schemas.Invalid, schemas.CodeInvalidRequest)
+		wantError(t, s.Apply(ctx, authorized(link(newIdentity(ann.ID, odd)))), schemas.Invalid, schemas.CodeInvalidRequest)
 	}
 	apply(t, s, append(link(newIdentity(ann.ID, "s1")), link(newIdentity(ann.ID, "s2"))...)...)
 	remove := func(tx *store.Tx) error { return store.IdentityProviders().Delete(tx, corpID, corp.UpdatedAt) }

@@ -18,8 +18,8 @@ func testCredentialRoundTrip(t *testing.T, s RunStore) {
 	used := noon().Add(time.Minute)
 	second.Attested, second.AttestationFormat = true, "packed"
 	second.ID, second.LastUsedAt = schemas.Bytes{0, 0xff, '\'', '\n'}, &used
-	must(t, s.Apply(t.Context(), append(create(u), schemas.CreateCredential{Credential: first},
-		schemas.CreateCredential{Credential: second})))
+	must(t, s.Apply(t.Context(), authorized(append(create(u), schemas.CreateCredential{Credential: first},
+		schemas.CreateCredential{Credential: second}))))
 
 	reply(s.Credentials(t.Context(), u.ID)).equals(t, "the passkeys", []schemas.Credential{first, second})
 	reply(s.Credential(t.Context(), second.ID)).equals(t, "the passkey", &second)
@@ -36,7 +36,7 @@ func testCredentialUnique(t *testing.T, s RunStore) {
 	for _, owner := range []string{ann.ID, bob.ID} {
 		again := key
 		again.UserID, again.Name = owner, "again"
-		wantError(t, s.Apply(t.Context(), []schemas.Change{schemas.CreateCredential{Credential: again}}), schemas.Conflict, schemas.CodeCredentialExists)
+		wantError(t, s.Apply(t.Context(), authorized([]schemas.Change{schemas.CreateCredential{Credential: again}})), schemas.Conflict, schemas.CodeCredentialExists)
 	}
 	reply(s.Credential(t.Context(), key.ID)).equals(t, "the passkey", &key)
 }

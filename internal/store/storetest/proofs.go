@@ -52,10 +52,10 @@ func (h *holder) changed() map[schemas.ProofKind][]schemas.Change {
 	other.CreatedAt = later
 	return map[schemas.ProofKind][]schemas.Change{
 		schemas.PasswordProof: {schemas.SetPassword{UserID: h.user.ID, Hash: "$argon2id$1", At: noon()}},
-		schemas.PasskeyProof:  {schemas.DeleteCredential{ID: h.key.ID, At: later}},
+		schemas.PasskeyProof:  {schemas.DeleteCredential{UserID: h.user.ID, ID: h.key.ID, At: later}},
 		schemas.TOTPProof:     {schemas.SetTOTP{TOTP: other}},
 		schemas.RecoveryProof: {schemas.SetRecoveryCodes{UserID: h.user.ID, Hashes: [][]byte{[]byte("another")}, At: later}},
-		schemas.IdentityProof: {schemas.UnlinkIdentity{ID: h.identity.ID, At: later}},
+		schemas.IdentityProof: {schemas.UnlinkIdentity{UserID: h.user.ID, ID: h.identity.ID, At: later}},
 		schemas.EmailProof:    {schemas.UpdateUser{UserID: h.user.ID, Attributes: map[string]any{"email": "eve@example.com"}, At: later}},
 		schemas.SessionProof:  {schemas.EndSession{ID: h.session.ID, At: later}},
 	}
@@ -98,7 +98,7 @@ func testProofsOfOneCommit(t *testing.T, s RunStore) {
 	for _, p := range h.proofs {
 		changes = append(changes, h.require(p)...)
 	}
-	must(t, s.Commit(t.Context(), newRun(), changes))
+	must(t, s.Commit(t.Context(), newRun(), authorized(changes)))
 }
 
 // A sign-in that waits for a transaction that removes its credential fails, and starts no session.
@@ -218,7 +218,7 @@ func commitEnd(t *testing.T, a *authorizing, changes ...schemas.Change) {
 	mine.UserID, other.UserID, over.UserID = a.user.ID, a.user.ID, a.user.ID
 	over.Status, over.State = schemas.Complete, nil
 	commit(t, a, mine, other, over, another)
-	must(t, a.Commit(t.Context(), next(mine, "done"), changes))
+	must(t, a.Commit(t.Context(), next(mine, "done"), authorized(changes)))
 	wantRuns(t, a, mine, over, another)
 	reply(a.Run(t.Context(), other.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
 	reply(a.RefreshFamily(t.Context(), r.ID)).fails(t, schemas.Invalid, schemas.CodeRefreshNotFound)

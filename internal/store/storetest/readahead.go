@@ -53,7 +53,7 @@ func testReadAhead(t *testing.T, s *store.Store) {
 	reply(s.Credential(ctx, key.ID)).get(t)
 	reply(s.User(ctx, schemas.NewID())).fails(t, schemas.NotFound, schemas.CodeUserNotFound)
 	reply(s.Credential(ctx, key.ID)).get(t)
-	must(t, s.Apply(ctx, []schemas.Change{schemas.UpdateUser{UserID: a.user.ID, Attributes: map[string]any{"username": "anna"}, At: noon()}}))
+	must(t, s.Apply(ctx, authorized([]schemas.Change{schemas.UpdateUser{UserID: a.user.ID, Attributes: map[string]any{"username": "anna"}, At: noon()}})))
 	wantEqual(t, "the name of the user", reply(s.User(ctx, a.user.ID)).get(t).Text("username"), "anna")
 	reply(s.Credential(ctx, schemas.Bytes("unknown"))).fails(t, schemas.NotFound, schemas.CodeCredentialNotFound)
 
@@ -86,7 +86,7 @@ func testPasskeyAhead(t *testing.T, s *store.Store) {
 		reply(s.Run(ctx, run.ID)).get(t)
 		other := reply(s.Permissions(ctx, o.users[0])).get(t)
 		wantEqual(t, "the permissions of another user", other, reply(s.Permissions(t.Context(), o.users[0])).get(t))
-		apply(t, s, schemas.DeleteCredential{ID: key.ID, At: noon()})
+		apply(t, s, schemas.DeleteCredential{UserID: key.UserID, ID: key.ID, At: noon()})
 		ctx = request(key.ID)
 		reply(s.Run(ctx, run.ID)).equals(t, "the run", run)
 		reply(s.Credential(ctx, key.ID)).fails(t, schemas.NotFound, schemas.CodeCredentialNotFound)
@@ -199,7 +199,7 @@ func testAccountAhead(t *testing.T, s *store.Store) {
 	ctx := request(a.session.ID, true)
 	finds(ctx, a.user)
 	ctx = request(a.session.ID, true)
-	must(t, s.Apply(ctx, giveCodes(a.user.ID))) // a write of the request
+	must(t, s.Apply(ctx, authorized(giveCodes(a.user.ID)))) // a write of the request
 	finds(ctx, a.user)
 	apply(t, s, schemas.SetTOTP{TOTP: newTOTP(a.user.ID)})
 	sessions := reply(store.SessionsOf(t.Context(), s, a.user.ID, noon())).get(t)

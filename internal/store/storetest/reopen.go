@@ -36,7 +36,7 @@ func testReopen(t *testing.T, c store.Config) {
 	admin := newUser("admin")
 	must(t, first.Apply(ctx, create(admin)))
 	run, key := newRun(), newCredential(admin.ID)
-	must(t, first.Commit(ctx, run, []schemas.Change{schemas.CreateCredential{Credential: key}}))
+	must(t, first.Commit(ctx, run, authorized([]schemas.Change{schemas.CreateCredential{Credential: key}})))
 	must(t, first.Close())
 
 	again := Open(t, c)

@@ -125,13 +125,13 @@ func testAtomic(t *testing.T, s RunStore) {
 	must(t, s.Commit(ctx, run, create(taken)))
 
 	clash := newUser("Ann")
-	err := s.Commit(ctx, next(run, "later"), []schemas.Change{
+	err := s.Commit(ctx, next(run, "later"), authorized([]schemas.Change{
 		schemas.CreateUser{User: free},
 		schemas.SetPassword{UserID: free.ID, Hash: "$argon2id$x", At: noon()},
 		schemas.CreateCredential{Credential: newCredential(free.ID)},
 		schemas.SetPassword{UserID: taken.ID, Hash: "$argon2id$y", At: noon()},
 		schemas.CreateUser{User: clash},
-	})
+	}))
 	wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
 	reply(s.Run(ctx, run.ID)).equals(t, "the run", run)
 	wantOnly(t, s, []schemas.User{taken, free, clash}, 0)

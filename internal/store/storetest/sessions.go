@@ -140,16 +140,16 @@ func testCredentialChanges(t *testing.T, s *store.Store) {
 	ctx, ann := t.Context(), newUser("ann")
 	key, other := newCredential(ann.ID), newCredential(ann.ID)
 	apply(t, s, append(create(ann), schemas.CreateCredential{Credential: key}, schemas.CreateCredential{Credential: other})...)
-	apply(t, s, schemas.RenameCredential{ID: key.ID, Name: "Phone"})
+	apply(t, s, schemas.RenameCredential{UserID: ann.ID, ID: key.ID, Name: "Phone"})
 	key.Name = "Phone"
 	reply(s.Credential(ctx, key.ID)).equals(t, "the renamed passkey", &key)
 
 	// If one change of a commit fails, the changes before and after it are undone.
-	for _, change := range []schemas.Change{schemas.RenameCredential{ID: schemas.Bytes("unknown"), Name: "x"},
-		schemas.DeleteCredential{ID: schemas.Bytes("unknown")}} {
-		wantError(t, s.Apply(ctx, []schemas.Change{schemas.DeleteCredential{ID: key.ID}, change}), schemas.NotFound, schemas.CodeCredentialNotFound)
+	for _, change := range []schemas.Change{schemas.RenameCredential{UserID: ann.ID, ID: schemas.Bytes("unknown"), Name: "x"},
+		schemas.DeleteCredential{UserID: ann.ID, ID: schemas.Bytes("unknown")}} {
+		wantError(t, s.Apply(ctx, authorized([]schemas.Change{schemas.DeleteCredential{UserID: ann.ID, ID: key.ID}, change})), schemas.NotFound, schemas.CodeCredentialNotFound)
 	}
-	apply(t, s, schemas.DeleteCredential{ID: key.ID})
+	apply(t, s, schemas.DeleteCredential{UserID: ann.ID, ID: key.ID})
 	reply(s.Credentials(ctx, ann.ID)).equals(t, "the passkeys", []schemas.Credential{other})
 }
 
@@ -164,7 +164,7 @@ func testRemoveCredentials(t *testing.T, s *store.Store) {
 	apply(t, s, schemas.CreateCredential{Credential: lost}, schemas.CreateCredential{Credential: foreign})
 
 	replace := schemas.RemoveCredentials{UserID: ann.ID, Keep: []schemas.Bytes{added.ID}, At: noon()}
-	err := s.Apply(ctx, []schemas.Change{schemas.CreateCredential{Credential: added}, replace})
+	err := s.Apply(ctx, authorized([]schemas.Change{schemas.CreateCredential{Credential: added}, replace}))
 	wantError(t, err, schemas.Conflict, schemas.CodeSuperseded)
 	reply(s.Credentials(ctx, ann.ID)).equals(t, "the passkeys after a conflict", []schemas.Credential{lost})
 

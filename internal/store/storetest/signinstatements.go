@@ -26,7 +26,7 @@ func SignInStatements(t *testing.T) {
 	for kind, use := range uses {
 		session := newSignIn(h.user.ID, later)
 		changes := append([]schemas.Change{use}, h.require(h.proofs[kind])...)
-		must(t, s.Commit(t.Context(), newRun(), append(changes, start(session)...)))
+		must(t, s.Commit(t.Context(), newRun(), authorized(append(changes, start(session)...))))
 		executed, failed := log.Next(t)
 		if len(executed) != 1 || len(failed) > 0 {
 			t.Errorf("%s: a sign-in takes %d statements, expected 1, and fails with %q:\n%s", kind, len(executed), failed, strings.Join(executed, "\n"))

@@ -71,6 +71,8 @@ func ofUsers() []test {
 		{"audit 15: a user who is disabled or locked starts nothing", testInactiveUser},
 		{"audit 15: access ends with sessions and runs", testEndAccess},
 		{"signature counters grow", testMustGrow},
+		{"accounts are changed with authority", testAuthority},
+		{"an enrolment link adds one passkey", testEnrolmentLink},
 	}
 }
 
@@ -222,15 +224,15 @@ func testCrosswise(t *testing.T, s *store.Store) {
 	const writers = 4
 	ctx, u := t.Context(), newUser("ann")
 	keys := [2]schemas.Credential{newCredential(u.ID), newCredential(u.ID)}
-	must(t, s.Apply(ctx, append(create(u), schemas.CreateCredential{Credential: keys[0]},
-		schemas.CreateCredential{Credential: keys[1]})))
+	must(t, s.Apply(ctx, authorized(append(create(u), schemas.CreateCredential{Credential: keys[0]},
+		schemas.CreateCredential{Credential: keys[1]}))))
 	together(writers, func(i int) {
 		changes := []schemas.Change{schemas.UseCredential{ID: keys[i%2].ID, At: noon()}}
 		for range 100 { // time for the others to reach the other row
 			changes = append(changes, schemas.RecordEvent{Event: schemas.Event{At: noon(), Action: "passkey.used"}})
 		}
 		changes = append(changes, schemas.UseCredential{ID: keys[1-i%2].ID, At: noon()})
-		check(t, s.Apply(ctx, changes))
+		check(t, s.Apply(ctx, authorized(changes)))
 	})
 	wantEqual(t, "the number of events", len(reply(s.Events(ctx, schemas.EventQuery{Limit: 1000})).get(t)), writers*100)
 }
@@ -240,7 +242,7 @@ func testCanceled(t *testing.T, s *store.Store) {
 	cancel()
 	run, u := newRun(), newUser("ann")
 	for _, changes := range [][]schemas.Change{nil, create(u)} {
-		if err := s.Commit(gone, run, changes); !errors.Is(err, context.Canceled) {
+		if err := s.Commit(gone, run, authorized(changes)); !errors.Is(err, context.Canceled) {
 			t.Fatalf("a canceled commit returned %v", err)
 		}
 	}

@@ -1,0 +1,199 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// signedInAs is the authority of a user who has just signed in.
+func signedInAs(userID, acr string, methods ...string) schemas.Authority {
+	return schemas.Authority{UserID: userID, ACR: acr, Methods: methods, Time: noon()}
+}
+
+// accountChanges are one change of each kind that concerns an account.
+func accountChanges(u schemas.User) map[string]schemas.Change {
+	key, app := newCredential(u.ID), newTOTP(u.ID)
+	key.AddedBy = schemas.Provenance{}
+	return map[string]schemas.Change{
+		"a password":                schemas.SetPassword{UserID: u.ID, Hash: "$argon2id$2", At: noon()},
+		"the end of a password":     schemas.RemovePassword{UserID: u.ID, At: noon()},
+		"a passkey":                 schemas.CreateCredential{Credential: key},
+		"the name of a passkey":     schemas.RenameCredential{UserID: u.ID, ID: schemas.Bytes("key of " + u.ID), Name: "x"},
+		"the end of a passkey":      schemas.DeleteCredential{UserID: u.ID, ID: schemas.Bytes("key of " + u.ID), At: noon()},
+		"the end of passkeys":       schemas.RemoveCredentials{UserID: u.ID, Keep: []schemas.Bytes{schemas.Bytes("key of " + u.ID)}, At: noon()},
+		"an authenticator app":      schemas.SetTOTP{TOTP: app},
+		"the end of an app":         schemas.DeleteTOTP{UserID: u.ID, At: noon()},
+		"recovery codes":            schemas.SetRecoveryCodes{UserID: u.ID, Hashes: [][]byte{[]byte("code")}, At: noon()},
+		"the end of recovery codes": schemas.DeleteRecoveryCodes{UserID: u.ID, At: noon()},
+		"an identity":               schemas.LinkIdentity{Identity: newIdentity(u.ID, "subject of "+u.ID)},
+		"the end of an identity":    schemas.UnlinkIdentity{UserID: u.ID, ID: schemas.NewID(), At: noon()},
+		"an address":                schemas.UpdateUser{UserID: u.ID, Attributes: map[string]any{"email": u.ID + "@example.com", "email_verified": true}, At: noon()},
+		"a username":                schemas.UpdateUser{UserID: u.ID, Attributes: map[string]any{"username": "new " + u.ID}, At: noon()},
+		"a number":                  schemas.UpdateUser{UserID: u.ID, Attributes: map[string]any{"phone_number": "+15550100"}, At: noon()},
+	}
+}
+
+// testAuthority changes accounts with each kind of protection after each kind of sign-in. Every change
+// needs the authority, whatever part of the program asks for it.
+func testAuthority(t *testing.T, s *store.Store) {
+	users := map[string]schemas.User{}
+	for _, name := range []string{"plain", "factor", "admin", "admin with a passkey", "admin who lost the passkey", "admin with a limited passkey", "admin of a group", "other"} {
+		u := newUser(name)
+		users[name] = u
+		apply(t, s, create(u)...)
+	}
+	key := func(name string, by schemas.Provenance) schemas.Credential {
+		c := newCredential(users[name].ID)
+		c.ID, c.AddedBy = schemas.Bytes("key of "+c.UserID), by
+		return c
+	}
+	limited := schemas.Provenance{ACR: schemas.ACRPassword, Methods: []string{"pwd"}}
+	apply(t, s, schemas.SetTOTP{TOTP: newTOTP(users["factor"].ID)},
+		schemas.CreateCredential{Credential: key("admin with a passkey", schemas.Provenance{})},
+		schemas.CreateCredential{Credential: key("admin with a limited passkey", limited)},
+		schemas.CreateCredential{Credential: key("admin of a group", schemas.Provenance{ACR: schemas.ACRMultiFactorPR, Methods: []string{"pop", "user"}})},
+		schemas.CreateCredential{Credential: key("admin who lost the passkey", schemas.Provenance{})},
+		schemas.CreateCredential{Credential: key("other", schemas.Provenance{})})
+	apply(t, s, schemas.DeleteCredential{UserID: users["admin who lost the passkey"].ID, ID: key("admin who lost the passkey", limited).ID, At: noon()})
+	newGroup := func(name string) schemas.Group {
+		return schemas.Group{ID: schemas.NewID(), Name: name, OUID: homeID, CreatedAt: noon(), UpdatedAt: noon()}
+	}
+	outer, inner := newGroup("outer"), newGroup("inner")
+	inner.Members = []schemas.Principal{{Type: schemas.UserPrincipal, ID: users["admin of a group"].ID}}
+	outer.Members = []schemas.Principal{{Type: schemas.GroupPrincipal, ID: inner.ID}}
+	role := newRole("administrators", []string{"system"})
+	role.Assignments = []schemas.Principal{{Type: schemas.GroupPrincipal, ID: outer.ID}}
+	partial := newRole("helpers", []string{"system:users:write"})
+	for _, name := range []string{"admin", "admin with a passkey", "admin who lost the passkey", "admin with a limited passkey"} {
+		partial.Assignments = append(partial.Assignments, schemas.Principal{Type: schemas.UserPrincipal, ID: users[name].ID})
+	}
+	insert(t, s, &inner, &outer, &role, &partial)
+
+	old := signedInAs("", schemas.ACRMultiFactorPR, "pop", "user", "mfa")
+	old.Time = noon().Add(-schemas.MaxAdministratorProofAge - time.Second)
+	enrols := schemas.Authority{NewFactor: true, ACR: schemas.ACRPassword, Methods: []string{"pwd"}, Time: noon()}
+	const stale, factor = schemas.CodeStaleProof, schemas.CodeFactorRequired
+	for _, tt := range []struct {
+		name string
+		by   schemas.Authority
+		want map[string]string // the codes of refusals, by account
+	}{
+		{"a password", signedInAs("", schemas.ACRPassword, "pwd"), map[string]string{
+			"factor": factor, "admin with a passkey": stale, "admin who lost the passkey": stale, "admin of a group": stale}},
+		{"two factors", signedInAs("", schemas.ACRMultiFactor, "pwd", "otp", "mfa"), map[string]string{
+			"admin with a passkey": stale, "admin who lost the passkey": stale, "admin of a group": stale}},
+		{"a passkey", signedInAs("", schemas.ACRPhishingResistant, "pop"), nil},
+		{"an old passkey", old, map[string]string{
+			"admin with a passkey": stale, "admin who lost the passkey": stale, "admin of a group": stale}},
+		{"a mailed code", signedInAs("", schemas.ACRVouched, schemas.AMREmail), map[string]string{
+			"factor": factor, "admin": stale, "admin with a passkey": stale, "admin who lost the passkey": stale, "admin with a limited passkey": stale, "admin of a group": stale}},
+		{"no sign-in", schemas.Authority{}, map[string]string{
+			"factor": factor, "admin": stale, "admin with a passkey": stale, "admin who lost the passkey": stale, "admin with a limited passkey": stale, "admin of a group": stale}},
+		{"a password, in a run that added the factor", enrols, map[string]string{
+			"admin with a passkey": stale, "admin who lost the passkey": stale, "admin of a group": stale}},
+		{"the program", schemas.Authority{Program: true}, nil},
+	} {
+		for account, u := range users {
+			tt.by.UserID = u.ID
+			err := s.Update(t.Context(), func(tx *store.Tx) error {
+				return store.CheckAuthority(t.Context(), tx, schemas.RequireAuthority{UserID: u.ID, By: tt.by, At: noon()})
+			})
+			wantCode(t, account+" after "+tt.name, err, tt.want[account])
+			if tt.want[account] == "" {
+				continue
+			}
+			for what, change := range accountChanges(u) {
+				err := s.Commit(t.Context(), newRun(), []schemas.Change{schemas.RequireAuthority{UserID: u.ID, By: tt.by, At: noon()}, change})
+				wantCode(t, what+" of "+account+" after "+tt.name, err, tt.want[account])
+			}
+		}
+	}
+	for what, change := range accountChanges(users["plain"]) { // the precondition cannot be left out, or be that of another
+		for _, others := range [][]schemas.Change{nil, {schemas.RequireAuthority{UserID: users["other"].ID, By: schemas.Authority{Program: true}}}} {
+			if err := s.Apply(t.Context(), append(others, change)); err == nil {
+				t.Errorf("%s is changed without authority", what)
+			}
+		}
+	}
+	testAuthorityOverOthers(t, s, users)
+}
+
+// testAuthorityOverOthers changes the accounts of other users.
+func testAuthorityOverOthers(t *testing.T, s *store.Store, users map[string]schemas.User) {
+	for _, tt := range []struct{ caller, account, acr, code string }{
+		{"admin with a passkey", "admin", schemas.ACRPassword, schemas.CodeStaleProof},
+		{"admin who lost the passkey", "admin of a group", schemas.ACRMultiFactor, schemas.CodeStaleProof},
+		{"admin with a passkey", "admin of a group", schemas.ACRPhishingResistant, ""},
+		{"admin with a passkey", "plain", schemas.ACRPassword, ""},
+		{"admin with a passkey", "factor", schemas.ACRPassword, ""},
+		{"admin", "admin with a passkey", schemas.ACRPassword, ""},
+	} {
+		err := store.CheckAuthority(t.Context(), s, schemas.RequireAuthority{UserID: users[tt.account].ID, By: signedInAs(users[tt.caller].ID, tt.acr, "pwd"), At: noon()})
+		wantCode(t, tt.caller+" over "+tt.account, err, tt.code)
+	}
+}
+
+// wantCode fails the test unless err has the code, "" for no error.
+func wantCode(t *testing.T, what string, err error, code string) {
+	t.Helper()
+	if (err == nil) != (code == "") || err != nil && !schemas.HasCode(err, code) {
+		t.Errorf("%s: %v, expected the code %q", what, err, code)
+	}
+}
+
+// testEnrolmentLink lets an administrator who has lost the passkey add one, once, and change nothing else.
+func testEnrolmentLink(t *testing.T, s *store.Store) {
+	user := newUser("admin")
+	key := newCredential(user.ID)
+	key.AddedBy = schemas.Provenance{}
+	apply(t, s, schemas.CreateUser{User: user}, schemas.SetPassword{UserID: user.ID, Hash: "$argon2id$1", At: noon()}, schemas.CreateCredential{Credential: key})
+	apply(t, s, schemas.DeleteCredential{UserID: user.ID, ID: key.ID, At: noon()})
+	role := newRole("administrators", []string{"system"})
+	role.Assignments = []schemas.Principal{{Type: schemas.UserPrincipal, ID: user.ID}}
+	insert(t, s, &role)
+	link := func(token string) schemas.Link {
+		return schemas.Link{TokenHash: schemas.HashSecret(token), UserID: user.ID, Purpose: schemas.EnrolmentLink, Subject: "app", CreatedAt: noon(), ExpiresAt: noon().Add(time.Hour)}
+	}
+	accept := func(token string, at time.Time) (*schemas.Run, error) {
+		run, l := newRun(), link(token)
+		return run, s.Commit(t.Context(), run, []schemas.Change{
+			schemas.AcceptInvitation{TokenHash: l.TokenHash, UserID: user.ID, RunID: run.ID, At: at},
+			schemas.RequireProofs{UserID: user.ID, Proofs: []schemas.Proof{l.Proof()}, At: at},
+		})
+	}
+	use := func(run *schemas.Run, token string, id string) error {
+		l := link(token)
+		added := newCredential(user.ID)
+		added.ID = schemas.Bytes(id)
+		return s.Commit(t.Context(), next(run, id), []schemas.Change{
+			schemas.RequireAuthority{UserID: user.ID, By: schemas.Authority{UserID: user.ID, Enrolment: true}, At: noon()},
+			schemas.CreateCredential{Credential: added}, schemas.UseEnrolment{Proof: l.Proof(), UserID: user.ID, RunID: run.ID, At: noon()},
+			schemas.RequireProofs{UserID: user.ID, Proofs: []schemas.Proof{l.Proof()}, At: noon()},
+		})
+	}
+	apply(t, s, schemas.CreateLink{Link: link("1")})
+	replaced, err := accept("1", noon())
+	must(t, err)
+	apply(t, s, schemas.CreateLink{Link: link("2")})
+	wantError(t, use(replaced, "1", "of a replaced link"), schemas.Conflict, schemas.CodeInvalidLink)
+	_, err = accept("2", noon().Add(time.Hour))
+	wantError(t, err, schemas.Conflict, schemas.CodeInvalidLink)
+	first, err := accept("2", noon())
+	must(t, err)
+	second, err := accept("2", noon())
+	must(t, err)
+	wantError(t, use(first, "2", "of another run"), schemas.Conflict, schemas.CodeInvalidLink)
+	must(t, use(second, "2", "the passkey"))
+	again := next(second, "the passkey")
+	wantError(t, use(again, "2", "a second passkey"), schemas.Conflict, schemas.CodeInvalidLink)
+	must(t, s.Commit(t.Context(), next(again, "done"), []schemas.Change{schemas.RequireProofs{UserID: user.ID, Proofs: []schemas.Proof{(&schemas.Link{TokenHash: schemas.HashSecret("2"), Purpose: schemas.EnrolmentLink}).Proof()}, At: noon()}}))
+	_, err = accept("2", noon())
+	wantError(t, err, schemas.Conflict, schemas.CodeInvalidLink)
+	keys := reply(s.Credentials(t.Context(), user.ID)).get(t)
+	if len(keys) != 1 || string(keys[0].ID) != "the passkey" {
+		t.Errorf("the passkeys are %+v", keys)
+	}
+}
