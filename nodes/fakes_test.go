@@ -27,22 +27,23 @@ var (
 type directory struct {
 	Directory // what the tests do not read
 	*factors
-	users       map[string]*schemas.User
-	hashes      map[string]string
-	added       map[string]schemas.Provenance // of passwords
-	credentials []schemas.Credential
-	permissions map[string][]string
-	groups      map[string][]string
-	roles       map[string][]string
-	identities  map[string][]schemas.Identity
-	consents    map[string]*schemas.Consent // by user and application
-	request     *schemas.AuthRequest
-	invitation  *schemas.Link
-	scopes      map[string][]string // by application
-	misfit      []schemas.Problem   // problems of the user to be created
-	lookups     int                 // calls of UserByAttribute
-	userType    *schemas.UserType   // nil: Person
-	broken      error               // error of every method, if not nil
+	users          map[string]*schemas.User
+	hashes         map[string]string
+	added          map[string]schemas.Provenance // of passwords
+	credentials    []schemas.Credential
+	permissions    map[string][]string
+	administrators map[string]bool
+	groups         map[string][]string
+	roles          map[string][]string
+	identities     map[string][]schemas.Identity
+	consents       map[string]*schemas.Consent // by user and application
+	request        *schemas.AuthRequest
+	invitation     *schemas.Link
+	scopes         map[string][]string // by application
+	misfit         []schemas.Problem   // problems of the user to be created
+	lookups        int                 // calls of UserByAttribute
+	userType       *schemas.UserType   // nil: Person
+	broken         error               // error of every method, if not nil
 }
 
 func notFound(code string) error {
@@ -96,7 +97,7 @@ func (d *directory) Protection(ctx context.Context, userID string) (p schemas.Pr
 		return p, err
 	}
 	codes, err := d.RecoveryCodes(ctx, userID)
-	p.Administrator = slices.ContainsFunc(d.permissions[userID], schemas.IsAdministrative)
+	p.Administrator = d.administrators[userID]
 	p.HadPasskey = slices.ContainsFunc(d.credentials, func(key schemas.Credential) bool { return key.UserID == userID && key.AddedBy.CountsInFull() })
 	p.SecondFactor = app != nil || codes != nil && codes.Left > 0
 	return p, errors.Join(err, d.broken)

@@ -147,15 +147,20 @@ func (w *testApp) signInTo(applicationID string) (s schemas.Step) {
 
 // enroll signs a user up.
 func (w *testApp) enrol(name string) {
-	s := w.answer(w.start(schemas.Registration), "continue", map[string]string{"username": name})
+	s := w.register(w.answer(w.start(schemas.Registration), "continue", map[string]string{"username": name}))
+	if s.FlowStatus != schemas.Complete {
+		w.t.Fatalf("sign-up: %+v", s)
+	}
+}
+
+// register answers a step that registers a passkey.
+func (w *testApp) register(s schemas.Step) schemas.Step {
+	w.t.Helper()
 	a, err := w.device.Register(json.RawMessage(s.Data.AdditionalData["passkeyCreationOptions"]), w.origin)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s = w.answer(s, "passkey", map[string]string{"credentialId": a.ID, "clientDataJSON": a.ClientDataJSON, "attestationObject": a.AttestationObject})
-	if s.FlowStatus != schemas.Complete {
-		w.t.Fatalf("sign-up: %+v", s)
-	}
+	return w.answer(s, "passkey", map[string]string{"credentialId": a.ID, "clientDataJSON": a.ClientDataJSON, "attestationObject": a.AttestationObject})
 }
 
 // authenticate answers the passkey step of a run.

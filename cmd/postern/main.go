@@ -76,6 +76,7 @@ type commands struct {
 	Health     healthCommand     `cmd:"" help:"Report whether the server on this machine is ready. Exits with 1 if it is not."`
 	Bootstrap  bootstrapCommand  `cmd:"" help:"Create the initial resources, and those of seed files, in a running server."`
 	Token      tokenCommand      `cmd:"" help:"Print an access token for the administrator."`
+	Admin      adminCommands     `cmd:"" help:"Help administrators who have lost their passkeys, with the store and its key."`
 	Keys       keysCommands      `cmd:"" help:"List and rotate the keys that sign tokens, and change the key that encrypts them."`
 	Backup     backupCommand     `cmd:"" help:"Write a backup of the store while the server runs."`
 	Restore    restoreCommand    `cmd:"" help:"Restore a backup into an empty store."`

@@ -233,20 +233,14 @@ func (e *exploration) outcomes(n *engine.Node, outcome string, v visit) []visit 
 func (e *exploration) enroll(n *engine.Node, outcome string, v visit) []visit {
 	switch n.Kind + " " + outcome {
 	case "password-set success":
-		v = e.gain(v, n, aPassword)
+		v = e.gain(e.changing(v), n, aPassword)
 	case "passkey-register success":
-		if v.subject == authenticated && !v.proved.holds {
-			v = e.given(e.given(v, noApp), noCodes) // else a second factor is required
-		}
-		v = e.gain(v, n, aPasskey)
+		v = e.gain(e.changing(v), n, aPasskey)
 	case "email-change success":
 		if e.system.NoMail {
 			return nil
 		}
-		if v.subject == authenticated && !v.proved.holds {
-			v = e.given(e.given(v, noApp), noCodes)
-		}
-		v = e.gain(v, n, aMailbox)
+		v = e.gain(e.changing(v), n, aMailbox)
 	case "email-change unavailable":
 		if !e.system.NoMail {
 			return nil
@@ -260,15 +254,25 @@ func (e *exploration) enroll(n *engine.Node, outcome string, v visit) []visit {
 	case "recovery-codes kept":
 		v = e.given(v, hasCodes)
 	case "federated-link success":
+		v = e.changing(v)
 		for _, provider := range e.providers() {
 			v = e.gain(v, n, anIdentity+kind(provider))
 		}
 	case "attributes done":
 		if collectsEmail(n) {
-			v = e.gain(e.given(v, noAddress), n, aMailbox)
+			v = e.gain(e.given(e.changing(v), noAddress), n, aMailbox)
 		}
 	}
 	return []visit{v}
+}
+
+// changing returns the state before a change of the account: a user with a second factor must have used
+// one.
+func (e *exploration) changing(v visit) visit {
+	if v.subject == authenticated && !v.proved.holds {
+		return e.given(e.given(v, noApp), noCodes)
+	}
+	return v
 }
 
 // authenticate uses each item of a kind to authenticate as the victim. A limited credential must

@@ -88,6 +88,7 @@ func TestAccountsOfPermittedUsers(t *testing.T) {
 		} {
 			for how, do := range h.manage(root, key, session) {
 				test.call.DryRun, test.call.AuthTime = true, w.now()
+				test.call.ACR, test.call.Methods = schemas.ACRPhishingResistant, []string{"pop"}
 				err := do(t.Context(), test.call)
 				if fine := err == nil && test.code == ""; !fine && (!schemas.HasCode(err, test.code) || !schemas.HasClass(err, schemas.Forbidden)) {
 					t.Errorf("%s by %s: %v, expected %q", how, test.name, err, test.code)
