@@ -20,6 +20,8 @@ type Check struct {
 	// Local states that Run waits for nothing. Other checks end after two seconds, and concurrent
 	// requests share one run.
 	Local bool
+	// Advisory states that the server is ready even if the check fails. The reply shows the failure.
+	Advisory bool
 }
 
 // heldCheck is a check with its last success.
@@ -68,7 +70,7 @@ func (s *server) readiness(w http.ResponseWriter, r *http.Request) error {
 	status := http.StatusOK
 	for i, c := range s.checks {
 		h.ServiceStatus[i] = s.check(r, c)
-		if h.ServiceStatus[i].Status == statusDown {
+		if h.ServiceStatus[i].Status == statusDown && !c.Advisory {
 			h.Status, status = statusDown, http.StatusServiceUnavailable
 		}
 	}
@@ -77,7 +79,11 @@ func (s *server) readiness(w http.ResponseWriter, r *http.Request) error {
 
 // check reports whether a check succeeds.
 func (s *server) check(r *http.Request, c *heldCheck) serviceHealth {
-	if err := s.runCheck(r.Context(), c); err != nil {
+	err := s.runCheck(r.Context(), c)
+	switch {
+	case err != nil && c.Advisory:
+		return serviceHealth{c.Name, statusDown}
+	case err != nil:
 		s.Log.WarnContext(r.Context(), "not ready", slog.String("service", c.Name), slog.String("traceId", exchangeOf(r).traceID), slog.Any("error", cmp.Or(schemas.AsError(err).Err, err)))
 		return serviceHealth{c.Name, statusDown}
 	}

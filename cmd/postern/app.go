@@ -61,6 +61,8 @@ type app struct {
 	directory    *directory.Directory
 	kinds        engine.Kinds
 	encryption   encryption
+	chain        *store.EventChain
+	audit        auditAlarm
 	ciphers      ciphers
 	sealer       delivery.Sealer
 	languages    *translations.Catalog
@@ -171,6 +173,9 @@ func (h *app) build(ctx context.Context) error {
 	h.applications = h.admittedApplications()
 	err := h.loadEncryption(ctx)
 	if err != nil {
+		return err
+	}
+	if err := h.rememberEnd(ctx); err != nil {
 		return err
 	}
 	if h.ciphers, err = newCiphers(&h.encryption); err != nil {
@@ -355,9 +360,28 @@ func (h *app) authorizationServer(starter *runs.Starter) *oauth.Provider {
 // close releases what openApp acquired.
 func (h *app) close() {
 	h.telemetry.Close()
+	if !h.isServer {
+		h.sealRecorded()
+	}
 	if err := h.store.Close(); err != nil {
 		h.log.Error("cannot close the store", "error", err)
 	}
+}
+
+// maxSealDuration is how long a process that ends waits for its events to be sealed.
+const maxSealDuration = 5 * time.Second
+
+// sealRecorded seals the events of this process: no server may run that would, and later they would look like
+// events that were queued again.
+func (h *app) sealRecorded() {
+	select {
+	case <-h.store.Recorded():
+	default:
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), maxSealDuration)
+	defer cancel()
+	h.sealOnce(ctx)
 }
 
 // seedStore fills an empty store.

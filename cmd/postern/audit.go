@@ -18,6 +18,8 @@ type auditCommands struct {
 	List   auditListCommand   `cmd:"" help:"List events, newest first."`
 	Tail   auditTailCommand   `cmd:"" help:"Print new events as they are recorded."`
 	Verify auditVerifyCommand `cmd:"" help:"Verify that no event of the audit log was altered or removed."`
+
+	Reanchor auditReanchorCommand `cmd:"" help:"Record the faults of a broken audit log, so that it is sealed again."`
 }
 
 type auditVerifyCommand struct {
@@ -39,11 +41,13 @@ func (c auditVerifyCommand) Run(ctx context.Context, p program) error {
 	defer h.close()
 	progress := p.startProgress("verifying the audit log")
 	defer progress.stop()
-	chain := h.eventChain()
-	if _, err := chain.Seal(ctx); err != nil {
+	if err := h.rememberForwarded(); err != nil {
 		return err
 	}
-	report, err := chain.Verify(ctx, expected)
+	if _, err := h.chain.Seal(ctx); err != nil && !isBroken(err) {
+		return err
+	}
+	report, err := h.chain.Verify(ctx, expected)
 	progress.stop()
 	if err != nil {
 		return err
@@ -64,7 +68,7 @@ func (h *app) verifyAudit(ctx context.Context, after, expect string) (*schemas.L
 	if err != nil {
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "%v", err)
 	}
-	report, complete, err := h.eventChain().VerifyPart(ctx, from, expected, verifyPart)
+	report, complete, err := h.chain.VerifyPart(ctx, from, expected, verifyPart)
 	if err != nil {
 		return nil, err
 	}
@@ -94,50 +98,28 @@ func parseChainEnd(name, text string) (*store.ChainEnd, error) {
 
 // writeChainReport writes the result of a verification. A fault is errFindings.
 func writeChainReport(w io.Writer, r store.ChainReport) error {
-	if f := r.Fault; f != nil {
-		event := ""
-		if f.Event.ID != "" {
-			event = fmt.Sprintf(" (event %s of %s)", f.Event.ID, f.Event.At.UTC().Format(time.RFC3339Nano))
-		}
-		_, err := fmt.Fprintf(w, "The audit log was changed at seal %d%s: %s.\nThe %d events before it are unchanged.\n", f.Seq, event, f.Problem, r.Events)
+	if r.Fault != nil {
+		_, err := fmt.Fprintf(w, "%s\nThe %d events before it are unchanged.\n", describeFault(r.Fault), r.Events)
 		return errors.Join(errFindings, err)
 	}
 	_, err := fmt.Fprintf(w, "The audit log is intact: %d events, and %d removed after the retention time.\n", r.Events, r.Removed)
+	if a := r.Anchor; err == nil && a.End.Seq > 0 {
+		_, err = fmt.Fprintf(w, "The key proves the seals after number %d. Those up to it were vouched for at %s (%s).\n", a.End.Seq, formatTime(a.At), a.Reason)
+	}
+	if err == nil && r.Known > 0 {
+		_, err = fmt.Fprintf(w, "%d seals have faults that were acknowledged: see the events audit.anchored.\n", r.Known)
+	}
 	if err == nil && r.End.Seq > 0 {
 		_, err = fmt.Fprintf(w, "End of the chain: %v\n", r.End)
 	}
 	return err
 }
 
-// eventChain returns the chain of the audit log.
-func (h *app) eventChain() store.EventChain {
-	return h.store.EventChain(h.encryption.derived[purposeAudit])
-}
-
-// How long an event of this process waits to be sealed together with others, and how often the
-// queue is read for the events of other processes.
-const (
-	sealDelay  = time.Second
-	sealPeriod = 10 * time.Second
-)
-
-// sealEvents seals the recorded events, about a second after they were recorded.
-func (h *app) sealEvents(ctx context.Context) {
-	for {
-		if _, err := h.eventChain().Seal(ctx); err != nil && ctx.Err() == nil {
-			h.log.Error("cannot seal the audit log", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-h.store.Recorded():
-		case <-time.After(sealPeriod):
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(sealDelay):
-		}
+// describeFault returns a fault as a sentence.
+func describeFault(f *store.ChainFault) string {
+	event := ""
+	if f.Event.ID != "" {
+		event = fmt.Sprintf(" (event %s of %s)", f.Event.ID, f.Event.At.UTC().Format(time.RFC3339Nano))
 	}
+	return fmt.Sprintf("The audit log was changed at seal %d%s: %s.", f.Seq, event, f.Problem)
 }

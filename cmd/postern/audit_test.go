@@ -148,7 +148,7 @@ func newForgedLog(t *testing.T, environ ...string) (forgedLog, []string) {
 	for n := range 5 {
 		l.recordNumber(strconv.Itoa(n))
 	}
-	if _, err := l.eventChain().Seal(t.Context()); err != nil {
+	if _, err := l.chain.Seal(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Get(&l.last, "SELECT seq FROM event_chain"); err != nil {

@@ -26,17 +26,18 @@ const (
 // eventSink receives the events of the audit log in their order, each at least once. A batch that
 // fails is sent again, also by another instance or after a restart.
 type eventSink struct {
-	name string // of its place in the store
+	name string                                             // of its place in the store
+	last func() (end store.KnownEnd, found bool, err error) // returns the last event that it has; nil if that cannot be read
 	send func(ctx context.Context, events []store.SealedEvent) error
 }
 
 // eventSinks returns the configured sinks.
 func (h *app) eventSinks() (sinks []eventSink) {
 	if file := h.cfg.Audit.File; file != "" {
-		sinks = append(sinks, eventSink{"file", func(_ context.Context, events []store.SealedEvent) error { return appendEvents(file, events) }})
+		sinks = append(sinks, eventSink{name: "file", last: func() (store.KnownEnd, bool, error) { return lastForwarded(file) }, send: func(_ context.Context, events []store.SealedEvent) error { return appendEvents(file, events) }})
 	}
 	if target := h.cfg.Audit.Target; target != "" {
-		sinks = append(sinks, eventSink{"target", func(ctx context.Context, events []store.SealedEvent) error { return h.postEvents(ctx, target, events) }})
+		sinks = append(sinks, eventSink{name: "target", send: func(ctx context.Context, events []store.SealedEvent) error { return h.postEvents(ctx, target, events) }})
 	}
 	return sinks
 }
@@ -75,8 +76,12 @@ func (h *app) forwardEvents(ctx context.Context, sink eventSink) {
 	_ = h.store.ReleaseSink(release, sink.name, time.Now()) // otherwise the lease ends by itself
 }
 
-// forward sends all events that the sink has not received. It renews the lease with each batch.
+// forward sends all events that the sink has not received. It renews the lease with each batch. It sends
+// nothing from a log that no longer contains what the sink has.
 func (h *app) forward(ctx context.Context, sink eventSink, now time.Time) error {
+	if err := h.checkForwarded(ctx, sink); err != nil {
+		return err
+	}
 	for {
 		seq, ok, err := h.store.ClaimSink(ctx, sink.name, now, now.Add(sinkLease))
 		if err != nil || !ok {
@@ -98,6 +103,20 @@ func (h *app) forward(ctx context.Context, sink eventSink, now time.Time) error 
 		}
 		now = time.Now()
 	}
+}
+
+// checkForwarded checks that the log contains the last event that a sink has.
+func (h *app) checkForwarded(ctx context.Context, sink eventSink) error {
+	if sink.last == nil {
+		return nil
+	}
+	end, found, err := sink.last()
+	if err != nil || !found {
+		return err
+	}
+	err = h.chain.Contains(ctx, end)
+	h.reportBroken(ctx, sink.name, err)
+	return err
 }
 
 // appendEvents appends events to a file as JSON lines and returns when they are on disk. Each

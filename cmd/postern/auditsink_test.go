@@ -23,7 +23,7 @@ func (w *testApp) record(action string) {
 	w.t.Helper()
 	e := schemas.Event{At: time.Now(), Action: action}
 	w.apply(schemas.RecordEvent{Event: e})
-	if _, err := w.eventChain().Seal(w.t.Context()); err != nil {
+	if _, err := w.chain.Seal(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -63,7 +63,7 @@ func TestSinksReceiveEachEvent(t *testing.T) {
 		}
 		// A failed batch is sent again. Another instance waits for its turn.
 		one.record("test.second")
-		broken := eventSink{sink.name, func(context.Context, []store.SealedEvent) error { return errors.New("full") }}
+		broken := eventSink{name: sink.name, send: func(context.Context, []store.SealedEvent) error { return errors.New("full") }}
 		if forward(one, broken) == nil {
 			t.Error("a failure was ignored")
 		}

@@ -74,6 +74,7 @@ func (d *doctor) checkAll(ctx context.Context) {
 		defer d.app.close()
 		d.checkSigningKeys()
 		d.checkQueue(ctx)
+		d.checkAuditLog(ctx)
 		d.checkFlows(ctx)
 		d.checkEffects(ctx)
 	}

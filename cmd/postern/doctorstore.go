@@ -176,6 +176,23 @@ func (d *doctor) checkQueue(ctx context.Context) {
 	}
 }
 
+// checkAuditLog checks that the audit log may be extended, and contains what servers and its file have seen.
+func (d *doctor) checkAuditLog(ctx context.Context) {
+	const check = "audit log"
+	err := d.app.rememberForwarded()
+	if err == nil {
+		err = d.app.chain.Check(ctx)
+	}
+	switch broken, is := errors.AsType[*store.ChainBroken](err); {
+	case is:
+		d.fail(check, "compare the log with its copies, then run `postern audit reanchor`", "it was changed at seal %d: %s; nothing is sealed", broken.Fault.Seq, broken.Fault.Problem)
+	case err != nil:
+		d.fail(check, "check the database, and that audit.file can be read", "%v", err)
+	default:
+		d.ok(check, "its last seal has the code of the key; `postern audit verify` checks all")
+	}
+}
+
 // checkFlows checks that the stored flows can run.
 func (d *doctor) checkFlows(ctx context.Context) {
 	const check = "flows"

@@ -53,7 +53,7 @@ func (h *app) loadEncryption(ctx context.Context) error {
 	h.encryption.keys = keys
 	// In one transaction, so that a starting server and a concurrent change of the keys
 	// cannot miss each other.
-	return h.store.Update(ctx, func(t *store.Tx) (err error) {
+	err = h.store.Update(ctx, func(t *store.Tx) (err error) {
 		if h.isServer {
 			if err := h.store.PutInstanceKeys(t, instanceKeys(keys), time.Now().UTC()); err != nil {
 				return err
@@ -62,6 +62,12 @@ func (h *app) loadEncryption(ctx context.Context) error {
 		h.encryption.derived, err = loadDerived(ctx, t, keys, origin)
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	h.chain = h.store.EventChain(h.encryption.derived[purposeAudit])
+	h.chain.Late = h.reportLate
+	return nil
 }
 
 // instanceKeys describes the keys of this process to other processes.

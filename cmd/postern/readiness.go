@@ -9,12 +9,13 @@ import (
 )
 
 // readinessChecks returns the checks of GET /health/readiness: the server is ready if all of them
-// succeed. The names are part of the reply.
+// succeed, except advisory ones. The names are part of the reply.
 func (h *app) readinessChecks() []server.Check {
 	return []server.Check{
 		{Name: "store", Run: h.store.Ping, Holds: storeCheckPeriod},
 		{Name: "server", Run: h.checkNotDraining, Local: true},
 		{Name: "keys", Run: func(context.Context) error { return h.tokens.Ready() }, Local: true},
+		{Name: "audit", Run: h.audit.check, Local: true, Advisory: true},
 	}
 }
 

@@ -57,6 +57,9 @@ func (c keysReencryptCommand) Run(ctx context.Context, p program) error {
 		if err := c.replaceDerived(ctx, h); err != nil {
 			return err
 		}
+		if err := h.loadEncryption(ctx); err != nil { // the further events have the new key
+			return err
+		}
 	}
 	if err := writeReencrypted(p.stdout, done); err != nil {
 		return err
@@ -190,7 +193,11 @@ func (c keysReencryptCommand) reencrypt(ctx context.Context, h *app) (done []ree
 }
 
 // replaceDerived generates new derived keys that are independent of any key-encryption key.
+// The seals of the audit log go on with the new key.
 func (c keysReencryptCommand) replaceDerived(ctx context.Context, h *app) error {
+	if _, err := h.chain.Seal(ctx); err != nil {
+		return err
+	}
 	return h.store.Update(ctx, func(t *store.Tx) error {
 		if err := c.checkOtherInstances(ctx, h, t); err != nil {
 			return err
@@ -199,6 +206,12 @@ func (c keysReencryptCommand) replaceDerived(ctx context.Context, h *app) error 
 			key := make([]byte, 32)
 			rand.Read(key) // never fails
 			if err := storeDerivedKey(t, h.encryption.newestKey(), purpose, key); err != nil {
+				return err
+			}
+			if purpose != purposeAudit {
+				continue
+			}
+			if err := h.chain.HandOver(t, h.store.EventChain(key)); err != nil {
 				return err
 			}
 		}

@@ -277,17 +277,19 @@ func (r *restoration) prepare(ctx context.Context, staged *store.Store) error {
 	if err := h.loadEncryption(ctx); err != nil {
 		return err
 	}
-	if _, err := h.eventChain().Seal(ctx); err != nil {
+	if _, err := h.chain.Seal(ctx); err != nil && !isBroken(err) {
 		return err
 	}
-	if r.chain, err = h.eventChain().Verify(ctx, nil); err != nil {
+	if r.chain, err = h.chain.Verify(ctx, nil); err != nil {
 		return err
 	}
-	if err := staged.Update(ctx, func(t *store.Tx) error { return r.finish(t) }); err != nil {
+	if err := staged.Update(ctx, func(t *store.Tx) error { return r.finish(t, h.chain) }); err != nil {
 		return err
 	}
 	r.newKey = len(keys) > 0
-	_, err = h.eventChain().Seal(ctx)
+	if _, err = h.chain.Seal(ctx); isBroken(err) {
+		return nil // the report shows it, and the server that starts
+	}
 	return err
 }
 
@@ -319,14 +321,20 @@ func (r *restoration) writeKey() error {
 	return replaceKeys(r.cfg.Keys.File, keys)
 }
 
-// finish removes whatever must not work again, and records the restoration.
-func (r *restoration) finish(t *store.Tx) (err error) {
+// finish removes whatever must not work again, and records the restoration, also with the key of an intact
+// audit log: servers that have seen a later end of the log then go on.
+func (r *restoration) finish(t *store.Tx, chain *store.EventChain) (err error) {
 	now := time.Now().UTC()
 	if !r.Continue {
 		r.ended, err = store.EndUses(t, store.EndOptions{
 			Generation: rand.Text(), TOTPStep: totp.Step(now) + totp.Window, KeepRecoveryCodes: r.KeepRecoveryCodes,
 		}, now)
 		if err != nil {
+			return err
+		}
+	}
+	if r.chain.Fault == nil {
+		if err := chain.Restart(t); err != nil {
 			return err
 		}
 	}
@@ -372,7 +380,7 @@ func (r *restoration) report() {
 	}
 	fmt.Fprintf(r.stdout, "%s %d rows of %d tables, from %s\n", verb, r.content.Rows, r.content.Tables, formatTime(r.in.At))
 	if f := r.chain.Fault; f != nil {
-		fmt.Fprintf(r.stdout, "The audit log in the backup was changed at seal %d: %s.\n", f.Seq, f.Problem)
+		fmt.Fprintf(r.stdout, "The audit log in the backup was changed at seal %d: %s. Compare it with its copies, then run `postern audit reanchor`.\n", f.Seq, f.Problem)
 	} else {
 		fmt.Fprintf(r.stdout, "The audit log is intact: %d events.\n", r.chain.Events)
 	}

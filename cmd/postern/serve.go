@@ -91,6 +91,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	err = h.serve(ctx, handler, certificates, l, pages, internal)
 	stop() // Serve may end by itself, and then the maintenance must end too
 	upkeep.Wait()
+	h.sealRecorded()
 	return err
 }
 

@@ -264,7 +264,7 @@ func (w *world) maintain(ctx context.Context) {
 	if err := w.app.tokens.MaintainKeys(ctx); err != nil && !simulation.IsTask(ctx) {
 		w.fail("maintaining the keys: %v", err)
 	}
-	if _, err := w.app.eventChain().Seal(ctx); err != nil && !simulation.IsTask(ctx) {
+	if _, err := w.app.chain.Seal(ctx); err != nil && !simulation.IsTask(ctx) {
 		w.fail("sealing the audit log: %v", err)
 	}
 }
@@ -497,7 +497,7 @@ func (w *world) receive(ctx context.Context, d schemas.Delivery) error {
 // checkAudit verifies the audit log, and counts its events: each acknowledged sign-in and redeemed
 // code has one, and one without a reply may have one.
 func (w *world) checkAudit() {
-	report, err := w.app.eventChain().Verify(context.Background(), nil)
+	report, err := w.app.chain.Verify(context.Background(), nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}

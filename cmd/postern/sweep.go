@@ -35,6 +35,9 @@ func (h *app) sweepOnce(ctx context.Context, now time.Time) {
 	_ = h.store.Ping(ctx) // registers this instance; readiness reports a failure
 	n, err := h.store.Sweep(ctx, now)
 	old, trimming := h.trimEvents(ctx, now)
+	if isBroken(trimming) {
+		trimming = nil // sealOnce reports it
+	}
 	if err := errors.Join(err, trimming, h.countPending(ctx, now)); err != nil && !errors.Is(err, context.Canceled) {
 		h.log.Error("cannot remove expired data", "error", err)
 	}
@@ -45,20 +48,20 @@ func (h *app) sweepOnce(ctx context.Context, now time.Time) {
 
 // trimEvents removes audit events that are older than the retention, once the sinks have received
 // them. Events that are older by the grace too are removed in any case. It removes whole days (UTC),
-// so that the log contains one trim event per day.
+// so that the log contains one trim event per day. It removes nothing from a broken log, which is evidence.
 func (h *app) trimEvents(ctx context.Context, now time.Time) (removed int, err error) {
 	keep := h.cfg.Audit.Retention
 	if keep == 0 {
 		return 0, nil
 	}
-	if _, err := h.eventChain().Seal(ctx); err != nil {
+	if _, err := h.chain.Seal(ctx); err != nil {
 		return 0, err
 	}
-	trim := store.Trim{Now: now, Before: now.Add(-keep).Truncate(24 * time.Hour), UndeliveredBefore: now.Add(-keep - h.cfg.Audit.SinkGrace).Truncate(24 * time.Hour)}
+	trim := store.Trim{Now: now, Retention: keep, Before: now.Add(-keep).Truncate(24 * time.Hour), UndeliveredBefore: now.Add(-keep - h.cfg.Audit.SinkGrace).Truncate(24 * time.Hour)}
 	for _, sink := range h.eventSinks() {
 		trim.Sinks = append(trim.Sinks, sink.name)
 	}
-	done, err := h.store.TrimEvents(ctx, trim)
+	done, err := h.chain.Trim(ctx, trim)
 	for sink, events := range done.Undelivered {
 		h.log.Error("removed audit events that a sink has not received: they were older than audit.retention and audit.sink_grace",
 			"sink", sink, "events", events)

@@ -38,7 +38,8 @@ const forShare = " FOR SHARE"
 
 // forSQLite are words of statements that SQLite has under other names. It prepares a statement again at
 // each change of a parameter that is its LIMIT, but not if the parameter is part of an expression.
-var forSQLite = strings.NewReplacer("LIMIT ?", "LIMIT 0+?", "JSON_AGG(", "JSON_GROUP_ARRAY(")
+var forSQLite = strings.NewReplacer("LIMIT ?", "LIMIT 0+?", "JSON_AGG(", "JSON_GROUP_ARRAY(",
+	eventOfKey, " CROSS JOIN events e ON e.at = k_at AND e.id = k_id")
 
 // inDialect returns a query in the dialect of a driver.
 func inDialect(name, q string) string {

@@ -22,8 +22,8 @@ const (
 	selectEventCounts = `SELECT at - (at - ?) % ?, action, reason, SUM(n) FROM event_counts WHERE at >= ? AND at < ?
 		GROUP BY 1, 2, 3`
 
-	selectUncounted = `SELECT ` + eventColumns + ` FROM events JOIN unsealed_events USING (at, id)` + recentlyRecorded + `
-		AND unsealed_events.at >= ? AND unsealed_events.at < ? ORDER BY at, id LIMIT ?`
+	selectUncounted = `SELECT ` + eventColumns + ` FROM (SELECT at AS k_at, id AS k_id FROM unsealed_events
+		WHERE at >= ? AND at < ? ORDER BY at, id LIMIT ?) k` + eventOfKey
 
 	// maxUncounted limits the work of a read while no instance seals: the events after that many are
 	// missing from the counts until they are sealed.

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// Only one of several concurrent updates to the same time changes the row.
 	raiseKeptFrom = `UPDATE event_retention SET kept_from = ? WHERE one = 1 AND kept_from < ?`
 
 	countOldEvents = `SELECT COUNT(*) FROM events WHERE at < ?`
+	existOldEvents = `SELECT 1 FROM events WHERE at < ? LIMIT 1`
 
 	deleteOldEvents = `DELETE FROM events WHERE at < ? AND (at, id) IN
 		(SELECT at, id FROM events WHERE at < ? ORDER BY at, id LIMIT ?)`
@@ -22,8 +22,8 @@ const (
 
 	// The seals before the first kept event are removed except the last of them, from which the
 	// rest of the chain continues. A seal among kept events stays too.
-	deleteOldSeals = `DELETE FROM event_seals WHERE at < ? AND seq IN (SELECT seq FROM event_seals WHERE seq <
-		COALESCE((SELECT MIN(seq) FROM event_seals WHERE at >= ?), (SELECT MAX(seq) + 1 FROM event_seals)) - 1 ORDER BY seq LIMIT ?)`
+	selectFirstKept = `SELECT seq FROM event_seals WHERE at >= ? ORDER BY seq LIMIT 1`
+	deleteOldSeals  = `DELETE FROM event_seals WHERE seq < ? AND seq IN (SELECT seq FROM event_seals WHERE seq < ? ORDER BY seq LIMIT ?)`
 
 	// The events before a time that a sink has not received and that no earlier call has removed. An
 	// event without a seal has not been forwarded to any sink.
@@ -56,10 +56,11 @@ type Trim struct {
 	// UndeliveredBefore is not after Before. Events before this time are removed even if a sink has
 	// not received them.
 	UndeliveredBefore time.Time
-	Sinks             []string // the configured sinks of this instance
+	Retention         time.Duration // that the configuration has; the record of the removal contains it
+	Sinks             []string      // the configured sinks of this instance
 }
 
-// Trimmed is the result of TrimEvents.
+// Trimmed is the result of EventChain.Trim.
 type Trimmed struct {
 	Events int
 	// Undelivered is how many of the events to remove a sink had not received, by the name of the
@@ -67,33 +68,36 @@ type Trimmed struct {
 	Undelivered map[string]int
 }
 
-// TrimEvents removes old events from the audit log in small batches, in whole days (UTC) if the
+// Trim removes old events from the audit log in small batches, in whole days (UTC) if the
 // times of the Trim are. It waits for the sinks of this instance and for those that another
 // instance has forwarded to within a day. Once for each time before which it removes events, it
-// records audit.trimmed, with their number, and audit.undelivered for each sink that had not
-// received some of them. Any number of instances may call it concurrently, and a later call
-// continues an interrupted one.
-func (s *Store) TrimEvents(ctx context.Context, trim Trim) (done Trimmed, err error) {
-	old, err := readValue[int](ctx, s, countOldEvents, toMicros(trim.Before))
-	if err != nil || old == 0 {
+// records audit.trimmed with their number and the code of the key, and audit.undelivered for each sink that
+// had not received some of them. Any number of instances may call it concurrently, and a later call
+// continues an interrupted one. It fails with ChainBroken if the chain may not be extended.
+func (c *EventChain) Trim(ctx context.Context, trim Trim) (done Trimmed, err error) {
+	s := c.store
+	old, err := exists(ctx, s, existOldEvents, toMicros(trim.Before))
+	if err != nil || !old {
 		return done, err
 	}
 	before, sinks, err := s.trimLimit(ctx, trim)
 	if err != nil {
 		return done, err
 	}
-	if done.Undelivered, err = s.announceTrim(ctx, before, trim.Now, sinks); err != nil {
+	first := int64(0)
+	if done.Undelivered, first, err = c.announceTrim(ctx, before, trim, sinks); err != nil {
 		return done, err
 	}
 	if done.Events, err = s.sweep(ctx, deleteOldEvents, before, trimBatch); err != nil {
 		return done, err
 	}
-	for _, q := range []string{deleteOldUnsealed, deleteOldSeals, deleteOldCounts} {
+	for _, q := range []string{deleteOldUnsealed, deleteOldCounts} {
 		if _, err := s.sweep(ctx, q, before, sweepBatch); err != nil {
 			return done, err
 		}
 	}
-	return done, nil
+	_, err = s.sweepRows(ctx, sweepBatch, deleteOldSeals, first, first, sweepBatch)
+	return done, err
 }
 
 // trimLimit returns the time before which events are removed, and the number of the last seal that
@@ -124,29 +128,69 @@ func (s *Store) trimLimit(ctx context.Context, trim Trim) (before time.Time, sin
 
 // announceTrim permits the removal of the events before the given time, and records it with the
 // number of events that each sink has not received. It does nothing if there are none to remove, or
-// if that was recorded before.
-func (s *Store) announceTrim(ctx context.Context, before, now time.Time, sinks map[string]int64) (lost map[string]int, err error) {
-	err = s.writer.write(ctx, func(t *Tx) error {
+// if that was recorded before. It returns the number of the first seal to keep.
+func (c *EventChain) announceTrim(ctx context.Context, before time.Time, trim Trim, sinks map[string]int64) (lost map[string]int, first int64, err error) {
+	var last link
+	err = c.store.writer.write(ctx, func(t *Tx) (err error) {
+		if last, err = c.lock(t); err != nil {
+			return err
+		}
+		state, err := c.latestState(t.ctx, t)
+		if err != nil {
+			return err
+		}
+		lost, first = nil, state.First
 		old, err := readValue[int](t.ctx, t, countOldEvents, toMicros(before))
-		if err != nil || old == 0 {
+		if err != nil || old == 0 || !before.After(state.KeptFrom) {
 			return err
 		}
 		if lost, err = t.undelivered(before, sinks); err != nil {
 			return err
 		}
-		raised, err := t.exec(raiseKeptFrom, toMicros(before), toMicros(before))
-		if err != nil || raised == 0 {
-			lost = nil
+		if state.First, err = t.firstKept(before, last); err != nil {
 			return err
 		}
-		for sink, events := range lost {
-			if err := t.recordTrim("audit.undelivered", before, now, events, map[string]string{"sink": sink}); err != nil {
-				return err
-			}
+		state.KeptFrom, first = before, state.First
+		last, err = c.recordTrim(t, last, state, trim, old)
+		if err != nil {
+			return err
 		}
-		return t.recordTrim("audit.trimmed", before, now, old, map[string]string{})
+		if _, err := t.exec(raiseKeptFrom, toMicros(before), toMicros(before)); err != nil {
+			return err
+		}
+		return t.recordLosses(before, trim.Now, lost)
 	})
-	return lost, err
+	if err == nil {
+		c.learn(last)
+	}
+	return lost, first, err
+}
+
+// firstKept returns the number of the last seal before the first that is kept.
+func (t *Tx) firstKept(before time.Time, last link) (int64, error) {
+	kept, err := readAll(t.ctx, t, scanValue[int64], selectFirstKept, toMicros(before))
+	if err != nil || len(kept) > 0 {
+		return append(kept, 1)[0] - 1, err
+	}
+	return last.Seq, nil
+}
+
+func (c *EventChain) recordTrim(t *Tx, last link, state chainState, trim Trim, events int) (link, error) {
+	return c.append(t, last, 0, actionTrimmed, trim.Now, state, map[string]string{"events": strconv.Itoa(events), detailRetention: trim.Retention.String()})
+}
+
+// recordLosses records the events that sinks have not received before their removal.
+func (t *Tx) recordLosses(before, now time.Time, lost map[string]int) error {
+	for sink, events := range lost {
+		err := t.recordEvent(schemas.Event{
+			ID: schemas.NewID(), At: now, Action: "audit.undelivered", Actor: schemas.Actor{Type: schemas.SystemActor},
+			Detail: map[string]string{"sink": sink, "before": before.UTC().Format(time.RFC3339), "events": strconv.Itoa(events)},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // undelivered returns how many events before a time each sink has not received, without the sinks
@@ -163,10 +207,4 @@ func (t *Tx) undelivered(before time.Time, sinks map[string]int64) (map[string]i
 		}
 	}
 	return missed, nil
-}
-
-// recordTrim records an event about the removal of a number of events.
-func (t *Tx) recordTrim(action string, before, now time.Time, events int, detail map[string]string) error {
-	detail["before"], detail["events"] = before.UTC().Format(time.RFC3339), strconv.Itoa(events)
-	return t.recordEvent(schemas.Event{ID: schemas.NewID(), At: now, Action: action, Actor: schemas.Actor{Type: schemas.SystemActor}, Detail: detail})
 }

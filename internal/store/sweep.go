@@ -66,10 +66,15 @@ func (s *Store) Sweep(ctx context.Context, now time.Time) (removed int, err erro
 }
 
 func (s *Store) sweep(ctx context.Context, q string, now time.Time, batch int) (removed int, err error) {
+	return s.sweepRows(ctx, batch, q, toMicros(now), toMicros(now), batch)
+}
+
+// sweepRows runs a statement until it removes less than a batch.
+func (s *Store) sweepRows(ctx context.Context, batch int, q string, args ...any) (removed int, err error) {
 	for {
 		var n int64
 		err := s.writer.single(ctx, func(t *Tx) (err error) {
-			n, err = t.exec(q, toMicros(now), toMicros(now), batch)
+			n, err = t.exec(q, args...)
 			return err
 		})
 		if err != nil {

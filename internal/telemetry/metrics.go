@@ -36,6 +36,7 @@ type Metrics struct {
 	writes, reads                    *prometheus.HistogramVec
 	calls, attempts, exports         *prometheus.CounterVec
 	forwarded                        *prometheus.CounterVec
+	auditBroken                      prometheus.Gauge
 
 	flows, flowEnds, flowSteps, grants *admission
 }
@@ -67,6 +68,7 @@ func NewMetrics(version string, log *slog.Logger) *Metrics {
 	m.attempts = m.counter("postern_delivery_attempts_total", "Attempts to send a delivery.", "kind", "result")
 	m.exports = m.counter("postern_trace_exports_total", "Batches of spans that were sent to the collector.", "result")
 	m.forwarded = m.counter("postern_audit_sink_batches_total", "Batches of audit events that were sent to a sink.", "sink", "result")
+	m.auditBroken = m.gauge("postern_audit_broken", "1 while the audit log is not sealed because it was changed.").WithLabelValues()
 	m.beginAtZero()
 	return m
 }
@@ -232,6 +234,17 @@ func (m *Metrics) CountDelivery(kind, result string) {
 func (m *Metrics) CountForwarded(sink string, err error) {
 	if m != nil {
 		m.forwarded.WithLabelValues(sink, resultOf(err)).Inc()
+	}
+}
+
+// SetAuditBroken reports whether the audit log was changed, so that it is not sealed.
+func (m *Metrics) SetAuditBroken(broken bool) {
+	switch {
+	case m == nil:
+	case broken:
+		m.auditBroken.Set(1)
+	default:
+		m.auditBroken.Set(0)
 	}
 }
 

@@ -24,6 +24,12 @@ func EventChain(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*s
 			tamper.run(t, Open(t, c), c.Driver, open)
 		})
 	}
+	for _, attack := range attacks() {
+		t.Run(attack.name, func(t *testing.T) {
+			c, open := fresh(t)
+			attack.test(t, Open(t, c), c.Driver, open)
+		})
+	}
 	for name, run := range map[string]func(t *testing.T, c store.Config){
 		"an intact log, and the retention time":    testChainTrimmed,
 		"instances that record and seal at once":   testChainInstances,
@@ -34,6 +40,19 @@ func EventChain(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*s
 		t.Run(name, func(t *testing.T) {
 			c, _ := fresh(t)
 			run(t, c)
+		})
+	}
+	for name, run := range map[string]func(t *testing.T, s *store.Store, a attacker){
+		"a broken log is repaired":               testChainRepaired,
+		"a log of an earlier version":            testChainUpgraded,
+		"a log whose last seal has a former key": testChainForeign,
+		"an older state is restored":             testChainRestored,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, open := fresh(t)
+			s := Open(t, c)
+			a := newAttacker(t, s, c.Driver, open)
+			run(t, s, a)
 		})
 	}
 }
@@ -62,7 +81,7 @@ func tamperings() []tampering {
 		{"the seal of an event is altered", `UPDATE event_seals SET digest = hash WHERE seq = 5`, 5, "the event was altered"},
 		{"the code of a seal is altered", `UPDATE event_seals SET mac = hash WHERE seq = 5`, 5, "seal of the event"},
 		{"a seal names another key", `UPDATE event_seals SET key_id = 'other' WHERE seq = 5`, 5, "seal of the event"},
-		{"the last seals name another key", `UPDATE event_seals SET key_id = 'other'`, 8, "not made with the current key"},
+		{"all seals name another key", `UPDATE event_seals SET key_id = 'other'`, 1, "not made with the key of the server"},
 		{"a removed event has no seal yet", `DELETE FROM events WHERE id = 'e9'`, 0, "removed before it was sealed"},
 		{"an event is added without a seal", `INSERT INTO events (at, id, action, user_id, application_id, execution_id, trace_id) VALUES (1, 'e0', 'x', '', '', '', ''); DELETE FROM unsealed_events WHERE id = 'e0'`, 0, "has no seal"},
 	}
@@ -72,17 +91,10 @@ func (c tampering) run(t *testing.T, s *store.Store, driver string, open func() 
 	for i := 1; i <= 9; i++ {
 		recordNumbered(t, s, i)
 		if i == 8 {
-			sealAll(t, s, chainKey, 8)
+			sealAll(t, s, s.EventChain(chainKey), 8)
 		}
 	}
-	db := reply(open()).get(t)
-	defer db.Close()
-	on := map[string]string{"postgres": " ON events"}[driver]
-	for _, statement := range append([]string{"DROP TRIGGER events_keep" + on, "DROP TRIGGER events_stay" + on}, strings.Split(c.sql, ";")...) {
-		if strings.TrimSpace(statement) != "" {
-			reply(db.Exec(statement)).get(t)
-		}
-	}
+	newAttacker(t, s, driver, open).exec(c.sql)
 	report := reply(s.EventChain(chainKey).Verify(t.Context(), nil)).get(t)
 	wantFault(t, report, c.seq, c.problem)
 }
@@ -96,9 +108,9 @@ func recordNumbered(t testing.TB, s *store.Store, i int) {
 	}}}))
 }
 
-func sealAll(t testing.TB, s *store.Store, key []byte, want int) {
+func sealAll(t testing.TB, s *store.Store, chain *store.EventChain, want int) {
 	t.Helper()
-	reply(s.EventChain(key).Seal(t.Context())).equals(t, "the number of sealed events", want)
+	reply(chain.Seal(t.Context())).equals(t, "the number of sealed events", want)
 }
 
 // wantFault compares the fault of a report; "" is none.
@@ -132,7 +144,7 @@ func verifyParts(t testing.TB, s *store.Store, key []byte, expected *store.Chain
 	for complete := false; !complete && sum.Fault == nil; {
 		report, done, err := s.EventChain(key).VerifyPart(t.Context(), after, expected, 2)
 		must(t, err)
-		sum = store.ChainReport{Events: sum.Events + report.Events, Removed: sum.Removed + report.Removed, End: report.End, Fault: report.Fault}
+		sum = store.ChainReport{Events: sum.Events + report.Events, Removed: sum.Removed + report.Removed, Known: sum.Known + report.Known, End: report.End, Fault: report.Fault, Anchor: report.Anchor}
 		complete, after = done, &report.End
 	}
 	wantEqual(t, "the sum of the parts", sum, whole)
@@ -148,16 +160,14 @@ func testChainTrimmed(t *testing.T, c store.Config) {
 	wantFault(t, verifyChain(t, s, chainKey, nil), 0, "")
 	for _, i := range []int{1, 2, 6, 3, 4, 7, 8} {
 		recordNumbered(t, s, i)
-		sealAll(t, s, chainKey, 1)
+		sealAll(t, s, s.EventChain(chainKey), 1)
 	}
 	recordNumbered(t, s, 5) // never sealed
 	wantEqual(t, "the number of removed events", trimAll(t, s, noon().Add(6*time.Minute), noon().Add(time.Hour)), 5)
-	sealAll(t, s, chainKey, 1) // audit.trimmed
 	report := verifyChain(t, s, chainKey, nil)
 	wantFault(t, report, 0, "")
 	wantEqual(t, "what the chain has", []int{report.Events, report.Removed, int(report.End.Seq)}, []int{4, 3, 8})
 	wantEqual(t, "the number of removed events", trimAll(t, s, noon().Add(8*time.Minute), noon().Add(2*time.Hour)), 2)
-	sealAll(t, s, chainKey, 1)
 	wantFault(t, verifyChain(t, s, chainKey, nil), 0, "")
 	expected := report.End
 	wantFault(t, verifyChain(t, s, chainKey, &expected), 0, "")
@@ -185,27 +195,37 @@ func testChainInstances(t *testing.T, c store.Config) {
 	wantEqual(t, "the events of the chain", []int{report.Events, int(report.End.Seq)}, []int{4 * 2 * each, 4 * 2 * each})
 }
 
-// testChainKeyReplaced replaces the key: the seals with the old key remain, followed by one with
-// the new key.
+// testChainKeyReplaced replaces the key: the seals with the old key remain, followed by an anchor with the
+// new key that vouches for them.
 func testChainKeyReplaced(t *testing.T, c store.Config) {
-	s, newer := Open(t, c), bytes.Repeat([]byte{8}, 32)
+	s, older, newer := Open(t, c), bytes.Repeat([]byte{8}, 32), chainKey
 	recordNumbered(t, s, 1)
-	sealAll(t, s, chainKey, 1)
-	wantFault(t, verifyChain(t, s, newer, nil), 1, "not made with the current key")
+	sealAll(t, s, s.EventChain(older), 1)
+	wantFault(t, verifyChain(t, s, newer, nil), 1, "not made with the key of the server")
 	recordNumbered(t, s, 2)
-	sealAll(t, s, newer, 1)
-	wantFault(t, verifyChain(t, s, newer, nil), 0, "")
-	wantFault(t, verifyChain(t, s, chainKey, nil), 2, "was altered")
+	_, err := s.EventChain(newer).Seal(t.Context())
+	wantBroken(t, "a seal with a new key without an anchor", err, "not made with the key of this server")
+	err = s.Update(t.Context(), func(tx *store.Tx) error { return s.EventChain(newer).HandOver(tx, s.EventChain(newer)) })
+	wantBroken(t, "an anchor without the former key", err, "not made with the key of this server")
+	sealAll(t, s, s.EventChain(older), 1)
+	wantEqual(t, "the number of removed events", trimAllWith(t, s, older, noon().Add(90*time.Second), noon().Add(time.Hour)), 1)
+	update(t, s, func(tx *store.Tx) error { return s.EventChain(older).HandOver(tx, s.EventChain(newer)) })
+	recordNumbered(t, s, 3)
+	sealAll(t, s, s.EventChain(newer), 1)
+	report := verifyChain(t, s, newer, nil)
+	wantFault(t, report, 0, "")
+	wantEqual(t, "the anchor", []any{report.Anchor.End.Seq, report.Anchor.Reason, report.Removed}, []any{int64(3), "key", 1})
+	wantFault(t, verifyChain(t, s, older, nil), 4, "not made with the key of the server")
 }
 
 // testChainExpected verifies the log with a noted end, and with another one.
 func testChainExpected(t *testing.T, c store.Config) {
 	s := Open(t, c)
 	recordNumbered(t, s, 1)
-	sealAll(t, s, chainKey, 1)
+	sealAll(t, s, s.EventChain(chainKey), 1)
 	noted := verifyChain(t, s, chainKey, nil).End
 	recordNumbered(t, s, 2)
-	sealAll(t, s, chainKey, 1)
+	sealAll(t, s, s.EventChain(chainKey), 1)
 	wantFault(t, verifyChain(t, s, chainKey, &noted), 0, "")
 	wantFault(t, verifyChain(t, s, chainKey, &store.ChainEnd{Seq: 1, Hash: []byte("x")}), 1, "differs from the expected")
 	wantFault(t, verifyChain(t, s, chainKey, &store.ChainEnd{Seq: 3, Hash: noted.Hash}), 2, "ends here, before the expected")

@@ -132,7 +132,7 @@ func testTrimEvents(t *testing.T, s *store.Store) {
 	page := reply(s.Events(ctx, schemas.EventQuery{Limit: 2})).get(t)
 
 	removed := sumOf(t, 2, func(int) (int, error) {
-		done, err := s.TrimEvents(ctx, store.Trim{Now: before.Add(time.Hour), Before: before, UndeliveredBefore: before})
+		done, err := s.EventChain(chainKey).Trim(ctx, store.Trim{Now: before.Add(time.Hour), Before: before, UndeliveredBefore: before})
 		return done.Events, err
 	})
 	// The events that one instance skipped because the other was removing them are removed too.
@@ -141,7 +141,7 @@ func testTrimEvents(t *testing.T, s *store.Store) {
 
 	left := reply(s.Events(ctx, schemas.EventQuery{Limit: 10})).get(t)
 	reported := schemas.Event{ID: left[0].ID, At: before.Add(time.Hour), Action: "audit.trimmed", Actor: schemas.Actor{Type: schemas.SystemActor},
-		Detail: map[string]string{"before": before.Format(time.RFC3339), "events": fmt.Sprint(old)}}
+		Detail: map[string]string{"before": before.Format(time.RFC3339Nano), "events": fmt.Sprint(old), "previousSeal": "0:", "retention": "0s", "seal": "1", "code": left[0].Detail["code"]}}
 	wantEqual(t, "what is left", left, []schemas.Event{reported, kept})
 	wantEvents(t, s, schemas.EventQuery{Limit: 2, UserID: annID}, []schemas.Event{kept})
 

@@ -11,7 +11,12 @@ import (
 // trimAll removes the events before a time without waiting for a sink, and returns their number.
 func trimAll(t testing.TB, s *store.Store, before, now time.Time) int {
 	t.Helper()
-	return reply(s.TrimEvents(t.Context(), store.Trim{Now: now, Before: before, UndeliveredBefore: before})).get(t).Events
+	return trimAllWith(t, s, chainKey, before, now)
+}
+
+func trimAllWith(t testing.TB, s *store.Store, key []byte, before, now time.Time) int {
+	t.Helper()
+	return reply(s.EventChain(key).Trim(t.Context(), store.Trim{Now: now, Before: before, UndeliveredBefore: before})).get(t).Events
 }
 
 // trimDay is the first day of the events of recordDays.
@@ -24,7 +29,7 @@ func recordDays(t *testing.T, s *store.Store, days int) {
 		for _, hour := range []int{1, 23} {
 			at := trimDay().AddDate(0, 0, i).Add(time.Duration(hour) * time.Hour)
 			apply(t, s, schemas.RecordEvent{Event: schemas.Event{At: at, Action: "test.done"}})
-			sealAll(t, s, chainKey, 1)
+			sealAll(t, s, s.EventChain(chainKey), 1)
 		}
 	}
 }
@@ -47,7 +52,7 @@ func testTrimWaitsForSinks(t *testing.T, s *store.Store) {
 	trim := store.Trim{Now: day(10), Before: day(4), Sinks: []string{"file", "target"}}
 	run := func(what string, events int, lost map[string]int) {
 		t.Helper()
-		got := reply(s.TrimEvents(t.Context(), trim)).get(t)
+		got := reply(s.EventChain(chainKey).Trim(t.Context(), trim)).get(t)
 		wantEqual(t, what+": the removed events", got.Events, events)
 		if len(got.Undelivered)+len(lost) > 0 {
 			wantEqual(t, what+": the events that sinks missed", got.Undelivered, lost)
@@ -79,8 +84,8 @@ func testTrimUnsealed(t *testing.T, s *store.Store) {
 	deliver(t, s, "file", 2, noon())
 	apply(t, s, schemas.RecordEvent{Event: schemas.Event{At: trimDay().Add(2 * time.Hour), Action: "test.done"}})
 	trim := store.Trim{Now: noon().AddDate(0, 0, 9), Before: noon().AddDate(0, 0, 3), Sinks: []string{"file"}}
-	wantEqual(t, "the removed events", reply(s.TrimEvents(t.Context(), trim)).get(t).Events, 0)
-	sealAll(t, s, chainKey, 1)
+	wantEqual(t, "the removed events", reply(s.EventChain(chainKey).Trim(t.Context(), trim)).get(t).Events, 0)
+	sealAll(t, s, s.EventChain(chainKey), 1)
 	deliver(t, s, "file", 3, noon())
-	wantEqual(t, "the removed events", reply(s.TrimEvents(t.Context(), trim)).get(t).Events, 3)
+	wantEqual(t, "the removed events", reply(s.EventChain(chainKey).Trim(t.Context(), trim)).get(t).Events, 3)
 }

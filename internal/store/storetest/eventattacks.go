@@ -1,0 +1,342 @@
+package storetest
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// attacker can write to the database, but does not have the key. The log has the events e1 to e8, each
+// sealed a second after it was recorded; e4 is the one to hide.
+type attacker struct {
+	testing.TB
+	store  *store.Store
+	db     *sql.DB
+	driver string
+}
+
+// newAttacker connects to the database, and removes the triggers that protect the events.
+func newAttacker(t testing.TB, s *store.Store, driver string, open func() (*sql.DB, error)) attacker {
+	t.Helper()
+	a := attacker{t, s, reply(open()).get(t), driver}
+	t.Cleanup(func() { check(t, a.db.Close()) })
+	on := map[string]string{"postgres": " ON events"}[driver]
+	a.exec("DROP TRIGGER events_keep" + on + "; DROP TRIGGER events_stay" + on)
+	return a
+}
+
+func (a attacker) exec(statements string, args ...any) {
+	a.Helper()
+	for statement := range strings.SplitSeq(statements, ";") {
+		if strings.TrimSpace(statement) == "" {
+			continue
+		}
+		if a.driver == "postgres" {
+			for i := range args {
+				statement = strings.Replace(statement, "?", "$"+strconv.Itoa(i+1), 1)
+			}
+		}
+		if _, err := a.db.Exec(statement, args...); err != nil {
+			a.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// cut removes the seals from a number on, and makes the one before the end of the chain.
+func (a attacker) cut(seq int) {
+	a.Helper()
+	a.exec(fmt.Sprintf(`DELETE FROM event_seals WHERE seq >= %d`, seq))
+	end := "X''"
+	if a.driver == "postgres" {
+		end = "''"
+	}
+	a.exec(fmt.Sprintf(`UPDATE event_chain SET seq = %d, hash = COALESCE((SELECT hash FROM event_seals WHERE seq = %d), %s)`, seq-1, seq-1, end))
+}
+
+// queue queues the events of the log that have no seal.
+func (a attacker) queue() {
+	a.Helper()
+	a.exec(`INSERT INTO unsealed_events (at, id) SELECT at, id FROM events EXCEPT SELECT at, id FROM event_seals EXCEPT SELECT at, id FROM unsealed_events`)
+}
+
+// forge seals the queue with a key of the attacker.
+func (a attacker) forge() {
+	a.Helper()
+	forger := a.store.EventChain(bytes.Repeat([]byte{9}, 32))
+	reply(forger.Repair(a.Context(), nil, nil)).get(a)
+	reply(forger.Seal(a.Context())).get(a)
+}
+
+// insert records an event without a code.
+func (a attacker) insert(id, action string, at time.Time, detail string) {
+	a.Helper()
+	a.exec(`INSERT INTO events (at, id, action, user_id, application_id, execution_id, trace_id, detail, actor_type) VALUES (?, ?, ?, '', '', '', '', ?, 'SYSTEM')`,
+		at.UnixMicro(), id, action, detail)
+}
+
+// sealed is the clock of a server.
+func sealed(at time.Time) func() time.Time { return func() time.Time { return at } }
+
+func eventTime(i int) time.Time { return noon().Add(time.Duration(i) * 10 * time.Minute) }
+
+// recordSealed records the events from first to last, each of which is sealed a second later.
+func recordSealed(t testing.TB, s *store.Store, chain *store.EventChain, first, last int) {
+	t.Helper()
+	for i := first; i <= last; i++ {
+		must(t, s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: schemas.Event{
+			ID: fmt.Sprint("e", i), At: eventTime(i), Action: "role.replaced", Detail: map[string]string{"n": fmt.Sprint(i)},
+		}}}))
+		chain.Now = sealed(eventTime(i).Add(time.Second))
+		reply(chain.Seal(t.Context())).equals(t, "the number of sealed events", 1)
+	}
+}
+
+// attack is what an attacker does between two seals, and who notices.
+type attack struct {
+	name   string
+	run    func(a attacker)
+	after  func(a attacker) // after the server has sealed again; nil: nothing
+	broken string           // why a server that starts afterwards seals no more; "" if it seals
+	fault  string           // of a verification without an expected end; "" if only the others notice it
+}
+
+// attacks lists attacks. A server that runs meanwhile, a file with the last end, or an expected end notice each
+// that removes seals.
+func attacks() []attack {
+	const lastKey, lastSeal, code = "not made with the key of this server", "last seal is missing", "not made with the key of the server"
+	const forged = "that no server has recorded"
+	hide := func(a attacker) {
+		a.exec(`DELETE FROM events WHERE id = 'e4'`)
+	}
+	trimmed := func(a attacker) {
+		a.insert("t", "audit.trimmed", eventTime(9), `{"before":"2030-01-01T00:00:00Z","events":"4"}`)
+	}
+	removeOldest := func(a attacker) {
+		a.exec(`DELETE FROM events WHERE id <= 'e4'; DELETE FROM event_seals WHERE seq < 4`)
+	}
+	return []attack{
+		{name: "all seals are made again with another key", run: func(a attacker) { hide(a); a.cut(1); a.queue(); a.forge() }, broken: lastKey, fault: code},
+		{name: "all seals are made again and named after the key", run: func(a attacker) {
+			id := reply(a.db.Query(`SELECT DISTINCT key_id FROM event_seals`)).get(a)
+			var name string
+			id.Next()
+			must(a, errors.Join(id.Scan(&name), id.Close()))
+			hide(a)
+			a.cut(1)
+			a.queue()
+			a.forge()
+			a.exec(`UPDATE event_seals SET key_id = ?`, name)
+		}, broken: lastKey, fault: code},
+		{name: "the seals from the event on are made again", run: func(a attacker) { hide(a); a.cut(4); a.queue(); a.forge() }, broken: lastKey, fault: code},
+		{name: "a removal is reported without a code", run: trimmed, after: removeOldest, fault: "the events before it are missing"},
+		{name: "a removal is reported, and nothing is removed", run: trimmed, fault: forged},
+		{name: "an anchor is reported without a code", run: func(a attacker) {
+			a.insert("t", "audit.anchored", eventTime(9), `{"anchor":"8:00","knownFaults":"any:1-99","reason":"repaired","code":"00"}`)
+		}, after: hide, fault: "the event is missing"},
+		{name: "the later events are queued again", run: func(a attacker) { hide(a); a.cut(4); a.queue() }, fault: "no event was sealed between"},
+		{name: "all events are queued again", run: func(a attacker) { hide(a); a.cut(1); a.queue() }},
+		{name: "the newest events are removed", run: func(a attacker) { a.exec(`DELETE FROM events WHERE id >= 'e4'`); a.cut(4) }},
+		{name: "the newest seals are removed", run: func(a attacker) {
+			a.exec(`DELETE FROM events WHERE id >= 'e4'; DELETE FROM event_seals WHERE seq >= 4`)
+		}, broken: lastSeal, fault: "the seals after it are missing"},
+		{name: "the end of the chain is set to its beginning", run: func(a attacker) { a.exec(`UPDATE event_chain SET seq = 0`) }, broken: "set to its beginning", fault: "the end of the chain was altered"},
+		{name: "the row of the end is removed", run: func(a attacker) { a.exec(`DELETE FROM event_chain`) }, broken: "the end of the chain is missing", fault: "the end of the chain was altered"},
+		{name: "the end of the chain is an earlier seal", run: func(a attacker) {
+			a.exec(`UPDATE event_chain SET seq = 3, hash = (SELECT hash FROM event_seals WHERE seq = 3)`)
+		}, broken: "there are seals after the end", fault: "the end of the chain was altered"},
+		{name: "a seal is added after the end", run: func(a attacker) {
+			a.exec(`INSERT INTO event_seals (seq, at, id, digest, hash, key_id, mac, sealed_at) SELECT 9, at, id, digest, hash, key_id, mac, sealed_at FROM event_seals WHERE seq = 8`)
+		}, broken: "there are seals after the end", fault: "the seal of the event, or of one before it, was altered"},
+		{name: "the detail of an event is altered", run: func(a attacker) { a.exec(`UPDATE events SET detail = '{"n":"5"}' WHERE id = 'e4'`) }, fault: "the event was altered"},
+		{name: "two events change places", run: func(a attacker) {
+			a.exec(`UPDATE event_seals SET seq = -1 WHERE seq = 4; UPDATE event_seals SET seq = 4 WHERE seq = 5; UPDATE event_seals SET seq = 5 WHERE seq = -1`)
+		}, fault: "was altered"},
+		{name: "a seal is removed with its event", run: func(a attacker) { hide(a); a.exec(`DELETE FROM event_seals WHERE seq = 4`) }, fault: "seals 4 to 4 before it are missing"},
+		{name: "a seal names another key", run: func(a attacker) { a.exec(`UPDATE event_seals SET key_id = 'other' WHERE seq = 4`) }, fault: code},
+		{name: "the first seals name another key", run: func(a attacker) { a.exec(`UPDATE event_seals SET key_id = 'other' WHERE seq <= 4`) }, fault: code},
+		{name: "a seal gets the format of an earlier version", run: func(a attacker) { a.exec(`UPDATE event_seals SET sealed_at = 0 WHERE seq = 4`) }, fault: "was altered"},
+		{name: "the last seal gets the format of an earlier version", run: func(a attacker) { a.exec(`UPDATE event_seals SET sealed_at = 0 WHERE seq = 8`) }, fault: "was altered"},
+		{name: "the time of a seal is altered", run: func(a attacker) { a.exec(`UPDATE event_seals SET sealed_at = sealed_at + 1 WHERE seq = 4`) }, fault: "was altered"},
+		{name: "a sealed event is queued again", run: func(a attacker) {
+			a.exec(`INSERT INTO unsealed_events (at, id) SELECT at, id FROM events WHERE id = 'e4'`)
+		}, fault: "sealed before"},
+		{name: "an event is added without a seal", run: func(a attacker) {
+			a.insert("x", "user.created", eventTime(2), `{}`)
+			a.exec(`DELETE FROM unsealed_events WHERE id = 'x'`)
+		}, fault: "has no seal"},
+		{name: "an event takes the place of another under its seal", run: func(a attacker) {
+			hide(a)
+			a.insert("x", "user.created", eventTime(4), `{}`)
+			a.exec(`DELETE FROM unsealed_events WHERE id = 'x'; UPDATE event_seals SET id = 'x' WHERE seq = 4`)
+		}, fault: "the event was altered"},
+		{name: "the retention of the triggers is raised", run: func(a attacker) { a.exec(`UPDATE event_retention SET kept_from = 4102444800000000`); removeOldest(a) }, fault: "the events before it are missing"},
+		{name: "the queue has entries without events", run: func(a attacker) {
+			for i := range 1100 {
+				a.exec(`INSERT INTO unsealed_events (at, id) VALUES (?, ?)`, i+1, fmt.Sprint("x", i))
+			}
+		}, fault: "removed before it was sealed"},
+	}
+}
+
+// removesSeals reports whether an expected end is missing after the attack.
+func (c attack) removesSeals() bool {
+	return c.broken != "" || c.fault == "" || strings.Contains(c.fault, "sealed between")
+}
+
+// run attacks while no server runs, and while one does.
+func (c attack) test(t *testing.T, s *store.Store, driver string, open func() (*sql.DB, error)) {
+	running := s.EventChain(chainKey)
+	recordSealed(t, s, running, 1, 8)
+	noted := running.Known()
+	a := newAttacker(t, s, driver, open)
+	c.run(a)
+	must(t, s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: schemas.Event{ID: "e9", At: eventTime(9), Action: "role.replaced"}}}))
+	if c.removesSeals() && c.broken == "" {
+		running.Now = sealed(eventTime(9).Add(time.Second))
+		_, err := running.Seal(t.Context())
+		wantBroken(t, "the server that runs", err, "expected")
+	}
+	started := s.EventChain(chainKey)
+	started.Now = sealed(eventTime(9).Add(time.Second))
+	late := 0
+	started.Late = func(from, to time.Time) { late++ }
+	_, err := started.Seal(t.Context())
+	wantBroken(t, "a server that starts", err, c.broken)
+	if c.after != nil {
+		c.after(a)
+	}
+	wantNoticed(t, "a verification", reply(s.EventChain(chainKey).Verify(t.Context(), nil)).get(t), c.fault)
+	if strings.Contains(c.fault, "sealed between") && late == 0 {
+		t.Error("the server does not report late events")
+	}
+	if !c.removesSeals() {
+		return
+	}
+	if r := reply(s.EventChain(chainKey).Verify(t.Context(), &noted.ChainEnd)).get(t); r.Fault == nil {
+		t.Error("a verification with the noted end finds no fault")
+	}
+	restarted := s.EventChain(chainKey)
+	restarted.Remember(noted)
+	if _, err := restarted.Seal(t.Context()); !isBroken(err) {
+		t.Errorf("a server that remembers the end: %v, expected that the log is broken", err)
+	}
+}
+
+func isBroken(err error) bool {
+	_, is := errors.AsType[*store.ChainBroken](err)
+	return is
+}
+
+// wantBroken compares the error of a sealer; "" is none.
+func wantBroken(t testing.TB, what string, err error, problem string) {
+	t.Helper()
+	if problem == "" && err != nil || problem != "" && (!isBroken(err) || !strings.Contains(err.Error(), problem)) {
+		t.Errorf("%s: %v, expected %q", what, err, problem)
+	}
+}
+
+// wantNoticed checks that a verification finds a fault; "" is none.
+func wantNoticed(t testing.TB, what string, r store.ChainReport, problem string) {
+	t.Helper()
+	if found := r.Fault; (found == nil) != (problem == "") || found != nil && !strings.Contains(found.Problem, problem) {
+		t.Errorf("%s finds %+v, expected %q", what, found, problem)
+	}
+}
+
+// testChainRepaired breaks a log, repairs it, and attacks it again in the same and in other places.
+func testChainRepaired(t *testing.T, s *store.Store, a attacker) {
+	chain := s.EventChain(chainKey)
+	recordSealed(t, s, chain, 1, 8)
+	a.exec(`DELETE FROM events WHERE id = 'e2'; DELETE FROM event_seals WHERE seq >= 6`)
+	chain.Now = sealed(eventTime(9))
+	must(t, s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: schemas.Event{ID: "e9", At: eventTime(9), Action: "role.replaced"}}}))
+	if _, err := s.EventChain(chainKey).Seal(t.Context()); !isBroken(err) {
+		t.Errorf("a broken log is sealed: %v", err)
+	}
+	faults := reply(chain.Faults(t.Context(), nil)).get(t)
+	wantEqual(t, "the number of faults", len(faults), 3) // e2, the end, and events without a seal
+	done := reply(chain.Repair(t.Context(), faults, map[string]string{"note": "a test"})).get(t)
+	wantEqual(t, "the events without a seal", done.Added, 3)
+	reply(chain.Seal(t.Context())).equals(t, "the number of sealed events", 4)
+	report := reply(chain.Verify(t.Context(), nil)).get(t)
+	wantNoticed(t, "a verification after the repair", report, "")
+	wantEqual(t, "the known faults", report.Known, 1)
+	wantEqual(t, "the number of the last seal", report.End.Seq, int64(13))
+	a.exec(`UPDATE event_seals SET mac = hash WHERE seq = 2`)
+	wantNoticed(t, "another fault of the same seal", reply(chain.Verify(t.Context(), nil)).get(t), "not made with the key")
+	a.exec(`DELETE FROM event_seals WHERE seq = 2`)
+	wantNoticed(t, "the seal is removed too", reply(chain.Verify(t.Context(), nil)).get(t), "seals 2 to 2 before it are missing")
+}
+
+// testChainUpgraded upgrades a log of an earlier version with events that the retention time has removed
+// and seals of a former key.
+func testChainUpgraded(t *testing.T, s *store.Store, a attacker) {
+	earlier := s.EventChain(chainKey)
+	earlier.Now = sealed(time.UnixMicro(0))
+	for i := 1; i <= 5; i++ {
+		recordNumbered(t, s, i)
+	}
+	a.insert("t1", "audit.trimmed", noon().Add(time.Hour), `{"before":"2026-05-17T12:02:30Z","events":"2"}`)
+	a.insert("t2", "audit.trimmed", noon().Add(time.Hour), `{"before":"2126-05-17T12:02:30Z","events":"2"}`) // after its own time
+	sealAll(t, s, earlier, 7)
+	a.exec(`DELETE FROM events WHERE id <= 'e2'; DELETE FROM event_seals WHERE seq < 2; UPDATE event_seals SET key_id = 'former', mac = hash WHERE seq <= 3`)
+	chain := s.EventChain(chainKey)
+	reply(chain.Seal(t.Context())).get(t)
+	report := reply(chain.Verify(t.Context(), nil)).get(t)
+	wantNoticed(t, "a verification after the upgrade", report, "")
+	wantEqual(t, "the events", []int{report.Events, report.Removed}, []int{6, 1})
+	wantEqual(t, "the anchor", []any{report.Anchor.End.Seq, report.Anchor.Reason, report.End.Seq}, []any{int64(7), "upgrade", int64(8)})
+	recordNumbered(t, s, 6)
+	reply(chain.Seal(t.Context())).equals(t, "the number of sealed events", 1)
+	for _, c := range []struct{ name, change, problem string }{
+		{"a seal of the earlier version is altered", `UPDATE event_seals SET digest = hash WHERE seq = 4`, "altered"},
+		{"an event of the earlier version is removed", `DELETE FROM events WHERE id = 'e3'`, "the event is missing"},
+		{"the first kept seal is removed", `DELETE FROM events WHERE id = 'e3'; DELETE FROM event_seals WHERE seq <= 3`, "the events before it are missing"},
+	} {
+		a.exec(c.change)
+		wantNoticed(t, c.name, reply(chain.Verify(t.Context(), nil)).get(t), c.problem)
+	}
+}
+
+// testChainForeign seals nothing in a log of an earlier version whose last seal has another key.
+func testChainForeign(t *testing.T, s *store.Store, a attacker) {
+	earlier := s.EventChain(bytes.Repeat([]byte{8}, 32))
+	earlier.Now = sealed(time.UnixMicro(0))
+	recordNumbered(t, s, 1)
+	sealAll(t, s, earlier, 1)
+	recordNumbered(t, s, 2)
+	_, err := s.EventChain(chainKey).Seal(t.Context())
+	wantBroken(t, "a server that starts", err, "not made with the key of this server")
+}
+
+// testChainRestored restores an older state of the log. Only a restoration with the key lets a server go on
+// that has seen a later end.
+func testChainRestored(t *testing.T, s *store.Store, a attacker) {
+	chain := s.EventChain(chainKey)
+	recordSealed(t, s, chain, 1, 6)
+	later := chain.Known()
+	a.exec(`DELETE FROM events WHERE id > 'e4'`)
+	a.cut(5)
+	chain.Now = sealed(eventTime(7))
+	if _, err := chain.Seal(t.Context()); !isBroken(err) {
+		t.Errorf("a server goes on with an older log: %v", err)
+	}
+	restored := s.EventChain(chainKey)
+	restored.Now = sealed(eventTime(8))
+	update(t, s, restored.Restart)
+	chain.Now = sealed(eventTime(9))
+	reply(chain.Seal(t.Context())).get(t)
+	wantNoticed(t, "a verification after the restoration", reply(chain.Verify(t.Context(), nil)).get(t), "")
+	a.exec(`DELETE FROM events WHERE id > 'e4'`)
+	a.cut(5)
+	wantBroken(t, "the older log again", chain.Check(t.Context()), "expected")
+	wantNoticed(t, "an end that was noted before the restoration", reply(s.EventChain(chainKey).Verify(t.Context(), &later.ChainEnd)).get(t), "before the expected")
+}
