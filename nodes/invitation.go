@@ -85,7 +85,7 @@ func (i *invitation) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 	} else {
 		d = leaveProven(v, []string{schemas.AMREmail}, schemas.ACRVouched, schemas.Provenance{}, link.Proof(), accept,
 			schemas.VerifyEmail{UserID: user.ID, Email: user.Text("email"), At: v.Now},
-			proof(v, "invitation.accepted", user.ID, nil))
+			proof(v, "invitation.opened", user.ID, nil))
 		d.Proofs = append(d.Proofs, schemas.ProofOfEmail(user.Text("email")))
 	}
 	if !v.Subject.Known() {

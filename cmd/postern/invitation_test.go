@@ -121,7 +121,7 @@ func TestInvitation(t *testing.T) {
 		if password, err := w.store.Password(t.Context(), user); err != nil || !password.AddedBy.IsZero() {
 			t.Errorf("the password has the limit %+v, %v", password.AddedBy, err)
 		}
-		for action, want := range map[string]int{"user.invited": 2, "invitation.accepted": 2, "password.set": 1} {
+		for action, want := range map[string]int{"user.invited": 2, "invitation.opened": 2, "invitation.accepted": 1, "password.set": 1} {
 			if n := w.countEvents(action, user); n != want {
 				t.Errorf("%d events %s, want %d", n, action, want)
 			}

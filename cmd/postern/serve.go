@@ -265,9 +265,18 @@ func newLog(w io.Writer, c config.Log) *slog.Logger {
 	_ = level.UnmarshalText([]byte(c.Level)) // config.Load has checked it
 	options := &slog.HandlerOptions{Level: level}
 	if c.Format == "json" {
+		options.ReplaceAttr = inSeconds
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// inSeconds gives a duration its unit, which JSON lacks: "duration" becomes "durationSeconds".
+func inSeconds(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		return slog.Float64(a.Key+"Seconds", a.Value.Duration().Seconds())
+	}
+	return a
 }
 
 // tlsConfig returns nil for plain HTTP.

@@ -8,9 +8,19 @@ import (
 	"github.com/postern-id/postern/internal/store"
 )
 
-// sweepExpired removes expired data once a minute.
+// firstSweep is how long a sweep waits after a start: little, because a server that is killed every few seconds
+// must remove expired data too, but not at once, because the first requests come then.
+const firstSweep = 2 * time.Second
+
+// sweepExpired removes expired data soon after the start, and then once a minute.
 func (h *app) sweepExpired(ctx context.Context) {
 	started := time.Now()
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(firstSweep):
+		h.sweepOnce(ctx, time.Now().UTC())
+	}
 	repeat(ctx, time.Minute, func(now time.Time) {
 		h.sweepOnce(ctx, now.UTC())
 		h.warnOfInstances(ctx, started, now)

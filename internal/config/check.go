@@ -20,6 +20,7 @@ func textRules() map[string]textRule {
 	return map[string]textRule{
 		"duration":                                      parsed(ParseDuration),
 		"retention":                                     parsed(parseRetention),
+		"period":                                        parsed(parsePeriod),
 		"server.public_url":                             checked(urlFault),
 		"server.listen":                                 checked(listenFault),
 		"server.trusted_proxies":                        parsed(ParseNetwork),

@@ -300,6 +300,8 @@ func TestFaults(t *testing.T) {
 		{text: "flow:\n  authentication_ttl: 30", want: []string{"2:23: flow.authentication_ttl: expected a string, got a number; put it in quotes"}},
 		{text: "flow:\n  authentication_ttl: 30 minutes", want: []string{"2:23: flow.authentication_ttl: expected a duration such as 30m, 1h30m or 90d"}},
 		{text: "flow:\n  registration_ttl: 0s", want: []string{`2:21: flow.registration_ttl: expected a positive duration of at most 366d, such as 30m or 90d, got "0s"`}},
+		{text: "server:\n  drain: soon", want: []string{"2:10: server.drain: expected a duration such as 10s, or 0 for none"}},
+		{text: "server:\n  drain: 400d", want: []string{`2:10: server.drain: expected a positive duration of at most 366d, such as 30m or 90d, got "400d"`}},
 		{text: "flow:\n  registration_ttl: 9999999h9999999h", want: []string{`2:21: flow.registration_ttl: expected a positive duration of at most 366d, such as 30m or 90d, got "9999999h9999999h"`}},
 		{text: "token: {key_publish: 9m59s}", want: []string{"1:22: token.key_publish: expected at least 10m0s, got 9m59s: clients that cache the published keys would reject tokens of a new one"}},
 		{text: "token: {key_publish: 24h, key_age: 47h}", want: []string{"1:36: token.key_age: expected at least twice token.key_publish, which is 24h0m0s, got 47h0m0s: raise it, or lower token.key_publish"}},

@@ -35,6 +35,14 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
+// parsePeriod reads a duration of at most 366 days, or 0 for none.
+func parsePeriod(text string) (time.Duration, error) {
+	if d, err := parseDays(text); err == nil && d == 0 {
+		return 0, nil
+	}
+	return ParseDuration(text)
+}
+
 // parseRetention reads a retention time: 0 for no limit, or at least a day.
 func parseRetention(text string) (time.Duration, error) {
 	d, err := parseDays(text)

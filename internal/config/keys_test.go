@@ -69,7 +69,7 @@ func TestEveryVariableIsRead(t *testing.T) {
 			case "password.min_length":
 				value = "16"
 			}
-		case k.typ == "duration":
+		case k.typ == "duration", k.typ == "period":
 			value = "7s"
 		default:
 			t.Errorf("%s: the test has no value for it", k.path)

@@ -60,7 +60,7 @@ func (k key) describeType() string {
 		return "text"
 	case k.typ == "array":
 		return "list of texts"
-	case k.typ == "retention":
+	case k.typ == "retention", k.typ == "period":
 		return "duration, or 0"
 	case k.typ == "integer" && m.Minimum != nil && m.Maximum != nil:
 		return fmt.Sprintf("integer, %v to %v", m.Minimum, m.Maximum)

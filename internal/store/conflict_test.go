@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strconv"
@@ -189,4 +190,32 @@ func TestGiveUpConflicts(t *testing.T) {
 // conflict returns the error of a serialization failure, as CockroachDB reports it.
 func conflict() error {
 	return &pq.Error{Code: pqerror.TRSerializationFailure, Message: "restart transaction: TransactionRetryWithProtoRefreshError"}
+}
+
+// TestSerialWriteDoesNotWait has another transaction hold the row that all serial writes change. A write that
+// has changed other rows begins again instead of waiting for it: the other may wait for those rows.
+func TestSerialWriteDoesNotWait(t *testing.T) {
+	c := postgres(t)
+	s := storetest.OpenEmpty(t, c)
+	db, err := sql.Open("postgres", c.DSN)
+	noError(t, err)
+	defer db.Close()
+	other, err := db.BeginTx(t.Context(), nil)
+	noError(t, err)
+	_, err = other.Exec("UPDATE store_state SET value = value WHERE name = 'updates'")
+	noError(t, err)
+	attempts, again := 0, make(chan struct{})
+	done := make(chan error)
+	go func() {
+		done <- s.Update(t.Context(), func(tx *store.Tx) error {
+			if attempts++; attempts == 2 {
+				close(again)
+			}
+			now := time.Now().UTC()
+			return store.Units().Insert(tx, &schemas.OrganizationUnit{ID: schemas.NewID(), Handle: "a", Name: "a", CreatedAt: now, UpdatedAt: now})
+		})
+	}()
+	<-again
+	noError(t, other.Commit())
+	noError(t, <-done)
 }

@@ -95,3 +95,43 @@ func BenchmarkEventCounts(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkSeal seals a backlog of events, in a database whose statistics describe an empty one. The cost of an
+// event must not depend on the size of the backlog.
+func BenchmarkSeal(b *testing.B) {
+	for driver, open := range map[string]func(testing.TB) store.Config{"sqlite": file, "postgres": postgres} {
+		for _, backlog := range []int{10_000, 100_000} {
+			b.Run(fmt.Sprintf("%s/%d", driver, backlog), func(b *testing.B) {
+				c := open(b)
+				s := storetest.Open(b, c)
+				for b.Loop() {
+					b.StopTimer()
+					recordBacklog(b, c, backlog)
+					b.StartTimer()
+					if n, err := s.EventChain(make([]byte, 32)).Seal(b.Context()); err != nil || n != backlog {
+						b.Fatal(n, err)
+					}
+				}
+				b.ReportMetric(float64(backlog*b.N)/b.Elapsed().Seconds(), "events/s")
+			})
+		}
+	}
+}
+
+// recordBacklog adds events with the members of a sign-in to the log and to the queue.
+func recordBacklog(b *testing.B, c store.Config, n int) {
+	b.Helper()
+	db, err := sql.Open(c.Driver, c.DSN)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	id := map[string]string{"sqlite": "lower(hex(randomblob(18)))", "postgres": "CAST(gen_random_uuid() AS TEXT)"}[c.Driver]
+	_, err = db.Exec(fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+		INSERT INTO events (at, id, action, user_id, application_id, execution_id, trace_id, detail, actor_type, actor_id, address, user_agent, session_id)
+		SELECT %d + i / 3, %s, 'user.signed_in', 'u', 'a', 'e', 't', '{"acr":"phr","client":"c"}', 'user', 'u', '192.0.2.1', 'Browser/1.0', 's' FROM n`,
+		n, time.Now().UnixMicro(), id))
+	if err != nil {
+		b.Fatal(err)
+	}
+}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -28,6 +29,8 @@ const (
 
 	updateInvitation = `UPDATE links SET run_id = ? WHERE hash = ? AND user_id = ? AND expires_at > ? AND ` + acceptable
 
+	selectOpenInvitation = `SELECT 1 FROM links WHERE user_id = ? AND purpose = 'invitation' AND run_id = ? AND ` + hasNoCredential
+
 	selectProofInvitation = `SELECT 1 FROM links WHERE user_id = ? AND hash = ? AND purpose = ? AND run_id = ?`
 
 	useEnrolment = `UPDATE links SET expires_at = ? WHERE user_id = ? AND hash = ? AND purpose = 'enrolment' AND run_id = ? AND expires_at > ?`
@@ -49,6 +52,31 @@ func InvitationOf(ctx context.Context, r Reader, userID string, now time.Time) (
 
 func (t *Tx) acceptInvitation(c schemas.AcceptInvitation) error {
 	return t.change(errInvitation, updateInvitation, c.RunID, nonNilBytes(c.TokenHash), c.UserID, toMicros(c.At))
+}
+
+// isOpenInvitation reports whether the changes of a run rest on an invitation of a user who has no credential
+// yet.
+func (t *Tx) isOpenInvitation(changes []schemas.Change) (bool, error) {
+	for _, change := range changes {
+		c, is := change.(schemas.RequireProofs)
+		if is && slices.ContainsFunc(c.Proofs, func(p schemas.Proof) bool { return p.Kind == schemas.InvitationProof }) {
+			return exists(t.ctx, t, selectOpenInvitation, c.UserID, t.actor.run)
+		}
+	}
+	return false, nil
+}
+
+// acceptance returns the events of changes, after that of an accepted invitation if they add a credential.
+func acceptance(events []schemas.Event) []schemas.Event {
+	i := slices.IndexFunc(events, func(e schemas.Event) bool {
+		return slices.Contains([]string{"passkey.registered", "password.set", "identity.linked"}, e.Action)
+	})
+	if i < 0 {
+		return events
+	}
+	accepted := events[i]
+	accepted.ID, accepted.Action, accepted.Detail = schemas.NewID(), "invitation.accepted", nil
+	return slices.Insert(events, 0, accepted)
 }
 
 func errInvitation() error {

@@ -39,7 +39,11 @@ const (
 
 	selectState = `SELECT value FROM store_state WHERE name = ?`
 	lockState   = `UPDATE store_state SET value = value + 1 WHERE name = ?`
-	countUpdate = `UPDATE store_state SET value = value + 1 WHERE name = ? AND value = ?`
+
+	// countUpdate changes no row if another transaction has locked it. It must not wait: the other one may
+	// wait for a row that this one has locked.
+	countUpdate = `UPDATE store_state SET value = value + 1 WHERE name IN
+		(SELECT name FROM store_state WHERE name = ? AND value = ? FOR UPDATE SKIP LOCKED)`
 )
 
 // createStates creates the table and its rows if they are missing. PostgreSQL fails if another

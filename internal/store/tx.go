@@ -45,6 +45,10 @@ func (t *Tx) Apply(changes []schemas.Change) error {
 	if err := t.requireAuthorities(changes); err != nil {
 		return err
 	}
+	accepts, err := t.isOpenInvitation(changes)
+	if err != nil {
+		return err
+	}
 	var events []schemas.Event
 	for _, change := range changes {
 		if c, ok := change.(schemas.RecordEvent); ok {
@@ -52,6 +56,9 @@ func (t *Tx) Apply(changes []schemas.Change) error {
 		} else if err := t.applyOne(change); err != nil {
 			return err
 		}
+	}
+	if accepts {
+		events = acceptance(events)
 	}
 	return t.recordEvents(events...)
 }
