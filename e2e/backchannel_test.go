@@ -56,6 +56,16 @@ func (r *receiver) answer(w http.ResponseWriter, asked *http.Request) {
 	w.WriteHeader(status)
 }
 
+// recover lets the next requests succeed, and forgets the tokens of earlier ones.
+func (r *receiver) recover() {
+	r.mu.Lock()
+	r.answers = nil
+	r.mu.Unlock()
+	for len(r.tokens) > 0 {
+		<-r.tokens
+	}
+}
+
 // waitForToken waits for a logout token.
 func (r *receiver) waitForToken() string {
 	r.t.Helper()
