@@ -23,13 +23,14 @@ type connector struct {
 	driver.Connector
 	dialect  func(q string) string // of a query with ? for each parameter
 	prepares bool
+	silence  *silence // of the server; nil for none
 }
 
-// openConnector returns a pool of the connections of a driver.
-func openConnector(of driver.Connector, name string, prepares bool) *sqlx.DB {
+// openConnector returns a pool of the connections of a driver. The silence is that of its server, nil for SQLite.
+func openConnector(of driver.Connector, name string, prepares bool, silence *silence) *sqlx.DB {
 	bind := sqlx.BindType(name)
 	dialect := func(q string) string { return sqlx.Rebind(bind, inDialect(name, q)) }
-	return sqlx.NewDb(sql.OpenDB(connector{of, dialect, prepares}), name)
+	return sqlx.NewDb(sql.OpenDB(connector{of, dialect, prepares, silence}), name)
 }
 
 // forShare ends a query that blocks writers of the row until the transaction ends.
@@ -51,11 +52,15 @@ func inDialect(name, q string) string {
 
 // Connect implements driver.Connector.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	opened, err := c.Connector.Connect(ctx)
+	if c.silence != nil && c.silence.silent.Load() {
+		return nil, errSilent("dial")
+	}
+	var dialed *waitingConn
+	opened, err := c.Connector.Connect(context.WithValue(ctx, dialedKey{}, &dialed))
 	if err != nil {
 		return nil, err
 	}
-	return &connection{driverConn: opened.(driverConn), dialect: c.dialect, prepares: c.prepares, kept: map[string]*keptStatement{}}, nil
+	return &connection{driverConn: opened.(driverConn), waiting: dialed, dialect: c.dialect, prepares: c.prepares, kept: map[string]*keptStatement{}}, nil
 }
 
 // driverConn is what the drivers of both databases implement.
@@ -74,7 +79,8 @@ type driverConn interface {
 // query must be read to its end before it runs again.
 type connection struct {
 	driverConn
-	begun    bool // whether it may be in a transaction: since it was taken from the pool, it began one
+	waiting  *waitingConn // nil for SQLite
+	begun    bool         // whether it may be in a transaction: since it was taken from the pool, it began one
 	dialect  func(q string) string
 	prepares bool
 	kept     map[string]*keptStatement // by query
@@ -94,8 +100,16 @@ type statement interface {
 	driver.StmtQueryContext
 }
 
+// waitFor lets waits for the server end with the context of the next statement.
+func (c *connection) waitFor(ctx context.Context) {
+	if c.waiting != nil {
+		c.waiting.ctx = ctx
+	}
+}
+
 // ExecContext implements driver.ExecerContext.
 func (c *connection) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Result, error) {
+	c.waitFor(ctx)
 	if len(args) == 0 {
 		return c.driverConn.ExecContext(ctx, q, args)
 	}
@@ -125,6 +139,7 @@ func (c *connection) QueryContext(ctx context.Context, q string, args []driver.N
 }
 
 func (c *connection) query(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
+	c.waitFor(ctx)
 	if len(args) == 0 && !strings.HasPrefix(q, "SELECT") {
 		return c.driverConn.QueryContext(ctx, q, args)
 	}
@@ -157,12 +172,29 @@ func executed(q string, err error) error {
 // BeginTx implements driver.ConnBeginTx.
 func (c *connection) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
 	c.begun = true
+	c.waitFor(ctx)
 	return c.driverConn.BeginTx(ctx, options)
 }
 
-// ResetSession implements driver.SessionResetter.
+// Ping implements driver.Pinger.
+func (c *connection) Ping(ctx context.Context) error {
+	c.waitFor(ctx)
+	return c.driverConn.Ping(ctx)
+}
+
+// PrepareContext implements driver.ConnPrepareContext.
+func (c *connection) PrepareContext(ctx context.Context, q string) (driver.Stmt, error) {
+	c.waitFor(ctx)
+	return c.driverConn.PrepareContext(ctx, q)
+}
+
+// ResetSession implements driver.SessionResetter. While the server is silent, a connection is not used again.
 func (c *connection) ResetSession(ctx context.Context) error {
 	c.begun = false
+	c.waitFor(nil)
+	if c.waiting != nil && c.waiting.of.silent.Load() {
+		return driver.ErrBadConn
+	}
 	return c.driverConn.ResetSession(ctx)
 }
 

@@ -56,7 +56,7 @@ func TestLostConnection(t *testing.T) {
 			"SELECT id FROM runs WHERE id = ?":           true,
 		} {
 			executed := 0
-			db := &pool{DB: openConnector(lostConn{lostStatement: lostStatement{&executed}}, "postgres", prepares)}
+			db := &pool{DB: openConnector(lostConn{lostStatement: lostStatement{&executed}}, "postgres", prepares, nil)}
 			var err error
 			if strings.HasPrefix(q, "SELECT") || strings.HasSuffix(q, "RETURNING") {
 				_, err = db.QueryContext(t.Context(), q, 1)

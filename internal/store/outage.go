@@ -30,6 +30,7 @@ import (
 //     request connects again and reaches the new primary.
 //   - If a connection ends during a write, the server has probably ended the others too. The
 //     pool drops them, because a write on one of them would fail in the same way.
+//   - A PostgreSQL server that stops answering, without closing a connection, is recognized: see silence.
 //   - A PostgreSQL server whose connections are used up accepts no further one. The pool
 //     stops asking for a while, and requests wait for the connections it has.
 
@@ -42,26 +43,30 @@ type pool struct {
 	size     int         // the most connections it opens
 	shrunk   atomic.Bool // whether it opens fewer for the moment
 	prepares bool        // whether its connections prepare statements
+	silence  *silence    // of the server; nil for SQLite
 }
 
 // openDB opens a pool of at most c.Pool connections. Each stays open for at most the lifetime; 0
 // means forever.
 func openDB(ctx context.Context, c Config) (*pool, error) {
-	var db *sqlx.DB
-	var err error
-	prepares := true
+	p := &pool{size: c.Pool, prepares: true}
 	if c.Driver == "sqlite" {
-		db = openConnector(sqliteConnector{new(sqlite.Driver), c.DSN}, "sqlite", true)
-	} else {
-		db, prepares, err = openPostgresDB(ctx, c.DSN, c.PreparedStatements)
-	}
-	if err != nil {
+		p.DB = openConnector(sqliteConnector{new(sqlite.Driver), c.DSN}, "sqlite", true, nil)
+	} else if err := p.openPostgres(ctx, c.DSN, c.PreparedStatements); err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(c.Pool)
-	db.SetMaxIdleConns(c.Pool)
-	db.SetConnMaxLifetime(c.ConnectionLifetime)
-	return &pool{DB: db, size: c.Pool, prepares: prepares}, nil
+	p.SetMaxOpenConns(c.Pool)
+	p.SetMaxIdleConns(c.Pool)
+	p.SetConnMaxLifetime(c.ConnectionLifetime)
+	return p, nil
+}
+
+// Close closes the pool.
+func (p *pool) Close() error {
+	if p.silence != nil {
+		p.silence.close()
+	}
+	return p.DB.Close()
 }
 
 func errUnreadableDSN() error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
 )
@@ -29,30 +28,33 @@ const (
 // rejects it or, with ignore_startup_parameters, drops it.
 const directParameter = "postern.direct"
 
-// openPostgresDB returns a pool of connections to a PostgreSQL database. With "auto" the
-// connections that prepare statements have directParameter, so that a pooler that comes later
-// rejects them.
-func openPostgresDB(ctx context.Context, dsn, prepare string) (db *sqlx.DB, prepares bool, err error) {
+// openPostgres connects the pool to a PostgreSQL database. With "auto" the connections that prepare
+// statements have directParameter, so that a pooler that comes later rejects them.
+func (p *pool) openPostgres(ctx context.Context, dsn, prepare string) error {
 	c, err := pq.NewConfig(dsn)
 	if err != nil {
-		return nil, false, errUnreadableDSN()
+		return errUnreadableDSN()
 	}
-	prepares = prepare == PrepareAlways
+	p.prepares = prepare == PrepareAlways
 	if prepare == "" || prepare == PrepareAuto {
 		direct := withParameter(c, directParameter, "yes")
-		if prepares, err = isDirect(ctx, direct); err != nil {
-			return nil, false, err
+		if p.prepares, err = isDirect(ctx, direct); err != nil {
+			return err
 		}
-		if prepares {
+		if p.prepares {
 			c = direct
 		}
 	}
-	c.BinaryParameters = !prepares
-	connects, err := pq.NewConnectorConfig(c)
-	if err != nil {
-		return nil, false, errUnreadableDSN()
+	c.BinaryParameters = !p.prepares
+	if p.silence, err = newSilence(c); err != nil {
+		return err
 	}
-	return openConnector(connects, "postgres", prepares), prepares, nil
+	connects, err := connectorTo(c, observingDialer{of: p.silence})
+	if err != nil {
+		return err
+	}
+	p.DB = openConnector(connects, "postgres", p.prepares, p.silence)
+	return nil
 }
 
 // withParameter returns a configuration with an additional session parameter.
@@ -66,9 +68,9 @@ func withParameter(c pq.Config, name, value string) pq.Config {
 // isDirect reports whether connections with directParameter reach PostgreSQL without a pooler.
 // Errors other than those of an unreachable server are left to the next connection.
 func isDirect(ctx context.Context, direct pq.Config) (bool, error) {
-	connects, err := pq.NewConnectorConfig(direct)
+	connects, err := connectorTo(direct, questionDialer{})
 	if err != nil {
-		return false, errUnreadableDSN()
+		return false, err
 	}
 	db := sql.OpenDB(connects)
 	defer db.Close()

@@ -49,6 +49,7 @@ func openPostgres(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(db.check(err), db.Close())
 	}
+	db.silence.patient.Store(c.MaxWriteDuration > maxWriteDuration)
 	return s, nil
 }
 
