@@ -2760,6 +2760,7 @@ export interface components {
         };
         SecondFactor: {
             createdAt: string;
+            disabledAt?: null | string;
             lastUsedAt?: null | string;
             left?: null | number;
             limit?: string;

@@ -1,4 +1,4 @@
-import{c as e,d as t,i as n,r}from"./texts-BaF52Z9b.js";import{lt as i,n as a}from"./ui-BlIm1TlU.js";var o=t(e(),1),s=`-- build.gradle.kts --
+import{c as e,d as t,i as n,r}from"./texts-B5rXa851.js";import{lt as i,n as a}from"./ui-CBYgvMwK.js";var o=t(e(),1),s=`-- build.gradle.kts --
 android { defaultConfig { manifestPlaceholders["appAuthRedirectScheme"] = "__REDIRECT_SCHEME__" } }
 dependencies { implementation("net.openid:appauth:0.11.1") }
 -- SignIn.kt --
