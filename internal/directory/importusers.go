@@ -177,7 +177,7 @@ func (i *UserImport) guard(ctx context.Context, c Call, users []store.NewUser) e
 // whether one of them is administrative.
 func (d *Directory) Administers(ctx context.Context, c Call, plural, id string) (administers bool, permissions []string, err error) {
 	permissions, err = store.GivenPermissions(ctx, d.reader(c), plural, id)
-	return slices.ContainsFunc(permissions, isAdministrative), permissions, err
+	return slices.ContainsFunc(permissions, schemas.IsAdministrative), permissions, err
 }
 
 // ImportOrigin returns the import that created a resource; "" if none did, or one of a release that
