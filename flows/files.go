@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/postern-id/postern/internal/folder"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -28,10 +28,10 @@ type Files interface {
 type Disk struct{}
 
 // ReadFile implements Files.
-func (Disk) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
+func (Disk) ReadFile(name string) ([]byte, error) { return folder.Read(name, folder.MaxFile) }
 
 // ReadDir implements Files.
-func (Disk) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+func (Disk) ReadDir(name string) ([]fs.DirEntry, error) { return folder.FS(name).ReadDir(".") }
 
 // IsScenarios reports whether a file of the name contains scenarios.
 func IsScenarios(name string) bool {

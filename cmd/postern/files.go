@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/folder"
 )
 
 // fileSet selects the files of folders that a command works on.
@@ -51,6 +53,15 @@ func (f fileSet) expandPaths(paths []string) ([]string, error) {
 	return list, nil
 }
 
+// readStdin reads standard input.
+func (p program) readStdin() ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(p.stdin, folder.MaxFile+1))
+	if err == nil && len(text) > folder.MaxFile {
+		err = fmt.Errorf("expected at most %d bytes", folder.MaxFile)
+	}
+	return text, err
+}
+
 // expandPath lists the files of one path: the file itself, the files of the folder, or the
 // matches of a pattern that the shell has not expanded.
 func (f fileSet) expandPath(path string) (list []string, err error) {
@@ -70,17 +81,5 @@ func (f fileSet) expandPath(path string) (list []string, err error) {
 	if !info.IsDir() {
 		return []string{path}, nil
 	}
-	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && d.Name() == flows.UserTypesFolder && file != path {
-			return filepath.SkipDir
-		}
-		if !d.IsDir() && f.wanted(d.Name()) {
-			list = append(list, file)
-		}
-		return nil
-	})
-	return list, err
+	return folder.Find(path, f.wanted, func(name string) bool { return name == flows.UserTypesFolder })
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,16 +66,13 @@ func isRefused(f findings.File) bool { return f.Refused() }
 // readSource reads a file, or standard input.
 func (p program) readSource(file string) (findings.Source, error) {
 	if file == stdinPath {
-		text, err := io.ReadAll(p.stdin)
+		text, err := p.readStdin()
 		if err != nil {
 			return findings.Source{}, fmt.Errorf("standard input: %w", err)
 		}
 		return findings.FromStream(stdinName, text), nil
 	}
-	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		return findings.Source{}, fmt.Errorf("%s is a folder; expected a flow file", file)
-	}
-	text, err := os.ReadFile(file)
+	text, err := flows.Disk{}.ReadFile(file)
 	return findings.Source{Name: file, Text: text}, err
 }
 

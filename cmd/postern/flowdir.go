@@ -85,5 +85,5 @@ func (f flowFolder) reload(ctx context.Context) {
 
 // fingerprint changes with the state of the folder.
 func (f flowFolder) fingerprint() []byte {
-	return fingerprint([]folder{{f.dir, true}}, flows.IsFlow)
+	return fingerprint([]watchedFolder{{f.dir, true}}, flows.IsFlow)
 }

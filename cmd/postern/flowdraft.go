@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/postern-id/postern/flows"
@@ -71,7 +70,7 @@ func distinctDrafts(drafts []flowtest.Draft) (texts []string, complete int) {
 
 // missed returns the outcomes that the scenarios in a file do not reach, and the text of the file.
 func (c flowDraftCommand) missed(ctx context.Context, path string) ([]flowtest.Exit, string, error) {
-	text, err := os.ReadFile(path)
+	text, err := flows.Disk{}.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		report, err := flowtest.Untested(c.File)
 		if err != nil {

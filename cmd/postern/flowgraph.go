@@ -14,6 +14,7 @@ import (
 	"github.com/postern-id/postern/flows/draw"
 	"github.com/postern-id/postern/flows/findings"
 	"github.com/postern-id/postern/flows/flowtest"
+	"github.com/postern-id/postern/internal/folder"
 	"github.com/postern-id/postern/nodes"
 )
 
@@ -85,7 +86,7 @@ func runCoverage(ctx context.Context, file string) (func(node, outcome string) b
 // readCoverage reads the coverage of a flow from a file. It selects the flow by path, or
 // else by handle, because paths may be relative to another folder.
 func readCoverage(from, flow, handle string) (func(node, outcome string) bool, error) {
-	f, err := os.Open(from)
+	f, err := folder.Open(from)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (c flowPlayCommand) read() (flowtest.Definition, string, error) {
 	if err != nil {
 		return flowtest.Definition{}, "", err
 	}
-	text, err := os.ReadFile(flows.ScenariosOf(c.File))
+	text, err := flows.Disk{}.ReadFile(flows.ScenariosOf(c.File))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
@@ -71,7 +71,7 @@ func (c flowPlayCommand) save(scenario string) (string, error) {
 
 // addScenarios adds scenarios to a file, which is created if it does not exist.
 func addScenarios(path string, scenarios ...string) error {
-	text, err := os.ReadFile(path)
+	text, err := flows.Disk{}.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

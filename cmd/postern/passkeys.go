@@ -4,9 +4,9 @@ import (
 	"crypto/x509"
 	"fmt"
 	"log/slog"
-	"os"
 
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/folder"
 	"github.com/postern-id/postern/internal/passkey"
 )
 
@@ -29,7 +29,7 @@ func newCeremonies(cfg *config.Config, log *slog.Logger) (*passkey.Ceremonies, e
 // trustAnchors reads the trusted root certificates of attestation.
 func trustAnchors(files []string) (anchors []*x509.Certificate, err error) {
 	for i, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := folder.Read(file, folder.MaxFile)
 		if err != nil {
 			return nil, fmt.Errorf("passkey.trust_anchors[%d]: %w; expected a PEM file of root certificates", i, err)
 		}

@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/folder"
 	"github.com/postern-id/postern/internal/outbound"
 	"github.com/postern-id/postern/internal/target"
 )
@@ -64,8 +64,11 @@ func newService(t config.Target) (target.Service, error) {
 	return s, nil
 }
 
+// maxLine limits a file of one line, in bytes.
+const maxLine = 64 << 10
+
 // readLine reads a file of one line, as editors and `echo` write it.
 func readLine(path string) (string, error) {
-	text, err := os.ReadFile(path)
+	text, err := folder.Read(path, maxLine)
 	return strings.TrimSpace(string(text)), err
 }

@@ -35,14 +35,14 @@ func whenChanged(ctx context.Context, last []byte, fingerprint func() []byte, ru
 	})
 }
 
-// folder is a folder whose files a command depends on.
-type folder struct {
+// watchedFolder is a folder whose files a command depends on.
+type watchedFolder struct {
 	path      string
 	recursive bool
 }
 
 // fingerprint changes with the wanted files of folders.
-func fingerprint(folders []folder, wanted func(name string) bool) []byte {
+func fingerprint(folders []watchedFolder, wanted func(name string) bool) []byte {
 	h := sha256.New()
 	for _, f := range folders {
 		// Read errors are reported when the files are read.
@@ -100,8 +100,8 @@ func isAuthored(name string) bool { return flows.IsFlow(name) || flows.IsScenari
 
 // foldersOf returns the folders of the files that paths name, of the flows that scenarios name, and of
 // the user types that belong to them.
-func foldersOf(paths []string) (list []folder) {
-	add := func(f folder) {
+func foldersOf(paths []string) (list []watchedFolder) {
+	add := func(f watchedFolder) {
 		if !slices.Contains(list, f) {
 			list = append(list, f)
 		}
@@ -114,9 +114,9 @@ func foldersOf(paths []string) (list []folder) {
 			dirs = []string{filepath.Dir(path), filepath.Dir(flowNamedBy(path))}
 		}
 		for _, dir := range dirs {
-			add(folder{dir, isFolder})
+			add(watchedFolder{dir, isFolder})
 			for _, types := range flows.UserTypeFolders(filepath.Join(dir, "flow.yaml")) {
-				add(folder{types, false})
+				add(watchedFolder{types, false})
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func flowNamedBy(path string) string {
 	if !flows.IsScenarios(path) {
 		return path
 	}
-	text, err := os.ReadFile(path)
+	text, err := flows.Disk{}.ReadFile(path)
 	if err != nil {
 		return path
 	}

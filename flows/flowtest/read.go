@@ -1,7 +1,6 @@
 package flowtest
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +14,7 @@ import (
 // Load reads a scenario file. The error lists all problems with line and column, or
 // reports that the file names no flow and none has the matching name.
 func Load(path string) (*File, error) {
-	text, err := os.ReadFile(path)
+	text, err := flows.Disk{}.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// maxChecked is the length in bytes up to which a file is checked. The longest flow that a server accepts
-// is shorter.
-const maxChecked = 4 << 20
+// maxDocument is the length in bytes up to which the server keeps the text of a document: that of the
+// longest flow that a server accepts.
+const maxDocument = 1 << 20
 
 // checkAll checks the open files and publishes their findings, where these have changed.
 func (s *server) checkAll() {
@@ -87,8 +87,8 @@ func isFlow(d *document) bool {
 // diagnose returns the findings about an open file.
 func (s *server) diagnose(checker findings.Checker, files openFiles, d *document) []Diagnostic {
 	list := []Diagnostic{}
-	if len(d.text.content) > maxChecked {
-		return append(list, Diagnostic{Severity: 1, Source: "postern", Message: fmt.Sprintf("the file has %d bytes; expected at most %d", len(d.text.content), maxChecked)})
+	if d.tooLong {
+		return append(list, Diagnostic{Severity: 1, Source: "postern", Message: fmt.Sprintf("the file is too long to be a flow; expected at most %d bytes. Close it and open it again after it is shortened", maxDocument)})
 	}
 	tree, _ := syntax.Parse([]byte(d.text.content))
 	o := &opened{d, files, tree}

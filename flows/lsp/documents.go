@@ -13,7 +13,7 @@ func (s *server) didOpen(_ context.Context, p didOpenParams) (none, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	path := pathOf(p.TextDocument.URI)
-	s.docs[path] = &document{p.TextDocument.URI, path, p.TextDocument.Version, newText(p.TextDocument.Text, s.utf8)}
+	s.docs[path] = newDocument(p.TextDocument.URI, path, p.TextDocument.Version, newText(p.TextDocument.Text, s.utf8))
 	s.checkSoon()
 	return nil, nil
 }
@@ -27,11 +27,17 @@ func (s *server) didChange(_ context.Context, p didChangeParams) (none, error) {
 	if before == nil {
 		return nil, nil
 	}
-	content := before.text
+	content, known := before.text, !before.tooLong
 	for _, c := range p.ContentChanges {
-		content = content.replaced(c)
+		if known = known || c.Range == nil; known { // a change within a text that was not kept has no meaning
+			content = content.replaced(c)
+		}
+		if len(content.content) > maxDocument {
+			break
+		}
 	}
-	s.docs[path] = &document{before.uri, path, p.TextDocument.Version, content}
+	s.docs[path] = newDocument(before.uri, path, p.TextDocument.Version, content)
+	s.docs[path].tooLong = s.docs[path].tooLong || !known
 	s.checkSoon()
 	return nil, nil
 }
@@ -89,7 +95,7 @@ func (s *server) other(files openFiles, path string) *opened {
 		if err != nil {
 			return nil
 		}
-		d = &document{uri: files.uriOf(path), path: path, text: newText(string(content), s.utf8)}
+		d = newDocument(files.uriOf(path), path, 0, newText(string(content), s.utf8))
 	}
 	tree, _ := syntax.Parse([]byte(d.text.content))
 	return &opened{d, files, tree}

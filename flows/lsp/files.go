@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -18,6 +17,16 @@ type document struct {
 	path    string
 	version int
 	text    text
+	tooLong bool // the text is not kept
+}
+
+// newDocument returns an open file. A text that is too long is not kept: the server would parse it, with
+// many times its memory.
+func newDocument(uri, path string, version int, content text) *document {
+	if len(content.content) > maxDocument {
+		return &document{uri: uri, path: path, version: version, tooLong: true}
+	}
+	return &document{uri: uri, path: path, version: version, text: content}
 }
 
 // openFiles are the files of the disk, except for those that are open. It is a snapshot of the open ones.
@@ -31,7 +40,7 @@ func (o openFiles) ReadFile(name string) ([]byte, error) {
 	if isVirtual(name) {
 		return nil, fs.ErrNotExist
 	}
-	return os.ReadFile(name)
+	return flows.Disk{}.ReadFile(name)
 }
 
 // ReadDir implements flows.Files. It also lists open files that are not saved yet.
@@ -39,7 +48,7 @@ func (o openFiles) ReadDir(name string) ([]fs.DirEntry, error) {
 	var entries []fs.DirEntry
 	var err error
 	if !isVirtual(name) {
-		entries, err = os.ReadDir(name)
+		entries, err = flows.Disk{}.ReadDir(name)
 	}
 	known := map[string]bool{}
 	for _, e := range entries {

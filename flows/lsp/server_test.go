@@ -224,6 +224,8 @@ func TestEndWithoutShutdown(t *testing.T) {
 		"the input ends":        func(e *editor) { e.out.Close() },
 		"no header":             func(e *editor) { fmt.Fprint(e.out, "hello\r\n\r\n") },
 		"a length of no number": func(e *editor) { fmt.Fprint(e.out, "Content-Length: ten\r\n\r\n") },
+		"a header without end":  func(e *editor) { go io.Copy(e.out, endless("X: y\r\n")) },
+		"a line without end":    func(e *editor) { go io.Copy(e.out, endless("x")) },
 		"a huge length":         func(e *editor) { fmt.Fprint(e.out, "Content-Length: 99999999999\r\n\r\n") },
 	} {
 		e := newEditor(t)
@@ -234,6 +236,42 @@ func TestEndWithoutShutdown(t *testing.T) {
 		} else if strings.HasPrefix(name, "exit") && !errors.Is(err, ErrNoShutdown) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// endless reads a text again and again.
+type endless string
+
+func (e endless) Read(p []byte) (n int, err error) {
+	for n+len(e) <= len(p) {
+		n += copy(p[n:], e)
+	}
+	return n, nil
+}
+
+// A document that is too long to be a flow is not parsed, in whichever way it gets that long, and the server
+// continues.
+func TestLongDocuments(t *testing.T) {
+	long := "nodes:\n" + strings.Repeat("  - {id: a, use: prompt}\n", maxDocument/20)
+	e := newEditor(t)
+	e.initialize()
+	opened := e.open("/flows/long.yaml", long)
+	grown := e.open("/flows/grown.yaml", broken)
+	e.notify("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": grown, "version": 2}, "contentChanges": []any{map[string]any{"text": long}}})
+	for uri, version := range map[string]int{opened: 1, grown: 2} {
+		if list := e.diagnostics(uri, version); len(list) != 1 || !strings.Contains(list[0].Message, "too long to be a flow") {
+			t.Errorf("%s: %+v", uri, list)
+		}
+	}
+	// A message that contains more is skipped.
+	skipped := e.open("/flows/skipped.yaml", strings.Repeat("x", maxMessage))
+	if m := e.call("textDocument/hover", map[string]any{"textDocument": map[string]any{"uri": skipped}, "position": map[string]any{}}); m.Error == nil || !strings.Contains(m.Error.Message, "is not open") {
+		t.Errorf("%+v", m)
+	}
+	// Text that replaces the whole makes it a flow again.
+	e.notify("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": grown, "version": 3}, "contentChanges": []any{map[string]any{"text": broken}}})
+	if list := e.diagnostics(grown, 3); len(list) == 0 || strings.Contains(list[0].Message, "too long") {
+		t.Errorf("after it was shortened: %+v", list)
 	}
 }
 

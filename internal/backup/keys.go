@@ -5,15 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"filippo.io/age"
+
+	"github.com/postern-id/postern/internal/folder"
 )
 
 // minPassphrase is the minimum length of a passphrase for a new backup, in bytes: an attacker who
 // has the file can guess without limit.
 const minPassphrase = 16
+
+// maxKeys limits a file with a passphrase or keys, in bytes.
+const maxKeys = 1 << 20
 
 // Secrets are the files with which a backup is encrypted or decrypted. All paths are optional.
 type Secrets struct {
@@ -71,7 +75,7 @@ func (s Secrets) Identities() ([]age.Identity, error) {
 
 // readKeys reads the keys of a file. The error does not show its content.
 func readKeys[K any](flag, path, example string, parse func([]byte) ([]K, error)) ([]K, error) {
-	text, err := os.ReadFile(path)
+	text, err := folder.Read(path, maxKeys)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
@@ -87,9 +91,9 @@ func (s Secrets) passphrase() (string, error) {
 	var err error
 	switch {
 	case s.PassphraseFile != "-":
-		text, err = os.ReadFile(s.PassphraseFile)
+		text, err = folder.Read(s.PassphraseFile, maxKeys)
 	case s.Stdin != nil:
-		text, err = io.ReadAll(s.Stdin)
+		text, err = io.ReadAll(io.LimitReader(s.Stdin, maxKeys))
 	}
 	if err != nil {
 		return "", fmt.Errorf("--passphrase-file: %w", err)

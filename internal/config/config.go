@@ -4,10 +4,10 @@ import (
 	_ "embed"
 	"fmt"
 	"net/netip"
-	"os"
 	"sync"
 	"time"
 
+	"github.com/postern-id/postern/internal/folder"
 	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/schemas"
 )
@@ -315,11 +315,7 @@ func read(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(path)
-	if len(text) > maxSize {
-		return nil, fmt.Errorf("%s is larger than %d bytes", path, maxSize)
-	}
-	return text, err
+	return folder.Read(path, maxSize)
 }
 
 // load is Load on the text of a file; nil means that there is no file.

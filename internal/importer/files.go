@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/postern-id/postern/internal/folder"
 )
 
 // maxMember limits a part of an export that is read as a whole, in bytes.
@@ -25,11 +27,13 @@ func filesIn(dir string, patterns ...string) ([]string, error) {
 	if !info.IsDir() {
 		return []string{dir}, nil
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := folder.List(dir, dir, func(name string) bool {
+		return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := filepath.Match(p, name); return ok })
+	})
 	var files []string
 	for _, entry := range entries {
-		if !entry.IsDir() && slices.ContainsFunc(patterns, func(p string) bool { ok, _ := filepath.Match(p, entry.Name()); return ok }) {
-			files = append(files, filepath.Join(dir, entry.Name()))
+		if !entry.IsDir {
+			files = append(files, entry.Path)
 		}
 	}
 	return files, err
@@ -113,21 +117,13 @@ func withoutValue(err error) error {
 
 // readFile reads a file as a whole.
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxMember+1))
-	if err == nil && len(text) > maxMember {
-		err = fmt.Errorf("%s: expected at most %d bytes", path, maxMember)
-	}
+	text, err := folder.Read(path, maxMember)
 	return bytes.TrimPrefix(text, []byte("\ufeff")), err
 }
 
 // withFile calls do with an open file, and adds its name to an error.
 func withFile(path string, do func(io.Reader) error) error {
-	f, err := os.Open(path)
+	f, err := folder.Open(path)
 	if err != nil {
 		return err
 	}

@@ -139,8 +139,8 @@ func (w *userWriter) createResource(ctx context.Context, call directory.Call, ta
 		return err
 	}
 	var ensured declare.Ensured
-	getenv := func(string) string { return resource.Secret }
-	err = declare.Ensure(ctx, target, []declare.Resource{{Noun: noun, Document: document, File: resource.Place}}, getenv, func(e declare.Ensured) { ensured = e })
+	from := declare.Secrets{Getenv: func(string) string { return resource.Secret }}
+	err = declare.Ensure(ctx, target, []declare.Resource{{Noun: noun, Document: document, File: resource.Place}}, from, func(e declare.Ensured) { ensured = e })
 	if faults, ok := errors.AsType[declare.Faults](err); ok {
 		for _, fault := range faults {
 			w.report.add(resource.Plural, resource.Place, fault.Problem.String(), "change it in the product, or create it by hand")

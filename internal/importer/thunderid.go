@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/postern-id/postern/internal/folder"
 )
 
 // thunderID is a folder with declarative resources, one or more YAML documents in a file, and flow
@@ -29,23 +31,28 @@ type thunderDocument struct {
 
 func openThunderID(dir string, o Options) (Source, error) {
 	s := &thunderID{Options: o}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
-			return err
-		}
+	files, err := s.filesBelow(dir)
+	for _, path := range files {
 		text, err := readFile(path)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := s.read(text, filepath.Base(filepath.Dir(path)), filepath.Base(path)); err != nil {
-			return fmt.Errorf("%s: %w", filepath.Base(path), err)
+			return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
 		}
-		return nil
-	})
+	}
 	if err == nil && len(s.documents) == 0 {
 		err = fmt.Errorf("%s has no resources: expected declarative resources in YAML, and flows in JSON", dir)
 	}
 	return s, err
+}
+
+// filesBelow lists the files of an export, which may be its only one.
+func (s *thunderID) filesBelow(path string) ([]string, error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return []string{path}, err
+	}
+	return folder.Find(path, func(name string) bool { return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) }, nil)
 }
 
 // read reads the documents of a file. JSON is YAML.

@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/postern-id/postern/internal/folder"
 )
 
 // KeyVariable is the environment variable that may hold the key-encryption keys
@@ -96,7 +98,7 @@ func Derive(kek []byte, purpose string, n int) []byte {
 // readPrivateFile reads a file that only its owner can read. The mode is that of the open
 // file, so that the file cannot be exchanged between check and use.
 func readPrivateFile(path string) (string, error) {
-	file, err := os.Open(path)
+	file, err := folder.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("token: opening the key-encryption key: %w", err)
 	}

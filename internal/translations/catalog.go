@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
 	"sync"
 
 	"golang.org/x/text/language"
+
+	"github.com/postern-id/postern/internal/folder"
 )
 
 //go:embed *.json
@@ -54,7 +55,7 @@ var Builtin = sync.OnceValue(func() *Catalog {
 // Load returns the built-in languages with the files XX.json of a directory, which replace texts or
 // add languages. A new language must be complete. An error names every problem of a file.
 func Load(directory string) (*Catalog, error) {
-	c, err := read(os.DirFS(directory), Builtin().languages)
+	c, err := read(folder.FS(directory), Builtin().languages)
 	if err == nil {
 		err = c.check()
 	}
