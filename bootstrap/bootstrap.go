@@ -79,7 +79,7 @@ func EnsureExamples(ctx context.Context, d *directory.Directory) error {
 
 func ensureIn(ctx context.Context, d *directory.Directory, resources []declare.Resource) error {
 	return d.Transact(ctx, directory.SystemCall(), func(call directory.Call) error {
-		return newSeeder(declare.NewDirectory(d, call), nil).ensure(ctx, resources, nil)
+		return newSeeder(declare.NewDirectory(d, call), nil).ensure(ctx, resources, declare.Secrets{})
 	})
 }
 

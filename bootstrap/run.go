@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/internal/declare"
+	"github.com/postern-id/postern/internal/folder"
 	"github.com/postern-id/postern/internal/password"
 	"github.com/postern-id/postern/schemas"
 )
@@ -33,9 +34,8 @@ type Setup struct {
 	Admin Admin
 	// Passwords is the server's password policy. The zero value is the default.
 	Passwords password.Policy
-	// Getenv returns the values of environment variables that contain secrets of seed
-	// files.
-	Getenv func(name string) string
+	// Secrets are the sources of the secrets of seed files.
+	Secrets declare.Secrets
 	// Wait limits the wait until the server is ready.
 	Wait time.Duration
 	HTTP *http.Client
@@ -66,7 +66,7 @@ func Run(ctx context.Context, setup Setup) error {
 		return err
 	}
 	for _, resources := range files {
-		if err := s.ensure(ctx, resources, setup.Getenv); err != nil {
+		if err := s.ensure(ctx, resources, setup.Secrets); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func (setup Setup) files() (list [][]declare.Resource, err error) {
 	if info, err := os.Stat(setup.Dir); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("there is no folder %s to read seed files from", setup.Dir)
 	}
-	further, err := readFiles(os.DirFS(setup.Dir), ".", setup.Dir)
+	further, err := readFiles(folder.FS(setup.Dir), ".", setup.Dir)
 	if err == nil && len(further) == 0 {
 		err = fmt.Errorf("there are no seed files (*.yaml) in %s", setup.Dir)
 	}

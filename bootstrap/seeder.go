@@ -20,17 +20,37 @@ type seeder struct {
 }
 
 // ensure creates missing resources.
-func (s *seeder) ensure(ctx context.Context, resources []declare.Resource, getenv func(string) string) error {
-	return declare.Ensure(ctx, s.target, resources, getenv, func(e declare.Ensured) {
+func (s *seeder) ensure(ctx context.Context, resources []declare.Resource, from declare.Secrets) error {
+	return declare.Ensure(ctx, s.target, resources, from, func(e declare.Ensured) {
 		if !e.Created {
 			return
 		}
 		s.changes++
 		s.report("created %s", e.Name())
+		if to := administrators(e); to != "" {
+			s.report("  it makes administrators of %s", to)
+		}
 		if e.Secret != "" {
 			s.report("  client id: %s, client secret: %s   (shown once: save it)", e.ClientID, e.Secret)
 		}
 	})
+}
+
+// administrators lists those to whom a created role gives administrative permissions; "" for none. Only a
+// role can do that: a new group has no permissions.
+func administrators(e declare.Ensured) string {
+	if e.Noun.Plural != "roles" || schemas.IsBuiltinID(e.ID) {
+		return ""
+	}
+	var role schemas.Role
+	e.Document.DecodeLoosely(schemas.RoleSchema(), &role)
+	var names []string
+	if slices.ContainsFunc(role.Permissions, schemas.IsAdministrative) {
+		for _, p := range role.Assignments {
+			names = append(names, fmt.Sprintf("%s %q", p.Type, p.ID))
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // ensureBase creates the base without administrators.
@@ -39,7 +59,7 @@ func (s *seeder) ensureBase(ctx context.Context, redirectURIs []string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.ensure(ctx, resources, nil); err != nil {
+	if err := s.ensure(ctx, resources, declare.Secrets{}); err != nil {
 		return err
 	}
 	for _, r := range resources {

@@ -9,13 +9,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/folder"
 )
 
 type bootstrapCommand struct {
@@ -23,6 +23,7 @@ type bootstrapCommand struct {
 	ConsoleRedirectURIs []string        `name:"console-redirect-uris" placeholder:"A,B" help:"Additional redirect URIs for the console."`
 	Samples             bool            `help:"Also create an organization unit and a user type for customers, and two sample applications."`
 	Dir                 string          `help:"A folder of additional seed files (*.yaml), applied in the order of their names."`
+	Secrets             []string        `type:"path" placeholder:"PATH" help:"A folder with secrets of seed files, such as a mounted volume. Files name a secret there by its absolute path."`
 	Wait                config.Duration `default:"60s" help:"How long to wait until the server is ready."`
 	serverFlags         `embed:""`
 }
@@ -42,7 +43,8 @@ func (c bootstrapCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer setup.HTTP.CloseIdleConnections()
-	setup.RedirectURIs, setup.Samples, setup.Dir, setup.Getenv, setup.Wait = c.ConsoleRedirectURIs, c.Samples, c.Dir, p.getenv, time.Duration(c.Wait)
+	setup.RedirectURIs, setup.Samples, setup.Dir, setup.Wait = c.ConsoleRedirectURIs, c.Samples, c.Dir, time.Duration(c.Wait)
+	setup.Secrets.Getenv, setup.Secrets.Folders = p.getenv, c.Secrets
 	setup.Report = func(format string, args ...any) { fmt.Fprintf(p.stdout, format+"\n", args...) }
 	return bootstrap.Run(ctx, setup)
 }
@@ -68,6 +70,7 @@ func (c serverFlags) newSetup(ctx context.Context, p program, flag, address stri
 	}
 	if cfg != nil {
 		setup.Passwords = passwordPolicy(cfg)
+		setup.Secrets.Private = []string{cfg.DataDir}
 	}
 	if cfg != nil && setup.Token == "" {
 		setup.Token, err = c.issueLocalToken(ctx, p, setup.BaseURL)
@@ -150,7 +153,7 @@ func (c serverFlags) trustedRoots(cfg *config.Config) (*x509.CertPool, error) {
 		roots = x509.NewCertPool()
 	}
 	if c.CA != "" {
-		text, err := os.ReadFile(c.CA)
+		text, err := folder.Read(c.CA, folder.MaxFile)
 		if err != nil {
 			return nil, fmt.Errorf("--ca: %w", err)
 		}
@@ -160,7 +163,7 @@ func (c serverFlags) trustedRoots(cfg *config.Config) (*x509.CertPool, error) {
 	}
 	if cfg != nil {
 		own := cmp.Or(cfg.TLS.CertFile, filepath.Join(cfg.DataDir, "tls", "cert.pem"))
-		if text, err := os.ReadFile(own); err == nil {
+		if text, err := folder.Read(own, folder.MaxFile); err == nil {
 			roots.AppendCertsFromPEM(text)
 		}
 	}

@@ -81,7 +81,7 @@ func (h *app) bootstrapped(ctx context.Context, w *clientTransport, dir string) 
 	var reported strings.Builder
 	err := bootstrap.Run(ctx, bootstrap.Setup{
 		BaseURL: h.cfg.Server.PublicURL, RedirectURIs: []string{"https://console.example.com/callback"}, Samples: true, Dir: dir,
-		Admin: bootstrap.Admin{Username: "root", Password: adminPassword}, Getenv: program{environ: []string{"EVE=" + adminPassword}}.getenv,
+		Admin: bootstrap.Admin{Username: "root", Password: adminPassword}, Secrets: declare.Secrets{Getenv: program{environ: []string{"EVE=" + adminPassword}}.getenv},
 		Wait: time.Minute, HTTP: &http.Client{Transport: w},
 		Report: func(format string, args ...any) { fmt.Fprintf(&reported, format+"\n", args...) },
 	})

@@ -37,11 +37,12 @@ func (c exportCommand) Run(ctx context.Context, p program) error {
 }
 
 type applyCommand struct {
-	Config string `type:"path" help:"The configuration file of the local server."`
-	Plan   bool   `help:"Print the changes without applying them. The exit code is 1 if there are any."`
-	Delete bool   `help:"Delete resources that no file declares, of each type that has a folder."`
-	Reason string `short:"m" placeholder:"TEXT" help:"The reason for the changes of flows: one line, without secrets. It is stored with the new versions."`
-	Dir    string `arg:"" help:"A folder in the format of postern export."`
+	Config  string   `type:"path" help:"The configuration file of the local server."`
+	Plan    bool     `help:"Print the changes without applying them. The exit code is 1 if there are any."`
+	Delete  bool     `help:"Delete resources that no file declares, of each type that has a folder."`
+	Secrets []string `type:"path" placeholder:"PATH" help:"A folder with secrets, such as a mounted volume. Files name a secret there by its absolute path."`
+	Reason  string   `short:"m" placeholder:"TEXT" help:"The reason for the changes of flows: one line, without secrets. It is stored with the new versions."`
+	Dir     string   `arg:"" help:"A folder in the format of postern export."`
 }
 
 // Run applies files to the store.
@@ -56,7 +57,7 @@ func (c applyCommand) Run(ctx context.Context, p program) error {
 	}
 	defer h.close()
 	progress := p.startProgress("applying the files")
-	plan, err := declare.Apply(ctx, h.directory, tree, declare.Options{Getenv: p.getenv, Plan: c.Plan, Delete: c.Delete, Reason: c.Reason})
+	plan, err := declare.Apply(ctx, h.directory, tree, declare.Options{Secrets: declare.Secrets{Getenv: p.getenv, Folders: c.Secrets, Private: []string{h.cfg.DataDir}}, Plan: c.Plan, Delete: c.Delete, Reason: c.Reason})
 	progress.stop()
 	if err != nil {
 		return err

@@ -122,7 +122,7 @@ func (c proveCommand) applyFolder(ctx context.Context, p program) (*schemas.Sign
 	if _, err := h.seedStore(ctx, nil); err != nil {
 		return nil, err
 	}
-	if _, err := declare.Apply(ctx, h.directory, tree, declare.Options{Getenv: placeholder, Delete: true}); err != nil {
+	if _, err := declare.Apply(ctx, h.directory, tree, declare.Options{Secrets: declare.Secrets{Getenv: placeholder}, Delete: true}); err != nil {
 		return nil, fmt.Errorf("applying the folder to an empty store: %w", err)
 	}
 	return h.directory.SignInSystem(ctx, directory.SystemCall())

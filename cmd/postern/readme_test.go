@@ -28,7 +28,7 @@ func TestReadmeSeedFile(t *testing.T) {
 	}
 	var made []string
 	err = declare.Ensure(t.Context(), declare.NewDirectory(h.directory, directory.SystemCall()), resources,
-		program{environ: []string{"SHOP_SECRET=" + strings.Repeat("0123456789", 4), "ADA_PASSWORD=quiet harbour lantern"}}.getenv,
+		declare.Secrets{Getenv: program{environ: []string{"SHOP_SECRET=" + strings.Repeat("0123456789", 4), "ADA_PASSWORD=quiet harbour lantern"}}.getenv},
 		func(e declare.Ensured) { made = append(made, e.Name()) })
 	if err != nil || len(made) != 5 {
 		t.Errorf("made %q, %v", made, err)

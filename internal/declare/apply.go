@@ -3,7 +3,9 @@ package declare
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
@@ -11,9 +13,7 @@ import (
 
 // Options configure Apply.
 type Options struct {
-	// Getenv returns the values of environment variables that contain secrets; "" for an
-	// unset one.
-	Getenv func(name string) string
+	Secrets
 	// Plan runs all checks and changes nothing: Apply returns the plan.
 	Plan bool
 	// Delete allows deletions. Without it, a plan with deletions is not carried out.
@@ -31,11 +31,22 @@ func Apply(ctx context.Context, d *directory.Directory, tree *Tree, o Options) (
 	c := directory.SystemCall()
 	c.DryRun, c.Reason = o.Plan, o.Reason
 	err := d.Transact(ctx, c, func(call directory.Call) error {
+		before, err := d.AdministrativeGrants(ctx, call)
+		if err != nil {
+			return err
+		}
 		a := newApplier(NewDirectory(d, call), o)
 		if err := a.run(ctx, tree); err != nil {
 			return err
 		}
+		after, err := d.AdministrativeGrants(ctx, call)
+		if err != nil {
+			return err
+		}
 		plan = &a.plan
+		if plan.Administrators, err = a.newAdministrators(ctx, before, after); err != nil {
+			return err
+		}
 		if !o.Plan && plan.Count(Delete) > 0 && !o.Delete {
 			return errPlanOnly
 		}
@@ -51,6 +62,25 @@ func Apply(ctx context.Context, d *directory.Directory, tree *Tree, o Options) (
 	return plan, nil
 }
 
+// newAdministrators lists the users and applications that get administrative permissions.
+func (a *applier) newAdministrators(ctx context.Context, before, after map[schemas.Principal][]string) (list []Administrator, err error) {
+	for _, p := range slices.SortedFunc(maps.Keys(after), schemas.Principal.Compare) {
+		gained := slices.DeleteFunc(after[p], func(permission string) bool {
+			return slices.ContainsFunc(before[p], func(had string) bool { return strings.HasPrefix(permission+":", had+":") })
+		})
+		if len(gained) == 0 {
+			continue
+		}
+		n, _ := NounOf(principalNouns()[string(p.Type)])
+		e, err := a.target.Get(ctx, n, p.ID)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Administrator{n.describe(e.Document), gained})
+	}
+	return list, nil
+}
+
 // errPlanOnly rolls back a transaction whose plan is not to be carried out.
 var errPlanOnly = errors.New("declare: the plan is not carried out")
 
@@ -63,7 +93,7 @@ type applier struct {
 }
 
 func newApplier(t *Directory, o Options) *applier {
-	l := newLinker(t, o.Getenv)
+	l := newLinker(t, o.Secrets)
 	return &applier{linker: l, target: t, formatter: newFormatter(t, l.cache)}
 }
 

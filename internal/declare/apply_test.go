@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/postern-id/postern/internal/declare"
@@ -225,11 +226,98 @@ func TestApplySecrets(t *testing.T) {
 		{second, "~ application \"Shop\"  (applications/shop.yaml)\n    the secret, which is not shown\n0 to create, 1 to change"}, {second, "0 to create, 0 to change"},
 		{third, "~ identity provider \"corp\"  (identity-providers/corp.yaml)\n    the secret, which is not shown\n0 to create, 1 to change"}, {third, "0 to create, 0 to change"},
 	} {
-		plan := w.mustApply(dir, declare.Options{Getenv: environ(step.environ...)})
+		plan := w.mustApply(dir, declare.Options{Secrets: environ(step.environ...)})
 		if !strings.Contains(plan, step.want) || strings.Contains(plan, "0123456789abcdef") {
 			t.Errorf("with %q\n%s\nexpected %s", step.environ, plan, step.want)
 		}
 	}
+}
+
+// Files name secrets in their own folder, in folders that the operator names, and in variables that are not
+// the program's own.
+func TestSecretSources(t *testing.T) {
+	const secret = "0123456789abcdef0123456789abcdef"
+	w, top := newFixture(t), t.TempDir()
+	dir, mounted := filepath.Join(top, "tree"), filepath.Join(top, "mounted")
+	if err := declare.WriteFolder(dir, w.files(), false); err != nil {
+		t.Fatal(err)
+	}
+	write(t, mounted, "..2026/shop", secret+"\n")
+	write(t, mounted, "plain", secret+"\n")
+	write(t, top, "outside", secret)
+	write(t, dir, ".secrets/inside", secret)
+	write(t, dir, ".data/keys/key-encryption.key", secret)
+	for path, target := range map[string]string{
+		filepath.Join(mounted, "..data"): "..2026", filepath.Join(mounted, "shop"): filepath.Join("..data", "shop"), filepath.Join(mounted, "escape"): "../outside",
+		filepath.Join(dir, ".secrets", "linked"): "../../outside",
+	} {
+		if err := os.Symlink(target, path); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(dir, ".secrets", "pipe"), 0o600); err != nil {
+		t.Skip(err)
+	}
+	from := environ("SHOP="+secret, "POSTERN_SECRET_SHOP="+secret, "POSTERN_KEY_ENCRYPTION_KEY="+secret, "POSTERN_DATABASE_DSN="+secret, "POSTERN_SECRETS="+secret, "ADMIN_PASSWORD="+secret, "ADMIN_TOKEN="+secret, "PGPASSWORD="+secret)
+	from.Folders, from.Private = []string{mounted}, []string{filepath.Join(dir, ".data")}
+	for source, want := range map[string]string{
+		"env: SHOP":                                         "",
+		"env: POSTERN_SECRET_SHOP":                          "",
+		"env: POSTERN_KEY_ENCRYPTION_KEY":                   "is for the program itself",
+		"env: postern_key_encryption_key":                   "is for the program itself",
+		"env: POSTERN_DATABASE_DSN":                         "is for the program itself",
+		"env: POSTERN_SECRETS":                              "is for the program itself",
+		"env: ADMIN_PASSWORD":                               "is for the program itself",
+		"env: ADMIN_TOKEN":                                  "is for the program itself",
+		"env: PGPASSWORD":                                   "is for the program itself",
+		"file: ../.secrets/inside":                          "",
+		"file: ../../outside":                               "is outside of the folder",
+		"file: ../.secrets/linked":                          "is outside of the folder",
+		"file: ../.secrets/pipe":                            "is a named pipe",
+		"file: ../.secrets/none":                            "no such file",
+		"file: ../.data/keys/key-encryption.key":            "is in the folder of the server's data",
+		"file: " + filepath.Join(top, "outside"):            "is outside of the folder",
+		"file: " + os.DevNull:                               "is outside of the folder",
+		"file: " + filepath.Join(mounted, "shop"):           "",
+		"file: " + filepath.Join(mounted, "plain"):          "",
+		"file: " + filepath.Join(mounted, "escape"):         "is outside of the folder",
+		"file: " + filepath.Join(dir, ".secrets", "inside"): "is outside of the folder",
+	} {
+		write(t, dir, "applications/shop.yaml", strings.Replace(shop, "env: SHOP", source, 1))
+		_, err := w.apply(dir, declare.Options{Plan: true, Secrets: from})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", source, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: the error shows the secret", source)
+		}
+	}
+	from.Folders = nil
+	write(t, dir, "applications/shop.yaml", strings.Replace(shop, "env: SHOP", "file: "+filepath.Join(mounted, "plain"), 1))
+	if _, err := w.apply(dir, declare.Options{Plan: true, Secrets: from}); err == nil || !strings.Contains(err.Error(), "a folder that --secrets names") {
+		t.Errorf("an absolute path without a folder: %v", err)
+	}
+}
+
+// A plan names the users and applications that get administrative permissions, also through groups, and
+// existing ones that a file only mentions are not among them.
+func TestPlanNamesAdministrators(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
+		w.ensure("users: [{type: Person, attributes: {username: eve}}, {type: Person, attributes: {username: bob}}]\ngroups: [{name: Staff, members: [{type: user, id: bob}]}]")
+		dir := w.export()
+		edit(t, dir, "groups/administrators.yaml", "members:\n", "members:\n  - type: group\n    id: Staff\n")
+		write(t, dir, "roles/reader.yaml", "name: Reader\npermissions: [\"system:users:read\"]\nassignments:\n  - {type: user, id: eve}\n  - {type: user, id: ada}\n  - {type: application, id: Robot}\n")
+		write(t, dir, "applications/robot.yaml", "name: Robot\ntype: M2M\ninboundAuthConfig:\n  - {type: oauth2, config: {clientId: robot, grantTypes: [client_credentials], tokenEndpointAuthMethod: client_secret_basic, clientSecret: {env: ROBOT}}}\n")
+		plan := w.mustApply(dir, declare.Options{Plan: true, Secrets: environ("ROBOT=0123456789abcdef0123456789abcdef")})
+		for _, want := range []string{`! user "eve" becomes an administrator: system:users:read`, `! user "bob" becomes an administrator: system` + "\n", `! application "Robot" becomes an administrator: system:users:read`} {
+			if !strings.Contains(plan, want) {
+				t.Errorf("the plan lacks %s\n%s", want, plan)
+			}
+		}
+		if strings.Contains(plan, `! user "ada"`) {
+			t.Errorf("ada is an administrator already\n%s", plan)
+		}
+	})
 }
 
 // A password is for a new user only. Later the user owns it.
@@ -241,7 +329,7 @@ func TestApplyPasswords(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for range 2 {
-		w.mustApply(dir, declare.Options{Getenv: environ("EVE=quiet harbour lantern")})
+		w.mustApply(dir, declare.Options{Secrets: environ("EVE=quiet harbour lantern")})
 		u, err := w.store.UserByAttribute(t.Context(), "", "username", "eve")
 		if err != nil {
 			t.Fatal(err)
@@ -253,7 +341,7 @@ func TestApplyPasswords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	plan := w.mustApply(dir, declare.Options{Getenv: environ("EVE=grey lantern harbour")})
+	plan := w.mustApply(dir, declare.Options{Secrets: environ("EVE=grey lantern harbour")})
 	u, err := w.store.UserByAttribute(t.Context(), "", "username", "eve")
 	if err != nil {
 		t.Fatal(err)

@@ -17,12 +17,11 @@ type Ensured struct {
 }
 
 // Ensure creates the declared resources that a target lacks and leaves existing ones
-// unchanged. Getenv returns environment variables that contain secrets; nil for none.
-// Ensure reports each resource as soon as it exists, so that a generated secret is not
+// unchanged. Ensure reports each resource as soon as it exists, so that a generated secret is not
 // lost. If files are wrong, the error is Faults; the correct resources are created anyway,
 // and another run creates the rest.
-func Ensure(ctx context.Context, t Target, resources []Resource, getenv func(string) string, reported func(Ensured)) error {
-	l := newLinker(t, getenv)
+func Ensure(ctx context.Context, t Target, resources []Resource, from Secrets, reported func(Ensured)) error {
+	l := newLinker(t, from)
 	if err := l.link(ctx, resources); err != nil {
 		return err
 	}

@@ -116,13 +116,13 @@ func each(t *testing.T, test func(t *testing.T, w *fixture)) {
 }
 
 // environ is an environment of variables NAME=value.
-func environ(variables ...string) func(string) string {
+func environ(variables ...string) declare.Secrets {
 	values := map[string]string{}
 	for _, v := range variables {
 		name, value, _ := strings.Cut(v, "=")
 		values[name] = value
 	}
-	return func(name string) string { return values[name] }
+	return declare.Secrets{Getenv: func(name string) string { return values[name] }}
 }
 
 // ensure applies a seed file and returns what it created.

@@ -49,17 +49,14 @@ func (in *linkedResource) refusal(err error) (Faults, bool) {
 // linker matches declared resources with those of the target and resolves their references.
 type linker struct {
 	cache    *resourceCache
-	getenv   func(string) string
+	from     Secrets
 	faults   Faults
 	list     []*linkedResource
 	declared map[string]*linkedResource // by idKey, of the declared and the target's id, and by nameKey
 }
 
-func newLinker(target Target, getenv func(string) string) *linker {
-	if getenv == nil {
-		getenv = func(string) string { return "" }
-	}
-	return &linker{cache: newResourceCache(target), getenv: getenv, declared: map[string]*linkedResource{}}
+func newLinker(target Target, from Secrets) *linker {
+	return &linker{cache: newResourceCache(target), from: from, declared: map[string]*linkedResource{}}
 }
 
 // link matches the resources and sorts them: each follows those it refers to. Problems
@@ -121,7 +118,7 @@ func (l *linker) claim(in *linkedResource, declaredID string) bool {
 // resolve replaces names by ids, and references of secrets by secrets.
 func (l *linker) resolve(ctx context.Context, in *linkedResource) error {
 	var faults Faults
-	in.edits, in.missing, faults = in.secrets(l.getenv)
+	in.edits, in.missing, faults = in.secrets(l.from)
 	for _, value := range in.edits {
 		in.secret = in.secret || value != nil
 	}

@@ -3,6 +3,7 @@ package declare
 import (
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Action is the action of a step.
@@ -29,8 +30,16 @@ type Step struct {
 // Plan lists the steps that make a store equal to files.
 type Plan struct {
 	Steps []Step
+	// Administrators are the users and applications that get administrative permissions.
+	Administrators []Administrator
 	// Applied reports that the steps were carried out.
 	Applied bool
+}
+
+// Administrator is a user or an application with new administrative permissions.
+type Administrator struct {
+	Name        string // `user "ann"`
+	Permissions []string
 }
 
 // Count returns the number of steps with an action.
@@ -58,6 +67,9 @@ func (p *Plan) Write(w io.Writer) {
 		if s.Secret {
 			fmt.Fprintln(w, "    the secret, which is not shown")
 		}
+	}
+	for _, a := range p.Administrators {
+		fmt.Fprintf(w, "! %s becomes an administrator: %s\n", a.Name, strings.Join(a.Permissions, " "))
 	}
 	fmt.Fprintf(w, "%d to create, %d to change, %d to delete\n", p.Count(Create), p.Count(Replace), p.Count(Delete))
 }

@@ -2,8 +2,10 @@ package declare
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
+	"github.com/postern-id/postern/internal/folder"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -12,6 +14,7 @@ type Resource struct {
 	Noun     Noun
 	Document *schemas.Document
 	File     string
+	Root     string // the folder of the files, in which secrets are
 }
 
 // Name returns the noun with the key or the id.
@@ -27,9 +30,6 @@ func (n Noun) describe(d *schemas.Document) string {
 	}
 	return fmt.Sprintf("%s %q", n.displayName(), name)
 }
-
-// maxFile is the maximum size of a file in bytes.
-const maxFile = 4 << 20
 
 // ReadSeed reads a seed file. If it is wrong, the error is Faults.
 func ReadSeed(file string, text []byte) ([]Resource, error) {
@@ -55,7 +55,7 @@ func ReadSeed(file string, text []byte) ([]Resource, error) {
 			faults = append(faults, seed.fault(plural, "expected a list of %s", plural))
 		}
 		for _, item := range items {
-			r := Resource{noun, item, file}
+			r := Resource{noun, item, file, filepath.Dir(file)}
 			r.check(&faults)
 			list = append(list, r)
 		}
@@ -65,8 +65,8 @@ func ReadSeed(file string, text []byte) ([]Resource, error) {
 
 // parse reads a file with an object, without its noun.
 func parse(file string, text []byte, faults *Faults) (r Resource, ok bool) {
-	if len(text) > maxFile {
-		faults.add(file, "expected a file of at most %d bytes, got %d", maxFile, len(text))
+	if len(text) > folder.MaxFile {
+		faults.add(file, "expected a file of at most %d bytes, got %d", folder.MaxFile, len(text))
 		return r, false
 	}
 	d, problems := schemas.ParseYAML(text)

@@ -45,7 +45,7 @@ func roundTrip(t *testing.T, first, second *fixture, content string) {
 	}
 	same(t, was, first.files())
 
-	plan := second.mustApply(dir, declare.Options{Delete: true, Getenv: environ(secrets(was)...)})
+	plan := second.mustApply(dir, declare.Options{Delete: true, Secrets: environ(secrets(was)...)})
 	if !strings.Contains(plan, "0 to change, 0 to delete\napplied") {
 		t.Errorf("applying to another store does\n%.2000s", plan)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/postern-id/postern/internal/folder"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -22,7 +23,7 @@ type Tree struct {
 // ReadTree reads a tree. It ignores dot files and the scenarios of flows (*_test.yaml); any
 // other file that is no resource is a fault.
 func ReadTree(dir string) (*Tree, error) {
-	t := treeReader{Tree: Tree{Nouns: map[string]bool{}}}
+	t := treeReader{dir: dir, Tree: Tree{Nouns: map[string]bool{}}}
 	if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no folder %s", dir)
 	} else if err != nil {
@@ -46,6 +47,7 @@ func folders() string { return strings.Join(nounNames(folderOf), ", ") }
 
 type treeReader struct {
 	Tree
+	dir    string
 	faults Faults
 }
 
@@ -59,7 +61,7 @@ func flowFolders() map[string]schemas.FlowType {
 }
 
 func (t *treeReader) root(dir string) error {
-	return entries(dir, func(path string, isDir bool) error {
+	return t.entries(dir, func(path string, isDir bool) error {
 		i := slices.IndexFunc(Nouns(), func(n Noun) bool { return n.Folder == filepath.Base(path) })
 		switch {
 		case !isDir:
@@ -79,7 +81,7 @@ func (t *treeReader) folder(dir string, noun Noun) error {
 	if noun.Plural != "flows" {
 		return t.files(dir, noun, "")
 	}
-	return entries(dir, func(path string, isDir bool) error {
+	return t.entries(dir, func(path string, isDir bool) error {
 		flowType, known := flowFolders()[filepath.Base(path)]
 		if !isDir || !known {
 			t.faults.add(path, "expected the folders authentication, registration and subflow in %s; a flow is in the folder of its type", dir)
@@ -91,7 +93,7 @@ func (t *treeReader) folder(dir string, noun Noun) error {
 
 // files reads the files of a folder. Flows have a type.
 func (t *treeReader) files(dir string, noun Noun, flowType schemas.FlowType) error {
-	return entries(dir, func(path string, isDir bool) error {
+	return t.entries(dir, func(path string, isDir bool) error {
 		switch {
 		case isDir:
 			t.faults.add(path, "unexpected folder; expected files of resources")
@@ -111,7 +113,7 @@ func isScenarios(path string) bool {
 }
 
 func (t *treeReader) file(path string, noun Noun, flowType schemas.FlowType) error {
-	text, err := os.ReadFile(path)
+	text, err := folder.ReadIn(t.dir, path, folder.MaxFile)
 	if err != nil {
 		return err
 	}
@@ -119,7 +121,7 @@ func (t *treeReader) file(path string, noun Noun, flowType schemas.FlowType) err
 	if !ok {
 		return nil
 	}
-	r.Noun = noun
+	r.Noun, r.Root = noun, t.dir
 	r.check(&t.faults)
 	if got := r.Document.TextAt("flowType"); flowType != "" && got != string(flowType) {
 		t.faults = append(t.faults, r.fault("flowType", "expected %s, the type of the folder, got %q; move the file, or change the type", flowType, got))
@@ -128,22 +130,17 @@ func (t *treeReader) file(path string, noun Noun, flowType schemas.FlowType) err
 	return nil
 }
 
-// entries calls do for each entry of a folder, sorted by name. It follows symbolic links.
-func entries(dir string, do func(path string, isDir bool) error) error {
-	list, err := os.ReadDir(dir)
+// entries calls do for each entry of a folder, sorted by name. It follows symbolic links within the tree.
+func (t *treeReader) entries(dir string, do func(path string, isDir bool) error) error {
+	list, err := folder.List(t.dir, dir, func(name string) bool { return !strings.HasPrefix(name, ".") })
 	if err != nil {
 		return err
 	}
 	for _, entry := range list {
-		if strings.HasPrefix(entry.Name(), ".") {
+		if strings.HasPrefix(filepath.Base(entry.Path), ".") {
 			continue
 		}
-		path := filepath.Join(dir, entry.Name())
-		info, err := os.Stat(path)
-		if err != nil {
-			return err
-		}
-		if err := do(path, info.IsDir()); err != nil {
+		if err := do(entry.Path, entry.IsDir); err != nil {
 			return err
 		}
 	}
