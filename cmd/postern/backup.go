@@ -17,6 +17,7 @@ import (
 
 	"github.com/postern-id/postern/internal/backup"
 	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -56,7 +57,7 @@ func (c backupCommand) Run(ctx context.Context, p program) error {
 	defer progress.stop()
 	var done backup.Summary
 	err = c.create(p, func(w io.Writer) (err error) {
-		done, err = backup.Write(w, header, recipients, func(to store.RowSink) error { return h.store.Dump(ctx, progress.counted(to)) })
+		done, err = backup.Write(w, header, backupKey(h.encryption.keys[0]), recipients, func(to store.RowSink) error { return h.store.Dump(ctx, progress.counted(to)) })
 		return err
 	})
 	if err != nil {
@@ -65,6 +66,9 @@ func (c backupCommand) Run(ctx context.Context, p program) error {
 	progress.stop()
 	return c.report(p, done, recipients)
 }
+
+// backupKey returns the key of the MAC of backups.
+func backupKey(kek []byte) []byte { return token.Derive(kek, "backup", 32) }
 
 // recordBackup records that the data leaves the store. The backup contains the event.
 func (h *app) recordBackup(ctx context.Context, c backupCommand, encrypted bool) error {

@@ -2,16 +2,25 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"filippo.io/age"
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/datatest"
@@ -230,6 +239,124 @@ func TestRestoreChangesNothing(t *testing.T) {
 			t.Errorf("left: %q", left)
 		}
 	})
+}
+
+// rewriteBackup returns a backup with other lines and the digest of these, as a person without the key can
+// make it.
+func rewriteBackup(t *testing.T, text []byte, change func(line string) string, mac func(was string) string) []byte {
+	t.Helper()
+	in, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := io.ReadAll(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	to, digest := gzip.NewWriter(&out), sha256.New()
+	for line := range strings.Lines(string(all)) {
+		if strings.HasPrefix(line, `{"end":`) {
+			var last struct{ End map[string]any }
+			datatest.Unmarshal(t, []byte(line), &last)
+			last.End["sha256"] = hex.EncodeToString(digest.Sum(nil))
+			was, _ := last.End["mac"].(string)
+			last.End["mac"] = mac(was)
+			line = string(datatest.Marshal(t, map[string]any{"end": last.End})) + "\n"
+		} else {
+			line = change(line)
+			_, _ = io.WriteString(digest, line)
+		}
+		if _, err := io.WriteString(to, line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := to.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// A person who can write to a backup, and has no key, adds a permission to a role.
+func TestRestoreOfChangedBackup(t *testing.T) {
+	w := newTestApp(t)
+	w.made(w.admin(), "/roles", `{"name":"Reader","permissions":["system:users:read"]}`)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "backup")
+	mustRun(t, w.cfg.Environ, "backup", file)
+	text := datatest.ReadFile(t, file)
+	same := func(s string) string { return s }
+	grant := func(line string) string { return strings.Replace(line, `"system:users:read"`, `"system"`, 1) }
+	changed := func(mac func(string) string) []byte { return rewriteBackup(t, text, grant, mac) }
+	if bytes.Equal(changed(same), rewriteBackup(t, text, same, same)) {
+		t.Fatal("the backup does not contain the permission")
+	}
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	identities := filepath.Join(dir, "identity")
+	datatest.WriteFile(t, identities, identity.String()+"\n")
+	encrypted := func(text []byte) []byte {
+		var out bytes.Buffer
+		to, err := age.Encrypt(&out, identity.Recipient())
+		if err == nil {
+			_, err = to.Write(text)
+		}
+		if err := errors.Join(err, to.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	withKey := func(line string) string {
+		return strings.Replace(line, `"format":"postern-backup"`, `"format":"postern-backup","keys":["`+base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32))+`"]`, 1)
+	}
+	none := func(string) string { return "" }
+	for name, test := range map[string]struct {
+		text  []byte
+		flags []string
+		want  string // part of the refusal; "" for none
+	}{
+		"unchanged":                       {text, nil, ""},
+		"unchanged, and encrypted":        {encrypted(text), []string{"--identity-file", identities}, ""},
+		"the MAC of before":               {changed(same), nil, "its MAC does not match its content"},
+		"no MAC":                          {changed(none), nil, "it has no MAC"},
+		"unchanged without a MAC":         {rewriteBackup(t, text, same, none), nil, "it has no MAC"},
+		"another MAC":                     {changed(func(was string) string { return strings.Repeat("0", len(was)) }), nil, "its MAC does not match its content"},
+		"encrypted for the public key":    {encrypted(changed(same)), []string{"--identity-file", identities}, "its MAC does not match its content"},
+		"with a key of its own":           {rewriteBackup(t, text, withKey, same), nil, "its MAC does not match its content"},
+		"the operator accepts the change": {changed(none), []string{"--unverified"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			environ := testEnvironment(t.TempDir())
+			w.copyKey(loadConfig(t, environ).DataDir)
+			datatest.WriteFile(t, file, test.text)
+			for _, check := range [][]string{{"--check"}, nil} {
+				code, output := runProgram(t, environ, slices.Concat([]string{"restore"}, check, test.flags, []string{file})...)
+				if (code == exitFine) != (test.want == "") || !strings.Contains(output, test.want) || code != exitFine && !strings.Contains(output, "--unverified") {
+					t.Errorf("%q: exit code %d, %s", check, code, output)
+				}
+			}
+		})
+	}
+}
+
+// A backup with the server's key, encrypted for a public key, proves nothing: anyone can make one.
+func TestRestoreWithKeyOfBackup(t *testing.T) {
+	w := newTestApp(t)
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	recipients, identities, file := filepath.Join(dir, "recipients"), filepath.Join(dir, "identity"), filepath.Join(dir, "backup")
+	datatest.WriteFile(t, recipients, identity.Recipient().String()+"\n")
+	datatest.WriteFile(t, identities, identity.String()+"\n")
+	mustRun(t, w.cfg.Environ, "backup", "--include-key", "--recipients-file", recipients, file)
+	if code, output := runProgram(t, testEnvironment(t.TempDir()), "restore", "--identity-file", identities, file); code == exitFine || !strings.Contains(output, "the key that it contains itself") {
+		t.Errorf("%d %s", code, output)
+	}
+	mustRun(t, testEnvironment(t.TempDir()), "restore", "--unverified", "--identity-file", identities, file)
 }
 
 // The container image has no folder for temporary files.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/postern-id/postern/internal/backup"
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/folder"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/internal/totp"
@@ -28,6 +29,7 @@ type restoreCommand struct {
 	IdentityFile      string `type:"path" placeholder:"PATH" help:"A file with private keys for an encrypted backup (AGE-SECRET-KEY-1…, one a line)."`
 	Check             bool   `help:"Verify the backup, and that the server's key opens it. Change nothing."`
 	Force             bool   `help:"Replace a store that is not empty. A SQLite file is kept under another name."`
+	Unverified        bool   `help:"Restore a backup although nothing shows that it is unchanged: one of an earlier release, of another key, or with its own key. Only if nobody else could write to it."`
 	Continue          bool   `help:"Keep sessions, tokens, sign-ins in progress and queued mails. Only if no server has used the store since the backup, as in a move to another database."`
 	KeepRecoveryCodes bool   `help:"Keep unused recovery codes, although some may have been used since the backup."`
 	File              string `arg:"" help:"The file that postern backup wrote; - for standard input."`
@@ -75,7 +77,7 @@ func (c restoreCommand) open(p program) (*backup.Reader, func(), error) {
 	}
 	from, closeFile := p.stdin, func() {}
 	if c.File != stdinPath {
-		f, err := os.Open(c.File)
+		f, err := folder.Open(c.File)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -277,6 +279,9 @@ func (r *restoration) prepare(ctx context.Context, staged *store.Store) error {
 	if err := h.loadEncryption(ctx); err != nil {
 		return err
 	}
+	if err := r.verify(h.encryption.keys, len(keys) > 0); err != nil {
+		return err
+	}
 	if _, err := h.chain.Seal(ctx); err != nil && !isBroken(err) {
 		return err
 	}
@@ -291,6 +296,28 @@ func (r *restoration) prepare(ctx context.Context, staged *store.Store) error {
 		return nil // the report shows it, and the server that starts
 	}
 	return err
+}
+
+// verify checks that the backup is as this server wrote it: its MAC, or its encryption with a passphrase.
+// Keys from the backup itself prove nothing.
+func (r *restoration) verify(keys [][]byte, own bool) error {
+	byPassphrase := r.in.Encrypted && r.PassphraseFile != "" && r.IdentityFile == ""
+	var derived [][]byte
+	for _, key := range keys {
+		derived = append(derived, backupKey(key))
+	}
+	why := ""
+	switch {
+	case r.Unverified || byPassphrase || !own && r.in.Verify(derived...):
+		return nil
+	case !r.in.HasMAC():
+		why = "it has no MAC, because an earlier release of Postern wrote it or somebody removed it"
+	case own:
+		why = "its MAC is by the key that it contains itself: put that key in place from a copy of your own, or encrypt backups with a passphrase"
+	default:
+		why = "its MAC does not match its content and the server's key: somebody without the key has changed it, or it is of another key"
+	}
+	return fmt.Errorf("the backup may have been changed: %s. Use another backup, or pass --unverified if nobody else could write to this one", why)
 }
 
 // keys returns the key-encryption keys of the backup as an environment variable, if the
@@ -383,6 +410,9 @@ func (r *restoration) report() {
 		fmt.Fprintf(r.stdout, "The audit log in the backup was changed at seal %d: %s. Compare it with its copies, then run `postern audit reanchor`.\n", f.Seq, f.Problem)
 	} else {
 		fmt.Fprintf(r.stdout, "The audit log is intact: %d events.\n", r.chain.Events)
+	}
+	if r.Unverified {
+		fmt.Fprintln(r.stdout, "It was not verified that the backup is unchanged (--unverified).")
 	}
 	if r.Check {
 		return

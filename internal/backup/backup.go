@@ -4,16 +4,19 @@
 // The first line is the Header. Then each table has a line with its name and its columns, followed
 // by a line for each row: an array with null, a number, a text, or an object with the member base64
 // for each column. The last line has the number of rows and the SHA-256 digest of all lines before
-// it. The format is the same for both databases, and a reader holds one row in memory at a time.
+// it, and a MAC of the digest with a key of the server. The format is the same for both databases, and a
+// reader holds one row in memory at a time.
 //
-// The digest detects damage. Only encryption with a passphrase also detects that a person without
-// the passphrase has changed the backup.
+// The digest detects damage. The MAC detects that a person without the server's key has changed the
+// backup, and encryption with a passphrase that a person without the passphrase has. Encryption for a
+// public key detects neither: anyone can encrypt for it.
 package backup
 
 import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -21,6 +24,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -63,7 +67,15 @@ type line struct {
 // end is the last line.
 type end struct {
 	Summary
-	Digest string `json:"sha256"` // hexadecimal
+	Digest string `json:"sha256"`        // hexadecimal
+	MAC    string `json:"mac,omitempty"` // hexadecimal; "" in backups of earlier releases
+}
+
+// macOf returns the MAC of a digest.
+func macOf(key []byte, digest string) string {
+	mac := hmac.New(sha256.New, key)
+	_, _ = io.WriteString(mac, "postern backup\n"+digest) // it never fails
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // bytesValue is a value of bytes in a row.
@@ -71,8 +83,9 @@ type bytesValue struct {
 	Base64 []byte `json:"base64"`
 }
 
-// Write writes a backup, encrypted if there are recipients. dump passes all rows of the store to its sink.
-func Write(w io.Writer, h Header, recipients []age.Recipient, dump func(store.RowSink) error) (Summary, error) {
+// Write writes a backup with a MAC by a key, encrypted if there are recipients. dump passes all rows of the
+// store to its sink.
+func Write(w io.Writer, h Header, key []byte, recipients []age.Recipient, dump func(store.RowSink) error) (Summary, error) {
 	closers := []io.Closer{}
 	if len(recipients) > 0 {
 		encrypted, err := age.Encrypt(w, recipients...)
@@ -94,7 +107,8 @@ func Write(w io.Writer, h Header, recipients []age.Recipient, dump func(store.Ro
 		err = dump(out)
 	}
 	if err == nil {
-		err = out.line(line{End: &end{out.Summary, hex.EncodeToString(out.digest.Sum(nil))}})
+		digest := hex.EncodeToString(out.digest.Sum(nil))
+		err = out.line(line{End: &end{out.Summary, digest, macOf(key, digest)}})
 	}
 	if err == nil {
 		err = buffered.Flush()
@@ -159,6 +173,17 @@ type Reader struct {
 	from   *bufio.Reader
 	digest hash.Hash
 	done   Summary
+	end    end
+}
+
+// HasMAC reports whether the backup has a MAC, after Read. Those of earlier releases have none.
+func (r *Reader) HasMAC() bool { return r.end.MAC != "" }
+
+// Verify reports whether the MAC is by one of the keys, after Read.
+func (r *Reader) Verify(keys ...[]byte) bool {
+	return slices.ContainsFunc(keys, func(key []byte) bool {
+		return hmac.Equal([]byte(r.end.MAC), []byte(macOf(key, r.end.Digest)))
+	})
 }
 
 // Open reads the header of a backup. Identities decrypt it; a backup that is not encrypted is
@@ -285,6 +310,7 @@ func (r *Reader) checkEnd(e end) error {
 	if _, err := r.from.ReadByte(); !errors.Is(err, io.EOF) {
 		return damaged(cmpError(err, "it continues after its last line"))
 	}
+	r.end = e
 	return nil
 }
 

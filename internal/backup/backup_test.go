@@ -46,7 +46,7 @@ func dumpSample(to store.RowSink) error {
 func sample(t testing.TB, recipients ...age.Recipient) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	done, err := Write(&out, Header{Schema: 47, Program: "dev", At: time.Unix(1, 0).UTC(), Keys: []string{"k"}}, recipients, dumpSample)
+	done, err := Write(&out, Header{Schema: 47, Program: "dev", At: time.Unix(1, 0).UTC(), Keys: []string{"k"}}, []byte("key"), recipients, dumpSample)
 	if err != nil || done != (Summary{2, 3}) {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -84,6 +84,9 @@ func TestRoundTrip(t *testing.T) {
 			in, got, err := read(sample(t, c.recipients...), c.identities...)
 			if err != nil || !reflect.DeepEqual(got, want.got) {
 				t.Fatalf("%.1000v, %v", got, err)
+			}
+			if !in.Verify([]byte("another"), []byte("key")) || in.Verify([]byte("another")) || in.Verify(nil) || in.Verify() {
+				t.Error("the MAC does not depend on the key")
 			}
 			if in.Schema != 47 || in.Keys[0] != "k" || in.Encrypted != (name == "encrypted") {
 				t.Errorf("%+v", in.Header)
@@ -231,7 +234,7 @@ func TestSecrets(t *testing.T) {
 }
 
 func TestInvalidText(t *testing.T) {
-	_, err := Write(io.Discard, Header{}, nil, func(to store.RowSink) error { return to.Row([]any{"a\xff"}) })
+	_, err := Write(io.Discard, Header{}, nil, nil, func(to store.RowSink) error { return to.Row([]any{"a\xff"}) })
 	if err == nil || !strings.Contains(err.Error(), "not valid UTF-8") {
 		t.Errorf("%v", err)
 	}
