@@ -255,14 +255,17 @@ func TestLongDocuments(t *testing.T) {
 	long := "nodes:\n" + strings.Repeat("  - {id: a, use: prompt}\n", maxDocument/20)
 	e := newEditor(t)
 	e.initialize()
-	opened := e.open("/flows/long.yaml", long)
-	grown := e.open("/flows/grown.yaml", broken)
-	e.notify("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": grown, "version": 2}, "contentChanges": []any{map[string]any{"text": long}}})
-	for uri, version := range map[string]int{opened: 1, grown: 2} {
+	wantTooLong := func(uri string, version int) {
+		t.Helper()
 		if list := e.diagnostics(uri, version); len(list) != 1 || !strings.Contains(list[0].Message, "too long to be a flow") {
 			t.Errorf("%s: %+v", uri, list)
 		}
 	}
+	wantTooLong(e.open("/flows/long.yaml", long), 1)
+	grown := e.open("/flows/grown.yaml", broken)
+	e.diagnostics(grown, 1)
+	e.notify("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": grown, "version": 2}, "contentChanges": []any{map[string]any{"text": long}}})
+	wantTooLong(grown, 2)
 	// A message that contains more is skipped.
 	skipped := e.open("/flows/skipped.yaml", strings.Repeat("x", maxMessage))
 	if m := e.call("textDocument/hover", map[string]any{"textDocument": map[string]any{"uri": skipped}, "position": map[string]any{}}); m.Error == nil || !strings.Contains(m.Error.Message, "is not open") {

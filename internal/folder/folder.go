@@ -78,7 +78,7 @@ func readAll(f *os.File, path string, limit int64) ([]byte, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(text)) > limit {
-		err = fmt.Errorf("%s is too large; expected at most %d bytes", path, limit)
+		err = fmt.Errorf("%s is larger than %d bytes", path, limit)
 	}
 	if err != nil {
 		return nil, err

@@ -84,7 +84,7 @@ func TestRefuses(t *testing.T) {
 		"a link out of it":   {func(t *testing.T, path string) { link(t, filepath.Join("..", "outside.yaml"), path) }, "outside of the folder"},
 		"a link to itself":   {func(t *testing.T, path string) { link(t, filepath.Base(path), path) }, "links"},
 		"a link to nothing":  {func(t *testing.T, path string) { link(t, "none", path) }, "no such file"},
-		"a file that is big": {func(t *testing.T, path string) { datatest.WriteFile(t, path, strings.Repeat("x", 101)) }, "expected at most 100 bytes"},
+		"a file that is big": {func(t *testing.T, path string) { datatest.WriteFile(t, path, strings.Repeat("x", 101)) }, "is larger than 100 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newFolder(t)
