@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lib/pq"
+
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -47,8 +49,14 @@ const (
 	// primary key of the events, one row after the other: see forSQLite.
 	eventOfKey = ` CROSS JOIN LATERAL (SELECT * FROM events WHERE events.at = k_at AND events.id = k_id LIMIT 1) e`
 
-	insertSeals  = `INSERT INTO event_seals (` + sealColumns + `) VALUES `
-	sealRow      = `(?, ?, ?, ?, ?, ?, ?, ?)`
+	insertSeals = `INSERT INTO event_seals (` + sealColumns + `) VALUES `
+	sealRow     = `(?, ?, ?, ?, ?, ?, ?, ?)`
+
+	// PostgreSQL plans a list of a thousand rows with parameters longer than it inserts them.
+	insertSealArrays = `INSERT INTO event_seals (` + sealColumns + `)
+		SELECT seq, at, id, digest, hash, CAST(? AS TEXT), mac, CAST(? AS BIGINT) FROM unnest(CAST(? AS BIGINT[]), CAST(? AS BIGINT[]), CAST(? AS TEXT[]),
+			CAST(? AS BYTEA[]), CAST(? AS BYTEA[]), CAST(? AS BYTEA[])) AS s (seq, at, id, digest, hash, mac)`
+
 	deleteSealed = `DELETE FROM unsealed_events WHERE (at, id) IN (SELECT at, id FROM event_seals WHERE seq > ?)`
 	advanceChain = `UPDATE event_chain SET seq = ?, hash = ? WHERE one = 1`
 	sealColumns  = `seq, at, id, digest, hash, key_id, mac, sealed_at`
@@ -250,16 +258,19 @@ func (c *EventChain) checkLast(ctx context.Context, r Reader, end ChainEnd, know
 
 // extend appends the seals of events to the chain and returns the last.
 func (c *EventChain) extend(t *Tx, end link, events []schemas.Event) (link, error) {
-	args := make([]any, 0, 8*len(events))
+	seals := make([]eventSeal, len(events))
 	last := link{end.ChainEnd, toMicros(c.Now())}
+	code := hmac.New(sha256.New, c.key)
 	for i := range events {
 		e := &events[i]
 		seal := eventSeal{seq: last.Seq + 1, at: e.At, id: e.ID, digest: eventDigest(e), keyID: c.keyID, sealedAt: last.sealedAt}
 		seal.hash = seal.chained(last.Hash)
-		args = append(args, seal.seq, toMicros(seal.at), seal.id, seal.digest, seal.hash, seal.keyID, c.mac(seal.hash), seal.sealedAt)
-		last.ChainEnd = ChainEnd{seal.seq, seal.hash}
+		code.Reset()
+		code.Write(seal.hash)
+		seal.mac = code.Sum(nil)
+		seals[i], last.ChainEnd = seal, ChainEnd{seal.seq, seal.hash}
 	}
-	_, err := t.exec(insertSeals+sealRow+strings.Repeat(", "+sealRow, len(events)-1), args...)
+	err := c.insert(t, seals)
 	if isUniqueViolation(err) {
 		return end, brokenAt(end.Seq, "there are seals after the end of the chain")
 	}
@@ -273,6 +284,30 @@ func (c *EventChain) extend(t *Tx, end link, events []schemas.Event) (link, erro
 		_, err = t.exec(advanceChain, last.Seq, last.Hash)
 	}
 	return last, err
+}
+
+// insert stores the seals of a batch, which have the same key and time.
+func (c *EventChain) insert(t *Tx, seals []eventSeal) error {
+	if !c.store.local {
+		return insertArrays(t, seals)
+	}
+	args := make([]any, 0, 8*len(seals))
+	for _, s := range seals {
+		args = append(args, s.seq, toMicros(s.at), s.id, s.digest, s.hash, s.keyID, s.mac, s.sealedAt)
+	}
+	_, err := t.exec(insertSeals+sealRow+strings.Repeat(", "+sealRow, len(seals)-1), args...)
+	return err
+}
+
+func insertArrays(t *Tx, seals []eventSeal) error {
+	n := len(seals)
+	seqs, times, ids := make([]int64, n), make([]int64, n), make([]string, n)
+	digests, hashes, macs := make([][]byte, n), make([][]byte, n), make([][]byte, n)
+	for i, s := range seals {
+		seqs[i], times[i], ids[i], digests[i], hashes[i], macs[i] = s.seq, toMicros(s.at), s.id, s.digest, s.hash, s.mac
+	}
+	_, err := t.exec(insertSealArrays, seals[0].keyID, seals[0].sealedAt, pq.Array(seqs), pq.Array(times), pq.Array(ids), pq.Array(digests), pq.Array(hashes), pq.Array(macs))
+	return err
 }
 
 // mac authenticates a hash of the chain.

@@ -118,6 +118,28 @@ func BenchmarkSeal(b *testing.B) {
 	}
 }
 
+// BenchmarkVerify verifies a log in a database whose statistics describe an empty one.
+func BenchmarkVerify(b *testing.B) {
+	const events = 100_000
+	for driver, open := range map[string]func(testing.TB) store.Config{"sqlite": file, "postgres": postgres} {
+		b.Run(driver, func(b *testing.B) {
+			c := open(b)
+			s := storetest.Open(b, c)
+			chain := s.EventChain(make([]byte, 32))
+			recordBacklog(b, c, events)
+			if _, err := chain.Seal(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if r, err := chain.Verify(b.Context(), nil); err != nil || r.Fault != nil || r.Events != events {
+					b.Fatal(r, err)
+				}
+			}
+			b.ReportMetric(float64(events*b.N)/b.Elapsed().Seconds(), "events/s")
+		})
+	}
+}
+
 // recordBacklog adds events with the members of a sign-in to the log and to the queue.
 func recordBacklog(b *testing.B, c store.Config, n int) {
 	b.Helper()
