@@ -164,7 +164,7 @@ func (c *compiler) makeExecutors() {
 			made[i] = c.newExecutor(i, unknown)
 			c.addInputTypes(i, made[i].exec, flow.Inputs)
 			c.addReplyTypes(i, made[i].exec, flow.Replies)
-			ok = len(made[i].problems) == 0
+			ok = !made[i].failed()
 		}
 		flow.Partial = flow.Partial || !ok
 	}
@@ -176,14 +176,23 @@ func (c *compiler) makeExecutors() {
 			made[i] = c.newExecutor(i, flow)
 		}
 		for _, p := range made[i].problems {
-			c.report(cmp.Or(p.Rule, RuleShape), i, schemas.JoinPath("with", p.Path), "%s", p.Message)
+			c.addNodeProblem(i, p)
 		}
-		if len(made[i].problems) == 0 {
+		if !made[i].failed() {
 			c.finishNode(i, made[i].exec)
 		}
 	}
 	c.bindReplies()
 	c.graph.inputs = flow.Inputs
+}
+
+// addNodeProblem adds a finding of the executor of node i. Its path is within with.
+func (c *compiler) addNodeProblem(i int, p schemas.Problem) {
+	if p.Warning {
+		c.addFinding(i, schemas.Problem{Rule: cmp.Or(p.Rule, RuleShape), Path: c.nodePath(i, schemas.JoinPath("with", p.Path)), Message: p.Message, Warning: true})
+		return
+	}
+	c.report(cmp.Or(p.Rule, RuleShape), i, schemas.JoinPath("with", p.Path), "%s", p.Message)
 }
 
 // kindOf returns the kind of node i, or reports that it does not exist.
@@ -253,6 +262,11 @@ type madeExecutor struct {
 	exec      Executor
 	problems  []schemas.Problem
 	dependent bool // on what the nodes of the flow collect together
+}
+
+// failed reports whether there is a problem that is not only a warning.
+func (m madeExecutor) failed() bool {
+	return slices.ContainsFunc(m.problems, func(p schemas.Problem) bool { return !p.Warning })
 }
 
 // newExecutor creates the executor of node i in a flow that collects this.

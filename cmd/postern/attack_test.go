@@ -53,14 +53,15 @@ func TestAttackPasswordDoesNotResetSecondFactorGuesses(t *testing.T) {
 	sequential(t)
 	w := newGuessingTest(t)
 	application, _ := w.withFactor()
+	weak := w.shop(w.admin(), "password_only.yaml")
 	answered := 0
 	for i := range 40 {
 		if w.guessFactor(fmt.Sprintf("203.0.%d.1", i), application, "000000") {
 			answered++
 		}
 		if i%10 == 9 {
-			if status, s := w.guess(fmt.Sprintf("203.0.%d.1", i), "admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
-				t.Fatalf("the password alone: %d %+v", status, s)
+			if s := w.answer(w.begin(weak, "AUTHENTICATION"), "continue", map[string]string{"username": "admin", "password": adminPassword}); s.FlowStatus != schemas.Complete {
+				t.Fatalf("the password alone: %+v", s)
 			}
 		}
 	}
@@ -75,9 +76,10 @@ func TestAttackPasswordDoesNotResetSecondFactorGuesses(t *testing.T) {
 func TestAttackPasswordAloneCannotAddPasskeyToTwoFactorAccount(t *testing.T) {
 	w := newTestApp(t)
 	application, code := w.withFactor()
-	status, s := w.guess("192.0.2.1", "admin", adminPassword)
-	if status != http.StatusOK || s.FlowStatus != schemas.Complete {
-		t.Fatalf("%d %+v", status, s)
+	credentials := map[string]string{"username": "admin", "password": adminPassword}
+	s := w.answer(w.begin(w.shop(w.admin(), "password_only.yaml"), "AUTHENTICATION"), "continue", credentials)
+	if s.FlowStatus != schemas.Complete {
+		t.Fatalf("%+v", s)
 	}
 	body := fmt.Sprintf(`{"userId":%q,"relyingPartyId":"localhost","relyingPartyName":"x"}`, w.userNamed("admin"))
 	if rec := w.call("POST", "/register/passkey/start", s.Assertion, body); rec.Code != http.StatusForbidden || !strings.Contains(rec.Body.String(), schemas.CodeFactorRequired) {
@@ -88,7 +90,6 @@ func TestAttackPasswordAloneCannotAddPasskeyToTwoFactorAccount(t *testing.T) {
 		t.Fatal(builtIn, err)
 	}
 	offering := w.application(w.admin(), "Offering", "authFlowId", builtIn.ID)
-	credentials := map[string]string{"username": "admin", "password": adminPassword}
 	if s := w.answer(w.begin(offering, "AUTHENTICATION"), "continue", credentials); s.FlowStatus != schemas.Complete {
 		t.Errorf("by a flow: %+v", s)
 	}

@@ -23,7 +23,8 @@ const unknownFactorLimit = 12
 // application the password is enough, and another asks for a code.
 type factorGuessing struct {
 	instances   []*testApp
-	application string
+	application string // asks for a code
+	weak        string // the password is enough
 	key         totp.Key
 	last        int64 // step of the last code that was used
 	recovery    []string
@@ -35,7 +36,7 @@ func onFactorGuessing(t *testing.T, test func(t *testing.T, w *factorGuessing)) 
 		one := newGuessingTest(t, environ...)
 		second := openForTest(t, one.cfg, slog.New(slog.DiscardHandler))
 		w := &factorGuessing{instances: []*testApp{one, {app: second, t: t, http: second.handler(), origin: one.origin}}}
-		w.application = one.shop(one.admin(), "code_as_second_factor.yaml")
+		w.application, w.weak = one.shop(one.admin(), "code_as_second_factor.yaml"), one.shop(one.admin(), "password_only.yaml")
 		s := one.answer(one.begin(w.application, "AUTHENTICATION"), "continue", map[string]string{"username": "admin", "password": adminPassword})
 		w.key = totp.Key{Secret: s.Data.AdditionalData["totpSecret"], Algorithm: totp.SHA1, Digits: 6}
 		if s = one.answer(s, "submit", map[string]string{"otp": w.nextCode(t)}); s.StepID != "codes" {
@@ -79,6 +80,17 @@ func (w *factorGuessing) enter(g *guesser, code string) (status int, s schemas.S
 	return status, s
 }
 
+// enterPassword signs in with only the password, which makes the browser known for it.
+func (w *factorGuessing) enterPassword(g *guesser) {
+	g.t.Helper()
+	var s schemas.Step
+	g.send(map[string]any{"applicationId": w.weak, "flowType": "AUTHENTICATION"}, &s)
+	if run := s.ExecutionID; g.send(map[string]any{"executionId": run, "action": "continue", "inputs": map[string]string{"username": "admin", "password": adminPassword}}, &s) != http.StatusOK ||
+		s.FlowStatus != schemas.Complete || g.device == nil {
+		g.t.Fatalf("the password alone: %+v", s)
+	}
+}
+
 // An attacker with the password signs in with it where it is enough, in any number of browsers, and
 // guesses at the second factor in each of them: together they have the guesses of unknown browsers. The
 // user's browser, which has proved the factor, is not affected, and ends the block.
@@ -92,9 +104,7 @@ func TestPasswordMakesNoBrowserKnownForTheSecondFactor(t *testing.T) {
 		const browsers = 30
 		for i := range browsers {
 			thief := w.caller(1 + i)
-			if status, s := thief.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete || thief.device == nil {
-				t.Fatalf("the password alone: %d %+v", status, s)
-			}
+			w.enterPassword(thief)
 			for range 4 {
 				if status, _ := w.enter(thief, "000000"); status == http.StatusOK {
 					answered++
@@ -106,7 +116,7 @@ func TestPasswordMakesNoBrowserKnownForTheSecondFactor(t *testing.T) {
 		}
 		w.isDisabled(t, true)
 		thief, code := w.caller(browsers+1), w.nextCode(t)
-		thief.guess("admin", adminPassword)
+		w.enterPassword(thief)
 		if status, s := w.enter(thief, code); status != http.StatusTooManyRequests {
 			t.Errorf("the right code in a browser that has proved the password: %d %+v", status, s)
 		}

@@ -63,7 +63,7 @@ const knownBrowserFlow = `{"handle":"known-browser","name":"Known browser","flow
 		{"identifier":"password","type":"PASSWORD_INPUT","required":true}],"actions":[{"ref":"continue"}]},"next":"find"},
 	{"id":"find","use":"user-resolve","with":{"by":["username"],"from":"username","conceal":true},"next":"check"},
 	{"id":"check","use":"password-authenticate","next":{"success":"known","failure":"who"}},
-	{"id":"known","use":"decision","with":{"cases":[{"when":"!user.knowsBrowser","outcome":"ask"}]},"next":{"ask":"ask","otherwise":"done"}},
+	{"id":"known","use":"decision","with":{"cases":[{"when":"!user.knowsBrowser(\"password\")","outcome":"ask"}]},"next":{"ask":"ask","otherwise":"done"}},
 	{"id":"ask","use":"prompt","with":{"title":"A new browser","actions":[{"ref":"go"}]},"next":"done"},
 	{"id":"done","use":"authorization-code"}]}`
 
