@@ -161,9 +161,12 @@ type RefreshFamily struct {
 	ApplicationID, ClientID string
 	Scopes, Resources       []string
 	Grant                   Grant
-	Generation              int
-	RotatedAt               time.Time
-	CreatedAt, ExpiresAt    time.Time
+	// SessionID is the session that the tokens belong to: that of the grant, or with offline_access
+	// one of their own, with the id of the family (see Session.OfflineOf).
+	SessionID            string
+	Generation           int
+	RotatedAt            time.Time
+	CreatedAt, ExpiresAt time.Time
 }
 
 // Rotation requests the generation after the given one. A repeated request within Window means that

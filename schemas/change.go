@@ -66,9 +66,11 @@ type UseCredential struct {
 // StartSession adds a session of a user.
 type StartSession struct{ Session Session }
 
-// EndSession ends a session and every token issued in it, and queues a LogoutDelivery for every
-// client that got tokens and has a back-channel logout URI. If the session no longer exists, it
-// does nothing.
+// EndSession ends a session, all other sessions of its user in the same browser, and every token issued
+// in them, and queues a LogoutDelivery for every client that got tokens and has a back-channel logout
+// URI. A sign-in in a browser replaces its earlier session, whose refresh tokens stay valid: users
+// cannot see that they have several. The end of the others is recorded like the other events of the
+// commit. If the session no longer exists, it does nothing.
 type EndSession struct {
 	ID string
 	At time.Time

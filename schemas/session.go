@@ -55,6 +55,10 @@ type Session struct {
 	Browser string `json:"browser,omitempty"`
 	// LastSeenAt is when that browser last used the session, to ten minutes.
 	LastSeenAt time.Time `json:"lastSeenAt,omitzero"`
+	// OfflineOf is the id of the session in which a client received tokens with the scope
+	// offline_access. The session holds these tokens, for the client of ApplicationID, and continues
+	// after a sign-out. It is "" for other sessions.
+	OfflineOf string `json:"offlineOf,omitempty"`
 	// Proofs are the proofs of the sign-in. They are nil for sessions from before proofs were
 	// recorded, and for sessions that the command line started.
 	Proofs []Proof `json:"-"`

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,5 +129,86 @@ func TestBrowserSessionAndProof(t *testing.T) {
 		// A session that ended elsewhere ends the page.
 		h.ok(200, "DELETE /users/"+user+"/sessions", "")
 		fails(t, h.do("GET", "/users/me", "", cookie, "Postern-Session: "+user, "Sec-Fetch-Site: same-origin"), 401, "no_session")
+	}
+}
+
+// A browser has several sessions of a user after another sign-in: ending one ends all, for the user and for
+// administrators, and "everywhere else" means other browsers. Offline tokens are listed, and end by themselves.
+func TestEndingASessionEndsThoseOfItsBrowser(t *testing.T) {
+	onBothStores(t, endingSessions)
+}
+
+func endingSessions(t *testing.T, h *testServer) {
+	shop := h.create("/applications", `{"name":"Shop","inboundAuthConfig":[{"type":"oauth2","config":{"clientId":"shop","redirectUris":["https://shop.example/back"],"scopes":["openid","offline_access"],"grantTypes":["authorization_code","refresh_token"]}}]}`)
+	for name, test := range map[string]struct {
+		request string
+		left    string // of old, current, elsewhere, offline and other
+	}{
+		"the user's own":            {"DELETE /users/me/sessions/{current}", "elsewhere offline other"},
+		"an earlier one":            {"DELETE /users/me/sessions/{old}", "elsewhere offline other"},
+		"another browser's":         {"DELETE /users/me/sessions/{elsewhere}", "current offline old other"},
+		"offline tokens":            {"DELETE /users/me/sessions/{offline}", "current elsewhere old other"},
+		"everywhere else":           {"DELETE /users/me/sessions", "current offline old"},
+		"one, by an administrator":  {"DELETE /users/{user}/sessions/{old}", "elsewhere offline other"},
+		"all, by an administrator":  {"DELETE /users/{user}/sessions", ""},
+		"after the user was locked": {"PATCH /users/{user}", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			user := h.user("user-" + schemas.NewID())
+			ids := map[string]string{}
+			bind := func(name, browser string) (token string) {
+				session := schemas.Session{ID: schemas.NewID(), UserID: user, ACR: schemas.ACRPassword, AMR: []string{"pwd"}, CreatedAt: h.clock(), ExpiresAt: h.clock().Add(time.Hour)}
+				h.apply(schemas.StartSession{Session: session})
+				ids[name] = session.ID
+				if browser != "" {
+					if bound, err := h.db.BindSession(t.Context(), schemas.SessionToken{SessionID: session.ID, Hash: []byte(session.ID), Browser: browser}); err != nil || !bound {
+						t.Fatal(bound, err)
+					}
+				}
+				return h.assertionHeader(schemas.Assertion{Subject: user, Audience: []string{h.accountApp(), h.base}, Session: session.ID,
+					AuthTime: h.clock(), AMR: session.AMR, ACR: session.ACR, Generation: h.generation(h.accountApp())})
+			}
+			bind("old", "blue "+user)
+			bind("elsewhere", "red "+user)
+			bind("other", "")
+			token := bind("current", "blue "+user)
+			ids["offline"] = schemas.NewID()
+			h.apply(schemas.StartSession{Session: schemas.Session{ID: ids["offline"], UserID: user, ApplicationID: shop, CreatedAt: h.clock(), ExpiresAt: h.clock().Add(time.Hour), OfflineOf: ids["current"]}})
+			list, _ := h.ok(200, "GET /users/me/sessions", "", token)
+			for _, s := range list.list("sessions") {
+				if name := s.text("applicationName"); (name == "Shop") != (s.text("id") == ids["offline"]) {
+					t.Errorf("%v", s)
+				}
+			}
+			request := strings.NewReplacer("{user}", user, "{old}", ids["old"], "{current}", ids["current"], "{elsewhere}", ids["elsewhere"], "{offline}", ids["offline"]).Replace(test.request)
+			switch {
+			case strings.Contains(request, "/me/"):
+				if rec := h.request(request, "", token); rec.Code/100 != 2 {
+					t.Fatalf("%d %s", rec.Code, rec.Body)
+				}
+			case strings.HasPrefix(request, "DELETE"):
+				if rec := h.request(request, "", h.admin); rec.Code/100 != 2 {
+					t.Fatalf("%d %s", rec.Code, rec.Body)
+				}
+			default:
+				h.ok(200, request, `{"status":"disabled"}`)
+			}
+			var left []string
+			for name, id := range ids {
+				s, err := h.db.Session(t.Context(), id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s != nil {
+					left = append(left, name)
+				}
+			}
+			slices.Sort(left)
+			want := strings.Fields(test.left)
+			slices.Sort(want)
+			if !slices.Equal(left, want) {
+				t.Errorf("left %v, want %v", left, want)
+			}
+		})
 	}
 }

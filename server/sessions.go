@@ -7,10 +7,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// sessionResponse describes a session. Current marks the session of the token.
+// sessionResponse describes a session. Current marks the session of the token. ApplicationName is the name of
+// the application that holds offline tokens in it.
 type sessionResponse struct {
 	schemas.Session
-	Current bool `json:"current"`
+	ApplicationName string `json:"applicationName,omitempty"`
+	Current         bool   `json:"current"`
 }
 
 // sessions lists the sessions of a user.
@@ -19,7 +21,11 @@ func (s *server) sessions(ctx context.Context, c *caller, userID string) ([]any,
 	list := make([]any, len(found))
 	for i, session := range found {
 		session.AMR = append([]string{}, session.AMR...) // [], not null
-		list[i] = sessionResponse{session, session.ID == c.Session}
+		shown := sessionResponse{Session: session, Current: session.ID == c.Session}
+		if session.OfflineOf != "" && err == nil {
+			shown.ApplicationName, err = s.Directory.ApplicationName(ctx, session.ApplicationID)
+		}
+		list[i] = shown
 	}
 	return list, err
 }

@@ -152,8 +152,8 @@ func (d *Directory) Sessions(ctx context.Context, c Call, userID string) ([]sche
 	})
 }
 
-// EndSession ends a session of a user and revokes everything issued for it. A session of
-// another user is reported like a missing one: session_not_found, Class NotFound. The
+// EndSession ends a session of a user, the user's other sessions in the same browser, and revokes
+// everything issued for them. A session of another user is reported like a missing one: session_not_found, Class NotFound. The
 // caller needs the user's permissions: otherwise a caller could sign out administrators as
 // fast as they sign in, and no administrator could stop it. Users can end their sessions
 // however long ago they signed in.
@@ -170,8 +170,8 @@ func (d *Directory) EndSession(ctx context.Context, c Call, userID, sessionID st
 	})
 }
 
-// EndSessions ends all sessions of a user except the one with the id except ("" for none)
-// and returns how many it ended.
+// EndSessions ends all sessions of a user except the one with the id except ("" for none), those
+// in the same browser and those that it or they hold offline tokens of, and returns how many it ended.
 func (d *Directory) EndSessions(ctx context.Context, c Call, userID, except string) (n int, err error) {
 	err = d.restrictAccount(ctx, c, userID, func(w *writeContext) (err error) {
 		n, err = w.endSessions(userID, except)
@@ -190,16 +190,35 @@ func (w *writeContext) endSessions(userID, except string) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	kept := store.SessionsWith(all, sessionsOfBrowser(all, except)...)
+	ended := map[string]bool{} // browsers
 	for _, s := range all {
-		if s.ID == except {
+		if slices.Contains(kept, s.ID) {
 			continue
 		}
+		if n++; s.Browser != "" && ended[s.Browser] {
+			continue
+		}
+		ended[s.Browser] = true
 		if err := w.endSession(userID, s.ID); err != nil {
 			return 0, err
 		}
-		n++
 	}
 	return n, nil
+}
+
+// sessionsOfBrowser returns the ids of the sessions in the browser of a session, among which is its own.
+func sessionsOfBrowser(all []schemas.Session, id string) (ids []string) {
+	i := slices.IndexFunc(all, func(s schemas.Session) bool { return s.ID == id })
+	if i < 0 {
+		return nil
+	}
+	for _, s := range all {
+		if s.ID == id || s.Browser != "" && s.Browser == all[i].Browser {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
 }
 
 func (w *writeContext) endSession(userID, id string) error {

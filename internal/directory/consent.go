@@ -42,6 +42,18 @@ func (d *Directory) Consents(ctx context.Context, c Call, userID string) ([]Cons
 	return list, nil
 }
 
+// ApplicationName returns the name of an application that acts for a user; "" if it was deleted.
+func (d *Directory) ApplicationName(ctx context.Context, id string) (string, error) {
+	app, err := store.Applications().Get(ctx, d.store, id)
+	if schemas.HasClass(err, schemas.NotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return app.Name, nil
+}
+
 // RevokeConsent withdraws a user's consent to the client of an application and revokes the
 // client's refresh and access tokens for the user. Without a consent the error is
 // consent_not_found, Class NotFound.

@@ -33,10 +33,12 @@ const (
 	// indexes, also if it was made when the tables were empty.
 	updateCodeAhead    = `WITH q AS (` + updateCode + `) SELECT q.*, ` + changeAhead + `, FALSE FROM q` + joinApplicationOfQ
 	joinApplicationOfQ = ` LEFT JOIN applications a ON a.id = (SELECT application_id FROM q)`
-	// The session of an assertion does not get a token: see Grant.ByAssertion.
-	updateCodeAndToken = `WITH q AS (` + updateCode + `), bound AS (UPDATE sessions SET token_hash = ?, token_expires_at = expires_at, browser = ?
-		WHERE id = (SELECT CAST(granted AS JSONB) ->> 'sessionId' FROM q WHERE CAST(granted AS JSONB) ->> 'byAssertion' IS NULL) AND token_hash IS NULL RETURNING 1)
-		SELECT q.*, ` + changeAhead + `, EXISTS (SELECT 1 FROM bound) FROM q` + joinApplicationOfQ
+	// The session of an assertion does not get a token: see Grant.ByAssertion. It is of this browser, where a
+	// sign-out ends it.
+	updateCodeAndToken = `WITH q AS (` + updateCode + `), bound AS (UPDATE sessions
+		SET token_hash = (SELECT CASE WHEN CAST(granted AS JSONB) ->> 'byAssertion' IS NULL THEN CAST(? AS BYTEA) END FROM q), token_expires_at = expires_at, browser = ?
+		WHERE id = (SELECT CAST(granted AS JSONB) ->> 'sessionId' FROM q) AND token_hash IS NULL RETURNING token_hash)
+		SELECT q.*, ` + changeAhead + `, EXISTS (SELECT 1 FROM bound WHERE token_hash IS NOT NULL) FROM q` + joinApplicationOfQ
 
 	// The row stays as long as the tokens issued for the code, so that a replay can revoke
 	// them. The client has received the state, and the ID token contains the nonce; nothing else reads these columns.
@@ -127,7 +129,7 @@ func (t *Tx) decideAuthRequest(update, id string, browserHash []byte, at time.Ti
 }
 
 // IssueCode answers a granted authorization request of a browser once, and returns it. It gives the session
-// of the grant the token of the browser like BindSession, unless the grant is by an assertion. A request that is
+// of the grant the token of the browser like BindSession, or only its name if the grant is by an assertion. A request that is
 // not granted, of another browser or already answered is auth_request_not_found.
 func (s *Store) IssueCode(ctx context.Context, c schemas.IssuedCode) (r *schemas.AuthRequest, bound bool, err error) {
 	args := []any{nonNilBytes(c.CodeHash), toMicros(c.Expires), toMicros(c.Expires.Add(codeLeeway)), c.RequestID, nonNilBytes(c.BrowserHash), toMicros(c.At)}
@@ -139,9 +141,15 @@ func (s *Store) IssueCode(ctx context.Context, c schemas.IssuedCode) (r *schemas
 	}
 	err = s.writer.write(ctx, func(t *Tx) (err error) {
 		bound = false
-		if r, err = readOne(t.row(updateCode, args...), scanAuthRequest, errNoAuthRequest); err == nil && c.Token != nil && !r.Grant.ByAssertion {
-			bound, err = t.bindSession(schemas.SessionToken{SessionID: r.Grant.SessionID, Hash: c.Token.Hash, Browser: c.Token.Browser})
+		if r, err = readOne(t.row(updateCode, args...), scanAuthRequest, errNoAuthRequest); err != nil || c.Token == nil {
+			return err
 		}
+		token := schemas.SessionToken{SessionID: r.Grant.SessionID, Hash: c.Token.Hash, Browser: c.Token.Browser}
+		if r.Grant.ByAssertion {
+			_, err = t.exec(nameBrowser, token.Browser, token.SessionID)
+			return err
+		}
+		bound, err = t.bindSession(token)
 		return err
 	})
 	return r, bound && err == nil, err
@@ -172,7 +180,8 @@ func (s *Store) issueCodeAhead(ctx context.Context, token *schemas.SessionToken,
 // session records that the client received tokens in it.
 func (s *Store) RedeemCode(ctx context.Context, r schemas.Redemption) (replayed bool, err error) {
 	var lasts time.Time // 0: as long as the session does
-	if r.Family != nil {
+	offline := r.Family != nil && r.Family.SessionID == r.Family.ID
+	if r.Family != nil && !offline {
 		lasts = r.Family.ExpiresAt
 	}
 	err = s.writer.write(ctx, func(t *Tx) (err error) {
@@ -182,7 +191,10 @@ func (s *Store) RedeemCode(ctx context.Context, r schemas.Redemption) (replayed 
 		if err := t.joinSession(r.SessionID, r.ApplicationID, lasts); err != nil {
 			return err
 		}
-		if r.Family != nil {
+		if offline {
+			err = t.createOfflineSession(r.Family)
+		}
+		if err == nil && r.Family != nil {
 			err = t.createFamily(r.Family)
 		}
 		if err == nil && r.Event != nil {

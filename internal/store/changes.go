@@ -64,7 +64,7 @@ func (t *Tx) applySession(change schemas.Change) error {
 	case schemas.StartSession:
 		return t.startSession(c.Session)
 	case schemas.EndSession:
-		return t.endSession(c)
+		return t.endBrowserSessions(c)
 	case schemas.RevokeToken:
 		return t.revokeToken(c)
 	case schemas.RevokeFamily:

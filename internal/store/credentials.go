@@ -169,7 +169,7 @@ func (t *Tx) removeCredentials(c schemas.RemoveCredentials) error {
 	if err := t.endRuns(c.UserID); err != nil {
 		return err
 	}
-	return t.endSessions(c.UserID, removedCredential, c.At, t.isActing)
+	return t.endSessions(c.UserID, removedCredential, c.At, t.actor.sessions...)
 }
 
 func errCredentialExists() error {

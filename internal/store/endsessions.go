@@ -16,6 +16,7 @@ type endReason string
 const (
 	newPassword       endReason = "password_changed"
 	removedCredential endReason = "credential_removed"
+	signedOut         endReason = "signed_out"
 )
 
 // SetActor sets the actor of the transaction's further writes. The session "" means none; only
@@ -49,11 +50,12 @@ func (t *Tx) endSessionsOn(userID string, gone schemas.Proof, at time.Time) erro
 	if err != nil {
 		return err
 	}
+	acting := SessionsWith(all, t.actor.sessions...)
 	for _, s := range all {
 		if !usesProof(&s, gone) {
 			continue
 		}
-		if !t.isActing(s.ID) {
+		if !slices.Contains(acting, s.ID) {
 			err = t.endOwnSession(&s, removedCredential, at)
 		} else {
 			err = t.forgetProof(&s, gone)
@@ -65,7 +67,22 @@ func (t *Tx) endSessionsOn(userID string, gone schemas.Proof, at time.Time) erro
 	return nil
 }
 
-func (t *Tx) isActing(session string) bool { return slices.Contains(t.actor.sessions, session) }
+// SessionsWith returns ids of a user's sessions with those of the session that each offline one is of, and of
+// their offline sessions.
+func SessionsWith(all []schemas.Session, ids ...string) []string {
+	ids = slices.Clone(ids)
+	for _, s := range all {
+		if s.OfflineOf != "" && slices.Contains(ids, s.ID) {
+			ids = append(ids, s.OfflineOf)
+		}
+	}
+	for _, s := range all {
+		if s.OfflineOf != "" && slices.Contains(ids, s.OfflineOf) {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
 
 // usesProof reports whether a session started with a credential. A session without stored proofs is
 // evaluated by its methods.
@@ -97,7 +114,7 @@ func (t *Tx) endAccess(c schemas.EndAccess) error {
 	if err := t.endRuns(c.UserID); err != nil {
 		return err
 	}
-	return t.endSessions(c.UserID, endReason(c.Reason), c.At, func(string) bool { return false })
+	return t.endSessions(c.UserID, endReason(c.Reason), c.At)
 }
 
 // endOwnSession ends a session and records the event.
@@ -132,14 +149,15 @@ func (t *Tx) removeProof(userID string, gone schemas.Proof, at time.Time, q stri
 	return true, t.endSessionsOn(userID, gone, at)
 }
 
-// endSessions ends the sessions of a user, except the given ones.
-func (t *Tx) endSessions(userID string, why endReason, at time.Time, spare func(session string) bool) error {
+// endSessions ends the sessions of a user, except the given ones and those of SessionsWith.
+func (t *Tx) endSessions(userID string, why endReason, at time.Time, except ...string) error {
 	all, err := t.ownSessions(userID)
 	if err != nil {
 		return err
 	}
+	kept := SessionsWith(all, except...)
 	for _, s := range all {
-		if spare(s.ID) {
+		if slices.Contains(kept, s.ID) {
 			continue
 		}
 		if err := t.endOwnSession(&s, why, at); err != nil {

@@ -23,6 +23,10 @@ const (
 		FROM session_clients s JOIN oauth_profiles p ON p.application_id = s.application_id
 		WHERE s.session_id = ? AND p.backchannel_logout_uri <> ''`
 
+	// Every transaction locks sessions in the order of their ids.
+	selectSessionsWithBrowser = `SELECT s.id, s.user_id FROM sessions b JOIN sessions s ON s.user_id = b.user_id
+		WHERE b.id = ? AND (s.id = b.id OR s.browser = b.browser AND b.browser <> '') ORDER BY s.id`
+
 	deleteSession = `DELETE FROM sessions WHERE id = ?`
 )
 
@@ -45,6 +49,25 @@ func (t *Tx) joinSession(id, application string, lasts time.Time) error {
 func (t *Tx) lockSession(id string) (userID string, err error) {
 	err = t.row(lockSession, id).Scan(&userID)
 	return userID, err
+}
+
+// endBrowserSessions ends a session, and those of its user in the same browser.
+func (t *Tx) endBrowserSessions(s schemas.EndSession) error {
+	all, err := readAll(t.ctx, t, func(row scanner, b *schemas.Session) error { return row.Scan(&b.ID, &b.UserID) }, selectSessionsWithBrowser, s.ID)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if all[i].ID == s.ID {
+			err = t.endSession(s)
+		} else {
+			err = t.endOwnSession(&all[i], signedOut, s.At)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *Tx) endSession(s schemas.EndSession) error {

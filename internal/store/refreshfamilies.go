@@ -14,6 +14,11 @@ const (
 	selectFamily = `SELECT ` + familyColumns + ` FROM refresh_families WHERE id = ?`
 	deleteFamily = `DELETE FROM refresh_families WHERE id = ?`
 
+	// The session of a client that is authorized with offline_access.
+	insertOffline = `INSERT INTO sessions (` + sessionColumns + `)
+		SELECT ?, user_id, ?, amr, acr, client, created_at, ?, proofs, '', created_at, id FROM sessions WHERE id = ?`
+	deleteOffline = `DELETE FROM sessions WHERE id = ? AND offline_of <> ''`
+
 	// Only one of several concurrent rotations of a generation succeeds.
 	rotateFamily = `UPDATE refresh_families SET generation = generation + 1, rotated_at = ?
 		WHERE id = ? AND generation = ? AND expires_at > ?`
@@ -24,7 +29,7 @@ func errNoRefresh() error {
 }
 
 func (t *Tx) createFamily(f *schemas.RefreshFamily) error {
-	err := t.later(insertFamily, f.ID, f.Grant.SessionID, f.ApplicationID, f.ClientID, (*lines)(&f.Scopes), (*lines)(&f.Resources), asJSON(f.Grant),
+	err := t.later(insertFamily, f.ID, f.SessionID, f.ApplicationID, f.ClientID, (*lines)(&f.Scopes), (*lines)(&f.Resources), asJSON(f.Grant),
 		f.Generation, toMicros(f.RotatedAt), toMicros(f.CreatedAt), toMicros(f.ExpiresAt))
 	if isForeignKeyViolation(err) {
 		return errNoCode()
@@ -46,7 +51,7 @@ func scanFamily(row scanner, f *schemas.RefreshFamily) error {
 }
 
 func familyDestinations(f *schemas.RefreshFamily) []any {
-	return []any{&f.ID, &f.Grant.SessionID, &f.ApplicationID, &f.ClientID, (*lines)(&f.Scopes), (*lines)(&f.Resources), asJSON(&f.Grant), &f.Generation,
+	return []any{&f.ID, &f.SessionID, &f.ApplicationID, &f.ClientID, (*lines)(&f.Scopes), (*lines)(&f.Resources), asJSON(&f.Grant), &f.Generation,
 		(*microTime)(&f.RotatedAt), (*microTime)(&f.CreatedAt), (*microTime)(&f.ExpiresAt)}
 }
 
@@ -85,8 +90,23 @@ func (t *Tx) refuseRotation(r schemas.Rotation) (reused bool, err error) {
 	return true, t.revokeFamily(r.ID, r.Revoke)
 }
 
+// createOfflineSession starts the session of a family with offline_access.
+func (t *Tx) createOfflineSession(f *schemas.RefreshFamily) error {
+	err := t.later(insertOffline, f.SessionID, f.ApplicationID, toMicros(f.ExpiresAt), f.Grant.SessionID)
+	if err == nil {
+		err = t.later(insertSessionClient, f.SessionID, f.ApplicationID)
+	}
+	if isForeignKeyViolation(err) {
+		return errNoCode()
+	}
+	return err
+}
+
 func (t *Tx) revokeFamily(id string, until time.Time) error {
 	if _, err := t.exec(deleteFamily, id); err != nil {
+		return err
+	}
+	if _, err := t.exec(deleteOffline, id); err != nil {
 		return err
 	}
 	return t.revokeToken(schemas.RevokeToken{ID: id, ExpiresAt: until})

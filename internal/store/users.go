@@ -146,7 +146,7 @@ func (t *Tx) setPassword(c schemas.SetPassword) error {
 	if err := t.endRuns(c.UserID); err != nil {
 		return err
 	}
-	if err := t.endSessions(c.UserID, newPassword, c.At, t.isActing); err != nil {
+	if err := t.endSessions(c.UserID, newPassword, c.At, t.actor.sessions...); err != nil {
 		return err
 	}
 	return t.endSessionsOn(c.UserID, schemas.Proof{Kind: schemas.PasswordProof}, c.At) // those that continue lose the old proof

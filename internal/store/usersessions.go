@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	sessionColumns = `id, user_id, application_id, amr, acr, client, created_at, expires_at, proofs, browser, seen_at`
+	sessionColumns = `id, user_id, application_id, amr, acr, client, created_at, expires_at, proofs, browser, seen_at, offline_of`
 
 	selectSessions = `SELECT ` + sessionColumns + ` FROM sessions WHERE user_id = ? AND expires_at > ?
 		ORDER BY created_at DESC, id DESC`
 
-	insertSession = `INSERT INTO sessions (` + sessionColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertSession = `INSERT INTO sessions (` + sessionColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 	insertRevokedToken = `INSERT INTO revoked_tokens (id, expires_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING`
 
@@ -37,7 +37,13 @@ const (
 
 	selectSession = `SELECT ` + sessionColumns + ` FROM sessions WHERE id = ?`
 
+	// The session of the browser's cookie, also if the cookie has expired, or else the newest one of the browser.
+	selectBrowserSession = `SELECT ` + sessionColumns + ` FROM sessions WHERE token_hash = ?`
+	selectNewestSession  = `SELECT ` + sessionColumns + ` FROM sessions WHERE browser = ? AND browser <> '' ORDER BY created_at DESC, id DESC LIMIT 1`
+
 	bindSession = `UPDATE sessions SET token_hash = ?, token_expires_at = expires_at, browser = ? WHERE id = ? AND token_hash IS NULL`
+
+	nameBrowser = `UPDATE sessions SET browser = ? WHERE id = ? AND token_hash IS NULL`
 
 	unbindSession = `UPDATE sessions SET token_hash = NULL, token_expires_at = NULL WHERE id = ? AND token_hash = ?`
 
@@ -103,6 +109,17 @@ func (s *Store) Session(ctx context.Context, id string) (*schemas.Session, error
 	return readOne(s.row(ctx, selectSession, id), scanSession, nil)
 }
 
+// BrowserSession returns the session with the browser token of a hash, also if the token has expired while refresh
+// tokens of the session are valid. If there is none, it returns the newest session of the browser; nil if there is
+// none either.
+func (s *Store) BrowserSession(ctx context.Context, hash []byte, browser string) (*schemas.Session, error) {
+	found, err := readOne(s.row(ctx, selectBrowserSession, nonNilBytes(hash)), scanSession, nil)
+	if found != nil || err != nil {
+		return found, err
+	}
+	return readOne(s.row(ctx, selectNewestSession, browser), scanSession, nil)
+}
+
 // BindSession binds a session to the token and the name of a browser, and renews its lifetime. It
 // returns false if the session has ended or has a token: a second browser must not join it.
 func (s *Store) BindSession(ctx context.Context, token schemas.SessionToken) (bound bool, err error) {
@@ -136,7 +153,7 @@ func (s *Store) TouchSession(ctx context.Context, id string, at time.Time) error
 
 func scanSession(row scanner, s *schemas.Session) error {
 	return row.Scan(&s.ID, &s.UserID, &s.ApplicationID, (*lines)(&s.AMR), &s.ACR, &s.Client,
-		(*microTime)(&s.CreatedAt), (*microTime)(&s.ExpiresAt), asJSON(&s.Proofs), &s.Browser, (*microTime)(&s.LastSeenAt))
+		(*microTime)(&s.CreatedAt), (*microTime)(&s.ExpiresAt), asJSON(&s.Proofs), &s.Browser, (*microTime)(&s.LastSeenAt), &s.OfflineOf)
 }
 
 // startSession rejects a user who may not sign in, regardless of the method.
@@ -145,7 +162,7 @@ func (t *Tx) startSession(s schemas.Session) error {
 		return err
 	}
 	err := t.later(insertSession, s.ID, s.UserID, s.ApplicationID, (*lines)(&s.AMR), s.ACR, s.Client,
-		toMicros(s.CreatedAt), toMicros(s.ExpiresAt), asJSON(s.Proofs), s.Browser, toMicros(s.CreatedAt))
+		toMicros(s.CreatedAt), toMicros(s.ExpiresAt), asJSON(s.Proofs), s.Browser, toMicros(s.CreatedAt), s.OfflineOf)
 	if isForeignKeyViolation(err) {
 		return errNoUser()
 	}

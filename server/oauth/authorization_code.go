@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/zitadel/oidc/v3/pkg/oidc"
@@ -45,6 +46,10 @@ func (p *Provider) exchangeCode(ctx context.Context, c *client, form url.Values)
 	if err != nil {
 		return nil, err
 	}
+	// These refresh tokens outlive the session (OpenID Connect Core §11, Back-Channel Logout §2.7).
+	if c.mayGrant(schemas.GrantRefreshToken) && slices.Contains(s.scope, offlineScope) {
+		f.SessionID = f.ID
+	}
 	if err := p.redeem(ctx, c, hash, f, s.scope); err != nil {
 		return nil, err
 	}
@@ -75,7 +80,7 @@ func (p *Provider) family(c *client, req *schemas.AuthRequest) *schemas.RefreshF
 	}
 	return &schemas.RefreshFamily{
 		ID: req.ID, ApplicationID: req.ApplicationID, ClientID: req.ClientID, Scopes: req.Scopes, Resources: req.Resources,
-		Grant: grant, RotatedAt: now, CreatedAt: now, ExpiresAt: now.Add(ttl),
+		Grant: grant, SessionID: grant.SessionID, RotatedAt: now, CreatedAt: now, ExpiresAt: now.Add(ttl),
 	}
 }
 

@@ -126,8 +126,11 @@ func (p *Provider) SignIn(w http.ResponseWriter, r *http.Request, sessionID stri
 // the session's cookie.
 func newBrowserToken(browser []byte) (token schemas.SessionToken, value string) {
 	value = schemas.NewSecret()
-	return schemas.SessionToken{Hash: schemas.HashSecret(value), Browser: schemas.Bytes(browser[:browserNameBytes]).String()}, value
+	return schemas.SessionToken{Hash: schemas.HashSecret(value), Browser: browserName(browser)}, value
 }
+
+// browserName returns the name of a browser, which users and administrators see, from the hash of its cookie.
+func browserName(hash []byte) string { return schemas.Bytes(hash[:browserNameBytes]).String() }
 
 // browserNameBytes is the length of the prefix of the hash of a browser's cookie that identifies
 // the browser.

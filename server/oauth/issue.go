@@ -26,7 +26,7 @@ type subject struct {
 func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFamily, form url.Values) (*subject, error) {
 	s := &subject{client: c, family: f}
 	var err error
-	if s.user, err = p.Store.SessionUser(ctx, f.Grant.SessionID, f.Grant.UserID); schemas.HasCode(err, schemas.CodeUserNotFound) {
+	if s.user, err = p.Store.SessionUser(ctx, f.SessionID, f.Grant.UserID); schemas.HasCode(err, schemas.CodeUserNotFound) {
 		return nil, errorf(codeInvalidGrant, "the session has ended: sign the user in again")
 	}
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResp
 		return nil, err
 	}
 	raw, err := p.Tokens.Access(ctx, token.Claims{
-		Subject: s.user.ID, ClientID: c.ClientID, Generation: c.TokenGeneration, Audience: s.audience, Scope: s.scope, Session: grant.SessionID,
+		Subject: s.user.ID, ClientID: c.ClientID, Generation: c.TokenGeneration, Audience: s.audience, Scope: s.scope, Session: s.family.SessionID,
 		ID: s.family.ID + "." + schemas.NewID(), Validity: validity, AuthTime: grant.AuthTime, ACR: grant.ACR, AMR: grant.AMR,
 	})
 	if err != nil {

@@ -22,20 +22,25 @@ func logoutParameters() []string {
 // logoutRequest is a sign-out request.
 type logoutRequest struct {
 	session *schemas.Session // the browser's; nil for none
-	hinted  bool             // the ID token names this session
+	hinted  bool             // the ID token names a session of this user in this browser
+	former  *schemas.Session // that of the ID token, of another user in this browser; nil for none
 	remote  bool             // the request has no session; session is that of the ID token
 	client  *client          // nil if unknown
 	back    string           // "" for none
 	form    url.Values
 }
 
-// Logout handles GET and POST /oauth2/logout: it ends the session of the browser and returns to the
-// client. Without an ID token of the session the user must confirm: otherwise any page could sign
-// users out.
+// Logout handles GET and POST /oauth2/logout: it ends the sessions of the user in the browser and
+// returns to the client. A browser has several after another sign-in, and after one has expired;
+// all may have valid refresh tokens. Without an ID token of one of them the user must confirm:
+// otherwise any page could sign users out.
 //
-// A request without a session, such as one from a client's server, ends the session of its ID token
-// and no other. The ID token may have expired (RP-Initiated Logout §2), but the session must still
-// exist and the client must be registered.
+// With an ID token of a user who was signed in to this browser before another one, the sessions of
+// that user end, and the current user is asked.
+//
+// A request without a session, such as one from a client's server, ends the sessions in the browser
+// of its ID token and no other. The ID token may have expired (RP-Initiated Logout §2), but the
+// session must still exist and the client must be registered.
 func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return errHead
@@ -51,14 +56,29 @@ func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	case l.remote && l.client == nil:
 		return p.renderErrorPage(w, r, nil, errorf(codeInvalidRequest, "the client of the id_token_hint is not registered: the session was not ended"))
-	case l.session != nil && !l.hinted && !p.confirmed(l):
-		p.confirmLogout(w, r, l)
-		return nil
-	case l.session != nil:
-		if err := p.endSession(r.Context(), l); err != nil {
+	}
+	if l.former != nil && l.client != nil {
+		if err := p.endSession(r.Context(), l.former, l.client.ID); err != nil {
 			return err
 		}
 	}
+	switch {
+	case l.session != nil && !l.hinted && !p.confirmed(l):
+		p.confirmLogout(w, r, l)
+		return nil
+	case l.remote:
+		err = p.endSession(r.Context(), l.session, l.client.ID)
+	case l.session != nil:
+		err = p.endSession(r.Context(), l.session, "")
+	}
+	if err != nil {
+		return err
+	}
+	return p.leave(w, r, l)
+}
+
+// leave clears the cookie of the session, and redirects to the client, or to the page that states the sign-out.
+func (p *Provider) leave(w http.ResponseWriter, r *http.Request, l *logoutRequest) error {
 	// Without the check a form on a page of another site, which lacks the cookie, could sign users
 	// out.
 	if p.cookieHash(r, sessionCookie) != nil {
@@ -74,14 +94,9 @@ func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// endSession ends the session of a request. The event names the client if only its ID token
-// identified the session.
-func (p *Provider) endSession(ctx context.Context, l *logoutRequest) error {
-	s := l.session
-	actor := schemas.Actor{Type: schemas.UserActor, ID: s.UserID}
-	if l.remote {
-		actor.Client = l.client.ID
-	}
+// endSession ends a session. The event names the client if only its ID token identified the session.
+func (p *Provider) endSession(ctx context.Context, s *schemas.Session, client string) error {
+	actor := schemas.Actor{Type: schemas.UserActor, ID: s.UserID, Client: client}
 	return p.Record(ctx, schemas.Event{
 		ID: schemas.NewID(), At: p.now(), Action: "session.ended", UserID: s.UserID,
 		Actor: actor, Resource: schemas.ResourceRef{Type: "session", ID: s.ID},
@@ -99,7 +114,7 @@ func (p *Provider) readLogout(w http.ResponseWriter, r *http.Request) (l *logout
 	if l.form, err = knownParameters(sent, logoutParameters()); err != nil {
 		return nil, err
 	}
-	if l.session, err = p.session(r); err != nil {
+	if l.session, err = p.sessionToEnd(r); err != nil {
 		return nil, err
 	}
 	clientID, err := p.readHint(r.Context(), l)
@@ -107,6 +122,18 @@ func (p *Provider) readLogout(w http.ResponseWriter, r *http.Request) (l *logout
 		return nil, err
 	}
 	return l, p.findBack(r, l, clientID)
+}
+
+// sessionToEnd returns the session of the browser, which may have expired; nil for none.
+func (p *Provider) sessionToEnd(r *http.Request) (*schemas.Session, error) {
+	hash, browser := p.cookieHash(r, sessionCookie), ""
+	if cookie := p.browser(r); cookie != nil {
+		browser = browserName(cookie)
+	}
+	if hash == nil && browser == "" {
+		return nil, nil
+	}
+	return p.Store.BrowserSession(r.Context(), hash, browser)
 }
 
 // readHint returns the id of the client from the ID token, or from client_id. If the browser has no
@@ -125,17 +152,26 @@ func (p *Provider) readHint(ctx context.Context, l *logoutRequest) (clientID str
 	if err != nil {
 		return "", err
 	}
-	if l.session == nil {
-		s, err := p.Store.Session(ctx, hint.Session)
-		if err != nil {
-			return "", err
-		}
-		if s != nil && s.UserID == hint.Subject && p.now().Before(s.ExpiresAt) {
-			l.session, l.remote = s, true
-		}
+	named, err := p.Store.Session(ctx, hint.Session)
+	if err == nil && named != nil && named.UserID == hint.Subject && p.now().Before(named.ExpiresAt) {
+		l.name(named)
 	}
-	l.hinted = l.session != nil && hint.Session == l.session.ID
-	return hint.ClientID, nil
+	return hint.ClientID, err
+}
+
+// name sets the session of the ID token.
+func (l *logoutRequest) name(named *schemas.Session) {
+	switch {
+	case l.session == nil:
+		l.session, l.remote, l.hinted = named, true, true
+	case named.ID == l.session.ID:
+		l.hinted = true
+	case named.Browser == "" || named.Browser != l.session.Browser:
+	case named.UserID == l.session.UserID:
+		l.hinted = true
+	default:
+		l.former = named
+	}
 }
 
 // findBack determines the client, and the URI to which the browser is redirected afterwards, which

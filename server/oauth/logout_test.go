@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 const postLogoutURI = "https://app.example.com/bye"
@@ -225,5 +227,104 @@ func TestLogoutWithoutACookieNeedsAValidHint(t *testing.T) {
 	before := len(a.events)
 	if a.logout(browser{}, url.Values{"id_token_hint": {r.IDToken}}); len(a.events) > before {
 		t.Error("a session ended that had expired")
+	}
+}
+
+// A browser has several sessions of a user after another sign-in. A sign-out ends all of them, and the refresh
+// tokens of one that has expired.
+func TestLogoutEndsAllSessionsOfTheBrowser(t *testing.T) {
+	type logout func(a *signIns, b browser, r *reply)
+	confirmed := func(a *signIns, b browser, _ *reply) {
+		a.logout(b, location(a.t, a.logout(b, nil)).Query())
+	}
+	logouts := map[string]logout{
+		"hint":      func(a *signIns, b browser, r *reply) { a.logout(b, url.Values{"id_token_hint": {r.IDToken}}) },
+		"confirmed": confirmed,
+		"remote":    func(a *signIns, _ browser, r *reply) { a.logout(browser{}, url.Values{"id_token_hint": {r.IDToken}}) },
+		"without the session's cookie": func(a *signIns, b browser, r *reply) {
+			delete(b, "__Host-postern-session")
+			confirmed(a, b, r)
+		},
+		"after the cookie's session expired": func(a *signIns, b browser, r *reply) {
+			a.now = a.now.Add(13 * time.Hour)
+			confirmed(a, b, r)
+		},
+	}
+	for again, change := range map[string][]string{
+		"prompt=login": {"prompt", "login"}, "max_age=0": {"max_age", "0"}, "select_account": {"prompt", "select_account"}, "after expiry": nil,
+	} {
+		for name, logout := range logouts {
+			t.Run(again+", "+name, func(t *testing.T) {
+				a, b, other := newSignIns(t), browser{}, browser{}
+				first, err := a.redeem(a.code(b, ask()))
+				a.must(err)
+				elsewhere, err := a.redeem(a.code(other, ask()))
+				a.must(err)
+				if again == "after expiry" {
+					a.now = a.now.Add(13 * time.Hour)
+				}
+				a.code(b, ask(change...))
+				second, err := a.redeem(a.code(b, ask(change...)))
+				a.must(err)
+				logout(a, b, second)
+				for _, ended := range []*reply{first, second} {
+					if _, err := a.refresh(ended.RefreshToken); err == nil || a.live(ended.AccessToken) {
+						t.Errorf("tokens outlived the sign-out")
+					}
+				}
+				if _, err := a.refresh(elsewhere.RefreshToken); err != nil {
+					t.Errorf("another browser: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// Tokens with offline_access outlive a sign-out. Revoking the refresh token ends them.
+func TestLogoutKeepsOfflineTokens(t *testing.T) {
+	a, b := newSignIns(t), browser{}
+	app := a.clients.list["app"].OAuth()
+	app.Scopes = append(app.Scopes, "offline_access")
+	plain, err := a.redeem(a.code(b, ask()))
+	a.must(err)
+	offline, err := a.redeem(a.code(b, ask("scope", "openid offline_access")))
+	a.must(err)
+	_, before := claims(t, offline.IDToken)
+	a.logout(b, url.Values{"id_token_hint": {offline.IDToken}})
+	if a.signedIn(b) || a.live(plain.AccessToken) || !a.live(offline.AccessToken) {
+		t.Errorf("signed in %v, tokens valid %v, offline tokens valid %v", a.signedIn(b), a.live(plain.AccessToken), a.live(offline.AccessToken))
+	}
+	a.now = a.now.Add(24 * time.Hour)
+	offline, err = a.refresh(offline.RefreshToken)
+	a.must(err)
+	if _, after := claims(t, offline.IDToken); after["sid"] != before["sid"] {
+		t.Errorf("the sid of refreshed ID tokens is %v, before it was %v", after["sid"], before["sid"])
+	}
+	rec := httptest.NewRecorder()
+	a.must(a.provider.Revoke(rec, request(url.Values{"token": {offline.RefreshToken}, "client_id": {"app"}}.Encode())))
+	if a.live(offline.AccessToken) {
+		t.Error("an access token outlived the revoked refresh token")
+	}
+}
+
+// The ID token of a user who was signed in to the browser before ends the sessions of that user; the one who is
+// signed in now is asked.
+func TestLogoutOfAFormerUser(t *testing.T) {
+	a, b := newSignIns(t), browser{}
+	first, err := a.redeem(a.code(b, ask()))
+	a.must(err)
+	ann := a.user
+	bob := ann
+	bob.ID, bob.Attributes = schemas.NewID(), map[string]any{"username": "bob"}
+	a.must(a.store.Apply(t.Context(), []schemas.Change{schemas.CreateUser{User: bob}}))
+	a.user = bob
+	second, err := a.redeem(a.code(b, ask("prompt", "login")))
+	a.must(err)
+	asked := location(t, a.logout(b, url.Values{"id_token_hint": {first.IDToken}}))
+	if asked.Path != "/gate/signout" || a.live(first.AccessToken) || !a.live(second.AccessToken) {
+		t.Fatalf("led to %s; tokens of the former user %v, of the current one %v", asked, a.live(first.AccessToken), a.live(second.AccessToken))
+	}
+	if a.logout(b, asked.Query()); a.signedIn(b) || a.live(second.AccessToken) {
+		t.Error("the confirmed sign-out did not end the session")
 	}
 }

@@ -103,6 +103,9 @@ type Store interface {
 	// SessionByToken and Session return nil if there is no such session.
 	SessionByToken(ctx context.Context, hash []byte, now time.Time) (*schemas.Session, error)
 	Session(ctx context.Context, id string) (*schemas.Session, error)
+	// BrowserSession returns the session to sign out of: also one whose token has expired, or the newest
+	// of the browser; nil if there is none.
+	BrowserSession(ctx context.Context, hash []byte, browser string) (*schemas.Session, error)
 	// BindSession reports false if the session is gone, or has a token.
 	BindSession(ctx context.Context, t schemas.SessionToken) (bool, error)
 	// UnbindSession takes the token from a session, which a browser did not receive.

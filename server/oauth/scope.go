@@ -15,6 +15,9 @@ const systemScope = "system"
 // openidScope makes a request one of OpenID Connect.
 const openidScope = "openid"
 
+// offlineScope requests tokens that outlive the session (OpenID Connect Core §11).
+const offlineScope = "offline_access"
+
 // maxScopes limits how many scopes one request can name.
 const maxScopes = 100
 

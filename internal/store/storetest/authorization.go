@@ -65,7 +65,7 @@ func (a *authorizing) redeemed(t *testing.T, code string) schemas.AuthRequest {
 
 func (a *authorizing) family(r schemas.AuthRequest) *schemas.RefreshFamily {
 	return &schemas.RefreshFamily{ID: r.ID, ApplicationID: r.ApplicationID, ClientID: r.ClientID, Scopes: r.Scopes, Resources: r.Resources,
-		Grant: *r.Grant, RotatedAt: noon(), CreatedAt: noon(), ExpiresAt: noon().Add(24 * time.Hour)}
+		Grant: *r.Grant, SessionID: r.Grant.SessionID, RotatedAt: noon(), CreatedAt: noon(), ExpiresAt: noon().Add(24 * time.Hour)}
 }
 
 func browserHash() []byte { return []byte("\x00browser\xff") }
@@ -294,7 +294,7 @@ func testIssuedTokens(t *testing.T, s *store.Store) {
 	}{
 		{browser: []byte("another"), fails: true},
 		{browser: nil, fails: true},
-		{browser: browserHash(), byAssertion: true},
+		{browser: browserHash(), byAssertion: true}, // names the browser only
 		{browser: browserHash(), bound: true},
 		{browser: browserHash()}, // the session has a token now
 	} {
@@ -311,6 +311,7 @@ func testIssuedTokens(t *testing.T, s *store.Store) {
 		}
 		must(t, err)
 		wantEqual(t, "whether the session was bound", bound, test.bound)
+		wantEqual(t, "the browser of the session", reply(s.Session(ctx, a.session.ID)).get(t).Browser, "blue")
 		r.Grant, r.ExpiresAt = &grant.Grant, got.ExpiresAt // that of the stored code
 		wantEqual(t, "the request", got, &r)
 		_, _, err = s.IssueCode(ctx, issued)

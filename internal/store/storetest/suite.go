@@ -103,6 +103,8 @@ func ofClients() []test {
 		{"requests of many clients assume that theirs has not changed", testAssumedClients},
 		{"assertions of clients are used once", testClientAssertions},
 		{"clients are notified of ended sessions", testLogouts},
+		{"a sign-out ends the sessions of the browser", testSignOut},
+		{"offline tokens end with the credential", testOfflineSessions},
 		{"untrusted clients are notified of ended sessions for a limited time", testLogoutsOfUntrustedClients},
 		{"clients get tokens or are notified, or neither", testLogoutRace},
 		{"redirect URIs are listed", testRedirects},

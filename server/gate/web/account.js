@@ -86,7 +86,7 @@ async function load() {
 		section("ways", "How you sign in", [...passkeys.map(passkeyRow), passwordRow(profile, recent), ...identities.map(identityRow), ...factors.map((factor) => factorRow(factor, recent))].filter(Boolean),
 			!passkeys.length && el("p", { class: "soft" }, t("You have no passkey yet.")),
 			button(t("Add a passkey"), { id: "add", class: "primary" }, add), passwordButton(profile, recent), ...factorButtons(factors, recent)),
-		section("sessions", "Where you are signed in", browsers().map(browserRow),
+		section("sessions", "Where you are signed in", [...browsers().map(browserRow), ...sessions.filter((s) => s.offlineOf).map(offlineRow)],
 			browsers().length > 1 && button(t("Sign out everywhere else"), { id: "others" }, endOthers)),
 		consents.length > 0 && section("apps", "Apps with access", consents.map(appRow)),
 		el("section", { "aria-labelledby": "data" }, el("h2", { id: "data" }, t("Your data")), el("div", { class: "row" },
@@ -118,7 +118,7 @@ function identityRow({ id, provider, name, createdAt, lastUsedAt }) {
 // The sessions by browser: a browser has several after it signed in again.
 function browsers() {
 	const grouped = new Map();
-	for (const s of sessions) grouped.set(s.browser ?? s.id, [...(grouped.get(s.browser ?? s.id) ?? []), s]);
+	for (const s of sessions.filter((each) => !each.offlineOf)) grouped.set(s.browser ?? s.id, [...(grouped.get(s.browser ?? s.id) ?? []), s]);
 	return [...grouped.values()];
 }
 
@@ -128,9 +128,15 @@ function browserRow(list) {
 	const latest = (member) => list.map((s) => s[member]).filter(Boolean).sort().at(-1);
 	const seen = latest("lastSeenAt");
 	const text = facts(since(list.at(-1).createdAt, true), seen && t("Last seen {date}", { date: date(seen, true) }));
-	const end = (pressed) => change(pressed, "done", () => Promise.all(list.map((s) => drop("sessions", s.id))));
+	const end = (pressed) => change(pressed, "done", () => drop("sessions", id));
 	const here = list.some((s) => s.current);
 	return row("door", name, here && "This browser", text, !here && small("signOut", id, `${name}, ${text}`, end));
+}
+
+// An application whose tokens are valid after a sign-out, too.
+function offlineRow({ id, applicationName = "—", client, createdAt }) {
+	const text = facts(phrase("Stay connected while you are away"), device(client ?? ""), since(createdAt, true));
+	return row("tick", applicationName, "", text, small("Revoke", id, applicationName, (pressed) => change(pressed, "done", () => drop("sessions", id))));
 }
 
 function appRow({ applicationId, name, scopes, grantedAt }) {
@@ -214,6 +220,6 @@ export function dialog(title, content, label, kind, done, work) {
 
 const signOut = () => button(t("signOut"), { id: "sign-out", class: "text" }, (pressed) => task(pressed, async () => {
 	const here = browsers().find((list) => list.some((s) => s.current));
-	for (const { id } of here.sort((a, b) => a.current - b.current)) await drop("sessions", id);
+	await drop("sessions", here[0].id);
 	leave("signedout");
 }));
