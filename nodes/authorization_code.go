@@ -180,7 +180,7 @@ func (a *authorizationCode) signedInEvent(ctx context.Context, v *engine.Visit, 
 
 // allowsUserType reports whether users of this type may sign in to the application.
 func allowsUserType(app *schemas.Application, user *schemas.User) bool {
-	return app.AllowsUserType(user.Type)
+	return app.Admits(user.Type, user.IdentifierScope)
 }
 
 func (a *authorizationCode) statement(v *engine.Visit, user *schemas.User, permissions []string) schemas.Assertion {

@@ -136,12 +136,12 @@ func (u *userCreate) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 	if err := u.checkIdentity(attributes); err != nil {
 		return nil, err
 	}
-	userType, err := u.userType(v.Application)
+	userType, scope, err := u.userType(ctx, v.Application)
 	if err != nil {
 		return failsOnUserType(err)
 	}
 	draft := &schemas.User{
-		ID: schemas.NewID(), Type: userType, OUID: u.ouID(v.Application),
+		ID: schemas.NewID(), Type: userType, IdentifierScope: scope, OUID: u.ouID(v.Application),
 		Attributes: attributes, CreatedAt: v.Now, UpdatedAt: v.Now,
 	}
 	refused, err := u.refuse(ctx, draft)
@@ -216,15 +216,19 @@ func (u *userCreate) checkIdentity(attributes map[string]any) error {
 	return fmt.Errorf("the run has no value for any of %v", u.identifying)
 }
 
-// userType returns the configured type, or that of the application. It must be one of the types that
-// the application allows.
-func (u *userCreate) userType(app *schemas.Application) (string, error) {
-	t := cmp.Or(u.Type, app.NewUserType())
-	if !app.AllowsUserType(t) {
-		return "", schemas.Errorf(schemas.Invalid, schemas.CodeUserTypeNotAllowed,
-			"this flow creates users of type %q, which application %q does not allow; add it to allowedUserTypes, or use another flow", t, app.Name)
+// userType returns the configured type, or that of the application, and its identifier scope. It must
+// be one of the types that the application admits.
+func (u *userCreate) userType(ctx context.Context, app *schemas.Application) (name, scope string, err error) {
+	name = cmp.Or(u.Type, app.NewUserType())
+	t, err := u.deps.Directory.UserType(ctx, name)
+	if err != nil {
+		return "", "", err
 	}
-	return t, nil
+	if !app.Admits(name, t.IdentifierScope) {
+		return "", "", schemas.Errorf(schemas.Invalid, schemas.CodeUserTypeNotAllowed,
+			"this flow creates users of type %q, which application %q does not allow; add it to allowedUserTypes, or use another flow", name, app.Name)
+	}
+	return name, t.IdentifierScope, nil
 }
 
 // CreatesUsers implements engine.UserCreator.

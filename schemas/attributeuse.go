@@ -43,9 +43,17 @@ func (a *Application) NewUserType() string {
 	return a.AllowedUserTypes[0]
 }
 
-// AllowsUserType reports whether users of the type may use the application.
-func (a *Application) AllowsUserType(name string) bool {
-	return a == nil || len(a.AllowedUserTypes) == 0 || slices.Contains(a.AllowedUserTypes, name)
+// Admits reports whether users of the type, with its identifier scope, may use the application. An
+// application that lists no types admits those with global identifiers: it may identify users by a
+// username, which a user of a type with its own identifiers can share.
+func (a *Application) Admits(userType, identifierScope string) bool {
+	if a == nil {
+		return true
+	}
+	if len(a.AllowedUserTypes) == 0 {
+		return identifierScope == ""
+	}
+	return slices.Contains(a.AllowedUserTypes, userType)
 }
 
 // CheckAttribute returns a problem about an attribute that users may not have; nil if they may. The

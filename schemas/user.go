@@ -13,6 +13,8 @@ type User struct {
 	// LockedUntil is when the user may sign in again; zero, or a time in the past, if the
 	// user is not locked.
 	LockedUntil time.Time `json:"lockedUntil,omitzero"`
+	// IdentifierScope is that of the user's type, which a read user has: see UserType.
+	IdentifierScope string `json:"-"`
 	CreatedAt   time.Time `json:"createdAt"`
 	UpdatedAt   time.Time `json:"updatedAt"`
 }

@@ -130,7 +130,7 @@ func (s *server) accountApplication(r *http.Request, session *schemas.Session) (
 	lacks := func(method string) bool { return !slices.Contains(session.AMR, method) }
 	if !schemas.Satisfies(session.ACR, schemas.CombineACRs(schemas.ACRPassword, proven.Class())) ||
 		slices.ContainsFunc(proven.Methods(), lacks) ||
-		len(app.AllowedUserTypes) > 0 && !slices.Contains(app.AllowedUserTypes, user.Type) {
+		!app.Admits(user.Type, user.IdentifierScope) {
 		return nil, schemas.Errorf(schemas.Unauthenticated, codeWeakSession,
 			"the sign-in of this browser proved less than the account page needs: sign in to the account page")
 	}

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/oauth"
 )
 
 // scopes is a server with the user types Customer and Employee, which have their own identifier
@@ -203,4 +205,63 @@ func (s *scopes) userTypeNamed(name string) string {
 		s.t.Fatal(err)
 	}
 	return t.ID
+}
+
+// An application that lists no types admits users with global identifiers only: a stranger who signs up as a
+// customer can have an employee's username.
+func TestNoListedTypesAdmitGlobalIdentifiers(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
+		s := newScopes(w)
+		s.made("/users", user("Person", "pia", customerPassword))
+		for _, tt := range []struct {
+			from, name, password, to string
+			admitted                 bool
+		}{
+			{s.shop, "mara", customerPassword, s.shop, true},
+			{s.shop, "mara", customerPassword, s.unrestricted, false},
+			{s.shop, "mara", customerPassword, s.intranet, false},
+			{s.intranet, "mara", employeePassword, s.unrestricted, false},
+			{s.unrestricted, "pia", customerPassword, s.unrestricted, true},
+			{s.unrestricted, "pia", customerPassword, s.shop, false},
+		} {
+			cookie := s.browserOf(tt.from, tt.name, tt.password)
+			rec := s.call("PATCH", "/applications/"+tt.to, s.token, `{"inboundAuthConfig":[{"type":"oauth2","config":{"clientId":"`+tt.to+`","redirectUris":["https://app.example/back"],"scopes":["openid"]}}]}`)
+			if rec.Code != http.StatusOK {
+				t.Fatal(rec.Body)
+			}
+			rec = s.exchange("GET", "/oauth2/authorize?response_type=code&scope=openid&redirect_uri=https%3A%2F%2Fapp.example%2Fback&client_id="+tt.to, "", cookie)
+			if to := rec.Header().Get("Location"); strings.HasPrefix(to, "https://app.example/back?code=") != tt.admitted {
+				t.Errorf("the session of %s leads to %s, expected admitted: %v", tt.name, to, tt.admitted)
+			}
+			account := s.exchange("GET", "/users/me", "", cookie, "Postern-Session: 1", "Sec-Fetch-Site: same-origin")
+			if got := account.Code == http.StatusOK; got != (tt.from == s.unrestricted) {
+				t.Errorf("the account page of %s: %d %s", tt.name, account.Code, account.Body)
+			}
+		}
+		var flows struct{ Flows []struct{ ID, Handle string } }
+		datatest.Unmarshal(t, s.call("GET", "/flows?limit=100", s.token, "").Body.Bytes(), &flows)
+		for _, f := range flows.Flows {
+			if f.Handle == "invitation" {
+				s.call("PATCH", "/applications/"+s.unrestricted, s.token, `{"invitationFlowId":"`+f.ID+`"}`)
+			}
+		}
+		invited := s.made("/users", `{"type":"Customer","attributes":{"username":"ivo","email":"ivo@example.org"}}`)
+		rec := s.call("POST", "/users/"+invited+"/invitation", s.token, `{"applicationId":"`+s.unrestricted+`"}`)
+		if rec.Code != http.StatusConflict || !strings.Contains(rec.Body.String(), "allowedUserTypes") {
+			t.Errorf("an invitation of the customer: %d %s", rec.Code, rec.Body)
+		}
+	})
+}
+
+// browserOf signs in, and returns the cookie of a browser with that session.
+func (s *scopes) browserOf(application, name, password string) string {
+	s.t.Helper()
+	step := s.answer(s.signInTo(application), "password", nil)
+	step = s.answer(step, "continue", map[string]string{"username": name, "password": password})
+	value := schemas.NewSecret()
+	bound, err := s.store.BindSession(s.t.Context(), schemas.SessionToken{SessionID: s.claimsOf(step.Assertion).Session, Hash: schemas.HashSecret(value), Browser: name})
+	if err != nil || !bound {
+		s.t.Fatal(bound, err)
+	}
+	return "Cookie: " + oauth.Cookie(s.origin, "postern-session", value).String()
 }

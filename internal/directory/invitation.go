@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/postern-id/postern/internal/store"
@@ -128,7 +127,7 @@ func checkInvited(user *schemas.User, app *schemas.Application, now time.Time) e
 		return refuse("this user has no mail address to send an invitation to: set the attribute email first")
 	case app.InvitationFlowID == "":
 		return refuse("the application %q has no invitation flow: set its invitationFlowId, for example to the built-in flow invitation", app.Name)
-	case len(app.AllowedUserTypes) > 0 && !slices.Contains(app.AllowedUserTypes, user.Type):
+	case !app.Admits(user.Type, user.IdentifierScope):
 		return refuse("the application %q does not admit users of the type %q: add the type to its allowedUserTypes, or invite the user to another application", app.Name, user.Type)
 	}
 	return nil

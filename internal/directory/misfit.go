@@ -45,6 +45,7 @@ type typeDefinition struct {
 	credential string
 	required   []string
 	known      []string
+	scope      string
 	open       bool // it allows attributes that it does not name
 }
 
@@ -54,7 +55,7 @@ func defineType(t *schemas.UserType) typeDefinition {
 	}
 	_ = json.Unmarshal(t.Schema, &schema) // it was checked when it was stored
 	names, open := t.AttributeNames()
-	return typeDefinition{credential: t.CredentialAttribute(), required: schema.Required, known: names, open: open}
+	return typeDefinition{credential: t.CredentialAttribute(), required: schema.Required, known: names, scope: t.IdentifierScope, open: open}
 }
 
 func (t typeDefinition) defines(attribute string) bool {
@@ -210,7 +211,7 @@ func (s *misfitSearch) addStart(at misfit, app *schemas.Application, creations [
 		if c.Type == "" {
 			at.userType = app.NewUserType()
 		}
-		if app.AllowsUserType(at.userType) {
+		if app.Admits(at.userType, s.types[at.userType].scope) {
 			allowed++
 			s.addCreation(at, c)
 		}

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	userColumns = `u.id, u.type, u.ou_id, u.attributes, u.status, u.locked_until, u.created_at, u.updated_at`
+	userColumns = `u.id, u.type, u.ou_id, u.attributes, u.status, u.locked_until, u.created_at, u.updated_at,
+		COALESCE((SELECT identifier_scope FROM user_types WHERE name = u.type), '')`
 
 	selectUser = `SELECT ` + userColumns + ` FROM users u WHERE u.id = ?`
 
@@ -94,7 +95,7 @@ func (s *Store) Password(ctx context.Context, userID string) (p schemas.Password
 func scanUser(row scanner, u *schemas.User) error { return row.Scan(userDestinations(u)...) }
 
 func userDestinations(u *schemas.User) []any {
-	return []any{&u.ID, &u.Type, &u.OUID, asJSON(&u.Attributes), &u.Status, (*nullTime)(&u.LockedUntil), (*microTime)(&u.CreatedAt), (*microTime)(&u.UpdatedAt)}
+	return []any{&u.ID, &u.Type, &u.OUID, asJSON(&u.Attributes), &u.Status, (*nullTime)(&u.LockedUntil), (*microTime)(&u.CreatedAt), (*microTime)(&u.UpdatedAt), &u.IdentifierScope}
 }
 
 func userValues(u *schemas.User) ([]any, error) {
@@ -176,6 +177,7 @@ func Users() *Table[schemas.User] {
 		},
 		counted: []string{"", "type", "ouId"},
 		id:      func(u *schemas.User) string { return u.ID },
+		joined:  []string{scopeOfType},
 		values:  userValues,
 		scan:    scanUser,
 		write:   ReindexUser,
@@ -207,7 +209,10 @@ func checkIdentifiers(u *schemas.User) error {
 const (
 	// A transaction that reads a user in order to write it blocks other such transactions.
 	lockUser = `UPDATE users SET updated_at = updated_at WHERE id = ?
-		RETURNING id, type, ou_id, attributes, status, locked_until, created_at, updated_at`
+		RETURNING id, type, ou_id, attributes, status, locked_until, created_at, updated_at, ` + scopeOfType
+
+	// scopeOfType is the identifier scope of a user's type.
+	scopeOfType = `COALESCE((SELECT identifier_scope FROM user_types WHERE name = users.type), '')`
 
 	updateUserAttributes = `UPDATE users SET attributes = ?, updated_at = ? WHERE id = ?`
 

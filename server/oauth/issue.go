@@ -32,7 +32,7 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 	if err != nil {
 		return nil, err
 	}
-	if types := c.AllowedUserTypes; len(types) > 0 && !slices.Contains(types, s.user.Type) {
+	if !c.Admits(s.user.Type, s.user.IdentifierScope) {
 		return nil, errorf(codeInvalidGrant, "users of this type may no longer sign in to the application")
 	}
 	if s.scope, err = p.userScope(ctx, s.user.ID, c.requestable(f.Scopes)); err != nil {
