@@ -216,12 +216,17 @@ func staleStepError(id string) *schemas.Error {
 // name has been taken or the user's credentials have changed in the meantime, the run ends with
 // that error.
 func (e *Engine) commit(ctx context.Context, r *run) (*schemas.Step, error) {
-	err := e.tryCommit(ctx, r)
+	return e.commitBy(ctx, r, func() error { return e.tryCommit(ctx, r) })
+}
+
+// commitBy is commit with a function that tries it.
+func (e *Engine) commitBy(ctx context.Context, r *run, try func() error) (*schemas.Step, error) {
+	err := try()
 	var refused *schemas.Error
 	if errors.As(err, &refused) && endsRun(refused) {
 		r.failRun(refused)
 		r.recordRefusal(refused)
-		err = e.tryCommit(ctx, r)
+		err = try()
 	}
 	if err != nil {
 		return nil, err

@@ -30,6 +30,9 @@ type Kind struct {
 	// Asks means that a run cannot pass a node of the kind twice without a question to the
 	// client in between. Every cycle must contain such a node.
 	Asks bool
+	// Open means that any client can leave a node of the kind by each outcome that does not
+	// authenticate: none depends on a condition of the flow's author.
+	Open bool
 	// Inlines, if not nil, means that a node of the kind is replaced by the nodes of a sub-flow.
 	// It returns the handle in the configuration, "" if there is none. Such a node establishes
 	// nothing by its own outcomes.

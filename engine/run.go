@@ -56,16 +56,19 @@ type run struct {
 	failure     *schemas.Error
 }
 
-// newRun returns a run before its entry.
+// newRun returns a run before its entry, of no application if app is nil.
 func newRun(id string, g *Graph, app *schemas.Application, now time.Time) *run {
-	return &run{
+	r := &run{
 		rec: schemas.Run{
 			ID: id, Revision: 0, Status: schemas.Incomplete,
-			FlowID: g.flow.ID, FlowVersion: g.flow.ActiveVersion,
-			ApplicationID: app.ID, CreatedAt: now,
+			FlowID: g.flow.ID, FlowVersion: g.flow.ActiveVersion, CreatedAt: now,
 		},
 		facts: NewFacts(), graph: g, app: app, now: now,
 	}
+	if app != nil {
+		r.rec.ApplicationID = app.ID
+	}
+	return r
 }
 
 // loadRun restores a stored run at the node that asked. Of its question it reads what an answer needs:

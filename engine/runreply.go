@@ -58,7 +58,8 @@ func (r *run) newStep() *schemas.Step {
 	switch r.rec.Status {
 	case schemas.Complete:
 		s.Assertion, s.Data.RedirectURL = r.result.Assertion, r.result.RedirectURL
-		if s.Assertion != "" {
+		s.User = r.result.User
+		if s.Assertion != "" || s.User != nil {
 			s.SignedIn = r.state.Subject.UserID
 			if auth := r.state.Auth; auth != nil {
 				s.Strength = schemas.BrowserStrength{ACR: auth.ACR, Secrets: schemas.SecretsOf(auth.Proofs)}

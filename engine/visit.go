@@ -79,6 +79,8 @@ type Request struct {
 	// SignsIn reports that the run signs in the browser, which keeps the session of a run for no
 	// authorization request too.
 	SignsIn bool
+	// WithoutAssertion reports that the client needs none: the run ends without a session.
+	WithoutAssertion bool
 }
 
 // Answer is the client's answer. Action is one of the question's actions, or "" if the question
@@ -189,8 +191,9 @@ type Ask struct {
 	Implicit    bool                 `json:"implicit,omitempty"`    // an answer may omit the action
 }
 
-// Result is the result of a completed run.
+// Result is the result of a completed run. User is who signed in, nil if it is not known.
 type Result struct {
+	User        *schemas.User
 	Assertion   string
 	RedirectURL string
 }

@@ -16,6 +16,7 @@ import (
 func authorizationCodeKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "authorization-code",
+		Open: true,
 		Doc: "Ends the run with an assertion: a signed statement of who the user is and how they authenticated. " +
 			"A run that answers an authorization request grants it, and returns the redirect to its client.",
 		Needs: []engine.Need{{
@@ -26,7 +27,7 @@ func authorizationCodeKind(d Deps) *engine.Kind {
 		}},
 		Terminal: true,
 		New: func(*engine.Config) (engine.Executor, []schemas.Problem) {
-			return &authorizationCode{d}, nil
+			return &authorizationCode{deps: d}, nil
 		},
 	}
 }
@@ -35,7 +36,11 @@ func authorizationCodeKind(d Deps) *engine.Kind {
 // Deps.SessionTTL.
 const sessionTTLWithoutServer = 12 * time.Hour
 
-type authorizationCode struct{ deps Deps }
+type authorizationCode struct {
+	deps Deps
+	// unbound is the rule for the permissions of a sign-in to no application; nil grants none.
+	unbound func(context.Context, *engine.Visit, *schemas.User) ([]string, error)
+}
 
 // Execute signs the assertion and starts its session, unless the run continued an existing session.
 // If the step does not commit, there is no session and no grant, and the assertion of the new
@@ -48,9 +53,8 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 	if err != nil {
 		return nil, err
 	}
-	if app := v.Application; !allowsUserType(app, user) {
-		return &engine.Decision{Fail: schemas.Errorf(schemas.Forbidden, schemas.CodeUserTypeNotAllowed,
-			"users of type %q may not sign in to application %q; sign in to another, or ask its administrator", user.Type, app.Name)}, nil
+	if !allowsUserType(v.Application, user) {
+		return &engine.Decision{Fail: refuseUserType(v.Application, user)}, nil
 	}
 	if refused, err := a.checkConsent(ctx, v); refused != nil || err != nil {
 		return refused, err
@@ -62,22 +66,38 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 	if a.isFutile(v, has) {
 		return a.deps.refuseFutile(v, v.Login.OnlyPermissions), nil
 	}
-	permissions, err := a.permissions(ctx, v, has)
+	permissions, err := a.permissions(ctx, v, user, has)
 	if err != nil {
 		return nil, err
 	}
-	statement := a.statement(v, user, permissions)
+	return a.signIn(ctx, v, user, permissions)
+}
+
+// signIn ends the run with what it was for.
+func (a *authorizationCode) signIn(ctx context.Context, v *engine.Visit, user *schemas.User, permissions []string) (*engine.Decision, error) {
+	statement, result := a.statement(v, user, permissions), &engine.Result{User: user}
+	if v.Request.WithoutAssertion {
+		return &engine.Decision{Result: result, Changes: []schemas.Change{a.signedInEvent(ctx, v, statement)}}, nil
+	}
 	changes := a.session(v, &statement)
-	assertion, err := a.deps.Asserter.Assert(ctx, statement)
-	if err != nil {
+	var err error
+	if result.Assertion, err = a.deps.Asserter.Assert(ctx, statement); err != nil {
 		return nil, fmt.Errorf("sign the assertion: %w", err)
 	}
-	result := &engine.Result{Assertion: assertion}
 	if v.AuthRequestID != "" {
 		changes = append(changes, grant(v, statement))
 		result.RedirectURL = a.deps.wayBack(v)
 	}
 	return &engine.Decision{Result: result, Changes: append(changes, a.signedInEvent(ctx, v, statement))}, nil
+}
+
+func refuseUserType(app *schemas.Application, user *schemas.User) *schemas.Error {
+	if app == nil {
+		return schemas.Errorf(schemas.Forbidden, schemas.CodeUserTypeNotAllowed,
+			"users of type %q may not sign in without an application; sign in to one that allows the type", user.Type)
+	}
+	return schemas.Errorf(schemas.Forbidden, schemas.CodeUserTypeNotAllowed,
+		"users of type %q may not sign in to application %q; sign in to another, or ask its administrator", user.Type, app.Name)
 }
 
 // wayBack returns the redirect URL at the end of a run that answers an authorization request.
@@ -128,13 +148,21 @@ func (a *authorizationCode) isFutile(v *engine.Visit, has []string) bool {
 // permissions returns the user's permissions for which the application is registered. Otherwise a
 // caller with only the permission to write applications could lead an administrator to an own
 // application and obtain the administrator's permissions.
-func (a *authorizationCode) permissions(ctx context.Context, v *engine.Visit, has []string) ([]string, error) {
-	if len(has) == 0 {
+func (a *authorizationCode) permissions(ctx context.Context, v *engine.Visit, user *schemas.User, has []string) ([]string, error) {
+	switch {
+	case v.Application == nil && a.unbound != nil:
+		return a.unbound(ctx, v, user)
+	case len(has) == 0:
 		return nil, nil
 	}
-	registered, err := a.deps.Store.RegisteredScopes(ctx, v.Application.ID)
+	return a.deps.registeredPermissions(ctx, v.Application, has)
+}
+
+// registeredPermissions returns those permissions for which an application is registered.
+func (d Deps) registeredPermissions(ctx context.Context, app *schemas.Application, has []string) ([]string, error) {
+	registered, err := d.Store.RegisteredScopes(ctx, app.ID)
 	shared := schemas.SharedPermissions(has, registered)
-	if !v.Application.IsTrusted() { // its client gets them at the token endpoint after approval
+	if !app.IsTrusted() { // its client gets them at the token endpoint after approval
 		shared = slices.DeleteFunc(shared, schemas.IsManagementScope)
 	}
 	return shared, err
@@ -168,7 +196,10 @@ func grant(v *engine.Visit, s schemas.Assertion) schemas.GrantAuthRequest {
 // signedInEvent records the sign-in, and whether it only continued a session or was the user's first
 // of its class in this browser.
 func (a *authorizationCode) signedInEvent(ctx context.Context, v *engine.Visit, s schemas.Assertion) schemas.RecordEvent {
-	detail := map[string]string{"acr": s.ACR, "sessionId": s.Session}
+	detail := map[string]string{"acr": s.ACR}
+	if s.Session != "" {
+		detail["sessionId"] = s.Session
+	}
 	switch {
 	case v.Authentication.Session != "":
 		detail["bySession"] = "true"

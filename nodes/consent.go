@@ -12,6 +12,7 @@ import (
 func consentKind(d Deps) *engine.Kind {
 	return configured[consent](d, engine.Kind{
 		Name: "consent",
+		Open: true,
 		Doc: "Asks the user whether the client may have what it requests. It shows no step if " +
 			"no consent is required: the run answers no authorization request, an administrator registered the " +
 			"application without requireConsent, or the user has consented before. A client never receives " +

@@ -13,6 +13,7 @@ import (
 func passkeyAuthenticateKind(d Deps) *engine.Kind {
 	return configured[passkeyAuthenticate](d, engine.Kind{
 		Name: "passkey-authenticate",
+		Open: true,
 		Doc: "Authenticates with a passkey (WebAuthn authentication ceremony): the user that the run has identified, " +
 			"or any user with a discoverable passkey.",
 		Asks:     true,

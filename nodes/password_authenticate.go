@@ -11,6 +11,7 @@ import (
 func passwordAuthenticateKind(d Deps) *engine.Kind {
 	return configured[passwordAuthenticate](d, engine.Kind{
 		Name: "password-authenticate",
+		Open: true,
 		Doc: "Authenticates the user that the run has identified with a password. It uses the password that a prompt " +
 			"just collected, or asks for it.",
 		Asks: true,

@@ -13,6 +13,7 @@ import (
 func promptKind(d Deps) *engine.Kind {
 	return configured[prompt](d, engine.Kind{
 		Name: "prompt",
+		Open: true,
 		Doc: "Shows a form and collects what the user enters. Its outcomes are its actions. An " +
 			"answer replaces the values of all inputs that the form declares: inputs that the action does not submit are cleared.",
 		Asks: true,

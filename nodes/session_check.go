@@ -34,6 +34,7 @@ import (
 func sessionCheckKind(d Deps) *engine.Kind {
 	return configured[sessionCheck](d, engine.Kind{
 		Name: "session-check",
+		Open: true,
 		Doc: "Signs in with the browser's session from an earlier sign-in, to any application. The user counts " +
 			"as authenticated with the methods and at the time of that sign-in. It shows no step. By default " +
 			"it requires the class that every other path through the flow proves, unless later nodes make up for it, at least " +

@@ -10,6 +10,7 @@ import (
 func userResolveKind(d Deps) *engine.Kind {
 	return configured[userResolve](d, engine.Kind{
 		Name: "user-resolve",
+		Open: true,
 		Doc: "Finds the user that a collected input identifies. The user is only identified: " +
 			"another person may have entered the name.",
 		Outcomes: []engine.Outcome{

@@ -13,8 +13,10 @@ type Step struct {
 	FailureReason  string    `json:"failureReason,omitempty"`
 
 	// SignedIn is the id of the assertion's user, and Strength what the sign-in proved, for the server: the client has the assertion.
+	// User is this user, nil if the flow did not read it.
 	SignedIn string          `json:"-"`
 	Strength BrowserStrength `json:"-"`
+	User     *User           `json:"-"`
 	// Concealed says that the duration of the reply must not reveal whether a user exists.
 	Concealed bool `json:"-"`
 }

@@ -33,16 +33,6 @@ func (s *server) requestOrigin(r *http.Request) *schemas.Origin {
 	return o
 }
 
-// recordRefusal records that a disabled or locked user authenticated, and returns the error. A
-// failure to record does not change the reply.
-func (s *server) recordRefusal(r *http.Request, userID string, refusal error) error {
-	if !schemas.HasCode(refusal, schemas.CodeAccountDisabled) && !schemas.HasCode(refusal, schemas.CodeAccountLocked) {
-		return refusal
-	}
-	s.record(r, s.event(r, "user.sign_in_refused", userID, map[string]string{"reason": schemas.AsError(refusal).Code}))
-	return refusal
-}
-
 // record adds an event to the audit log outside a write.
 func (s *server) record(r *http.Request, event schemas.RecordEvent) {
 	ctx := throttle.NewContext(r.Context(), s.network(r))

@@ -227,14 +227,6 @@ func requestFault(err error) error {
 	return &invalid
 }
 
-// internalError turns an error about the server's own data into a server fault.
-func internalError(err error) error {
-	if e := schemas.AsError(err); e.Class == schemas.NotFound || e.Class == schemas.Invalid {
-		return errors.New(err.Error())
-	}
-	return err
-}
-
 // recoverPanic turns a panic into a 500. After the reply has started it breaks off the connection
 // instead: half a reply must not look complete.
 func (s *server) recoverPanic(next http.Handler) http.Handler {

@@ -19,6 +19,7 @@ import (
 	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
 	"github.com/postern-id/postern/server/oauth"
@@ -34,6 +35,35 @@ const (
 	ada          = "0190b9f0-0000-7000-8000-00000000ada0"
 	bob          = "0190b9f0-0000-7000-8000-00000000b0b0"
 )
+
+// console is the application with which administrators manage the server.
+const console = "console"
+
+// nodeStore is the store of the nodes.
+type nodeStore struct {
+	nodes.Store
+	*memory
+}
+
+func (s nodeStore) User(ctx context.Context, id string) (*schemas.User, error) {
+	return s.memory.User(ctx, id)
+}
+
+func (s nodeStore) Permissions(ctx context.Context, id string) ([]string, error) {
+	return s.memory.Permissions(ctx, id)
+}
+
+func (s nodeStore) Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error) {
+	return s.memory.Credential(ctx, id)
+}
+
+func (s nodeStore) Credentials(ctx context.Context, userID string) ([]schemas.Credential, error) {
+	return s.memory.Credentials(ctx, userID)
+}
+
+func (s nodeStore) RegisteredScopes(context.Context, string) ([]string, error) {
+	return []string{"openid", "system"}, nil
+}
 
 // passkeyFixture is a server over a real engine and an in-memory store.
 type passkeyFixture struct {
@@ -71,6 +101,14 @@ func newPasskeyFixture(t testing.TB, change ...func(*server.Options)) *passkeyFi
 	for _, f := range change {
 		f(&o)
 	}
+	var reads nodes.Store = nodeStore{memory: w.store}
+	if stored, ok := o.Store.(nodes.Store); ok {
+		reads = stored
+	}
+	deps := nodes.Deps{Store: reads, Asserter: o.Tokens.(nodes.Asserter), Ceremonies: o.Passkeys, BaseURL: publicURL}
+	o.PasskeyFlow = nodes.PasskeyFlow(deps, func(ctx context.Context) (*schemas.Application, *engine.Graph, error) {
+		return o.Runs.Published(ctx, console, schemas.Authentication)
+	})
 	w.handler = server.New(o)
 	return w
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/datatest"
+	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -57,6 +59,18 @@ func (m *memory) compile(t testing.TB, id string, ft schemas.FlowType, lines ...
 		t.Fatalf("%s: %v", id, problems)
 	}
 	m.graphs[id] = g
+}
+
+// addConsole adds the application of the console with a sign-in flow of these nodes in JSON.
+func (m *memory) addConsole(t testing.TB, list string, guarantees schemas.Guarantees, types []string) {
+	f := &schemas.Flow{ID: "console", Handle: "console", Name: "Console", FlowType: schemas.Authentication, ActiveVersion: 1, Guarantees: guarantees}
+	datatest.Unmarshal(t, []byte("["+list+"]"), &f.Nodes)
+	g, problems := engine.Compile(f, nodes.Kinds(nodes.Deps{}))
+	if g == nil {
+		t.Fatal(problems)
+	}
+	m.graphs[f.ID] = g
+	m.apps[console] = schemas.Application{ID: console, Name: "Console", AuthFlowID: f.ID, AllowedUserTypes: types}
 }
 
 func (m *memory) Active(_ context.Context, id string) (*engine.Graph, error) {

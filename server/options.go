@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/document"
@@ -78,6 +79,8 @@ type Options struct {
 	// DecoySecret keys the decoys of users who do not exist: 32 random bytes, the same on every
 	// instance for the lifetime of the store. Nil: generated for this process.
 	DecoySecret []byte
+	// PasskeyFlow is the flow that POST /auth/passkey/finish completes.
+	PasskeyFlow *engine.Graph
 	// SessionTTL is the lifetime of a passkey session token; zero means passkey.DefaultTimeout.
 	SessionTTL time.Duration
 
@@ -111,12 +114,8 @@ type Options struct {
 type PasskeyStore interface {
 	// User fails with the code user_not_found.
 	User(ctx context.Context, id string) (*schemas.User, error)
-	// Permissions returns the permissions of the user's roles.
-	Permissions(ctx context.Context, userID string) ([]string, error)
-	// Credentials and Credential find passkeys. Credential fails with the code
-	// credential_not_found.
+	// Credentials returns the passkeys of a user.
 	Credentials(ctx context.Context, userID string) ([]schemas.Credential, error)
-	Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
 	// PutPasskeySession replaces an older session of the same owner and ceremony.
 	PutPasskeySession(ctx context.Context, p schemas.PasskeySession) error
 	// TakePasskeySession removes and returns the session: of several concurrent calls one gets it.
@@ -135,11 +134,8 @@ type FactorEnrollment interface {
 	AcceptRecoveryCodes(userID, token string, now time.Time) ([][]byte, error)
 }
 
-// Tokens signs assertions and verifies the tokens of callers.
+// Tokens verifies the tokens of callers.
 type Tokens interface {
-	Assert(ctx context.Context, a schemas.Assertion) (string, error)
-	// AssertionTTL is the default lifetime of assertions.
-	AssertionTTL() time.Duration
 	// Verify checks the token's signature, issuer, expiry and audience. An invalid token is an
 	// error of class Unauthenticated.
 	Verify(ctx context.Context, raw, audience string) (*token.Claims, error)

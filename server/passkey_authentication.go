@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/runs"
 )
 
 // authenticationStart is the body of POST /auth/passkey/start. Without userId, or with an empty
@@ -79,7 +82,8 @@ func (s *server) authenticationRequest(r *http.Request, body *authenticationStar
 // authenticationFinish is the body of POST /auth/passkey/finish.
 type authenticationFinish struct {
 	finishBody
-	// SkipAssertion leaves the assertion out of the reply, and nothing else.
+	// SkipAssertion leaves out the assertion and its session, and nothing else: the checks, the
+	// events and the notices are the same.
 	SkipAssertion bool `json:"skipAssertion"`
 
 	answer passkey.AuthenticationResponse
@@ -105,76 +109,30 @@ func (s *server) finishAuthentication(w http.ResponseWriter, r *http.Request) er
 	if err != nil {
 		return err
 	}
-	verified, err := s.Passkeys.FinishAuthentication(r.Context(), session.State, body.answer, s.Store.Credential, s.now())
+	device := s.device(r)
+	step, err := s.signIn(r.WithContext(throttle.WithDevice(r.Context(), device)), &body, session.State)
 	if err != nil {
 		s.auditRefusal(r, body.answer.ID, err)
 		return requestFault(err)
 	}
-	reply, err := s.signIn(r, verified, !body.SkipAssertion)
-	if err != nil {
-		return requestFault(err)
-	}
-	return writeJSON(w, http.StatusOK, reply)
+	s.keepDevice(w, device, step)
+	return writeJSON(w, http.StatusOK, authenticated{step.User.ID, step.User.Type, step.User.OUID, step.Assertion})
 }
 
-// signIn records the authentication. If requested, it signs the assertion and starts its session.
-func (s *server) signIn(r *http.Request, v *passkey.Verified, assert bool) (*authenticated, error) {
-	user, err := s.Store.User(r.Context(), v.UserID)
-	if err != nil {
-		return nil, err
+// signIn completes the flow of this endpoint with the answer to a ceremony. The engine decides what
+// the sign-in proves and may do, as in every other flow.
+func (s *server) signIn(r *http.Request, body *authenticationFinish, ceremony json.RawMessage) (*schemas.Step, error) {
+	req := runs.NewRequest(r)
+	req.Origin, req.WithoutAssertion = body.answer.Origin(), body.SkipAssertion
+	step, err := s.Runs.Engine.RunOnce(r.Context(), engine.Once{
+		Graph: s.PasskeyFlow, Asked: ceremony, Commit: s.Store.Apply,
+		Inputs: map[string]string{
+			"credentialId": body.answer.ID, "clientDataJSON": body.answer.ClientDataJSON, "authenticatorData": body.answer.AuthenticatorData,
+			"signature": body.answer.Signature, "userHandle": body.answer.UserHandle,
+		},
+	}, req)
+	if err == nil && step.Error != nil {
+		err = step.Error
 	}
-	reply := &authenticated{ID: user.ID, Type: user.Type, OUID: user.OUID}
-	detail := map[string]string{"credentialId": v.Use.ID.String()}
-	if v.CounterRegressed {
-		detail["counterRegressed"] = "true"
-	}
-	rests := schemas.RequireProofs{UserID: user.ID, Proofs: []schemas.Proof{{Kind: schemas.PasskeyProof, Of: v.Use.ID.String()}}, At: s.now()}
-	changes := []schemas.Change{v.Use, s.event(r, "passkey.used", user.ID, detail)}
-	if assert {
-		var session schemas.Session
-		if reply.Assertion, session, err = s.assert(r, user, v); err != nil {
-			return nil, err
-		}
-		session.Proofs = rests.Proofs
-		changes = append(changes, schemas.StartSession{Session: session},
-			s.event(r, "user.signed_in", user.ID, map[string]string{"acr": v.ACR, "sessionId": session.ID}))
-	}
-	return reply, s.recordRefusal(r, user.ID, s.Store.Apply(r.Context(), append(changes, rests)))
-}
-
-// assert signs the assertion of a session that is not stored yet.
-func (s *server) assert(r *http.Request, user *schemas.User, v *passkey.Verified) (string, schemas.Session, error) {
-	permissions, err := s.permissionsAt(r, user, v.Origin)
-	if err != nil {
-		return "", schemas.Session{}, err
-	}
-	now := s.now()
-	statement := schemas.Assertion{
-		Subject:     user.ID,
-		Audience:    []string{s.PublicURL},
-		AuthTime:    now,
-		AMR:         v.Methods,
-		ACR:         v.ACR,
-		Permissions: permissions,
-		UserType:    user.Type,
-		OUID:        user.OUID,
-		Profile:     user.Profile(nil),
-		Validity:    s.Tokens.AssertionTTL(),
-	}
-	session := statement.StartSession("", r.UserAgent(), now)
-	assertion, err := s.Tokens.Assert(r.Context(), statement)
-	if err != nil {
-		return "", schemas.Session{}, fmt.Errorf("assert: %w", internalError(err))
-	}
-	return assertion, session, nil
-}
-
-// permissionsAt returns the permissions of a user who signs in at a page without naming an
-// application. Only pages of this server get them: any other page might be one to which an attacker
-// led the user.
-func (s *server) permissionsAt(r *http.Request, user *schemas.User, origin string) ([]string, error) {
-	if origin != s.origin {
-		return nil, nil
-	}
-	return s.Store.Permissions(r.Context(), user.ID)
+	return step, err
 }

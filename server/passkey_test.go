@@ -14,6 +14,7 @@ import (
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
 )
@@ -130,24 +131,64 @@ func TestPasskeyRoundTrip(t *testing.T) {
 	}
 }
 
-// Who uses a passkey on a page of the server itself may do what their roles grant, and
-// elsewhere nothing.
+// A user who uses a passkey on a page of the server itself may do what a sign-in to the console
+// with nothing but this passkey permits, and elsewhere nothing.
 func TestPasskeyPermissions(t *testing.T) {
-	w := newPasskeyFixture(t, func(o *server.Options) {
-		ceremonies, err := passkey.New(passkey.Config{Origins: []string{rpOrigin, publicURL}, RPID: "example.com", Now: o.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Passkeys = ceremonies
-	})
-	a := w.enrol(ada)
-	for origin, want := range map[string][]string{rpOrigin: nil, publicURL: {"system"}} {
-		var got struct{ Assertion string }
-		w.post("/auth/passkey/finish", assertedAt(t, a, origin, w.startAuthentication(`{}`)), &got)
-		var said schemas.Assertion
-		if err := json.Unmarshal([]byte(got.Assertion), &said); err != nil || said.Subject != ada || !slices.Equal(said.Permissions, want) {
-			t.Errorf("at %s: %+v, %v", origin, said, err)
-		}
+	const key, done = `{"id":"key","use":"passkey-authenticate","next":"done"}`, `{"id":"done","use":"authorization-code"}`
+	mail := schemas.Provenance{ACR: schemas.ACRVouched, Methods: []string{schemas.AMREmail}}
+	password := schemas.Provenance{ACR: schemas.ACRPassword, Methods: []string{"pwd"}}
+	touch := []passkeytest.CeremonyOption{passkeytest.NoUV}
+	tests := []struct {
+		name, origin string
+		nodes        string // of the console's flow, "" for no console
+		guarantees   schemas.Guarantees
+		types        []string
+		added        schemas.Provenance
+		how          []passkeytest.CeremonyOption
+		acr          string
+		permitted    bool
+	}{
+		{"on a page of the server", publicURL, key + "," + done, schemas.Guarantees{}, nil, schemas.Provenance{}, nil, schemas.ACRMultiFactorPR, true},
+		{"on another page", rpOrigin, key + "," + done, schemas.Guarantees{}, nil, schemas.Provenance{}, nil, schemas.ACRMultiFactorPR, false},
+		{"no console", publicURL, "", schemas.Guarantees{}, nil, schemas.Provenance{}, nil, schemas.ACRMultiFactorPR, false},
+		{"added by mail", publicURL, key + "," + done, schemas.Guarantees{PhishingResistant: true}, nil, mail, nil, schemas.ACRVouched, false},
+		{"added with a password", publicURL, key + "," + done, schemas.Guarantees{PhishingResistant: true}, nil, password, nil, schemas.ACRPassword, false},
+		{"touched only", publicURL, key + "," + done, schemas.Guarantees{PhishingResistant: true}, nil, schemas.Provenance{}, touch, schemas.ACRPhishingResistant, true},
+		{"touched only, for a flow that verifies users", publicURL, `{"id":"key","use":"passkey-authenticate","with":{"userVerification":"required"},"next":"done"},` + done,
+			schemas.Guarantees{}, nil, schemas.Provenance{}, touch, schemas.ACRPhishingResistant, false},
+		{"a user of another type", publicURL, key + "," + done, schemas.Guarantees{}, []string{"Staff"}, schemas.Provenance{}, nil, schemas.ACRMultiFactorPR, false},
+		{"a flow with a second factor", publicURL, `{"id":"key","use":"passkey-authenticate","next":"more"},{"id":"more","use":"totp","next":{"success":"done","failure":"key","none":"key"}},` + done,
+			schemas.Guarantees{}, nil, schemas.Provenance{}, nil, schemas.ACRMultiFactorPR, false},
+		{"a flow with a condition", publicURL, `{"id":"key","use":"passkey-authenticate","next":"if"},{"id":"if","use":"decision","with":{"cases":[{"when":"!user.hasTotp","outcome":"go"}]},"next":{"go":"done","otherwise":"key"}},` + done,
+			schemas.Guarantees{}, nil, schemas.Provenance{}, nil, schemas.ACRMultiFactorPR, false},
+		{"a flow without passkeys", publicURL, `{"id":"who","use":"prompt","with":{"inputs":[{"identifier":"name","type":"TEXT_INPUT","required":true},{"identifier":"password","type":"PASSWORD_INPUT","required":true,"autocomplete":"current-password"}],"actions":[{"ref":"go"}]},"next":"find"},
+			{"id":"find","use":"user-resolve","with":{"by":["username"],"from":"name","conceal":true},"next":"check"},{"id":"check","use":"password-authenticate","next":{"success":"done","failure":"who"}},` + done,
+			schemas.Guarantees{}, nil, schemas.Provenance{}, nil, schemas.ACRMultiFactorPR, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newPasskeyFixture(t, func(o *server.Options) {
+				ceremonies, err := passkey.New(passkey.Config{Origins: []string{rpOrigin, publicURL}, RPID: "example.com", Now: o.Now})
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.Passkeys = ceremonies
+			})
+			if test.nodes != "" {
+				w.store.addConsole(t, test.nodes, test.guarantees, test.types)
+			}
+			a := w.enrol(ada)
+			w.store.passkeys[0].AddedBy = test.added
+			var got struct{ Assertion string }
+			w.post("/auth/passkey/finish", assertedAt(t, a, test.origin, w.startAuthentication(`{}`), test.how...), &got)
+			var said schemas.Assertion
+			if err := json.Unmarshal([]byte(got.Assertion), &said); err != nil || said.Subject != ada || said.ACR != test.acr || slices.Contains(said.Permissions, "system") != test.permitted {
+				t.Errorf("%+v, %v, want the class %s, with permissions: %t", said, err, test.acr, test.permitted)
+			}
+			if s := w.store.signIns(); len(s) != 1 || s[0].ACR != test.acr {
+				t.Errorf("sessions %+v", s)
+			}
+		})
 	}
 }
 
@@ -176,6 +217,9 @@ func TestPasskeyStartsSession(t *testing.T) {
 	w.post("/auth/passkey/finish", body, &struct{}{})
 	if started := w.store.signIns(); len(started) != 1 {
 		t.Errorf("%d sessions, and only one assertion", len(started))
+	}
+	if got := w.store.events(); !slices.Equal(got[len(got)-2:], []string{"passkey.used", "user.signed_in"}) {
+		t.Errorf("without an assertion: %v is recorded", got)
 	}
 }
 
@@ -348,13 +392,19 @@ func (k *keys) AddSigningKey(_ context.Context, key schemas.SigningKey) error {
 
 // rotatingKeys are tokens that are exchanged for others in the middle of a test.
 type rotatingKeys struct {
+	issuer
+	next issuer
+}
+
+// issuer issues assertions and verifies them.
+type issuer interface {
 	server.Tokens
-	next server.Tokens
+	nodes.Asserter
 }
 
 // The assertion of a sign-in can register the next passkey of its user, and of no other.
 func TestAssertionRegistersTheNextPasskey(t *testing.T) {
-	tokens := &rotatingKeys{Tokens: fakeTokens{}}
+	tokens := &rotatingKeys{issuer: fakeTokens{}}
 	w := newPasskeyFixture(t, func(o *server.Options) {
 		issuer, err := token.New(context.Background(), &keys{}, make([]byte, 32), token.Options{Issuer: publicURL, Now: o.Now})
 		if err != nil {
@@ -363,7 +413,7 @@ func TestAssertionRegistersTheNextPasskey(t *testing.T) {
 		o.Tokens, tokens.next = tokens, issuer
 	})
 	a := w.enrol(bob)
-	tokens.Tokens = tokens.next
+	tokens.issuer = tokens.next
 	var signedIn struct{ Assertion string }
 	w.post("/auth/passkey/finish", asserted(t, a, w.startAuthentication(`{}`)), &signedIn)
 	bearer := "Authorization: Bearer " + signedIn.Assertion

@@ -60,6 +60,7 @@ type app struct {
 	chains       *chains.Checker
 	directory    *directory.Directory
 	kinds        engine.Kinds
+	passkeyFlow  *engine.Graph // of POST /auth/passkey/finish
 	encryption   encryption
 	chain        *store.EventChain
 	audit        auditAlarm
@@ -203,15 +204,22 @@ func (h *app) build(ctx context.Context) error {
 	if h.tokens, err = h.newTokens(ctx); err != nil {
 		return err
 	}
-	h.kinds = nodes.Kinds(nodes.Deps{
+	deps := nodes.Deps{
 		Store: h.store, Directory: h.directory, Box: h.ciphers.factors, Name: cfg.Passkey.RelyingPartyName,
 		Hasher: h.passwords, Policy: policy, Guesses: h.throttle, Mails: h.mailer(), Targets: h.targets, Asserter: h.tokens, Ceremonies: h.passkeys,
 		Federation: h.federation, GateURL: cfg.GateURL(),
 		KnowsBrowser: h.knowsBrowser(), RecognizesBrowser: throttle.RecognizesBrowser,
 		BaseURL: cfg.Server.PublicURL, SessionTTL: cfg.Token.SessionTTL, DecoySecret: h.encryption.derived[purposeDecoys],
-	})
+	}
+	h.kinds, h.passkeyFlow = nodes.Kinds(deps), nodes.PasskeyFlow(deps, h.consoleFlow)
 	h.catalog = flows.NewCatalog(h.store, h.kinds)
 	return nil
+}
+
+// consoleFlow returns the application of the console and its sign-in flow: see nodes.Console.
+func (h *app) consoleFlow(ctx context.Context) (*schemas.Application, *engine.Graph, error) {
+	starter := runs.Starter{Catalog: h.catalog, Applications: h.applications}
+	return starter.Published(ctx, bootstrap.ConsoleID, schemas.Authentication)
 }
 
 // newDirectory returns the directory, which checks flows with these kinds.
@@ -312,8 +320,8 @@ func (h *app) handler() http.Handler {
 		Runs: starter, OAuth: authorization, OriginTrust: authorization.OriginTrust,
 		Passkeys: h.passkeys, Store: boundedSessions{store.SealedSessions{Store: h.store, Box: h.ciphers.sessions, Log: h.log}, h.pending.passkeys}, Tokens: countedTokens{h.tokens, h.telemetry.Counted()}, Directory: h.directory, Audit: h.store, VerifyAudit: h.verifyAudit,
 		Keys: h.tokens, Settings: h.cfg.Settings, Factors: nodes.Enrollment{Box: h.ciphers.factors, Name: h.cfg.Passkey.RelyingPartyName},
-		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
-		SessionTTL: h.cfg.Passkey.Timeout, DecoySecret: h.encryption.derived[purposeDecoys],
+		Tools:       mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
+		PasskeyFlow: h.passkeyFlow, SessionTTL: h.cfg.Passkey.Timeout, DecoySecret: h.encryption.derived[purposeDecoys],
 		Throttle: h.throttle, Repeats: h.pending.repeats, Devices: h.ciphers.devices, Proxies: trustedProxies(h.cfg.Server),
 		Checks: h.readinessChecks(),
 		Pages:  h.pages, Telemetry: h.telemetry, Log: h.log, Open: h.open,

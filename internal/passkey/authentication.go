@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -102,6 +103,17 @@ func likelyTransports(c *schemas.Credential) []string {
 // AuthenticationResponse is the browser's answer, as base64url text. UserHandle is optional if the
 // request named a user.
 type AuthenticationResponse struct{ ID, ClientDataJSON, AuthenticatorData, Signature, UserHandle string }
+
+// Origin returns the origin that the browser states in the answer, "" if it states none. It is
+// certain once the answer has verified.
+func (r AuthenticationResponse) Origin() string {
+	var client protocol.CollectedClientData
+	text, err := base64.RawURLEncoding.DecodeString(r.ClientDataJSON)
+	if err != nil || json.Unmarshal(text, &client) != nil {
+		return ""
+	}
+	return client.Origin
+}
 
 // Verified is the result of an authentication.
 type Verified struct {

@@ -51,6 +51,27 @@ func (s *Starter) Begin(ctx context.Context, applicationID string, t schemas.Flo
 	return s.Engine.Start(ctx, graph, app, inputs, req)
 }
 
+// Published returns an application and the published version of its flow of a type; nil if there is
+// no such application or flow.
+func (s *Starter) Published(ctx context.Context, applicationID string, t schemas.FlowType) (*schemas.Application, *engine.Graph, error) {
+	app, err := s.Applications.Application(ctx, applicationID)
+	if schemas.HasClass(err, schemas.NotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	flowID, err := flowOf(app, t)
+	if err != nil { // it has no flow of this type
+		return app, nil, nil
+	}
+	graph, err := s.graph(ctx, app, flowID)
+	if schemas.HasClass(err, schemas.NotFound) {
+		return app, nil, nil
+	}
+	return app, graph, err
+}
+
 // graph returns the active version of a flow of an application.
 func (s *Starter) graph(ctx context.Context, app *schemas.Application, flowID string) (*engine.Graph, error) {
 	version := 0
