@@ -144,7 +144,7 @@ func prove(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if !subject.Known() {
 		subject = engine.Subject{UserID: "ada"}
 	}
-	return &engine.Decision{Outcome: "success", Subject: &subject, Methods: []string{"sec"}, ACR: "1", Proofs: proof("sec")}, nil
+	return &engine.Decision{Outcome: "success", Subject: &subject, Proofs: proof("sec", "1")}, nil
 }
 
 // session accepts the browser's session as a proof, unless a login is required.
@@ -153,18 +153,20 @@ func session(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if s == nil || v.Login.Prompt != nil {
 		return engine.LeaveBy("none"), nil
 	}
-	return &engine.Decision{Outcome: "active", Subject: &engine.Subject{UserID: s.UserID}, Methods: s.AMR, ACR: s.ACR, At: s.CreatedAt, Session: s.ID, Proofs: proof(s.ID)}, nil
+	return &engine.Decision{Outcome: "active", Subject: &engine.Subject{UserID: s.UserID}, Session: s.ID, Proofs: s.Evidence()}, nil
 }
 
-// proof returns a credential of these tests.
-func proof(of string) []schemas.Proof { return []schemas.Proof{{Kind: "test", Of: of}} }
+// proof returns a credential of these tests, whose name is its method.
+func proof(of, acr string) []schemas.Proof {
+	return []schemas.Proof{{Kind: "test", Of: of, ACR: acr, AMR: of}}
+}
 
 // bind gives the subject a credential.
 func bind(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		return question("a"), nil
 	}
-	return &engine.Decision{Outcome: "success", Methods: []string{"key"}, Proofs: proof("key"), Data: map[string]string{"bound": "yes"},
+	return &engine.Decision{Outcome: "success", Proofs: proof("key", ""), Data: map[string]string{"bound": "yes"},
 		Changes: []schemas.Change{schemas.SetPassword{UserID: v.Subject.UserID, Hash: "h"}}}, nil
 }
 

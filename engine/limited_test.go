@@ -15,8 +15,7 @@ func weakly() *engine.Kind {
 		Name: "weakly", Outcomes: []engine.Outcome{{Name: "success", Establishes: declared}},
 		New: maker(func(context.Context, *engine.Visit) (*engine.Decision, error) {
 			return &engine.Decision{
-				Outcome: "success", Subject: &engine.Subject{UserID: "ada"}, Proofs: proof("sec"),
-				Methods: []string{schemas.AMRLimited}, ACR: schemas.ACRVouched, Limited: true,
+				Outcome: "success", Subject: &engine.Subject{UserID: "ada"}, Proofs: proof(schemas.AMRLimited, schemas.ACRVouched), Limited: true,
 			}, nil
 		}),
 	}

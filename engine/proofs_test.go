@@ -66,14 +66,14 @@ func TestRefusedProofsEndTheRun(t *testing.T) {
 	}
 }
 
-// A node cannot authenticate without naming the credential.
-func TestMethodsNeedProofs(t *testing.T) {
+// A node cannot authenticate without a proof.
+func TestAuthenticationNeedsProofs(t *testing.T) {
 	kinds := testKinds()
 	kinds["prove"] = &engine.Kind{
 		Name: "prove", Outcomes: kinds["prove"].Outcomes, Asks: true,
 		New: func(*engine.Config) (engine.Executor, []schemas.Problem) {
 			return execute(func(context.Context, *engine.Visit) (*engine.Decision, error) {
-				return &engine.Decision{Outcome: "success", Subject: &engine.Subject{UserID: "ada"}, Methods: []string{"sec"}, ACR: "1"}, nil
+				return &engine.Decision{Outcome: "success", Subject: &engine.Subject{UserID: "ada"}, Proofs: []schemas.Proof{{Kind: "test", Of: "sec"}}}, nil
 			}), nil
 		},
 	}
@@ -84,7 +84,7 @@ func TestMethodsNeedProofs(t *testing.T) {
 	mem := newMemory(g)
 	e := engine.NewEngine(engine.Engine{Runs: mem, Graphs: mem, Applications: mem})
 	_, err := e.Start(t.Context(), g, &schemas.Application{ID: "app"}, nil, engine.Request{})
-	if err == nil || !strings.Contains(err.Error(), "without naming a credential") {
+	if err == nil || !strings.Contains(err.Error(), "without one") {
 		t.Errorf("got %v", err)
 	}
 }

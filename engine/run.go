@@ -31,8 +31,9 @@ type state struct {
 }
 
 // stateFormat is the current format of a state. In format 0 the methods and the class of an
-// authentication claimed more than was proved: see schemas.RevaluedAssurance.
-const stateFormat = 1
+// authentication claimed more than was proved: see schemas.RevaluedAssurance. In format 1 proofs did
+// not state what they proved.
+const stateFormat = 2
 
 // run is a run while one step is being decided. It is used by one goroutine and then dropped.
 // Its decisions take effect only by its commit.
@@ -113,7 +114,16 @@ func (r *run) revalueAssurance() {
 	if r.state.Format >= stateFormat || auth == nil {
 		return
 	}
-	auth.ACR, auth.Methods = schemas.RevaluedAssurance(auth.ACR, auth.Methods)
+	if r.state.Format < 1 {
+		auth.ACR, auth.Methods = schemas.RevaluedAssurance(auth.ACR, auth.Methods)
+	}
+	if len(auth.Proofs) > 0 { // which of them proved what is not known: all of it is as old as the run
+		auth.Proofs[0] = auth.Proofs[0].Proving(auth.Methods, auth.ACR)
+		if auth.Proofs[0].At = auth.Time; r.rec.CreatedAt.Before(auth.Time) {
+			auth.Proofs[0].At = r.rec.CreatedAt
+		}
+		auth.derive()
+	}
 	r.dropUnbacked()
 }
 

@@ -32,9 +32,7 @@ func (r *run) applyOutcome(o Outcome, d *Decision) error {
 	}
 	r.state.Identity = cmp.Or(d.Identity, r.state.Identity)
 	r.claimOwnership(d)
-	if err := r.recordAuthentication(d); err != nil {
-		return err
-	}
+	r.recordAuthentication(d)
 	r.updateReplies(d)
 	if d.Limited {
 		r.state.Limited = true
@@ -77,39 +75,30 @@ func (r *run) backs(f Fact) bool {
 	return true
 }
 
-// recordAuthentication records the authentication in a decision.
-func (r *run) recordAuthentication(d *Decision) error {
-	if len(d.Methods) > 0 && len(d.Proofs) == 0 {
-		return errors.New("it authenticates without naming a credential")
+// recordAuthentication adds the proofs in a decision to the subject's authentication. No proof is of
+// the future: the clock of the instance that created a session may be ahead.
+func (r *run) recordAuthentication(d *Decision) {
+	before := r.state.Auth
+	if !r.facts.Has(Authenticated) || len(d.Proofs) == 0 || before == nil && !d.authenticates() {
+		return
 	}
-	if r.facts.Has(Authenticated) && len(d.Methods) > 0 {
-		r.authenticate(d)
-	}
-	if auth := r.state.Auth; auth != nil && len(d.Proofs) > 0 {
-		auth.Proofs = schemas.MergeProofs(auth.Proofs, d.Proofs)
-	}
-	return nil
-}
-
-// authenticate adds to the subject's authentication. Its time is that of the last proof and
-// never in the future: the clock of the instance that created a session may be ahead.
-func (r *run) authenticate(d *Decision) {
-	auth := &Authentication{Time: r.now, ACR: d.ACR, Session: d.Session}
-	if !d.At.IsZero() && d.At.Before(r.now) {
-		auth.Time = d.At.UTC()
-	}
-	if before := r.state.Auth; before != nil {
-		auth.Methods, auth.Proofs = slices.Clone(before.Methods), before.Proofs
-		if before.Time.After(auth.Time) {
-			auth.Time = before.Time
-		}
-		auth.Session = "" // a session alone does not include the other proof
-		auth.ACR = cmp.Or(auth.ACR, before.ACR)
-	}
-	for _, m := range d.Methods {
-		if !slices.Contains(auth.Methods, m) {
-			auth.Methods = append(auth.Methods, m)
+	auth := &Authentication{Session: d.Session}
+	if before != nil {
+		auth.Proofs, auth.Session = before.Proofs, before.Session
+		if d.authenticates() {
+			auth.Session = "" // a session alone does not include the other proof
 		}
 	}
+	added := slices.Clone(d.Proofs)
+	for i, p := range added {
+		switch {
+		case p.Proves() && (p.At.IsZero() || p.At.After(r.now)):
+			added[i].At = r.now
+		case p.Proves():
+			added[i].At = p.At.UTC()
+		}
+	}
+	auth.Proofs = schemas.MergeProofs(auth.Proofs, added)
+	auth.derive()
 	r.state.Auth = auth
 }

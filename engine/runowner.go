@@ -24,7 +24,7 @@ type runOwner struct {
 // claimOwnership makes the client of the current request the owner of the run if the decision
 // contains a proof. A session is a binding of its own: see authorizeRequest.
 func (r *run) claimOwnership(d *Decision) {
-	if d.Identity != nil || len(d.Methods) > 0 && d.Session == "" {
+	if d.Identity != nil || d.authenticates() && d.Session == "" {
 		r.state.Owner = &runOwner{Browser: r.request.Browser}
 	}
 }

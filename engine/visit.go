@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -108,7 +109,8 @@ type Subject struct {
 // Known reports whether there is a user.
 func (s Subject) Known() bool { return s.UserID != "" }
 
-// Authentication describes how and when the subject authenticated.
+// Authentication describes how and when the subject authenticated. Methods, ACR and Time follow
+// from Proofs. Time is that of ACR: see schemas.ProvenSince.
 type Authentication struct {
 	Time    time.Time `json:"time"`
 	Methods []string  `json:"methods"` // amr values, RFC 8176
@@ -116,9 +118,26 @@ type Authentication struct {
 	// Session is the session that proves all of this, if it was proved in an earlier run; ""
 	// once this run has proved anything itself.
 	Session string `json:"session,omitempty"`
-	// Proofs are the credentials that the authentication rests on. Every commit of the run
-	// requires that the user still has them: schemas.RequireProofs.
+	// Proofs are the credentials that the authentication rests on, with what each proved and when.
+	// Every commit of the run requires that the user still has them: schemas.RequireProofs.
 	Proofs []schemas.Proof `json:"proofs,omitempty"`
+}
+
+// Since returns when the subject proved a class that the authentication satisfies.
+func (a *Authentication) Since(acr string) time.Time { return schemas.ProvenSince(a.Proofs, acr) }
+
+// With returns the class of the authentication together with further proofs; a can be nil.
+func (a *Authentication) With(proofs ...schemas.Proof) (acr string) {
+	if a != nil {
+		proofs = schemas.MergeProofs(a.Proofs, proofs)
+	}
+	return schemas.ProvenACR(proofs)
+}
+
+// derive sets what follows from the proofs.
+func (a *Authentication) derive() {
+	a.Methods, a.ACR = schemas.ProvenMethods(a.Proofs), schemas.ProvenACR(a.Proofs)
+	a.Time = a.Since(a.ACR)
 }
 
 // Decision is the result of an executor: leave by an outcome, ask and wait, end the run (a
@@ -154,20 +173,16 @@ type Decision struct {
 	Subject *Subject
 	// Identity replaces the run's identity, if not nil.
 	Identity *Identity
-	// Methods are added to the subject's authentication, and ACR replaces its class, for
-	// outcomes that establish Authenticated.
-	Methods []string
-	ACR     string
-	// Limited says that they are less than the outcome establishes: see schemas.Provenance. The
+	// Proofs are the credentials that were used, in their state after Changes, with what this
+	// proved. For outcomes that establish Authenticated they are added to the subject's
+	// authentication. A proof without a time was given just now. A node that replaces a credential
+	// adds one that proves nothing, so that the run does not rest on the old credential.
+	Proofs []schemas.Proof
+	// Limited says that they prove less than the outcome establishes: see schemas.Provenance. The
 	// run then has only those facts that they prove.
 	Limited bool
-	// Proofs are the credentials that were used, in their state after Changes. An outcome with
-	// Methods has some. Other outcomes add them if the node replaces a credential, so that the
-	// run does not rest on the old one.
-	Proofs []schemas.Proof
-	// At is the time of the proof, and Session the session that it comes from, if it was not
-	// proved just now. The run can then be continued only by requests with that session.
-	At      time.Time
+	// Session is the session that the proofs come from, if they were not given just now. The run
+	// can then be continued only by requests with that session.
 	Session string
 	// Set adds collected inputs, and Drop removes them.
 	Set  map[string]string
@@ -204,6 +219,11 @@ type Refusal struct {
 	Error       *schemas.Error
 	RedirectURL string
 	Changes     []schemas.Change
+}
+
+// authenticates reports whether the decision contains a proof.
+func (d *Decision) authenticates() bool {
+	return slices.ContainsFunc(d.Proofs, schemas.Proof.Proves)
 }
 
 // LeaveBy returns the decision to leave by an outcome.

@@ -13,9 +13,10 @@ import (
 // Assurance of a sign-in
 //
 // Each authenticating kind declares its methods (amr, RFC 8176) and its class (acr, schemas.ACRs).
-// They add to what the run has proved before: the resulting class is the combination of all, and
-// something known together with something held is two factors (NIST SP 800-63B section 2.2). Two
-// factors of the same sort are one: an attacker who steals one usually gets both.
+// They add to what the run has proved before (schemas/proven.go): the resulting class is the
+// combination of all, and something known together with something held is two factors (NIST SP
+// 800-63B section 2.2). Two factors of the same sort are one: an attacker who steals one usually gets
+// both.
 //
 // A passkey is something held. A passkey that verified its user, with a PIN or biometrics, is two
 // factors. A sign-in with a passkey is phishing-resistant as a whole, because an attacker who
@@ -51,10 +52,9 @@ func anyOf(methods, among []string) bool {
 // added by a sign-in.
 func leaveProven(v *engine.Visit, methods []string, acr string, added schemas.Provenance, by schemas.Proof, changes ...schemas.Change) *engine.Decision {
 	limited, class, less := added.Limit(methods, acr)
-	d := &engine.Decision{Outcome: successOutcome, Proofs: []schemas.Proof{by}, Changes: changes, Limited: less}
-	recordProof(v, d, limited, class)
+	d := &engine.Decision{Outcome: successOutcome, Proofs: []schemas.Proof{by.Proving(limited, class)}, Changes: changes, Limited: less}
 	lost := func(m string) bool { return slices.Contains(methods, m) && !slices.Contains(limited, m) }
-	if less && (!satisfiesClass(d.ACR, v.Guarantees.Class()) || slices.ContainsFunc(v.Guarantees.Methods(), lost)) {
+	if less && (!satisfiesClass(v.Authentication.With(d.Proofs...), v.Guarantees.Class()) || slices.ContainsFunc(v.Guarantees.Methods(), lost)) {
 		return refuseLimited(v, added)
 	}
 	return d
@@ -83,38 +83,14 @@ func (n node) provenance(v *engine.Visit) schemas.Provenance {
 	return schemas.Provenance{ACR: v.Authentication.ACR, Methods: v.Authentication.Methods}
 }
 
-// recordProof states in d that the user authenticated with these methods and this class, in
-// addition to what the run has proved before.
-func recordProof(v *engine.Visit, d *engine.Decision, methods []string, acr string) {
-	d.Methods, d.ACR = methods, acr
-	before := v.Authentication
-	if before == nil {
-		return
-	}
-	d.ACR = schemas.CombineACRs(before.ACR, acr)
-	all := slices.Concat(before.Methods, methods)
-	if anyOf(all, schemas.KnownMethods()) && anyOf(all, schemas.HeldMethods()) {
-		d.ACR = schemas.CombineACRs(d.ACR, schemas.ACRMultiFactor)
-		if !slices.Contains(methods, schemas.AMRMultiFactor) {
-			d.Methods = append(slices.Clone(methods), schemas.AMRMultiFactor)
-		}
-	}
-}
-
 // leaveEnrolled leaves by success with a user who has a new credential. A user that this run creates
 // is authenticated by it. A user who has authenticated before gains nothing; otherwise a stolen
 // password could become phishing-resistant by adding a passkey.
 func leaveEnrolled(v *engine.Visit, methods []string, acr string, by schemas.Proof, changes ...schemas.Change) *engine.Decision {
-	d := &engine.Decision{Outcome: successOutcome, Proofs: []schemas.Proof{by}, Changes: changes}
-	switch {
-	case v.Authentication == nil:
-		d.Methods, d.ACR = methods, acr
-	case v.Facts.Has(engine.New):
-		recordProof(v, d, methods, acr)
-	default:
-		d.ACR = v.Authentication.ACR
+	if v.Authentication == nil || v.Facts.Has(engine.New) {
+		by = by.Proving(methods, acr)
 	}
-	return d
+	return &engine.Decision{Outcome: successOutcome, Proofs: []schemas.Proof{by}, Changes: changes}
 }
 
 // provenFacts returns the facts that hold after an authentication with these methods and at least

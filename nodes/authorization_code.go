@@ -187,9 +187,10 @@ func (a *authorizationCode) session(v *engine.Visit, s *schemas.Assertion) []sch
 // that it is the browser of the request. The client gets one of the requested classes if the
 // sign-in satisfies it; the session keeps the actual class.
 func grant(v *engine.Visit, s schemas.Assertion) schemas.GrantAuthRequest {
+	acr := schemas.AnsweredACR(s.ACR, v.Login.ACRValues)
 	return schemas.GrantAuthRequest{ID: v.AuthRequestID, BrowserHash: v.Request.Browser, At: v.Now, Grant: schemas.Grant{
-		UserID: s.Subject, SessionID: s.Session, AuthTime: s.AuthTime, AMR: s.AMR, Consented: true, Generation: s.Generation,
-		ACR: schemas.AnsweredACR(s.ACR, v.Login.ACRValues),
+		UserID: s.Subject, SessionID: s.Session, AuthTime: v.Authentication.Since(acr), AMR: s.AMR, Consented: true, Generation: s.Generation,
+		ACR: acr,
 	}}
 }
 

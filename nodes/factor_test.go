@@ -239,8 +239,8 @@ func TestTOTP(t *testing.T) {
 				}
 			case "success":
 				want := schemas.Change(schemas.UseTOTP{UserID: "ada", Step: totp.Step(noon), At: noon})
-				if !slices.Contains(d.Methods, "otp") || actions(d) != "totp.used" || d.Changes[0] != want {
-					t.Errorf("methods %v, changes %+v", d.Methods, d.Changes)
+				if !slices.Contains(methodsOf(d), "otp") || actions(d) != "totp.used" || d.Changes[0] != want {
+					t.Errorf("methods %v, changes %+v", methodsOf(d), d.Changes)
 				}
 			}
 		})
@@ -309,7 +309,7 @@ func TestRecoveryCode(t *testing.T) {
 			if noticed(t, d, schemas.CodeInvalidCode); d.Reason != test.reason {
 				t.Errorf("%s: the reason %q, want %q", name, d.Reason, test.reason)
 			}
-		} else if actions(d) != "recovery.used" || !slices.Contains(d.Methods, schemas.AMRRecovery) {
+		} else if actions(d) != "recovery.used" || !slices.Contains(methodsOf(d), schemas.AMRRecovery) {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}

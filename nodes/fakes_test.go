@@ -305,8 +305,22 @@ func drafted(u *schemas.User) func(*engine.Visit) {
 
 func authenticated(acr string, methods ...string) func(*engine.Visit) {
 	return func(v *engine.Visit) {
-		v.Authentication = &engine.Authentication{Time: noon, ACR: acr, Methods: methods}
+		by := schemas.Proof{Kind: "earlier", Of: "proof", At: noon}
+		v.Authentication = &engine.Authentication{Time: noon, ACR: acr, Methods: methods, Proofs: []schemas.Proof{by.Proving(methods, acr)}}
 	}
+}
+
+func methodsOf(d *engine.Decision) []string { return schemas.ProvenMethods(d.Proofs) }
+
+func acrOf(d *engine.Decision) string { return schemas.ProvenACR(d.Proofs) }
+
+// proven returns the methods and the class that a decision proves together with those before it.
+func proven(v *engine.Visit, d *engine.Decision) string {
+	proofs := d.Proofs
+	if v.Authentication != nil {
+		proofs = schemas.MergeProofs(v.Authentication.Proofs, proofs)
+	}
+	return strings.TrimSpace(strings.Join(schemas.ProvenMethods(proofs), " ") + " " + schemas.ProvenACR(proofs))
 }
 
 func inputs(pairs ...string) func(*engine.Visit) {

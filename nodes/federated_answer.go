@@ -46,7 +46,9 @@ func (f *federatedOIDC) signIn(v *engine.Visit, p *schemas.IdentityProvider, who
 	if !v.Subject.Known() {
 		d.Subject = &engine.Subject{UserID: linked.UserID}
 	}
-	d.At = who.AuthTime
+	for i := range d.Proofs {
+		d.Proofs[i].At = who.AuthTime
+	}
 	return d
 }
 

@@ -137,8 +137,8 @@ func TestPasskeyRegister(t *testing.T) {
 	if d.Data["passkeyCredentialID"] != made.ID || d.Data["passkeyCredentialName"] != "My laptop" || d.Data["credentialCreatedAt"] != "2026-03-01T12:00:00Z" {
 		t.Errorf("got %v", d.Data)
 	}
-	if strings.Join(d.Methods, " ") != "pop user mfa" || d.ACR != schemas.ACRMultiFactorPR {
-		t.Errorf("methods %v, acr %s", d.Methods, d.ACR)
+	if strings.Join(methodsOf(d), " ") != "pop user mfa" || acrOf(d) != schemas.ACRMultiFactorPR {
+		t.Errorf("methods %v, acr %s", methodsOf(d), acrOf(d))
 	}
 }
 
@@ -148,8 +148,8 @@ func TestPasskeyRegisterSynced(t *testing.T) {
 	asked := run(t, exec, visit(drafted(grace())))
 	made := attest(t, passkeytest.New(passkeytest.Synced()), asked)
 	d := left(t, run(t, exec, visit(drafted(grace()), keeping(asked), registration(made, "passkey", ""))), "success")
-	if !slices.Contains(d.Methods, "swk") || d.ACR != schemas.ACRMultiFactorPR || d.Data["passkeyCredentialName"] != "Passkey" {
-		t.Errorf("methods %v, acr %s, data %v", d.Methods, d.ACR, d.Data)
+	if !slices.Contains(methodsOf(d), "swk") || acrOf(d) != schemas.ACRMultiFactorPR || d.Data["passkeyCredentialName"] != "Passkey" {
+		t.Errorf("methods %v, acr %s, data %v", methodsOf(d), acrOf(d), d.Data)
 	}
 }
 
@@ -237,7 +237,7 @@ func TestPasskeyRegisterFaults(t *testing.T) {
 		made := attest(t, w.device, asked, fault)
 		d := left(t, run(t, exec, visit(known("ada"), keeping(asked), registration(made, "", ""))), "failure")
 		noticed(t, d, schemas.CodePasskeyFailed)
-		if len(d.Changes)+len(d.Methods)+len(d.Data) != 0 {
+		if len(d.Changes)+len(methodsOf(d))+len(d.Data) != 0 {
 			t.Errorf("%s: a failure does something: %+v", fault, d)
 		}
 	}
@@ -396,8 +396,8 @@ func TestPasskeyAuthenticate(t *testing.T) {
 			case test.subject != "" && (d.Subject == nil || d.Subject.UserID != test.subject):
 				t.Errorf("the run did not turn to %s: %+v", test.subject, d.Subject)
 			}
-			if got := strings.Join(d.Methods, " "); got != test.methods || d.ACR != test.acr_ {
-				t.Errorf("methods %s, acr %s", got, d.ACR)
+			if got := strings.Join(methodsOf(d), " "); got != test.methods || acrOf(d) != test.acr_ {
+				t.Errorf("methods %s, acr %s", got, acrOf(d))
 			}
 			use, ok := d.Changes[0].(schemas.UseCredential)
 			if !ok || use.SignCount == 0 || actions(d) != "passkey.used" {
@@ -436,7 +436,7 @@ func TestPasskeyAuthenticateRefuses(t *testing.T) {
 			if noticed(t, d, schemas.CodePasskeyFailed); d.Reason != test.reason {
 				t.Errorf("the reason %q, want %q", d.Reason, test.reason)
 			}
-			if d.Subject != nil || len(d.Methods)+len(d.Changes) != 0 {
+			if d.Subject != nil || len(methodsOf(d))+len(d.Changes) != 0 {
 				t.Errorf("a failure does something: %+v", d)
 			}
 		})

@@ -63,8 +63,8 @@ func TestPasswordAuthenticate(t *testing.T) {
 				}
 				return
 			}
-			if !slices.Equal(d.Methods, []string{"pwd"}) || d.ACR != schemas.ACRPassword || actions(d) != "password.used" {
-				t.Errorf("methods %v, acr %s, events %s", d.Methods, d.ACR, actions(d))
+			if !slices.Equal(methodsOf(d), []string{"pwd"}) || acrOf(d) != schemas.ACRPassword || actions(d) != "password.used" {
+				t.Errorf("methods %v, acr %s, events %s", methodsOf(d), acrOf(d), actions(d))
 			}
 		})
 	}
@@ -177,8 +177,8 @@ func TestPasswordSet(t *testing.T) {
 	if !reflect.DeepEqual(d.Changes[0], schemas.Change(want)) || want.ID == "" || actions(d) != "password.set" || !slices.Contains(d.Drop, "password") {
 		t.Errorf("changes %+v, dropped %v", d.Changes, d.Drop)
 	}
-	if !slices.Equal(d.Methods, []string{"pwd"}) || d.ACR != schemas.ACRPassword {
-		t.Errorf("methods %v, acr %s: a new user is who set the password", d.Methods, d.ACR)
+	if !slices.Equal(methodsOf(d), []string{"pwd"}) || acrOf(d) != schemas.ACRPassword {
+		t.Errorf("methods %v, acr %s: a new user is who set the password", methodsOf(d), acrOf(d))
 	}
 }
 
@@ -249,7 +249,7 @@ func TestAssurance(t *testing.T) {
 	}
 	for name, test := range tests {
 		d := test.leave(test.visit, test.methods, test.acr, schemas.Proof{})
-		if got := strings.TrimSpace(strings.Join(d.Methods, " ") + " " + d.ACR); got != test.want {
+		if got := proven(test.visit, d); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}

@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -53,7 +52,7 @@ func TestLimitedCredentials(t *testing.T) {
 				return
 			}
 			left(t, d, "success")
-			if got := strings.Join(d.Methods, " ") + " " + d.ACR; got != test.want || !d.Limited {
+			if got := proven(v, d); got != test.want || !d.Limited {
 				t.Errorf("got %q, limited %t, want %q", got, d.Limited, test.want)
 			}
 		})

@@ -122,8 +122,7 @@ func (c *sessionCheck) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 	}
 	d := engine.LeaveBy(activeOutcome)
 	d.Subject = &engine.Subject{UserID: s.UserID}
-	d.Methods, d.ACR, d.At, d.Session = s.AMR, s.ACR, s.CreatedAt, s.ID
-	d.Proofs = append(slices.Clone(s.Proofs), schemas.Proof{Kind: schemas.SessionProof, Of: s.ID})
+	d.Proofs, d.Session = s.Evidence(), s.ID
 	return d, nil
 }
 

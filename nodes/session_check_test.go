@@ -130,8 +130,8 @@ func TestSessionCheck(t *testing.T) {
 				return
 			}
 			s := test.visit.Request.Session
-			want := &engine.Decision{Outcome: "active", Subject: &engine.Subject{UserID: "ada"}, Methods: s.AMR, ACR: s.ACR, At: s.CreatedAt, Session: s.ID,
-				Proofs: []schemas.Proof{{Kind: schemas.SessionProof, Of: s.ID}}}
+			want := &engine.Decision{Outcome: "active", Subject: &engine.Subject{UserID: "ada"}, Session: s.ID,
+				Proofs: []schemas.Proof{{Kind: schemas.SessionProof, Of: s.ID, At: s.CreatedAt, ACR: s.ACR, AMR: strings.Join(s.AMR, " ")}}}
 			if !reflect.DeepEqual(d, want) {
 				t.Errorf("got %+v, want %+v", d, want)
 			}

@@ -139,12 +139,12 @@ func (t *totpRegister) finish(ctx context.Context, v *engine.Visit) (*engine.Dec
 func (t *totpRegister) registered(v *engine.Visit, key totp.Key, step int64) *engine.Decision {
 	app := SealTOTP(t.deps.Box, key, v.Subject.UserID)
 	app.LastStep, app.CreatedAt, app.AddedBy = step, v.Now, t.provenance(v)
-	d := &engine.Decision{
-		Outcome: successOutcome, Drop: []string{t.input}, Proofs: []schemas.Proof{schemas.ProofOfTOTP(&app)},
+	by := schemas.ProofOfTOTP(&app)
+	if v.Authentication != nil && v.Facts.Has(engine.New) {
+		by = by.Proving([]string{"otp"}, schemas.ACROneTimeCode)
+	}
+	return &engine.Decision{
+		Outcome: successOutcome, Drop: []string{t.input}, Proofs: []schemas.Proof{by},
 		Changes: []schemas.Change{schemas.SetTOTP{TOTP: app}, event(v, "totp.registered", v.Subject.UserID, nil)},
 	}
-	if v.Authentication != nil && v.Facts.Has(engine.New) {
-		recordProof(v, d, []string{"otp"}, schemas.ACROneTimeCode)
-	}
-	return d
 }

@@ -56,7 +56,8 @@ func (r LoginRules) Accept(s *Session, now time.Time) bool {
 	if slices.Contains(r.Prompt, "login") || slices.Contains(r.Prompt, "select_account") {
 		return false
 	}
-	if limit := r.MaxAge; limit != nil && (*limit <= 0 || now.Sub(s.CreatedAt).Seconds() > float64(*limit)) {
+	since := s.AuthTime(AnsweredACR(s.ACR, r.ACRValues))
+	if limit := r.MaxAge; limit != nil && (*limit <= 0 || now.Sub(since).Seconds() > float64(*limit)) {
 		return false
 	}
 	known := slices.DeleteFunc(slices.Clone(r.ACRValues), func(acr string) bool { return !KnownACR(acr) })

@@ -2,7 +2,6 @@ package schemas
 
 import (
 	"encoding/hex"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -65,17 +64,6 @@ func ProofOfRecoveryCode(hash []byte) Proof {
 // replaces the old one.
 func (k ProofKind) single() bool {
 	return k == PasswordProof || k == TOTPProof || k == RecoveryProof || k == EmailProof
-}
-
-// MergeProofs returns proofs with others added. Where a user has one credential
-// of a kind, the added proof replaces the earlier one.
-func MergeProofs(proofs, added []Proof) []Proof {
-	merged := slices.Clone(proofs)
-	for _, p := range added {
-		merged = slices.DeleteFunc(merged, func(q Proof) bool { return q.IsOf(p) || q.Kind == p.Kind && p.Kind.single() })
-		merged = append(merged, p)
-	}
-	return merged
 }
 
 // Method returns the authentication method (amr, RFC 8176) of a session that started with a

@@ -59,8 +59,8 @@ type Session struct {
 	// offline_access. The session holds these tokens, for the client of ApplicationID, and continues
 	// after a sign-out. It is "" for other sessions.
 	OfflineOf string `json:"offlineOf,omitempty"`
-	// Proofs are the proofs of the sign-in. They are nil for sessions from before proofs were
-	// recorded, and for sessions that the command line started.
+	// Proofs are the proofs of the sign-in: see Evidence. They are nil for sessions from before
+	// proofs were recorded, and for sessions that the command line started.
 	Proofs []Proof `json:"-"`
 }
 

@@ -14,9 +14,9 @@ type User struct {
 	// user is not locked.
 	LockedUntil time.Time `json:"lockedUntil,omitzero"`
 	// IdentifierScope is that of the user's type, which a read user has: see UserType.
-	IdentifierScope string `json:"-"`
-	CreatedAt   time.Time `json:"createdAt"`
-	UpdatedAt   time.Time `json:"updatedAt"`
+	IdentifierScope string    `json:"-"`
+	CreatedAt       time.Time `json:"createdAt"`
+	UpdatedAt       time.Time `json:"updatedAt"`
 }
 
 // Text returns the attribute if it is a string, else "".

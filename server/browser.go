@@ -90,7 +90,7 @@ func (s *server) sessionCall(r *http.Request, session *schemas.Session) (call di
 	}
 	call = directory.Call{
 		Actor: schemas.Actor{Type: schemas.UserActor, ID: session.UserID}, Methods: session.AMR, ACR: session.ACR,
-		AuthTime: session.CreatedAt, Session: session.ID,
+		AuthTime: session.AuthTime(session.ACR), Session: session.ID,
 	}
 	app, err := s.application(r, session.ApplicationID)
 	if !manages && err == nil {

@@ -57,8 +57,8 @@ func prove(v *engine.Visit) (*engine.Decision, error) {
 	case v.Answer.Inputs["secret"] != "right":
 		return &engine.Decision{Outcome: "failure", Failed: true, Notice: schemas.Errorf(schemas.Invalid, "wrong_secret", "the secret is wrong; try again")}, nil
 	}
-	return &engine.Decision{Outcome: "success", Subject: &engine.Subject{UserID: ada}, Methods: []string{"pwd"}, ACR: "1",
-		Proofs: []schemas.Proof{{Kind: schemas.PasswordProof, Of: "the password of ada"}}}, nil
+	return &engine.Decision{Outcome: "success", Subject: &engine.Subject{UserID: ada},
+		Proofs: []schemas.Proof{{Kind: schemas.PasswordProof, Of: "the password of ada", ACR: "1", AMR: "pwd"}}}, nil
 }
 
 func finish(v *engine.Visit) (*engine.Decision, error) {

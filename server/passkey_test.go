@@ -207,7 +207,7 @@ func TestPasskeyStartsSession(t *testing.T) {
 	want := []schemas.Session{{
 		ID: said.Session, UserID: bob, AMR: said.AMR, ACR: said.ACR, Client: "Firefox/1 (evil)",
 		CreatedAt: w.clock(), ExpiresAt: w.clock().Add(time.Hour),
-		Proofs: []schemas.Proof{{Kind: schemas.PasskeyProof, Of: keys[0].ID.String()}},
+		Proofs: []schemas.Proof{{Kind: schemas.PasskeyProof, Of: keys[0].ID.String(), At: w.clock(), ACR: said.ACR, AMR: strings.Join(said.AMR, " ")}},
 	}}
 	if started := w.store.signIns(); !reflect.DeepEqual(started, want) || said.Session == "" {
 		t.Errorf("started %+v, want %+v", started, want)

@@ -77,7 +77,7 @@ func (p *Provider) grantBy(ctx context.Context, req *schemas.AuthRequest, assert
 	if err != nil || req.Grant != nil {
 		return err
 	}
-	// The class comes from the session: an assertion of an earlier release may state more.
+	// The class and its time come from the session: an assertion of an earlier release may state more.
 	session, err := p.Store.Session(ctx, claims.Session)
 	if err != nil {
 		return err
@@ -85,9 +85,10 @@ func (p *Provider) grantBy(ctx context.Context, req *schemas.AuthRequest, assert
 	if session == nil {
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "the session of the assertion has ended: sign in again")
 	}
+	acr := schemas.AnsweredACR(session.ACR, req.Login.ACRValues)
 	grant := schemas.Grant{
-		UserID: claims.Subject, SessionID: claims.Session, AuthTime: claims.AuthTime, AMR: session.AMR,
-		ACR: schemas.AnsweredACR(session.ACR, req.Login.ACRValues), ByAssertion: true, Generation: claims.Generation,
+		UserID: claims.Subject, SessionID: claims.Session, AuthTime: session.AuthTime(acr), AMR: session.AMR,
+		ACR: acr, ByAssertion: true, Generation: claims.Generation,
 	}
 	err = p.Store.Apply(ctx, []schemas.Change{
 		schemas.GrantAuthRequest{ID: req.ID, Grant: grant, BrowserHash: req.BrowserHash, At: p.now()},
