@@ -50,6 +50,9 @@ func authorityOf(userID string, auth *Authentication, facts Facts) schemas.Autho
 		return a
 	}
 	a.ACR, a.Methods, a.Time = auth.ACR, auth.Methods, auth.Time
+	if schemas.Satisfies(auth.ACR, schemas.ACRPhishingResistant) {
+		a.Time = auth.Since(schemas.ACRPhishingResistant)
+	}
 	for _, p := range auth.Proofs {
 		a.Invited = a.Invited || p.Kind == schemas.InvitationProof
 		a.Enrolment = a.Enrolment || p.Kind == schemas.EnrolmentProof
