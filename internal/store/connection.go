@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -246,9 +247,12 @@ func (c *connection) checked(q string, err error) error {
 	return explainPreparing(err)
 }
 
-// Close implements driver.Conn.
+// Close implements driver.Conn. A server that does not answer at once cannot keep the connection open.
 func (c *connection) Close() error {
 	var failed []error
+	if c.waiting != nil {
+		_ = c.waiting.SetDeadline(time.Now().Add(waitTick)) // a connection that is closed already needs none
+	}
 	for _, s := range c.kept {
 		failed = append(failed, s.Close())
 	}

@@ -132,7 +132,7 @@ func (s *Store) readAtOnce(ctx context.Context, do func(Reader) error) error {
 	}
 	t, err := s.db.BeginTxx(ctx, options)
 	if err != nil {
-		return fmt.Errorf("store: beginning to read: %w", err)
+		return s.check(fmt.Errorf("store: beginning to read: %w", err))
 	}
 	defer func() { _ = t.Rollback() }() // there is nothing to keep
 	return do(snapshot{t, s})

@@ -21,7 +21,7 @@ func ReadUnmigrated(ctx context.Context, c Config, do func(Reader) error) (err e
 	}
 	t, err := db.BeginTx(ctx, options)
 	if err != nil {
-		return fmt.Errorf("store: beginning to read: %w", err)
+		return db.check(fmt.Errorf("store: beginning to read: %w", err))
 	}
 	defer func() { _ = t.Rollback() }() // there is nothing to keep
 	return db.check(do(txReader{t}))

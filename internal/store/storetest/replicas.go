@@ -206,8 +206,15 @@ func (r *Replicas) FailOver() {
 	r.addStandby()
 }
 
-// Freeze stops all processes of the primary for a while. Its connections stay open.
-func (r *Replicas) Freeze(pause time.Duration) {
+// DSN is the connection string of the server that is the primary now.
+func (r *Replicas) DSN() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.primary.dsn()
+}
+
+// Freeze stops all processes of the primary while a function runs. Its connections stay open.
+func (r *Replicas) Freeze(during func()) {
 	r.t.Helper()
 	pid := r.primary.cmd.Process.Pid
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
@@ -221,6 +228,6 @@ func (r *Replicas) Freeze(pause time.Duration) {
 		}
 	}
 	signal(syscall.SIGSTOP)
-	time.Sleep(pause)
-	signal(syscall.SIGCONT)
+	defer signal(syscall.SIGCONT)
+	during()
 }
