@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -98,7 +99,7 @@ func (s *server) runCheck(ctx context.Context, c *heldCheck) error {
 	if int64(time.Since(c.since)) < c.holds.Load() {
 		return nil
 	}
-	_, err, _ := s.checking.Do(c.Name, func() (any, error) {
+	done := s.checking.DoChan(c.Name, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout) // others may wait for it too
 		defer cancel()
 		err := c.Run(ctx)
@@ -107,5 +108,10 @@ func (s *server) runCheck(ctx context.Context, c *heldCheck) error {
 		}
 		return nil, err
 	})
-	return err
+	select {
+	case result := <-done:
+		return result.Err
+	case <-time.After(2 * checkTimeout): // a write that has begun does not end with its context
+		return fmt.Errorf("there is no result after %v", 2*checkTimeout)
+	}
 }
