@@ -45,6 +45,14 @@ func (x *torture) connectionFaults(name string, through *faultyProxy) []tortureF
 	}
 }
 
+// awaitsDatabase checks that the server is not ready while the database does not answer for a time.
+func (x *torture) awaitsDatabase(pause time.Duration) {
+	x.t.Helper()
+	began := time.Now()
+	eventually(x.t, "the server is not ready while the database does not answer", func() bool { return !x.ready() })
+	time.Sleep(max(0, pause-time.Since(began)))
+}
+
 // diskSize is the size of the disk that runs full, in bytes. It is in memory.
 const diskSize = "256m"
 

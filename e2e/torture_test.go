@@ -58,7 +58,8 @@ func TestTorture(t *testing.T) {
 		faults = append(faults,
 			tortureFault{"failover", replicas.FailOver},
 			tortureFault{"database restart", func() { replicas.Restart(time.Second) }},
-			tortureFault{"database stopped", func() { replicas.Freeze(2 * time.Second) }})
+			tortureFault{"database stopped", func() { replicas.Freeze(func() { time.Sleep(2 * time.Second) }) }},
+			tortureFault{"database stopped for long", func() { replicas.Freeze(func() { x.awaitsDatabase(2 * time.Minute) }) }})
 		x.perform(faults, "cut database", "failover", "kill -9")
 	})
 }

@@ -18,13 +18,42 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A read-only database makes the server not ready. Requests are answered with 503 and
-// Retry-After, and succeed as soon as the database takes writes again.
-func TestReadOnlyDatabase(t *testing.T) {
-	dsn, alter, disconnect := storetest.PostgresRole(t)
-	w := newTestApp(t, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+dsn, "POSTERN_DATABASE_POOL=4")
+// A database that accepts no writes, or does not answer although its connections stay open, makes the server not
+// ready. Requests are answered with 503 and Retry-After, and succeed as soon as the database works again.
+func TestUnusableDatabase(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) (dsn string, whileUnusable func(func())){
+		// Transactions override this setting, so the requests here write by a single statement.
+		// A standby rejects both with the same error.
+		"read-only": func(t *testing.T) (string, func(func())) {
+			dsn, alter, disconnect := storetest.PostgresRole(t)
+			return dsn, func(check func()) {
+				alter("SET default_transaction_read_only = on")
+				disconnect()
+				check()
+				alter("RESET default_transaction_read_only")
+			}
+		},
+		"silent": func(t *testing.T) (string, func(func())) {
+			server := storetest.StartReplicas(t)
+			return server.DSN(), server.Freeze
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dsn, whileUnusable := open(t)
+			w := newTestApp(t, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+dsn, "POSTERN_DATABASE_POOL=4")
+			w.answers("before", http.StatusOK)
+			whileUnusable(func() { w.answers("meanwhile", http.StatusServiceUnavailable) })
+			w.answers("afterwards", http.StatusOK)
+		})
+	}
+}
+
+// answers checks the status of the readiness and of requests that read and write.
+func (w *testApp) answers(when string, status int) {
+	w.t.Helper()
 	start, _ := json.Marshal(map[string]string{"applicationId": bootstrap.TryID, "flowType": "AUTHENTICATION"})
-	requests := map[string]func() *httptest.ResponseRecorder{
+	for name, send := range map[string]func() *httptest.ResponseRecorder{
 		"readiness": func() *httptest.ResponseRecorder { return w.exchange("GET", "/health/readiness", "") },
 		"flow start": func() *httptest.ResponseRecorder {
 			return w.exchange("POST", "/flow/execute", string(start), jsonBody)
@@ -32,31 +61,16 @@ func TestReadOnlyDatabase(t *testing.T) {
 		"passkey start": func() *httptest.ResponseRecorder {
 			return w.exchange("POST", "/auth/passkey/start", `{"relyingPartyId":"localhost"}`, jsonBody)
 		},
-	}
-	expect := func(when string, status int) {
-		t.Helper()
-		for name, send := range requests {
-			reply := send()
-			for name == "readiness" && reply.Code != status { // a check counts for a moment
-				time.Sleep(10 * time.Millisecond)
-				reply = send()
-			}
-			if reply.Code != status {
-				t.Errorf("%s: %s answers %d, want %d: %s", when, name, reply.Code, status, reply.Body)
-			}
-			if status == http.StatusServiceUnavailable && name != "readiness" && reply.Header().Get("Retry-After") == "" {
-				t.Errorf("%s: %s does not say when to try again: %v", when, name, reply.Header())
-			}
+	} {
+		reply := send()
+		for reply.Code != status { // a check counts for a moment, and so does the silence of a database
+			time.Sleep(10 * time.Millisecond)
+			reply = send()
+		}
+		if status == http.StatusServiceUnavailable && name != "readiness" && reply.Header().Get("Retry-After") == "" {
+			w.t.Errorf("%s: %s does not say when to try again: %v", when, name, reply.Header())
 		}
 	}
-	expect("before", http.StatusOK)
-	// Transactions override this setting, so the requests here write by a single statement.
-	// A standby rejects both with the same error.
-	alter("SET default_transaction_read_only = on")
-	disconnect()
-	expect("read-only", http.StatusServiceUnavailable)
-	alter("RESET default_transaction_read_only")
-	expect("afterwards", http.StatusOK)
 }
 
 // A server that starts before its database waits for it.
