@@ -30,10 +30,25 @@ func previousRelease(t *testing.T) string {
 	return previous.path
 }
 
+// previousCommit is the commit of the previous release.
+func previousCommit(t *testing.T) string {
+	t.Helper()
+	return strings.TrimSpace(string(datatest.ReadFile(t, "testdata/previous-release")))
+}
+
+// previousFile returns the text of a file of the previous release.
+func previousFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := exec.Command("git", "show", previousCommit(t)+":"+path).Output()
+	if err != nil {
+		t.Fatalf("%s of the previous release: %v", path, err)
+	}
+	return string(text)
+}
+
 func buildPreviousRelease(t *testing.T) string {
 	t.Helper()
-	text := datatest.ReadFile(t, "testdata/previous-release")
-	commit, dir := strings.TrimSpace(string(text)), t.TempDir()
+	commit, dir := previousCommit(t), t.TempDir()
 	run := func(in io.Reader, dir, name string, args ...string) []byte {
 		t.Helper()
 		cmd := exec.Command(name, args...)

@@ -37,6 +37,7 @@ type signInWay struct {
 	app    string // the name of the application
 	user   *agent
 	before outcome
+	fails  string // the expected failure, with both releases; "" for none
 }
 
 // tokenClient is a client with the tokens of a user, or its own, and the form that authenticates it.
@@ -68,7 +69,7 @@ func (f *filledStore) fill() {
 		"../flows/testdata/good/provider_sign_in_or_up.yaml": strings.NewReplacer(),
 		"../flows/sign_in.yaml":                              strings.NewReplacer("handle: sign-in", "handle: our-sign-in", "label: Username,", "label: Staff number,"),
 	} {
-		f.storeDefinition(admin, rename.Replace(string(datatest.ReadFile(t, file))))
+		f.storeDefinition(admin, rename.Replace(previousFile(t, file)))
 	}
 	f.modifyBuiltIn(admin)
 	f.env = append(f.env, "PASSWORD="+userPassword, "SECRET="+upgradeSecret)
@@ -138,14 +139,14 @@ func (f *filledStore) addAccounts(admin string) {
 	}
 	way("a password", "Plain", paula)
 	way("a password at the changed flow", "Changed", paula)
-	way("a password and an app", "Second", tom)
+	second := way("a password and an app", "Second", tom)
 	way("a password of a user with an app that no flow asks for", "Try it", dora)
 	way("a password of a user with a passkey", "Plain", lena)
 	way("a mailed code", "Codes", mia)
 	fred := &agent{postern: f.newBrowser(), name: "fred", email: "fred@example.org", provider: f.provider}
 	way("an identity", "Corp", fred)
 	way("a user type with its own identifiers", "Customers", f.person("carl"))
-	way("a disabled user", "Plain", f.person("dan"))
+	way("a disabled user", "Plain", f.person("dan")).fails = "at who: invalid_credentials"
 	administrator := &agent{postern: f.newBrowser(), name: "admin", password: adminPassword}
 	way("the first administrator", "Console", administrator)
 	nils, lars, petr := f.person("nils"), f.person("lars"), f.person("petr")
@@ -154,11 +155,13 @@ func (f *filledStore) addAccounts(admin string) {
 	way("a partial administrator", "Console", petr)
 
 	rescued := f.person("tom")
-	f.ways[2].before, rescued.codes = f.enrolFactors(tom)
+	second.before, rescued.codes = f.enrolFactors(tom)
 	way("a password and a recovery code", "Second", rescued)
 	f.addDormantApp(dora)
 	lena.device = nil
-	f.ways = append(f.ways, &signInWay{what: "a passkey that was added with a password", app: "Keys", user: f.addPasskey(lena, f.apps["Plain"])})
+	limited := f.addPasskey(lena, f.apps["Plain"])
+	way("a passkey that was added with a password", "Shop", limited)
+	way("the same where a password is not enough", "Keys", limited).fails = "credential_limited"
 
 	petra := &agent{postern: f.newBrowser(), name: "petra", device: passkeytest.New()}
 	f.complete(petra.signUp(petra.device, petra.name))
@@ -173,6 +176,9 @@ func (f *filledStore) addAccounts(admin string) {
 	for _, w := range f.ways {
 		if w.before.User == "" {
 			w.before = f.signInBy(w)
+		}
+		if w.before.Failure != w.fails {
+			f.t.Fatalf("the previous release, %s (%s at %s): %q, expected %q", w.what, w.user.name, w.app, w.before.Failure, w.fails)
 		}
 	}
 }
