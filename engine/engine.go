@@ -40,8 +40,13 @@ type Engine struct {
 	Graphs       Graphs
 	Applications Applications
 
-	// AuthenticationTTL and RegistrationTTL limit how long a run waits for an answer. Zero means
-	// 30 and 60 minutes.
+	// Published returns the published version of the application's flow of a type, nil if it has none
+	// now. A run that started with another one completes only if it has proved what this guarantees.
+	// Nil: runs complete by the version that they started with.
+	Published func(ctx context.Context, app *schemas.Application, t schemas.FlowType) (*Graph, error)
+
+	// AuthenticationTTL and RegistrationTTL limit how long a run waits for an answer. A run ends
+	// after twice that time, however many answers it got. Zero means 30 and 60 minutes.
 	AuthenticationTTL, RegistrationTTL time.Duration
 	// MaxFailures is the number of failed attempts that ends a run. Zero means 10.
 	MaxFailures int
@@ -87,7 +92,7 @@ func (e *Engine) Start(ctx context.Context, g *Graph, app *schemas.Application, 
 		return nil, err
 	}
 	r.authorizeRequest(req)
-	r.state.Verbose = req.Verbose != nil && *req.Verbose
+	r.state.Verbose, r.state.Type = req.Verbose != nil && *req.Verbose, req.FlowType
 	if err := e.advance(ctx, r, nil); err != nil {
 		return nil, err
 	}
@@ -166,6 +171,9 @@ func (e *Engine) load(ctx context.Context, id string, req Request) (*run, error)
 	app, err := e.Applications.Application(ctx, rec.ApplicationID)
 	if err != nil {
 		return nil, err
+	}
+	if !now.Before(e.endOf(rec, g)) { // an earlier release stored a later end
+		return nil, NotFound(id)
 	}
 	r, err := loadRun(rec, g, app, now)
 	if err != nil {
@@ -247,16 +255,24 @@ func endsRun(err *schemas.Error) bool {
 }
 
 func (e *Engine) tryCommit(ctx context.Context, r *run) error {
-	ttl := e.AuthenticationTTL
-	if r.graph.flow.FlowType == schemas.Registration {
-		ttl = e.RegistrationTTL
-	}
-	rec, err := r.newRecord(ttl)
+	rec, err := r.newRecord(e.ttl(r.graph), e.endOf(&r.rec, r.graph))
 	if err != nil {
 		return fmt.Errorf("the state of run %s: %w", r.rec.Digest(), err)
 	}
 	return e.Runs.Commit(ctx, rec, append(r.preceding, r.changesToCommit()...))
 }
+
+// ttl is how long a run of a flow waits for an answer.
+func (e *Engine) ttl(g *Graph) time.Duration {
+	if g.flow.FlowType == schemas.Registration {
+		return e.RegistrationTTL
+	}
+	return e.AuthenticationTTL
+}
+
+// endOf returns when a run ends, whatever is answered. Otherwise a client could keep a run on a version
+// of the flow that has been replaced.
+func (e *Engine) endOf(rec *schemas.Run, g *Graph) time.Time { return rec.CreatedAt.Add(2 * e.ttl(g)) }
 
 func (e *Engine) now() time.Time { return e.Now().UTC() }
 

@@ -28,6 +28,7 @@ type state struct {
 	Owner       *runOwner                 `json:"bringer,omitempty"`
 	Format      int                       `json:"format,omitempty"`
 	Limited     bool                      `json:"limited,omitempty"` // a decision was: Decision.Limited
+	Type        schemas.FlowType          `json:"type,omitempty"`    // Request.FlowType
 }
 
 // stateFormat is the current format of a state. In format 0 the methods and the class of an
@@ -136,13 +137,16 @@ func (r *run) dropUnbacked() {
 // flight. It cannot be continued.
 const finishedTTL = time.Minute
 
-// newRecord returns the run as it is stored, at its next revision.
-func (r *run) newRecord(ttl time.Duration) (*schemas.Run, error) {
+// newRecord returns the run as it is stored, at its next revision. It waits for the ttl, and not beyond
+// its end.
+func (r *run) newRecord(ttl time.Duration, end time.Time) (*schemas.Run, error) {
 	rec := r.rec
 	rec.Revision++
 	rec.UserID = r.state.Subject.UserID
 	rec.UpdatedAt = r.now
-	rec.ExpiresAt = r.now.Add(ttl)
+	if rec.ExpiresAt = r.now.Add(ttl); end.Before(rec.ExpiresAt) {
+		rec.ExpiresAt = end
+	}
 	rec.State = nil // a finished run stores no secrets
 	if rec.Status != schemas.Incomplete {
 		rec.ExpiresAt = r.now.Add(min(ttl, finishedTTL))

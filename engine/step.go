@@ -29,7 +29,7 @@ func (e *Engine) advance(ctx context.Context, r *run, answer *Answer) error {
 			return err
 		}
 		answer = nil
-		over, err := e.applyDecision(r, n, d)
+		over, err := e.applyDecision(ctx, r, n, d)
 		if err != nil || over {
 			return err
 		}
@@ -38,9 +38,15 @@ func (e *Engine) advance(ctx context.Context, r *run, answer *Answer) error {
 }
 
 // applyDecision applies a decision and reports whether the step is over.
-func (e *Engine) applyDecision(r *run, n *node, d *Decision) (bool, error) {
-	if d.Result != nil && !r.keepsGuarantees() {
-		d = &Decision{Fail: errLimited()}
+func (e *Engine) applyDecision(ctx context.Context, r *run, n *node, d *Decision) (bool, error) {
+	if d.Result != nil {
+		refused, err := e.refuseCompletion(ctx, r)
+		if err != nil {
+			return true, err
+		}
+		if refused != nil {
+			d = &Decision{Fail: refused}
+		}
 	}
 	r.applyEffects(d)
 	if d.Failed && r.state.Failures >= e.MaxFailures {
@@ -79,11 +85,15 @@ func (e *Engine) applyDecision(r *run, n *node, d *Decision) (bool, error) {
 	if r.at != endNode {
 		return false, nil
 	}
-	if !r.keepsGuarantees() {
-		r.failRun(errLimited())
-		return true, nil
+	refused, err := e.refuseCompletion(ctx, r)
+	switch {
+	case err != nil:
+		return true, err
+	case refused != nil:
+		r.failRun(refused)
+	default:
+		r.complete(&Result{})
 	}
-	r.complete(&Result{})
 	return true, nil
 }
 

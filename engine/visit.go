@@ -70,6 +70,9 @@ type Request struct {
 	AuthRequest *schemas.AuthRequest
 	// StoresAuthRequest stores the authorization request with the first step of the run.
 	StoresAuthRequest bool
+	// FlowType is the type of the application's flow that the run is started for, "" for that of the
+	// flow. Only Start reads it.
+	FlowType schemas.FlowType
 	// Browser is the SHA-256 of the cookie that binds authorization requests to the browser; nil
 	// if there is none. A run for an authorization request starts in the browser of that
 	// request.

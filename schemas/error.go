@@ -74,6 +74,7 @@ const (
 	CodeFactorRequired     = "second_factor_required"
 	CodeNewWay             = "new_way"                          // after the change an attacker would need less to sign in than before
 	CodeCredentialLimited  = "credential_limited"               // it was added after a weaker sign-in than is needed: Provenance
+	CodeFlowChanged        = "flow_changed"                     // while a run continued an earlier version, which promises less
 	CodeExpressionFailed   = "expression_failed"                // of a flow, so the run cannot continue
 	CodeCanceled           = "canceled"                         // the user ended the run
 	CodeStaleProof         = "insufficient_user_authentication" // the user signed in too long ago for this: RFC 9470 §3
@@ -239,6 +240,7 @@ var messages = sync.OnceValue(func() map[string]string {
 		CodeCanceled:              "You canceled the sign-in.",
 		CodeStaleProof:            "Sign in again to change this.",
 		CodeFactorRequired:        "Sign in with a passkey or a second factor to change this.",
+		CodeFlowChanged:           "The sign-in was changed in the meantime. Start again.",
 		CodeCredentialLimited:     "This was added after a weaker sign-in and is not enough here. Sign in another way.",
 		CodeCredentialExists:      "This passkey is registered already. Sign in with it.",
 		CodeExpressionFailed:      "You cannot continue here at the moment. Contact the operator of this service.",

@@ -295,7 +295,7 @@ func newPasswords(c config.Password) *password.Pool {
 func (h *app) flowEngine() *engine.Engine {
 	c := h.cfg.Flow
 	return engine.NewEngine(engine.Engine{
-		Runs: boundedRuns{h.runs, h.pending}, Graphs: h.catalog, Applications: h.applications,
+		Runs: boundedRuns{h.runs, h.pending}, Graphs: h.catalog, Applications: h.applications, Published: runs.Published(h.catalog),
 		AuthenticationTTL: c.AuthenticationTTL,
 		RegistrationTTL:   c.RegistrationTTL,
 		MaxFailures:       c.MaxFailures,

@@ -121,6 +121,7 @@ func reasonTexts() map[string]string {
 		schemas.CodeUsed:                  "The code of the authenticator app had been used before: each code is valid once.", // likewise
 		schemas.CodeInvalidCode:           "The code was wrong or had expired.",
 		schemas.CodePasskeyFailed:         "The passkey was not accepted: it is not registered here, or its answer was invalid.",
+		schemas.CodeFlowChanged:           "The flow was changed during the run, and what the user had proved is not enough for the new version. The user can start again.",
 		schemas.CodeTooManyAttempts:       "Too many attempts failed, so the run ended. The user can start again.",
 		schemas.CodeAccountDisabled:       "The account was disabled when the user authenticated.",
 		schemas.CodeAccountLocked:         "The account was locked when the user authenticated.",

@@ -55,15 +55,15 @@ type revision struct {
 }
 
 const (
-	selectRunAhead         = `SELECT q.*, ` + changeAhead + ` FROM (` + selectRun + `) AS q` + joinApplication
-	selectAuthRequestAhead = `SELECT q.*, ` + changeAhead + ` FROM (` + selectAuthRequest + `) AS q` + joinApplication
+	selectRunAhead         = `SELECT q.*, ` + revisionAhead + ` FROM (` + selectRun + `) AS q` + joinApplication
+	selectAuthRequestAhead = `SELECT q.*, ` + revisionAhead + ` FROM (` + selectAuthRequest + `) AS q` + joinApplication
 
 	// Most users have no permissions, and finding them is the most expensive part of the query.
 	passkeyAhead = userColumns + `, CASE WHEN EXISTS (SELECT 1 FROM group_members WHERE user_id = u.id) OR EXISTS (SELECT 1 FROM role_assignments WHERE user_id = u.id)
 		THEN (SELECT JSON_AGG(permission) FROM (` + permissionsOfPasskey + `) AS held) END`
 
 	selectCredentialAhead = `SELECT c.*, ` + passkeyAhead + ` FROM (` + selectCredential + `) AS c JOIN users u ON u.id = c.user_id`
-	selectRunWithPasskey  = `SELECT q.*, ` + changeAhead + `, c.*, ` + passkeyAhead + ` FROM (` + selectRun + `) AS q` + joinApplication +
+	selectRunWithPasskey  = `SELECT q.*, ` + revisionAhead + `, c.*, ` + passkeyAhead + ` FROM (` + selectRun + `) AS q` + joinApplication +
 		` CROSS JOIN (` + selectCredential + `) AS c JOIN users u ON u.id = c.user_id`
 
 	// Without a session that has not ended there is no row.
@@ -73,8 +73,8 @@ const (
 	selectFamilyAhead = grantAhead + selectFamily + `) AS q` + joinApplication +
 		` JOIN sessions s ON s.id = q.session_id JOIN users u ON u.id = s.user_id`
 
-	// changeAhead does not include the versions of flows, which only the start of a run needs. A request
-	// that reads a run or an authorization request starts none.
+	// changeAhead does not include the versions of flows, which only runs need, at their start and their
+	// end.
 	changeAhead   = `a.id, a.client_id, a.updated_at`
 	revisionAhead = changeAhead + `, (SELECT active_version FROM flows WHERE flows.id = a.auth_flow_id),
 		(SELECT active_version FROM flows WHERE flows.id = a.registration_flow_id)`
@@ -144,7 +144,7 @@ func readWithApplication[T any](ctx context.Context, s *Store, q, further, id st
 	}
 	var of revision
 	v, err := readOne(s.row(ctx, further, id), func(row scanner, v *T) error {
-		return row.Scan(append(destinations(v), of.changeDestinations()...)...)
+		return row.Scan(append(destinations(v), of.destinations()...)...)
 	}, notFound)
 	if err == nil {
 		kept.putApplication(of)
@@ -180,7 +180,7 @@ func (s *Store) readRunWithPasskey(ctx context.Context, a *ahead, id string, pas
 	read := records{credential: new(schemas.Credential)}
 	key := nonNilBytes(passkey)
 	run, err := readOne(s.row(ctx, selectRunWithPasskey, key, key, id, key), func(row scanner, run *schemas.Run) error {
-		return row.Scan(slices.Concat(runDestinations(run), read.application.changeDestinations(), read.passkeyDestinations(read.credential))...)
+		return row.Scan(slices.Concat(runDestinations(run), read.application.destinations(), read.passkeyDestinations(read.credential))...)
 	}, nil)
 	if run != nil {
 		read.holder = read.credential.UserID

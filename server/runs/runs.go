@@ -48,6 +48,7 @@ func (s *Starter) Begin(ctx context.Context, applicationID string, t schemas.Flo
 	if err != nil {
 		return nil, fmt.Errorf("the flow of application %s: %w", app.ID, err)
 	}
+	req.FlowType = t
 	return s.Engine.Start(ctx, graph, app, inputs, req)
 }
 
@@ -61,15 +62,24 @@ func (s *Starter) Published(ctx context.Context, applicationID string, t schemas
 	if err != nil {
 		return nil, nil, err
 	}
-	flowID, err := flowOf(app, t)
-	if err != nil { // it has no flow of this type
-		return app, nil, nil
-	}
-	graph, err := s.graph(ctx, app, flowID)
-	if schemas.HasClass(err, schemas.NotFound) {
-		return app, nil, nil
-	}
+	graph, err := Published(s.Catalog)(ctx, app, t)
 	return app, graph, err
+}
+
+// Published returns the function that finds the published version of an application's flow of a type:
+// see engine.Engine.
+func Published(c Catalog) func(context.Context, *schemas.Application, schemas.FlowType) (*engine.Graph, error) {
+	return func(ctx context.Context, app *schemas.Application, t schemas.FlowType) (*engine.Graph, error) {
+		flowID, err := flowOf(app, t)
+		if err != nil { // it has no flow of this type
+			return nil, nil
+		}
+		graph, err := (&Starter{Catalog: c}).graph(ctx, app, flowID)
+		if schemas.HasClass(err, schemas.NotFound) {
+			return nil, nil
+		}
+		return graph, err
+	}
 }
 
 // graph returns the active version of a flow of an application.
