@@ -69,6 +69,7 @@ func (c *compiler) prove() {
 		}
 	}
 	c.checkSessions(waived)
+	c.checkRenewals()
 	c.checkWaivers(waived)
 }
 
