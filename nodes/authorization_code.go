@@ -180,7 +180,7 @@ func (a *authorizationCode) session(v *engine.Visit, s *schemas.Assertion) []sch
 	if v.AuthRequestID != "" || v.Request.SignsIn {
 		session.ExpiresAt = v.Now.Add(cmp.Or(a.deps.SessionTTL, sessionTTLWithoutServer))
 	}
-	return []schemas.Change{schemas.StartSession{Session: session}}
+	return []schemas.Change{schemas.StartSession{Session: session, At: v.Now}}
 }
 
 // grant grants the authorization request to the browser in which the run ends; the store checks

@@ -63,8 +63,20 @@ type UseCredential struct {
 	MustGrow bool
 }
 
-// StartSession adds a session of a user.
-type StartSession struct{ Session Session }
+// StartSession adds a session of a user, who must be active at the time. At is zero if the session
+// begins with its proof: CreatedAt can be earlier, because a session is as old as what it proves.
+type StartSession struct {
+	Session Session
+	At      time.Time
+}
+
+// Time returns when the session is started.
+func (c StartSession) Time() time.Time {
+	if c.At.IsZero() {
+		return c.Session.CreatedAt
+	}
+	return c.At
+}
 
 // EndSession ends a session, all other sessions of its user in the same browser, and every token issued
 // in them, and queues a LogoutDelivery for every client that got tokens and has a back-channel logout

@@ -62,7 +62,7 @@ func (t *Tx) applyOne(change schemas.Change) error {
 func (t *Tx) applySession(change schemas.Change) error {
 	switch c := change.(type) {
 	case schemas.StartSession:
-		return t.startSession(c.Session)
+		return t.startSession(c)
 	case schemas.EndSession:
 		return t.endBrowserSessions(c)
 	case schemas.RevokeToken:

@@ -126,7 +126,7 @@ func (t *Tx) requireFirst(changes []schemas.Change) error {
 		case schemas.RequireProofs:
 			err = t.requireActive(id, c.At)
 		case schemas.StartSession:
-			err = t.requireActive(id, c.Session.CreatedAt)
+			err = t.requireActive(id, c.Time())
 		}
 		if err != nil {
 			return err

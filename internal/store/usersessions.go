@@ -157,12 +157,13 @@ func scanSession(row scanner, s *schemas.Session) error {
 }
 
 // startSession rejects a user who may not sign in, regardless of the method.
-func (t *Tx) startSession(s schemas.Session) error {
-	if err := t.requireActive(s.UserID, s.CreatedAt); err != nil {
+func (t *Tx) startSession(c schemas.StartSession) error {
+	s := c.Session
+	if err := t.requireActive(s.UserID, c.Time()); err != nil {
 		return err
 	}
 	err := t.later(insertSession, s.ID, s.UserID, s.ApplicationID, (*lines)(&s.AMR), s.ACR, s.Client,
-		toMicros(s.CreatedAt), toMicros(s.ExpiresAt), asJSON(s.Proofs), s.Browser, toMicros(s.CreatedAt), s.OfflineOf)
+		toMicros(s.CreatedAt), toMicros(s.ExpiresAt), asJSON(s.Proofs), s.Browser, toMicros(c.Time()), s.OfflineOf)
 	if isForeignKeyViolation(err) {
 		return errNoUser()
 	}
