@@ -286,7 +286,12 @@ func TestRestoreOfChangedBackup(t *testing.T) {
 	mustRun(t, w.cfg.Environ, "backup", file)
 	text := datatest.ReadFile(t, file)
 	same := func(s string) string { return s }
-	grant := func(line string) string { return strings.Replace(line, `"system:users:read"`, `"system"`, 1) }
+	grant := func(line string) string { // a row of role_permissions has the permission and the role
+		if strings.Count(line, ",") > 1 {
+			return line
+		}
+		return strings.Replace(line, `["system:users:read",`, `["system",`, 1)
+	}
 	changed := func(mac func(string) string) []byte { return rewriteBackup(t, text, grant, mac) }
 	if bytes.Equal(changed(same), rewriteBackup(t, text, same, same)) {
 		t.Fatal("the backup does not contain the permission")

@@ -72,6 +72,9 @@ func (p program) readSource(file string) (findings.Source, error) {
 		}
 		return findings.FromStream(stdinName, text), nil
 	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return findings.Source{}, fmt.Errorf("%s is a folder; expected a flow file", file)
+	}
 	text, err := flows.Disk{}.ReadFile(file)
 	return findings.Source{Name: file, Text: text}, err
 }
