@@ -54,24 +54,24 @@ func (w importTest) checkPassword(t *testing.T, name, password, id string) {
 	if err != nil || before.Hash == "" || strings.HasPrefix(before.Hash, "$argon2id$") {
 		t.Fatalf("%s: the hash before is %.20q, %v", name, before.Hash, err)
 	}
-	if s := w.signInWith(name, password+"x"); accepted(s) {
+	if s := w.signInWith(name, password+"x"); acceptsPassword(s) {
 		t.Errorf("%s: signed in with a wrong password", name)
 	}
-	if s := w.signInWith(name, password); !accepted(s) {
+	if s := w.signInWith(name, password); !acceptsPassword(s) {
 		t.Fatalf("%s: not signed in: %+v", name, s)
 	}
 	after, err := w.store.Password(t.Context(), id)
 	if err != nil || !strings.HasPrefix(after.Hash, "$argon2id$") || after.ID != before.ID {
 		t.Errorf("%s: the hash after is %.20q, %v", name, after.Hash, err)
 	}
-	if s := w.signInWith(name, password); !accepted(s) {
+	if s := w.signInWith(name, password); !acceptsPassword(s) {
 		t.Errorf("%s: not signed in with the new hash: %+v", name, s)
 	}
 }
 
-// accepted reports whether a sign-in has accepted the password: it is complete, or asks for the code of the user's
+// acceptsPassword reports whether a sign-in has accepted the password: it is complete, or asks for the code of the user's
 // authenticator app.
-func accepted(s schemas.Step) bool { return s.FlowStatus == schemas.Complete || s.StepID == "second" }
+func acceptsPassword(s schemas.Step) bool { return s.FlowStatus == schemas.Complete || s.StepID == "second" }
 
 // expectTexts verifies that an output has all texts.
 func expectTexts(t *testing.T, out string, texts ...string) {
