@@ -64,10 +64,10 @@ func (f *filledStore) fill() {
 	f.create(t, "/identity-providers", admin, object{"handle": "corp", "name": "Example Corp", "issuer": f.provider.Issuer,
 		"clientId": f.provider.ClientID, "clientSecret": f.provider.ClientSecret, "scopes": []string{"openid", "email"}}, nil)
 	for file, rename := range map[string]*strings.Replacer{
-		"../flows/recipes/password_and_second_factor.yaml":   strings.NewReplacer(),
-		"../flows/testdata/good/email_code.yaml":             strings.NewReplacer(),
-		"../flows/testdata/good/provider_sign_in_or_up.yaml": strings.NewReplacer(),
-		"../flows/sign_in.yaml":                              strings.NewReplacer("handle: sign-in", "handle: our-sign-in", "label: Username,", "label: Staff number,"),
+		"flows/recipes/password_and_second_factor.yaml":   strings.NewReplacer(),
+		"flows/testdata/good/email_code.yaml":             strings.NewReplacer(),
+		"flows/testdata/good/provider_sign_in_or_up.yaml": strings.NewReplacer(),
+		"flows/sign_in.yaml":                              strings.NewReplacer("handle: sign-in", "handle: our-sign-in", "label: Username,", "label: Staff number,"),
 	} {
 		f.storeDefinition(admin, rename.Replace(previousFile(t, file)))
 	}
@@ -134,8 +134,10 @@ func (f *filledStore) person(name string) *agent {
 func (f *filledStore) addAccounts(admin string) {
 	paula, dora, tom, lena, mia := f.person("paula"), f.person("dora"), f.person("tom"), f.person("lena"), f.person("mia")
 	mia.password, mia.email = "", "mia@example.org"
-	way := func(what, app string, user *agent) {
-		f.ways = append(f.ways, &signInWay{what: what, app: app, user: user})
+	way := func(what, app string, user *agent) *signInWay {
+		w := &signInWay{what: what, app: app, user: user}
+		f.ways = append(f.ways, w)
+		return w
 	}
 	way("a password", "Plain", paula)
 	way("a password at the changed flow", "Changed", paula)
