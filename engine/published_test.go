@@ -92,7 +92,7 @@ func TestRunsKeepWhatThePublishedVersionGuarantees(t *testing.T) {
 // A run ends after twice the time for an answer, however many answers it gets.
 func TestRunsHaveAnAbsoluteLifetime(t *testing.T) {
 	for flowType, ttl := range map[schemas.FlowType]time.Duration{schemas.Authentication: 30 * time.Minute, schemas.Registration: time.Hour} {
-		w := newFixture(t, flowType, "f form r", "r resolve found=end missing=f")
+		w := newFixture(t, flowType, "f form r", "r resolve found=key missing=f", "key prove done", "done finish")
 		s := w.start(nil)
 		for range 3 { // up to a fifth before the end
 			w.now = w.now.Add(ttl * 3 / 5)
