@@ -77,10 +77,14 @@ func refuseLimited(v *engine.Visit, added schemas.Provenance) *engine.Decision {
 // creates the user, or if a waiver of the node accepts that: of the rule chain, or of the rule
 // takeover for a user who has not authenticated. Nor has a passkey that an enrolment link adds.
 func (n node) provenance(v *engine.Visit) schemas.Provenance {
-	if n.unlimited || enrolmentOf(v) != nil || v.Authentication == nil || v.Facts.Has(engine.New) {
+	if v.Authentication == nil || v.Facts.Has(engine.New) {
 		return schemas.Provenance{}
 	}
-	return schemas.Provenance{ACR: v.Authentication.ACR, Methods: v.Authentication.Methods}
+	by := schemas.Provenance{Proofs: schemas.AddedWith(v.Authentication.Proofs)}
+	if !n.unlimited && enrolmentOf(v) == nil {
+		by.ACR, by.Methods = v.Authentication.ACR, v.Authentication.Methods
+	}
+	return by
 }
 
 // leaveEnrolled leaves by success with a user who has a new credential. A user that this run creates

@@ -101,6 +101,9 @@ func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 		return nil, err
 	}
 	set := schemas.SetPassword{UserID: user.ID, ID: schemas.NewID(), Hash: hash, At: v.Now, AddedBy: p.provenance(v)}
+	if v.Authentication != nil {
+		set.Confirmed = v.Authentication.Proofs
+	}
 	d := leaveEnrolled(v, []string{"pwd"}, schemas.ACRPassword, schemas.Proof{Kind: schemas.PasswordProof, Of: set.ID},
 		set, event(v, "password.set", user.ID, nil))
 	d.Drop = []string{p.input}

@@ -13,6 +13,9 @@ type CreateUser struct{ User User }
 // SetPassword stores the hash of a user's new password, in PHC string format. It ends all other
 // sessions of the user, with their tokens, and all other runs of the user; the session and the run
 // that made the change continue.
+//
+// What the user added with the replaced password alone is marked: see Provenance.Former. The store records
+// an event passkey.limited for each passkey.
 type SetPassword struct {
 	UserID string
 	// ID distinguishes this password from the user's earlier ones. It can be empty if no proof
@@ -21,6 +24,9 @@ type SetPassword struct {
 	Hash    string
 	At      time.Time
 	AddedBy Provenance
+	// Confirmed are the credentials with which the user signed in to set the password. They are not
+	// marked, because their holder has just used them.
+	Confirmed []Proof
 }
 
 // RemovePassword removes a user's password, and ends the user's runs and the sessions that started

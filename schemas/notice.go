@@ -36,7 +36,7 @@ const (
 // NoticeActions lists the actions of the events about which users get a mail.
 func NoticeActions() []string {
 	return []string{
-		"passkey.registered", "passkey.deleted", "password.set", "password.removed", "totp.registered", "totp.deleted",
+		"passkey.registered", "passkey.deleted", "passkey.limited", "password.set", "password.removed", "totp.registered", "totp.deleted",
 		"recovery.issued", "recovery.deleted", "recovery.used", "identity.linked", "identity.unlinked", EmailChanged, FactorDisabled, signedIn,
 	}
 }

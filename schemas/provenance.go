@@ -17,6 +17,45 @@ import (
 type Provenance struct {
 	ACR     string   `json:"acr,omitempty"`
 	Methods []string `json:"amr,omitempty"`
+	// Proofs are the credentials with which the user signed in, also if there is no limit. They are nil
+	// if the user did not add the credential, or if it was added before they were recorded.
+	Proofs []Proof `json:"-"`
+}
+
+// FormerPassword is among the methods of a credential that was added with a password alone which the user
+// has replaced since, and not confirmed when the user replaced it.
+const FormerPassword = "former_password"
+
+// AddedWith returns the credentials of a sign-in, for the provenance of what it adds.
+func AddedWith(proofs []Proof) (credentials []Proof) {
+	for _, p := range proofs {
+		if p.Kind != SessionProof { // the credentials of the session are there too
+			credentials = append(credentials, p.Credential())
+		}
+	}
+	return credentials
+}
+
+// RestsOn reports whether the credential was added with a password alone. Of credentials whose sign-in
+// was not recorded, that is those that it added with the method of a password only.
+func (p Provenance) RestsOn(password Proof) bool {
+	if len(p.Proofs) == 0 {
+		return !p.IsZero() && slices.Equal(p.Methods, KnownMethods())
+	}
+	return !slices.ContainsFunc(p.Proofs, func(q Proof) bool { return !q.IsOf(password) })
+}
+
+// IsFormer reports whether the credential was added with a former password alone.
+func (p Provenance) IsFormer() bool { return slices.Contains(p.Methods, FormerPassword) }
+
+// Former returns the provenance after that password was replaced. The limit of a passkey, which opens the
+// account without the new password, is the weakest class.
+func (p Provenance) Former(isPasskey bool) Provenance {
+	p.Methods = append(slices.Clone(p.Methods), FormerPassword)
+	if isPasskey {
+		p.ACR, p.Methods = ACRVouched, []string{FormerPassword}
+	}
+	return p
 }
 
 // IsZero reports whether the credential has no limit.

@@ -5,7 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server"
 )
 
 // sender is who sends requests about an account: the headers of a page, or of a token.
@@ -44,7 +47,14 @@ func (h *testServer) ownChanges(user, identity string) map[string]string {
 // Whether a sign-in suffices to change an account depends on the account, and not on the way in which the
 // request is sent.
 func TestAccountAuthority(t *testing.T) {
-	onBothStores(t, accountAuthority)
+	onAccountServers(t, accountAuthority)
+}
+
+// onAccountServers runs a test on both databases, with the session of the browser.
+func onAccountServers(t *testing.T, test func(t *testing.T, h *testServer)) {
+	withPage := func(o *server.Options) { o.AccountApplication = accountPageApp }
+	t.Run("sqlite", func(t *testing.T) { test(t, newTestServer(t, withPage)) })
+	t.Run("postgres", func(t *testing.T) { test(t, newOpenServer(t, "postgres", storetest.EmptyPostgres(t), withPage)) })
 }
 
 func accountAuthority(t *testing.T, h *testServer) {
@@ -130,6 +140,33 @@ func lostPasskey(t *testing.T, h *testServer, user string) {
 			t.Errorf("a new password by %s after a mailed code: %d %s", s.what, rec.Code, rec.Body)
 		}
 	}
+}
+
+// A passkey that was added with a password alone is limited when the password is replaced, and the user sees
+// it. Nothing is removed.
+func TestFormerPasswordLimitsWhatItAdded(t *testing.T) {
+	onAccountServers(t, func(t *testing.T, h *testServer) {
+		user := h.user("ada")
+		own := h.enrol(user)
+		h.apply(schemas.SetPassword{UserID: user, ID: "the leaked one", Hash: "hash", At: h.clock()})
+		session := schemas.Session{ID: schemas.NewID(), UserID: user, ApplicationID: h.accountApp(), ACR: schemas.ACRPassword, AMR: []string{"pwd"},
+			CreatedAt: h.clock(), ExpiresAt: h.clock().Add(time.Hour), Proofs: []schemas.Proof{{Kind: schemas.PasswordProof, Of: "the leaked one"}}}
+		h.apply(schemas.StartSession{Session: session})
+		thief := h.assertionHeader(schemas.Assertion{Subject: user, Audience: []string{h.accountApp(), h.base}, Session: session.ID, AuthTime: h.clock(),
+			AMR: session.AMR, ACR: session.ACR, Generation: h.generation(h.accountApp())})
+		s := h.startRegistration(`{"userId":"`+user+`"}`, thief)
+		h.post("/register/passkey/finish", attested(t, passkeytest.New(), s), &struct{}{}, thief)
+		h.pass(time.Minute)
+		h.ok(200, "PATCH /users/"+user, `{"attributes":{"password":"a lantern that nobody knows"}}`)
+		list, _ := h.ok(200, "GET /users/me/passkeys", "", h.signIn(own))
+		keys := list.list("passkeys")
+		if len(keys) != 2 || keys[0]["formerPassword"] != nil || keys[0]["limit"] != nil || keys[1]["formerPassword"] != true || keys[1].text("limit") != schemas.ACRVouched {
+			t.Errorf("the passkeys are %v", keys)
+		}
+		if events, _ := h.ok(200, "GET /audit-events?action=passkey.limited", ""); len(events.list("auditEvents")) != 1 {
+			t.Errorf("%v", events)
+		}
+	})
 }
 
 // errorCode is the code in the reply of an error.

@@ -17,6 +17,8 @@ type factorResponse struct {
 	Total      int        `json:"total,omitempty"`      // recovery codes issued
 	Left       *int       `json:"left,omitempty"`       // recovery codes left
 	Limit      string     `json:"limit,omitempty"`      // the class of the sign-in that added it, if it could prove more
+	// FormerPassword states that the factor was added with a password alone that was replaced since.
+	FormerPassword bool `json:"formerPassword,omitempty"`
 	// DisabledAt is when too many wrong codes had been entered: new browsers cannot use the factor.
 	DisabledAt *time.Time `json:"disabledAt,omitempty"`
 }
@@ -34,11 +36,11 @@ func (s *server) factors(ctx context.Context, c *caller, userID string) ([]any, 
 	list := []any{}
 	if app := found.TOTP; app != nil {
 		list = append(list, factorResponse{Type: directory.TOTPFactor, CreatedAt: app.CreatedAt, LastUsedAt: app.LastUsedAt,
-			Limit: factorLimit(app.AddedBy, []string{"otp"}, schemas.ACROneTimeCode), DisabledAt: blockedAt(blocked, schemas.TOTPSecret)})
+			Limit: factorLimit(app.AddedBy, []string{"otp"}, schemas.ACROneTimeCode), FormerPassword: app.AddedBy.IsFormer(), DisabledAt: blockedAt(blocked, schemas.TOTPSecret)})
 	}
 	if codes := found.RecoveryCodes; codes != nil {
 		list = append(list, factorResponse{Type: directory.RecoveryCodesFactor, CreatedAt: codes.CreatedAt, Total: codes.Total, Left: &codes.Left,
-			Limit: factorLimit(codes.AddedBy, []string{schemas.AMRRecovery}, schemas.ACRRecovery), DisabledAt: blockedAt(blocked, schemas.RecoverySecret)})
+			Limit: factorLimit(codes.AddedBy, []string{schemas.AMRRecovery}, schemas.ACRRecovery), FormerPassword: codes.AddedBy.IsFormer(), DisabledAt: blockedAt(blocked, schemas.RecoverySecret)})
 	}
 	return list, nil
 }

@@ -26,6 +26,8 @@ type passkeyResponse struct {
 	// Limit is the class of the sign-in that added the passkey, if a sign-in with the passkey proves
 	// no more than that; "" for no limit.
 	Limit string `json:"limit,omitempty"`
+	// FormerPassword states that the passkey was added with a password alone that was replaced since.
+	FormerPassword bool `json:"formerPassword,omitempty"`
 }
 
 func newPasskeyResponse(c *schemas.Credential) passkeyResponse {
@@ -33,7 +35,7 @@ func newPasskeyResponse(c *schemas.Credential) passkeyResponse {
 		ID: c.ID, Name: c.Name, CreatedAt: c.CreatedAt, LastUsedAt: c.LastUsedAt,
 		Authenticator: passkey.AuthenticatorName(c.AAGUID), AAGUID: c.AAGUID,
 		Transports: append([]string{}, c.Transports...),
-		BackedUp:   c.BackupState, BackupEligible: c.BackupEligible, Limit: limitOf(c.AddedBy),
+		BackedUp:   c.BackupState, BackupEligible: c.BackupEligible, Limit: limitOf(c.AddedBy), FormerPassword: c.AddedBy.IsFormer(),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -204,6 +205,27 @@ func (d *doctor) checkFlows(ctx context.Context) {
 	}
 	if !d.hasProblems(check) {
 		d.ok(check, "all stored flows can run")
+	}
+}
+
+// checkSuspects lists passkeys that others may have added in ways that earlier releases left open.
+func (d *doctor) checkSuspects(ctx context.Context) {
+	const check = "passkeys of earlier releases"
+	found, err := d.app.store.Suspects(ctx)
+	if err != nil {
+		d.fail(check, "check the database", "%v", err)
+		return
+	}
+	for _, key := range found {
+		why := "a limited passkey of the user was used outside of a flow, where the limit was ignored"
+		if key.Removed {
+			why = "it was added after the administrator had removed another passkey, for which a password was enough"
+		}
+		d.warn(check, fmt.Sprintf("ask the user; if the passkey is not known: postern admin remove-passkey %s %s", key.UserID, key.ID),
+			"the passkey %s of the user %s, added at %s: %s", key.ID, key.UserID, key.CreatedAt.UTC().Format(time.RFC3339), why)
+	}
+	if len(found) == 0 {
+		d.ok(check, "none was added in a way that earlier releases left open, as far as the audit log shows")
 	}
 }
 

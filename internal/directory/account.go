@@ -62,17 +62,31 @@ func (d *Directory) AddPasskey(ctx context.Context, c Call, key *schemas.Credent
 // full. Once there is one, adding another takes a sign-in with it: see proofguard.go. The operator's
 // tokens come from no sign-in, and set no limit either.
 func (w *writeContext) provenance(userID string) (schemas.Provenance, error) {
-	if !w.call.actsAs(userID) {
+	if !w.call.is(userID) {
 		return schemas.Provenance{}, nil
 	}
 	by := schemas.Provenance{ACR: w.call.ACR, Methods: w.call.Methods}
-	sessions, err := store.SessionsOf(w.ctx, w.tx, userID, w.now)
-	for _, s := range sessions {
-		if s.ID == w.call.Session && s.ACR != "" {
-			by = schemas.Provenance{ACR: s.ACR, Methods: s.AMR}
-		}
+	session, err := w.ownSession()
+	if session != nil {
+		by.Proofs = schemas.AddedWith(session.Proofs)
+	}
+	if session != nil && session.ACR != "" {
+		by.ACR, by.Methods = session.ACR, session.AMR
+	}
+	if !w.call.actsAs(userID) {
+		by.ACR, by.Methods = "", nil
 	}
 	return by, err
+}
+
+// ownSession returns the session of the calling user's token, nil for none.
+func (w *writeContext) ownSession() (*schemas.Session, error) {
+	sessions, err := store.SessionsOf(w.ctx, w.tx, w.call.userID(), w.now)
+	i := slices.IndexFunc(sessions, func(s schemas.Session) bool { return s.ID == w.call.Session })
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	return &sessions[i], nil
 }
 
 // RenamePasskey renames a passkey of a user. A passkey of another user is reported like a

@@ -75,7 +75,7 @@ func (d *Directory) userChanged(w *writeContext, old, u *schemas.User) error {
 			return err
 		}
 	}
-	return w.apply(schemas.SetPassword{UserID: u.ID, Hash: w.hash(), At: w.now, AddedBy: by})
+	return w.apply(schemas.SetPassword{UserID: u.ID, Hash: w.hash(), At: w.now, AddedBy: by, Confirmed: by.Proofs})
 }
 
 // forgetAddress ends the sessions that started with a code sent to an address that the user

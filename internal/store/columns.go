@@ -309,13 +309,18 @@ func (f flag) Scan(v any) error {
 	return err
 }
 
-// provenance is the column of a credential's provenance: the class and the methods, separated by
-// spaces; "" for a credential without a limit.
+// provenance is the column of a credential's provenance: the class, the methods and the credentials of the
+// sign-in, as kind=id, separated by spaces. Without a limit the class is "", so the text is "" or starts with
+// a space.
 type provenance struct{ of *schemas.Provenance }
 
 // Value implements driver.Valuer.
 func (p provenance) Value() (driver.Value, error) {
-	return strings.Join(append([]string{p.of.ACR}, p.of.Methods...), " "), nil
+	words := append([]string{p.of.ACR}, p.of.Methods...)
+	for _, proof := range p.of.Proofs {
+		words = append(words, string(proof.Kind)+"="+proof.Of)
+	}
+	return strings.Join(words, " "), nil
 }
 
 // Scan implements sql.Scanner.
@@ -325,8 +330,14 @@ func (p provenance) Scan(v any) error {
 		return fmt.Errorf("a provenance is kept as %T, expected string", v)
 	}
 	*p.of = schemas.Provenance{}
-	if words := strings.Fields(text); len(words) > 0 {
-		p.of.ACR, p.of.Methods = words[0], words[1:]
+	words := strings.Split(text, " ")
+	p.of.ACR = words[0]
+	for _, word := range words[1:] {
+		if kind, of, isProof := strings.Cut(word, "="); isProof {
+			p.of.Proofs = append(p.of.Proofs, schemas.Proof{Kind: schemas.ProofKind(kind), Of: of})
+		} else {
+			p.of.Methods = append(p.of.Methods, word)
+		}
 	}
 	return nil
 }

@@ -138,6 +138,9 @@ func (t *Tx) setPassword(c schemas.SetPassword) error {
 	if _, err := t.lockUser(c.UserID); err != nil {
 		return err
 	}
+	if err := t.markAddedWithPassword(c); err != nil {
+		return err
+	}
 	if _, err := t.exec(upsertPassword, c.UserID, cmp.Or(c.ID, schemas.NewID()), c.Hash, toMicros(c.At), provenance{&c.AddedBy}); err != nil {
 		return err
 	}

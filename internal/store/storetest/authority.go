@@ -197,3 +197,88 @@ func testEnrolmentLink(t *testing.T, s *store.Store) {
 		t.Errorf("the passkeys are %+v", keys)
 	}
 }
+
+// testFormerPassword replaces a password: what it alone has added is marked, and passkeys among it are
+// limited.
+func testFormerPassword(t *testing.T, s *store.Store) {
+	user := newUser("ann")
+	password, other := schemas.Proof{Kind: schemas.PasswordProof, Of: "first"}, newTOTP(user.ID)
+	set := schemas.SetPassword{UserID: user.ID, ID: "second", Hash: "$argon2id$2", At: noon().Add(time.Minute)}
+	byPassword := schemas.Provenance{ACR: schemas.ACRPassword, Methods: []string{"pwd"}, Proofs: []schemas.Proof{password}}
+	unlimited := schemas.Provenance{Proofs: []schemas.Proof{password}}
+	both := schemas.Provenance{ACR: schemas.ACRMultiFactor, Methods: []string{"pwd", "otp"}, Proofs: []schemas.Proof{password, schemas.ProofOfTOTP(&other)}}
+	unrecorded := schemas.Provenance{ACR: schemas.ACRPassword, Methods: []string{"pwd"}}
+	limited := schemas.Provenance{ACR: schemas.ACRVouched, Methods: []string{schemas.FormerPassword}}
+	limitedBy := limited
+	limitedBy.Proofs = []schemas.Proof{password}
+	tests := []struct{ before, after schemas.Provenance }{
+		{byPassword, limitedBy}, {unlimited, limitedBy}, {unrecorded, limited}, {both, both}, {schemas.Provenance{}, schemas.Provenance{}},
+		{schemas.Provenance{ACR: schemas.ACRPassword, Methods: []string{"pwd"}, Proofs: []schemas.Proof{{Kind: schemas.PasswordProof, Of: "another"}}},
+			schemas.Provenance{ACR: schemas.ACRPassword, Methods: []string{"pwd"}, Proofs: []schemas.Proof{{Kind: schemas.PasswordProof, Of: "another"}}}},
+		{byPassword, byPassword}, // confirmed
+	}
+	changes := append(create(user), schemas.SetPassword{UserID: user.ID, ID: "first", Hash: "$argon2id$1", At: noon()})
+	var keys []schemas.Credential
+	for i, tt := range tests {
+		key := newCredential(user.ID)
+		key.AddedBy, key.CreatedAt = tt.before, noon().Add(time.Duration(i)*time.Second)
+		keys = append(keys, key)
+		changes = append(changes, schemas.CreateCredential{Credential: key})
+	}
+	other.AddedBy = byPassword
+	apply(t, s, append(changes, schemas.SetTOTP{TOTP: other}, schemas.SetRecoveryCodes{UserID: user.ID, Hashes: [][]byte{[]byte("a")}, At: noon(), AddedBy: unlimited})...)
+	for i, key := range reply(s.Credentials(t.Context(), user.ID)).get(t) {
+		wantEqual(t, "the provenance before", key.AddedBy, tests[i].before)
+	}
+	set.Confirmed = []schemas.Proof{{Kind: schemas.PasskeyProof, Of: keys[len(keys)-1].ID.String()}}
+	apply(t, s, set)
+	for i, key := range reply(s.Credentials(t.Context(), user.ID)).get(t) {
+		wantEqual(t, "the provenance after", key.AddedBy, tests[i].after)
+	}
+	app, codes := reply(s.TOTP(t.Context(), user.ID)).get(t), reply(s.RecoveryCodes(t.Context(), user.ID)).get(t)
+	wantEqual(t, "the app", app.AddedBy, byPassword.Former(false))
+	wantEqual(t, "the codes", codes.AddedBy, unlimited.Former(false))
+	wantEqual(t, "the events", len(reply(s.Events(t.Context(), schemas.EventQuery{Action: "passkey.limited", Limit: 9})).get(t)), 3)
+	wantEqual(t, "whether the user had a passkey", reply(s.Protection(t.Context(), user.ID)).get(t).HadPasskey, true)
+}
+
+// testSuspects finds the passkeys that earlier releases may have let others add.
+func testSuspects(t *testing.T, s *store.Store) {
+	limited := schemas.Provenance{ACR: schemas.ACRPassword, Methods: []string{"pwd"}}
+	add := func(name string, by schemas.Provenance, at time.Time, changes ...schemas.Change) schemas.Credential {
+		t.Helper()
+		u, err := s.UserByAttribute(t.Context(), "", "username", name)
+		if err != nil {
+			made := newUser(name)
+			apply(t, s, create(made)...)
+			u = &made
+		}
+		key := newCredential(u.ID)
+		key.AddedBy, key.CreatedAt = by, at
+		apply(t, s, append(changes, schemas.CreateCredential{Credential: key})...)
+		return key
+	}
+	used := func(key schemas.Credential, run string) {
+		apply(t, s, schemas.RecordEvent{Event: schemas.Event{ID: schemas.NewID(), At: noon().Add(time.Minute), Action: "passkey.used", UserID: key.UserID,
+			ExecutionDigest: run, Detail: map[string]string{"credentialId": key.ID.String()}}})
+	}
+	inFlow := add("in a flow", limited, noon())
+	used(inFlow, "digest")
+	outside := add("outside", limited, noon())
+	used(outside, "")
+	second := add("outside", schemas.Provenance{}, noon().Add(time.Hour))
+	add("outside", schemas.Provenance{Proofs: []schemas.Proof{{Kind: schemas.PasswordProof, Of: "x"}}}, noon().Add(time.Hour)) // by this release
+	full := add("in full", schemas.Provenance{}, noon())
+	used(full, "")
+	removed := add("admin", schemas.Provenance{}, noon())
+	apply(t, s, schemas.DeleteCredential{UserID: removed.UserID, ID: removed.ID, At: noon()}, schemas.RecordEvent{Event: schemas.Event{
+		ID: schemas.NewID(), At: noon().Add(time.Minute), Action: "passkey.deleted", UserID: removed.UserID, Actor: schemas.Actor{Type: schemas.UserActor, ID: removed.UserID}}})
+	again := add("admin", schemas.Provenance{}, noon().Add(time.Hour))
+	role := newRole("administrators", []string{"system:users"}, person(removed.UserID))
+	insert(t, s, &role)
+	var got []string
+	for _, one := range reply(s.Suspects(t.Context())).get(t) {
+		got = append(got, one.ID.String())
+	}
+	wantEqual(t, "the passkeys", got, []string{again.ID.String(), outside.ID.String(), second.ID.String()})
+}

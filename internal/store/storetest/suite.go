@@ -73,6 +73,8 @@ func ofUsers() []test {
 		{"signature counters grow", testMustGrow},
 		{"accounts are changed with authority", testAuthority},
 		{"an enrolment link adds one passkey", testEnrolmentLink},
+		{"a new password marks what the former one added", testFormerPassword},
+		{"passkeys of the ways that earlier releases left open are found", testSuspects},
 	}
 }
 

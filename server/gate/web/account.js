@@ -98,13 +98,14 @@ async function load() {
 // What a passkey or factor is worth at most that was added after a weaker sign-in, by its class: docs/second-factors.md.
 const limits = ["vouched", "recovery", "otp", "password", "mfa"];
 
-export function limited(limit) {
+export function limited(limit, formerPassword) {
+	if (formerPassword) return t("limit.former");
 	const kind = limits.find((name) => limit?.includes(name)) ?? (limit && "password");
 	return kind && t(`limit.${kind}`);
 }
 
-function passkeyRow({ id, name, authenticator, backedUp, createdAt, lastUsedAt, limit }) {
-	const text = facts(authenticator !== name && authenticator, since(createdAt, true), used(lastUsedAt), limited(limit));
+function passkeyRow({ id, name, authenticator, backedUp, createdAt, lastUsedAt, limit, formerPassword }) {
+	const text = facts(authenticator !== name && authenticator, since(createdAt, true), used(lastUsedAt), limited(limit, formerPassword));
 	return row("key", name, backedUp && "Synced", text, small("Rename", id, name, () => rename(id, name)),
 		small("Delete", id, name, () => remove("Delete", name, "passkeys", id, text, t("Delete it on your device too."))));
 }
