@@ -37,7 +37,7 @@ var upgradeEffects = []upgradeEffect{
 		affected: "administrators without a passkey who have had one",
 		remedy:   "register a passkey for them before the upgrade, or print an enrolment link with `postern admin recover USER` after it",
 		count: store.Counting(`SELECT COUNT(*) FROM administrators a CROSS JOIN users u WHERE u.id = a.user_id AND u.status = 'active'
-			AND NOT EXISTS (SELECT 1 FROM credentials c WHERE c.user_id = u.id)
+			AND NOT EXISTS (SELECT 1 FROM credentials c WHERE c.user_id = u.id AND ` + store.CountsInFull + `)
 			AND EXISTS (SELECT 1 FROM events e WHERE e.user_id = u.id AND e.user_id <> '' AND e.action IN ('passkey.registered', 'passkey.deleted'))`),
 	},
 	{

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// countsInFull selects passkeys without a limit, and those whose limit resists phishing: see
+	// CountsInFull is the condition of passkeys without a limit, and those whose limit resists phishing: see
 	// provenance for the form of added_by.
-	countsInFull = `(added_by = '' OR added_by LIKE ' %' OR added_by LIKE 'phr%' OR added_by LIKE 'urn:postern:acr:mfa-phr%')`
+	CountsInFull = `(added_by = '' OR added_by LIKE ' %' OR added_by LIKE 'phr%' OR added_by LIKE 'urn:postern:acr:mfa-phr%')`
 
-	selectProtection = `SELECT EXISTS (SELECT 1 FROM credentials WHERE user_id = ? AND ` + countsInFull + `)
+	selectProtection = `SELECT EXISTS (SELECT 1 FROM credentials WHERE user_id = ? AND ` + CountsInFull + `)
 			OR EXISTS (SELECT 1 FROM former_passkeys WHERE user_id = ?),
 		EXISTS (SELECT 1 FROM totp WHERE user_id = ?)
 			OR EXISTS (SELECT 1 FROM recovery_codes WHERE user_id = ? AND used_at IS NULL)`
 
 	insertFormerPasskey = `INSERT INTO former_passkeys (user_id, removed_at)
-		SELECT user_id, CAST(? AS BIGINT) FROM credentials WHERE id = ? AND ` + countsInFull + ` ON CONFLICT (user_id) DO NOTHING`
+		SELECT user_id, CAST(? AS BIGINT) FROM credentials WHERE id = ? AND ` + CountsInFull + ` ON CONFLICT (user_id) DO NOTHING`
 )
 
 // Protection returns what protects the account of a user against changes; the zero value for an

@@ -18,7 +18,7 @@ const (
 	// Later releases record the credentials of the sign-in that added a passkey.
 	unrecorded = ` AND c.added_by NOT LIKE '%=%'`
 
-	selectLimitedPasskeys = `SELECT ` + credentialColumns + ` FROM credentials c WHERE NOT ` + countsInFull + unrecorded + ` ORDER BY user_id, created_at, id`
+	selectLimitedPasskeys = `SELECT ` + credentialColumns + ` FROM credentials c WHERE NOT ` + CountsInFull + unrecorded + ` ORDER BY user_id, created_at, id`
 
 	selectReplacingPasskeys = `SELECT ` + credentialColumns + ` FROM credentials c WHERE user_id IN (SELECT user_id FROM administrators)` + unrecorded + `
 		AND EXISTS (SELECT 1 FROM events e WHERE e.user_id = c.user_id AND e.action = 'passkey.deleted' AND e.actor_id = c.user_id AND e.at <= c.created_at)
