@@ -51,22 +51,20 @@ func isDocumentID(id string) bool {
 	return strings.HasPrefix(id, "https://") || strings.HasPrefix(id, "http://")
 }
 
-// checkDocumentID checks a client id that is a URL. Two spellings are two clients, so only one
-// spelling is accepted.
+// checkDocumentID checks a client id that is a URL. Two spellings are two clients, so only the normal
+// form is accepted.
 func checkDocumentID(id string) error {
-	u, err := url.Parse(id)
-	switch {
-	case len(id) > maxClientIDLength || err != nil || u.Host == "" || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' || c == '\\' }):
-		return errorf(codeInvalidClient, "the client_id must be a URL of at most %d printable ASCII characters", maxClientIDLength)
-	case u.User != nil || strings.Contains(id, "#"):
-		return errorf(codeInvalidClient, "expected a client_id without a user, a password and a fragment")
-	case u.Path == "":
-		return errorf(codeInvalidClient, "expected a client_id with a path, such as https://client.example.com/metadata.json")
+	if len(id) > maxClientIDLength {
+		return errorf(codeInvalidClient, "the client_id must be a URL of at most %d characters", maxClientIDLength)
 	}
-	for segment := range strings.SplitSeq(u.Path, "/") { // unescaped: %2e is a dot
-		if segment == "." || segment == ".." {
-			return errorf(codeInvalidClient, "expected a client_id without . and .. in its path")
-		}
+	normal, err := schemas.NormalURL(id)
+	switch {
+	case err != nil:
+		return errorf(codeInvalidClient, "the client_id is not the URL of a metadata document: %s", err)
+	case normal == id+"/":
+		return errorf(codeInvalidClient, "expected a client_id with a path, such as https://client.example.com/metadata.json")
+	case normal != id:
+		return errorf(codeInvalidClient, "the client_id is another spelling of %s: use that, also in the metadata document", normal)
 	}
 	return nil
 }
@@ -78,11 +76,14 @@ func (p *Provider) refreshClient(ctx context.Context, id string, create bool) er
 		return err
 	}
 	expiry, err := p.Clients.ClientExpiry(ctx, id)
-	if err != nil || expiry == nil && !create || expiry != nil && p.now().Before(expiry.FreshUntil) {
+	if err != nil || expiry == nil && !create {
 		return err
 	}
-	if err := checkDocumentID(id); err != nil {
+	if err := checkDocumentID(id); err != nil { // also of a client that an earlier release stored
 		return err
+	}
+	if expiry != nil && p.now().Before(expiry.FreshUntil) {
+		return nil
 	}
 	return p.fetches.once(ctx, id, func(ctx context.Context) error { return p.fetchClientDocument(ctx, id, expiry) })
 }

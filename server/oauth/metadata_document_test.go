@@ -202,3 +202,29 @@ func TestAudit05DocumentsCannotTakeANameLater(t *testing.T) {
 		}
 	}
 }
+
+// A client id has one spelling: with several, one document would make several clients, each with its own consents,
+// limits and trust.
+func TestDocumentIDsHaveOneSpelling(t *testing.T) {
+	s := newUntrustedClients(t)
+	for _, id := range []string{
+		"https://CLIENT.example.com/m", "https://client.example.com./m", "https://client.example.com:443/m", "https://client.example.com:0443/m",
+		"https://client.example.com:08443/m", "https://client.example.com:/m", "https://client.example.com/a%2fm", "https://client.example.com/%6d",
+		"https://client.example.com/%7Em", "https://client.example.com/a/../m", "https://client.example.com/./m", "https://client.example.com/%2E/m",
+		"https://client.example.com/m?", "https://client.example.com/m?a=%2d", "https://client.example.com/{m}", "https://client.example.com/m#",
+		"https://@client.example.com/m", "https://b\u00fccher.example.com/m", "https://XN--bcher-kva.example.com/m", "http://[0::1]/m", "http://0x7f.1/m", "http://2130706433/m",
+		"https://client%2eexample.com/m", "https://client.example.com/%zz",
+	} {
+		s.publish(id, document(id, ""))
+		s.wantNoClient(id)
+		if s.asked[id] > 0 {
+			t.Errorf("%s was fetched", id)
+		}
+	}
+	for _, id := range []string{"https://client.example.com:8443/a%2Fm", "https://client.example.com/~m/?v=1", "https://xn--bcher-kva.example.com/m", "https://client.example.com/M//m"} {
+		s.publish(id, document(id, ""))
+		if to := s.authorize(browser{}, ask("client_id", id, "redirect_uri", clientBack)); !strings.HasPrefix(to.String(), gateURL+"/signin?") {
+			t.Errorf("%s led to %s", id, to)
+		}
+	}
+}
