@@ -36,7 +36,7 @@ func (s *seeder) ensure(ctx context.Context, resources []declare.Resource, from 
 	})
 }
 
-// administrators lists those to whom a created role gives administrative permissions; "" for none. Only a
+// administrators lists the principals that a created role gives administrative permissions; "" for none. Only a
 // role can do that: a new group has no permissions.
 func administrators(e declare.Ensured) string {
 	if e.Noun.Plural != "roles" || schemas.IsBuiltinID(e.ID) {

@@ -143,7 +143,7 @@ func TestAdoptImportedResources(t *testing.T) {
 	expectTexts(t, w.importExport(t, "keycloak", dir), "already stored: 1 other resource")
 }
 
-// The ID of a deleted user is never assigned again, whoever creates users.
+// The ID of a deleted user is never assigned again, in all ways to create users.
 func TestIDsOfDeletedUsers(t *testing.T) {
 	onDatabases(t, func(t *testing.T, environ ...string) {
 		w := newImportTest(t, environ...)

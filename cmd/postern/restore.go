@@ -29,7 +29,7 @@ type restoreCommand struct {
 	IdentityFile      string `type:"path" placeholder:"PATH" help:"A file with private keys for an encrypted backup (AGE-SECRET-KEY-1…, one a line)."`
 	Check             bool   `help:"Verify the backup, and that the server's key opens it. Change nothing."`
 	Force             bool   `help:"Replace a store that is not empty. A SQLite file is kept under another name."`
-	Unverified        bool   `help:"Restore a backup although nothing shows that it is unchanged: one of an earlier release, of another key, or with its own key. Only if nobody else could write to it."`
+	Unverified        bool   `help:"Restore a backup although nothing shows that it is unchanged: one of an earlier release, of another key, or with its own key. Only if no other person could write to it."`
 	Continue          bool   `help:"Keep sessions, tokens, sign-ins in progress and queued mails. Only if no server has used the store since the backup, as in a move to another database."`
 	KeepRecoveryCodes bool   `help:"Keep unused recovery codes, although some may have been used since the backup."`
 	File              string `arg:"" help:"The file that postern backup wrote; - for standard input."`
@@ -311,13 +311,13 @@ func (r *restoration) verify(keys [][]byte, own bool) error {
 	case r.Unverified || byPassphrase || !own && r.in.Verify(derived...):
 		return nil
 	case !r.in.HasMAC():
-		why = "it has no MAC, because an earlier release of Postern wrote it or somebody removed it"
+		why = "it has no MAC, because an earlier release of Postern wrote it or the MAC was removed"
 	case own:
 		why = "its MAC is by the key that it contains itself: put that key in place from a copy of your own, or encrypt backups with a passphrase"
 	default:
-		why = "its MAC does not match its content and the server's key: somebody without the key has changed it, or it is of another key"
+		why = "its MAC does not match its content and the server's key: a person without the key has changed it, or it is of another key"
 	}
-	return fmt.Errorf("the backup may have been changed: %s. Use another backup, or pass --unverified if nobody else could write to this one", why)
+	return fmt.Errorf("the backup may have been changed: %s. Use another backup, or pass --unverified if no other person could write to this one", why)
 }
 
 // keys returns the key-encryption keys of the backup as an environment variable, if the
