@@ -110,10 +110,11 @@ func TestReadTreeRefuses(t *testing.T) {
 	}
 }
 
-// ReadTree ignores dot files and scenarios of flows. It follows symbolic links, which some
+// ReadTree ignores dot files and scenarios of flows. It follows symbolic links within the tree, which some
 // systems use to mount files.
 func TestReadTreeSkips(t *testing.T) {
-	dir, elsewhere := t.TempDir(), t.TempDir()
+	dir := t.TempDir()
+	elsewhere := filepath.Join(dir, ".mounted")
 	write(t, dir, ".git/HEAD", "ref: refs/heads/main\n")
 	write(t, dir, "flows/authentication/a.yaml", "handle: a\nflowType: AUTHENTICATION\n")
 	write(t, dir, "flows/authentication/a_test.yaml", "scenarios: []\n")
