@@ -81,8 +81,7 @@ func (d *Directory) checkUntrustedName(ctx context.Context, r Registration) erro
 	if r.Lease == nil || skeleton == "" {
 		return nil
 	}
-	names, err := d.store.OwnApplicationNames(ctx)
-	if err != nil || !slices.ContainsFunc(names, func(name string) bool { return schemas.NameSkeleton(name) == skeleton }) {
+	if taken, err := d.store.ResemblesOwnName(ctx, skeleton); err != nil || !taken {
 		return err
 	}
 	problem := schemas.Problem{Path: "name", Message: "users could confuse it with the name of an application of this server; choose another"}

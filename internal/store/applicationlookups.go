@@ -118,11 +118,45 @@ func (s *Store) ApplicationRevision(ctx context.Context, id string) (updated tim
 	return r.updated, int(r.signIn.Int64), int(r.registration.Int64), err
 }
 
-const selectOwnNames = `SELECT name FROM applications WHERE registration = ''`
+const (
+	selectOwnName = `SELECT 1 FROM applications WHERE name_skeleton = ?`
 
-// OwnApplicationNames returns the names of the applications that administrators created.
-func (s *Store) OwnApplicationNames(ctx context.Context) ([]string, error) {
-	return readAll(ctx, s, scanValue[string], selectOwnNames)
+	selectNamesWithoutSkeleton = `SELECT id, name, registration FROM applications WHERE name_skeleton IS NULL ORDER BY id LIMIT ?`
+	updateNameSkeleton         = `UPDATE applications SET name_skeleton = ? WHERE id = ? AND name = ?`
+)
+
+// ResemblesOwnName reports whether an application that an administrator created has a name with the
+// skeleton: see schemas.NameSkeleton.
+func (s *Store) ResemblesOwnName(ctx context.Context, skeleton string) (bool, error) {
+	if err := s.addNameSkeletons(ctx); err != nil {
+		return false, err
+	}
+	return exists(ctx, s, selectOwnName, skeleton)
+}
+
+// addNameSkeletons computes the skeletons of the names in rows of earlier programs.
+func (s *Store) addNameSkeletons(ctx context.Context) error {
+	const each = 500
+	for {
+		missing, err := readAll(ctx, s, func(row scanner, a *schemas.Application) error {
+			return row.Scan(&a.ID, &a.Name, &a.Registration)
+		}, selectNamesWithoutSkeleton, each)
+		if err != nil || len(missing) == 0 {
+			return err
+		}
+		err = s.writer.write(ctx, func(t *Tx) error {
+			for i := range missing {
+				a := &missing[i]
+				if _, err := t.exec(updateNameSkeleton, nameSkeleton{a}, a.ID, a.Name); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil || len(missing) < each {
+			return err
+		}
+	}
 }
 
 const selectRedirects = `SELECT redirect_uris, registration = '' OR verified FROM oauth_profiles

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"strings"
 
 	"github.com/postern-id/postern/schemas"
@@ -48,11 +49,27 @@ func applicationFields() fields[schemas.Application] {
 		{column: "registration", member: func(a *app) any { return &a.Registration }, filter: "registration"},
 		{column: "verified", member: func(a *app) any { return &a.Verified }},
 		{column: "require_consent", member: func(a *app) any { return &a.RequireConsent }},
+		{column: "name_skeleton", member: func(a *app) any { return nameSkeleton{a} }},
 		{column: "token_generation", member: func(a *app) any { return &a.TokenGeneration }},
 		{column: "created_at", member: func(a *app) any { return (*microTime)(&a.CreatedAt) }},
 		{column: "updated_at", member: func(a *app) any { return (*microTime)(&a.UpdatedAt) }},
 	}
 }
+
+// nameSkeleton is the column with the skeleton of the name of an application that an administrator
+// created.
+type nameSkeleton struct{ *schemas.Application }
+
+// Value implements driver.Valuer.
+func (n nameSkeleton) Value() (driver.Value, error) {
+	if n.Registration != "" {
+		return "", nil
+	}
+	return schemas.NameSkeleton(n.Name), nil
+}
+
+// Scan implements sql.Scanner: the name has the information.
+func (nameSkeleton) Scan(any) error { return nil }
 
 // profileFields are the columns of oauth_profiles except application_id.
 func profileFields() fields[schemas.OAuthProfile] {

@@ -44,3 +44,11 @@ func StatementsAhead() []string {
 	}
 	return list
 }
+
+// ForgetNameSkeletons makes the rows of applications those of a program without this column.
+func (s *Store) ForgetNameSkeletons(ctx context.Context) error {
+	return s.Update(ctx, func(t *Tx) error {
+		_, err := t.exec("UPDATE applications SET name_skeleton = NULL")
+		return err
+	})
+}

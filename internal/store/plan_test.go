@@ -19,7 +19,7 @@ func readQueries() []string {
 		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions, selectGroups, selectRoles,
 		selectCredential, selectCredentials,
 		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectTokenPermissions, selectSession, selectSessionByToken, selectBrowserSession, selectNewestSession,
-		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects, selectOwnNames,
+		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects, selectOwnName,
 		selectConsent, selectPermissionWord,
 		selectTOTP, selectRecoveryCode, selectRecoveryCodes, selectSecondFactor,
 		selectIdentityProvider, selectIdentity, selectIdentities,
