@@ -11,13 +11,16 @@ import (
 // asks for a password or a code is secret: a node that stores, compares or sends it reveals it
 // to the author of the flow.
 
+// namesSecret reports whether the identifier of an input is the name of a secret.
+var namesSecret = regexp.MustCompile(`(?i)pass[._-]*(word|wd|phrase|code)|(recovery|backup|one[._-]*time|verification)[._-]*code|t[._-]*otp|^[._-]*(pwd|pin|otp|mfa[._-]*code)[._-]*$`)
+
 // asksSecret reports whether browsers fill in the input with a secret.
 var asksSecret = regexp.MustCompile(`(?i)(^|\s)(current-password|new-password|one-time-code)(\s|$)`)
 
 // noteSecrets records the inputs of a prompt that users type a secret into.
 func (o *oracle) noteSecrets(c config) {
 	for _, in := range c.Inputs {
-		if in.Type == "PASSWORD_INPUT" || in.Type == "OTP_INPUT" || asksSecret.MatchString(in.Autocomplete) {
+		if in.Type == "PASSWORD_INPUT" || in.Type == "OTP_INPUT" || asksSecret.MatchString(in.Autocomplete) || namesSecret.MatchString(in.Identifier) {
 			o.secrets[in.Identifier] = true
 		}
 	}

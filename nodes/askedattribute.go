@@ -68,7 +68,7 @@ func (p property) asked(name string) (askedAttribute, bool) {
 	default:
 		f.Type = p.inputType(name)
 	}
-	return askedAttribute{f, kind}, len(f.compile(false)) == 0
+	return askedAttribute{f, kind}, len(f.compile(true)) == 0
 }
 
 // The options of a boolean attribute.

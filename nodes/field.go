@@ -52,14 +52,32 @@ func secretType(autocomplete string) schemas.InputType {
 	return ""
 }
 
-// guardSecret makes an input secret if browsers fill in a secret, whatever type it declares: a
-// password must not be stored or readable because it was declared as text.
-func (f *field) guardSecret() (found []schemas.Problem) {
-	secret := secretType(f.Autocomplete)
+// namedSecret returns the type of the secret that an identifier names, "" for none. Letter case, dots,
+// dashes and underscores do not matter.
+func namedSecret(identifier string) schemas.InputType {
+	name := strings.NewReplacer(".", "", "-", "", "_", "").Replace(strings.ToLower(identifier))
+	has := func(part string) bool { return strings.Contains(name, part) }
+	switch {
+	case slices.ContainsFunc([]string{"password", "passwd", "passphrase", "passcode", "recoverycode", "backupcode"}, has), name == "pwd", name == "pin":
+		return schemas.PasswordInput
+	case slices.ContainsFunc([]string{"onetimecode", "verificationcode", "totp"}, has), name == "otp", name == "mfacode":
+		return schemas.OTPInput
+	}
+	return ""
+}
+
+// guardSecret makes an input secret if browsers fill in a secret or its name is that of one, whatever
+// type it declares: a password must not be stored or readable because it was declared as text. In a
+// stored flow the name does not count.
+func (f *field) guardSecret(stored bool) (found []schemas.Problem) {
+	path, what, secret := "autocomplete", fmt.Sprintf("%q requests a secret from the browser", f.Autocomplete), secretType(f.Autocomplete)
+	if secret == "" && !stored {
+		path, what, secret = "identifier", fmt.Sprintf("%q is the name of a secret", f.Identifier), namedSecret(f.Identifier)
+	}
 	switch {
 	case secret == "" || f.Type.Secret():
 	case f.Type == schemas.SelectInput, f.Type == schemas.HiddenInput:
-		p := problem("autocomplete", "%q requests a secret from the browser, which a %s does not accept; use the type %s", f.Autocomplete, f.Type, secret)
+		p := problem(path, "%s, which a %s does not accept; use the type %s", what, f.Type, secret)
 		p.Rule = engine.RuleSecret
 		found = append(found, p)
 	default:
@@ -71,7 +89,7 @@ func (f *field) guardSecret() (found []schemas.Problem) {
 // compile prepares the field and returns the faults of its declaration, with paths relative to it. The
 // pattern of a stored flow can be larger than those of today.
 func (f *field) compile(stored bool) []schemas.Problem {
-	found := f.guardSecret()
+	found := f.guardSecret(stored)
 	if f.Type == schemas.SelectInput && len(f.Options) == 0 {
 		found = append(found, problem("options", "a SELECT needs options"))
 	}

@@ -111,8 +111,8 @@ func TestFlowsThatAreProven(t *testing.T) {
 		},
 		{
 			"a password collected as plain text", []string{
-				`{"id": "who", "use": "prompt", "with": {"inputs": [{"identifier": "password", "type": "TEXT_INPUT"}], "actions": [{"ref": "go"}]}, "next": "NEXT"}`,
-				`{"id": "pw", "use": "password-authenticate", "next": "NEXT"}`, done},
+				`{"id": "who", "use": "prompt", "with": {"inputs": [{"identifier": "word", "type": "TEXT_INPUT"}], "actions": [{"ref": "go"}]}, "next": "NEXT"}`,
+				`{"id": "pw", "use": "password-authenticate", "with": {"input": "word"}, "next": "NEXT"}`, done},
 			[]string{"pw input"},
 		},
 		{

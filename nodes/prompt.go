@@ -52,7 +52,7 @@ const promptProperties = `
           "label": {"type": "string", "description": "The label of the input. Default: the identifier."},
           "placeholder": {"type": "string", "description": "A hint inside the empty input."},
           "required": {"type": "boolean", "default": false, "description": "Whether an action that submits the input needs a value. Default: false."},
-          "autocomplete": {"type": "string", "description": "The HTML autocomplete tokens, such as 'username webauthn'. With current-password or new-password the input is a PASSWORD_INPUT, with one-time-code an OTP_INPUT, whatever its type."},
+          "autocomplete": {"type": "string", "description": "The HTML autocomplete tokens, such as 'username webauthn'. With current-password or new-password the input is a PASSWORD_INPUT, with one-time-code an OTP_INPUT, whatever its type. The same holds for an identifier that names a secret, such as password or otp."},
           "options": {
             "type": "array", "minItems": 1, "uniqueItems": true,
             "description": "The options of a SELECT.",
