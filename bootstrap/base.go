@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/internal/declare"
@@ -46,6 +48,9 @@ func flowIDs() map[string]string {
 		"change-address":        "01900000-0000-7000-8000-000000000069",
 	}
 }
+
+// FlowHandles lists the handles of the built-in flows.
+func FlowHandles() []string { return slices.Sorted(maps.Keys(flowIDs())) }
 
 // baseResources returns the initial resources of a store, without administrators. The
 // redirect URIs are the console's; the first is also its address, to which the hosted pages lead.

@@ -72,6 +72,7 @@ const (
 	CodeLastAdministrator  = "last_administrator" // the last user with all permissions
 	CodeLastCredential     = "last_credential"    // the user has no other way to sign in
 	CodeFactorRequired     = "second_factor_required"
+	CodeUnknownWays        = "unknown_ways"                     // the system is too large to find out how attackers can sign in
 	CodeNewWay             = "new_way"                          // after the change an attacker would need less to sign in than before
 	CodeCredentialLimited  = "credential_limited"               // it was added after a weaker sign-in than is needed: Provenance
 	CodeFlowChanged        = "flow_changed"                     // while a run continued an earlier version, which promises less

@@ -239,7 +239,8 @@ func (h *app) newDirectory(definitions engine.Kinds, policy password.Policy) *di
 			}
 			return schemas.AttributeUses{} // a flow that cannot run is reported as such
 		},
-		CheckChains: h.chains.NewWays, AnalyzeChains: h.chains.Report,
+		BuiltinFlows: bootstrap.FlowHandles(),
+		CheckChains:  h.chains.NewWays, AnalyzeChains: h.chains.Report,
 		IssuerFault: h.issuerFault,
 		CheckStored: func(f *schemas.Flow) []schemas.Problem {
 			_, problems := engine.CompileStored(f, definitions)

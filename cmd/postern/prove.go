@@ -57,7 +57,7 @@ func (c proveCommand) report(ctx context.Context, p program) (*chains.Report, er
 			return nil, err
 		}
 		checker := chains.Checker{Kinds: nodes.Kinds(nodes.Deps{}), NoMail: c.NoMail}
-		return checker.Analyze(system)
+		return checker.Analyze(ctx, system)
 	}
 	h, err := p.openLocal(ctx, c.Config)
 	if err != nil {
@@ -68,7 +68,7 @@ func (c proveCommand) report(ctx context.Context, p program) (*chains.Report, er
 	if err != nil {
 		return nil, err
 	}
-	return h.chains.Analyze(system)
+	return h.chains.Analyze(ctx, system)
 }
 
 // readFolder returns the applications and flows of a folder.
@@ -141,7 +141,7 @@ func (h *app) reportChains(ctx context.Context) {
 		h.log.ErrorContext(ctx, "cannot read the applications and flows", "error", err)
 		return
 	}
-	report, err := h.chains.Analyze(system)
+	report, err := h.chains.Analyze(ctx, system)
 	if err != nil {
 		h.log.WarnContext(ctx, "cannot analyze attacks across flows; run `postern prove` for details", "error", err)
 		return

@@ -198,3 +198,85 @@ func TestProveFolderOfFlows(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", output, want)
 	}
 }
+
+// loopingFlow lets in who has an authenticator app, and registers one for who has none.
+const loopingFlow = "  - {id: key, use: passkey-authenticate, with: {mode: usernameless}, next: app}\n" +
+	"  - {id: app, use: totp-register, next: {success: again, kept: done}}\n" +
+	"  - {id: again, use: prompt, with: {actions: [{ref: go}]}, next: key}\n  - {id: done, use: authorization-code}\n"
+
+// A flow that an attacker passes after registering a factor in an earlier run is a new way.
+func TestFactorsOfEarlierRunsAreWays(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
+		admin := w.admin()
+		var door, loop struct{ ID string }
+		w.send(201, "/flows", admin, flowBody(t, "door", onlyPasskeys, ""), &door)
+		w.send(201, "/flows", admin, flowBody(t, "loop", loopingFlow, ""), &loop)
+		shop := w.application(admin, "Shop", "authFlowId", door.ID)
+		rec := w.call("PATCH", "/applications/"+shop, admin, `{"authFlowId": "`+loop.ID+`"}`)
+		if rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), schemas.CodeNewWay) || !strings.Contains(rec.Body.String(), "app —kept→") {
+			t.Errorf("%d %s", rec.Code, rec.Body)
+		}
+	})
+}
+
+// An application that is created again under the identifiers of a deleted one must not be weaker, even
+// if its flow was created again too.
+func TestApplicationsReturnAsStrong(t *testing.T) {
+	const appID, flowID = "01900000-0000-7000-8000-00000000a001", "01900000-0000-7000-8000-00000000a002"
+	app := func(id, clientID, flow string) string {
+		return `{` + id + `"name": "Shop", "authFlowId": "` + flow + `", "inboundAuthConfig": [{"type": "oauth2", "config": {"clientId": "` + clientID +
+			`", "redirectUris": ["https://shop.example/back"]}}]}`
+	}
+	named := `"id": "` + appID + `", `
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
+		admin := w.admin()
+		var weak struct{ ID string }
+		w.send(201, "/flows", admin, flowBody(t, "weak", onlyPasswords, ""), &weak)
+		strong := strings.Replace(flowBody(t, "door", onlyPasskeys, ""), "{", `{"id": "`+flowID+`",`, 1)
+		w.made(admin, "/flows", strong)
+		w.made(admin, "/applications", app(named, "shop", flowID))
+		remove := func(path string) {
+			if rec := w.call("DELETE", path, admin, ""); rec.Code != http.StatusNoContent {
+				t.Fatalf("DELETE %s: %d %s", path, rec.Code, rec.Body)
+			}
+		}
+		remove("/applications/" + appID)
+		refuse := func(what, body string) {
+			t.Helper()
+			if rec := w.call("POST", "/applications", admin, body); rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), schemas.CodeNewWay) {
+				t.Errorf("%s: %d %s", what, rec.Code, rec.Body)
+			}
+		}
+		refuse("with the same id", app(named, "other", weak.ID))
+		refuse("with the same client id", app("", "shop", weak.ID))
+		remove("/flows/" + flowID)
+		w.made(admin, "/flows", strings.Replace(flowBody(t, "door", onlyPasswords, ""), "{", `{"id": "`+flowID+`",`, 1))
+		refuse("with the same flow, which is weaker", app(named, "shop", flowID))
+		other := w.made(admin, "/applications", app("", "other", weak.ID))
+		if rec := w.call("PUT", "/applications/"+other, admin, app("", "shop", weak.ID)); rec.Code != http.StatusBadRequest {
+			t.Errorf("another application takes the client id: %d %s", rec.Code, rec.Body)
+		}
+		remove("/applications/" + other)
+		w.put("/flows/"+flowID, flowBody(t, "door", onlyPasskeys, ""), admin)
+		w.made(admin, "/applications", app(named, "shop", flowID))
+	})
+}
+
+// Administrators select a built-in flow by its name, so a change of one takes their permissions, also
+// while no application uses it.
+func TestBuiltInFlowsNeedThePermissionsOfTheirUsers(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
+		editor := w.holder("editor", "system:flows:write", "system:flows:read")
+		harvest := flowBody(t, "password-then-passkey", onlyPasswords, "")
+		const builtIn = "/flows/01900000-0000-7000-8000-000000000065"
+		if rec := w.call("PUT", builtIn, editor, harvest); rec.Code != http.StatusForbidden {
+			t.Errorf("a built-in flow: %d %s", rec.Code, rec.Body)
+		}
+		own := w.made(editor, "/flows", flowBody(t, "own", onlyPasskeys, ""))
+		if rec := w.call("PUT", "/flows/"+own, editor, harvest); rec.Code != http.StatusForbidden && rec.Code != http.StatusConflict {
+			t.Errorf("the handle of a built-in flow: %d %s", rec.Code, rec.Body)
+		}
+		w.put("/flows/"+own, flowBody(t, "own", onlyPasswords, ""), editor)
+		w.put(builtIn, harvest, w.admin())
+	})
+}

@@ -23,6 +23,7 @@ type app struct {
 	id               string
 	flows            []graph
 	account, manages bool
+	unlimited        bool
 }
 
 // graph is a flow: its nodes in order, the first is the entry.
@@ -100,6 +101,17 @@ func (w *world) list(s set) (list []thing) {
 	}
 	return list
 }
+
+// all returns the set of the things.
+func (w *world) all(things ...thing) (s set) {
+	for _, t := range things {
+		s = s.with(w.number(t))
+	}
+	return s
+}
+
+// proves maps what an enrolled credential is to the condition that it makes true.
+var proves = map[string]string{"totp": "app", "recovery": "codes"}
 
 // goal is tokens of an application, or a credential, of a class.
 type goal struct{ app, credential, class string }
@@ -231,7 +243,12 @@ var joins = cached(func(of [2]thing) thing {
 func (w *world) play(has set, result func(gained set, app string, token thing)) {
 	for _, a := range w.apps {
 		if a.manages && w.has(has, "manager") {
-			result(set{}.with(w.number(strongest("password"))), "", thing{})
+			result(w.all(strongest("password"), strongest("mailbox"), thing{what: "no address"}), "", thing{})
+			result(w.all(thing{what: "no app"}, thing{what: "no codes"}), "", thing{}) // it removes factors
+			result(w.all(thing{what: "invited"}), "", thing{})
+		}
+		if a.unlimited && w.has(has, "manager") {
+			result(w.all(strongest("passkey")), "", thing{})
 		}
 		for _, f := range a.flows {
 			w.run(f, has, func(gained set, token thing) {
@@ -247,6 +264,7 @@ func (w *world) play(has set, result func(gained set, app string, token thing)) 
 					for _, added := range []string{"passkey", "password", "totp", "recovery"} {
 						gained = gained.with(w.number(limited(added, token)))
 					}
+					gained = gained.union(w.all(thing{what: "app"}, thing{what: "codes"}, thing{what: "no app"}, thing{what: "no codes"}))
 					result(gained, a.id, token)
 				}
 			})
@@ -289,7 +307,7 @@ func (w *world) run(f graph, has set, result func(gained set, token thing)) {
 // leave returns the ways to leave a node by an outcome.
 func (w *world) leave(f graph, v vertex, outcome string, p player, has set) (ways []player) {
 	about := p.who == "named" || p.who == "victim"
-	allowed := func(condition string) bool { return !about || w.has(has, condition) }
+	allowed := func(condition string) bool { return !about || w.has(has.union(p.gains), condition) }
 	stay := []player{p}
 	authenticate := func(what string, anyone bool) {
 		if p.who == "self" && !anyone {
@@ -324,9 +342,14 @@ func (w *world) leave(f graph, v vertex, outcome string, p player, has set) (way
 			}
 			q := p
 			q.gains = q.gains.with(w.number(t))
+			if condition := proves[what]; condition != "" {
+				q.gains = q.gains.with(w.number(thing{what: condition}))
+			}
 			ways = append(ways, q)
 		}
 	}
+	// A user with a second factor must have used one to change the account.
+	mayChange := p.who != "victim" || p.is.holds || w.has(has, "no app") && w.has(has, "no codes")
 	switch v.kind + " " + outcome {
 	case "user-resolve found":
 		q := p
@@ -392,12 +415,12 @@ func (w *world) leave(f graph, v vertex, outcome string, p player, has set) (way
 			}
 		}
 	case "password-set success":
-		gain("password", true)
+		gain("password", mayChange)
 	case "passkey-register success":
-		gain("passkey", p.who != "victim" || p.is.holds || w.has(has, "no app") && w.has(has, "no codes"))
+		gain("passkey", mayChange)
 	case "email-change success":
 		if !w.noMail {
-			gain("mailbox", p.who != "victim" || p.is.holds || w.has(has, "no app") && w.has(has, "no codes"))
+			gain("mailbox", mayChange)
 		}
 	case "email-change unavailable":
 		if w.noMail {
@@ -408,6 +431,9 @@ func (w *world) leave(f graph, v vertex, outcome string, p player, has set) (way
 	case "recovery-codes success":
 		gain("recovery", true)
 	case "federated-link success":
+		if !mayChange {
+			return nil
+		}
 		for _, n := range f.nodes {
 			if n.kind == "federated-oidc" && len(ways) == 0 {
 				gain("identity at "+n.with["provider"], true)

@@ -2,7 +2,9 @@ package chains
 
 import (
 	"cmp"
-	"fmt"
+	"context"
+	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -61,8 +63,8 @@ type Run struct {
 	Gains       string `json:"gains"` // what the attacker has afterwards
 }
 
-// Way is a shortest chain of runs to a target, and the conditions of the victim's account that
-// it relies on.
+// Way is a short chain of runs to a target that needs all of its runs, and the conditions of the
+// victim's account that it relies on.
 type Way struct {
 	Target     Target   `json:"target"`
 	Means      Means    `json:"means"`
@@ -77,125 +79,152 @@ type Report struct {
 	Ways  []Way               `json:"ways"`
 	Names map[string][]string `json:"names"`
 
-	represents map[string]string // the id in targets by the id of any application
+	represents map[string]string    // the id in targets by the id of any application
+	former     map[string][]*Report // by the id of an application: of systems with an earlier one of its identifiers
 }
 
-// Analyze finds the ways of a system, waived ones included.
-func Analyze(s *System) (*Report, error) { return analyze(s, false) }
+// Analyze finds the ways of a system, waived ones included. The error is a TooLargeError if the
+// system is too large, and that of the context if it ends.
+func Analyze(ctx context.Context, s *System) (*Report, error) {
+	return analyze(ctx, s, false, allMeans(), MaxMoves)
+}
 
-// AnalyzeUnwaived finds the ways of a system that need nothing waived.
-func AnalyzeUnwaived(s *System) (*Report, error) { return analyze(s, true) }
+// analysis finds the ways of a system.
+type analysis struct {
+	system *System
+	strict bool // nothing that is waived is possible
+	budget *budget
+	starts []*start    // the flows, each once
+	tokens []operation // what a token can do with the account of its user
+	report *Report
+	known  map[Target][]Means // of the report
 
-func analyze(s *System, strict bool) (*Report, error) {
+	applications map[string]*Application // by id
+}
+
+func analyze(ctx context.Context, s *System, strict bool, means []Means, limit int) (*Report, error) {
 	merged, represents, names := s.merge()
-	a := &analysis{system: merged, strict: strict}
-	for _, k := range []kind{aMailbox, aPassword, manager, noApp, hasApp, noCodes, hasCodes, noAddress, invited} {
-		worth := proof{}
-		if k == aMailbox || k == aPassword {
-			worth = k.nominal()
+	a := &analysis{
+		system: merged, strict: strict, budget: &budget{ctx, limit}, tokens: accountToken.operations(), known: map[Target][]Means{}, applications: map[string]*Application{},
+		report: &Report{represents: represents, Names: names},
+	}
+	a.listStarts()
+	for _, m := range means {
+		if err := a.addWays(m); errors.Is(err, errSpent) {
+			return nil, &TooLargeError{Flows: len(a.starts), Applications: len(merged.Applications), Limit: limit}
+		} else if err != nil {
+			return nil, err
 		}
-		a.index(item{k, worth})
 	}
-	if err := a.findSteps(); err != nil {
-		return nil, err
-	}
-	r := a.report()
-	r.represents, r.Names = represents, names
-	return r, nil
+	slices.SortStableFunc(a.report.Ways, func(v, w Way) int {
+		return cmp.Or(cmp.Compare(v.Target.Application, w.Target.Application), cmp.Compare(v.Target.Credential, w.Target.Credential),
+			slices.Index(schemas.ACRs(), v.Target.Class)-slices.Index(schemas.ACRs(), w.Target.Class))
+	})
+	return a.report, nil
 }
 
-// findSteps explores all flows until nothing is new.
-func (a *analysis) findSteps() error {
-	for a.grown = true; a.grown; {
-		a.grown = false
-		for i := range a.system.Applications {
-			app := &a.system.Applications[i]
-			a.addOperations(app)
-			for j := range app.Flows {
-				if err := a.explore(app, &app.Flows[j]); err != nil {
-					return err
-				}
+// listStarts lists the flows with the applications that start them.
+func (a *analysis) listStarts() {
+	known := map[*program]*start{}
+	for i := range a.system.Applications {
+		app := &a.system.Applications[i]
+		a.applications[app.ID] = app
+		for j := range app.Flows {
+			p := app.Flows[j].program()
+			at := known[p]
+			if at == nil {
+				at = &start{program: p}
+				known[p], a.starts = at, append(a.starts, at)
+			}
+			at.applications = append(at.applications, app)
+			if app.Account && at.account == nil {
+				at.account = app
 			}
 		}
 	}
-	return nil
 }
 
-// addOperations adds what can be done without a flow: with a token of an application, add a
-// credential of each kind; with a client that manages users, set a password.
-func (a *analysis) addOperations(app *Application) {
-	if app.ManagesUsers {
-		set := itemSet{}.with(a.index(item{aPassword, aPassword.nominal()}))
-		a.record(step{app, "PUT /users/{id}", nil, itemSet{}.with(a.condition(manager)), set, proof{}})
-	}
-	if !app.Account {
-		return
-	}
-	for _, s := range slices.Clone(a.steps) {
-		if s.application != app || s.token == (proof{}) || strings.Contains(s.flow, ", P") {
-			continue
-		}
-		used := s.used
-		if !s.token.holds {
-			used = used.with(a.condition(noApp)).with(a.condition(noCodes))
-		}
-		gains := s.gains
-		for _, k := range []kind{aPasskey, aPassword, anApp, codes} {
-			gains = gains.with(a.index(item{k, k.nominal().limit(s.token)}))
-		}
-		a.record(step{app, s.flow + ", POST /register/passkey/start, PUT /users/me/password or POST /users/me/factors", s.path, used, gains, s.token})
-	}
-}
-
-// targets returns what a step leads to, apart from sessions.
-func (a *analysis) targets(s *step) (list []Target) {
-	for _, class := range schemas.PlainACRs(s.token.class()) {
-		list = append(list, Target{Application: s.application.ID, Name: s.application.Name, Class: class})
-	}
-	for _, i := range s.gains.indexes() {
-		if it := a.items[i]; it.kind != aSession {
-			for _, class := range schemas.PlainACRs(it.worth.class()) {
-				list = append(list, Target{Credential: string(it.kind), Class: class})
+// accounts lists what the attacker can start from with these means: the means, and each
+// consistent set of conditions of the victim's account.
+func accounts(m Means) (list [][]kind) {
+	for choice := range 5 { // four accounts with a credential, and one without
+		app, codes := choice&1 != 0, choice&2 != 0
+		var has []kind
+		for _, k := range []struct {
+			kind kind
+			has  bool
+		}{
+			{aMailbox, m.Mailbox}, {noAddress, !m.Mailbox}, {aPassword, m.Password}, {manager, m.Manager},
+			{noApp, !app}, {hasApp, app}, {noCodes, !codes}, {hasCodes, codes}, {invited, choice == 4},
+		} {
+			if k.has {
+				has = append(has, k.kind)
 			}
 		}
+		list = append(list, has)
 	}
 	return list
 }
 
-// report finds the shortest chains.
-func (a *analysis) report() *Report {
-	r := &Report{}
-	// Of chains with the same number of runs, the one with the fewest conditions is reported.
-	slices.SortStableFunc(a.steps, func(s, t step) int {
-		return cmp.Or(len(s.used.indexes())-len(t.used.indexes()), len(s.gains.indexes())-len(t.gains.indexes()))
-	})
-	for _, means := range allMeans() {
-		shortest := map[Target][]int{}
-		var order []Target
-		for _, has := range a.accounts(means) {
-			a.reach(has, func(last int, runs []int) {
-				for _, t := range a.targets(&a.steps[last]) {
-					known, ok := shortest[t]
-					if !ok {
-						order = append(order, t)
-					}
-					if !ok || len(runs) < len(known) {
-						shortest[t] = runs
-					}
-				}
-			})
+// addWays adds a way to each target that these means reach and lesser ones do not.
+func (a *analysis) addWays(means Means) error {
+	b := &best{results: map[Target]*result{}}
+	for _, has := range accounts(means) {
+		s, err := a.search(has)
+		if err != nil {
+			return err
 		}
-		for _, t := range order {
-			if !r.Reaches(t, means) {
-				r.Ways = append(r.Ways, a.way(t, means, shortest[t]))
+		for _, k := range slices.Sorted(maps.Keys(s.gains)) {
+			a.note(b, means, Target{Credential: string(k)}, *s.gains[k])
+		}
+		for _, at := range s.starts {
+			for _, app := range at.applications {
+				a.note(b, means, Target{Application: app.ID, Name: app.Name}, at.tokens)
 			}
 		}
 	}
-	slices.SortStableFunc(r.Ways, func(v, w Way) int {
-		return cmp.Or(cmp.Compare(v.Target.Application, w.Target.Application), cmp.Compare(v.Target.Credential, w.Target.Credential),
-			slices.Index(schemas.ACRs(), v.Target.Class)-slices.Index(schemas.ACRs(), w.Target.Class))
-	})
-	return r
+	for _, t := range b.order {
+		a.report.Ways = append(a.report.Ways, a.way(t, means, b.results[t].run))
+		a.known[t] = append(a.known[t], means)
+	}
+	return nil
+}
+
+// best has the cheapest way to each target.
+type best struct {
+	results map[Target]*result
+	order   []Target
+}
+
+// note keeps the results that lead to a target, of each class, for less than known ones.
+func (a *analysis) note(b *best, means Means, t Target, list results) {
+	if len(list) == 0 {
+		return
+	}
+	for _, class := range schemas.PlainACRs(schemas.ACRMultiFactorPRProtected) {
+		t.Class = class
+		r := list.cheapest(proofOf(class))
+		if r == nil || slices.ContainsFunc(a.known[t], func(m Means) bool { return m.within(means) }) {
+			continue
+		}
+		if b.results[t] == nil {
+			b.order = append(b.order, t)
+		} else if b.results[t].cost <= r.cost {
+			continue
+		}
+		b.results[t] = r
+	}
+}
+
+// way describes the way to a target by a run. Its last run starts at the application of the target.
+func (a *analysis) way(t Target, means Means, last *run) Way {
+	runs := chain(last)
+	w := Way{Target: t, Means: means, Conditions: conditions(runs)}
+	for _, r := range runs[:len(runs)-1] {
+		w.Chain = append(w.Chain, r.describe(nil))
+	}
+	w.Chain = append(w.Chain, last.describe(a.applications[t.Application]))
+	return w
 }
 
 // Reaches reports whether an attacker with these means gets to the target.
@@ -206,56 +235,52 @@ func (r *Report) Reaches(t Target, m Means) bool {
 	})
 }
 
-// way describes a chain.
-func (a *analysis) way(t Target, means Means, runs []int) Way {
-	w := Way{Target: t, Means: means}
-	for _, i := range runs {
-		s := &a.steps[i]
-		for _, used := range s.used.indexes() {
-			if k := a.items[used].kind; k.isCondition() && !slices.Contains(w.Conditions, string(k)) {
-				w.Conditions = append(w.Conditions, string(k))
-			}
-		}
-		w.Chain = append(w.Chain, Run{Application: s.application.Name, Flow: s.flow, Path: s.path, Gains: a.describe(s)})
-	}
-	return w
-}
-
-// describe names the results of a step.
-func (a *analysis) describe(s *step) string {
-	var gains []string
-	for _, i := range s.gains.indexes() {
-		if it := a.items[i]; it.kind != aSession {
-			gains = append(gains, fmt.Sprintf("%s (%s)", it.kind, it.worth.class()))
-		}
-	}
-	if s.token != (proof{}) {
-		gains = append(gains, fmt.Sprintf("tokens of %s (%s)", s.application.Name, s.token.class()))
-	}
-	return strings.Join(gains, ", ")
-}
-
 // New lists the ways of r that did not exist before: no way led to the target with these means or
-// fewer. The tokens of an application that did not exist before are no new way.
+// fewer. The tokens of an application that never existed before are no new way.
 func (r *Report) New(before *Report) (list []Way) {
+	was, of := before.index(), map[string][]string{}
+	for id, represented := range r.represents {
+		of[represented] = append(of[represented], id)
+	}
 	for _, w := range r.Ways {
-		if r.isNew(w, before) {
+		if w.Target.Credential != "" && !was.reaches("", w) ||
+			slices.ContainsFunc(of[w.Target.Application], func(id string) bool { return was.lacks(id, w) }) {
 			list = append(list, w)
 		}
 	}
 	return list
 }
 
-// isNew reports whether a way is new to an application that it stands for.
-func (r *Report) isNew(w Way, before *Report) bool {
-	if w.Target.Credential != "" {
-		return !before.Reaches(w.Target, w.Means)
+// reportIndex finds the means that reach a target.
+type reportIndex struct {
+	*Report
+	means map[Target][]Means
+}
+
+func (r *Report) index() reportIndex {
+	x := reportIndex{r, map[Target][]Means{}}
+	for _, w := range r.Ways {
+		t := w.Target
+		t.Name = ""
+		x.means[t] = append(x.means[t], w.Means)
 	}
-	for id, represented := range r.represents {
-		_, existed := before.represents[id]
-		if represented == w.Target.Application && existed && !before.Reaches(Target{Application: id, Class: w.Target.Class}, w.Means) {
-			return true
-		}
+	return x
+}
+
+// reaches reports whether a way led to the target of w, at the application that stands for another,
+// with the means of w.
+func (x reportIndex) reaches(application string, w Way) bool {
+	t := Target{Application: application, Credential: w.Target.Credential, Class: w.Target.Class}
+	return slices.ContainsFunc(x.means[t], func(m Means) bool { return m.within(w.Means) })
+}
+
+// lacks reports whether an application existed, or an earlier one that had its identifiers, and no way
+// led to what w leads to.
+func (x reportIndex) lacks(id string, w Way) bool {
+	if represented, existed := x.represents[id]; existed && !x.reaches(represented, w) {
+		return true
 	}
-	return false
+	return slices.ContainsFunc(x.former[id], func(last *Report) bool {
+		return !last.Reaches(Target{Application: id, Class: w.Target.Class}, w.Means)
+	})
 }

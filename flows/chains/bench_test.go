@@ -11,9 +11,14 @@ import (
 
 // BenchmarkHundredFlows analyzes 100 flows of 100 applications, which differ from each other only in
 // their ids, and compiles them first.
-func BenchmarkHundredFlows(b *testing.B) {
+func BenchmarkHundredFlows(b *testing.B) { benchmarkFlows(b, 100) }
+
+// BenchmarkThousandFlows does so with 1,000.
+func BenchmarkThousandFlows(b *testing.B) { benchmarkFlows(b, 1000) }
+
+func benchmarkFlows(b *testing.B, n int) {
 	system := &schemas.SignInSystem{Flows: map[string]*schemas.Flow{}}
-	for i := range 100 {
+	for i := range n {
 		f := *playedFlow(b, playedFlows()[i%len(playedFlows())])
 		f.ID = fmt.Sprint("flow ", i)
 		system.Flows[f.ID] = &f
@@ -21,8 +26,23 @@ func BenchmarkHundredFlows(b *testing.B) {
 	}
 	kinds := nodes.Kinds(nodes.Deps{})
 	for b.Loop() {
-		if _, err := (&chains.Checker{Kinds: kinds}).Analyze(system); err != nil {
+		if _, err := (&chains.Checker{Kinds: kinds}).Analyze(b.Context(), system); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkLinkedProviders analyzes identity providers that are linked one by one, and a flow that asks
+// for all of them.
+func BenchmarkLinkedProviders(b *testing.B) {
+	for _, n := range []int{6, 11, 40} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			system := linking(b, n)
+			for b.Loop() {
+				if _, err := chains.Analyze(b.Context(), system); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -1,6 +1,8 @@
 package chains
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -18,36 +20,65 @@ type Checker struct {
 	Kinds engine.Kinds
 	// NoMail says that the server has no mail server.
 	NoMail bool
+	// MaxMoves limits the work of a comparison; 0 for the constant MaxMoves.
+	MaxMoves int
 
 	mu    sync.Mutex
-	flows map[[sha256.Size]byte]*Flow
+	flows map[string]*Flow
 }
 
-// Analyze finds the ways of a system, waived ones included.
-func (c *Checker) Analyze(s *schemas.SignInSystem) (*Report, error) { return Analyze(c.System(s)) }
+// Analyze finds the ways of a system, waived ones included: see Analyze.
+func (c *Checker) Analyze(ctx context.Context, s *schemas.SignInSystem) (*Report, error) {
+	return c.AnalyzeSystem(ctx, c.System(s))
+}
+
+// AnalyzeSystem is Analyze for compiled flows.
+func (c *Checker) AnalyzeSystem(ctx context.Context, s *System) (*Report, error) {
+	return analyze(ctx, s, false, allMeans(), cmp.Or(c.MaxMoves, MaxMoves))
+}
 
 // Report is Analyze for packages that do not import this one.
-func (c *Checker) Report(s *schemas.SignInSystem) (any, error) { return c.Analyze(s) }
+func (c *Checker) Report(ctx context.Context, s *schemas.SignInSystem) (any, error) {
+	return c.Analyze(ctx, s)
+}
 
 // NewWays returns a finding of engine.RuleChain for each way to tokens that exists after a change
 // and not before it, and that needs nothing waived. Two kinds of ways are not findings: those that
 // lead only to a credential, because a limited credential reaches no more than the sign-in that
 // added it; and those of a client that manages users, to which an administrator granted this
-// permission. A system that is too large for the analysis has no findings.
-func (c *Checker) NewWays(before, after *schemas.SignInSystem) (found []schemas.Problem) {
-	was, err := AnalyzeUnwaived(c.System(before))
-	if err != nil {
-		return nil
+// permission. An application of before.Former counts as existing with its last state. The error is a
+// TooLargeError if the ways are not known, which a change that only removes ways does not cause.
+func (c *Checker) NewWays(ctx context.Context, before, after *schemas.SignInSystem) (found []schemas.Problem, err error) {
+	old, now := c.System(before), c.System(after)
+	if len(before.Former) == 0 && opensNothing(old, now) {
+		return nil, nil
 	}
-	is, err := AnalyzeUnwaived(c.System(after))
+	is, err := c.unwaived(ctx, now)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	ways := slices.DeleteFunc(is.New(was), func(w Way) bool { return w.Target.Credential != "" || w.Means.Manager })
-	for _, w := range joinClasses(ways) {
+	was, err := c.unwaived(ctx, old)
+	if err != nil {
+		return nil, err
+	}
+	was.former = map[string][]*Report{}
+	for _, f := range before.Former {
+		last, err := c.unwaived(ctx, old.with(c.application(&f.SystemApplication, f.Flows)))
+		if err != nil {
+			return nil, err
+		}
+		was.former[f.ID] = append(was.former[f.ID], last)
+	}
+	for _, w := range joinClasses(slices.DeleteFunc(is.New(was), func(w Way) bool { return w.Target.Credential != "" })) {
 		found = append(found, schemas.Problem{Rule: engine.RuleChain, Message: w.String()})
 	}
-	return found
+	return found, nil
+}
+
+// unwaived finds the ways of attackers without a client that manages users.
+func (c *Checker) unwaived(ctx context.Context, s *System) (*Report, error) {
+	means := slices.DeleteFunc(allMeans(), func(m Means) bool { return m.Manager })
+	return analyze(ctx, s, true, means, cmp.Or(c.MaxMoves, MaxMoves))
 }
 
 // Limited lists the flows with a node that adds a credential after a weaker proof than the rule
@@ -68,10 +99,10 @@ func (c *Checker) System(s *schemas.SignInSystem) *System {
 	for id, f := range s.Flows {
 		compiled[id] = c.flow(f)
 	}
-	system := &System{NoMail: c.NoMail}
-	for _, a := range s.Applications {
-		app := Application{ID: a.ID, Name: a.Name, Account: a.Account, ManagesUsers: a.ManagesUsers}
-		for _, id := range a.FlowIDs {
+	system := &System{NoMail: c.NoMail, Applications: make([]Application, 0, len(s.Applications))}
+	for i := range s.Applications {
+		app := applicationOf(&s.Applications[i])
+		for _, id := range s.Applications[i].FlowIDs {
 			if f := compiled[id]; f != nil {
 				app.Flows = append(app.Flows, *f)
 			}
@@ -81,16 +112,31 @@ func (c *Checker) System(s *schemas.SignInSystem) *System {
 	return system
 }
 
+func applicationOf(a *schemas.SystemApplication) Application {
+	return Application{ID: a.ID, Name: a.Name, Account: a.Account, ManagesUsers: a.ManagesUsers, Unlimited: a.Unlimited}
+}
+
+// application compiles the flows of an application.
+func (c *Checker) application(a *schemas.SystemApplication, flows []*schemas.Flow) Application {
+	app := applicationOf(a)
+	for _, f := range flows {
+		if compiled := c.flow(f); compiled != nil {
+			app.Flows = append(app.Flows, *compiled)
+		}
+	}
+	return app
+}
+
 // flow compiles a flow once; nil if it does not compile.
 func (c *Checker) flow(f *schemas.Flow) *Flow {
-	key := digest(f)
+	key := keyOf(f)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if known, ok := c.flows[key]; ok {
 		return known
 	}
 	if c.flows == nil || len(c.flows) >= maximumCompiled {
-		c.flows = map[[sha256.Size]byte]*Flow{}
+		c.flows = map[string]*Flow{}
 	}
 	var compiled *Flow
 	if g, _ := engine.CompileStored(f, c.Kinds); g != nil {
@@ -105,8 +151,12 @@ func (c *Checker) flow(f *schemas.Flow) *Flow {
 // maximumCompiled limits the kept flows.
 const maximumCompiled = 10_000
 
-// digest identifies a definition with its sub-flows.
-func digest(f *schemas.Flow) [sha256.Size]byte {
+// keyOf identifies a definition with its sub-flows: an id and a version, which never change, or for
+// a flow that is not stored a digest.
+func keyOf(f *schemas.Flow) string {
+	if f.ID != "" && f.ActiveVersion > 0 {
+		return fmt.Sprintf("%s %d %s", f.ID, f.ActiveVersion, f.Handle)
+	}
 	h := sha256.New()
 	var write func(f *schemas.Flow)
 	write = func(f *schemas.Flow) {
@@ -120,5 +170,5 @@ func digest(f *schemas.Flow) [sha256.Size]byte {
 		}
 	}
 	write(f)
-	return [sha256.Size]byte(h.Sum(nil))
+	return string(h.Sum(nil))
 }

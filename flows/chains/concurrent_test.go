@@ -19,7 +19,7 @@ func TestConcurrentAnalyses(t *testing.T) {
 		system.Applications = append(system.Applications, schemas.SystemApplication{ID: f.ID, Name: f.ID, FlowIDs: []string{f.ID}})
 	}
 	kinds := nodes.Kinds(nodes.Deps{})
-	want, err := (&chains.Checker{Kinds: kinds}).Analyze(system)
+	want, err := (&chains.Checker{Kinds: kinds}).Analyze(t.Context(), system)
 	if err != nil || len(want.Ways) == 0 {
 		t.Fatalf("%+v, %v", want, err)
 	}
@@ -27,7 +27,7 @@ func TestConcurrentAnalyses(t *testing.T) {
 	var analyses sync.WaitGroup
 	for range 8 {
 		analyses.Go(func() {
-			if got, err := shared.Analyze(system); err != nil || !reflect.DeepEqual(got.Ways, want.Ways) {
+			if got, err := shared.Analyze(t.Context(), system); err != nil || !reflect.DeepEqual(got.Ways, want.Ways) {
 				t.Errorf("%+v, %v, want %+v", got, err, want)
 			}
 		})

@@ -17,25 +17,27 @@
 // # The analysis
 //
 // An item is something that the attacker can use in a run: a means, a credential of the victim's
-// account that an earlier run added, or a session. Each item has a worth: what a sign-in with it
-// proves at most.
+// account that an earlier run added, or a session; or a condition of the victim's account, which a run
+// can make true. Each item has a worth: what a sign-in with it proves at most.
 //
-//  1. Each flow is explored for each application, over the states (node, user of the run, proof,
-//     items gained). An outcome that authenticates needs an item; an outcome that adds a
-//     credential to the authenticated victim gives one. Every other outcome is possible. For each
-//     result the minimal sets of used items are kept. A new item is a reason to explore again,
-//     until nothing is new. There are finitely many items, so this ends.
-//  2. The results are steps "with these items, get that item or token". For each set of means a
-//     breadth-first search over sets of items finds the fewest runs to each target.
+// For each set of means and each account, a search keeps what the attacker holds. It explores each
+// flow over the states (node, user of the run, proof), and adds what the runs give. A new item is a
+// reason to explore the flows again that depend on it, until nothing is new. What is held only grows, and
+// what is worth less than another thing is dropped: the work is bounded by the flows, their nodes and
+// the kinds of items, not by the sets of items. Each item keeps the cheapest run that gives it, from
+// which a chain is made. It has no superfluous run, and need not be the shortest.
 //
 // The exploration allows at least the runs that the server allows: conditions of decisions,
-// replies of services and rate limits are ignored. So a way that is not found does not exist; a
-// way that is found can be impossible because of such a condition.
+// replies of services, rate limits and conditions that a run ends are ignored. So a way that is not
+// found does not exist; a way that is found can be impossible because of such a condition.
+//
+// The work is counted (MaxMoves). A system that needs more is not known: see TooLargeError.
 //
 // # Worth of credentials
 //
 // A credential that is added to an existing account records the sign-in that added it. A later
 // sign-in with it is worth no more than that one, and it counts as a factor only if that one
-// proved the same sort of factor. So a chain cannot raise a class. It can carry a class to another application, make access permanent, and
-// raise a class where a waiver lifts the limit. These are the ways that Analyze reports.
+// proved the same sort of factor. So a chain cannot raise a class. It can carry a class to another
+// application, make access permanent, and raise a class where a waiver lifts the limit. These are the
+// ways that Analyze reports.
 package chains

@@ -1,10 +1,8 @@
 package chains
 
 import (
-	"fmt"
+	"container/heap"
 	"slices"
-
-	"github.com/postern-id/postern/engine"
 )
 
 // subject is the user of a run.
@@ -15,6 +13,7 @@ const (
 	named                        // the victim, identified but not authenticated
 	authenticated                // the victim
 	ownAccount                   // a user that the attacker created
+	subjects      = iota
 )
 
 // state is a place in a run, with everything on which the rest of the run depends.
@@ -22,18 +21,19 @@ type state struct {
 	node    int
 	subject subject
 	proved  proof
-	gained  itemSet // by this run
 }
 
 // isVictim reports whether the run is about the victim.
 func (s state) isVictim() bool { return s.subject == named || s.subject == authenticated }
 
-// visit is a state, the items that were used to get there, and the move that led there.
+// visit is a state, and the move that led there.
 type visit struct {
 	state
-	used   itemSet
-	parent int // index of the visit before, -1 for the first
-	edge   int // of the parent's node
+	cost   cost
+	parent *visit // nil for the first
+	edge   int    // of the parent's node
+	uses   []*holding
+	gains  []item
 }
 
 // Move is a node of a run and the outcome that the run left it with.
@@ -42,150 +42,102 @@ type Move struct {
 	Outcome string `json:"outcome,omitempty"`
 }
 
-// step is a run with a result: with the used items, the attacker gains others, and tokens of the
-// application if the run completes.
-type step struct {
-	application *Application
-	flow        string
-	path        []Move
-	used, gains itemSet
-	token       proof // zero if the run does not complete
+// exploration is a walk over the states of one flow, the cheapest first.
+type exploration struct {
+	*search
+	*program
+	start   *start
+	queue   visits
+	settled [][]proof // what was proved at each node with each subject
 }
 
-// replaces reports whether s needs no more than t, and gives at least as much.
-func (s *step) replaces(t *step) bool {
-	return s.used.within(t.used) && t.gains.within(s.gains) && s.token.covers(t.token) &&
-		(s.application == t.application || t.token == proof{})
-}
-
-// analysis collects the items and the steps of a system.
-type analysis struct {
-	system *System
-	items  []item
-	steps  []step
-	strict bool // nothing that is waived is possible
-	grown  bool // something new was found in this round
-}
-
-// index returns the index of an item, which it adds if it is new.
-func (a *analysis) index(i item) int {
-	at := slices.Index(a.items, i)
-	if at < 0 {
-		at = len(a.items)
-		a.items, a.grown = append(a.items, i), true
+// explore follows all runs of a flow that the attacker can make with what is held.
+func (s *search) explore(at *start) error {
+	e := &exploration{search: s, program: at.program, start: at, settled: make([][]proof, len(at.program.nodes)*subjects)}
+	if len(e.nodes) > 0 {
+		e.queue = visits{{}}
 	}
-	return at
-}
-
-// condition returns the index of a condition on the victim's account.
-func (a *analysis) condition(k kind) int { return a.index(item{kind: k}) }
-
-// holdings lists the items of a kind.
-func (a *analysis) holdings(k kind) (list []int) {
-	for i, it := range a.items {
-		if it.kind == k {
-			list = append(list, i)
+	for len(e.queue) > 0 {
+		v := heap.Pop(&e.queue).(*visit)
+		place := &e.settled[v.node*subjects+int(v.subject)]
+		if slices.ContainsFunc(*place, func(p proof) bool { return p.covers(v.proved) }) {
+			continue // a cheaper run proves at least as much here
 		}
-	}
-	return list
-}
-
-// record adds a step, unless another one replaces it.
-func (a *analysis) record(s step) {
-	if slices.ContainsFunc(a.steps, func(t step) bool { return t.replaces(&s) }) {
-		return
-	}
-	a.steps = slices.DeleteFunc(a.steps, func(t step) bool { return s.replaces(&t) })
-	a.steps, a.grown = append(a.steps, s), true
-}
-
-// explore finds the steps of a flow at an application.
-func (a *analysis) explore(app *Application, f *Flow) error {
-	e := &exploration{analysis: a, application: app, flow: f, seen: map[state][]itemSet{}}
-	e.add(visit{state: state{}, parent: -1})
-	for i := 0; i < len(e.visits); i++ {
-		n := &f.Nodes[e.visits[i].node]
-		if n.Kind == "authorization-code" {
-			e.complete(i)
+		*place = append(*place, v.proved)
+		if e.nodes[v.node].kind == "authorization-code" {
+			e.complete(v)
 		}
-		for j := range n.Edges {
-			e.leave(i, j)
-		}
-		if len(a.items) > maximumItem-8 {
-			return fmt.Errorf("the flows have more than %d different items", maximumItem)
+		for i := range e.nodes[v.node].edges {
+			if err := e.leave(v, i); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// exploration is a breadth-first walk over the states of one flow.
-type exploration struct {
-	*analysis
-	application *Application
-	flow        *Flow
-	visits      []visit
-	seen        map[state][]itemSet
-}
-
-// add notes a visit, unless the same state was reached with fewer items.
-func (e *exploration) add(v visit) {
-	for _, used := range e.seen[v.state] {
-		if used.within(v.used) {
-			return
-		}
-	}
-	e.seen[v.state] = append(e.seen[v.state], v.used)
-	e.visits = append(e.visits, v)
-}
-
 // leave follows an edge from a visit, in every way that is possible.
-func (e *exploration) leave(from, edge int) {
-	n := &e.flow.Nodes[e.visits[from].node]
-	for _, v := range e.outcomes(n, n.Edges[edge].Outcome, e.visits[from]) {
-		v.parent, v.edge = from, edge
-		if v.gained != e.visits[from].gained {
-			e.record(step{e.application, e.flow.Name, e.path(from, edge), v.used, v.gained, proof{}})
+func (e *exploration) leave(from *visit, edge int) error {
+	n := &e.nodes[from.node]
+	to := &n.edges[edge]
+	next := visit{state: from.state, cost: from.cost.plus(aMove), parent: from, edge: edge}
+	possible := e.outcomes(n, to.does, next)
+	for _, v := range possible {
+		if len(v.gains) > 0 {
+			e.gained(&run{start: e.start, end: from, edge: edge, uses: v.uses, gains: v.gains}, v.cost.plus(aRun), v.gains)
 		}
-		if e.strict && isWaived(n) && v.isVictim() && slices.Contains([]string{"success", "active", "done"}, n.Edges[edge].Outcome) {
+		if e.strict && n.waived && v.isVictim() && slices.Contains([]string{"success", "active", "done"}, to.outcome) {
 			continue // the flow accepts what is reached through the node
 		}
-		if target, more := e.flow.find(n.Edges[edge].Target); more {
-			v.node = target
-			e.add(v)
+		if to.target >= 0 {
+			v.node = to.target
+			heap.Push(&e.queue, &v)
 		}
 	}
+	return e.budget.spend(1 + len(possible))
 }
 
 // complete notes that a run ends with tokens of the application, and a session of the browser.
-func (e *exploration) complete(at int) {
-	v := e.visits[at]
-	if v.subject != authenticated || !v.proved.satisfies(proofOf(e.flow.Guarantee)) {
+func (e *exploration) complete(v *visit) {
+	if v.subject != authenticated || !v.proved.satisfies(e.guarantee) {
 		return
 	}
-	gains := v.gained.with(e.index(item{aSession, v.proved}))
-	e.record(step{e.application, e.flow.Name, e.path(at, -1), v.used, gains, v.proved})
+	r := &run{start: e.start, end: v, edge: -1, token: v.proved, gains: []item{{aSession, v.proved}}}
+	e.start.tokens.add(&result{worth: v.proved, cost: v.cost.plus(aRun), run: r})
+	e.gained(r, v.cost.plus(aRun), r.gains)
+	e.useToken(r, v)
 }
 
-// path returns the moves that lead to a visit and leave its node by the edge.
-func (e *exploration) path(at, edge int) (path []Move) {
-	for at >= 0 {
-		v := e.visits[at]
-		n := &e.flow.Nodes[v.node]
-		m := Move{Node: n.ID}
-		if edge >= 0 {
-			m.Outcome = n.Edges[edge].Outcome
-		}
-		path = append(path, m)
-		at, edge = v.parent, v.edge
+// useToken adds what a token of the application can do with the account of its user: add
+// credentials, and remove a factor. If the sign-in proved nothing that the user holds, the account
+// must have no factor.
+func (e *exploration) useToken(r *run, v *visit) {
+	app := e.start.account
+	if app == nil {
+		return
 	}
-	slices.Reverse(path)
-	return path
+	done := &run{start: e.start, application: app, end: v, edge: -1, token: r.token, gains: r.gains, operations: e.tokens}
+	at := *v
+	if !v.proved.holds {
+		for _, k := range []kind{noApp, noCodes} {
+			if !e.require(&at, k) {
+				return
+			}
+		}
+		done.uses = at.uses[len(v.uses):]
+	}
+	for _, o := range done.operations {
+		for _, k := range o.gives {
+			done.gains = append(done.gains, added(k, k.nominal().limit(v.proved))...)
+		}
+	}
+	e.gained(done, at.cost.plus(aRun), done.gains)
 }
 
 // outcomes returns the states in which a run can be after it left a node by an outcome; none
 // if the attacker cannot cause the outcome.
-func (e *exploration) outcomes(n *engine.Node, outcome string, v visit) []visit {
-	switch n.Kind + " " + outcome {
+func (e *exploration) outcomes(n *vertex, does string, v visit) []visit {
+	switch does {
 	case "user-resolve found":
 		v.subject, v.proved = named, proof{}
 	case "user-resolve missing":
@@ -195,84 +147,97 @@ func (e *exploration) outcomes(n *engine.Node, outcome string, v visit) []visit 
 	case "password-authenticate success":
 		return e.authenticate(v, aPassword)
 	case "passkey-authenticate success":
-		return e.authenticate(e.anyUser(v, n), aPasskey)
+		return e.authenticate(anyUser(v, n), aPasskey)
 	case "totp success":
 		return e.authenticate(v, anApp)
 	case "totp none":
-		return []visit{e.given(v, noApp)}
+		return e.given(v, noApp)
 	case "recovery-code success":
 		return e.authenticate(v, codes)
 	case "email-otp success":
-		if e.system.NoMail {
+		if e.noMail {
 			return nil
 		}
 		return e.authenticate(v, aMailbox)
 	case "invitation success":
-		if e.system.NoMail {
-			return nil
-		}
-		v = e.withoutUser(v)
-		return e.authenticate(e.given(v, invited), aMailbox)
+		return e.accept(v)
 	case "email-otp missing":
-		return []visit{e.given(v, noAddress)}
-	case "email-otp unavailable":
-		if !e.system.NoMail {
+		return e.given(v, noAddress)
+	case "email-otp unavailable", "email-change unavailable":
+		if !e.noMail {
 			return nil
 		}
 	case "federated-oidc success":
-		return e.authenticate(e.withoutUser(v), anIdentity+kind(setting(n, "provider")))
+		return e.authenticate(withoutUser(v), n.identity)
 	case "session-check active":
-		return e.resume(v, e.flow.Classes[n.ID])
+		return e.resume(v, n.class)
 	default:
-		return e.enroll(n, outcome, v)
+		return e.enroll(n, does, v)
 	}
 	return []visit{v}
+}
+
+// accept uses an invitation, whose link names its user.
+func (e *exploration) accept(v visit) []visit {
+	if e.noMail {
+		return nil
+	}
+	v = withoutUser(v)
+	if !e.require(&v, invited) {
+		return nil
+	}
+	return e.authenticate(v, aMailbox)
 }
 
 // enroll returns the states after an outcome that adds a credential to the account.
-func (e *exploration) enroll(n *engine.Node, outcome string, v visit) []visit {
-	switch n.Kind + " " + outcome {
+func (e *exploration) enroll(n *vertex, does string, v visit) []visit {
+	switch does {
 	case "password-set success":
-		v = e.gain(e.changing(v), n, aPassword)
+		if !e.mayChange(&v) {
+			return nil
+		}
+		e.gain(&v, n, aPassword)
 	case "passkey-register success":
-		v = e.gain(e.changing(v), n, aPasskey)
+		if !e.mayChange(&v) {
+			return nil
+		}
+		e.gain(&v, n, aPasskey)
 	case "email-change success":
-		if e.system.NoMail {
+		if e.noMail || !e.mayChange(&v) {
 			return nil
 		}
-		v = e.gain(e.changing(v), n, aMailbox)
-	case "email-change unavailable":
-		if !e.system.NoMail {
-			return nil
-		}
+		e.gain(&v, n, aMailbox)
 	case "totp-register success":
-		v = e.gain(v, n, anApp)
+		e.gain(&v, n, anApp)
 	case "totp-register kept":
-		v = e.given(v, hasApp)
+		return e.given(v, hasApp)
 	case "recovery-codes success":
-		v = e.gain(v, n, codes)
+		e.gain(&v, n, codes)
 	case "recovery-codes kept":
-		v = e.given(v, hasCodes)
+		return e.given(v, hasCodes)
 	case "federated-link success":
-		v = e.changing(v)
-		for _, provider := range e.providers() {
-			v = e.gain(v, n, anIdentity+kind(provider))
+		if !e.mayChange(&v) {
+			return nil
+		}
+		for _, identity := range e.providers {
+			e.gain(&v, n, identity)
 		}
 	case "attributes done":
-		if collectsEmail(n) {
-			v = e.gain(e.given(e.changing(v), noAddress), n, aMailbox)
+		if !n.collects {
+			break
 		}
+		if !e.mayChange(&v) || v.isVictim() && !e.require(&v, noAddress) {
+			return nil
+		}
+		e.gain(&v, n, aMailbox)
 	}
 	return []visit{v}
 }
 
-// changing returns the state before a change of the account: a user with a second factor must have used
+// mayChange reports whether the run may change the account: a user with a second factor must have used
 // one.
-func (e *exploration) changing(v visit) visit {
-	if v.subject == authenticated && !v.proved.holds {
-		return e.given(e.given(v, noApp), noCodes)
-	}
-	return v
+func (e *exploration) mayChange(v *visit) bool {
+	return v.subject != authenticated || v.proved.holds || e.require(v, noApp) && e.require(v, noCodes)
 }
 
 // authenticate uses each item of a kind to authenticate as the victim. A limited credential must
@@ -284,46 +249,59 @@ func (e *exploration) authenticate(v visit, k kind) (list []visit) {
 	if v.subject == nobody {
 		return nil
 	}
-	guarantee := proofOf(e.flow.Guarantee)
-	for _, i := range e.holdings(k) {
-		w := e.use(v, i)
+	for _, h := range e.held[k] {
+		w := v
 		if w.subject != authenticated {
 			w.subject, w.proved = authenticated, proof{}
 		}
-		w.proved = w.proved.join(e.items[i].worth)
-		if e.items[i].worth == k.nominal() || w.proved.satisfies(guarantee) {
+		w.proved = w.proved.join(h.worth)
+		if h.worth == k.nominal() || w.proved.satisfies(e.guarantee) {
+			w.use(h)
 			list = append(list, w)
 		}
 	}
 	return list
 }
 
-// use notes that an item is used, unless this run has gained it.
-func (e *exploration) use(v visit, i int) visit {
-	if !v.gained.has(i) {
-		v.used = v.used.with(i)
+// use notes that an item is used. What the run has used or gained before costs nothing more.
+func (v *visit) use(h *holding) {
+	for at := v; at != nil; at = at.parent {
+		if slices.Contains(at.uses, h) || slices.ContainsFunc(at.gains, h.covers) {
+			return
+		}
 	}
-	return v
+	v.uses = append(slices.Clip(v.uses), h)
+	v.cost = v.cost.plus(h.cost)
 }
 
-// given notes that an outcome requires a condition of the victim's account.
-func (e *exploration) given(v visit, k kind) visit {
-	if v.isVictim() {
-		v.used = v.used.with(e.condition(k))
+// require uses a condition of the victim's account; false if it does not hold.
+func (e *exploration) require(v *visit, k kind) bool {
+	list := e.held[k]
+	if len(list) == 0 {
+		return false
 	}
-	return v
+	v.use(list[0])
+	return true
+}
+
+// given returns the state after an outcome that requires a condition of the victim's account.
+func (e *exploration) given(v visit, k kind) []visit {
+	if v.isVictim() && !e.require(&v, k) {
+		return nil
+	}
+	return []visit{v}
 }
 
 // anyUser lets a passkey name its user where the node permits that.
-func (e *exploration) anyUser(v visit, n *engine.Node) visit {
-	if mode := setting(n, "mode"); mode == "usernameless" || mode != "identified" && v.subject == nobody {
-		return e.withoutUser(v)
+func anyUser(v visit, n *vertex) visit {
+	if n.mode == "usernameless" || n.mode != "identified" && v.subject == nobody {
+		return withoutUser(v)
 	}
 	return v
 }
 
 // withoutUser lets a credential name its user.
-func (e *exploration) withoutUser(v visit) visit {
+func withoutUser(v visit) visit {
 	if v.subject == nobody || v.subject == ownAccount {
 		v.subject = named
 	}
@@ -331,16 +309,18 @@ func (e *exploration) withoutUser(v visit) visit {
 }
 
 // resume uses each session that satisfies the class.
-func (e *exploration) resume(v visit, class string) (list []visit) {
-	for _, i := range e.holdings(aSession) {
-		if worth := e.items[i].worth; worth.covers(proofOf(class)) {
-			w := e.use(v, i)
-			w.subject, w.proved = authenticated, worth
-			if v.subject == authenticated {
-				w.proved = worth.join(v.proved)
-			}
-			list = append(list, w)
+func (e *exploration) resume(v visit, class proof) (list []visit) {
+	for _, h := range e.held[aSession] {
+		if !h.worth.covers(class) {
+			continue
 		}
+		w := v
+		w.subject, w.proved = authenticated, h.worth
+		if v.subject == authenticated {
+			w.proved = h.worth.join(v.proved)
+		}
+		w.use(h)
+		list = append(list, w)
 	}
 	return list
 }
@@ -348,25 +328,27 @@ func (e *exploration) resume(v visit, class string) (list []visit) {
 // gain adds a credential to the account of the run's user. On the victim's account it is worth
 // no more than the run has proved. A waiver lifts that limit: of the rule takeover for a user who
 // was only named, and of RuleChain for others.
-func (e *exploration) gain(v visit, n *engine.Node, k kind) visit {
+func (e *exploration) gain(v *visit, n *vertex, k kind) {
 	worth := k.nominal()
-	waived := isWaived(n)
 	switch {
-	case v.subject == nobody, v.subject == ownAccount, waived && e.strict:
-		return v
-	case v.subject == authenticated && !waived:
+	case v.subject == nobody, v.subject == ownAccount, n.waived && e.strict:
+		return
+	case v.subject == authenticated && !n.waived:
 		worth = worth.limit(v.proved)
 	}
-	v.gained = v.gained.with(e.index(item{k, worth}))
-	return v
+	v.gains = append(slices.Clip(v.gains), added(k, worth)...)
 }
 
-// providers returns the identity providers whose identities the flow can link.
-func (e *exploration) providers() (handles []string) {
-	for i := range e.flow.Nodes {
-		if n := &e.flow.Nodes[i]; n.Kind == "federated-oidc" {
-			handles = append(handles, setting(n, "provider"))
-		}
-	}
-	return handles
+// visits is a heap of visits, the cheapest first.
+type visits []*visit
+
+func (q visits) Len() int           { return len(q) }
+func (q visits) Less(i, j int) bool { return q[i].cost < q[j].cost }
+func (q visits) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *visits) Push(v any)        { *q = append(*q, v.(*visit)) }
+func (q *visits) Pop() any {
+	last := len(*q) - 1
+	v := (*q)[last]
+	*q = (*q)[:last]
+	return v
 }

@@ -1,30 +1,26 @@
 package chains
 
-import (
-	"math/bits"
-	"slices"
-)
+import "slices"
 
 // kind is the kind of an item.
 type kind string
 
 // The kinds of items. The provider of an identity follows the prefix.
 const (
-	aMailbox    kind = "mailbox"
-	aPassword   kind = "password"
-	aPasskey    kind = "passkey"
-	anApp       kind = "authenticator app"
-	codes       kind = "recovery codes"
-	anIdentity  kind = "identity at "
-	aSession    kind = "session"
-	manager     kind = "a client that manages users"
-	noApp       kind = "the user has no authenticator app"
-	hasApp      kind = "the user has an authenticator app"
-	noCodes     kind = "the user has no recovery codes"
-	hasCodes    kind = "the user has recovery codes"
-	noAddress   kind = "the user has no verified address"
-	invited     kind = "the user was invited and has no credential yet"
-	maximumItem      = 256
+	aMailbox   kind = "mailbox"
+	aPassword  kind = "password"
+	aPasskey   kind = "passkey"
+	anApp      kind = "authenticator app"
+	codes      kind = "recovery codes"
+	anIdentity kind = "identity at "
+	aSession   kind = "session"
+	manager    kind = "a client that manages users"
+	noApp      kind = "the user has no authenticator app"
+	hasApp     kind = "the user has an authenticator app"
+	noCodes    kind = "the user has no recovery codes"
+	hasCodes   kind = "the user has recovery codes"
+	noAddress  kind = "the user has no verified address"
+	invited    kind = "the user was invited and has no credential yet"
 )
 
 // item is something that an attacker can use in a run, or a condition on the victim's account
@@ -56,39 +52,20 @@ func (k kind) isCondition() bool {
 	return slices.Contains([]kind{noApp, hasApp, noCodes, hasCodes, noAddress, invited}, k)
 }
 
-// itemSet is a set of indexes of items.
-type itemSet [maximumItem / 64]uint64
+// isCredential reports whether the item gives access to the account later.
+func (k kind) isCredential() bool { return k != aSession && k != manager && !k.isCondition() }
 
-func (s itemSet) with(i int) itemSet {
-	s[i/64] |= 1 << (i % 64)
-	return s
-}
-
-func (s itemSet) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
-
-func (s itemSet) union(t itemSet) itemSet {
-	for w := range s {
-		s[w] |= t[w]
+// added lists the items that adding a credential to the account gives: the credential, and the
+// condition that it makes true. A condition that was true before stays in the attacker's hands: the
+// attacker can do first what depends on it.
+func added(k kind, worth proof) []item {
+	switch k {
+	case anApp:
+		return []item{{k, worth}, {kind: hasApp}}
+	case codes:
+		return []item{{k, worth}, {kind: hasCodes}}
+	case noApp, hasApp, noCodes, hasCodes, noAddress, invited:
+		return []item{{kind: k}}
 	}
-	return s
-}
-
-// within reports whether s is a subset of t.
-func (s itemSet) within(t itemSet) bool {
-	for w := range s {
-		if s[w]&^t[w] != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// indexes lists the items of the set in ascending order.
-func (s itemSet) indexes() (list []int) {
-	for w, word := range s {
-		for ; word != 0; word &= word - 1 {
-			list = append(list, w*64+bits.TrailingZeros64(word))
-		}
-	}
-	return list
+	return []item{{k, worth}}
 }

@@ -139,7 +139,7 @@ func TestLaundering(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(seed), 1))
 		kind := launderings()[seed%len(launderings())]
 		before := goodSystem(t, r, kind.runs > 1)
-		known, err := chains.Analyze(before)
+		known, err := chains.Analyze(t.Context(), before)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,13 +148,13 @@ func TestLaundering(t *testing.T) {
 		a := &after.Applications[into]
 		a.Flows = slices.Insert(slices.Clone(a.Flows), r.IntN(len(a.Flows)+1), flowOf(t, kind.name, kind.flow))
 		a.Account, a.ManagesUsers = a.Account || kind.account, a.ManagesUsers || kind.manages
-		now, err := chains.Analyze(after)
+		now, err := chains.Analyze(t.Context(), after)
 		if err != nil {
 			t.Fatal(err)
 		}
 		found := slices.IndexFunc(now.New(known), func(w chains.Way) bool { return w.Target == kind.opens && w.Means == kind.means })
 		if found < 0 {
-			t.Errorf("seed %d: %s: no way to %+v with %v:\n%s", seed, kind.name, kind.opens, kind.means, now)
+			t.Errorf("seed %d: %s: no way to %+v with %v:\n%+v", seed, kind.name, kind.opens, kind.means, now.Ways)
 			continue
 		}
 		if way := now.New(known)[found]; len(way.Chain) != kind.runs {
@@ -168,7 +168,7 @@ func TestGoodSystems(t *testing.T) {
 	for seed := range 50 {
 		r := rand.New(rand.NewPCG(uint64(seed), 2))
 		before := goodSystem(t, r, true)
-		known, err := chains.Analyze(before)
+		known, err := chains.Analyze(t.Context(), before)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestGoodSystems(t *testing.T) {
 		}
 		more := &chains.System{Applications: append(slices.Clone(before.Applications), chains.Application{ID: "more", Name: "More",
 			Flows: []chains.Flow{flowOf(t, "passkey", goodFlows["passkey"])}})}
-		now, err := chains.Analyze(more)
+		now, err := chains.Analyze(t.Context(), more)
 		if err != nil {
 			t.Fatal(err)
 		}

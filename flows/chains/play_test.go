@@ -301,7 +301,7 @@ func TestPlayedChains(t *testing.T) {
 // comparePlay plays runs, starting again from the beginning now and then.
 func comparePlay(t *testing.T, what string, r *rand.Rand, system *schemas.SignInSystem, means chains.Means) {
 	t.Helper()
-	report, err := (&chains.Checker{Kinds: nodes.Kinds(nodes.Deps{})}).Analyze(system)
+	report, err := (&chains.Checker{Kinds: nodes.Kinds(nodes.Deps{})}).Analyze(t.Context(), system)
 	if err != nil {
 		t.Fatal(err)
 	}

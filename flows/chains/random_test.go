@@ -22,7 +22,7 @@ func TestAdversary(t *testing.T) {
 	}
 	for seed := range *randomSystems {
 		w := randomWorld(rand.New(rand.NewPCG(uint64(seed), 15)))
-		r, err := chains.Analyze(w.system())
+		r, err := chains.Analyze(t.Context(), w.system())
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -45,7 +45,7 @@ func compareReports(r *chains.Report, w *world) string {
 	}
 	for _, way := range r.Ways {
 		n, ok := fewest[way.Means][goal{way.Target.Application, adversaryName(way.Target.Credential), way.Target.Class}]
-		if !ok || n != len(way.Chain) {
+		if !ok || n > len(way.Chain) {
 			return fmt.Sprintf("the analysis gets %+v with %v in %d runs, the adversary in %d (%t): %+v", way.Target, way.Means, len(way.Chain), n, ok, way.Chain)
 		}
 	}
@@ -89,7 +89,7 @@ var kinds = []string{"prompt", "user-resolve", "user-create", "password-authenti
 func randomWorld(r *rand.Rand) *world {
 	w := &world{noMail: r.IntN(8) == 0}
 	for i := range 1 + r.IntN(3) {
-		a := app{id: fmt.Sprint("app", i), account: r.IntN(4) == 0, manages: r.IntN(6) == 0}
+		a := app{id: fmt.Sprint("app", i), account: r.IntN(4) == 0, manages: r.IntN(6) == 0, unlimited: r.IntN(8) == 0}
 		for j := range 1 + r.IntN(3) {
 			a.flows = append(a.flows, randomFlow(r, fmt.Sprintf("flow%d-%d", i, j)))
 		}
@@ -137,7 +137,7 @@ func randomFlow(r *rand.Rand, name string) graph {
 func (w *world) system() *chains.System {
 	s := &chains.System{NoMail: w.noMail}
 	for _, a := range w.apps {
-		application := chains.Application{ID: a.id, Name: a.id, Account: a.account, ManagesUsers: a.manages}
+		application := chains.Application{ID: a.id, Name: a.id, Account: a.account, ManagesUsers: a.manages, Unlimited: a.unlimited}
 		for _, g := range a.flows {
 			f := chains.Flow{Name: g.name, Guarantee: g.guarantee, Classes: map[string]string{}}
 			for i, v := range g.nodes {
@@ -164,7 +164,7 @@ func (w *world) system() *chains.System {
 func (w *world) String() string {
 	text := fmt.Sprintf("no mail server: %t\n", w.noMail)
 	for _, a := range w.apps {
-		text += fmt.Sprintf("%s account=%t manages=%t\n", a.id, a.account, a.manages)
+		text += fmt.Sprintf("%s account=%t manages=%t unlimited=%t\n", a.id, a.account, a.manages, a.unlimited)
 		for _, f := range a.flows {
 			text += "  " + f.name + " guarantees " + f.guarantee + "\n"
 			for i, v := range f.nodes {

@@ -2,85 +2,182 @@ package chains
 
 import "slices"
 
-// accounts lists what the attacker can start from with these means: the means, and each
-// consistent set of conditions of the victim's account.
-func (a *analysis) accounts(m Means) (list []itemSet) {
-	for choice := range 5 { // four accounts with a credential, and one without
-		app, codes := choice&1 != 0, choice&2 != 0
-		has := itemSet{}
-		for _, k := range []struct {
-			kind kind
-			has  bool
-		}{
-			{aMailbox, m.Mailbox}, {noAddress, !m.Mailbox}, {aPassword, m.Password}, {manager, m.Manager},
-			{noApp, !app}, {hasApp, app}, {noCodes, !codes}, {hasCodes, codes}, {invited, choice == 4},
-		} {
-			if k.has {
-				has = has.with(a.initial(k.kind))
-			}
-		}
-		list = append(list, has)
-	}
-	return list
+// cost orders ways to get something: first by runs, then by conditions, then by moves. It adds up
+// what each item costs, so that an item that is used twice counts twice.
+type cost int64
+
+const (
+	aMove      cost = 1
+	aCondition cost = 1 << 20
+	aRun       cost = 1 << 40
+	mostCost   cost = 1 << 61
+)
+
+func (c cost) plus(d cost) cost { return min(c+d, mostCost) }
+
+// holding is an item that the attacker has, and the cheapest known run that gives it; nil for what
+// the attacker has from the beginning.
+type holding struct {
+	item
+	cost cost
+	from *run
 }
 
-// initial returns the index of a means or condition. They come first: see analyze.
-func (a *analysis) initial(k kind) int {
-	return slices.IndexFunc(a.items, func(i item) bool { return i.kind == k })
+// covers reports whether an item can be used in place of the holding.
+func (h *holding) covers(i item) bool { return i.kind == h.kind && i.worth.covers(h.worth) }
+
+// run is a run with a result, or an operation of the API.
+type run struct {
+	start       *start
+	application *Application // nil for the first that starts the flow
+	end         *visit       // nil for an operation without a run
+	edge        int          // by which the run leaves the node of end; -1 if it completes there
+	operations  []operation  // with the token, or without a run
+	uses        []*holding   // besides those of the visits
+	gains       []item       // at the end
+	token       proof        // zero if the run does not complete
 }
 
-// place is a set of items, and the steps that led to it.
-type place struct {
-	has   itemSet
-	steps []int
+// start is a flow with the applications that start it.
+type start struct {
+	*program
+	applications []*Application
+	account      *Application // the first whose tokens may change accounts; nil for none
+	seen         int          // the changes of its kinds when it was explored; -1 before
+	tokens       results
 }
 
-// reach calls found for each step that an attacker can take, with the fewest runs first: a
-// breadth-first search over sets of items. A set that is within another one of no more runs leads
-// nowhere else.
-func (a *analysis) reach(from itemSet, found func(last int, runs []int)) {
-	possible := a.possible(from)
-	taken := make([]bool, len(a.steps))
-	left := len(possible)
-	seen := []itemSet{from}
-	for layer := []place{{has: from}}; left > 0; {
-		var next []place
-		for _, p := range layer {
-			for _, i := range possible {
-				s := &a.steps[i]
-				if !s.used.within(p.has) {
-					continue
-				}
-				runs := append(slices.Clone(p.steps), i)
-				if !taken[i] {
-					taken[i], left = true, left-1
-					found(i, runs)
-				}
-				if has := p.has.union(s.gains); has != p.has {
-					next = append(next, place{has, runs})
-				}
-			}
-		}
-		layer = nil
-		for _, p := range next {
-			if !slices.ContainsFunc(seen, func(has itemSet) bool { return p.has.within(has) }) {
-				seen, layer = append(seen, p.has), append(layer, p)
-			}
-		}
+// result is what a run gives, tokens or a credential.
+type result struct {
+	worth proof
+	cost  cost
+	run   *run
+}
+
+// results are results of which none is worth more for less.
+type results []*result
+
+func (list *results) add(r *result) {
+	if !slices.ContainsFunc(*list, func(s *result) bool { return s.cost <= r.cost && s.worth.covers(r.worth) }) {
+		*list = append(slices.DeleteFunc(*list, func(s *result) bool { return r.cost <= s.cost && r.worth.covers(s.worth) }), r)
 	}
 }
 
-// possible lists the steps that an attacker can take at some time.
-func (a *analysis) possible(has itemSet) (list []int) {
-	for grown := true; grown; {
-		grown, list = false, nil
-		for i := range a.steps {
-			if s := &a.steps[i]; s.used.within(has) {
-				list = append(list, i)
-				grown = grown || !s.gains.within(has)
-				has = has.union(s.gains)
+// search finds everything that one attacker can get from one account. What is held only grows, so
+// the search ends when no flow gives anything new. Its work is bounded by the number of flows, their
+// nodes, the kinds of items and the proofs that there are.
+type search struct {
+	budget  *budget
+	strict  bool // nothing that is waived is possible
+	noMail  bool
+	tokens  []operation // what a token can do with the account of its user
+	starts  []*start
+	held    map[kind][]*holding
+	changes map[kind]int
+	gains   map[kind]*results // the credentials that runs give
+}
+
+// search runs a search for an attacker who has the items.
+func (a *analysis) search(has []kind) (*search, error) {
+	s := &search{budget: a.budget, strict: a.strict, noMail: a.system.NoMail, tokens: a.tokens, held: map[kind][]*holding{}, changes: map[kind]int{}, gains: map[kind]*results{}}
+	for _, k := range has {
+		h := &holding{item: item{kind: k}}
+		if k.isCondition() {
+			h.cost = aCondition
+		} else if k != manager {
+			h.worth = k.nominal()
+		}
+		s.held[k] = []*holding{h}
+	}
+	for _, at := range a.starts {
+		s.starts = append(s.starts, &start{program: at.program, applications: at.applications, account: at.account, seen: -1})
+	}
+	s.operate(a.system)
+	return s, s.close()
+}
+
+// operate adds what clients can do without a flow.
+func (s *search) operate(system *System) {
+	if len(s.held[manager]) == 0 {
+		return
+	}
+	for i := range system.Applications {
+		app := &system.Applications[i]
+		if app.ManagesUsers {
+			s.operateBy(app, userManager)
+		}
+		if app.Unlimited {
+			s.operateBy(app, unlimitedClient)
+		}
+	}
+}
+
+func (s *search) operateBy(app *Application, by actor) {
+	for _, o := range by.operations() {
+		r := &run{application: app, edge: -1, operations: []operation{o}, uses: s.held[manager]}
+		for _, k := range o.gives {
+			r.gains = append(r.gains, added(k, k.nominal())...)
+		}
+		s.gained(r, aRun, r.gains)
+	}
+}
+
+// close explores flows until nothing is new.
+func (s *search) close() error {
+	for again := true; again; {
+		again = false
+		for _, at := range s.starts {
+			now := s.count(at.kinds)
+			if now == at.seen {
+				continue
+			}
+			at.seen, again = now, true
+			if err := s.explore(at); err != nil {
+				return err
 			}
 		}
 	}
-	return list
+	return nil
+}
+
+// count returns a number that grows with each change of what is held of the kinds.
+func (s *search) count(kinds []kind) (n int) {
+	for _, k := range kinds {
+		n += s.changes[k]
+	}
+	return n
+}
+
+// gained notes what a run gives.
+func (s *search) gained(r *run, c cost, items []item) {
+	for _, it := range items {
+		if it.kind.isCredential() {
+			if s.gains[it.kind] == nil {
+				s.gains[it.kind] = new(results)
+			}
+			s.gains[it.kind].add(&result{it.worth, c, r})
+		}
+		s.hold(&holding{it, c, r})
+	}
+}
+
+// hold keeps an item, unless another one is worth as much for as few runs and conditions.
+func (s *search) hold(h *holding) {
+	better := func(g, h *holding) bool { return g.cost/aCondition <= h.cost/aCondition && g.worth.covers(h.worth) }
+	list := s.held[h.kind]
+	if slices.ContainsFunc(list, func(g *holding) bool { return better(g, h) }) {
+		return
+	}
+	s.held[h.kind] = append(slices.DeleteFunc(slices.Clone(list), func(g *holding) bool { return better(h, g) }), h)
+	s.changes[h.kind]++
+}
+
+// cheapest returns the cheapest result that is worth at least as much as wanted, nil if there is none.
+func (list results) cheapest(wanted proof) (best *result) {
+	for _, r := range list {
+		if r.worth.satisfies(wanted) && (best == nil || r.cost < best.cost) {
+			best = r
+		}
+	}
+	return best
 }

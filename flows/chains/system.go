@@ -23,9 +23,11 @@ type Application struct {
 	// Account says that a token of the application can change the account of its user (scope
 	// account or system): it can add credentials.
 	Account bool
-	// ManagesUsers says that the application has a client that can set passwords (the grant
+	// ManagesUsers says that the application has a client that manages users (the grant
 	// client_credentials with system:users:write or system).
 	ManagesUsers bool
+	// Unlimited says that this client has the permission system, which adds passkeys to any account.
+	Unlimited bool
 }
 
 // Flow contains the parts of a compiled flow that the analysis needs.
@@ -37,6 +39,8 @@ type Flow struct {
 	// Guarantee is the class that the flow guarantees, "" for none. The server refuses a limited
 	// credential that proves less.
 	Guarantee string
+
+	prepared *program // of FlowOf
 }
 
 // FlowOf returns the flow of a compiled graph.
@@ -45,13 +49,16 @@ func FlowOf(g *engine.Graph) Flow {
 	for _, s := range g.Sessions() {
 		f.Classes[s.Node] = s.ACR
 	}
+	f.prepared = prepare(&f)
 	return f
 }
 
-// find returns the index of a node; ok is false for an id that ends the run.
-func (f *Flow) find(id string) (index int, ok bool) {
-	index = slices.IndexFunc(f.Nodes, func(n engine.Node) bool { return n.ID == id })
-	return index, index >= 0
+// program returns the flow in the form that the search walks.
+func (f *Flow) program() *program {
+	if f.prepared == nil {
+		f.prepared = prepare(f)
+	}
+	return f.prepared
 }
 
 // setting returns a string member of a node's configuration, "" if it is absent.
@@ -83,7 +90,7 @@ func (s *System) merge() (merged *System, represents map[string]string, names ma
 	merged, represents, names = &System{NoMail: s.NoMail}, map[string]string{}, map[string][]string{}
 	known := map[string]string{}
 	for _, a := range s.Applications {
-		key := fmt.Sprint(a.Account, a.ManagesUsers)
+		key := fmt.Sprint(a.Account, a.ManagesUsers, a.Unlimited)
 		for _, f := range a.Flows {
 			key += fmt.Sprintf(" %q %q", f.ID, f.Name)
 		}
@@ -95,4 +102,43 @@ func (s *System) merge() (merged *System, represents map[string]string, names ma
 		represents[a.ID], names[id] = id, append(names[id], a.Name)
 	}
 	return merged, represents, names
+}
+
+// with returns the system with an application, in place of one with the same id.
+func (s *System) with(a Application) *System {
+	list := slices.DeleteFunc(slices.Clone(s.Applications), func(other Application) bool { return other.ID == a.ID })
+	return &System{Applications: append(list, a), NoMail: s.NoMail}
+}
+
+// opensNothing reports whether a change cannot open a way, without a search: each application has at
+// most the flows and permissions that it had, and each new application those of an earlier one.
+func opensNothing(before, after *System) bool {
+	if len(before.Applications) == 0 {
+		return true // tokens of new applications are no new way
+	}
+	had, started := map[string]*Application{}, map[string]bool{}
+	for i := range before.Applications {
+		a := &before.Applications[i]
+		had[a.ID] = a
+		for j := range a.Flows {
+			started[a.startKey(&a.Flows[j])] = true
+		}
+	}
+	return !slices.ContainsFunc(after.Applications, func(a Application) bool {
+		if was := had[a.ID]; was != nil {
+			return a.exceeds(was)
+		}
+		return a.ManagesUsers || slices.ContainsFunc(a.Flows, func(f Flow) bool { return !started[a.startKey(&f)] })
+	})
+}
+
+// startKey identifies a flow that tokens of the application come from.
+func (a *Application) startKey(f *Flow) string { return fmt.Sprint(a.Account, f.program().shape) }
+
+// exceeds reports whether the application has a flow or permission that it did not have.
+func (a *Application) exceeds(was *Application) bool {
+	return a.Account && !was.Account || a.ManagesUsers && !was.ManagesUsers || a.Unlimited && !was.Unlimited ||
+		slices.ContainsFunc(a.Flows, func(f Flow) bool {
+			return !slices.ContainsFunc(was.Flows, func(g Flow) bool { return f.program() == g.program() || f.program().shape == g.program().shape })
+		})
 }

@@ -32,15 +32,8 @@ func (d *Directory) applicationCollection() *collection[schemas.Application] {
 		noun:     newNoun(Noun{Name: "application", Schema: schemas.ApplicationSchema, Key: "name", Filters: table.Filters(), Prefixes: table.Prefixes()}),
 		meta:     func(a *schemas.Application) meta { return meta{&a.ID, &a.CreatedAt, &a.UpdatedAt} },
 		complete: completeApplication,
-		check: func(w *writeContext, old, a *schemas.Application) {
-			checkApplication(w, old, a)
-			if opensWays(orZero(old), a) {
-				d.guardChains(w)
-			}
-			if setsAttributes(orZero(old), a) {
-				d.guardFits(w, "application")
-			}
-		},
+		check:    checkApplication,
+		touched:  d.touchApplication,
 		remove:   removeApplication,
 		digested: digestedApplication,
 	}
@@ -107,9 +100,9 @@ func checkApplication(w *writeContext, old, a *schemas.Application) {
 // opensWays reports whether a change can open a way to sign in. Clients that register themselves
 // start the flows that other applications start too, and have no permissions.
 func opensWays(was, a *schemas.Application) bool {
-	self := a.Registration != "" && !a.Verified
-	return !self && (!slices.Equal(startedFlows(was), startedFlows(a)) || was.Verified != a.Verified ||
-		managesAccounts(was) != managesAccounts(a) || managesUsers(was) != managesUsers(a))
+	before, after := systemApplication(was, nil), systemApplication(a, nil)
+	return !isUntrusted(a) && (!slices.Equal(before.FlowIDs, after.FlowIDs) || isUntrusted(was) || was.ClientID != a.ClientID ||
+		before.Account != after.Account || before.ManagesUsers != after.ManagesUsers || before.Unlimited != after.Unlimited)
 }
 
 // guardApplication requires the application's own permissions of the caller: a caller who

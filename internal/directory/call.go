@@ -38,8 +38,8 @@ type Call struct {
 	own      bool                // users change their own account, which takes no permission
 	tx       *store.Tx           // set by Transact; nil outside
 	guard    *administratorGuard // belongs to tx
-	chains   *chainGuard         // belongs to tx
-	fits     *fitGuard           // belongs to tx
+	change   *systemChange       // belongs to tx
+	ids      *idSource           // belongs to tx
 	snapshot store.Reader        // set by Snapshot; nil outside
 }
 

@@ -2,42 +2,26 @@ package directory
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
 
-// chainGuard refuses a transaction that opens a new way to sign in as another user: a chain of
-// runs that reaches tokens of an application with less than was needed before. One guard covers
-// the whole transaction.
-type chainGuard struct {
-	begun  bool
-	before *schemas.SignInSystem
-}
-
-// guardChains is called before the first write that may open a way.
-func (d *Directory) guardChains(w *writeContext) {
-	guard := w.call.chains
-	if d.CheckChains == nil || guard == nil || guard.begun {
-		return
-	}
-	guard.begun = true
-	var err error
-	guard.before, err = readSignInSystem(w.ctx, w.tx)
-	w.fail(err)
-}
-
-// endChains refuses the transaction if it opened a way.
-func (d *Directory) endChains(ctx context.Context, tx *store.Tx, guard *chainGuard) error {
-	if !guard.begun {
-		return nil
-	}
-	after, err := readSignInSystem(ctx, tx)
-	if err != nil {
-		return err
-	}
-	if opened := d.CheckChains(guard.before, after); len(opened) > 0 {
+// checkWays refuses a change that opens a new way to sign in as another user: a chain of runs that
+// reaches tokens of an application with less than was needed before.
+func (d *Directory) checkWays(ctx context.Context, before, after *systemState) error {
+	was := before.signIns()
+	was.Former = before.former
+	opened, err := d.CheckChains(ctx, was, after.signIns())
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return schemas.Errorf(schemas.Invalid, schemas.CodeUnknownWays,
+			"nothing was stored: whether this change lets attackers in is %s. Changes that only take flows or permissions from applications are always possible", err)
+	case len(opened) > 0:
 		return schemas.Errorf(schemas.Invalid, schemas.CodeNewWay,
 			"nothing was stored: after this change, an attacker would need less than before to get another user's tokens. Ask for more in the flow, "+
 				"or let a user with the permission %q accept the change with a waiver of the rule chain that states the reason, at a node of the attack", systemPermission).
@@ -47,43 +31,60 @@ func (d *Directory) endChains(ctx context.Context, tx *store.Tx, guard *chainGua
 }
 
 // Chains returns the ways to sign in to the applications, a chains.Report. A system that is too
-// large for the analysis is invalid_request.
+// large for the analysis is unknown_ways, Class Invalid.
 func (d *Directory) Chains(ctx context.Context, c Call) (any, error) {
 	system, err := d.SignInSystem(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	report, err := d.AnalyzeChains(system)
-	if err != nil {
-		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "%s", err)
+	report, err := d.AnalyzeChains(ctx, system)
+	if err != nil && ctx.Err() == nil {
+		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeUnknownWays, "the ways to sign in are %s", err)
 	}
-	return report, nil
+	return report, err
 }
 
 // SignInSystem returns the applications and the flows that they can start.
-func (d *Directory) SignInSystem(ctx context.Context, c Call) (*schemas.SignInSystem, error) {
-	return readSignInSystem(ctx, d.reader(c))
+func (d *Directory) SignInSystem(ctx context.Context, c Call) (s *schemas.SignInSystem, err error) {
+	read := func(r store.Reader) error {
+		state, err := readSystem(ctx, r)
+		if err == nil {
+			s = state.signIns()
+		}
+		return err
+	}
+	if c.tx != nil || c.snapshot != nil {
+		return s, read(d.reader(c))
+	}
+	return s, d.store.Snapshot(ctx, read)
 }
 
-func readSignInSystem(ctx context.Context, r store.Reader) (*schemas.SignInSystem, error) {
-	s := &schemas.SignInSystem{Flows: map[string]*schemas.Flow{}}
-	id := func(a *schemas.Application) string { return a.ID }
-	err := forEach(ctx, r, store.Applications().List, store.Page{}, id, func(a *schemas.Application) error {
-		app := schemas.SystemApplication{ID: a.ID, Name: a.Name, Account: managesAccounts(a), ManagesUsers: managesUsers(a)}
-		for _, flowID := range startedFlows(a) {
-			app.FlowIDs = append(app.FlowIDs, flowID)
-			s.Flows[flowID] = nil
+// signIns returns the state in the terms of package chains.
+func (s *systemState) signIns() *schemas.SignInSystem {
+	system := &schemas.SignInSystem{Flows: map[string]*schemas.Flow{}}
+	for _, id := range slices.Sorted(maps.Keys(s.applications)) {
+		app := systemApplication(s.applications[id], s.grants[id])
+		for _, flowID := range app.FlowIDs {
+			if f := s.flows[flowID]; f != nil {
+				system.Flows[flowID] = f
+			}
 		}
-		s.Applications = append(s.Applications, app)
-		return nil
-	})
-	for flowID := range s.Flows {
-		if err != nil {
-			return nil, err
-		}
-		s.Flows[flowID], err = store.Flows().Get(ctx, r, flowID)
+		system.Applications = append(system.Applications, app)
 	}
-	return s, err
+	return system
+}
+
+// systemApplication describes an application, which has permissions through roles.
+func systemApplication(a *schemas.Application, granted []string) schemas.SystemApplication {
+	app := schemas.SystemApplication{ID: a.ID, Name: a.Name, FlowIDs: startedFlows(a), Account: managesAccounts(a)}
+	if o := a.OAuth(); o == nil || !slices.Contains(o.GrantTypes, schemas.GrantClientCredentials) {
+		return app
+	}
+	for _, scope := range clientScopes(a, granted) {
+		app.ManagesUsers = app.ManagesUsers || scope == systemPermission || schemas.CoversPermission(scope, "system:users:write")
+		app.Unlimited = app.Unlimited || scope == systemPermission
+	}
+	return app
 }
 
 // startedFlows lists the flows that an application can start.
@@ -96,12 +97,4 @@ func startedFlows(a *schemas.Application) (ids []string) {
 		ids = append(ids, a.RegistrationFlowID)
 	}
 	return slices.DeleteFunc(ids, func(id string) bool { return id == "" })
-}
-
-// managesUsers reports whether an application gets tokens without a user that can set passwords.
-func managesUsers(a *schemas.Application) bool {
-	return a.OAuth() != nil && slices.Contains(a.OAuth().GrantTypes, "client_credentials") &&
-		slices.ContainsFunc(a.OAuth().Scopes, func(s string) bool {
-			return s == systemPermission || schemas.CoversPermission(s, "system:users:write")
-		})
 }

@@ -17,6 +17,9 @@ type collection[T any] struct {
 	table *store.Table[T]
 	meta  func(*T) meta
 
+	// before reads what the rules depend on and what takes long to read, before the transaction of a
+	// write. May be nil.
+	before func(ctx context.Context) error
 	// prepare does slow work that needs no transaction, such as hashing. The rules find its
 	// result in writeContext.prepared; changes to v are discarded. It must accept an
 	// invalid v. Nil if there is nothing to do.
@@ -30,6 +33,9 @@ type collection[T any] struct {
 	check func(w *writeContext, old, v *T)
 	// changed runs after v was written. May be nil.
 	changed func(w *writeContext, old, v *T) error
+	// touched notes a change for the checks of the whole system, after v was written or, if v is nil,
+	// old was deleted. May be nil.
+	touched func(w *writeContext, old, v *T) error
 	// remove runs before v is deleted and reports what prevents it.
 	remove func(w *writeContext, v *T)
 	// show removes members that are never shown. May be nil.

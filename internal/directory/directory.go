@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/postern-id/postern/internal/password"
@@ -48,10 +49,11 @@ type Options struct {
 	// newer than the flow are warnings. Nil means the findings of CheckFlow.
 	CheckStored func(f *schemas.Flow) []schemas.Problem
 	// CheckChains compares two states of the applications and flows and returns the ways to sign in
-	// that exist only afterwards: see package chains. Nil accepts every change.
-	CheckChains func(before, after *schemas.SignInSystem) []schemas.Problem
+	// that exist only afterwards: see package chains. The error says why they are not known. Nil accepts
+	// every change.
+	CheckChains func(ctx context.Context, before, after *schemas.SignInSystem) ([]schemas.Problem, error)
 	// AnalyzeChains returns the ways to sign in to the applications of a system: a chains.Report.
-	AnalyzeChains func(*schemas.SignInSystem) (any, error)
+	AnalyzeChains func(context.Context, *schemas.SignInSystem) (any, error)
 	// AttributeUses lists the nodes of a stored flow that set attributes of users. Nil checks no flow
 	// against the user types.
 	AttributeUses func(f *schemas.Flow) schemas.AttributeUses
@@ -71,6 +73,9 @@ type Options struct {
 	// may use, in addition to reversed domain names (RFC 8252 §7.1).
 	// schemas.PrivateUseScheme must hold for each.
 	PrivateUseSchemes []string
+	// BuiltinFlows are the handles of the flows that the program has. An administrator may select them
+	// for any application, and relies on what the program ships.
+	BuiltinFlows []string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -92,6 +97,8 @@ type Directory struct {
 	Roles             Resource
 	list              []Resource
 	checks            *throttle.Concurrency              // of flows
+	systemTurn        chan struct{}                      // holds a value while a change of the whole system is checked
+	naming            atomic.Pointer[flowNames]          // the flows by the providers that they name
 	clients           cache[string, schemas.Application] // by client id; callers must check that an entry is current
 	types             cache[[sha256.Size]byte, schemas.CompiledUserType]
 
@@ -106,7 +113,7 @@ func New(o Options) *Directory {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	d := &Directory{store: o.Store, Options: o, checks: throttle.NewConcurrency(maxChecks, maxChecksPerCaller)}
+	d := &Directory{store: o.Store, Options: o, checks: throttle.NewConcurrency(maxChecks, maxChecksPerCaller), systemTurn: make(chan struct{}, 1)}
 	d.applications, d.groups, d.roles = d.applicationCollection(), d.groupCollection(), d.roleCollection()
 	d.Units, d.ResourceServers, d.Flows = d.unitCollection(), d.serverCollection(), flowResource{d}
 	d.Applications, d.Groups, d.Roles = d.applications, d.groups, d.roles

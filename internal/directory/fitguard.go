@@ -13,55 +13,20 @@ import (
 // them is refused if it introduces a misfit. Misfits that are stored already, from an earlier
 // release or from flow files, do not prevent other changes; the server warns about them at startup.
 
-// fitGuard refuses a transaction that introduces a misfit. One guard covers the whole transaction:
-// it may store a flow and the user type that it needs in any order.
-type fitGuard struct {
-	before map[misfitKey]bool // nil: not begun
-	noun   string             // of the writes, "" if they are of several nouns
-	// document is that of the flow that is written, if it is the only write.
-	document *schemas.Document
-}
-
-// guardFits is called before the first write that may introduce a misfit.
-func (d *Directory) guardFits(w *writeContext, noun string) {
-	guard := w.call.fits
-	if d.AttributeUses == nil || guard == nil {
-		return
+// checkFits refuses a change that introduces a misfit. It covers a whole transaction, which may store
+// a flow and the user type that it needs in any order.
+func (d *Directory) checkFits(call Call, c *systemChange, before, after *systemState) error {
+	known := map[misfitKey]bool{}
+	for _, m := range d.misfitsOf(before, c) {
+		known[m.misfitKey] = true
 	}
-	if guard.before != nil {
-		if guard.document = nil; guard.noun != noun {
-			guard.noun = ""
-		}
-		return
-	}
-	guard.before, guard.noun = map[misfitKey]bool{}, noun
-	if noun == "flow" {
-		guard.document = w.document
-	}
-	found, err := d.misfits(w.ctx, w.tx)
-	w.fail(err)
-	for _, m := range found {
-		guard.before[m.misfitKey] = true
-	}
-}
-
-// endFits refuses the transaction if it introduced a misfit.
-func (d *Directory) endFits(ctx context.Context, c Call) error {
-	guard := c.fits
-	if guard.before == nil {
-		return nil
-	}
-	found, err := d.misfits(ctx, c.tx)
-	if err != nil {
-		return err
-	}
-	found = slices.DeleteFunc(found, func(m misfit) bool { return guard.before[m.misfitKey] })
+	found := slices.DeleteFunc(d.misfitsOf(after, c), func(m misfit) bool { return known[m.misfitKey] })
 	if len(found) == 0 {
 		return nil
 	}
-	problems := d.describeMisfits(c, guard.noun, found)
-	if guard.document != nil {
-		problems = guard.document.Locate(problems)
+	problems := d.describeMisfits(call, c.noun, found)
+	if c.document != nil && c.noun == "flow" {
+		problems = c.document.Locate(problems)
 	}
 	return schemas.Errorf(schemas.Invalid, schemas.CodeFlowDoesNotFit,
 		"this change would make a flow fail for all of its users: %s", problems[0]).WithProblems(problems)
@@ -108,12 +73,12 @@ func (d *Directory) Misfits(ctx context.Context, c Call, report func(flow, reaso
 	if d.AttributeUses == nil {
 		return nil
 	}
-	found, err := d.misfits(ctx, d.reader(c))
+	system, err := readSystem(ctx, d.reader(c))
 	if err != nil {
 		return err
 	}
 	reported := map[string]bool{}
-	for _, m := range found {
+	for _, m := range d.misfitsOf(system, nil) {
 		if !reported[m.flowID] {
 			reported[m.flowID] = true
 			report(m.flow, misfitReader{flows: true, types: true, applications: true}.message(m))

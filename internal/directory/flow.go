@@ -82,6 +82,7 @@ func (r flowResource) Delete(ctx context.Context, c Call, id, match string) erro
 		if err := store.Flows().Delete(w.tx, id, old.ActiveVersion); err != nil {
 			return err
 		}
+		r.touch(w, old, nil)
 		w.recordEvent(r.Noun(), "deleted", id, r.d.digestFlow(old), "")
 		return nil
 	})

@@ -144,13 +144,6 @@ func isFromFile(w *writeContext, f *schemas.Flow) bool {
 	return f.IsReadOnly && w.call.Actor.Type == schemas.SystemActor
 }
 
-// guardFits guards a write of a flow that can create users or ask for their attributes.
-func (r flowResource) guardFits(w *writeContext, f *schemas.Flow) {
-	if f.FlowType != schemas.Subflow && writesAttributes(f) && !isFromFile(w, f) {
-		r.d.guardFits(w, r.Noun().Name)
-	}
-}
-
 // write writes f unless it is unchanged.
 func (r flowResource) write(w *writeContext, old, f *schemas.Flow) error {
 	f.IsReadOnly = f.IsReadOnly && w.call.Actor.Type == schemas.SystemActor || old != nil && old.IsReadOnly
@@ -164,11 +157,10 @@ func (r flowResource) write(w *writeContext, old, f *schemas.Flow) error {
 		return nil
 	}
 	f.UpdatedAt = &w.now
-	r.d.guardChains(w)
-	r.guardFits(w, f)
 	if err := store.Flows().Replace(w.tx, f, old.ActiveVersion); err != nil {
 		return err
 	}
+	r.touch(w, old, f)
 	if err := recordAuthor(w, f); err != nil {
 		return err
 	}
@@ -178,13 +170,13 @@ func (r flowResource) write(w *writeContext, old, f *schemas.Flow) error {
 
 func (r flowResource) insert(w *writeContext, f *schemas.Flow) error {
 	if f.ID == "" {
-		f.ID = schemas.NewID()
+		f.ID = w.call.ids.next()
 	}
 	f.CreatedAt, f.UpdatedAt = &w.now, &w.now
-	r.guardFits(w, f)
 	if err := store.Flows().Insert(w.tx, f); err != nil {
 		return err
 	}
+	r.touch(w, nil, f)
 	if err := recordAuthor(w, f); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ func (d *Directory) providerCollection() *collection[schemas.IdentityProvider] {
 		d: d, table: table,
 		noun:     newNoun(Noun{Name: "identityProvider", Schema: schemas.IdentityProviderSchema, Key: "handle", Filters: table.Filters(), Prefixes: table.Prefixes()}),
 		meta:     func(p *schemas.IdentityProvider) meta { return meta{&p.ID, &p.CreatedAt, &p.UpdatedAt} },
+		before:   d.readFlowNames,
 		prepare:  d.readIssuer,
 		complete: d.completeProvider,
 		check:    checkProvider,

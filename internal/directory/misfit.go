@@ -70,30 +70,29 @@ type misfitSearch struct {
 	found  []misfit
 }
 
-// misfits returns all misfits of the stored flows.
-func (d *Directory) misfits(ctx context.Context, r store.Reader) ([]misfit, error) {
-	s, err := d.startMisfitSearch(ctx, r)
-	if err != nil {
-		return nil, err
+// misfitsOf returns the misfits of a state, those that a change can concern; nil concerns all.
+func (d *Directory) misfitsOf(system *systemState, c *systemChange) []misfit {
+	s := &misfitSearch{uses: d.AttributeUses, starts: system.flowStarts(), types: map[string]typeDefinition{}}
+	for _, t := range system.types {
+		s.types[t.Name] = defineType(t)
 	}
-	err = forEachFlow(ctx, r, func(f *schemas.Flow) error {
-		s.addFlow(f)
-		return nil
-	})
-	return s.found, err
+	for _, id := range slices.Sorted(maps.Keys(system.flows)) {
+		if c.concerns(id, s.starts[id]) {
+			s.addFlow(system.flows[id])
+		}
+	}
+	return s.found
 }
 
-// startMisfitSearch reads what a search depends on. It has found nothing yet.
-func (d *Directory) startMisfitSearch(ctx context.Context, r store.Reader) (*misfitSearch, error) {
-	starts, err := flowStarts(ctx, r)
-	if err != nil {
-		return nil, err
+// concerns reports whether a change can introduce a misfit of a flow that applications start.
+func (c *systemChange) concerns(flowID string, starts []flowStart) bool {
+	if c == nil || len(c.types) > 0 {
+		return true
 	}
-	s := &misfitSearch{uses: d.AttributeUses, starts: starts, types: map[string]typeDefinition{}}
-	types := store.UserTypes()
-	return s, forEach(ctx, r, types.List, store.Page{}, types.ID, func(t *schemas.UserType) error {
-		s.types[t.Name] = defineType(t)
-		return nil
+	_, changed := c.flows[flowID]
+	return changed || slices.ContainsFunc(starts, func(s flowStart) bool {
+		_, changed := c.applications[s.application.ID]
+		return changed
 	})
 }
 
@@ -104,25 +103,25 @@ func (d *Directory) newMisfits(ctx context.Context, c Call, f *schemas.Flow) ([]
 		return nil, nil
 	}
 	r := d.reader(c)
-	s, err := d.startMisfitSearch(ctx, r)
-	if err != nil {
-		return nil, err
-	}
 	stored, err := store.Flows().Find(ctx, r, f.FlowType, f.Handle)
 	if err != nil {
 		return nil, err
 	}
 	candidate, before := *f, map[misfitKey]bool{}
-	if stored != nil {
-		s.addFlow(stored)
-		for _, m := range s.found {
-			before[m.misfitKey] = true
-		}
-		candidate.ID, s.found = stored.ID, nil
+	system, err := readStarts(ctx, r)
+	if err != nil {
+		return nil, err
 	}
-	s.addFlow(&candidate)
-	s.found = slices.DeleteFunc(s.found, func(m misfit) bool { return before[m.misfitKey] })
-	return d.describeMisfits(c, "flow", s.found), nil
+	if stored != nil {
+		candidate.ID, system.flows[stored.ID] = stored.ID, stored
+	}
+	change := newSystemChange()
+	change.flows[candidate.ID] = &candidate
+	for _, m := range d.misfitsOf(system, change) {
+		before[m.misfitKey] = true
+	}
+	found := slices.DeleteFunc(d.misfitsOf(system.with(change), change), func(m misfit) bool { return before[m.misfitKey] })
+	return d.describeMisfits(c, "flow", found), nil
 }
 
 // flowStart is an application that can start a flow.
@@ -132,11 +131,12 @@ type flowStart struct {
 }
 
 // flowStarts returns the applications that can start each flow, by the ids of the flows.
-func flowStarts(ctx context.Context, r store.Reader) (map[string][]flowStart, error) {
-	starts, table := map[string][]flowStart{}, store.Applications()
-	err := forEach(ctx, r, table.List, store.Page{}, table.ID, func(a *schemas.Application) error {
+func (s *systemState) flowStarts() map[string][]flowStart {
+	starts := map[string][]flowStart{}
+	for _, applicationID := range slices.Sorted(maps.Keys(s.applications)) {
+		a := s.applications[applicationID]
 		if isUntrusted(a) {
-			return nil
+			continue
 		}
 		for _, id := range startedFlows(a) {
 			var member string
@@ -147,9 +147,8 @@ func flowStarts(ctx context.Context, r store.Reader) (map[string][]flowStart, er
 			}
 			starts[id] = append(starts[id], flowStart{a, member})
 		}
-		return nil
-	})
-	return starts, err
+	}
+	return starts
 }
 
 // writesAttributes reports whether a flow or one of its parts has a node that sets attributes.

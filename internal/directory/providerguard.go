@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -25,18 +26,23 @@ func guardProvider(w *writeContext, old, p *schemas.IdentityProvider) {
 	if old != nil {
 		w.requireLinked(old)
 	}
-	var named []string // the flows that name it
-	err := forEachFlow(w.ctx, w.tx, func(f *schemas.Flow) error {
-		if !names(f, was) && !names(f, is) {
-			return nil
+	flows, err := w.directory.flowNames(w.ctx, w.tx)
+	if w.fail(err) {
+		return
+	}
+	if was != is {
+		for _, f := range flows.naming[was] {
+			w.inUse = append(w.inUse, store.Use{ResourceRef: schemas.ResourceRef{Type: "flow", ID: f.id}, Name: f.handle, How: "names it"})
 		}
-		if was != is && names(f, was) {
-			w.inUse = append(w.inUse, store.Use{ResourceRef: schemas.ResourceRef{Type: "flow", ID: f.ID}, Name: f.Handle, How: "names it"})
+	}
+	var named []string
+	for _, handle := range []string{was, is} {
+		for _, f := range flows.naming[handle] {
+			if !slices.Contains(named, f.id) {
+				named = append(named, f.id)
+			}
 		}
-		named = append(named, f.ID)
-		return nil
-	})
-	w.fail(err)
+	}
 	w.requireReach("a flow that names this identity provider", named...)
 }
 
@@ -74,14 +80,55 @@ func namedProviders(f *schemas.Flow) (list []namedProvider) {
 	return list
 }
 
-// names reports whether a flow or one of its parts names the provider with the handle.
-func names(f *schemas.Flow, handle string) bool {
-	for _, part := range f.Parts {
-		if names(part, handle) {
-			return true
-		}
+// flowNames has the flows that name each identity provider, themselves or in a part, at a revision of
+// the system.
+type flowNames struct {
+	revision int64
+	naming   map[string][]flowName // by the handles of the providers
+}
+
+type flowName struct{ id, handle string }
+
+// flowNames returns the flows that name each identity provider. It reads all flows if they have changed
+// since the last time, which happens before the transaction: see readFlowNames.
+func (d *Directory) flowNames(ctx context.Context, r store.Reader) (*flowNames, error) {
+	revision, err := store.SystemRevision(ctx, r)
+	if err != nil {
+		return nil, err
 	}
-	return slices.ContainsFunc(namedProviders(f), func(named namedProvider) bool { return named.handle == handle })
+	if known := d.naming.Load(); known != nil && known.revision == revision {
+		return known, nil
+	}
+	n := &flowNames{revision, map[string][]flowName{}}
+	return n, forEachFlow(ctx, r, func(f *schemas.Flow) error {
+		for _, handle := range providersOf(f) {
+			n.naming[handle] = append(n.naming[handle], flowName{f.ID, f.Handle})
+		}
+		return nil
+	})
+}
+
+// readFlowNames prepares flowNames for a write of an identity provider.
+func (d *Directory) readFlowNames(ctx context.Context) error {
+	return d.store.Snapshot(ctx, func(r store.Reader) error {
+		n, err := d.flowNames(ctx, r)
+		if err == nil {
+			d.naming.Store(n)
+		}
+		return err
+	})
+}
+
+// providersOf lists the handles of the identity providers that a flow or one of its parts names, sorted.
+func providersOf(f *schemas.Flow) (handles []string) {
+	for _, named := range namedProviders(f) {
+		handles = append(handles, named.handle)
+	}
+	for _, part := range f.Parts {
+		handles = append(handles, providersOf(part)...)
+	}
+	slices.Sort(handles)
+	return slices.Compact(handles)
 }
 
 // checkNamedProviders reports the unknown providers that a flow names.

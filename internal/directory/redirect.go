@@ -17,7 +17,7 @@ func checkRedirects(w *writeContext, appType string, o *schemas.OAuthProfile) {
 	// Any app on a device can claim a scheme, so only clients without a secret may use one.
 	// A page in a browser has no use for it.
 	private := *o.PublicClient && appType != schemas.SinglePageApp
-	app := redirectRules{private: private, schemes: w.schemes, administrator: w.registration == ""}
+	app := redirectRules{private: private, schemes: w.directory.PrivateUseSchemes, administrator: w.registration == ""}
 	for _, list := range []struct {
 		member string
 		uris   []string

@@ -190,10 +190,19 @@ func guardFlow(w *writeContext, old, f *schemas.Flow) {
 func guardUse(w *writeContext, old, f *schemas.Flow) {
 	if isDefaultFlow(f) && !isDefaultFlow(old) {
 		w.requireOfTypes("handle", "a user who may sign in to an application without a flow of its own, which would use the flow with this handle,", "use another handle, or ", nil)
+	} else if f != nil && (w.isBuiltin(f) || w.isBuiltin(old)) {
+		w.requireOfTypes("handle", "a user who may sign in to an application for which an administrator selects this built-in flow", "copy it to another handle, or ", nil)
 	}
 	if old != nil { // no application uses a new flow yet
 		w.requireReach("the flow", old.ID)
 	}
+}
+
+// isBuiltin reports whether a flow has the handle of a flow of the program. Administrators select such
+// a flow by its name, later and without reading it again, so a change takes what the widest selection
+// takes.
+func (w *writeContext) isBuiltin(f *schemas.Flow) bool {
+	return f != nil && f.FlowType != schemas.Subflow && slices.Contains(w.directory.BuiltinFlows, f.Handle)
 }
 
 // guardWaivers refuses a flow with a waiver, its own or of a sub-flow, to callers without

@@ -6,27 +6,54 @@ import (
 	"errors"
 
 	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
 )
 
 // Transact runs do in one transaction: calls with the Call that do receives see each
-// other's changes, and all are committed or none. Do may run more than once.
+// other's changes, and all are committed or none. Do may run more than once: in particular, a change
+// that needs a check of the whole system is undone and made again (systemcheck.go).
 func (d *Directory) Transact(ctx context.Context, c Call, do func(Call) error) error {
-	err := d.store.Update(ctx, func(tx *store.Tx) error {
+	var accepted *systemVerdict
+	ids := new(idSource)
+	for range maxSystemChecks {
+		change, err := d.attempt(ctx, c, ids, accepted, do)
+		if !errors.Is(err, errUnchecked) {
+			return err
+		}
+		if accepted == nil { // one change of this process at a time
+			select {
+			case d.systemTurn <- struct{}{}:
+				defer func() { <-d.systemTurn }()
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		if accepted, err = d.checkSystem(ctx, c, change); err != nil {
+			return err
+		}
+	}
+	return schemas.Errorf(schemas.Conflict, schemas.CodeConflict,
+		"nothing was stored: other instances changed applications, flows or user types while this change was checked, %d times in a row; try again", maxSystemChecks)
+}
+
+// attempt runs do in a transaction. The error is errUnchecked, with the change, if it was undone
+// because the verdict does not cover it.
+func (d *Directory) attempt(ctx context.Context, c Call, ids *idSource, accepted *systemVerdict, do func(Call) error) (change *systemChange, err error) {
+	err = d.store.Update(ctx, func(tx *store.Tx) error {
 		inner, err := d.authorized(ctx, tx, c)
 		if err != nil {
 			return err
 		}
-		inner.tx, inner.DryRun, inner.guard, inner.chains, inner.fits = tx, false, new(administratorGuard), new(chainGuard), new(fitGuard)
+		ids.rewind()
+		change = newSystemChange()
+		inner.tx, inner.DryRun, inner.guard, inner.change, inner.ids = tx, false, new(administratorGuard), change, ids
 		if err := do(inner); err != nil {
 			return err
 		}
 		if err := inner.guard.end(ctx, tx, d.now()); err != nil {
 			return err
 		}
-		if err := d.endChains(ctx, tx, inner.chains); err != nil {
-			return err
-		}
-		if err := d.endFits(ctx, inner); err != nil {
+		if err := endChange(ctx, tx, change, accepted); err != nil {
 			return err
 		}
 		if c.DryRun {
@@ -35,9 +62,25 @@ func (d *Directory) Transact(ctx context.Context, c Call, do func(Call) error) e
 		return nil
 	})
 	if errors.Is(err, errDryRun) {
-		return nil
+		err = nil
 	}
-	return err
+	return change, err
+}
+
+// idSource generates the ids of new resources. A write that is made again uses the same ones.
+type idSource struct {
+	ids  []string
+	used int
+}
+
+func (s *idSource) rewind() { s.used = 0 }
+
+func (s *idSource) next() string {
+	if s.used == len(s.ids) {
+		s.ids = append(s.ids, schemas.NewID())
+	}
+	s.used++
+	return s.ids[s.used-1]
 }
 
 // transact runs one write, in the transaction of the call or in its own.
@@ -45,7 +88,7 @@ func (d *Directory) transact(ctx context.Context, c Call, do func(*writeContext)
 	if c.tx == nil {
 		return d.Transact(ctx, c, func(inner Call) error { return d.transact(ctx, inner, do) })
 	}
-	w := &writeContext{ctx: ctx, call: c, tx: c.tx, now: d.now(), schemes: d.PrivateUseSchemes}
+	w := &writeContext{ctx: ctx, call: c, tx: c.tx, now: d.now(), directory: d}
 	if err := cmp.Or(do(w), w.failure); err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ func (d *Directory) userTypeCollection() *collection[schemas.UserType] {
 		complete: completeUserType,
 		check:    func(w *writeContext, old, t *schemas.UserType) { d.checkUserType(w, noun, old, t) },
 		changed:  reclaimAttributes,
+		touched:  d.touchType,
 		remove:   func(w *writeContext, t *schemas.UserType) { w.inUse = usesOfType(w, t) },
 	}
 }
@@ -44,9 +45,6 @@ func (d *Directory) checkUserType(w *writeContext, n Noun, old, t *schemas.UserT
 	}
 	if old == nil || len(w.shape)+len(w.problems) > 0 {
 		return
-	}
-	if string(old.Schema) != string(t.Schema) || old.Name != t.Name {
-		d.guardFits(w, n.Name)
 	}
 	checkRename(w, n, old, t)
 	checkScope(w, n, old, t)

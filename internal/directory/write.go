@@ -24,7 +24,7 @@ func (c *collection[T]) Replace(ctx context.Context, call Call, id, match string
 // relative to the part.
 func (c *collection[T]) updatePart(ctx context.Context, call Call, id, part string, change func(w *writeContext, v *T)) (*Item, error) {
 	var item *Item
-	err := c.d.transact(ctx, call, func(w *writeContext) error {
+	err := c.transact(ctx, call, func(w *writeContext) error {
 		w.part = part
 		at := &target{id: id}
 		old, err := c.target(w, at)
@@ -53,7 +53,7 @@ func (c *collection[T]) write(ctx context.Context, call Call, d *schemas.Documen
 	if err != nil {
 		return nil, err
 	}
-	err = c.d.transact(ctx, call, func(w *writeContext) error {
+	err = c.transact(ctx, call, func(w *writeContext) error {
 		v := new(T) // new in each attempt: rules write into it
 		w.document, w.shape = d, d.DecodeLoosely(c.noun.Schema(), v)
 		w.prepared = prepared
@@ -73,6 +73,16 @@ func (c *collection[T]) write(ctx context.Context, call Call, d *schemas.Documen
 		return c.apply(w, old, v, &item)
 	})
 	return item, err
+}
+
+// transact runs one write, after what precedes its transaction.
+func (c *collection[T]) transact(ctx context.Context, call Call, do func(*writeContext) error) error {
+	if c.before != nil && call.tx == nil {
+		if err := c.before(ctx); err != nil {
+			return err
+		}
+	}
+	return c.d.transact(ctx, call, do)
 }
 
 // prepared runs prepare before the transaction: in SQLite a transaction blocks all other
@@ -148,7 +158,7 @@ func (c *collection[T]) apply(w *writeContext, old, v *T, item **Item) error {
 	before := ""
 	if old == nil {
 		if *m.id == "" {
-			*m.id = schemas.NewID()
+			*m.id = w.call.ids.next()
 		}
 	} else {
 		o := c.meta(old)
@@ -172,6 +182,9 @@ func (c *collection[T]) apply(w *writeContext, old, v *T, item **Item) error {
 			return err
 		}
 	}
+	if err := c.touch(w, old, v); err != nil {
+		return err
+	}
 	action := "replaced"
 	if old == nil {
 		action = "created"
@@ -179,6 +192,14 @@ func (c *collection[T]) apply(w *writeContext, old, v *T, item **Item) error {
 	w.recordEvent(c.noun, action, *m.id, before, after, c.changes(old, v)...)
 	*item = c.item(v)
 	return nil
+}
+
+// touch notes a change for the checks of the whole system.
+func (c *collection[T]) touch(w *writeContext, old, v *T) error {
+	if c.touched == nil {
+		return nil
+	}
+	return c.touched(w, old, v)
 }
 
 // guard checks at the end of the transaction that an administrator remains. A new resource
@@ -208,7 +229,7 @@ func nextUpdate(now, last time.Time) time.Time {
 
 // Delete implements Resource.
 func (c *collection[T]) Delete(ctx context.Context, call Call, id, match string) error {
-	return c.d.transact(ctx, call, func(w *writeContext) error {
+	return c.transact(ctx, call, func(w *writeContext) error {
 		old, err := c.target(w, &target{id, match})
 		if err != nil {
 			return err
@@ -222,6 +243,9 @@ func (c *collection[T]) Delete(ctx context.Context, call Call, id, match string)
 		}
 		before := c.digest(old)
 		if err := c.table.Delete(w.tx, id, *c.meta(old).updated); err != nil {
+			return err
+		}
+		if err := c.touch(w, old, nil); err != nil {
 			return err
 		}
 		w.recordEvent(c.noun, "deleted", id, before, "", c.changes(old, nil)...)

@@ -21,8 +21,8 @@ type writeContext struct {
 	now  time.Time
 	// permissions are all existing permissions, once loaded.
 	permissions []string
-	// schemes are the PrivateUseSchemes.
-	schemes []string
+	// directory has the options.
+	directory *Directory
 	// prepared is the result of the collection's prepare.
 	prepared any
 	// secret is set by a rule that changes members that the resource does not show.

@@ -214,8 +214,10 @@ func (FlowTable) Version(ctx context.Context, r Reader, id string, n int) (*sche
 // with the same ID. It sets f.ActiveVersion. A handle that another flow of the type has is
 // flow_exists, Class Conflict.
 func (FlowTable) Insert(t *Tx, f *schemas.Flow) (err error) {
-	f.ActiveVersion, err = t.createFlow(f)
-	return err
+	if f.ActiveVersion, err = t.createFlow(f); err != nil {
+		return err
+	}
+	return CountSystemChange(t)
 }
 
 // Replace adds the next version of a flow and activates it if the active version equals was;
@@ -237,8 +239,10 @@ func (FlowTable) Replace(t *Tx, f *schemas.Flow, was int) error {
 		at = last.Add(time.Microsecond)
 	}
 	f.UpdatedAt = &at
-	f.ActiveVersion, err = t.addFlowVersion(f)
-	return err
+	if f.ActiveVersion, err = t.addFlowVersion(f); err != nil {
+		return err
+	}
+	return CountSystemChange(t)
 }
 
 // Delete removes a flow with all its versions if the active version equals was; otherwise the error
@@ -258,6 +262,8 @@ func (FlowTable) Delete(t *Tx, id string, was int) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec("DELETE FROM runs WHERE flow_id = ? AND status = ?", id, string(schemas.Incomplete))
-	return err
+	if _, err = t.exec("DELETE FROM runs WHERE flow_id = ? AND status = ?", id, string(schemas.Incomplete)); err != nil {
+		return err
+	}
+	return CountSystemChange(t)
 }

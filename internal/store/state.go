@@ -23,6 +23,8 @@ const (
 	migrationLock = "migration"
 	// updates counts the serial writes: see postgresWriter.serial.
 	updates = "updates"
+	// systemRevision counts the changes of what checks of the whole system depend on: see CountSystemChange.
+	systemRevision = "system"
 )
 
 const (
@@ -49,7 +51,7 @@ const (
 // createStates creates the table and its rows if they are missing. PostgreSQL fails if another
 // instance creates the table at the same time.
 func createStates(ctx context.Context, db *sqlx.DB) error {
-	names := []string{compatibleFrom, migrationLock, updates}
+	names := []string{compatibleFrom, migrationLock, updates, systemRevision}
 	var n int
 	if err := db.QueryRowContext(ctx, countStates).Scan(&n); err == nil && n == len(names) {
 		return nil // without a wait for an instance that has locked a row

@@ -24,6 +24,8 @@ type Tx struct {
 	did effects
 
 	createdUser string // "" for none
+
+	systemChanges int64 // of this transaction: see CountSystemChange
 }
 
 // runner runs statements.

@@ -1,0 +1,208 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows/chains"
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
+)
+
+// countedStatements counts the statements of writes.
+type countedStatements struct{ n atomic.Int64 }
+
+func (c *countedStatements) Read(_ context.Context, q string) (string, error)   { return q, nil }
+func (c *countedStatements) Write(_ context.Context, commit func() error) error { return commit() }
+func (c *countedStatements) Statement(q string) (string, error)                 { c.n.Add(1); return q, nil }
+
+// checksSystem sets the checks of the whole system.
+func checksSystem(t *testing.T, w *fixture) *accessFixture {
+	t.Helper()
+	h := furnished(t, w)
+	kinds := nodes.Kinds(nodes.Deps{})
+	h.Options.CheckChains = (&chains.Checker{Kinds: kinds}).NewWays
+	h.Options.AttributeUses = func(f *schemas.Flow) schemas.AttributeUses {
+		if g, _ := engine.CompileStored(f, kinds); g != nil {
+			return g.AttributeUses()
+		}
+		return schemas.AttributeUses{}
+	}
+	return h
+}
+
+func passkeyFlow(handle string) string {
+	return `{"handle": "` + handle + `", "name": "` + handle + `", "flowType": "AUTHENTICATION", "nodes": ` + passkeyNodes + `}`
+}
+
+// A write sends the same statements however many flows and applications there are: its transaction
+// stops all sign-ins of a SQLite store.
+func TestWritesDoNotReadTheSystem(t *testing.T) {
+	for driver, dsn := range map[string]func() string{
+		"sqlite":   func() string { return filepath.Join(t.TempDir(), "store.db") },
+		"postgres": func() string { return storetest.EmptyPostgres(t) },
+	} {
+		t.Run(driver, func(t *testing.T) {
+			counted := new(countedStatements)
+			s := storetest.OpenEmpty(t, store.Config{Driver: driver, DSN: dsn(), Hooks: counted})
+			w := &fixture{store: s}
+			w.Directory = New(Options{Store: s, Hasher: plainHasher{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"), Box: plainCipher{}})
+			w.furnish(t)
+			h := checksSystem(t, w)
+			flow := h.create(t, h.Flows, passkeyFlow("measured"))
+			app := h.create(t, h.Applications, object(t, "name", "Measured", "authFlowId", flow))
+			provider := h.create(t, h.IdentityProviders, corp(t, "handle", "measured", "name", "Measured"))
+			round, enabled := 0, false
+			writes := map[string]func() error{
+				"application": func() error {
+					_, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, object(t, "name", fmt.Sprint("New ", round), "authFlowId", flow)))
+					return err
+				},
+				"flow of an application": func() error {
+					enabled = !enabled
+					_, err := h.Applications.Replace(t.Context(), SystemCall(), app, "", doc(t, object(t, "name", "Measured", "authFlowId", flow, "isRegistrationFlowEnabled", enabled)))
+					return err
+				},
+				"flow": func() error {
+					_, err := h.Flows.Replace(t.Context(), SystemCall(), flow, "", doc(t, strings.Replace(passkeyFlow("measured"), `"name": "measured"`, fmt.Sprintf(`"name": "m%d"`, round), 1)))
+					return err
+				},
+				"identity provider": func() error {
+					_, err := h.IdentityProviders.Replace(t.Context(), SystemCall(), provider, "", doc(t, corp(t, "handle", "measured", "name", fmt.Sprint("M", round))))
+					return err
+				},
+				"role": func() error {
+					_, err := h.Roles.Create(t.Context(), SystemCall(), doc(t, object(t, "name", fmt.Sprint("Role ", round), "permissions", []string{"system:users:read"})))
+					return err
+				},
+			}
+			measure := func() map[string]int64 {
+				sent := map[string]int64{}
+				for name, write := range writes {
+					round++
+					before := counted.n.Load()
+					if err := write(); err != nil {
+						t.Fatalf("%s: %v", name, err)
+					}
+					sent[name] = counted.n.Load() - before
+				}
+				return sent
+			}
+			measure() // the first writes differ: see Directory.naming
+			few := measure()
+			for i := range 40 {
+				f := h.create(t, h.Flows, passkeyFlow(fmt.Sprint("other-", i)))
+				h.create(t, h.Applications, object(t, "name", fmt.Sprint("Other ", i), "authFlowId", f))
+			}
+			for name, n := range measure() {
+				if n != few[name] {
+					t.Errorf("%s: %d statements with 40 more flows and applications, %d before", name, n, few[name])
+				}
+			}
+		})
+	}
+}
+
+const passwordNodes = `[
+	{"id": "who", "use": "prompt", "with": {"inputs": [{"identifier": "username", "type": "TEXT_INPUT", "required": true}], "actions": [{"ref": "go"}]}, "next": "find"},
+	{"id": "find", "use": "user-resolve", "with": {"by": ["username"], "from": "username", "conceal": true}, "next": "check"},
+	{"id": "check", "use": "password-authenticate", "next": {"success": "done", "failure": "who"}},
+	{"id": "done", "use": "authorization-code"}]`
+
+// A change that another instance makes while a change is checked counts: the check is repeated.
+func TestChecksSeeConcurrentChanges(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
+		h := checksSystem(t, w)
+		flow, app := h.create(t, h.Flows, passkeyFlow("one")), ""
+		app = h.create(t, h.Applications, object(t, "name", "Shop", "authFlowId", flow))
+		other := New(h.Options)
+		checks, check := 0, h.Options.CheckChains
+		h.Directory.Options.CheckChains = func(ctx context.Context, before, after *schemas.SignInSystem) ([]schemas.Problem, error) {
+			if checks++; checks == 1 {
+				_, err := other.Applications.Create(ctx, SystemCall(), doc(t, object(t, "name", "Meanwhile", "authFlowId", flow)))
+				must(t, err)
+			}
+			names := ""
+			for _, a := range before.Applications {
+				names += a.Name + " "
+			}
+			if strings.Contains(names, "Meanwhile") != (checks > 1) {
+				t.Errorf("check %d reads %s", checks, names)
+			}
+			return check(ctx, before, after)
+		}
+		weak := strings.Replace(passkeyFlow("one"), passkeyNodes, passwordNodes, 1)
+		_, err := h.Flows.Replace(t.Context(), SystemCall(), flow, "", doc(t, strings.Replace(passkeyFlow("one"), `"name": "one"`, `"name": "two"`, 1)))
+		must(t, err)
+		if checks != 2 {
+			t.Errorf("%d checks, expected a second one after the other change", checks)
+		}
+		_, err = h.Flows.Replace(t.Context(), SystemCall(), flow, "", doc(t, weak))
+		if !schemas.HasCode(err, schemas.CodeNewWay) {
+			t.Errorf("a weaker flow: %v", err)
+		}
+		_, err = h.Applications.Get(t.Context(), SystemCall(), app)
+		must(t, err)
+	})
+}
+
+// If the ways are not known, changes that may open one are refused, and those that only remove ways are not.
+func TestUnknownWays(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
+		h := checksSystem(t, w)
+		flow, second := h.create(t, h.Flows, passkeyFlow("one")), h.create(t, h.Flows, passkeyFlow("two"))
+		app := h.create(t, h.Applications, object(t, "name", "Shop", "authFlowId", flow, "recoveryFlowId", second))
+		gone := h.create(t, h.Applications, object(t, "name", "Gone", "authFlowId", flow))
+		kinds := nodes.Kinds(nodes.Deps{})
+		h.Directory.Options.CheckChains = (&chains.Checker{Kinds: kinds, MaxMoves: 1}).NewWays
+		weak := strings.Replace(passkeyFlow("one"), passkeyNodes, passwordNodes, 1)
+		_, err := h.Flows.Replace(t.Context(), SystemCall(), flow, "", doc(t, weak))
+		if !schemas.HasCode(err, schemas.CodeUnknownWays) || !strings.Contains(err.Error(), "not known") {
+			t.Errorf("a change that may open a way: %v", err)
+		}
+		_, err = h.Applications.Replace(t.Context(), SystemCall(), app, "", doc(t, object(t, "name", "Shop", "authFlowId", flow)))
+		must(t, err)
+		must(t, h.Applications.Delete(t.Context(), SystemCall(), gone, ""))
+		must(t, h.Flows.Delete(t.Context(), SystemCall(), second, ""))
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if _, err := h.Flows.Replace(ended, SystemCall(), flow, "", doc(t, weak)); !errors.Is(err, context.Canceled) {
+			t.Errorf("after the caller left: %v", err)
+		}
+	})
+}
+
+// A change that deletes an application and gives its client id to another one is compared with the deleted one.
+func TestClientIDsThatMoveInOneTransaction(t *testing.T) {
+	client := func(name, flow string) string {
+		return object(t, "name", name, "authFlowId", flow, "inboundAuthConfig", []any{map[string]any{"type": "oauth2", "config": map[string]any{
+			"clientId": "shop", "redirectUris": []string{"https://shop.example.com/back"}}}})
+	}
+	each(t, func(t *testing.T, w *fixture) {
+		h := checksSystem(t, w)
+		strong := h.create(t, h.Flows, passkeyFlow("one"))
+		weak := h.create(t, h.Flows, strings.Replace(passkeyFlow("weak"), passkeyNodes, passwordNodes, 1))
+		shop := h.create(t, h.Applications, client("Shop", strong))
+		move := func(flow string) error {
+			return h.Transact(t.Context(), SystemCall(), func(c Call) error {
+				if err := h.Applications.Delete(t.Context(), c, shop, ""); err != nil {
+					return err
+				}
+				_, err := h.Applications.Create(t.Context(), c, doc(t, client("Other", flow)))
+				return err
+			})
+		}
+		if err := move(weak); !schemas.HasCode(err, schemas.CodeNewWay) {
+			t.Errorf("to a weaker application: %v", err)
+		}
+		must(t, move(strong))
+	})
+}
