@@ -57,8 +57,9 @@ func Unaffecting() map[string]string {
 	)
 	list := map[string]string{
 		"POST /register/passkey/start": begins, "POST /users/me/factors/totp/start": begins, "POST /users/me/factors/recovery-codes/start": begins,
-		"POST /auth/passkey/start": begins, "POST /auth/passkey/finish": runs, "POST /flow/execute": runs,
-		"POST /oauth2/token": tokens, "POST /oauth2/authorize": tokens, "POST /oauth2/auth/callback": tokens, "POST /oauth2/introspect": tokens,
+		"POST /auth/passkey/start": begins, "POST /flow/execute": runs,
+		"POST /auth/passkey/finish": "a run whose assertion is no token of an application and no session, with at most the permissions of the console's flow",
+		"POST /oauth2/token":        tokens, "POST /oauth2/authorize": tokens, "POST /oauth2/auth/callback": tokens, "POST /oauth2/introspect": tokens,
 		"POST /oauth2/revoke": tokens, "POST /oauth2/userinfo": tokens, "POST /oauth2/logout": tokens, "POST /oidc/logout": tokens,
 		"DELETE /users/me": takes, "DELETE /users/{id}": takes, "DELETE /users/me/password": takes, "POST /account/lock": takes,
 		"DELETE /users/{id}/failed-guesses": "guesses are not considered", "DELETE /users/{id}/invitation": takes,

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -88,7 +87,7 @@ func (c *systemChange) digest() [sha256.Size]byte {
 	}
 	types := map[string]any{}
 	for id, t := range c.types {
-		types[id] = []any{orZero(t).Name, string(orZero(t).Schema)}
+		types[id] = []any{orZero(t).Name, string(orZero(t).Schema), orZero(t).IdentifierScope}
 	}
 	text, err := json.Marshal([]any{applications, flows, types, c.mayOpenWays, c.mayMisfit})
 	if err != nil {
@@ -112,8 +111,8 @@ type systemVerdict struct {
 	change   [sha256.Size]byte
 }
 
-// errUnchecked undoes a write whose change is not checked yet.
-var errUnchecked = errors.New("directory: the change was not checked yet")
+// errUnchecked undoes a write whose change is not checked yet. For metrics it is a rejected write.
+var errUnchecked = schemas.Errorf(schemas.Conflict, schemas.CodeConflict, "the change was not checked yet; try again")
 
 // endChange refuses a change of the system that may break a rule, unless it was accepted.
 func endChange(ctx context.Context, tx *store.Tx, c *systemChange, accepted *systemVerdict) error {
@@ -122,7 +121,7 @@ func endChange(ctx context.Context, tx *store.Tx, c *systemChange, accepted *sys
 	}
 	revision, err := store.RevisionBefore(ctx, tx)
 	if err == nil && (accepted == nil || *accepted != systemVerdict{revision, c.digest()}) {
-		err = errUnchecked
+		return errUnchecked
 	}
 	return err
 }
@@ -321,7 +320,7 @@ func (d *Directory) keepFormer(w *writeContext, was, is *schemas.Application) er
 
 // touchType notes a written user type.
 func (d *Directory) touchType(w *writeContext, old, t *schemas.UserType) error {
-	if old != nil && t != nil && string(old.Schema) == string(t.Schema) && old.Name == t.Name {
+	if old != nil && t != nil && string(old.Schema) == string(t.Schema) && old.Name == t.Name && old.IdentifierScope == t.IdentifierScope {
 		return nil
 	}
 	w.call.change.types[cmp.Or(orZero(t).ID, orZero(old).ID)] = t

@@ -43,6 +43,43 @@ func passkeyFlow(handle string) string {
 	return `{"handle": "` + handle + `", "name": "` + handle + `", "flowType": "AUTHENTICATION", "nodes": ` + passkeyNodes + `}`
 }
 
+// systemWrites returns writes of each kind of resource that the checks concern. Each makes another
+// change every time.
+func systemWrites(t *testing.T, h *accessFixture) map[string]func() error {
+	flow := h.create(t, h.Flows, passkeyFlow("measured"))
+	app := h.create(t, h.Applications, object(t, "name", "Measured", "authFlowId", flow))
+	provider := h.create(t, h.IdentityProviders, corp(t, "handle", "measured", "name", "Measured"))
+	n, enabled := 0, false
+	create := func(r Resource, body func() string) func() error {
+		return func() error {
+			n++
+			_, err := r.Create(t.Context(), SystemCall(), doc(t, body()))
+			return err
+		}
+	}
+	replace := func(r Resource, id string, body func() string) func() error {
+		return func() error {
+			n++
+			_, err := r.Replace(t.Context(), SystemCall(), id, "", doc(t, body()))
+			return err
+		}
+	}
+	return map[string]func() error{
+		"application": create(h.Applications, func() string { return object(t, "name", fmt.Sprint("New ", n), "authFlowId", flow) }),
+		"role": create(h.Roles, func() string {
+			return object(t, "name", fmt.Sprint("Role ", n), "permissions", []string{"system:users:read"})
+		}),
+		"flow of an application": replace(h.Applications, app, func() string {
+			enabled = !enabled
+			return object(t, "name", "Measured", "authFlowId", flow, "isRegistrationFlowEnabled", enabled)
+		}),
+		"flow": replace(h.Flows, flow, func() string {
+			return strings.Replace(passkeyFlow("measured"), `"name": "measured"`, fmt.Sprintf(`"name": "m%d"`, n), 1)
+		}),
+		"identity provider": replace(h.IdentityProviders, provider, func() string { return corp(t, "handle", "measured", "name", fmt.Sprint("M", n)) }),
+	}
+}
+
 // A write sends the same statements however many flows and applications there are: its transaction
 // stops all sign-ins of a SQLite store.
 func TestWritesDoNotReadTheSystem(t *testing.T) {
@@ -57,37 +94,10 @@ func TestWritesDoNotReadTheSystem(t *testing.T) {
 			w.Directory = New(Options{Store: s, Hasher: plainHasher{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"), Box: plainCipher{}})
 			w.furnish(t)
 			h := checksSystem(t, w)
-			flow := h.create(t, h.Flows, passkeyFlow("measured"))
-			app := h.create(t, h.Applications, object(t, "name", "Measured", "authFlowId", flow))
-			provider := h.create(t, h.IdentityProviders, corp(t, "handle", "measured", "name", "Measured"))
-			round, enabled := 0, false
-			writes := map[string]func() error{
-				"application": func() error {
-					_, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, object(t, "name", fmt.Sprint("New ", round), "authFlowId", flow)))
-					return err
-				},
-				"flow of an application": func() error {
-					enabled = !enabled
-					_, err := h.Applications.Replace(t.Context(), SystemCall(), app, "", doc(t, object(t, "name", "Measured", "authFlowId", flow, "isRegistrationFlowEnabled", enabled)))
-					return err
-				},
-				"flow": func() error {
-					_, err := h.Flows.Replace(t.Context(), SystemCall(), flow, "", doc(t, strings.Replace(passkeyFlow("measured"), `"name": "measured"`, fmt.Sprintf(`"name": "m%d"`, round), 1)))
-					return err
-				},
-				"identity provider": func() error {
-					_, err := h.IdentityProviders.Replace(t.Context(), SystemCall(), provider, "", doc(t, corp(t, "handle", "measured", "name", fmt.Sprint("M", round))))
-					return err
-				},
-				"role": func() error {
-					_, err := h.Roles.Create(t.Context(), SystemCall(), doc(t, object(t, "name", fmt.Sprint("Role ", round), "permissions", []string{"system:users:read"})))
-					return err
-				},
-			}
+			writes := systemWrites(t, h)
 			measure := func() map[string]int64 {
 				sent := map[string]int64{}
 				for name, write := range writes {
-					round++
 					before := counted.n.Load()
 					if err := write(); err != nil {
 						t.Fatalf("%s: %v", name, err)
