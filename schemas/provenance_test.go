@@ -9,12 +9,12 @@ import (
 // A sign-in with a limited credential is worth no more than the sign-in that added it.
 func TestLimit(t *testing.T) {
 	passkey, attested := []string{"swk", "pop", "user", "mfa"}, []string{"hwk", "pop", "user", "mfa"}
-	mail := Provenance{ACRVouched, []string{AMREmail}}
-	code := Provenance{ACROneTimeCode, []string{"otp"}}
-	pwd := Provenance{ACRPassword, []string{"pwd"}}
-	key := Provenance{ACRPhishingResistant, []string{"swk", "pop"}}
-	two := Provenance{ACRMultiFactorPR, []string{"swk", "pop", "user", "mfa"}}
-	twoCodes := Provenance{ACRMultiFactor, []string{"pwd", "otp", "mfa"}}
+	mail := Provenance{ACR: ACRVouched, Methods: []string{AMREmail}}
+	code := Provenance{ACR: ACROneTimeCode, Methods: []string{"otp"}}
+	pwd := Provenance{ACR: ACRPassword, Methods: []string{"pwd"}}
+	key := Provenance{ACR: ACRPhishingResistant, Methods: []string{"swk", "pop"}}
+	two := Provenance{ACR: ACRMultiFactorPR, Methods: []string{"swk", "pop", "user", "mfa"}}
+	twoCodes := Provenance{ACR: ACRMultiFactor, Methods: []string{"pwd", "otp", "mfa"}}
 	for name, test := range map[string]struct {
 		added   Provenance
 		methods []string
@@ -36,7 +36,7 @@ func TestLimit(t *testing.T) {
 		"an app after a password":            {pwd, []string{"otp"}, ACROneTimeCode, "limited " + ACROneTimeCode},
 		"an app after a passkey":             {key, []string{"otp"}, ACROneTimeCode, ""},
 		"recovery codes after a mailed code": {mail, []string{AMRRecovery}, ACRRecovery, "limited " + ACRVouched},
-		"after a class that is not known":    {Provenance{"custom", []string{"x"}}, []string{"pwd"}, ACRPassword, "limited " + ACRVouched},
+		"after a class that is not known":    {Provenance{ACR: "custom", Methods: []string{"x"}}, []string{"pwd"}, ACRPassword, "limited " + ACRVouched},
 	} {
 		t.Run(name, func(t *testing.T) {
 			methods, acr, less := test.added.Limit(test.methods, test.acr)
@@ -57,9 +57,9 @@ func TestLimit(t *testing.T) {
 // added it and the other one.
 func TestLimitNeverProvesMore(t *testing.T) {
 	proofs := []Provenance{
-		{ACRVouched, []string{AMREmail}}, {ACRRecovery, []string{AMRRecovery}}, {ACROneTimeCode, []string{"otp"}},
-		{ACRPassword, []string{"pwd"}}, {ACRPhishingResistant, []string{"pop"}}, {ACRMultiFactor, []string{"pwd", "otp", "mfa"}},
-		{ACRMultiFactorPR, []string{"pop", "user", "mfa"}}, {ACRMultiFactorPRProtected, []string{"hwk", "pop", "user", "mfa"}},
+		{ACR: ACRVouched, Methods: []string{AMREmail}}, {ACR: ACRRecovery, Methods: []string{AMRRecovery}}, {ACR: ACROneTimeCode, Methods: []string{"otp"}},
+		{ACR: ACRPassword, Methods: []string{"pwd"}}, {ACR: ACRPhishingResistant, Methods: []string{"pop"}}, {ACR: ACRMultiFactor, Methods: []string{"pwd", "otp", "mfa"}},
+		{ACR: ACRMultiFactorPR, Methods: []string{"pop", "user", "mfa"}}, {ACR: ACRMultiFactorPRProtected, Methods: []string{"hwk", "pop", "user", "mfa"}},
 	}
 	join := func(a, b Provenance) string {
 		acr, all := CombineACRs(a.ACR, b.ACR), slices.Concat(a.Methods, b.Methods)
@@ -72,7 +72,7 @@ func TestLimitNeverProvesMore(t *testing.T) {
 		for _, nominal := range proofs {
 			methods, acr, _ := added.Limit(nominal.Methods, nominal.ACR)
 			for _, other := range proofs {
-				with, without := join(Provenance{acr, methods}, other), join(added, other)
+				with, without := join(Provenance{ACR: acr, Methods: methods}, other), join(added, other)
 				if !Satisfies(without, with) {
 					t.Errorf("%v added by %v, with %v: %s, without it %s", nominal, added, other, with, without)
 				}
