@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -44,12 +45,14 @@ type systemChange struct {
 
 	// identifiers are those that an application gets: an earlier one may have had them.
 	identifiers map[string]string // to the ids of the applications
+	// created names each new resource by its id, which may be generated each time that the write runs.
+	created map[string]string
 }
 
 func newSystemChange() *systemChange {
 	return &systemChange{
 		applications: map[string]*schemas.Application{}, flows: map[string]*schemas.Flow{}, types: map[string]*schemas.UserType{},
-		identifiers: map[string]string{},
+		identifiers: map[string]string{}, created: map[string]string{},
 	}
 }
 
@@ -69,30 +72,33 @@ func (c *systemChange) misfits(noun string, document *schemas.Document) {
 	}
 }
 
-// digest identifies the change. Client ids are not part of it: they may be generated.
+// digest identifies the change. Generated ids are replaced by names, and client ids are not part of it,
+// because they may be generated too.
 func (c *systemChange) digest() [sha256.Size]byte {
-	applications := map[string]any{}
+	var ids []string
+	for id, name := range c.created {
+		ids = append(ids, id, name)
+	}
+	named := strings.NewReplacer(ids...)
+	parts := map[string]string{}
+	add := func(id string, part any) {
+		text, err := json.Marshal(part)
+		if err != nil {
+			panic(fmt.Sprintf("directory: a change has no JSON: %v", err)) // all resource types marshal
+		}
+		parts[named.Replace(id)] = named.Replace(string(text))
+	}
 	for id, a := range c.applications {
-		applications[id] = nil
-		if a != nil {
-			applications[id] = []any{systemApplication(a, nil), a.AllowedUserTypes, isUntrusted(a)}
-		}
+		add("application "+id, []any{a != nil, systemApplication(orZero(a), nil), orZero(a).AllowedUserTypes, isUntrusted(orZero(a))})
 	}
-	flows := map[string]any{}
 	for id, f := range c.flows {
-		flows[id] = nil
-		if f != nil {
-			flows[id] = definitions(f)
-		}
+		add("flow "+id, []any{f != nil, definitions(orZero(f))})
 	}
-	types := map[string]any{}
 	for id, t := range c.types {
-		types[id] = []any{orZero(t).Name, string(orZero(t).Schema), orZero(t).IdentifierScope}
+		add("type "+id, []any{orZero(t).Name, string(orZero(t).Schema), orZero(t).IdentifierScope})
 	}
-	text, err := json.Marshal([]any{applications, flows, types, c.mayOpenWays, c.mayMisfit})
-	if err != nil {
-		panic(fmt.Sprintf("directory: a change has no JSON: %v", err)) // all resource types marshal
-	}
+	add("check", []bool{c.mayOpenWays, c.mayMisfit})
+	text, _ := json.Marshal(parts) // strings marshal
 	return sha256.Sum256(text)
 }
 
@@ -272,6 +278,9 @@ func (d *Directory) touchApplication(w *writeContext, old, a *schemas.Applicatio
 	}
 	change := w.call.change
 	change.applications[cmp.Or(is.ID, was.ID)] = a
+	if old == nil {
+		change.created[a.ID] = "application " + a.Name
+	}
 	if a != nil {
 		had := identifiersOf(was)
 		for _, identifier := range identifiersOf(a) {
@@ -324,6 +333,9 @@ func (d *Directory) touchType(w *writeContext, old, t *schemas.UserType) error {
 		return nil
 	}
 	w.call.change.types[cmp.Or(orZero(t).ID, orZero(old).ID)] = t
+	if old == nil {
+		w.call.change.created[t.ID] = "type " + t.Name
+	}
 	if old != nil && t != nil {
 		w.call.change.misfits("userType", nil)
 	}
@@ -340,6 +352,9 @@ func (r flowResource) touch(w *writeContext, old, f *schemas.Flow) {
 	candidate := *f
 	candidate.ActiveVersion = 0 // the number is free again if the write is undone
 	change.flows[f.ID] = &candidate
+	if old == nil {
+		change.created[f.ID] = "flow " + string(f.FlowType) + " " + f.Handle
+	}
 	change.mayOpenWays = change.mayOpenWays || old != nil // no application starts a new flow yet
 	if f.FlowType != schemas.Subflow && writesAttributes(f) && !isFromFile(w, f) {
 		change.misfits(r.Noun().Name, w.document)
