@@ -62,7 +62,7 @@ func (c *compiler) followSession(from int, certain Facts, report func(int)) {
 			case o.NewSubject || !after.Has(Authenticated) || e.target < 0:
 			case slices.Contains(o.Establishes, Authenticated):
 				resists := schemas.Satisfies(NewFacts(o.Establishes...).ACR(), schemas.ACRPhishingResistant)
-				if !resists && after.ACR() == in[i].ACR() {
+				if !resists && after.ACR() == in[i].ACR() && !mayBeSecondFactor(o, in[i].ACR()) {
 					report(i)
 				}
 			case arrive(e.target, after):
@@ -70,4 +70,11 @@ func (c *compiler) followSession(from int, certain Facts, report func(int)) {
 			}
 		}
 	}
+}
+
+// mayBeSecondFactor reports whether an outcome proves something held, after a session that may have proved
+// only something known.
+func mayBeSecondFactor(o Outcome, session string) bool {
+	held := slices.ContainsFunc(schemas.HeldMethods(), func(m string) bool { return slices.Contains(o.Establishes, AMRFact(m)) })
+	return held && !schemas.Satisfies(session, schemas.ACRMultiFactor) && !schemas.Satisfies(session, schemas.ACRPhishingResistant)
 }
