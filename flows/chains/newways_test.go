@@ -65,7 +65,7 @@ func TestEnrollingChangesConditions(t *testing.T) {
 			}
 			for _, p := range opened {
 				if strings.Contains(p.Message, "with an open browser") {
-					t.Errorf("nobody gets in with nothing: %s", p.Message)
+					t.Errorf("an open browser is enough: %s", p.Message)
 				}
 			}
 		})

@@ -53,7 +53,7 @@ func Unaffecting() map[string]string {
 		tokens   = "issues or ends tokens of a sign-in that was made already"
 		setup    = "a change of the system is compared as a whole, or takes the permissions that it gives"
 		creates  = "concerns no existing account"
-		personal = "sets attributes that identify nobody and prove nothing; conditions are assumed to hold"
+		personal = "sets attributes that neither identify a user nor prove anything; conditions are assumed to hold"
 	)
 	list := map[string]string{
 		"POST /register/passkey/start": begins, "POST /users/me/factors/totp/start": begins, "POST /users/me/factors/recovery-codes/start": begins,

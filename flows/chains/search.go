@@ -31,7 +31,7 @@ type run struct {
 	start       *start
 	application *Application // nil for the first that starts the flow
 	end         *visit       // nil for an operation without a run
-	edge        int          // by which the run leaves the node of end; -1 if it completes there
+	edge        int          // the last one, from the node of end; -1 if the run completes there
 	operations  []operation  // with the token, or without a run
 	uses        []*holding   // besides those of the visits
 	gains       []item       // at the end
@@ -54,7 +54,7 @@ type result struct {
 	run   *run
 }
 
-// results are results of which none is worth more for less.
+// results are results such that none is worth more than another and costs less.
 type results []*result
 
 func (list *results) add(r *result) {

@@ -41,7 +41,7 @@ func (w *timedWrites) take() time.Duration {
 	return longest
 }
 
-// BenchmarkStoreApplication stores an application with an own flow beside 10 and 10,000 others. It
+// BenchmarkStoreApplication stores an application among 10 and 10,000 others. It
 // reports the duration of its longest transaction, and the 99th percentile of the small writes that
 // sign-ins make at the same time.
 func BenchmarkStoreApplication(b *testing.B) {

@@ -253,7 +253,7 @@ func (s *systemState) formerOf(ctx context.Context, r store.Reader, c *systemCha
 	return list, err
 }
 
-// identifiersOf lists the identifiers by which other programs know an application.
+// identifiersOf lists the identifiers that other programs use for an application.
 func identifiersOf(a *schemas.Application) (list []string) {
 	if a.ID != "" {
 		list = append(list, "id/"+a.ID)
