@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,13 @@ import (
 // signedInAs is the authority of a user who has just signed in.
 func signedInAs(userID, acr string, methods ...string) schemas.Authority {
 	return schemas.Authority{UserID: userID, ACR: acr, Methods: methods, Time: noon()}
+}
+
+// insertPermissions adds the permissions of administrators.
+func insertPermissions(t *testing.T, s *store.Store) {
+	t.Helper()
+	insert(t, s, &schemas.ResourceServer{ID: schemas.NewID(), Handle: "system", Name: "System", OUID: homeID, CreatedAt: noon(), UpdatedAt: noon(),
+		Resources: []schemas.Resource{{Handle: "users", Name: "Users", Actions: []schemas.ResourceAction{{Handle: "write", Name: "Change users"}}}}})
 }
 
 // accountChanges are one change of each kind that concerns an account.
@@ -31,7 +39,7 @@ func accountChanges(u schemas.User) map[string]schemas.Change {
 		"an identity":               schemas.LinkIdentity{Identity: newIdentity(u.ID, "subject of "+u.ID)},
 		"the end of an identity":    schemas.UnlinkIdentity{UserID: u.ID, ID: schemas.NewID(), At: noon()},
 		"an address":                schemas.UpdateUser{UserID: u.ID, Attributes: map[string]any{"email": u.ID + "@example.com", "email_verified": true}, At: noon()},
-		"a username":                schemas.UpdateUser{UserID: u.ID, Attributes: map[string]any{"username": "new " + u.ID}, At: noon()},
+		"a username":                schemas.UpdateUser{UserID: u.ID, Attributes: map[string]any{"username": "new-" + u.ID}, At: noon()},
 		"a number":                  schemas.UpdateUser{UserID: u.ID, Attributes: map[string]any{"phone_number": "+15550100"}, At: noon()},
 	}
 }
@@ -39,9 +47,10 @@ func accountChanges(u schemas.User) map[string]schemas.Change {
 // testAuthority changes accounts with each kind of protection after each kind of sign-in. Every change
 // needs the authority, whatever part of the program asks for it.
 func testAuthority(t *testing.T, s *store.Store) {
+	insertPermissions(t, s)
 	users := map[string]schemas.User{}
 	for _, name := range []string{"plain", "factor", "admin", "admin with a passkey", "admin who lost the passkey", "admin with a limited passkey", "admin of a group", "other"} {
-		u := newUser(name)
+		u := newUser(strings.ReplaceAll(name, " ", "-"))
 		users[name] = u
 		apply(t, s, create(u)...)
 	}
@@ -146,6 +155,7 @@ func wantCode(t *testing.T, what string, err error, code string) {
 
 // testEnrolmentLink lets an administrator who has lost the passkey add one, once, and change nothing else.
 func testEnrolmentLink(t *testing.T, s *store.Store) {
+	insertPermissions(t, s)
 	user := newUser("admin")
 	key := newCredential(user.ID)
 	key.AddedBy = schemas.Provenance{}
@@ -244,12 +254,13 @@ func testFormerPassword(t *testing.T, s *store.Store) {
 
 // testSuspects finds the passkeys that earlier releases may have let others add.
 func testSuspects(t *testing.T, s *store.Store) {
+	insertPermissions(t, s)
 	limited := schemas.Provenance{ACR: schemas.ACRPassword, Methods: []string{"pwd"}}
 	add := func(name string, by schemas.Provenance, at time.Time, changes ...schemas.Change) schemas.Credential {
 		t.Helper()
-		u, err := s.UserByAttribute(t.Context(), "", "username", name)
+		u, err := s.UserByAttribute(t.Context(), "", "username", strings.ReplaceAll(name, " ", "-"))
 		if err != nil {
-			made := newUser(name)
+			made := newUser(strings.ReplaceAll(name, " ", "-"))
 			apply(t, s, create(made)...)
 			u = &made
 		}
