@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/postern-id/postern/internal/folder"
 )
 
 // The layout of the data folder. The database and its key are in different folders, so that a copy
@@ -60,8 +62,8 @@ func exists(path string) bool {
 
 // CheckSecretFiles checks the modes of all files in the configuration that contain secrets. The
 // error lists files with only secrets that any user of the machine can read or change. The warnings
-// are about files that a group can read, which is how some systems pass secrets to a service, and
-// about files with secrets and other content. A missing file is not reported here, but where it is
+// are about files that a group can read, which is how some systems pass secrets to a service, or that the
+// group of a volume can change, and about files with secrets and other content. A missing file is not reported here, but where it is
 // opened.
 func (c *Config) CheckSecretFiles() (warnings []string, err error) {
 	var faults []error
@@ -73,7 +75,7 @@ func (c *Config) CheckSecretFiles() (warnings []string, err error) {
 		mode := info.Mode().Perm()
 		complaint := fmt.Sprintf("%s: %s holds secrets and has mode %04o, expected a file that only its owner can read: chmod 600 %[2]s", file.key, file.path, mode)
 		switch {
-		case mode&0o027 != 0 && !file.mixed:
+		case mode&0o027 != 0 && !file.mixed && !folder.IsOfVolumeGroup(file.path, info):
 			faults = append(faults, errors.New(complaint))
 		case mode&0o077 != 0 && !c.isCredential(file.path):
 			warnings = append(warnings, complaint)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,6 +111,29 @@ func TestAudit21SecretFilesOfOthers(t *testing.T) {
 	writeFile(t, 0o644, dir, "tls", "key.pem")
 	warnings, err := checkedFiles(t, dir, 0o600, plain)
 	wantError(t, "data_dir", 0o644, "error", warnings, err)
+}
+
+// The kubelet lets the group of a volume read and change its files, and only this process is in that group.
+func TestFilesOfAVolume(t *testing.T) {
+	for _, test := range []struct {
+		folder, file os.FileMode
+		want         string
+	}{
+		{os.ModeSetgid | 0o770, 0o660, "warning"},
+		{os.ModeSetgid | 0o770, 0o664, "error"},
+		{os.ModeSetgid | 0o775, 0o660, "error"},
+		{0o770, 0o660, "error"},
+	} {
+		key := writeFile(t, 0o600, t.TempDir(), "key")
+		for path, mode := range map[string]os.FileMode{filepath.Dir(key): test.folder, key: test.file} {
+			if err := errors.Join(os.Chown(path, -1, os.Getegid()), os.Chmod(path, mode)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c := mustLoad(t, "", []string{"POSTERN_DATA_DIR=" + t.TempDir(), "POSTERN_KEYS_FILE=" + key})
+		warnings, err := c.CheckSecretFiles()
+		wantError(t, "keys.file", test.file, test.want, warnings, err)
+	}
 }
 
 // systemd opens a credential for its service with an access list, which changes the mode.

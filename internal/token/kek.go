@@ -108,7 +108,7 @@ func readPrivateFile(path string) (string, error) {
 		return "", fmt.Errorf("token: %w", err)
 	}
 	// 0440 is the mode of systemd's credentials, which an access list opens for the service only.
-	if mode := info.Mode(); !mode.IsRegular() || mode.Perm()&0o077 != 0 && mode.Perm() != 0o440 {
+	if mode := info.Mode(); !mode.IsRegular() || mode.Perm()&0o077 != 0 && mode.Perm() != 0o440 && !folder.IsOfVolumeGroup(path, info) {
 		return "", fmt.Errorf("token: %s has mode %v, expected a file that only its owner can read: chmod 600 %[1]s", path, mode)
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxKeyFile))

@@ -96,6 +96,14 @@ func TestKeyFileRefused(t *testing.T) {
 	if keys, err := ReadKeyFile(credential); err != nil || len(keys) != 1 {
 		t.Errorf("a credential of systemd has %d keys, %v", len(keys), err)
 	}
+	volume := filepath.Dir(credential) // with fsGroup
+	if err := errors.Join(os.Chown(volume, -1, os.Getegid()), os.Chown(credential, -1, os.Getegid()),
+		os.Chmod(volume, os.ModeSetgid|0o770), os.Chmod(credential, 0o660)); err != nil {
+		t.Fatal(err)
+	}
+	if keys, err := ReadKeyFile(credential); err != nil || len(keys) != 1 {
+		t.Errorf("a file in a volume has %d keys, %v", len(keys), err)
+	}
 	dir := t.TempDir()
 	if _, err := ReadOrMakeKeyFile(dir); err == nil {
 		t.Error("a folder was taken for the key file")
