@@ -142,7 +142,7 @@ func (f *filledStore) addAccounts(admin string) {
 	way("a password", "Plain", paula)
 	way("a password at the changed flow", "Changed", paula)
 	second := way("a password and an app", "Second", tom)
-	way("a password of a user with an app that no flow asks for", "Try it", dora)
+	way("a password of a user with an app that no flow asks for", "Office", dora)
 	way("a password of a user with a passkey", "Plain", lena)
 	way("a mailed code", "Codes", mia)
 	fred := &agent{postern: f.newBrowser(), name: "fred", email: "fred@example.org", provider: f.provider}
@@ -163,7 +163,7 @@ func (f *filledStore) addAccounts(admin string) {
 	lena.device = nil
 	limited := f.addPasskey(lena, f.apps["Plain"])
 	way("a passkey that was added with a password", "Shop", limited)
-	way("the same where a password is not enough", "Keys", limited).fails = "credential_limited"
+	way("the same where a password is not enough", "Keys", limited).fails = "at who: credential_limited"
 
 	petra := &agent{postern: f.newBrowser(), name: "petra", device: passkeytest.New()}
 	f.complete(petra.signUp(petra.device, petra.name))

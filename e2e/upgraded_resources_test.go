@@ -19,7 +19,7 @@ type values map[string]string
 
 // lists are the resources with the member that names each in places.
 var upgradeLists = []struct{ path, member, name string }{
-	{"/organization-units", "organizationUnits", "handle"}, {"/user-types", "userTypes", "name"}, {"/users", "users", "id"},
+	{"/organization-units", "organizationUnits", "handle"}, {"/user-types", "userTypes", "name"}, {"/users", "users", "attributes"},
 	{"/resource-servers", "resourceServers", "handle"}, {"/identity-providers", "identityProviders", "handle"},
 	{"/flows", "flows", "handle"}, {"/applications", "applications", "name"}, {"/groups", "groups", "name"}, {"/roles", "roles", "name"},
 }
@@ -43,7 +43,7 @@ func (f *filledStore) snapshot() values {
 		datatest.Unmarshal(f.t, page[list.member], &items)
 		for _, item := range items {
 			path := fmt.Sprint(list.path, "/", item["id"])
-			place := fmt.Sprint(list.path, "/", item[list.name])
+			place := list.path + "/" + nameOf(item, list.name)
 			for _, part := range append(upgradeParts[list.path], "") {
 				var value any
 				f.get(f.t, path+part, &value)
@@ -54,7 +54,18 @@ func (f *filledStore) snapshot() values {
 	return all
 }
 
-// add adds the members of a value.
+// nameOf returns the value of a member that names a resource: of a user, the username or the address.
+func nameOf(item object, member string) string {
+	if attributes, ok := item[member].(object); ok {
+		if attributes["username"] == nil {
+			return fmt.Sprint(attributes["email"])
+		}
+		return fmt.Sprint(attributes["username"])
+	}
+	return fmt.Sprint(item[member])
+}
+
+// add adds the members of a value. An item of a list is known by its id, if it has one.
 func (v values) add(place string, value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -63,7 +74,11 @@ func (v values) add(place string, value any) {
 		}
 	case []any:
 		for i, item := range value {
-			v.add(fmt.Sprintf("%s[%d]", place, i), item)
+			key := fmt.Sprint(i)
+			if item, ok := item.(object); ok && item["id"] != nil {
+				key = fmt.Sprint(item["id"])
+			}
+			v.add(fmt.Sprintf("%s[%s]", place, key), item)
 		}
 	default:
 		v[place] = fmt.Sprint(value)
