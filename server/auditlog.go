@@ -28,14 +28,17 @@ func (s *server) auditEvents(w http.ResponseWriter, r *http.Request, _ *caller) 
 	}
 	wanted := q.Limit
 	q.Limit++ // one more shows whether there are others
-	events, err := s.Audit.Events(r.Context(), q)
+	events, more, err := s.Audit.EventPage(r.Context(), q)
 	if err != nil {
 		return err
 	}
 	list := eventList{Links: []link{}}
 	if len(events) > wanted {
 		events = events[:wanted]
-		values.Set("before", eventCursor(events[wanted-1]))
+		more = schemas.EventKey{At: events[wanted-1].At, ID: events[wanted-1].ID}
+	}
+	if more != (schemas.EventKey{}) {
+		values.Set("before", eventCursor(more))
 		list.Links = append(list.Links, link{s.base + r.URL.Path + "?" + values.Encode(), "next"})
 	}
 	list.Count, list.Events = len(events), append([]schemas.Event{}, events...)
@@ -88,8 +91,8 @@ func (q *query) timeValue(name string) time.Time {
 
 // eventCursor returns the place of an event in the log: its time in microseconds, in base 36, and
 // its id.
-func eventCursor(e schemas.Event) string {
-	return strconv.FormatInt(e.At.UnixMicro(), 36) + "." + e.ID
+func eventCursor(k schemas.EventKey) string {
+	return strconv.FormatInt(k.At.UnixMicro(), 36) + "." + k.ID
 }
 
 // cursor returns the value of a cursor parameter.

@@ -144,6 +144,8 @@ type Tokens interface {
 // AuditLog reads events, and numbers about them.
 type AuditLog interface {
 	Events(ctx context.Context, q schemas.EventQuery) ([]schemas.Event, error)
+	// EventPage is Events with a bounded cost. more, unless zero, is where the next page begins.
+	EventPage(ctx context.Context, q schemas.EventQuery) (list []schemas.Event, more schemas.EventKey, err error)
 	// EventCounts returns the numbers of events by step, action and reason.
 	EventCounts(ctx context.Context, from, to time.Time, step time.Duration) ([]schemas.EventCount, error)
 	// QueuedDeliveries describes the queue of deliveries.

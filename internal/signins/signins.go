@@ -55,6 +55,9 @@ const (
 	mostAttempts = 5
 	mostFailures = 20
 	mostSteps    = 100
+
+	// longestRun bounds the search for the events of a run, which no index has.
+	longestRun = 24 * time.Hour
 )
 
 // failures lists the actions of the failures that are about a sign-in.
@@ -82,7 +85,7 @@ func (r *Report) Explain(ctx context.Context, log Log, userID string) error {
 			continue
 		}
 		seen[e.ExecutionDigest] = true
-		run, err := log.Events(ctx, schemas.EventQuery{ExecutionDigest: e.ExecutionDigest, Limit: mostSteps})
+		run, err := log.Events(ctx, schemas.EventQuery{ExecutionDigest: e.ExecutionDigest, From: e.At.Add(-longestRun), To: e.At.Add(longestRun), Limit: mostSteps})
 		if err != nil {
 			return err
 		}

@@ -141,7 +141,7 @@ func BenchmarkVerify(b *testing.B) {
 }
 
 // recordBacklog adds events with the members of a sign-in to the log and to the queue.
-func recordBacklog(b *testing.B, c store.Config, n int) {
+func recordBacklog(b testing.TB, c store.Config, n int) {
 	b.Helper()
 	db, err := sql.Open(c.Driver, c.DSN)
 	if err != nil {

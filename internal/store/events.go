@@ -23,6 +23,50 @@ const (
 	maxEventRows = 8
 )
 
+// maxScanned is how many events a page examines.
+const maxScanned = 20_000
+
+// EventPage is Events with a bounded cost: of the members that have no index it examines the newest events
+// only. more, unless zero, is the last that it examined: the next page begins there.
+func (s *Store) EventPage(ctx context.Context, q schemas.EventQuery) (list []schemas.Event, more schemas.EventKey, err error) {
+	indexed, rest := splitQuery(q)
+	if rest == (schemas.EventQuery{}) {
+		list, err = s.Events(ctx, q)
+		return list, more, err
+	}
+	var inner, outer conditions
+	inner.add(indexed)
+	outer.add(rest)
+	scanned := inner.query() + " ORDER BY at DESC, id DESC"
+	text := "SELECT " + eventColumns + " FROM (" + scanned + " LIMIT ?) scanned WHERE " + strings.Join(outer.list, " AND ") + " ORDER BY at DESC, id DESC LIMIT ?"
+	list, err = readAll(ctx, s, scanEvent, text, slices.Concat(inner.args, []any{maxScanned}, outer.args, []any{q.Limit})...)
+	if err != nil || len(list) >= q.Limit {
+		return list, more, err
+	}
+	last := "SELECT at, id" + strings.TrimPrefix(scanned, "SELECT "+eventColumns) + " LIMIT 1 OFFSET ?"
+	keys, err := readAll(ctx, s, scanEventKey, last, append(inner.args, maxScanned-1)...)
+	if len(keys) > 0 {
+		more = keys[0]
+	}
+	return list, more, err
+}
+
+// splitQuery splits a query by an index from the members that it leaves. A query by a user, an actor or a
+// resource, and one for failures, is left whole.
+func splitQuery(q schemas.EventQuery) (indexed, rest schemas.EventQuery) {
+	if q.UserID != "" || q.ActorID != "" || q.ResourceID != "" || q.Failures && q.Action == "" {
+		return q, rest
+	}
+	indexed = schemas.EventQuery{Before: q.Before, From: q.From, To: q.To, Action: q.Action, ResourceType: q.ResourceType}
+	rest = schemas.EventQuery{ApplicationID: q.ApplicationID, TraceID: q.TraceID, ExecutionDigest: q.ExecutionDigest}
+	if unlessSignIn(q.Action) == "" {
+		indexed.Action, rest.Action = "", q.Action
+	} else if q.Action != "" {
+		indexed.ResourceType, rest.ResourceType = "", q.ResourceType
+	}
+	return indexed, rest
+}
+
 // Events returns the matching events of the audit log, newest first. User, actor, resource and
 // most actions are indexed; a query by other members alone scans the log.
 func (s *Store) Events(ctx context.Context, q schemas.EventQuery) ([]schemas.Event, error) {
