@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"time"
@@ -32,10 +34,14 @@ func (c eventFilter) connect(ctx context.Context, p program) (*bootstrap.Client,
 	query := url.Values{}
 	if c.User != "" {
 		user, err := find(ctx, client, "user", "/users", "users", c.User, "username", "email")
+		id := user.text("id")
+		if uuid.MatchString(c.User) && schemas.HasClass(err, schemas.NotFound) {
+			id, err = c.User, nil // a deleted user still has events
+		}
 		if err != nil {
 			return nil, nil, err
 		}
-		query.Set("user", user.text("id"))
+		query.Set("user", id)
 	}
 	for name, text := range map[string]string{"action": c.Action, "actor": c.Actor, "application": c.Application} {
 		if text != "" {
@@ -49,7 +55,44 @@ func (c eventFilter) connect(ctx context.Context, p program) (*bootstrap.Client,
 }
 
 func eventColumns() []column {
-	return []column{{"AT", "at"}, {"ACTION", "action"}, {"USER", "userId"}, {"ACTOR", "actor.id"}, {"RESOURCE", "resource.id"}, {"APPLICATION", "applicationId"}, {"DETAIL", "detail"}}
+	return []column{{"AT", "at"}, {"ACTION", "action"}, {"USER", "names.user"}, {"ACTOR", "names.actor"}, {"RESOURCE", "names.resource"}, {"APPLICATION", "names.application"}, {"DETAIL", "detail"}}
+}
+
+// maxNames bounds the requests for the names in a list.
+const maxNames = 500
+
+// eventNames finds the names of what events refer to by id.
+type eventNames struct {
+	client *bootstrap.Client
+	known  map[string]string // by path
+}
+
+// add adds names to an event, for a table. What was deleted keeps its id, and so does what this caller may
+// not read.
+func (n eventNames) add(ctx context.Context, event resource) {
+	actor := map[string]string{"user": "user", "application": "application"}[event.text("actor.type")]
+	event["names"] = map[string]any{
+		"user":        n.find(ctx, "user", event.text("userId")),
+		"actor":       cmp.Or(n.find(ctx, actor, event.text("actor.id")), event.text("actor.type")),
+		"resource":    n.find(ctx, event.text("resource.type"), event.text("resource.id")),
+		"application": n.find(ctx, "application", event.text("applicationId")),
+	}
+}
+
+func (n eventNames) find(ctx context.Context, typ, id string) string {
+	folder := map[string]string{"user": "/users/", "application": "/applications/", "group": "/groups/", "role": "/roles/", "flow": "/flows/"}[typ]
+	if folder == "" || !uuid.MatchString(id) {
+		return id
+	}
+	name, found := n.known[folder+id]
+	if !found && len(n.known) < maxNames {
+		var r resource
+		if err := n.client.Send(ctx, http.MethodGet, folder+id, nil, &r); err == nil {
+			name = cmp.Or(r.text("attributes.username"), r.text("attributes.email"), r.text("handle"), r.text("name"))
+		}
+		n.known[folder+id] = name
+	}
+	return cmp.Or(name, id)
 }
 
 type auditListCommand struct {
@@ -71,6 +114,12 @@ func (c auditListCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
+	names := eventNames{client, map[string]string{}}
+	for _, event := range list {
+		if !c.JSON {
+			names.add(ctx, event)
+		}
+	}
 	return c.list(p.stdout, list, eventColumns()...)
 }
 
@@ -89,7 +138,7 @@ func (c auditTailCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	started, seen, accepted := time.Now(), map[string]bool{}, false
+	started, seen, accepted, known := time.Now(), map[string]bool{}, false, map[string]string{}
 	for {
 		from := time.Now().Add(-time.Duration(c.Interval) - tailOverlap)
 		if from.Before(started) {
@@ -110,7 +159,7 @@ func (c auditTailCommand) Run(ctx context.Context, p program) error {
 			return err
 		}
 		accepted = true
-		if seen, err = c.print(p, list, seen); err != nil {
+		if seen, err = c.print(ctx, p, eventNames{client, known}, list, seen); err != nil {
 			return err
 		}
 		select {
@@ -122,7 +171,7 @@ func (c auditTailCommand) Run(ctx context.Context, p program) error {
 }
 
 // print prints the events that were not seen before, oldest first, and returns those of the list.
-func (c auditTailCommand) print(p program, list []resource, seen map[string]bool) (map[string]bool, error) {
+func (c auditTailCommand) print(ctx context.Context, p program, names eventNames, list []resource, seen map[string]bool) (map[string]bool, error) {
 	now := map[string]bool{}
 	for _, e := range slices.Backward(list) {
 		id := e.text("id")
@@ -133,7 +182,12 @@ func (c auditTailCommand) print(p program, list []resource, seen map[string]bool
 		if c.JSON {
 			err = writeJSON(p.stdout, e)
 		} else {
-			_, err = fmt.Fprintf(p.stdout, "%s  %s  user=%s actor=%s application=%s %s\n", e.text("at"), e.text("action"), e.text("userId"), e.text("actor.id"), e.text("applicationId"), printable(e.text("detail")))
+			if len(names.known) >= maxNames {
+				clear(names.known) // a command that runs for days
+			}
+			names.add(ctx, e)
+			_, err = fmt.Fprintf(p.stdout, "%s  %s  user=%s actor=%s application=%s %s\n", e.text("at"), e.text("action"),
+				printable(e.text("names.user")), printable(e.text("names.actor")), printable(e.text("names.application")), printable(e.text("detail")))
 		}
 		if err != nil {
 			return nil, err
