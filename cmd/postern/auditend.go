@@ -29,8 +29,8 @@ func (h *app) rememberEnd(ctx context.Context) error {
 	if !found {
 		return nil
 	}
-	seeded, err := store.Seeded(ctx, h.store)
-	if err == nil && seeded {
+	content, err := h.store.HasContent(ctx)
+	if err == nil && content {
 		h.chain.Remember(end)
 	}
 	return err
