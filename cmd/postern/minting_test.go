@@ -71,18 +71,34 @@ func TestOnlyRunsSignUsersIn(t *testing.T) {
 	}
 }
 
+// isLiteral returns the function that reports whether an expression is a value of a type of that name, of
+// any package.
+func isLiteral(name string) func(ast.Expr) bool {
+	return func(e ast.Expr) bool {
+		literal, ok := e.(*ast.CompositeLit)
+		if !ok {
+			return false
+		}
+		of, ok := literal.Type.(*ast.SelectorExpr)
+		return ok && of.Sel.Name == name
+	}
+}
+
 // minted returns which of the functions and values of mintingPlaces a file uses.
 func minted(file *ast.File) map[string]bool {
 	names := map[string]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.CallExpr: // of a method of a field: x.tokens.Access(…)
-			if f, ok := n.Fun.(*ast.SelectorExpr); ok && slices.Contains([]string{"Assert", "Access", "IDToken"}, f.Sel.Name) {
+		case *ast.CallExpr: // x.Assert(ctx, …), x.Access(ctx, token.Claims{…})
+			f, ok := n.Fun.(*ast.SelectorExpr)
+			if ok && (f.Sel.Name == "Assert" || slices.Contains([]string{"Access", "IDToken"}, f.Sel.Name) && slices.ContainsFunc(n.Args, isLiteral("Claims"))) {
 				names[f.Sel.Name] = true
 			}
-		case *ast.CompositeLit: // schemas.Grant{…}
-			if of, ok := n.Type.(*ast.SelectorExpr); ok && slices.Contains([]string{"StartSession", "Grant"}, of.Sel.Name) {
-				names[of.Sel.Name] = true
+		case *ast.CompositeLit:
+			for _, name := range []string{"StartSession", "Grant"} {
+				if isLiteral(name)(n) {
+					names[name] = true
+				}
 			}
 		}
 		return true
