@@ -11,7 +11,8 @@ import (
 // A flow may ask a user with a session for something more. If that raises the class, it is a second
 // factor. If not, its author probably expects that the sign-in counts as new, and it does only for what
 // was asked for: the time of a class is that of the oldest proof without which it would not hold. A
-// password renews neither the passkey of the session nor the second factor.
+// password renews neither the passkey of the session nor the second factor. Mailed codes and identities
+// at providers are not reported: flows ask for them to verify an address or to link an identity.
 
 // checkRenewals warns of each node that a run with an earlier sign-in reaches, and that proves nothing
 // which the session did not certainly prove, unless it resists phishing: then it renews the most that
@@ -61,8 +62,9 @@ func (c *compiler) followSession(from int, certain Facts, report func(int)) {
 			switch {
 			case o.NewSubject || !after.Has(Authenticated) || e.target < 0:
 			case slices.Contains(o.Establishes, Authenticated):
-				resists := schemas.Satisfies(NewFacts(o.Establishes...).ACR(), schemas.ACRPhishingResistant)
-				if !resists && after.ACR() == in[i].ACR() && !mayBeSecondFactor(o, in[i].ACR()) {
+				proves := NewFacts(o.Establishes...).ACR()
+				vouched, resists := !schemas.Satisfies(proves, schemas.ACRRecovery), schemas.Satisfies(proves, schemas.ACRPhishingResistant)
+				if !vouched && !resists && after.ACR() == in[i].ACR() && !mayBeSecondFactor(o, in[i].ACR()) {
 					report(i)
 				}
 			case arrive(e.target, after):
