@@ -77,7 +77,7 @@ func checkSession(t *testing.T, d *engine.Decision, v *engine.Visit, stated sche
 	}
 	want := schemas.Session{
 		ID: stated.Session, UserID: stated.Subject, ApplicationID: v.Application.ID, AMR: stated.AMR, ACR: stated.ACR,
-		Client: v.Request.UserAgent, CreatedAt: noon, ExpiresAt: noon.Add(stated.Validity),
+		Client: v.Request.UserAgent, CreatedAt: noon, ExpiresAt: noon.Add(stated.Validity), Proofs: v.Authentication.Proofs,
 	}
 	if !reflect.DeepEqual(started.Session, want) || want.ID == "" || stated.Validity == 0 {
 		t.Errorf("started %+v, want %+v", started.Session, want)
