@@ -33,8 +33,8 @@ func TestLimitedCredentials(t *testing.T) {
 		"a password where less is enough":       {"password-authenticate", `{}`, "password", "analytical engine", nil, schemas.Guarantees{ACR: schemas.ACRVouched}, "limited " + schemas.ACRVouched},
 		"a password where a password is needed": {"password-authenticate", `{}`, "password", "analytical engine", nil, schemas.Guarantees{ACR: schemas.ACRPassword}, ""},
 		"a password where its method is needed": {"password-authenticate", `{}`, "password", "analytical engine", nil, schemas.Guarantees{AMR: []string{"pwd"}}, ""},
-		"an app after a passkey":                {"totp", `{}`, "otp", code, authenticated("phr", "pop"), schemas.Guarantees{ACR: "phr"}, "limited phr"},
-		"an app after a password":               {"totp", `{}`, "otp", code, authenticated(schemas.ACRPassword, "pwd"), schemas.Guarantees{}, "limited " + schemas.ACRPassword},
+		"an app after a passkey":                {"totp", `{}`, "otp", code, authenticated("phr", "pop"), schemas.Guarantees{ACR: "phr"}, "pop limited phr"},
+		"an app after a password":               {"totp", `{}`, "otp", code, authenticated(schemas.ACRPassword, "pwd"), schemas.Guarantees{}, "pwd limited " + schemas.ACRPassword},
 		"an app that should be a second factor": {"totp", `{}`, "otp", code, authenticated(schemas.ACRPassword, "pwd"), schemas.Guarantees{ACR: schemas.ACRMultiFactor}, ""},
 	}
 	for name, test := range tests {
