@@ -143,7 +143,7 @@ func readList[T any](file, member string, into *[]T) error {
 func (a *auth0) addUsers(file string) error {
 	var first *auth0User
 	err := withFile(file, func(r io.Reader) error {
-		return eachLine(r, func(_ int, u *auth0User) error {
+		return eachLine(r, records[auth0User]{report: NewReport(nil)}, func(_ int, u *auth0User) error { // Users reports malformed ones
 			first = u
 			return errEnough
 		})
@@ -157,7 +157,7 @@ func (a *auth0) addUsers(file string) error {
 	}
 	a.others = append(a.others, file)
 	return withFile(file, func(r io.Reader) error {
-		return eachLine(r, func(_ int, u *auth0User) error {
+		return eachLine(r, records[auth0User]{}, func(_ int, u *auth0User) error {
 			id := auth0Key(u)
 			known := a.extra[id]
 			if known == nil {
@@ -192,8 +192,9 @@ func firstText(texts ...string) string {
 
 var errEnough = errors.New("enough was read")
 
-// eachLine reads JSON values, one after the other or in a list.
-func eachLine[T any](r io.Reader, each func(i int, v *T) error) error {
+// eachLine reads JSON values, one after the other or in a list. A malformed one is left out, and reported if
+// there is a report.
+func eachLine[T any](r io.Reader, in records[T], each func(i int, v *T) error) error {
 	b := bufio.NewReaderSize(r, 1<<20)
 	start, err := b.Peek(64)
 	if len(start) == 0 && errors.Is(err, io.EOF) {
@@ -201,16 +202,16 @@ func eachLine[T any](r io.Reader, each func(i int, v *T) error) error {
 	}
 	d := json.NewDecoder(b)
 	if bytes.HasPrefix(bytes.TrimSpace(start), []byte("[")) {
-		return eachElement(d, each)
+		return in.each(d, each)
 	}
 	for i := 0; ; i++ {
-		v := new(T)
-		if err := d.Decode(v); errors.Is(err, io.EOF) {
+		var raw json.RawMessage
+		if err := d.Decode(&raw); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
-			return fmt.Errorf("line %d: %w", i+1, withoutValue(err))
+			return fmt.Errorf("line %d: %w", i+1, err)
 		}
-		if err := each(i, v); err != nil {
+		if err := in.one(i, raw, each); err != nil {
 			return err
 		}
 	}
@@ -257,7 +258,7 @@ func (a *auth0) addClient(content *Resources, r *Report, in auth0Client) {
 		r.add("clients", place, "the client has no grant that is supported", "let the application use the authorization code")
 		return
 	}
-	content.List = append(content.List, c.resource(r))
+	c.add(content, r)
 }
 
 // Users implements Source.
@@ -267,8 +268,9 @@ func (a *auth0) Users(r *Report, each func(*User) error) error {
 		byName[role.Name], byName[role.ID] = role.ID, role.ID
 	}
 	for _, file := range a.users {
+		users := records[auth0User]{report: r, subject: "users", file: file, path: "users", unread: unreadMembers{r, []string{"users.updated_at", "users.last_login", "users.last_ip", "users.logins_count", "users.last_password_reset", "users.user_metadata", "users.app_metadata", "users.identities.profileData", "users.identities.isSocial", "users.email_verified"}}}
 		err := withFile(file, func(in io.Reader) error {
-			return eachLine(in, func(i int, u *auth0User) error {
+			return eachLine(in, users, func(i int, u *auth0User) error {
 				out := a.user(r, u, place(file, i, u.UserID))
 				for _, role := range u.Roles {
 					out.Roles = append(out.Roles, firstText(byName[role], role))

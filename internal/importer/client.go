@@ -3,6 +3,8 @@ package importer
 import (
 	"fmt"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,20 +19,40 @@ type client struct {
 	jwksURI                                           string
 	refresh                                           bool
 	singlePage                                        bool
+	pkce                                              bool
+	tokenLifetime                                     int // seconds; 0 for the default
 }
 
 // minSecret is the least length of a client secret.
 const minSecret = 32
 
-// resource returns the client as an application. Redirect URIs that are patterns, and secrets that are
-// too short, are reported.
-func (c client) resource(r *Report) Resource {
+// add adds the client as an application. Redirect URIs that are patterns, and secrets that are too short, are
+// reported with the application: nothing is said about a client that is not imported but why.
+func (c client) add(content *Resources, r *Report) {
+	var notes []note
+	redirects := c.exact(&notes, c.redirects)
+	if c.users && len(redirects) == 0 {
+		r.add("clients", c.place, "the client is not imported: no redirect URI can be compared exactly (RFC 9700 §4.1.3), and none of its patterns has a start that is a URI", "create the application with each URI that it uses")
+		return
+	}
+	resource := c.resource(&notes, redirects)
+	resource.notes = notes
+	content.List = append(content.List, resource)
+}
+
+func (c client) resource(notes *[]note, redirects []any) Resource {
 	config := map[string]any{"clientId": c.clientID}
 	grants := []any{}
+	if c.pkce && c.users {
+		config["pkceRequired"] = true
+	}
+	if c.tokenLifetime > 0 {
+		config["token"] = map[string]any{"accessToken": map[string]any{"validityPeriod": c.tokenLifetime}}
+	}
 	if c.users {
 		grants = append(grants, "authorization_code")
-		config["redirectUris"] = c.exact(r, c.redirects)
-		if logouts := c.exact(r, c.logouts); len(logouts) > 0 {
+		config["redirectUris"] = redirects
+		if logouts := c.exact(notes, c.logouts); len(logouts) > 0 {
 			config["postLogoutRedirectUris"] = logouts
 		}
 		if c.refresh {
@@ -54,7 +76,7 @@ func (c client) resource(r *Report) Resource {
 	case c.secret != "" && strings.Trim(c.secret, "*") != "" && len(c.secret) >= minSecret:
 		out.Secret, config["clientSecret"] = c.secret, secretSource()
 	default:
-		r.add("clients", c.place, "the export has no client secret, or one of fewer than 32 characters: the client gets a new one", "rotate the secret in the console, and configure it in the application")
+		addNote(notes, "the export has no client secret, or one of fewer than 32 characters: the client gets a new one", "rotate the secret in the console, and configure it in the application")
 	}
 	if c.description != "" {
 		content["description"] = c.description
@@ -81,18 +103,33 @@ func (c client) kind() string {
 	return "SERVER"
 }
 
-// exact returns the URIs that can be compared exactly.
-func (c client) exact(r *Report, uris []string) (list []any) {
+// note is something that is not imported of a resource.
+type note struct{ problem, fix string }
+
+func addNote(notes *[]note, problem, fix string) {
+	if n := (note{problem, fix}); !slices.Contains(*notes, n) {
+		*notes = append(*notes, n)
+	}
+}
+
+// exact returns the URIs that can be compared exactly. Of a pattern that ends in *, that is its start.
+func (c client) exact(notes *[]note, uris []string) (list []any) {
 	list = []any{}
 	for _, uri := range uris {
-		u, err := url.Parse(uri)
+		start, isPattern := strings.CutSuffix(uri, "*")
+		u, err := url.Parse(start)
 		switch {
-		case strings.Contains(uri, "*") || err != nil || u.Scheme == "":
-			r.add("clients", c.place, "a redirect URI is a pattern or relative, and is left out: URIs are compared exactly (RFC 9700 §4.1.3)", "add each URI that the application uses")
+		case strings.Contains(start, "*") || err != nil || u.Scheme == "" || (u.Scheme == "http" || u.Scheme == "https") && u.Host == "" || isPattern && u.Path == "":
+			addNote(notes, "a redirect URI is a pattern or relative, and is left out: URIs are compared exactly (RFC 9700 §4.1.3)", "add each URI that the application uses")
+			continue
 		case u.Scheme == "http" && u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1" && u.Hostname() != "::1":
-			r.add("clients", c.place, "a redirect URI with http:// is left out", "use https://")
-		default:
-			list = append(list, uri)
+			addNote(notes, "a redirect URI with http:// is left out", "use https://")
+			continue
+		case isPattern:
+			addNote(notes, "a redirect URI is a pattern, and only the start is imported: URIs are compared exactly (RFC 9700 §4.1.3)", "add each URI that the application uses")
+		}
+		if !slices.Contains(list, any(start)) {
+			list = append(list, start)
 		}
 	}
 	return list
@@ -130,6 +167,11 @@ func (k *keycloak) addClient(content *Resources, r *Report, in keycloakClient) {
 	if in.Implicit {
 		r.add("clients", place, "the implicit grant does not exist: OAuth 2.1 has removed it", "let the application use the authorization code with PKCE")
 	}
+	for _, scope := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(in.DefaultScopes, in.OptionalScopes)))) {
+		if !isKeycloakScope(scope) {
+			r.add("clients", place, fmt.Sprintf("the client scope %.60q is not imported: tokens do not get its claims and audience", scope), "create a resource server with a permission of this name, and add it to the scopes of the application")
+		}
+	}
 	if len(in.Mappers) > 0 {
 		r.add("clients", place, "protocol mappers are not imported", "choose the attributes in assertion.userAttributes, and use scopes")
 	}
@@ -138,7 +180,7 @@ func (k *keycloak) addClient(content *Resources, r *Report, in keycloakClient) {
 	}
 	c := client{id: k.idOf("application", firstText(in.ID, in.ClientID)), foreignID: in.ID, clientID: in.ClientID, name: keycloakText(in.Name), description: keycloakText(in.Description), place: place,
 		url: in.BaseURL, public: in.Public, service: in.ServiceAccount, users: in.Standard == nil || *in.Standard, consent: in.Consent, secret: in.Secret,
-		backchannel: in.Attributes["backchannel.logout.url"], refresh: in.Attributes["use.refresh.tokens"] != "false", singlePage: allWeb(in.RedirectURIs)}
+		backchannel: string(in.Attributes.Backchannel), refresh: in.Attributes.Refresh != "false", pkce: in.Attributes.PKCE == "S256", singlePage: allWeb(in.RedirectURIs)}
 	if c.name == "" {
 		c.name = in.ClientID
 	}
@@ -146,12 +188,12 @@ func (k *keycloak) addClient(content *Resources, r *Report, in keycloakClient) {
 		c.url = in.RootURL
 	}
 	if in.Authenticator == "client-jwt" {
-		c.jwksURI = in.Attributes["jwks.url"]
+		c.jwksURI = string(in.Attributes.KeySet)
 	}
 	for _, uri := range in.RedirectURIs {
 		c.redirects = append(c.redirects, keycloakURI(in.RootURL, uri))
 	}
-	for uri := range strings.SplitSeq(in.Attributes["post.logout.redirect.uris"], "##") {
+	for uri := range strings.SplitSeq(string(in.Attributes.Logouts), "##") {
 		if uri == "+" {
 			c.logouts = append(c.logouts, c.redirects...)
 		} else if uri != "" && uri != "-" {
@@ -162,7 +204,12 @@ func (k *keycloak) addClient(content *Resources, r *Report, in keycloakClient) {
 		r.add("clients", place, "the client has no grant that is supported", "let the application use the authorization code")
 		return
 	}
-	content.List = append(content.List, c.resource(r))
+	if seconds, err := strconv.Atoi(string(in.Attributes.TokenLifetime)); err == nil && seconds >= 10 {
+		c.tokenLifetime = seconds
+	} else if in.Attributes.TokenLifetime != "" && in.Attributes.TokenLifetime != "-1" {
+		r.add("clients", place, "the lifetime of access tokens is not imported: expected at least 10 seconds", "set token.accessToken.validityPeriod")
+	}
+	c.add(content, r)
 }
 
 // keycloakURI returns a URI that may be relative to the root URL of its client.

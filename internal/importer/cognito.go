@@ -2,7 +2,6 @@ package importer
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -74,7 +73,8 @@ func (c *cognito) readPool(file string) (users bool, err error) {
 		return true, nil
 	}
 	err = withFile(file, func(r io.Reader) error {
-		return eachMember(r, func(name string, d *json.Decoder) error {
+		d := newDecoder(r)
+		return eachMember(d, func(name string) error {
 			switch name {
 			case "UserPoolClient":
 				var one cognitoClient
@@ -82,7 +82,7 @@ func (c *cognito) readPool(file string) (users bool, err error) {
 				c.clients = append(c.clients, one)
 				return withoutValue(err)
 			case "Groups":
-				return eachElement(d, func(_ int, g *cognitoGroup) error {
+				return records[cognitoGroup]{}.each(d, func(_ int, g *cognitoGroup) error {
 					c.groups = append(c.groups, *g)
 					return nil
 				})
@@ -118,7 +118,7 @@ func (c *cognito) Resources(r *Report) (*Resources, error) {
 		out := client{id: idOf("cognito", c.Name, "application", in.ID), clientID: in.ID, name: firstText(in.Name, in.ID), place: "client " + in.Name,
 			public: in.Secret == "", singlePage: allWeb(in.Callbacks), secret: in.Secret, users: !uses("client_credentials"), service: uses("client_credentials"),
 			refresh: true, redirects: in.Callbacks, logouts: in.Logouts}
-		content.List = append(content.List, out.resource(r))
+		out.add(content, r)
 	}
 	return content, nil
 }
@@ -130,11 +130,13 @@ func (c *cognito) Users(r *Report, each func(*User) error) error {
 			if strings.HasSuffix(file, ".csv") {
 				return c.readCSV(in, func(i int, u *cognitoUser) error { return each(c.user(r, u, place(file, i, ""))) })
 			}
-			return eachMember(in, func(name string, d *json.Decoder) error {
+			d := newDecoder(in)
+			return eachMember(d, func(name string) error {
 				if name != "Users" {
 					return skipValue(d)
 				}
-				return eachElement(d, func(i int, u *cognitoUser) error { return each(c.user(r, u, place(file, i, ""))) })
+				users := records[cognitoUser]{report: r, subject: "users", file: file, path: "users", unread: unreadMembers{r, []string{"users.UserLastModifiedDate", "users.UserStatus"}}}
+				return users.each(d, func(i int, u *cognitoUser) error { return each(c.user(r, u, place(file, i, ""))) })
 			})
 		})
 		if err != nil {

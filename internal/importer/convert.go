@@ -33,6 +33,7 @@ func (w *userWriter) convert(u *User) (next store.NewUser, ok bool) {
 		}
 	}
 	if u.TOTP != nil {
+		w.report.add("second factors", u.Place, "the user has an authenticator app: the built-in sign-in flows ask for its code, and flows of your own only if they have the node totp", "check the flows of the applications before users sign in")
 		app := w.Seal(*u.TOTP, u.ID)
 		app.CreatedAt = next.UpdatedAt
 		next.TOTP = &app

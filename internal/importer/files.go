@@ -9,8 +9,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
 	"github.com/postern-id/postern/internal/folder"
 )
@@ -39,10 +43,31 @@ func filesIn(dir string, patterns ...string) ([]string, error) {
 	return files, err
 }
 
-// eachMember reads a JSON object without keeping all of it. each gets the name of every member, and
-// a decoder whose next value is the member's; it must read that.
-func eachMember(r io.Reader, each func(name string, d *json.Decoder) error) error {
-	d := json.NewDecoder(bufio.NewReaderSize(r, 1<<20))
+// newDecoder returns a decoder that reads JSON in parts.
+func newDecoder(r io.Reader) *json.Decoder { return json.NewDecoder(bufio.NewReaderSize(r, 1<<20)) }
+
+// eachObject calls each before every object of a list, or before the only object. It must read the object.
+func eachObject(r io.Reader, each func(d *json.Decoder) error) error {
+	b := bufio.NewReaderSize(r, 1<<20)
+	start, _ := b.Peek(512)
+	d := json.NewDecoder(b)
+	if !bytes.HasPrefix(bytes.TrimLeft(start, " \t\r\n"), []byte("[")) {
+		return each(d)
+	}
+	if err := expectDelim(d, '['); err != nil {
+		return err
+	}
+	for d.More() {
+		if err := each(d); err != nil {
+			return err
+		}
+	}
+	return expectDelim(d, ']')
+}
+
+// eachMember reads a JSON object without keeping all of it. each gets the name of every member; the next value of
+// the decoder is the member's, and each must read that.
+func eachMember(d *json.Decoder, each func(name string) error) error {
 	if err := expectDelim(d, '{'); err != nil {
 		return err
 	}
@@ -52,28 +77,57 @@ func eachMember(r io.Reader, each func(name string, d *json.Decoder) error) erro
 			return err
 		}
 		name, _ := t.(string)
-		if err := each(name, d); err != nil {
+		if err := each(name); err != nil {
 			return err
 		}
 	}
 	return expectDelim(d, '}')
 }
 
-// eachElement reads a JSON list element by element.
-func eachElement[T any](d *json.Decoder, each func(i int, v *T) error) error {
+// records reads the records of a list, and reports what of them is not imported.
+type records[T any] struct {
+	report  *Report // nil: a malformed record is an error
+	subject string
+	file    string
+	unread  unreadMembers
+	path    string // of the records, such as users
+}
+
+// each reads a JSON list record by record. A malformed one is reported and left out.
+func (in records[T]) each(d *json.Decoder, each func(i int, v *T) error) error {
 	if err := expectDelim(d, '['); err != nil {
 		return err
 	}
 	for i := 0; d.More(); i++ {
-		v := new(T)
-		if err := d.Decode(v); err != nil {
-			return fmt.Errorf("element %d: %w", i, withoutValue(err))
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return fmt.Errorf("element %d: %w", i, err)
 		}
-		if err := each(i, v); err != nil {
+		if err := in.one(i, raw, each); err != nil {
 			return err
 		}
 	}
 	return expectDelim(d, ']')
+}
+
+// one reads a record.
+func (in records[T]) one(i int, raw json.RawMessage, each func(i int, v *T) error) error {
+	v := new(T)
+	err := json.Unmarshal(raw, v)
+	switch {
+	case err != nil && in.report == nil:
+		return fmt.Errorf("element %d: %w", i, withoutValue(err))
+	case err != nil:
+		in.report.addBad(in.subject, badRow{placeOf(fmt.Sprintf("%s[%d]", filepath.Base(in.file), i), raw), withoutValue(err)})
+		return nil
+	}
+	if in.unread.report != nil {
+		var value any
+		if json.Unmarshal(raw, &value) == nil {
+			in.unread.find(value, reflect.TypeFor[T](), in.path, "")
+		}
+	}
+	return each(i, v)
 }
 
 // skipValue reads the next value of a decoder without keeping it.
@@ -117,8 +171,22 @@ func withoutValue(err error) error {
 
 // readFile reads a file as a whole.
 func readFile(path string) ([]byte, error) {
-	text, err := folder.Read(path, maxMember)
-	return bytes.TrimPrefix(text, []byte("\ufeff")), err
+	f, err := folder.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(decodeBOM(f), maxMember+1))
+	if err == nil && len(text) > maxMember {
+		err = fmt.Errorf("%s is larger than %d bytes", path, maxMember)
+	}
+	return text, err
+}
+
+// decodeBOM returns the text of a reader in UTF-8. Tools on Windows write UTF-16, or UTF-8 with a byte order
+// mark.
+func decodeBOM(r io.Reader) io.Reader {
+	return transform.NewReader(r, unicode.BOMOverride(transform.Nop))
 }
 
 // withFile calls do with an open file, and adds its name to an error.
@@ -128,7 +196,7 @@ func withFile(path string, do func(io.Reader) error) error {
 		return err
 	}
 	defer f.Close()
-	if err := do(f); err != nil {
+	if err := do(decodeBOM(f)); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
 	return nil

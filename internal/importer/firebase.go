@@ -120,11 +120,13 @@ func (f *firebase) Users(r *Report, each func(*User) error) error {
 			if strings.HasSuffix(file, ".csv") {
 				return f.readCSV(in, func(i int, u *firebaseUser) error { return each(f.user(r, u, place(file, i, u.ID))) })
 			}
-			return eachMember(in, func(name string, d *json.Decoder) error {
+			d := newDecoder(in)
+			return eachMember(d, func(name string) error {
 				if name != "users" {
 					return skipValue(d)
 				}
-				return eachElement(d, func(i int, u *firebaseUser) error { return each(f.user(r, u, place(file, i, u.ID))) })
+				users := records[firebaseUser]{report: r, subject: "users", file: file, path: "users", unread: unreadMembers{r, []string{"users.lastSignedInAt", "users.passwordUpdatedAt", "users.validSince", "users.tenantId"}}}
+				return users.each(d, func(i int, u *firebaseUser) error { return each(f.user(r, u, place(file, i, u.ID))) })
 			})
 		})
 		if err != nil {

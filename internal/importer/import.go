@@ -75,7 +75,7 @@ func (in Import) Run(ctx context.Context, r *Report) (*Result, error) {
 	}
 	result := &Result{Resources: map[string]int{}, With: map[string]int{}, Flows: content.Flows}
 	w := &userWriter{Import: in, report: r, result: result, origin: in.Product + "/" + content.Name, ids: map[string]string{}, accepted: map[string]bool{},
-		joined: map[string]*Joined{}, members: map[string]int{}, providers: map[string]schemas.IdentityProvider{}, seen: map[uint64]bool{}, seed: maphash.MakeSeed()}
+		joined: map[string]*Joined{}, members: map[string]int{}, providers: map[string]schemas.IdentityProvider{}, seen: map[uint64]bool{}, seed: maphash.MakeSeed(), recorded: map[uint64]bool{}}
 	if err := in.createResources(ctx, content.List, w); err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (w *userWriter) createResource(ctx context.Context, call directory.Call, ta
 	err = declare.Ensure(ctx, target, []declare.Resource{{Noun: noun, Document: document, File: resource.Place}}, from, func(e declare.Ensured) { ensured = e })
 	if faults, ok := errors.AsType[declare.Faults](err); ok {
 		for _, fault := range faults {
-			w.report.add(resource.Plural, resource.Place, fault.Problem.String(), "change it in the product, or create it by hand")
+			w.report.add(resource.Plural, resource.Place, "it is not imported: "+strings.TrimPrefix(fault.Path+": ", ": ")+fault.Message, "change it in the product, or create it by hand")
 		}
 		return nil
 	}
@@ -154,6 +154,9 @@ func (w *userWriter) createResource(ctx context.Context, call directory.Call, ta
 		return w.acceptExisting(ctx, call, resource, ensured.ID)
 	}
 	w.result.Resources[resource.Plural]++
+	for _, n := range resource.notes {
+		w.report.add(resource.Plural, resource.Place, n.problem, n.fix)
+	}
 	w.accept(resource, ensured.ID)
 	return w.Directory.SetImportOrigin(ctx, call, resource.Plural, ensured.ID, w.origin)
 }
@@ -180,6 +183,10 @@ func (w *userWriter) dropForeign(resource *Resource) {
 // with the same ID or name belongs to this server: its permissions are not for the imported users,
 // whatever the export calls it.
 func (w *userWriter) acceptExisting(ctx context.Context, call directory.Call, resource Resource, id string) error {
+	if w.accepted[id] {
+		w.report.add(resource.Plural, resource.Place, "another one of the export has the same ID, or the same name without an ID", "correct the export; its members are not imported")
+		return nil
+	}
 	if id != resource.Content["id"] {
 		w.report.add(resource.Plural, resource.Place, "another one has the same name", "rename one of them; users get neither its permissions nor its members")
 		return nil
@@ -230,6 +237,7 @@ type userWriter struct {
 	members   map[string]int                      // by the id of the group or role
 	seen      map[uint64]bool                     // hashes of ids and identifiers, for a dry run
 	seed      maphash.Seed
+	recorded  map[uint64]bool // hashes of the IDs of the users that were read
 }
 
 // batch is a part of the users, ready to be written.
@@ -299,13 +307,44 @@ func (w *userWriter) prepare(ctx context.Context, users []*User) (b batch, err e
 		return b, err
 	}
 	for _, u := range users {
-		if next, ok := w.convert(u); ok {
-			b.users, b.from = append(b.users, next), append(b.from, u)
-		} else {
-			b.refused++
+		next, ok := store.NewUser{}, w.isFirst(u)
+		if ok {
+			next, ok = w.convert(u)
 		}
+		if !ok {
+			b.refused++
+			continue
+		}
+		if err := w.hashPassword(ctx, u, &next); err != nil {
+			return b, err
+		}
+		b.users, b.from = append(b.users, next), append(b.from, u)
 	}
 	return b, nil
+}
+
+// isFirst reports whether no user before has the ID. Without the IDs of the product it follows from the name.
+func (w *userWriter) isFirst(u *User) bool {
+	key := maphash.String(w.seed, "record "+u.ID)
+	if w.recorded[key] {
+		w.report.add("users", u.Place, "another user of the export has the same ID, or the same name without an ID", "correct the export")
+		return false
+	}
+	w.recorded[key] = true
+	return true
+}
+
+// hashPassword hashes a password that the export has in clear text, unless nothing is written.
+func (w *userWriter) hashPassword(ctx context.Context, u *User, next *store.NewUser) (err error) {
+	if u.PlainPassword == "" || next.PasswordHash != "" || !w.users.AcceptsPasswords() {
+		return nil
+	}
+	w.report.add("passwords", u.Place, "the export has the password in clear text; it is hashed here", "delete the export after the import")
+	if next.PasswordHash = "none in a dry run"; !w.Call.DryRun {
+		next.PasswordHash, err = w.Directory.Hasher.Hash(ctx, u.PlainPassword)
+	}
+	w.users.Prepare(next) // the event names what the user has
+	return err
 }
 
 // replaceUsedIDs gives new IDs to users whose ID belonged to a user who was deleted. The new ID follows
@@ -371,7 +410,7 @@ func (w *userWriter) count(u *store.NewUser, from *User, obstacle store.Obstacle
 		return nil
 	case len(obstacle.Taken) > 0:
 		w.result.Refused++
-		w.report.add("users", from.Place, "another user has the same "+strings.Join(obstacle.Taken, " and "), "merge the two users, or change the value of one of them, and import again")
+		w.report.add("users", from.Place, "another user has the same "+strings.Join(obstacle.Taken, " and "), "merge the two users, or change the value of one of them, and import again; the first administrator of a store can have another name than admin (ADMIN_USERNAME)")
 		return nil
 	default:
 		w.result.Users++

@@ -22,20 +22,58 @@ type keycloakCredential struct {
 	Created        int64  `json:"createdDate"`
 	SecretData     string `json:"secretData"`
 	CredentialData string `json:"credentialData"`
+
+	// Realms that were written by hand have a password in clear text; those of releases before 8, a hash.
+	Value      string    `json:"value"`
+	Temporary  bool      `json:"temporary"`
+	Hash       string    `json:"hashedSaltedValue"`
+	Salt       string    `json:"salt"`
+	Iterations int       `json:"hashIterations"`
+	Algorithm  looseText `json:"algorithm"`
+	Digits     int       `json:"digits"`
+	Period     int       `json:"period"`
+}
+
+// modern returns a credential in the form of today.
+func (c keycloakCredential) modern() keycloakCredential {
+	secret, data := map[string]any{"value": firstText(c.Value, c.Hash)}, map[string]any{"digits": c.Digits, "period": c.Period, "algorithm": c.Algorithm, "subType": c.Type}
+	if c.Type == "password" {
+		secret, data = map[string]any{"value": c.Hash, "salt": c.Salt}, map[string]any{"hashIterations": c.Iterations, "algorithm": c.Algorithm}
+	}
+	if c.SecretData == "" && (c.Hash != "" || c.Type != "password" && c.Value != "") {
+		text, err1 := json.Marshal(secret)
+		more, err2 := json.Marshal(data)
+		if err1 == nil && err2 == nil {
+			c.SecretData, c.CredentialData = string(text), string(more)
+		}
+	}
+	return c
 }
 
 // addCredential adds a credential to a user, or reports why it cannot be used.
 func (k *keycloak) addCredential(r *Report, u *User, c keycloakCredential) {
+	c = c.modern()
 	switch c.Type {
 	case "password":
-		u.Password = k.password(r, u.Place, c)
+		if c.Temporary {
+			r.add("passwords", u.Place, "the password is temporary, and stays valid here", "let the user set a new one: password-set in the sign-in flow, or an invitation")
+		}
+		if c.SecretData == "" && c.Value != "" {
+			u.PlainPassword = c.Value
+			return
+		}
+		if hash := k.password(r, u.Place, c); hash != "" && u.Password == "" {
+			u.Password = hash
+		}
 	case "otp", "totp", "hotp":
 		if key := k.otp(r, u.Place, c); key != nil && u.TOTP == nil {
 			u.TOTP = key
 		} else if key != nil {
 			r.add("authenticator apps", u.Place, "a user has one authenticator app: the first is imported", "")
 		}
-	case "webauthn", "webauthn-passwordless":
+	case "webauthn":
+		r.add("passkeys", u.Place, "a security key that was a second factor after a password is not imported: alone it would be a whole sign-in here", newPasskey)
+	case "webauthn-passwordless":
 		if key := k.passkey(r, u.Place, c); key != nil {
 			u.Passkeys = append(u.Passkeys, *key)
 		}
@@ -167,9 +205,6 @@ func (k *keycloak) passkey(r *Report, at string, c keycloakCredential) *schemas.
 	id, err1 := decodeBase64(how.ID)
 	cose, err2 := decodeBase64(how.PublicKey)
 	rp := k.realm.PasskeyRP
-	if c.Type == "webauthn" {
-		rp = k.realm.SecurityRP
-	}
 	if rp == "" {
 		rp = k.FormerHost
 	}
@@ -188,7 +223,7 @@ func (k *keycloak) passkey(r *Report, at string, c keycloakCredential) *schemas.
 			"set passkey.relying_party_id to it, if the server has an address below it; otherwise "+newPasskey)
 	default:
 		return &schemas.Credential{ID: id, Name: passkeyName(c.UserLabel), RPID: rp, PublicKey: cose, Algorithm: algorithm, AttestationFormat: passkey.ImportedFormat,
-			AAGUID: aaguidText(how.AAGUID), Transports: how.Transports, SignCount: how.Count, UserVerified: c.Type == "webauthn-passwordless", CreatedAt: millis(c.Created)}
+			AAGUID: aaguidText(how.AAGUID), Transports: how.Transports, SignCount: how.Count, UserVerified: true, CreatedAt: millis(c.Created)}
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (k *keycloak) translateFlows(content *Resources, r *Report) {
 	for _, f := range k.realm.Flows {
 		wanted[f.Alias] = f.Alias == k.realm.Browser
 	}
-	for _, c := range k.realm.Clients {
+	for _, c := range k.realm.Clients.List {
 		for _, f := range k.realm.Flows {
 			if c.FlowOverrides["browser"] == f.ID && f.ID != "" {
 				wanted[f.Alias] = true

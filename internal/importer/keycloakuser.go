@@ -2,30 +2,44 @@ package importer
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
 // Users implements Source.
 func (k *keycloak) Users(r *Report, each func(*User) error) error {
 	for _, file := range k.files {
+		users := records[keycloakUser]{report: r, subject: "users", file: file, unread: k.unread(r), path: "users"}
 		err := withFile(file, func(in io.Reader) error {
-			return eachMember(in, func(name string, d *json.Decoder) error {
-				switch name {
-				case "users":
-					return eachElement(d, func(i int, u *keycloakUser) error {
-						if u.ServiceAccount != "" {
-							return nil // it is the client
-						}
-						return each(k.user(r, u, place(file, i, u.ID)))
-					})
-				case "federatedUsers":
-					r.add("users", filepath.Base(file), "the credentials of federated users are not imported", "export the users from where they are stored")
-				}
-				return skipValue(d)
+			return eachObject(in, func(d *json.Decoder) error {
+				chosen, known := true, false // a file of users may have no realm
+				return eachMember(d, func(name string) error {
+					switch {
+					case name == "realm":
+						var realm string
+						err := d.Decode(&realm)
+						chosen, known = realm == k.realm.Realm, true
+						return err
+					case name == "users" && !known && k.Name != "":
+						return errors.New("the member users comes before realm: expected realm first, because --name chooses one")
+					case name == "users" && chosen:
+						return users.each(d, func(i int, u *keycloakUser) error {
+							if u.ServiceAccount != "" {
+								k.reportServiceAccount(r, u)
+								return nil // it is the client
+							}
+							return each(k.user(r, u, place(file, i, firstText(u.ID, u.Username))))
+						})
+					case name == "federatedUsers":
+						r.add("users", filepath.Base(file), "the credentials of federated users are not imported", "export the users from where they are stored")
+					}
+					return skipValue(d)
+				})
 			})
 		})
 		if err != nil {
@@ -35,18 +49,25 @@ func (k *keycloak) Users(r *Report, each func(*User) error) error {
 	return nil
 }
 
+// reportServiceAccount reports what the user of a client has.
+func (k *keycloak) reportServiceAccount(r *Report, u *keycloakUser) {
+	if roles := k.roleKeys(u.RealmRoles, u.ClientRoles); len(roles)+len(u.Groups) > 0 {
+		r.add("clients", "client "+u.ServiceAccount, "the roles and groups of its service account are not imported", "assign the application to the roles by hand")
+	}
+}
+
 type keycloakUser struct {
-	ID              string               `json:"id"`
-	Username        string               `json:"username"`
-	Email           string               `json:"email"`
-	EmailVerified   bool                 `json:"emailVerified"`
-	Enabled         *bool                `json:"enabled"`
-	Created         int64                `json:"createdTimestamp"` // milliseconds
-	FirstName       string               `json:"firstName"`
-	LastName        string               `json:"lastName"`
-	Attributes      map[string][]string  `json:"attributes"`
-	Credentials     []keycloakCredential `json:"credentials"`
-	RequiredActions []string             `json:"requiredActions"`
+	ID              string                `json:"id"`
+	Username        string                `json:"username"`
+	Email           string                `json:"email"`
+	EmailVerified   bool                  `json:"emailVerified"`
+	Enabled         *bool                 `json:"enabled"`
+	Created         int64                 `json:"createdTimestamp"` // milliseconds
+	FirstName       string                `json:"firstName"`
+	LastName        string                `json:"lastName"`
+	Attributes      map[string]looseTexts `json:"attributes"`
+	Credentials     []keycloakCredential  `json:"credentials"`
+	RequiredActions []string              `json:"requiredActions"`
 	Identities      []struct {
 		Provider string `json:"identityProvider"`
 		UserID   string `json:"userId"`
@@ -78,7 +99,7 @@ func (k *keycloak) user(r *Report, in *keycloakUser, at string) *User {
 		case len(values) == 1:
 			u.Others[keycloakAttribute(name)] = values[0]
 		case len(values) > 1:
-			u.Others[keycloakAttribute(name)] = slices.Clone(values)
+			u.Others[keycloakAttribute(name)] = slices.Clone([]string(values))
 		}
 	}
 	for _, identity := range in.Identities {
@@ -90,7 +111,11 @@ func (k *keycloak) user(r *Report, in *keycloakUser, at string) *User {
 	for _, c := range in.Credentials {
 		k.addCredential(r, u, c)
 	}
-	if u.Password == "" && len(u.Passkeys) == 0 && len(u.Identities) == 0 {
+	if names := placeholderNames(in.Username + in.Email + u.PlainPassword); len(names) > 0 {
+		r.add("templates", at, "a placeholder is not filled in, and a password with one is not imported: "+strings.Join(names, ", "), "replace it by its value, for example with envsubst, and import the result")
+		u.PlainPassword = ""
+	}
+	if u.Password == "" && u.PlainPassword == "" && len(u.Passkeys) == 0 && len(u.Identities) == 0 {
 		r.add("passwords", at, "the user has no credential that is imported", noPassword)
 	}
 	return u

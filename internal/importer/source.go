@@ -41,6 +41,7 @@ type Resource struct {
 	ForeignID string
 	Content   map[string]any // with its id
 	Secret    string         // of a client; "" for none
+	notes     []note         // what of it is not imported
 }
 
 // User is a user of another product.
@@ -52,6 +53,7 @@ type User struct {
 	Attributes, Others map[string]any
 	Disabled           bool
 	Password           string // the text of a password.Imported; "" for none
+	PlainPassword      string // in clear text; "" for none
 	TOTP               *totp.Key
 	Passkeys           []schemas.Credential // without UserID
 	Identities         []Identity

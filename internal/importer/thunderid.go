@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -62,6 +64,8 @@ func (s *thunderID) read(text []byte, folder, file string) error {
 		var v any
 		if err := d.Decode(&v); errors.Is(err, io.EOF) {
 			return nil
+		} else if err != nil && len(templateNames(text)) > 0 {
+			return fmt.Errorf("it has templates (%s), which ThunderID fills in when it starts: replace each by its value, for example with sed, and import the result", strings.Join(templateNames(text), ", "))
 		} else if err != nil {
 			return errors.New("it is not valid YAML or JSON") // the error could quote a secret
 		}
@@ -76,12 +80,49 @@ func (s *thunderID) read(text []byte, folder, file string) error {
 			}
 			doc := thunderDocument{members: members, place: fmt.Sprintf("%s[%d]", file, i+j)}
 			doc.kind = kindOf(firstText(doc.text("resource_type"), doc.text("resourceType"), folder))
-			if doc.get("flowType") != nil && doc.get("nodes") != nil {
-				doc.kind = "flow"
+			if shape := doc.shape(); shape != "" && !isThunderKind(doc.kind) {
+				doc.kind = shape
 			}
 			s.documents = append(s.documents, doc)
 		}
 	}
+}
+
+// template is a place that ThunderID fills in.
+var template = regexp.MustCompile(`\{\{-?[^}]*?\.(\w+)[^}]*\}\}`)
+
+// templateNames returns the names of the variables of templates, each once.
+func templateNames(text []byte) (names []string) {
+	for _, m := range template.FindAllSubmatch(text, -1) {
+		if name := string(m[1]); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// isThunderKind reports whether a folder names the type of its resources.
+func isThunderKind(kind string) bool {
+	return slices.Contains([]string{"application", "group", "role", "flow", "user", "usertype", "userschema", "organizationunit", "resourceserver", "identityprovider", "notificationsender", "theme", "layout", "translation"}, kind)
+}
+
+// shape returns the type of a resource by its members, "" if they do not show it. Files in one flat folder have no
+// other sign.
+func (d thunderDocument) shape() string {
+	has := func(name string) bool { return d.get(name) != nil }
+	switch {
+	case has("flowType") && has("nodes"):
+		return "flow"
+	case has("inboundAuthConfig"):
+		return "application"
+	case has("attributes") && !has("schema"):
+		return "user"
+	case has("assignments") || has("permissions"):
+		return "role"
+	case has("members"):
+		return "group"
+	}
+	return ""
 }
 
 // kindOf returns the type of a resource in the singular: "user_types" is "usertype".
@@ -164,6 +205,7 @@ func (s *thunderID) add(content *Resources, r *Report, d thunderDocument) {
 	case "application":
 		s.addClient(content, r, d, id, name)
 	case "group":
+		s.reportMembers(r, "group", d, name, nil)
 		content.List = append(content.List, Resource{Plural: "groups", Key: id, Place: d.place, ForeignID: d.text("id"), Content: map[string]any{
 			"id": id, "name": name, "description": d.text("description"), "members": []any{}}})
 		for _, m := range objectsOf(d.get("members")) {
@@ -172,6 +214,7 @@ func (s *thunderID) add(content *Resources, r *Report, d thunderDocument) {
 			}
 		}
 	case "role":
+		s.reportMembers(r, "role", d, name, nil)
 		if d.get("permissions") != nil {
 			r.add("roles", d.place, "the permissions of the role are not imported", "create the resource servers, and grant their permissions with the role")
 		}
@@ -194,21 +237,55 @@ func (s *thunderID) addClient(content *Resources, r *Report, d thunderDocument, 
 		grants := textsOf(member(config, "grantTypes"))
 		secret := textOf(member(config, "clientSecret"))
 		if strings.Contains(secret, "{{") {
-			secret = "" // a variable of the export
+			secret = "" // below: the client gets a new one
 		}
 		method := textOf(member(config, "tokenEndpointAuthMethod"))
 		c := client{id: id, foreignID: d.text("id"), clientID: textOf(member(config, "clientId")), name: name, description: d.text("description"), place: d.place, url: d.text("url"),
 			public: member(config, "publicClient") == true || method == "none", secret: secret, redirects: textsOf(member(config, "redirectUris")),
 			users: len(grants) == 0 || slices.Contains(grants, "authorization_code"), service: slices.Contains(grants, "client_credentials"), refresh: slices.Contains(grants, "refresh_token")}
-		c.singlePage = allWeb(c.redirects)
+		c.singlePage, c.pkce = allWeb(c.redirects), member(config, "pkceRequired") == true
+		s.reportMembers(r, "application", d, c.clientID, config)
 		if c.clientID == "" || strings.Contains(c.clientID, "{{") {
 			r.add("clients", d.place, "the export has no client id", "create the application by hand")
 			return
 		}
-		content.List = append(content.List, c.resource(r))
+		c.add(content, r)
 		return
 	}
 	r.add("clients", d.place, "the application is no OAuth client", "create it by hand, if it runs flows itself (docs/runs.md)")
+}
+
+// thunderMembers are the members of resources that are imported, or that say nothing that could be lost.
+func thunderMembers() map[string][]string {
+	return map[string][]string{
+		"application": {"id", "name", "handle", "description", "url", "inboundAuthConfig", "resourceType", "type"},
+		"config":      {"clientId", "clientSecret", "redirectUris", "grantTypes", "responseTypes", "tokenEndpointAuthMethod", "publicClient", "pkceRequired"},
+		"group":       {"id", "name", "description", "members", "resourceType"},
+		"role":        {"id", "name", "description", "permissions", "assignments", "resourceType"},
+		"user":        {"id", "type", "attributes", "credentials", "resourceType"},
+	}
+}
+
+// reportMembers reports the members of a resource, and of a client's configuration, that are not imported, and
+// the templates that are left.
+func (s *thunderID) reportMembers(r *Report, kind string, d thunderDocument, key string, config map[string]any) {
+	for _, part := range []struct {
+		table, path string
+		members     map[string]any
+	}{{kind, kind, d.members}, {"config", kind + ".inboundAuthConfig.config", config}} {
+		known := thunderMembers()[part.table]
+		for _, name := range slices.Sorted(maps.Keys(part.members)) {
+			read := slices.ContainsFunc(known, func(k string) bool { return plainName(k) == plainName(name) })
+			if !read && !isEmpty(part.members[name]) {
+				r.add("members that are not read", kind+" "+key, part.path+"."+name, "")
+			}
+		}
+	}
+	if text, err := json.Marshal(d.members); err == nil {
+		for _, name := range templateNames(text) {
+			r.add("templates", kind+" "+key, fmt.Sprintf("the template %.60q is not filled in", "{{."+name+"}}"), "replace it by its value, for example with sed, and import the result")
+		}
+	}
 }
 
 func firstOf(values ...any) any {
@@ -237,6 +314,16 @@ func (s *thunderID) Users(r *Report, each func(*User) error) error {
 		}
 		addName(u.Attributes)
 		nameUser(u.Attributes)
+		s.reportMembers(r, "user", d, foreign, nil)
+		if credentials, ok := d.get("credentials").(map[string]any); ok {
+			u.PlainPassword = textOf(member(credentials, "password"))
+		}
+		if u.PlainPassword != "" {
+			if err := each(u); err != nil {
+				return err
+			}
+			continue
+		}
 		r.add("passwords", d.place, "declarative resources contain no password hashes that can be verified, and no passkeys", noPassword)
 		if err := each(u); err != nil {
 			return err
