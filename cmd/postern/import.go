@@ -36,7 +36,7 @@ type importCommand struct {
 	Flows         string `type:"path" placeholder:"PATH" help:"The folder to write the translated flows to. They are not stored."`
 	IDs           string `name:"ids" type:"path" placeholder:"PATH" help:"A file to write, with the ID of each user in the other product (former) and here (id), as CSV."`
 	Report        string `type:"path" placeholder:"PATH" help:"A file to write, with each place of each finding, as CSV."`
-	Product       string `arg:"" enum:"thunderid,keycloak,auth0,firebase,cognito" help:"The product: thunderid, keycloak, auth0, firebase or cognito."`
+	Product       string `arg:"" enum:"thunderid,keycloak,auth0,firebase,cognito,csv,jsonl" help:"The product: thunderid, keycloak, auth0, firebase or cognito; or csv or jsonl for a file of users."`
 	Dir           string `arg:"" type:"path" help:"The folder with the export, or its only file."`
 }
 

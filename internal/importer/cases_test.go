@@ -198,6 +198,35 @@ func TestFlatThunderFolders(t *testing.T) {
 	}
 }
 
+// Files of users without a product have the same users in both forms.
+func TestUserTables(t *testing.T) {
+	const hash = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
+	for product, text := range map[string]string{
+		"csv": "\ufeffid,username,email,email_verified,status,password_hash,password,totp_secret,groups,created_at,department\r\n" +
+			"0a7d1b5e-1111-4a11-8a11-000000000001,ann,ann@example.org,true,,\"" + hash + "\",,JBSWY3DPEHPK3PXP,staff; clerks,2026-01-02T03:04:05Z,R&D\r\n" +
+			"too,few\r\n" +
+			",ben,,,disabled,,quiet harbour lantern,,staff,,\r\n",
+		"jsonl": `{"id":"0a7d1b5e-1111-4a11-8a11-000000000001","attributes":{"username":"ann","email":"ann@example.org","email_verified":true,"department":"R&D"},"password_hash":"` + hash + `","totp_secret":"JBSWY3DPEHPK3PXP","groups":["staff","clerks"],"created_at":"2026-01-02T03:04:05Z"}` + "\n" +
+			`["too","few"]` + "\n" + `{"username":"ben","status":"disabled","password":"quiet harbour lantern","groups":["staff"]}` + "\n",
+	} {
+		file := filepath.Join(t.TempDir(), "users."+product)
+		datatest.WriteFile(t, file, text)
+		content, users, report := readExport(t, product, file, Options{})
+		if len(users) != 2 || len(content.List) != 2 {
+			t.Fatalf("%s: %d users, %d resources", product, len(users), len(content.List))
+		}
+		ann, ben := users[0], users[1]
+		if ann.ID != "0a7d1b5e-1111-4a11-8a11-000000000001" || ann.Attributes["email_verified"] != true || ann.Attributes["department"] != "R&D" || ann.Password == "" || ann.TOTP == nil ||
+			!slices.Equal(ann.Groups, []string{"staff", "clerks"}) || ann.CreatedAt.IsZero() || ann.Attributes["password_hash"] != nil {
+			t.Errorf("%s: %+v", product, ann)
+		}
+		if !ben.Disabled || ben.PlainPassword == "" || ben.ID == "" || !slices.Equal(ben.Groups, []string{"staff"}) {
+			t.Errorf("%s: %+v", product, ben)
+		}
+		wantFindings(t, report, "the record cannot be read and is left out")
+	}
+}
+
 // A realm for a deployment has placeholders. A password must not be the name of a variable.
 func TestPlaceholdersOfRealms(t *testing.T) {
 	if _, err := Open("keycloak", writeRealm(t, `{"realm":"${REALM_NAME}","clients":[{"clientId":"${env.CLIENT:web}"}]}`), Options{}); err == nil || !strings.Contains(err.Error(), "REALM_NAME") || !strings.Contains(err.Error(), "CLIENT") {

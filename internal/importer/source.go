@@ -82,7 +82,9 @@ func sources() map[string]func(dir string, o Options) (Source, error) {
 	return map[string]func(string, Options) (Source, error){
 		"auth0":     openAuth0,
 		"cognito":   openCognito,
+		"csv":       openCSV,
 		"firebase":  openFirebase,
+		"jsonl":     openJSONLines,
 		"keycloak":  openKeycloak,
 		"thunderid": openThunderID,
 	}
