@@ -84,16 +84,20 @@ func TestClientSettings(t *testing.T) {
 	content, _, report := readExport(t, "keycloak", writeRealm(t, `{"realm":"acme","clients":[
 		{"clientId":"web","secret":"Zk3v9QpL0sWx7Tn2Yb8Rc5Hd1Jg6Mf4A","redirectUris":["https://shop.example/cb"],"attributes":{"pkce.code.challenge.method":"S256","access.token.lifespan":60}},
 		{"clientId":"spa","publicClient":true,"rootUrl":"http://localhost:8080","redirectUris":["http://localhost:8080/*","/*"]},
+		{"clientId":"both","publicClient":true,"serviceAccountsEnabled":true,"redirectUris":["https://both.example/cb"]},
 		{"clientId":"any","publicClient":true,"redirectUris":["*"]}]}`), Options{})
 	var got []string
 	for _, r := range content.List {
 		got = append(got, inline(r.Content["inboundAuthConfig"]))
 	}
-	if len(got) != 2 || !strings.Contains(got[0], `"pkceRequired":true`) || !strings.Contains(got[0], `"validityPeriod":60`) || !strings.Contains(got[1], `"redirectUris":["http://localhost:8080/"]`) {
+	if len(got) != 3 || !strings.Contains(got[0], `"pkceRequired":true`) || !strings.Contains(got[0], `"validityPeriod":60`) || !strings.Contains(got[1], `"redirectUris":["http://localhost:8080/"]`) {
 		t.Errorf("%q", got)
 	}
 	wantFindings(t, report, "the client is not imported: no redirect URI can be compared exactly", "(client any)")
-	if len(content.List) == 2 && !slices.ContainsFunc(content.List[1].notes, func(n note) bool { return strings.Contains(n.problem, "only the start is imported") }) {
+	if len(content.List) == 3 && !slices.ContainsFunc(content.List[2].notes, func(n note) bool { return strings.Contains(n.problem, "client_credentials") }) {
+		t.Errorf("the notes are %+v", content.List[2].notes)
+	}
+	if len(content.List) == 3 && !slices.ContainsFunc(content.List[1].notes, func(n note) bool { return strings.Contains(n.problem, "only the start is imported") }) {
 		t.Errorf("the notes are %+v", content.List[1].notes)
 	}
 }

@@ -59,8 +59,11 @@ func (c client) resource(notes *[]note, redirects []any) Resource {
 			grants = append(grants, "refresh_token")
 		}
 	}
-	if c.service && !c.public {
+	switch {
+	case c.service && !c.public:
 		grants = append(grants, "client_credentials")
+	case c.service:
+		addNote(notes, "a public client has no secret, and no grant on its own behalf (client_credentials)", "create another application for what runs without a user")
 	}
 	config["grantTypes"] = grants
 	if c.backchannel != "" {
