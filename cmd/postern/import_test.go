@@ -71,7 +71,9 @@ func (w importTest) checkPassword(t *testing.T, name, password, id string) {
 
 // acceptsPassword reports whether a sign-in has accepted the password: it is complete, or asks for the code of the user's
 // authenticator app.
-func acceptsPassword(s schemas.Step) bool { return s.FlowStatus == schemas.Complete || s.StepID == "second" }
+func acceptsPassword(s schemas.Step) bool {
+	return s.FlowStatus == schemas.Complete || s.StepID == "second"
+}
 
 // expectTexts verifies that an output has all texts.
 func expectTexts(t *testing.T, out string, texts ...string) {

@@ -24,6 +24,7 @@ type userCommands struct {
 	Unlock       userUnlockCommand       `cmd:"" help:"Unlock a user."`
 	Sessions     sessionListCommand      `cmd:"" help:"List the sessions of a user."`
 	ResetGuesses userResetGuessesCommand `cmd:"" help:"Forget the failed guesses at a user's secrets, so that the user can sign in everywhere."`
+	Export       userExportCommand       `cmd:"" help:"Write all users to a file, as CSV or JSON Lines."`
 	Invite       userInviteCommand       `cmd:"" help:"Mail a user a link for adding the first passkey or a password."`
 	Delete       userDeleteCommand       `cmd:"" help:"Delete a user."`
 }
