@@ -51,14 +51,14 @@ func TestSVG(t *testing.T) {
 		t.Fatal(problems)
 	}
 	svg := draw.SVG(g, draw.Options{})
-	checkSVG(t, svg, "session", "key", "who", "find", "check", "consent", "done")
+	checkSVG(t, svg, "session", "key", "who", "find", "check", "enough", "again", "second", "recovery", "mail", "replace", "lost", "consent", "done")
 	if svg != draw.SVG(g, draw.Options{}) {
 		t.Error("the drawing differs from time to time")
 	}
 	if !strings.Contains(svg, "✓ authenticated") || !strings.Contains(svg, "#d5f0d8") {
 		t.Error("the drawing does not show where the user is authenticated")
 	}
-	checkSVG(t, draw.Sketch(flow), "session", "key", "who", "find", "check", "consent", "done")
+	checkSVG(t, draw.Sketch(flow), "session", "key", "who", "find", "check", "enough", "again", "second", "recovery", "mail", "replace", "lost", "consent", "done")
 }
 
 // A sketch shows a flow with errors. Names are text only.

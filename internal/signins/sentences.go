@@ -75,6 +75,7 @@ func actionTexts() map[string]string {
 		"identity.linked":       "An identity at an identity provider was linked to the account.",
 		"identity.refused":      "The reply of the identity provider was rejected.",
 		"identity.used":         "The identity provider confirmed the user.",
+		"enrolment.accepted":    "The administrator opened the enrolment link that the operator had printed.",
 		"invitation.accepted":   "The user accepted the invitation: the account has its first credential.",
 		"invitation.opened":     "The user opened the link of the invitation.",
 		"passkey.deleted":       "The user removed a passkey.",

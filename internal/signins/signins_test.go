@@ -121,8 +121,8 @@ func TestExplain(t *testing.T) {
 		},
 		"a consent of an earlier release": {run("r", 0, event("consent.missing", "ada")), []string{"The user could not agree that the application gets access."}},
 		"an invitation": {
-			run("r", 0, event("invitation.accepted", "ada"), event("passkey.registered", "ada"), event("user.signed_in", "ada")),
-			[]string{"The user opened the invitation and accepted it.", "The user added a passkey.", "The user signed in."},
+			run("r", 0, event("invitation.opened", "ada"), event("invitation.accepted", "ada"), event("passkey.registered", "ada"), event("user.signed_in", "ada")),
+			[]string{"The user opened the link of the invitation.", "The user accepted the invitation: the account has its first credential.", "The user added a passkey.", "The user signed in."},
 		},
 	}
 	for name, test := range tests {
