@@ -42,3 +42,20 @@ func TestAudit06RunsOfAnEarlierReleaseAreRevalued(t *testing.T) {
 		t.Errorf("a run of this release became %+v", r.state.Auth)
 	}
 }
+
+// A run of an earlier release keeps what its user proved, with the oldest time that it can have.
+func TestRunsOfAnEarlierReleaseKeepTheirProofs(t *testing.T) {
+	g := &Graph{flow: &schemas.Flow{}, nodes: []node{{id: "ask"}}}
+	began := time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
+	text := datatest.Marshal(t, state{
+		Facts: []Fact{User, Authenticated, Own, "acr.phr", "amr.pop"}, Ask: &Ask{}, Format: 1,
+		Auth: &Authentication{ACR: "phr", Methods: []string{"pop"}, Time: began.Add(time.Minute), Proofs: []schemas.Proof{{Kind: schemas.PasskeyProof, Of: "k"}}},
+	})
+	r, err := loadRun(&schemas.Run{ID: "run", Node: "ask", State: text, CreatedAt: began}, g, &schemas.Application{}, began.Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if auth := r.state.Auth; auth.ACR != "phr" || !slices.Equal(auth.Methods, []string{"pop"}) || !auth.Time.Equal(began) || !r.facts.Has("acr.phr") {
+		t.Errorf("authenticated as %+v, with the facts %v", auth, r.facts)
+	}
+}
