@@ -140,6 +140,9 @@ type Deps struct {
 	// NoMail refuses flows with an email-otp that would always fail, because the server that they
 	// are checked for sends no mail.
 	NoMail bool
+	// ReleasesUnverified reports whether assertions contain mail addresses that are not verified: see
+	// schemas.User.Profile. Nil: they do not.
+	ReleasesUnverified func() bool
 	// Targets are the services of http-request. Nil accepts any name, which is sufficient for
 	// checking flows.
 	Targets    Targets

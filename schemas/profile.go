@@ -18,7 +18,11 @@ func ProfileAttributes() []string {
 // Profile returns the user's values of the attributes as claims of a token; nil means
 // ProfileAttributes. Claims of the issuer are never included, whatever the attributes are called:
 // otherwise a writer of attributes could forge them.
-func (u *User) Profile(attributes []string) map[string]any {
+//
+// An address is included once it is verified: anyone can enter any address, and many clients
+// identify users by the claim email without reading email_verified. unverified includes others too,
+// for a server that sends no mail, with which users could verify them.
+func (u *User) Profile(attributes []string, unverified bool) map[string]any {
 	if attributes == nil {
 		attributes = ProfileAttributes()
 	}
@@ -29,6 +33,10 @@ func (u *User) Profile(attributes []string) map[string]any {
 		}
 	}
 	u.stateVerified(claims, attributes)
+	if !unverified && !u.Verified(EmailVerified) {
+		delete(claims, "email")
+		delete(claims, EmailVerified)
+	}
 	if name := u.fullName(); name != "" && claims["name"] == nil && slices.Contains(attributes, "name") {
 		claims["name"] = name
 	}

@@ -21,12 +21,12 @@ func TestAudit02UnverifiedAddressIdentifiesNoUser(t *testing.T) {
 		if got := u.Identifier("username"); got != "ada" {
 			t.Errorf("the username is %q", got)
 		}
-		if got := u.Profile(nil)["email_verified"]; got != (test.want != "") {
+		if got := u.Profile(nil, true)["email_verified"]; got != (test.want != "") {
 			t.Errorf("email_verified %v is the claim %v", test.verified, got)
 		}
 	}
 	nothing := schemas.User{Attributes: map[string]any{"email_verified": true}}
-	if claims := nothing.Profile(nil); len(claims) != 0 {
+	if claims := nothing.Profile(nil, true); len(claims) != 0 {
 		t.Errorf("a user without an address has the claims %v", claims)
 	}
 }

@@ -207,7 +207,7 @@ func (h *app) build(ctx context.Context) error {
 	deps := nodes.Deps{
 		Store: h.store, Directory: h.directory, Box: h.ciphers.factors, Name: cfg.Passkey.RelyingPartyName,
 		Hasher: h.passwords, Policy: policy, Guesses: h.throttle, Mails: h.mailer(), Targets: h.targets, Asserter: h.tokens, Ceremonies: h.passkeys,
-		Federation: h.federation, GateURL: cfg.GateURL(),
+		ReleasesUnverified: func() bool { return !cfg.Mail.Enabled() }, Federation: h.federation, GateURL: cfg.GateURL(),
 		KnowsBrowser: h.knowsBrowser(), RecognizesBrowser: throttle.RecognizesBrowser,
 		BaseURL: cfg.Server.PublicURL, SessionTTL: cfg.Token.SessionTTL, DecoySecret: h.encryption.derived[purposeDecoys],
 	}
@@ -358,6 +358,7 @@ func (h *app) authorizationServer(starter *runs.Starter) *oauth.Provider {
 		Clients: h.directory, Store: boundedRequests{h.store, h.pending.requests}, Tokens: countedTokens{h.tokens, h.telemetry.Counted()}, Observer: h.tokenObserver(), Runs: starter,
 		RefreshKey: h.encryption.derived[purposeRefreshTokens], UseAssertion: h.store.UseClientAssertion,
 		FetchKeys: h.fetch, FetchDocument: documents.Get, CheckPublic: h.outbound.CheckPublic, Documents: h.documentPolicy(), OpenRegistration: h.cfg.OAuth.DCR.Insecure,
+		Unverified: !h.cfg.Mail.Enabled(),
 		AdmitFetch: func(ctx context.Context) error { return h.throttle.AdmitFrom(ctx, throttle.Register) },
 		Record: func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error {
 			e.TraceID = runs.TraceID(ctx)

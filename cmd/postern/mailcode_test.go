@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"path/filepath"
@@ -149,4 +150,26 @@ func (w *testApp) storeFlow(token, file string) (id string) {
 func (w *testApp) begin(application, flowType string) (s schemas.Step) {
 	w.post("/flow/execute", map[string]string{"applicationId": application, "flowType": flowType}, &s)
 	return s
+}
+
+// An address is in assertions once it is verified, also if the sign-up ended at the code. Without a mail server it is
+// there, as an unverified one.
+func TestUnverifiedAddressInAssertions(t *testing.T) {
+	with, _ := newMailTest(t)
+	for _, w := range []*testApp{with, newTestApp(t)} {
+		token := w.admin()
+		for _, verified := range []bool{false, true} {
+			name := fmt.Sprint("ada-", verified)
+			w.send(201, "/users", token, fmt.Sprintf(`{"type":"Person","attributes":{"username":%q,"email":"%s@example.org","email_verified":%v,"password":"wheel of forty cogs"}}`, name, name, verified), &struct{}{})
+			s := w.answer(w.signInTo(w.made(token, "/applications", fmt.Sprintf(`{"name":"Shop %v"}`, verified))), "password", nil)
+			s = w.answer(s, "continue", map[string]string{"username": name, "password": "wheel of forty cogs"})
+			if s.FlowStatus != schemas.Complete {
+				t.Fatalf("%+v", s)
+			}
+			profile := w.claimsOf(s.Assertion).Profile
+			if released := profile["email"] != nil; released != (verified || w != with) || released && profile["email_verified"] != verified {
+				t.Errorf("with a mail server %v, verified %v: the claims %v", w == with, verified, profile)
+			}
+		}
+	}
 }

@@ -100,7 +100,7 @@ func (w *environment) kinds() engine.Kinds {
 		Store: w, Directory: w, Hasher: w.hasher, Asserter: claims{},
 		Federation: w.relyingParty, Mails: w, Targets: fakeServices{w}, Box: plainCipher{}, Name: "Example",
 		Ceremonies: w.ceremonies, BaseURL: origin, DecoySecret: make([]byte, 32),
-		RecognizesBrowser: w.recognizesBrowser,
+		RecognizesBrowser: w.recognizesBrowser, ReleasesUnverified: func() bool { return w.scenario.NoMail },
 	})
 }
 

@@ -72,7 +72,7 @@ func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResp
 	}
 	reply.IDToken, err = p.Tokens.IDToken(ctx, token.Claims{
 		Subject: s.user.ID, ClientID: c.ClientID, Nonce: s.nonce, Session: grant.SessionID, AuthTime: grant.AuthTime,
-		ACR: grant.ACR, AMR: grant.AMR, Profile: profile(s.user, s.scope), AccessToken: raw, Code: s.code,
+		ACR: grant.ACR, AMR: grant.AMR, Profile: p.profile(s.user, s.scope), AccessToken: raw, Code: s.code,
 		Validity: seconds(c.oauth.Token.IDToken.ValidityPeriod), Algorithm: c.oauth.Token.IDToken.SignedResponseAlg,
 	})
 	if err != nil {

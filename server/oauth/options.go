@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Options configures a Provider. All members but Documents, OpenRegistration and Now are required.
+// Options configures a Provider. All members but Unverified, Documents, OpenRegistration and Now are required.
 type Options struct {
 	// Issuer is the server's public URL, without a trailing slash.
 	Issuer string
@@ -36,6 +36,8 @@ type Options struct {
 	// AdmitFetch limits the fetches of documents of unknown clients per caller. Its error is that
 	// of the request.
 	AdmitFetch func(ctx context.Context) error
+	// Unverified releases mail addresses that are not verified: see schemas.User.Profile.
+	Unverified bool
 	// Documents restricts clients with a metadata document.
 	Documents DocumentPolicy
 	// OpenRegistration permits registration at the endpoint without a token.

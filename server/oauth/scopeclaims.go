@@ -8,7 +8,7 @@ import (
 
 // profile returns the claims that the scopes release: OpenID Connect Core §5.4. The scope openid
 // alone releases only the identifier.
-func profile(u *schemas.User, scope []string) map[string]any {
+func (p *Provider) profile(u *schemas.User, scope []string) map[string]any {
 	var attributes []string
 	for _, s := range scope {
 		attributes = append(attributes, scopeClaims(s)...)
@@ -16,7 +16,7 @@ func profile(u *schemas.User, scope []string) map[string]any {
 	if attributes == nil {
 		return map[string]any{}
 	}
-	claims := u.Profile(attributes)
+	claims := u.Profile(attributes, p.Unverified)
 	name, named := u.Attributes["username"]
 	if _, preferred := claims["preferred_username"]; named && !preferred && slices.Contains(attributes, "username") {
 		claims["preferred_username"] = name

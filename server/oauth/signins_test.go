@@ -91,7 +91,7 @@ func (a *signIns) furnish() {
 	unit := schemas.OrganizationUnit{ID: schemas.NewID(), Handle: "home", Name: "Home", CreatedAt: a.now, UpdatedAt: a.now}
 	person := schemas.UserType{ID: schemas.NewID(), Name: "Person", OUID: unit.ID, Schema: json.RawMessage(`{}`), CreatedAt: a.now, UpdatedAt: a.now}
 	a.user = schemas.User{ID: schemas.NewID(), Type: "Person", OUID: unit.ID, CreatedAt: a.now, UpdatedAt: a.now, Attributes: map[string]any{
-		"username": "ann", "email": "ann@example.com", "given_name": "Ann", "phone_number": "+1", "shoe_size": 38.0, "iss": "https://evil.example"}}
+		"username": "ann", "email": "ann@example.com", "email_verified": true, "given_name": "Ann", "phone_number": "+1", "shoe_size": 38.0, "iss": "https://evil.example"}}
 	a.clients.list["app"] = a.newClient("app", schemas.AuthMethodNone)
 	a.clients.list["conf"] = a.newClient("conf", schemas.AuthMethodBasic)
 	lax := a.newClient("lax", schemas.AuthMethodBasic)

@@ -39,7 +39,7 @@ func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	reported := profile(user, claims.Scope)
+	reported := p.profile(user, claims.Scope)
 	reported["sub"] = user.ID
 	return writeReply(w, reported)
 }

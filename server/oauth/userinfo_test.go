@@ -12,6 +12,7 @@ import (
 
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/oauth"
 )
 
@@ -43,7 +44,7 @@ func TestUserInfo(t *testing.T) {
 	a.must(err)
 	reported, err := a.userinfo(get(r.AccessToken))
 	a.must(err)
-	if len(reported) != 3 || reported["sub"] != a.user.ID || reported["email"] != "ann@example.com" || reported["email_verified"] != false {
+	if len(reported) != 3 || reported["sub"] != a.user.ID || reported["email"] != "ann@example.com" || reported["email_verified"] != true {
 		t.Errorf("got %v", reported)
 	}
 	post := httptest.NewRequest("POST", "/oauth2/userinfo", strings.NewReader("access_token="+r.AccessToken))
@@ -234,5 +235,38 @@ func TestUntrustedClientsIntrospectTheirTokens(t *testing.T) {
 	s.vouch(app, `"description":"an API"`)
 	if active(found, asMine) {
 		t.Error("a client that an administrator vouches for learns of another's token")
+	}
+}
+
+// Anyone can enter any address: clients get it once it is verified, or with email_verified: false from a server
+// that cannot verify it.
+func TestUnverifiedAddressIsNotReleased(t *testing.T) {
+	for _, unverified := range []bool{false, true} {
+		for _, state := range []any{nil, false, true} {
+			a := newSignIns(t)
+			a.provider.Unverified = unverified
+			changes := map[string]any{"email": "ann@elsewhere.example"}
+			if state != nil {
+				changes["email_verified"] = state
+			}
+			a.must(a.store.Apply(t.Context(), []schemas.Change{schemas.UpdateUser{UserID: a.user.ID, Attributes: changes, At: a.now}}))
+			r, err := a.redeem(a.code(browser{}, ask("scope", "openid email")))
+			a.must(err)
+			reported, err := a.userinfo(get(r.AccessToken))
+			a.must(err)
+			refreshed, err := a.refresh(r.RefreshToken)
+			a.must(err)
+			_, first := claims(t, r.IDToken)
+			_, second := claims(t, refreshed.IDToken)
+			for _, got := range []map[string]any{reported, first, second} {
+				wantEmail, wantState := any("ann@elsewhere.example"), any(state == true)
+				if state != true && !unverified {
+					wantEmail, wantState = nil, nil
+				}
+				if got["email"] != wantEmail || got["email_verified"] != wantState {
+					t.Errorf("verified %v, released unverified %v: %v", state, unverified, got)
+				}
+			}
+		}
 	}
 }
