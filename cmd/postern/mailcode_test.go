@@ -166,7 +166,7 @@ func TestUnverifiedAddressInAssertions(t *testing.T) {
 			if s.FlowStatus != schemas.Complete {
 				t.Fatalf("%+v", s)
 			}
-			profile := w.claimsOf(s.Assertion).Profile
+			profile := payloadOf(t, s.Assertion)
 			if released := profile["email"] != nil; released != (verified || w != with) || released && profile["email_verified"] != verified {
 				t.Errorf("with a mail server %v, verified %v: the claims %v", w == with, verified, profile)
 			}

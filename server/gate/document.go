@@ -23,13 +23,16 @@ const (
 	// callback is the page to which other providers redirect, with a code in the address.
 	callback = "callback"
 
+	// errorPage is the page of requests that cannot be answered at the client.
+	errorPage = "error"
+
 	// preview is the page that shows steps in a frame of the console.
 	preview = "preview"
 )
 
 // pageNames lists the pages by the last part of their path.
 func pageNames() []string {
-	return []string{"signin", "signup", "recover", "invitation", "address", "consent", "error", "signout", "signedout", "account", "lock", callback, preview}
+	return []string{"signin", "signup", "recover", "invitation", "address", "consent", errorPage, "signout", "signedout", "account", "lock", callback, preview}
 }
 
 // coreModules are the modules of every page: the browser loads them at once, instead of one after

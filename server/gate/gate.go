@@ -84,6 +84,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == preview:
 		w.Header().Set("Content-Security-Policy", previewPolicy)
 		g.pages[path].Serve(w, r, revalidate)
+	case path == errorPage:
+		g.serveFault(w, r, http.StatusBadRequest, g.page(path))
 	case path == callback: // that address must not be cached
 		g.pages[path].Serve(w, r, "no-store")
 	case g.pages[path] != nil:
@@ -119,18 +121,22 @@ func (g *gate) serveFile(w http.ResponseWriter, r *http.Request, path string) {
 
 // notFound replies with a page that loads its resources relative to its own address.
 func (g *gate) notFound(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	h.Set("Content-Type", htmlType)
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(http.StatusNotFound)
-	if r.Method == http.MethodHead {
-		return
-	}
 	// The limit keeps an address with thousands of slashes from growing the page.
 	depth := min(strings.Count(strings.TrimPrefix(r.URL.Path, root), "/"), 8)
 	absent := g.page("absent")
 	absent.Up = strings.Repeat("../", depth)
-	_ = g.shell.Execute(w, absent) // fails only if the client has gone
+	g.serveFault(w, r, http.StatusNotFound, absent)
+}
+
+// serveFault replies with a page that shows a fault, under its status.
+func (g *gate) serveFault(w http.ResponseWriter, r *http.Request, status int, shown page) {
+	h := w.Header()
+	h.Set("Content-Type", htmlType)
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_ = g.shell.Execute(w, shown) // fails only if the client has gone
+	}
 }
 
 // guard sets the header fields of every reply, errors included. Cross-Origin-Opener-Policy is not

@@ -41,14 +41,13 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, id string, bro
 func (p *Provider) requestOfBrowser(ctx context.Context, id string, browser []byte) (*schemas.AuthRequest, error) {
 	req, err := p.Store.AuthRequest(ctx, id)
 	if schemas.HasCode(err, schemas.CodeAuthRequest) || err == nil && !p.now().Before(req.ExpiresAt) {
-		return nil, errorf(codeInvalidRequest, "there is no such authorization request, or it has expired: go back to the application and sign in again")
+		return nil, errLost(http.StatusBadRequest, codeInvalidRequest, "there is no such authorization request, or it has expired: go back to the application and sign in again")
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !bytes.Equal(browser, req.BrowserHash) {
-		return nil, &Error{Status: http.StatusForbidden, Code: codeAccessDenied,
-			Description: "this sign-in was started in another browser, or without cookies: go back to the application and sign in again"}
+		return nil, errLost(http.StatusForbidden, codeAccessDenied, "this sign-in was started in another browser, or without cookies: go back to the application and sign in again")
 	}
 	_, err = p.clientOf(ctx, req)
 	return req, err
@@ -117,7 +116,7 @@ func (p *Provider) answerWithoutCode(ctx context.Context, id string, browser []b
 
 // errAnswered rejects a second answer to a request.
 func errAnswered() *Error {
-	return errorf(codeInvalidRequest, "this request has been answered already: go back to the application")
+	return errLost(http.StatusBadRequest, codeInvalidRequest, "this request has been answered already: go back to the application")
 }
 
 // checkGrant checks that a grant satisfies the request, whichever flow it came from.

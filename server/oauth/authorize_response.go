@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -96,7 +97,9 @@ func (p *Provider) renderErrorPage(w http.ResponseWriter, r *http.Request, a *au
 	if err := p.Record(r.Context(), e); err != nil {
 		return fmt.Errorf("record the refusal: %w", err)
 	}
-	http.Redirect(w, r, withQuery(p.Gate+"/error?"+reported.parameters().Encode(), more), seeOther(r))
+	shown := reported.parameters()
+	shown.Set("error", cmp.Or(reported.page, reported.Code))
+	http.Redirect(w, r, withQuery(p.Gate+"/error?"+shown.Encode(), more), seeOther(r))
 	return nil
 }
 

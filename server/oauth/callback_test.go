@@ -34,7 +34,7 @@ func TestCallbackIsBoundToTheBrowser(t *testing.T) {
 	a.authorize(other, ask())
 	for name, b := range map[string]browser{"none": {}, "another": other, "two": {"__Host-postern-browser": "x", "postern-browser": own["__Host-postern-browser"]}} {
 		rec, err := a.callback(b, id)
-		if err != nil || !strings.HasPrefix(rec.Header().Get("Location"), gateURL+"/error?error=access_denied&") || rec.Header().Get("Set-Cookie") != "" {
+		if err != nil || !strings.HasPrefix(rec.Header().Get("Location"), gateURL+"/error?error=lost&") || rec.Header().Get("Set-Cookie") != "" {
 			t.Errorf("the cookie of %s browser: %v, %v", name, rec.Header(), err)
 		}
 	}

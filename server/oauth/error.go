@@ -21,6 +21,8 @@ type Error struct {
 	Authenticate string `json:"-"`
 
 	reason string // for the audit log
+	// page is the code with which the error page explains the cause, if that is another one.
+	page string
 }
 
 // Error returns the message for the client.
@@ -47,7 +49,17 @@ const (
 	codeUnsupportedTokenType = "unsupported_token_type"  // RFC 7009 §2.2.1
 	codeUnavailable          = "temporarily_unavailable" // RFC 6749 §4.1.2.1
 	codeServerError          = "server_error"
+
+	// pageLost is the code of the error page for a sign-in that is over, or that this browser did not start.
+	pageLost = "lost"
 )
+
+// errLost returns an error about a sign-in that cannot go on in this browser. The application can start another.
+func errLost(status int, code, format string, args ...any) *Error {
+	e := errorf(code, format, args...)
+	e.Status, e.page = status, pageLost
+	return e
+}
 
 // errorf returns an error with status 400.
 func errorf(code, format string, args ...any) *Error {

@@ -245,11 +245,11 @@ func TestUnverifiedAddressIsNotReleased(t *testing.T) {
 		for _, state := range []any{nil, false, true} {
 			a := newSignIns(t)
 			a.provider.Unverified = unverified
-			changes := map[string]any{"email": "ann@elsewhere.example"}
+			a.user.ID, a.user.Attributes = schemas.NewID(), map[string]any{"username": "bea", "email": "ann@elsewhere.example"}
 			if state != nil {
-				changes["email_verified"] = state
+				a.user.Attributes["email_verified"] = state
 			}
-			a.must(a.store.Apply(t.Context(), []schemas.Change{schemas.UpdateUser{UserID: a.user.ID, Attributes: changes, At: a.now}}))
+			a.must(a.store.Apply(t.Context(), []schemas.Change{schemas.CreateUser{User: a.user}}))
 			r, err := a.redeem(a.code(browser{}, ask("scope", "openid email")))
 			a.must(err)
 			reported, err := a.userinfo(get(r.AccessToken))

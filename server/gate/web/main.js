@@ -32,13 +32,19 @@ function foot({ tosUri, policyUri }) {
 // A page knows its application only by the address, or is the account page.
 const named = () => params.has("applicationId");
 
+// The codes of the error page: those of server/oauth/error.go that it redirects with.
+const codes = ["invalid_request", "invalid_client", "unauthorized_client", "unsupported_response_type", "request_not_supported", "request_uri_not_supported", "access_denied", "login_required",
+	"consent_required", "invalid_scope", "invalid_target", "temporarily_unavailable", "server_error", "lost"];
+
 // The pages that only say something.
 const plain = {
-	// RFC 6749 §4.1.2.1. What the address says of it is shown as its words, not as ours.
+	// RFC 6749 §4.1.2.1. Anyone can write an address, so the page shows nothing of it but codes that it knows, and
+	// the id by which the operator finds the request.
 	error(application) {
-		const [code, text, traceId] = ["error", "error_description", "traceId"].map((name) => params.get(name)?.slice(0, 300));
-		const known = has(`oauth.${code}`) ? `oauth.${code}` : /^(invalid|unsupported|unauthorized|request)/.test(code) && "oauth.request";
-		fail({ key: known, details: code && `“${[code, text].filter(Boolean).join(": ")}”`, traceId }, way(application));
+		const code = codes.find((known) => known === params.get("error"));
+		const traceId = /^[0-9a-f]{32}$/.test(params.get("traceId")) && params.get("traceId");
+		const key = has(`oauth.${code}`) ? `oauth.${code}` : /^(invalid|unsupported|unauthorized|request)/.test(code) && "oauth.request";
+		fail({ key, details: code, traceId }, way(application));
 	},
 	// All that it takes to go on is in the address.
 	signout(application) {
