@@ -74,8 +74,7 @@ func (in Import) Run(ctx context.Context, r *Report) (*Result, error) {
 		return nil, err
 	}
 	result := &Result{Resources: map[string]int{}, With: map[string]int{}, Flows: content.Flows}
-	w := &userWriter{Import: in, report: r, result: result, origin: in.Product + "/" + content.Name, ids: map[string]string{}, accepted: map[string]bool{},
-		joined: map[string]*Joined{}, members: map[string]int{}, providers: map[string]schemas.IdentityProvider{}, seen: map[uint64]bool{}, seed: maphash.MakeSeed(), recorded: map[uint64]bool{}}
+	w := &userWriter{Import: in, report: r, result: result, origin: in.Product + "/" + content.Name, members: map[string]int{}, providers: map[string]schemas.IdentityProvider{}, seen: map[uint64]bool{}, seed: maphash.MakeSeed(), recorded: map[uint64]bool{}}
 	if err := in.createResources(ctx, content.List, w); err != nil {
 		return nil, err
 	}
@@ -96,9 +95,10 @@ func (in Import) Run(ctx context.Context, r *Report) (*Result, error) {
 	})
 }
 
-// createResources creates the resources that are missing, in one transaction.
+// createResources creates the resources that are missing, in one transaction, which may run more than once.
 func (in Import) createResources(ctx context.Context, list []Resource, w *userWriter) error {
-	return in.Directory.Transact(ctx, in.Call, func(call directory.Call) error {
+	err := in.Directory.Transact(ctx, in.Call, func(call directory.Call) error {
+		w.begin()
 		target := declare.NewDirectory(in.Directory, call)
 		for _, resource := range list {
 			if err := w.createResource(ctx, call, target, resource); err != nil {
@@ -107,6 +107,27 @@ func (in Import) createResources(ctx context.Context, list []Resource, w *userWr
 		}
 		return in.findProviders(ctx, call, w)
 	})
+	for _, f := range w.found {
+		w.report.add(f.subject, f.place, f.problem, f.fix)
+	}
+	return err
+}
+
+// begin forgets what an earlier attempt has found.
+func (w *userWriter) begin() {
+	w.found, w.ids, w.accepted, w.joined = nil, map[string]string{}, map[string]bool{}, map[string]*Joined{}
+	w.result.Resources, w.result.Existing = map[string]int{}, 0
+}
+
+// foundNote is a note about a record.
+type foundNote struct {
+	subject, place string
+	note
+}
+
+// note notes a finding about a resource, which is reported after the transaction.
+func (w *userWriter) note(resource Resource, problem, fix string) {
+	w.found = append(w.found, foundNote{resource.Plural, resource.Place, note{problem, fix}})
 }
 
 // findProviders finds the identity providers, by their handles.
@@ -127,7 +148,7 @@ func (in Import) findProviders(ctx context.Context, call directory.Call, w *user
 func (w *userWriter) createResource(ctx context.Context, call directory.Call, target *declare.Directory, resource Resource) error {
 	noun, _ := declare.NounOf(resource.Plural)
 	if schemas.IsBuiltinID(resource.ForeignID) {
-		w.report.add(resource.Plural, resource.Place, "its ID is one that every Postern has, and is replaced", "check the export: the product does not generate such IDs")
+		w.note(resource, "its ID is one that every Postern has, and is replaced", "check the export: the product does not generate such IDs")
 	}
 	w.dropForeign(&resource)
 	text, err := json.Marshal(resource.Content)
@@ -143,7 +164,7 @@ func (w *userWriter) createResource(ctx context.Context, call directory.Call, ta
 	err = declare.Ensure(ctx, target, []declare.Resource{{Noun: noun, Document: document, File: resource.Place}}, from, func(e declare.Ensured) { ensured = e })
 	if faults, ok := errors.AsType[declare.Faults](err); ok {
 		for _, fault := range faults {
-			w.report.add(resource.Plural, resource.Place, "it is not imported: "+strings.TrimPrefix(fault.Path+": ", ": ")+fault.Message, "change it in the product, or create it by hand")
+			w.note(resource, "it is not imported: "+strings.TrimPrefix(fault.Path+": ", ": ")+fault.Message, "change it in the product, or create it by hand")
 		}
 		return nil
 	}
@@ -155,7 +176,7 @@ func (w *userWriter) createResource(ctx context.Context, call directory.Call, ta
 	}
 	w.result.Resources[resource.Plural]++
 	for _, n := range resource.notes {
-		w.report.add(resource.Plural, resource.Place, n.problem, n.fix)
+		w.note(resource, n.problem, n.fix)
 	}
 	w.accept(resource, ensured.ID)
 	return w.Directory.SetImportOrigin(ctx, call, resource.Plural, ensured.ID, w.origin)
@@ -172,7 +193,7 @@ func (w *userWriter) dropForeign(resource *Resource) {
 		resource.Content[member] = slices.DeleteFunc(slices.Clone(principals), func(p any) bool {
 			id, _ := p.(map[string]any)["id"].(string)
 			if !w.accepted[id] {
-				w.report.add(resource.Plural, resource.Place, "a group in it was not imported, and is left out", "see the findings about groups")
+				w.note(*resource, "a group in it was not imported, and is left out", "see the findings about groups")
 			}
 			return !w.accepted[id]
 		})
@@ -184,11 +205,11 @@ func (w *userWriter) dropForeign(resource *Resource) {
 // whatever the export calls it.
 func (w *userWriter) acceptExisting(ctx context.Context, call directory.Call, resource Resource, id string) error {
 	if w.accepted[id] {
-		w.report.add(resource.Plural, resource.Place, "another one of the export has the same ID, or the same name without an ID", "correct the export; its members are not imported")
+		w.note(resource, "another one of the export has the same ID, or the same name without an ID", "correct the export; its members are not imported")
 		return nil
 	}
 	if id != resource.Content["id"] {
-		w.report.add(resource.Plural, resource.Place, "another one has the same name", "rename one of them; users get neither its permissions nor its members")
+		w.note(resource, "another one has the same name", "rename one of them; users get neither its permissions nor its members")
 		return nil
 	}
 	origin, err := w.Directory.ImportOrigin(ctx, call, resource.Plural, id)
@@ -202,7 +223,7 @@ func (w *userWriter) acceptExisting(ctx context.Context, call directory.Call, re
 			return err
 		}
 	default:
-		w.report.add(resource.Plural, resource.Place, "one with the same ID exists, and it is not recorded that this source was imported as it",
+		w.note(resource, "one with the same ID exists, and it is not recorded that this source was imported as it",
 			"if an earlier release imported it, pass --adopt; otherwise users get neither its permissions nor its members")
 		return nil
 	}
@@ -233,6 +254,7 @@ type userWriter struct {
 	ids       map[string]string                   // of resources, by key
 	accepted  map[string]bool                     // the IDs of resources that this source created, now or before
 	joined    map[string]*Joined                  // by the ID of a group or role that existed
+	found     []foundNote                         // about resources
 	providers map[string]schemas.IdentityProvider // by handle
 	members   map[string]int                      // by the id of the group or role
 	seen      map[uint64]bool                     // hashes of ids and identifiers, for a dry run
