@@ -233,15 +233,10 @@ func TestApplySecrets(t *testing.T) {
 	}
 }
 
-// Files name secrets in their own folder, in folders that the operator names, and in variables that are not
-// the program's own.
-func TestSecretSources(t *testing.T) {
-	const secret = "0123456789abcdef0123456789abcdef"
-	w, top := newFixture(t), t.TempDir()
+// writeSecrets writes secrets to the folders tree and mounted, and links and a pipe that must not be read.
+func writeSecrets(t *testing.T, top, secret string) {
+	t.Helper()
 	dir, mounted := filepath.Join(top, "tree"), filepath.Join(top, "mounted")
-	if err := declare.WriteFolder(dir, w.files(), false); err != nil {
-		t.Fatal(err)
-	}
 	write(t, mounted, "..2026/shop", secret+"\n")
 	write(t, mounted, "plain", secret+"\n")
 	write(t, top, "outside", secret)
@@ -258,7 +253,23 @@ func TestSecretSources(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, ".secrets", "pipe"), 0o600); err != nil {
 		t.Skip(err)
 	}
-	from := environ("SHOP="+secret, "POSTERN_SECRET_SHOP="+secret, "POSTERN_KEY_ENCRYPTION_KEY="+secret, "POSTERN_DATABASE_DSN="+secret, "POSTERN_SECRETS="+secret, "ADMIN_PASSWORD="+secret, "ADMIN_TOKEN="+secret, "PGPASSWORD="+secret)
+}
+
+// Files name secrets in their own folder, in folders that the operator names, and in variables that are not
+// the program's own.
+func TestSecretSources(t *testing.T) {
+	const secret = "0123456789abcdef0123456789abcdef"
+	w, top := newFixture(t), t.TempDir()
+	dir, mounted := filepath.Join(top, "tree"), filepath.Join(top, "mounted")
+	if err := declare.WriteFolder(dir, w.files(), false); err != nil {
+		t.Fatal(err)
+	}
+	writeSecrets(t, top, secret)
+	var variables []string
+	for _, name := range []string{"SHOP", "POSTERN_SECRET_SHOP", "POSTERN_KEY_ENCRYPTION_KEY", "POSTERN_DATABASE_DSN", "POSTERN_SECRETS", "ADMIN_PASSWORD", "ADMIN_TOKEN", "PGPASSWORD"} {
+		variables = append(variables, name+"="+secret)
+	}
+	from := environ(variables...)
 	from.Folders, from.Private = []string{mounted}, []string{filepath.Join(dir, ".data")}
 	for source, want := range map[string]string{
 		"env: SHOP":                                         "",

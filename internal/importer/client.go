@@ -164,23 +164,7 @@ func (k *keycloak) addClient(content *Resources, r *Report, in keycloakClient) {
 		r.add("clients", place, "a disabled client is not imported", "create it when you need it")
 		return
 	}
-	if in.Direct {
-		r.add("clients", place, "the grant with the user's password (direct access grants) does not exist: OAuth 2.1 has removed it", "let the application use the authorization code")
-	}
-	if in.Implicit {
-		r.add("clients", place, "the implicit grant does not exist: OAuth 2.1 has removed it", "let the application use the authorization code with PKCE")
-	}
-	for _, scope := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(in.DefaultScopes, in.OptionalScopes)))) {
-		if !isKeycloakScope(scope) {
-			r.add("clients", place, fmt.Sprintf("the client scope %.60q is not imported: tokens do not get its claims and audience", scope), "create a resource server with a permission of this name, and add it to the scopes of the application")
-		}
-	}
-	if len(in.Mappers) > 0 {
-		r.add("clients", place, "protocol mappers are not imported", "choose the attributes in assertion.userAttributes, and use scopes")
-	}
-	if len(in.FlowOverrides) > 0 {
-		r.add("clients", place, "the client has a sign-in flow of its own", "set its authFlowId after you have stored the translated flow")
-	}
+	k.reportClient(r, in, place)
 	c := client{id: k.idOf("application", firstText(in.ID, in.ClientID)), foreignID: in.ID, clientID: in.ClientID, name: keycloakText(in.Name), description: keycloakText(in.Description), place: place,
 		url: in.BaseURL, public: in.Public, service: in.ServiceAccount, users: in.Standard == nil || *in.Standard, consent: in.Consent, secret: in.Secret,
 		backchannel: string(in.Attributes.Backchannel), refresh: in.Attributes.Refresh != "false", pkce: in.Attributes.PKCE == "S256", singlePage: allWeb(in.RedirectURIs)}
@@ -213,6 +197,27 @@ func (k *keycloak) addClient(content *Resources, r *Report, in keycloakClient) {
 		r.add("clients", place, "the lifetime of access tokens is not imported: expected at least 10 seconds", "set token.accessToken.validityPeriod")
 	}
 	c.add(content, r)
+}
+
+// reportClient reports what applications here do not have.
+func (k *keycloak) reportClient(r *Report, in keycloakClient, place string) {
+	if in.Direct {
+		r.add("clients", place, "the grant with the user's password (direct access grants) does not exist: OAuth 2.1 has removed it", "let the application use the authorization code")
+	}
+	if in.Implicit {
+		r.add("clients", place, "the implicit grant does not exist: OAuth 2.1 has removed it", "let the application use the authorization code with PKCE")
+	}
+	for _, scope := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(in.DefaultScopes, in.OptionalScopes)))) {
+		if !isKeycloakScope(scope) {
+			r.add("clients", place, fmt.Sprintf("the client scope %.60q is not imported: tokens do not get its claims and audience", scope), "create a resource server with a permission of this name, and add it to the scopes of the application")
+		}
+	}
+	if len(in.Mappers) > 0 {
+		r.add("clients", place, "protocol mappers are not imported", "choose the attributes in assertion.userAttributes, and use scopes")
+	}
+	if len(in.FlowOverrides) > 0 {
+		r.add("clients", place, "the client has a sign-in flow of its own", "set its authFlowId after you have stored the translated flow")
+	}
 }
 
 // keycloakURI returns a URI that may be relative to the root URL of its client.
