@@ -69,7 +69,6 @@ func actionTexts() map[string]string {
 		"email_code.sent":       "A code was sent by mail.",
 		"email_code.used":       "The mailed code was right.",
 		"factor.disabled":       "Too many wrong codes were entered after another proof: new browsers cannot use this factor. The password, or what was proved first, may be known to an attacker.",
-		"enrolment.accepted":    "The user opened the enrolment link of an administrator.",
 		"flow.failed":           "The flow has a fault: an expression has no value. Its author must fix it.",
 		"guesses.exhausted":     "Too many guesses have failed: new browsers and networks are blocked.",
 		"http_request.failed":   "A service that the flow calls failed.",
