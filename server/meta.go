@@ -138,7 +138,7 @@ func (s *server) metaOf(app *schemas.Application, key metaKey) meta {
 		IsAddressFlowEnabled:      app.AddressFlowID != "" && s.Directory != nil && s.Directory.SendsMail,
 		IsRegistrationFlowEnabled: app.IsRegistrationFlowEnabled && app.RegistrationFlowID != "",
 		Brand:                     key.brand,
-		Design:                    design{Theme: customization(app, "theme"), Layout: customization(app, "layout")},
+		Design:                    design{Theme: schemas.SafeTheme(customization(app, "theme")), Layout: customization(app, "layout")},
 		I18n:                      i18n{Language: english, Languages: []string{english}, Translations: translations},
 	}
 	if app.ID == "" {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -88,7 +89,7 @@ func checkApplication(w *writeContext, old, a *schemas.Application) {
 	checkOrigins(w, was.PasskeyAllowedOrigins, a.PasskeyAllowedOrigins)
 	checkLines(w, "contacts", a.Contacts)
 	checkLines(w, "assertion.userAttributes", a.Assertion.UserAttributes)
-	checkCustomizations(w, a.Customizations)
+	checkCustomizations(w, was.Customizations, a.Customizations)
 	if a.Verified && a.Registration == "" {
 		w.addInvalid("verified", "only self-registered clients can be verified; leave it out: a client that an administrator created is trusted")
 	}
@@ -183,7 +184,18 @@ func checkLines(w *writeContext, path string, words []string) {
 	}
 }
 
-func checkCustomizations(w *writeContext, c map[string]any) {
+// checkCustomizations accepts a theme from before it was checked while it stays the same: the pages leave out what
+// is unsafe in it.
+func checkCustomizations(w *writeContext, was, c map[string]any) {
+	switch theme := c["theme"].(type) {
+	case nil:
+	case map[string]any:
+		if before, _ := was["theme"].(map[string]any); !reflect.DeepEqual(before, theme) {
+			w.problems = append(w.problems, schemas.CheckTheme("customizations.theme", theme)...)
+		}
+	default:
+		w.addInvalid("customizations.theme", "expected an object")
+	}
 	text, err := json.Marshal(c)
 	if err != nil || len(text) > maxCustomizationsSize {
 		w.addInvalid("customizations", "expected at most %d bytes, got %d; refer to images by URL", maxCustomizationsSize, len(text))
