@@ -54,7 +54,7 @@ func (*oneClient) IsResourceServer(context.Context, *schemas.Application, string
 	return false, nil
 }
 
-func (*oneClient) IsResource(context.Context, string) (bool, error) { return false, nil }
+func (*oneClient) Resource(context.Context, string) (string, error) { return "", nil }
 
 // Access writes a token that Verify of the same knows.
 func (fakeTokens) Access(_ context.Context, a token.Claims) (string, error) {

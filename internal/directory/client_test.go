@@ -41,15 +41,23 @@ func TestCachedClientIsCurrent(t *testing.T) {
 	})
 }
 
-// A token can be requested for the exact identifier of a resource server only.
-func TestIsResource(t *testing.T) {
+// A token can be requested for the identifier of a resource server in any spelling, which names the registered one.
+func TestResourceSpellings(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		furnished(t, w)
-		for identifier, want := range map[string]bool{
-			"https://shop.example.com": true, "https://shop.example.com/": false, "HTTPS://shop.example.com": false, "shop": false, "": false, "x\x00": false,
+		const registered = "https://shop.example.com"
+		for identifier, want := range map[string]string{
+			registered: registered, registered + "/": registered, "HTTPS://Shop.example.com": registered, registered + ":443": registered,
+			registered + ":8443": "", registered + "/x": "", registered + "//": "", "http://shop.example.com": "", registered + "?": "", "shop": "", "": "", "x\x00": "",
 		} {
-			if got, err := w.IsResource(t.Context(), identifier); err != nil || got != want {
-				t.Errorf("%q: %v, %v", identifier, got, err)
+			if got, err := w.Resource(t.Context(), identifier); err != nil || got != want {
+				t.Errorf("%q: %q, %v", identifier, got, err)
+			}
+		}
+		for identifier, fits := range map[string]bool{registered + "/": false, "https://SHOP.example.com:443": false, registered + "/v2": true} {
+			_, err := w.ResourceServers.Create(t.Context(), SystemCall(), doc(t, object(t, "name", "API "+identifier, "handle", "api", "identifier", identifier)))
+			if (err == nil) != fits {
+				t.Errorf("%s: %v", identifier, err)
 			}
 		}
 	})

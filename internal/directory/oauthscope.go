@@ -135,11 +135,29 @@ func (d *Directory) permissionsNow(ctx context.Context, subject, clientID string
 	return d.ClientScopes(ctx, a)
 }
 
-// IsResource reports whether a resource server has the identifier, so that clients can
-// request tokens for it (RFC 8707).
-func (d *Directory) IsResource(ctx context.Context, identifier string) (bool, error) {
+// Resource returns the identifier of the resource server for which clients can request tokens
+// (RFC 8707) with this spelling of it: RFC 3986 §6.2.2.1 and §6.2.3. It is "" if there is none.
+func (d *Directory) Resource(ctx context.Context, identifier string) (registered string, err error) {
 	found, err := store.ResourceServers().Find(ctx, d.store, "identifier", identifier)
-	return found != nil, err
+	if err != nil || found != nil {
+		return orZero(found).Identifier, err
+	}
+	return resourceLike(ctx, d.store, identifier, "")
+}
+
+// resourceLike returns an identifier that is another spelling of the given one, "" for none. except is the id of
+// a resource server that does not count.
+func resourceLike(ctx context.Context, r store.Reader, identifier, except string) (string, error) {
+	all, err := store.ResourceIdentifiers(ctx, r, except)
+	if err != nil {
+		return "", err
+	}
+	same := schemas.ComparableURL(identifier)
+	i := slices.IndexFunc(all, func(other string) bool { return schemas.ComparableURL(other) == same })
+	if i < 0 {
+		return "", nil
+	}
+	return all[i], nil
 }
 
 // IsResourceServer reports whether an application is the client of the resource server with

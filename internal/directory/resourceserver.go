@@ -52,6 +52,7 @@ func checkServer(w *writeContext, old, s *schemas.ResourceServer) {
 	checkName(w, was.Name, s.Name)
 	checkUnique(w, store.ResourceServers(), "handle", s.Handle, was.ID)
 	checkUnique(w, store.ResourceServers(), "identifier", s.Identifier, was.ID)
+	checkIdentifierSpelling(w, was, s)
 	checkExists(w, store.Units(), "ouId", s.OUID)
 	if slices.Contains(schemas.IdentityScopes(), s.Handle) {
 		w.addInvalid("handle", "%q is the name of a standard scope, which the permission could be mistaken for; choose another", s.Handle)
@@ -61,6 +62,18 @@ func checkServer(w *writeContext, old, s *schemas.ResourceServer) {
 	}
 	checkTree(w, s)
 	checkLostPermissions(w, slices.DeleteFunc(slices.Clone(was.Permissions), func(p string) bool { return slices.Contains(s.Permissions, p) }))
+}
+
+// checkIdentifierSpelling refuses an identifier that is another spelling of an existing one: requests for tokens
+// would not tell them apart.
+func checkIdentifierSpelling(w *writeContext, was, s *schemas.ResourceServer) {
+	if s.Identifier == "" || s.Identifier == was.Identifier {
+		return
+	}
+	other, err := resourceLike(w.ctx, w.tx, s.Identifier, was.ID)
+	if !w.fail(err) && other != "" && other != s.Identifier {
+		w.addConflict("identifier", "%.64q is another spelling of %.64q, the identifier of another resource server; choose another", s.Identifier, other)
+	}
 }
 
 // checkLostPermissions reports who has one of the permissions to be removed.

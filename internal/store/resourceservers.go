@@ -124,3 +124,8 @@ func writeTree(t *Tx, v *schemas.ResourceServer) error {
 	_, err := t.exec("DELETE FROM permissions WHERE server_id = ? AND position = -1", v.ID)
 	return err
 }
+
+// ResourceIdentifiers returns the identifiers of all resource servers but one.
+func ResourceIdentifiers(ctx context.Context, r Reader, except string) ([]string, error) {
+	return readAll(ctx, r, scanValue[string], "SELECT identifier FROM resource_servers WHERE identifier IS NOT NULL AND id <> ? ORDER BY id", except)
+}

@@ -1,6 +1,7 @@
 package oauth_test
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -292,5 +293,30 @@ func TestGrantsOfTheClient(t *testing.T) {
 	a.must(err)
 	if header, _ := claims(t, r.IDToken); header["alg"] != "ES256" {
 		t.Errorf("the ID token is signed by %v", header)
+	}
+}
+
+// Clients spell the address of a resource in several ways; tokens have the registered spelling.
+func TestResourceSpellings(t *testing.T) {
+	a := newSignIns(t)
+	for sent, want := range map[string]string{
+		shop: shop, "HTTPS://Shop.example.com:443/api": shop, base + "/": base, base + ":443/mcp": base + "/mcp", shop + "/": "", "https://shop.example.com/API": "", "http://shop.example.com/api": "",
+	} {
+		q := ask("resource", sent)
+		if want == "" {
+			if to := a.authorize(browser{}, q).Query(); to.Get("error") != "invalid_target" {
+				t.Errorf("%s: %v", sent, to)
+			}
+			continue
+		}
+		r, err := a.redeem(a.code(browser{}, q), "resource", sent)
+		a.must(err)
+		again, err := a.refresh(r.RefreshToken, "resource", sent)
+		a.must(err)
+		for _, token := range []string{r.AccessToken, again.AccessToken} {
+			if _, c := claims(t, token); fmt.Sprint(c["aud"]) != want && fmt.Sprint(c["aud"]) != "["+want+"]" {
+				t.Errorf("%s: the audience %v", sent, c["aud"])
+			}
+		}
 	}
 }

@@ -59,8 +59,11 @@ func (c *clients) IsResourceServer(_ context.Context, a *schemas.Application, id
 	return identifier == "https://orders.example.com/" && slices.Contains(a.OAuth().Scopes, "orders"), nil
 }
 
-func (c *clients) IsResource(_ context.Context, identifier string) (bool, error) {
-	return identifier == shop, c.broken
+func (c *clients) Resource(_ context.Context, identifier string) (string, error) {
+	if schemas.ComparableURL(identifier) == schemas.ComparableURL(shop) {
+		return shop, c.broken
+	}
+	return "", c.broken
 }
 
 // ClientExpiry is nil: no client expires.

@@ -204,7 +204,7 @@ func unauthorized() map[string]hostile {
 		"a resource with a fragment":  target(base+"#x", "fragment"),
 		"an empty fragment":           target(base+"#", "fragment"),
 		"a resource that is no URI":   target("https://id.example.com:port", "absolute"),
-		"a slash more":                target(base+"/", "unknown here"),
+		"a slash more":                target(base+"/mcp/", "unknown here"),
 		"another host":                target("https://evil.example", "unknown here"),
 		"our host as its beginning":   target(base+".evil.example", "unknown here"),
 		"our host as its user":        target("https://id.example.com@evil.example", "unknown here"),

@@ -70,9 +70,9 @@ type Clients interface {
 	CheckSecret(app *schemas.Application, secret string) bool
 	// ClientScopes returns the scopes that the client may request on its own behalf.
 	ClientScopes(ctx context.Context, app *schemas.Application) ([]string, error)
-	// IsResource reports whether tokens can be requested for the resource server with the
-	// identifier.
-	IsResource(ctx context.Context, identifier string) (bool, error)
+	// Resource returns the registered identifier of the resource server for which tokens can be requested
+	// with this spelling of it, "" if there is none: RFC 3986 §6.2.2.1 and §6.2.3.
+	Resource(ctx context.Context, identifier string) (registered string, err error)
 	// IsResourceServer reports whether the application is the client of the resource server with
 	// the identifier.
 	IsResourceServer(ctx context.Context, a *schemas.Application, identifier string) (bool, error)

@@ -25,7 +25,8 @@ func (p *Provider) audience(ctx context.Context, scope, resources []string) ([]s
 	}
 	var audience []string
 	for _, resource := range resources {
-		if err := p.checkResource(ctx, resource); err != nil {
+		resource, err := p.findResource(ctx, resource)
+		if err != nil {
 			return nil, err
 		}
 		if !slices.Contains(audience, resource) {
@@ -52,31 +53,45 @@ func narrowResources(authorized, asked []string) ([]string, error) {
 	if len(asked) == 0 {
 		return authorized, nil
 	}
+	if len(authorized) == 0 {
+		return asked, nil
+	}
+	var narrowed []string
 	for _, resource := range asked {
-		if len(authorized) > 0 && !slices.Contains(authorized, resource) {
+		if slices.Contains(authorized, resource) {
+			narrowed = append(narrowed, resource)
+			continue
+		}
+		same := schemas.ComparableURL(resource)
+		i := slices.IndexFunc(authorized, func(a string) bool { return schemas.ComparableURL(a) == same })
+		if i < 0 {
 			return nil, errorf(codeInvalidTarget, "the resource is not one that the authorization request named")
 		}
+		narrowed = append(narrowed, authorized[i])
 	}
-	return asked, nil
+	return narrowed, nil
 }
 
-// checkResource checks that tokens are issued for a resource.
-func (p *Provider) checkResource(ctx context.Context, resource string) error {
+// findResource returns the identifier, as it is registered, of a resource that tokens are issued for. Clients
+// spell it in several ways: some add a slash to an address without a path.
+func (p *Provider) findResource(ctx context.Context, resource string) (registered string, err error) {
 	u, err := url.Parse(resource)
 	if err != nil || !u.IsAbs() || u.Fragment != "" || u.RawFragment != "" || resource[len(resource)-1] == '#' {
-		return errorf(codeInvalidTarget, "resource must be an absolute URI without a fragment (RFC 8707 section 2)")
+		return "", errorf(codeInvalidTarget, "resource must be an absolute URI without a fragment (RFC 8707 section 2)")
 	}
-	if p.isOwnAudience(resource) {
-		return nil
+	for _, own := range []string{p.Issuer, p.Issuer + ToolsPath} {
+		if schemas.ComparableURL(resource) == schemas.ComparableURL(own) {
+			return own, nil
+		}
 	}
-	known, err := p.Clients.IsResource(ctx, resource)
+	registered, err = p.Clients.Resource(ctx, resource)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if !known {
-		return errorf(codeInvalidTarget, "the resource is unknown here: expected %s, %s, or the identifier of a resource server", p.Issuer, p.Issuer+ToolsPath)
+	if registered == "" {
+		return "", errorf(codeInvalidTarget, "the resource is unknown here: expected %s, %s, or the identifier of a resource server", p.Issuer, p.Issuer+ToolsPath)
 	}
-	return nil
+	return registered, nil
 }
 
 // isOwnAudience reports whether an audience is this server: its API, or the tools.
