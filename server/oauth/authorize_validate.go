@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -140,11 +142,11 @@ func (p *Provider) loginRules(ctx context.Context, c *client, form url.Values) (
 		return rules, errorf(codeInvalidRequest, "there are more than %d acr_values", maxACRValues)
 	}
 	if text := form.Get("max_age"); text != "" {
-		seconds, err := strconv.ParseUint(text, 10, 31)
-		if err != nil {
+		seconds, err := strconv.ParseUint(text, 10, 64)
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
 			return rules, errorf(codeInvalidRequest, "expected max_age in seconds, got %.100s", text)
 		}
-		limit := int(seconds)
+		limit := int(min(seconds, math.MaxInt32)) // older than any sign-in
 		rules.MaxAge = &limit
 	}
 	if raw := form.Get("id_token_hint"); raw != "" {

@@ -22,6 +22,8 @@ type introspection struct {
 	Audience []string `json:"aud,omitempty"`
 	Issuer   string   `json:"iss,omitempty"`
 	ID       string   `json:"jti,omitempty"`
+	ACR      string   `json:"acr,omitempty"`       // RFC 9470 §6.2
+	AuthTime int64    `json:"auth_time,omitempty"` // RFC 9470 §6.2
 }
 
 // Introspect handles POST /oauth2/introspect: RFC 7662. The client must authenticate, and the reply
@@ -57,10 +59,14 @@ func (p *Provider) introspect(ctx context.Context, c *client, raw string) (*intr
 	if concerned, err := p.mayIntrospect(ctx, c, claims); err != nil || !concerned {
 		return &introspection{}, err
 	}
-	return &introspection{
+	reported := &introspection{
 		Active: true, Scope: strings.Join(claims.Scope, " "), ClientID: claims.ClientID, Type: "Bearer", Expires: claims.Expires.Unix(),
-		IssuedAt: claims.IssuedAt.Unix(), Subject: claims.Subject, Audience: claims.Audience, Issuer: p.Issuer, ID: claims.ID,
-	}, nil
+		IssuedAt: claims.IssuedAt.Unix(), Subject: claims.Subject, Audience: claims.Audience, Issuer: p.Issuer, ID: claims.ID, ACR: claims.ACR,
+	}
+	if !claims.AuthTime.IsZero() {
+		reported.AuthTime = claims.AuthTime.Unix()
+	}
+	return reported, nil
 }
 
 // mayIntrospect reports whether a token was issued to the client, is meant for the client, or for a

@@ -181,6 +181,9 @@ func (p *Provider) findBack(r *http.Request, l *logoutRequest, clientID string) 
 	if clientID == "" && to == "" {
 		return nil
 	}
+	if clientID == "" {
+		return errorf(codeInvalidRequest, "a post_logout_redirect_uri needs the client that it is registered for: send id_token_hint or client_id")
+	}
 	l.client, err = p.findClient(r.Context(), clientID)
 	if _, unknown := errors.AsType[*Error](err); unknown && to == "" {
 		return nil

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"encoding/json"
+	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func bearer(w http.ResponseWriter, r *http.Request) (string, error) {
 		return "", errorf(codeInvalidRequest, "query strings end up in logs: send the access token as Authorization: Bearer <token>")
 	}
 	if raw, sent := BearerToken(r); raw != "" {
-		return raw, nil
+		return raw, checkOneToken(w, r)
 	} else if sent {
 		return "", errToken(http.StatusUnauthorized, codeInvalidToken, "expected one header Authorization: Bearer <token>")
 	}
@@ -65,6 +66,18 @@ func bearer(w http.ResponseWriter, r *http.Request) (string, error) {
 		}
 	}
 	return "", errToken(http.StatusUnauthorized, codeInvalidRequest, "an access token is required: send it as Authorization: Bearer <token>")
+}
+
+// checkOneToken refuses a form with another token: a request has one (RFC 6750 §2).
+func checkOneToken(w http.ResponseWriter, r *http.Request) error {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); r.Method != http.MethodPost || kind != "application/x-www-form-urlencoded" {
+		return nil
+	}
+	form, err := readBody(w, r)
+	if err == nil && form.Has("access_token") {
+		err = errorf(codeInvalidRequest, "the request has an access token in the header and in the body: send one (RFC 6750 section 2)")
+	}
+	return err
 }
 
 // BearerToken returns the token of the header of a request (RFC 6750 §2.1), "" if there is none or

@@ -270,3 +270,58 @@ func TestUnverifiedAddressIsNotReleased(t *testing.T) {
 		}
 	}
 }
+
+// A request has one token (RFC 6750 §2). A form without one may accompany the header.
+func TestUserInfoTakesOneToken(t *testing.T) {
+	a := newSignIns(t)
+	r, err := a.redeem(a.code(browser{}, ask("scope", "openid")))
+	a.must(err)
+	for body, fits := range map[string]bool{"access_token=" + r.AccessToken: false, "access_token=": false, "other=1": true, "": true} {
+		post := httptest.NewRequest("POST", "/oauth2/userinfo", strings.NewReader(body))
+		post.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		post.Header.Set("Authorization", "Bearer "+r.AccessToken)
+		if _, err := a.userinfo(post); fits {
+			a.must(err)
+		} else {
+			wantRefused(t, err, "invalid_request")
+		}
+	}
+}
+
+// max_age of any size is accepted.
+func TestLargeMaxAge(t *testing.T) {
+	a := newSignIns(t)
+	for age, fits := range map[string]bool{"2147483647": true, "2147483648": true, "99999999999999999999": true, "-1": false, "1.5": false, "x": false} {
+		if to := a.authorize(browser{}, ask("max_age", age)); (to.Query().Get("error") == "") != fits {
+			t.Errorf("%s: %v", age, to)
+		}
+	}
+}
+
+// Without a client, the sign-out names what is missing, and not a client that does not exist.
+func TestLogoutWithoutClient(t *testing.T) {
+	a := newSignIns(t)
+	to := location(t, a.logout(browser{}, url.Values{"post_logout_redirect_uri": {postLogoutURI}})).Query()
+	if to.Get("error") != "invalid_request" || !strings.Contains(to.Get("error_description"), "client_id") {
+		t.Errorf("%v", to)
+	}
+}
+
+// A resource server decides about a step-up by the class and the time of the sign-in (RFC 9470 §6.2).
+func TestIntrospectionStatesTheSignIn(t *testing.T) {
+	a := newSignIns(t)
+	code := a.code(browser{}, ask("client_id", "conf"))
+	r, err := a.token(url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {callback}, "code_verifier": {verifier}}, basic("conf", secret))
+	a.must(err)
+	rec := httptest.NewRecorder()
+	a.must(a.provider.Introspect(rec, request(url.Values{"token": {r.AccessToken}}.Encode(), basic("conf", secret))))
+	var got struct {
+		Active   bool
+		ACR      string
+		AuthTime int64 `json:"auth_time"`
+	}
+	a.must(json.Unmarshal(rec.Body.Bytes(), &got))
+	if !got.Active || got.ACR != "high" || got.AuthTime != a.now.Unix() {
+		t.Errorf("got %s", rec.Body)
+	}
+}
