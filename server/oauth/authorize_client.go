@@ -54,7 +54,7 @@ func (p *Provider) resolveClient(r *http.Request, form url.Values) (*authorizeRe
 		return a, errorf(codeInvalidRequest, "the redirect_uri is missing: it may be omitted only if the client has registered exactly one and does not request the scope openid")
 	}
 	if !c.redirects(a.redirect) {
-		return a, errorf(codeInvalidRequest, "the redirect_uri is not registered for this client: it must be identical to one of its redirectUris%s", c.nearMiss(a.redirect))
+		return a, errorf(codeInvalidRequest, "the redirect_uri is not registered for this client: it must be identical to one of its redirectUris%s", c.nearMiss(a.redirect)).refusing(a.redirect)
 	}
 	if form.Get("response_mode") == "form_post" {
 		a.mode = "form_post"

@@ -86,6 +86,9 @@ func (p *Provider) renderErrorPage(w http.ResponseWriter, r *http.Request, a *au
 	}
 	e := schemas.Event{ID: schemas.NewID(), At: p.now(), Action: "authorization.refused",
 		Detail: map[string]string{"code": reported.Code, "reason": reported.Description}}
+	if reported.refused != "" {
+		e.Detail["refused"] = reported.refused
+	}
 	more := url.Values{}
 	if a != nil && a.client != nil {
 		e.ApplicationID = a.client.ID

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -23,6 +25,8 @@ type Error struct {
 	reason string // for the audit log
 	// page is the code with which the error page explains the cause, if that is another one.
 	page string
+	// refused is the value that was refused, for the audit log; "" for none.
+	refused string
 }
 
 // Error returns the message for the client.
@@ -53,6 +57,20 @@ const (
 	// pageLost is the code of the error page for a sign-in that is over, or that this browser did not start.
 	pageLost = "lost"
 )
+
+// refusing adds the address that was refused, so that an administrator sees what to register. What may be secret,
+// a query or user information, is left out.
+func (e *Error) refusing(address string) *Error {
+	address, query, _ := strings.Cut(address, "?")
+	address, _, _ = strings.Cut(address, "#")
+	if u, err := url.Parse(address); err != nil || u.User != nil {
+		address = "an address that cannot be shown"
+	} else if query != "" {
+		address += "?..."
+	}
+	e.refused = errorDescription(address)
+	return e
+}
 
 // errLost returns an error about a sign-in that cannot go on in this browser. The application can start another.
 func errLost(status int, code, format string, args ...any) *Error {

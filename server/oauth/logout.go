@@ -192,7 +192,7 @@ func (p *Provider) findBack(r *http.Request, l *logoutRequest, clientID string) 
 		return err
 	}
 	if !slices.Contains(l.client.oauth.PostLogoutRedirectURIs, to) {
-		return errorf(codeInvalidRequest, "the post_logout_redirect_uri is not registered for this client: send exactly one of its postLogoutRedirectUris, or add this one to them")
+		return errorf(codeInvalidRequest, "the post_logout_redirect_uri is not registered for this client: send exactly one of its postLogoutRedirectUris, or add this one to them").refusing(to)
 	}
 	if takes, err := p.servesUsers(r, l.client, to); err != nil || !takes {
 		return err
