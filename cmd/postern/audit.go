@@ -109,6 +109,9 @@ func writeChainReport(w io.Writer, r store.ChainReport) error {
 	if err == nil && r.Known > 0 {
 		_, err = fmt.Fprintf(w, "%d seals have faults that were acknowledged: see the events audit.anchored.\n", r.Known)
 	}
+	if err == nil && r.Late > 0 {
+		_, err = fmt.Fprintf(w, "%d events were sealed more than %v after they were recorded, while nothing was sealed. If a server ran at that time, compare the log with its copies.\n", r.Late, store.SealGrace)
+	}
 	if err == nil && r.End.Seq > 0 {
 		_, err = fmt.Fprintf(w, "End of the chain: %v\n", r.End)
 	}

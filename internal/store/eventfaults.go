@@ -25,7 +25,6 @@ const (
 	faultAltered  = "altered"  // its event was altered
 	faultSeal     = "seal"     // the seal was altered, or has no code of the key
 	faultRecord   = "record"   // its event reports a removal or an anchor that no server has recorded
-	faultLate     = "late"     // it was made too late
 	faultRepeated = "repeated" // its event was sealed before
 	faultExpected = "expected" // the chain up to it differs from the expected one
 	faultAny      = "any"      // one of these

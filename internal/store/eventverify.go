@@ -32,6 +32,9 @@ type ChainReport struct {
 	Events  int         // that are unchanged
 	Removed int         // that the retention time has removed, but whose seals remain
 	Known   int         // seals with a fault that an operator has acknowledged
+	// Late counts the events that waited longer than SealGrace, while nothing was sealed: no server sealed,
+	// or an event before them was removed and they were queued again.
+	Late int
 	End     ChainEnd    // of the chain
 	Fault   *ChainFault // the first; nil for an intact log
 	Anchor  Anchor      // the latest
@@ -214,12 +217,13 @@ func (v *chainCheck) checkSeal(s *eventSeal, event *schemas.Event) {
 		{!v.hasCode(s), faultSeal, "the seal of the event was altered, or was not made with the key of the server"},
 		{v.expected != nil && v.expected.Seq == s.seq && !bytes.Equal(v.expected.Hash, s.hash), faultExpected, fmt.Sprintf("the chain up to it differs from the expected %v", v.expected)},
 		{forged, faultRecord, "the event reports a removal of events, or a new beginning of the chain, that no server has recorded at this place"},
-		{!record && isLate(v.last.sealedAt, toMicros(s.at), s.sealedAt), faultLate, fmt.Sprintf("no event was sealed between %s and %s, although events were recorded; "+
-			"the server did not seal, or an event before this one was removed and the later ones were queued again", formatMicros(v.last.sealedAt), formatMicros(s.sealedAt))},
 	} {
 		if check.failed && v.fault(check.kind, s, check.problem) {
 			break
 		}
+	}
+	if !record && isLate(v.last.sealedAt, toMicros(s.at), s.sealedAt) {
+		v.report.Late++
 	}
 	v.count(s, removed, intact)
 	v.last = link{ChainEnd{s.seq, s.hash}, s.sealedAt}

@@ -106,6 +106,7 @@ type attack struct {
 	after  func(a attacker) // after the server has sealed again; nil: nothing
 	broken string           // why a server that starts afterwards seals no more; "" if it seals
 	fault  string           // of a verification without an expected end; "" if only the others notice it
+	late   bool             // whether the server and a verification report events that waited long
 }
 
 // attacks lists attacks. A server that runs meanwhile, a file with the last end, or an expected end notice each
@@ -141,7 +142,7 @@ func attacks() []attack {
 		{name: "an anchor is reported without a code", run: func(a attacker) {
 			a.insert("t", "audit.anchored", eventTime(9), `{"anchor":"8:00","knownFaults":"any:1-99","reason":"repaired","code":"00"}`)
 		}, after: hide, fault: "the event is missing"},
-		{name: "the later events are queued again", run: func(a attacker) { hide(a); a.cut(4); a.queue() }, fault: "no event was sealed between"},
+		{name: "the later events are queued again", run: func(a attacker) { hide(a); a.cut(4); a.queue() }, late: true},
 		{name: "all events are queued again", run: func(a attacker) { hide(a); a.cut(1); a.queue() }},
 		{name: "the newest events are removed", run: func(a attacker) { a.exec(`DELETE FROM events WHERE id >= 'e4'`); a.cut(4) }},
 		{name: "the newest seals are removed", run: func(a attacker) {
@@ -188,7 +189,7 @@ func attacks() []attack {
 
 // removesSeals reports whether an expected end is missing after the attack.
 func (c attack) removesSeals() bool {
-	return c.broken != "" || c.fault == "" || strings.Contains(c.fault, "sealed between")
+	return c.broken != "" || c.fault == ""
 }
 
 // run attacks while no server runs, and while one does.
@@ -213,9 +214,10 @@ func (c attack) test(t *testing.T, s *store.Store, driver string, open func() (*
 	if c.after != nil {
 		c.after(a)
 	}
-	wantNoticed(t, "a verification", reply(s.EventChain(chainKey).Verify(t.Context(), nil)).get(t), c.fault)
-	if strings.Contains(c.fault, "sealed between") && late == 0 {
-		t.Error("the server does not report late events")
+	verified := reply(s.EventChain(chainKey).Verify(t.Context(), nil)).get(t)
+	wantNoticed(t, "a verification", verified, c.fault)
+	if c.late && (late == 0 || verified.Late == 0) {
+		t.Errorf("the server reports late events %d times, the verification %d events", late, verified.Late)
 	}
 	if !c.removesSeals() {
 		return
