@@ -46,23 +46,23 @@ func limits() map[schemas.GuessedSecret]failureLimit {
 // The limits of an account, for each of its secrets: how many guesses may fail in a row on all devices
 // that have proved the secret before, and by all other callers under any names. Together they stay
 // below 100 (NIST SP 800-63B-4 §3.2.2): each instance may check one guess before it is counted.
-// strangerLimit is above what two names have, so that a caller does not learn that both belong to
+// unknownLimit is above what two names have, so that a caller does not learn that both belong to
 // one user.
 const (
-	knownLimit    = 20
-	strangerLimit = 70
+	knownLimit   = 20
+	unknownLimit = 70
 )
 
 // The kinds of counters. byName has the value of earlier releases, whose counts go on.
 const (
-	byName      = "false"
-	byAllNames  = "all names"
-	byAllKnown  = "known browsers"
-	byStrangers = "unknown networks"
+	byName     = "false"
+	byAllNames = "all names"
+	byAllKnown = "known browsers"
+	byUnknown  = "unknown networks"
 )
 
-// nameOf returns the name that a guess counts for. Of a known user any name does, so that no
-// invented one avoids the count.
+// nameOf returns the name that a guess counts for. For a known user, it accepts any name, so that an
+// invented one does not avoid the count.
 func nameOf(g schemas.Guess) string {
 	if name := schemas.IdentifierKey(g.Name); name != "" {
 		return name
@@ -77,7 +77,7 @@ func (t *Throttle) failureOf(a *Attempt, g schemas.Guess) *schemas.FailedGuess {
 		return nil
 	}
 	f := &schemas.FailedGuess{Secret: g.Secret, UserID: g.UserID, At: t.options.Now().UTC(), Event: g.Event}
-	by, most, total := byStrangers, limits()[g.Secret], name
+	by, most, total := byUnknown, limits()[g.Secret], name
 	if g.UserID != "" {
 		total = ""
 	}
@@ -91,7 +91,7 @@ func (t *Throttle) failureOf(a *Attempt, g schemas.Guess) *schemas.FailedGuess {
 		f.Counters = []schemas.GuessCounter{{Digest: t.digest(byName, g, name), Limit: most.unknown, EventAt: most.unknown}}
 	}
 	if a.origin != fromDevice {
-		f.Counters = append(f.Counters, schemas.GuessCounter{Digest: t.digest(byAllNames, g, total), Limit: strangerLimit, EventAt: strangerLimit})
+		f.Counters = append(f.Counters, schemas.GuessCounter{Digest: t.digest(byAllNames, g, total), Limit: unknownLimit, EventAt: unknownLimit})
 	}
 	f.Event.Detail = map[string]string{"secret": string(g.Secret), "by": by}
 	return f

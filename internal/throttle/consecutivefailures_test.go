@@ -114,15 +114,15 @@ func TestFailuresAtEachSecret(t *testing.T) {
 	for _, secret := range schemas.AccountSecrets() {
 		w, _ := counting(t)
 		guess := func(name string) schemas.Guess { return schemas.Guess{Secret: secret, Name: name, UserID: "1"} }
-		strangers := 0
+		unknown := 0
 		for i := range 20 { // such as a username that is changed again and again, and no valid name
 			if _, err := w.Guess(from(home+i), guess(fmt.Sprint("name", i)), right); err != nil {
 				break
 			}
-			strangers += w.wrongs(from(home+i), guess(fmt.Sprint("name", i))) + w.wrongs(from(i), guess(fmt.Sprint("name", i))) + w.wrongs(from(i), guess("\x00"))
+			unknown += w.wrongs(from(home+i), guess(fmt.Sprint("name", i))) + w.wrongs(from(i), guess(fmt.Sprint("name", i))) + w.wrongs(from(i), guess("\x00"))
 		}
-		if strangers != strangerLimit {
-			t.Errorf("%s: %d guesses of unknown devices failed, want %d", secret, strangers, strangerLimit)
+		if unknown != unknownLimit {
+			t.Errorf("%s: %d guesses of unknown devices failed, want %d", secret, unknown, unknownLimit)
 		}
 		known := 0
 		for i := range 20 {
@@ -132,8 +132,8 @@ func TestFailuresAtEachSecret(t *testing.T) {
 		if known != knownLimit {
 			t.Errorf("%s: %d guesses of known devices failed, want %d", secret, known, knownLimit)
 		}
-		if strangers+known > 100 {
-			t.Errorf("%s: %d guesses failed in a row", secret, strangers+known)
+		if unknown+known > 100 {
+			t.Errorf("%s: %d guesses failed in a row", secret, unknown+known)
 		}
 	}
 	names := len(schemas.IdentifyingAttributes())
@@ -141,7 +141,7 @@ func TestFailuresAtEachSecret(t *testing.T) {
 		if l.unknown <= 0 || l.familiar <= l.unknown {
 			t.Errorf("%s: %+v: familiar networks have no more than unknown ones", secret, l)
 		}
-		if names*l.familiar >= strangerLimit {
+		if names*l.familiar >= unknownLimit {
 			t.Errorf("%s: %d names use up the guesses at all names, so a reply reveals that they belong to one user", secret, names)
 		}
 	}
@@ -171,7 +171,7 @@ func TestDevicesAreKnownForWhatTheyProved(t *testing.T) {
 		if n := w.wrongs(owner, g); n != knownLimit {
 			t.Errorf("%s: the owner's device has %d guesses, want %d", secret, n, knownLimit)
 		}
-		if len(l.events) != 2 || l.events[0].Detail["by"] != byStrangers || l.events[1].Detail["by"] != byAllKnown || l.events[0].Detail["secret"] != string(secret) {
+		if len(l.events) != 2 || l.events[0].Detail["by"] != byUnknown || l.events[1].Detail["by"] != byAllKnown || l.events[0].Detail["secret"] != string(secret) {
 			t.Errorf("%s: events %+v", secret, l.events)
 		}
 	}
