@@ -49,6 +49,7 @@ func fuzzTargets() map[string]string {
 		"schemas FuzzCheckDefinition":            "schemas of user types",
 		"schemas FuzzIdentifier":                 "usernames and mail addresses that identify a user",
 		"schemas FuzzNameSkeleton":               "display names",
+		"schemas FuzzNormalURL":                  "client ids that are URLs, and URLs that are compared",
 		"schemas FuzzParseFlow":                  "flow files",
 		"schemas FuzzParseJSON":                  "JSON documents",
 		"schemas FuzzParseYAML":                  "YAML documents",
