@@ -43,7 +43,7 @@ func (p *postern) newBrowser() *postern {
 	return &browser
 }
 
-// forgetSession removes the cookies of the browser, except the one by which the server knows the browser.
+// forgetSession removes the cookies of the browser, except the one that identifies the browser to the server.
 func (a *agent) forgetSession() {
 	at, err := url.Parse(a.base)
 	if err != nil {

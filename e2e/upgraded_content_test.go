@@ -381,7 +381,7 @@ func (f *filledStore) registerLogout(admin string) {
 	}
 }
 
-// queueLogout ends a session of which a client cannot be notified yet.
+// queueLogout ends a session while its client cannot be notified.
 func (f *filledStore) queueLogout(admin string) {
 	office := *f.clients[1]
 	office.user = f.person("petr")

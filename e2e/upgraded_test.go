@@ -14,7 +14,7 @@ import (
 )
 
 // TestUpgradedStore fills a store with the previous release, with all kinds of credentials, clients and unfinished
-// work, and continues with this one: every user still signs in in the ways of before, nobody has a further
+// work, and continues with this one: every user still signs in in the ways of before, no user has a further
 // permission, and what the API returns differs only as testdata/upgrade/differences.yaml lists, each with its
 // sentence in CHANGELOG.md.
 func TestUpgradedStore(t *testing.T) {

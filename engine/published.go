@@ -7,7 +7,7 @@ import (
 )
 
 // A run continues on the version of the flow that it started with. An administrator who publishes a
-// stronger version, or assigns another flow, expects that nobody signs in with less from now on. So
+// stronger version, or assigns another flow, expects that each later sign-in proves as much. So
 // a run of another version completes only if it has proved what the published one guarantees.
 
 // refuseCompletion returns why a run may not complete, nil if it may.

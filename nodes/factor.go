@@ -54,7 +54,7 @@ func (d Deps) beforeEnrolling(ctx context.Context, v *engine.Visit, o optional) 
 // node checks it first at each step, so that the user does not answer in vain.
 func (d Deps) refuseChange(ctx context.Context, v *engine.Visit, addsPasskey bool) (*schemas.Error, error) {
 	if v.Subject.Draft != nil {
-		return nil, nil // nobody else knows the user yet
+		return nil, nil // the user does not exist in the store yet
 	}
 	account, err := d.Store.Protection(ctx, v.Subject.UserID)
 	if err != nil {

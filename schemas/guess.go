@@ -89,8 +89,8 @@ type BlockedSecret struct {
 // ProvedSecrets returns the secrets whose counts of failed guesses the sign-in of the session resets:
 // those that it used. A sign-in with one factor does not reset the count of another: otherwise a
 // stolen password would yield more guesses at the second factor. enables reports whether it also
-// resets the counts that have reached their limit: it proved two factors, of which the attacker
-// guessed at one at most.
+// resets the counts that have reached their limit: it proved two factors, and the
+// attacker can have guessed only one of them.
 func (s *Session) ProvedSecrets() (secrets []GuessedSecret, enables bool) {
 	return SecretsOf(s.Proofs), Satisfies(s.ACR, ACRMultiFactor)
 }

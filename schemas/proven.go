@@ -71,8 +71,9 @@ func ProvenMethods(proofs []Proof) (methods []string) {
 	return methods
 }
 
-// ProvenACR returns the class of a sign-in with the proofs: all of theirs, and two factors if
-// something known and something held are among them; "" for none. Of unknown classes it is the last.
+// ProvenACR returns the class of a sign-in with the proofs: it combines their classes,
+// and includes two factors if they prove something known and something held. It is "" without a
+// proof, and the last class if all are unknown.
 func ProvenACR(proofs []Proof) (acr string) {
 	var classes []string
 	for _, p := range proofs {

@@ -207,8 +207,8 @@ func (s *scopes) userTypeNamed(name string) string {
 	return t.ID
 }
 
-// An application that lists no types admits users with global identifiers only: a stranger who signs up as a
-// customer can have an employee's username.
+// An application that lists no types admits users with global identifiers only: anyone who signs up as a
+// customer can choose an employee's username.
 func TestNoListedTypesAdmitGlobalIdentifiers(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		s := newScopes(w)

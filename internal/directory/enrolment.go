@@ -19,7 +19,7 @@ const codeNoAdministrator = "no_administrator"
 
 // LinkForEnrolment returns a link with which an administrator who has lost the passkey adds one. It works
 // once and replaces the user's earlier ones. It leads to the invitation flow of an application. Only the
-// program itself, for its operator, can make one: whoever has the link acts for the administrator.
+// program itself, for its operator, can make one: the holder of the link acts for the administrator.
 func (d *Directory) LinkForEnrolment(ctx context.Context, c Call, userID, applicationID string) (link string, expires time.Time, err error) {
 	if c.Actor.Type != schemas.SystemActor {
 		return "", expires, schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden, "only the operator can make a link for enrolment: use `postern admin recover`")

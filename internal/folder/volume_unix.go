@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// IsOfVolumeGroup reports whether the group of a file is that of a volume for this process, and nobody else has access
-// to the file. Kubernetes gives the files of a volume with fsGroup that group and the mode 0660, at each start, whatever
+// IsOfVolumeGroup reports whether the group of a file is that of a volume for this process, and other users have no
+// access to the file. Kubernetes gives the files of a volume with fsGroup that group and the mode 0660, at each start, whatever
 // mode they had: the folders have the group too, with the set-group-ID bit, and the process is in the group.
 func IsOfVolumeGroup(path string, info fs.FileInfo) bool {
 	above, err := os.Stat(filepath.Dir(path))

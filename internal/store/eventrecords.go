@@ -16,7 +16,7 @@ import (
 )
 
 // Some events change what a verification accepts: audit.trimmed reports that old events were removed, and
-// audit.anchored that the chain begins anew after the seal before. A writer to the database could add such
+// audit.anchored that a new chain begins after the previous seal. A writer to the database could add such
 // events, and a server would seal them like others. So they have a code of the key over all members, their
 // number in the chain and the seal before. Each contains the whole state of the log, so that a verification
 // needs the latest only: the earlier ones may have been removed, or have the code of a former key.
@@ -180,8 +180,8 @@ func (c *EventChain) append(t *Tx, last link, seq int64, action string, at time.
 	return c.extend(t, last, []schemas.Event{e})
 }
 
-// upgrade makes the seals of an earlier version, the last of which has the code of the key, a part of the
-// chain. Their records of removed events have no code.
+// upgrade makes the seals of an earlier version a part of the chain. The last of them has the code of the
+// key. Their records of removed events have no code.
 func (c *EventChain) upgrade(t *Tx, last link) (link, error) {
 	state := chainState{Anchor: last.ChainEnd, reason: anchorUpgrade, anchoredAt: c.Now()}
 	var err error

@@ -87,7 +87,7 @@ func sealed(at time.Time) func() time.Time { return func() time.Time { return at
 
 func eventTime(i int) time.Time { return noon().Add(time.Duration(i) * 10 * time.Minute) }
 
-// recordSealed records the events from first to last, each of which is sealed a second later.
+// recordSealed records the events from first to last, and seals each a second later.
 func recordSealed(t testing.TB, s *store.Store, chain *store.EventChain, first, last int) {
 	t.Helper()
 	for i := first; i <= last; i++ {

@@ -38,8 +38,8 @@ const codes = ["invalid_request", "invalid_client", "unauthorized_client", "unsu
 
 // The pages that only say something.
 const plain = {
-	// RFC 6749 §4.1.2.1. Anyone can write an address, so the page shows nothing of it but codes that it knows, and
-	// the id by which the operator finds the request.
+	// RFC 6749 §4.1.2.1. Anyone can write an address, so the page shows only the codes that it knows, and
+	// the id that the operator searches the log for.
 	error(application) {
 		const code = codes.find((known) => known === params.get("error"));
 		const traceId = /^[0-9a-f]{32}$/.test(params.get("traceId")) && params.get("traceId");
