@@ -51,7 +51,7 @@ func (d Deps) beforeEnrolling(ctx context.Context, v *engine.Visit, o optional) 
 
 // refuseChange returns why this run may not change how its user signs in, or where the user is reached;
 // nil if it may: see schemas.RequireAuthority. The store checks the same when the change is committed. A
-// node checks it first at each step, so that the user does not answer in vain.
+// node checks it first at each step, so that the user is not asked for an answer that the store then rejects.
 func (d Deps) refuseChange(ctx context.Context, v *engine.Visit, addsPasskey bool) (*schemas.Error, error) {
 	if v.Subject.Draft != nil {
 		return nil, nil // the user does not exist in the store yet
