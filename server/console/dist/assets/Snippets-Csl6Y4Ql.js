@@ -1,4 +1,4 @@
-import{c as e,d as t,i as n,r}from"./texts-B5rXa851.js";import{lt as i,n as a}from"./ui-CBYgvMwK.js";var o=t(e(),1),s=`-- build.gradle.kts --
+import{c as e,d as t,i as n,r}from"./texts-DGfUU1n4.js";import{lt as i,n as a}from"./ui-jLFRwEPO.js";var o=t(e(),1),s=`-- build.gradle.kts --
 android { defaultConfig { manifestPlaceholders["appAuthRedirectScheme"] = "__REDIRECT_SCHEME__" } }
 dependencies { implementation("net.openid:appauth:0.11.1") }
 -- SignIn.kt --
@@ -51,7 +51,7 @@ OIDCCryptoPassphrase "exec:/usr/bin/openssl rand -hex 32"
 OIDCRedirectURI "__REDIRECT_URI__"
 OIDCScope "__SCOPES__"
 OIDCPKCEMethod S256
-OIDCRemoteUserClaim preferred_username
+OIDCRemoteUserClaim sub
 OIDCAuthNHeader X-User
 OIDCSessionInactivityTimeout 3600
 
@@ -94,7 +94,7 @@ builder.Services
         options.CallbackPath = "__REDIRECT_PATH__"; // the redirect URI is __REDIRECT_URI__
         options.SignedOutCallbackPath = "__POST_LOGOUT_PATH__"; // the post-logout URI is __POST_LOGOUT_URI__
         options.MapInboundClaims = false;
-        options.TokenValidationParameters.NameClaimType = "preferred_username";
+        options.TokenValidationParameters.NameClaimType = "sub"; // names can change, and two users can have one
         options.SaveTokens = true; // in the encrypted cookie; the sign-out needs the ID token
         options.Scope.Clear();
         foreach (var scope in "__SCOPES__".Split(' ')) options.Scope.Add(scope);
@@ -104,7 +104,7 @@ builder.Services.AddAuthorization();
 var app = builder.Build();
 app.UseAuthentication();
 app.UseAuthorization();
-app.MapGet("/", (HttpContext context) => $"Signed in as {context.User.Identity?.Name}").RequireAuthorization();
+app.MapGet("/", (HttpContext context) => $"Signed in as {context.User.FindFirst("name")?.Value ?? context.User.Identity?.Name}").RequireAuthorization();
 app.MapPost("/logout", () => Results.SignOut(new AuthenticationProperties { RedirectUri = "/" },
     [CookieAuthenticationDefaults.AuthenticationScheme, OpenIdConnectDefaults.AuthenticationScheme]));
 app.Run();
@@ -380,7 +380,7 @@ ROOT_URL = __BASE_URL__/
 
 [oauth2_client]
 ENABLE_AUTO_REGISTRATION = true
-USERNAME = preferred_username
+USERNAME = userid
 ACCOUNT_LINKING = login
 `,g=`-- main.go --
 // go get github.com/coreos/go-oidc/v3/oidc golang.org/x/oauth2
@@ -777,10 +777,10 @@ auth_style = InHeader
 scopes = __SCOPES__
 use_pkce = true
 use_refresh_token = true
-login_attribute_path = preferred_username
+login_attribute_path = sub
 name_attribute_path = name
 email_attribute_path = email
-role_attribute_path = preferred_username == 'ada' && 'Admin' || 'Viewer'
+role_attribute_path = sub == 'USER_ID' && 'Admin' || 'Viewer'
 allow_sign_up = true
 signout_redirect_url = __ISSUER__/oauth2/logout?client_id=__CLIENT_ID__&post_logout_redirect_uri=__POST_LOGOUT_URI_ENCODED__
 `,b=`-- SignIn.swift --
@@ -1006,7 +1006,7 @@ scope = "__SCOPES__"
 code_challenge_method = "S256"
 insecure_oidc_skip_nonce = false
 email_domains = ["*"]
-oidc_email_claim = "preferred_username"
+oidc_email_claim = "sub"
 cookie_secure = __IS_HTTPS__
 skip_provider_button = true
 cookie_refresh = "30m"
