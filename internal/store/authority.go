@@ -13,10 +13,14 @@ const (
 	// provenance for the form of added_by.
 	CountsInFull = `(added_by = '' OR added_by LIKE ' %' OR added_by LIKE 'phr%' OR added_by LIKE 'urn:postern:acr:mfa-phr%')`
 
-	selectProtection = `SELECT EXISTS (SELECT 1 FROM credentials WHERE user_id = ? AND ` + CountsInFull + `)
-			OR EXISTS (SELECT 1 FROM former_passkeys WHERE user_id = ?),
-		EXISTS (SELECT 1 FROM totp WHERE user_id = ?)
-			OR EXISTS (SELECT 1 FROM recovery_codes WHERE user_id = ? AND used_at IS NULL)`
+	// protectionColumns are of a user u: see Protection.
+	protectionColumns = `EXISTS (SELECT 1 FROM credentials WHERE user_id = u.id AND ` + CountsInFull + `)
+			OR EXISTS (SELECT 1 FROM former_passkeys WHERE user_id = u.id),
+		EXISTS (SELECT 1 FROM totp WHERE user_id = u.id)
+			OR EXISTS (SELECT 1 FROM recovery_codes WHERE user_id = u.id AND used_at IS NULL),
+		` + permissionsColumn
+
+	selectProtection = `SELECT ` + protectionColumns + ` FROM users u WHERE u.id = ?`
 
 	insertFormerPasskey = `INSERT INTO former_passkeys (user_id, removed_at)
 		SELECT user_id, CAST(? AS BIGINT) FROM credentials WHERE id = ? AND ` + CountsInFull + ` ON CONFLICT (user_id) DO NOTHING`
@@ -29,14 +33,28 @@ func (s *Store) Protection(ctx context.Context, userID string) (schemas.Protecti
 }
 
 // ProtectionOf is Protection for a Reader.
-func ProtectionOf(ctx context.Context, r Reader, userID string) (p schemas.Protection, err error) {
-	err = rows(ctx, r, func(row scanner) error { return row.Scan(&p.HadPasskey, &p.SecondFactor) }, selectProtection, userID, userID, userID, userID)
-	if err != nil {
-		return p, err
+func ProtectionOf(ctx context.Context, r Reader, userID string) (schemas.Protection, error) {
+	if read := aheadIn(ctx, r).takeProtection(userID); read != nil {
+		return read.value(), nil
 	}
-	has, err := PermissionsOf(ctx, r, schemas.Principal{Type: schemas.UserPrincipal, ID: userID})
-	p.Administrator = slices.ContainsFunc(has, schemas.IsAdministrative)
-	return p, err
+	var read protection
+	err := rows(ctx, r, func(row scanner) error { return row.Scan(read.destinations()...) }, selectProtection, userID)
+	return read.value(), err
+}
+
+// protection is what protectionColumns contain.
+type protection struct {
+	schemas.Protection
+	permissions []string
+}
+
+func (p *protection) destinations() []any {
+	return []any{&p.HadPasskey, &p.SecondFactor, asJSON(&p.permissions)}
+}
+
+func (p *protection) value() schemas.Protection {
+	p.Administrator = slices.ContainsFunc(p.permissions, schemas.IsAdministrative)
+	return p.Protection
 }
 
 // CheckAuthority checks the precondition of a change of an account.

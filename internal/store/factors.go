@@ -26,9 +26,6 @@ const (
 
 	selectRecoveryCodes = `SELECT count(*), count(*) - count(used_at), coalesce(max(created_at), 0), coalesce(max(added_by), '') FROM recovery_codes WHERE user_id = ?`
 
-	selectSecondFactor = `SELECT EXISTS (SELECT 1 FROM totp WHERE user_id = ?)
-		OR EXISTS (SELECT 1 FROM recovery_codes WHERE user_id = ? AND used_at IS NULL)`
-
 	insertRecoveryCode = `INSERT INTO recovery_codes (user_id, hash, created_at, added_by) VALUES (?, ?, ?, ?)`
 
 	updateRecoveryCodeUse = `UPDATE recovery_codes SET used_at = ? WHERE user_id = ? AND hash = ? AND used_at IS NULL`
@@ -72,14 +69,6 @@ func RecoveryCodesOf(ctx context.Context, r Reader, userID string) (*schemas.Rec
 		return nil, err
 	}
 	return &found[0], err
-}
-
-// HasSecondFactor reports whether the user has an authenticator app or an unused recovery code.
-func HasSecondFactor(ctx context.Context, r Reader, userID string) (bool, error) {
-	if has := aheadIn(ctx, r).takeSecondFactor(userID); has != nil {
-		return *has, nil
-	}
-	return readValue[bool](ctx, r, selectSecondFactor, userID, userID)
 }
 
 // setTOTP ends the sessions that started with a replaced app.

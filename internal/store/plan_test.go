@@ -21,7 +21,7 @@ func readQueries() []string {
 		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectTokenPermissions, selectSession, selectSessionByToken, selectBrowserSession, selectNewestSession,
 		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects, selectOwnName,
 		selectConsent, selectPermissionWord,
-		selectTOTP, selectRecoveryCode, selectRecoveryCodes, selectSecondFactor,
+		selectTOTP, selectRecoveryCode, selectRecoveryCodes, selectProtection,
 		selectIdentityProvider, selectIdentity, selectIdentities,
 		selectApplication, selectRevision, selectApplicationByClient, selectClientRevision, selectClientRevisionAhead, selectRunAhead, selectAuthRequestAhead, selectCredentialAhead, selectRunWithPasskey, selectCodeAhead, selectFamilyAhead, selectTokenAccount, selectSessionUser, selectClientExpiry,
 		selectActiveVersion, selectFlowVersion, selectVersions,

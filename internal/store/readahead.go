@@ -41,9 +41,9 @@ type records struct {
 	permissions *[]string // of holder
 	holder      string
 
-	secondFactor *bool                 // whether account has one
-	passkeys     *[]schemas.Credential // of account
-	account      string
+	protection *protection           // of account
+	passkeys   *[]schemas.Credential // of account
+	account    string
 }
 
 // revision identifies the state of an application.
@@ -58,9 +58,7 @@ const (
 	selectRunAhead         = `SELECT q.*, ` + revisionAhead + ` FROM (` + selectRun + `) AS q` + joinApplication
 	selectAuthRequestAhead = `SELECT q.*, ` + revisionAhead + ` FROM (` + selectAuthRequest + `) AS q` + joinApplication
 
-	// Most users have no permissions, and finding them is the most expensive part of the query.
-	passkeyAhead = userColumns + `, CASE WHEN EXISTS (SELECT 1 FROM group_members WHERE user_id = u.id) OR EXISTS (SELECT 1 FROM role_assignments WHERE user_id = u.id)
-		THEN (SELECT JSON_AGG(permission) FROM (` + permissionsOfPasskey + `) AS held) END`
+	passkeyAhead = userColumns + `, ` + permissionsColumn
 
 	selectCredentialAhead = `SELECT c.*, ` + passkeyAhead + ` FROM (` + selectCredential + `) AS c JOIN users u ON u.id = c.user_id`
 	selectRunWithPasskey  = `SELECT q.*, ` + revisionAhead + `, c.*, ` + passkeyAhead + ` FROM (` + selectRun + `) AS q` + joinApplication +
@@ -109,7 +107,7 @@ func (s *Store) ReadGrantsAhead(ctx context.Context) context.Context {
 }
 
 // ReadAccountsAhead is ReadAhead for requests with a token whose user changes how they sign in. TokenLive
-// reads this user, whether they have a second factor, and their passkeys. On SQLite it returns ctx.
+// reads this user, what protects the account, and their passkeys. On SQLite it returns ctx.
 func (s *Store) ReadAccountsAhead(ctx context.Context) context.Context {
 	return s.readAhead(ctx, &ahead{accounts: true})
 }
@@ -165,7 +163,7 @@ func (s *Store) readWithUser(ctx context.Context, a *ahead, id schemas.Bytes) (*
 	}
 	var read records
 	key := nonNilBytes(id)
-	c, err := readOne(s.row(ctx, selectCredentialAhead, key, key, key), func(row scanner, c *schemas.Credential) error {
+	c, err := readOne(s.row(ctx, selectCredentialAhead, key), func(row scanner, c *schemas.Credential) error {
 		return row.Scan(read.passkeyDestinations(c)...)
 	}, errNoCredential)
 	if err == nil {
@@ -179,7 +177,7 @@ func (s *Store) readWithUser(ctx context.Context, a *ahead, id schemas.Bytes) (*
 func (s *Store) readRunWithPasskey(ctx context.Context, a *ahead, id string, passkey schemas.Bytes) (*schemas.Run, error) {
 	read := records{credential: new(schemas.Credential)}
 	key := nonNilBytes(passkey)
-	run, err := readOne(s.row(ctx, selectRunWithPasskey, key, key, id, key), func(row scanner, run *schemas.Run) error {
+	run, err := readOne(s.row(ctx, selectRunWithPasskey, id, key), func(row scanner, run *schemas.Run) error {
 		return row.Scan(slices.Concat(runDestinations(run), read.application.destinations(), read.passkeyDestinations(read.credential))...)
 	}, nil)
 	if run != nil {
@@ -215,15 +213,15 @@ func (s *Store) readGrant(ctx context.Context, a *ahead, named schemas.Named) er
 // selectTokenAccount returns a row for each passkey, and one if there is none. Without a session that has
 // not ended there is no row.
 const selectTokenAccount = selectTokenLive + `, ` + userColumns + `,
-	EXISTS (SELECT 1 FROM totp WHERE user_id = u.id) OR EXISTS (SELECT 1 FROM recovery_codes WHERE user_id = u.id AND used_at IS NULL), c.*
+	` + protectionColumns + `, c.*
 	FROM sessions s JOIN users u ON u.id = s.user_id LEFT JOIN (SELECT ` + credentialColumns + ` FROM credentials) AS c ON c.user_id = u.id
 	WHERE s.id = ? ORDER BY c.created_at, c.id`
 
 // readTokenAccount reports whether a valid token is live, and keeps the account of its user. It returns
 // false if its session has ended, and for a token without one.
 func (s *Store) readTokenAccount(ctx context.Context, a *ahead, t schemas.TokenRef) (live bool, err error) {
-	read := records{user: new(schemas.User), secondFactor: new(bool), passkeys: new([]schemas.Credential)}
-	account := slices.Concat([]any{&live}, userDestinations(read.user), []any{read.secondFactor})
+	read := records{user: new(schemas.User), protection: new(protection), passkeys: new([]schemas.Credential)}
+	account := slices.Concat([]any{&live}, userDestinations(read.user), read.protection.destinations())
 	var id []byte
 	none := append([]any{&id}, slices.Repeat([]any{new(any)}, len(credentialDestinations(new(schemas.Credential)))-1)...)
 	err = rows(ctx, s, func(row scanner) error {
@@ -317,8 +315,8 @@ func (a *ahead) takeFamily(id string) *schemas.RefreshFamily {
 	return takeRecord(a, func(r *records) **schemas.RefreshFamily { return &r.family }, func(r *records) bool { return r.family.ID == id })
 }
 
-func (a *ahead) takeSecondFactor(userID string) *bool {
-	return takeRecord(a, func(r *records) **bool { return &r.secondFactor }, func(r *records) bool { return r.account == userID })
+func (a *ahead) takeProtection(userID string) *protection {
+	return takeRecord(a, func(r *records) **protection { return &r.protection }, func(r *records) bool { return r.account == userID })
 }
 
 func (a *ahead) takePasskeys(userID string) *[]schemas.Credential {

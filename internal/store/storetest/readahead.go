@@ -174,6 +174,7 @@ func testFamilyAhead(t *testing.T, s *store.Store) {
 func testAccountAhead(t *testing.T, s *store.Store) {
 	a := newAuthorizing(t, s)
 	other := created(t, s, "bob")
+	insertPermissions(t, s)
 	request := func(session string, live bool) context.Context {
 		t.Helper()
 		ctx := s.ReadAccountsAhead(t.Context())
@@ -184,7 +185,7 @@ func testAccountAhead(t *testing.T, s *store.Store) {
 		t.Helper()
 		for range 2 { // the second time nothing is kept
 			reply(store.UserOf(ctx, s, u.ID)).equals(t, "the user", &u)
-			reply(store.HasSecondFactor(ctx, s, u.ID)).equals(t, "whether there is a second factor", reply(store.HasSecondFactor(t.Context(), s, u.ID)).get(t))
+			reply(store.ProtectionOf(ctx, s, u.ID)).equals(t, "what protects the account", reply(store.ProtectionOf(t.Context(), s, u.ID)).get(t))
 			reply(store.CredentialsOf(ctx, s, u.ID)).equals(t, "the passkeys", reply(store.CredentialsOf(t.Context(), s, u.ID)).get(t))
 		}
 	}
@@ -195,6 +196,10 @@ func testAccountAhead(t *testing.T, s *store.Store) {
 		apply(t, s, schemas.CreateCredential{Credential: newCredential(id)})
 		finds(request(a.session.ID, true), a.user)
 	}
+	role := newRole("administrators", []string{"system"})
+	role.Assignments = []schemas.Principal{{Type: schemas.UserPrincipal, ID: a.user.ID}}
+	insert(t, s, &role)
+	finds(request(a.session.ID, true), a.user)
 	apply(t, s, giveCodes(a.user.ID, "one")...)
 	ctx := request(a.session.ID, true)
 	finds(ctx, a.user)
@@ -208,7 +213,7 @@ func testAccountAhead(t *testing.T, s *store.Store) {
 	}
 	ctx = request(a.session.ID, len(sessions) > 0)
 	update(t, s, func(tx *store.Tx) error {
-		_, err := store.HasSecondFactor(ctx, tx, a.user.ID)
+		_, err := store.ProtectionOf(ctx, tx, a.user.ID)
 		return err
 	})
 	apply(t, s, schemas.RevokeToken{ID: "token", ExpiresAt: noon().Add(time.Hour)})
