@@ -51,15 +51,23 @@ func readEnd(cfg *config.Config) (end store.KnownEnd, found bool) {
 	return end, err == nil
 }
 
-// recordEnd writes the end of the audit log to the data folder. A server with PostgreSQL may have none.
+// recordEnd writes the end of the audit log to the data folder, for the owner of the folder. A server with PostgreSQL
+// may have none.
 func (h *app) recordEnd(end store.KnownEnd) error {
-	path := filepath.Join(h.cfg.DataDir, endFile)
-	err := os.WriteFile(path+".new", fmt.Appendf(nil, "%v %s\n", end.ChainEnd, end.At.UTC().Format(time.RFC3339Nano)), 0o600)
+	f, err := os.CreateTemp(h.cfg.DataDir, endFile+".*") // mode 0600
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err == nil {
-		err = os.Rename(path+".new", path)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "%v %s\n", end.ChainEnd, end.At.UTC().Format(time.RFC3339Nano))
+	if err = errors.Join(err, f.Close()); err == nil {
+		ownerOf(h.cfg.DataDir)(f.Name())
+		err = os.Rename(f.Name(), filepath.Join(h.cfg.DataDir, endFile))
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(f.Name()))
 	}
 	return err
 }
