@@ -177,7 +177,8 @@ func (p *party) signedInEarlier() (*oidc.IDToken, idClaims) {
 	p.signInAndVerify()
 	db, err := sql.Open("sqlite", p.cfg.Database.DSN)
 	if err == nil {
-		_, err = db.ExecContext(p.t.Context(), "UPDATE sessions SET created_at = created_at - 3000000")
+		_, err = db.ExecContext(p.t.Context(), `UPDATE sessions SET created_at = created_at - 3000000, proofs = (SELECT json_group_array(
+			json_set(value, '$.at', strftime('%Y-%m-%dT%H:%M:%fZ', json_extract(value, '$.at'), '-3 seconds'))) FROM json_each(proofs))`)
 		err = errors.Join(err, db.Close())
 	}
 	if err != nil {
