@@ -56,22 +56,31 @@ func (r recordedRequest) replay(h http.Handler, cookies []*http.Cookie) *httptes
 	return rec
 }
 
-// signInAndOut is a complete sign-in to a client: the authorization request, the steps of the flow,
-// the code, its tokens, their use, and the sign-out.
+// signInAndOut is a complete sign-in to a client: the authorization requests, the steps of the flow,
+// the codes, their tokens, their use, the sign-out, and the revocation of the tokens that stay after it.
 func (w *testApp) signInAndOut(client *party) {
 	p := client.newTokens()
-	got, status := p.redeem(p.code(p.ask("scope", "openid offline_access", "prompt", "login")))
-	if status != http.StatusOK || got.Refresh == "" {
-		w.t.Fatalf("%d %+v", status, got)
+	redeem := func(change ...string) *tokens {
+		got, status := p.redeem(p.code(p.ask(change...)))
+		if status != http.StatusOK {
+			w.t.Fatalf("%d %+v", status, got)
+		}
+		p.userinfo(got.Access)
+		return got
 	}
-	p.userinfo(got.Access)
-	again, status := p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}})
+	online := redeem("prompt", "login")
+	offline := redeem("scope", "openid offline_access", "prompt", "login")
+	again, status := p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {offline.Refresh}})
 	if status != http.StatusOK {
 		w.t.Fatalf("%d %+v", status, again)
 	}
-	p.visit(p.at("/oauth2/logout?" + url.Values{"id_token_hint": {got.ID}}.Encode()))
+	p.visit(p.at("/oauth2/logout?" + url.Values{"id_token_hint": {offline.ID}}.Encode()))
+	if ended, stays := w.get("/oauth2/userinfo", online.Access), w.get("/oauth2/userinfo", again.Access); ended != http.StatusUnauthorized || stays != http.StatusOK {
+		w.t.Fatalf("after the sign-out, userinfo has the status %d, and %d with offline_access", ended, stays)
+	}
+	p.submit(p.at("/oauth2/revoke"), url.Values{"token": {again.Refresh}, "client_id": {p.id}, "client_secret": {p.secret}})
 	if status := w.get("/oauth2/userinfo", again.Access); status != http.StatusUnauthorized {
-		w.t.Fatalf("the sign-out ended no session: userinfo has the status %d", status)
+		w.t.Fatalf("the revocation ended no session: userinfo has the status %d", status)
 	}
 }
 
@@ -99,14 +108,14 @@ func (w *testApp) signUpAndChange(name, application string) {
 	}
 }
 
-// accountApplication is an application with the sign-in of the try-it page that manages accounts.
-func (w *testApp) accountApplication() (id string) {
+// accountApplication is an application that manages accounts, with the sign-in of another one.
+func (w *testApp) accountApplication(other string) (id string) {
 	w.t.Helper()
-	try, err := w.store.Application(w.t.Context(), bootstrap.TryID)
+	of, err := w.store.Application(w.t.Context(), other)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.create(w.directory.Applications, fmt.Sprintf(`{"name":"Account","authFlowId":%q,"inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":[%q],"scopes":["openid","account"]}}]}`, try.AuthFlowID, rpRedirect)).ID
+	return w.create(w.directory.Applications, fmt.Sprintf(`{"name":"Account of %s","authFlowId":%q,"inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":[%q],"scopes":["openid","account"]}}]}`, other, of.AuthFlowID, rpRedirect)).ID
 }
 
 // addPasskey registers another passkey by the endpoints of ceremonies.
@@ -125,7 +134,7 @@ func newReplay(t *testing.T, n int) (*testApp, *requestRecorder) {
 	recorder := &requestRecorder{Handler: handler}
 	w.http = recorder
 	client := w.configuredClient(t, `"redirectUris":["`+rpRedirect+`"],"scopes":["openid","offline_access"],"grantTypes":["authorization_code","refresh_token"]`)
-	application := w.accountApplication()
+	application := w.accountApplication(bootstrap.TryID)
 	for i := 0; len(recorder.list) < n; i++ {
 		w.signInAndOut(client)
 		w.signUpAndChange(fmt.Sprintf("user-%d", i), application)
