@@ -95,8 +95,11 @@ func TestAudit02SquattedAddress(t *testing.T) {
 		if run := s.signsIn(victimsAddress, attackerPassword); run.FlowStatus == schemas.Complete {
 			t.Error("an unverified address signs in")
 		}
-		if claims := s.subject(s.signsIn("mallory", attackerPassword)); claims["email_verified"] != false {
-			t.Errorf("the attacker's claims before: %v", claims)
+		if claims := s.subject(s.signsIn("mallory", attackerPassword)); claims["sub"] != s.attacker || claims["email"] != nil || claims["email_verified"] != nil {
+			t.Errorf("the attacker's claims before: %v, expected no address that is not verified", claims)
+		}
+		if u, err := s.store.User(t.Context(), s.attacker); err != nil || u.Text("email") != victimsAddress {
+			t.Errorf("the attacker's account before: %+v, %v", u, err)
 		}
 
 		victim := s.subject(s.verifies())
