@@ -216,7 +216,7 @@ func TestFailedStarts(t *testing.T) {
 			[]string{"POSTERN_FLOW_DIR=" + untold, `POSTERN_HTTP_TARGETS={"crm":{"url":"https://crm.example.com"}}`},
 			`in.yaml:6:50: error: this server has no target "crn"; did you mean "crm"?`},
 		{"a target that may not be asked", nil, anyPort, []string{`POSTERN_HTTP_TARGETS={"crm":{"url":"http://127.0.0.1:1"}}`}, "http.targets.crm.url: outbound_refused: expected an https URL"},
-		{"a target whose secret is gone", nil, anyPort, []string{`POSTERN_HTTP_TARGETS={"crm":{"url":"https://crm.example.com","secret_file":"/nowhere/secret"}}`}, "http.targets.crm.secret_file: open /nowhere/secret"},
+		{"a target whose secret is gone", nil, anyPort, []string{`POSTERN_HTTP_TARGETS={"crm":{"url":"https://crm.example.com","secret_file":"/nowhere/secret"}}`}, "http.targets.crm.secret_file: stat /nowhere/secret: no such file"},
 		{"no flows where they should be", nil, anyPort, []string{"POSTERN_FLOW_DIR=" + t.TempDir()}, "flow.dir: no flow files"},
 		{"another server with the same store", keepServing, anyPort, nil, ": stop it first"},
 		{"an address of another machine", nil, "--listen=192.0.2.1:0", nil, "is not an address of this machine"},

@@ -26,10 +26,10 @@ func TestTargetFiles(t *testing.T) {
 		{config.Target{}, ""},
 		{config.Target{Secret: secret}, ""},
 		{config.Target{SecretFile: file("secret", secret+"\n"), AuthorizationFile: file("token", "Bearer hunter2\r\n")}, ""},
-		{config.Target{SecretFile: filepath.Join(dir, "nowhere")}, "secret_file: open"},
+		{config.Target{SecretFile: filepath.Join(dir, "nowhere")}, "secret_file: stat " + filepath.Join(dir, "nowhere") + ": no such file"},
 		{config.Target{SecretFile: file("other", "hunter2")}, "secret_file: " + filepath.Join(dir, "other") + ": expected whsec_"},
 		{config.Target{SecretFile: file("empty", "\n")}, "expected whsec_"},
-		{config.Target{AuthorizationFile: filepath.Join(dir, "nowhere")}, "authorization_file: open"},
+		{config.Target{AuthorizationFile: filepath.Join(dir, "nowhere")}, "authorization_file: stat " + filepath.Join(dir, "nowhere") + ": no such file"},
 		{config.Target{AuthorizationFile: file("lines", "Bearer hunter2\nX-Admin: 1")}, "expected one line"},
 		{config.Target{AuthorizationFile: filepath.Join(dir, "empty")}, "expected one line"},
 	}
