@@ -40,6 +40,9 @@ func (r *run) requireAuthority(change schemas.Change) {
 	by := authorityOf(r.state.Subject.UserID, r.state.Auth, r.facts)
 	_, addsPasskey := change.(schemas.CreateCredential)
 	by.Enrolment = by.Enrolment && addsPasskey
+	if c, sets := change.(schemas.SetTOTP); sets {
+		by.ReplacesUnused = c.ReplacesUnused
+	}
 	r.changes = append(r.changes, schemas.RequireAuthority{UserID: userID, By: by, At: r.now})
 }
 

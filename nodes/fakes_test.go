@@ -99,6 +99,7 @@ func (d *directory) Protection(ctx context.Context, userID string) (p schemas.Pr
 	codes, err := d.RecoveryCodes(ctx, userID)
 	p.Administrator = d.administrators[userID]
 	p.HadPasskey = slices.ContainsFunc(d.credentials, func(key schemas.Credential) bool { return key.UserID == userID && key.AddedBy.CountsInFull() })
+	p.UnusedApp = app != nil && app.LastUsedAt == nil
 	p.SecondFactor = app != nil || codes != nil && codes.Left > 0
 	return p, errors.Join(err, d.broken)
 }

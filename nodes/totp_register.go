@@ -145,6 +145,6 @@ func (t *totpRegister) registered(v *engine.Visit, key totp.Key, step int64) *en
 	}
 	return &engine.Decision{
 		Outcome: successOutcome, Drop: []string{t.input}, Proofs: []schemas.Proof{by},
-		Changes: []schemas.Change{schemas.SetTOTP{TOTP: app}, event(v, "totp.registered", v.Subject.UserID, nil)},
+		Changes: []schemas.Change{schemas.SetTOTP{TOTP: app, ReplacesUnused: t.ReplaceUnused}, event(v, "totp.registered", v.Subject.UserID, nil)},
 	}
 }

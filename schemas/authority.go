@@ -25,8 +25,9 @@ type Protection struct {
 	Administrator bool
 	// HadPasskey states that the user has, or ever had, a passkey that counts in full.
 	HadPasskey bool
-	// SecondFactor states that the user has an authenticator app or an unused recovery code.
-	SecondFactor bool
+	// SecondFactor states that the user has an authenticator app or an unused recovery code, and
+	// UnusedApp that the app was never used to sign in.
+	SecondFactor, UnusedApp bool
 }
 
 // Authority is what a change of an account rests on. The zero value is a run whose user has not
@@ -45,6 +46,8 @@ type Authority struct {
 	// Invited states that the run has accepted an InvitationLink, and Enrolment that it has accepted an
 	// EnrolmentLink and adds a passkey.
 	Invited, Enrolment bool
+	// ReplacesUnused is that of SetTOTP.
+	ReplacesUnused bool
 }
 
 // RequireAuthority is the precondition of a change of an account. The store checks it before the
@@ -87,7 +90,7 @@ func (c RequireAuthority) Check(account, caller Protection) error {
 		return ErrUnproved("", "this user")
 	case account.Administrator && account.HadPasskey:
 		return ErrUnproved("", "this account")
-	case account.SecondFactor && !c.By.NewFactor && !c.By.IsHeld():
+	case account.SecondFactor && !c.By.NewFactor && !c.By.IsHeld() && !(account.UnusedApp && c.By.MayReplaceUnused()):
 		return ErrFactorRequired()
 	case account.Administrator && c.By.isMailOnly() && !c.By.Invited:
 		return &ProofRequired{ACR: ACRPassword, MaxAge: MaxAdministratorProofAge, Err: Errorf(Unauthenticated, CodeStaleProof,
@@ -105,6 +108,12 @@ func (a Authority) ResistsPhishing(now time.Time) bool {
 
 // IsHeld reports whether the user signed in with something they hold.
 func (a Authority) IsHeld() bool { return containsAny(a.Methods, HeldMethods()) }
+
+// MayReplaceUnused reports whether the sign-in can replace an authenticator app that was never used to sign in.
+// It proved a password and that the user reads the mail of an address.
+func (a Authority) MayReplaceUnused() bool {
+	return a.ReplacesUnused && containsAny(a.Methods, KnownMethods()) && slices.Contains(a.Methods, AMREmail)
+}
 
 // isMailOnly reports whether the sign-in proved at most that the user reads the mail of an address.
 func (a Authority) isMailOnly() bool {

@@ -18,7 +18,12 @@ type TOTP struct {
 
 // SetTOTP adds an authenticator app to a user. It replaces the existing one, if any, and ends the
 // sessions that started with that.
-type SetTOTP struct{ TOTP TOTP }
+type SetTOTP struct {
+	TOTP TOTP
+	// ReplacesUnused permits to replace an app that was never used to sign in: see
+	// Authority.MayReplaceUnused.
+	ReplacesUnused bool
+}
 
 // UseTOTP records that a code of a time step was used. Only one of several concurrent uses of a
 // time step succeeds; the commits of the others fail with code_used. So does a commit for an

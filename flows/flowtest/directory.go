@@ -67,6 +67,7 @@ func (w *environment) Protection(ctx context.Context, userID string) (p schemas.
 	codes, _ := w.RecoveryCodes(ctx, userID)
 	p.Administrator = slices.ContainsFunc(w.file.Users[w.nameOf(userID)].Permissions, schemas.IsAdministrative)
 	p.HadPasskey = slices.ContainsFunc(keys, func(key schemas.Credential) bool { return key.AddedBy.CountsInFull() })
+	p.UnusedApp = app != nil && app.LastUsedAt == nil
 	p.SecondFactor = app != nil || codes != nil && codes.Left > 0
 	return p, nil
 }

@@ -18,6 +18,7 @@ const (
 			OR EXISTS (SELECT 1 FROM former_passkeys WHERE user_id = u.id),
 		EXISTS (SELECT 1 FROM totp WHERE user_id = u.id)
 			OR EXISTS (SELECT 1 FROM recovery_codes WHERE user_id = u.id AND used_at IS NULL),
+		EXISTS (SELECT 1 FROM totp WHERE user_id = u.id AND last_used_at IS NULL),
 		` + permissionsColumn
 
 	selectProtection = `SELECT ` + protectionColumns + ` FROM users u WHERE u.id = ?`
@@ -49,7 +50,7 @@ type protection struct {
 }
 
 func (p *protection) destinations() []any {
-	return []any{&p.HadPasskey, &p.SecondFactor, asJSON(&p.permissions)}
+	return []any{&p.HadPasskey, &p.SecondFactor, &p.UnusedApp, asJSON(&p.permissions)}
 }
 
 func (p *protection) value() schemas.Protection {

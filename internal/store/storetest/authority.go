@@ -84,6 +84,11 @@ func testAuthority(t *testing.T, s *store.Store) {
 	old := signedInAs("", schemas.ACRMultiFactorPR, "pop", "user", "mfa")
 	old.Time = noon().Add(-schemas.MaxAdministratorProofAge - time.Second)
 	enrols := schemas.Authority{NewFactor: true, ACR: schemas.ACRPassword, Methods: []string{"pwd"}, Time: noon()}
+	replacing := func(methods ...string) schemas.Authority {
+		a := signedInAs("", schemas.ACRPassword, methods...)
+		a.ReplacesUnused = true
+		return a
+	}
 	const stale, factor = schemas.CodeStaleProof, schemas.CodeFactorRequired
 	for _, tt := range []struct {
 		name string
@@ -103,6 +108,10 @@ func testAuthority(t *testing.T, s *store.Store) {
 			"factor": factor, "admin": stale, "admin with a passkey": stale, "admin who lost the passkey": stale, "admin with a limited passkey": stale, "admin of a group": stale}},
 		{"a password, in a run that added the factor", enrols, map[string]string{
 			"admin with a passkey": stale, "admin who lost the passkey": stale, "admin of a group": stale}},
+		{"a password, to replace an unused app", replacing("pwd"), map[string]string{
+			"factor": factor, "admin with a passkey": stale, "admin who lost the passkey": stale, "admin of a group": stale}},
+		{"a password and a mailed code, to replace an unused app", replacing("pwd", schemas.AMREmail), map[string]string{
+			"admin with a passkey": stale, "admin who lost the passkey": stale, "admin of a group": stale}},
 		{"the program", schemas.Authority{Program: true}, nil},
 	} {
 		for account, u := range users {
@@ -120,6 +129,10 @@ func testAuthority(t *testing.T, s *store.Store) {
 			}
 		}
 	}
+	apply(t, s, schemas.UseTOTP{UserID: users["factor"].ID, Step: 101, At: noon()})
+	used := schemas.RequireAuthority{UserID: users["factor"].ID, By: replacing("pwd", schemas.AMREmail), At: noon()}
+	used.By.UserID = used.UserID
+	wantCode(t, "an app that was used", store.CheckAuthority(t.Context(), s, used), factor)
 	for what, change := range accountChanges(users["plain"]) { // the precondition cannot be left out, or be that of another
 		for _, others := range [][]schemas.Change{nil, {schemas.RequireAuthority{UserID: users["other"].ID, By: schemas.Authority{Program: true}}}} {
 			if err := s.Apply(t.Context(), append(others, change)); err == nil {
