@@ -187,9 +187,13 @@ func (a *authorizationCode) session(v *engine.Visit, s *schemas.Assertion) []sch
 // that it is the browser of the request. The client gets one of the requested classes if the
 // sign-in satisfies it; the session keeps the actual class.
 func grant(v *engine.Visit, s schemas.Assertion) schemas.GrantAuthRequest {
-	acr := schemas.AnsweredACR(s.ACR, v.Login.ACRValues)
+	acr, amr := schemas.AnsweredACR(s.ACR, v.Login.ACRValues), s.AMR
+	since := v.Authentication.Since(acr)
+	if acr != s.ACR {
+		amr = schemas.MethodsSince(v.Authentication.Proofs, since)
+	}
 	return schemas.GrantAuthRequest{ID: v.AuthRequestID, BrowserHash: v.Request.Browser, At: v.Now, Grant: schemas.Grant{
-		UserID: s.Subject, SessionID: s.Session, AuthTime: v.Authentication.Since(acr), AMR: s.AMR, Consented: true, Generation: s.Generation,
+		UserID: s.Subject, SessionID: s.Session, AuthTime: since, AMR: amr, Consented: true, Generation: s.Generation,
 		ACR: acr,
 	}}
 }

@@ -71,6 +71,12 @@ func ProvenMethods(proofs []Proof) (methods []string) {
 	return methods
 }
 
+// MethodsSince is ProvenMethods for the proofs that were given at a time or later. Who states a time with a
+// weaker class than that of the sign-in states no older methods with it: they would seem as recent.
+func MethodsSince(proofs []Proof, since time.Time) []string {
+	return ProvenMethods(slices.DeleteFunc(slices.Clone(proofs), func(p Proof) bool { return p.At.Before(since) }))
+}
+
 // ProvenACR returns the class of a sign-in with the proofs: it combines their classes,
 // and includes two factors if they prove something known and something held. It is "" without a
 // proof, and the last class if all are unknown.

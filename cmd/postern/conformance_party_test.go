@@ -337,11 +337,12 @@ func (p *party) redeem(code string, change ...string) (*tokens, int) {
 
 // idClaims are the claims of an ID token that the specification defines.
 type idClaims struct {
-	Nonce    string `json:"nonce"`
-	AuthTime int64  `json:"auth_time"`
-	ACR      string `json:"acr"`
-	Hash     string `json:"at_hash"`
-	Azp      string `json:"azp"`
+	Nonce    string   `json:"nonce"`
+	AuthTime int64    `json:"auth_time"`
+	ACR      string   `json:"acr"`
+	AMR      []string `json:"amr"`
+	Hash     string   `json:"at_hash"`
+	Azp      string   `json:"azp"`
 }
 
 // signInAndVerify gets tokens, and makes all checks that the specification requires of relying

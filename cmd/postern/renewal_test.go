@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ const passwordAgain = `{"handle":"again","name":"Again","flowType":"AUTHENTICATI
 
 // signInAgain signs in at the party, with the passkey or the password that the flow asks for, and
 // returns the claims of the ID token.
-func (p *party) signInAgain(password string, change ...string) (acr string, at time.Time) {
+func (p *party) signInAgain(password string, change ...string) (acr string, at time.Time, amr []string) {
 	p.t.Helper()
 	reply, _ := p.visit(p.at("/oauth2/authorize?" + p.request(change...).Encode()))
 	id := p.location(reply).Query().Get("executionId")
@@ -39,7 +40,7 @@ func (p *party) signInAgain(password string, change ...string) (acr string, at t
 		p.t.Fatalf("%d %+v", status, got)
 	}
 	_, claims := p.verify(got)
-	return claims.ACR, time.Unix(claims.AuthTime, 0)
+	return claims.ACR, time.Unix(claims.AuthTime, 0), claims.AMR
 }
 
 // A password does not renew the passkey of an earlier session: auth_time is that of the class.
@@ -50,20 +51,20 @@ func TestPasswordDoesNotRenewAPasskey(t *testing.T) {
 		w.enrol("ada")
 		w.put("/users/"+w.userNamed("ada"), `{"type":"Person","attributes":{"username":"ada","password":"`+password+`"}}`, admin)
 		p := w.relyingParty(t, "Shop", w.made(admin, "/flows", passwordAgain))
-		acr, first := p.signInAgain(password)
+		acr, first, _ := p.signInAgain(password)
 		if acr != schemas.ACRMultiFactorPR {
 			t.Fatalf("the passkey proves %s", acr)
 		}
 		for !time.Now().Truncate(time.Second).After(first) { // auth_time has whole seconds
 			time.Sleep(50 * time.Millisecond)
 		}
-		if acr, at := p.signInAgain(password); acr != schemas.ACRMultiFactorPR || !at.Equal(first) {
+		if acr, at, _ := p.signInAgain(password); acr != schemas.ACRMultiFactorPR || !at.Equal(first) {
 			t.Errorf("the password gives %s at %s, want the time %s", acr, at, first)
 		}
-		if acr, at := p.signInAgain(password, "acr_values", schemas.ACRPassword); acr != schemas.ACRPassword || !at.After(first) {
-			t.Errorf("asked for a password: %s at %s, which is not after %s", acr, at, first)
+		if acr, at, amr := p.signInAgain(password, "acr_values", schemas.ACRPassword); acr != schemas.ACRPassword || !at.After(first) || !slices.Equal(amr, []string{"pwd"}) {
+			t.Errorf("asked for a password: %s by %q at %s; want it alone, after %s", acr, amr, at, first)
 		}
-		if acr, at := p.signInAgain(password); acr != schemas.ACRMultiFactorPR || !at.Equal(first) {
+		if acr, at, _ := p.signInAgain(password); acr != schemas.ACRMultiFactorPR || !at.Equal(first) {
 			t.Errorf("the session of the password gives %s at %s, want the time %s", acr, at, first)
 		}
 		for _, s := range w.liveSessions(w.userNamed("ada")) {

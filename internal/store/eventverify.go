@@ -29,15 +29,15 @@ func scanChainEnd(row scanner, e *ChainEnd) error { return row.Scan(&e.Seq, &e.H
 
 // ChainReport is the result of a verification.
 type ChainReport struct {
-	Events  int         // that are unchanged
-	Removed int         // that the retention time has removed, but whose seals remain
-	Known   int         // seals with a fault that an operator has acknowledged
+	Events  int // that are unchanged
+	Removed int // that the retention time has removed, but whose seals remain
+	Known   int // seals with a fault that an operator has acknowledged
 	// Late counts the events that waited longer than SealGrace, while nothing was sealed: no server sealed,
 	// or an event before them was removed and they were queued again.
-	Late int
-	End     ChainEnd    // of the chain
-	Fault   *ChainFault // the first; nil for an intact log
-	Anchor  Anchor      // the latest
+	Late   int
+	End    ChainEnd    // of the chain
+	Fault  *ChainFault // the first; nil for an intact log
+	Anchor Anchor      // the latest
 }
 
 // Anchor is the record that vouches for the seals up to its end, which may have the codes of former keys or

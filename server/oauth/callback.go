@@ -85,9 +85,13 @@ func (p *Provider) grantBy(ctx context.Context, req *schemas.AuthRequest, assert
 	if session == nil {
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "the session of the assertion has ended: sign in again")
 	}
-	acr := schemas.AnsweredACR(session.ACR, req.Login.ACRValues)
+	acr, amr := schemas.AnsweredACR(session.ACR, req.Login.ACRValues), session.AMR
+	since := session.AuthTime(acr)
+	if acr != session.ACR {
+		amr = schemas.MethodsSince(session.Evidence(), since)
+	}
 	grant := schemas.Grant{
-		UserID: claims.Subject, SessionID: claims.Session, AuthTime: session.AuthTime(acr), AMR: session.AMR,
+		UserID: claims.Subject, SessionID: claims.Session, AuthTime: since, AMR: amr,
 		ACR: acr, ByAssertion: true, Generation: claims.Generation,
 	}
 	err = p.Store.Apply(ctx, []schemas.Change{
