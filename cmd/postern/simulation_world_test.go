@@ -103,7 +103,7 @@ func (g *simGrant) newest() simToken {
 // start starts the server on the stored data. A planted bug may prevent that, which finds it.
 func (w *world) start() {
 	w.process = &simulation.Process{Rand: w.rand, Trace: w.trace, Bug: w.bug,
-		Locked: []string{"token.(*Issuer).extendKeyLifetime", "token.(*Issuer).Reload", "token.(*Issuer).refreshKeys"}}
+		Locked: []string{"token.(*Issuer).extendKeyLifetime", "token.(*Issuer).Reload", "token.(*Issuer).refreshKeys", "directory.(*Directory).checkAndRepeat"}}
 	s, err := store.Open(context.Background(), store.Config{Driver: "sqlite", DSN: w.cfg.Database.DSN, Hooks: w.process})
 	if err != nil {
 		w.t.Fatal(err)

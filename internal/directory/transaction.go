@@ -13,22 +13,28 @@ import (
 // other's changes, and all are committed or none. Do may run more than once: in particular, a change
 // that needs a check of the whole system is undone and made again (systemcheck.go).
 func (d *Directory) Transact(ctx context.Context, c Call, do func(Call) error) error {
-	var accepted *systemVerdict
 	ids := new(idSource)
+	change, err := d.attempt(ctx, c, ids, nil, do)
+	if !errors.Is(err, errUnchecked) {
+		return err
+	}
+	select { // one change of this process at a time
+	case d.systemTurn <- struct{}{}:
+		defer func() { <-d.systemTurn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return d.checkAndRepeat(ctx, c, ids, change, do)
+}
+
+// checkAndRepeat checks a change that was undone, and makes it again, until the check covers it.
+func (d *Directory) checkAndRepeat(ctx context.Context, c Call, ids *idSource, change *systemChange, do func(Call) error) error {
 	for range maxSystemChecks {
-		change, err := d.attempt(ctx, c, ids, accepted, do)
-		if !errors.Is(err, errUnchecked) {
+		accepted, err := d.checkSystem(ctx, c, change)
+		if err != nil {
 			return err
 		}
-		if accepted == nil { // one change of this process at a time
-			select {
-			case d.systemTurn <- struct{}{}:
-				defer func() { <-d.systemTurn }()
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		if accepted, err = d.checkSystem(ctx, c, change); err != nil {
+		if change, err = d.attempt(ctx, c, ids, accepted, do); !errors.Is(err, errUnchecked) {
 			return err
 		}
 	}
