@@ -1,6 +1,8 @@
 package main
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,9 +17,6 @@ func TestReplacingAnAppThatWasNeverUsed(t *testing.T) {
 		for _, flow := range []string{"sign-in", "password-sign-in", "password-then-passkey"} {
 			name := "user-of-" + flow
 			w.apply(schemas.SetTOTP{TOTP: schemas.TOTP{UserID: w.person(name), Secret: []byte("sealed"), CreatedAt: time.Now().Add(-time.Hour)}})
-			for len(w.box.mails) > 0 {
-				<-w.box.mails // notices
-			}
 			app := w.application(w.token, "App of "+flow, "authFlowId", flow)
 			s := w.begin(app, "AUTHENTICATION")
 			if flow == "sign-in" {
@@ -26,7 +25,7 @@ func TestReplacingAnAppThatWasNeverUsed(t *testing.T) {
 			s = w.answer(s, "continue", map[string]string{"username": name, "password": "wheel of forty cogs"})
 			s = w.answer(s, "lost", nil)
 			s = w.answer(s, "no-codes", nil)
-			s = w.answer(s, "submit", map[string]string{"code": w.box.code(t)})
+			s = w.answer(s, "submit", map[string]string{"code": w.box.codeTo(t, name)})
 			key := totp.Key{Secret: s.Data.AdditionalData["totpSecret"], Algorithm: totp.SHA1, Digits: 6}
 			if key.Secret == "" {
 				t.Fatalf("%s: no key in %+v", flow, s)
@@ -44,4 +43,16 @@ func TestReplacingAnAppThatWasNeverUsed(t *testing.T) {
 			}
 		}
 	})
+}
+
+// codeTo returns the code in the next mail to a user that has one: the others are notices.
+func (b *mailbox) codeTo(t *testing.T, name string) string {
+	t.Helper()
+	for text := range b.mails {
+		found := regexp.MustCompile(`(?m)^    ([0-9]{6})\r$`).FindStringSubmatch(text)
+		if found != nil && strings.Contains(text, "<"+name+"@example.org>") {
+			return found[1]
+		}
+	}
+	return ""
 }
