@@ -250,10 +250,33 @@ func (c *EventChain) checkLast(ctx context.Context, r Reader, end ChainEnd, know
 		return link{}, brokenAt(end.Seq, "the last seal was not made with the key of this server")
 	case len(seals) == 2:
 		return link{}, brokenAt(end.Seq, "there are seals after the end of the chain")
+	case seals[0].sealedAt == 0:
+		if err := c.checkFormat(ctx, r, &seals[0]); err != nil {
+			return link{}, err
+		}
 	default:
 		last.sealedAt = seals[0].sealedAt
 	}
 	return last, c.checkKnown(ctx, r, end, known)
+}
+
+// checkFormat checks that a seal is one of an earlier version. Otherwise a writer to the database could remove
+// the time from the last seal, and a server would believe the reports without a code: see upgrade.
+func (c *EventChain) checkFormat(ctx context.Context, r Reader, s *eventSeal) error {
+	before := []byte{}
+	if s.seq > 1 {
+		seals, err := readAll(ctx, r, scanSeal, selectSeals, s.seq-2, 1)
+		if err != nil {
+			return err
+		}
+		if before = seals[0].hash; seals[0].seq != s.seq-1 || len(before) != sha256.Size {
+			return brokenAt(s.seq, "the last seal has the format of an earlier version, and the seal before it is missing")
+		}
+	}
+	if len(s.digest) != sha256.Size || !bytes.Equal(s.chained(before), s.hash) {
+		return brokenAt(s.seq, "the last seal was altered: it has the format of an earlier version")
+	}
+	return nil
 }
 
 // extend appends the seals of events to the chain and returns the last.

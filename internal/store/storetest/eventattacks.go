@@ -3,6 +3,7 @@ package storetest
 import (
 	"bytes"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
@@ -164,7 +165,13 @@ func attacks() []attack {
 		{name: "a seal names another key", run: func(a attacker) { a.exec(`UPDATE event_seals SET key_id = 'other' WHERE seq = 4`) }, fault: code},
 		{name: "the first seals name another key", run: func(a attacker) { a.exec(`UPDATE event_seals SET key_id = 'other' WHERE seq <= 4`) }, fault: code},
 		{name: "a seal gets the format of an earlier version", run: func(a attacker) { a.exec(`UPDATE event_seals SET sealed_at = 0 WHERE seq = 4`) }, fault: "was altered"},
-		{name: "the last seal gets the format of an earlier version", run: func(a attacker) { a.exec(`UPDATE event_seals SET sealed_at = 0 WHERE seq = 8`) }, fault: "was altered"},
+		{name: "the last seal gets the format of an earlier version", run: func(a attacker) { a.exec(`UPDATE event_seals SET sealed_at = 0 WHERE seq = 8`) }, broken: "format of an earlier version", fault: "was altered"},
+		{name: "the time of the last seal becomes a part of its digest", run: func(a attacker) {
+			var digest []byte
+			var at int64
+			must(a, a.db.QueryRow(`SELECT digest, sealed_at FROM event_seals WHERE seq = 8`).Scan(&digest, &at))
+			a.exec(`UPDATE event_seals SET digest = ?, sealed_at = 0 WHERE seq = 8`, binary.BigEndian.AppendUint64(digest, uint64(at)))
+		}, broken: "format of an earlier version", fault: "was altered"},
 		{name: "the time of a seal is altered", run: func(a attacker) { a.exec(`UPDATE event_seals SET sealed_at = sealed_at + 1 WHERE seq = 4`) }, fault: "was altered"},
 		{name: "a sealed event is queued again", run: func(a attacker) {
 			a.exec(`INSERT INTO unsealed_events (at, id) SELECT at, id FROM events WHERE id = 'e4'`)
