@@ -60,6 +60,9 @@ type Engine struct {
 	// the run). It is called when the step is decided, even if the step is not committed. Tests
 	// measure coverage with it.
 	Observe func(g *Graph, node, outcome string)
+	// Unanswered, if not nil, returns what rejects an authorization request whose run completes at the
+	// target end. Otherwise its client would wait for an answer.
+	Unanswered func(authRequestID string, r *Request, now time.Time) *Refusal
 	// Observer observes runs, for metrics, traces and logs. Nil means none.
 	Observer Observer
 }

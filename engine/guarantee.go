@@ -78,7 +78,7 @@ func (c *compiler) completionsBy(read outcomeReading, in []Facts) []completion {
 		if in[i] == nil || n.exec == nil {
 			continue
 		}
-		if n.kind.Terminal {
+		if n.kind.Terminal && !n.kind.Denies {
 			list = append(list, completion{i, -1, in[i]})
 		}
 		for j, e := range n.edges {

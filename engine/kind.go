@@ -27,6 +27,8 @@ type Kind struct {
 	Outcomes []Outcome
 	// Terminal kinds end the run. They have no outcomes and no next node.
 	Terminal bool
+	// Denies means that a terminal kind ends the run as failed. Then nothing need be certain there.
+	Denies bool
 	// Asks means that a run cannot pass a node of the kind twice without a question to the
 	// client in between. Every cycle must contain such a node.
 	Asks bool

@@ -92,9 +92,21 @@ func (e *Engine) applyDecision(ctx context.Context, r *run, n *node, d *Decision
 	case refused != nil:
 		r.failRun(refused)
 	default:
-		r.complete(&Result{})
+		e.completeUnanswered(r)
 	}
 	return true, nil
+}
+
+// completeUnanswered completes a run that has no result, and rejects the authorization request that it
+// answers.
+func (e *Engine) completeUnanswered(r *run) {
+	result := &Result{}
+	if bound := r.state.AuthRequest; bound != nil && e.Unanswered != nil {
+		refusal := e.Unanswered(bound.ID, &r.request, r.now)
+		r.changes = append(r.changes, refusal.Changes...)
+		result.RedirectURL = refusal.RedirectURL
+	}
+	r.complete(result)
 }
 
 // keepsGuarantees reports whether the run has what the flow guarantees. The analysis proves that

@@ -67,6 +67,7 @@ var pieces = []struct {
 	{"decision", `{"cases": [{"when": "has(user.attributes.email)", "outcome": "yes"}]}`, []string{"yes", "otherwise"}},
 	{"http-request", `{"target": "t", "mode": "notify", "body": {"name": "user.attributes.username"}}`, []string{"queued"}},
 	{"authorization-code", ``, nil},
+	{"deny", ``, nil},
 }
 
 // random builds a flow from bytes: for each node its kind, then the targets of its outcomes.

@@ -86,7 +86,7 @@ func (a *authorizationCode) signIn(ctx context.Context, v *engine.Visit, user *s
 	}
 	if v.AuthRequestID != "" {
 		changes = append(changes, grant(v, statement))
-		result.RedirectURL = a.deps.wayBack(v)
+		result.RedirectURL = a.deps.wayBack(v.AuthRequestID)
 	}
 	return &engine.Decision{Result: result, Changes: append(changes, a.signedInEvent(ctx, v, statement))}, nil
 }
@@ -101,8 +101,8 @@ func refuseUserType(app *schemas.Application, user *schemas.User) *schemas.Error
 }
 
 // wayBack returns the redirect URL at the end of a run that answers an authorization request.
-func (d Deps) wayBack(v *engine.Visit) string {
-	return d.BaseURL + "/oauth2/auth/callback?authId=" + url.QueryEscape(v.AuthRequestID)
+func (d Deps) wayBack(authRequestID string) string {
+	return d.BaseURL + "/oauth2/auth/callback?authId=" + url.QueryEscape(authRequestID)
 }
 
 // checkConsent rejects a run of an application that needs consent if the flow did not ask for it:

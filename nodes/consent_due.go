@@ -111,15 +111,28 @@ func (d Deps) consented(ctx context.Context, v *engine.Visit) (*schemas.Consent,
 
 func asksConsent(app *schemas.Application) bool { return app != nil && app.AsksConsent() }
 
-// refuse ends a run and rejects its authorization request.
+// refuse ends a run and rejects its authorization request, if it answers one.
 func (d Deps) refuse(v *engine.Visit, with schemas.Refusal, e *schemas.Error, record schemas.RecordEvent) *engine.Decision {
-	return &engine.Decision{Refuse: &engine.Refusal{
-		Error: e, RedirectURL: d.wayBack(v),
-		Changes: []schemas.Change{
-			schemas.RefuseAuthRequest{ID: v.AuthRequestID, Refusal: with, BrowserHash: v.Request.Browser, At: v.Now},
-			record,
-		},
-	}}
+	r := &engine.Refusal{}
+	if v.AuthRequestID != "" {
+		r = d.refuseRequest(v.AuthRequestID, with, &v.Request, v.Now)
+	}
+	r.Error, r.Changes = e, append(r.Changes, record)
+	return &engine.Decision{Refuse: r}
+}
+
+// refuseRequest returns what rejects an authorization request.
+func (d Deps) refuseRequest(id string, with schemas.Refusal, r *engine.Request, now time.Time) *engine.Refusal {
+	refused := schemas.RefuseAuthRequest{ID: id, Refusal: with, BrowserHash: r.Browser, At: now}
+	return &engine.Refusal{RedirectURL: d.wayBack(id), Changes: []schemas.Change{refused}}
+}
+
+// RefuseUnanswered returns engine.Engine.Unanswered for the server at an address.
+func RefuseUnanswered(baseURL string) func(string, *engine.Request, time.Time) *engine.Refusal {
+	with := schemas.Refusal{Code: schemas.RefusedAccessDenied, Description: "the flow ended without a sign-in"}
+	return func(authRequestID string, r *engine.Request, now time.Time) *engine.Refusal {
+		return Deps{BaseURL: baseURL}.refuseRequest(authRequestID, with, r, now)
+	}
 }
 
 // refuseFutile ends a run for a client that requests only permissions that the user does not have.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -38,10 +40,14 @@ func decisionKind(d Deps) *engine.Kind {
             "type": "string", "minLength": 1, "maxLength": 4096,
             "description": "A boolean CEL expression. It can read user (id, type, ouId, attributes, isNew, isAuthenticated, methods; groups, roles, permissions; hasPasskey, hasPassword, hasTotp, hasRecoveryCodes, hasIdentity; knowsBrowser, and knowsBrowser(\"mfa\") with the strength that the browser must be known for), application (id, name, ouId, clientId), inputs, request (origin, language, acrValues, scopes), and replies: the reply that an http-request stores as risk is replies.risk, with its values by name."
           },
-          "outcome": {`+identifierSchema+`, "description": "The outcome if the expression is true. Several cases may share one."}
+          "outcome": {`+identifierSchema+`, "description": "The outcome if the expression is true. Several cases may share one."},
+          "message": {"type": "string", "minLength": 1, "maxLength": 500, "description": "A message that the next step shows, such as the reason why an input is not accepted."},
+          "input": {`+identifierSchema+`, "description": "The input of the next step that the message is about."}
         }
       }
-    }`, "cases")
+    },
+    "message": {"type": "string", "minLength": 1, "maxLength": 500, "description": "A message that the next step shows if no case applies."},
+    "input": {`+identifierSchema+`, "description": "The input of the next step that this message is about."}`, "cases")
 }
 
 // otherwise is the outcome if no case applies.
@@ -50,11 +56,47 @@ const otherwise = "otherwise"
 type decisionCase struct {
 	When    string `json:"when"`
 	Outcome string `json:"outcome"`
+	Message string `json:"message,omitempty"`
+	Input   string `json:"input,omitempty"`
+}
+
+// decisionMessage is what the next step shows to the user; it may be about one of its inputs.
+type decisionMessage struct{ text, input string }
+
+// check reports an input without a message, and one that the flow does not have.
+func (m decisionMessage) check(c *engine.Config, path string) []schemas.Problem {
+	inputs := c.Collected().Inputs
+	_, known := inputs[m.input]
+	switch {
+	case m.input == "":
+		return nil
+	case m.text == "":
+		return []schemas.Problem{problem(path, "an input without a message has no effect; add a message, or remove the input")}
+	case !known:
+		return []schemas.Problem{problem(path, "no prompt of this flow has the input %q%s", m.input, schemas.Hint(m.input, slices.Collect(maps.Keys(inputs))))}
+	}
+	return nil
+}
+
+// leaveBy leaves by the outcome with the message.
+func (m decisionMessage) leaveBy(outcome string) *engine.Decision {
+	d := engine.LeaveBy(outcome)
+	if m.text == "" {
+		return d
+	}
+	d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeNotAccepted, "%s", m.text)
+	d.Notice.Message = schemas.Text{DefaultValue: m.text}
+	if m.input != "" {
+		d.Notice.Errors = []schemas.Problem{{Path: m.input, Message: m.text}}
+	}
+	return d
 }
 
 type decision struct {
 	expressionReader
-	Cases []decisionCase `json:"cases"`
+	Cases   []decisionCase `json:"cases"`
+	Message string         `json:"message,omitempty"` // for otherwise, as Input
+	Input   string         `json:"input,omitempty"`
 
 	proves map[string]provenCases // facts after each outcome
 	untrue provenCases            // facts if no case so far is true
@@ -66,9 +108,11 @@ func (x *decision) prepare(c *engine.Config) (found []schemas.Problem) {
 	for i, one := range x.Cases {
 		compiled, faults := compileExpression(env, c, one.When, x.untrue.facts)
 		found = append(found, x.add(c, compiled, faults, whenPath(i))...)
+		found = append(found, decisionMessage{one.Message, one.Input}.check(c, fmt.Sprintf("cases[%d].input", i))...)
 		x.conclude(one.Outcome, x.untrue.both(compiled.isTrue))
 		x.untrue = x.untrue.both(compiled.isFalse)
 	}
+	found = append(found, decisionMessage{x.Message, x.Input}.check(c, "input")...)
 	x.conclude(otherwise, x.untrue)
 	x.outcomes = x.wayOutcomes()
 	return found
@@ -114,8 +158,9 @@ func (x *decision) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisi
 			return expressionFailed("case %d: %s", i+1, evalFault(err)), nil
 		}
 		if yes {
-			return engine.LeaveBy(x.Cases[i].Outcome), nil
+			one := x.Cases[i]
+			return decisionMessage{one.Message, one.Input}.leaveBy(one.Outcome), nil
 		}
 	}
-	return engine.LeaveBy(otherwise), nil
+	return decisionMessage{x.Message, x.Input}.leaveBy(otherwise), nil
 }

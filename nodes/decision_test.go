@@ -95,6 +95,33 @@ func TestDecision(t *testing.T) {
 	}
 }
 
+// The next step shows the message of the case that applies.
+func TestDecisionMessages(t *testing.T) {
+	const with = `{"cases": [{"when": "inputs.name == 'a'", "outcome": "yes", "message": "Not a.", "input": "name"}, {"when": "inputs.name == 'b'", "outcome": "no"}], "message": "Neither."}`
+	for name, want := range map[string][]string{"a": {"Not a.", "name"}, "b": {"", ""}, "c": {"Neither.", ""}} {
+		d := run(t, newFixture(t).make(t, "decision", with, map[string]schemas.InputType{"name": schemas.TextInput}), visit(inputs("name", name)))
+		message, input := "", ""
+		if d.Notice != nil {
+			message = d.Notice.Message.DefaultValue
+			if len(d.Notice.Errors) > 0 {
+				input = d.Notice.Errors[0].Path
+			}
+		}
+		if got := []string{message, input}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	for with, want := range map[string]string{
+		`{"cases": [{"when": "true", "outcome": "yes", "message": "x", "input": "nmae"}]}`: `did you mean "name"?`,
+		`{"cases": [{"when": "true", "outcome": "yes"}], "input": "name"}`:                 "an input without a message",
+	} {
+		_, problems := newFixture(t).try("decision", with, map[string]schemas.InputType{"name": schemas.TextInput}, schemas.Next{To: "next"})
+		if len(problems) != 1 || !strings.Contains(problems[0].Message, want) {
+			t.Errorf("%s: %v, want %q", with, problems, want)
+		}
+	}
+}
+
 // withMemberships returns a fixture in which ada is in a group and has a role, and bob has one
 // credential of each kind and a known browser.
 func withMemberships(t *testing.T) *fixture {

@@ -27,13 +27,14 @@ func errorCodes() map[string][]string {
 		"recovery-codes":        {schemas.CodeStaleProof},
 		"invitation":            {schemas.CodeInvalidLink},
 		"http-request":          {schemas.CodeExpressionFailed},
-		"decision":              {schemas.CodeExpressionFailed},
+		"decision":              {schemas.CodeExpressionFailed, schemas.CodeNotAccepted},
 		"federated-oidc": {
 			schemas.CodeFederationDeclined, schemas.CodeFederationFailed, schemas.CodeFederationUnavailable, schemas.CodeFederationRedirect,
 			schemas.CodeProviderNotFound, schemas.CodeIdentityTaken, schemas.CodeCanceled,
 		},
 		"federated-link":     {schemas.CodeIdentityTaken, schemas.CodeFactorRequired, schemas.CodeStaleProof},
 		"consent":            {codeConsentDenied, codeConsentRequired, codeOtherBrowser, codePermissionsMissing, schemas.CodeStaleProof},
+		"deny":               {schemas.CodeDenied},
 		"authorization-code": {schemas.CodeUserTypeNotAllowed, codeConsentRequired, codePermissionsMissing, schemas.CodeAuthRequest},
 	}
 }

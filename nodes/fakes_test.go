@@ -349,7 +349,7 @@ func run(t *testing.T, exec engine.Executor, v *engine.Visit) *engine.Decision {
 		t.Fatal(err)
 	}
 	set := 0
-	for _, is := range []bool{d.Outcome != "", d.Ask != nil, d.Result != nil} {
+	for _, is := range []bool{d.Outcome != "", d.Ask != nil, d.Result != nil, d.Refuse != nil} {
 		if is {
 			set++
 		}

@@ -194,6 +194,7 @@ func Kinds(d Deps) engine.Kinds {
 		"session-check":         sessionCheckKind(d),
 		"consent":               consentKind(d),
 		"authorization-code":    authorizationCodeKind(d),
+		"deny":                  denyKind(d),
 	}
 	for name, codes := range errorCodes() {
 		kinds[name].Codes = codes

@@ -41,6 +41,7 @@ func configurations() map[string]reflect.Type {
 		"session-check":         reflect.TypeFor[sessionCheck](),
 		"consent":               reflect.TypeFor[consent](),
 		"authorization-code":    nil,
+		"deny":                  reflect.TypeFor[deny](),
 	}
 }
 

@@ -78,6 +78,8 @@ const (
 	CodeFlowChanged        = "flow_changed"                     // while a run continued an earlier version, which promises less
 	CodeExpressionFailed   = "expression_failed"                // of a flow, so the run cannot continue
 	CodeCanceled           = "canceled"                         // the user ended the run
+	CodeDenied             = "denied"                           // a deny node ended the run
+	CodeNotAccepted        = "not_accepted"                     // a decision of the flow has a message
 	CodeStaleProof         = "insufficient_user_authentication" // the user signed in too long ago for this: RFC 9470 §3
 )
 
@@ -239,6 +241,7 @@ var messages = sync.OnceValue(func() map[string]string {
 		CodeFederationUnavailable: "You cannot sign in there at the moment. Try again later, or sign in another way.",
 		CodeIdentityTaken:         "This belongs to another account.",
 		CodeCanceled:              "You canceled the sign-in.",
+		CodeDenied:                "You cannot sign in here.",
 		CodeStaleProof:            "Sign in again to change this.",
 		CodeFactorRequired:        "Sign in with a passkey or a second factor to change this.",
 		CodeFlowChanged:           "The sign-in was changed in the meantime. Start again.",

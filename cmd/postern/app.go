@@ -303,6 +303,7 @@ func (h *app) flowEngine() *engine.Engine {
 		RequireToken:      c.RequireChallengeToken,
 		Log:               h.log,
 		Observer:          runObserver{h.telemetry},
+		Unanswered:        nodes.RefuseUnanswered(h.cfg.Server.PublicURL),
 	})
 }
 

@@ -123,7 +123,7 @@ func (w *environment) compile(kinds engine.Kinds) error {
 	}
 	flow.ID, flow.ActiveVersion = flow.Handle, 1
 	w.graph = graph
-	w.engine = engine.NewEngine(engine.Engine{Runs: w, Graphs: w, Applications: w, Now: w.clock})
+	w.engine = engine.NewEngine(engine.Engine{Runs: w, Graphs: w, Applications: w, Now: w.clock, Unanswered: nodes.RefuseUnanswered(origin)})
 	return nil
 }
 

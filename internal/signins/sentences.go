@@ -126,6 +126,7 @@ func reasonTexts() map[string]string {
 		schemas.CodeTooManyAttempts:       "Too many attempts failed, so the run ended. The user can start again.",
 		schemas.CodeAccountDisabled:       "The account was disabled when the user authenticated.",
 		schemas.CodeAccountLocked:         "The account was locked when the user authenticated.",
+		schemas.CodeDenied:                "The flow does not permit this user to sign in (deny).",
 		schemas.CodeCredentialLimited:     "The credential was added after a sign-in that is weaker than what this flow guarantees. The user must sign in in another way.",
 		schemas.CodeUserTypeNotAllowed:    "The application does not allow the type of this user.",
 		schemas.CodeIdentityTaken:         "The account at the identity provider belongs to another user.",

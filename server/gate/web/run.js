@@ -76,6 +76,7 @@ function show(answer) {
 	// All servers on localhost have this relying party id: the passkey may belong to another one.
 	if (error?.description?.key === "error.unknown_passkey" && used.rpId !== "localhost") passkey.disown(used.rpId, used.id);
 	if (answer.flowStatus !== "INCOMPLETE") {
+		if (error?.code === "denied") return denied(error, data.redirectURL);
 		if (data.redirectURL) return leave(data.redirectURL);
 		return answer.flowStatus === "COMPLETE" ? finish(answer) : over(error ?? {});
 	}
@@ -174,6 +175,16 @@ function leave(url) {
 	const href = go(url);
 	reply = null;
 	message("leaving", t("Back to {app}", { app: meta.application?.name }), "", el("a", { class: "button", href }, t("Continue")));
+}
+
+// Shows why the flow denies the sign-in. The application gets its error when the user goes on.
+function denied(error, url) {
+	if (!url) return over(error);
+	reply = null;
+	params.delete("executionId");
+	remember();
+	message("denied", t("over"), explain(error).text, el("a", { class: "button", href: url }, t("Back to {app}", { app: meta.application?.name })));
+	return byId("heading").focus();
 }
 
 function over(error) {

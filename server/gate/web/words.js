@@ -39,7 +39,8 @@ export const date = (value, time) => new Intl.DateTimeFormat(locale, { dateStyle
 
 // The text of an error, and details for its fix: not where a name was mistyped.
 export function explain({ code, key, values, message, description, details, traceId }) {
-	const known = [key, description?.key, message?.key, `error.${code}`].find(has);
+	// A message without a key is the text of a flow.
+	const known = message && !message.key ? undefined : [key, description?.key, message?.key, `error.${code}`].find(has);
 	const ordinary = message?.key && !traceId && code !== "passkey_verification_failed";
 	const technical = [details ?? description?.defaultValue, traceId && t("Trace id: {id}", { id: traceId })];
 	return {
