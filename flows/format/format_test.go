@@ -20,6 +20,7 @@ func TestFormat(t *testing.T) {
 		"block scalars":        {"a: |  # note\n     one\n       two\n\n\n     three\nb: >-\n x\n\nc: |+\n  y\n\n", "a: | # note\n  one\n    two\n\n\n  three\nb: >-\n  x\n\nc: |+\n  y\n\n"},
 		"several lines":        {"a: one\n      two\n\n      three\nb: \"x\n y\"\n", "a: one\n  two\n\n  three\nb: \"x\n  y\"\n"},
 		"lists of lists":       {"a:\n- - x\n  - y\n-\n  # c\n  z: 1\n", "a:\n  - - x\n    - y\n  # c\n  - z: 1\n"},
+		"carriage returns":     {"a: 1\r# b\rb: [x,\r y]\r", "a: 1\n# b\nb:\n  - x\n  - y\n"},
 		"line breaks":          {"a: 1\r\n\r\nb: [x,\r\n y]\r\n", "a: 1\n\nb:\n  - x\n  - y\n"},
 	} {
 		got, err := Format([]byte(tt.text))
@@ -51,6 +52,9 @@ func TestFormatErrors(t *testing.T) {
 		"just text":       "expected an object",
 		"a: 1\na: 2\n":    "2:1",
 		"a: 1\n---\nb: 2": "one document",
+		"# x\u2028\na: 1": "line 1 contains the character U+2028",
+		"# x\u2029\na: 1": "line 1 contains the character U+2029",
+		"a: x\u0085b: 1":  "line 1 contains the character U+0085",
 	} {
 		if got, err := Format([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %s, %v", text, got, err)

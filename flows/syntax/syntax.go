@@ -88,6 +88,9 @@ func Parse(text []byte) (t *Tree, err error) {
 	if !utf8.Valid(text) {
 		return nil, errUnreadable
 	}
+	if text, err = withLineFeeds(text); err != nil {
+		return nil, err
+	}
 	var document yaml.Node
 	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&document); err != nil {
 		return nil, err
@@ -99,6 +102,23 @@ func Parse(text []byte) (t *Tree, err error) {
 	t.Root = t.node(document.Content[0], -1)
 	t.findComments()
 	return t, nil
+}
+
+// withLineFeeds returns a text of the same length whose lines end in line feeds, perhaps after a carriage
+// return. Other characters that end a line for the YAML library (YAML 1.1 §5.4) would shift the positions of
+// all that follows, and may be part of a value.
+func withLineFeeds(text []byte) ([]byte, error) {
+	if i := bytes.IndexAny(text, "\u0085\u2028\u2029"); i >= 0 {
+		r, _ := utf8.DecodeRune(text[i:])
+		return nil, fmt.Errorf("line %d contains the character %U, which ends a line in YAML 1.1; remove it, or write it as an escape in double quotes", 1+bytes.Count(text[:i], []byte("\n")), r)
+	}
+	ends := bytes.Clone(text)
+	for i, c := range text {
+		if c == '\r' && (i+1 == len(text) || text[i+1] != '\n') {
+			ends[i] = '\n'
+		}
+	}
+	return ends, nil
 }
 
 func lineStarts(text []byte) []int {

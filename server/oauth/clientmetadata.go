@@ -160,6 +160,9 @@ func (m *clientMetadata) settle(may []string) error {
 	asked := m.GrantTypes
 	m.GrantTypes = intersect(asked, may)
 	if len(m.GrantTypes) == 0 {
+		if len(asked) == 0 {
+			return errorf(codeInvalidMetadata, "grant_types is empty: name at least one of %s, or leave the member out", strings.Join(may, " "))
+		}
 		return errorf(codeInvalidMetadata, "the grant_types %s are not available to this client: use %s", strings.Join(asked, " "), strings.Join(may, " "))
 	}
 	if m.ResponseTypes != nil && slices.Contains(m.GrantTypes, schemas.GrantAuthorizationCode) && !slices.Contains(m.ResponseTypes, "code") {
