@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,13 +53,12 @@ func TestUpgradeEffects(t *testing.T) {
 		for _, driver := range []string{"sqlite", "postgres"} {
 			t.Run(fmt.Sprintf("%d %s", i, driver), func(t *testing.T) {
 				dir := t.TempDir()
-				environ, dsn := testEnvironment(dir), filepath.Join(dir, "database.db")
+				environ := testEnvironment(dir)
 				if driver == "postgres" {
-					dsn = storetest.Postgres(t)
-					environ = append(environ, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+dsn)
+					environ = append(environ, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
 				}
 				w := newTestAppIn(t, environ)
-				dsn = w.cfg.Database.DSN
+				dsn := w.cfg.Database.DSN
 				w.close()
 				line := regexp.MustCompile(fmt.Sprintf(`\b%d %s`, test.want, regexp.QuoteMeta(e.affected)))
 				wantPlan := func(want bool) {

@@ -192,9 +192,11 @@ func (c *connection) PrepareContext(ctx context.Context, q string) (driver.Stmt,
 // ResetSession implements driver.SessionResetter. While the server is silent, a connection is not used again.
 func (c *connection) ResetSession(ctx context.Context) error {
 	c.begun = false
-	c.waitFor(nil)
-	if c.waiting != nil && c.waiting.of.silent.Load() {
-		return driver.ErrBadConn
+	if c.waiting != nil {
+		c.waiting.ctx = nil // that of the last statement
+		if c.waiting.of.silent.Load() {
+			return driver.ErrBadConn
+		}
 	}
 	return c.driverConn.ResetSession(ctx)
 }

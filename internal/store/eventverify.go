@@ -350,8 +350,6 @@ func scanEventKey(row scanner, k *schemas.EventKey) error {
 	return row.Scan((*microTime)(&k.At), &k.ID)
 }
 
-func formatMicros(us int64) string { return fromMicros(us).Format(time.RFC3339) }
-
 // keySet is a digest of a set of keys, in which a key may occur several times: the sum of their hashes. The
 // salt makes collisions unpredictable. It compares millions of keys in any order, without a join.
 type keySet struct {
