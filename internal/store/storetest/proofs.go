@@ -108,7 +108,7 @@ func testProofsRemovedMeanwhile(t *testing.T, s *store.Store) {
 		schemas.TOTPProof, schemas.PasskeyProof, schemas.PasswordProof} {
 		session, ended := newSignIn(h.user.ID, noon()), make(chan error, 1)
 		update(t, s, func(tx *store.Tx) error {
-			err := tx.Apply(h.changed()[kind])
+			err := tx.Apply(authorized(h.changed()[kind]))
 			go func() {
 				ended <- s.Commit(t.Context(), newRun(), append(start(session), h.require(h.proofs[kind])...))
 			}()
@@ -203,7 +203,7 @@ func testActingSession(t *testing.T, s *store.Store) {
 	apply(t, s, start(acting)...)
 	update(t, s, func(tx *store.Tx) error {
 		tx.SetActor(acting.ID, schemas.Event{})
-		return tx.Apply(append(h.changed()[schemas.PasskeyProof], h.changed()[schemas.PasswordProof]...))
+		return tx.Apply(authorized(append(h.changed()[schemas.PasskeyProof], h.changed()[schemas.PasswordProof]...)))
 	})
 	acting.Proofs = acting.Proofs[1:2]
 	reply(store.SessionsOf(t.Context(), s, h.user.ID, noon())).equals(t, "the sessions", []schemas.Session{acting})

@@ -354,7 +354,7 @@ func testOfflineSessions(t *testing.T, s *store.Store) {
 		session := map[string]string{"own": a.session.ID, "offline": family.ID}[acting]
 		update(t, s, func(tx *store.Tx) error {
 			tx.SetActor(session, schemas.Event{})
-			return tx.Apply([]schemas.Change{schemas.SetPassword{ID: schemas.NewID(), UserID: a.user.ID, Hash: "hash", At: noon()}})
+			return tx.Apply(authorized([]schemas.Change{schemas.SetPassword{ID: schemas.NewID(), UserID: a.user.ID, Hash: "hash", At: noon()}}))
 		})
 		for _, id := range []string{a.session.ID, family.ID} {
 			wantEqual(t, acting+": whether a session is left", reply(s.Session(t.Context(), id)).get(t) != nil, want)

@@ -170,7 +170,7 @@ func testUnknownUser(t *testing.T, s *store.Store) {
 		schemas.UpdateUser{UserID: u.ID, Attributes: map[string]any{"given_name": "Ann"}, At: noon()},
 	} {
 		run := newRun()
-		wantError(t, s.Commit(t.Context(), run, []schemas.Change{change}), schemas.NotFound, schemas.CodeUserNotFound)
+		wantError(t, s.Commit(t.Context(), run, authorized([]schemas.Change{change})), schemas.NotFound, schemas.CodeUserNotFound)
 		reply(s.Run(t.Context(), run.ID)).fails(t, schemas.Invalid, schemas.CodeExecutionNotFound)
 		must(t, s.Commit(t.Context(), run, nil))
 	}
