@@ -250,7 +250,7 @@ func many(applications, users, flows int) string {
 	}
 	b.WriteString("applications:\n")
 	for i := range applications {
-		fmt.Fprintf(&b, "  - name: \"App %d: ünïcode, 'quotes' # and all\"\n    ouId: customers\n    authFlowId: flow-%d\n    customizations: {theme: {dark: true, sizes: [1, 2.50, 1e3], none: null, lines: \"a\\nb\\n\"}}\n", i, i%flows)
+		fmt.Fprintf(&b, "  - name: \"App %d: ünïcode, 'quotes' # and all\"\n    ouId: customers\n    authFlowId: flow-%d\n    customizations: {theme: {dark: true, sizes: [1, 2.50, 1e3], none: null, family: \"a, b\"}, lines: \"a\\nb\\n\"}\n", i, i%flows)
 		if i%2 == 0 {
 			fmt.Fprintf(&b, "    inboundAuthConfig: [{type: oauth2, config: {clientId: \"client.%d\", redirectUris: [\"https://app-%d.example.com/cb\"], tokenEndpointAuthMethod: client_secret_basic, clientSecret: {env: SECRET}, backchannelLogoutUri: \"https://app-%d.example.com/out\", backchannelLogoutSessionRequired: true}}]\n", i, i, i)
 		}
