@@ -16,11 +16,7 @@ import (
 // checkFits refuses a change that introduces a misfit. It covers a whole transaction, which may store
 // a flow and the user type that it needs in any order.
 func (d *Directory) checkFits(call Call, c *systemChange, before, after *systemState) error {
-	known := map[misfitKey]bool{}
-	for _, m := range d.misfitsOf(before, c) {
-		known[m.misfitKey] = true
-	}
-	found := slices.DeleteFunc(d.misfitsOf(after, c), func(m misfit) bool { return known[m.misfitKey] })
+	found := d.introducedMisfits(before, after, c)
 	if len(found) == 0 {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,6 +162,11 @@ func TestStoredMisfits(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		h := checksFits(t, w, `"username"`)
 		join := h.create(t, h.Flows, joinFlow("join", "phone", setsName))
+		open := h.create(t, h.Flows, joinFlow("open", "other", `{"attributes": {"username": "username"}}`))
+		app := func(name, userType string) string {
+			return object(t, "name", name, "registrationFlowId", open, "isRegistrationFlowEnabled", true, "allowedUserTypes", []string{userType})
+		}
+		h.create(t, h.Applications, app("Club", "Member"))
 		member, err := store.UserTypes().Get(t.Context(), h.store, h.ids["member"])
 		must(t, err)
 		before := member.UpdatedAt
@@ -168,9 +174,13 @@ func TestStoredMisfits(t *testing.T) {
 		must(t, h.store.Update(t.Context(), func(tx *store.Tx) error { return store.UserTypes().Replace(tx, member, before) }))
 		var reported []string
 		must(t, h.Misfits(t.Context(), SystemCall(), func(flow, reason string) { reported = append(reported, flow+": "+reason) }))
-		if len(reported) != 1 || !strings.HasPrefix(reported[0], `join: the flow "join" creates users`) {
+		slices.Sort(reported)
+		if len(reported) != 2 || !strings.HasPrefix(reported[0], `join: the flow "join" creates users`) || !strings.HasPrefix(reported[1], `open: the flow "open" creates users`) {
 			t.Errorf("reported %q", reported)
 		}
+		h.create(t, h.Applications, app("Person's", "Person")) // it starts the same flow as the club
+		_, err = h.Applications.Create(t.Context(), SystemCall(), doc(t, app("Other", "Member")))
+		refused(t, err, schemas.CodeFlowDoesNotFit, `registrationFlowId: as for the application "Other"`)
 		_, err = h.Flows.Replace(t.Context(), SystemCall(), join, "", doc(t, strings.Replace(joinFlow("join", "phone", setsName), `"Join"`, `"Come in"`, 1)))
 		must(t, err)
 		_, err = h.Flows.Replace(t.Context(), SystemCall(), join, "", doc(t, joinFlow("join", "phone", setsWrong)))

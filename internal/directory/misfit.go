@@ -70,14 +70,26 @@ type misfitSearch struct {
 	found  []misfit
 }
 
-// misfitsOf returns the misfits of a state, those that a change can concern; nil concerns all.
-func (d *Directory) misfitsOf(system *systemState, c *systemChange) []misfit {
+// introducedMisfits returns the misfits of the state after a change that the state before it did not have.
+func (d *Directory) introducedMisfits(before, after *systemState, c *systemChange) []misfit {
+	// Both are of the same flows: a new application can start a flow that already is a misfit for another.
+	starts := after.flowStarts()
+	concerned := func(flowID string) bool { return c.concerns(flowID, starts[flowID]) }
+	known := map[misfitKey]bool{}
+	for _, m := range d.misfitsOf(before, concerned) {
+		known[m.misfitKey] = true
+	}
+	return slices.DeleteFunc(d.misfitsOf(after, concerned), func(m misfit) bool { return known[m.misfitKey] })
+}
+
+// misfitsOf returns the misfits of a state, those of the concerned flows; nil is all flows.
+func (d *Directory) misfitsOf(system *systemState, concerned func(flowID string) bool) []misfit {
 	s := &misfitSearch{uses: d.AttributeUses, starts: system.flowStarts(), types: map[string]typeDefinition{}}
 	for _, t := range system.types {
 		s.types[t.Name] = defineType(t)
 	}
 	for _, id := range slices.Sorted(maps.Keys(system.flows)) {
-		if c.concerns(id, s.starts[id]) {
+		if concerned == nil || concerned(id) {
 			s.addFlow(system.flows[id])
 		}
 	}
@@ -86,7 +98,7 @@ func (d *Directory) misfitsOf(system *systemState, c *systemChange) []misfit {
 
 // concerns reports whether a change can introduce a misfit of a flow that applications start.
 func (c *systemChange) concerns(flowID string, starts []flowStart) bool {
-	if c == nil || len(c.types) > 0 {
+	if len(c.types) > 0 {
 		return true
 	}
 	_, changed := c.flows[flowID]
@@ -107,7 +119,7 @@ func (d *Directory) newMisfits(ctx context.Context, c Call, f *schemas.Flow) ([]
 	if err != nil {
 		return nil, err
 	}
-	candidate, before := *f, map[misfitKey]bool{}
+	candidate := *f
 	system, err := readStarts(ctx, r)
 	if err != nil {
 		return nil, err
@@ -117,11 +129,7 @@ func (d *Directory) newMisfits(ctx context.Context, c Call, f *schemas.Flow) ([]
 	}
 	change := newSystemChange()
 	change.flows[candidate.ID] = &candidate
-	for _, m := range d.misfitsOf(system, change) {
-		before[m.misfitKey] = true
-	}
-	found := slices.DeleteFunc(d.misfitsOf(system.with(change), change), func(m misfit) bool { return before[m.misfitKey] })
-	return d.describeMisfits(c, "flow", found), nil
+	return d.describeMisfits(c, "flow", d.introducedMisfits(system, system.with(change), change)), nil
 }
 
 // flowStart is an application that can start a flow.
