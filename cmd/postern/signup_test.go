@@ -12,14 +12,15 @@ import (
 func TestSignUpThatTheUserTypeRejectsIsReportedByTheRun(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		token := w.admin()
-		tests := map[string]struct {
-			schema, field, reason string
+		tests := []struct {
+			name, schema, field, reason string
 		}{
-			"the prompt asked for it": {`{"type":"object","properties":{"username":{"type":"string","maxLength":4}}}`, "username", ""},
-			"no prompt asked for it": {`{"type":"object","required":["department"],"properties":{
+			{"no prompt asked for it", `{"type":"object","required":["department"],"properties":{
 				"username":{"type":"string"},"department":{"type":"string"}}}`, "", "department"},
+			{"the prompt asked for it", `{"type":"object","properties":{"username":{"type":"string","maxLength":4}}}`, "username", ""},
 		}
-		for name, test := range tests {
+		for _, test := range tests {
+			name := test.name
 			typeName := "Type " + strings.ReplaceAll(name, " ", "-")
 			typeID := w.made(token, "/user-types", `{"name":"`+typeName+`","schema":{"type":"object"}}`)
 			app := w.made(token, "/applications", `{"name":"`+name+`","isRegistrationFlowEnabled":true,"allowedUserTypes":["`+typeName+`"]}`)
