@@ -146,7 +146,7 @@ func TestGateAppliesTheTheme(t *testing.T) {
 		font, background, favicon string
 	}{
 		{object{"font": "Georgia, serif", "backgroundUrl": pixel, "faviconUrl": pixel}, "Georgia", `url("` + pixel + `")`, pixel},
-		{object{"radius": "4px", "colors": object{"primary": "nocolor"}}, "system-ui", "none", "icon.svg"},
+		{object{"font": nil, "backgroundUrl": nil, "faviconUrl": nil, "radius": "4px", "colors": object{"primary": "nocolor"}}, "system-ui", "none", "icon.svg"},
 	} {
 		patch(t, p, "/applications/"+tryID, object{"customizations": object{"theme": test.theme}})
 		g.visit("signin")

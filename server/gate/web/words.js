@@ -40,7 +40,7 @@ export const date = (value, time) => new Intl.DateTimeFormat(locale, { dateStyle
 // The text of an error, and details for its fix: not where a name was mistyped.
 export function explain({ code, key, values, message, description, details, traceId }) {
 	// A message without a key is the text of a flow.
-	const known = message && !message.key ? undefined : [key, description?.key, message?.key, `error.${code}`].find(has);
+	const known = message?.defaultValue && !message.key ? undefined : [key, description?.key, message?.key, `error.${code}`].find(has);
 	const ordinary = message?.key && !traceId && code !== "passkey_verification_failed";
 	const technical = [details ?? description?.defaultValue, traceId && t("Trace id: {id}", { id: traceId })];
 	return {

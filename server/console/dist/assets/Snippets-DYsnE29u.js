@@ -1,4 +1,4 @@
-import{c as e,d as t,i as n,r}from"./texts-DGfUU1n4.js";import{lt as i,n as a}from"./ui-jLFRwEPO.js";var o=t(e(),1),s=`-- build.gradle.kts --
+import{c as e,d as t,i as n,r}from"./texts-CbEWHz9Z.js";import{lt as i,n as a}from"./ui-Bk05ot2w.js";var o=t(e(),1),s=`-- build.gradle.kts --
 android { defaultConfig { manifestPlaceholders["appAuthRedirectScheme"] = "__REDIRECT_SCHEME__" } }
 dependencies { implementation("net.openid:appauth:0.11.1") }
 -- SignIn.kt --
