@@ -2579,6 +2579,7 @@ export interface components {
             backedUp: boolean;
             backupEligible: boolean;
             createdAt: string;
+            formerPassword?: boolean;
             /** @description base64url without padding */
             id: string;
             lastUsedAt: null | string;
@@ -2761,6 +2762,7 @@ export interface components {
         SecondFactor: {
             createdAt: string;
             disabledAt?: null | string;
+            formerPassword?: boolean;
             lastUsedAt?: null | string;
             left?: null | number;
             limit?: string;
@@ -2771,6 +2773,7 @@ export interface components {
             acr?: string;
             amr: string[];
             applicationId?: string;
+            applicationName?: string;
             browser?: string;
             client?: string;
             createdAt: string;
@@ -2778,6 +2781,7 @@ export interface components {
             expiresAt: string;
             id: string;
             lastSeenAt?: string;
+            offlineOf?: string;
             userId: string;
         };
         Step: {
