@@ -136,6 +136,27 @@ const instructions = (isEditable: boolean) => {
   };
 };
 
+/** useFocusInView moves the graph if the focus is at a node that is not entirely in its frame (WCAG 2.4.11). */
+function useFocusInView() {
+  const { getNode, getZoom, setCenter } = useReactFlow();
+  const frame = useStore((state) => state.domNode);
+  useEffect(() => {
+    const show = ({ target }: FocusEvent) => {
+      const element = target instanceof Element ? target.closest(".react-flow__node") : null;
+      const node = getNode(element?.getAttribute("data-id") ?? "");
+      if (!frame || !element || !node) {
+        return;
+      }
+      const [inner, outer] = [element.getBoundingClientRect(), frame.getBoundingClientRect()];
+      if (inner.left < outer.left || inner.top < outer.top || inner.right > outer.right || inner.bottom > outer.bottom) {
+        void setCenter(node.position.x + nodeWidth / 2, node.position.y + nodeHeight / 2, { zoom: getZoom() });
+      }
+    };
+    frame?.addEventListener("focusin", show);
+    return () => frame?.removeEventListener("focusin", show);
+  }, [frame, getNode, getZoom, setCenter]);
+}
+
 /** smallestZoom is that of the whole graph on demand; readableZoom makes nodes large enough to hit (WCAG 2.5.8). */
 const smallestZoom = 0.1;
 const readableZoom = 24.5 / nodeHeight;
@@ -151,6 +172,7 @@ function FitControls({ layout: { width, height } }: { layout: Layout }) {
     }
   }, [width, height, frameWidth, frameHeight, setViewport]);
   useEffect(() => fit(readableZoom), [fit]);
+  useFocusInView();
   const label = t("Show the whole graph");
   return (
     <Controls showInteractive={false} showFitView={false}>
