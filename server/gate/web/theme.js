@@ -18,7 +18,7 @@ export function dress(brand = {}, application = {}, theme = {}) {
 	logo.addEventListener("error", () => logo.replaceWith(icon("door")));
 	byId("brand").replaceChildren(logo, el("span", {}, brand.name));
 	style("--radius", CSS.supports("border-radius", theme.radius) ? theme.radius : "");
-	style("--font", CSS.supports("font-family", theme.font) ? theme.font : "");
+	style("--font", theme.font && CSS.supports("font-family", theme.font) ? theme.font : "");
 	loadFont(picture(theme.fontUrl));
 	const background = picture(theme.backgroundUrl);
 	style("--picture", background && `url("${new URL(background, location.href)}")`);
