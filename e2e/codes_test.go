@@ -42,13 +42,13 @@ func code(t *testing.T, key totp.Key, ahead time.Duration) string {
 	return shown
 }
 
-// enterPassword starts the application's sign-in, whose first step asks for the password,
-// as the administrator.
-func (g *gateTab) enterPassword(app string) {
+// enterPassword starts the application's sign-in, whose first step asks for the password, as a user
+// with the password of the administrator.
+func (g *gateTab) enterPassword(app, username string) {
 	g.t.Helper()
 	g.open(g.base + "/gate/signin?applicationId=" + app)
 	g.shows("step/who")
-	g.enter("username", "admin")
+	g.enter("username", username)
 	g.enter("password", adminPassword)
 	g.click("action-continue")
 }
@@ -73,7 +73,7 @@ func TestGateAcceptsCodes(t *testing.T) {
 	p := serve(t)
 	app := p.storeFlow(t, "code_as_second_factor.yaml")
 	g := openGate(t, p)
-	begin := func() { t.Helper(); g.enterPassword(app) }
+	begin := func() { t.Helper(); g.enterPassword(app, "admin") }
 	begin()
 	g.shows("step/app")
 	g.until(`document.querySelector("img.picture").naturalWidth > 200`)

@@ -43,7 +43,7 @@ func (f *federated) linkIdentity(t *testing.T, redirectURI string) {
 		"redirectUris": []string{redirectURI}, "tokenEndpointAuthMethod": "client_secret_basic", "scopes": []string{"openid", "profile", "email"},
 	}}}}, &client)
 	f.provider.create(t, "/users", admin, object{"type": "Person", "attributes": object{
-		"username": "ada", "email": "ada@example.org", "given_name": "Ada", "password": "a password of the provider"}}, nil)
+		"username": "ada", "email": "ada@example.org", "email_verified": true, "given_name": "Ada", "password": "a password of the provider"}}, nil)
 	corp := object{"handle": "corp", "name": "Example Corp", "issuer": f.provider.base + "/", "clientId": client.ClientID, "clientSecret": client.ClientSecret}
 	r, err := f.post("/identity-providers", adminToken(t, f.postern), corp)
 	if err != nil || r.status != http.StatusBadRequest || !strings.Contains(string(r.body), "configure exactly that issuer") {

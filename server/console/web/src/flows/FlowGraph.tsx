@@ -136,7 +136,7 @@ const instructions = (isEditable: boolean) => {
   };
 };
 
-/** useFocusInView moves the graph if the focus is at a node that is not entirely in its frame (WCAG 2.4.11). */
+/** useFocusInView moves the graph if the node that has the focus is outside its frame or covered (WCAG 2.4.11). */
 function useFocusInView() {
   const { getNode, getZoom, setCenter } = useReactFlow();
   const frame = useStore((state) => state.domNode);
@@ -147,8 +147,8 @@ function useFocusInView() {
       if (!frame || !element || !node) {
         return;
       }
-      const [inner, outer] = [element.getBoundingClientRect(), frame.getBoundingClientRect()];
-      if (inner.left < outer.left || inner.top < outer.top || inner.right > outer.right || inner.bottom > outer.bottom) {
+      const { x, y, width, height } = element.getBoundingClientRect();
+      if (!element.contains(document.elementFromPoint(x + width / 2, y + height / 2))) {
         void setCenter(node.position.x + nodeWidth / 2, node.position.y + nodeHeight / 2, { zoom: getZoom() });
       }
     };
