@@ -49,7 +49,7 @@ export function FlowGraph({ nodes, findings, proof, marks, changes, selected, on
           })}
           onConnect={useSteady(({ source, target }) => changes?.connect(source, target))}
           edgeTypes={edgeTypes}
-          minZoom={smallestZoom}
+          minZoom={0.1}
           edgesFocusable
           colorMode="system"
           aria-label={t("Graph")}
@@ -136,47 +136,21 @@ const instructions = (isEditable: boolean) => {
   };
 };
 
-/** useFocusInView moves the graph if the node that has the focus is outside its frame or covered (WCAG 2.4.11). */
-function useFocusInView() {
-  const { getNode, getZoom, setCenter } = useReactFlow();
-  const frame = useStore((state) => state.domNode);
-  useEffect(() => {
-    const show = ({ target }: FocusEvent) => {
-      const element = target instanceof Element ? target.closest(".react-flow__node") : null;
-      const node = getNode(element?.getAttribute("data-id") ?? "");
-      if (!frame || !element || !node) {
-        return;
-      }
-      const { x, y, width, height } = element.getBoundingClientRect();
-      if (!element.contains(document.elementFromPoint(x + width / 2, y + height / 2))) {
-        void setCenter(node.position.x + nodeWidth / 2, node.position.y + nodeHeight / 2, { zoom: getZoom() });
-      }
-    };
-    frame?.addEventListener("focusin", show);
-    return () => frame?.removeEventListener("focusin", show);
-  }, [frame, getNode, getZoom, setCenter]);
-}
-
-/** smallestZoom is that of the whole graph on demand; readableZoom makes nodes large enough to hit (WCAG 2.5.8). */
-const smallestZoom = 0.1;
-const readableZoom = 24.5 / nodeHeight;
-
-/** FitControls show the graph again when its size or that of its frame has changed, and the whole graph on demand. */
+/** FitControls show the whole graph again when its size or that of its frame has changed, or on demand. */
 function FitControls({ layout: { width, height } }: { layout: Layout }) {
   const { setViewport } = useReactFlow();
   const frameWidth = useStore((state) => state.width);
   const frameHeight = useStore((state) => state.height);
-  const fit = useCallback((least: number) => {
+  const fit = useCallback(() => {
     if (frameWidth && frameHeight) {
-      void setViewport(getViewportForBounds({ x: 0, y: 0, width, height }, frameWidth, frameHeight, least, 1, 0.05));
+      void setViewport(getViewportForBounds({ x: 0, y: 0, width, height }, frameWidth, frameHeight, 0.1, 1, 0.05));
     }
   }, [width, height, frameWidth, frameHeight, setViewport]);
-  useEffect(() => fit(readableZoom), [fit]);
-  useFocusInView();
+  useEffect(fit, [fit]);
   const label = t("Show the whole graph");
   return (
     <Controls showInteractive={false} showFitView={false}>
-      <ControlButton onClick={() => fit(smallestZoom)} title={label} aria-label={label}>
+      <ControlButton onClick={fit} title={label} aria-label={label}>
         <svg viewBox="0 0 12 12" aria-hidden="true"><path d="M0 4V0h4M8 0h4v4M12 8v4H8M4 12H0V8" fill="none" stroke="currentColor" strokeWidth="1.5" /></svg>
       </ControlButton>
     </Controls>
