@@ -162,6 +162,9 @@ func (c *consoleTab) closesMenu() {
 func detailPages(t *testing.T, p *postern) (pages []string) {
 	t.Helper()
 	for _, path := range markupPages(t, p) {
+		if strings.HasPrefix(path, "/flows/") { // passkey-sign-in: a phone shows the whole graph of a longer flow with smaller nodes
+			path = "/flows/01900000-0000-7000-8000-000000000061"
+		}
 		if strings.Count(path, "/") == 2 && !strings.HasPrefix(path, "/applications") {
 			pages = append(pages, path)
 		}
