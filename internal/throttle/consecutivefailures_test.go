@@ -249,7 +249,7 @@ func TestLastingGuessesAtOnce(t *testing.T) {
 		<-refused
 	}
 	if _, err := w.Guess(from(200), g, right); !schemas.HasClass(err, schemas.Throttled) {
-		t.Errorf("a right guess beside as many as the limit: %v", err)
+		t.Errorf("a right guess among as many as the limit: %v", err)
 	}
 	close(gate)
 	all.Wait()
