@@ -83,13 +83,13 @@ func systemWrites(t *testing.T, h *accessFixture) map[string]func() error {
 // A write sends the same statements however many flows and applications there are: its transaction
 // stops all sign-ins of a SQLite store.
 func TestWritesDoNotReadTheSystem(t *testing.T) {
-	for driver, dsn := range map[string]func() string{
-		"sqlite":   func() string { return filepath.Join(t.TempDir(), "store.db") },
-		"postgres": func() string { return storetest.EmptyPostgres(t) },
+	for driver, dsn := range map[string]func(testing.TB) string{
+		"sqlite":   func(t testing.TB) string { return filepath.Join(t.TempDir(), "store.db") },
+		"postgres": storetest.EmptyPostgres,
 	} {
 		t.Run(driver, func(t *testing.T) {
 			counted := new(countedStatements)
-			s := storetest.OpenEmpty(t, store.Config{Driver: driver, DSN: dsn(), Hooks: counted})
+			s := storetest.OpenEmpty(t, store.Config{Driver: driver, DSN: dsn(t), Hooks: counted})
 			w := &fixture{store: s}
 			w.Directory = New(Options{Store: s, Hasher: plainHasher{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"), Box: plainCipher{}})
 			w.furnish(t)
