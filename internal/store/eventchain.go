@@ -171,7 +171,7 @@ func (c *EventChain) sealBatch(ctx context.Context, after schemas.EventKey) (sea
 		if sealed = len(events); err != nil || sealed == 0 {
 			return err
 		}
-		end, err = c.extend(t, end, events)
+		end, err = c.extend(t, end, events, toMicros(c.Now()))
 		return err
 	})
 	if err != nil {
@@ -246,7 +246,7 @@ func (c *EventChain) checkLast(ctx context.Context, r Reader, end ChainEnd, know
 		return link{}, brokenAt(end.Seq, "the last seal is missing, or the end of the chain was altered")
 	case !bytes.Equal(seals[0].hash, end.Hash):
 		return link{}, brokenAt(end.Seq, "the last seal, or the end of the chain, was altered")
-	case seals[0].keyID != c.keyID || !hmac.Equal(c.mac(end.Hash), seals[0].mac):
+	case !c.made(&seals[0]):
 		return link{}, brokenAt(end.Seq, "the last seal was not made with the key of this server")
 	case len(seals) == 2:
 		return link{}, brokenAt(end.Seq, "there are seals after the end of the chain")
@@ -261,28 +261,46 @@ func (c *EventChain) checkLast(ctx context.Context, r Reader, end ChainEnd, know
 }
 
 // checkFormat checks that a seal is one of an earlier version. Otherwise a writer to the database could remove
-// the time from the last seal, and a server would believe the reports without a code: see upgrade.
+// the time from the last seal, and a server would accept the seals before as those of an earlier version: see upgrade.
 func (c *EventChain) checkFormat(ctx context.Context, r Reader, s *eventSeal) error {
-	before := []byte{}
-	if s.seq > 1 {
-		seals, err := readAll(ctx, r, scanSeal, selectSeals, s.seq-2, 1)
-		if err != nil {
-			return err
-		}
-		if before = seals[0].hash; seals[0].seq != s.seq-1 || len(before) != sha256.Size {
-			return brokenAt(s.seq, "the last seal has the format of an earlier version, and the seal before it is missing")
-		}
+	before, err := hashBefore(ctx, r, s)
+	if err != nil {
+		return err
 	}
-	if len(s.digest) != sha256.Size || !bytes.Equal(s.chained(before), s.hash) {
+	if s.seq > 1 && len(before) != sha256.Size {
+		return brokenAt(s.seq, "the last seal has the format of an earlier version, and the seal before it is missing")
+	}
+	if !s.isEarlier(before) {
 		return brokenAt(s.seq, "the last seal was altered: it has the format of an earlier version")
 	}
 	return nil
 }
 
-// extend appends the seals of events to the chain and returns the last.
-func (c *EventChain) extend(t *Tx, end link, events []schemas.Event) (link, error) {
+// hashBefore returns the hash of the seal before another, nil if there is none.
+func hashBefore(ctx context.Context, r Reader, s *eventSeal) ([]byte, error) {
+	seals, err := readAll(ctx, r, scanSeal, selectSeals, s.seq-2, 1)
+	if err != nil || len(seals) == 0 || seals[0].seq != s.seq-1 {
+		return nil, err
+	}
+	return seals[0].hash, nil
+}
+
+// isEarlier reports whether a seal is one of an earlier version that follows the seal with the given hash.
+// Its hash covers no time. Only the lengths of the other members distinguish it from one that covers it.
+func (s *eventSeal) isEarlier(before []byte) bool {
+	isFirst := s.seq == 1 && len(before) == 0
+	return s.sealedAt == 0 && len(s.digest) == sha256.Size && (isFirst || len(before) == sha256.Size) && bytes.Equal(s.chained(before), s.hash)
+}
+
+// made reports whether a seal has the code of the key.
+func (c *EventChain) made(s *eventSeal) bool {
+	return s.keyID == c.keyID && hmac.Equal(c.mac(s.hash), s.mac)
+}
+
+// extend appends the seals of events to the chain, with a time, and returns the last.
+func (c *EventChain) extend(t *Tx, end link, events []schemas.Event, sealedAt int64) (link, error) {
 	seals := make([]eventSeal, len(events))
-	last := link{end.ChainEnd, toMicros(c.Now())}
+	last := link{end.ChainEnd, sealedAt}
 	code := hmac.New(sha256.New, c.key)
 	for i := range events {
 		e := &events[i]

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/hmac"
@@ -176,36 +177,105 @@ func (c *EventChain) append(t *Tx, last link, seq int64, action string, at time.
 	if err := t.insertEvents(e); err != nil {
 		return last, err
 	}
-	last.Seq = seq - 1
-	return c.extend(t, last, []schemas.Event{e})
+	// The time of the seal is that of the seal before: it must not hide that events after it waited.
+	end := link{ChainEnd{seq - 1, last.Hash}, cmp.Or(last.sealedAt, toMicros(c.Now()))}
+	return c.extend(t, end, []schemas.Event{e}, end.sealedAt)
 }
 
 // upgrade makes the seals of an earlier version a part of the chain. The last of them has the code of the
-// key. Their records of removed events have no code.
+// key. Their codes are removed, because the record proves them by their hashes: otherwise a writer to the
+// database could remove all later seals, and what else is to hide, and a server would repeat the upgrade. One
+// who has a copy from before the upgrade can, so it believes only what the seals of the earlier version prove.
 func (c *EventChain) upgrade(t *Tx, last link) (link, error) {
 	state := chainState{Anchor: last.ChainEnd, reason: anchorUpgrade, anchoredAt: c.Now()}
 	var err error
-	if state.KeptFrom, err = uncodedRetention(t.ctx, t); err != nil {
+	if state.KeptFrom, err = c.sealedRetention(t.ctx, t); err != nil {
 		return last, err
 	}
-	if state.First, err = readValue[int64](t.ctx, t, selectFirstSeal); err != nil {
+	seals, err := readAll(t.ctx, t, scanSeal, selectEnds)
+	if err != nil {
 		return last, err
 	}
+	if seals[0].at.Before(state.KeptFrom) {
+		state.First = seals[0].seq // otherwise it must be the first of all
+	}
+	if _, err := t.exec(removeCodes, []byte{}); err != nil {
+		return last, err
+	}
+	last.sealedAt = toMicros(seals[len(seals)-1].at) // it was made when its event was recorded, or later
 	return c.append(t, last, 0, actionAnchored, c.Now(), state, nil)
 }
 
-// uncodedRetention returns the time before which an earlier version reports that events were removed. A
-// time after its own report is not believed.
-func uncodedRetention(ctx context.Context, r Reader) (kept time.Time, err error) {
-	err = rows(ctx, r, func(row scanner) error {
-		var e schemas.Event
-		err := scanEvent(row, &e)
-		if before, wrong := time.Parse(time.RFC3339, e.Detail[detailKept]); wrong == nil && !before.After(e.At) && before.After(kept) {
-			kept = before
+const (
+	selectEnds      = `SELECT ` + sealColumns + ` FROM event_seals WHERE seq IN ((SELECT MIN(seq) FROM event_seals), (SELECT MAX(seq) FROM event_seals)) ORDER BY seq`
+	removeCodes     = `UPDATE event_seals SET mac = ? WHERE sealed_at = 0`
+	selectSealsOfID = `SELECT ` + sealColumns + ` FROM event_seals WHERE at = ? AND id = ?`
+)
+
+// sealedRetention returns the time before which an earlier version reports that events were removed. Its
+// reports have no code. One without a seal of that version, or with a time after its own, is not believed.
+func (c *EventChain) sealedRetention(ctx context.Context, r Reader) (kept time.Time, err error) {
+	reports, err := readAll(ctx, r, scanEvent, selectKeyed, actionTrimmed)
+	if err != nil {
+		return kept, err
+	}
+	slices.SortFunc(reports, func(a, b schemas.Event) int { return removedBefore(&b).Compare(removedBefore(&a)) })
+	for i := range reports {
+		proven, err := c.hasEarlierSeal(ctx, r, &reports[i])
+		if err != nil || proven {
+			return removedBefore(&reports[i]), err
 		}
-		return err
-	}, selectKeyed, actionTrimmed)
-	return kept, err
+	}
+	return kept, nil
+}
+
+// removedBefore returns the time of a report of removed events, zero if it is after that of the report.
+func removedBefore(e *schemas.Event) time.Time {
+	before, err := time.Parse(time.RFC3339, e.Detail[detailKept])
+	if err != nil || before.After(e.At) {
+		return time.Time{}
+	}
+	return before
+}
+
+// hasEarlierSeal reports whether an earlier version has sealed an event.
+func (c *EventChain) hasEarlierSeal(ctx context.Context, r Reader, e *schemas.Event) (bool, error) {
+	seals, err := readAll(ctx, r, scanSeal, selectSealsOfID, toMicros(e.At), e.ID)
+	if err != nil {
+		return false, err
+	}
+	for i := range seals {
+		if !bytes.Equal(seals[i].digest, eventDigest(e)) {
+			continue
+		}
+		if proven, err := c.provesEarlier(ctx, r, &seals[i]); err != nil || proven {
+			return proven, err
+		}
+	}
+	return false, nil
+}
+
+// provesEarlier reports whether a seal of the earlier format has the code of the key, or leads to one that
+// has it: before the key was replaced, seals had the codes of others.
+func (c *EventChain) provesEarlier(ctx context.Context, r Reader, s *eventSeal) (bool, error) {
+	before, err := hashBefore(ctx, r, s)
+	if err != nil {
+		return false, err
+	}
+	for seals := []eventSeal{*s}; len(seals) > 0; {
+		for i := range seals {
+			if !seals[i].isEarlier(before) {
+				return false, nil
+			}
+			if before = seals[i].hash; c.made(&seals[i]) {
+				return true, nil
+			}
+		}
+		if seals, err = readAll(ctx, r, scanSeal, selectSeals, seals[len(seals)-1].seq, verifyBatch); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // HandOver ends the seals of this key and begins those of another, as a part of a transaction that replaces
@@ -236,6 +306,7 @@ func (c *EventChain) Restart(t *Tx) error {
 		return err
 	}
 	state.Restarted, state.reason, state.anchoredAt = c.Now(), anchorRestored, c.Now()
+	last.sealedAt = 0 // that nothing was sealed since the backup is known
 	_, err = c.append(t, last, 0, actionAnchored, c.Now(), state, nil)
 	return err
 }
@@ -291,7 +362,7 @@ func (c *EventChain) repair(t *Tx, known KnownEnd, done *Repaired, detail map[st
 		return last, err
 	}
 	if len(seals) > 0 {
-		last = link{ChainEnd{seals[0].seq, seals[0].hash}, seals[0].sealedAt}
+		last = link{ChainEnd: ChainEnd{seals[0].seq, seals[0].hash}}
 	}
 	if done.Lost, err = t.remove(deleteLost); err != nil {
 		return last, err

@@ -92,12 +92,35 @@ func eventTime(i int) time.Time { return noon().Add(time.Duration(i) * 10 * time
 func recordSealed(t testing.TB, s *store.Store, chain *store.EventChain, first, last int) {
 	t.Helper()
 	for i := first; i <= last; i++ {
-		must(t, s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: schemas.Event{
-			ID: fmt.Sprint("e", i), At: eventTime(i), Action: "role.replaced", Detail: map[string]string{"n": fmt.Sprint(i)},
-		}}}))
+		record(t, s, fmt.Sprint("e", i), eventTime(i))
 		chain.Now = sealed(eventTime(i).Add(time.Second))
 		reply(chain.Seal(t.Context())).equals(t, "the number of sealed events", 1)
 	}
+}
+
+func record(t testing.TB, s *store.Store, id string, at time.Time) {
+	t.Helper()
+	must(t, s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: schemas.Event{
+		ID: id, At: at, Action: "role.replaced", Detail: map[string]string{"n": strings.TrimPrefix(id, "e")},
+	}}}))
+}
+
+// recordUpgraded records the events e1 to e8. An earlier version sealed the first five with a trim of e0 before
+// them, and the first three seals have a former key. Its seals are in the table copy.
+func recordUpgraded(a attacker, s *store.Store) *store.EventChain {
+	earlier := s.EventChain(chainKey)
+	earlier.Now = sealed(time.UnixMicro(0))
+	record(a, s, "e0", eventTime(0))
+	a.insert("t0", "audit.trimmed", eventTime(0).Add(time.Minute), `{"before":"`+eventTime(0).Add(time.Second).Format(time.RFC3339)+`","events":"1"}`)
+	for i := 1; i <= 5; i++ {
+		record(a, s, fmt.Sprint("e", i), eventTime(i))
+	}
+	sealAll(a, s, earlier, 7)
+	a.exec(`DELETE FROM events WHERE id = 'e0'; UPDATE event_seals SET key_id = 'former', mac = hash WHERE seq <= 3; CREATE TABLE copy AS SELECT * FROM event_seals`)
+	chain := s.EventChain(chainKey)
+	recordSealed(a, s, chain, 6, 8)
+	wantNoticed(a, "a verification before the attack", reply(s.EventChain(chainKey).Verify(a.Context(), nil)).get(a), "")
+	return chain
 }
 
 // attack is what an attacker does between two seals, and who notices.
@@ -194,19 +217,80 @@ func attacks() []attack {
 	}
 }
 
+// rollbacks lists attacks on a log of an earlier version after its upgrade: see recordUpgraded. Its seals 1 to 7 are
+// of that version, 8 is the record of the upgrade, and 9 to 11 are those of e6 to e8.
+func rollbacks() []attack {
+	const lastKey = "not made with the key of this server"
+	back := func(a attacker, seq int) { // to a seal of the earlier version
+		a.cut(seq + 1)
+		a.exec(`DELETE FROM events WHERE action = 'audit.anchored'`)
+	}
+	copied := func(a attacker, seq int) { // with the seals as they were before the upgrade
+		back(a, seq)
+		a.exec(`DELETE FROM event_seals; INSERT INTO event_seals SELECT * FROM copy WHERE seq <= ` + strconv.Itoa(seq))
+	}
+	report := func(a attacker, before int) {
+		a.insert("t", "audit.trimmed", eventTime(9), `{"before":"`+eventTime(before).Add(time.Second).Format(time.RFC3339)+`","events":"4"}`)
+	}
+	removeOldest := func(a attacker) {
+		a.exec(`DELETE FROM events WHERE id IN ('e1', 'e2', 'e3', 'e4'); DELETE FROM event_seals WHERE seq < 6`)
+	}
+	const missing = "the events before it are missing"
+	return []attack{
+		{name: "the record of the upgrade is removed", run: func(a attacker) { a.exec(`DELETE FROM events WHERE action = 'audit.anchored'`) }, fault: "the event is missing"},
+		{name: "the upgrade is undone, and a removal reported", run: func(a attacker) { back(a, 7); report(a, 4); removeOldest(a); a.queue() }, broken: lastKey, fault: missing},
+		{name: "a part of the upgraded seals is undone, and a removal reported", run: func(a attacker) { back(a, 6); report(a, 4); removeOldest(a); a.queue() }, broken: lastKey, fault: missing},
+		{name: "the upgrade is undone, and the oldest events are removed", run: func(a attacker) { back(a, 7); removeOldest(a); a.queue() }, broken: lastKey, fault: missing},
+		{name: "the upgrade is undone, and a later event removed", run: func(a attacker) {
+			back(a, 7)
+			a.exec(`DELETE FROM events WHERE id = 'e6'`)
+			a.queue()
+		}, broken: lastKey, fault: "the event is missing"},
+		{name: "a copy from before the upgrade, and a reported removal", run: func(a attacker) { copied(a, 7); report(a, 4); removeOldest(a); a.queue() }, fault: missing},
+		{name: "a copy with an old report", run: func(a attacker) {
+			copied(a, 7)
+			a.insert("t", "audit.trimmed", eventTime(5), `{"before":"`+eventTime(5).Format(time.RFC3339)+`"}`)
+			removeOldest(a)
+			a.queue()
+		}, fault: missing},
+		{name: "a copy with a report under the seal of another event", run: func(a attacker) {
+			copied(a, 7)
+			report(a, 4)
+			removeOldest(a)
+			a.exec(`DELETE FROM events WHERE id = 'e5'; UPDATE event_seals SET id = 't', at = ` + fmt.Sprint(eventTime(9).UnixMicro()) + ` WHERE seq = 6`)
+		}, fault: missing},
+		{name: "a copy without the report of the earlier version", run: func(a attacker) {
+			copied(a, 7)
+			a.exec(`DELETE FROM events WHERE id = 't0'`)
+		}, fault: "the event is missing"},
+		{name: "a copy with another time in the report of the earlier version", run: func(a attacker) {
+			copied(a, 7)
+			a.exec(`UPDATE events SET detail = '{"before":"` + eventTime(4).Add(time.Second).Format(time.RFC3339) + `"}', at = ` + fmt.Sprint(eventTime(5).UnixMicro()+1) + ` WHERE id = 't0'`)
+			removeOldest(a)
+			a.queue()
+		}, fault: missing},
+		{name: "a copy without a later event, and the rest queued again", run: func(a attacker) {
+			copied(a, 6)
+			a.exec(`DELETE FROM events WHERE id = 'e5'`)
+			a.queue()
+		}, late: true},
+		{name: "a copy from before the upgrade", run: func(a attacker) {
+			copied(a, 7)
+			a.exec(`DELETE FROM events WHERE id IN ('e6', 'e7', 'e8')`)
+		}},
+	}
+}
+
 // removesSeals reports whether an expected end is missing after the attack.
 func (c attack) removesSeals() bool {
 	return c.broken != "" || c.fault == ""
 }
 
-// run attacks while no server runs, and while one does.
-func (c attack) test(t *testing.T, s *store.Store, driver string, open func() (*sql.DB, error)) {
-	running := s.EventChain(chainKey)
-	recordSealed(t, s, running, 1, 8)
+// test attacks while no server runs, and while one does, which has sealed the events.
+func (c attack) test(t *testing.T, s *store.Store, a attacker, running *store.EventChain) {
 	noted := running.Known()
-	a := newAttacker(t, s, driver, open)
 	c.run(a)
-	must(t, s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: schemas.Event{ID: "e9", At: eventTime(9), Action: "role.replaced"}}}))
+	record(t, s, "e9", eventTime(9))
 	if c.removesSeals() && c.broken == "" {
 		running.Now = sealed(eventTime(9).Add(time.Second))
 		_, err := running.Seal(t.Context())
@@ -266,7 +350,7 @@ func testChainRepaired(t *testing.T, s *store.Store, a attacker) {
 	recordSealed(t, s, chain, 1, 8)
 	a.exec(`DELETE FROM events WHERE id = 'e2'; DELETE FROM event_seals WHERE seq >= 6`)
 	chain.Now = sealed(eventTime(9))
-	must(t, s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: schemas.Event{ID: "e9", At: eventTime(9), Action: "role.replaced"}}}))
+	record(t, s, "e9", eventTime(9))
 	if _, err := s.EventChain(chainKey).Seal(t.Context()); !isBroken(err) {
 		t.Errorf("a broken log is sealed: %v", err)
 	}

@@ -27,7 +27,18 @@ func EventChain(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*s
 	for _, attack := range attacks() {
 		t.Run(attack.name, func(t *testing.T) {
 			c, open := fresh(t)
-			attack.test(t, Open(t, c), c.Driver, open)
+			s := Open(t, c)
+			chain := s.EventChain(chainKey)
+			recordSealed(t, s, chain, 1, 8)
+			attack.test(t, s, newAttacker(t, s, c.Driver, open), chain)
+		})
+	}
+	for _, attack := range rollbacks() {
+		t.Run(attack.name, func(t *testing.T) {
+			c, open := fresh(t)
+			s := Open(t, c)
+			a := newAttacker(t, s, c.Driver, open)
+			attack.test(t, s, a, recordUpgraded(a, s))
 		})
 	}
 	for name, run := range map[string]func(t *testing.T, c store.Config){
