@@ -76,6 +76,7 @@ func (d *doctor) checkAll(ctx context.Context) {
 		d.checkQueue(ctx)
 		d.checkAuditLog(ctx)
 		d.checkFlows(ctx)
+		d.checkRules(ctx)
 		d.checkSuspects(ctx)
 		d.checkEffects(ctx)
 	}

@@ -115,3 +115,26 @@ func TestDoctorOnLaterSchema(t *testing.T) {
 		}
 	}
 }
+
+// A resource that an earlier release stored and this one would refuse is a warning that names it and the member.
+func TestDoctorOnOutdatedResources(t *testing.T) {
+	environ := testEnvironment(t.TempDir())
+	w := newTestAppIn(t, environ)
+	file := w.cfg.Database.DSN
+	w.close()
+	if _, output := runProgram(t, environ, "doctor"); !regexp.MustCompile(`(?m)^OK    rules +the rules of this release accept all resources$`).MatchString(output) {
+		t.Errorf("on a new store: %s", output)
+	}
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`UPDATE applications SET customizations = '{"theme":{"colors":{"primary":"red;}body{display:none"}}}' WHERE name = 'Console'`); err != nil {
+		t.Fatal(err)
+	}
+	_, output := runProgram(t, environ, "doctor")
+	if !regexp.MustCompile(`(?m)^WARN  rules +the application Console \S+ would be refused today: customizations.theme.colors.primary: expected a CSS color`).MatchString(output) {
+		t.Errorf("with an unsafe theme: %s", output)
+	}
+}

@@ -208,6 +208,42 @@ func (d *doctor) checkFlows(ctx context.Context) {
 	}
 }
 
+// The limits of checkRules: how many resources of a noun it checks, and how many it lists.
+const (
+	maxRechecked = 10_000
+	maxOutdated  = 20
+)
+
+// checkRules lists the resources that were stored under less strict rules than those of this release.
+func (d *doctor) checkRules(ctx context.Context) {
+	const check, fix = "rules", "correct the resource; until then a change of it can be refused, and pages leave out unsafe values"
+	found := 0
+	cut, err := d.app.directory.Recheck(ctx, maxRechecked, func(o directory.Outdated) {
+		if found++; found > maxOutdated {
+			return
+		}
+		more := ""
+		if n := len(o.Problems) - 1; n > 0 {
+			more = fmt.Sprintf(" (and %d more problems)", n)
+		}
+		d.warn(check, fix, "the %s %s would be refused today: %s%s", schemas.DisplayName(o.Noun.Name), strings.TrimSpace(o.Name+" "+o.ID), o.Problems[0], more)
+	})
+	if err != nil {
+		d.fail(check, "check the database", "%v", err)
+		return
+	}
+	if found > maxOutdated {
+		d.warn(check, fix, "%d more resources would be refused today", found-maxOutdated)
+	}
+	checked := "all resources"
+	for _, noun := range cut {
+		checked += fmt.Sprintf(", of the %s the first %d", schemas.DisplayName(noun.Plural), maxRechecked)
+	}
+	if found == 0 {
+		d.ok(check, "the rules of this release accept %s", checked)
+	}
+}
+
 // checkSuspects lists passkeys that others may have added in ways that earlier releases left open.
 func (d *doctor) checkSuspects(ctx context.Context) {
 	const check = "passkeys of earlier releases"

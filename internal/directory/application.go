@@ -190,7 +190,7 @@ func checkCustomizations(w *writeContext, was, c map[string]any) {
 	switch theme := c["theme"].(type) {
 	case nil:
 	case map[string]any:
-		if before, _ := was["theme"].(map[string]any); !reflect.DeepEqual(before, theme) {
+		if before, _ := was["theme"].(map[string]any); !w.keeps(reflect.DeepEqual(before, theme)) {
 			w.problems = append(w.problems, schemas.CheckTheme("customizations.theme", theme)...)
 		}
 	default:

@@ -112,12 +112,21 @@ func checkNoClient(w *writeContext, was, a *schemas.Application) {
 // identified by a URL, which belongs to the publisher of that URL.
 func checkClientID(w *writeContext, was, a *schemas.Application) {
 	id := a.ClientID
-	if id == was.ClientID {
+	if w.keeps(id == was.ClientID) {
 		return
 	}
 	path := inConfig("clientId")
-	if lower := strings.ToLower(id); w.registration != schemas.RegisteredByDocument && (strings.HasPrefix(lower, "https:") || strings.HasPrefix(lower, "http:")) {
+	lower := strings.ToLower(id)
+	switch isURL := strings.HasPrefix(lower, "https:") || strings.HasPrefix(lower, "http:"); {
+	case a.Registration == schemas.RegisteredByDocument:
+		if normal, err := schemas.NormalURL(id); err != nil || normal != id {
+			w.addInvalid(path, "expected a URL in its normal form, such as %.200q: two spellings would be two clients", cmp.Or(normal, "https://client.example.com/metadata.json"))
+		}
+	case isURL:
 		w.addInvalid(path, "expected a name, got a URL; choose another, or leave it out to generate one")
+	}
+	if id == was.ClientID {
+		return
 	}
 	other, err := store.Applications().Find(w.ctx, w.tx, "clientId", id)
 	if w.fail(err) {

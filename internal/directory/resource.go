@@ -51,6 +51,9 @@ type Resource interface {
 	// Delete deletes a resource. If others refer to it, the error has Class Conflict, code
 	// in_use, and lists them.
 	Delete(ctx context.Context, c Call, id, match string) error
+
+	// recheck returns the problems for which a write of a stored resource would be refused, whose document is d.
+	recheck(ctx context.Context, c Call, item *Item, d *schemas.Document) ([]schemas.Problem, error)
 }
 
 // Item is a resource. ETag is its entity tag with quotes (RFC 9110 §8.8.3). Warnings are

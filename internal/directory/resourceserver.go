@@ -67,7 +67,7 @@ func checkServer(w *writeContext, old, s *schemas.ResourceServer) {
 // checkIdentifierSpelling refuses an identifier that is another spelling of an existing one: requests for tokens
 // would not tell them apart.
 func checkIdentifierSpelling(w *writeContext, was, s *schemas.ResourceServer) {
-	if s.Identifier == "" || s.Identifier == was.Identifier {
+	if s.Identifier == "" || w.keeps(s.Identifier == was.Identifier) {
 		return
 	}
 	other, err := resourceLike(w.ctx, w.tx, s.Identifier, was.ID)

@@ -12,7 +12,7 @@ import (
 // checkName refuses a name that users could confuse with another one. A stored resource
 // keeps such a name, unless it is a self-registered client.
 func checkName(w *writeContext, was, name string) {
-	if name == "" || name == was && w.registration == "" {
+	if name == "" || w.keeps(name == was && w.registration == "") {
 		return
 	}
 	w.addFault("name", schemas.CheckDisplayName(name))

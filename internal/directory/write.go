@@ -54,25 +54,30 @@ func (c *collection[T]) write(ctx context.Context, call Call, d *schemas.Documen
 		return nil, err
 	}
 	err = c.transact(ctx, call, func(w *writeContext) error {
-		v := new(T) // new in each attempt: rules write into it
-		w.document, w.shape = d, d.DecodeLoosely(c.noun.Schema(), v)
 		w.prepared = prepared
-		checkText(w, d)
-		if adjust != nil {
-			if err := adjust(w, v); err != nil {
-				return err
-			}
-		}
-		old, err := c.target(w, at)
+		old, v, err := c.read(w, at, d, adjust)
 		if err != nil {
-			return err
-		}
-		if err := c.validate(w, at, old, v); err != nil {
 			return err
 		}
 		return c.apply(w, old, v, &item)
 	})
 	return item, err
+}
+
+// read returns the target and the valid resource of a document that takes its place.
+func (c *collection[T]) read(w *writeContext, at *target, d *schemas.Document, adjust func(w *writeContext, v *T) error) (old, v *T, err error) {
+	v = new(T) // new in each attempt: rules write into it
+	w.document, w.shape = d, d.DecodeLoosely(c.noun.Schema(), v)
+	checkText(w, d)
+	if adjust != nil {
+		if err := adjust(w, v); err != nil {
+			return nil, nil, err
+		}
+	}
+	if old, err = c.target(w, at); err != nil {
+		return nil, nil, err
+	}
+	return old, v, c.validate(w, at, old, v)
 }
 
 // transact runs one write, after what precedes its transaction.

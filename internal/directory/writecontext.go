@@ -34,6 +34,8 @@ type writeContext struct {
 	// detail is the detail of the event.
 	detail map[string]string
 
+	// recheck also reports values that a write accepts while they stay the same: see keeps.
+	recheck bool
 	// action replaces "created" or "replaced" in the event.
 	action string
 	// part is the path of the document in the resource, if the document is only a part:
