@@ -39,12 +39,15 @@ type systemChange struct {
 
 	mayOpenWays bool
 	mayMisfit   bool
+	narrowsType bool              // a type loses its name, or gets an identifier scope
 	noun        string            // of the writes that may introduce a misfit, "" if they are of several nouns
 	document    *schemas.Document // of the flow that is written, if it is the only such write
 	writes      int               // that may introduce a misfit
 
 	// identifiers are those that an application gets: an earlier one may have had them.
 	identifiers map[string]string // to the ids of the applications
+	// typeUsers are users of the types that lose their names, by the ids of the types.
+	typeUsers map[string][]store.Use
 	// created names each new resource by its id, which may be generated each time that the write runs.
 	created map[string]string
 }
@@ -52,12 +55,12 @@ type systemChange struct {
 func newSystemChange() *systemChange {
 	return &systemChange{
 		applications: map[string]*schemas.Application{}, flows: map[string]*schemas.Flow{}, types: map[string]*schemas.UserType{},
-		identifiers: map[string]string{}, created: map[string]string{},
+		identifiers: map[string]string{}, typeUsers: map[string][]store.Use{}, created: map[string]string{},
 	}
 }
 
 // needsCheck reports whether the change may break a rule.
-func (c *systemChange) needsCheck() bool { return c.mayOpenWays || c.mayMisfit }
+func (c *systemChange) needsCheck() bool { return c.mayOpenWays || c.mayMisfit || c.narrowsType }
 
 // misfits notes a write that may introduce a misfit.
 func (c *systemChange) misfits(noun string, document *schemas.Document) {
@@ -97,7 +100,8 @@ func (c *systemChange) digest() [sha256.Size]byte {
 	for id, t := range c.types {
 		add("type "+id, []any{orZero(t).Name, string(orZero(t).Schema), orZero(t).IdentifierScope})
 	}
-	add("check", []bool{c.mayOpenWays, c.mayMisfit})
+	add("users", c.typeUsers)
+	add("check", []bool{c.mayOpenWays, c.mayMisfit, c.narrowsType})
 	text, _ := json.Marshal(parts) // strings marshal
 	return sha256.Sum256(text)
 }
@@ -214,6 +218,11 @@ func (d *Directory) checkSystem(ctx context.Context, call Call, c *systemChange)
 		return nil, err
 	}
 	after := before.with(c)
+	if c.narrowsType {
+		if err := checkTypeUses(d.UserTypes.Noun(), c, before, after); err != nil {
+			return nil, err
+		}
+	}
 	if c.mayOpenWays && d.CheckChains != nil {
 		if err := d.checkWays(ctx, before, after); err != nil {
 			return nil, err
@@ -267,11 +276,14 @@ func identifiersOf(a *schemas.Application) (list []string) {
 // touchApplication notes a written application. Old is nil for a new one, a for a deleted one.
 func (d *Directory) touchApplication(w *writeContext, old, a *schemas.Application) error {
 	was, is := orZero(old), orZero(a)
-	if isUntrusted(is) && (old == nil || isUntrusted(was)) || a == nil && isUntrusted(was) {
+	stays := isUntrusted(is) && (old == nil || isUntrusted(was)) || a == nil && isUntrusted(was)
+	if stays && slices.Equal(was.AllowedUserTypes, is.AllowedUserTypes) {
 		return nil // clients that register themselves start the flows that other applications start too
 	}
-	if err := d.keepFormer(w, was, is); err != nil {
-		return err
+	if !stays {
+		if err := d.keepFormer(w, was, is); err != nil {
+			return err
+		}
 	}
 	if signInOf(old) == signInOf(a) && slices.Equal(identifiersOf(was), identifiersOf(is)) {
 		return nil
@@ -332,12 +344,16 @@ func (d *Directory) touchType(w *writeContext, old, t *schemas.UserType) error {
 	if old != nil && t != nil && string(old.Schema) == string(t.Schema) && old.Name == t.Name && old.IdentifierScope == t.IdentifierScope {
 		return nil
 	}
-	w.call.change.types[cmp.Or(orZero(t).ID, orZero(old).ID)] = t
+	change := w.call.change
+	change.types[cmp.Or(orZero(t).ID, orZero(old).ID)] = t
 	if old == nil {
-		w.call.change.created[t.ID] = "type " + t.Name
+		change.created[t.ID] = "type " + t.Name
+	}
+	if old != nil {
+		change.narrowsType = change.narrowsType || t == nil || t.Name != old.Name || t.IdentifierScope != old.IdentifierScope
 	}
 	if old != nil && t != nil {
-		w.call.change.misfits("userType", nil)
+		change.misfits("userType", nil)
 	}
 	return store.CountSystemChange(w.tx)
 }

@@ -3,6 +3,7 @@ package directory
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/postern-id/postern/internal/store"
@@ -19,7 +20,7 @@ func (d *Directory) userTypeCollection() *collection[schemas.UserType] {
 		check:    func(w *writeContext, old, t *schemas.UserType) { d.checkUserType(w, noun, old, t) },
 		changed:  reclaimAttributes,
 		touched:  d.touchType,
-		remove:   func(w *writeContext, t *schemas.UserType) { w.inUse = usesOfType(w, t) },
+		remove:   func(w *writeContext, t *schemas.UserType) { guardUsersOf(w, t, nil) },
 	}
 }
 
@@ -43,30 +44,22 @@ func (d *Directory) checkUserType(w *writeContext, n Noun, old, t *schemas.UserT
 	if len(t.Schema) > 0 { // a missing schema is reported already
 		w.problems = append(w.problems, t.CheckDefinition()...)
 	}
-	if old == nil || len(w.shape)+len(w.problems) > 0 {
+	if old == nil || len(w.shape)+len(w.problems)+len(w.forbidden) > 0 {
 		return
 	}
-	checkRename(w, n, old, t)
-	checkScope(w, n, old, t)
+	if old.Name != t.Name {
+		guardUsersOf(w, old, t)
+	}
+	checkScope(w, old, t)
 	w.fail(d.checkUsersOf(w, old, t))
-}
-
-// checkRename refuses to rename a type that is in use.
-func checkRename(w *writeContext, n Noun, old, t *schemas.UserType) {
-	if old.Name == t.Name {
-		return
-	}
-	if uses := usesOfType(w, old); len(uses) > 0 {
-		w.refusal = errInUse(n, "renamed", uses)
-	}
 }
 
 // checkScope checks a change of the identifier scope. It moves names and addresses of all users of
 // the type, so it needs the permission system. A type gets its own scope only if each application
-// that allows it allows no other type, where a name could then identify two users, and if no user
-// of it has permissions of the service: administrators sign in at applications that allow all
+// that allows it allows no other type, where a name could then identify two users (checkTypeUses), and if
+// no user of it has permissions of the service: administrators sign in at applications that allow all
 // types, and these find only users of the global scope.
-func checkScope(w *writeContext, n Noun, old, t *schemas.UserType) {
+func checkScope(w *writeContext, old, t *schemas.UserType) {
 	if t.IdentifierScope == old.IdentifierScope {
 		return
 	}
@@ -81,34 +74,76 @@ func checkScope(w *writeContext, n Noun, old, t *schemas.UserType) {
 	if len(permissions) > 0 {
 		w.addInvalid("identifierScope", "users of this type have permissions of the service, such as %q; move them to another type first", permissions[0])
 	}
-	var uses []store.Use
-	w.fail(forEach(w.ctx, w.tx, store.Applications().List, store.Page{}, func(a *schemas.Application) string { return a.ID }, func(a *schemas.Application) error {
-		if len(a.AllowedUserTypes) > 1 && slices.Contains(a.AllowedUserTypes, old.Name) {
-			uses = append(uses, store.Use{
-				ResourceRef: schemas.ResourceRef{Type: "application", ID: a.ID}, Name: a.Name, How: "allows other user types as well",
-			})
-		}
-		return nil
-	}))
-	if len(uses) > 0 {
-		w.refusal = errInUse(n, "given its own identifier scope", uses)
-	}
 }
 
-// usesOfType returns the users, applications and flows that name a type.
-func usesOfType(w *writeContext, t *schemas.UserType) []store.Use {
-	uses, err := store.Uses(w.ctx, w.tx, "userType", t.ID)
-	w.fail(err)
-	err = forEachFlow(w.ctx, w.tx, func(f *schemas.Flow) error {
-		if createsUsers(f, t.Name) {
-			uses = append(uses, store.Use{
-				ResourceRef: schemas.ResourceRef{Type: "flow", ID: f.ID}, Name: f.Handle, How: "creates users of it",
-			})
+// guardUsersOf undoes a write that deletes or renames a type with users. Outside of the transaction, the
+// check finds what else uses the type: see checkTypeUses. T is nil for a deleted type.
+func guardUsersOf(w *writeContext, old, t *schemas.UserType) {
+	uses, err := store.Uses(w.ctx, w.tx, "userType", old.ID)
+	if w.fail(err) || len(uses) == 0 {
+		return
+	}
+	change := w.call.change
+	change.types[old.ID], change.typeUsers[old.ID], change.narrowsType = t, uses, true
+	w.fail(errUnchecked)
+}
+
+// maxTypeUses limits how many resources the error lists.
+const maxTypeUses = 20
+
+// checkTypeUses refuses a change that deletes or renames a user type that is in use, or gives it its own
+// identifier scope while an application allows other types too.
+func checkTypeUses(n Noun, c *systemChange, before, after *systemState) error {
+	for _, id := range slices.Sorted(maps.Keys(c.types)) {
+		old, t := before.types[id], c.types[id]
+		if old == nil {
+			continue
 		}
-		return nil
-	})
-	w.fail(err)
+		done, uses := "deleted", []store.Use(nil)
+		switch {
+		case t == nil || t.Name != old.Name:
+			if t != nil {
+				done = "renamed"
+			}
+			uses = slices.Concat(c.typeUsers[id], after.allowing(old.Name, 0, "allows it"), after.creating(old.Name))
+		case t.IdentifierScope != "" && t.IdentifierScope != old.IdentifierScope:
+			done, uses = "given its own identifier scope", after.allowing(t.Name, 1, "allows other user types as well")
+		}
+		if len(uses) > 0 {
+			return errInUse(n, done, uses[:min(len(uses), maxTypeUses)])
+		}
+	}
+	return nil
+}
+
+// allowing lists the applications that allow a user type and at least so many others.
+func (s *systemState) allowing(userType string, others int, how string) (uses []store.Use) {
+	for _, id := range slices.Sorted(maps.Keys(s.applications)) {
+		if a := s.applications[id]; len(a.AllowedUserTypes) > others && slices.Contains(a.AllowedUserTypes, userType) {
+			uses = append(uses, store.Use{ResourceRef: schemas.ResourceRef{Type: "application", ID: id}, Name: a.Name, How: how})
+		}
+	}
 	return uses
+}
+
+// creating lists the flows that create users of a type.
+func (s *systemState) creating(userType string) (uses []store.Use) {
+	for _, id := range slices.Sorted(maps.Keys(s.flows)) {
+		if f := s.flows[id]; startsCreating(f, userType) {
+			uses = append(uses, store.Use{ResourceRef: schemas.ResourceRef{Type: "flow", ID: id}, Name: f.Handle, How: "creates users of it"})
+		}
+	}
+	return uses
+}
+
+// startsCreating reports whether a flow or one of its parts creates users of a type.
+func startsCreating(f *schemas.Flow, userType string) bool {
+	for _, part := range f.Parts {
+		if startsCreating(part, userType) {
+			return true
+		}
+	}
+	return createsUsers(f, userType)
 }
 
 // createsUsers reports whether a flow has a node that creates users of a type. The default

@@ -161,6 +161,32 @@ func TestTypeInUseKeepsItsName(t *testing.T) {
 	})
 }
 
+// An application of several types prevents that one of them gets its own scope, also if it registered itself, and
+// with all of the changes of a transaction.
+func TestScopesOfTypesInUse(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
+		h := furnished(t, w)
+		id := h.create(t, h.UserTypes, userType("Staff", `{"type": "object"}`))
+		scoped := doc(t, object(t, "name", "Staff", "schema", map[string]any{"type": "object"}, "identifierScope", "userType"))
+		a := h.register(t, selfRegistered("Client", "", schemas.RegisteredDynamically))
+		both := func(types ...string) *schemas.Document {
+			a.AllowedUserTypes = types
+			return doc(t, mustJSON(t, a))
+		}
+		_, err := h.Applications.Replace(t.Context(), SystemCall(), a.ID, "", both("Staff", "Person"))
+		must(t, err)
+		_, err = h.UserTypes.Replace(t.Context(), SystemCall(), id, "", scoped)
+		refused(t, err, schemas.CodeInUse, "application: allows other user types as well")
+		must(t, h.Transact(t.Context(), SystemCall(), func(c Call) error {
+			if _, err := h.UserTypes.Replace(t.Context(), c, id, "", scoped); err != nil {
+				return err
+			}
+			_, err := h.Applications.Replace(t.Context(), c, a.ID, "", both("Staff"))
+			return err
+		}))
+	})
+}
+
 func TestReplaceTypeWithItself(t *testing.T) {
 	w := newFixture(t)
 	id := w.create(t, w.UserTypes, userType("Staff", properties(`"a": {  "type": "string"}`)))

@@ -58,8 +58,7 @@ func references() map[string][]reference {
 			{"user", "users", "id", "ou_id = ?", "belongs to it"},
 		},
 		"userType": {
-			{"application", "applications", "name", "EXISTS (SELECT 1 FROM user_types t WHERE t.id = ? AND " +
-				containsLine("allowed_user_types", "t.name") + ")", "allows it"},
+			// Package directory finds the applications that allow it outside of the transaction.
 			{"user", "users", "id", "type = (SELECT t.name FROM user_types t WHERE t.id = ?)", "is of it"},
 		},
 		"flow": {
@@ -89,6 +88,9 @@ func containsLine(column, word string) string {
 // PermissionUses returns at most maxUses roles that grant one of the permissions and clients
 // that have one as a registered scope.
 func PermissionUses(ctx context.Context, r Reader, permissions []string) (uses []Use, err error) {
+	if len(permissions) == 0 {
+		return nil, nil
+	}
 	for some := range slices.Chunk(permissions, maxOwners) {
 		err := rows(ctx, r, func(row scanner) error {
 			u, permission := Use{ResourceRef: schemas.ResourceRef{Type: "role"}}, ""
