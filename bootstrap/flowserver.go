@@ -62,6 +62,21 @@ func (c *Client) Send(ctx context.Context, method, path string, body, reply any)
 	return err
 }
 
+// Create creates a declared resource. If its file is wrong, the error is declare.Faults.
+func (c *Client) Create(ctx context.Context, r declare.Resource) (*declare.Entry, error) {
+	return declare.Store(ctx, c.remote, r, c.remote.Secrets, nil)
+}
+
+// Replace replaces the resource with the id by a declared one. If its file is wrong, the error is
+// declare.Faults.
+func (c *Client) Replace(ctx context.Context, r declare.Resource, id string) (*declare.Entry, error) {
+	at, err := c.remote.requestResource(ctx, http.MethodGet, "/"+r.Noun.Folder+"/"+url.PathEscape(id), "", nil)
+	if err != nil {
+		return nil, err
+	}
+	return declare.Store(ctx, c.remote, r, c.remote.Secrets, at)
+}
+
 // Flows returns the flows of the server.
 func (c *Client) Flows() *FlowServer { return &FlowServer{c.remote} }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/postern-id/postern/bootstrap"
@@ -73,6 +74,7 @@ func (c adminRecoverCommand) Run(ctx context.Context, p program) error {
 }
 
 type adminRemovePasskeyCommand struct {
+	confirmation
 	localUser
 	Passkeys []string `arg:"" help:"The ids of the passkeys, as postern doctor prints them."`
 }
@@ -84,6 +86,10 @@ func (c adminRemovePasskeyCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer h.close()
+	what := fmt.Sprintf("remove the passkeys %s of %s", strings.Join(c.Passkeys, ", "), printable(c.User))
+	if ok, err := c.confirm(p, what, []string{"the sessions that began with them"}); !ok {
+		return err
+	}
 	for _, text := range c.Passkeys {
 		id, err := schemas.ParseBytes(text)
 		if err != nil {

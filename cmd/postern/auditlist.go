@@ -33,7 +33,7 @@ func (c eventFilter) connect(ctx context.Context, p program) (*bootstrap.Client,
 	}
 	query := url.Values{}
 	if c.User != "" {
-		user, err := find(ctx, client, "user", "/users", "users", c.User, "username", "email")
+		user, err := userFlags{}.kind().find(ctx, client, c.User)
 		id := user.text("id")
 		if uuid.MatchString(c.User) && schemas.HasClass(err, schemas.NotFound) {
 			id, err = c.User, nil // a deleted user still has events

@@ -15,6 +15,7 @@ import (
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/internal/folder"
 )
 
@@ -44,7 +45,7 @@ func (c bootstrapCommand) Run(ctx context.Context, p program) error {
 	}
 	defer setup.HTTP.CloseIdleConnections()
 	setup.RedirectURIs, setup.Samples, setup.Dir, setup.Wait = c.ConsoleRedirectURIs, c.Samples, c.Dir, time.Duration(c.Wait)
-	setup.Secrets.Getenv, setup.Secrets.Folders = p.getenv, c.Secrets
+	setup.Secrets.Folders = c.Secrets
 	setup.Report = func(format string, args ...any) { fmt.Fprintf(p.stdout, format+"\n", args...) }
 	return bootstrap.Run(ctx, setup)
 }
@@ -53,8 +54,9 @@ func (c bootstrapCommand) Run(ctx context.Context, p program) error {
 // which set the address, appears in errors.
 func (c serverFlags) newSetup(ctx context.Context, p program, flag, address string) (bootstrap.Setup, error) {
 	setup := bootstrap.Setup{
-		Token: cmp.Or(c.Token, p.getenv("ADMIN_TOKEN")),
-		Admin: bootstrap.Admin{Username: p.getenv("ADMIN_USERNAME"), Password: p.getenv("ADMIN_PASSWORD")},
+		Token:   cmp.Or(c.Token, p.getenv("ADMIN_TOKEN")),
+		Admin:   bootstrap.Admin{Username: p.getenv("ADMIN_USERNAME"), Password: p.getenv("ADMIN_PASSWORD")},
+		Secrets: declare.Secrets{Getenv: p.getenv},
 	}
 	cfg, err := c.localConfig(p.environ, flag, address)
 	if err != nil {

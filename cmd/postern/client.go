@@ -13,11 +13,12 @@ import (
 )
 
 type clientCommands struct {
-	List         clientListCommand   `cmd:"" help:"List applications."`
-	Show         clientShowCommand   `cmd:"" help:"Show an application."`
-	Create       clientCreateCommand `cmd:"" help:"Create an application that is an OAuth client, and print its settings."`
-	RotateSecret clientSecretCommand `cmd:"" help:"Give an application a new client secret. The old one stops working at once."`
-	Delete       clientDeleteCommand `cmd:"" help:"Delete an application, and revoke its tokens."`
+	List         clientListCommand              `cmd:"" help:"List applications."`
+	Show         clientShowCommand              `cmd:"" help:"Show an application."`
+	Create       clientCreateCommand            `cmd:"" help:"Create an application that is an OAuth client, and print its settings."`
+	RotateSecret clientSecretCommand            `cmd:"" help:"Give an application a new client secret. The old one stops working at once."`
+	Update       nounUpdateCommand[clientFlags] `cmd:"" help:"Change members of an application, or replace it by a file."`
+	Delete       nounDeleteCommand[clientFlags] `cmd:"" help:"Delete an application, and revoke its tokens."`
 }
 
 // oneApplication is the application of a command.
@@ -36,11 +37,15 @@ func (c oneApplication) find(ctx context.Context, p program) (*bootstrap.Client,
 }
 
 func findApplication(ctx context.Context, client *bootstrap.Client, name string) (resource, error) {
-	return find(ctx, client, "application", "/applications", "applications", name, "clientId", "name")
+	return clientFlags{}.kind().find(ctx, client, name)
 }
 
 func applicationColumns() []column {
 	return []column{{"ID", "id"}, {"NAME", "name"}, {"CLIENT ID", "clientId"}, {"REGISTRATION", "registration"}, {"CREATED", "createdAt"}}
+}
+
+func applicationDetails() []column {
+	return []column{{"TYPE", "type"}, {"DESCRIPTION", "description"}, {"SIGN-IN FLOW", "authFlowId"}, {"OAUTH", "inboundAuthConfig"}}
 }
 
 type clientListCommand struct {
@@ -85,7 +90,7 @@ func (c clientShowCommand) Run(ctx context.Context, p program) error {
 	if err := client.Send(ctx, http.MethodGet, "/flows/"+app.text("authFlowId"), nil, &flow); err == nil {
 		app["authFlowId"] = flow["handle"] // the id stays if the caller may not read flows
 	}
-	return c.show(p.stdout, app, append(applicationColumns(), column{"TYPE", "type"}, column{"DESCRIPTION", "description"}, column{"SIGN-IN FLOW", "authFlowId"}, column{"OAUTH", "inboundAuthConfig"})...)
+	return c.show(p.stdout, app, append(applicationColumns(), applicationDetails()...)...)
 }
 
 type clientCreateCommand struct {
@@ -250,6 +255,7 @@ func (c clientCreateCommand) serviceSteps(b *strings.Builder, tokenEndpoint stri
 }
 
 type clientSecretCommand struct {
+	confirmation
 	output
 	oneApplication
 }
@@ -258,6 +264,9 @@ type clientSecretCommand struct {
 func (c clientSecretCommand) Run(ctx context.Context, p program) error {
 	client, app, err := c.find(ctx, p)
 	if err != nil {
+		return err
+	}
+	if ok, err := c.confirm(p, "replace the client secret of "+printable(app.text("name")), []string{"the revocation of all its tokens"}); !ok {
 		return err
 	}
 	var reply resource
@@ -271,20 +280,5 @@ func (c clientSecretCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "\nexport CLIENT_SECRET=%s\n", shellQuote(clientSecret(reply)))
-	return err
-}
-
-type clientDeleteCommand struct{ oneApplication }
-
-// Run deletes an application.
-func (c clientDeleteCommand) Run(ctx context.Context, p program) error {
-	client, app, err := c.find(ctx, p)
-	if err != nil {
-		return err
-	}
-	if err := client.Send(ctx, http.MethodDelete, "/applications/"+app.text("id"), nil, nil); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.stdout, "%s: deleted\n", printable(app.text("name")))
 	return err
 }

@@ -89,6 +89,7 @@ func completions(node *kong.Node, words []string) []string {
 			flag = nil
 		case strings.HasPrefix(word, "-"):
 			flag = flagOf(node, word)
+		case word == "help": // the words after it are those of a command
 		default:
 			if i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == word }); i >= 0 {
 				node = node.Children[i]

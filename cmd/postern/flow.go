@@ -10,6 +10,7 @@ type flowCommands struct {
 	Push     flowPushCommand     `cmd:"" help:"Store flows on a server as new versions."`
 	Pull     flowPullCommand     `cmd:"" help:"Write the flows of a server to files."`
 	Versions flowVersionsCommand `cmd:"" help:"List the versions of a flow on a server."`
+	Delete   flowDeleteCommand   `cmd:"" help:"Delete a flow of a server, with all versions."`
 	Restore  flowRestoreCommand  `cmd:"" help:"Restore an older version of a flow as its newest."`
 	Play     flowPlayCommand     `cmd:"" help:"Step through a run of a flow in the terminal, with simulated devices and services."`
 	Draft    flowDraftCommand    `cmd:"" help:"Draft scenarios for the outcomes of a flow that none reaches."`

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/mattn/go-isatty"
-
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/findings"
 	"github.com/postern-id/postern/flows/flowtest"
@@ -97,6 +95,5 @@ func (p program) useColor(when string) bool {
 	if when != "auto" {
 		return when == "always"
 	}
-	f, isFile := p.stdout.(*os.File)
-	return isFile && isatty.IsTerminal(f.Fd()) && p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
+	return isTerminal(p.stdout) && p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
 }

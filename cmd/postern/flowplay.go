@@ -10,8 +10,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/mattn/go-isatty"
-
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/flowtest"
 	"github.com/postern-id/postern/flows/play"
@@ -41,10 +39,9 @@ func (c flowPlayCommand) Run(ctx context.Context, p program) error {
 	if input == nil {
 		input = strings.NewReader("")
 	}
-	terminal, isFile := input.(*os.File)
 	game := play.Game{
 		Read: c.read, Save: c.save, Start: start, Language: c.Lang, Words: translations.Builtin().Match(c.Lang).Flows,
-		Lines: scanLines(ctx, input), Out: p.stdout, Echo: !isFile || !isatty.IsTerminal(terminal.Fd()),
+		Lines: scanLines(ctx, input), Out: p.stdout, Echo: !isTerminal(input),
 	}
 	fmt.Fprintln(p.stdout, "help lists the commands; quit or the end of the input leaves.")
 	return game.Play(ctx)

@@ -73,19 +73,27 @@ type serverCommands struct {
 type commands struct {
 	serverCommands
 
-	Health     healthCommand     `cmd:"" help:"Report whether the server on this machine is ready. Exits with 1 if it is not."`
-	Bootstrap  bootstrapCommand  `cmd:"" help:"Create the initial resources, and those of seed files, in a running server."`
-	Token      tokenCommand      `cmd:"" help:"Print an access token for the administrator."`
-	Admin      adminCommands     `cmd:"" help:"Help administrators who have lost their passkeys, with the store and its key."`
-	Keys       keysCommands      `cmd:"" help:"List and rotate the keys that sign tokens, and change the key that encrypts them."`
-	Backup     backupCommand     `cmd:"" help:"Write a backup of the store while the server runs."`
-	Restore    restoreCommand    `cmd:"" help:"Restore a backup into an empty store."`
-	Migrate    migrateCommand    `cmd:"" help:"Migrate the schema of the store, or print the pending migrations."`
-	Export     exportCommand     `cmd:"" help:"Write all resources of the store as YAML files."`
-	Apply      applyCommand      `cmd:"" help:"Apply YAML files to the store."`
-	Import     importCommand     `cmd:"" help:"Import the users, clients, groups, roles and flows of another identity product."`
-	User       userCommands      `cmd:"" help:"Manage the users of a server."`
-	App        clientCommands    `cmd:"" help:"Manage the applications of a server."`
+	Health    healthCommand    `cmd:"" help:"Report whether the server on this machine is ready. Exits with 1 if it is not."`
+	Bootstrap bootstrapCommand `cmd:"" help:"Create the initial resources, and those of seed files, in a running server."`
+	Token     tokenCommand     `cmd:"" help:"Print an access token for the administrator."`
+	Admin     adminCommands    `cmd:"" help:"Help administrators who have lost their passkeys, with the store and its key."`
+	Keys      keysCommands     `cmd:"" help:"List and rotate the keys that sign tokens, and change the key that encrypts them."`
+	Backup    backupCommand    `cmd:"" help:"Write a backup of the store while the server runs."`
+	Restore   restoreCommand   `cmd:"" help:"Restore a backup into an empty store."`
+	Migrate   migrateCommand   `cmd:"" help:"Migrate the schema of the store, or print the pending migrations."`
+	Export    exportCommand    `cmd:"" help:"Write all resources of the store as YAML files."`
+	Apply     applyCommand     `cmd:"" help:"Apply YAML files to the store."`
+	Import    importCommand    `cmd:"" help:"Import the users, clients, groups, roles and flows of another identity product."`
+	User      userCommands     `cmd:"" set:"noun=user" set:"one=a user" set:"by=the id, the username or the mail address" set:"member=an attribute" help:"Manage the users of a server."`
+	App       clientCommands   `cmd:"" set:"noun=application" set:"one=an application" set:"by=the id, the client id or the name" help:"Manage the applications of a server."`
+	Group     groupCommands    `cmd:"" set:"noun=group" set:"one=a group" set:"many=groups" help:"Manage the groups of a server, and their members."`
+	Role      roleCommands     `cmd:"" set:"noun=role" set:"one=a role" set:"many=roles" help:"Manage the roles of a server, and their assignments."`
+	Provider  providerCommands `cmd:"" set:"noun=identity provider" set:"one=an identity provider" set:"many=identity providers" set:"by=the id or the handle" set:"key=handle" help:"Manage the identity providers of a server."`
+	Unit      unitCommands     `cmd:"" set:"noun=organization unit" set:"one=an organization unit" set:"many=organization units" set:"by=the id or the handle" set:"key=handle" help:"Manage the organization units of a server."`
+	UserType  userTypeCommands `cmd:"" set:"noun=user type" set:"one=a user type" set:"many=user types" help:"Manage the user types of a server."`
+
+	ResourceServer resourceServerCommands `cmd:"" set:"noun=resource server" set:"one=a resource server" set:"many=resource servers" set:"by=the id or the handle" set:"key=handle" help:"Manage the resource servers of a server, with their permissions."`
+
 	Session    sessionCommands   `cmd:"" help:"List and end the sessions of a user."`
 	Audit      auditCommands     `cmd:"" help:"Read and verify the audit log."`
 	Config     configCommands    `cmd:"" help:"Check and print the configuration, and describe its keys."`
@@ -96,6 +104,7 @@ type commands struct {
 	Schema     schemaCommand     `cmd:"" help:"Print a JSON Schema."`
 	Completion completionCommand `cmd:"" help:"Print the completion script of a shell."`
 	Complete   completeCommand   `cmd:"" hidden:"" help:"Print the completions of a command line."`
+	Help       helpCommand       `cmd:"" help:"Print the usage of a command, as --help does."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 }
 
@@ -134,7 +143,7 @@ func (p program) run(ctx context.Context) (code int) {
 			panic(v)
 		}
 	}()
-	call, err := parser.Parse(p.args)
+	call, err := parser.Parse(withHelp(parser.Model.Node, p.args))
 	if err != nil {
 		fmt.Fprintf(p.stderr, "postern: %v\nRun `%s --help` for the usage.\n", err, commandOf(err))
 		return exitUsage
@@ -164,7 +173,7 @@ func newParser(cli any, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(cli, append(options,
 		kong.Name("postern"),
 		kong.Description("An identity server whose sign-in flows are proven safe before they run."),
-		kong.Vars{"version": "postern " + version, "stacks": strings.Join(stackNames(), ", ")},
+		kong.Vars{"version": "postern " + version, "stacks": strings.Join(stackNames(), ", "), "by": "the id or the name", "key": "name", "member": "a member"},
 	)...)
 }
 

@@ -3,12 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/mattn/go-isatty"
 
 	"github.com/postern-id/postern/internal/store"
 )
@@ -35,8 +32,7 @@ type progress struct {
 
 // startProgress begins to report. The caller must call stop.
 func (p program) startProgress(label string) *progress {
-	f, isFile := p.stderr.(*os.File)
-	return newProgress(p.stderr, isFile && isatty.IsTerminal(f.Fd()) && p.getenv("TERM") != "dumb", label)
+	return newProgress(p.stderr, isTerminal(p.stderr) && p.getenv("TERM") != "dumb", label)
 }
 
 func newProgress(to io.Writer, terminal bool, label string) *progress {

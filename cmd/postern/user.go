@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,19 +13,20 @@ import (
 )
 
 type userCommands struct {
-	List         userListCommand         `cmd:"" help:"List users."`
-	Show         userShowCommand         `cmd:"" help:"Show a user with the methods to sign in."`
-	Why          userWhyCommand          `cmd:"" help:"Explain why a user could not sign in: the state of the account, and the latest attempts, step by step."`
-	Create       userCreateCommand       `cmd:"" help:"Create a user."`
-	Disable      userDisableCommand      `cmd:"" help:"Disable a user, and end all sessions and tokens of the user."`
-	Enable       userEnableCommand       `cmd:"" help:"Enable a disabled user."`
-	Lock         userLockCommand         `cmd:"" help:"Lock a user for a time, and end all sessions and tokens of the user."`
-	Unlock       userUnlockCommand       `cmd:"" help:"Unlock a user."`
-	Sessions     sessionListCommand      `cmd:"" help:"List the sessions of a user."`
-	ResetGuesses userResetGuessesCommand `cmd:"" help:"Forget the failed guesses at a user's secrets, so that the user can sign in everywhere."`
-	Export       userExportCommand       `cmd:"" help:"Write all users to a file, as CSV or JSON Lines."`
-	Invite       userInviteCommand       `cmd:"" help:"Mail a user a link for adding the first passkey or a password."`
-	Delete       userDeleteCommand       `cmd:"" help:"Delete a user."`
+	List         userListCommand              `cmd:"" help:"List users."`
+	Show         userShowCommand              `cmd:"" help:"Show a user with the methods to sign in."`
+	Why          userWhyCommand               `cmd:"" help:"Explain why a user could not sign in: the state of the account, and the latest attempts, step by step."`
+	Create       userCreateCommand            `cmd:"" help:"Create a user."`
+	Disable      userDisableCommand           `cmd:"" help:"Disable a user, and end all sessions and tokens of the user."`
+	Enable       userEnableCommand            `cmd:"" help:"Enable a disabled user."`
+	Lock         userLockCommand              `cmd:"" help:"Lock a user for a time, and end all sessions and tokens of the user."`
+	Unlock       userUnlockCommand            `cmd:"" help:"Unlock a user."`
+	Sessions     sessionListCommand           `cmd:"" help:"List the sessions of a user."`
+	ResetGuesses userResetGuessesCommand      `cmd:"" help:"Forget the failed guesses at a user's secrets, so that the user can sign in everywhere."`
+	Export       userExportCommand            `cmd:"" help:"Write all users to a file, as CSV or JSON Lines."`
+	Invite       userInviteCommand            `cmd:"" help:"Mail a user a link for adding the first passkey or a password."`
+	Update       nounUpdateCommand[userFlags] `cmd:"" help:"Change attributes of a user, or replace the user by a file."`
+	Delete       nounDeleteCommand[userFlags] `cmd:"" help:"Delete a user, with all credentials, sessions and tokens."`
 }
 
 // oneUser is the user of a command.
@@ -41,19 +41,12 @@ func (c oneUser) find(ctx context.Context, p program) (*bootstrap.Client, resour
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := find(ctx, client, "user", "/users", "users", c.User, "username", "email")
+	r, err := userFlags{}.kind().find(ctx, client, c.User)
 	return client, r, err
 }
 
 // nameOf returns the name of a user in messages.
-func nameOf(user resource) string {
-	for _, path := range []string{"attributes.username", "attributes.email", "id"} {
-		if text := user.text(path); text != "" {
-			return printable(text)
-		}
-	}
-	return ""
-}
+func nameOf(user resource) string { return userFlags{}.kind().nameOf(user) }
 
 func userColumns() []column {
 	return []column{{"ID", "id"}, {"USERNAME", "attributes.username"}, {"EMAIL", "attributes.email"}, {"TYPE", "type"}, {"STATUS", "status"}, {"LOCKED UNTIL", "lockedUntil"}, {"CREATED", "createdAt"}}
@@ -103,15 +96,9 @@ type userCreateCommand struct {
 
 // Run creates a user, without credentials.
 func (c userCreateCommand) Run(ctx context.Context, p program) error {
-	attributes := map[string]any{}
-	for name, text := range c.Set {
-		attributes[name] = text
-	}
-	for name, text := range c.SetJSON {
-		if !json.Valid([]byte(text)) {
-			return fmt.Errorf("--set-json %s: expected a JSON value, such as true or 12", name)
-		}
-		attributes[name] = json.RawMessage(text)
+	attributes, err := setMembers(c.Set, c.SetJSON)
+	if err != nil {
+		return err
 	}
 	for name, text := range map[string]string{"username": c.Username, "email": c.Email} {
 		if text != "" {
@@ -228,14 +215,7 @@ func (c userResetGuessesCommand) Run(ctx context.Context, p program) error {
 	return c.remove(ctx, p, "/failed-guesses", "forgot the failed guesses")
 }
 
-type userDeleteCommand struct{ oneUser }
-
-// Run deletes a user.
-func (c userDeleteCommand) Run(ctx context.Context, p program) error {
-	return c.remove(ctx, p, "", "deleted")
-}
-
-// remove deletes the user, or a part of the user.
+// remove deletes a part of the user.
 func (c oneUser) remove(ctx context.Context, p program, part, done string) error {
 	client, user, err := c.find(ctx, p)
 	if err != nil {

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mattn/go-isatty"
-
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/schemas"
 )
@@ -153,7 +151,7 @@ func flowNamedBy(path string) string {
 
 // clearTerminal clears the screen, if the output is one.
 func (p program) clearTerminal() {
-	if f, isFile := p.stdout.(*os.File); isFile && isatty.IsTerminal(f.Fd()) && p.getenv("TERM") != "dumb" {
+	if isTerminal(p.stdout) && p.getenv("TERM") != "dumb" {
 		fmt.Fprint(p.stdout, "\x1b[H\x1b[2J\x1b[3J")
 	}
 }

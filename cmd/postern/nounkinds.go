@@ -1,0 +1,188 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/postern-id/postern/internal/declare"
+)
+
+// newKind returns the kind with the plural. Its resources are found by the member that identifies them
+// in files.
+func newKind(plural string, columns ...column) nounKind {
+	noun, _ := declare.NounOf(plural)
+	all := append([]column{{"ID", "id"}}, columns...)
+	return nounKind{Noun: noun, by: []string{noun.Filter}, names: []string{noun.Filter}, columns: append(all, column{"CREATED", "createdAt"})}
+}
+
+// addTexts adds the members with a text.
+func addTexts(members map[string]any, texts map[string]string) map[string]any {
+	for name, text := range texts {
+		if text != "" {
+			members[name] = text
+		}
+	}
+	return members
+}
+
+type userFlags struct{}
+
+func (userFlags) kind() nounKind {
+	k := newKind("users")
+	k.by, k.names = []string{"username", "email"}, []string{"attributes.username", "attributes.email"}
+	k.set, k.columns, k.details = "attributes", userColumns(), []column{{"ATTRIBUTES", "attributes"}}
+	k.with = []string{"all tokens"}
+	k.parts = []part{{"sessions", "", "session", "sessions"}, {"passkeys", "", "passkey", "passkeys"}, {"factors", "", "second factor", "second factors"},
+		{"identities", "", "linked identity", "linked identities"}, {"access", "totalGroups", "group", "groups"}, {"access", "totalRoles", "role", "roles"}}
+	return k
+}
+
+func (userFlags) members(program) (map[string]any, error) { return map[string]any{}, nil }
+
+type clientFlags struct{}
+
+func (clientFlags) kind() nounKind {
+	k := newKind("applications")
+	k.by, k.columns = []string{"clientId", "name"}, applicationColumns()
+	k.details, k.with = applicationDetails(), []string{"all its tokens and consents"}
+	return k
+}
+
+func (clientFlags) members(program) (map[string]any, error) { return map[string]any{}, nil }
+
+type groupCommands struct {
+	nounCommands[groupFlags]
+	Members      principalListCommand[memberFlags]   `cmd:"" help:"List the members of a group."`
+	AddMember    principalAddCommand[memberFlags]    `cmd:"" help:"Add users and groups to a group."`
+	RemoveMember principalRemoveCommand[memberFlags] `cmd:"" help:"Remove users and groups from a group."`
+}
+
+type groupFlags struct {
+	Description string `placeholder:"TEXT" help:"The description for administrators."`
+	Unit        string `placeholder:"HANDLE" help:"The organization unit. Default: the default unit."`
+}
+
+func (groupFlags) kind() nounKind {
+	k := newKind("groups", column{"NAME", "name"}, column{"DESCRIPTION", "description"})
+	k.parts = []part{{"members", "", "member", "members"}}
+	return k
+}
+
+func (f groupFlags) members(program) (map[string]any, error) {
+	return addTexts(map[string]any{}, map[string]string{"description": f.Description, "ouId": f.Unit}), nil
+}
+
+type roleCommands struct {
+	nounCommands[roleFlags]
+	Assignments principalListCommand[assigneeFlags]   `cmd:"" help:"List the users, groups and applications with a role."`
+	Assign      principalAddCommand[assigneeFlags]    `cmd:"" help:"Assign a role to users, groups and applications."`
+	Unassign    principalRemoveCommand[assigneeFlags] `cmd:"" help:"Remove assignments of a role."`
+}
+
+type roleFlags struct {
+	Permission  []string `placeholder:"PERMISSION" help:"A permission that the role grants, such as system:users:read. An update replaces all of them."`
+	Description string   `placeholder:"TEXT" help:"The purpose of the role."`
+	Unit        string   `placeholder:"HANDLE" help:"The organization unit. Default: the default unit."`
+}
+
+func (roleFlags) kind() nounKind {
+	k := newKind("roles", column{"NAME", "name"}, column{"PERMISSIONS", "permissions"})
+	k.details, k.parts = []column{{"DESCRIPTION", "description"}}, []part{{"assignments", "", "assignment", "assignments"}}
+	return k
+}
+
+func (f roleFlags) members(program) (map[string]any, error) {
+	members := map[string]any{}
+	if f.Permission != nil {
+		members["permissions"] = f.Permission
+	}
+	return addTexts(members, map[string]string{"description": f.Description, "ouId": f.Unit}), nil
+}
+
+type providerCommands struct {
+	nounCommands[providerFlags]
+}
+
+type providerFlags struct {
+	Name       string   `name:"name" placeholder:"TEXT" help:"The name that users see."`
+	Issuer     string   `placeholder:"URL" help:"The issuer, exactly as in the metadata of the provider. It cannot be changed."`
+	ClientID   string   `name:"client-id" placeholder:"TEXT" help:"The client id of this server at the provider."`
+	SecretFile string   `type:"path" placeholder:"FILE" help:"A file with the client secret of this server at the provider; - for standard input."`
+	Scope      []string `placeholder:"SCOPE" help:"A scope to request, including openid. An update replaces all of them. Default: openid, profile and email."`
+}
+
+func (providerFlags) kind() nounKind {
+	k := newKind("identityProviders", column{"HANDLE", "handle"}, column{"NAME", "name"}, column{"ISSUER", "issuer"}, column{"CLIENT ID", "clientId"})
+	k.details = []column{{"SCOPES", "scopes"}, {"AUTHENTICATION", "tokenEndpointAuthMethod"}}
+	return k
+}
+
+func (f providerFlags) members(p program) (map[string]any, error) {
+	members := map[string]any{}
+	if f.Scope != nil {
+		members["scopes"] = f.Scope
+	}
+	if f.SecretFile != "" {
+		text, err := p.readNamed(f.SecretFile)
+		if err != nil {
+			return nil, err
+		}
+		members["clientSecret"] = strings.TrimRight(string(text), "\r\n")
+	}
+	return addTexts(members, map[string]string{"name": f.Name, "issuer": f.Issuer, "clientId": f.ClientID}), nil
+}
+
+type unitCommands struct{ nounCommands[unitFlags] }
+
+type unitFlags struct {
+	Name        string `name:"name" placeholder:"TEXT" help:"The name of the unit."`
+	Description string `placeholder:"TEXT" help:"The description for administrators."`
+	Parent      string `placeholder:"HANDLE" help:"The unit above it. Default: none."`
+}
+
+func (unitFlags) kind() nounKind {
+	k := newKind("organizationUnits", column{"HANDLE", "handle"}, column{"NAME", "name"}, column{"PARENT", "parentId"})
+	k.details = []column{{"DESCRIPTION", "description"}, {"LOGO", "logoUrl"}}
+	return k
+}
+
+func (f unitFlags) members(program) (map[string]any, error) {
+	return addTexts(map[string]any{}, map[string]string{"name": f.Name, "description": f.Description, "parentId": f.Parent}), nil
+}
+
+type userTypeCommands struct{ nounCommands[userTypeFlags] }
+
+type userTypeFlags struct {
+	Description string `placeholder:"TEXT" help:"The description for administrators."`
+	Unit        string `placeholder:"HANDLE" help:"The organization unit. Default: the default unit."`
+}
+
+func (userTypeFlags) kind() nounKind {
+	k := newKind("userTypes", column{"NAME", "name"}, column{"DESCRIPTION", "description"})
+	k.details = []column{{"IDENTIFIERS", "identifierScope"}, {"SCHEMA", "schema"}}
+	return k
+}
+
+func (f userTypeFlags) members(program) (map[string]any, error) {
+	return addTexts(map[string]any{}, map[string]string{"description": f.Description, "ouId": f.Unit}), nil
+}
+
+type resourceServerCommands struct {
+	nounCommands[resourceServerFlags]
+}
+
+type resourceServerFlags struct {
+	Name        string `name:"name" placeholder:"TEXT" help:"The name of the resource server."`
+	Identifier  string `placeholder:"URI" help:"The URI with which clients request tokens for it."`
+	Description string `placeholder:"TEXT" help:"The description for administrators."`
+	Unit        string `placeholder:"HANDLE" help:"The organization unit. Default: the default unit."`
+}
+
+func (resourceServerFlags) kind() nounKind {
+	k := newKind("resourceServers", column{"HANDLE", "handle"}, column{"NAME", "name"}, column{"IDENTIFIER", "identifier"})
+	k.details = []column{{"DESCRIPTION", "description"}, {"PERMISSIONS", "permissions"}}
+	return k
+}
+
+func (f resourceServerFlags) members(program) (map[string]any, error) {
+	return addTexts(map[string]any{}, map[string]string{"name": f.Name, "identifier": f.Identifier, "description": f.Description, "ouId": f.Unit}), nil
+}
