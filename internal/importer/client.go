@@ -1,10 +1,8 @@
 package importer
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -17,10 +15,13 @@ type client struct {
 	redirects, logouts                                []string
 	backchannel                                       string
 	jwksURI                                           string
+	jwks                                              map[string]any
+	links                                             map[string]string // addresses of the application, by their members
 	refresh                                           bool
 	singlePage                                        bool
 	pkce                                              bool
 	tokenLifetime                                     int // seconds; 0 for the default
+	notes                                             []note
 }
 
 // minSecret is the least length of a client secret.
@@ -29,9 +30,21 @@ const minSecret = 32
 // add adds the client as an application. Redirect URIs that are patterns, and secrets that are too short, are
 // reported with the application: nothing is said about a client that is not imported but why.
 func (c client) add(content *Resources, r *Report) {
-	var notes []note
-	redirects := c.exact(&notes, c.redirects)
-	if c.users && len(redirects) == 0 {
+	notes := slices.Clone(c.notes)
+	redirects := c.exact(&notes, "redirect URI", c.redirects)
+	switch {
+	case !c.users:
+		for _, uri := range c.redirects {
+			addNote(&notes, uri, "a redirect URI is left out: the client has no grant with users", "add the grant authorization_code and the URI, if users sign in to it")
+		}
+	case len(redirects) > 0:
+	case c.service && !c.public:
+		c.users = false
+		addNote(&notes, "", "users cannot sign in to the application: no redirect URI can be compared exactly (RFC 9700 §4.1.3). Only its grant on its own behalf is imported", "add the grant authorization_code and each URI that it uses, if users sign in to it")
+	case len(c.redirects) == 0:
+		r.add("clients", c.place, "the client is not imported: users can only sign in to a client with a redirect URI, and it has none", "create the application with each URI that it uses")
+		return
+	default:
 		r.add("clients", c.place, "the client is not imported: no redirect URI can be compared exactly (RFC 9700 §4.1.3), and none of its patterns has a start that is a URI", "create the application with each URI that it uses")
 		return
 	}
@@ -52,7 +65,7 @@ func (c client) resource(notes *[]note, redirects []any) Resource {
 	if c.users {
 		grants = append(grants, "authorization_code")
 		config["redirectUris"] = redirects
-		if logouts := c.exact(notes, c.logouts); len(logouts) > 0 {
+		if logouts := c.exact(notes, "post-logout redirect URI", c.logouts); len(logouts) > 0 {
 			config["postLogoutRedirectUris"] = logouts
 		}
 		if c.refresh {
@@ -63,11 +76,12 @@ func (c client) resource(notes *[]note, redirects []any) Resource {
 	case c.service && !c.public:
 		grants = append(grants, "client_credentials")
 	case c.service:
-		addNote(notes, "a public client has no secret, and no grant on its own behalf (client_credentials)", "create another application for what runs without a user")
+		addNote(notes, "", "a public client has no secret, and no grant on its own behalf (client_credentials)", "create another application for what runs without a user")
 	}
 	config["grantTypes"] = grants
 	if c.backchannel != "" {
 		config["backchannelLogoutUri"] = c.backchannel
+		config["backchannelLogoutSessionRequired"] = true
 	}
 	out := Resource{Plural: "applications", Key: c.clientID, Place: c.place, ForeignID: c.foreignID}
 	content := map[string]any{"id": c.id, "name": c.name, "type": c.kind(), "inboundAuthConfig": []any{map[string]any{"type": "oauth2", "config": config}}}
@@ -76,16 +90,23 @@ func (c client) resource(notes *[]note, redirects []any) Resource {
 		config["tokenEndpointAuthMethod"], config["publicClient"] = "none", true
 	case c.jwksURI != "":
 		config["tokenEndpointAuthMethod"], config["jwksUri"] = "private_key_jwt", c.jwksURI
+	case c.jwks != nil:
+		config["tokenEndpointAuthMethod"], config["jwks"] = "private_key_jwt", c.jwks
 	case c.secret != "" && strings.Trim(c.secret, "*") != "" && len(c.secret) >= minSecret:
 		out.Secret, config["clientSecret"] = c.secret, secretSource()
 	default:
-		addNote(notes, "the export has no client secret, or one of fewer than 32 characters: the client gets a new one", "rotate the secret in the console, and configure it in the application")
+		addNote(notes, "", "the export has no client secret, or one of fewer than 32 characters: the client gets a new one", "rotate the secret in the console, and configure it in the application")
 	}
 	if c.description != "" {
 		content["description"] = c.description
 	}
-	if u, err := url.Parse(c.url); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
+	if c.url != "" {
 		content["url"] = c.url
+	}
+	for member, link := range c.links {
+		if link != "" {
+			content[member] = link
+		}
 	}
 	if c.consent {
 		content["requireConsent"] = true
@@ -106,30 +127,30 @@ func (c client) kind() string {
 	return "SERVER"
 }
 
-// note is something that is not imported of a resource.
-type note struct{ problem, fix string }
+// note is something that is not imported of a resource. Value is the part of it, "" for the whole.
+type note struct{ value, problem, fix string }
 
-func addNote(notes *[]note, problem, fix string) {
-	if n := (note{problem, fix}); !slices.Contains(*notes, n) {
+func addNote(notes *[]note, value, problem, fix string) {
+	if n := (note{value, problem, fix}); !slices.Contains(*notes, n) {
 		*notes = append(*notes, n)
 	}
 }
 
 // exact returns the URIs that can be compared exactly. Of a pattern that ends in *, that is its start.
-func (c client) exact(notes *[]note, uris []string) (list []any) {
+func (c client) exact(notes *[]note, noun string, uris []string) (list []any) {
 	list = []any{}
 	for _, uri := range uris {
 		start, isPattern := strings.CutSuffix(uri, "*")
 		u, err := url.Parse(start)
 		switch {
 		case strings.Contains(start, "*") || err != nil || u.Scheme == "" || (u.Scheme == "http" || u.Scheme == "https") && u.Host == "" || isPattern && u.Path == "":
-			addNote(notes, "a redirect URI is a pattern or relative, and is left out: URIs are compared exactly (RFC 9700 §4.1.3)", "add each URI that the application uses")
+			addNote(notes, uri, "a "+noun+" is a pattern or relative, and is left out: URIs are compared exactly (RFC 9700 §4.1.3)", "add each URI that the application uses")
 			continue
 		case u.Scheme == "http" && u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1" && u.Hostname() != "::1":
-			addNote(notes, "a redirect URI with http:// is left out", "use https://")
+			addNote(notes, uri, "a "+noun+" with http:// is left out", "use https://")
 			continue
 		case isPattern:
-			addNote(notes, "a redirect URI is a pattern, and only the start is imported: URIs are compared exactly (RFC 9700 §4.1.3)", "add each URI that the application uses")
+			addNote(notes, uri, "a "+noun+" is a pattern, and only the start is imported: URIs are compared exactly (RFC 9700 §4.1.3)", "add each URI that the application uses")
 		}
 		if !slices.Contains(list, any(start)) {
 			list = append(list, start)
@@ -146,84 +167,4 @@ func allWeb(uris []string) bool {
 		}
 	}
 	return true
-}
-
-// addClient adds a client of a realm.
-func (k *keycloak) addClient(content *Resources, r *Report, in keycloakClient) {
-	place := "client " + in.ClientID
-	switch {
-	case isKeycloakClient(in.ClientID):
-		return
-	case in.Protocol != "" && in.Protocol != "openid-connect":
-		r.add("clients", place, fmt.Sprintf("the protocol %.40q is not supported", in.Protocol), "let the application use OpenID Connect")
-		return
-	case in.BearerOnly:
-		r.add("clients", place, "a bearer-only client is an API", "create a resource server with its permissions")
-		return
-	case in.Enabled != nil && !*in.Enabled:
-		r.add("clients", place, "a disabled client is not imported", "create it when you need it")
-		return
-	}
-	k.reportClient(r, in, place)
-	c := client{id: k.idOf("application", firstText(in.ID, in.ClientID)), foreignID: in.ID, clientID: in.ClientID, name: keycloakText(in.Name), description: keycloakText(in.Description), place: place,
-		url: in.BaseURL, public: in.Public, service: in.ServiceAccount, users: in.Standard == nil || *in.Standard, consent: in.Consent, secret: in.Secret,
-		backchannel: string(in.Attributes.Backchannel), refresh: in.Attributes.Refresh != "false", pkce: in.Attributes.PKCE == "S256", singlePage: allWeb(in.RedirectURIs)}
-	if c.name == "" {
-		c.name = in.ClientID
-	}
-	if !strings.Contains(c.url, "://") {
-		c.url = in.RootURL
-	}
-	if in.Authenticator == "client-jwt" {
-		c.jwksURI = string(in.Attributes.KeySet)
-	}
-	for _, uri := range in.RedirectURIs {
-		c.redirects = append(c.redirects, keycloakURI(in.RootURL, uri))
-	}
-	for uri := range strings.SplitSeq(string(in.Attributes.Logouts), "##") {
-		if uri == "+" {
-			c.logouts = append(c.logouts, c.redirects...)
-		} else if uri != "" && uri != "-" {
-			c.logouts = append(c.logouts, keycloakURI(in.RootURL, uri))
-		}
-	}
-	if !c.users && !c.service {
-		r.add("clients", place, "the client has no grant that is supported", "let the application use the authorization code")
-		return
-	}
-	if seconds, err := strconv.Atoi(string(in.Attributes.TokenLifetime)); err == nil && seconds >= 10 {
-		c.tokenLifetime = seconds
-	} else if in.Attributes.TokenLifetime != "" && in.Attributes.TokenLifetime != "-1" {
-		r.add("clients", place, "the lifetime of access tokens is not imported: expected at least 10 seconds", "set token.accessToken.validityPeriod")
-	}
-	c.add(content, r)
-}
-
-// reportClient reports what applications here do not have.
-func (k *keycloak) reportClient(r *Report, in keycloakClient, place string) {
-	if in.Direct {
-		r.add("clients", place, "the grant with the user's password (direct access grants) does not exist: OAuth 2.1 has removed it", "let the application use the authorization code")
-	}
-	if in.Implicit {
-		r.add("clients", place, "the implicit grant does not exist: OAuth 2.1 has removed it", "let the application use the authorization code with PKCE")
-	}
-	for _, scope := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(in.DefaultScopes, in.OptionalScopes)))) {
-		if !isKeycloakScope(scope) {
-			r.add("clients", place, fmt.Sprintf("the client scope %.60q is not imported: tokens do not get its claims and audience", scope), "create a resource server with a permission of this name, and add it to the scopes of the application")
-		}
-	}
-	if len(in.Mappers) > 0 {
-		r.add("clients", place, "protocol mappers are not imported", "choose the attributes in assertion.userAttributes, and use scopes")
-	}
-	if len(in.FlowOverrides) > 0 {
-		r.add("clients", place, "the client has a sign-in flow of its own", "set its authFlowId after you have stored the translated flow")
-	}
-}
-
-// keycloakURI returns a URI that may be relative to the root URL of its client.
-func keycloakURI(root, uri string) string {
-	if strings.HasPrefix(uri, "/") && strings.Contains(root, "://") {
-		return strings.TrimSuffix(root, "/") + uri
-	}
-	return uri
 }

@@ -101,8 +101,10 @@ func (w *userWriter) link(u *User, next *store.NewUser) {
 // join returns the IDs of the groups or roles of a user that exist and are not full.
 func (w *userWriter) join(u *User, plural string, keys []string) (ids []string) {
 	for _, key := range keys {
-		id := w.ids[key]
+		id := w.ids[plural+" "+key]
 		switch {
+		case id == "" && !w.listed[plural+" "+key]:
+			w.report.add("users", u.Place, fmt.Sprintf("the export has no %s %.100q, of which the user is a member", strings.TrimSuffix(plural, "s"), key), "create it, and add the user to it")
 		case id == "":
 			w.report.add("users", u.Place, fmt.Sprintf("the %s %.100q were not imported, and their members neither", plural, key), "see the findings about "+plural)
 		case slices.Contains(ids, id):

@@ -152,6 +152,9 @@ func skipValue(d *json.Decoder) error {
 
 func expectDelim(d *json.Decoder, want json.Delim) error {
 	t, err := d.Token()
+	if _, is := errors.AsType[*json.SyntaxError](err); is && d.InputOffset() == 0 {
+		return fmt.Errorf("the file is not JSON: %w", err)
+	}
 	if err != nil {
 		return withoutValue(err)
 	}

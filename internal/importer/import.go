@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/maphash"
+	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,7 +77,10 @@ func (in Import) Run(ctx context.Context, r *Report) (*Result, error) {
 		return nil, err
 	}
 	result := &Result{Resources: map[string]int{}, With: map[string]int{}, Flows: content.Flows}
-	w := &userWriter{Import: in, report: r, result: result, origin: in.Product + "/" + content.Name, members: map[string]int{}, providers: map[string]schemas.IdentityProvider{}, seen: map[uint64]bool{}, seed: maphash.MakeSeed(), recorded: map[uint64]bool{}}
+	w := &userWriter{Import: in, listed: map[string]bool{}, report: r, result: result, origin: in.Product + "/" + content.Name, members: map[string]int{}, providers: map[string]schemas.IdentityProvider{}, seen: map[uint64]bool{}, seed: maphash.MakeSeed(), recorded: map[uint64]bool{}}
+	for _, resource := range content.List {
+		w.listed[resource.Plural+" "+resource.Key] = true
+	}
 	if err := in.createResources(ctx, content.List, w); err != nil {
 		return nil, err
 	}
@@ -127,7 +133,15 @@ type foundNote struct {
 
 // note notes a finding about a resource, which is reported after the transaction.
 func (w *userWriter) note(resource Resource, problem, fix string) {
-	w.found = append(w.found, foundNote{resource.Plural, resource.Place, note{problem, fix}})
+	w.noteOn(resource, note{problem: problem, fix: fix})
+}
+
+func (w *userWriter) noteOn(resource Resource, n note) {
+	place := resource.Place
+	if n.value != "" {
+		place += ": " + n.value
+	}
+	w.found = append(w.found, foundNote{resource.Plural, place, n})
 }
 
 // findProviders finds the identity providers, by their handles.
@@ -146,25 +160,20 @@ func (in Import) findProviders(ctx context.Context, call directory.Call, w *user
 
 // createResource creates a resource unless it exists.
 func (w *userWriter) createResource(ctx context.Context, call directory.Call, target *declare.Directory, resource Resource) error {
-	noun, _ := declare.NounOf(resource.Plural)
 	if schemas.IsBuiltinID(resource.ForeignID) {
 		w.note(resource, "its ID is one that every Postern has, and is replaced", "check the export: the product does not generate such IDs")
 	}
 	w.dropForeign(&resource)
-	text, err := json.Marshal(resource.Content)
-	if err != nil {
-		return err
+	ensured, err := w.ensure(ctx, target, resource)
+	if faults, ok := errors.AsType[declare.Faults](err); ok && w.dropFaulty(&resource, faults) {
+		ensured, err = w.ensure(ctx, target, resource)
 	}
-	document, err := declare.Read(text)
-	if err != nil {
-		return err
+	if err == nil && w.renameApplication(&resource, ensured) {
+		ensured, err = w.ensure(ctx, target, resource)
 	}
-	var ensured declare.Ensured
-	from := declare.Secrets{Getenv: func(string) string { return resource.Secret }}
-	err = declare.Ensure(ctx, target, []declare.Resource{{Noun: noun, Document: document, File: resource.Place}}, from, func(e declare.Ensured) { ensured = e })
 	if faults, ok := errors.AsType[declare.Faults](err); ok {
 		for _, fault := range faults {
-			w.note(resource, "it is not imported: "+strings.TrimPrefix(fault.Path+": ", ": ")+fault.Message, "change it in the product, or create it by hand")
+			w.note(resource, "it is not imported: "+strings.TrimPrefix(fault.Path+": ", ": ")+fault.WithoutValue().Message, "change it in the product, or create it by hand")
 		}
 		return nil
 	}
@@ -176,10 +185,83 @@ func (w *userWriter) createResource(ctx context.Context, call directory.Call, ta
 	}
 	w.result.Resources[resource.Plural]++
 	for _, n := range resource.notes {
-		w.note(resource, n.problem, n.fix)
+		w.noteOn(resource, n)
 	}
 	w.accept(resource, ensured.ID)
 	return w.Directory.SetImportOrigin(ctx, call, resource.Plural, ensured.ID, w.origin)
+}
+
+// ensure creates a resource, or finds the one with its ID or name.
+func (w *userWriter) ensure(ctx context.Context, target *declare.Directory, resource Resource) (ensured declare.Ensured, err error) {
+	noun, _ := declare.NounOf(resource.Plural)
+	text, err := json.Marshal(resource.Content)
+	if err != nil {
+		return ensured, err
+	}
+	document, err := declare.Read(text)
+	if err != nil {
+		return ensured, err
+	}
+	from := declare.Secrets{Getenv: func(string) string { return resource.Secret }}
+	err = declare.Ensure(ctx, target, []declare.Resource{{Noun: noun, Document: document, File: resource.Place}}, from, func(e declare.Ensured) { ensured = e })
+	return ensured, err
+}
+
+// optionalPart matches the parts without which a resource is still safe and useful. One that is wrong does not keep
+// the rest back.
+var optionalPart = regexp.MustCompile(`^(description|url|logoUrl|tosUri|policyUri|scopes\[\d+\]|inboundAuthConfig\[0\]\.config\.((redirectUris|postLogoutRedirectUris)\[\d+\]|backchannelLogoutUri))$`)
+
+// dropFaulty removes the parts of a resource that are wrong, if all of them are optional. The content of the source
+// stays as it is, because the transaction may run again.
+func (w *userWriter) dropFaulty(resource *Resource, faults declare.Faults) bool {
+	if slices.ContainsFunc(faults, func(f declare.Fault) bool { return !optionalPart.MatchString(f.Path) }) {
+		return false
+	}
+	text, err := json.Marshal(resource.Content)
+	var content map[string]any
+	if err != nil || json.Unmarshal(text, &content) != nil {
+		return false
+	}
+	wrong := map[string]bool{}
+	for _, f := range faults {
+		wrong[f.Path] = true
+		w.note(*resource, f.Path+" is left out: "+f.WithoutValue().Message, "correct it in the product, or later")
+	}
+	resource.Content, _ = withoutParts(content, "", wrong).(map[string]any)
+	return true
+}
+
+// withoutParts returns a value without the parts at the paths.
+func withoutParts(value any, path string, wrong map[string]bool) any {
+	switch v := value.(type) {
+	case map[string]any:
+		maps.DeleteFunc(v, func(name string, _ any) bool { return wrong[schemas.MemberPath(path, name)] })
+		for name := range v {
+			v[name] = withoutParts(v[name], schemas.MemberPath(path, name), wrong)
+		}
+	case []any:
+		kept := []any{}
+		for i, item := range v {
+			if at := fmt.Sprintf("%s[%d]", path, i); !wrong[at] {
+				kept = append(kept, withoutParts(item, at, wrong))
+			}
+		}
+		return kept
+	}
+	return value
+}
+
+// renameApplication gives an application whose name another one has a name with its client ID: elsewhere names are
+// not unique.
+func (w *userWriter) renameApplication(resource *Resource, ensured declare.Ensured) bool {
+	name, _ := resource.Content["name"].(string)
+	if resource.Plural != "applications" || ensured.Created || ensured.ID == resource.Content["id"] {
+		return false
+	}
+	resource.Content = maps.Clone(resource.Content)
+	resource.Content["name"] = fmt.Sprintf("%.100s (%.90s)", name, resource.Key)
+	w.note(*resource, "another application has the same name: the client ID is added to it", "choose another name")
+	return true
 }
 
 // dropForeign removes the principals of a resource that this import has not accepted: the export could
@@ -193,7 +275,7 @@ func (w *userWriter) dropForeign(resource *Resource) {
 		resource.Content[member] = slices.DeleteFunc(slices.Clone(principals), func(p any) bool {
 			id, _ := p.(map[string]any)["id"].(string)
 			if !w.accepted[id] {
-				w.note(*resource, "a group in it was not imported, and is left out", "see the findings about groups")
+				w.note(*resource, "a group or an application in it was not imported, and is left out", "see the findings about groups and applications")
 			}
 			return !w.accepted[id]
 		})
@@ -240,7 +322,7 @@ func (w *userWriter) acceptExisting(ctx context.Context, call directory.Call, re
 }
 
 func (w *userWriter) accept(resource Resource, id string) {
-	w.ids[resource.Key], w.accepted[id] = id, true
+	w.ids[resource.Plural+" "+resource.Key], w.accepted[id] = id, true
 }
 
 // userWriter writes the users of an import.
@@ -251,7 +333,8 @@ type userWriter struct {
 	users     *directory.UserImport
 	known     func(attribute string) bool
 	origin    string                              // identifies the source, as resources record it
-	ids       map[string]string                   // of resources, by key
+	listed    map[string]bool                     // the plurals and keys of the resources of the source
+	ids       map[string]string                   // of resources, by plural and key
 	accepted  map[string]bool                     // the IDs of resources that this source created, now or before
 	joined    map[string]*Joined                  // by the ID of a group or role that existed
 	found     []foundNote                         // about resources

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -15,18 +13,25 @@ import (
 // REALM-users-N.json.
 type keycloak struct {
 	Options
-	files []string
-	realm keycloakRealm
-	raw   []any    // the realm as it was read from each file
-	names []string // of the realms in the files
+	files   []string
+	realm   keycloakRealm
+	raw     []any    // the realm as it was read from each file
+	names   []string // of the realms in the files
+	holders keycloakHolders
+	found   []string // the members of objects without a realm
 }
 
 // keycloakRealm is a realm without its users.
 type keycloakRealm struct {
-	Realm     string `json:"realm"`
-	PasskeyRP string `json:"webAuthnPolicyPasswordlessRpId"`
-	Browser   string `json:"browserFlow"`
-	Roles     struct {
+	Realm         string     `json:"realm"`
+	Enabled       *bool      `json:"enabled"`
+	EmailLogin    *bool      `json:"loginWithEmailAllowed"`
+	TokenLifetime looseText  `json:"accessTokenLifespan"` // of clients without one
+	DefaultRoles  looseTexts `json:"defaultRoles"`        // of releases before 13
+	DefaultGroups looseTexts `json:"defaultGroups"`
+	PasskeyRP     string     `json:"webAuthnPolicyPasswordlessRpId"`
+	Browser       string     `json:"browserFlow"`
+	Roles         struct {
 		Realm  rows[keycloakRole]            `json:"realm"`
 		Client map[string]rows[keycloakRole] `json:"client"`
 	} `json:"roles"`
@@ -50,8 +55,15 @@ type keycloakRealm struct {
 
 // keycloakScope is a client scope. Those of every realm are named in isKeycloakScope.
 type keycloakScope struct {
-	Name    string            `json:"name"`
-	Mappers []json.RawMessage `json:"protocolMappers"`
+	Name    string           `json:"name"`
+	Mappers []keycloakMapper `json:"protocolMappers"`
+}
+
+// keycloakMapper adds claims to tokens.
+type keycloakMapper struct {
+	Name   string               `json:"name"`
+	Kind   string               `json:"protocolMapper"`
+	Config map[string]looseText `json:"config"`
 }
 
 type keycloakRole struct {
@@ -67,53 +79,41 @@ type keycloakRole struct {
 type keycloakGroup struct {
 	ID          string                `json:"id"`
 	Name        string                `json:"name"`
-	Path        string                `json:"path"`
-	SubGroups   []keycloakGroup       `json:"subGroups"`
+	Description string                `json:"description"`
+	Path        string                `json:"path"` // follows from the names
+	SubGroups   rows[keycloakGroup]   `json:"subGroups"`
 	RealmRoles  []string              `json:"realmRoles"`
 	ClientRoles map[string][]string   `json:"clientRoles"`
 	Attributes  map[string]looseTexts `json:"attributes"`
 }
 
-type keycloakClient struct {
-	ID             string            `json:"id"`
-	ClientID       string            `json:"clientId"`
-	Name           string            `json:"name"`
-	Description    string            `json:"description"`
-	RootURL        string            `json:"rootUrl"`
-	BaseURL        string            `json:"baseUrl"`
-	Enabled        *bool             `json:"enabled"`
-	Authenticator  string            `json:"clientAuthenticatorType"`
-	Secret         string            `json:"secret"`
-	RedirectURIs   []string          `json:"redirectUris"`
-	BearerOnly     bool              `json:"bearerOnly"`
-	Consent        bool              `json:"consentRequired"`
-	Standard       *bool             `json:"standardFlowEnabled"`
-	Implicit       bool              `json:"implicitFlowEnabled"`
-	Direct         bool              `json:"directAccessGrantsEnabled"`
-	ServiceAccount bool              `json:"serviceAccountsEnabled"`
-	Public         bool              `json:"publicClient"`
-	Protocol       string            `json:"protocol"`
-	Mappers        []json.RawMessage `json:"protocolMappers"`
-	FlowOverrides  map[string]string `json:"authenticationFlowBindingOverrides"`
-	DefaultScopes  []string          `json:"defaultClientScopes"`
-	OptionalScopes []string          `json:"optionalClientScopes"`
-	Attributes     struct {
-		Backchannel   looseText `json:"backchannel.logout.url"`
-		Refresh       looseText `json:"use.refresh.tokens"`
-		KeySet        looseText `json:"jwks.url"`
-		Logouts       looseText `json:"post.logout.redirect.uris"`
-		PKCE          looseText `json:"pkce.code.challenge.method"`
-		TokenLifetime looseText `json:"access.token.lifespan"`
-	} `json:"attributes"`
+type keycloakProvider struct {
+	ID         string                 `json:"internalId"`
+	Alias      string                 `json:"alias"`
+	Name       string                 `json:"displayName"`
+	ProviderID string                 `json:"providerId"`
+	Enabled    *bool                  `json:"enabled"`
+	Config     keycloakProviderConfig `json:"config"`
 }
 
-type keycloakProvider struct {
-	ID         string               `json:"internalId"`
-	Alias      string               `json:"alias"`
-	Name       string               `json:"displayName"`
-	ProviderID string               `json:"providerId"`
-	Enabled    *bool                `json:"enabled"`
-	Config     map[string]looseText `json:"config"`
+type keycloakProviderConfig struct {
+	ClientID     looseText `json:"clientId"`
+	ClientSecret looseText `json:"clientSecret"`
+	ClientAuth   looseText `json:"clientAuthMethod"`
+	Issuer       looseText `json:"issuer"`
+	Scopes       looseText `json:"defaultScope"`
+	HostedDomain looseText `json:"hostedDomain"` // of Google
+
+	// The metadata of the issuer have these, and every sign-in here uses PKCE and verifies signatures.
+	AuthorizationURL looseText `json:"authorizationUrl"`
+	TokenURL         looseText `json:"tokenUrl"`
+	UserinfoURL      looseText `json:"userInfoUrl"`
+	KeySetURL        looseText `json:"jwksUrl"`
+	UseKeySetURL     looseText `json:"useJwksUrl"`
+	MetadataURL      looseText `json:"metadataDescriptorUrl"`
+	Validate         looseText `json:"validateSignature"`
+	PKCE             looseText `json:"pkceEnabled"`
+	PKCEMethod       looseText `json:"pkceMethod"`
 }
 
 func openKeycloak(dir string, o Options) (Source, error) {
@@ -131,7 +131,7 @@ func openKeycloak(dir string, o Options) (Source, error) {
 		return nil, fmt.Errorf("%s has the realms %s: name the one to import with --name, and import each with its own command", dir, strings.Join(k.names, ", "))
 	}
 	if k.realm.Realm == "" {
-		return nil, fmt.Errorf("%s has no realm: expected the files of `kc.sh export --dir`, REALM-realm.json and REALM-users-0.json", dir)
+		return nil, fmt.Errorf("%s has no member \"realm\"%s: expected the files of `kc.sh export --dir`, REALM-realm.json and REALM-users-0.json", dir, k.foundMembers())
 	}
 	return k, nil
 }
@@ -139,9 +139,12 @@ func openKeycloak(dir string, o Options) (Source, error) {
 // readRealm reads everything but the users of a file: a realm, or the list of all realms of a server.
 func (k *keycloak) readRealm(r io.Reader) error {
 	return eachObject(r, func(d *json.Decoder) error {
-		members := map[string]json.RawMessage{}
+		members, holders := map[string]json.RawMessage{}, keycloakHolders{}
 		err := eachMember(d, func(name string) error {
-			if name == "users" || name == "federatedUsers" {
+			switch name {
+			case "users":
+				return holders.read(d)
+			case "federatedUsers":
 				return skipValue(d)
 			}
 			var value json.RawMessage
@@ -152,17 +155,25 @@ func (k *keycloak) readRealm(r io.Reader) error {
 		if err != nil {
 			return err
 		}
-		return k.addRealm(members)
+		return k.addRealm(members, holders)
 	})
 }
 
-// addRealm adds the members of a realm, unless another one is chosen by name. An object without a realm is
-// something else.
-func (k *keycloak) addRealm(members map[string]json.RawMessage) error {
+// addRealm adds the members of a realm, unless another one is chosen by name. An object without a realm has users,
+// or is something else.
+func (k *keycloak) addRealm(members map[string]json.RawMessage, holders keycloakHolders) error {
 	var realm string
-	if json.Unmarshal(members["realm"], &realm) != nil || k.Name != "" && realm != k.Name {
+	if json.Unmarshal(members["realm"], &realm) != nil {
+		k.found = append(k.found, sortedKeys(members)...)
+		if k.Name == "" {
+			k.holders.add(holders)
+		}
 		return nil
 	}
+	if k.Name != "" && realm != k.Name {
+		return nil
+	}
+	k.holders.add(holders)
 	if !slices.Contains(k.names, realm) {
 		k.names = append(k.names, realm)
 	}
@@ -170,12 +181,13 @@ func (k *keycloak) addRealm(members map[string]json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if names := placeholderNames(string(text)); len(names) > 0 {
-		return fmt.Errorf("the realm has placeholders (%s), which Keycloak fills in when it imports the file: replace each by its value, for example with envsubst, and import the result", strings.Join(names, ", "))
-	}
 	var raw any
 	if err := json.Unmarshal(text, &raw); err != nil {
 		return err
+	}
+	withoutKeycloakClients(raw)
+	if names := unfilled(raw, reflect.TypeFor[keycloakRealm]()); len(names) > 0 {
+		return fmt.Errorf("the realm has placeholders (%s), which Keycloak fills in when it imports the file: replace each by its value, for example with envsubst, and import the result", strings.Join(names, ", "))
 	}
 	k.raw = append(k.raw, raw)
 	return withoutValue(json.Unmarshal(text, &k.realm))
@@ -195,98 +207,31 @@ func (k *keycloak) Resources(r *Report) (*Resources, error) {
 	for _, c := range k.realm.Clients.List {
 		k.addClient(content, r, c)
 	}
-	granted := map[string][]any{} // groups by the key of a role
+	granted := map[string][]any{} // the groups and applications that have a role, by its key
 	for _, g := range k.realm.Groups.List {
 		k.addGroup(content, r, g, "", granted)
 	}
 	k.sortGroups(content)
+	k.grantServiceAccounts(content, r, granted)
 	for _, role := range k.realm.Roles.Realm.List {
 		k.addRole(content, r, "", role, granted)
 	}
-	for client, roles := range k.realm.Roles.Client {
+	for _, client := range sortedKeys(k.realm.Roles.Client) {
 		if !isKeycloakClient(client) {
-			for _, role := range roles.List {
+			for _, role := range k.realm.Roles.Client[client].List {
 				k.addRole(content, r, client, role, granted)
 			}
 		}
 	}
+	k.addNamedRoles(content, granted)
+	k.reportRealm(r)
 	k.reportComponents(r)
 	k.reportScopes(r)
 	k.translateFlows(content, r)
 	for _, raw := range k.raw {
-		withoutKeycloakClients(raw)
 		k.unread(r).find(raw, reflect.TypeFor[keycloakRealm](), "", "realm "+k.realm.Realm)
 	}
 	return content, nil
-}
-
-// withoutKeycloakClients removes what every realm has.
-func withoutKeycloakClients(raw any) {
-	realm, _ := raw.(map[string]any)
-	clients, _ := realm["clients"].([]any)
-	realm["clients"] = slices.DeleteFunc(clients, func(c any) bool {
-		object, _ := c.(map[string]any)
-		return isKeycloakClient(textOf(object["clientId"]))
-	})
-	if roles, ok := realm["roles"].(map[string]any); ok {
-		if byClient, ok := roles["client"].(map[string]any); ok {
-			maps.DeleteFunc(byClient, func(client string, _ any) bool { return isKeycloakClient(client) })
-		}
-	}
-}
-
-// placeholder is a place that the environment of Keycloak fills in when it imports a realm. Keys of
-// translations, such as ${role_admin}, are in lower case.
-var placeholder = regexp.MustCompile(`\$\{(?:env\.)?([A-Z][A-Z0-9_]*)[^}]*\}`)
-
-// placeholderNames returns the names of placeholders, each once.
-func placeholderNames(text string) (names []string) {
-	for _, m := range placeholder.FindAllStringSubmatch(text, -1) {
-		if !slices.Contains(names, m[1]) {
-			names = append(names, m[1])
-		}
-	}
-	return names
-}
-
-// reportBad reports the records that cannot be read.
-func (k *keycloak) reportBad(r *Report) {
-	r.addBad("clients", k.realm.Clients.bad...)
-	r.addBad("identity providers", k.realm.Providers.bad...)
-	r.addBad("groups", k.realm.Groups.bad...)
-	r.addBad("roles", k.realm.Roles.Realm.bad...)
-	r.addBad("client scopes", k.realm.Scopes.bad...)
-	for _, roles := range k.realm.Roles.Client {
-		r.addBad("roles", roles.bad...)
-	}
-}
-
-// unread finds the members that are not imported.
-func (k *keycloak) unread(r *Report) unreadMembers {
-	return unreadMembers{r, []string{
-		// They say what other members say, or nothing outside of Keycloak.
-		"id", "enabled", "keycloakVersion", "defaultRole.id", "defaultRole.composite", "defaultRole.clientRole", "defaultRole.containerId", "defaultRole.description",
-		"roles.realm.composite", "roles.realm.clientRole", "roles.realm.containerId", "roles.client.composite", "roles.client.clientRole", "roles.client.containerId",
-		"groups.parentId", "groups.subGroupCount", "groups.access", "groups.subGroups.parentId", "groups.subGroups.subGroupCount", "groups.subGroups.access",
-		"users.totp", "users.disableableCredentialTypes", "users.access", "users.origin", "users.self", "users.credentials.id", "users.credentials.priority",
-		"clients.access", "clients.attributes.client.secret.creation.time", "clients.attributes.realm_client", "clients.nodeReRegistrationTimeout", "clients.fullScopeAllowed", "clientScopes.id", "clientScopes.protocol", "clientScopes.attributes", "clientScopes.description",
-		// Other code reports them.
-		"authenticationFlows", "authenticatorConfig", "components", "users.attributes", "identityProviders.config",
-	}}
-}
-
-// isKeycloakScope reports whether every realm has the client scope. Its claims are standard ones.
-func isKeycloakScope(name string) bool {
-	return slices.Contains([]string{"acr", "address", "basic", "email", "microprofile-jwt", "offline_access", "organization", "phone", "profile", "role_list", "roles", "saml_organization", "service_account", "web-origins", "openid"}, name)
-}
-
-// reportScopes reports the client scopes, which have claims and audiences of their own.
-func (k *keycloak) reportScopes(r *Report) {
-	for _, s := range k.realm.Scopes.List {
-		if !isKeycloakScope(s.Name) {
-			r.add("client scopes", "client scope "+s.Name, "the client scope is not imported, with its mappers", "create a resource server with a permission of this name, or release the attributes with standard scopes")
-		}
-	}
 }
 
 // sortGroups puts groups before those that contain them.
@@ -305,11 +250,6 @@ func (k *keycloak) sortGroups(content *Resources) {
 	})
 }
 
-// isKeycloakClient reports whether every realm has the client.
-func isKeycloakClient(clientID string) bool {
-	return slices.Contains([]string{"account", "account-console", "admin-cli", "broker", "realm-management", "security-admin-console"}, clientID)
-}
-
 // isDefaultRole reports whether a role is one that every user of every realm has.
 func (k *keycloak) isDefaultRole(name string) bool {
 	return name == "offline_access" || name == "uma_authorization" || strings.EqualFold(name, "default-roles-"+k.realm.Realm) || name != "" && name == k.realm.DefaultRole.Name
@@ -319,19 +259,21 @@ func (k *keycloak) isDefaultRole(name string) bool {
 func (k *keycloak) addGroup(content *Resources, r *Report, g keycloakGroup, above string, granted map[string][]any) {
 	path := above + "/" + g.Name
 	members := []any{}
-	for _, below := range g.SubGroups {
+	for _, below := range g.SubGroups.List {
 		k.addGroup(content, r, below, path, granted)
 		members = append(members, map[string]any{"type": "group", "id": k.idOf("group", firstText(below.ID, path+"/"+below.Name))})
 	}
 	if len(g.Attributes) > 0 {
-		r.add("groups", path, "the attributes of the group are not imported", "groups have none: set attributes of the users, or use roles")
+		r.add("groups", "group "+path, "the attributes of the group are not imported", "groups have none: set attributes of the users, or use roles")
 	}
+	r.addBad("groups", g.SubGroups.bad...)
+	k.reportAdministration(r, "groups", "group "+path, g.ClientRoles)
 	id := k.idOf("group", firstText(g.ID, path))
 	for _, role := range k.roleKeys(g.RealmRoles, g.ClientRoles) {
 		granted[role] = append(granted[role], map[string]any{"type": "group", "id": id})
 	}
 	content.List = append(content.List, Resource{Plural: "groups", Key: path, Place: "group " + path, ForeignID: g.ID,
-		Content: map[string]any{"id": id, "name": strings.TrimPrefix(path, "/"), "members": members}})
+		Content: map[string]any{"id": id, "name": strings.TrimPrefix(path, "/"), "description": g.Description, "members": members}})
 }
 
 func roleKey(client, name string) string {
@@ -398,9 +340,14 @@ func (k *keycloak) addRole(content *Resources, r *Report, client string, role ke
 		return
 	}
 	key := roleKey(client, role.Name)
+	k.reportAdministration(r, "roles", "role "+key, role.Composites.Client)
 	if len(role.Composites.Realm)+len(role.Composites.Client) > 0 {
 		r.add("roles", "role "+key, "roles do not include others: the users who have it also get the included ones, users who get it later do not", "assign roles to a group, and add users to the group")
 	}
+	k.addRoleResource(content, key, role, granted)
+}
+
+func (k *keycloak) addRoleResource(content *Resources, key string, role keycloakRole, granted map[string][]any) {
 	assignments := granted[key]
 	if assignments == nil {
 		assignments = []any{}
@@ -421,7 +368,7 @@ func keycloakText(text string) string {
 // addProvider adds an OpenID provider.
 func (k *keycloak) addProvider(content *Resources, r *Report, p keycloakProvider) {
 	place, issuer := "identity provider "+p.Alias, k.issuerOf(p.Alias)
-	secret := string(p.Config["clientSecret"])
+	secret, method := string(p.Config.ClientSecret), string(p.Config.ClientAuth)
 	switch {
 	case p.Enabled != nil && !*p.Enabled:
 		r.add("identity providers", place, "a disabled provider is not imported", "create it when you need it")
@@ -429,17 +376,24 @@ func (k *keycloak) addProvider(content *Resources, r *Report, p keycloakProvider
 	case p.ProviderID != "oidc" && p.ProviderID != "keycloak-oidc" && p.ProviderID != "google" || issuer == "":
 		r.add("identity providers", place, fmt.Sprintf("a provider of the kind %.40q cannot be imported: only OpenID providers with an issuer can", p.ProviderID), "use the OpenID endpoint of the provider, if it has one (docs/federation.md)")
 		return
+	case strings.HasSuffix(method, "_jwt"):
+		r.add("identity providers", place, fmt.Sprintf("the client authentication %.40q at the provider is not supported", method), "register a client with a secret there, and create the provider by hand (docs/federation.md)")
+		return
 	case secret == "" || strings.Trim(secret, "*") == "":
 		r.add("identity providers", place, "the export has no client secret", "create the provider by hand before the import (docs/federation.md)")
 		return
 	}
-	name := p.Name
-	if name == "" {
-		name = p.Alias
+	if p.Config.HostedDomain != "" {
+		r.add("identity providers", place, "the limit to users of a hosted domain is not imported: users of other domains can sign in with the provider", "limit who may sign in at the provider, or check the address in the flow")
 	}
-	content.List = append(content.List, Resource{Plural: "identityProviders", Key: p.Alias, Place: place, ForeignID: p.ID, Secret: secret, Content: map[string]any{
-		"id": k.idOf("identityProvider", p.ID+p.Alias), "handle": slug(p.Alias), "name": name, "issuer": issuer, "clientId": string(p.Config["clientId"]), "clientSecret": secretSource(),
-	}})
+	c := map[string]any{"id": k.idOf("identityProvider", p.ID+p.Alias), "handle": slug(p.Alias), "name": firstText(p.Name, p.Alias), "issuer": issuer, "clientId": string(p.Config.ClientID), "clientSecret": secretSource()}
+	if method != "" {
+		c["tokenEndpointAuthMethod"] = method
+	}
+	if scopes := strings.Fields(string(p.Config.Scopes)); len(scopes) > 0 {
+		c["scopes"] = scopes
+	}
+	content.List = append(content.List, Resource{Plural: "identityProviders", Key: p.Alias, Place: place, ForeignID: p.ID, Secret: secret, Content: c})
 }
 
 // issuerOf returns the issuer of a provider; "" for one without, such as GitHub.
@@ -449,7 +403,7 @@ func (k *keycloak) issuerOf(alias string) string {
 			return "https://accounts.google.com"
 		}
 		if p.Alias == alias {
-			return string(p.Config["issuer"])
+			return string(p.Config.Issuer)
 		}
 	}
 	return ""
@@ -457,18 +411,3 @@ func (k *keycloak) issuerOf(alias string) string {
 
 // secretSource stands for the secret of a resource.
 func secretSource() map[string]any { return map[string]any{"env": "SECRET"} }
-
-func (k *keycloak) reportComponents(r *Report) {
-	for kind, components := range k.realm.Components {
-		if kind == "org.keycloak.storage.UserStorageProvider" || kind == "org.keycloak.keys.KeyProvider" {
-			continue // below; and keys never move
-		}
-		for _, c := range components {
-			r.add("members that are not read", "component "+c.Name, "components."+kind, "")
-		}
-	}
-	for _, c := range k.realm.Components["org.keycloak.storage.UserStorageProvider"] {
-		r.add("users", "user federation "+c.Name, fmt.Sprintf("users of the provider %.40q are stored outside, with their passwords", c.ProviderID),
-			"export them from there, or let users sign in at an OpenID provider in front of it (docs/federation.md)")
-	}
-}

@@ -16,6 +16,8 @@ import (
 type keycloakFlow struct {
 	ID         string              `json:"id"`
 	Alias      string              `json:"alias"`
+	TopLevel   *bool               `json:"topLevel"` // false for a part of other flows
+	BuiltIn    bool                `json:"builtIn"`
 	Executions []keycloakExecution `json:"authenticationExecutions"`
 }
 
@@ -43,8 +45,11 @@ func (k *keycloak) translateFlows(content *Resources, r *Report) {
 		}
 	}
 	for _, f := range k.realm.Flows {
-		if wanted[f.Alias] {
+		switch {
+		case wanted[f.Alias]:
 			content.Flows[slug(f.Alias)+".yaml"] = k.translateFlow(r, f)
+		case !f.BuiltIn && (f.TopLevel == nil || *f.TopLevel):
+			r.add("flows", "flow "+f.Alias, "the flow is not translated: only the browser flow of the realm and those of clients are", "write it by hand, if applications need it (docs/flows.md)")
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (k *keycloak) Users(r *Report, each func(*User) error) error {
 								k.reportServiceAccount(r, u)
 								return nil // it is the client
 							}
-							return each(k.user(r, u, place(file, i, firstText(u.ID, u.Username))))
+							return each(k.user(r, u, u.place(file, i)))
 						})
 					case name == "federatedUsers":
 						r.add("users", filepath.Base(file), "the credentials of federated users are not imported", "export the users from where they are stored")
@@ -49,40 +49,56 @@ func (k *keycloak) Users(r *Report, each func(*User) error) error {
 	return nil
 }
 
-// reportServiceAccount reports what the user of a client has.
-func (k *keycloak) reportServiceAccount(r *Report, u *keycloakUser) {
-	if roles := k.roleKeys(u.RealmRoles, u.ClientRoles); len(roles)+len(u.Groups) > 0 {
-		r.add("clients", "client "+u.ServiceAccount, "the roles and groups of its service account are not imported", "assign the application to the roles by hand")
+// place returns the position of a user, with the ID or, for a user without one, the name.
+func (u *keycloakUser) place(file string, i int) string {
+	at := place(file, i, u.ID)
+	if key := naturalKey(map[string]any{"username": u.Username}); u.ID == "" && key != "" {
+		at += " (" + key + ")"
 	}
+	return at
+}
+
+// reportServiceAccount reports what the user of a client has, except roles, which the application gets.
+func (k *keycloak) reportServiceAccount(r *Report, u *keycloakUser) {
+	place := "client " + u.ServiceAccount
+	if len(u.Groups) > 0 {
+		r.add("clients", place, "the groups of its service account are not imported: applications are not members of groups", "assign the application to the roles of the groups")
+	}
+	for _, name := range sortedKeys(u.Attributes) {
+		r.add("clients", place, fmt.Sprintf("the attribute %.64q of its service account is not imported", name), "applications have no attributes")
+	}
+	k.reportAdministration(r, "clients", place, u.ClientRoles)
 }
 
 type keycloakUser struct {
-	ID              string                `json:"id"`
-	Username        string                `json:"username"`
-	Email           string                `json:"email"`
-	EmailVerified   bool                  `json:"emailVerified"`
-	Enabled         *bool                 `json:"enabled"`
-	Created         int64                 `json:"createdTimestamp"` // milliseconds
-	FirstName       string                `json:"firstName"`
-	LastName        string                `json:"lastName"`
-	Attributes      map[string]looseTexts `json:"attributes"`
-	Credentials     []keycloakCredential  `json:"credentials"`
-	RequiredActions []string              `json:"requiredActions"`
-	Identities      []struct {
-		Provider string `json:"identityProvider"`
-		UserID   string `json:"userId"`
-		UserName string `json:"userName"`
-	} `json:"federatedIdentities"`
-	RealmRoles     []string            `json:"realmRoles"`
-	ClientRoles    map[string][]string `json:"clientRoles"`
-	Groups         []string            `json:"groups"`
-	ServiceAccount string              `json:"serviceAccountClientId"`
-	FederationLink string              `json:"federationLink"`
+	ID              string                   `json:"id"`
+	Username        string                   `json:"username"`
+	Email           string                   `json:"email"`
+	EmailVerified   bool                     `json:"emailVerified"`
+	Enabled         *bool                    `json:"enabled"`
+	Created         int64                    `json:"createdTimestamp"` // milliseconds
+	FirstName       string                   `json:"firstName"`
+	LastName        string                   `json:"lastName"`
+	Attributes      map[string]looseTexts    `json:"attributes"`
+	Credentials     rows[keycloakCredential] `json:"credentials"`
+	RequiredActions []string                 `json:"requiredActions"`
+	Identities      rows[keycloakIdentity]   `json:"federatedIdentities"`
+	RealmRoles      []string                 `json:"realmRoles"`
+	ClientRoles     map[string][]string      `json:"clientRoles"`
+	Groups          []string                 `json:"groups"`
+	ServiceAccount  string                   `json:"serviceAccountClientId"`
+	FederationLink  string                   `json:"federationLink"` // the directory that has the password
+}
+
+type keycloakIdentity struct {
+	Provider string `json:"identityProvider"`
+	UserID   string `json:"userId"`
+	UserName string `json:"userName"`
 }
 
 func (k *keycloak) user(r *Report, in *keycloakUser, at string) *User {
 	u := &User{ForeignID: in.ID, ID: k.idOf("user", firstText(in.ID, in.Username)), Place: at, Attributes: map[string]any{}, Others: map[string]any{},
-		Disabled: in.Enabled != nil && !*in.Enabled, Groups: in.Groups, Roles: k.roleKeys(in.RealmRoles, in.ClientRoles)}
+		Disabled: in.Enabled != nil && !*in.Enabled, Groups: groupPaths(in.Groups), Roles: k.roleKeys(in.RealmRoles, in.ClientRoles)}
 	if in.Created > 0 {
 		u.CreatedAt = time.UnixMilli(in.Created).UTC()
 	}
@@ -95,30 +111,61 @@ func (k *keycloak) user(r *Report, in *keycloakUser, at string) *User {
 		u.Attributes["email_verified"] = true
 	}
 	for name, values := range in.Attributes {
-		switch {
+		switch name = keycloakAttribute(name); {
+		case isMemberClaim(name):
+			r.add("users", at, fmt.Sprintf("the attribute %.64q is left out: a member of the user has this claim", name), "rename it in the product, if it is something else")
 		case len(values) == 1:
-			u.Others[keycloakAttribute(name)] = values[0]
+			u.Others[name] = values[0]
 		case len(values) > 1:
-			u.Others[keycloakAttribute(name)] = slices.Clone([]string(values))
+			u.Others[name] = slices.Clone([]string(values))
 		}
 	}
-	for _, identity := range in.Identities {
+	k.reportAdministration(r, "users", at, in.ClientRoles)
+	r.addBad("users", in.partsAt(at)...)
+	for _, identity := range in.Identities.List {
 		u.Identities = append(u.Identities, Identity{Provider: slug(identity.Provider), Issuer: k.issuerOf(identity.Provider), Subject: identity.UserID, Name: identity.UserName})
 	}
 	for _, action := range in.RequiredActions {
 		r.add("users", at, fmt.Sprintf("the required action %.40q is not imported", action), "ask in the sign-in flow, for example with email-otp, password-set or attributes")
 	}
-	for _, c := range in.Credentials {
+	for _, c := range in.Credentials.List {
 		k.addCredential(r, u, c)
 	}
 	if names := placeholderNames(in.Username + in.Email + u.PlainPassword); len(names) > 0 {
 		r.add("templates", at, "a placeholder is not filled in, and a password with one is not imported: "+strings.Join(names, ", "), "replace it by its value, for example with envsubst, and import the result")
 		u.PlainPassword = ""
 	}
-	if u.Password == "" && u.PlainPassword == "" && len(u.Passkeys) == 0 && len(u.Identities) == 0 {
+	switch {
+	case in.FederationLink != "":
+		r.add("users", at, "the user comes from another directory (federationLink), and its credentials there are not in the export", "let the user sign in at an OpenID provider in front of the directory (docs/federation.md), or set a password")
+	case u.Password == "" && u.PlainPassword == "" && len(u.Passkeys) == 0 && len(u.Identities) == 0:
 		r.add("passwords", at, "the user has no credential that is imported", noPassword)
 	}
 	return u
+}
+
+// partsAt returns the credentials and identities of a user that cannot be read.
+func (u *keycloakUser) partsAt(at string) (bad []badRow) {
+	for member, parts := range map[string][]badRow{"credentials": u.Credentials.bad, "federatedIdentities": u.Identities.bad} {
+		for _, b := range parts {
+			bad = append(bad, badRow{at + ", " + member + b.place, b.err})
+		}
+	}
+	return bad
+}
+
+// groupPaths returns the paths of groups. In files that were written by hand, the first slash is often missing.
+func groupPaths(names []string) (paths []string) {
+	for _, name := range names {
+		paths = append(paths, "/"+strings.Trim(name, "/"))
+	}
+	return paths
+}
+
+// isMemberClaim reports whether Keycloak has a claim as a member of the user, which only the user's confirmation or
+// an administrator changes, unlike an attribute of this name.
+func isMemberClaim(name string) bool {
+	return slices.Contains([]string{"username", "preferred_username", "email", "email_verified"}, name)
 }
 
 // keycloakAttribute returns the standard claim that Keycloak's mappers fill from an attribute.

@@ -161,8 +161,39 @@ func (u unreadMembers) add(value any, path, place string) {
 	u.report.add("members that are not read", place, path, "")
 }
 
+// eachReadText calls each with every text that a type has a field for, and the last member name of its path.
+func eachReadText(value any, t reflect.Type, member string, each func(member, text string)) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if l, ok := reflect.New(t).Interface().(list); ok {
+		t = reflect.SliceOf(l.element())
+	}
+	switch v := value.(type) {
+	case string:
+		each(member, v)
+	case []any:
+		for _, item := range v {
+			if t.Kind() == reflect.Slice {
+				eachReadText(item, t.Elem(), member, each)
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if t.Kind() == reflect.Map {
+				eachReadText(v[name], t.Elem(), member, each)
+			} else if field, ok := fieldOf(t, name); ok {
+				eachReadText(v[name], field, name, each)
+			}
+		}
+	}
+}
+
 // fieldOf returns the type of the field that a member of an object is decoded to.
 func fieldOf(t reflect.Type, name string) (reflect.Type, bool) {
+	if t.Kind() != reflect.Struct {
+		return nil, false
+	}
 	for field := range t.Fields() {
 		tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if tag != "" && tag != "-" && strings.EqualFold(tag, name) {
