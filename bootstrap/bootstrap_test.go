@@ -32,6 +32,10 @@ func (plain) Hash(_ context.Context, password string) (string, error) {
 	return "plain:" + password, nil
 }
 
+func (plain) Verify(_ context.Context, phc, password string) (ok, rehash bool, err error) {
+	return phc == "plain:"+password, false, nil
+}
+
 // fixture is a directory on a store.
 type fixture struct {
 	*directory.Directory

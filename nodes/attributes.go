@@ -174,7 +174,7 @@ func (a *attributes) write(v *engine.Visit, user *schemas.User, given map[string
 		return d
 	}
 	d.Changes = []schemas.Change{
-		schemas.UpdateUser{UserID: user.ID, Attributes: given, At: v.Now},
+		schemas.UpdateUser{UserID: user.ID, Attributes: given, At: v.Now, AddedBy: a.provenance(v)},
 		event(v, "user.updated", user.ID, nil),
 	}
 	return d

@@ -245,7 +245,7 @@ func (c *emailChange) store(ctx context.Context, v *engine.Visit, user *schemas.
 		return d, nil
 	}
 	d.Changes = []schemas.Change{
-		schemas.UpdateUser{UserID: user.ID, Attributes: given, At: v.Now},
+		schemas.UpdateUser{UserID: user.ID, Attributes: given, At: v.Now, AddedBy: c.provenance(v)},
 		event(v, "email_code.used", user.ID, nil),
 		event(v, "user.updated", user.ID, nil),
 	}

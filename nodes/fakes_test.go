@@ -104,6 +104,15 @@ func (d *directory) Protection(ctx context.Context, userID string) (p schemas.Pr
 	return p, errors.Join(err, d.broken)
 }
 
+func (d *directory) Additions(_ context.Context, userID string) (list []schemas.Addition, err error) {
+	for _, key := range d.credentials {
+		if key.UserID == userID {
+			list = append(list, key.Addition())
+		}
+	}
+	return list, d.broken
+}
+
 func (d *directory) Permissions(_ context.Context, userID string) ([]string, error) {
 	return d.permissions[userID], d.broken
 }

@@ -40,7 +40,7 @@ func (f *federatedOIDC) signIn(v *engine.Visit, p *schemas.IdentityProvider, who
 		d.Reason = schemas.ReasonIdentityOfOther
 		return d
 	}
-	d := leaveProven(v, []string{schemas.AMRFederated}, schemas.ACRVouched, schemas.Provenance{}, schemas.Proof{Kind: schemas.IdentityProof, Of: linked.ID},
+	d := leaveProven(v, []string{schemas.AMRFederated}, schemas.ACRVouched, linked.AddedBy, schemas.Proof{Kind: schemas.IdentityProof, Of: linked.ID},
 		schemas.UseIdentity{ID: linked.ID, At: v.Now},
 		proof(v, "identity.used", linked.UserID, map[string]string{"provider": p.Handle}))
 	if !v.Subject.Known() {

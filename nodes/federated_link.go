@@ -57,7 +57,7 @@ func (l *federatedLink) Execute(ctx context.Context, v *engine.Visit) (*engine.D
 	}
 	link := schemas.Identity{
 		ID: schemas.NewID(), UserID: v.Subject.UserID, ProviderID: id.ProviderID, Subject: id.Subject, Name: id.Name,
-		CreatedAt: v.Now, LastUsedAt: &v.Now,
+		CreatedAt: v.Now, LastUsedAt: &v.Now, AddedBy: node{}.provenance(v),
 	}
 	return leave(link.ID, schemas.LinkIdentity{Identity: link, Issuer: id.Issuer},
 		event(v, "identity.linked", link.UserID, map[string]string{"identityId": link.ID, "providerId": link.ProviderID})), nil

@@ -41,6 +41,8 @@ type Store interface {
 	// roles of the user and of these groups.
 	GroupNames(ctx context.Context, userID string) ([]string, error)
 	RoleNames(ctx context.Context, userID string) ([]string, error)
+	// Additions returns what was added to the account of a user.
+	Additions(ctx context.Context, userID string) ([]schemas.Addition, error)
 	// UserIdentities returns the identities of a user at identity providers.
 	UserIdentities(ctx context.Context, userID string) ([]schemas.Identity, error)
 	// RegisteredScopes returns the scopes for which an application is registered as a client.

@@ -3,6 +3,7 @@ package nodes
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/postern-id/postern/engine"
@@ -89,16 +90,23 @@ func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 	if err != nil {
 		return nil, err
 	}
+	current, err := p.deps.passwordOf(ctx, v, user.ID)
+	if err != nil {
+		return nil, err
+	}
 	choice := password.Choice{Password: chosen, User: user, Minimum: p.MinLength}
 	if v.Application != nil {
 		choice.Application = v.Application.Name
 	}
-	if fault := p.deps.Policy.Check(choice); fault != "" {
-		return p.offer(ctx, v, fault)
+	if v.Authentication != nil {
+		choice.Replaces = current.Hash
 	}
-	hash, err := p.deps.Hasher.Hash(ctx, chosen)
+	hash, fault, err := p.deps.Policy.Accept(ctx, p.deps.Hasher, choice)
 	if err != nil {
 		return nil, err
+	}
+	if fault != "" {
+		return p.offer(ctx, v, fault)
 	}
 	set := schemas.SetPassword{UserID: user.ID, ID: schemas.NewID(), Hash: hash, At: v.Now, AddedBy: p.provenance(v)}
 	if v.Authentication != nil {
@@ -107,5 +115,23 @@ func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 	d := leaveEnrolled(v, []string{"pwd"}, schemas.ACRPassword, schemas.Proof{Kind: schemas.PasswordProof, Of: set.ID},
 		set, event(v, "password.set", user.ID, nil))
 	d.Drop = []string{p.input}
-	return d, nil
+	d.Data, err = p.deps.reportFormer(ctx, v, current, set.Confirmed)
+	return d, err
+}
+
+// formerData is the member of additionalData that lists what the replaced password alone has added to the
+// account, as JSON: schemas.Addition.
+const formerData = "addedWithFormerPassword"
+
+// reportFormer returns the data for the user who replaces a password: what it and former ones have added.
+func (d Deps) reportFormer(ctx context.Context, v *engine.Visit, replaced schemas.Password, confirmed []schemas.Proof) (map[string]string, error) {
+	if v.Authentication == nil || v.Subject.Draft != nil || replaced.Hash == "" {
+		return nil, nil
+	}
+	all, err := d.Store.Additions(ctx, v.Subject.UserID)
+	former := schemas.AddedWithFormer(all, schemas.Proof{Kind: schemas.PasswordProof, Of: replaced.ID}, confirmed)
+	if err != nil || len(former) == 0 {
+		return nil, err
+	}
+	return map[string]string{formerData: string(must(json.Marshal(former)))}, nil
 }

@@ -181,6 +181,8 @@ func ChangedAccount(change Change) (userID string) {
 		return c.Identity.UserID
 	case UnlinkIdentity:
 		return c.UserID
+	case KeepAddition:
+		return c.UserID
 	case UpdateUser:
 		return c.changedAccount()
 	}

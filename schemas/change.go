@@ -14,8 +14,9 @@ type CreateUser struct{ User User }
 // sessions of the user, with their tokens, and all other runs of the user; the session and the run
 // that made the change continue.
 //
-// What the user added with the replaced password alone is marked: see Provenance.Former. The store records
-// an event passkey.limited for each passkey.
+// What the user added with the replaced password alone is marked: see AddedWithFormer. The store records
+// an event for each: passkey.limited, or addition.marked. What the user has confirmed counts as added with
+// the new password.
 type SetPassword struct {
 	UserID string
 	// ID distinguishes this password from the user's earlier ones. It can be empty if no proof
@@ -30,10 +31,12 @@ type SetPassword struct {
 }
 
 // RemovePassword removes a user's password, and ends the user's runs and the sessions that started
-// with the password. If there is none, it does nothing.
+// with the password. If there is none, it does nothing. Like SetPassword, it marks what the user added with
+// the password alone.
 type RemovePassword struct {
-	UserID string
-	At     time.Time
+	UserID    string
+	At        time.Time
+	Confirmed []Proof
 }
 
 // Password is a user's password: its hash in PHC string format, its id, see SetPassword, and
@@ -144,13 +147,15 @@ type CredentialRemoval struct {
 // RecordEvent appends to the audit log.
 type RecordEvent struct{ Event Event }
 
-// UpdateUser changes attributes of a user: each of those given gets the value. Its
+// UpdateUser changes attributes of a user: each of those given gets the value, nil removes one. Its
 // unique attributes must be free, else the whole commit fails with
 // attribute_taken.
 type UpdateUser struct {
 	UserID     string
 	Attributes map[string]any
 	At         time.Time
+	// AddedBy is the sign-in of the change. It becomes the provenance of a new mail address.
+	AddedBy Provenance
 }
 
 func (CreateUser) change()        {}

@@ -37,6 +37,7 @@ type Identity struct {
 	Name       string     `json:"name,omitempty"`
 	CreatedAt  time.Time  `json:"createdAt"`
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
+	AddedBy    Provenance `json:"-"`
 }
 
 // LinkIdentity links an identity with which the user can sign in. If the user already has it, it

@@ -37,7 +37,7 @@ const (
 func NoticeActions() []string {
 	return []string{
 		"passkey.registered", "passkey.deleted", "passkey.limited", "password.set", "password.removed", "totp.registered", "totp.deleted",
-		"recovery.issued", "recovery.deleted", "recovery.used", "identity.linked", "identity.unlinked", EmailChanged, FactorDisabled, signedIn,
+		"recovery.issued", "recovery.deleted", "recovery.used", "identity.linked", "identity.unlinked", "addition.marked", "addition.kept", EmailChanged, FactorDisabled, signedIn,
 	}
 }
 

@@ -23,7 +23,7 @@ type Provenance struct {
 }
 
 // FormerPassword is among the methods of a credential that was added with a password alone which the user
-// has replaced since, and not confirmed when the user replaced it.
+// has replaced or removed since, and that the user has neither confirmed at that time nor kept later.
 const FormerPassword = "former_password"
 
 // AddedWith returns the credentials of a sign-in, for the provenance of what it adds.
@@ -36,23 +36,41 @@ func AddedWith(proofs []Proof) (credentials []Proof) {
 	return credentials
 }
 
-// RestsOn reports whether the credential was added with a password alone. Of credentials whose sign-in
-// was not recorded, that is those that it added with the method of a password only.
-func (p Provenance) RestsOn(password Proof) bool {
+// RestsOn reports whether the credential was added with some of the given ones alone. Of credentials whose
+// sign-in was not recorded, those that were added with the method of a password only rest on any password.
+func (p Provenance) RestsOn(credentials ...Proof) bool {
 	if len(p.Proofs) == 0 {
-		return !p.IsZero() && slices.Equal(p.Methods, KnownMethods())
+		isPassword := func(c Proof) bool { return c.Kind == PasswordProof }
+		return !p.IsZero() && slices.Equal(p.Methods, KnownMethods()) && slices.ContainsFunc(credentials, isPassword)
 	}
-	return !slices.ContainsFunc(p.Proofs, func(q Proof) bool { return !q.IsOf(password) })
+	return !slices.ContainsFunc(p.Proofs, func(q Proof) bool {
+		return !slices.ContainsFunc(credentials, func(c Proof) bool { return c.covered(q) })
+	})
+}
+
+// Rerooted returns the provenance with other credentials in place of one of those of the sign-in.
+func (p Provenance) Rerooted(from Proof, to ...Proof) Provenance {
+	i := slices.IndexFunc(p.Proofs, from.covered)
+	if i < 0 {
+		return p
+	}
+	p.Proofs = slices.DeleteFunc(slices.Clone(p.Proofs), from.covered)
+	for _, proof := range to {
+		if !slices.ContainsFunc(p.Proofs, proof.IsOf) {
+			p.Proofs = append(p.Proofs, proof)
+		}
+	}
+	return p
 }
 
 // IsFormer reports whether the credential was added with a former password alone.
 func (p Provenance) IsFormer() bool { return slices.Contains(p.Methods, FormerPassword) }
 
-// Former returns the provenance after that password was replaced. The limit of a passkey, which opens the
-// account without the new password, is the weakest class.
-func (p Provenance) Former(isPasskey bool) Provenance {
+// Former returns the provenance after that password was replaced. The limit of a credential that opens the
+// account without the new password is the weakest class.
+func (p Provenance) Former(opensAccount bool) Provenance {
 	p.Methods = append(slices.Clone(p.Methods), FormerPassword)
-	if isPasskey {
+	if opensAccount {
 		p.ACR, p.Methods = ACRVouched, []string{FormerPassword}
 	}
 	return p

@@ -45,8 +45,11 @@ func (t *UserType) ProfileFields() (fields []ProfileField) {
 }
 
 // RequiresPassword reports whether users of the type must have a password.
-func (t *UserType) RequiresPassword() bool {
+func (t *UserType) RequiresPassword() bool { return t.Requires(t.CredentialAttribute()) }
+
+// Requires reports whether users of the type must have an attribute.
+func (t *UserType) Requires(attribute string) bool {
 	var definition struct{ Required []string }
 	_ = json.Unmarshal(t.Schema, &definition)
-	return slices.Contains(definition.Required, t.CredentialAttribute())
+	return slices.Contains(definition.Required, attribute)
 }

@@ -38,6 +38,7 @@ func (u *User) With(changed map[string]any) *User {
 	next.Attributes = map[string]any{}
 	maps.Copy(next.Attributes, u.Attributes)
 	maps.Copy(next.Attributes, changed)
+	maps.DeleteFunc(next.Attributes, func(_ string, value any) bool { return value == nil })
 	for attested, attribute := range VerificationAttributes() {
 		if _, stated := changed[attested]; !stated && IdentifierKey(next.Text(attribute)) != IdentifierKey(u.Text(attribute)) {
 			delete(next.Attributes, attested)

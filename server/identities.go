@@ -14,6 +14,8 @@ type identityResponse struct {
 	Name       string           `json:"name,omitempty"`
 	CreatedAt  time.Time        `json:"createdAt"`
 	LastUsedAt *time.Time       `json:"lastUsedAt,omitempty"`
+	// FormerPassword states that the identity was linked with a password alone that was replaced since.
+	FormerPassword bool `json:"formerPassword,omitempty"`
 }
 
 // providerResponse describes its provider.
@@ -29,7 +31,7 @@ func (s *server) identities(ctx context.Context, c *caller, userID string) ([]an
 	list := make([]any, len(found))
 	for i, one := range found {
 		list[i] = identityResponse{
-			one.ID, providerResponse{one.Provider.ID, one.Provider.Handle, one.Provider.Name}, one.Subject, one.Name, one.CreatedAt, one.LastUsedAt,
+			one.ID, providerResponse{one.Provider.ID, one.Provider.Handle, one.Provider.Name}, one.Subject, one.Name, one.CreatedAt, one.LastUsedAt, one.AddedBy.IsFormer(),
 		}
 	}
 	return list, err

@@ -18,13 +18,18 @@ func (b *passwordBody) check() []schemas.Problem {
 	return nil
 }
 
-// setPassword handles PUT /users/me/password.
+// setPassword handles PUT /users/me/password. It replies with what the former password alone has added, or 204
+// if there is nothing.
 func (s *server) setPassword(w http.ResponseWriter, r *http.Request, c *caller) error {
 	var body passwordBody
 	if err := readJSON(w, r, smallBody, &body); err != nil {
 		return err
 	}
-	return writeNoContent(w, requestFault(s.Directory.SetPassword(r.Context(), c.Call, *body.Password)))
+	former, err := s.Directory.SetPassword(r.Context(), c.Call, *body.Password)
+	if err != nil || len(former) == 0 {
+		return writeNoContent(w, requestFault(err))
+	}
+	return writeJSON(w, http.StatusOK, formerResponse{former})
 }
 
 // removePassword handles DELETE /users/me/password.

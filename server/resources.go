@@ -74,6 +74,9 @@ func (h nounHandlers) change(apply func(ctx context.Context, c directory.Call, i
 			return err
 		}
 		item, err := apply(r.Context(), withReason(r, c.Call), pathID(r), ifMatch(r), d)
+		if err == nil && c.Permits(h.noun.Read) {
+			err = h.reportFormer(r.Context(), c, d, item)
+		}
 		return writeReadable(w, r, c, h.noun, item, err)
 	}
 }

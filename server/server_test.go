@@ -82,6 +82,10 @@ func (plainHasher) Hash(_ context.Context, password string) (string, error) {
 	return "plain:" + password, nil
 }
 
+func (plainHasher) Verify(_ context.Context, phc, password string) (ok, rehash bool, err error) {
+	return phc == "plain:"+password, false, nil
+}
+
 // furnish puts into the store what every store begins with.
 func (h *testServer) furnish() {
 	h.t.Helper()

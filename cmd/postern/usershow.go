@@ -31,10 +31,10 @@ func (c userShowCommand) Run(ctx context.Context, p program) error {
 }
 
 func signInColumns() []column {
-	return []column{{"PASSWORD", "password"}, {"PASSKEYS", "passkeys"}, {"IDENTITIES", "identities"}, {"FACTORS", "factors"}}
+	return []column{{"PASSWORD", "password"}, {"PASSKEYS", "passkeys"}, {"IDENTITIES", "identities"}, {"FACTORS", "factors"}, {"FORMER PASSWORD", "addedWithFormerPassword"}}
 }
 
-// addSignInMethods adds the members password, passkeys, identities and factors to a user.
+// addSignInMethods adds the members password, passkeys, identities, factors and addedWithFormerPassword to a user.
 func addSignInMethods(ctx context.Context, client *bootstrap.Client, user resource) error {
 	path := "/users/" + user.text("id") + "/"
 	for _, part := range []string{"passkeys", "identities", "factors"} {
@@ -44,10 +44,15 @@ func addSignInMethods(ctx context.Context, client *bootstrap.Client, user resour
 		}
 		user[part] = append([]resource{}, list...)
 	}
+	former, err := listPages(ctx, client, path+"former-password", "addedWithFormerPassword", url.Values{}, mostSignInMethods)
+	if err != nil {
+		return err
+	}
+	user["addedWithFormerPassword"] = append([]resource{}, former...)
 	var profile struct {
 		Password bool `json:"password"`
 	}
-	err := client.Send(ctx, http.MethodGet, path+"profile", nil, &profile)
+	err = client.Send(ctx, http.MethodGet, path+"profile", nil, &profile)
 	user["password"] = profile.Password
 	return err
 }
@@ -57,11 +62,11 @@ const mostSignInMethods = 1000
 
 // describeSignInMethods replaces the sign-in methods of a user by text, one line for each.
 func describeSignInMethods(user resource) {
-	describe := map[string]func(resource) string{"passkeys": describePasskey, "identities": describeIdentity, "factors": describeFactor}
+	describe := map[string]func(resource) string{"passkeys": describePasskey, "identities": describeIdentity, "factors": describeFactor, "addedWithFormerPassword": describeAddition}
 	for part, line := range describe {
 		lines := []string{}
 		for _, one := range user[part].([]resource) {
-			lines = append(lines, line(one)+describeUse(one))
+			lines = append(lines, line(one)+describeUse(part, one))
 		}
 		if len(lines) == 0 {
 			lines = []string{"none"}
@@ -91,6 +96,15 @@ func describeIdentity(r resource) string {
 	return text
 }
 
+// describeAddition returns what was added with a former password alone.
+func describeAddition(r resource) string {
+	text := r.text("type")
+	if name := r.text("name"); name != "" {
+		text += " " + quoted(name)
+	}
+	return text
+}
+
 func describeFactor(r resource) string {
 	if left := r.text("left"); left != "" {
 		return r.text("type") + ", " + left + " of " + r.text("total") + " left"
@@ -99,8 +113,11 @@ func describeFactor(r resource) string {
 }
 
 // describeUse returns when a sign-in method was added and last used, and the class that it is limited to.
-func describeUse(r resource) string {
+func describeUse(part string, r resource) string {
 	text := ", added " + r.text("createdAt")
+	if part == "addedWithFormerPassword" {
+		return text
+	}
 	if used := r.text("lastUsedAt"); used != "" {
 		text += ", last used " + used
 	} else if r.text("type") != directory.RecoveryCodesFactor {
@@ -108,6 +125,9 @@ func describeUse(r resource) string {
 	}
 	if limit := r.text("limit"); limit != "" {
 		text += ", proves at most " + limit
+	}
+	if r["formerPassword"] == true {
+		text += ", added with a former password alone"
 	}
 	if at := r.text("disabledAt"); at != "" {
 		text += ", disabled for new browsers since " + at

@@ -87,6 +87,24 @@ func (m *Memory) RecoveryCodes(_ context.Context, userID string) (*schemas.Recov
 	return &schemas.RecoveryCodes{Total: len(codes.Hashes), Left: len(codes.Hashes) - len(codes.used), CreatedAt: codes.At, AddedBy: codes.AddedBy}, nil
 }
 
+// Additions returns what was added to the account of the user. The addresses of scenarios have no origin.
+func (m *Memory) Additions(ctx context.Context, userID string) (list []schemas.Addition, err error) {
+	keys, err := m.Credentials(ctx, userID)
+	for _, key := range keys {
+		list = append(list, key.Addition())
+	}
+	for _, i := range all(m.records(), func(i schemas.Identity) bool { return i.UserID == userID }) {
+		list = append(list, i.Addition(""))
+	}
+	if app := find(m.records(), isTOTP(userID)); app != nil {
+		list = append(list, app.Addition())
+	}
+	if codes := find(m.records(), isRecovery(userID)); codes != nil {
+		list = append(list, (&schemas.RecoveryCodes{CreatedAt: codes.At, AddedBy: codes.AddedBy}).Addition())
+	}
+	return list, err
+}
+
 // Identity returns the identity of the subject at the provider, nil if it is not linked.
 func (m *Memory) Identity(_ context.Context, providerID, subject string) (*schemas.Identity, error) {
 	return find(m.records(), isSubject(providerID, subject)), nil

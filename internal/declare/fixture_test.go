@@ -27,6 +27,10 @@ func (plain) Hash(_ context.Context, password string) (string, error) {
 	return "plain:" + password, nil
 }
 
+func (plain) Verify(_ context.Context, phc, password string) (ok, rehash bool, err error) {
+	return phc == "plain:"+password, false, nil
+}
+
 // clear seals nothing.
 type clear struct{}
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/postern-id/postern/internal/store"
@@ -62,27 +63,32 @@ func (d *Directory) AddPasskey(ctx context.Context, c Call, key *schemas.Credent
 // full. Once there is one, adding another takes a sign-in with it: see proofguard.go. The operator's
 // tokens come from no sign-in, and set no limit either.
 func (w *writeContext) provenance(userID string) (schemas.Provenance, error) {
-	if !w.call.is(userID) {
+	return w.call.provenance(w.ctx, w.tx, userID, w.now)
+}
+
+// provenance is that of writeContext.
+func (c Call) provenance(ctx context.Context, r store.Reader, userID string, now time.Time) (schemas.Provenance, error) {
+	if !c.is(userID) {
 		return schemas.Provenance{}, nil
 	}
-	by := schemas.Provenance{ACR: w.call.ACR, Methods: w.call.Methods}
-	session, err := w.ownSession()
+	by := schemas.Provenance{ACR: c.ACR, Methods: c.Methods}
+	session, err := c.ownSession(ctx, r, now)
 	if session != nil {
 		by.Proofs = schemas.AddedWith(session.Proofs)
 	}
 	if session != nil && session.ACR != "" {
 		by.ACR, by.Methods = session.ACR, session.AMR
 	}
-	if !w.call.actsAs(userID) {
+	if !c.actsAs(userID) {
 		by.ACR, by.Methods = "", nil
 	}
 	return by, err
 }
 
 // ownSession returns the session of the calling user's token, nil for none.
-func (w *writeContext) ownSession() (*schemas.Session, error) {
-	sessions, err := store.SessionsOf(w.ctx, w.tx, w.call.userID(), w.now)
-	i := slices.IndexFunc(sessions, func(s schemas.Session) bool { return s.ID == w.call.Session })
+func (c Call) ownSession(ctx context.Context, r store.Reader, now time.Time) (*schemas.Session, error) {
+	sessions, err := store.SessionsOf(ctx, r, c.userID(), now)
+	i := slices.IndexFunc(sessions, func(s schemas.Session) bool { return s.ID == c.Session })
 	if err != nil || i < 0 {
 		return nil, err
 	}
@@ -133,7 +139,7 @@ func (d *Directory) DeletePasskey(ctx context.Context, c Call, userID string, id
 		if _, err := w.passkey(userID, id); err != nil {
 			return err
 		}
-		if err := w.hasLoginMethod(userID, "passkey"); err != nil {
+		if err := w.hasLoginMethod(userID, "passkey", schemas.Proof{Kind: schemas.PasskeyProof, Of: id.String()}); err != nil {
 			return err
 		}
 		w.recordUserEvent(userID, "passkey.deleted", passkeyRef(id))

@@ -20,11 +20,6 @@ import (
 // DefaultUnit is the handle of the organization unit of resources that do not name one.
 const DefaultUnit = "default"
 
-// Hasher hashes passwords. It may return an error under load.
-type Hasher interface {
-	Hash(ctx context.Context, password string) (phc string, err error)
-}
-
 // Mails prepares mail. Mail returns the sealed delivery of a mail about the account of that name. It
 // fails with an error of class Throttled if there were too many, and of class Unavailable without a
 // mail server.
@@ -35,7 +30,7 @@ type Mails interface {
 // Options configure a Directory.
 type Options struct {
 	Store  *store.Store
-	Hasher Hasher
+	Hasher password.Hasher
 	// Passwords is the password policy. The zero value is the default.
 	Passwords password.Policy
 	// CheckFlow compiles and proves a flow definition. The sub-flows that it uses become

@@ -120,6 +120,10 @@ func (plainHasher) Hash(_ context.Context, password string) (string, error) {
 	return "plain:" + password, nil
 }
 
+func (plainHasher) Verify(_ context.Context, phc, password string) (ok, rehash bool, err error) {
+	return phc == "plain:"+password, false, nil
+}
+
 // plainCipher seals a text by appending its owner.
 type plainCipher struct{}
 

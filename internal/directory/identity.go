@@ -71,7 +71,7 @@ func (d *Directory) DeleteIdentity(ctx context.Context, c Call, userID, id strin
 		if !slices.ContainsFunc(all, func(i schemas.Identity) bool { return i.ID == id }) {
 			return schemas.Errorf(schemas.NotFound, schemas.CodeIdentityNotFound, "this user has no identity with the id %.64q; it may have been unlinked", id)
 		}
-		if err := w.hasLoginMethod(userID, "identity"); err != nil {
+		if err := w.hasLoginMethod(userID, "identity", schemas.Proof{Kind: schemas.IdentityProof, Of: id}); err != nil {
 			return err
 		}
 		w.recordUserEvent(userID, "identity.unlinked", schemas.ResourceRef{Type: "identity", ID: id})

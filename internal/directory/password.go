@@ -3,6 +3,7 @@ package directory
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"github.com/postern-id/postern/internal/password"
 	"github.com/postern-id/postern/internal/store"
@@ -17,7 +18,7 @@ type checkedPassword struct{ hash, fault string }
 
 // preparePassword checks the password of a user against the policy and hashes it. It
 // returns nil without a password.
-func (d *Directory) preparePassword(ctx context.Context, _ Call, _ *target, u *schemas.User) (any, error) {
+func (d *Directory) preparePassword(ctx context.Context, c Call, at *target, u *schemas.User) (any, error) {
 	chosen := u.Text(passwordAttribute)
 	if chosen == "" {
 		return nil, nil
@@ -25,11 +26,16 @@ func (d *Directory) preparePassword(ctx context.Context, _ Call, _ *target, u *s
 	others := *u
 	others.Attributes = maps.Clone(u.Attributes)
 	delete(others.Attributes, passwordAttribute)
-	if fault := d.Passwords.Check(password.Choice{Password: chosen, User: &others}); fault != "" {
-		return checkedPassword{fault: fault}, nil
+	choice := password.Choice{Password: chosen, User: &others}
+	if at != nil && c.is(at.id) {
+		current, err := d.store.Password(ctx, at.id)
+		if err != nil {
+			return nil, err
+		}
+		choice.Replaces = current.Hash
 	}
-	hash, err := d.Hasher.Hash(ctx, chosen)
-	return checkedPassword{hash: hash}, err
+	hash, fault, err := d.Passwords.Accept(ctx, d.Hasher, choice)
+	return checkedPassword{hash, fault}, err
 }
 
 // hash returns the hash of the user's new password; "" for none.
@@ -74,6 +80,9 @@ func (d *Directory) userChanged(w *writeContext, old, u *schemas.User) error {
 		if by, err = w.provenance(u.ID); err != nil {
 			return err
 		}
+		if err := requireUsefulPassword(w.ctx, w.tx, u.ID, by); err != nil {
+			return err
+		}
 	}
 	return w.apply(schemas.SetPassword{UserID: u.ID, Hash: w.hash(), At: w.now, AddedBy: by, Confirmed: by.Proofs})
 }
@@ -85,7 +94,11 @@ func (w *writeContext) forgetAddress(old, u *schemas.User) error {
 		return nil
 	}
 	w.setActor()
-	if err := store.RecordAddressChange(w.tx, old, u, w.now); err != nil {
+	by, err := w.provenance(u.ID)
+	if err != nil {
+		return err
+	}
+	if err := store.RecordAddressChange(w.tx, old, u, by, w.now); err != nil {
 		return err
 	}
 	return store.EndSessionsOn(w.tx, u.ID, schemas.ProofOfEmail(old.Text("email")), w.now)
@@ -107,4 +120,24 @@ func (d *Directory) dropPassword(w *writeContext, old, u *schemas.User) error {
 	}
 	w.recordUserEvent(u.ID, "password.removed", schemas.ResourceRef{})
 	return w.apply(schemas.RemovePassword{UserID: u.ID, At: w.now})
+}
+
+// requireUsefulPassword returns an error if a password that is set with a sign-in would be worth less than a
+// password, and its user could sign in with a passkey first: flows that guarantee a password reject such a
+// one. So it is after an invitation, with which the user has added a passkey.
+func requireUsefulPassword(ctx context.Context, r store.Reader, userID string, by schemas.Provenance) error {
+	if isWorthPassword(by) {
+		return nil
+	}
+	keys, err := store.CredentialsOf(ctx, r, userID)
+	if err != nil || !slices.ContainsFunc(keys, func(k schemas.Credential) bool { return isWorthPassword(k.AddedBy) }) {
+		return err
+	}
+	return &schemas.ProofRequired{ACR: schemas.ACRPassword, MaxAge: MaxProofAge, Err: schemas.Errorf(schemas.Unauthenticated, schemas.CodeStaleProof,
+		"a password that is set after this sign-in would be worth less than a password, and most applications would reject it: sign in with the passkey first")}
+}
+
+// isWorthPassword reports whether a credential that is added with a sign-in is worth as much as a password.
+func isWorthPassword(by schemas.Provenance) bool {
+	return by.IsZero() || schemas.Satisfies(by.ACR, schemas.ACRPassword)
 }

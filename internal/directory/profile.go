@@ -3,6 +3,7 @@ package directory
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/postern-id/postern/internal/store"
@@ -27,6 +28,9 @@ type Profile struct {
 	// PasswordLimit is the class of the sign-in that set the password, if a sign-in with the password
 	// proves no more than that; "" for no limit.
 	PasswordLimit string `json:"passwordLimit,omitempty"`
+	// PasswordNeeds is the class of the sign-in that the user needs to set a password, "" if the one of the
+	// token suffices.
+	PasswordNeeds string `json:"passwordNeeds,omitempty"`
 }
 
 // Profile returns the profile of a user.
@@ -51,8 +55,25 @@ func (d *Directory) Profile(ctx context.Context, c Call, userID string) (*Profil
 		if _, _, less := by.Limit([]string{"pwd"}, schemas.ACRPassword); less {
 			p.PasswordLimit = by.ACR
 		}
+		if err != nil {
+			return nil, err
+		}
+		p.PasswordNeeds, err = d.passwordNeeds(ctx, r, c, userID)
 		return p, err
 	})
+}
+
+// passwordNeeds returns the class that the sign-in of the calling user lacks to set a password.
+func (d *Directory) passwordNeeds(ctx context.Context, r store.Reader, c Call, userID string) (string, error) {
+	by, err := c.provenance(ctx, r, userID, d.now())
+	if err != nil {
+		return "", err
+	}
+	err = requireUsefulPassword(ctx, r, userID, by)
+	if needs, unproved := errors.AsType[*schemas.ProofRequired](err); unproved {
+		return needs.ACR, nil
+	}
+	return "", err
 }
 
 // UpdateProfile changes attributes of the calling user; null removes one. Users can change what
@@ -76,17 +97,21 @@ func (d *Directory) UpdateProfile(ctx context.Context, c Call, changes *schemas.
 	return d.patchOwn(ctx, c, json.RawMessage(changes.JSON()))
 }
 
-// SetPassword sets the password of the calling user, who must pass MayManageAccount. A password that
-// the policy refuses is Class Invalid.
-func (d *Directory) SetPassword(ctx context.Context, c Call, password string) error {
+// SetPassword sets the password of the calling user, who must pass MayManageAccount, and returns what former
+// passwords alone have added to the account: see FormerAdditions. A password that the policy refuses is
+// Class Invalid.
+func (d *Directory) SetPassword(ctx context.Context, c Call, password string) ([]schemas.Addition, error) {
 	if err := d.MayManageAccount(ctx, c, c.userID()); err != nil {
-		return err
+		return nil, err
 	}
 	text, err := json.Marshal(map[string]string{passwordAttribute: password})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return d.patchOwn(ctx, c, text)
+	if err := d.patchOwn(ctx, c, text); err != nil {
+		return nil, err
+	}
+	return store.FormerAdditions(ctx, d.reader(c), c.userID())
 }
 
 // patchOwn changes attributes of the calling user.
@@ -105,8 +130,8 @@ func (d *Directory) patchOwn(ctx context.Context, c Call, attributes json.RawMes
 }
 
 // RemovePassword removes the password of the calling user, who must pass MayManageAccount and have
-// another sign-in method: otherwise the error has Class Conflict, code last_credential. So has that
-// of a user whose type requires a password.
+// another sign-in method, one that the password alone has not added: otherwise the error has Class
+// Conflict, code last_credential. So has that of a user whose type requires a password.
 func (d *Directory) RemovePassword(ctx context.Context, c Call) error {
 	userID := c.userID()
 	return d.changeAccount(ctx, c, userID, func(w *writeContext) error {
@@ -114,17 +139,21 @@ func (d *Directory) RemovePassword(ctx context.Context, c Call) error {
 		if err != nil {
 			return err
 		}
-		had, err := store.HasPassword(w.ctx, w.tx, userID)
-		if err != nil || !had {
+		id, err := store.PasswordID(w.ctx, w.tx, userID)
+		if err != nil || id == "" {
 			return err
 		}
 		if t := w.userType(u); t.RequiresPassword() {
 			return schemas.Errorf(schemas.Conflict, schemas.CodeLastCredential, "users of the type %.64q must have a password; set another one instead", u.Type)
 		}
-		if err := w.hasLoginMethod(userID, "password"); err != nil {
+		if err := w.hasLoginMethod(userID, "password", schemas.Proof{Kind: schemas.PasswordProof, Of: id}); err != nil {
+			return err
+		}
+		confirmed, err := w.confirmed(userID)
+		if err != nil {
 			return err
 		}
 		w.recordUserEvent(userID, "password.removed", schemas.ResourceRef{})
-		return w.apply(schemas.RemovePassword{UserID: userID, At: w.now})
+		return w.apply(schemas.RemovePassword{UserID: userID, At: w.now, Confirmed: confirmed})
 	})
 }

@@ -2,6 +2,8 @@ package password
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -45,6 +47,35 @@ type Choice struct {
 	// Minimum is another minimum, as a flow can set. Zero means that of the policy. Only callers
 	// with proof of a second factor can go below DefaultMinimum.
 	Minimum int
+	// Replaces is the hash of the password that the user replaces, "" for none. It is also "" if another
+	// user sets the password, who must not learn what the user's password is.
+	Replaces string
+}
+
+// Hasher hashes and verifies passwords: a [Pool].
+type Hasher interface {
+	Hash(ctx context.Context, password string) (phc string, err error)
+	Verify(ctx context.Context, phc, password string) (ok, rehash bool, err error)
+}
+
+// Accept returns the hash of a new password, or what is wrong with it: see Check. A password that was
+// changed because others know it must not be the former one.
+func (p Policy) Accept(ctx context.Context, h Hasher, c Choice) (hash, fault string, err error) {
+	if fault := p.Check(c); fault != "" {
+		return "", fault, nil
+	}
+	if c.Replaces != "" {
+		same, _, err := h.Verify(ctx, c.Replaces, c.Password)
+		if same {
+			return "", "This is your current password. Choose another one.", nil
+		}
+		// A stored hash that cannot be read must not prevent its replacement.
+		if _, refused := errors.AsType[*schemas.Error](err); refused || ctx.Err() != nil {
+			return "", "", err
+		}
+	}
+	hash, err = h.Hash(ctx, c.Password)
+	return hash, "", err
 }
 
 // Check returns what is wrong with a new password and how to choose a better one, as text for the

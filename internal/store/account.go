@@ -30,6 +30,9 @@ func PasswordAddedBy(ctx context.Context, r Reader, userID string) (by schemas.P
 }
 
 func (t *Tx) removePassword(c schemas.RemovePassword) error {
+	if err := t.leavePassword(c.UserID, "", c.At, c.Confirmed); err != nil {
+		return err
+	}
 	gone := schemas.Proof{Kind: schemas.PasswordProof}
 	if _, err := t.removeProof(c.UserID, gone, c.At, "DELETE FROM passwords WHERE user_id = ?", c.UserID); err != nil {
 		return err

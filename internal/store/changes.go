@@ -50,6 +50,8 @@ func (t *Tx) applyOne(change schemas.Change) error {
 		return t.useIdentity(c)
 	case schemas.UnlinkIdentity:
 		return t.unlinkIdentity(c)
+	case schemas.KeepAddition:
+		return t.keepAddition(c)
 	case schemas.UpdateUser:
 		return t.updateUser(c)
 	case schemas.EndAccess:

@@ -174,6 +174,9 @@ func (t *Tx) loseEmail(u, owner *schemas.User) error {
 	if _, err := t.exec(deleteEmails, u.ID); err != nil {
 		return err
 	}
+	if _, err := t.exec(deleteAddressOrigin, u.ID); err != nil {
+		return err
+	}
 	return t.recordEvent(schemas.Event{
 		At: owner.UpdatedAt, Action: "email.lost", UserID: u.ID, Detail: map[string]string{"owner": owner.ID},
 	})

@@ -142,6 +142,9 @@ func (t *Tx) removeProof(userID string, gone schemas.Proof, at time.Time, q stri
 	if _, err := t.lockUser(userID); err != nil {
 		return false, err
 	}
+	if err := t.passOn(userID, gone); err != nil {
+		return false, err
+	}
 	n, err := t.exec(q, args...)
 	if err != nil || n == 0 {
 		return false, err

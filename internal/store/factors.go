@@ -72,11 +72,14 @@ func RecoveryCodesOf(ctx context.Context, r Reader, userID string) (*schemas.Rec
 }
 
 // setTOTP ends the sessions that started with a replaced app.
-func (t *Tx) setTOTP(app schemas.TOTP) error {
+func (t *Tx) setTOTP(app schemas.TOTP) (err error) {
+	if app.AddedBy, err = t.inherited(app.UserID, schemas.Proof{Kind: schemas.TOTPProof}, app.AddedBy); err != nil {
+		return err
+	}
 	if err := t.deleteTOTP(schemas.DeleteTOTP{UserID: app.UserID, At: app.CreatedAt}); err != nil {
 		return err
 	}
-	_, err := t.exec(insertTOTP, app.UserID, nonNilBytes(app.Secret), app.LastStep, toMicros(app.CreatedAt), optionalTime{&app.LastUsedAt}, provenance{&app.AddedBy})
+	_, err = t.exec(insertTOTP, app.UserID, nonNilBytes(app.Secret), app.LastStep, toMicros(app.CreatedAt), optionalTime{&app.LastUsedAt}, provenance{&app.AddedBy})
 	if isForeignKeyViolation(err) {
 		return errNoUser()
 	}
@@ -96,7 +99,10 @@ func (t *Tx) deleteTOTP(c schemas.DeleteTOTP) error {
 
 // setRecoveryCodes replaces the codes. It locks the user, so that of two concurrent sets the
 // later replaces the earlier.
-func (t *Tx) setRecoveryCodes(c schemas.SetRecoveryCodes) error {
+func (t *Tx) setRecoveryCodes(c schemas.SetRecoveryCodes) (err error) {
+	if c.AddedBy, err = t.inherited(c.UserID, schemas.Proof{Kind: schemas.RecoveryProof}, c.AddedBy); err != nil {
+		return err
+	}
 	if err := t.deleteRecoveryCodes(schemas.DeleteRecoveryCodes{UserID: c.UserID, At: c.At}); err != nil {
 		return err
 	}

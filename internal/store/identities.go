@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	identityColumns = `id, user_id, provider_id, subject, name, created_at, last_used_at`
+	identityColumns = `id, user_id, provider_id, subject, name, created_at, last_used_at, added_by`
 
 	selectIdentity   = `SELECT ` + identityColumns + ` FROM identities WHERE provider_id = ? AND subject = ?`
 	selectIdentities = `SELECT ` + identityColumns + ` FROM identities WHERE user_id = ? ORDER BY created_at, id`
 
 	// Of two users who link the same identity concurrently, the second waits and finds that it
 	// belongs to the first.
-	upsertIdentity = `INSERT INTO identities (` + identityColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)
+	upsertIdentity = `INSERT INTO identities (` + identityColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (provider_id, subject) DO UPDATE SET name = excluded.name WHERE identities.user_id = excluded.user_id`
 
 	updateIdentityUse = `UPDATE identities SET
@@ -98,7 +98,7 @@ func (t *Tx) linkIdentity(c schemas.LinkIdentity) error {
 	if _, err := t.lockUser(i.UserID); err != nil {
 		return err
 	}
-	err := t.change(errIdentityTaken, upsertIdentity, i.ID, i.UserID, i.ProviderID, i.Subject, i.Name, toMicros(i.CreatedAt), optionalTime{&i.LastUsedAt})
+	err := t.change(errIdentityTaken, upsertIdentity, i.ID, i.UserID, i.ProviderID, i.Subject, i.Name, toMicros(i.CreatedAt), optionalTime{&i.LastUsedAt}, provenance{&i.AddedBy})
 	switch {
 	case isForeignKeyViolation(err):
 		return errNoProvider(i.ProviderID)
@@ -141,7 +141,7 @@ func (t *Tx) unlinkIdentity(c schemas.UnlinkIdentity) error {
 }
 
 func scanIdentity(row scanner, i *schemas.Identity) error {
-	return row.Scan(&i.ID, &i.UserID, &i.ProviderID, &i.Subject, &i.Name, (*microTime)(&i.CreatedAt), optionalTime{&i.LastUsedAt})
+	return row.Scan(&i.ID, &i.UserID, &i.ProviderID, &i.Subject, &i.Name, (*microTime)(&i.CreatedAt), optionalTime{&i.LastUsedAt}, provenance{&i.AddedBy})
 }
 
 func errIdentityTaken() error {

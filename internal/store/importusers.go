@@ -105,7 +105,7 @@ func (w *importWriter) addCredentials(u *NewUser) {
 	}
 	for i := range u.Identities {
 		identity := &u.Identities[i]
-		w.identities = append(w.identities, []any{identity.ID, u.ID, identity.ProviderID, identity.Subject, identity.Name, toMicros(identity.CreatedAt), optionalTime{&identity.LastUsedAt}})
+		w.identities = append(w.identities, []any{identity.ID, u.ID, identity.ProviderID, identity.Subject, identity.Name, toMicros(identity.CreatedAt), optionalTime{&identity.LastUsedAt}, provenance{&identity.AddedBy}})
 	}
 }
 

@@ -59,11 +59,14 @@ func (s *Store) CountLinks(ctx context.Context, userID, purpose, subject string,
 
 // RecordAddressChange revokes an invitation to an address that a user no longer has. If the address
 // was verified, it records the change and queues the notice to that address. Call it with the states
-// before and after each change of a user.
-func RecordAddressChange(t *Tx, old, u *schemas.User, at time.Time) error {
+// before and after each change of a user, and with the sign-in of the user who changes the own address.
+func RecordAddressChange(t *Tx, old, u *schemas.User, by schemas.Provenance, at time.Time) error {
 	former := old.Text("email")
 	if schemas.IdentifierKey(former) == schemas.IdentifierKey(u.Text("email")) {
 		return nil
+	}
+	if err := t.setAddressOrigin(old, u, by, at); err != nil {
+		return err
 	}
 	if err := DeleteLinks(t, u.ID, schemas.InvitationLink); err != nil {
 		return err

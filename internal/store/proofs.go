@@ -153,6 +153,8 @@ func lockedBy(change schemas.Change) (userID string, writes bool) {
 		return c.UserID, true
 	case schemas.UnlinkIdentity:
 		return c.UserID, true
+	case schemas.KeepAddition:
+		return c.UserID, true
 	case schemas.RemoveCredentials:
 		return c.UserID, true
 	case schemas.SetTOTP:

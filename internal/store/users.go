@@ -138,10 +138,11 @@ func (t *Tx) setPassword(c schemas.SetPassword) error {
 	if _, err := t.lockUser(c.UserID); err != nil {
 		return err
 	}
-	if err := t.markAddedWithPassword(c); err != nil {
+	id := cmp.Or(c.ID, schemas.NewID())
+	if err := t.leavePassword(c.UserID, id, c.At, c.Confirmed); err != nil {
 		return err
 	}
-	if _, err := t.exec(upsertPassword, c.UserID, cmp.Or(c.ID, schemas.NewID()), c.Hash, toMicros(c.At), provenance{&c.AddedBy}); err != nil {
+	if _, err := t.exec(upsertPassword, c.UserID, id, c.Hash, toMicros(c.At), provenance{&c.AddedBy}); err != nil {
 		return err
 	}
 	if err := t.replaceSecret(c.UserID, schemas.PasswordSecret); err != nil {
@@ -246,7 +247,7 @@ func (t *Tx) updateUser(c schemas.UpdateUser) error {
 	if err := t.writeAttributes(u, c.At); err != nil {
 		return err
 	}
-	if err := RecordAddressChange(t, old, u, c.At); err != nil {
+	if err := RecordAddressChange(t, old, u, c.AddedBy, c.At); err != nil {
 		return err
 	}
 	return ReindexUser(t, u)

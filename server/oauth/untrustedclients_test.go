@@ -32,6 +32,10 @@ func (plainHasher) Hash(_ context.Context, password string) (string, error) {
 	return "plain:" + password, nil
 }
 
+func (plainHasher) Verify(_ context.Context, phc, password string) (ok, rehash bool, err error) {
+	return phc == "plain:"+password, false, nil
+}
+
 // newUntrustedClients makes one. Ann, who signs in, may do everything.
 func newUntrustedClients(t testing.TB) *untrustedClients {
 	t.Helper()

@@ -121,8 +121,12 @@ func (c *components) responses(info *Info, o *Operation) (object, error) {
 		strconv.Itoa(o.Status): success,
 		"default":              object{"description": "The request failed.", "content": object{jsonType: object{"schema": failed}}},
 	}
+	empty := o.Empty
 	if o.Concealable {
-		described[strconv.Itoa(http.StatusNoContent)] = object{"description": "The change was made. The caller may not read the resource."}
+		empty = "The change was made. The caller may not read the resource."
+	}
+	if empty != "" {
+		described[strconv.Itoa(http.StatusNoContent)] = object{"description": empty}
 	}
 	return described, nil
 }

@@ -18,7 +18,9 @@ type Operation struct {
 	Status       int // of success
 	// Concealable marks a change whose reply is 204 for a caller who may not read the resource.
 	Concealable bool
-	Failure     any // like Reply, of a failed request; nil for the errors of the API
+	// Empty states when the reply is 204 instead; "" for never.
+	Empty   string
+	Failure any // like Reply, of a failed request; nil for the errors of the API
 	// OAuth marks an endpoint whose errors have the form of RFC 6749 §5.2.
 	OAuth bool
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,7 @@ func accountChanges(u schemas.User) map[string]schemas.Change {
 		"the end of an identity":    schemas.UnlinkIdentity{UserID: u.ID, ID: schemas.NewID(), At: noon()},
 		"an address":                schemas.UpdateUser{UserID: u.ID, Attributes: map[string]any{"email": u.ID + "@example.com", "email_verified": true}, At: noon()},
 		"a username":                schemas.UpdateUser{UserID: u.ID, Attributes: map[string]any{"username": "new-" + u.ID}, At: noon()},
+		"what is kept":              schemas.KeepAddition{UserID: u.ID, ID: schemas.Bytes("key of " + u.ID).String()},
 		"a number":                  schemas.UpdateUser{UserID: u.ID, Attributes: map[string]any{"phone_number": "+15550100"}, At: noon()},
 	}
 }
@@ -234,17 +236,24 @@ func testFormerPassword(t *testing.T, s *store.Store) {
 	limited := schemas.Provenance{ACR: schemas.ACRVouched, Methods: []string{schemas.FormerPassword}}
 	limitedBy := limited
 	limitedBy.Proofs = []schemas.Proof{password}
+	limitedBoth, another := limited, both
+	limitedBoth.Proofs = both.Proofs // the app was added with the password, too
+	another.Proofs = []schemas.Proof{password, {Kind: schemas.IdentityProof, Of: "of another"}}
+	keyProof := func(i int) schemas.Proof {
+		return schemas.Proof{Kind: schemas.PasskeyProof, Of: schemas.Bytes(fmt.Sprint("key ", i)).String()}
+	}
 	tests := []struct{ before, after schemas.Provenance }{
-		{byPassword, limitedBy}, {unlimited, limitedBy}, {unrecorded, limited}, {both, both}, {schemas.Provenance{}, schemas.Provenance{}},
+		{byPassword, limitedBy}, {unlimited, limitedBy}, {unrecorded, limited}, {both, limitedBoth}, {another, another}, {schemas.Provenance{}, schemas.Provenance{}},
 		{schemas.Provenance{ACR: schemas.ACRPassword, Methods: []string{"pwd"}, Proofs: []schemas.Proof{{Kind: schemas.PasswordProof, Of: "another"}}},
 			schemas.Provenance{ACR: schemas.ACRPassword, Methods: []string{"pwd"}, Proofs: []schemas.Proof{{Kind: schemas.PasswordProof, Of: "another"}}}},
-		{byPassword, byPassword}, // confirmed
+		{schemas.Provenance{ACR: schemas.ACRPassword, Methods: []string{"pwd"}, Proofs: []schemas.Proof{keyProof(0)}}, schemas.Provenance{ACR: schemas.ACRVouched, Methods: []string{schemas.FormerPassword}, Proofs: []schemas.Proof{keyProof(0)}}},
+		{byPassword, schemas.Provenance{ACR: schemas.ACRPassword, Methods: []string{"pwd"}, Proofs: []schemas.Proof{{Kind: schemas.PasswordProof, Of: "second"}}}}, // confirmed
 	}
 	changes := append(create(user), schemas.SetPassword{UserID: user.ID, ID: "first", Hash: "$argon2id$1", At: noon()})
 	var keys []schemas.Credential
 	for i, tt := range tests {
 		key := newCredential(user.ID)
-		key.AddedBy, key.CreatedAt = tt.before, noon().Add(time.Duration(i)*time.Second)
+		key.ID, key.AddedBy, key.CreatedAt = schemas.Bytes(fmt.Sprint("key ", i)), tt.before, noon().Add(time.Duration(i)*time.Second)
 		keys = append(keys, key)
 		changes = append(changes, schemas.CreateCredential{Credential: key})
 	}
@@ -261,7 +270,7 @@ func testFormerPassword(t *testing.T, s *store.Store) {
 	app, codes := reply(s.TOTP(t.Context(), user.ID)).get(t), reply(s.RecoveryCodes(t.Context(), user.ID)).get(t)
 	wantEqual(t, "the app", app.AddedBy, byPassword.Former(false))
 	wantEqual(t, "the codes", codes.AddedBy, unlimited.Former(false))
-	wantEqual(t, "the events", len(reply(s.Events(t.Context(), schemas.EventQuery{Action: "passkey.limited", Limit: 9})).get(t)), 3)
+	wantEqual(t, "the events", len(reply(s.Events(t.Context(), schemas.EventQuery{Action: "passkey.limited", Limit: 9})).get(t)), 5)
 	wantEqual(t, "whether the user had a passkey", reply(s.Protection(t.Context(), user.ID)).get(t).HadPasskey, true)
 }
 

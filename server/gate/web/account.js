@@ -7,6 +7,7 @@ import { ask, disown } from "./passkey.js";
 import { device } from "./device.js";
 import { facts, row, section, since, small, used } from "./accountparts.js";
 import { factorButtons, factorRow } from "./factors.js";
+import { formerSection } from "./former.js";
 import { passwordButton, passwordRow, profileSection } from "./profile.js";
 
 let me = "";
@@ -63,25 +64,26 @@ const change = (pressed, text, work) => task(pressed, async () => {
 	scrollTo(0, 0);
 });
 
-// A change that needs a recent sign-in asks for it before the user enters something.
+// A change that needs a recent sign-in, or one of a class, asks for it before the user enters something.
 const maxAge = 5 * 60000;
 
-function recent(change) {
+function recent(change, needs = "") {
 	const here = sessions.find((s) => s.current);
-	if (here && Date.now() - new Date(here.createdAt) < maxAge) return change();
+	if (!needs && here && Date.now() - new Date(here.createdAt) < maxAge) return change();
 	return recover(new Refusal({ code: "insufficient_user_authentication" }));
 }
 
-const parts = ["", "/profile", "/passkeys?limit=100", "/identities?limit=100", "/factors", "/sessions?limit=100", "/consents?limit=100"];
+const parts = ["", "/profile", "/passkeys?limit=100", "/identities?limit=100", "/factors", "/sessions?limit=100", "/consents?limit=100", "/former-password?limit=100"];
 
 async function load() {
 	const [user, profile, ...lists] = await Promise.all(parts.map((part) => call("GET", `users/me${part}`)));
 	show(me = user.id);
-	const { passkeys, identities, factors, consents, sessions: begun } = Object.assign({}, ...lists);
+	const { passkeys, identities, factors, consents, sessions: begun, addedWithFormerPassword } = Object.assign({}, ...lists);
 	sessions = begun;
 	const { name, username, email } = user.attributes;
 	const focused = document.activeElement?.id;
 	view("account", heading(t("Your account")), el("p", { class: "lead" }, [name ?? username, email].filter(Boolean).join(" · ")), origin,
+		formerSection(addedWithFormerPassword, dialog),
 		profileSection(user.attributes, profile.attributes, addresses),
 		section("ways", "How you sign in", [...passkeys.map(passkeyRow), passwordRow(profile, recent), ...identities.map(identityRow), ...factors.map((factor) => factorRow(factor, recent))].filter(Boolean),
 			!passkeys.length && el("p", { class: "soft" }, t("You have no passkey yet.")),
@@ -110,8 +112,8 @@ function passkeyRow({ id, name, authenticator, backedUp, createdAt, lastUsedAt, 
 		small("Delete", id, name, () => remove("Delete", name, "passkeys", id, text, t("Delete it on your device too."))));
 }
 
-function identityRow({ id, provider, name, createdAt, lastUsedAt }) {
-	const text = facts(name, since(createdAt), used(lastUsedAt));
+function identityRow({ id, provider, name, createdAt, lastUsedAt, formerPassword }) {
+	const text = facts(name, since(createdAt), used(lastUsedAt), limited("", formerPassword));
 	const unlink = () => remove("Unlink", provider.name, "identities", id, text);
 	return row("person", provider.name, "", text, small("Unlink", id, provider.name, unlink));
 }

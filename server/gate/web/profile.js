@@ -33,13 +33,13 @@ function edit(fields) {
 const field = (label, input) => el("div", { class: "field" }, el("label", { for: input.id }, label), input);
 
 // The row of the password among the ways to sign in, null without one.
-export const passwordRow = ({ password, passwordLimit }, recent) => (password
-	? row("key", t("Password"), "", facts(limited(passwordLimit)), small("Change", "password", t("Password"), () => recent(choose)), small("Delete", "password", t("Password"), remove))
+export const passwordRow = ({ password, passwordLimit, passwordNeeds }, recent) => (password
+	? row("key", t("Password"), "", facts(limited(passwordLimit)), small("Change", "password", t("Password"), () => recent(choose, passwordNeeds)), small("Delete", "password", t("Password"), remove))
 	: null);
 
 // The button that sets the first password.
-export const passwordButton = ({ password, passwordAllowed }, recent) => !password && passwordAllowed &&
-	button(t("Set a password"), { id: "password" }, () => recent(choose));
+export const passwordButton = ({ password, passwordAllowed, passwordNeeds }, recent) => !password && passwordAllowed &&
+	button(t("Set a password"), { id: "password" }, () => recent(choose, passwordNeeds));
 
 function choose() {
 	const input = el("input", { id: "new-password", type: "password", autocomplete: "new-password", required: true });

@@ -4,7 +4,8 @@ import { Refusal, address, call, go, params, remember, trace } from "./wire.js";
 import { attempt, ceremony, complain, fail, focus, isBusy, message, note, tell, view, way } from "./page.js";
 import { depart } from "./callback.js";
 import { collect, mediates, options, renderStep, trigger } from "./step.js";
-import { t } from "./words.js";
+import { tellFormer } from "./former.js";
+import { explain, t } from "./words.js";
 import * as passkey from "./passkey.js";
 
 let page = ""; // signin, signup, recover, invitation, address or consent
@@ -77,6 +78,8 @@ function show(answer) {
 	if (error?.description?.key === "error.unknown_passkey" && used.rpId !== "localhost") passkey.disown(used.rpId, used.id);
 	if (answer.flowStatus !== "INCOMPLETE") {
 		if (error?.code === "denied") return denied(error, data.redirectURL);
+		const former = data.additionalData?.addedWithFormerPassword;
+		if (former && !answer.told) return tellFormer(JSON.parse(former), (pressed) => task(pressed, async () => ({ ...answer, told: true })));
 		if (data.redirectURL) return leave(data.redirectURL);
 		return answer.flowStatus === "COMPLETE" ? finish(answer) : over(error ?? {});
 	}
