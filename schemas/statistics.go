@@ -32,7 +32,7 @@ func CountedReason(e *Event) string {
 func FailureActions() []string {
 	return []string{
 		"attempt.failed", "authorization.refused", "client.refused", "consent.denied", "delivery.given_up", "flow.failed",
-		"http_request.failed", "identity.refused", "passkey.refused", "request.refused", "user.sign_in_refused",
+		"http_request.failed", "identity.refused", "passkey.refused", "registration.refused", "request.refused", "token.refused", "user.sign_in_refused",
 	}
 }
 

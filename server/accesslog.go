@@ -107,8 +107,8 @@ func (s *server) observe(next http.Handler) http.Handler {
 	})
 }
 
-// logExchange writes the access log. Of what a client chose it contains only the method: not the
-// path, which can contain anything, the query or any header. It does not contain the client's
+// logExchange writes the access log. Of what a client chose it contains only the method, and what the
+// authorization server refused: not the path, which can contain anything, the query or any header. It does not contain the client's
 // address, which is personal data. The ids are those of resources.
 func (s *server) logExchange(r *http.Request, x *exchange, took time.Duration) telemetry.Exchange {
 	const longestMethod = 16
@@ -134,6 +134,7 @@ func (x *exchange) attributes(method string, e runs.Entry, took time.Duration) [
 	}
 	for _, id := range []slog.Attr{
 		slog.String("client", e.Client), slog.String("application", e.Application), slog.String("flow", e.Flow), slog.String("node", e.Node), slog.String("execution", e.Execution), slog.String("user", e.User),
+		slog.String("refused", e.Refused),
 	} {
 		if id.Value.String() != "" {
 			attributes = append(attributes, id)

@@ -172,7 +172,7 @@ const checkedTogether = 200
 
 // failureEvents are the actions that a replay may record.
 func failureEvents() []string {
-	return []string{"user.sign_in_failed", "client.refused", "authorization.refused"}
+	return []string{"user.sign_in_failed", "client.refused", "authorization.refused", "token.refused"}
 }
 
 // TestReplay sends every request of complete sign-ins, sign-ups and account changes again: to the

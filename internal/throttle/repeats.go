@@ -91,7 +91,7 @@ func powerOfTwo(n int) bool { return n&(n-1) == 0 }
 // repeatable reports whether anonymous callers can cause events of the action repeatedly.
 func repeatable(action string) bool {
 	switch action {
-	case "attempt.failed", "passkey.refused", "identity.refused", "http_request.failed", "flow.failed", "client.refused", "request.refused", "authorization.refused":
+	case "attempt.failed", "passkey.refused", "identity.refused", "http_request.failed", "flow.failed", "client.refused", "request.refused", "authorization.refused", "token.refused", "registration.refused":
 		return true
 	}
 	return false
@@ -115,11 +115,12 @@ func (r *Repeats) Commit(ctx context.Context, changes []schemas.Change, commit f
 	return err
 }
 
-// failingAccount returns what the failures of an event are counted for.
+// failingAccount returns what the failures of an event are counted for. Refusals of different parameters have
+// different causes.
 func failingAccount(e *schemas.Event) string {
 	account := e.Action + " " + e.UserID
-	if e.UserID == "" { // an unknown name; counted by application, actor and missing permission
-		account += " " + e.ApplicationID + " " + e.Actor.ID + " " + e.Detail["permission"]
+	if e.UserID == "" { // an unknown name; counted by application, actor, and missing permission or refused parameter
+		account += " " + e.ApplicationID + " " + e.Actor.ID + " " + e.Detail["permission"] + " " + e.Detail["parameter"]
 	}
 	return account
 }

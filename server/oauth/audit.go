@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -77,7 +78,7 @@ func (p *Provider) byClient(c *client, e schemas.Event) schemas.Event {
 }
 
 // recordRefusedClient records that a client failed to authenticate. The application is that of the
-// client id, which the sender may only claim. An unknown id is not recorded, because it can be any text.
+// client id, which the sender may only claim.
 func (p *Provider) recordRefusedClient(ctx context.Context, sent *credentials, refusal error) error {
 	reported, ok := errors.AsType[*Error](refusal)
 	if !ok || reported.Code != codeInvalidClient {
@@ -93,14 +94,49 @@ func (p *Provider) recordRefusedClient(ctx context.Context, sent *credentials, r
 	if p.Observer != nil {
 		p.Observer.CountRefusedClient(method)
 	}
-	e := schemas.Event{ID: schemas.NewID(), At: p.now(), Action: "client.refused", Detail: map[string]string{"method": method}}
-	if reported.reason != "" {
-		e.Detail["reason"] = reported.reason
+	c, err := p.findClient(ctx, id)
+	if unknown, ok := errors.AsType[*Error](err); ok && reported.parameter == "" { // the reply does not reveal it
+		named := *reported
+		named.parameter, named.refused = unknown.parameter, unknown.refused
+		reported = &named
 	}
-	if c, err := p.findClient(ctx, id); err == nil {
+	e := p.refusal(ctx, "client.refused", nil, reported)
+	e.Detail = map[string]string{"method": method, "reason": reported.reason, "parameter": reported.parameter, "refused": reported.refused}
+	maps.DeleteFunc(e.Detail, func(_, value string) bool { return value == "" })
+	if err == nil {
 		e.ApplicationID = c.ID
 	}
 	return p.Record(ctx, e)
+}
+
+// recordRefusal records a request that named something that the server refuses, and returns its error. Other
+// errors are not recorded: they say nothing that an administrator could correct.
+func (p *Provider) recordRefusal(ctx context.Context, action string, a *schemas.Application, err error) error {
+	reported, ok := errors.AsType[*Error](err)
+	if !ok || reported.parameter == "" {
+		return err
+	}
+	if failed := p.Record(ctx, p.refusal(ctx, action, a, reported)); failed != nil {
+		return errors.Join(err, fmt.Errorf("record the refusal: %w", failed))
+	}
+	return err
+}
+
+// refusal returns the event of a refused request to the client, nil if it is not known, and adds what was refused
+// to the log entry of the request.
+func (p *Provider) refusal(ctx context.Context, action string, a *schemas.Application, reported *Error) schemas.Event {
+	e := schemas.Event{ID: schemas.NewID(), At: p.now(), Action: action, Detail: map[string]string{"code": reported.Code, "reason": reported.Description}}
+	if a != nil {
+		e.ApplicationID = a.ID
+	}
+	if reported.parameter != "" {
+		e.Detail["parameter"] = reported.parameter
+		runs.EntryOf(ctx).Refused = reported.parameter + "=" + reported.refused
+	}
+	if reported.refused != "" {
+		e.Detail["refused"] = reported.refused
+	}
+	return e
 }
 
 // recordRefresh records that a client gets the tokens of a user for a refresh token, once for those of

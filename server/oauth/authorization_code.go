@@ -64,7 +64,7 @@ func checkRedirect(req *schemas.AuthRequest, sent string) error {
 	if sent == "" && req.CodeChallenge != "" || sent == req.RedirectURI {
 		return nil
 	}
-	return errorf(codeInvalidGrant, "the redirect_uri is not that of the authorization request")
+	return errorf(codeInvalidGrant, "the redirect_uri is not that of the authorization request").refusing("redirect_uri", sent)
 }
 
 // family identifies the tokens of a request.
@@ -120,14 +120,14 @@ func checkVerifier(challenge, verifier string) error {
 	case challenge == "" && verifier == "":
 		return nil
 	case challenge == "":
-		return errorf(codeInvalidGrant, "the token request has a code_verifier, but the authorization request had no code_challenge")
+		return errorf(codeInvalidGrant, "the token request has a code_verifier, but the authorization request had no code_challenge").refusing("code_verifier", "")
 	case verifier == "":
-		return errorf(codeInvalidGrant, "the code_verifier is missing")
+		return errorf(codeInvalidGrant, "the code_verifier is missing").refusing("code_verifier", "")
 	}
 	sum := sha256.Sum256([]byte(verifier))
 	made := base64.RawURLEncoding.EncodeToString(sum[:])
 	if len(verifier) < 43 || len(verifier) > 128 || subtle.ConstantTimeCompare([]byte(made), []byte(challenge)) != 1 {
-		return errorf(codeInvalidGrant, "the code_verifier does not match the code_challenge of the authorization request")
+		return errorf(codeInvalidGrant, "the code_verifier does not match the code_challenge of the authorization request").refusing("code_verifier", "")
 	}
 	return nil
 }

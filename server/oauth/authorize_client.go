@@ -28,7 +28,7 @@ func readAuthorizeForm(w http.ResponseWriter, r *http.Request) (url.Values, erro
 		}
 	}
 	if len(form["client_id"]) != 1 || len(form["redirect_uri"]) > 1 {
-		return nil, errorf(codeInvalidRequest, "expected one client_id and one redirect_uri")
+		return nil, errorf(codeInvalidRequest, "expected one client_id and one redirect_uri").refusing("client_id", "")
 	}
 	return form, nil
 }
@@ -51,10 +51,10 @@ func (p *Provider) resolveClient(r *http.Request, form url.Values) (*authorizeRe
 		a.redirect = registered[0] // RFC 6749 §3.1.2.3
 	}
 	if a.redirect == "" {
-		return a, errorf(codeInvalidRequest, "the redirect_uri is missing: it may be omitted only if the client has registered exactly one and does not request the scope openid")
+		return a, errorf(codeInvalidRequest, "the redirect_uri is missing: it may be omitted only if the client has registered exactly one and does not request the scope openid").refusing("redirect_uri", "")
 	}
 	if !c.redirects(a.redirect) {
-		return a, errorf(codeInvalidRequest, "the redirect_uri is not registered for this client: it must be identical to one of its redirectUris%s", c.nearMiss(a.redirect)).refusing(a.redirect)
+		return a, errorf(codeInvalidRequest, "the redirect_uri is not registered for this client: it must be identical to one of its redirectUris%s", c.nearMiss(a.redirect)).refusing("redirect_uri", a.redirect)
 	}
 	if form.Get("response_mode") == "form_post" {
 		a.mode = "form_post"

@@ -76,6 +76,9 @@ func (e *Error) parameters() url.Values {
 	return url.Values{"error": {e.Code}, "error_description": {e.Description}}
 }
 
+// authorizationRefused is the action of events about requests of browsers that are refused.
+const authorizationRefused = "authorization.refused"
+
 // renderErrorPage shows an error to the user if it cannot be sent to a client, and records it. The
 // page names the request by its trace id, and leads back to the application if that is known: a is
 // nil if it is not.
@@ -84,20 +87,15 @@ func (p *Provider) renderErrorPage(w http.ResponseWriter, r *http.Request, a *au
 	if !ok {
 		return err
 	}
-	e := schemas.Event{ID: schemas.NewID(), At: p.now(), Action: "authorization.refused",
-		Detail: map[string]string{"code": reported.Code, "reason": reported.Description}}
-	if reported.refused != "" {
-		e.Detail["refused"] = reported.refused
-	}
-	more := url.Values{}
+	more, of := url.Values{}, (*schemas.Application)(nil)
 	if a != nil && a.client != nil {
-		e.ApplicationID = a.client.ID
-		more.Set("applicationId", a.client.ID)
+		of = a.client.Application
+		more.Set("applicationId", of.ID)
 	}
 	if trace := runs.TraceID(r.Context()); trace != "" {
 		more.Set("traceId", trace)
 	}
-	if err := p.Record(r.Context(), e); err != nil {
+	if err := p.Record(r.Context(), p.refusal(r.Context(), authorizationRefused, of, reported)); err != nil {
 		return fmt.Errorf("record the refusal: %w", err)
 	}
 	shown := reported.parameters()
@@ -118,6 +116,11 @@ func (p *Provider) redirectWithError(w http.ResponseWriter, r *http.Request, a *
 	}
 	if !known {
 		return p.renderErrorPage(w, r, a, reported)
+	}
+	if reported.parameter != "" {
+		if err := p.Record(r.Context(), p.refusal(r.Context(), authorizationRefused, a.client.Application, reported)); err != nil {
+			return fmt.Errorf("record the refusal: %w", err)
+		}
 	}
 	var state string
 	if sent := a.form["state"]; len(sent) == 1 && isStorable(sent[0]) {

@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net/url"
 	"slices"
@@ -72,17 +74,17 @@ func (a *authorizeRequest) checkKind(form url.Values) error {
 	mode := form.Get("response_mode")
 	switch {
 	case form.Has("request"):
-		return errorf(codeNoRequest, "request objects are not supported: send the parameters themselves")
+		return errorf(codeNoRequest, "request objects are not supported: send the parameters themselves").refusing("request", "")
 	case form.Has("request_uri"):
-		return errorf(codeNoRequestURI, "request_uri is not supported: send the parameters themselves")
+		return errorf(codeNoRequestURI, "request_uri is not supported: send the parameters themselves").refusing("request_uri", form.Get("request_uri"))
 	case !a.client.mayGrant(schemas.GrantAuthorizationCode):
-		return errorf(codeUnauthorizedClient, "the client is not registered for the grant type authorization_code")
+		return errorf(codeUnauthorizedClient, "the client is not registered for the grant type authorization_code").refusing("response_type", form.Get("response_type"))
 	case !form.Has("response_type"):
-		return errorf(codeInvalidRequest, "the parameter response_type is missing: expected code")
+		return errorf(codeInvalidRequest, "the parameter response_type is missing: expected code").refusing("response_type", "")
 	case form.Get("response_type") != "code":
-		return errorf(codeUnsupportedResponse, "expected the response_type code, got %.100s", form.Get("response_type"))
+		return errorf(codeUnsupportedResponse, "expected the response_type code, got %.100s", shownValue(form.Get("response_type"))).refusing("response_type", form.Get("response_type"))
 	case cmp.Or(mode, "query") != a.mode:
-		return errorf(codeInvalidRequest, "expected the response_mode query or form_post, got %.100s", mode)
+		return errorf(codeInvalidRequest, "expected the response_mode query or form_post, got %.100s", shownValue(mode)).refusing("response_mode", mode)
 	}
 	return nil
 }
@@ -94,15 +96,15 @@ func (c *client) challenge(form url.Values) (string, error) {
 	challenge, method := form.Get("code_challenge"), form.Get("code_challenge_method")
 	switch {
 	case challenge == "" && method != "":
-		return "", errorf(codeInvalidRequest, "there is a code_challenge_method, and no code_challenge")
+		return "", errorf(codeInvalidRequest, "there is a code_challenge_method, and no code_challenge").refusing("code_challenge_method", method)
 	case challenge == "":
 		return "", c.checkUnchallenged(form)
 	case method != "S256":
-		return "", errorf(codeInvalidRequest, "the code_challenge_method must be S256; no other transform algorithm is supported")
+		return "", errorf(codeInvalidRequest, "the code_challenge_method must be S256; no other transform algorithm is supported").refusing("code_challenge_method", method)
 	}
 	sum, err := base64.RawURLEncoding.Strict().DecodeString(challenge)
 	if err != nil || len(sum) != sha256.Size || strings.ContainsAny(challenge, "\r\n") {
-		return "", errorf(codeInvalidRequest, "the code_challenge must be a SHA-256 in base64url without padding (43 characters)")
+		return "", errorf(codeInvalidRequest, "the code_challenge must be a SHA-256 in base64url without padding (43 characters)").refusing("code_challenge", "")
 	}
 	return challenge, nil
 }
@@ -115,11 +117,11 @@ func (c *client) checkUnchallenged(form url.Values) error {
 	const missing = "code_challenge is missing: send one with code_challenge_method S256 (PKCE, RFC 7636)"
 	switch {
 	case c.isPublic():
-		return errorf(codeInvalidRequest, missing+"; a public client always needs it, and pkceRequired cannot be false")
+		return errorf(codeInvalidRequest, missing+"; a public client always needs it, and pkceRequired cannot be false").refusing("code_challenge", "")
 	case c.oauth.PKCERequired != nil && *c.oauth.PKCERequired:
-		return errorf(codeInvalidRequest, missing+", or have an administrator set pkceRequired of the application to false")
+		return errorf(codeInvalidRequest, missing+", or have an administrator set pkceRequired of the application to false").refusing("code_challenge", "")
 	case c.Registration != "" && (form.Get("nonce") == "" || !asksForOpenID(form)):
-		return errorf(codeInvalidRequest, missing+", or a nonce with the scope openid; a client that registered itself needs one of them, whatever pkceRequired is")
+		return errorf(codeInvalidRequest, missing+", or a nonce with the scope openid; a client that registered itself needs one of them, whatever pkceRequired is").refusing("code_challenge", "")
 	}
 	return nil
 }
@@ -132,19 +134,23 @@ func (p *Provider) loginRules(ctx context.Context, c *client, form url.Values) (
 	rules := schemas.LoginRules{Prompt: strings.Fields(form.Get("prompt")), ACRValues: strings.Fields(form.Get("acr_values"))}
 	for _, prompt := range rules.Prompt {
 		if !slices.Contains(promptValues(), prompt) {
-			return rules, errorf(codeInvalidRequest, "prompt must consist of %s; got %.100s", strings.Join(promptValues(), ", "), prompt)
+			return rules, errorf(codeInvalidRequest, "prompt must consist of %s; got %.100s", strings.Join(promptValues(), ", "), shownValue(prompt)).refusing("prompt", prompt)
 		}
 	}
 	if slices.Contains(rules.Prompt, "none") && len(rules.Prompt) > 1 {
-		return rules, errorf(codeInvalidRequest, "prompt=none cannot be combined with other values")
+		return rules, errorf(codeInvalidRequest, "prompt=none cannot be combined with other values").refusing("prompt", form.Get("prompt"))
 	}
 	if len(rules.ACRValues) > maxACRValues {
-		return rules, errorf(codeInvalidRequest, "there are more than %d acr_values", maxACRValues)
+		return rules, errorf(codeInvalidRequest, "there are more than %d acr_values", maxACRValues).refusing("acr_values", "")
 	}
+	if len(rules.ACRValues) == 0 {
+		rules.ACRValues = slices.Clone(c.oauth.DefaultACRValues)
+	}
+	rules.MaxAge = c.oauth.DefaultMaxAge
 	if text := form.Get("max_age"); text != "" {
 		seconds, err := strconv.ParseUint(text, 10, 64)
 		if err != nil && !errors.Is(err, strconv.ErrRange) {
-			return rules, errorf(codeInvalidRequest, "expected max_age in seconds, got %.100s", text)
+			return rules, errorf(codeInvalidRequest, "expected max_age in seconds, got %.100s", shownValue(text)).refusing("max_age", text)
 		}
 		limit := int(min(seconds, math.MaxInt32)) // older than any sign-in
 		rules.MaxAge = &limit
@@ -152,7 +158,7 @@ func (p *Provider) loginRules(ctx context.Context, c *client, form url.Values) (
 	if raw := form.Get("id_token_hint"); raw != "" {
 		hint, err := p.Tokens.VerifyIDToken(ctx, raw)
 		if schemas.HasClass(err, schemas.Unauthenticated) || err == nil && hint.ClientID != c.ClientID {
-			return rules, errorf(codeInvalidRequest, "the id_token_hint is not an ID token that this server issued to this client: send one of the session of the user")
+			return rules, errorf(codeInvalidRequest, "the id_token_hint is not an ID token that this server issued to this client: send one of the session of the user").refusing("id_token_hint", describeHint(raw))
 		}
 		if err != nil {
 			return rules, err
@@ -160,6 +166,24 @@ func (p *Provider) loginRules(ctx context.Context, c *client, form url.Values) (
 		rules.Subject = hint.Subject
 	}
 	return rules, nil
+}
+
+// describeHint returns the issuer and the audience that an ID token states, for logs: the token itself could be
+// used.
+func describeHint(raw string) string {
+	var stated struct {
+		Issuer   any `json:"iss"`
+		Audience any `json:"aud"`
+	}
+	parts := strings.Split(raw, ".")
+	if len(parts) != 3 {
+		return "not a JWT"
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil || json.Unmarshal(text, &stated) != nil {
+		return "not a JWT"
+	}
+	return fmt.Sprintf("iss %v aud %v", stated.Issuer, stated.Audience)
 }
 
 func promptValues() []string { return []string{"none", "login", "consent", "select_account"} }
@@ -188,9 +212,9 @@ func checkParameters(form url.Values) error {
 			switch {
 			case name == "id_token_hint" || isStorable(value):
 			case len(value) > maxParameterLength:
-				return errorf(codeInvalidRequest, "the parameter %s has %d bytes, expected at most %d: keep the rest at the client", name, len(value), maxParameterLength)
+				return errorf(codeInvalidRequest, "the parameter %s has %d bytes, expected at most %d: keep the rest at the client", name, len(value), maxParameterLength).refusing(name, "")
 			default:
-				return errorf(codeInvalidRequest, "the parameter %s is not of UTF-8 text", name)
+				return errorf(codeInvalidRequest, "the parameter %s is not of UTF-8 text", name).refusing(name, "")
 			}
 		}
 	}
@@ -207,7 +231,7 @@ func checkSize(req *schemas.AuthRequest) error {
 		}
 	}
 	if kept > maxKept {
-		return errorf(codeInvalidRequest, "the parameters have %d bytes together, expected at most %d: shorten %s", kept, maxKept, "state")
+		return errorf(codeInvalidRequest, "the parameters have %d bytes together, expected at most %d: shorten %s", kept, maxKept, "state").refusing("state", "")
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func (p *Provider) findClient(ctx context.Context, id string) (*client, error) {
 		return &client{app, app.OAuth()}, nil
 	}
 	if err == nil || schemas.HasClass(err, schemas.NotFound) {
-		return nil, errorf(codeInvalidClient, "there is no registered client with this client_id; check the client_id and the server")
+		return nil, errorf(codeInvalidClient, "there is no registered client with this client_id; check the client_id and the server").refusing("client_id", id)
 	}
 	return nil, err
 }

@@ -23,7 +23,7 @@ type credentials struct {
 func (p *Provider) authenticateClient(r *http.Request) (*client, error) {
 	sent, err := readCredentials(r)
 	if err != nil {
-		return nil, err
+		return nil, p.recordRefusal(r.Context(), "client.refused", nil, err)
 	}
 	c, err := p.verifyCredentials(r.Context(), sent)
 	if err == nil {
@@ -67,11 +67,11 @@ func readCredentials(r *http.Request) (*credentials, error) {
 	case ways > 1:
 		return nil, errorf(codeInvalidRequest, "the client authenticates in more than one way: send either the header Authorization, or client_secret, or client_assertion in the body")
 	case id != "" && sent.id != "" && sent.id != id:
-		return nil, errorf(codeInvalidRequest, "the client_id in the body is not that of the header Authorization")
+		return nil, errorf(codeInvalidRequest, "the client_id in the body is not that of the header Authorization").refusing("client_id", sent.id)
 	case (sent.assertion != "") != form.Has("client_assertion_type"):
-		return nil, errClient(false, "client_assertion and client_assertion_type go together: one of them is missing")
+		return nil, errClient(false, "client_assertion and client_assertion_type go together: one of them is missing").refusing("client_assertion_type", form.Get("client_assertion_type"))
 	case sent.assertion != "" && form.Get("client_assertion_type") != assertionTypeJWT:
-		return nil, errClient(false, "expected the client_assertion_type %s", assertionTypeJWT)
+		return nil, errClient(false, "expected the client_assertion_type %s", assertionTypeJWT).refusing("client_assertion_type", form.Get("client_assertion_type"))
 	case id == "" && sent.id == "" && sent.assertion == "":
 		return nil, errClient(false, "the request does not identify the client; use HTTP Basic authentication, or send client_id and client_secret in the body")
 	}

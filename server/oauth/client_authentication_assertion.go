@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4/jwt"
@@ -42,7 +43,7 @@ func (p *Provider) authenticateByKey(ctx context.Context, sent *credentials) (*c
 		return nil, err
 	}
 	if sent.id != "" && sent.id != id {
-		return nil, errClient(false, "the client_id is not the sub of the client_assertion")
+		return nil, errClient(false, "the client_id is not the sub of the client_assertion").refusing("client_id", sent.id)
 	}
 	if err := p.refreshClient(ctx, id, false); err != nil {
 		return nil, asInvalidClient(err)
@@ -53,6 +54,10 @@ func (p *Provider) authenticateByKey(ctx context.Context, sent *credentials) (*c
 	}
 	if registered := c.oauth.TokenEndpointAuthMethod; registered != schemas.AuthMethodPrivateKeyJWT {
 		return nil, errMethod(false, schemas.AuthMethodPrivateKeyJWT, cmp.Or(registered, "a client secret"))
+	}
+	if registered := c.oauth.TokenEndpointAuthSigningAlg; registered != "" && a.Algorithm != registered {
+		return nil, errClient(false, "the client_assertion is signed with %.20s, but the tokenEndpointAuthSigningAlg (token_endpoint_auth_signing_alg) of the client is %s", a.Algorithm, registered).
+			refusing("client_assertion alg", a.Algorithm)
 	}
 	claims, err := p.verifyAssertion(ctx, c, a)
 	if err != nil {
@@ -104,7 +109,7 @@ func (p *Provider) assertionKey(ctx context.Context, c *client, a *jwtverify.Tok
 			return key, nil
 		}
 	}
-	return nil, errClient(false, "the client has no key with the id %.100s for %.20s", a.KeyID, a.Algorithm)
+	return nil, errClient(false, "the client has no key with the id %.100s for %.20s", a.KeyID, a.Algorithm).refusing("client_assertion kid", a.KeyID)
 }
 
 // verifyAssertion returns the claims of an assertion after checking its signature by a key of
@@ -121,9 +126,9 @@ func (p *Provider) verifyAssertion(ctx context.Context, c *client, a *jwtverify.
 	now, soon := p.Now(), p.Now().Add(clockSkew)
 	switch {
 	case claims.Issuer != c.ClientID || claims.Subject != c.ClientID:
-		return nil, errClient(false, "the iss and sub of the client_assertion must be the client_id")
+		return nil, errClient(false, "the iss and sub of the client_assertion must be the client_id").refusing("client_assertion iss", claims.Issuer)
 	case len(claims.Audience) != 1 || !slices.Contains([]string{p.Issuer, p.Issuer + TokenPath}, claims.Audience[0]):
-		return nil, errClient(false, "the aud of the client_assertion must be %s or %s, and nothing else", p.Issuer, p.Issuer+TokenPath)
+		return nil, errClient(false, "the aud of the client_assertion must be %s or %s, and nothing else", p.Issuer, p.Issuer+TokenPath).refusing("client_assertion aud", strings.Join(claims.Audience, " "))
 	case claims.Expiry == nil || !now.Add(-clockSkew).Before(claims.Expiry.Time()):
 		return nil, errClient(false, "the client_assertion has expired, or has no exp")
 	case claims.Expiry.Time().After(soon.Add(assertionTTL)):

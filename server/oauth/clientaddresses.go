@@ -50,14 +50,14 @@ func (p *Provider) checkOwnAddresses(m *clientMetadata) error {
 			continue
 		}
 		if err := p.CheckPublic(member.uri); err != nil {
-			return notPublic(member.name, err)
+			return notPublic(member.name, err).refusing(member.name, member.uri)
 		}
 	}
 	return nil
 }
 
 // notPublic is the error about an address of a client that registers without a token.
-func notPublic(member string, err error) error {
+func notPublic(member string, err error) *Error {
 	return errorf(codeInvalidMetadata, "%s: %s; its host must also be in oauth.client_metadata_documents.allowed_hosts", member, schemas.AsError(err).Description.DefaultValue)
 }
 

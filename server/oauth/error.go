@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/postern-id/postern/schemas"
@@ -25,8 +26,8 @@ type Error struct {
 	reason string // for the audit log
 	// page is the code with which the error page explains the cause, if that is another one.
 	page string
-	// refused is the value that was refused, for the audit log; "" for none.
-	refused string
+	// parameter is the name of what was refused, and refused its value as logs may contain it; "" for none.
+	parameter, refused string
 }
 
 // Error returns the message for the client.
@@ -58,18 +59,43 @@ const (
 	pageLost = "lost"
 )
 
-// refusing adds the address that was refused, so that an administrator sees what to register. What may be secret,
-// a query or user information, is left out.
-func (e *Error) refusing(address string) *Error {
-	address, query, _ := strings.Cut(address, "?")
-	address, _, _ = strings.Cut(address, "#")
-	if u, err := url.Parse(address); err != nil || u.User != nil {
-		address = "an address that cannot be shown"
-	} else if query != "" {
-		address += "?..."
-	}
-	e.refused = errorDescription(address)
+// refusing names the parameter that was refused, and its value, so that an administrator sees what to correct.
+func (e *Error) refusing(parameter, value string) *Error {
+	e.parameter, e.refused = parameter, shownValue(value)
 	return e
+}
+
+// maxShownValue is the length of a value that a client sent, as logs contain it, in bytes.
+const maxShownValue = 300
+
+// shortestSecret is the length of a text of random characters that may be a secret, such as a code, in a
+// parameter that is not meant for it.
+const shortestSecret = 40
+
+// shownValue returns a value that a client sent as logs may contain it. What may be secret is left out: a
+// query, a fragment, user information and tokens.
+func shownValue(value string) string {
+	head, query, _ := strings.Cut(value, "?")
+	head, fragment, _ := strings.Cut(head, "#")
+	u, err := url.Parse(head)
+	switch {
+	case strings.HasPrefix(head, "eyJ") && strings.Count(head, ".") >= 2:
+		return "a token that cannot be shown"
+	case len(head) >= shortestSecret && strings.Trim(head, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") == "":
+		return "a value that may be a secret"
+	case strings.Contains(head, "@") && (err != nil || u.User != nil):
+		return "an address that cannot be shown"
+	case query != "" || fragment != "":
+		head += "?..."
+	}
+	return escaped(head, maxShownValue)
+}
+
+// escaped returns a text in printable ASCII, of at most limit bytes.
+func escaped(text string, limit int) string {
+	text = strconv.QuoteToASCII(text[:min(len(text), limit)])
+	text = text[1 : len(text)-1]
+	return text[:min(len(text), limit)]
 }
 
 // errLost returns an error about a sign-in that cannot go on in this browser. The application can start another.
@@ -127,7 +153,9 @@ func errClient(basic bool, format string, args ...any) *Error {
 // other unchanged.
 func asInvalidClient(err error) error {
 	if reported, ok := errors.AsType[*Error](err); ok {
-		return errClient(false, "%s", reported.Description)
+		e := errClient(false, "%s", reported.Description)
+		e.parameter, e.refused = reported.parameter, reported.refused
+		return e
 	}
 	return err
 }

@@ -96,7 +96,7 @@ func knownParameters(sent url.Values, names []string) (url.Values, error) {
 	for _, name := range names {
 		values := sent[name]
 		if len(values) > 1 && name != "resource" {
-			return nil, errorf(codeInvalidRequest, "the parameter %s occurs %d times: send it once", name, len(values))
+			return nil, errorf(codeInvalidRequest, "the parameter %s occurs %d times: send it once", name, len(values)).refusing(name, "")
 		}
 		if values = slices.DeleteFunc(values, isEmpty); len(values) > 0 {
 			form[name] = values

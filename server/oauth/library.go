@@ -36,14 +36,14 @@ func (p *Provider) serveGrant(w http.ResponseWriter, r *http.Request, c *client)
 	}
 	p.protocol.ServeHTTP(kept, r)
 	if x.err == nil && kept.Status != 0 {
-		return refusedByLibrary(kept)
+		return refusedByLibrary(kept, r.PostForm.Get("grant_type"))
 	}
 	return x.err
 }
 
 // refusedByLibrary returns the error that the library found itself: a grant type that the client is
 // not registered for, or a missing parameter.
-func refusedByLibrary(reply *document.HeldReply) error {
+func refusedByLibrary(reply *document.HeldReply, grantType string) error {
 	var refused Error
 	err := json.Unmarshal(reply.Body.Bytes(), &refused)
 	switch {
@@ -52,7 +52,7 @@ func refusedByLibrary(reply *document.HeldReply) error {
 	case refused.Code == codeInvalidClient:
 		return errClient(false, "%s", refused.Description)
 	}
-	return errorf(refused.Code, "%s", refused.Description)
+	return errorf(refused.Code, "%s", refused.Description).refusing("grant_type", grantType)
 }
 
 // libraryServer is the token endpoint of the library. Provider.Token has authenticated the client.

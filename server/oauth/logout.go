@@ -55,7 +55,8 @@ func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 	case (!l.remote || fromBrowser) && p.fetchCookies(w, r, LogoutPath, l.form):
 		return nil
 	case l.remote && l.client == nil:
-		return p.renderErrorPage(w, r, nil, errorf(codeInvalidRequest, "the client of the id_token_hint is not registered: the session was not ended"))
+		return p.renderErrorPage(w, r, nil, errorf(codeInvalidRequest, "the client of the id_token_hint is not registered: the session was not ended").
+			refusing("id_token_hint", describeHint(l.form.Get("id_token_hint"))))
 	}
 	if l.former != nil && l.client != nil {
 		if err := p.endSession(r.Context(), l.former, l.client.ID); err != nil {
@@ -147,7 +148,7 @@ func (p *Provider) readHint(ctx context.Context, l *logoutRequest) (clientID str
 	}
 	hint, err := p.Tokens.VerifyIDToken(ctx, raw)
 	if schemas.HasClass(err, schemas.Unauthenticated) || err == nil && clientID != "" && clientID != hint.ClientID {
-		return "", errorf(codeInvalidRequest, "the id_token_hint is not an ID token that this server issued to this client: send one of the session of the user")
+		return "", errorf(codeInvalidRequest, "the id_token_hint is not an ID token that this server issued to this client: send one of the session of the user").refusing("id_token_hint", describeHint(raw))
 	}
 	if err != nil {
 		return "", err
@@ -182,7 +183,7 @@ func (p *Provider) findBack(r *http.Request, l *logoutRequest, clientID string) 
 		return nil
 	}
 	if clientID == "" {
-		return errorf(codeInvalidRequest, "a post_logout_redirect_uri needs the client that it is registered for: send id_token_hint or client_id")
+		return errorf(codeInvalidRequest, "a post_logout_redirect_uri needs the client that it is registered for: send id_token_hint or client_id").refusing("post_logout_redirect_uri", to)
 	}
 	l.client, err = p.findClient(r.Context(), clientID)
 	if _, unknown := errors.AsType[*Error](err); unknown && to == "" {
@@ -192,7 +193,7 @@ func (p *Provider) findBack(r *http.Request, l *logoutRequest, clientID string) 
 		return err
 	}
 	if !slices.Contains(l.client.oauth.PostLogoutRedirectURIs, to) {
-		return errorf(codeInvalidRequest, "the post_logout_redirect_uri is not registered for this client: send exactly one of its postLogoutRedirectUris, or add this one to them").refusing(to)
+		return errorf(codeInvalidRequest, "the post_logout_redirect_uri is not registered for this client: send exactly one of its postLogoutRedirectUris, or add this one to them").refusing("post_logout_redirect_uri", to)
 	}
 	if takes, err := p.servesUsers(r, l.client, to); err != nil || !takes {
 		return err

@@ -328,24 +328,3 @@ func TestLogoutOfAFormerUser(t *testing.T) {
 		t.Error("the confirmed sign-out did not end the session")
 	}
 }
-
-// A refused address is in the audit log, without what may be secret in it, and of limited length.
-func TestRefusedAddressIsRecorded(t *testing.T) {
-	a := newSignIns(t)
-	for sent, want := range map[string]string{
-		"https://app.example.com/other":                        "https://app.example.com/other",
-		"https://app.example.com/x?code=secret#key":            "https://app.example.com/x?...",
-		"https://ann:secret@app.example.com/":                  "an address that cannot be shown",
-		"https://app.example.com/" + strings.Repeat("a", 1000): ("https://app.example.com/" + strings.Repeat("a", 1000))[:300],
-	} {
-		for _, refuse := range []func(){
-			func() { a.authorize(browser{}, ask("redirect_uri", sent)) },
-			func() { a.logout(browser{}, url.Values{"client_id": {"app"}, "post_logout_redirect_uri": {sent}}) },
-		} {
-			refuse()
-			if e := a.events[len(a.events)-1]; e.Action != "authorization.refused" || e.Detail["refused"] != want || strings.Contains(e.Detail["reason"], "secret") {
-				t.Errorf("%s: %+v", sent, e)
-			}
-		}
-	}
-}

@@ -105,7 +105,7 @@ func narrowedScope(granted []string, asked string) ([]string, error) {
 	}
 	for _, scope := range scopes {
 		if !slices.Contains(granted, scope) {
-			return nil, errorf(codeInvalidScope, "the scope %.100s was not granted: leave scope out to get all granted scopes", scope)
+			return nil, errorf(codeInvalidScope, "the scope %.100s was not granted: leave scope out to get all granted scopes", shownValue(scope)).refusing("scope", scope)
 		}
 	}
 	return scopes, nil

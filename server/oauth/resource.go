@@ -21,7 +21,7 @@ func (p *Provider) audience(ctx context.Context, scope, resources []string) ([]s
 		return []string{p.Issuer}, nil
 	}
 	if len(resources) > maxResources {
-		return nil, errorf(codeInvalidTarget, "there are more than %d resources", maxResources)
+		return nil, errorf(codeInvalidTarget, "there are more than %d resources", maxResources).refusing("resource", "")
 	}
 	var audience []string
 	for _, resource := range resources {
@@ -65,7 +65,7 @@ func narrowResources(authorized, asked []string) ([]string, error) {
 		same := schemas.ComparableURL(resource)
 		i := slices.IndexFunc(authorized, func(a string) bool { return schemas.ComparableURL(a) == same })
 		if i < 0 {
-			return nil, errorf(codeInvalidTarget, "the resource is not one that the authorization request named")
+			return nil, errorf(codeInvalidTarget, "the resource is not one that the authorization request named").refusing("resource", resource)
 		}
 		narrowed = append(narrowed, authorized[i])
 	}
@@ -77,7 +77,7 @@ func narrowResources(authorized, asked []string) ([]string, error) {
 func (p *Provider) findResource(ctx context.Context, resource string) (registered string, err error) {
 	u, err := url.Parse(resource)
 	if err != nil || !u.IsAbs() || u.Fragment != "" || u.RawFragment != "" || resource[len(resource)-1] == '#' {
-		return "", errorf(codeInvalidTarget, "resource must be an absolute URI without a fragment (RFC 8707 section 2)")
+		return "", errorf(codeInvalidTarget, "resource must be an absolute URI without a fragment (RFC 8707 section 2)").refusing("resource", resource)
 	}
 	for _, own := range []string{p.Issuer, p.Issuer + ToolsPath} {
 		if schemas.ComparableURL(resource) == schemas.ComparableURL(own) {
@@ -89,7 +89,7 @@ func (p *Provider) findResource(ctx context.Context, resource string) (registere
 		return "", err
 	}
 	if registered == "" {
-		return "", errorf(codeInvalidTarget, "the resource is unknown here: expected %s, %s, or the identifier of a resource server", p.Issuer, p.Issuer+ToolsPath)
+		return "", errorf(codeInvalidTarget, "the resource is unknown here: expected %s, %s, or the identifier of a resource server", p.Issuer, p.Issuer+ToolsPath).refusing("resource", resource)
 	}
 	return registered, nil
 }

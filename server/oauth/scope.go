@@ -40,10 +40,10 @@ func (p *Provider) clientScope(ctx context.Context, c *client, asked string) ([]
 		lacking = slices.DeleteFunc(lacking, coveredBy(granted))
 	}
 	if len(lacking) > 0 {
-		return nil, errorf(codeInvalidScope, "the client may not request the scope %s: add it to the scopes of the application, or assign the application a role that grants it", lacking[0])
+		return nil, errorf(codeInvalidScope, "the client may not request the scope %s: add it to the scopes of the application, or assign the application a role that grants it", shownValue(lacking[0])).refusing("scope", lacking[0])
 	}
 	if i := slices.IndexFunc(scopes, isIdentityScope); i >= 0 {
-		return nil, errorf(codeInvalidScope, "the scope %s is about a user, but a token of client_credentials has no user", scopes[i])
+		return nil, errorf(codeInvalidScope, "the scope %s is about a user, but a token of client_credentials has no user", scopes[i]).refusing("scope", scopes[i])
 	}
 	return scopes, nil
 }
@@ -89,13 +89,13 @@ func parseScope(text string) ([]string, error) {
 	var scopes []string
 	for scope := range strings.SplitSeq(text, " ") {
 		if !token.IsScope(scope) {
-			return nil, errorf(codeInvalidScope, "expected scopes separated by single spaces, of printable ASCII characters without quotes and backslashes")
+			return nil, errorf(codeInvalidScope, "expected scopes separated by single spaces, of printable ASCII characters without quotes and backslashes").refusing("scope", scope)
 		}
 		if !slices.Contains(scopes, scope) {
 			scopes = append(scopes, scope)
 		}
 		if len(scopes) > maxScopes {
-			return nil, errorf(codeInvalidScope, "there are more than %d scopes", maxScopes)
+			return nil, errorf(codeInvalidScope, "there are more than %d scopes", maxScopes).refusing("scope", "")
 		}
 	}
 	return scopes, nil

@@ -47,16 +47,16 @@ func (p *Provider) answerToken(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Pragma", "no-cache") // RFC 6749 §5.1, for caches older than Cache-Control
 	if err := readForm(w, r, tokenParameters()); err != nil {
-		return err
+		return p.recordRefusal(r.Context(), "token.refused", nil, err)
 	}
 	if err := checkGrantType(r.PostForm.Get("grant_type")); err != nil {
-		return err
+		return p.recordRefusal(r.Context(), "token.refused", nil, err)
 	}
 	c, err := p.authenticateClient(r.WithContext(schemas.WithNamed(r.Context(), p.namedIn(r.PostForm))))
 	if err != nil {
 		return err
 	}
-	return p.serveGrant(w, r, c)
+	return p.recordRefusal(r.Context(), "token.refused", c.Application, p.serveGrant(w, r, c))
 }
 
 // namedIn returns the record of the grant that a token request names.
@@ -79,9 +79,9 @@ func checkGrantType(name string) error {
 	expected := strings.Join(types[:last], ", ") + " or " + types[last]
 	switch {
 	case name == "":
-		return errorf(codeInvalidRequest, "the parameter grant_type is missing: expected %s", expected)
+		return errorf(codeInvalidRequest, "the parameter grant_type is missing: expected %s", expected).refusing("grant_type", "")
 	case !slices.Contains(types, name):
-		return errorf(codeUnsupportedGrantType, "expected the grant_type %s, got %.100s", expected, name)
+		return errorf(codeUnsupportedGrantType, "expected the grant_type %s, got %.100s", expected, shownValue(name)).refusing("grant_type", name)
 	}
 	return nil
 }

@@ -39,6 +39,7 @@ type Entry struct {
 	Flow, Node  string // where the run is: the handle of the flow and the id of the node
 	Execution   string // the digest of the id of the run: equal in all requests of a sign-in
 	User        string // the id of the user
+	Refused     string // what the authorization server refused, as parameter=value in printable ASCII
 }
 
 // EntryKey is the key of the log entry of a request, an *Entry, among the values of its context.
