@@ -160,6 +160,15 @@ type OAuthProfile struct {
 	Token                   TokenRules   `json:"token,omitzero"`
 	JWKS                    *JSONWebKeys `json:"jwks,omitempty"`
 	JWKSURI                 string       `json:"jwksUri,omitempty"`
+	// TokenEndpointAuthSigningAlg is the algorithm of client assertions, "" for any of the key.
+	TokenEndpointAuthSigningAlg string `json:"tokenEndpointAuthSigningAlg,omitempty"`
+
+	// DefaultMaxAge and DefaultACRValues apply to authorization requests without max_age or acr_values:
+	// OpenID Connect Dynamic Client Registration §2.
+	DefaultMaxAge    *int     `json:"defaultMaxAge,omitempty"` // seconds; nil for none
+	DefaultACRValues []string `json:"defaultAcrValues,omitempty"`
+	// InitiateLoginURI starts a sign-in at the application: OpenID Connect Core §4.
+	InitiateLoginURI string `json:"initiateLoginUri,omitempty"`
 }
 
 // JSONWebKeys is a JWK Set (RFC 7517 §5) of public keys.

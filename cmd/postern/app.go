@@ -359,8 +359,9 @@ func (h *app) authorizationServer(starter *runs.Starter) *oauth.Provider {
 		Clients: h.directory, Store: boundedRequests{h.store, h.pending.requests}, Tokens: countedTokens{h.tokens, h.telemetry.Counted()}, Observer: h.tokenObserver(), Runs: starter,
 		RefreshKey: h.encryption.derived[purposeRefreshTokens], UseAssertion: h.store.UseClientAssertion,
 		FetchKeys: h.fetch, FetchDocument: documents.Get, CheckPublic: h.outbound.CheckPublic, Documents: h.documentPolicy(), OpenRegistration: h.cfg.OAuth.DCR.Insecure,
-		Unverified: !h.cfg.Mail.Enabled(),
-		AdmitFetch: func(ctx context.Context) error { return h.throttle.AdmitFrom(ctx, throttle.Register) },
+		IgnoreUnsupported: h.cfg.OAuth.UnsupportedMetadata == "ignore",
+		Unverified:        !h.cfg.Mail.Enabled(),
+		AdmitFetch:        func(ctx context.Context) error { return h.throttle.AdmitFrom(ctx, throttle.Register) },
 		Record: func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error {
 			e.TraceID = runs.TraceID(ctx)
 			return h.pending.repeats.Commit(ctx, append(changes, schemas.RecordEvent{Event: e}), func(kept []schemas.Change) error { return h.store.Apply(ctx, kept) })

@@ -125,6 +125,7 @@ type GateClient struct {
 type OAuth struct {
 	DCR                     DCR                     `json:"dcr"`
 	ClientMetadataDocuments ClientMetadataDocuments `json:"client_metadata_documents"`
+	UnsupportedMetadata     string                  `json:"unsupported_metadata"` // refuse or ignore
 }
 
 // ClientMetadataDocuments restricts the clients that may publish a metadata document instead of

@@ -57,7 +57,7 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 			UserVerification: "preferred", SyncedPasskeys: "allow", CounterRegression: "refuse", Timeout: 5 * time.Minute},
 		GateClient: GateClient{DefaultLanguage: "en"},
 
-		OAuth: OAuth{ClientMetadataDocuments: ClientMetadataDocuments{Enabled: true}},
+		OAuth: OAuth{ClientMetadataDocuments: ClientMetadataDocuments{Enabled: true}, UnsupportedMetadata: "refuse"},
 		Mail:  Mail{TLS: "starttls"},
 		Flow:  Flow{AuthenticationTTL: 30 * time.Minute, RegistrationTTL: time.Hour, MaxFailures: 10},
 		Token: Token{AssertionTTL: time.Hour, AccessTTL: time.Hour, IDTokenTTL: time.Hour, SessionTTL: 12 * time.Hour,

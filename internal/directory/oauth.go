@@ -3,6 +3,7 @@ package directory
 import (
 	"cmp"
 	"crypto/rand"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -93,6 +94,7 @@ func checkClient(w *writeContext, was, a *schemas.Application) {
 	checkKeys(w, o)
 	checkRedirects(w, a.Type, o)
 	checkTokens(w, o)
+	checkSignIns(w, o)
 	checkScopes(w, o)
 }
 
@@ -185,5 +187,17 @@ func checkTokens(w *writeContext, o *schemas.OAuthProfile) {
 	if refresh := t.RefreshToken.ValidityPeriod; refresh > 0 && refresh < t.AccessToken.ValidityPeriod {
 		w.addInvalid(inConfig("token.refreshToken.validityPeriod"), "expected at least the %d seconds of the access token, got %d: it would expire before it is needed",
 			t.AccessToken.ValidityPeriod, refresh)
+	}
+}
+
+// checkSignIns checks what applies to sign-ins that do not ask for it themselves.
+func checkSignIns(w *writeContext, o *schemas.OAuthProfile) {
+	for i, class := range o.DefaultACRValues {
+		if !schemas.KnownACR(class) {
+			w.addInvalid(inConfig(fmt.Sprintf("defaultAcrValues[%d]", i)), "expected %s, got %.64q%s", schemas.OneOf(schemas.ACRs()), class, schemas.Hint(class, schemas.ACRs()))
+		}
+	}
+	if uri := o.InitiateLoginURI; uri != "" {
+		w.addFault(inConfig("initiateLoginUri"), redirectRules{}.fault(uri))
 	}
 }

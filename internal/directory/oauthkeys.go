@@ -22,6 +22,9 @@ func checkKeys(w *writeContext, o *schemas.OAuthProfile) {
 	case byKey && o.JWKS == nil && o.JWKSURI == "":
 		w.addInvalid(inConfig("tokenEndpointAuthMethod"), "%s needs the client's public keys; set jwks or jwksUri", schemas.AuthMethodPrivateKeyJWT)
 	}
+	if o.TokenEndpointAuthSigningAlg != "" && !byKey {
+		w.addInvalid(inConfig("tokenEndpointAuthSigningAlg"), "only %s has signatures; leave it out, or set that as the tokenEndpointAuthMethod", schemas.AuthMethodPrivateKeyJWT)
+	}
 	if o.JWKS != nil {
 		if !byKey {
 			w.addInvalid(inConfig("jwks"), "only %s uses keys; leave them out, or set it as the tokenEndpointAuthMethod", schemas.AuthMethodPrivateKeyJWT)

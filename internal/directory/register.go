@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,6 +21,8 @@ type Registration struct {
 	// Lease is how long an unused client is stored; nil for no limit. Register sets the
 	// application's id.
 	Lease *schemas.ClientExpiry
+	// Detail describes the registration in the audit log.
+	Detail map[string]string
 }
 
 // Register creates or replaces the application of a client that registers itself, with the
@@ -62,6 +65,7 @@ func (d *Directory) register(ctx context.Context, c Call, r Registration, docume
 			}
 		}
 		w.detail = map[string]string{"registration": r.By}
+		maps.Copy(w.detail, r.Detail)
 		if at == nil {
 			w.action = "registered"
 		}
@@ -72,6 +76,12 @@ func (d *Directory) register(ctx context.Context, c Call, r Registration, docume
 		return nil, err
 	}
 	return item.Value.(*schemas.Application), nil
+}
+
+// RedirectFault returns why a client that registers itself cannot have a redirect URI; "" if it can. A public
+// client has no secret.
+func (d *Directory) RedirectFault(public bool, uri string) string {
+	return redirectRules{private: public, schemes: d.PrivateUseSchemes}.fault(uri)
 }
 
 // checkUntrustedName refuses an untrusted client whose name users could confuse with that

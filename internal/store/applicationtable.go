@@ -92,6 +92,10 @@ func profileFields() fields[schemas.OAuthProfile] {
 		{column: "jwks_uri", member: func(c *profile) any { return orZero(&c.JWKSURI) }},
 		{column: "backchannel_logout_uri", member: func(c *profile) any { return orZero(&c.BackchannelLogoutURI) }},
 		{column: "backchannel_logout_session", member: func(c *profile) any { return orZero(&c.BackchannelLogoutSessionRequired) }},
+		{column: "default_max_age", member: func(c *profile) any { return optionalInt{&c.DefaultMaxAge} }},
+		{column: "default_acr_values", member: func(c *profile) any { return (*lines)(&c.DefaultACRValues) }},
+		{column: "initiate_login_uri", member: func(c *profile) any { return orZero(&c.InitiateLoginURI) }},
+		{column: "auth_signing_alg", member: func(c *profile) any { return orZero(&c.TokenEndpointAuthSigningAlg) }},
 	}
 }
 

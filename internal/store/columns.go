@@ -272,6 +272,27 @@ func (o optionalTime) Scan(v any) error {
 	return (*microTime)(*o.member).Scan(v)
 }
 
+// optionalInt is a number that may be nil: NULL.
+type optionalInt struct{ member **int }
+
+// Value implements driver.Valuer.
+func (o optionalInt) Value() (driver.Value, error) {
+	if *o.member == nil {
+		return nil, nil
+	}
+	return int64(**o.member), nil
+}
+
+// Scan implements sql.Scanner.
+func (o optionalInt) Scan(v any) error {
+	var value sql.Null[int]
+	err := value.Scan(v)
+	if *o.member = nil; value.Valid {
+		*o.member = &value.V
+	}
+	return err
+}
+
 // zeroIfNull reads NULL as the zero value: the columns of a joined table are NULL
 // if it has no row. It never stores NULL.
 type zeroIfNull[V any] struct{ member *V }

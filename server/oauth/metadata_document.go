@@ -55,16 +55,16 @@ func isDocumentID(id string) bool {
 // form is accepted.
 func checkDocumentID(id string) error {
 	if len(id) > maxClientIDLength {
-		return errorf(codeInvalidClient, "the client_id must be a URL of at most %d characters", maxClientIDLength)
+		return errorf(codeInvalidClient, "the client_id must be a URL of at most %d characters", maxClientIDLength).refusing("client_id", id)
 	}
 	normal, err := schemas.NormalURL(id)
 	switch {
 	case err != nil:
-		return errorf(codeInvalidClient, "the client_id is not the URL of a metadata document: %s", err)
+		return errorf(codeInvalidClient, "the client_id is not the URL of a metadata document: %s", err).refusing("client_id", id)
 	case normal == id+"/":
-		return errorf(codeInvalidClient, "expected a client_id with a path, such as https://client.example.com/metadata.json")
+		return errorf(codeInvalidClient, "expected a client_id with a path, such as https://client.example.com/metadata.json").refusing("client_id", id)
 	case normal != id:
-		return errorf(codeInvalidClient, "the client_id is another spelling of %s: use that, also in the metadata document", normal)
+		return errorf(codeInvalidClient, "the client_id is another spelling of %s: use that, also in the metadata document", normal).refusing("client_id", id)
 	}
 	return nil
 }
@@ -85,7 +85,12 @@ func (p *Provider) refreshClient(ctx context.Context, id string, create bool) er
 	if expiry != nil && p.now().Before(expiry.FreshUntil) {
 		return nil
 	}
-	return p.fetches.once(ctx, id, func(ctx context.Context) error { return p.fetchClientDocument(ctx, id, expiry) })
+	err = p.fetches.once(ctx, id, func(ctx context.Context) error { return p.fetchClientDocument(ctx, id, expiry) })
+	if reported, ok := errors.AsType[*Error](err); ok {
+		refused := *reported // others share it
+		return refused.refusing("client_id", id)
+	}
+	return err
 }
 
 // fetchClientDocument fetches the document of a client and stores its contents.
@@ -96,6 +101,9 @@ func (p *Provider) fetchClientDocument(ctx context.Context, id string, expiry *s
 		}
 	}
 	m, fresh, err := p.fetchDocument(ctx, id)
+	if err == nil {
+		err = p.reduce(m, expiry != nil)
+	}
 	now := p.now()
 	if schemas.HasClass(err, schemas.Unavailable) && expiry != nil && now.Before(expiry.FetchedAt.Add(maxStaleness)) {
 		stale := *expiry
@@ -109,7 +117,10 @@ func (p *Provider) fetchClientDocument(ctx context.Context, id string, expiry *s
 	if expiry != nil && renewed.ExpiresAt.Before(expiry.ExpiresAt) {
 		renewed.ExpiresAt = expiry.ExpiresAt
 	}
-	return explainDocument(p.writeDocument(ctx, id, m, renewed))
+	if err := p.writeDocument(ctx, id, m, renewed); err != nil || expiry == nil {
+		return explainDocument(err)
+	}
+	return p.recordReduced(ctx, id, m)
 }
 
 // explainDocument returns the error of an unavailable document.
@@ -118,7 +129,9 @@ func explainDocument(err error) error {
 		return nil
 	}
 	if reported, worded := errors.AsType[*Error](err); worded {
-		return errorf(codeInvalidClient, "%s", reported.Description)
+		refused := *reported
+		refused.Code = codeInvalidClient
+		return &refused
 	}
 	if e := schemas.AsError(err); e.Code == outbound.CodeRefused || e.Code == outbound.CodeFailed {
 		return errorf(codeInvalidClient, "the metadata document of the client cannot be read: %s", e.Description.DefaultValue)
@@ -212,7 +225,7 @@ func (p *Provider) writeDocument(ctx context.Context, id string, m *clientMetada
 		if err != nil {
 			return err
 		}
-		r.Application.ClientID = id
+		r.Application.ClientID, r.Detail = id, m.detail()
 		m.describeIn(&r.Application, scopes)
 	}
 	_, err = p.Clients.Register(ctx, directory.UntrustedCall(), r)
@@ -243,10 +256,10 @@ func (d DocumentPolicy) check(clientID string) error {
 	case !isDocumentID(clientID), !d.Restricts():
 		return nil
 	case d.Disabled:
-		return errorf(codeInvalidClient, "this server does not accept client metadata documents: an administrator must register the client, or enable oauth.client_metadata_documents")
+		return errorf(codeInvalidClient, "this server does not accept client metadata documents: an administrator must register the client, or enable oauth.client_metadata_documents").refusing("client_id", clientID)
 	}
 	if !d.lists(clientID) {
-		return errorf(codeInvalidClient, "this server does not accept metadata documents from this host: an administrator must register the client, or list the host in oauth.client_metadata_documents.allowed_hosts")
+		return errorf(codeInvalidClient, "this server does not accept metadata documents from this host: an administrator must register the client, or list the host in oauth.client_metadata_documents.allowed_hosts").refusing("client_id", clientID)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Options configures a Provider. All members but Unverified, Documents, OpenRegistration and Now are required.
+// Options configures a Provider. All members but Unverified, Documents, OpenRegistration, IgnoreUnsupported and Now are required.
 type Options struct {
 	// Issuer is the server's public URL, without a trailing slash.
 	Issuer string
@@ -42,6 +42,9 @@ type Options struct {
 	Documents DocumentPolicy
 	// OpenRegistration permits registration at the endpoint without a token.
 	OpenRegistration bool
+	// IgnoreUnsupported registers clients that ask for protection that the server does not give, without it.
+	// Otherwise they are refused.
+	IgnoreUnsupported bool
 	// Record adds an event to the audit log together with its changes.
 	Record func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error
 	// Observer counts token requests and refused clients. Nil means none.
@@ -78,6 +81,7 @@ type Clients interface {
 	IsResourceServer(ctx context.Context, a *schemas.Application, identifier string) (bool, error)
 
 	Register(ctx context.Context, c directory.Call, r directory.Registration) (*schemas.Application, error)
+	RedirectFault(public bool, uri string) string
 	KnownScopes(ctx context.Context, scopes []string) ([]string, error)
 	ClientExpiry(ctx context.Context, clientID string) (*schemas.ClientExpiry, error)
 	ExtendClientExpiry(ctx context.Context, applicationID string, until time.Time) error

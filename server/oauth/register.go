@@ -43,6 +43,10 @@ type registered struct {
 // anonymous one, where registration is open. An anonymous caller's client gets only the grants with
 // which users sign in to it.
 func (p *Provider) Register(w http.ResponseWriter, r *http.Request, by *directory.Call) error {
+	return p.recordRefusal(r.Context(), "registration.refused", nil, p.answerRegistration(w, r, by))
+}
+
+func (p *Provider) answerRegistration(w http.ResponseWriter, r *http.Request, by *directory.Call) error {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("Pragma", "no-cache")
@@ -79,10 +83,10 @@ func (p *Provider) register(ctx context.Context, m *clientMetadata, by *director
 	if by != nil {
 		may = grantTypes()
 	}
-	if err := m.checkProtection(); err != nil {
+	if err := m.settle(may); err != nil {
 		return nil, err
 	}
-	if err := m.settle(may); err != nil {
+	if err := p.reduce(m, false); err != nil {
 		return nil, err
 	}
 	scopes, err := p.scopes(ctx, m, by != nil)
@@ -92,7 +96,7 @@ func (p *Provider) register(ctx context.Context, m *clientMetadata, by *director
 	if err := p.checkSector(ctx, m, by == nil); err != nil {
 		return nil, err
 	}
-	registration := directory.Registration{By: schemas.RegisteredDynamically}
+	registration := directory.Registration{By: schemas.RegisteredDynamically, Detail: m.detail()}
 	call := directory.UntrustedCall()
 	if by != nil {
 		call = *by
@@ -131,15 +135,16 @@ func (p *Provider) checkSector(ctx context.Context, m *clientMetadata, anonymous
 		return notPublic("sector_identifier_uri", err)
 	}
 	if err != nil {
-		return errorf(codeInvalidMetadata, "the sector_identifier_uri cannot be read: %s", schemas.AsError(err).Description.DefaultValue)
+		return errorf(codeInvalidMetadata, "the sector_identifier_uri cannot be read: %s", schemas.AsError(err).Description.DefaultValue).
+			refusing("sector_identifier_uri", m.SectorURI)
 	}
 	var listed []string
 	if published.Status != http.StatusOK || json.Unmarshal(published.Body, &listed) != nil {
-		return errorf(codeInvalidMetadata, "expected at the sector_identifier_uri a JSON list of redirect URIs")
+		return errorf(codeInvalidMetadata, "expected at the sector_identifier_uri a JSON list of redirect URIs").refusing("sector_identifier_uri", m.SectorURI)
 	}
 	for _, uri := range m.RedirectURIs {
 		if !slices.Contains(listed, uri) {
-			return errorf(codeInvalidMetadata, "the list at the sector_identifier_uri lacks the redirect URI %s", uri)
+			return errorf(codeInvalidMetadata, "the list at the sector_identifier_uri lacks the redirect URI %s", shownValue(uri)).refusing("redirect_uris", uri)
 		}
 	}
 	return nil
@@ -162,7 +167,7 @@ func explainRegistration(err error) error {
 	}
 	e := schemas.AsError(err)
 	if e.Class == schemas.Forbidden {
-		return errToken(http.StatusForbidden, codeInsufficientScope, "%s", cmp.Or(metadataFaults(e.Errors), e.Description.DefaultValue))
+		return errToken(http.StatusForbidden, codeInsufficientScope, "%s", cmp.Or(metadataFaults(e.Errors), e.Description.DefaultValue)).refusing(firstMember(e.Errors), "")
 	}
 	if e.Class != schemas.Invalid || len(e.Errors) == 0 {
 		return err
@@ -171,7 +176,15 @@ func explainRegistration(err error) error {
 	if strings.HasPrefix(memberOf(e.Errors[0].Path), "redirect_uris") {
 		code = codeInvalidRedirect
 	}
-	return errorf(code, "%s", metadataFaults(e.Errors))
+	return errorf(code, "%s", metadataFaults(e.Errors)).refusing(firstMember(e.Errors), "")
+}
+
+// firstMember returns the metadata member of the first fault.
+func firstMember(problems []schemas.Problem) string {
+	if len(problems) == 0 {
+		return "scope"
+	}
+	return cmp.Or(memberOf(problems[0].Path), "body")
 }
 
 // metadataFaults returns the faults of an application with the names of the metadata.
@@ -191,7 +204,8 @@ func memberOf(path string) string {
 		"name": "client_name", "url": "client_uri", "logoUrl": "logo_uri", "tosUri": "tos_uri", "policyUri": "policy_uri", "scopes": "scope",
 		"redirectUris": "redirect_uris", "postLogoutRedirectUris": "post_logout_redirect_uris", "grantTypes": "grant_types",
 		"responseTypes": "response_types", "tokenEndpointAuthMethod": "token_endpoint_auth_method", "jwksUri": "jwks_uri",
-		"backchannelLogoutUri": "backchannel_logout_uri",
+		"backchannelLogoutUri": "backchannel_logout_uri", "initiateLoginUri": "initiate_login_uri",
+		"defaultMaxAge": "default_max_age", "defaultAcrValues": "default_acr_values", "tokenEndpointAuthSigningAlg": "token_endpoint_auth_signing_alg",
 	}
 	if name := names[member]; name != "" {
 		return name + path[len(member):]
