@@ -17,6 +17,7 @@ CHECKER := server/console/wasm/built
 
 ## build: bin/postern, with the flow checker for the browser
 build: checker
+	@test -x bin/postern || echo 'The first build takes a few minutes.'
 	$(BINARY)
 
 ## binary: OUT, for GOOS and GOARCH, with the checker that exists
@@ -26,7 +27,6 @@ binary:
 ## checker: the flow checker of the console for the browser. bin/postern embeds it; without it the
 ## console checks flows on the server
 checker:
-	@test -x bin/postern || echo 'The first build compiles the program twice, for this machine and for the browser. This takes a few minutes.'
 	GOOS=js GOARCH=wasm $(GO) build $(BUILDFLAGS) -buildvcs=false -ldflags '-s -w' -o bin/checker.wasm ./server/console/wasm
 	@gzip -dc $(CHECKER)/checker.wasm.gz 2>/dev/null | cmp -s - bin/checker.wasm || { \
 	  gzip -9nc bin/checker.wasm > $(CHECKER)/.new && mv $(CHECKER)/.new $(CHECKER)/checker.wasm.gz; }
@@ -42,11 +42,21 @@ image: checker
 release-check:
 	deploy/release.sh check
 
-## run: build, seed an empty store, serve http://localhost:8090, and print where to go.
+# The folder of the checker while `make run` compiles it: it exists once the checker is complete.
+LATER := bin/checker
+
+## run: build, seed an empty store, serve http://localhost:8090, and print where to go. The flow checker for the
+## browser is compiled while the server runs; until then the console uses that of the server.
 ## `make run HTTPS=1` serves https with a self-signed certificate, as `postern serve` does
 run: BUILDFLAGS := -v
-run: build
-	POSTERN_SERVER_HTTP_ONLY=$${POSTERN_SERVER_HTTP_ONLY:-$(if $(HTTPS),false,true)} bin/postern serve --try $(ARGS)
+run:
+	@rm -rf $(LATER) $(LATER).new && mkdir -p $(LATER).new
+	@test -x bin/postern || echo 'The first build takes a few minutes.'
+	@deploy/progress.sh $(BINARY)
+	@{ nice $(MAKE) -s checker BUILDFLAGS= >bin/checker.log 2>&1 && cp $(CHECKER)/checker.wasm.gz $(CHECKER)/wasm_exec.js $(LATER).new && \
+	    mv $(LATER).new $(LATER) || echo 'The flow checker for the browser was not built: see bin/checker.log' >&2; } & \
+	  trap "kill $$! 2>/dev/null" EXIT; \
+	  POSTERN_SERVER_HTTP_ONLY=$${POSTERN_SERVER_HTTP_ONLY:-$(if $(HTTPS),false,true)} bin/postern serve --try --checker $(LATER) $(ARGS)
 
 ## site: the documentation as a website, in bin/site. It needs no server: open bin/site/index.html
 site:

@@ -156,7 +156,7 @@ func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, serve
 // newPages returns the pages by their paths.
 func newPages(cfg *config.Config, languages *translations.Catalog) map[string]http.Handler {
 	hosted := gate.New(gate.Options{AccountApplicationID: bootstrap.ConsoleID, Languages: languages})
-	admin := console.New(cfg.Server.PublicURL)
+	admin := console.New(console.Options{PublicURL: cfg.Server.PublicURL})
 	return map[string]http.Handler{
 		"/gate": hosted, "/gate/": hosted, "/console": admin, "/console/": admin, schemasPath: schemaPages(),
 	}

@@ -23,14 +23,16 @@ import (
 	"github.com/postern-id/postern/internal/mail"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
+	"github.com/postern-id/postern/server/console"
 )
 
 type serveCommand struct {
-	Config string `type:"path" help:"The configuration file. Without one the defaults apply, and all data is stored under ./data."`
-	Listen string `placeholder:"ADDR" help:"Listen on this address instead of the configured one; 127.0.0.1:0 selects any free port."`
-	Flows  string `type:"path" placeholder:"DIR" help:"Serve the flows in this folder instead of the configured flow.dir. They are checked first, and read-only."`
-	Dev    bool   `help:"Watch the folder of flows and apply changes. Errors are printed."`
-	Try    bool   `help:"Serve the try-it page at /try/, with an application that has open sign-up. Not for production."`
+	Config  string `type:"path" help:"The configuration file. Without one the defaults apply, and all data is stored under ./data."`
+	Listen  string `placeholder:"ADDR" help:"Listen on this address instead of the configured one; 127.0.0.1:0 selects any free port."`
+	Flows   string `type:"path" placeholder:"DIR" help:"Serve the flows in this folder instead of the configured flow.dir. They are checked first, and read-only."`
+	Dev     bool   `help:"Watch the folder of flows and apply changes. Errors are printed."`
+	Checker string `type:"path" hidden:"" help:"For make run: a folder that will contain the flow checker for the browser."`
+	Try     bool   `help:"Serve the try-it page at /try/, with an application that has open sign-up. Not for production."`
 }
 
 // Run serves until it is stopped. It finds all errors before it fills an empty store, and
@@ -109,6 +111,10 @@ func startError(ctx context.Context, log *slog.Logger, err error) error {
 func (c serveCommand) prepareStore(ctx context.Context, p program, h *app, l net.Addr) (flowFolder, error) {
 	if err := h.checkSinks(); err != nil {
 		return flowFolder{}, err
+	}
+	if c.Checker != "" {
+		admin := console.New(console.Options{PublicURL: h.cfg.Server.PublicURL, Checker: c.Checker})
+		h.pages["/console"], h.pages["/console/"] = admin, admin
 	}
 	folder, documents, err := c.flows(p, h)
 	if err != nil {

@@ -1,11 +1,14 @@
 package console
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"io/fs"
 	"net/http"
+	"os"
 	"strings"
+	"sync/atomic"
 
 	"github.com/postern-id/postern/internal/document"
 )
@@ -33,29 +36,48 @@ const workerPolicy = "default-src 'none'; script-src 'wasm-unsafe-eval'; connect
 
 // checker serves the flow checker. It is empty if that was not built.
 type checker struct {
-	folder string
-	files  map[string]*document.Document
+	isPending bool // it is being built
+	folder    string
+	files     map[string]*document.Document
 }
 
 // builtChecker returns the checker of this program.
 func builtChecker() *checker {
 	var c checker
-	if err := c.read(built); err != nil {
+	files, err := fs.Sub(built, "wasm/built")
+	if err := cmp.Or(err, c.read(files)); err != nil {
 		panic(err) // the files are embedded, and a test reads them
 	}
 	return &c
 }
 
+// laterChecker returns a function that returns the checker in a folder as soon as the folder exists, and
+// until then one that is being built.
+func laterChecker(dir string) func() *checker {
+	var complete atomic.Pointer[checker]
+	return func() *checker {
+		if c := complete.Load(); c != nil {
+			return c
+		}
+		var c checker
+		if err := c.read(os.DirFS(dir)); err != nil || c.folder == "" {
+			return &checker{isPending: true}
+		}
+		complete.CompareAndSwap(nil, &c)
+		return complete.Load()
+	}
+}
+
 // read reads the files of the checker, if there are any.
 func (c *checker) read(built fs.FS) error {
-	packed, err := fs.ReadFile(built, "wasm/built/"+wasmFile+".gz")
+	packed, err := fs.ReadFile(built, wasmFile+".gz")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	start, err := fs.ReadFile(built, "wasm/built/wasm_exec.js")
+	start, err := fs.ReadFile(built, "wasm_exec.js")
 	if err != nil {
 		return err
 	}
@@ -69,9 +91,15 @@ func (c *checker) read(built fs.FS) error {
 	return nil
 }
 
+// pendingAddress is the address of a checker that is being built.
+const pendingAddress = "pending"
+
 // address returns the address of the worker's script, relative to the console; "" if there is none.
 func (c *checker) address() string {
-	if c.folder == "" {
+	switch {
+	case c.isPending:
+		return pendingAddress
+	case c.folder == "":
 		return ""
 	}
 	return c.folder + workerFile
@@ -80,7 +108,7 @@ func (c *checker) address() string {
 // serve answers with the file at a path below the console.
 func (c *checker) serve(w http.ResponseWriter, r *http.Request, path string) {
 	name, current := strings.CutPrefix(path, c.folder)
-	file := c.files[name]
+	file := c.files[name] // none of a checker that is being built
 	if !current || file == nil {
 		http.NotFound(w, r)
 		return

@@ -5,6 +5,8 @@ import (
 	"compress/gzip"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -25,7 +27,7 @@ func packed(t *testing.T, text string) []byte {
 
 func TestCheckerIsServed(t *testing.T) {
 	var c checker
-	files := fstest.MapFS{"wasm/built/checker.wasm.gz": {Data: packed(t, "program")}, "wasm/built/wasm_exec.js": {Data: []byte("start")}}
+	files := fstest.MapFS{"checker.wasm.gz": {Data: packed(t, "program")}, "wasm_exec.js": {Data: []byte("start")}}
 	if err := c.read(files); err != nil {
 		t.Fatal(err)
 	}
@@ -62,12 +64,43 @@ func TestCheckerIsOptional(t *testing.T) {
 		t.Errorf("without files: %q, %v", c.address(), err)
 	}
 	for name, files := range map[string]fstest.MapFS{
-		"no gzip":      {"wasm/built/checker.wasm.gz": {Data: []byte("program")}, "wasm/built/wasm_exec.js": {}},
-		"one of two":   {"wasm/built/checker.wasm.gz": {Data: packed(t, "program")}},
-		"a short file": {"wasm/built/checker.wasm.gz": {Data: []byte("\x1f\x8b")}, "wasm/built/wasm_exec.js": {}},
+		"no gzip":      {"checker.wasm.gz": {Data: []byte("program")}, "wasm_exec.js": {}},
+		"one of two":   {"checker.wasm.gz": {Data: packed(t, "program")}},
+		"a short file": {"checker.wasm.gz": {Data: []byte("\x1f\x8b")}, "wasm_exec.js": {}},
 	} {
 		if err := c.read(files); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// While the checker is being built, the page names that state; pages after that name the checker. One that is
+// copied into the folder piece by piece, or damaged, is not served.
+func TestCheckerThatIsBuiltLater(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "checker")
+	h := New(Options{PublicURL: "https://example.com", Checker: dir})
+	address := func() string {
+		return between(get(h, "GET", "/console/flows/new").Body.String(), `<meta name="checker" content="`, `"`)
+	}
+	for _, step := range []func() error{
+		func() error { return nil },
+		func() error { return os.Mkdir(dir, 0o700) },
+		func() error { return os.WriteFile(filepath.Join(dir, "checker.wasm.gz"), packed(t, "program"), 0o600) },
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+		if got := address(); got != "pending" {
+			t.Errorf("the address is %q", got)
+		}
+	}
+	if rec := get(h, "GET", "/console/checker/checker.wasm"); rec.Code != http.StatusNotFound {
+		t.Errorf("a file of the unfinished checker: %d", rec.Code)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "wasm_exec.js"), []byte("start"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if rec := get(h, "GET", "/console/"+address()); rec.Code != http.StatusOK || !strings.HasPrefix(rec.Body.String(), "start\n") {
+		t.Errorf("the worker: %d %.40q", rec.Code, rec.Body)
 	}
 }

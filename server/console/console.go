@@ -35,19 +35,20 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'non
 // console reads a file when it is first requested: the files are megabytes, which most servers never
 // send.
 type console struct {
-	page func() []byte
+	page    func() []byte // without the address of the checker
+	checker func() *checker
 	*embedded
 }
 
 // embedded are the files of the console.
 type embedded struct {
-	files   map[string]func() *document.Document // by path below dist
-	checker func() *checker
+	files        map[string]func() *document.Document // by path below dist
+	builtChecker func() *checker
 }
 
 // listEmbedded lists the files once for all consoles of the process, which share what they read.
 var listEmbedded = sync.OnceValue(func() *embedded {
-	e := &embedded{files: map[string]func() *document.Document{}, checker: sync.OnceValue(builtChecker)}
+	e := &embedded{files: map[string]func() *document.Document{}, builtChecker: sync.OnceValue(builtChecker)}
 	err := fs.WalkDir(dist, "dist", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			e.files[strings.TrimPrefix(name, "dist/")] = sync.OnceValue(func() *document.Document {
@@ -62,18 +63,28 @@ var listEmbedded = sync.OnceValue(func() *embedded {
 	return e
 })
 
-// New returns the handler of /console and all paths below it. The public URL is that of the server,
-// which can be a part of a site.
-func New(publicURL string) http.Handler {
+// Options configure New.
+type Options struct {
+	// PublicURL is that of the server, which can be a part of a site.
+	PublicURL string
+	// Checker is a folder with the flow checker for the browser that will exist when it is built; "" for the
+	// one of this program.
+	Checker string
+}
+
+// New returns the handler of /console and all paths below it.
+func New(o Options) http.Handler {
 	base := ""
-	if public, err := url.Parse(publicURL); err == nil {
+	if public, err := url.Parse(o.PublicURL); err == nil {
 		base = strings.TrimSuffix(public.EscapedPath(), "/")
 	}
 	c := &console{embedded: listEmbedded()}
 	c.page = sync.OnceValue(func() []byte {
-		page := bytes.Replace(readDist("dist/index.html"), []byte(`<base href="/console/">`), []byte(`<base href="`+base+`/console/">`), 1)
-		return bytes.Replace(page, []byte(`<meta name="checker" content="">`), []byte(`<meta name="checker" content="`+c.checker().address()+`">`), 1)
+		return bytes.Replace(readDist("dist/index.html"), []byte(`<base href="/console/">`), []byte(`<base href="`+base+`/console/">`), 1)
 	})
+	if c.checker = c.builtChecker; o.Checker != "" {
+		c.checker = laterChecker(o.Checker)
+	}
 	return c
 }
 
@@ -116,6 +127,8 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store") // it contains the nonce
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(bytes.Replace(c.page(), []byte(`nonce="NONCE"`), []byte(`nonce="`+nonce+`"`), 1)) // fails only if the client has gone
+		page := bytes.Replace(c.page(), []byte(`nonce="NONCE"`), []byte(`nonce="`+nonce+`"`), 1)
+		page = bytes.Replace(page, []byte(`<meta name="checker" content="">`), []byte(`<meta name="checker" content="`+c.checker().address()+`">`), 1)
+		_, _ = w.Write(page) // fails only if the client has gone
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestConsole(t *testing.T) {
-	h := New("https://example.com/id")
+	h := New(Options{PublicURL: "https://example.com/id"})
 	page := get(h, "GET", "/console")
 	asset := between(page.Body.String(), `src="./`, `"`)
 	for name, tt := range map[string]struct {
@@ -41,7 +41,7 @@ func TestConsole(t *testing.T) {
 // The nonce of the policy is that of the page, and another one in each reply. No script runs that is
 // not a file.
 func TestPolicy(t *testing.T) {
-	h := New("https://example.com")
+	h := New(Options{PublicURL: "https://example.com"})
 	seen := map[string]bool{}
 	for range 3 {
 		rec := get(h, "GET", "/console")
@@ -88,7 +88,7 @@ func TestBuiltFilesAreCurrent(t *testing.T) {
 
 // The scripts that the browser loads for every page are small.
 func TestInitialScriptsAreSmall(t *testing.T) {
-	c := New("").(*console)
+	c := New(Options{}).(*console)
 	total := 0
 	for _, asset := range regexp.MustCompile(`(?:src|modulepreload" crossorigin href)="\./([^"]+\.js)"`).FindAllStringSubmatch(string(c.page()), -1) {
 		r := httptest.NewRequest("GET", "/console/"+asset[1], nil)

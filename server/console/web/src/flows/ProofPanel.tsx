@@ -3,7 +3,8 @@
 import { useEffect, useState } from "react";
 import { t } from "../texts";
 import { Chains } from "./Chains";
-import { call, type Proof, type UserState } from "./checker";
+import { call, isAvailable, type Proof, type UserState } from "./checker";
+import { missingChecker } from "./missing";
 
 /** Place is a node, or with a target an edge that leaves it. */
 export interface Place {
@@ -33,7 +34,7 @@ export function ProofPanel({ text, proof, place, onSelect }: { text: string; pro
             </ul>
           </details>
         </>
-      ) : <p className="quiet">{t("Facts and guarantees are shown for a flow without errors.")}</p>}
+      ) : <p className="quiet">{isAvailable() ? t("Facts and guarantees are shown for a flow without errors.") : missingChecker()}</p>}
       <Chains />
     </section>
   );

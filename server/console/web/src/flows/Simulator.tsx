@@ -8,6 +8,7 @@ import { ReferenceField } from "../ReferenceField";
 import { t } from "../texts";
 import { Failed } from "../ui";
 import { call, isAvailable, type Fault, type Problem, type Send, type Turn, type Walk } from "./checker";
+import { missingChecker } from "./missing";
 import type { FlowCheck } from "./flowcheck";
 import { Scenarios } from "./Scenarios";
 import { devicesOf } from "./scenariofile";
@@ -28,7 +29,7 @@ export function Simulator({ simulation, flow, handle, registers }: { simulation:
   const isValid = usePart(flow, (one) => one.isValid);
   const { result, sends, isBusy } = simulation;
   if (!isAvailable()) {
-    return <p className="notice">{t("This server was built without the checker for the browser, so it cannot simulate. Build it with make build.")}</p>;
+    return <p className="notice">{missingChecker()}</p>;
   }
   const walk = result?.walk;
   return (

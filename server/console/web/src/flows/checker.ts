@@ -182,7 +182,7 @@ export interface StudioFunctions {
   factsAt: { input: Source & { node: string; outcome?: string; target?: string }; result: { facts: string[] } };
 }
 
-/** Unavailable is thrown if the browser cannot run the checker, or the server was built without it. */
+/** Unavailable is thrown if the browser cannot run the checker, or the server does not have it. */
 export class Unavailable extends Error {}
 
 interface Call {
@@ -194,7 +194,9 @@ const address = document.querySelector<HTMLMetaElement>('meta[name="checker"]')?
 const calls = new Map<number, Call>();
 let worker: Worker | undefined;
 let count = 0;
-let failure = address && typeof WebAssembly === "object" ? "" : "the server was built without the checker";
+/** isBeingBuilt is true if the checker is compiled while the server runs; a page that is loaded later has it. */
+export const isBeingBuilt = address === "pending";
+let failure = address && !isBeingBuilt && typeof WebAssembly === "object" ? "" : "the server has no checker for the browser";
 
 /** isAvailable reports whether calls can succeed. */
 export function isAvailable(): boolean {
