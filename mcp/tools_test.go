@@ -2,10 +2,12 @@ package mcp_test
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/flows/chains"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -92,6 +94,21 @@ func TestTools(t *testing.T) {
 				t.Errorf("%s does not describe %s: %s", tool.Name, name, property)
 			}
 		}
+	}
+}
+
+// The analysis of attacks across flows knows every tool that changes something, and no other.
+func TestAnalysisKnowsTheTools(t *testing.T) {
+	known := slices.Concat(chains.Operations(), slices.Collect(maps.Keys(chains.Unaffecting())))
+	known = slices.DeleteFunc(known, func(name string) bool { return strings.Contains(name, " ") }) // an endpoint: see package server
+	var changing []string
+	for _, tool := range newFixture(t).list() {
+		if !tool.Annotations.ReadOnlyHint {
+			changing = append(changing, tool.Name)
+		}
+	}
+	if len(changing) == 0 || !slices.Equal(sorted(known), sorted(changing)) {
+		t.Errorf("flows/chains/operations.go lists the tools %q, and those that change something are %q: each must be in one of its lists", sorted(known), sorted(changing))
 	}
 }
 

@@ -41,7 +41,7 @@ func (c flowPushCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	graphs, from, err := p.compileFlows(files)
+	graphs, from, err := p.compileFlows(ctx, files)
 	if err != nil {
 		return err
 	}
@@ -70,9 +70,12 @@ func (c flowPushCommand) Run(ctx context.Context, p program) error {
 
 // compileFlows compiles flow files, which must be of different flows. It returns sub-flows before
 // the flows that use them, and the file of each.
-func (p program) compileFlows(files []string) (graphs []*engine.Graph, from map[*engine.Graph]string, wrong error) {
+func (p program) compileFlows(ctx context.Context, files []string) (graphs []*engine.Graph, from map[*engine.Graph]string, wrong error) {
 	from, taken := map[*engine.Graph]string{}, findings.Handles{}
 	for _, file := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		g, err := p.compileFlow(file, filterFlows(files)...)
 		if err != nil {
 			wrong = errors.Join(wrong, err)

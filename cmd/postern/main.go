@@ -157,6 +157,9 @@ func (p program) run(ctx context.Context) (code int) {
 		return exitUsage
 	case errors.Is(err, errFindings):
 		return exitFindings
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(p.stderr, "postern: interrupted before the command was done")
+		return exitUsage
 	case errors.Is(err, errFailures):
 		return exitUsage
 	default:

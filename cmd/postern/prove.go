@@ -80,7 +80,7 @@ func (c proveCommand) readFolder(ctx context.Context, p program) (*schemas.SignI
 	if err != nil {
 		return nil, err
 	}
-	graphs, _, err := p.compileFlows(files)
+	graphs, _, err := p.compileFlows(ctx, files)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (h *app) reportChains(ctx context.Context) {
 			h.log.WarnContext(ctx, "an attacker with only a browser can get tokens of another user; add a node that authenticates the user, and see `postern prove`", "way", w.String())
 		}
 	}
-	for _, f := range h.chains.Limited(system) {
+	for _, f := range h.chains.Limited(ctx, system) {
 		h.log.WarnContext(ctx, "a stored flow adds credentials after a weaker proof than new flows may: they are limited to that proof, see `postern flow explain chain`",
 			"flow", f.Handle, "type", string(f.FlowType), "id", f.ID)
 	}

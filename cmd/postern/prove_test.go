@@ -2,16 +2,20 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows/chains"
 	"github.com/postern-id/postern/internal/datatest"
+	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -46,6 +50,85 @@ const (
 	mailToPasskey = askedName + "  - {id: check, use: email-otp, next: {success: key, failure: who, unavailable: who}}\n" +
 		"  - {id: key, use: passkey-register, next: done}\n  - {id: done, use: authorization-code}\n"
 )
+
+// Interrupted, postern prove ends with a message, without a report. The signal ends the context: see main.
+func TestInterruptedProve(t *testing.T) {
+	environ := testEnvironment(t.TempDir())
+	newTestAppIn(t, environ).close()
+	dir := t.TempDir()
+	files, err := filepath.Glob("../../flows/*_in.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the flow files are %q, %v", files, err)
+	}
+	for _, file := range files {
+		datatest.WriteFile(t, filepath.Join(dir, filepath.Base(file)), datatest.ReadFile(t, file))
+	}
+	for _, args := range [][]string{{"prove"}, {"prove", dir}} {
+		var out logtest.Buffer
+		p := program{args: args, environ: environ, stdout: &out, stderr: &out}
+		whole := &endingContext{Context: t.Context()}
+		whole.left.Store(1 << 30)
+		if code := p.run(whole); code != exitFine {
+			t.Fatalf("%s: %d %s", args, code, out.String())
+		}
+		asked := 1<<30 - whole.left.Load()
+		for _, left := range []int64{asked / 2, asked * 3 / 4} {
+			out = logtest.Buffer{}
+			p.stdout, p.stderr = &out, &out
+			ending := &endingContext{Context: t.Context()}
+			ending.left.Store(left)
+			code := p.run(ending)
+			if said := out.String(); code != exitUsage || said != "postern: interrupted before the command was done\n" {
+				t.Errorf("%s, after %d of %d questions: %d %q", args, left, asked, code, said)
+			}
+		}
+	}
+}
+
+// endingContext ends after a number of questions whether it has.
+type endingContext struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *endingContext) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// GET /flows/chains stops when its caller closes the connection.
+func TestChainsEndWithTheirCaller(t *testing.T) {
+	w := newTestApp(t)
+	begun, ended := make(chan bool), make(chan error)
+	w.directory.AnalyzeChains = func(ctx context.Context, _ *schemas.SignInSystem) (any, error) {
+		close(begun)
+		<-ctx.Done() // an analysis asks for it at least every 1,024 moves: see package chains
+		ended <- ctx.Err()
+		return nil, ctx.Err()
+	}
+	server := httptest.NewServer(w.handler())
+	defer server.Close()
+	ctx, leave := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, "GET", server.URL+"/flows/chains", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+w.admin())
+	go func() {
+		if rec, err := http.DefaultClient.Do(req); err == nil {
+			rec.Body.Close()
+			t.Errorf("the reply of an analysis that the caller left is %d", rec.StatusCode)
+			close(begun)
+		}
+	}()
+	<-begun
+	leave()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the analysis ends with %v", err)
+	}
+}
 
 // A flow that adds a passkey after a mailed code is refused, over REST and MCP, unless the finding
 // is waived.

@@ -29,7 +29,11 @@ type Checker struct {
 
 // Analyze finds the ways of a system, waived ones included: see Analyze.
 func (c *Checker) Analyze(ctx context.Context, s *schemas.SignInSystem) (*Report, error) {
-	return c.AnalyzeSystem(ctx, c.System(s))
+	system, err := c.system(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return c.AnalyzeSystem(ctx, system)
 }
 
 // AnalyzeSystem is Analyze for compiled flows.
@@ -49,7 +53,14 @@ func (c *Checker) Report(ctx context.Context, s *schemas.SignInSystem) (any, err
 // permission. An application of before.Former counts as existing with its last state. The error is a
 // TooLargeError if the ways are not known, which a change that only removes ways does not cause.
 func (c *Checker) NewWays(ctx context.Context, before, after *schemas.SignInSystem) (found []schemas.Problem, err error) {
-	old, now := c.System(before), c.System(after)
+	old, err := c.system(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	now, err := c.system(ctx, after)
+	if err != nil {
+		return nil, err
+	}
 	if len(before.Former) == 0 && opensNothing(old, now) {
 		return nil, nil
 	}
@@ -83,8 +94,11 @@ func (c *Checker) unwaived(ctx context.Context, s *System) (*Report, error) {
 
 // Limited lists the flows with a node that adds a credential after a weaker proof than the rule
 // chain permits, without a waiver: they were stored before the rule.
-func (c *Checker) Limited(s *schemas.SignInSystem) (list []*schemas.Flow) {
+func (c *Checker) Limited(ctx context.Context, s *schemas.SignInSystem) (list []*schemas.Flow) {
 	for _, id := range slices.Sorted(maps.Keys(s.Flows)) {
+		if ctx.Err() != nil {
+			return nil
+		}
 		_, problems := engine.Compile(s.Flows[id], c.Kinds)
 		if slices.ContainsFunc(problems, func(p schemas.Problem) bool { return p.Rule == engine.RuleChain && !p.Warning }) {
 			list = append(list, s.Flows[id])
@@ -93,10 +107,14 @@ func (c *Checker) Limited(s *schemas.SignInSystem) (list []*schemas.Flow) {
 	return list
 }
 
-// System compiles the flows of a system. Flows that do not compile cannot run, and are left out.
-func (c *Checker) System(s *schemas.SignInSystem) *System {
+// system compiles the flows of a system. Flows that do not compile cannot run, and are left out. The error is
+// that of the context.
+func (c *Checker) system(ctx context.Context, s *schemas.SignInSystem) (*System, error) {
 	compiled := map[string]*Flow{}
 	for id, f := range s.Flows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		compiled[id] = c.flow(f)
 	}
 	system := &System{NoMail: c.NoMail, Applications: make([]Application, 0, len(s.Applications))}
@@ -109,7 +127,7 @@ func (c *Checker) System(s *schemas.SignInSystem) *System {
 		}
 		system.Applications = append(system.Applications, app)
 	}
-	return system
+	return system, nil
 }
 
 func applicationOf(a *schemas.SystemApplication) Application {

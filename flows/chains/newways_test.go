@@ -125,6 +125,51 @@ func linking(t testing.TB, n int) *chains.System {
 	return s
 }
 
+// endingContext ends after a number of questions whether it has.
+type endingContext struct {
+	context.Context
+	asked, left int
+}
+
+func (c *endingContext) Err() error {
+	c.asked++
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// An analysis ends when its caller leaves, wherever it is: while it compiles, at its start and near its end.
+func TestAnalysesEndWithTheirCaller(t *testing.T) {
+	system := &schemas.SignInSystem{Flows: map[string]*schemas.Flow{}}
+	for i, name := range playedFlows() {
+		f := *playedFlow(t, name)
+		f.ID = fmt.Sprint("flow ", i)
+		system.Flows[f.ID] = &f
+		system.Applications = append(system.Applications, schemas.SystemApplication{ID: f.ID, Name: f.ID, FlowIDs: []string{f.ID}})
+	}
+	checker := func() *chains.Checker { return &chains.Checker{Kinds: nodes.Kinds(nodes.Deps{})} }
+	for name, analyze := range map[string]func(context.Context) error{
+		"all ways": func(ctx context.Context) error { _, err := checker().Analyze(ctx, system); return err },
+		"a change": func(ctx context.Context) error {
+			_, err := checker().NewWays(ctx, &schemas.SignInSystem{}, system)
+			return err
+		},
+		"many providers": func(ctx context.Context) error { _, err := chains.Analyze(ctx, linking(t, 20)); return err },
+	} {
+		whole := &endingContext{Context: t.Context(), left: 1 << 30}
+		if err := analyze(whole); err != nil || whole.asked < 4 {
+			t.Fatalf("%s: asks %d times whether it should end, %v", name, whole.asked, err)
+		}
+		for _, left := range []int{0, whole.asked / 4, whole.asked / 2, whole.asked - 1} {
+			ctx := &endingContext{Context: t.Context(), left: left}
+			if err := analyze(ctx); !errors.Is(err, context.Canceled) || ctx.asked > left+1 {
+				t.Errorf("%s: after %d of %d questions, it ends with %v after %d", name, left, whole.asked, err, ctx.asked)
+			}
+		}
+	}
+}
+
 // The work grows with the number of flows, not with the number of their combinations.
 func TestWorkOfManyProviders(t *testing.T) {
 	c := &chains.Checker{MaxMoves: 3_000_000}

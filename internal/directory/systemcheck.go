@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -48,14 +47,12 @@ type systemChange struct {
 	identifiers map[string]string // to the ids of the applications
 	// typeUsers are users of the types that lose their names, by the ids of the types.
 	typeUsers map[string][]store.Use
-	// created names each new resource by its id, which may be generated each time that the write runs.
-	created map[string]string
 }
 
 func newSystemChange() *systemChange {
 	return &systemChange{
 		applications: map[string]*schemas.Application{}, flows: map[string]*schemas.Flow{}, types: map[string]*schemas.UserType{},
-		identifiers: map[string]string{}, typeUsers: map[string][]store.Use{}, created: map[string]string{},
+		identifiers: map[string]string{}, typeUsers: map[string][]store.Use{},
 	}
 }
 
@@ -75,21 +72,16 @@ func (c *systemChange) misfits(noun string, document *schemas.Document) {
 	}
 }
 
-// digest identifies the change. Generated ids are replaced by names, and client ids are not part of it,
-// because they may be generated too.
+// digest identifies the change. The ids of new resources are the same each time that it is made: see idSource.
+// Client ids are not part of it, because they may be generated each time.
 func (c *systemChange) digest() [sha256.Size]byte {
-	var ids []string
-	for id, name := range c.created {
-		ids = append(ids, id, name)
-	}
-	named := strings.NewReplacer(ids...)
 	parts := map[string]string{}
 	add := func(id string, part any) {
 		text, err := json.Marshal(part)
 		if err != nil {
 			panic(fmt.Sprintf("directory: a change has no JSON: %v", err)) // all resource types marshal
 		}
-		parts[named.Replace(id)] = named.Replace(string(text))
+		parts[id] = string(text)
 	}
 	for id, a := range c.applications {
 		add("application "+id, []any{a != nil, systemApplication(orZero(a), nil), orZero(a).AllowedUserTypes, isUntrusted(orZero(a))})
@@ -290,9 +282,6 @@ func (d *Directory) touchApplication(w *writeContext, old, a *schemas.Applicatio
 	}
 	change := w.call.change
 	change.applications[cmp.Or(is.ID, was.ID)] = a
-	if old == nil {
-		change.created[a.ID] = "application " + a.Name
-	}
 	if a != nil {
 		had := identifiersOf(was)
 		for _, identifier := range identifiersOf(a) {
@@ -346,9 +335,6 @@ func (d *Directory) touchType(w *writeContext, old, t *schemas.UserType) error {
 	}
 	change := w.call.change
 	change.types[cmp.Or(orZero(t).ID, orZero(old).ID)] = t
-	if old == nil {
-		change.created[t.ID] = "type " + t.Name
-	}
 	if old != nil {
 		change.narrowsType = change.narrowsType || t == nil || t.Name != old.Name || t.IdentifierScope != old.IdentifierScope
 	}
@@ -368,9 +354,6 @@ func (r flowResource) touch(w *writeContext, old, f *schemas.Flow) {
 	candidate := *f
 	candidate.ActiveVersion = 0 // the number is free again if the write is undone
 	change.flows[f.ID] = &candidate
-	if old == nil {
-		change.created[f.ID] = "flow " + string(f.FlowType) + " " + f.Handle
-	}
 	change.mayOpenWays = change.mayOpenWays || old != nil // no application starts a new flow yet
 	if f.FlowType != schemas.Subflow && writesAttributes(f) && !isFromFile(w, f) {
 		change.misfits(r.Noun().Name, w.document)
