@@ -74,3 +74,23 @@ func TestConsoleHelpsToWriteFlows(t *testing.T) {
 	c.isAccessible("the versions")
 	c.expectQuiet()
 }
+
+// The markers beside the lines are those of the last check, also if a faulty word is replaced as a whole, and
+// the text that had an error and the new one are checked in one go.
+func TestConsoleMarkersFollowTheFindings(t *testing.T) {
+	t.Parallel()
+	needChecker(t)
+	p := serve(t)
+	c := openConsole(t, p, "/flows/new")
+	c.heading("New flow")
+	c.sees("No findings: the flow is safe.")
+	c.write("authorization-code", "consent")
+	c.until(`document.querySelector(".cm-lint-marker-error")`)
+	c.write("consent", "authorization-code")
+	c.sees("No findings: the flow is safe.")
+	c.until(`!document.querySelector(".cm-lint-marker-error")`)
+	c.write("failure: key", "failure: done")
+	c.press("Findings (1)")
+	c.sees(`lead the outcome "failure" to "key" instead of "done"`)
+	c.expectQuiet()
+}

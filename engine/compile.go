@@ -35,6 +35,7 @@ func (c *compiler) result() (*Graph, []schemas.Problem) {
 	c.compile()
 	if c.errorCount > 0 {
 		c.linkConsequences()
+		c.markCauses()
 		return nil, c.problems
 	}
 	c.graph.warnings = c.problems
@@ -64,6 +65,7 @@ type compiler struct {
 
 	stored        bool        // see CompileStored
 	violations    []violation // findings about runs: see consequence.go
+	unconnected   unconnected // see cause.go
 	requiredClass string      // the class that every path without a session proves: see session.go
 
 	// The exact analysis: see stategraph.go.
@@ -96,18 +98,29 @@ func (c *compiler) compile() {
 	c.expandSubflows()
 	c.checkDeclared()
 	c.makeExecutors()
-	c.connectNodes()
-	c.checkReach()
-	c.checkCycles()
-	c.checkWaits()
-	c.settleSessions()
-	c.prove()
-	c.checkGuarantees()
-	c.checkFindable()
+	c.unconnected = c.saveUnconnected()
+	c.connect()
+	c.proveGraph()
 	if c.errorCount > maxFindings {
 		last := &c.problems[len(c.problems)-1]
 		last.Message += fmt.Sprintf(" (and %d more findings)", c.errorCount-maxFindings)
 	}
+}
+
+// connect connects the nodes and checks the shape of the graph.
+func (c *compiler) connect() {
+	c.connectNodes()
+	c.checkReach()
+	c.checkCycles()
+	c.checkWaits()
+}
+
+// proveGraph proves the rules about runs.
+func (c *compiler) proveGraph() {
+	c.settleSessions()
+	c.prove()
+	c.checkGuarantees()
+	c.checkFindable()
 }
 
 // dropFinding reports whether the limit of findings is reached, and counts the dropped finding.

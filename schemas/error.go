@@ -109,10 +109,23 @@ type Problem struct {
 	// Follows refers to the finding that causes this one, if any: without that finding there would be
 	// no run that breaks the rule of this one.
 	Follows *FindingRef `json:"follows,omitempty"`
+	// Cause is the target that is wrong, if another one mends the finding and all that follow from it. The
+	// position of the finding is that of the target.
+	Cause *Cause `json:"cause,omitempty"`
 
 	onKey   bool   // the fault is the member's name, not its value
 	missing bool   // a required member is not there
 	meant   string // the path of the member that was probably meant by an unknown one
+}
+
+// Cause is a wrong target in a flow.
+type Cause struct {
+	Node string `json:"node"`
+	// Outcome is "" if all outcomes of the node have one target.
+	Outcome string `json:"outcome,omitempty"`
+	Target  string `json:"target"`
+	// Instead contains the targets that mend the findings.
+	Instead []string `json:"instead"`
 }
 
 // FindingRef refers to a finding about the same flow by its rule, path and node.

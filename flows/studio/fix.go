@@ -37,19 +37,18 @@ func (s *Studio) Fixes(source Source) ([]Fix, error) {
 	return fixes, nil
 }
 
-// FixOf returns the fix of a finding: the name that the author probably meant, or a target for an
-// outcome that has none.
+// FixOf returns the fix of a finding: the name that the author probably meant, another target in place of a
+// wrong one, or a target for an outcome that has none.
 func FixOf(text string, p schemas.Problem) (Fix, bool) {
 	if p.Line < 1 {
 		return Fix{}, false
 	}
 	line := lineOf(text, p.Line)
+	if p.Cause != nil {
+		return replaceWord(line, p, p.Cause.Instead[0])
+	}
 	if m := suggestion.FindStringSubmatch(p.Message); m != nil {
-		start, end := wordAt(line, skipQuote(line, p.Column-1))
-		if start == end || string([]rune(line)[start:end]) == m[1] {
-			return Fix{}, false
-		}
-		return Fix{Title: "Change to " + m[1], Line: p.Line, Column: start + 1, EndColumn: end + 1, Insert: m[1]}, true
+		return replaceWord(line, p, m[1])
 	}
 	m := missingOutcome.FindStringSubmatch(p.Message)
 	if m == nil {
@@ -62,6 +61,15 @@ func FixOf(text string, p schemas.Problem) (Fix, bool) {
 		fix.Column, fix.EndColumn, fix.Insert = at+2, at+2, entry+", "
 	}
 	return fix, true
+}
+
+// replaceWord returns the fix that replaces the word at the position of a finding.
+func replaceWord(line string, p schemas.Problem, word string) (Fix, bool) {
+	start, end := wordAt(line, skipQuote(line, p.Column-1))
+	if start == end || string([]rune(line)[start:end]) == word {
+		return Fix{}, false
+	}
+	return Fix{Title: "Change to " + word, Line: p.Line, Column: start + 1, EndColumn: end + 1, Insert: word}, true
 }
 
 // skipQuote returns the column after a quote.

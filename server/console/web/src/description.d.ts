@@ -2119,6 +2119,12 @@ export interface components {
             traceId?: string;
         };
         Finding: {
+            cause?: null | {
+                instead: string[];
+                node: string;
+                outcome?: string;
+                target: string;
+            };
             column?: number;
             follows?: null | {
                 node?: string;

@@ -42,15 +42,39 @@ export function Findings({ flow, onSelect }: { flow: FlowCheck; onSelect: (line:
   if (findings.length === 0) {
     return <p className="quiet">{t("No findings: the flow is safe.")}</p>;
   }
+  const roots = findings.filter((finding) => !findings.some((other) => follows(finding, other)));
   return (
     <ul className="findings">
-      {findings.map((finding, i) => (
-        <li key={i} className={finding.warning ? "" : "bad"}>
-          <strong>{finding.waived ? t("waived") : finding.warning ? t("warning") : t("error")}</strong> {finding.rule && <code>{finding.rule}</code>} {finding.message}
-          {finding.trace && finding.trace.length > 0 && <p className="quiet">{finding.trace.map((step) => step.outcome ? `${step.node} —${step.outcome}→` : step.node).join(" ")}</p>}
-          {finding.line ? <Button onPress={() => onSelect(finding.line ?? 1)}>{t("line {n}", { n: finding.line })}</Button> : null}
-        </li>
-      ))}
+      {roots.map((root, i) => {
+        const following = findings.filter((finding) => follows(finding, root));
+        return (
+          <li key={i} className={root.warning ? "" : "bad"}>
+            <FindingText finding={root} onSelect={onSelect} />
+            {following.length > 0 && (
+              <details>
+                <summary>{following.length === 1 ? t("It causes 1 more finding.") : t("It causes {n} more findings.", { n: following.length })}</summary>
+                <ul>{following.map((finding, k) => <li key={k}><FindingText finding={finding} onSelect={onSelect} /></li>)}</ul>
+              </details>
+            )}
+          </li>
+        );
+      })}
     </ul>
+  );
+}
+
+/** follows reports whether a finding would not exist without the other one. */
+function follows(finding: Finding, other: Finding): boolean {
+  const cause = finding.follows;
+  return Boolean(cause) && !other.follows && cause?.rule === other.rule && cause?.path === other.path && (cause?.node ?? "") === (other.node ?? "");
+}
+
+function FindingText({ finding, onSelect }: { finding: Finding; onSelect: (line: number) => void }) {
+  return (
+    <>
+      <strong>{finding.waived ? t("waived") : finding.warning ? t("warning") : t("error")}</strong> {finding.rule && <code>{finding.rule}</code>} {finding.message}
+      {finding.trace && finding.trace.length > 0 && <p className="quiet">{finding.trace.map((step) => step.outcome ? `${step.node} —${step.outcome}→` : step.node).join(" ")}</p>}
+      {finding.line ? <Button onPress={() => onSelect(finding.line ?? 1)}>{t("line {n}", { n: finding.line })}</Button> : null}
+    </>
   );
 }

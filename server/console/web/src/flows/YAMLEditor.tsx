@@ -2,7 +2,7 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab, redo, undo } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, foldGutter, indentOnInput } from "@codemirror/language";
-import { type Diagnostic, diagnosticCount, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { Annotation, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { type Ref, useEffect, useImperativeHandle, useRef } from "react";
@@ -80,10 +80,11 @@ export function YAMLEditor({ label, text, findings, fixes, line, changes, onChan
     redo: () => view.current !== null && redo(view.current),
   }), []);
 
-  // While a new text is checked, the editor keeps the findings where they are.
+  // While a new text is checked, the editor keeps the findings where they are. What it shows depends on the
+  // findings alone: typing can remove an underline and leave its marker beside the line.
   useEffect(() => {
     const editor = view.current;
-    if (editor && (findings.length > 0 || diagnosticCount(editor.state) > 0)) {
+    if (editor) {
       editor.dispatch(setDiagnostics(editor.state, findings.flatMap((finding, i) => diagnostic(editor.state, finding, (fixes ?? []).filter((fix) => fix.finding === i)))));
     }
   }, [findings, fixes]);

@@ -107,7 +107,7 @@ export function place(list: FlowNode[], layout: Layout, findings: Finding[]): Pl
     }
   }
   const edges = new Map(edgesOf(list).map((edge): [string, Placed["edges"][number]] => [edge.id, { ...edge, route: layout.edges.get(edge.id), isBad: false }]));
-  const errors = findings.filter((finding) => !finding.warning);
+  const errors = findings.filter((finding) => !finding.warning && !finding.follows); // without those that others cause
   const ids = new Set(list.map((node) => node.id));
   const own = (id: string) => (ids.has(id) ? id : id.split(".")[0] ?? id); // the node that uses the sub-flow
   const run = errors.find((finding) => finding.trace)?.trace ?? [];
@@ -121,7 +121,7 @@ export function place(list: FlowNode[], layout: Layout, findings: Finding[]): Pl
       }
     }
   }
-  const bad = new Set(errors.map((finding) => own(finding.node ?? "")));
+  const bad = new Set(errors.map((finding) => own(finding.cause?.node ?? finding.node ?? "")));
   return {
     nodes: all.map((node) => {
       const { x, y } = layout.nodes.get(node.id) ?? { x: 0, y: 0 };

@@ -1,0 +1,469 @@
+package engine
+
+// Causes
+//
+// One wrong target has findings at other nodes: the node that nothing leads to any more, the node that
+// lacks a fact, the end that proves too little. Authors look for the mistake at the line of a finding, so
+// the finding should be at the target that is wrong.
+//
+// A target is the cause of findings if another target in its place mends them and breaks nothing else.
+// This is decided by trial: the flow is checked again with other targets. The cause is the target that
+// mends the most findings. Of several it is the one that has the nearest other target in the flow, because
+// authors write nodes in the order in which runs pass them, and then the first. Its first finding moves
+// there and names the targets that mend it, and the other findings follow from it. The rest of the findings
+// is searched for further causes. A finding that no single target mends stays where it is.
+//
+// Few targets can be a cause. A run that breaks a rule ends with another target only if it takes
+// the changed one, so the target is on the path of the finding. A node that cannot be reached needs a
+// target that is a node like it, and a node without a path to an end needs a target of its own or of such a
+// node. What an executor rejects because of its targets is mended by one of these.
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	// maxCauseStates limits the nodes and states of all trials of one check.
+	maxCauseStates = 30_000
+	// maxNamedTargets limits the targets that a finding names.
+	maxNamedTargets = 3
+	// maxDistance is the distance from which nodes are equally far.
+	maxDistance = 3
+	// failureRank is the rank of an outcome that establishes nothing: see outcomeRank.
+	failureRank = 2
+)
+
+// unconnected is the state of a compiler before the nodes are connected.
+type unconnected struct {
+	nodes    []node
+	problems int
+	errors   int
+}
+
+func (c *compiler) saveUnconnected() unconnected {
+	saved := unconnected{slices.Clone(c.graph.nodes), len(c.problems), c.errorCount}
+	for i := range saved.nodes {
+		saved.nodes[i].edges = slices.Clone(saved.nodes[i].edges)
+	}
+	return saved
+}
+
+// target is a target in the definition: of an outcome, or of all outcomes of the node if that is "".
+type target struct {
+	node    int // in the graph: one of the flow's own
+	outcome string
+	to      string
+	path    string
+}
+
+// targets lists the targets of the flow's own nodes in the order of the flow.
+func (c *compiler) targets() (list []target) {
+	for i, n := range c.nodes {
+		if c.nodeOrigins[i].scope.use >= 0 {
+			continue
+		}
+		if n.Next.To != "" {
+			list = append(list, target{i, "", n.Next.To, c.nodePath(i, "next")})
+		}
+		for _, outcome := range n.Next.Outcomes() {
+			list = append(list, target{i, outcome, n.Next.By[outcome], c.nodePath(i, schemas.MemberPath("next", outcome))})
+		}
+	}
+	return list
+}
+
+// trial is the search for the causes of the findings of a flow.
+type trial struct {
+	*compiler
+	errors  []int          // the problems that are errors
+	count   map[string]int // the errors by their text
+	reached []bool
+	ending  []bool
+	left    int // states
+}
+
+// attempt is a target with another in its place.
+type attempt struct {
+	target
+	instead  string
+	distance int  // between the node and the other target, in the order of the flow
+	rank     int  // of the outcome: see outcomeRank
+	returns  bool // the outcome establishes something, and leads back
+	may      []int
+}
+
+// repair is a target with the targets that mend findings in its place.
+type repair struct {
+	attempt
+	instead []string
+	mends   []int // the problems
+}
+
+// compareAttempts orders attempts: the likely ones first.
+func compareAttempts(a, b attempt) int {
+	if a.distance == maxDistance && b.distance == maxDistance {
+		return cmp.Or(compareBool(b.returns, a.returns), cmp.Compare(a.node, b.node), cmp.Compare(a.rank, b.rank))
+	}
+	return cmp.Or(compareBool(b.returns, a.returns), cmp.Compare(a.distance, b.distance), cmp.Compare(a.rank, b.rank), cmp.Compare(a.node, b.node))
+}
+
+// markCauses moves findings to the targets that cause them.
+func (c *compiler) markCauses() {
+	if c.stored || c.errorCount > maxFindings || len(c.graph.nodes) == 0 {
+		return
+	}
+	t := &trial{compiler: c, count: map[string]int{}, left: maxCauseStates, reached: c.reachableNodes(), ending: c.reachesEnd()}
+	for i, p := range c.problems {
+		if !p.Warning {
+			t.errors = append(t.errors, i)
+			t.count[textOf(p)]++
+		}
+	}
+	repairs := t.repairs()
+	for open := t.errors; len(open) > 0; {
+		best := bestRepair(repairs, open)
+		if best == nil {
+			return
+		}
+		c.moveTo(*best)
+		open = slices.DeleteFunc(slices.Clone(open), func(i int) bool { return slices.Contains(best.mends, i) })
+	}
+}
+
+// isDoubtful reports whether another mistake than a target is as likely. A node that nothing leads to may be one
+// to remove, unless the target skips it, or leads back after no
+// failure. A proof that is too weak may be meant, and waived.
+func (t *trial) isDoubtful(a attempt, mended []int) bool {
+	from, to := t.place(a.to), t.place(a.instead)
+	skips := from <= a.node && a.rank < failureRank || a.node < to && to < from
+	return !slices.ContainsFunc(mended, func(i int) bool {
+		switch t.problems[i].Rule {
+		case RuleReach:
+			return skips
+		case RuleChain, RuleSession:
+			return false
+		}
+		return true
+	})
+}
+
+// bestRepair returns the first of the repairs that mend the most of the open findings, nil if there is none.
+// Its findings are those that are open.
+func bestRepair(repairs []repair, open []int) (best *repair) {
+	for _, r := range repairs {
+		r.mends = slices.DeleteFunc(slices.Clone(r.mends), func(i int) bool { return !slices.Contains(open, i) })
+		if len(r.mends) > 0 && (best == nil || len(r.mends) > len(best.mends)) {
+			best = &r
+		}
+	}
+	return best
+}
+
+// repairs tries other targets in place of each that may be a cause. Those that may mend every finding are
+// tried first, up to the first that does.
+func (t *trial) repairs() (list []repair) {
+	attempts := t.attempts()
+	for _, complete := range []bool{true, false} {
+		for _, a := range attempts {
+			if complete != (len(a.may) == len(t.errors)) || t.left <= 0 {
+				continue
+			}
+			mended := t.mendedBy(a)
+			switch {
+			case t.isDoubtful(a, mended):
+			case len(mended) == len(t.errors):
+				return []repair{t.withAlternatives(a, attempts)}
+			default:
+				list = addRepair(list, a, mended)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b repair) int { return compareAttempts(a.attempt, b.attempt) })
+	return list
+}
+
+// withAlternatives returns the repair by an attempt that mends everything, with further targets that do so
+// too.
+func (t *trial) withAlternatives(a attempt, attempts []attempt) repair {
+	r := repair{a, []string{a.instead}, t.errors}
+	for _, other := range attempts {
+		if len(r.instead) > maxNamedTargets || t.left <= 0 {
+			break
+		}
+		if other.path == a.path && other.instead != a.instead && len(t.mendedBy(other)) == len(t.errors) {
+			r.instead = append(r.instead, other.instead)
+		}
+	}
+	return r
+}
+
+// addRepair adds what an attempt mends: of the attempts for one target those remain that mend the most.
+func addRepair(list []repair, a attempt, mended []int) []repair {
+	i := slices.IndexFunc(list, func(r repair) bool { return r.path == a.path })
+	switch {
+	case i < 0:
+		return append(list, repair{a, []string{a.instead}, mended})
+	case len(mended) > len(list[i].mends):
+		list[i] = repair{a, []string{a.instead}, mended}
+	case slices.Equal(mended, list[i].mends):
+		list[i].instead = append(list[i].instead, a.instead)
+	}
+	return list
+}
+
+// attempts lists what may mend findings, the likely ones first.
+func (t *trial) attempts() (list []attempt) {
+	var names []string
+	for _, n := range t.flow.Nodes {
+		names = append(names, n.ID)
+	}
+	names = append(names, t.graph.exits...)
+	for _, one := range t.targets() {
+		may := t.mayMend(one)
+		if len(may) == 0 {
+			continue
+		}
+		rank := t.outcomeRank(one)
+		for _, name := range names {
+			if name != one.to && t.mayConnect(one, name, may) {
+				list = append(list, attempt{one, name, t.distance(one, name), rank, rank == failureRank-1 && t.place(one.to) <= one.node, may})
+			}
+		}
+	}
+	slices.SortStableFunc(list, compareAttempts)
+	return list
+}
+
+// distance returns how many nodes are between a node and its target in the order of the flow. A node itself is
+// the least likely target.
+func (t *trial) distance(one target, name string) int {
+	to := t.place(name)
+	if to == one.node {
+		return maxDistance + 1
+	}
+	return min(max(to-one.node, one.node-to), maxDistance)
+}
+
+// place returns the place of a target in the order of the flow. The end is the last.
+func (t *trial) place(name string) int {
+	if to, isNode := t.index[name]; isNode {
+		return to
+	}
+	return len(t.graph.nodes)
+}
+
+// outcomeRank orders the outcomes of a node by how likely another node is the next one in the flow. The choices that
+// an author has named are first, and failures are last.
+func (t *trial) outcomeRank(one target) int {
+	n := &t.graph.nodes[one.node]
+	if n.kind == nil || one.outcome == "" {
+		return 0
+	}
+	i := slices.IndexFunc(n.kind.Outcomes, func(o Outcome) bool { return o.Name == one.outcome })
+	switch {
+	case i < 0:
+		return 0
+	case slices.ContainsFunc(n.edges, func(e edge) bool { return e.Name == one.outcome && len(e.Establishes) > 0 }):
+		return failureRank - 1
+	}
+	return failureRank
+}
+
+// mayMend returns the findings that another target in place of this one may mend.
+func (t *trial) mayMend(one target) (list []int) {
+	for _, i := range t.errors {
+		p := t.problems[i]
+		along := func(s schemas.TraceStep) bool { return s.Outcome != "" && s.Path == one.path }
+		switch {
+		case hasOwnCause(p):
+		case len(p.Trace) > 0:
+			if slices.ContainsFunc(p.Trace, along) {
+				list = append(list, i)
+			}
+		case i >= t.unconnected.problems:
+			list = append(list, i)
+		case t.dependsOnTargets(one.node) && strings.HasPrefix(p.Path, t.nodePath(one.node, "with")):
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// hasOwnCause reports whether a finding is where its mistake is: a name that does not exist, or a step with too
+// many requests.
+func hasOwnCause(p schemas.Problem) bool {
+	switch p.Rule {
+	case RuleTarget, RuleOutcome, RuleID, RuleKind:
+		return true
+	}
+	return p.Rule == RuleCycle && strings.HasSuffix(p.Path, ".use")
+}
+
+// dependsOnTargets reports whether the executor of node i is created again for other targets. Kinds with
+// expressions do not depend on them, and take long.
+func (c *compiler) dependsOnTargets(i int) bool {
+	kind := c.graph.nodes[i].kind
+	return kind != nil && kind.Expressions == nil && c.useScopes[i] == nil && !c.isMisshapen(i)
+}
+
+// mayConnect reports whether a target in place of one may mend any of the findings: those about connections
+// need a target that cannot be reached, or a node without a path to an end.
+func (t *trial) mayConnect(one target, name string, may []int) bool {
+	others := func(i int) bool {
+		p := t.problems[i]
+		return len(p.Trace) > 0 || p.Rule != RuleReach && p.Rule != RuleEnd
+	}
+	to, isNode := t.index[name]
+	return slices.ContainsFunc(may, others) || isNode && !t.reached[to] || !t.ending[one.node]
+}
+
+// mendedBy returns the findings that the flow does not have with the other target. There are none if it has
+// others then.
+func (t *trial) mendedBy(a attempt) (mended []int) {
+	c := t.with(a)
+	left := t.remaining(c)
+	if left != nil {
+		c.proveGraph()
+		left = t.remaining(c)
+	}
+	t.left -= len(c.graph.nodes) + c.visited
+	if left == nil {
+		return nil
+	}
+	for _, i := range t.errors {
+		text := textOf(t.problems[i])
+		if left[text] == 0 {
+			mended = append(mended, i)
+		} else {
+			left[text]--
+		}
+	}
+	return mended
+}
+
+// with returns a compiler of the flow with the other target. Its nodes are connected.
+func (t *trial) with(a attempt) *compiler {
+	c := *t.compiler
+	c.nodes = slices.Clone(t.nodes)
+	c.nodes[a.node].Next = replaced(c.nodes[a.node].Next, a.outcome, a.instead)
+	saved := t.unconnected
+	c.unconnected = unconnected{}
+	c.problems, c.errorCount = slices.Clone(t.problems[:saved.problems]), saved.errors
+	c.graph = &Graph{flow: t.flow, nodes: slices.Clone(saved.nodes), exits: t.graph.exits, inputs: t.graph.inputs}
+	for i := range c.graph.nodes {
+		c.graph.nodes[i].edges = slices.Clone(saved.nodes[i].edges)
+	}
+	c.violations, c.requiredClass, c.stateGraphs, c.visited, c.givenFor, c.claimed = nil, "", nil, 0, nil, nil
+	if c.dependsOnTargets(a.node) {
+		c.makeAgain(a.node)
+	}
+	c.connect()
+	return &c
+}
+
+// makeAgain creates the executor of node i for its changed targets, with the problems that it then has.
+func (c *compiler) makeAgain(i int) {
+	path := c.nodePath(i, "with")
+	c.problems = slices.DeleteFunc(c.problems, func(p schemas.Problem) bool {
+		about := p.Path == path || strings.HasPrefix(p.Path, path+".")
+		if about && !p.Warning {
+			c.errorCount--
+		}
+		return about
+	})
+	c.graph.nodes[i].exec, c.graph.nodes[i].edges = nil, nil
+	made := c.newExecutor(i, Collected{Inputs: c.graph.inputs, derived: map[any]any{}})
+	for _, p := range made.problems {
+		c.addNodeProblem(i, p)
+	}
+	if !made.failed() {
+		c.finishNode(i, made.exec)
+	}
+}
+
+// replaced returns targets with the name as that of an outcome, or of all if that is "".
+func replaced(next schemas.Next, outcome, name string) schemas.Next {
+	if outcome == "" {
+		return schemas.Next{To: name}
+	}
+	by := make(map[string]string, len(next.By))
+	for o, to := range next.By {
+		by[o] = to
+	}
+	by[outcome] = name
+	return schemas.Next{By: by}
+}
+
+// remaining returns the errors that another check found by their text; nil if any of them is new.
+func (t *trial) remaining(c *compiler) map[string]int {
+	left := map[string]int{}
+	for _, p := range c.problems {
+		if p.Warning {
+			continue
+		}
+		text := textOf(p)
+		if left[text]++; left[text] > t.count[text] {
+			return nil
+		}
+	}
+	return left
+}
+
+// textOf identifies a finding. The node of a guarantee depends on the run that breaks it.
+func textOf(p schemas.Problem) string { return p.Rule + "\n" + p.Path + "\n" + p.Message }
+
+// moveTo moves the first of the findings to their cause, and lets the others follow from it.
+func (c *compiler) moveTo(r repair) {
+	root := c.rootAmong(r)
+	before := c.problems[root]
+	p := &c.problems[root]
+	p.Path, p.Follows = r.path, nil
+	p.Message = r.message() + ": " + before.Message
+	p.Cause = &schemas.Cause{Node: c.nodes[r.node].ID, Outcome: r.outcome, Target: r.to, Instead: r.instead}
+	for i := range c.problems {
+		one := c.problems[i]
+		if i != root && (slices.Contains(r.mends, i) || one.Follows.IsOf(before) || c.followsAny(one, r.mends)) {
+			c.follow(i, root)
+		}
+	}
+}
+
+// rootAmong returns the finding that a repair moves: one that is there already, or else the first that follows
+// from no other.
+func (c *compiler) rootAmong(r repair) int {
+	for _, is := range []func(schemas.Problem) bool{
+		func(p schemas.Problem) bool { return p.Path == r.path },
+		func(p schemas.Problem) bool { return p.Follows == nil },
+	} {
+		if i := slices.IndexFunc(r.mends, func(i int) bool { return is(c.problems[i]) }); i >= 0 {
+			return r.mends[i]
+		}
+	}
+	return r.mends[0]
+}
+
+// followsAny reports whether a finding follows from one of the others.
+func (c *compiler) followsAny(p schemas.Problem, others []int) bool {
+	return slices.ContainsFunc(others, func(i int) bool { return p.Follows.IsOf(c.problems[i]) })
+}
+
+// message names the target that is wrong, and those that are right.
+func (r repair) message() string {
+	what := "the node"
+	if r.outcome != "" {
+		what = fmt.Sprintf("the outcome %q", r.outcome)
+	}
+	if len(r.instead) > maxNamedTargets {
+		return fmt.Sprintf("lead %s to another node than %q, such as %q", what, r.to, r.instead[0])
+	}
+	quoted := make([]string, len(r.instead))
+	for i, name := range r.instead {
+		quoted[i] = fmt.Sprintf("%q", name)
+	}
+	return fmt.Sprintf("lead %s to %s instead of %q", what, strings.Join(quoted, " or "), r.to)
+}
