@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/claims"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -76,11 +77,14 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 // signIn ends the run with what it was for.
 func (a *authorizationCode) signIn(ctx context.Context, v *engine.Visit, user *schemas.User, permissions []string) (*engine.Decision, error) {
 	statement, result := a.statement(v, user, permissions), &engine.Result{User: user}
+	var err error
+	if statement.Declared, err = a.declaredClaims(ctx, v, user); err != nil {
+		return nil, err
+	}
 	if v.Request.WithoutAssertion {
 		return &engine.Decision{Result: result, Changes: []schemas.Change{a.signedInEvent(ctx, v, statement)}}, nil
 	}
 	changes := a.session(v, &statement)
-	var err error
 	if result.Assertion, err = a.deps.Asserter.Assert(ctx, statement); err != nil {
 		return nil, fmt.Errorf("sign the assertion: %w", err)
 	}
@@ -89,6 +93,26 @@ func (a *authorizationCode) signIn(ctx context.Context, v *engine.Visit, user *s
 		result.RedirectURL = a.deps.wayBack(v.AuthRequestID)
 	}
 	return &engine.Decision{Result: result, Changes: append(changes, a.signedInEvent(ctx, v, statement))}, nil
+}
+
+// declaredClaims returns the claims about the user that the application declares for assertions. A user who is not
+// stored yet is in no group and has no role.
+func (a *authorizationCode) declaredClaims(ctx context.Context, v *engine.Visit, user *schemas.User) (map[string]any, error) {
+	if v.Application == nil {
+		return nil, nil
+	}
+	set := claims.Of(v.Application)
+	if !set.Has(claims.Assertion) {
+		return nil, nil
+	}
+	of := &claims.Subject{User: user, Facts: &schemas.ClaimFacts{}, Unverified: a.deps.ReleasesUnverified != nil && a.deps.ReleasesUnverified()}
+	if v.Subject.Draft == nil && set.NeedsFacts(nil, claims.Assertion) {
+		var err error
+		if of.Facts, err = a.deps.Store.ClaimFacts(ctx, user.ID); err != nil {
+			return nil, err
+		}
+	}
+	return set.Values(claims.Assertion, of), nil
 }
 
 func refuseUserType(app *schemas.Application, user *schemas.User) *schemas.Error {
@@ -142,7 +166,7 @@ func (a *authorizationCode) userPermissions(ctx context.Context, v *engine.Visit
 // registers is stored in any case: an administrator can assign roles only then.
 func (a *authorizationCode) isFutile(v *engine.Visit, has []string) bool {
 	asked := v.Login.OnlyPermissions
-	return v.Subject.Draft == nil && len(asked) > 0 && len(schemas.GrantableScopes(asked, has)) == 0
+	return v.Subject.Draft == nil && len(asked) > 0 && len(schemas.GrantableScopes(asked, has, nil)) == 0
 }
 
 // permissions returns the user's permissions for which the application is registered. Otherwise a

@@ -57,7 +57,11 @@ func (d Deps) consentDue(ctx context.Context, v *engine.Visit) (*dueConsent, err
 	if err != nil {
 		return nil, err
 	}
-	due.scopes = schemas.GrantableScopes(due.request.Scopes, has)
+	identity, err := d.identityScopes(ctx, due.request)
+	if err != nil {
+		return nil, err
+	}
+	due.scopes = schemas.GrantableScopes(due.request.Scopes, has, identity)
 	if !v.Application.IsTrusted() {
 		due.approve = schemas.ManagementScopes(due.scopes)
 	}
@@ -71,6 +75,20 @@ func (d Deps) consentDue(ctx context.Context, v *engine.Visit) (*dueConsent, err
 	})
 	due.ask = ask || len(due.approve) > 0
 	return due, nil
+}
+
+// identityScopes returns the scopes of the client of a request that need no permission. The client declares some
+// of them.
+func (d Deps) identityScopes(ctx context.Context, r *schemas.AuthRequest) ([]string, error) {
+	standard, err := d.Directory.IdentityScopes(ctx, nil)
+	if err != nil || !slices.ContainsFunc(r.Scopes, func(s string) bool { return !slices.Contains(standard, s) && !schemas.IsManagementScope(s) }) {
+		return standard, err
+	}
+	client, err := d.Directory.Client(ctx, r.ClientID)
+	if err != nil {
+		return nil, err
+	}
+	return d.Directory.IdentityScopes(ctx, client.OAuth())
 }
 
 // isFutile reports whether the client would get none of the scopes that it requests.

@@ -28,6 +28,11 @@ func (d *directory) AuthRequest(_ context.Context, id string) (*schemas.AuthRequ
 	return d.request, d.broken
 }
 
+// IdentityScopes has the standard scopes, and those that the client declares.
+func (d *directory) IdentityScopes(_ context.Context, o *schemas.OAuthProfile) ([]string, error) {
+	return append(schemas.IdentityScopes(), o.OwnScopes()...), d.broken
+}
+
 // ScopeNames has a display name for reading orders.
 func (d *directory) ScopeNames(context.Context, []string) (map[string]string, error) {
 	return map[string]string{"openid": "Know who you are", "shop:orders:read": "See orders", "shop:secret": "shop:secret"}, d.broken

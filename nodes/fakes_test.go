@@ -117,6 +117,14 @@ func (d *directory) Permissions(_ context.Context, userID string) ([]string, err
 	return d.permissions[userID], d.broken
 }
 
+func (d *directory) ClaimFacts(_ context.Context, userID string) (*schemas.ClaimFacts, error) {
+	facts := &schemas.ClaimFacts{}
+	for _, name := range d.groups[userID] {
+		facts.Groups = append(facts.Groups, schemas.ClaimGroup{ID: name, Name: name})
+	}
+	return facts, d.broken
+}
+
 func (d *directory) GroupNames(_ context.Context, userID string) ([]string, error) {
 	return d.groups[userID], d.broken
 }

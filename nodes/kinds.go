@@ -43,6 +43,8 @@ type Store interface {
 	RoleNames(ctx context.Context, userID string) ([]string, error)
 	// Additions returns what was added to the account of a user.
 	Additions(ctx context.Context, userID string) ([]schemas.Addition, error)
+	// ClaimFacts returns what claims state about a user besides the attributes.
+	ClaimFacts(ctx context.Context, userID string) (*schemas.ClaimFacts, error)
 	// UserIdentities returns the identities of a user at identity providers.
 	UserIdentities(ctx context.Context, userID string) ([]schemas.Identity, error)
 	// RegisteredScopes returns the scopes for which an application is registered as a client.
@@ -68,6 +70,8 @@ type Directory interface {
 	// Client finds an application with its OAuth configuration. It fails with the code
 	// application_not_found.
 	Client(ctx context.Context, clientID string) (*schemas.Application, error)
+	// IdentityScopes returns the scopes that need no permission for a client; nil is no particular one.
+	IdentityScopes(ctx context.Context, o *schemas.OAuthProfile) ([]string, error)
 	// ScopeNames returns the display name of each scope.
 	ScopeNames(ctx context.Context, scopes []string) (map[string]string, error)
 }

@@ -41,6 +41,8 @@ type Application struct {
 	Registration string `json:"registration,omitempty"`
 	// Verified states that an administrator trusts a client that registered itself.
 	Verified bool `json:"verified,omitempty"`
+	// Claims are those of the OAuth configuration, which a sign-in reads without the rest of it.
+	Claims []Claim `json:"-"`
 	// TokenGeneration is a random text in every token of the application. A new one revokes all
 	// earlier tokens. It is "" for an application from before generations whose tokens were never
 	// revoked.
@@ -169,6 +171,18 @@ type OAuthProfile struct {
 	DefaultACRValues []string `json:"defaultAcrValues,omitempty"`
 	// InitiateLoginURI starts a sign-in at the application: OpenID Connect Core §4.
 	InitiateLoginURI string `json:"initiateLoginUri,omitempty"`
+
+	// ScopeClaims maps scopes to the names of the claims that they release to this client. It replaces the
+	// standard claims of a scope, and adds the OwnScopes.
+	ScopeClaims map[string][]string `json:"scopeClaims,omitempty"`
+	UserInfo    UserInfoRules       `json:"userInfo,omitzero"`
+	// Claims are claims of this client. Each replaces the standard claim with its name.
+	Claims []Claim `json:"claims,omitempty"`
+}
+
+// UserInfoRules limit the claims of userinfo to those with the names; nil does not limit them.
+type UserInfoRules struct {
+	UserAttributes []string `json:"userAttributes,omitzero"`
 }
 
 // JSONWebKeys is a JWK Set (RFC 7517 §5) of public keys.
@@ -191,12 +205,6 @@ const (
 // clients that are registered with this scope get it.
 const AccountScope = "account"
 
-// IdentityScopes are the scopes about the user who signs in, which need no permission: those of
-// OpenID Connect Core §5.4 and §11, and account. All others are permissions.
-func IdentityScopes() []string {
-	return []string{"openid", "profile", "email", "address", "phone", "offline_access", AccountScope}
-}
-
 // Client authentication methods of the token endpoint. AuthMethodEither is a client with a secret
 // and no configured method: it uses client_secret_basic or client_secret_post.
 const (
@@ -207,12 +215,26 @@ const (
 	AuthMethodPrivateKeyJWT = "private_key_jwt"
 )
 
-// TokenRules contain the lifetimes of a client's tokens, in seconds (0: the server's default), and
-// the signature algorithm of its ID tokens.
+// TokenRules contain the lifetimes of a client's tokens, in seconds (0: the server's default), the signature
+// algorithm of its ID tokens, and the claims about the user.
 type TokenRules struct {
-	AccessToken  TokenRule   `json:"accessToken,omitzero"`
-	IDToken      IDTokenRule `json:"idToken,omitzero"`
-	RefreshToken TokenRule   `json:"refreshToken,omitzero"`
+	AccessToken  AccessTokenRule `json:"accessToken,omitzero"`
+	IDToken      IDTokenRule     `json:"idToken,omitzero"`
+	RefreshToken TokenRule       `json:"refreshToken,omitzero"`
+}
+
+// AccessTokenRule has the lifetime of an access token, in seconds, and the names of the claims that it
+// contains besides those of the protocol.
+type AccessTokenRule struct {
+	ValidityPeriod int      `json:"validityPeriod,omitempty"`
+	UserAttributes []string `json:"userAttributes,omitzero"`
+	// UserConfig is an alternative to UserAttributes in requests; never in a reply.
+	UserConfig *AccessTokenUser `json:"userConfig,omitempty"`
+}
+
+// AccessTokenUser contains the names of the claims about the user in an access token.
+type AccessTokenUser struct {
+	Attributes []string `json:"attributes,omitzero"`
 }
 
 // TokenRule contains the lifetime of a token, in seconds.
@@ -220,11 +242,12 @@ type TokenRule struct {
 	ValidityPeriod int `json:"validityPeriod,omitempty"`
 }
 
-// IDTokenRule has the lifetime of an ID token, in seconds, and its signature algorithm (RS256 or
-// ES256).
+// IDTokenRule has the lifetime of an ID token, in seconds, its signature algorithm (RS256 or ES256), and the
+// names of the claims to which it is limited; nil does not limit them.
 type IDTokenRule struct {
-	ValidityPeriod    int    `json:"validityPeriod,omitempty"`
-	SignedResponseAlg string `json:"signedResponseAlg,omitempty"`
+	ValidityPeriod    int      `json:"validityPeriod,omitempty"`
+	SignedResponseAlg string   `json:"signedResponseAlg,omitempty"`
+	UserAttributes    []string `json:"userAttributes,omitzero"`
 }
 
 // AssertionRules contain the lifetime of an application's assertions, in seconds (0: the server's
@@ -246,6 +269,7 @@ type Assertion struct {
 	UserType    string
 	OUID        string
 	Profile     map[string]any // username, email, given_name …
+	Declared    map[string]any // claims that the application declares
 	Validity    time.Duration
 	Session     string // the id of the Session it belongs to; "" for none
 	Generation  string // the TokenGeneration of the application it is for; "" for none

@@ -47,14 +47,15 @@ func (c *Consent) Missing(scopes []string, now time.Time) (missing []string, ask
 
 // Restrict returns the part of the scopes to which the user consented, even if the user is to be
 // asked again at the next sign-in. If a scope now contains more than the user consented to, for
-// example because the user got a role, the result contains only what the user consented to.
-func (c *Consent) Restrict(scopes []string) []string {
+// example because the user got a role, the result contains only what the user consented to. The identity
+// scopes are those that need no permission.
+func (c *Consent) Restrict(scopes, identity []string) []string {
 	has := make([]string, len(c.Scopes))
 	for i, s := range c.Scopes {
 		has[i] = s.Scope
 	}
-	return slices.DeleteFunc(GrantableScopes(scopes, has), func(scope string) bool {
-		return slices.Contains(IdentityScopes(), scope) && !slices.Contains(has, scope)
+	return slices.DeleteFunc(GrantableScopes(scopes, has, identity), func(scope string) bool {
+		return slices.Contains(identity, scope) && !slices.Contains(has, scope)
 	})
 }
 

@@ -63,13 +63,9 @@ func (u *User) stateVerified(claims map[string]any, attributes []string) {
 	}
 }
 
-// issuerClaim reports whether only the issuer may set a claim.
+// issuerClaim reports whether only the issuer, or a declared claim, may set a claim.
 func issuerClaim(name string) bool {
-	return slices.Contains([]string{
-		"iss", "sub", "aud", "exp", "nbf", "iat", "jti", "azp", "nonce", "sid", "at_hash", "c_hash", "cnf",
-		"act", "may_act", "client_id", "scope", "permissions", "roles", "groups", "auth_time", "amr", "acr",
-		"userType", "ouId", "events",
-	}, name)
+	return IsProtocolClaim(name) || IsAuthorizationClaim(name)
 }
 
 // AccountName returns the name of the account: the identifier with which the user signs in, or the

@@ -3,10 +3,9 @@ package schemas
 import "slices"
 
 // GrantableScopes returns the part of the requested scopes that a token of a user can contain: the
-// permissions that the user has, at or below the requested ones, and all scopes that need no
+// permissions that the user has, at or below the requested ones, and all identity scopes, which need no
 // permission.
-func GrantableScopes(asked, has []string) []string {
-	identity := IdentityScopes()
+func GrantableScopes(asked, has, identity []string) []string {
 	isPermission := func(scope string) bool { return !slices.Contains(identity, scope) }
 	granted := slices.DeleteFunc(slices.Clone(asked), func(scope string) bool { return isPermission(scope) && !isCovered(has, scope) })
 	permissions := slices.DeleteFunc(slices.Clone(asked), func(scope string) bool { return !isPermission(scope) })
@@ -34,17 +33,12 @@ func isCovered(scopes []string, scope string) bool {
 	return slices.ContainsFunc(scopes, func(has string) bool { return CoversPermission(has, scope) })
 }
 
-// PlainScopes are the scopes that mean the same everywhere, and the one that is
+// PlainScopes are the texts of the scopes that mean the same everywhere, and of the one that is
 // everything in this service.
 func PlainScopes() map[string]string {
-	return map[string]string{
-		"openid":         "Know who you are",
-		"profile":        "See your name and profile",
-		"email":          "See your email address",
-		"address":        "See your postal address",
-		"phone":          "See your phone number",
-		"offline_access": "Stay connected while you are away",
-		AccountScope:     "Manage your passkeys and sessions",
-		"system":         "Manage this service: its users, apps and flows",
+	texts := map[string]string{"system": "Manage this service: its users, apps and flows"}
+	for _, s := range AllIdentityScopes() {
+		texts[s.Name] = s.Text
 	}
+	return texts
 }

@@ -50,6 +50,10 @@ func (*oneClient) ClientScopes(_ context.Context, app *schemas.Application) ([]s
 	return app.OAuth().Scopes, nil
 }
 
+func (*oneClient) IdentityScopes(context.Context, *schemas.OAuthProfile) ([]string, error) {
+	return schemas.IdentityScopes(), nil
+}
+
 func (*oneClient) IsResourceServer(context.Context, *schemas.Application, string) (bool, error) {
 	return false, nil
 }

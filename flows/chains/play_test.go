@@ -69,8 +69,14 @@ func (w *arena) Protection(ctx context.Context, userID string) (schemas.Protecti
 	codes, _ := w.RecoveryCodes(ctx, userID)
 	return schemas.Protection{SecondFactor: app != nil || codes != nil && codes.Left > 0}, err
 }
-func (w *arena) GroupNames(context.Context, string) ([]string, error)       { return nil, nil }
-func (w *arena) RoleNames(context.Context, string) ([]string, error)        { return nil, nil }
+func (w *arena) GroupNames(context.Context, string) ([]string, error) { return nil, nil }
+func (w *arena) RoleNames(context.Context, string) ([]string, error)  { return nil, nil }
+func (w *arena) ClaimFacts(context.Context, string) (*schemas.ClaimFacts, error) {
+	return &schemas.ClaimFacts{}, nil
+}
+func (w *arena) IdentityScopes(context.Context, *schemas.OAuthProfile) ([]string, error) {
+	return schemas.IdentityScopes(), nil
+}
 func (w *arena) RegisteredScopes(context.Context, string) ([]string, error) { return nil, nil }
 func (w *arena) CheckUser(context.Context, *schemas.User) error             { return nil }
 func (w *arena) UserType(context.Context, string) (*schemas.UserType, error) {

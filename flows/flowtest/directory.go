@@ -82,6 +82,23 @@ func (w *environment) RoleNames(_ context.Context, userID string) ([]string, err
 	return w.file.Users[w.nameOf(userID)].Roles, nil
 }
 
+// ClaimFacts returns the groups and roles that the file gives the user.
+func (w *environment) ClaimFacts(_ context.Context, id string) (*schemas.ClaimFacts, error) {
+	of, facts := w.file.Users[w.nameOf(id)], &schemas.ClaimFacts{}
+	for _, name := range of.Groups {
+		facts.Groups = append(facts.Groups, schemas.ClaimGroup{ID: name, Name: name})
+	}
+	for _, name := range of.Roles {
+		facts.Roles = append(facts.Roles, schemas.ClaimRole{ID: name, Name: name})
+	}
+	return facts, nil
+}
+
+// IdentityScopes returns the standard scopes, and those that the client declares.
+func (w *environment) IdentityScopes(_ context.Context, o *schemas.OAuthProfile) ([]string, error) {
+	return append(schemas.IdentityScopes(), o.OwnScopes()...), nil
+}
+
 // recognizesBrowser reports whether the user of the file has signed in with the browser before, and
 // proved as much as a strength.
 func (w *environment) recognizesBrowser(_ context.Context, userID, strength string, _ time.Time) bool {

@@ -113,7 +113,7 @@ func guardApplication(w *writeContext, was *schemas.Application) {
 		return
 	}
 	if o := was.OAuth(); o != nil {
-		w.requirePermissions("", "the application", managedBy(o.Scopes))
+		w.requirePermissions("", "the application", managedBy(o.Scopes, w.identityScopes(o)))
 	}
 	if len(w.forbidden) > 0 {
 		return

@@ -106,7 +106,7 @@ func (d *Directory) authorized(ctx context.Context, tx *store.Tx, c Call) (Call,
 	if err != nil {
 		return c, err
 	}
-	c.Permissions = schemas.GrantableScopes(c.Permissions, has)
+	c.Permissions = schemas.GrantableScopes(c.Permissions, has, schemas.IdentityScopes())
 	if c.Needs != "" && !c.Permits(c.Needs) {
 		return c, schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden,
 			"this needs the permission %q, which you lost while the request was waiting", c.Needs)

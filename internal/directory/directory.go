@@ -94,6 +94,7 @@ type Directory struct {
 	checks            *throttle.Concurrency              // of flows
 	systemTurn        chan struct{}                      // holds a value while a change of the whole system is checked
 	naming            atomic.Pointer[flowNames]          // the flows by the providers that they name
+	identityScopes    atomic.Pointer[[]string]           // the standard scopes that are no permissions
 	clients           cache[string, schemas.Application] // by client id; callers must check that an entry is current
 	types             cache[[sha256.Size]byte, schemas.CompiledUserType]
 

@@ -31,7 +31,21 @@ func completeClient(w *writeContext, old, a *schemas.Application) {
 	completeMethod(a.Type, o)
 	completeGrants(a.Type, o)
 	mergeScopes(w, o)
+	completeAccessToken(w, &o.Token.AccessToken)
 	completeSecret(w, old.OAuth(), a, o)
+}
+
+// completeAccessToken merges the two spellings of the claims of access tokens.
+func completeAccessToken(w *writeContext, r *schemas.AccessTokenRule) {
+	other := r.UserConfig
+	r.UserConfig = nil
+	if other == nil || other.Attributes == nil {
+		return
+	}
+	if r.UserAttributes != nil && !slices.Equal(r.UserAttributes, other.Attributes) {
+		w.addInvalid(inConfig("token.accessToken.userConfig.attributes"), "expected the same list as in userAttributes; leave one of the two out")
+	}
+	r.UserAttributes = other.Attributes
 }
 
 // mergeTwice returns the value of a member that may stand at the top of an application, in
@@ -96,6 +110,7 @@ func checkClient(w *writeContext, was, a *schemas.Application) {
 	checkTokens(w, o)
 	checkSignIns(w, o)
 	checkScopes(w, o)
+	checkClaims(w, a, o)
 }
 
 // checkNoClient refuses the members of an OAuth client for an application that is none. A

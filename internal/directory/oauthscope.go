@@ -11,19 +11,19 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// permissionScopes returns the scopes that are permissions.
-func permissionScopes(scopes []string) []string {
-	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return slices.Contains(schemas.IdentityScopes(), s) })
+// permissionScopes returns the scopes that are permissions: all but the identity scopes.
+func permissionScopes(scopes, identity []string) []string {
+	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return slices.Contains(identity, s) })
 }
 
 // managedBy returns the permissions that a client with the scopes can obtain. The account
 // scope can obtain all of them: the client can add a passkey to the account of an
 // administrator who signs in.
-func managedBy(scopes []string) []string {
+func managedBy(scopes, identity []string) []string {
 	if slices.Contains(scopes, schemas.AccountScope) {
-		return append(permissionScopes(scopes), systemPermission)
+		return append(permissionScopes(scopes, identity), systemPermission)
 	}
-	return permissionScopes(scopes)
+	return permissionScopes(scopes, identity)
 }
 
 // scopeToken is the syntax of RFC 6749 §3.3.
@@ -61,6 +61,7 @@ func mergeScopes(w *writeContext, o *schemas.OAuthProfile) {
 func checkScopes(w *writeContext, o *schemas.OAuthProfile) {
 	spelt := o.Scope != ""
 	o.Scope = ""
+	identity := w.identityScopes(o)
 	var permissions, at []string
 	for i, scope := range o.Scopes {
 		path := inConfig(fmt.Sprintf("scopes[%d]", i))
@@ -71,13 +72,13 @@ func checkScopes(w *writeContext, o *schemas.OAuthProfile) {
 			w.addForbidden(path, "with the scope %q a client can change the account of any user who signs in, including administrators; "+
 				"only a user with the permission %q can grant it", scope, systemPermission)
 		}
-		if slices.Contains(schemas.IdentityScopes(), scope) {
+		if slices.Contains(identity, scope) {
 			continue
 		}
 		permissions = append(permissions, scope)
 		at = append(at, path)
 	}
-	checkPermissions(w, func(i int) string { return at[i] }, permissions, schemas.IdentityScopes())
+	checkPermissions(w, func(i int) string { return at[i] }, permissions, identity)
 }
 
 // ClientScopes returns the scopes that client_credentials may grant to a client, sorted:
@@ -97,20 +98,42 @@ func (d *Directory) ClientScopes(ctx context.Context, a *schemas.Application) ([
 // subject was issued to a client on its own behalf; see ClientScopes. Scopes that are no
 // permissions stay.
 func (d *Directory) Granted(ctx context.Context, subject, clientID string, scope []string) ([]string, error) {
-	if len(permissionScopes(scope)) == 0 {
-		return scope, nil
+	identity, err := d.scopesOfClient(ctx, clientID, scope)
+	if err != nil || len(permissionScopes(scope, identity)) == 0 {
+		return scope, err
 	}
 	has, err := d.permissionsNow(ctx, subject, clientID)
 	if err != nil {
 		return nil, err
 	}
-	return schemas.GrantableScopes(scope, has), nil
+	return schemas.GrantableScopes(scope, has, identity), nil
+}
+
+// scopesOfClient returns the identity scopes of a client. It looks the client up if a scope is neither a standard
+// scope nor a permission of this server.
+func (d *Directory) scopesOfClient(ctx context.Context, clientID string, scope []string) ([]string, error) {
+	identity, err := d.IdentityScopes(ctx, nil)
+	if err != nil || !slices.ContainsFunc(permissionScopes(scope, identity), func(s string) bool { return !schemas.IsManagementScope(s) }) {
+		return identity, err
+	}
+	a, err := d.Client(ctx, clientID)
+	if schemas.HasClass(err, schemas.NotFound) {
+		return identity, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.IdentityScopes(ctx, a.OAuth())
 }
 
 // LiveScope reports whether a valid token is live, and returns the part of its scope that Granted
 // returns. For a user's token that is one query.
 func (d *Directory) LiveScope(ctx context.Context, t schemas.TokenRef, subject string, scope []string) (live bool, granted []string, err error) {
-	if subject == t.Client || len(permissionScopes(scope)) == 0 {
+	identity, err := d.scopesOfClient(ctx, t.Client, scope)
+	if err != nil {
+		return false, nil, err
+	}
+	if subject == t.Client || len(permissionScopes(scope, identity)) == 0 {
 		live, err = d.store.TokenLive(ctx, t)
 		if err == nil && live {
 			granted, err = d.Granted(ctx, subject, t.Client, scope)
@@ -118,7 +141,7 @@ func (d *Directory) LiveScope(ctx context.Context, t schemas.TokenRef, subject s
 		return live, granted, err
 	}
 	live, has, err := d.store.TokenPermissions(ctx, t, subject)
-	return live, schemas.GrantableScopes(scope, has), err
+	return live, schemas.GrantableScopes(scope, has, identity), err
 }
 
 func (d *Directory) permissionsNow(ctx context.Context, subject, clientID string) ([]string, error) {

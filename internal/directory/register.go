@@ -121,11 +121,12 @@ func freeName(w *writeContext, a *schemas.Application) {
 
 // KnownScopes returns the scopes that exist: identity scopes and permissions.
 func (d *Directory) KnownScopes(ctx context.Context, scopes []string) ([]string, error) {
-	permissions, err := store.ExistingKeys(ctx, d.store, "permission", permissionScopes(scopes))
+	permissions, err := store.ExistingKeys(ctx, d.store, "permission", scopes)
 	if err != nil {
 		return nil, err
 	}
+	identity, err := d.IdentityScopes(ctx, nil)
 	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool {
-		return !permissions[s] && !slices.Contains(schemas.IdentityScopes(), s)
-	}), nil
+		return !permissions[s] && !slices.Contains(identity, s)
+	}), err
 }

@@ -54,9 +54,7 @@ func checkServer(w *writeContext, old, s *schemas.ResourceServer) {
 	checkUnique(w, store.ResourceServers(), "identifier", s.Identifier, was.ID)
 	checkIdentifierSpelling(w, was, s)
 	checkExists(w, store.Units(), "ouId", s.OUID)
-	if slices.Contains(schemas.IdentityScopes(), s.Handle) {
-		w.addInvalid("handle", "%q is the name of a standard scope, which the permission could be mistaken for; choose another", s.Handle)
-	}
+	checkScopeHandle(w, was, s)
 	if u, err := url.Parse(s.Identifier); s.Identifier != "" && (err != nil || !u.IsAbs()) {
 		w.addInvalid("identifier", "expected an absolute URI such as https://api.example.com, got %.64q", s.Identifier)
 	}

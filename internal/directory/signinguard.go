@@ -40,7 +40,7 @@ func (w *writeContext) requireReach(what string, ids ...string) {
 	if w.fail(err) {
 		return
 	}
-	w.requirePermissions("", "an application that uses "+what, managedBy(reach.Applications))
+	w.requirePermissions("", "an application that uses "+what, managedBy(w.withoutOwnScopes(reach.Applications), w.identityScopes(nil)))
 	w.requireOfUsers("", "a user who may sign in through an application that uses "+what, restrictTypes, reach.Users)
 }
 

@@ -12,7 +12,8 @@ import (
 
 // The statements of the hot reads follow from the fields.
 var (
-	selectApplication = selectFields(append(applicationFields().columns(), activeVersionOf("auth_flow_id"), activeVersionOf("registration_flow_id")),
+	selectApplication = selectFields(append(applicationFields().columns(), activeVersionOf("auth_flow_id"), activeVersionOf("registration_flow_id"),
+		"(SELECT claims FROM oauth_profiles WHERE application_id = applications.id)"),
 		"applications WHERE id = ?")
 	selectApplicationByClient = selectFields(append(applicationFields().columns(), profileColumns()...),
 		"applications"+joinProfiles+" WHERE client_id = ?")
@@ -32,13 +33,13 @@ func activeVersionOf(flow string) string {
 // scanWithVersions scans a row of selectApplication.
 func scanWithVersions(row scanner, a *schemas.Application) error {
 	var signIn, registration sql.NullInt64
-	err := row.Scan(append(applicationFields().destinations(a), &signIn, &registration)...)
+	err := row.Scan(append(applicationFields().destinations(a), &signIn, &registration, asJSON(&a.Claims))...)
 	a.AuthFlowVersion, a.RegistrationFlowVersion = int(signIn.Int64), int(registration.Int64)
 	return err
 }
 
-// Application returns the data of an application that a sign-in needs: not its OAuth configuration,
-// but the client id and the active versions of its flows. An unknown one is application_not_found,
+// Application returns the data of an application that a sign-in needs: of its OAuth configuration only
+// the client id and the claims, and the active versions of its flows. An unknown one is application_not_found,
 // Class NotFound.
 func (s *Store) Application(ctx context.Context, id string) (*schemas.Application, error) {
 	return readOne(s.row(ctx, selectApplication, id), scanWithVersions, func() error { return errNoApplication(id) })
@@ -177,4 +178,15 @@ func (s *Store) RedirectURIs(ctx context.Context) (vouched, others []string, err
 		return err
 	}, selectRedirects)
 	return vouched, others, err
+}
+
+// ScopeClaims returns the scope claims of all applications that have any, as JSON, by their names.
+func ScopeClaims(ctx context.Context, r Reader) (map[string]string, error) {
+	declared := map[string]string{}
+	return declared, rows(ctx, r, func(row scanner) error {
+		var name, text string
+		err := row.Scan(&name, &text)
+		declared[name] = text
+		return err
+	}, "SELECT a.name, o.scope_claims FROM oauth_profiles o JOIN applications a ON a.id = o.application_id WHERE o.scope_claims IS NOT NULL")
 }

@@ -96,6 +96,11 @@ func profileFields() fields[schemas.OAuthProfile] {
 		{column: "default_acr_values", member: func(c *profile) any { return (*lines)(&c.DefaultACRValues) }},
 		{column: "initiate_login_uri", member: func(c *profile) any { return orZero(&c.InitiateLoginURI) }},
 		{column: "auth_signing_alg", member: func(c *profile) any { return orZero(&c.TokenEndpointAuthSigningAlg) }},
+		{column: "claims", member: func(c *profile) any { return jsonColumn{&c.Claims, len(c.Claims) == 0} }},
+		{column: "scope_claims", member: func(c *profile) any { return jsonColumn{&c.ScopeClaims, len(c.ScopeClaims) == 0} }},
+		{column: "access_token_attributes", member: func(c *profile) any { return (*lines)(&c.Token.AccessToken.UserAttributes) }},
+		{column: "id_token_attributes", member: func(c *profile) any { return (*lines)(&c.Token.IDToken.UserAttributes) }},
+		{column: "userinfo_attributes", member: func(c *profile) any { return (*lines)(&c.UserInfo.UserAttributes) }},
 	}
 }
 

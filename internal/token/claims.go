@@ -41,9 +41,12 @@ type Claims struct {
 	Validity time.Duration `json:"-"`
 	// Algorithm of an ID token or logout token is ES256 or RS256; "" is RS256.
 	Algorithm string `json:"-"`
-	// Profile are the claims about the user that an ID token releases. Attributes named like
-	// reserved claims are left out.
+	// Profile are the attributes of the user in an assertion. Attributes named like reserved claims are left
+	// out.
 	Profile map[string]any `json:"-"`
+	// Declared are claims about the user that the application declares, or that a scope releases. Only the
+	// names of the protocols are left out.
+	Declared map[string]any `json:"-"`
 	// AccessToken and Code are issued with an ID token, "" for none: at_hash (OpenID Connect
 	// Core §3.1.3.6) and c_hash (§3.3.2.11) bind them to it.
 	AccessToken string `json:"-"`

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // claims are the claims of a token as they are written, without the ones of the user's profile. Its
@@ -107,16 +109,22 @@ func halfHash(text string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])
 }
 
-// join returns the claims, a non-empty struct, and the profile's attributes as one JSON
-// object.
-func join(claims any, profile map[string]any) ([]byte, error) {
+// join returns the claims, a non-empty struct, the profile's attributes and the declared claims as one JSON
+// object. Users who choose their own attributes must not be able to write a claim whose meaning readers rely
+// on, whether the token has it or not.
+func join(claims any, profile, declared map[string]any) ([]byte, error) {
 	payload, err := json.Marshal(claims)
 	if err != nil {
 		return nil, err
 	}
-	own := make(map[string]any, len(profile))
+	own := make(map[string]any, len(profile)+len(declared))
 	for name, value := range profile {
-		if !isReserved(name) {
+		if !schemas.IsProtocolClaim(name) && !schemas.IsAuthorizationClaim(name) {
+			own[name] = value
+		}
+	}
+	for name, value := range declared {
+		if !schemas.IsProtocolClaim(name) {
 			own[name] = value
 		}
 	}
@@ -129,21 +137,4 @@ func join(claims any, profile map[string]any) ([]byte, error) {
 	}
 	more[0] = ',' // replaces the opening brace
 	return append(payload[:len(payload)-1], more...), nil
-}
-
-// isReserved reports whether a claim name has a meaning that readers rely on. Users who
-// choose their own attributes must not be able to write such a claim, whether the token has
-// it or not, in any letter case: some readers ignore case. (ToUpper before ToLower also
-// normalizes letters such as the long s.)
-func isReserved(name string) bool {
-	switch strings.ToLower(strings.ToUpper(name)) {
-	case "iss", "sub", "aud", "exp", "nbf", "iat", "jti", // RFC 7519 §4.1
-		"auth_time", "nonce", "acr", "amr", "azp", "at_hash", "c_hash", "s_hash", "sid", // OpenID Connect
-		"scope", "scp", "client_id", "act", "may_act", "cnf", // RFC 8693, RFC 7800
-		"roles", "groups", "entitlements", "permissions", // RFC 9068 §2.2.3.1
-		"events", "txn", "toe", // RFC 8417
-		"usertype", "ouid", "tgen", "authid":
-		return true
-	}
-	return false
 }

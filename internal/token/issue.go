@@ -37,7 +37,7 @@ func (i *Issuer) Assert(ctx context.Context, a schemas.Assertion) (string, error
 	}
 	return i.issue(ctx, ES256, AssertionType, &Claims{
 		Subject: a.Subject, Audience: a.Audience, ID: schemas.NewID(), Scope: a.Permissions, Validity: a.Validity,
-		AuthTime: a.AuthTime, AMR: a.AMR, ACR: a.ACR, UserType: a.UserType, OUID: a.OUID, Profile: a.Profile,
+		AuthTime: a.AuthTime, AMR: a.AMR, ACR: a.ACR, UserType: a.UserType, OUID: a.OUID, Profile: a.Profile, Declared: a.Declared,
 		Session: a.Session, Generation: a.Generation, AuthRequest: a.AuthRequest,
 	})
 }
@@ -80,7 +80,7 @@ func (i *Issuer) issue(ctx context.Context, algorithm, typ string, content *Clai
 	if typ == LogoutType {
 		c.Events = map[string]struct{}{logoutEvent: {}}
 	}
-	payload, err := join(&c, content.Profile)
+	payload, err := join(&c, content.Profile, content.Declared)
 	if err != nil {
 		return "", fmt.Errorf("token: writing the claims: %w", err)
 	}

@@ -48,7 +48,11 @@ func (p *Provider) validateAuthRequest(ctx context.Context, a *authorizeRequest)
 	if err != nil {
 		return nil, err
 	}
-	req.Scopes = a.client.requestable(scopes)
+	identity, err := p.Clients.IdentityScopes(ctx, a.client.oauth)
+	if err != nil {
+		return nil, err
+	}
+	req.Scopes = a.client.requestable(scopes, identity)
 	if len(req.Resources) > 0 {
 		if req.Resources, err = p.audience(ctx, nil, req.Resources); err != nil {
 			return nil, err
@@ -57,7 +61,7 @@ func (p *Provider) validateAuthRequest(ctx context.Context, a *authorizeRequest)
 	if req.Login, err = p.loginRules(ctx, a.client, form); err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(req.Scopes, isIdentityScope) {
+	if !slices.ContainsFunc(req.Scopes, func(scope string) bool { return slices.Contains(identity, scope) }) {
 		req.Login.OnlyPermissions = req.Scopes
 	}
 	if !a.client.IsTrusted() && slices.ContainsFunc(req.Scopes, schemas.IsManagementScope) {

@@ -243,7 +243,8 @@ func (p *Provider) scopes(ctx context.Context, m *clientMetadata, trusted bool) 
 		return nil, nil // registered scopes would be its own permissions
 	}
 	if m.Scope == "" {
-		return append(slices.DeleteFunc(schemas.IdentityScopes(), isAccountScope), systemScope), nil
+		identity, err := p.Clients.IdentityScopes(ctx, nil)
+		return append(slices.DeleteFunc(slices.Clone(identity), isAccountScope), systemScope), err
 	}
 	asked := strings.Fields(m.Scope)
 	if len(asked) > maxScopes {

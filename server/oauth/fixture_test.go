@@ -55,6 +55,10 @@ func (c *clients) ClientScopes(_ context.Context, app *schemas.Application) ([]s
 	return slices.Concat(app.OAuth().Scopes, c.roles[app.ClientID]), c.broken
 }
 
+func (c *clients) IdentityScopes(_ context.Context, o *schemas.OAuthProfile) ([]string, error) {
+	return append(schemas.IdentityScopes(), o.OwnScopes()...), nil
+}
+
 func (c *clients) IsResourceServer(_ context.Context, a *schemas.Application, identifier string) (bool, error) {
 	return identifier == "https://orders.example.com/" && slices.Contains(a.OAuth().Scopes, "orders"), nil
 }

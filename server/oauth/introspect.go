@@ -2,10 +2,12 @@ package oauth
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/postern-id/postern/internal/claims"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
@@ -24,6 +26,27 @@ type introspection struct {
 	ID       string   `json:"jti,omitempty"`
 	ACR      string   `json:"acr,omitempty"`       // RFC 9470 §6.2
 	AuthTime int64    `json:"auth_time,omitempty"` // RFC 9470 §6.2
+
+	claims map[string]any // about the user
+}
+
+// MarshalJSON adds the claims. They replace no member.
+func (i introspection) MarshalJSON() ([]byte, error) {
+	type plain introspection
+	text, err := json.Marshal(plain(i))
+	if err != nil || len(i.claims) == 0 {
+		return text, err
+	}
+	members := map[string]any{}
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, err
+	}
+	for name, value := range i.claims {
+		if _, taken := members[name]; !taken {
+			members[name] = value
+		}
+	}
+	return json.Marshal(members)
 }
 
 // Introspect handles POST /oauth2/introspect: RFC 7662. The client must authenticate, and the reply
@@ -49,36 +72,56 @@ func (p *Provider) introspect(ctx context.Context, c *client, raw string) (*intr
 	if _, _, ours := p.openRefresh(raw); ours {
 		return p.introspectRefresh(ctx, c, raw)
 	}
-	claims, err := p.Tokens.Inspect(ctx, raw)
-	if schemas.HasClass(err, schemas.Unauthenticated) || err == nil && claims.Type != token.AccessType {
+	found, err := p.Tokens.Inspect(ctx, raw)
+	if schemas.HasClass(err, schemas.Unauthenticated) || err == nil && found.Type != token.AccessType {
 		return &introspection{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if concerned, err := p.mayIntrospect(ctx, c, claims); err != nil || !concerned {
+	if concerned, err := p.mayIntrospect(ctx, c, found); err != nil || !concerned {
 		return &introspection{}, err
 	}
 	reported := &introspection{
-		Active: true, Scope: strings.Join(claims.Scope, " "), ClientID: claims.ClientID, Type: "Bearer", Expires: claims.Expires.Unix(),
-		IssuedAt: claims.IssuedAt.Unix(), Subject: claims.Subject, Audience: claims.Audience, Issuer: p.Issuer, ID: claims.ID, ACR: claims.ACR,
+		Active: true, Scope: strings.Join(found.Scope, " "), ClientID: found.ClientID, Type: "Bearer", Expires: found.Expires.Unix(),
+		IssuedAt: found.IssuedAt.Unix(), Subject: found.Subject, Audience: found.Audience, Issuer: p.Issuer, ID: found.ID, ACR: found.ACR,
 	}
-	if !claims.AuthTime.IsZero() {
-		reported.AuthTime = claims.AuthTime.Unix()
+	if !found.AuthTime.IsZero() {
+		reported.AuthTime = found.AuthTime.Unix()
 	}
-	return reported, nil
+	return reported, p.addClaims(ctx, c, found, reported)
+}
+
+// addClaims adds the claims about the user of an access token that the client of the token declares for
+// introspection.
+func (p *Provider) addClaims(ctx context.Context, c *client, found *token.Claims, to *introspection) (err error) {
+	if found.Subject == found.ClientID {
+		return nil
+	}
+	if found.ClientID != c.ClientID {
+		if c, err = p.findClient(ctx, found.ClientID); err != nil {
+			return err
+		}
+	}
+	if claims.Of(c.Application).Has(claims.Introspection) {
+		to.claims, err = p.claimsOfToken(ctx, found, claims.Introspection)
+	}
+	if schemas.HasCode(err, schemas.CodeUserNotFound) {
+		*to, err = introspection{}, nil
+	}
+	return err
 }
 
 // mayIntrospect reports whether a token was issued to the client, is meant for the client, or for a
 // resource server that the client is.
-func (p *Provider) mayIntrospect(ctx context.Context, c *client, claims *token.Claims) (bool, error) {
-	if claims.ClientID == c.ClientID || slices.Contains(claims.Audience, c.ClientID) {
+func (p *Provider) mayIntrospect(ctx context.Context, c *client, found *token.Claims) (bool, error) {
+	if found.ClientID == c.ClientID || slices.Contains(found.Audience, c.ClientID) {
 		return true, nil
 	}
 	if !c.IsTrusted() {
 		return false, nil
 	}
-	for _, audience := range claims.Audience {
+	for _, audience := range found.Audience {
 		if is, err := p.Clients.IsResourceServer(ctx, c.Application, audience); err != nil || is {
 			return is, err
 		}

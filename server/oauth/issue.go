@@ -8,6 +8,7 @@ import (
 
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 
+	"github.com/postern-id/postern/internal/claims"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
@@ -19,6 +20,8 @@ type subject struct {
 	user            *schemas.User
 	scope, audience []string
 	nonce, code     string // "" on refresh
+	claims          *claims.Set
+	facts           *schemas.ClaimFacts // nil if no claim needs them
 }
 
 // subject looks up the current contents. Nothing is remembered from the sign-in: roles change,
@@ -35,19 +38,34 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 	if !c.Admits(s.user.Type, s.user.IdentifierScope) {
 		return nil, errorf(codeInvalidGrant, "users of this type may no longer sign in to the application")
 	}
-	if s.scope, err = p.userScope(ctx, s.user.ID, c.requestable(f.Scopes)); err != nil {
+	if s.scope, err = p.scopeNow(ctx, c, s.user.ID, f); err != nil {
 		return nil, err
 	}
-	if s.scope, err = p.consentedScope(ctx, c, s.user.ID, s.scope); err != nil {
+	if err := p.readClaims(ctx, s, claims.IDToken, claims.AccessToken); err != nil {
 		return nil, err
 	}
-	s.scope = c.approvedScope(s.scope, f.Grant.Approved)
 	resources, err := narrowResources(f.Resources, form["resource"])
 	if err != nil {
 		return nil, err
 	}
 	s.audience, err = p.userAudience(ctx, c, s.scope, resources)
 	return s, err
+}
+
+// scopeNow returns the scopes of tokens of a user now, of those that were requested.
+func (p *Provider) scopeNow(ctx context.Context, c *client, userID string, f *schemas.RefreshFamily) ([]string, error) {
+	identity, err := p.Clients.IdentityScopes(ctx, c.oauth)
+	if err != nil {
+		return nil, err
+	}
+	scope, err := p.userScope(ctx, userID, c.requestable(f.Scopes, identity), identity)
+	if err != nil {
+		return nil, err
+	}
+	if scope, err = p.consentedScope(ctx, c, userID, scope, identity); err != nil {
+		return nil, err
+	}
+	return c.approvedScope(scope, f.Grant.Approved), nil
 }
 
 // issue builds the reply: RFC 6749 §5.1, OpenID Connect Core §3.1.3.3 and §12.2.
@@ -59,6 +77,7 @@ func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResp
 	raw, err := p.Tokens.Access(ctx, token.Claims{
 		Subject: s.user.ID, ClientID: c.ClientID, Generation: c.TokenGeneration, Audience: s.audience, Scope: s.scope, Session: s.family.SessionID,
 		ID: s.family.ID + "." + schemas.NewID(), Validity: validity, AuthTime: grant.AuthTime, ACR: grant.ACR, AMR: grant.AMR,
+		Declared: p.claimsFor(s, claims.AccessToken),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("issuing an access token: %w", err)
@@ -72,7 +91,7 @@ func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResp
 	}
 	reply.IDToken, err = p.Tokens.IDToken(ctx, token.Claims{
 		Subject: s.user.ID, ClientID: c.ClientID, Nonce: s.nonce, Session: grant.SessionID, AuthTime: grant.AuthTime,
-		ACR: grant.ACR, AMR: grant.AMR, Profile: p.profile(s.user, s.scope), AccessToken: raw, Code: s.code,
+		ACR: grant.ACR, AMR: grant.AMR, Declared: p.claimsFor(s, claims.IDToken), AccessToken: raw, Code: s.code,
 		Validity: seconds(c.oauth.Token.IDToken.ValidityPeriod), Algorithm: c.oauth.Token.IDToken.SignedResponseAlg,
 	})
 	if err != nil {

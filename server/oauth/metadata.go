@@ -35,10 +35,6 @@ func (p *Provider) serverMembers() []member {
 	secretOrKey := []string{schemas.AuthMethodBasic, schemas.AuthMethodPost, schemas.AuthMethodPrivateKeyJWT}
 	anyMethod := append(secretOrKey[:3:3], schemas.AuthMethodNone)
 	algorithms := jwtverify.Algorithms()
-	claims := []string{"iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid", "at_hash"}
-	for _, scope := range schemas.IdentityScopes() {
-		claims = append(claims, scopeClaims(scope)...)
-	}
 	return []member{
 		{"issuer", p.Issuer},
 		{"token_endpoint", p.Issuer + TokenPath},
@@ -68,7 +64,7 @@ func (p *Provider) serverMembers() []member {
 		{"acr_values_supported", schemas.ACRs()},
 		{"prompt_values_supported", promptValues()},
 		{"claim_types_supported", []string{"normal"}},
-		{"claims_supported", claims},
+		{"claims_supported", supportedClaims()},
 		{"claims_parameter_supported", false},
 		{"request_parameter_supported", false},
 		{"request_uri_parameter_supported", false},

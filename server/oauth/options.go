@@ -73,6 +73,8 @@ type Clients interface {
 	CheckSecret(app *schemas.Application, secret string) bool
 	// ClientScopes returns the scopes that the client may request on its own behalf.
 	ClientScopes(ctx context.Context, app *schemas.Application) ([]string, error)
+	// IdentityScopes returns the scopes that need no permission for a client; nil is no particular one.
+	IdentityScopes(ctx context.Context, o *schemas.OAuthProfile) ([]string, error)
 	// Resource returns the registered identifier of the resource server for which tokens can be requested
 	// with this spelling of it, "" if there is none: RFC 3986 §6.2.2.1 and §6.2.3.
 	Resource(ctx context.Context, identifier string) (registered string, err error)
@@ -125,6 +127,8 @@ type Store interface {
 	User(ctx context.Context, id string) (*schemas.User, error)
 	// SessionUser also fails with user_not_found if the session has ended.
 	SessionUser(ctx context.Context, sessionID, userID string) (*schemas.User, error)
+	// ClaimFacts returns what claims state about a user besides the attributes.
+	ClaimFacts(ctx context.Context, userID string) (*schemas.ClaimFacts, error)
 	// Permissions returns the permissions of the user's roles.
 	Permissions(ctx context.Context, userID string) ([]string, error)
 }

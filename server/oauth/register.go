@@ -107,7 +107,7 @@ func (p *Provider) register(ctx context.Context, m *clientMetadata, by *director
 		registration.Lease = &schemas.ClientExpiry{ExpiresAt: p.now().Add(unusedClientTTL)}
 	}
 	if by != nil && m.Scope == "" {
-		scopes = slices.DeleteFunc(scopes, func(s string) bool { return isPermission(s) && !call.Permits(s) })
+		scopes = slices.DeleteFunc(scopes, func(s string) bool { return !slices.Contains(schemas.IdentityScopes(), s) && !call.Permits(s) })
 	}
 	m.describeIn(&registration.Application, scopes)
 	made, err := p.Clients.Register(ctx, call, registration)

@@ -24,8 +24,13 @@ const maxScopes = 100
 // clientScope returns the scopes that a client gets on its own behalf: the requested ones, or all
 // registered ones.
 func (p *Provider) clientScope(ctx context.Context, c *client, asked string) ([]string, error) {
+	identity, err := p.Clients.IdentityScopes(ctx, c.oauth)
+	if err != nil {
+		return nil, err
+	}
+	isIdentity := func(scope string) bool { return slices.Contains(identity, scope) }
 	if asked == "" {
-		return slices.DeleteFunc(slices.Clone(c.oauth.Scopes), isIdentityScope), nil
+		return slices.DeleteFunc(slices.Clone(c.oauth.Scopes), isIdentity), nil
 	}
 	scopes, err := parseScope(asked)
 	if err != nil {
@@ -42,37 +47,36 @@ func (p *Provider) clientScope(ctx context.Context, c *client, asked string) ([]
 	if len(lacking) > 0 {
 		return nil, errorf(codeInvalidScope, "the client may not request the scope %s: add it to the scopes of the application, or assign the application a role that grants it", shownValue(lacking[0])).refusing("scope", lacking[0])
 	}
-	if i := slices.IndexFunc(scopes, isIdentityScope); i >= 0 {
+	if i := slices.IndexFunc(scopes, isIdentity); i >= 0 {
 		return nil, errorf(codeInvalidScope, "the scope %s is about a user, but a token of client_credentials has no user", scopes[i]).refusing("scope", scopes[i])
 	}
 	return scopes, nil
 }
 
-// requestable returns the scopes that the client may request of a user: its registered scopes.
-// Others are left out (RFC 6749 §3.3). A client without registered scopes may request the user's
-// identity.
-func (c *client) requestable(scopes []string) []string {
-	may := coveredBy(c.oauth.Scopes)
+// requestable returns the scopes that the client may request of a user: its registered scopes, and those that it
+// declares. Others are left out (RFC 6749 §3.3). A client without registered scopes may request the user's
+// identity. The identity scopes are those of the client.
+func (c *client) requestable(scopes, identity []string) []string {
+	own, may := c.oauth.OwnScopes(), coveredBy(c.oauth.Scopes)
 	if len(c.oauth.Scopes) == 0 {
-		may = isFreeScope
+		// The scope account, with which a client can add passkeys, must be registered.
+		may = func(scope string) bool { return slices.Contains(identity, scope) && scope != schemas.AccountScope }
 	}
-	return slices.DeleteFunc(slices.Clone(scopes), func(scope string) bool { return !may(scope) })
+	return slices.DeleteFunc(slices.Clone(scopes), func(scope string) bool { return !may(scope) && !slices.Contains(own, scope) })
 }
 
 // userScope returns the scopes of a token about a user now: of permissions those that the user's
 // roles grant, or below them.
-func (p *Provider) userScope(ctx context.Context, userID string, scopes []string) ([]string, error) {
-	if !slices.ContainsFunc(scopes, isPermission) {
+func (p *Provider) userScope(ctx context.Context, userID string, scopes, identity []string) ([]string, error) {
+	if !slices.ContainsFunc(scopes, func(scope string) bool { return !slices.Contains(identity, scope) }) {
 		return scopes, nil
 	}
 	has, err := p.Store.Permissions(ctx, userID)
 	if err != nil {
 		return nil, err
 	}
-	return schemas.GrantableScopes(scopes, has), nil
+	return schemas.GrantableScopes(scopes, has, identity), nil
 }
-
-func isPermission(scope string) bool { return !isIdentityScope(scope) }
 
 // coveredBy reports whether a scope is among others, or below one of them.
 func coveredBy(scopes []string) func(string) bool {
@@ -101,20 +105,9 @@ func parseScope(text string) ([]string, error) {
 	return scopes, nil
 }
 
-// isIdentityScope reports whether a scope is about the user's identity, and so needs no permission.
-func isIdentityScope(scope string) bool {
-	return slices.Contains(schemas.IdentityScopes(), scope)
-}
-
-// isFreeScope reports whether any client may request a scope of a user: those of OpenID Connect
-// Core §5.4 and §11. The scope account, with which a client can add passkeys, must be registered.
-func isFreeScope(scope string) bool {
-	return isIdentityScope(scope) && scope != schemas.AccountScope
-}
-
 // consentedScope returns the scopes that a client may have now, if it needs consent: none after the
 // user has revoked it.
-func (p *Provider) consentedScope(ctx context.Context, c *client, userID string, scopes []string) ([]string, error) {
+func (p *Provider) consentedScope(ctx context.Context, c *client, userID string, scopes, identity []string) ([]string, error) {
 	if !c.AsksConsent() {
 		return scopes, nil
 	}
@@ -125,7 +118,7 @@ func (p *Provider) consentedScope(ctx context.Context, c *client, userID string,
 	if consent == nil {
 		return nil, errorf(codeInvalidGrant, "the user has withdrawn the consent for this client: ask for consent again")
 	}
-	return consent.Restrict(scopes), nil
+	return consent.Restrict(scopes, identity), nil
 }
 
 // approvedScope returns the scopes that a client may have after the user's approval in the

@@ -1,41 +1,32 @@
 package oauth
 
 import (
+	"context"
 	"slices"
 
+	"github.com/postern-id/postern/internal/claims"
 	"github.com/postern-id/postern/schemas"
 )
 
-// profile returns the claims that the scopes release: OpenID Connect Core §5.4. The scope openid
-// alone releases only the identifier.
-func (p *Provider) profile(u *schemas.User, scope []string) map[string]any {
-	var attributes []string
-	for _, s := range scope {
-		attributes = append(attributes, scopeClaims(s)...)
+// readClaims reads the claims of a subject's client, and what those of the targets are computed from.
+func (p *Provider) readClaims(ctx context.Context, s *subject, targets ...string) (err error) {
+	s.claims = claims.Of(s.client.Application)
+	if s.claims.NeedsFacts(s.scope, targets...) {
+		s.facts, err = p.Store.ClaimFacts(ctx, s.user.ID)
 	}
-	if attributes == nil {
-		return map[string]any{}
-	}
-	claims := u.Profile(attributes, p.Unverified)
-	name, named := u.Attributes["username"]
-	if _, preferred := claims["preferred_username"]; named && !preferred && slices.Contains(attributes, "username") {
-		claims["preferred_username"] = name
-	}
-	return claims
+	return err
 }
 
-// scopeClaims returns the claims that a scope releases.
-func scopeClaims(scope string) []string {
-	switch scope {
-	case "profile":
-		return []string{"username", "preferred_username", "name", "given_name", "family_name", "middle_name", "nickname", "profile",
-			"picture", "website", "gender", "birthdate", "zoneinfo", "locale"}
-	case "email":
-		return []string{"email", "email_verified"}
-	case "phone":
-		return []string{"phone_number", "phone_number_verified"}
-	case "address":
-		return []string{"address"}
+// claimsFor returns the claims of a target about a subject.
+func (p *Provider) claimsFor(s *subject, target string) map[string]any {
+	return s.claims.Values(target, &claims.Subject{User: s.user, Facts: s.facts, Scope: s.scope, Unverified: p.Unverified})
+}
+
+// supportedClaims are the names of the claims of the protocol in ID tokens, and of the standard claims.
+func supportedClaims() []string {
+	names := []string{"iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid", "at_hash"}
+	for _, s := range schemas.AllIdentityScopes() {
+		names = append(names, s.Claims...)
 	}
-	return nil
+	return slices.Compact(names)
 }

@@ -1,12 +1,14 @@
 package oauth
 
 import (
+	"context"
 	"encoding/json"
 	"mime"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/postern-id/postern/internal/claims"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
@@ -18,31 +20,46 @@ func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	claims, err := p.Tokens.Inspect(r.Context(), raw)
+	found, err := p.Tokens.Inspect(r.Context(), raw)
 	switch {
 	case schemas.HasClass(err, schemas.Unauthenticated):
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "%s", schemas.AsError(err).Description.DefaultValue)
 	case err != nil:
 		return err
-	case claims.Type != token.AccessType || claims.Subject == claims.ClientID:
+	case found.Type != token.AccessType || found.Subject == found.ClientID:
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "expected an access token that was issued for a user")
-	case !slices.Contains(claims.Scope, openidScope):
+	case !slices.Contains(found.Scope, openidScope):
 		return errToken(http.StatusForbidden, codeInsufficientScope, "the token lacks the scope openid")
 	// Another resource server must not learn more about the user from its token (RFC 9068 §4).
-	case !slices.ContainsFunc(claims.Audience, func(audience string) bool { return audience == claims.ClientID || p.isOwnAudience(audience) }):
+	case !slices.ContainsFunc(found.Audience, func(audience string) bool { return audience == found.ClientID || p.isOwnAudience(audience) }):
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "the token is for another resource server: "+
 			"get one that names no resource, or %s (RFC 8707)", p.Issuer)
 	}
-	user, err := p.Store.User(r.Context(), claims.Subject)
+	reported, err := p.claimsOfToken(r.Context(), found, claims.UserInfo)
 	if schemas.HasCode(err, schemas.CodeUserNotFound) {
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "the user of the token no longer exists")
 	}
 	if err != nil {
 		return err
 	}
-	reported := p.profile(user, claims.Scope)
-	reported["sub"] = user.ID
+	reported["sub"] = found.Subject
 	return writeReply(w, reported)
+}
+
+// claimsOfToken returns the claims of a target about the user of an access token, for the client of the token.
+func (p *Provider) claimsOfToken(ctx context.Context, of *token.Claims, target string) (map[string]any, error) {
+	c, err := p.findClient(ctx, of.ClientID)
+	if err != nil {
+		return nil, err
+	}
+	s := &subject{client: c, scope: of.Scope}
+	if s.user, err = p.Store.User(ctx, of.Subject); err != nil {
+		return nil, err
+	}
+	if err := p.readClaims(ctx, s, target); err != nil {
+		return nil, err
+	}
+	return p.claimsFor(s, target), nil
 }
 
 // bearer returns the token of a request: RFC 6750 §2.1 and §2.2. A token in the query would end

@@ -24,8 +24,10 @@ func newClient(name string) schemas.Application {
 		PostLogoutRedirectURIs: []string{"https://shop.example/bye"}, GrantTypes: []string{schemas.GrantAuthorizationCode},
 		ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: schemas.AuthMethodBasic, PKCERequired: &yes, PublicClient: &no,
 		Scopes: []string{"openid", "shop:orders"},
-		Token: schemas.TokenRules{AccessToken: schemas.TokenRule{ValidityPeriod: 60}, RefreshToken: schemas.TokenRule{ValidityPeriod: 600},
-			IDToken: schemas.IDTokenRule{ValidityPeriod: 61, SignedResponseAlg: "ES256"}},
+		Token: schemas.TokenRules{AccessToken: schemas.AccessTokenRule{ValidityPeriod: 60, UserAttributes: []string{"department"}}, RefreshToken: schemas.TokenRule{ValidityPeriod: 600},
+			IDToken: schemas.IDTokenRule{ValidityPeriod: 61, SignedResponseAlg: "ES256", UserAttributes: []string{}}},
+		ScopeClaims: map[string][]string{"email": {}, "staff": {"department", "groups"}}, UserInfo: schemas.UserInfoRules{UserAttributes: []string{"name"}},
+		Claims:  []schemas.Claim{{Name: "realm.roles", Source: "roles", Prefix: "shop-", RemovePrefix: true, Targets: []string{"accessToken"}}, {Path: []string{"a.b"}, Source: "constant", Value: true}},
 		JWKS:    &schemas.JSONWebKeys{Keys: []map[string]any{{"kty": "EC", "crv": "P-256"}}},
 		JWKSURI: "https://shop.example/keys", BackchannelLogoutURI: "https://shop.example/out", BackchannelLogoutSessionRequired: true,
 	}}}
@@ -70,6 +72,9 @@ func testClients(t *testing.T, s *store.Store) {
 	insert(t, s, &client, &plain)
 	client.ClientSecret, client.InboundAuthConfig[0].Config.ClientSecret = "", ""
 	for _, want := range []schemas.Application{client, plain} {
+		if o := want.OAuth(); o != nil {
+			want.Claims = o.Claims
+		}
 		want.InboundAuthConfig = nil
 		reply(s.Application(t.Context(), want.ID)).equals(t, "the application for a sign-in", &want)
 	}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// A user is in the group developers, which is in engineering, which is in all-staff, and in argocd-admins. The group
+// engineering has the role Builder with permissions of the resource server build, and the user has the role Buyer with
+// one of the shop. The unit of the user is Sales, in Acme.
+func (w *testApp) createStaff() {
+	w.t.Helper()
+	w.createPat()
+	pat := w.userNamed("pat")
+	group := func(name, members string) string {
+		return w.create(w.directory.Groups, `{"name":"`+name+`","members":[`+members+`]}`).ID
+	}
+	user := `{"type":"user","id":"` + pat + `"}`
+	developers := group("developers", user)
+	engineering := group("engineering", `{"type":"group","id":"`+developers+`"}`)
+	group("all-staff", `{"type":"group","id":"`+engineering+`"}`)
+	group("argocd-admins", user)
+	group("others", "")
+	for _, handle := range []string{"build", "shop"} {
+		w.create(w.directory.ResourceServers, `{"handle":"`+handle+`","name":"`+handle+`","identifier":"https://`+handle+`.example","resources":[{"handle":"jobs","actions":[{"handle":"run"},{"handle":"stop"}]}]}`)
+	}
+	w.create(w.directory.Roles, `{"name":"Builder","permissions":["build:jobs:run"],"assignments":[{"type":"group","id":"`+engineering+`"}]}`)
+	w.create(w.directory.Roles, `{"name":"Buyer","permissions":["shop:jobs"],"assignments":[`+user+`]}`)
+	acme := w.create(w.directory.Units, `{"handle":"acme","name":"Acme Inc."}`).ID
+	sales := w.create(w.directory.Units, `{"handle":"sales","name":"Sales","parentId":"`+acme+`"}`).ID
+	w.patchUser(w.userNamed("pat"), `{"ouId":"`+sales+`"}`)
+}
+
+// patchUser changes members of a user, as an administrator does.
+func (w *testApp) patchUser(userID, body string) {
+	w.t.Helper()
+	if rec := w.exchange(http.MethodPatch, "/users/"+userID, body, jsonBody, bearer(w.admin())); rec.Code != http.StatusOK {
+		w.t.Fatalf("PATCH: %d %s", rec.Code, rec.Body)
+	}
+}
+
+// documents are what an application learns about a user, by the targets of claims, without the claims of the protocol.
+type documents map[string]map[string]any
+
+// collect gets each document for new tokens.
+func (p *party) collectClaims(got *tokens) documents {
+	p.t.Helper()
+	d := documents{"userinfo": p.userinfo(got.Access), "accessToken": payloadOf(p.t, got.Access), "introspection": p.object(p.submit(p.at("/oauth2/introspect"), url.Values{"token": {got.Access}}, "Authorization: "+p.basic()))}
+	if got.ID != "" {
+		d["idToken"] = payloadOf(p.t, got.ID)
+	}
+	for _, claims := range d {
+		for name := range claims {
+			if schemas.IsProtocolClaim(name) || name == "active" || name == "token_type" {
+				delete(claims, name)
+			}
+		}
+	}
+	return d
+}
+
+// basic is the client's authentication.
+func (p *party) basic() string {
+	r := &http.Request{Header: http.Header{}}
+	r.SetBasicAuth(url.QueryEscape(p.id), url.QueryEscape(p.secret))
+	return r.Header.Get("Authorization")
+}
+
+// TestClaimsOfApplications: what an application learns, by its configuration and the requested scopes.
+func TestClaimsOfApplications(t *testing.T) {
+	const all = `["all-staff","argocd-admins","developers","engineering"]`
+	tests := []struct {
+		name, config, scope string
+		want                map[string]string // by target: the members, as JSON; others than these are absent
+	}{
+		{"the scope openid alone", ``, "openid", nil},
+		{"nested groups", ``, "openid groups", map[string]string{"idToken": `{"groups":` + all + `}`, "userinfo": `{"groups":` + all + `}`}},
+		{"roles, also those of groups", ``, "openid roles", map[string]string{"idToken": `{"roles":["Builder","Buyer"]}`, "userinfo": `{"roles":["Builder","Buyer"]}`}},
+		{"the organization", ``, "openid organization", map[string]string{
+			"idToken":  `{"ouId":"UNIT","ouName":"Sales","ouHandle":"sales","userType":"Person"}`,
+			"userinfo": `{"ouId":"UNIT","ouName":"Sales","ouHandle":"sales","userType":"Person"}`}},
+		{"a scope that is not registered", `"scopes":["openid"]`, "openid groups", nil},
+		{"a registered scope", `"scopes":["openid","groups"],"userInfo":{"userAttributes":[]}`, "openid groups roles", map[string]string{"idToken": `{"groups":` + all + `}`}},
+		{"a renamed claim", `"claims":[{"name":"memberOf","source":"groups","scopes":["profile"],"targets":["userinfo"]}],"scopeClaims":{"profile":[]}`, "openid profile",
+			map[string]string{"userinfo": `{"memberOf":` + all + `}`}},
+		{"a renamed claim without its scope", `"claims":[{"name":"memberOf","source":"groups","scopes":["profile"]}]`, "openid", nil},
+		{"a prefix", `"claims":[{"name":"groups","source":"groups","prefix":"argocd-","removePrefix":true,"addPrefix":"role:","targets":["idToken"]}]`, "openid",
+			map[string]string{"idToken": `{"groups":["role:admins"]}`}},
+		{"a filter", `"claims":[{"name":"g","source":"groups","filter":"(dev|eng).*","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"g":["developers","engineering"]}`}},
+		{"below a group", `"claims":[{"name":"g","source":"groups","ancestor":"all-staff","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"g":["developers","engineering"]}`}},
+		{"a string instead of a list", `"claims":[{"name":"g","source":"groups","type":"string","separator":" ","targets":["idToken"]}]`, "openid",
+			map[string]string{"idToken": `{"g":"all-staff argocd-admins developers engineering"}`}},
+		{"a list instead of a string", `"claims":[{"name":"names","source":"attribute","attribute":"username","type":"list","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"names":["pat"]}`}},
+		{"the roles of one resource server", `"claims":[{"name":"roles","source":"roles","resourceServer":"build","targets":["accessToken"]}]`, "openid", map[string]string{"accessToken": `{"roles":["Builder"]}`}},
+		{"permissions", `"claims":[{"name":"permissions","source":"permissions","targets":["accessToken"]}]`, "openid", map[string]string{"accessToken": `{"permissions":["build:jobs:run","shop:jobs"]}`}},
+		{"nested names", `"claims":[{"name":"realm_access.roles","source":"roles","targets":["accessToken"]},{"name":"realm_access.kind","source":"userType","targets":["accessToken"]}]`, "openid",
+			map[string]string{"accessToken": `{"realm_access":{"roles":["Builder","Buyer"],"kind":"Person"}}`}},
+		{"a name with dots", `"claims":[{"path":["https://hasura.io/jwt/claims","x-hasura.role"],"source":"constant","value":"user","targets":["idToken"]},
+			{"name":"https://example.com/unit","source":"organizationUnit","format":"path","targets":["idToken"]}]`, "openid",
+			map[string]string{"idToken": `{"https://hasura.io/jwt/claims":{"x-hasura.role":"user"},"https://example.com/unit":"acme/sales"}`}},
+		{"only at introspection", `"claims":[{"name":"groups","source":"groups","targets":["introspection"]}]`, "openid", map[string]string{"introspection": `{"groups":` + all + `}`}},
+		{"only at userinfo", `"claims":[{"name":"groups","source":"groups","targets":["userinfo"]}]`, "openid", map[string]string{"userinfo": `{"groups":` + all + `}`}},
+		{"a claim that a permission releases", `"scopes":["openid","build"],"claims":[{"name":"ci","source":"constant","value":true,"scopes":["build"],"targets":["accessToken"]}]`, "openid build", nil},
+		{"a claim that a granted permission releases", `"scopes":["openid","build:jobs:run"],"claims":[{"name":"ci","source":"constant","value":true,"scopes":["build:jobs:run"],"targets":["accessToken"]}]`,
+			"openid build:jobs:run", map[string]string{"accessToken": `{"ci":true}`}},
+		{"a scope of the application", `"scopes":["openid"],"scopeClaims":{"staff":["groups","given_name"]}`, "openid staff",
+			map[string]string{"idToken": `{"groups":` + all + `,"given_name":"Pat"}`, "userinfo": `{"groups":` + all + `,"given_name":"Pat"}`}},
+		{"a scope of another application", ``, "openid staff", nil},
+		{"a standard scope with other claims", `"scopeClaims":{"email":["email","groups"]}`, "openid email",
+			map[string]string{"idToken": `{"email":"pat@example.com","groups":` + all + `}`, "userinfo": `{"email":"pat@example.com","groups":` + all + `}`}},
+		{"a standard scope that releases nothing", `"scopeClaims":{"email":[]}`, "openid email", nil},
+		{"limits", `"token":{"idToken":{"userAttributes":["email"]},"accessToken":{"userAttributes":["given_name","ouHandle"]}},"userInfo":{"userAttributes":["email_verified"]}`, "openid email",
+			map[string]string{"idToken": `{"email":"pat@example.com"}`, "userinfo": `{"email_verified":true}`, "accessToken": `{"given_name":"Pat","ouHandle":"sales"}`}},
+		{"the other spelling for access tokens", `"token":{"accessToken":{"userConfig":{"attributes":["groups"]}}}`, "openid", map[string]string{"accessToken": `{"groups":` + all + `}`}},
+	}
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
+		w.createStaff()
+		unit, err := w.store.User(t.Context(), w.userNamed("pat"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				p := w.configuredClient(t, strings.Trim(`"redirectUris":["`+rpRedirect+`"],"grantTypes":["authorization_code","refresh_token"],`+tt.config, ","))
+				got, _, _ := p.signInAndVerify("scope", tt.scope)
+				p.wantClaims("", p.collectClaims(got), tt.want, unit.OUID)
+				refreshed, status := p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}})
+				if status != http.StatusOK {
+					t.Fatalf("refreshing: %d %+v", status, refreshed)
+				}
+				p.wantClaims("refreshed ", p.collectClaims(refreshed), tt.want, unit.OUID)
+			})
+		}
+	})
+}
+
+// wantClaims compares documents with the members that each should have.
+func (p *party) wantClaims(when string, got documents, want map[string]string, unit string) {
+	p.t.Helper()
+	for target, claims := range got {
+		expected := map[string]any{}
+		if text := want[target]; text != "" {
+			if err := json.Unmarshal([]byte(strings.ReplaceAll(text, "UNIT", unit)), &expected); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+		if !reflect.DeepEqual(claims, expected) {
+			p.t.Errorf("%s%s has %v, expected %v", when, target, claims, expected)
+		}
+	}
+}
+
+// TestClaimsFollowMemberships: a user who leaves a group loses it at userinfo at once, and with the next token.
+func TestClaimsFollowMemberships(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
+		w.createPat()
+		group := w.create(w.directory.Groups, `{"name":"admins","members":[{"type":"user","id":"`+w.userNamed("pat")+`"}]}`).ID
+		p := w.configuredClient(t, `"redirectUris":["`+rpRedirect+`"],"grantTypes":["authorization_code","refresh_token"],"token":{"accessToken":{"userAttributes":["groups"]}}`)
+		got, _, _ := p.signInAndVerify("scope", "openid groups")
+		in := map[string]string{"idToken": `{"groups":["admins"]}`, "userinfo": `{"groups":["admins"]}`, "accessToken": `{"groups":["admins"]}`}
+		p.wantClaims("a member's ", p.collectClaims(got), in, "")
+		w.put("/groups/"+group, `{"name":"admins","members":[]}`, w.admin())
+		if now := p.userinfo(got.Access)["groups"]; !reflect.DeepEqual(now, []any{}) {
+			t.Errorf("userinfo has %v after the user has left the group", now)
+		}
+		next, status := p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}})
+		if status != http.StatusOK {
+			t.Fatalf("%d %+v", status, next)
+		}
+		p.wantClaims("later ", p.collectClaims(next), map[string]string{"idToken": `{"groups":[]}`, "userinfo": `{"groups":[]}`, "accessToken": `{"groups":[]}`}, "")
+	})
+}
+
+// TestClaimsNeedConsent: an application that asks for consent gets a claim only with a granted scope, in access tokens
+// too.
+func TestClaimsNeedConsent(t *testing.T) {
+	w := newTestApp(t)
+	w.createStaff()
+	for scope, want := range map[string]string{"openid": `{}`, "openid team": `{"groups":["all-staff","argocd-admins","developers","engineering"]}`, "openid profile": `{"given_name":"Pat"}`} {
+		c := w.create(w.directory.Applications, `{"name":"`+schemas.NewID()+`","requireConsent":true,"inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["`+rpRedirect+`"],
+			"scopeClaims":{"team":["groups"]},"token":{"accessToken":{"userAttributes":["groups","given_name","roles"]}}}}]}`).Value.(*schemas.Application)
+		p := &party{testApp: w, t: t, http: newBrowser(t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret, method: schemas.AuthMethodBasic, redirect: rpRedirect}
+		got, _, _ := p.signInAndVerify("scope", scope)
+		p.wantClaims(scope+": ", documents{"accessToken": p.collectClaims(got)["accessToken"]}, map[string]string{"accessToken": want}, "")
+	}
+}
+
+// TestAttributesAreNoProtocolClaims: no attribute, scope or declared claim sets a claim of the protocol, and no
+// attribute one by which applications decide.
+func TestAttributesAreNoProtocolClaims(t *testing.T) {
+	w := newTestApp(t)
+	for _, config := range []string{
+		`"claims":[{"name":"sub","source":"constant","value":"root"}]`, `"claims":[{"name":"ISS","source":"constant","value":"root"}]`,
+		`"claims":[{"name":"cnf.jkt","source":"constant","value":"x"}]`, `"claims":[{"path":["act"],"source":"attribute"}]`,
+		`"claims":[{"name":"active","source":"constant","value":true,"targets":["introspection"]}]`,
+		`"scopeClaims":{"staff":["sub"]}`, `"scopeClaims":{"staff":["entitlements"]}`, `"scopeClaims":{"system:users":["name"]}`, `"scopeClaims":{"a b":[]}`,
+		`"token":{"accessToken":{"userAttributes":["scope"]}}`, `"token":{"idToken":{"userAttributes":["nonce"]}}`, `"userInfo":{"userAttributes":["aud"]}`,
+		`"claims":[{"name":"a","source":"groups"},{"name":"a.b","source":"roles"}]`, `"claims":[{"name":"a","source":"groups","format":"id"}]`,
+		`"claims":[{"name":"a","source":"groups","filter":"("}]`, `"claims":[{"name":"a","source":"roles","resourceServer":"nothing"}]`, `"claims":[{"source":"roles"}]`,
+		`"claims":[{"name":"a","source":"constant"}]`, `"claims":[{"name":"a","source":"moon"}]`, `"claims":[{"name":"a","source":"roles","scopes":["nothing"]}]`, `"claims":[{"name":"a..b","source":"roles"}]`,
+	} {
+		body := fmt.Sprintf(`{"name":"Wiki","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":[%q],%s}}]}`, rpRedirect, config)
+		if rec := w.exchange(http.MethodPost, "/applications", body, jsonBody, bearer(w.admin())); rec.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", config, rec.Code, rec.Body)
+		}
+	}
+}
+
+// TestScopeNamesAreNoPermissions: a resource server cannot take the name of a scope, nor a scope that of a permission.
+func TestScopeNamesAreNoPermissions(t *testing.T) {
+	w := newTestApp(t)
+	admin := w.admin()
+	w.create(w.directory.ResourceServers, `{"handle":"shop","name":"Shop"}`)
+	w.create(w.directory.Applications, `{"name":"Wiki","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["`+rpRedirect+`"],"scopeClaims":{"staff":[],"team:read":[]}}}]}`)
+	for _, body := range []string{`{"handle":"staff","name":"Staff"}`, `{"handle":"team","name":"Team"}`, `{"handle":"groups","name":"Groups"}`, `{"handle":"organization","name":"O"}`} {
+		if rec := w.exchange(http.MethodPost, "/resource-servers", body, jsonBody, bearer(admin)); rec.Code != http.StatusBadRequest && rec.Code != http.StatusConflict {
+			t.Errorf("%s: %d %s", body, rec.Code, rec.Body)
+		}
+	}
+	for _, scope := range []string{"shop", "shop:orders"} {
+		body := `{"name":"Other","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["` + rpRedirect + `"],"scopeClaims":{"` + scope + `":[]}}}]}`
+		if rec := w.exchange(http.MethodPost, "/applications", body, jsonBody, bearer(admin)); rec.Code != http.StatusBadRequest {
+			t.Errorf("the scope %s: %d %s", scope, rec.Code, rec.Body)
+		}
+	}
+}
+
+// TestMetadataListsClaims: the metadata list the scopes and claims that exist.
+func TestMetadataListsClaims(t *testing.T) {
+	p := newParties(t, "query")(t)
+	found := p.discovery()
+	for member, names := range map[string][]string{
+		"scopes_supported": {"openid", "profile", "groups", "roles", "organization"},
+		"claims_supported": {"sub", "email", "updated_at", "groups", "roles", "ouId", "ouName", "ouHandle", "userType"},
+	} {
+		listed, _ := found[member].([]any)
+		for _, name := range names {
+			if !slices.Contains(listed, any(name)) {
+				t.Errorf("%s lacks %s: %v", member, name, listed)
+			}
+		}
+	}
+	got, _, _ := p.signInAndVerify("scope", "openid profile")
+	updated, _ := p.userinfo(got.Access)["updated_at"].(float64)
+	user, err := p.store.User(t.Context(), p.userNamed("pat"))
+	if err != nil || int64(updated) != user.UpdatedAt.Unix() {
+		t.Errorf("updated_at is %v, expected %d; %v", updated, user.UpdatedAt.Unix(), err)
+	}
+}

@@ -1,0 +1,101 @@
+package claims
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Option is a member of a claim that configures its source.
+type Option struct {
+	Name, Title, Doc string
+	// Schema is the JSON Schema of the member without its title and description.
+	Schema string
+}
+
+// Options are all options of all sources.
+func Options() []Option {
+	const text = `"type": "string", "minLength": 1, "maxLength": 200`
+	return []Option{
+		{"attribute", "Attribute", "The name of the attribute.", text},
+		{"resourceServer", "Resource server", "The handle of the resource server to which the roles or permissions are limited.", text},
+		{"ancestor", "Below the group", "The name or id of a group: only the groups nested in it.", text},
+		{"filter", "Filter", "A regular expression: only the names that match it as a whole.", text},
+		{"prefix", "With prefix", "Only the names that begin with it.", text},
+		{"removePrefix", "Remove the prefix", "Whether the names are without the prefix.", `"type": "boolean"`},
+		{"addPrefix", "Add a prefix", "A text before each name, such as oidc:.", text},
+		{"format", "Format", "The form of the organization unit. Default: id.", `"enum": ["id", "handle", "name", "path"]`},
+		{"value", "Value", "The value, of any JSON type.", ``},
+	}
+}
+
+// Definition returns the JSON Schema of a claim: the definition claim in the schema of applications.
+func Definition() string {
+	var b strings.Builder
+	b.WriteString(`{"type": "object", "required": ["source"], "additionalProperties": false, "properties": {
+"name": {"title": "Name", "description": "The name of the claim. Dots nest it, as in realm_access.roles, except in a URL.", "type": "string", "minLength": 1, "maxLength": 500},
+"path": {"title": "Path", "description": "The names of all levels instead of the name, for names with dots.", "type": "array", "minItems": 1, "maxItems": 5, "items": {"type": "string", "minLength": 1, "maxLength": 200}},
+`)
+	fmt.Fprintf(&b, `"source": {"title": "Source", "description": %s, "enum": [%s]},`+"\n", quote("Where the value comes from: "+list(Sources(), func(s Source) (string, string) { return s.Name, s.Doc })+"."), names(Sources(), func(s Source) string { return s.Name }))
+	for _, o := range Options() {
+		separator := ", "
+		if o.Schema == "" {
+			separator = ""
+		}
+		fmt.Fprintf(&b, `%s: {"title": %s, "description": %s%s%s},`+"\n", quote(o.Name), quote(o.Title), quote(o.Doc+" For the sources "+strings.Join(sourcesWith(o.Name), ", ")+"."), separator, o.Schema)
+	}
+	fmt.Fprintf(&b, `"type": {"title": "Type", "description": "The type of the value. Default: that of the source. A list becomes a string with the separator; a claim that cannot have the type is left out.", "enum": [%s]},`+"\n", names(types(), func(t string) string { return t }))
+	b.WriteString(`"separator": {"title": "Separator", "description": "What separates the items of a list that becomes a string. Default: a comma.", "type": "string", "minLength": 1, "maxLength": 20},
+"scopes": {"title": "Scopes", "description": "The scopes of which one must be granted: standard scopes, those of scopeClaims, or permissions. Default: none is needed.", "type": "array", "minItems": 1, "maxItems": 20, "uniqueItems": true, "items": {"type": "string", "minLength": 1, "maxLength": 200}},
+`)
+	fmt.Fprintf(&b, `"targets": {"title": "Targets", "description": %s, "type": "array", "minItems": 1, "uniqueItems": true, "items": {"enum": [%s]}}`+"\n}}",
+		quote("What contains the claim: "+list(Targets(), func(t Target) (string, string) { return t.Name, t.Doc })+". Default: "+strings.Join(defaultTargets(), " and ")+"."), names(Targets(), func(t Target) string { return t.Name }))
+	return b.String()
+}
+
+// list describes items in words: name (what it is).
+func list[T any](items []T, describe func(T) (name, doc string)) string {
+	words := make([]string, len(items))
+	for i, item := range items {
+		name, doc := describe(item)
+		words[i] = name + " (" + strings.ReplaceAll(doc, "`", "") + ")"
+	}
+	return strings.Join(words, ", ")
+}
+
+func names[T any](items []T, name func(T) string) string {
+	quoted := make([]string, len(items))
+	for i, item := range items {
+		quoted[i] = quote(name(item))
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// quote returns a text as JSON. The texts of this package have no characters that differ from Go's.
+func quote(text string) string { return fmt.Sprintf("%q", text) }
+
+// Tables returns the tables of docs/claims.md: of the sources, the targets, and the scopes.
+func Tables() map[string]string {
+	sources, targets, scopes := "| source | value | members |\n|---|---|---|\n", "| target | what it is |\n|---|---|\n", "| scope | claims |\n|---|---|\n"
+	for _, s := range Sources() {
+		sources += fmt.Sprintf("| `%s` | %s | %s |\n", s.Name, s.Doc, code(s.Options))
+	}
+	for _, t := range Targets() {
+		targets += fmt.Sprintf("| `%s` | %s |\n", t.Name, t.Doc)
+	}
+	for _, s := range schemas.AllIdentityScopes() {
+		if len(s.Claims) > 0 {
+			scopes += fmt.Sprintf("| `%s` | %s |\n", s.Name, code(s.Claims))
+		}
+	}
+	return map[string]string{"sources": sources, "targets": targets, "scopes": scopes}
+}
+
+func code(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = "`" + word + "`"
+	}
+	return strings.Join(quoted, ", ")
+}

@@ -1,0 +1,239 @@
+package claims
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/postern-id/postern/internal/recent"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Set is the claims of an application.
+type Set struct{ claims []declared }
+
+// declared is a claim with what follows from its declaration.
+type declared struct {
+	schemas.Claim
+	source  *Source
+	levels  []string
+	targets []string
+	// consented states that one of the scopes must be granted, even if there is none: the application asks for
+	// consent, and its user has consented to nothing else.
+	consented bool
+	short     string // the member of the application that declares the claim; "" for claims
+}
+
+// Of returns the claims of an application. The standard claims of its scopes, and the members that change or
+// limit them, are read as claims.
+func Of(app *schemas.Application) *Set {
+	o := app.OAuth()
+	if o == nil {
+		o = &schemas.OAuthProfile{Claims: app.Claims}
+	}
+	token := o.Token
+	if len(o.Claims) == 0 && o.ScopeClaims == nil && token.AccessToken.UserAttributes == nil && token.IDToken.UserAttributes == nil &&
+		o.UserInfo.UserAttributes == nil && app.Assertion.UserAttributes == nil {
+		return standardSet()
+	}
+	set := &Set{}
+	for _, c := range o.Claims {
+		set.add(c, "", app.AsksConsent())
+	}
+	set.addReleased(o)
+	set.addAttributes(app)
+	return set
+}
+
+// standardSet is the set of an application without members about claims.
+var standardSet = sync.OnceValue(func() *Set {
+	set := &Set{}
+	set.addReleased(&schemas.OAuthProfile{})
+	return set
+})
+
+// Standard returns the claim that a name in a short form, or a scope, stands for.
+func Standard(name string) schemas.Claim {
+	c := schemas.Claim{Path: []string{name}, Source: "attribute", Attribute: name}
+	switch name {
+	case schemas.GroupsClaim:
+		c = schemas.Claim{Path: c.Path, Source: "groups"}
+	case schemas.RolesClaim:
+		c = schemas.Claim{Path: c.Path, Source: "roles"}
+	case "permissions":
+		c = schemas.Claim{Path: c.Path, Source: "permissions"}
+	case schemas.UserTypeClaim:
+		c = schemas.Claim{Path: c.Path, Source: "userType"}
+	case schemas.UnitIDClaim:
+		c = schemas.Claim{Path: c.Path, Source: "organizationUnit", Format: "id"}
+	case schemas.UnitNameClaim:
+		c = schemas.Claim{Path: c.Path, Source: "organizationUnit", Format: "name"}
+	case schemas.UnitHandleClaim:
+		c = schemas.Claim{Path: c.Path, Source: "organizationUnit", Format: "handle"}
+	}
+	return c
+}
+
+// ReleasedBy returns the names of the claims that a scope releases to a client.
+func ReleasedBy(o *schemas.OAuthProfile, scope string) []string {
+	if names, own := o.ScopeClaims[scope]; own {
+		return names
+	}
+	for _, s := range schemas.AllIdentityScopes() {
+		if s.Name == scope {
+			return s.Claims
+		}
+	}
+	return nil
+}
+
+// addReleased adds the claims that scopes release, in ID tokens and userinfo.
+func (s *Set) addReleased(o *schemas.OAuthProfile) {
+	scopes := map[string][]string{} // by the name of the claim
+	var names []string
+	for _, scope := range append(schemas.IdentityScopes(), o.OwnScopes()...) {
+		for _, name := range ReleasedBy(o, scope) {
+			if scopes[name] == nil {
+				names = append(names, name)
+			}
+			scopes[name] = append(scopes[name], scope)
+		}
+	}
+	for _, name := range names {
+		c := Standard(name)
+		c.Scopes = scopes[name]
+		// The time of the last change is requested at userinfo, and does not change ID tokens.
+		limitsIDToken := o.Token.IDToken.UserAttributes
+		if name != schemas.UpdatedAt && limitsIDToken == nil || slices.Contains(limitsIDToken, name) {
+			c.Targets = append(c.Targets, IDToken)
+		}
+		if limit := o.UserInfo.UserAttributes; limit == nil || slices.Contains(limit, name) {
+			c.Targets = append(c.Targets, UserInfo)
+		}
+		s.add(c, "scopeClaims", true)
+	}
+}
+
+// addAttributes adds the claims of access tokens and assertions. The user of an application that asks for
+// consent has consented to the claims of the granted scopes.
+func (s *Set) addAttributes(app *schemas.Application) {
+	if o := app.OAuth(); o != nil {
+		for _, name := range o.Token.AccessToken.UserAttributes {
+			c := Standard(name)
+			c.Targets = []string{AccessToken}
+			for _, scope := range append(schemas.IdentityScopes(), o.OwnScopes()...) {
+				if app.AsksConsent() && slices.Contains(ReleasedBy(o, scope), name) {
+					c.Scopes = append(c.Scopes, scope)
+				}
+			}
+			s.add(c, "token.accessToken.userAttributes", app.AsksConsent())
+		}
+	}
+	for _, name := range app.Assertion.UserAttributes {
+		if slices.Contains(schemas.ComputedClaims(), name) && name != schemas.UnitIDClaim && name != schemas.UserTypeClaim {
+			c := Standard(name)
+			c.Targets = []string{Assertion}
+			s.add(c, "assertion.userAttributes", app.AsksConsent())
+		}
+	}
+}
+
+// add adds a claim unless an earlier one has its name in the target.
+func (s *Set) add(c schemas.Claim, short string, consented bool) {
+	d := declared{Claim: c, source: FindSource(c.Source), levels: c.Levels(), targets: c.Targets, consented: consented, short: short}
+	if c.Targets == nil && short == "" {
+		d.targets = defaultTargets()
+	}
+	byName := short != "" && c.Source == "attribute"
+	if d.source == nil || schemas.IsProtocolClaim(d.levels[0]) || byName && schemas.IsAuthorizationClaim(d.levels[0]) {
+		return
+	}
+	for _, earlier := range s.claims {
+		if slices.Equal(earlier.levels, d.levels) && (earlier.short == "" && short != "") {
+			d.targets = slices.DeleteFunc(slices.Clone(d.targets), func(t string) bool { return slices.Contains(earlier.targets, t) })
+		}
+	}
+	s.claims = append(s.claims, d)
+}
+
+// isReleased reports whether the granted scopes release a claim.
+func (d *declared) isReleased(target string, granted []string) bool {
+	if target == Assertion || len(d.Scopes) == 0 {
+		return !d.consented
+	}
+	return slices.ContainsFunc(d.Scopes, func(scope string) bool {
+		return slices.ContainsFunc(granted, func(has string) bool { return schemas.CoversPermission(has, scope) })
+	})
+}
+
+// NeedsFacts reports whether a claim of the targets, with the scopes, reads Subject.Facts.
+func (s *Set) NeedsFacts(scope []string, targets ...string) bool {
+	return slices.ContainsFunc(s.claims, func(d declared) bool {
+		return d.source.needsFacts != nil && d.source.needsFacts(&d.Claim) &&
+			slices.ContainsFunc(targets, func(t string) bool { return slices.Contains(d.targets, t) && d.isReleased(t, scope) })
+	})
+}
+
+// Has reports whether the target can have claims.
+func (s *Set) Has(target string) bool {
+	return slices.ContainsFunc(s.claims, func(d declared) bool { return slices.Contains(d.targets, target) })
+}
+
+// Values returns the claims of a target as the members of a JSON object.
+func (s *Set) Values(target string, of *Subject) map[string]any {
+	object := map[string]any{}
+	for i := range s.claims {
+		d := &s.claims[i]
+		if !slices.Contains(d.targets, target) || !d.isReleased(target, of.Scope) {
+			continue
+		}
+		if value, found := d.evaluate(of); found {
+			put(object, d.levels, value)
+		}
+	}
+	return object
+}
+
+// evaluate returns the value of a claim, and whether the user has one.
+func (d *declared) evaluate(of *Subject) (any, bool) {
+	value, found := d.source.value(&d.Claim, of)
+	if !found {
+		return nil, false
+	}
+	return convert(&d.Claim, value)
+}
+
+// put sets a member of nested objects. It leaves a member that is no object.
+func put(object map[string]any, levels []string, value any) {
+	for _, level := range levels[:len(levels)-1] {
+		next, is := object[level].(map[string]any)
+		if !is && object[level] != nil {
+			return
+		}
+		next = maps.Clone(next) // it can be the value of an attribute
+		if next == nil {
+			next = map[string]any{}
+		}
+		object[level] = next
+		object = next
+	}
+	object[levels[len(levels)-1]] = value
+}
+
+// filters are compiled filters of claims.
+var filters = recent.Map[string, *regexp.Regexp]{Limit: 1000}
+
+// matcher returns the function that reports whether a filter matches a whole name. A filter that does not
+// compile, which the check of the application rejects, matches none.
+func matcher(filter string) func(name string) bool {
+	if filter == "" {
+		return func(string) bool { return true }
+	}
+	compiled, known := filters.Find(filter)
+	if !known {
+		compiled, _ = regexp.Compile(`^(?:` + filter + `)$`)
+		filters.Put(filter, compiled)
+	}
+	return func(name string) bool { return compiled != nil && compiled.MatchString(name) }
+}
