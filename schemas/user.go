@@ -14,7 +14,10 @@ type User struct {
 	// user is not locked.
 	LockedUntil time.Time `json:"lockedUntil,omitzero"`
 	// IdentifierScope is that of the user's type, which a read user has: see UserType.
-	IdentifierScope string    `json:"-"`
+	IdentifierScope string `json:"-"`
+	// AddedWithFormerPassword is what former passwords alone have added, in the reply to a change of the
+	// password only.
+	AddedWithFormerPassword []Addition `json:"addedWithFormerPassword,omitempty"`
 	CreatedAt       time.Time `json:"createdAt"`
 	UpdatedAt       time.Time `json:"updatedAt"`
 }

@@ -46,21 +46,12 @@ func (b *formerBody) check() []schemas.Problem {
 	return nil
 }
 
-// userWithFormer is the reply to the change of another user's password.
-type userWithFormer struct {
-	*schemas.User
-	formerResponse
-}
-
 // reportFormer adds to a changed user what former passwords alone have added, if the change set a password.
-func (h nounHandlers) reportFormer(ctx context.Context, c *caller, changed *schemas.Document, item *directory.Item) error {
+func (h nounHandlers) reportFormer(ctx context.Context, c *caller, changed *schemas.Document, item *directory.Item) (err error) {
 	user, isUser := item.Value.(*schemas.User)
 	if !isUser || changed.At("attributes.password") == nil {
 		return nil
 	}
-	former, err := h.Directory.FormerAdditions(ctx, c.Call, user.ID)
-	if len(former) > 0 {
-		item.Value = userWithFormer{user, formerResponse{former}}
-	}
+	user.AddedWithFormerPassword, err = h.Directory.FormerAdditions(ctx, c.Call, user.ID)
 	return err
 }

@@ -29,6 +29,7 @@ func operations() []operation {
 		{"POST /users/me/factors/totp/finish", accountToken, []kind{anApp}},
 		{"POST /users/me/factors/recovery-codes/finish", accountToken, []kind{codes}},
 		{"DELETE /users/me/factors/{factor}", accountToken, []kind{noApp, noCodes}},
+		{"POST /users/me/former-password", accountToken, []kind{aPasskey, noApp, noCodes, noAddress}},
 
 		// They set a password, enter an address as verified or remove it, and enable the user.
 		{"PUT /users/{id}", userManager, []kind{aPassword, aMailbox, noAddress}},

@@ -173,6 +173,9 @@ func (w *arena) answer(s *schemas.Step) (action string, inputs map[string]string
 			inputs[in.Identifier] = victimName
 		case "password":
 			inputs[in.Identifier] = w.password
+			if len(data.FieldErrors) > 0 { // it is the current one already
+				inputs[in.Identifier] += " again"
+			}
 		case "code", "otp":
 			inputs[in.Identifier] = w.typedCode(in.Identifier)
 		case "recoveryCode":

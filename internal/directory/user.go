@@ -43,6 +43,7 @@ func completeUser(w *writeContext, _, u *schemas.User) {
 		u.Attributes = map[string]any{}
 	}
 	completeStatus(u)
+	u.AddedWithFormerPassword = nil // only replies have it
 	_, w.secret = u.Attributes[passwordAttribute]
 	delete(u.Attributes, passwordAttribute) // stored separately, as a hash
 	resolveUserType(w, &u.Type)
