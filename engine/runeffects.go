@@ -38,12 +38,21 @@ func (r *run) requireAuthority(change schemas.Change) {
 		return
 	}
 	by := authorityOf(r.state.Subject.UserID, r.state.Auth, r.facts)
-	_, addsPasskey := change.(schemas.CreateCredential)
-	by.Enrolment = by.Enrolment && addsPasskey
+	by.Enrolment = by.Enrolment && isEnrolment(change)
 	if c, sets := change.(schemas.SetTOTP); sets {
 		by.ReplacesUnused = c.ReplacesUnused
 	}
 	r.changes = append(r.changes, schemas.RequireAuthority{UserID: userID, By: by, At: r.now})
+}
+
+// isEnrolment reports whether an enrolment link permits a change: to add a passkey, which can replace the
+// others.
+func isEnrolment(change schemas.Change) bool {
+	switch change.(type) {
+	case schemas.CreateCredential, schemas.RemoveCredentials:
+		return true
+	}
+	return false
 }
 
 // authorityOf returns what a run of a user has proved.

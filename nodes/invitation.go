@@ -20,8 +20,8 @@ import (
 // each commit requires that the invitation belongs to the run (schemas.InvitationProof).
 //
 // An enrolment link, which the operator prints for an administrator who has lost the passkey, is
-// accepted in the same way. It proves nothing else, and lets the run add one passkey and change nothing
-// else: see schemas.Authority.
+// accepted in the same way. It proves nothing else, and lets the run add one passkey, which replaces the
+// others if the node says so (removeOthers), and change nothing else: see schemas.Authority.
 
 func invitationKind(d Deps) *engine.Kind {
 	return configured[invitation](d, engine.Kind{

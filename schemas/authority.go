@@ -44,7 +44,8 @@ type Authority struct {
 	// the user cannot have used that before.
 	NewFactor bool
 	// Invited states that the run has accepted an InvitationLink, and Enrolment that it has accepted an
-	// EnrolmentLink and adds a passkey.
+	// EnrolmentLink and adds a passkey, which can replace the others. The store accepts Enrolment only
+	// together with UseEnrolment, so a link changes the account once.
 	Invited, Enrolment bool
 	// ReplacesUnused is that of SetTOTP.
 	ReplacesUnused bool

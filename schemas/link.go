@@ -6,7 +6,7 @@ import "time"
 const (
 	LockLink       = "lock"       // locks the account of its user
 	InvitationLink = "invitation" // lets its user, who has no credential yet, add one
-	EnrolmentLink  = "enrolment"  // lets its user add one passkey
+	EnrolmentLink  = "enrolment"  // lets its user add one passkey, which can replace the others
 )
 
 // CodeInvalidLink is the error code of a link that is not or no longer valid. Its class is Invalid.

@@ -73,6 +73,46 @@ func TestFlowsChangeNoAdministrator(t *testing.T) {
 	})
 }
 
+// The passkey that an administrator adds with a link of the operator replaces the others, which may be
+// stolen, if the flow says so.
+func TestEnrolmentLinkReplacesPasskeys(t *testing.T) {
+	onEmailChanges(t, func(t *testing.T, w *emailChangeTest) {
+		admin := w.administrator("boss", "system")
+		flow := func(handle, with string) string {
+			return w.made(w.token, "/flows", `{"handle":"`+handle+`","name":"`+handle+`","flowType":"AUTHENTICATION","waive":[{"rule":"chain","node":"key","reason":"the operator has issued the link"}],"nodes":[
+				{"id":"link","use":"invitation","next":"key"},
+				{"id":"key","use":"passkey-register","with":`+with+`,"next":{"success":"done"}},
+				{"id":"done","use":"authorization-code"}]}`)
+		}
+		for _, tt := range []struct {
+			handle, with string
+			keys         int
+		}{{"add", `{}`, 2}, {"replace", `{"removeOthers":true}`, 1}} {
+			lost := schemas.Credential{ID: schemas.Bytes("lost " + tt.handle), UserID: admin, Name: "Lost", RPID: "localhost", PublicKey: schemas.Bytes{1}, Algorithm: -7, CreatedAt: time.Now()}
+			w.apply(schemas.CreateCredential{Credential: lost})
+			app := w.made(w.token, "/applications", `{"name":"`+tt.handle+`","invitationFlowId":"`+flow(tt.handle, tt.with)+`"}`)
+			link, _, err := w.directory.LinkForEnrolment(t.Context(), directory.SystemCall(), admin, app)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, token, _ := strings.Cut(link, "#")
+			if s := w.register(w.answer(w.begin(app, "INVITATION"), "submit", map[string]string{"invitation": token})); s.FlowStatus != schemas.Complete {
+				t.Fatalf("%s: the run ends with %+v", tt.handle, s)
+			}
+			keys, err := w.store.Credentials(t.Context(), admin)
+			if err != nil || len(keys) != tt.keys {
+				t.Errorf("%s: the passkeys are %+v, %v", tt.handle, keys, err)
+			}
+			if s := w.answer(w.begin(app, "INVITATION"), "submit", map[string]string{"invitation": token}); s.StepID != "link" {
+				t.Errorf("%s: the link once more: %+v", tt.handle, s)
+			}
+		}
+		if n := w.countEvents("passkey.deleted", admin); n != 3 {
+			t.Errorf("%d passkeys were removed, expected the lost ones and that of the first link", n)
+		}
+	})
+}
+
 // An administrator who has lost the passkey adds one with a link of the operator, and nothing else.
 func TestEnrolmentLinkOfTheOperator(t *testing.T) {
 	onEmailChanges(t, func(t *testing.T, w *emailChangeTest) {

@@ -17,8 +17,8 @@ const EnrolmentTTL = time.Hour
 // Conflict.
 const codeNoAdministrator = "no_administrator"
 
-// LinkForEnrolment returns a link with which an administrator who has lost the passkey adds one. It works
-// once and replaces the user's earlier ones. It leads to the invitation flow of an application. Only the
+// LinkForEnrolment returns a link with which an administrator who has lost the passkey adds one, which can
+// replace the lost ones. It works once and replaces the user's earlier links. It leads to the invitation flow of an application. Only the
 // program itself, for its operator, can make one: the holder of the link acts for the administrator.
 func (d *Directory) LinkForEnrolment(ctx context.Context, c Call, userID, applicationID string) (link string, expires time.Time, err error) {
 	if c.Actor.Type != schemas.SystemActor {

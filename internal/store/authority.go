@@ -77,9 +77,16 @@ func CheckAuthority(ctx context.Context, r Reader, c schemas.RequireAuthority) e
 }
 
 // requireAuthorities checks that each change of an account has its precondition, and that this holds.
-// A user that the transaction creates needs none.
+// A user that the transaction creates needs none. An enrolment link counts only if the transaction uses
+// it up.
 func (t *Tx) requireAuthorities(changes []schemas.Change) error {
 	created, authorized := []string{t.createdUser}, []string(nil)
+	usesLink := func(userID string) bool {
+		return slices.ContainsFunc(changes, func(change schemas.Change) bool {
+			c, uses := change.(schemas.UseEnrolment)
+			return uses && c.UserID == userID
+		})
+	}
 	for _, change := range changes {
 		switch c := change.(type) {
 		case schemas.CreateUser:
@@ -89,6 +96,7 @@ func (t *Tx) requireAuthorities(changes []schemas.Change) error {
 			if slices.Contains(created, c.UserID) {
 				continue
 			}
+			c.By.Enrolment = c.By.Enrolment && usesLink(c.UserID)
 			if err := CheckAuthority(t.ctx, t, c); err != nil {
 				return err
 			}

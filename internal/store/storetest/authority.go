@@ -217,6 +217,10 @@ func testEnrolmentLink(t *testing.T, s *store.Store) {
 	must(t, s.Commit(t.Context(), next(again, "done"), []schemas.Change{schemas.RequireProofs{UserID: user.ID, Proofs: []schemas.Proof{(&schemas.Link{TokenHash: schemas.HashSecret("2"), Purpose: schemas.EnrolmentLink}).Proof()}, At: noon()}}))
 	_, err = accept("2", noon())
 	wantError(t, err, schemas.Conflict, schemas.CodeInvalidLink)
+	for what, change := range accountChanges(user) { // without using a link up
+		err := s.Apply(t.Context(), []schemas.Change{schemas.RequireAuthority{UserID: user.ID, By: schemas.Authority{UserID: user.ID, Enrolment: true}, At: noon()}, change})
+		wantCode(t, what+" with a link that is not used", err, schemas.CodeStaleProof)
+	}
 	keys := reply(s.Credentials(t.Context(), user.ID)).get(t)
 	if len(keys) != 1 || string(keys[0].ID) != "the passkey" {
 		t.Errorf("the passkeys are %+v", keys)
@@ -238,7 +242,7 @@ func testFormerPassword(t *testing.T, s *store.Store) {
 	limitedBy.Proofs = []schemas.Proof{password}
 	limitedBoth, another := limited, both
 	limitedBoth.Proofs = both.Proofs // the app was added with the password, too
-	another.Proofs = []schemas.Proof{password, {Kind: schemas.IdentityProof, Of: "of another"}}
+	another.Proofs = []schemas.Proof{password, {Kind: schemas.IdentityProof, Of: "x"}}
 	keyProof := func(i int) schemas.Proof {
 		return schemas.Proof{Kind: schemas.PasskeyProof, Of: schemas.Bytes(fmt.Sprint("key ", i)).String()}
 	}
