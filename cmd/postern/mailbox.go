@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -35,9 +34,6 @@ func isLocalRequest(r *http.Request) bool {
 		}
 	}
 	source, err := netip.ParseAddrPort(r.RemoteAddr)
-	host := r.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
+	host := (&url.URL{Host: r.Host}).Hostname() // without a port, and without the brackets of an IPv6 address
 	return err == nil && source.Addr().Unmap().IsLoopback() && isLoopback(host)
 }

@@ -14,6 +14,7 @@ func TestMailboxIsLocal(t *testing.T) {
 	}{
 		"a local browser":        {"127.0.0.1:4711", "localhost:8090", "", http.StatusOK},
 		"over IPv6":              {"[::1]:4711", "[::1]:8090", "", http.StatusOK},
+		"over IPv6, port 80":     {"[::1]:4711", "[::1]", "", http.StatusOK},
 		"another machine":        {"192.0.2.7:4711", "localhost:8090", "", http.StatusForbidden},
 		"a name that is rebound": {"127.0.0.1:4711", "evil.example:8090", "", http.StatusForbidden},
 		"a proxy":                {"127.0.0.1:4711", "localhost:8090", "X-Forwarded-For", http.StatusForbidden},

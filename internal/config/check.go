@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +35,7 @@ func textRules() map[string]textRule {
 		"telemetry.traces.endpoint":                     checked(collectorFault),
 		"telemetry.traces.authorization":                checked(authorizationFault),
 		"oauth.dcr.private_use_schemes":                 checked(privateUseFault),
-		"oauth.client_metadata_documents.allowed_hosts": checked(documentHostFault),
+		"oauth.client_metadata_documents.allowed_hosts": parsed(parseDocumentHost),
 	}
 }
 
@@ -94,11 +95,15 @@ func hostFault(text string) string {
 	return ""
 }
 
-func documentHostFault(text string) string {
-	if !domain(text) && net.ParseIP(text) == nil {
-		return fmt.Sprintf("expected a host in lower case such as editor.example.com, without scheme, port and wildcard, got %.253q", text)
+// parseDocumentHost returns a host as URLs contain it, an address in its shortest form.
+func parseDocumentHost(text string) (string, error) {
+	if addr, err := netip.ParseAddr(withoutBrackets(text)); err == nil && addr.Zone() == "" {
+		return addr.String(), nil
 	}
-	return ""
+	if !domain(text) {
+		return "", fmt.Errorf("expected a host in lower case such as editor.example.com, without scheme, port and wildcard, got %.253q", text)
+	}
+	return text, nil
 }
 
 func privateUseFault(text string) string {
@@ -114,7 +119,7 @@ func privateUseFault(text string) string {
 func listenFault(text string) string {
 	_, port, err := net.SplitHostPort(text)
 	if n, numeric := strconv.Atoi(port); err != nil || numeric != nil || n < 0 || n > 65535 {
-		return fmt.Sprintf("expected host:port such as 127.0.0.1:8090 or :8090, got %.200q", text)
+		return fmt.Sprintf("expected host:port such as 127.0.0.1:8090, [::1]:8090 or :8090, got %.200q", text)
 	}
 	return ""
 }
@@ -168,7 +173,7 @@ func (c *Config) rules() []rule {
 			{"database.dsn", db.DSN == "", "required with driver postgres: a connection string such as postgres://postern@db.example.com/postern?sslmode=verify-full"},
 			{"database.dsn", db.Driver == "postgres" && dsnFault != "", dsnFault},
 		}},
-		{[]string{"mail.host", "mail.tls", "mail.from", "mail.username", "mail.password"}, c.Mail.violations()},
+		{[]string{"mail.host", "mail.tls", "mail.allow_plaintext", "mail.from", "mail.username", "mail.password"}, c.Mail.violations()},
 		{[]string{"password.memory_kib", "password.iterations"}, []violation{
 			{"password.memory_kib", work > maxWork, fmt.Sprintf("memory_kib times iterations is %d, expected at most %d: lower one of them", work, maxWork)},
 		}},

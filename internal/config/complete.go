@@ -13,10 +13,17 @@ import (
 // are in the schema.
 func (c *Config) complete() {
 	c.completeLayout()
+	if c.Database.Driver == "postgres" {
+		c.Database.DSN = hostsAsParameters(c.Database.DSN)
+	}
 	// Half of the processors: hashing never takes the whole machine.
 	c.Password.Workers = cmp.Or(c.Password.Workers, max(1, runtime.GOMAXPROCS(0)/2))
 	c.Server.complete()
 	c.Mail.complete()
+	if c.Mail.isReadable() {
+		c.Warnings = append(c.Warnings, "mail.allow_plaintext: mails contain codes and links that sign users in, and programs in the network between this server and "+
+			c.Mail.Host+" can read them: set mail.tls to starttls or implicit if the mail server supports it")
+	}
 	c.Telemetry.complete()
 	own := []string{originOf(c.Server.PublicURL)}
 	if c.ownGate() {
@@ -39,6 +46,7 @@ func (s *Server) takeListenPort() {
 }
 
 func (s *Server) complete() {
+	s.Hostname = withoutBrackets(s.Hostname)
 	scheme, port := "https", strconv.Itoa(s.Port)
 	if s.HTTPOnly {
 		scheme = "http"
@@ -54,6 +62,7 @@ func (s *Server) complete() {
 // complete sets the default port of the mail server for its encryption: RFC 6409, RFC 8314 §3.3 and
 // RFC 5321.
 func (m *Mail) complete() {
+	m.Host = withoutBrackets(m.Host)
 	if m.Host != "" {
 		m.Port = cmp.Or(m.Port, map[string]int{"starttls": 587, "implicit": 465, "none": 25}[m.TLS])
 	}

@@ -163,9 +163,12 @@ type Target struct {
 
 // Mail is the mail server. Without a host, no mail is sent.
 type Mail struct {
-	Host     string `json:"host"`
-	Port     int    `json:"port"`
-	TLS      string `json:"tls"` // starttls, implicit or none
+	Host string `json:"host"`
+	Port int    `json:"port"`
+	TLS  string `json:"tls"` // starttls, implicit or none
+
+	AllowPlaintext bool `json:"allow_plaintext"` // with tls none, a mail server on another machine
+
 	Username string `json:"username"`
 	Password string `json:"password"`
 	From     string `json:"from"` // an address, or a name with one in angle brackets

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"strings"
@@ -16,6 +17,47 @@ const (
 	pairAdvice = "put a value with a space, a quote or a backslash in single quotes, with a backslash before each quote and backslash in it, " +
 		"or leave the password out and set it as PGPASSWORD in the environment"
 )
+
+// hostsAsParameters rewrites a URL for PostgreSQL as libpq reads it, whose hosts are several or IPv6 addresses, such as
+// postgres://[::1],db.example.com:5433/postern, to one with the parameters host and port, as the driver reads
+// it. It returns any other text as it is.
+func hostsAsParameters(dsn string) string {
+	scheme, rest, found := strings.Cut(dsn, "://")
+	end := strings.IndexAny(rest+"/", "/?#")
+	user, hosts := "", rest[:end]
+	if at := strings.LastIndexByte(hosts, '@'); at >= 0 {
+		user, hosts = hosts[:at+1], hosts[at+1:]
+	}
+	if !found || scheme != "postgres" && scheme != "postgresql" || !strings.ContainsAny(hosts, ",[") || strings.Contains(rest, "#") {
+		return dsn
+	}
+	names, ports, ok := splitHosts(hosts)
+	if !ok {
+		return dsn
+	}
+	separator := "?"
+	if strings.Contains(rest, "?") {
+		separator = "&"
+	}
+	return scheme + "://" + user + rest[end:] + separator + url.Values{"host": {names}, "port": {ports}}.Encode()
+}
+
+// splitHosts splits a list of hosts with optional ports into a list of names and one of ports. ok is false if it
+// is malformed.
+func splitHosts(list string) (names, ports string, ok bool) {
+	var hosts, numbers []string
+	for one := range strings.SplitSeq(list, ",") {
+		found := hostWithPort.FindStringSubmatch(one)
+		if found == nil {
+			return "", "", false
+		}
+		hosts, numbers = append(hosts, found[1]+found[2]), append(numbers, cmp.Or(found[3], "5432"))
+	}
+	return strings.Join(hosts, ","), strings.Join(numbers, ","), true
+}
+
+// hostWithPort is an IPv6 address in brackets or another host, and its port.
+var hostWithPort = regexp.MustCompile(`^(?:\[([0-9A-Fa-f:.]+)\]|([^\[\]:]+))(?::([0-9]+))?$`)
 
 // postgresFault returns the fault of a connection string for PostgreSQL, "" for none. It quotes no part
 // of the string: a part that is read wrongly may be a part of the password.

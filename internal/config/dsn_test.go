@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -56,5 +57,39 @@ func TestPostgresFault(t *testing.T) {
 		if c, err := pq.NewConfig(test.dsn); err != nil || c.Password != test.password {
 			t.Errorf("%s: the driver reads %q: %v", test.dsn, c.Password, err)
 		}
+	}
+}
+
+// The driver connects to the hosts of a URL as libpq does, and reads the other parts as before.
+func TestHostsOfPostgres(t *testing.T) {
+	for dsn, want := range map[string]string{
+		"postgres://u:p@db/x?sslmode=disable":                            "db:5432",
+		"postgres://u:p@db:5433/x?sslmode=disable":                       "db:5433",
+		"postgres://u:p@10.0.0.1:5433/x?sslmode=disable":                 "10.0.0.1:5433",
+		"postgres://u:p@::1/x?sslmode=disable":                           "::1:5432",
+		"postgres://u:p@[::1]/x?sslmode=disable":                         "::1:5432",
+		"postgres://u:p@[2001:db8::1]:5433/x?sslmode=disable":            "2001:db8::1:5433",
+		"postgres://u:p@a,b/x?sslmode=disable":                           "a:5432 b:5432",
+		"postgresql://u:p@a:1,b:2,c/x?sslmode=disable":                   "a:1 b:2 c:5432",
+		"postgres://u:p@[::1]:1,[::2],b:3/x?sslmode=disable":             "::1:1 ::2:5432 b:3",
+		"postgres://u:p@a,[::2]/x?sslmode=disable":                       "a:5432 ::2:5432",
+		"postgres://u:p@/x?host=a,b&port=1,2&sslmode=disable":            "a:1 b:2",
+		"host=a,::1 port=1,2 user=u password=p dbname=x sslmode=disable": "a:1 ::1:2",
+	} {
+		c := expectProblem(t, "database: {driver: postgres, dsn: '"+dsn+"'}", "")
+		read, err := pq.NewConfig(c.Database.DSN)
+		if err != nil {
+			t.Fatalf("%s: %v", dsn, err)
+		}
+		hosts := []string{fmt.Sprintf("%s:%d", read.Host, read.Port)}
+		for _, other := range read.Multi {
+			hosts = append(hosts, fmt.Sprintf("%s:%d", other.Host, other.Port))
+		}
+		if got := strings.Join(hosts, " "); got != want || read.User != "u" || read.Password != "p" || read.Database != "x" {
+			t.Errorf("%s is %s %q, want %s", dsn, got, c.Database.DSN, want)
+		}
+	}
+	for _, dsn := range []string{"postgres://u@[::1/x?sslmode=disable", "postgres://u@[::1]x,b/x?sslmode=disable", "postgres://u@a,b:c/x?sslmode=disable", "postgres://u@[]/x?sslmode=disable"} {
+		expectProblem(t, "database: {driver: postgres, dsn: '"+dsn+"'}", "database.dsn")
 	}
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"path"
 	"strconv"
@@ -67,12 +68,15 @@ func validHost(u *url.URL) bool {
 	return domain(host) || net.ParseIP(host) != nil
 }
 
-// canonical writes a URL as a browser does: in lower case up to the path, and
-// without the port that the scheme implies.
+// canonical writes a URL as a browser does: in lower case up to the path, an IPv6 address in its shortest
+// form, and without the port that the scheme implies.
 func canonical(u *url.URL) string {
 	host := strings.ToLower(u.Host)
 	number, _ := strconv.Atoi(u.Port()) // "" becomes 0
 	host = strings.TrimSuffix(host, ":"+u.Port())
+	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil && addr.Is6() && !addr.Is4In6() && addr.Zone() == "" {
+		host = "[" + addr.String() + "]"
+	}
 	if number != 0 && number != map[string]int{"https": 443, "http": 80}[u.Scheme] {
 		host += ":" + strconv.Itoa(number)
 	}

@@ -43,6 +43,12 @@ type server struct {
 // example.com and 127.0.0.1.
 func serve(t *testing.T, how string) (*server, *x509.CertPool) {
 	t.Helper()
+	return serveAt(t, how, "127.0.0.1")
+}
+
+// serveAt is serve at another address of this machine.
+func serveAt(t *testing.T, how, host string) (*server, *x509.CertPool) {
+	t.Helper()
 	certified := httptest.NewTLSServer(nil)
 	t.Cleanup(certified.Close)
 	pool := x509.NewCertPool()
@@ -51,7 +57,7 @@ func serve(t *testing.T, how string) (*server, *x509.CertPool) {
 	smtpd := smtp.NewServer(s)
 	smtpd.Domain, smtpd.AllowInsecureAuth = "mail.example.com", how == NoTLS
 	certificates := &tls.Config{Certificates: certified.TLS.Certificates}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,6 +356,31 @@ func TestInjection(t *testing.T) {
 		m.To = to
 		if err := New(s.options(NoTLS, nil)).Send(t.Context(), code(t, m)); !errors.Is(err, delivery.ErrRefused) || len(s.to) > 0 {
 			t.Errorf("%q: sent to %q, %v", to, s.to, err)
+		}
+	}
+}
+
+// The mail server can be an IPv6 address, with and without TLS.
+func TestSendToIPv6(t *testing.T) {
+	l, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		t.Skipf("this machine has no IPv6: %v", err)
+	}
+	_ = l.Close()
+	for _, how := range []string{StartTLS, Implicit, NoTLS} {
+		s, pool := serveAt(t, how, "::1")
+		if err := New(s.options(how, pool)).Send(t.Context(), code(t, ada())); err != nil || len(s.mails) != 1 {
+			t.Errorf("%s: %v, %d mails", how, err, len(s.mails))
+		}
+	}
+}
+
+// Without TLS, no connection leaves private networks, whatever the configuration names.
+func TestNoTLSIsForPrivateNetworks(t *testing.T) {
+	for _, host := range []string{"192.0.2.25", "2001:db8::25", "::ffff:192.0.2.25"} {
+		err := New(Options{Host: host, Port: 25, TLS: NoTLS, From: "a@example.com"}).Check(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "is not an address in a private network") {
+			t.Errorf("%s: %v", host, err)
 		}
 	}
 }

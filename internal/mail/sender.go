@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/textproto"
+	"strconv"
+	"syscall"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
@@ -26,7 +29,7 @@ const (
 	StartTLS = "starttls"
 	// Implicit is TLS from the beginning (RFC 8314 §3.3).
 	Implicit = "implicit"
-	// NoTLS is for a mail server on this machine only.
+	// NoTLS is for a mail server on this machine, or in a private network.
 	NoTLS = "none"
 )
 
@@ -89,8 +92,8 @@ func (s *Sender) Check(ctx context.Context) error {
 // connect calls use with a connection of its own.
 func (s *Sender) connect(ctx context.Context, use func(*gomail.Client, *smtp.Client) error) error {
 	var conn net.Conn
-	dial := func(ctx context.Context, network, address string) (_ net.Conn, err error) {
-		conn, err = s.dial(ctx, network, address)
+	dial := func(ctx context.Context, network, _ string) (_ net.Conn, err error) {
+		conn, err = s.dial(ctx, network)
 		return conn, err
 	}
 	client, err := gomail.NewClient(s.options.Host, append(s.settings(), gomail.WithDialContextFunc(dial))...)
@@ -109,13 +112,26 @@ func (s *Sender) connect(ctx context.Context, use func(*gomail.Client, *smtp.Cli
 	return use(client, connection)
 }
 
+// privateOnly refuses an address outside of private networks, whatever a name resolves to.
+func privateOnly(_, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if addr := to.Addr().Unmap(); err == nil && !addr.IsLoopback() && !addr.IsPrivate() && !addr.IsLinkLocalUnicast() {
+		err = fmt.Errorf("mail.tls is none, and %v is not an address in a private network: set mail.tls to starttls or implicit", addr)
+	}
+	return err
+}
+
 // dial connects to the mail server. The library sets a deadline for each command of a mail, but none for
 // the greeting, STARTTLS and the authentication: a server that stays silent would hold the caller forever.
 // ctx has the deadline of the connection.
-func (s *Sender) dial(ctx context.Context, network, address string) (conn net.Conn, err error) {
-	if s.options.TLS == Implicit {
+func (s *Sender) dial(ctx context.Context, network string) (conn net.Conn, err error) {
+	address := net.JoinHostPort(s.options.Host, strconv.Itoa(s.options.Port)) // that of the library has no brackets
+	switch s.options.TLS {
+	case Implicit:
 		conn, err = (&tls.Dialer{Config: s.tlsConfig()}).DialContext(ctx, network, address)
-	} else {
+	case NoTLS:
+		conn, err = (&net.Dialer{Control: privateOnly}).DialContext(ctx, network, address)
+	default:
 		conn, err = new(net.Dialer).DialContext(ctx, network, address)
 	}
 	if err != nil {

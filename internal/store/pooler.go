@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
@@ -35,6 +37,7 @@ func (p *pool) openPostgres(ctx context.Context, dsn, prepare string) error {
 	if err != nil {
 		return errUnreadableDSN()
 	}
+	unbracket(&c)
 	p.prepares = prepare == PrepareAlways
 	if prepare == "" || prepare == PrepareAuto {
 		direct := withParameter(c, directParameter, "yes")
@@ -55,6 +58,15 @@ func (p *pool) openPostgres(ctx context.Context, dsn, prepare string) error {
 	}
 	p.DB = openConnector(connects, "postgres", p.prepares, p.silence)
 	return nil
+}
+
+// unbracket removes the brackets of IPv6 addresses, with which the driver cannot connect.
+func unbracket(c *pq.Config) {
+	c.Host = strings.Trim(c.Host, "[]")
+	c.Multi = slices.Clone(c.Multi)
+	for i := range c.Multi {
+		c.Multi[i].Host = strings.Trim(c.Multi[i].Host, "[]")
+	}
 }
 
 // withParameter returns a configuration with an additional session parameter.

@@ -31,6 +31,9 @@ import (
 const (
 	// connectTimeout bounds connecting, with the handshake, unless the connection string has a connect_timeout.
 	connectTimeout = 10 * time.Second
+	// nextHostTimeout is the same if there are several hosts: then the next one is tried, within the time that a
+	// request has.
+	nextHostTimeout = 2 * time.Second
 	// askTimeout is how long a server may take to answer the question whether it answers.
 	askTimeout = 5 * time.Second
 	// waitTick is how often a waiting connection checks whether to go on.
@@ -78,7 +81,7 @@ func newSilence(of pq.Config) (*silence, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &silence{ask: func() error { return ask(connects) }}
+	s := &silence{ask: func() error { return ask(connects, askTimeout*time.Duration(1+len(of.Multi))) }}
 	s.ended, s.close = context.WithCancel(context.Background())
 	s.patient.Store(true)
 	return s, nil
@@ -86,6 +89,9 @@ func newSilence(of pq.Config) (*silence, error) {
 
 // connectorTo returns a connector with the timeout and a dialer.
 func connectorTo(c pq.Config, dialer pq.Dialer) (driver.Connector, error) {
+	if len(c.Multi) > 0 {
+		c.ConnectTimeout = cmp.Or(c.ConnectTimeout, nextHostTimeout)
+	}
 	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, connectTimeout)
 	connects, err := pq.NewConnectorConfig(c)
 	if err != nil {
@@ -95,9 +101,10 @@ func connectorTo(c pq.Config, dialer pq.Dialer) (driver.Connector, error) {
 	return connects, nil
 }
 
-// ask returns nil if a server answers in any way, such as that it accepts no further connection.
-func ask(connects driver.Connector) error {
-	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+// ask returns nil if a server answers in any way, such as that it accepts no further connection. Of several, each
+// has askTimeout.
+func ask(connects driver.Connector, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	conn, err := connects.Connect(ctx)
 	if err == nil {
@@ -159,11 +166,14 @@ type questionDialer struct{ pq.Dialer }
 
 // DialContext implements pq.DialerContext.
 func (questionDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	deadline := time.Now().Add(askTimeout)
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
 	conn, err := dialServer(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	return boundedConn{conn}, conn.SetDeadline(time.Now().Add(askTimeout))
+	return boundedConn{conn}, conn.SetDeadline(deadline)
 }
 
 // boundedConn keeps the deadline that it has.

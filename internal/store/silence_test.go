@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -78,4 +79,26 @@ func TestLongStatement(t *testing.T) {
 	if err != nil || n != 1 {
 		t.Errorf("counted %d, %v", n, err)
 	}
+}
+
+// Of several hosts, the first one that is reached is used: one that refuses connections and one that is silent are
+// passed over, also when the store asks whether the server answers, and after the used one has failed.
+func TestSeveralHosts(t *testing.T) {
+	t.Parallel()
+	dsn, network := storetest.PostgresOverNetwork(t)
+	_, silent := storetest.PostgresOverNetwork(t)
+	silent.Drop()
+	both := strings.NewReplacer(" host=127.0.0.1 port=", " host=127.0.0.1,[::ffff:127.0.0.1],127.0.0.1 port=1,"+silent.Port()+",").Replace(dsn)
+	if both == dsn {
+		t.Fatalf("unexpected connection string %q", dsn)
+	}
+	s := storetest.Open(t, store.Config{Driver: "postgres", DSN: both, Pool: 2})
+	must(t, put(t, s))
+	network.Drop()
+	if err := s.Ping(t.Context()); !schemas.HasClass(err, schemas.Unavailable) {
+		t.Errorf("a statement while all are silent: %v", err)
+	}
+	network.Restore()
+	waitForPing(t, s)
+	must(t, put(t, s))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -37,9 +38,11 @@ func PostgresOverNetwork(t testing.TB) (dsn string, n *Network) {
 	n.dropped = sync.NewCond(&n.mu)
 	go n.accept()
 	t.Cleanup(n.close)
-	port := n.listener.Addr().(*net.TCPAddr).Port
-	return addressOfDSN.ReplaceAllString(direct, "") + fmt.Sprintf(" host=127.0.0.1 port=%d", port), n
+	return addressOfDSN.ReplaceAllString(direct, "") + " host=127.0.0.1 port=" + n.Port(), n
 }
+
+// Port returns the port of the network on this machine.
+func (n *Network) Port() string { return strconv.Itoa(n.listener.Addr().(*net.TCPAddr).Port) }
 
 var addressOfDSN = regexp.MustCompile(`(^| )(host|port)=\S+`)
 
