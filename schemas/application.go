@@ -34,8 +34,12 @@ type Application struct {
 	// ClientID is the client id of the OAuth configuration; "" if there is none.
 	ClientID string `json:"clientId,omitempty"`
 	// ClientSecret is the secret of the OAuth configuration, in the one reply that shows it.
-	ClientSecret      string        `json:"clientSecret,omitempty"`
-	InboundAuthConfig []InboundAuth `json:"inboundAuthConfig,omitempty"` // one at most
+	ClientSecret string `json:"clientSecret,omitempty"`
+	// FormerSecretHash is the SHA-256 of the secret before the last rotation, which works until
+	// FormerSecretExpiresAt; nil and zero if there is none.
+	FormerSecretHash      []byte        `json:"-"`
+	FormerSecretExpiresAt time.Time     `json:"formerSecretExpiresAt,omitzero"`
+	InboundAuthConfig     []InboundAuth `json:"inboundAuthConfig,omitempty"` // one at most
 	// Registration states who created the application: "" for an administrator, else
 	// RegisteredDynamically or RegisteredByDocument. It never changes.
 	Registration string `json:"registration,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -217,12 +218,14 @@ func accountOperations() map[string]openapi.Operation {
 type secretReply struct {
 	ClientID     string `json:"clientId"`
 	ClientSecret string `json:"clientSecret"`
+	// FormerSecretExpiresAt is until when the former secret works; zero if it does not.
+	FormerSecretExpiresAt time.Time `json:"formerSecretExpiresAt,omitzero"`
 }
 
 func partOperations() map[string]openapi.Operation {
 	principals := append(pageParameters(), openapi.Parameter{Name: "after", Description: "the cursor of a next link"})
 	return map[string]openapi.Operation{
-		"POST /applications/{id}/client-secret": {ID: "rotateClientSecret", Summary: "Replace the client secret", Group: "Applications", Reply: secretReply{}},
+		"POST /applications/{id}/client-secret": {ID: "rotateClientSecret", Summary: "Replace the client secret. The old one works for the overlap, in seconds; revokeTokens is for a leaked one", Group: "Applications", Body: openapi.Body{Type: secretRotation{}, Optional: true}, Reply: secretReply{}},
 		"POST /applications/{id}/revoke-tokens": {ID: "revokeTokensOfApplication", Summary: "Revoke all tokens of an application", Group: "Applications"},
 		"POST /revoke-tokens": {ID: "revokeAllTokens", Summary: "Revoke all tokens of all applications", Group: groupService, Reply: struct {
 			Applications int `json:"applications"`

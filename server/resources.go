@@ -103,14 +103,28 @@ func (h nounHandlers) read(w http.ResponseWriter, r *http.Request, types ...stri
 	return readDocument(w, r, limit, code, types...)
 }
 
+// secretRotation is the body of POST /applications/{id}/client-secret, which may be empty.
+type secretRotation struct {
+	Overlap      *int64 `json:"overlap,omitempty"` // in seconds
+	RevokeTokens bool   `json:"revokeTokens,omitempty"`
+}
+
+func (*secretRotation) check() []schemas.Problem { return nil } // the directory does
+
 // rotateSecret handles POST /applications/{id}/client-secret: only this reply contains the secret.
 func (s *server) rotateSecret(w http.ResponseWriter, r *http.Request, c *caller) error {
-	item, err := s.Directory.RotateSecret(r.Context(), c.Call, pathID(r))
+	var body secretRotation
+	if r.ContentLength != 0 {
+		if err := readJSON(w, r, smallBody, &body); err != nil {
+			return err
+		}
+	}
+	item, err := s.Directory.RotateSecret(r.Context(), c.Call, pathID(r), directory.SecretRotation{Overlap: body.Overlap, RevokeTokens: body.RevokeTokens})
 	if err != nil {
 		return err
 	}
 	app := item.Value.(*schemas.Application)
-	return writeJSON(w, http.StatusOK, map[string]string{"clientId": app.ClientID, "clientSecret": app.ClientSecret})
+	return writeJSON(w, http.StatusOK, secretReply{app.ClientID, app.ClientSecret, app.FormerSecretExpiresAt})
 }
 
 // revokeTokens handles POST /applications/{id}/revoke-tokens.

@@ -49,7 +49,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	h.ok(200, "PUT "+app, client)
 	rotated, _ := h.ok(200, "POST "+app+"/client-secret", "")
 	second := rotated.text("clientSecret")
-	if len(second) != 43 || second == first || rotated.text("clientId") != made.text("clientId") || len(rotated) != 2 {
+	if len(second) != 43 || second == first || rotated.text("clientId") != made.text("clientId") || rotated.text("formerSecretExpiresAt") == "" || len(rotated) != 3 {
 		t.Fatalf("%v", rotated)
 	}
 	h.ok(201, "POST /applications", strings.Replace(strings.Replace(client, "Robot", "Other", 1), `"config":{`, `"config":{"clientSecret":"`+chosen+`",`, 1))

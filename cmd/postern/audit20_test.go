@@ -79,7 +79,7 @@ func (h tokensAndSessions) expect(live bool, instances ...*testApp) {
 	}
 }
 
-// Rotating a client's secret, and revoking its tokens, ends every token issued before, on
+// Replacing a client's leaked secret, and revoking its tokens, ends every token issued before, on
 // every instance, and none issued afterwards.
 func TestAudit20TokensOfAClientAreRevoked(t *testing.T) {
 	onDatabases(t, func(t *testing.T, environ ...string) {
@@ -92,7 +92,7 @@ func TestAudit20TokensOfAClientAreRevoked(t *testing.T) {
 			func() { p.revokeTokens(id, admin) },
 			func() {
 				var made clientSecretReply
-				one.send(http.StatusOK, "/applications/"+id+"/client-secret", admin, "", &made)
+				one.send(http.StatusOK, "/applications/"+id+"/client-secret", admin, `{"revokeTokens":true}`, &made)
 				p.secret = made.ClientSecret
 			},
 			func() {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/postern-id/postern/bootstrap"
 )
@@ -16,7 +17,7 @@ type clientCommands struct {
 	List         clientListCommand              `cmd:"" help:"List applications."`
 	Show         clientShowCommand              `cmd:"" help:"Show an application."`
 	Create       clientCreateCommand            `cmd:"" help:"Create an application that is an OAuth client, and print its settings."`
-	RotateSecret clientSecretCommand            `cmd:"" help:"Give an application a new client secret. The old one stops working at once."`
+	RotateSecret clientSecretCommand            `cmd:"" help:"Give an application a new client secret. The old one works for a day, unless a flag says otherwise."`
 	Update       nounUpdateCommand[clientFlags] `cmd:"" help:"Change members of an application, or replace it by a file."`
 	Delete       nounDeleteCommand[clientFlags] `cmd:"" help:"Delete an application, and revoke its tokens."`
 }
@@ -90,7 +91,7 @@ func (c clientShowCommand) Run(ctx context.Context, p program) error {
 	if err := client.Send(ctx, http.MethodGet, "/flows/"+app.text("authFlowId"), nil, &flow); err == nil {
 		app["authFlowId"] = flow["handle"] // the id stays if the caller may not read flows
 	}
-	return c.show(p.stdout, app, append(applicationColumns(), applicationDetails()...)...)
+	return c.show(p.stdout, app, append(applicationColumns(), append(applicationDetails(), column{"FORMER SECRET UNTIL", "formerSecretExpiresAt"})...)...)
 }
 
 type clientCreateCommand struct {
@@ -256,6 +257,8 @@ func (c clientCreateCommand) serviceSteps(b *strings.Builder, tokenEndpoint stri
 
 type clientSecretCommand struct {
 	confirmation
+	Overlap      *time.Duration `placeholder:"24h" help:"How long the old secret works besides the new one; 0 ends it at once. Default: 24h."`
+	RevokeTokens bool           `help:"Revoke all tokens of the application, and end the old secret at once: it has leaked."`
 	output
 	oneApplication
 }
@@ -266,11 +269,17 @@ func (c clientSecretCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	if ok, err := c.confirm(p, "replace the client secret of "+printable(app.text("name")), []string{"the revocation of all its tokens"}); !ok {
-		return err
+	if c.RevokeTokens {
+		if ok, err := c.confirm(p, "replace the client secret of "+printable(app.text("name")), []string{"the revocation of all its tokens"}); !ok {
+			return err
+		}
+	}
+	request := map[string]any{"revokeTokens": c.RevokeTokens}
+	if c.Overlap != nil {
+		request["overlap"] = int64(c.Overlap.Seconds())
 	}
 	var reply resource
-	if err := client.Send(ctx, http.MethodPost, "/applications/"+app.text("id")+"/client-secret", nil, &reply); err != nil {
+	if err := client.Send(ctx, http.MethodPost, "/applications/"+app.text("id")+"/client-secret", request, &reply); err != nil {
 		return err
 	}
 	if c.JSON {
@@ -279,6 +288,10 @@ func (c clientSecretCommand) Run(ctx context.Context, p program) error {
 	if err := c.show(p.stdout, resource{"clientId": clientID(app), "clientSecret": clientSecret(reply)}, column{"client id", "clientId"}, column{"client secret", "clientSecret"}); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "\nexport CLIENT_SECRET=%s\n", shellQuote(clientSecret(reply)))
+	former := "The old secret has ended."
+	if until := reply.text("formerSecretExpiresAt"); until != "" {
+		former = "The old secret works until " + printable(until) + ". If it has leaked, run the command again with --revoke-tokens."
+	}
+	_, err = fmt.Fprintf(p.stdout, "\nexport CLIENT_SECRET=%s\n\n%s\n", shellQuote(clientSecret(reply)), former)
 	return err
 }

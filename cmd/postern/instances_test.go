@@ -225,7 +225,7 @@ func addedPermission(one, two *testApp) change {
 func newSecret(one, two *testApp) change {
 	c, made := one.client("system:applications:read"), struct{ ClientSecret string }{}
 	return change{name: "client secret", make: func() {
-		one.send(http.StatusOK, "/applications/"+c.ID+"/client-secret", one.admin(), "", &made)
+		one.send(http.StatusOK, "/applications/"+c.ID+"/client-secret", one.admin(), `{"overlap":0}`, &made)
 	}, inUse: func() bool {
 		return two.askToken(c.ClientID, c.ClientSecret, "").Code != http.StatusOK && two.askToken(c.ClientID, made.ClientSecret, "").Code == http.StatusOK
 	}}

@@ -85,7 +85,7 @@ func (w *testApp) checkTokenEvent(c *schemas.Application) {
 
 func (w *testApp) checkClientGone(c *schemas.Application, token string) {
 	w.t.Helper()
-	item, err := w.directory.RotateSecret(w.t.Context(), directory.SystemCall(), c.ID)
+	item, err := w.directory.RotateSecret(w.t.Context(), directory.SystemCall(), c.ID, directory.SecretRotation{RevokeTokens: true})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -334,12 +334,12 @@ func (w *world) assignRole(ctx context.Context, u *simUser, off bool) {
 
 // newGeneration revokes all tokens of the client, with a new secret or without.
 func (w *world) newGeneration(ctx context.Context, secret bool) {
-	path, next := "/revoke-tokens", 0
+	path, body, next := "/revoke-tokens", "", 0
 	if secret {
-		path, next = "/client-secret", w.number()
+		path, body, next = "/client-secret", `{"revokeTokens":true}`, w.number()
 	}
 	w.onEveryone(act{Kind: "new-generation", N: next}, func() string {
-		got := w.asAdmin(ctx, http.MethodPost, "/applications/"+w.appID+path, "")
+		got := w.asAdmin(ctx, http.MethodPost, "/applications/"+w.appID+path, body)
 		result := resultOf(got, http.StatusOK, http.StatusNoContent)
 		if secret && result == done {
 			body := decode[struct {

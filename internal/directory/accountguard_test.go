@@ -132,8 +132,11 @@ func TestAccountScopeIsForAdministrators(t *testing.T) {
 		"a client that is to have it": h.replace(t, h.Applications, plain, signInClient(t, "Plain", "openid", "account")),
 		"a client that has it":        h.replace(t, h.Applications, account, signInClient(t, "Account", "openid")),
 		"the flow of one that has it": h.replace(t, h.Flows, flow, fmt.Sprintf(`{"handle": "own", "name": "Theirs", "flowType": "AUTHENTICATION", "nodes": %s}`, passkeyNodes)),
-		"its secret":                  func(ctx context.Context, c Call) error { _, err := h.RotateSecret(ctx, c, account); return err },
-		"its deletion":                func(ctx context.Context, c Call) error { return h.Applications.Delete(ctx, c, account, "") },
+		"its secret": func(ctx context.Context, c Call) error {
+			_, err := h.RotateSecret(ctx, c, account, SecretRotation{})
+			return err
+		},
+		"its deletion": func(ctx context.Context, c Call) error { return h.Applications.Delete(ctx, c, account, "") },
 		"a client that registers itself, with their token": func(ctx context.Context, c Call) error {
 			var app schemas.Application
 			must(t, json.Unmarshal([]byte(signInClient(t, "Itself", "account")), &app))

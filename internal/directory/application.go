@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -36,7 +37,15 @@ func (d *Directory) applicationCollection() *collection[schemas.Application] {
 		check:    checkApplication,
 		touched:  d.touchApplication,
 		remove:   removeApplication,
+		show:     d.showApplication,
 		digested: digestedApplication,
+	}
+}
+
+// showApplication removes the time of a former secret that has passed.
+func (d *Directory) showApplication(a *schemas.Application) {
+	if !d.now().Before(a.FormerSecretExpiresAt) {
+		a.FormerSecretExpiresAt = time.Time{}
 	}
 }
 
@@ -56,6 +65,7 @@ func completeApplication(w *writeContext, old, a *schemas.Application) {
 		old = &schemas.Application{Registration: w.registration}
 	}
 	a.Registration = old.Registration
+	a.FormerSecretHash, a.FormerSecretExpiresAt = nil, time.Time{}
 	completeClient(w, old, a)
 	completeGeneration(w, old, a)
 }

@@ -24,7 +24,7 @@ func TestCachedClientIsCurrent(t *testing.T) {
 		if again := read(); again != before {
 			t.Error("an unchanged client is read again")
 		}
-		_, err := other.RotateSecret(t.Context(), SystemCall(), id)
+		_, err := other.RotateSecret(t.Context(), SystemCall(), id, SecretRotation{RevokeTokens: true})
 		must(t, err)
 		rotated := read()
 		if bytes.Equal(rotated.OAuth().SecretHash, before.OAuth().SecretHash) {

@@ -134,11 +134,11 @@ func (h *accessFixture) applicationAttempts(t testing.TB) []attempt {
 		{"the name of a client that has it", reading, h.replace(t, h.Applications, h.ids["application"], machine(t, "Renamed", reading))},
 		{"the name of an application with the role", writing, h.replace(t, h.Applications, worker, machine(t, "Renamed", "openid"))},
 		{"the secret of a client that has it", reading, func(ctx context.Context, c Call) error {
-			_, err := h.RotateSecret(ctx, c, h.ids["application"])
+			_, err := h.RotateSecret(ctx, c, h.ids["application"], SecretRotation{})
 			return err
 		}},
 		{"the secret of an application with the role", writing, func(ctx context.Context, c Call) error {
-			_, err := h.RotateSecret(ctx, c, worker)
+			_, err := h.RotateSecret(ctx, c, worker, SecretRotation{})
 			return err
 		}},
 		{"the end of a client that has it", reading, func(ctx context.Context, c Call) error {

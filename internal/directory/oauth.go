@@ -32,7 +32,7 @@ func completeClient(w *writeContext, old, a *schemas.Application) {
 	completeGrants(a.Type, o)
 	mergeScopes(w, o)
 	completeAccessToken(w, &o.Token.AccessToken)
-	completeSecret(w, old.OAuth(), a, o)
+	completeSecret(w, old, a, o)
 }
 
 // completeAccessToken merges the two spellings of the claims of access tokens.

@@ -3,9 +3,11 @@ package directory
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -73,7 +75,7 @@ func TestSecretsAreRotated(t *testing.T) {
 		made, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, confidential))
 		must(t, err)
 		old := shownSecret(t, made)
-		item, err := h.RotateSecret(t.Context(), SystemCall(), made.ID)
+		item, err := h.RotateSecret(t.Context(), SystemCall(), made.ID, SecretRotation{Overlap: new(int64)})
 		must(t, err)
 		secret := shownSecret(t, item)
 		if len(secret) != 43 || secret == old || item.ETag == made.ETag {
@@ -90,7 +92,7 @@ func TestSecretsAreRotated(t *testing.T) {
 			t.Errorf("the rotation is recorded as %+v", events)
 		}
 		public := h.create(t, h.Applications, `{"name": "Page", "type": "SPA", "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": ["https://app.example.com/"]}}]}`)
-		_, err = h.RotateSecret(t.Context(), SystemCall(), public)
+		_, err = h.RotateSecret(t.Context(), SystemCall(), public, SecretRotation{})
 		refused(t, err, schemas.CodeInvalidRequest, ": no client secret to rotate")
 	})
 }
@@ -223,7 +225,7 @@ func TestDryRunsChangeNothing(t *testing.T) {
 			t.Errorf("the next version would be %d, expected 2", flow.Value.(*schemas.Flow).ActiveVersion)
 		}
 		must(t, h.Roles.Delete(t.Context(), dry, h.ids["role"], ""))
-		_, err = h.RotateSecret(t.Context(), dry, h.ids["application"])
+		_, err = h.RotateSecret(t.Context(), dry, h.ids["application"], SecretRotation{})
 		must(t, err)
 		for name, n := range h.state(t) {
 			if before[name] != n {
@@ -257,3 +259,91 @@ func TestClientIDIsNoApplicationID(t *testing.T) {
 	_, err = h.Applications.Replace(t.Context(), SystemCall(), h.ids["application"], "", doc(t, body))
 	must(t, err)
 }
+
+// Within the overlap of a rotation both secrets work, at most two at a time, and tokens stay. The old one ends with
+// the clock, whether anything was written since or not.
+func TestFormerSecrets(t *testing.T) {
+	each(t, func(t *testing.T, w *fixture) {
+		h := furnished(t, w)
+		start := h.now()
+		at := func(after time.Duration) {
+			h.Directory.Options.Now = func() time.Time { return start.Add(after) }
+		}
+		at(0)
+		made, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, confidential))
+		must(t, err)
+		secrets := []string{shownSecret(t, made)}
+		rotate := func(r SecretRotation) *schemas.Application {
+			t.Helper()
+			item, err := h.RotateSecret(t.Context(), SystemCall(), made.ID, r)
+			must(t, err)
+			secrets = append(secrets, shownSecret(t, item))
+			return client(item)
+		}
+		expect := func(when string, works ...int) {
+			t.Helper()
+			kept, err := h.Client(t.Context(), client(made).ClientID)
+			must(t, err)
+			for i, secret := range secrets {
+				if got := h.CheckSecret(kept, secret); got != slices.Contains(works, i) {
+					t.Errorf("%s, secret %d works: %t", when, i, got)
+				}
+			}
+		}
+		generation := func() string {
+			a, err := h.store.Application(t.Context(), made.ID)
+			must(t, err)
+			return a.TokenGeneration
+		}
+		before := generation()
+		if a := rotate(SecretRotation{}); !a.FormerSecretExpiresAt.Equal(start.Add(DefaultSecretOverlap)) {
+			t.Errorf("by default, the former secret expires at %v", a.FormerSecretExpiresAt)
+		}
+		expect("after a rotation", 0, 1)
+		at(DefaultSecretOverlap - time.Microsecond)
+		expect("just before the end", 0, 1)
+		at(DefaultSecretOverlap)
+		expect("at the end", 1)
+		shown, err := h.Applications.Get(t.Context(), SystemCall(), made.ID)
+		must(t, err)
+		if !client(shown).FormerSecretExpiresAt.IsZero() {
+			t.Errorf("a former secret that has ended is shown: %v", client(shown).FormerSecretExpiresAt)
+		}
+		hour := int64(3600)
+		rotate(SecretRotation{Overlap: &hour})
+		expect("after the second rotation", 1, 2)
+		written, err := h.Applications.Replace(t.Context(), SystemCall(), made.ID, "", doc(t, mustJSON(t, client(shown))))
+		must(t, err)
+		expect("after the application was replaced by an older copy of itself", 1, 2)
+		if client(written).FormerSecretExpiresAt.IsZero() {
+			t.Error("a document changes when the former secret ends")
+		}
+		rotate(SecretRotation{Overlap: &hour})
+		expect("after a rotation within the overlap", 2, 3)
+		rotate(SecretRotation{Overlap: new(int64)})
+		expect("after one without an overlap", 4)
+		if generation() != before {
+			t.Error("rotations revoke tokens")
+		}
+		rotate(SecretRotation{Overlap: &hour})
+		rotate(SecretRotation{RevokeTokens: true})
+		expect("after the replacement of a leaked secret", 6)
+		if generation() == before {
+			t.Error("the tokens of a leaked secret stay")
+		}
+		for _, r := range []SecretRotation{{Overlap: ptr(int64(-1))}, {Overlap: ptr(int64(MaxSecretOverlap.Seconds()) + 1)}, {Overlap: ptr(int64(math.MaxInt64))}, {Overlap: &hour, RevokeTokens: true}} {
+			_, err := h.RotateSecret(t.Context(), SystemCall(), made.ID, r)
+			refused(t, err, schemas.CodeInvalidRequest, "overlap: ")
+		}
+		expect("after refused rotations", 6)
+		rotate(SecretRotation{Overlap: &hour})
+		_, err = h.Applications.Replace(t.Context(), SystemCall(), made.ID, "", doc(t, strings.Replace(confidential, `"config": {`, `"config": {"tokenEndpointAuthMethod": "private_key_jwt", "jwksUri": "https://job.example.com/keys",`, 1)))
+		must(t, err)
+		expect("of a client with keys")
+		_, err = h.Applications.Replace(t.Context(), SystemCall(), made.ID, "", doc(t, confidential))
+		must(t, err)
+		expect("of a client that has a secret again")
+	})
+}
+
+func ptr[T any](v T) *T { return &v }

@@ -29,6 +29,8 @@ type writeContext struct {
 	secret bool
 	// revokeTokens is set to revoke all tokens of the application.
 	revokeTokens bool
+	// rotation is set by RotateSecret.
+	rotation *SecretRotation
 	// registration is how the application registers itself: see schemas.Application.
 	registration string
 	// detail is the detail of the event.

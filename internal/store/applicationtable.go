@@ -50,6 +50,8 @@ func applicationFields() fields[schemas.Application] {
 		{column: "verified", member: func(a *app) any { return &a.Verified }},
 		{column: "require_consent", member: func(a *app) any { return &a.RequireConsent }},
 		{column: "name_skeleton", member: func(a *app) any { return nameSkeleton{a} }},
+		{column: "former_secret_hash", member: func(a *app) any { return &a.FormerSecretHash }},
+		{column: "former_secret_expires_at", member: func(a *app) any { return (*nullTime)(&a.FormerSecretExpiresAt) }},
 		{column: "token_generation", member: func(a *app) any { return &a.TokenGeneration }},
 		{column: "created_at", member: func(a *app) any { return (*microTime)(&a.CreatedAt) }},
 		{column: "updated_at", member: func(a *app) any { return (*microTime)(&a.UpdatedAt) }},

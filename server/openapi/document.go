@@ -78,7 +78,7 @@ func (c *components) operation(info *Info, o *Operation) (object, error) {
 		return described, nil
 	}
 	schema, err := c.bodySchema(o.Body)
-	described["requestBody"] = object{"required": true, "content": object{o.Body.mediaType(): object{"schema": schema}}}
+	described["requestBody"] = object{"required": !o.Body.Optional, "content": object{o.Body.mediaType(): object{"schema": schema}}}
 	return described, err
 }
 

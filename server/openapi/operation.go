@@ -43,6 +43,8 @@ type Body struct {
 	Type any
 	// Required are the members that must be present, if Type is a Go type.
 	Required []string
+	// Optional marks a body that may be absent.
+	Optional bool
 	// Form marks a body that is a form (application/x-www-form-urlencoded) instead of JSON.
 	Form bool
 	// Patch marks a JSON Merge Patch (RFC 7396).

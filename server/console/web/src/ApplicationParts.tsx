@@ -3,7 +3,7 @@ import { useState } from "react";
 import { api, must } from "./api";
 import { hasSecret } from "./connect/client";
 import type { Item } from "./nouns";
-import { t } from "./texts";
+import { formatTime, t } from "./texts";
 import { Confirm, CopyButton, Failed } from "./ui";
 
 export function ApplicationParts({ application }: { application: Item }) {
@@ -11,14 +11,33 @@ export function ApplicationParts({ application }: { application: Item }) {
   const run = (action: () => Promise<{ secret?: string; done?: string }>) => {
     void action().then(setState, (error: unknown) => setState({ error }));
   };
+  const [overlap, setOverlap] = useState("86400");
   const params = { path: { id: application.id } };
+  const rotate = (body: { overlap?: number; revokeTokens?: boolean }) => run(async () => ({ secret: must(await api.POST("/applications/{id}/client-secret", { params, body })).clientSecret }));
+  const former = typeof application["formerSecretExpiresAt"] === "string" ? application["formerSecretExpiresAt"] : undefined;
   return (
     <section className="actions" aria-label="OAuth">
+      {former && <p>{t("The former client secret works until {time}.", { time: formatTime(former) })}</p>}
       {hasSecret(application) && (
-        <Confirm
-          label={t("Rotate the client secret")} question={t("The old secret becomes invalid now, and so do all tokens of this application. The new secret is shown once.")}
-          onConfirm={() => run(async () => ({ secret: must(await api.POST("/applications/{id}/client-secret", { params })).clientSecret }))}
-        />
+        <>
+          <Confirm kind="" label={t("Rotate the client secret")} question={t("The new secret is shown once. Tokens and sessions stay. An even older secret ends now.")} onConfirm={() => rotate({ overlap: Number(overlap) })}>
+            <p>
+              <label>
+                {t("The old secret ends")}{" "}
+                <select value={overlap} onChange={(event) => setOverlap(event.target.value)}>
+                  <option value="0">{t("at once")}</option>
+                  <option value="3600">{t("in an hour")}</option>
+                  <option value="86400">{t("in a day")}</option>
+                  <option value="604800">{t("in a week")}</option>
+                </select>
+              </label>
+            </p>
+          </Confirm>
+          <Confirm
+            label={t("Replace a leaked secret")} question={t("The old secret becomes invalid now, and so do all tokens of this application. The new secret is shown once.")}
+            onConfirm={() => rotate({ revokeTokens: true })}
+          />
+        </>
       )}
       <Confirm
         label={t("Revoke all tokens")} question={t("All access tokens, refresh tokens and codes of this application become invalid now, for all users. Sessions stay: signed-in users get new tokens without signing in again. A resource server that checks only the signature accepts access tokens until they expire.")}

@@ -34,6 +34,14 @@ export const german: Record<string, string> = {
   "An application can invite users if it has an invitation flow, which its page sets. These have none:": "Eine Anwendung kann Benutzer einladen, wenn sie einen Ablauf für Einladungen hat, den ihre Seite festlegt. Diese haben keinen:",
   "All access tokens, refresh tokens and codes of this application become invalid now, for all users. Sessions stay: signed-in users get new tokens without signing in again. A resource server that checks only the signature accepts access tokens until they expire.": "Alle Zugriffstokens, Aktualisierungstokens und Codes dieser Anwendung werden jetzt ungültig, für alle Benutzer. Sitzungen bleiben: Angemeldete Benutzer erhalten neue Tokens, ohne sich neu anzumelden. Ein Ressourcenserver, der nur die Signatur prüft, akzeptiert Zugriffstokens, bis sie ablaufen.",
   "All tokens that the application had until now are revoked.": "Alle bisherigen Tokens der Anwendung sind widerrufen.",
+  "The former client secret works until {time}.": "Das vorige Client-Geheimnis gilt bis {time}.",
+  "The new secret is shown once. Tokens and sessions stay. An even older secret ends now.": "Das neue Geheimnis wird einmal angezeigt. Tokens und Sitzungen bleiben. Ein noch älteres Geheimnis endet jetzt.",
+  "The old secret ends": "Das alte Geheimnis endet",
+  "at once": "sofort",
+  "in an hour": "in einer Stunde",
+  "in a day": "in einem Tag",
+  "in a week": "in einer Woche",
+  "Replace a leaked secret": "Ein bekannt gewordenes Geheimnis ersetzen",
   "The old secret becomes invalid now, and so do all tokens of this application. The new secret is shown once.": "Das alte Geheimnis wird jetzt ungültig, ebenso alle Tokens dieser Anwendung. Das neue Geheimnis wird einmal angezeigt.",
 };
 
@@ -71,5 +79,13 @@ export const french: Record<string, string> = {
   "An application can invite users if it has an invitation flow, which its page sets. These have none:": "Une application peut inviter des utilisateurs si elle a un flux d’invitation, que sa page définit. Celles-ci n’en ont pas :",
   "All access tokens, refresh tokens and codes of this application become invalid now, for all users. Sessions stay: signed-in users get new tokens without signing in again. A resource server that checks only the signature accepts access tokens until they expire.": "Tous les jetons d’accès, jetons d’actualisation et codes de cette application deviennent invalides maintenant, pour tous les utilisateurs. Les sessions restent : les utilisateurs connectés obtiennent de nouveaux jetons sans se reconnecter. Un serveur de ressources qui ne vérifie que la signature accepte les jetons d’accès jusqu’à leur expiration.",
   "All tokens that the application had until now are revoked.": "Tous les jetons que l’application avait jusqu’ici sont révoqués.",
+  "The former client secret works until {time}.": "Le secret client précédent est valable jusqu’au {time}.",
+  "The new secret is shown once. Tokens and sessions stay. An even older secret ends now.": "Le nouveau secret est affiché une seule fois. Les jetons et les sessions restent. Un secret encore plus ancien prend fin maintenant.",
+  "The old secret ends": "L’ancien secret prend fin",
+  "at once": "immédiatement",
+  "in an hour": "dans une heure",
+  "in a day": "dans un jour",
+  "in a week": "dans une semaine",
+  "Replace a leaked secret": "Remplacer un secret divulgué",
   "The old secret becomes invalid now, and so do all tokens of this application. The new secret is shown once.": "L’ancien secret devient invalide maintenant, ainsi que tous les jetons de cette application. Le nouveau secret est affiché une seule fois.",
 };
