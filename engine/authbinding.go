@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/postern-id/postern/schemas"
@@ -11,6 +12,8 @@ type authBinding struct {
 	ID        string             `json:"id"`
 	Login     schemas.LoginRules `json:"login,omitzero"`
 	LoginHint string             `json:"loginHint,omitempty"`
+	// Browser is the BrowserHash of the request; nil for a run of an earlier release.
+	Browser []byte `json:"browser,omitempty"`
 }
 
 // bindAuthRequest binds the run to the authorization request that it answers, if any. The run then
@@ -28,7 +31,7 @@ func (r *run) bindAuthRequest(req *Request) error {
 	if req.StoresAuthRequest {
 		r.preceding = []schemas.Change{schemas.CreateAuthRequest{Request: *auth}}
 	}
-	r.state.AuthRequest = &authBinding{ID: auth.ID, Login: auth.Login, LoginHint: auth.LoginHint}
+	r.state.AuthRequest = &authBinding{ID: auth.ID, Login: auth.Login, LoginHint: auth.LoginHint, Browser: auth.BrowserHash}
 	return nil
 }
 
@@ -37,6 +40,9 @@ func (r *run) bindAuthRequest(req *Request) error {
 // only in that browser and while the session lives. For any other caller that obtained the run's
 // ID, the run does not exist.
 //
+// A hosted page continues a run that answers an authorization request only in the browser of the request. In any
+// other, the answer would be refused at the end: the user must learn that before entering a password.
+//
 // A run without an authorization request never sees the session. Its replies go to any caller,
 // for example a page on another origin whose requests carry the browser's cookies. The result of
 // an authorization request goes to its client only.
@@ -44,6 +50,9 @@ func (r *run) authorizeRequest(req Request) bool {
 	r.request = req
 	if r.state.AuthRequest == nil {
 		r.request.Session = nil
+	}
+	if b := r.state.AuthRequest; b != nil && b.Browser != nil && req.SignsIn && !bytes.Equal(b.Browser, req.Browser) {
+		return false
 	}
 	auth := r.state.Auth
 	if auth == nil || auth.Session == "" {

@@ -156,6 +156,9 @@ func (e *Engine) Resume(ctx context.Context, executionID, challengeToken string,
 // load reads a run that the request may continue.
 func (e *Engine) load(ctx context.Context, id string, req Request) (*run, error) {
 	rec, err := e.Runs.Run(ctx, id)
+	if schemas.HasCode(err, schemas.CodeExecutionNotFound) {
+		return nil, NotFound(id) // like one that has ended
+	}
 	if err != nil {
 		return nil, err
 	}

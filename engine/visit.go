@@ -80,8 +80,8 @@ type Request struct {
 	// Session is the live session of the browser, nil for none. Only a run that answers an
 	// authorization request sees it.
 	Session *schemas.Session
-	// SignsIn reports that the run signs in the browser, which keeps the session of a run for no
-	// authorization request too.
+	// SignsIn reports that a hosted page sent the request: the run signs in the browser, which keeps the session
+	// of a run for no authorization request too.
 	SignsIn bool
 	// WithoutAssertion reports that the client needs none: the run ends without a session.
 	WithoutAssertion bool

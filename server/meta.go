@@ -36,6 +36,8 @@ type metaApplication struct {
 	URL       string `json:"url,omitempty"`
 	TosURI    string `json:"tosUri,omitempty"`
 	PolicyURI string `json:"policyUri,omitempty"`
+	// StartURL is where the user starts a sign-in at the application again.
+	StartURL string `json:"startUrl,omitempty"`
 	// Unverified states that the application registered itself: its name and addresses are
 	// self-asserted.
 	Unverified bool `json:"unverified,omitempty"`
@@ -77,7 +79,14 @@ func (s *server) flowMeta(w http.ResponseWriter, r *http.Request) error {
 	}
 	d, found := s.metas.Find(key)
 	if !found {
-		text, err := encodeJSON(s.metaOf(app, key))
+		m := s.metaOf(app, key)
+		if s.OAuth != nil && m.Application != nil {
+			var err error
+			if m.Application.StartURL, err = s.OAuth.StartURL(r.Context(), app); err != nil {
+				return err
+			}
+		}
+		text, err := encodeJSON(m)
 		if err != nil {
 			return fmt.Errorf("write the reply: %w", err)
 		}

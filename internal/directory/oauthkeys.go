@@ -38,8 +38,9 @@ func checkKeys(w *writeContext, o *schemas.OAuthProfile) {
 		w.addInvalid(inConfig("jwksUri"), "only %s uses keys; leave it out, or set it as the tokenEndpointAuthMethod", schemas.AuthMethodPrivateKeyJWT)
 	}
 	u, err := url.Parse(o.JWKSURI)
-	if err != nil || u.Scheme != "https" || u.User != nil || u.Fragment != "" || hostFault(u) != "" {
-		w.addInvalid(inConfig("jwksUri"), "expected an https:// URL without a fragment, a name or a password: an attacker who can change the keys in transit can act as the client")
+	if err != nil || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) || u.User != nil || u.Fragment != "" || hostFault(u) != "" {
+		w.addInvalid(inConfig("jwksUri"), "expected an https:// URL without a fragment, a name or a password: an attacker who can change the keys in transit can act as the client; "+
+			"plain http is for the loopback addresses only (localhost, 127.0.0.1, [::1]), if outbound.allow lists them")
 	}
 }
 

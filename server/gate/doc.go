@@ -13,7 +13,8 @@
 //	/gate/signup    the same
 //	/gate/recover   the same
 //	/gate/consent   executionId, authId
-//	/gate/error     error, a fixed code, traceId and applicationId; error_description is for developers
+//	/gate/error     error, a fixed code, traceId and applicationId; the other pages lead here with the code lost if the
+//	                sign-in of their address is over or another browser's; error_description is for developers
 //	                who read the address: the page does not show it, because anyone can write one
 //	/gate/signout   the parameters for GET /oauth2/logout once the user confirms,
 //	                and applicationId

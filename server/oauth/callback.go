@@ -21,7 +21,24 @@ func (p *Provider) Callback(w http.ResponseWriter, r *http.Request) error {
 	if len(ids) != 1 {
 		return p.renderErrorPage(w, r, nil, errorf(codeInvalidRequest, "expected one authId"))
 	}
-	return p.renderErrorPage(w, r, nil, p.issueCode(w, r, ids[0], p.browser(r)))
+	err := p.issueCode(w, r, ids[0], p.browser(r))
+	if err == nil {
+		return nil
+	}
+	return p.renderErrorPage(w, r, p.applicationOf(r.Context(), ids[0]), err)
+}
+
+// applicationOf returns a request with the client alone, for a page that leads back to it; nil if it is not known.
+func (p *Provider) applicationOf(ctx context.Context, id string) *authorizeRequest {
+	req, err := p.Store.AuthRequest(ctx, id)
+	if err != nil {
+		return nil
+	}
+	c, err := p.findClient(ctx, req.ClientID)
+	if err != nil {
+		return nil
+	}
+	return &authorizeRequest{client: c}
 }
 
 // callbackBody is the body of POST /oauth2/auth/callback.

@@ -145,11 +145,18 @@ func (m *clientMetadata) checkRedirects() error {
 func (m *clientMetadata) checkAddresses() error {
 	for _, member := range []struct{ name, uri string }{{"client_uri", m.ClientURI}, {"logo_uri", m.LogoURI}, {"tos_uri", m.TosURI},
 		{"policy_uri", m.PolicyURI}, {"jwks_uri", m.JWKSURI}, {"sector_identifier_uri", m.SectorURI}, {"initiate_login_uri", m.InitiateLogin}} {
-		if u, err := url.Parse(member.uri); member.uri != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil) {
+		if u, err := url.Parse(member.uri); member.uri != "" && (err != nil || u.Scheme != "https" && !isFetchedHere(member.name, member.uri) || u.Host == "" || u.User != nil) {
 			return errorf(codeInvalidMetadata, "%s must be an https URL", member.name).refusing(member.name, member.uri)
 		}
 	}
 	return nil
+}
+
+// isFetchedHere reports whether the server itself, and no user, follows an address of this machine over plain
+// http. outbound.allow decides whether it may: see outbound.Rules.
+func isFetchedHere(member, uri string) bool {
+	_, loopback := withoutPort(uri)
+	return loopback && (member == "jwks_uri" || member == "sector_identifier_uri")
 }
 
 // settle checks the requested metadata and reduces it to the permitted values, as RFC 7591 §2

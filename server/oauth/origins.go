@@ -28,6 +28,9 @@ type origins struct {
 	mu    sync.Mutex
 	until time.Time
 	known map[string]OriginTrust
+	// loopback has the hosts of loopback origins: their redirect URIs are registered for every port (RFC 8252
+	// §7.3), and a development server takes the next free one.
+	loopback map[string]OriginTrust
 }
 
 // OriginTrust returns how far an origin is trusted. If that fails it is UnknownOrigin.
@@ -39,11 +42,17 @@ func (p *Provider) OriginTrust(ctx context.Context, origin string) OriginTrust {
 		if err != nil {
 			return UnknownOrigin
 		}
-		p.origins.until, p.origins.known = now.Add(originsTTL), map[string]OriginTrust{}
+		p.origins.until, p.origins.known, p.origins.loopback = now.Add(originsTTL), map[string]OriginTrust{}, map[string]OriginTrust{}
 		p.origins.add(others, ClientOrigin)
 		p.origins.add(vouched, TrustedOrigin) // one of both is trusted
 	}
-	return p.origins.known[origin]
+	if trust := p.origins.known[origin]; trust != UnknownOrigin {
+		return trust
+	}
+	if bare, loopback := withoutPort(origin); loopback {
+		return p.origins.loopback[bare]
+	}
+	return UnknownOrigin
 }
 
 // add records the trust in the origins of redirect URIs.
@@ -51,6 +60,9 @@ func (o *origins) add(uris []string, trust OriginTrust) {
 	for _, uri := range uris {
 		if own := originOf(uri); own != "" {
 			o.known[own] = trust
+			if bare, ok := withoutPort(own); ok {
+				o.loopback[bare] = trust
+			}
 		}
 	}
 }

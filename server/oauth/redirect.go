@@ -1,10 +1,13 @@
 package oauth
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // redirects reports whether a URI is registered for the client. It is compared exactly (RFC 9700
@@ -60,6 +63,32 @@ func withQuery(uri string, more url.Values) string {
 		separator = "&"
 	}
 	return uri + separator + more.Encode()
+}
+
+// StartURL returns where a user can start a sign-in at an application again; "" if that is not known, or if
+// the application registered itself, because its addresses are its own claims. Without an address for it
+// (OpenID Connect Core §4) that is the application's URL, or the origin of its first redirect URI.
+func (p *Provider) StartURL(ctx context.Context, app *schemas.Application) (string, error) {
+	if !app.IsTrusted() {
+		return "", nil
+	}
+	c, err := p.Clients.Client(ctx, app.ClientID)
+	switch {
+	case schemas.HasClass(err, schemas.NotFound) || err == nil && c.OAuth() == nil:
+		return app.URL, nil
+	case err != nil:
+		return "", err
+	case c.OAuth().InitiateLoginURI != "":
+		return withQuery(c.OAuth().InitiateLoginURI, url.Values{"iss": {p.Issuer}}), nil
+	case app.URL != "":
+		return app.URL, nil
+	}
+	for _, uri := range c.OAuth().RedirectURIs {
+		if origin := originOf(uri); origin != "" {
+			return origin + "/", nil
+		}
+	}
+	return "", nil
 }
 
 // originOf returns the origin of a redirect URI as browsers write it; "" if it has none.

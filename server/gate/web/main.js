@@ -42,9 +42,10 @@ const plain = {
 	// the id that the operator searches the log for.
 	error(application) {
 		const code = codes.find((known) => known === params.get("error"));
+		const lost = code === "lost";
 		const traceId = /^[0-9a-f]{32}$/.test(params.get("traceId")) && params.get("traceId");
-		const key = has(`oauth.${code}`) ? `oauth.${code}` : /^(invalid|unsupported|unauthorized|request)/.test(code) && "oauth.request";
-		fail({ key, details: code, traceId }, way(application));
+		const key = lost && !navigator.cookieEnabled ? "error.no_cookies" : has(`oauth.${code}`) ? `oauth.${code}` : /^(invalid|unsupported|unauthorized|request)/.test(code) && "oauth.request";
+		fail({ key, details: code, traceId }, way(lost ? { ...application, url: application.startUrl } : application));
 	},
 	// All that it takes to go on is in the address.
 	signout(application) {

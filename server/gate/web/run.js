@@ -190,10 +190,14 @@ function denied(error, url) {
 	return byId("heading").focus();
 }
 
+// Leads to the page about sign-ins that are over or another browser's: only the application can start another.
+const lose = () => go(`${address("error", "applicationId")}&${new URLSearchParams({ error: "lost", traceId: trace })}`);
+
 function over(error) {
 	reply = null;
 	params.delete("executionId");
 	remember();
-	fail({ traceId: trace, ...error }, startable() && button(t("again"), { id: "again", class: "primary" }, (pressed) => task(pressed, start)),
+	if (error.code === "auth_request_not_found" || error.key === "oauth.lost") return lose();
+	return fail({ traceId: trace, ...error }, startable() && button(t("again"), { id: "again", class: "primary" }, (pressed) => task(pressed, start)),
 		way(params.has("applicationId") ? meta.application : undefined));
 }
