@@ -138,7 +138,7 @@ func (p *passkeyAuthenticate) finish(ctx context.Context, v *engine.Visit) (*eng
 		}
 		if holder := passkey.CopiedOf(cause); holder != "" && d != nil {
 			// Operators must learn of a copied authenticator and its owner: the run may have no user yet.
-			d.Changes = []schemas.Change{event(v, "passkey.refused", holder, map[string]string{"step": string(passkey.StepCounter)})}
+			d.Changes = []schemas.Change{event(v, "passkey.refused", holder, map[string]string{"step": string(passkey.FailedStep(cause))})}
 		}
 		return d, err
 	}
@@ -179,6 +179,9 @@ func signedIn(v *engine.Visit, verified *passkey.Verified) *engine.Decision {
 	detail := map[string]string{"credentialId": id}
 	if verified.CounterRegressed {
 		detail["counterRegressed"] = "true"
+	}
+	if verified.EligibilityChanged {
+		detail["eligibilityChanged"] = "true"
 	}
 	d := leaveProven(v, verified.Methods, verified.ACR, verified.Credential.AddedBy, schemas.Proof{Kind: schemas.PasskeyProof, Of: id},
 		verified.Use, proof(v, "passkey.used", verified.UserID, detail))

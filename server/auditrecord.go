@@ -50,7 +50,7 @@ func (s *server) auditRefusal(r *http.Request, credentialID string, refusal erro
 	if holder == "" {
 		return
 	}
-	event := s.event(r, "passkey.refused", holder, map[string]string{"credentialId": credentialID, "step": string(passkey.StepCounter)})
+	event := s.event(r, "passkey.refused", holder, map[string]string{"credentialId": credentialID, "step": string(passkey.FailedStep(refusal))})
 	event.Event.Actor = schemas.Actor{} // the caller may not be the user
 	s.record(r, event)
 }

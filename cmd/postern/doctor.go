@@ -73,6 +73,7 @@ func (d *doctor) checkAll(ctx context.Context) {
 	if d.app != nil {
 		defer d.app.close()
 		d.checkSigningKeys()
+		d.checkStoredPasskeys(ctx)
 		d.checkQueue(ctx)
 		d.checkAuditLog(ctx)
 		d.checkFlows(ctx)

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // checkPasskeys compares the relying party id with the origins that use passkeys.
@@ -13,7 +15,7 @@ func (d *doctor) checkPasskeys() {
 	const check = "passkeys"
 	id := d.cfg.Passkey.RelyingPartyID
 	for _, origin := range d.cfg.Passkey.AllowedOrigins {
-		if u, err := url.Parse(origin); err == nil && !coversHost(id, u.Hostname()) && !slices.Contains(d.cfg.Passkey.RelatedOrigins, origin) {
+		if u, err := url.Parse(origin); err == nil && !schemas.IsAndroidOrigin(origin) && !coversHost(id, u.Hostname()) && !slices.Contains(d.cfg.Passkey.RelatedOrigins, origin) {
 			d.warn(check, "remove it from passkey.allowed_origins, add it to passkey.related_origins, or set passkey.relying_party_id to a parent domain of all origins; "+
 				"existing passkeys work only with the relying party id that they were created with",
 				"browsers reject passkeys at %s, because its host is not %s or a subdomain of it", origin, id)

@@ -130,6 +130,23 @@ func causeOfOutage(err error) error {
 	return err
 }
 
+// checkStoredPasskeys looks for passkeys that the sign-in pages cannot use.
+func (d *doctor) checkStoredPasskeys(ctx context.Context) {
+	const check = "stored passkeys"
+	id := d.cfg.Passkey.RelyingPartyID
+	others, err := d.app.store.OtherRelyingParties(ctx, id)
+	if err != nil {
+		d.warn(check, "run `postern doctor` again when the database answers", "they cannot be counted: %v", err)
+		return
+	}
+	for _, p := range others {
+		d.warn(check, otherRelyingPartyFix, "%d passkeys of %d users belong to the relying party %s, and passkey.relying_party_id is %s: sign-in pages cannot use them", p.Passkeys, p.Users, p.ID, id)
+	}
+	if len(others) == 0 {
+		d.ok(check, "all belong to the relying party %s", id)
+	}
+}
+
 // checkSigningKeys checks that a key signs, and that the keys are replaced in time.
 func (d *doctor) checkSigningKeys() {
 	const check = "signing keys"

@@ -22,6 +22,7 @@ func newCeremonies(cfg *config.Config, log *slog.Logger) (*passkey.Ceremonies, e
 		Policy: passkey.Policy{
 			UserVerification: c.UserVerification, Attachment: c.Attachment, Attestation: c.AttestationFormats, TrustAnchors: anchors,
 			SyncedPasskeys: c.SyncedPasskeys, CounterRegression: c.CounterRegression,
+			EligibilityChange: c.EligibilityChange,
 		},
 	})
 }

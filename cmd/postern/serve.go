@@ -147,6 +147,7 @@ func (c serveCommand) startMaintenance(ctx context.Context, h *app, folder flowF
 		}
 		h.reportBrokenFlows(ctx)
 		h.reportMisfits(ctx)
+		h.reportOtherRelyingParties(ctx)
 		h.reportChains(ctx)
 		releaseStartMemory()
 	})

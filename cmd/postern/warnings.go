@@ -50,6 +50,23 @@ func (h *app) warnOfInstances(ctx context.Context, started, now time.Time) {
 	}
 }
 
+// reportOtherRelyingParties logs a warning for each other relying party whose passkeys are stored: after a change
+// of the id, their users cannot sign in with them.
+func (h *app) reportOtherRelyingParties(ctx context.Context) {
+	others, err := h.store.OtherRelyingParties(ctx, h.cfg.Passkey.RelyingPartyID)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		h.log.ErrorContext(ctx, "cannot count the passkeys of other relying parties", "error", err)
+	}
+	for _, p := range others {
+		h.log.WarnContext(ctx, "stored passkeys belong to another relying party, so sign-in pages cannot use them; "+otherRelyingPartyFix,
+			"relyingParty", p.ID, "passkey.relying_party_id", h.cfg.Passkey.RelyingPartyID, "passkeys", p.Passkeys, "users", p.Users)
+	}
+}
+
+// otherRelyingPartyFix describes what to do about passkeys of another relying party.
+const otherRelyingPartyFix = "set passkey.relying_party_id back to the id that they were created with, or have their users sign in another way and add new ones; " +
+	"ignore this if an application asks for that relyingPartyId itself"
+
 // reportBrokenFlows logs a warning for each stored flow whose runs will fail. Other flows are
 // not affected, so the server stays ready.
 func (h *app) reportBrokenFlows(ctx context.Context) {

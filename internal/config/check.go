@@ -26,7 +26,7 @@ func textRules() map[string]textRule {
 		"server.listen":                                 checked(listenFault),
 		"server.trusted_proxies":                        parsed(ParseNetwork),
 		"passkey.relying_party_id":                      checked(relyingPartyFault),
-		"passkey.allowed_origins":                       checked(passkeyOriginFault),
+		"passkey.allowed_origins":                       checked(passkeyClientFault),
 		"passkey.related_origins":                       checked(passkeyOriginFault),
 		"cors.allowed_origins":                          checked(func(text string) string { return originFault(text, exampleURL) }),
 		"outbound.allow":                                checked(hostFault),
@@ -87,6 +87,14 @@ func readValue(k key, value any) (read any, problems []schemas.Problem) {
 }
 
 func passkeyOriginFault(text string) string { return originFault(text, secureContext) }
+
+// passkeyClientFault also accepts the origin of an Android app.
+func passkeyClientFault(text string) string {
+	if schemas.IsAndroidOrigin(text) {
+		return schemas.AndroidOriginFault(text)
+	}
+	return passkeyOriginFault(text)
+}
 
 func hostFault(text string) string {
 	if _, err := ParseNetwork(text); err != nil && !domain(text) {
@@ -203,7 +211,7 @@ func (c *Config) check(doubtful func(keys ...string) bool) (problems []schemas.P
 func (p Passkey) violations() (list []violation) {
 	fits := false
 	for _, origin := range p.AllowedOrigins {
-		fault := passkeyOriginFault(origin)
+		fault := passkeyClientFault(origin)
 		list = append(list, violation{"passkey.allowed_origins", fault != "", fault + "; " + origin + " is that of server.public_url"})
 		fits = fits || isUnderDomain(hostOf(origin), p.RelyingPartyID)
 	}

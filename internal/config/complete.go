@@ -74,7 +74,9 @@ func (p *Passkey) complete(own []string) {
 	if len(p.AllowedOrigins) == 0 {
 		p.AllowedOrigins = own
 	}
-	p.RelyingPartyID = cmp.Or(p.RelyingPartyID, hostOf(p.AllowedOrigins[0]))
+	for _, origin := range p.AllowedOrigins { // an app has no host
+		p.RelyingPartyID = cmp.Or(p.RelyingPartyID, hostOf(origin))
+	}
 	if len(p.AttestationFormats) == 0 {
 		p.AttestationFormats = nil
 	}

@@ -102,6 +102,7 @@ type Passkey struct {
 	TrustAnchors       []string      `json:"trust_anchors"`       // files of root certificates in PEM
 	SyncedPasskeys     string        `json:"synced_passkeys"`     // allow or refuse
 	CounterRegression  string        `json:"counter_regression"`  // refuse or allow
+	EligibilityChange  string        `json:"eligibility_change"`  // refuse or allow
 	Timeout            time.Duration `json:"timeout"`
 }
 

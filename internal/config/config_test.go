@@ -54,7 +54,7 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 		Database: Database{Driver: "sqlite", DSN: filepath.Join("data", "database", "postern.db"), ConnectionLifetime: 30 * time.Minute, StartupWait: time.Minute, PreparedStatements: "auto"},
 		Keys:     Keys{File: filepath.Join("data", "keys", "key-encryption.key")},
 		Passkey: Passkey{AllowedOrigins: []string{"https://localhost:8090"}, RelyingPartyID: "localhost", RelyingPartyName: "Postern",
-			UserVerification: "preferred", SyncedPasskeys: "allow", CounterRegression: "refuse", Timeout: 5 * time.Minute},
+			UserVerification: "preferred", SyncedPasskeys: "allow", CounterRegression: "refuse", EligibilityChange: "refuse", Timeout: 5 * time.Minute},
 		GateClient: GateClient{DefaultLanguage: "en"},
 
 		OAuth: OAuth{ClientMetadataDocuments: ClientMetadataDocuments{Enabled: true}, UnsupportedMetadata: "refuse"},

@@ -47,7 +47,7 @@ func TestEveryVariableIsRead(t *testing.T) {
 		"server.hostname": "localhost.localhost", "server.listen": ":1", "server.public_url": "https://localhost", "tls.cert_file": "", "tls.key_file": "",
 		"data_dir": "/x", "database.driver": "postgres", "database.dsn": "x.db", "database.prepared_statements": "off", "passkey.allowed_origins": "https://localhost", "passkey.related_origins": "https://a.example", "passkey.relying_party_id": "localhost",
 		"passkey.relying_party_name": "X", "passkey.user_verification": "required", "passkey.attachment": "platform", "passkey.attestation_formats": "packed",
-		"passkey.trust_anchors": "makers.pem", "passkey.synced_passkeys": "refuse", "passkey.counter_regression": "allow", "cors.allowed_origins": "https://a.example", "log.level": "warn", "log.format": "json",
+		"passkey.trust_anchors": "makers.pem", "passkey.synced_passkeys": "refuse", "passkey.counter_regression": "allow", "passkey.eligibility_change": "allow", "cors.allowed_origins": "https://a.example", "log.level": "warn", "log.format": "json",
 		"server.trusted_proxies": "::1", "server.logo_url": "https://a.example/logo.png", "server.forwarded_field": "Forwarded", "throttle.enabled": "false", "throttle.familiar_networks": "2048",
 		"http.targets": `{"crm":{"url":"https://crm.example.com"}}`,
 		"flow.dir":     "flows", "keys.file": "/x/keys", "token.key_age": "48h", "token.key_publish": "30m", "outbound.allow": "10.0.0.0/8", "audit.retention": "400d", "audit.file": "/x/events", "audit.target": "crm", "oauth.dcr.private_use_schemes": "cursor",

@@ -127,6 +127,10 @@ func checkOrigins(w *writeContext, was, origins []string) {
 		if !slices.Contains(was, origin) && !w.call.Permits(systemPermission) {
 			w.addForbidden(fmt.Sprintf("passkeyAllowedOrigins[%d]", i), "a page of this origin could relay sign-ins of administrators; only a user with the permission %q can add it", systemPermission)
 		}
+		if schemas.IsAndroidOrigin(origin) {
+			w.addFault(fmt.Sprintf("passkeyAllowedOrigins[%d]", i), schemas.AndroidOriginFault(origin))
+			continue
+		}
 		u, err := url.Parse(origin)
 		if err != nil || u.Host == "" {
 			continue // the schema reports it

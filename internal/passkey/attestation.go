@@ -47,7 +47,7 @@ func (c *Ceremonies) checkAttestation(s *session, parsed *protocol.ParsedCredent
 	if err := checkStatement(object); err != nil {
 		return err
 	}
-	_, err := parsed.Verify(s.Challenge, s.RPID, s.Origins, nil, nil, protocol.TopOriginExplicitVerificationMode, false, requireUV, true, nil, parameters(s.Algorithms), protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
+	_, err := parsed.Verify(s.Challenge, s.RPID, s.Origins, s.Apps, nil, protocol.TopOriginExplicitVerificationMode, false, requireUV, true, nil, parameters(s.Algorithms), protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
 	if err != nil {
 		return refuseQuietly(StepAttestation, err, "the attestation statement (format %.32q) does not verify: %s", object.Format, libraryMessage(err))
 	}

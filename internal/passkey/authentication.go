@@ -129,6 +129,9 @@ type Verified struct {
 	// CounterRegressed reports that the signature counter did not grow, as with a cloned
 	// authenticator, and that the policy accepted it.
 	CounterRegressed bool
+	// EligibilityChanged reports that the backup eligibility differs from the registration, and that the policy
+	// accepted it.
+	EligibilityChanged bool
 	// Methods and ACR are the Assurance.
 	Methods []string
 	ACR     string
@@ -199,7 +202,7 @@ func (s *session) findOwned(ctx context.Context, parsed *protocol.ParsedCredenti
 // checkSignature lets the library verify the assertion as a whole: the earlier checks again, and
 // the signature (L3 §7.2 steps 19–21).
 func (s *session) checkSignature(parsed *protocol.ParsedCredentialAssertionData, credential *schemas.Credential, requireUV bool) error {
-	err := parsed.Verify(s.Challenge, s.RPID, "", s.Origins, nil, nil, protocol.TopOriginExplicitVerificationMode, false, requireUV, true, credential.PublicKey, protocol.SignaturePolicy{})
+	err := parsed.Verify(s.Challenge, s.RPID, "", s.Origins, s.Apps, nil, protocol.TopOriginExplicitVerificationMode, false, requireUV, true, credential.PublicKey, protocol.SignaturePolicy{})
 	if err != nil || s.isDecoy(parsed.RawID) {
 		return refuseQuietly(StepSignature, err, "the signature of the answer is not valid for this passkey")
 	}
@@ -211,15 +214,17 @@ func (s *session) checkSignature(parsed *protocol.ParsedCredentialAssertionData,
 func (c *Ceremonies) verified(parsed *protocol.ParsedCredentialAssertionData, credential *schemas.Credential, now time.Time) (*Verified, error) {
 	data := &parsed.Response.AuthenticatorData
 	synced := data.Flags.HasBackupEligible()
-	if credential.AttestationFormat == ImportedFormat {
+	imported := credential.AttestationFormat == ImportedFormat
+	changed := !imported && synced != credential.BackupEligible
+	if changed && c.config.Policy.EligibilityChange == Refuse {
+		return nil, refuseChanged(credential.UserID)
+	}
+	if imported || changed {
 		known := *credential
-		known.BackupEligible = synced
+		known.BackupEligible = synced || changed // once it could leave its device, there may be copies
 		credential = &known
 	}
-	if synced != credential.BackupEligible {
-		return nil, refuse(StepBackup, "the backup eligibility (BE) of the passkey differs from its registration; it must never change")
-	}
-	if err := c.config.Policy.admitSynced(synced); err != nil {
+	if err := c.config.Policy.admitSynced(credential.BackupEligible); err != nil {
 		return nil, err
 	}
 	count := data.Counter
@@ -235,6 +240,8 @@ func (c *Ceremonies) verified(parsed *protocol.ParsedCredentialAssertionData, cr
 		UserVerified:     data.Flags.HasUserVerified(),
 		Origin:           parsed.Response.CollectedClientData.Origin,
 		CounterRegressed: regressed,
+
+		EligibilityChanged: changed,
 	}
 	v.Methods, v.ACR = Assurance(credential, v.UserVerified)
 	return v, nil

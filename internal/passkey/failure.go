@@ -44,7 +44,7 @@ func FailedStep(err error) Step {
 }
 
 // CopiedOf returns the user whose passkey may have been copied: its signature was right, and its counter
-// did not increase. For another error it returns "".
+// did not increase, or its backup eligibility changed. For another error it returns "".
 func CopiedOf(err error) string {
 	var f *failure
 	if errors.As(err, &f) {
@@ -82,6 +82,14 @@ func refuseCopied(userID string) error {
 	e := schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed,
 		"the authenticator's signature counter did not increase; the authenticator may have been copied: remove this passkey and register a new one")
 	e.Err = &failure{step: StepCounter, copiedOf: userID}
+	return e
+}
+
+// refuseChanged returns the error for a passkey of a user whose backup eligibility changed.
+func refuseChanged(userID string) error {
+	e := schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed,
+		"the backup eligibility (BE) of the passkey differs from its registration; it must never change: remove this passkey and register a new one, or have the operator set passkey.eligibility_change to allow")
+	e.Err = &failure{step: StepBackup, copiedOf: userID}
 	return e
 }
 

@@ -24,8 +24,9 @@ const (
 
 // origin is an allowed origin in the form in which a browser reports it.
 type origin struct {
-	text string // https://login.example.com:8443
-	host string // login.example.com
+	text  string // https://login.example.com:8443
+	host  string // login.example.com
+	isApp bool   // of an Android app, which has no host
 	// useless states why no passkey ceremony can come from this origin; "" if one can.
 	useless string
 }
@@ -46,6 +47,12 @@ func parseOrigins(texts []string, path string) (list []origin, problems []schema
 // parseOrigin parses scheme://host[:port] and returns its ASCII serialization (HTML
 // §7.1.1): lower case, without the scheme's default port.
 func parseOrigin(text string) (origin, error) {
+	if schemas.IsAndroidOrigin(text) {
+		if fault := schemas.AndroidOriginFault(text); fault != "" {
+			return origin{}, fmt.Errorf("%s, got %.200q", fault, text)
+		}
+		return origin{text: text, isApp: true}, nil
+	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" {
 		return origin{}, fmt.Errorf("expected an origin such as https://login.example.com, got %.200q", text)
@@ -86,11 +93,12 @@ func isUnderDomain(host, rpID string) bool {
 	return strings.Contains(rpID, ".") && strings.HasSuffix(host, "."+rpID) && !isIP(host)
 }
 
-// relyingParty is the relying party of a ceremony: its id, the allowed origins in its domain, and
+// relyingParty is the relying party of a ceremony: its id, the allowed origins in its domain and of apps, and
 // the allowed origins outside, for error messages.
 type relyingParty struct {
 	id      string
 	origins []string
+	apps    []string // the origins of Android apps: the system checks that the domain names the app
 	outside []string
 }
 
@@ -104,6 +112,10 @@ func (c *Ceremonies) relyingParty(asked string, more []string) (p relyingParty, 
 	allowed = append(c.origins[:len(c.origins):len(c.origins)], allowed...)
 	p.id = c.RPID(asked)
 	for _, o := range allowed {
+		if o.isApp {
+			p.apps = append(p.apps, o.text)
+			continue
+		}
 		if o.useless == "" && isUnderDomain(o.host, p.id) {
 			p.origins = append(p.origins, o.text)
 		} else {
@@ -126,7 +138,7 @@ func (c *Ceremonies) RPID(asked string) string { return cmp.Or(asked, c.config.R
 // read them.
 func (p *relyingParty) addRelatedOrigins(list []origin) {
 	for _, o := range list {
-		if o.useless == "" && !slices.Contains(p.origins, o.text) {
+		if o.useless == "" && !o.isApp && !slices.Contains(p.origins, o.text) {
 			p.origins = append(p.origins, o.text)
 			p.outside = slices.DeleteFunc(p.outside, func(text string) bool { return text == o.text })
 		}

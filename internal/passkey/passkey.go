@@ -57,7 +57,9 @@ func New(c Config) (*Ceremonies, error) {
 	if problems = append(problems, more...); len(problems) > 0 {
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodePasskeyConfig, "the passkey configuration has %d mistake(s)", len(problems)).WithProblems(problems)
 	}
-	c.RPID = cmp.Or(c.RPID, origins[0].host)
+	for _, o := range origins {
+		c.RPID = cmp.Or(c.RPID, o.host)
+	}
 	c.RPName = cmp.Or(displayText(c.RPName, maxNameBytes), "Postern")
 	c.Policy = c.Policy.withDefaults()
 	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)

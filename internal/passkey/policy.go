@@ -20,7 +20,7 @@ const (
 	CrossPlatform = "cross-platform"
 )
 
-// The values of Policy.SyncedPasskeys and Policy.CounterRegression.
+// The values of Policy.SyncedPasskeys, Policy.CounterRegression and Policy.EligibilityChange.
 const (
 	Allow  = "allow"
 	Refuse = "refuse"
@@ -58,6 +58,10 @@ type Policy struct {
 	// CounterRegression is refuse (the default) or allow: an authenticator whose signature
 	// counter did not grow, as with a clone, is accepted and reported in Verified.
 	CounterRegression string
+	// EligibilityChange is refuse (the default) or allow: a passkey whose backup eligibility (BE) differs from
+	// its registration, which must not happen (§6.1.3), is accepted as one that can leave its device, and
+	// reported in Verified. Some password managers change it.
+	EligibilityChange string
 }
 
 // withDefaults returns the policy with the defaults of values that are not set.
@@ -68,6 +72,7 @@ func (p Policy) withDefaults() Policy {
 	p.UserVerification = cmp.Or(p.UserVerification, Preferred)
 	p.SyncedPasskeys = cmp.Or(p.SyncedPasskeys, Allow)
 	p.CounterRegression = cmp.Or(p.CounterRegression, Refuse)
+	p.EligibilityChange = cmp.Or(p.EligibilityChange, Refuse)
 	return p
 }
 

@@ -132,7 +132,7 @@ func (s *session) checkClientData(d *protocol.CollectedClientData, want protocol
 // passkeys of another's domain.
 func (s *session) checkOrigin(text string) error {
 	switch {
-	case slices.Contains(s.Origins, text):
+	case slices.Contains(s.Origins, text), slices.Contains(s.Apps, text):
 		return nil
 	case slices.Contains(s.Outside, text):
 		return refuse(StepOrigin, "origin %.255q cannot use the relying party id %q: its host must be that domain or a subdomain of it, over https or at localhost; ask for another relyingPartyId, or use another origin of %s", text, s.RPID, configuredOrigins)

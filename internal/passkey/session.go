@@ -20,6 +20,7 @@ type session struct {
 	Challenge  string           `json:"challenge"` // base64url, as in the options and the client data
 	RPID       string           `json:"rpId"`
 	Origins    []string         `json:"origins"`           // allowed
+	Apps       []string         `json:"apps,omitempty"`    // allowed origins of Android apps
 	Outside    []string         `json:"outside,omitempty"` // allowed, but not for this RP ID
 	RequireUV  bool             `json:"requireUv,omitempty"`
 	ExpiresAt  time.Time        `json:"expiresAt"`
@@ -39,6 +40,7 @@ func (c *Ceremonies) newSession(of schemas.Ceremony, rp relyingParty, uv string)
 		Challenge: challenge.String(),
 		RPID:      rp.id,
 		Origins:   rp.origins,
+		Apps:      rp.apps,
 		Outside:   rp.outside,
 		RequireUV: uv == Required,
 		ExpiresAt: c.config.Now().Add(c.config.Timeout).UTC(),
