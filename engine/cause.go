@@ -114,7 +114,7 @@ func compareAttempts(a, b attempt) int {
 
 // markCauses moves findings to the targets that cause them.
 func (c *compiler) markCauses() {
-	if c.stored || c.errorCount > maxFindings || len(c.graph.nodes) == 0 {
+	if c.errorCount > maxFindings || len(c.graph.nodes) == 0 {
 		return
 	}
 	t := &trial{compiler: c, count: map[string]int{}, left: maxCauseStates, reached: c.reachableNodes(), ending: c.reachesEnd()}

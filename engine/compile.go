@@ -35,7 +35,9 @@ func (c *compiler) result() (*Graph, []schemas.Problem) {
 	c.compile()
 	if c.errorCount > 0 {
 		c.linkConsequences()
-		c.markCauses()
+		if c.seeksCauses {
+			c.markCauses()
+		}
 		return nil, c.problems
 	}
 	c.graph.warnings = c.problems
@@ -65,7 +67,8 @@ type compiler struct {
 
 	stored        bool        // see CompileStored
 	violations    []violation // findings about runs: see consequence.go
-	unconnected   unconnected // see cause.go
+	seeksCauses   bool        // for authors: see cause.go
+	unconnected   unconnected
 	requiredClass string      // the class that every path without a session proves: see session.go
 
 	// The exact analysis: see stategraph.go.

@@ -21,7 +21,7 @@ func ExampleCompile() {
 		fmt.Printf("%s at %s: %s\n", p.Rule, p.Path, p.Message)
 	}
 	// Output:
-	// unauthenticated at nodes[0].next.failure: lead the outcome "failure" to "key" instead of "done": finish needs an authenticated user, but not every path to it provides one
+	// unauthenticated at nodes[1]: finish needs an authenticated user, but not every path to it provides one
 }
 
 // A run asks, is answered, and completes.

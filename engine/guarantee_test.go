@@ -85,12 +85,12 @@ func TestGuaranteesAreChecked(t *testing.T) {
 	}{
 		{"nothing", "", schemas.Guarantees{}, ""},
 		{"what holds", "", schemas.Guarantees{ACR: schemas.ACRPassword}, ""},
-		{"too strong a class", "nodes[3].next.success", schemas.Guarantees{ACR: "phr"}, "q —b→ p —a→ secret —success→ done"},
+		{"too strong a class", "guarantees.acr", schemas.Guarantees{ACR: "phr"}, "q —b→ p —a→ secret —success→ done"},
 		{"the strongest class", "guarantees.acr", schemas.Guarantees{ACR: "phrh"}, "q —a→ key —success→ done"},
-		{"two factors", "nodes[3].next.success", schemas.Guarantees{ACR: schemas.ACRMultiFactor}, "q —b→ p —a→ secret —success→ done"},
-		{"phishing-resistant", "nodes[3].next.success", schemas.Guarantees{PhishingResistant: true}, "q —b→ p —a→ secret —success→ done"},
-		{"user verified", "nodes[3].next.success", schemas.Guarantees{UserVerified: true}, "q —b→ p —a→ secret —success→ done"},
-		{"a method", "nodes[2].next", schemas.Guarantees{AMR: []string{"pwd"}}, "q —a→ key —success→ done"},
+		{"two factors", "guarantees.acr", schemas.Guarantees{ACR: schemas.ACRMultiFactor}, "q —b→ p —a→ secret —success→ done"},
+		{"phishing-resistant", "guarantees.phishingResistant", schemas.Guarantees{PhishingResistant: true}, "q —b→ p —a→ secret —success→ done"},
+		{"user verified", "guarantees.userVerified", schemas.Guarantees{UserVerified: true}, "q —b→ p —a→ secret —success→ done"},
+		{"a method", "guarantees.amr[0]", schemas.Guarantees{AMR: []string{"pwd"}}, "q —a→ key —success→ done"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

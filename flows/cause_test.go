@@ -1,6 +1,7 @@
 package flows_test
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"testing"
@@ -52,7 +53,11 @@ func TestCauseIsTheWrongTarget(t *testing.T) {
 	var refused, marked, unknown, alone int
 	for _, f := range goodFlows(t) {
 		for _, w := range wrongTargets(f) {
-			g, problems := engine.Compile(w.flow, kinds)
+			text, err := json.Marshal(w.flow)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, g, problems := engine.CheckUsing(text, false, kinds, schemas.SubflowsOf(f.Parts))
 			if g != nil {
 				continue
 			}
