@@ -33,6 +33,11 @@ func (d *directory) IdentityScopes(_ context.Context, o *schemas.OAuthProfile) (
 	return append(schemas.IdentityScopes(), o.OwnScopes()...), d.broken
 }
 
+// Client is a client that declares no scopes.
+func (d *directory) Client(context.Context, string) (*schemas.Application, error) {
+	return &schemas.Application{}, d.broken
+}
+
 // ScopeNames has a display name for reading orders.
 func (d *directory) ScopeNames(context.Context, []string) (map[string]string, error) {
 	return map[string]string{"openid": "Know who you are", "shop:orders:read": "See orders", "shop:secret": "shop:secret"}, d.broken

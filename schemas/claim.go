@@ -21,7 +21,7 @@ type Claim struct {
 	RemovePrefix   bool   `json:"removePrefix,omitempty"`
 	AddPrefix      string `json:"addPrefix,omitempty"`
 	Format         string `json:"format,omitempty"`
-	Value          any    `json:"value,omitempty"`
+	Value          string `json:"value,omitempty"`
 
 	Type      string `json:"type,omitempty"`
 	Separator string `json:"separator,omitempty"`

@@ -108,8 +108,8 @@ func TestClaimsOfApplications(t *testing.T) {
 			map[string]string{"idToken": `{"https://hasura.io/jwt/claims":{"x-hasura.role":"user"},"https://example.com/unit":"acme/sales"}`}},
 		{"only at introspection", `"claims":[{"name":"groups","source":"groups","targets":["introspection"]}]`, "openid", map[string]string{"introspection": `{"groups":` + all + `}`}},
 		{"only at userinfo", `"claims":[{"name":"groups","source":"groups","targets":["userinfo"]}]`, "openid", map[string]string{"userinfo": `{"groups":` + all + `}`}},
-		{"a claim that a permission releases", `"scopes":["openid","build"],"claims":[{"name":"ci","source":"constant","value":true,"scopes":["build"],"targets":["accessToken"]}]`, "openid build", nil},
-		{"a claim that a granted permission releases", `"scopes":["openid","build:jobs:run"],"claims":[{"name":"ci","source":"constant","value":true,"scopes":["build:jobs:run"],"targets":["accessToken"]}]`,
+		{"a claim that a permission releases", `"scopes":["openid","build"],"claims":[{"name":"ci","source":"constant","value":"true","type":"boolean","scopes":["build"],"targets":["accessToken"]}]`, "openid build", nil},
+		{"a claim that a granted permission releases", `"scopes":["openid","build:jobs:run"],"claims":[{"name":"ci","source":"constant","value":"true","type":"boolean","scopes":["build:jobs:run"],"targets":["accessToken"]}]`,
 			"openid build:jobs:run", map[string]string{"accessToken": `{"ci":true}`}},
 		{"a scope of the application", `"scopes":["openid"],"scopeClaims":{"staff":["groups","given_name"]}`, "openid staff",
 			map[string]string{"idToken": `{"groups":` + all + `,"given_name":"Pat"}`, "userinfo": `{"groups":` + all + `,"given_name":"Pat"}`}},
@@ -193,14 +193,13 @@ func TestClaimsNeedConsent(t *testing.T) {
 	}
 }
 
-// TestAttributesAreNoProtocolClaims: no attribute, scope or declared claim sets a claim of the protocol, and no
-// attribute one by which applications decide.
+// TestAttributesAreNoProtocolClaims: no attribute, scope or declared claim sets a claim of the protocol.
 func TestAttributesAreNoProtocolClaims(t *testing.T) {
 	w := newTestApp(t)
 	for _, config := range []string{
 		`"claims":[{"name":"sub","source":"constant","value":"root"}]`, `"claims":[{"name":"ISS","source":"constant","value":"root"}]`,
 		`"claims":[{"name":"cnf.jkt","source":"constant","value":"x"}]`, `"claims":[{"path":["act"],"source":"attribute"}]`,
-		`"claims":[{"name":"active","source":"constant","value":true,"targets":["introspection"]}]`,
+		`"claims":[{"name":"active","source":"constant","value":"x","targets":["introspection"]}]`,
 		`"scopeClaims":{"staff":["sub"]}`, `"scopeClaims":{"staff":["entitlements"]}`, `"scopeClaims":{"system:users":["name"]}`, `"scopeClaims":{"a b":[]}`,
 		`"token":{"accessToken":{"userAttributes":["scope"]}}`, `"token":{"idToken":{"userAttributes":["nonce"]}}`, `"userInfo":{"userAttributes":["aud"]}`,
 		`"claims":[{"name":"a","source":"groups"},{"name":"a.b","source":"roles"}]`, `"claims":[{"name":"a","source":"groups","format":"id"}]`,

@@ -26,7 +26,7 @@ func Options() []Option {
 		{"removePrefix", "Remove the prefix", "Whether the names are without the prefix.", `"type": "boolean"`},
 		{"addPrefix", "Add a prefix", "A text before each name, such as oidc:.", text},
 		{"format", "Format", "The form of the organization unit. Default: id.", `"enum": ["id", "handle", "name", "path"]`},
-		{"value", "Value", "The value, of any JSON type.", ``},
+		{"value", "Value", "The value. The type of the claim makes it a number, a boolean, a list or an object.", `"type": "string", "minLength": 1, "maxLength": 2000`},
 	}
 }
 
@@ -39,15 +39,11 @@ func Definition() string {
 `)
 	fmt.Fprintf(&b, `"source": {"title": "Source", "description": %s, "enum": [%s]},`+"\n", quote("Where the value comes from: "+list(Sources(), func(s Source) (string, string) { return s.Name, s.Doc })+"."), names(Sources(), func(s Source) string { return s.Name }))
 	for _, o := range Options() {
-		separator := ", "
-		if o.Schema == "" {
-			separator = ""
-		}
-		fmt.Fprintf(&b, `%s: {"title": %s, "description": %s%s%s},`+"\n", quote(o.Name), quote(o.Title), quote(o.Doc+" For the sources "+strings.Join(sourcesWith(o.Name), ", ")+"."), separator, o.Schema)
+		fmt.Fprintf(&b, `%s: {"title": %s, "description": %s, %s},`+"\n", quote(o.Name), quote(o.Title), quote(o.Doc+" For the sources "+strings.Join(sourcesWith(o.Name), ", ")+"."), o.Schema)
 	}
 	fmt.Fprintf(&b, `"type": {"title": "Type", "description": "The type of the value. Default: that of the source. A list becomes a string with the separator; a claim that cannot have the type is left out.", "enum": [%s]},`+"\n", names(types(), func(t string) string { return t }))
 	b.WriteString(`"separator": {"title": "Separator", "description": "What separates the items of a list that becomes a string. Default: a comma.", "type": "string", "minLength": 1, "maxLength": 20},
-"scopes": {"title": "Scopes", "description": "The scopes of which one must be granted: standard scopes, those of scopeClaims, or permissions. Default: none is needed.", "type": "array", "minItems": 1, "maxItems": 20, "uniqueItems": true, "items": {"type": "string", "minLength": 1, "maxLength": 200}},
+"scopes": {"title": "Scopes", "description": "One of them must be granted: standard scopes, those of scopeClaims, or permissions. Default: none is needed.", "type": "array", "minItems": 1, "maxItems": 20, "uniqueItems": true, "items": {"type": "string", "minLength": 1, "maxLength": 200}},
 `)
 	fmt.Fprintf(&b, `"targets": {"title": "Targets", "description": %s, "type": "array", "minItems": 1, "uniqueItems": true, "items": {"enum": [%s]}}`+"\n}}",
 		quote("What contains the claim: "+list(Targets(), func(t Target) (string, string) { return t.Name, t.Doc })+". Default: "+strings.Join(defaultTargets(), " and ")+"."), names(Targets(), func(t Target) string { return t.Name }))

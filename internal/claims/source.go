@@ -50,7 +50,7 @@ func Sources() []Source {
 			Options: []string{"format"}, needsFacts: func(c *schemas.Claim) bool { return c.Format != "" && c.Format != "id" }, value: unit},
 		{Name: "userType", Doc: "the name of the user's type", IsAuthoritative: true,
 			value: func(_ *schemas.Claim, s *Subject) (any, bool) { return s.User.Type, true }},
-		{Name: "constant", Doc: "the `value`, of any type", IsAuthoritative: true, Options: []string{"value"}, Required: []string{"value"},
+		{Name: "constant", Doc: "the `value`", IsAuthoritative: true, Options: []string{"value"}, Required: []string{"value"},
 			value: func(c *schemas.Claim, _ *Subject) (any, bool) { return c.Value, true }},
 	}
 }
@@ -230,10 +230,9 @@ func convert(c *schemas.Claim, value any) (any, bool) {
 	case booleanType:
 		return toBoolean(value)
 	case listType:
-		return toList(value)
+		return toList(c, value)
 	case objectType:
-		object, is := value.(map[string]any)
-		return object, is
+		return toObject(value)
 	}
 	return value, true
 }
@@ -276,11 +275,22 @@ func listOf(value any) ([]any, bool) {
 	return nil, false
 }
 
-func toList(value any) (any, bool) {
+func toList(c *schemas.Claim, value any) (any, bool) {
 	if items, is := listOf(value); is {
 		return items, true
 	}
+	if text, is := value.(string); is && c.Separator != "" {
+		return strings.Split(text, c.Separator), true
+	}
 	return []any{value}, value != nil
+}
+
+func toObject(value any) (object any, is bool) {
+	if text, written := value.(string); written && json.Unmarshal([]byte(text), &value) != nil {
+		return nil, false
+	}
+	object, is = value.(map[string]any)
+	return object, is
 }
 
 func toNumber(value any) (any, bool) {

@@ -29,7 +29,7 @@ func TestRegistration(t *testing.T) {
 	}{
 		{"what must be", `{"redirect_uris":["https://client.example.com/back"]}`, nil, map[string]any{
 			"client_name": "client.example.com", "token_endpoint_auth_method": "client_secret_basic", "grant_types": "[authorization_code]",
-			"response_types": "[code]", "redirect_uris": "[https://client.example.com/back]", "scope": "openid profile email address phone offline_access system"}},
+			"response_types": "[code]", "redirect_uris": "[https://client.example.com/back]", "scope": "openid profile email address phone offline_access groups roles organization system"}},
 		{"a tool on a device", `{"client_name":"Tool","redirect_uris":["http://127.0.0.1:3334/oauth/callback","com.example.tool:/back"],"application_type":"native",
 			"token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"],"response_types":["code"],"scope":"system","software_id":"x","unheard_of":{"a":1}}`, nil, map[string]any{
 			"client_name": "Tool", "token_endpoint_auth_method": "none", "grant_types": "[authorization_code refresh_token]", "scope": "system", "client_secret": nil, "unheard_of": nil}},

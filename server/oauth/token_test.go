@@ -185,7 +185,7 @@ func TestDocuments(t *testing.T) {
 		want  string
 	}{
 		"authorization server": {w.provider.Server, `{"issuer":"https://id.example.com","token_endpoint":"https://id.example.com/oauth2/token",
-			"jwks_uri":"https://id.example.com/oauth2/jwks","scopes_supported":["openid","profile","email","address","phone","offline_access","account","system"],
+			"jwks_uri":"https://id.example.com/oauth2/jwks","scopes_supported":["openid","profile","email","address","phone","offline_access","account","groups","roles","organization","system"],
 			"grant_types_supported":["authorization_code","refresh_token","client_credentials"],
 			"token_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post","private_key_jwt","none"],
 			"token_endpoint_auth_signing_alg_values_supported":["ES256","ES384","ES512","PS256","PS384","PS512","RS256","RS384","RS512","EdDSA","Ed25519"],
@@ -203,8 +203,8 @@ func TestDocuments(t *testing.T) {
 				"phr","phrh","urn:postern:acr:mfa-phr","urn:postern:acr:mfa-phrh"],
 			"prompt_values_supported":["none","login","consent","select_account"],"claim_types_supported":["normal"],
 			"claims_supported":["iss","sub","aud","exp","iat","auth_time","nonce","acr","amr","sid","at_hash","username","preferred_username","name","given_name",
-				"family_name","middle_name","nickname","profile","picture","website","gender","birthdate","zoneinfo","locale","email","email_verified","address",
-				"phone_number","phone_number_verified"],
+				"family_name","middle_name","nickname","profile","picture","website","gender","birthdate","zoneinfo","locale","updated_at","email","email_verified","address",
+				"phone_number","phone_number_verified","groups","roles","ouId","ouName","ouHandle","userType"],
 			"claims_parameter_supported":false,"request_parameter_supported":false,"request_uri_parameter_supported":false,
 			"client_id_metadata_document_supported":true}`},
 		"protected resource": {w.provider.Resource, `{"resource":"https://id.example.com/mcp","authorization_servers":["https://id.example.com"],

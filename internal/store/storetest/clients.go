@@ -27,7 +27,7 @@ func newClient(name string) schemas.Application {
 		Token: schemas.TokenRules{AccessToken: schemas.AccessTokenRule{ValidityPeriod: 60, UserAttributes: []string{"department"}}, RefreshToken: schemas.TokenRule{ValidityPeriod: 600},
 			IDToken: schemas.IDTokenRule{ValidityPeriod: 61, SignedResponseAlg: "ES256", UserAttributes: []string{}}},
 		ScopeClaims: map[string][]string{"email": {}, "staff": {"department", "groups"}}, UserInfo: schemas.UserInfoRules{UserAttributes: []string{"name"}},
-		Claims:  []schemas.Claim{{Name: "realm.roles", Source: "roles", Prefix: "shop-", RemovePrefix: true, Targets: []string{"accessToken"}}, {Path: []string{"a.b"}, Source: "constant", Value: true}},
+		Claims:  []schemas.Claim{{Name: "realm.roles", Source: "roles", Prefix: "shop-", RemovePrefix: true, Targets: []string{"accessToken"}}, {Path: []string{"a.b"}, Source: "constant", Value: "true"}},
 		JWKS:    &schemas.JSONWebKeys{Keys: []map[string]any{{"kty": "EC", "crv": "P-256"}}},
 		JWKSURI: "https://shop.example/keys", BackchannelLogoutURI: "https://shop.example/out", BackchannelLogoutSessionRequired: true,
 	}}}
