@@ -68,7 +68,7 @@ func TestUnreadMembers(t *testing.T) {
 		"users":[{"username":"eve","favourite":"tea","credentials":[{"type":"otp","device":"phone"}]}]}`), Options{})
 	wantFindings(t, report, "passwordPolicy (realm acme)", "defaultGroups", "organizations (organization alias acme-org)", "identityProviderMappers (identityProviderMapper name role)",
 		"clients.authorizationSettings (client clientId web)", "clients.attributes.oauth2.device.authorization.grant.enabled (client clientId web)", "clients.attributes.frontchannel.logout.url",
-		"roles.realm.attributes (realm name boss)", "users.favourite (user username eve)", "users.credentials.device",
+		"roles.realm.attributes (role name boss)", "users.favourite (user username eve)", "users.credentials.device",
 		"the client scope is not imported, with its mappers (client scope orders)", `the client scope "orders" is not imported`)
 	for _, f := range report.Findings() {
 		for _, unwanted := range []string{"bruteForceProtected", "clientScopes.name", "pkce.code", "\"email\""} {

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -24,8 +25,13 @@ type client struct {
 	notes                                             []note
 }
 
-// minSecret is the least length of a client secret.
-const minSecret = 32
+// clientSecret matches the client secrets that can be stored.
+var clientSecret = regexp.MustCompile(`^[\x21-\x7e]{32,500}$`)
+
+// isClientSecret reports whether a secret can be imported. One of asterisks is masked.
+func isClientSecret(secret string) bool {
+	return clientSecret.MatchString(secret) && strings.Trim(secret, "*") != ""
+}
 
 // add adds the client as an application. Redirect URIs that are patterns, and secrets that are too short, are
 // reported with the application: nothing is said about a client that is not imported but why.
@@ -92,10 +98,10 @@ func (c client) resource(notes *[]note, redirects []any) Resource {
 		config["tokenEndpointAuthMethod"], config["jwksUri"] = "private_key_jwt", c.jwksURI
 	case c.jwks != nil:
 		config["tokenEndpointAuthMethod"], config["jwks"] = "private_key_jwt", c.jwks
-	case c.secret != "" && strings.Trim(c.secret, "*") != "" && len(c.secret) >= minSecret:
+	case isClientSecret(c.secret):
 		out.Secret, config["clientSecret"] = c.secret, secretSource()
 	default:
-		addNote(notes, "", "the export has no client secret, or one of fewer than 32 characters: the client gets a new one", "rotate the secret in the console, and configure it in the application")
+		addNote(notes, "", "the export has no client secret, or not one of at least 32 printable ASCII characters: the client gets a new one", "rotate the secret in the console, and configure it in the application")
 	}
 	if c.description != "" {
 		content["description"] = c.description

@@ -167,8 +167,8 @@ func expectDelim(d *json.Decoder, want json.Delim) error {
 // withoutValue returns an error of JSON without the value, which may be a secret.
 func withoutValue(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		kind := map[reflect.Kind]string{reflect.Slice: "list", reflect.Map: "object", reflect.Struct: "object", reflect.Bool: "true or false", reflect.Int: "number", reflect.Int64: "number"}[wrong.Type.Kind()]
-		return fmt.Errorf("%s: expected %s at byte %d", wrong.Field, firstText(kind, wrong.Type.Kind().String()), wrong.Offset)
+		kind := map[reflect.Kind]string{reflect.Slice: "list", reflect.Map: "object", reflect.Struct: "object", reflect.Bool: "true or false", reflect.Int: "number", reflect.Int64: "number", reflect.String: "text"}[wrong.Type.Kind()]
+		return errors.New(strings.TrimPrefix(wrong.Field+": ", ": ") + "expected " + firstText(kind, wrong.Type.Kind().String()))
 	}
 	return err
 }

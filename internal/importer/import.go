@@ -141,7 +141,7 @@ func (w *userWriter) noteOn(resource Resource, n note) {
 	if n.value != "" {
 		place += ": " + n.value
 	}
-	w.found = append(w.found, foundNote{resource.Plural, place, n})
+	w.found = append(w.found, foundNote{strings.Replace(resource.Plural, "identityProviders", "identity providers", 1), place, n})
 }
 
 // findProviders finds the identity providers, by their handles.
@@ -222,28 +222,34 @@ func (w *userWriter) dropFaulty(resource *Resource, faults declare.Faults) bool 
 	if err != nil || json.Unmarshal(text, &content) != nil {
 		return false
 	}
-	wrong := map[string]bool{}
-	for _, f := range faults {
-		wrong[f.Path] = true
-		w.note(*resource, f.Path+" is left out: "+f.WithoutValue().Message, "correct it in the product, or later")
-	}
-	resource.Content, _ = withoutParts(content, "", wrong).(map[string]any)
+	resource.Content, _ = withoutParts(content, "", func(path string, part any) bool {
+		i := slices.IndexFunc(faults, func(f declare.Fault) bool { return f.Path == path })
+		if i < 0 {
+			return false
+		}
+		member, _, _ := strings.Cut(path[strings.LastIndex(path, ".")+1:], "[")
+		w.noteOn(*resource, note{textOf(part), fmt.Sprintf("the value of %s is left out: %s", member, faults[i].WithoutValue().Message), "correct it in the product, or later"})
+		return true
+	}).(map[string]any)
 	return true
 }
 
-// withoutParts returns a value without the parts at the paths.
-func withoutParts(value any, path string, wrong map[string]bool) any {
+// withoutParts returns a value without the parts that are wrong.
+func withoutParts(value any, path string, isWrong func(path string, part any) bool) any {
 	switch v := value.(type) {
 	case map[string]any:
-		maps.DeleteFunc(v, func(name string, _ any) bool { return wrong[schemas.MemberPath(path, name)] })
-		for name := range v {
-			v[name] = withoutParts(v[name], schemas.MemberPath(path, name), wrong)
+		for _, name := range sortedKeys(v) {
+			if at := schemas.MemberPath(path, name); isWrong(at, v[name]) {
+				delete(v, name)
+			} else {
+				v[name] = withoutParts(v[name], at, isWrong)
+			}
 		}
 	case []any:
 		kept := []any{}
 		for i, item := range v {
-			if at := fmt.Sprintf("%s[%d]", path, i); !wrong[at] {
-				kept = append(kept, withoutParts(item, at, wrong))
+			if at := fmt.Sprintf("%s[%d]", path, i); !isWrong(at, item) {
+				kept = append(kept, withoutParts(item, at, isWrong))
 			}
 		}
 		return kept

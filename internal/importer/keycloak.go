@@ -24,8 +24,8 @@ type keycloak struct {
 // keycloakRealm is a realm without its users.
 type keycloakRealm struct {
 	Realm         string     `json:"realm"`
-	Enabled       *bool      `json:"enabled"`
-	EmailLogin    *bool      `json:"loginWithEmailAllowed"`
+	Enabled       *looseBool `json:"enabled"`
+	EmailLogin    *looseBool `json:"loginWithEmailAllowed"`
 	TokenLifetime looseText  `json:"accessTokenLifespan"` // of clients without one
 	DefaultRoles  looseTexts `json:"defaultRoles"`        // of releases before 13
 	DefaultGroups looseTexts `json:"defaultGroups"`
@@ -92,7 +92,7 @@ type keycloakProvider struct {
 	Alias      string                 `json:"alias"`
 	Name       string                 `json:"displayName"`
 	ProviderID string                 `json:"providerId"`
-	Enabled    *bool                  `json:"enabled"`
+	Enabled    *looseBool             `json:"enabled"`
 	Config     keycloakProviderConfig `json:"config"`
 }
 
@@ -370,7 +370,7 @@ func (k *keycloak) addProvider(content *Resources, r *Report, p keycloakProvider
 	place, issuer := "identity provider "+p.Alias, k.issuerOf(p.Alias)
 	secret, method := string(p.Config.ClientSecret), string(p.Config.ClientAuth)
 	switch {
-	case p.Enabled != nil && !*p.Enabled:
+	case isFalse(p.Enabled):
 		r.add("identity providers", place, "a disabled provider is not imported", "create it when you need it")
 		return
 	case p.ProviderID != "oidc" && p.ProviderID != "keycloak-oidc" && p.ProviderID != "google" || issuer == "":

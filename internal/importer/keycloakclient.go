@@ -16,19 +16,19 @@ type keycloakClient struct {
 	Description    string                   `json:"description"`
 	RootURL        string                   `json:"rootUrl"`
 	BaseURL        string                   `json:"baseUrl"`
-	Enabled        *bool                    `json:"enabled"`
+	Enabled        *looseBool               `json:"enabled"`
 	Authenticator  string                   `json:"clientAuthenticatorType"`
 	Secret         string                   `json:"secret"`
 	RedirectURIs   []string                 `json:"redirectUris"`
 	WebOrigins     []string                 `json:"webOrigins"`
-	BearerOnly     bool                     `json:"bearerOnly"`
-	Consent        bool                     `json:"consentRequired"`
-	Standard       *bool                    `json:"standardFlowEnabled"`
-	Implicit       bool                     `json:"implicitFlowEnabled"`
-	Direct         bool                     `json:"directAccessGrantsEnabled"`
-	ServiceAccount bool                     `json:"serviceAccountsEnabled"`
-	Public         bool                     `json:"publicClient"`
-	FullScope      *bool                    `json:"fullScopeAllowed"`
+	BearerOnly     looseBool                `json:"bearerOnly"`
+	Consent        looseBool                `json:"consentRequired"`
+	Standard       *looseBool               `json:"standardFlowEnabled"`
+	Implicit       looseBool                `json:"implicitFlowEnabled"`
+	Direct         looseBool                `json:"directAccessGrantsEnabled"`
+	ServiceAccount looseBool                `json:"serviceAccountsEnabled"`
+	Public         looseBool                `json:"publicClient"`
+	FullScope      *looseBool               `json:"fullScopeAllowed"`
 	Protocol       string                   `json:"protocol"`
 	Mappers        []keycloakMapper         `json:"protocolMappers"`
 	FlowOverrides  map[string]string        `json:"authenticationFlowBindingOverrides"`
@@ -60,7 +60,7 @@ func isKeycloakClient(clientID string) bool {
 
 // addClient adds a client of a realm.
 func (k *keycloak) addClient(content *Resources, r *Report, in keycloakClient) {
-	place := "client " + in.ClientID
+	place := "client " + firstText(in.ClientID, in.Name)
 	switch {
 	case isKeycloakClient(in.ClientID):
 		if in.ServiceAccount {
@@ -70,10 +70,10 @@ func (k *keycloak) addClient(content *Resources, r *Report, in keycloakClient) {
 	case in.Protocol != "" && in.Protocol != "openid-connect":
 		r.add("clients", place, fmt.Sprintf("the protocol %.40q is not supported", in.Protocol), "let the application use OpenID Connect")
 		return
-	case in.BearerOnly:
+	case bool(in.BearerOnly):
 		r.add("clients", place, "a bearer-only client is an API", "create a resource server with its permissions")
 		return
-	case in.Enabled != nil && !*in.Enabled:
+	case isFalse(in.Enabled):
 		r.add("clients", place, "a disabled client is not imported", "create it when you need it")
 		return
 	}
@@ -92,7 +92,7 @@ func (k *keycloak) addClient(content *Resources, r *Report, in keycloakClient) {
 // client returns a client in common terms.
 func (k *keycloak) client(in keycloakClient, place string) client {
 	c := client{id: k.idOf("application", firstText(in.ID, in.ClientID)), foreignID: in.ID, clientID: in.ClientID, name: firstText(keycloakText(in.Name), in.ClientID), description: keycloakText(in.Description), place: place,
-		url: keycloakURI(in.RootURL, in.BaseURL), public: in.Public, service: in.ServiceAccount, users: in.Standard == nil || *in.Standard, consent: in.Consent, secret: in.Secret,
+		url: keycloakURI(in.RootURL, in.BaseURL), public: bool(in.Public), service: bool(in.ServiceAccount), users: !isFalse(in.Standard), consent: bool(in.Consent), secret: in.Secret,
 		backchannel: string(in.Attributes.Backchannel), refresh: in.Attributes.Refresh != "false", pkce: in.Attributes.PKCE == "S256", singlePage: allWeb(in.RedirectURIs),
 		links: map[string]string{"logoUrl": string(in.Attributes.Logo), "tosUri": string(in.Attributes.Terms), "policyUri": string(in.Attributes.Policy)}}
 	if !strings.Contains(c.url, "://") {
@@ -129,16 +129,19 @@ func (k *keycloak) authenticate(c *client, in keycloakClient) {
 	addNote(&c.notes, in.Authenticator, "the client authentication is not imported: the application has a client secret instead", "register its key set (jwks or jwksUri), if it has one")
 }
 
+// maxLifetime is the longest lifetime of a token here, in seconds.
+const maxLifetime = 365 * 24 * 60 * 60
+
 // setTokenLifetime sets the lifetime of access tokens: that of the client, or of the realm.
 func (k *keycloak) setTokenLifetime(r *Report, c *client, in keycloakClient) {
 	text := string(in.Attributes.TokenLifetime)
 	if text == "" || text == "-1" {
 		text = string(k.realm.TokenLifetime)
 	}
-	if seconds, err := strconv.Atoi(text); err == nil && seconds >= 10 {
+	if seconds, err := strconv.Atoi(text); err == nil && seconds >= 10 && seconds <= maxLifetime {
 		c.tokenLifetime = seconds
 	} else if text != "" {
-		r.add("clients", c.place, "the lifetime of access tokens is not imported: expected at least 10 seconds", "set token.accessToken.validityPeriod")
+		r.add("clients", c.place, "the lifetime of access tokens is not imported: expected 10 seconds to a year", "set token.accessToken.validityPeriod")
 	}
 }
 
@@ -166,7 +169,7 @@ func (k *keycloak) reportClient(r *Report, in keycloakClient, place string) {
 	if in.Implicit {
 		r.add("clients", place, "the implicit grant does not exist: OAuth 2.1 has removed it", "let the application use the authorization code with PKCE")
 	}
-	if in.FullScope != nil && !*in.FullScope {
+	if isFalse(in.FullScope) {
 		r.add("clients", place, "tokens of the client have all roles of the user (fullScopeAllowed is false)", "let the application ignore other roles")
 	}
 	for _, scope := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(in.DefaultScopes, in.OptionalScopes)))) {

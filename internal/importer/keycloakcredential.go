@@ -17,21 +17,21 @@ import (
 
 // keycloakCredential is a credential. SecretData and CredentialData are JSON texts.
 type keycloakCredential struct {
-	Type           string `json:"type"`
-	UserLabel      string `json:"userLabel"`
-	Created        int64  `json:"createdDate"`
-	SecretData     string `json:"secretData"`
-	CredentialData string `json:"credentialData"`
+	Type           string   `json:"type"`
+	UserLabel      string   `json:"userLabel"`
+	Created        looseInt `json:"createdDate"`
+	SecretData     string   `json:"secretData"`
+	CredentialData string   `json:"credentialData"`
 
 	// Realms that were written by hand have a password in clear text; those of releases before 8, a hash.
 	Value      string    `json:"value"`
-	Temporary  bool      `json:"temporary"`
+	Temporary  looseBool `json:"temporary"`
 	Hash       string    `json:"hashedSaltedValue"`
 	Salt       string    `json:"salt"`
-	Iterations int       `json:"hashIterations"`
+	Iterations looseInt  `json:"hashIterations"`
 	Algorithm  looseText `json:"algorithm"`
-	Digits     int       `json:"digits"`
-	Period     int       `json:"period"`
+	Digits     looseInt  `json:"digits"`
+	Period     looseInt  `json:"period"`
 }
 
 // modern returns a credential in the form of today.
@@ -223,7 +223,7 @@ func (k *keycloak) passkey(r *Report, at string, c keycloakCredential) *schemas.
 			"set passkey.relying_party_id to it, if the server has an address below it; otherwise "+newPasskey)
 	default:
 		return &schemas.Credential{ID: id, Name: passkeyName(c.UserLabel), RPID: rp, PublicKey: cose, Algorithm: algorithm, AttestationFormat: passkey.ImportedFormat,
-			AAGUID: aaguidText(how.AAGUID), Transports: how.Transports, SignCount: how.Count, UserVerified: true, CreatedAt: millis(c.Created)}
+			AAGUID: aaguidText(how.AAGUID), Transports: how.Transports, SignCount: how.Count, UserVerified: true, CreatedAt: millis(int64(c.Created))}
 	}
 	return nil
 }

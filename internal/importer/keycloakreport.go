@@ -102,10 +102,10 @@ func (k *keycloak) unread(r *Report) unreadMembers {
 // reportRealm reports settings of a realm that hold for all its users.
 func (k *keycloak) reportRealm(r *Report) {
 	place := "realm " + k.realm.Realm
-	if k.realm.Enabled != nil && !*k.realm.Enabled {
+	if isFalse(k.realm.Enabled) {
 		r.add("realm", place, "the realm is disabled, and its users and clients can be used here", "import it when they may be used")
 	}
-	if k.realm.EmailLogin != nil && !*k.realm.EmailLogin {
+	if isFalse(k.realm.EmailLogin) {
 		r.add("realm", place, "users can sign in with a verified address here (loginWithEmailAllowed is false)", "resolve users by username only in the flow: user-resolve with by: [username]")
 	}
 	for _, name := range k.realm.DefaultRoles {

@@ -68,28 +68,40 @@ func (k *keycloak) addNamedRoles(content *Resources, granted map[string][]any) {
 		byClient[client] = sortedKeys(names)
 	}
 	keys := append(k.roleKeys(sortedKeys(k.holders.realm), byClient), sortedKeys(granted)...)
+	known := content.idsOf("roles")
 	slices.Sort(keys)
 	for _, key := range slices.Compact(keys) {
-		isKnown := slices.ContainsFunc(content.List, func(r Resource) bool { return r.Plural == "roles" && r.Key == key })
-		if !isKnown {
+		if known[key] == nil {
 			k.addRoleResource(content, key, keycloakRole{}, granted)
 		}
 	}
 }
 
+// idsOf returns the IDs of the resources of a plural, by key.
+func (content *Resources) idsOf(plural string) map[string]any {
+	ids := map[string]any{}
+	for _, r := range content.List {
+		if r.Plural == plural {
+			ids[r.Key] = r.Content["id"]
+		}
+	}
+	return ids
+}
+
 // grantServiceAccounts gives applications the roles of their service accounts.
 func (k *keycloak) grantServiceAccounts(content *Resources, r *Report, granted map[string][]any) {
+	applications := content.idsOf("applications")
 	for _, account := range k.holders.accounts {
 		roles := k.roleKeys(account.RealmRoles, account.ClientRoles)
-		i := slices.IndexFunc(content.List, func(r Resource) bool { return r.Plural == "applications" && r.Key == account.ServiceAccount })
-		if i < 0 {
+		id := applications[account.ServiceAccount]
+		if id == nil {
 			if len(roles) > 0 {
 				r.add("clients", "client "+account.ServiceAccount, "the roles of its service account are not imported, because the client is not", "create the application, and assign it to the roles")
 			}
 			continue
 		}
 		for _, role := range roles {
-			granted[role] = append(granted[role], map[string]any{"type": "application", "id": content.List[i].Content["id"]})
+			granted[role] = append(granted[role], map[string]any{"type": "application", "id": id})
 		}
 	}
 }

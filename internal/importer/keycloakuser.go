@@ -74,9 +74,9 @@ type keycloakUser struct {
 	ID              string                   `json:"id"`
 	Username        string                   `json:"username"`
 	Email           string                   `json:"email"`
-	EmailVerified   bool                     `json:"emailVerified"`
-	Enabled         *bool                    `json:"enabled"`
-	Created         int64                    `json:"createdTimestamp"` // milliseconds
+	EmailVerified   looseBool                `json:"emailVerified"`
+	Enabled         *looseBool               `json:"enabled"`
+	Created         looseInt                 `json:"createdTimestamp"` // milliseconds
 	FirstName       string                   `json:"firstName"`
 	LastName        string                   `json:"lastName"`
 	Attributes      map[string]looseTexts    `json:"attributes"`
@@ -98,9 +98,9 @@ type keycloakIdentity struct {
 
 func (k *keycloak) user(r *Report, in *keycloakUser, at string) *User {
 	u := &User{ForeignID: in.ID, ID: k.idOf("user", firstText(in.ID, in.Username)), Place: at, Attributes: map[string]any{}, Others: map[string]any{},
-		Disabled: in.Enabled != nil && !*in.Enabled, Groups: groupPaths(in.Groups), Roles: k.roleKeys(in.RealmRoles, in.ClientRoles)}
+		Disabled: isFalse(in.Enabled), Groups: groupPaths(in.Groups), Roles: k.roleKeys(in.RealmRoles, in.ClientRoles)}
 	if in.Created > 0 {
-		u.CreatedAt = time.UnixMilli(in.Created).UTC()
+		u.CreatedAt = time.UnixMilli(int64(in.Created)).UTC()
 	}
 	setText(u.Attributes, "username", in.Username)
 	setText(u.Attributes, "email", in.Email)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // maxPlaces limits the places that a finding lists.
@@ -44,6 +45,7 @@ func NewReport(details io.Writer) *Report {
 func (r *Report) add(subject, place, problem, fix string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	place, problem = printable(place), printable(problem)
 	key := subject + "\x00" + problem + "\x00" + fix
 	f := r.findings[key]
 	if f == nil {
@@ -58,6 +60,23 @@ func (r *Report) add(subject, place, problem, fix string) {
 	if r.details != nil {
 		_ = r.details.Write([]string{subject, place, problem, fix})
 	}
+}
+
+// maxText limits the names from an export in a report, in characters.
+const maxText = 400
+
+// printable returns a text from an export for a terminal: on one line, without control characters, and not long.
+func printable(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, text)
+	if runes := []rune(text); len(runes) > maxText {
+		return string(runes[:maxText]) + "…"
+	}
+	return text
 }
 
 // Findings returns the findings, grouped by subject, the most frequent first.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -83,7 +84,7 @@ func naturalKey(object map[string]any) string {
 		if text == "" || strings.Contains(text, "@") && !isID || len(parts) > 0 && !isID {
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("%s %.64s", name, text))
+		parts = append(parts, fmt.Sprintf("%s %.200s", name, text))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -108,8 +109,8 @@ func (u unreadMembers) find(value any, t reflect.Type, path, place string) {
 	}
 	switch v := value.(type) {
 	case map[string]any:
-		if key := naturalKey(v); key != "" && path != "" {
-			place = strings.TrimPrefix(singularOf(path)+" ", " ") + key
+		if place == "" {
+			place = recordPlace(v, path, "")
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) { // so that a dry run finds the same
 			inner := joinMember(path, name)
@@ -121,10 +122,27 @@ func (u unreadMembers) find(value any, t reflect.Type, path, place string) {
 	case []any:
 		if t.Kind() == reflect.Slice {
 			for _, item := range v {
-				u.find(item, t.Elem(), path, place)
+				u.find(item, t.Elem(), path, recordPlace(item, path, place))
 			}
 		}
 	}
+}
+
+// recordPlace returns the place of a record of a list: its natural key, after that of the record that contains it.
+func recordPlace(item any, path, above string) string {
+	object, _ := item.(map[string]any)
+	key := naturalKey(object)
+	if key == "" {
+		return above
+	}
+	noun := singularOf(path)
+	if strings.HasPrefix(path, "roles.") {
+		noun = "role" // of a realm or a client
+	}
+	if strings.Contains(path, ".") && above != "" && !strings.HasPrefix(above, "realm ") {
+		return above + ", " + noun + " " + key
+	}
+	return noun + " " + key
 }
 
 func (u unreadMembers) findMember(value any, t reflect.Type, name, path, place string) {
@@ -148,10 +166,9 @@ func (u unreadMembers) add(value any, path, place string) {
 	if items, isList := value.([]any); isList {
 		keyed := false
 		for _, item := range items {
-			object, _ := item.(map[string]any)
-			if key := naturalKey(object); key != "" {
+			if at := recordPlace(item, path, ""); at != "" {
 				keyed = true
-				u.report.add("members that are not read", singularOf(path)+" "+key, path, "")
+				u.report.add("members that are not read", recordPlace(item, path, place), path, "")
 			}
 		}
 		if keyed {
@@ -234,6 +251,40 @@ func isEmpty(value any) bool {
 	return false
 }
 
+// looseBool is a truth value that some files have as a text.
+type looseBool bool
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (b *looseBool) UnmarshalJSON(text []byte) error {
+	switch strings.ToLower(strings.Trim(string(text), `"`)) {
+	case "true":
+		*b = true
+	case "false", "null", "":
+		*b = false
+	default:
+		return &json.UnmarshalTypeError{Type: reflect.TypeFor[bool]()}
+	}
+	return nil
+}
+
+// isFalse reports whether a value is there, and false.
+func isFalse(b *looseBool) bool { return b != nil && !bool(*b) }
+
+// looseInt is a number that some files have as a text.
+type looseInt int64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *looseInt) UnmarshalJSON(text []byte) error {
+	if bare := strings.Trim(string(text), `"`); bare != "" && bare != "null" {
+		value, err := strconv.ParseInt(bare, 10, 64)
+		if err != nil {
+			return &json.UnmarshalTypeError{Type: reflect.TypeFor[int64]()}
+		}
+		*n = looseInt(value)
+	}
+	return nil
+}
+
 // looseText is a text that some exports write as a number, a boolean or a list of one.
 type looseText string
 
@@ -253,7 +304,7 @@ func (t *looseText) UnmarshalJSON(text []byte) error {
 	case bool, float64:
 		*t = looseText(strings.Trim(string(text), "[] "))
 	default:
-		return fmt.Errorf("expected a text")
+		return &json.UnmarshalTypeError{Type: reflect.TypeFor[string]()}
 	}
 	return nil
 }
