@@ -182,6 +182,37 @@ func TestImportKeycloak(t *testing.T) {
 	})
 }
 
+// A part of a record that is wrong, or a name that another record has, keeps nothing else back. Users get a role and
+// never the application of the same name.
+func TestImportImperfectRecords(t *testing.T) {
+	const client = `"secret":"Zk3v9QpL0sWx7Tn2Yb8Rc5Hd1Jg6Mf4A","redirectUris":["https://shop.example/cb"]`
+	dir := writeExport(t, map[string]string{"acme-realm.json": `{"realm":"acme","clients":[
+		{"clientId":"one","name":"Shop","serviceAccountsEnabled":true,` + client + `},{"clientId":"two","name":"Shop",` + client + `},
+		{"clientId":"back",` + client + `,"attributes":{"backchannel.logout.url":"http://app:8080/out","logoUri":"logo.png","access.token.lifespan":"99999999"}},
+		{"clientId":"fragment","secret":"Zk3v9QpL0sWx7Tn2Yb8Rc5Hd1Jg6Mf4A","redirectUris":["https://shop.example/cb#x","https://shop.example/ok"]},
+		{"clientId":"Administrator",` + client + `}],
+		"roles":{"realm":[{"name":"Administrator"},{"name":"editor","description":"` + strings.Repeat("long ", 500) + `"}]},
+		"users":[{"username":"ann","realmRoles":["Administrator","editor","writer"],"groups":["nowhere"]},
+			{"username":"service-account-one","serviceAccountClientId":"one","realmRoles":["editor"]}]}`})
+	w := newImportTest(t)
+	out := w.importExport(t, "keycloak", dir)
+	expectTexts(t, out, "imported 1 user", "imported 5 applications", "imported 2 roles", "another application has the same name: the client ID is added to it", "at client two\n",
+		"the value of backchannelLogoutUri is left out", "at client back: http://app:8080/out", "the value of logoUrl is left out", "the lifetime of access tokens is not imported",
+		"the value of redirectUris is left out", "at client fragment: https://shop.example/cb#x", "the value of description is left out",
+		`the roles "Administrator" were not imported`, `the export has no group "/nowhere"`)
+	ann, err := w.store.UserByAttribute(t.Context(), "", "username", "ann")
+	if err != nil || len(w.permissionsOf(t, ann.ID)) > 0 {
+		t.Fatalf("%v, %q", err, w.permissionsOf(t, ann.ID))
+	}
+	for name, want := range map[string]int{"editor": 2, "writer": 1} {
+		role, err := store.Roles().Find(t.Context(), w.store, "name", name)
+		if err != nil || role == nil || len(role.Assignments) != want {
+			t.Errorf("the role %s is %+v, %v", name, role, err)
+		}
+	}
+	expectTexts(t, w.importExport(t, "keycloak", dir), "imported 0 users; 1 exist already", "already stored: 7 other resources")
+}
+
 // expectNoSecrets verifies that an output contains no hash, secret or address of the fixtures.
 func expectNoSecrets(t *testing.T, out string) {
 	t.Helper()

@@ -67,7 +67,7 @@ func (w *userWriter) fit(u *User, next *store.NewUser) bool {
 		name, _, _ := strings.Cut(strings.SplitN(p.Path, "[", 2)[0], ".")
 		if _, has := next.Attributes[name]; has {
 			delete(next.Attributes, name)
-			w.report.add("users", u.Place, fmt.Sprintf("the value of the attribute %q does not fit and is left out: %s", name, p.WithoutValue().Message), "correct it in the product, or later")
+			w.report.add("users", u.Place, fmt.Sprintf("the value of the attribute %q is left out: %s", name, p.WithoutValue().Message), "correct it in the product, or later")
 		}
 	}
 	if len(problems) > 0 {

@@ -1,7 +1,9 @@
 package importer
 
 import (
+	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -165,4 +167,47 @@ func TestFilesWithoutRealm(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
+}
+
+// The documentation names every member of a realm that is read.
+func TestKeycloakMembersAreDocumented(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "migration.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## Keycloak\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	names := readMembers(reflect.TypeFor[keycloakRealm](), map[reflect.Type]bool{})
+	names = append(names, readMembers(reflect.TypeFor[keycloakUser](), map[reflect.Type]bool{reflect.TypeFor[keycloakCredential](): true})...)
+	for _, name := range names {
+		if !strings.Contains(section, "`"+name+"`") {
+			t.Errorf("docs/migration.md does not mention %s", name)
+		}
+	}
+	if len(names) < 80 {
+		t.Errorf("only %d members", len(names))
+	}
+}
+
+// readMembers lists the members of a type and of those in it, except the types that were seen.
+func readMembers(t reflect.Type, seen map[reflect.Type]bool) (names []string) {
+	if l, ok := reflect.New(t).Interface().(list); ok {
+		t = l.element()
+	}
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		t = t.Elem()
+		if l, ok := reflect.New(t).Interface().(list); ok {
+			t = l.element()
+		}
+	}
+	if t.Kind() != reflect.Struct || seen[t] || t == reflect.TypeFor[keycloakFlow]() || t == reflect.TypeFor[keycloakMapper]() {
+		return nil
+	}
+	seen[t] = true
+	for field := range t.Fields() {
+		if name := field.Tag.Get("json"); name != "" {
+			names = append(append(names, name), readMembers(field.Type, seen)...)
+		}
+	}
+	return names
 }
