@@ -21,6 +21,7 @@ type introspection struct {
 	Expires  int64    `json:"exp,omitempty"`
 	IssuedAt int64    `json:"iat,omitempty"`
 	Subject  string   `json:"sub,omitempty"`
+	Username string   `json:"username,omitempty"`
 	Audience []string `json:"aud,omitempty"`
 	Issuer   string   `json:"iss,omitempty"`
 	ID       string   `json:"jti,omitempty"`
@@ -89,6 +90,11 @@ func (p *Provider) introspect(ctx context.Context, c *client, raw string) (*intr
 	if !found.AuthTime.IsZero() {
 		reported.AuthTime = found.AuthTime.Unix()
 	}
+	if found.Subject != found.ClientID {
+		if reported.Username, err = p.username(ctx, found.Subject, found.Scope); err != nil {
+			return nil, err
+		}
+	}
 	return reported, p.addClaims(ctx, c, found, reported)
 }
 
@@ -110,6 +116,21 @@ func (p *Provider) addClaims(ctx context.Context, c *client, found *token.Claims
 		*to, err = introspection{}, nil
 	}
 	return err
+}
+
+// username returns the name of the user of a token whose scopes release it; "" if none does.
+func (p *Provider) username(ctx context.Context, userID string, scopes []string) (string, error) {
+	if !slices.Contains(scopes, "profile") {
+		return "", nil
+	}
+	user, err := p.Store.User(ctx, userID)
+	if schemas.HasCode(err, schemas.CodeUserNotFound) {
+		return "", nil // deleted meanwhile
+	}
+	if err != nil {
+		return "", err
+	}
+	return user.Text("username"), nil
 }
 
 // mayIntrospect reports whether a token was issued to the client, is meant for the client, or for a
@@ -137,10 +158,11 @@ func (p *Provider) introspectRefresh(ctx context.Context, c *client, raw string)
 	if err != nil {
 		return nil, err
 	}
+	username, err := p.username(ctx, f.Grant.UserID, f.Scopes)
 	return &introspection{
 		Active: true, Scope: strings.Join(f.Scopes, " "), ClientID: f.ClientID, Expires: f.ExpiresAt.Unix(),
-		IssuedAt: f.RotatedAt.Unix(), Subject: f.Grant.UserID, Issuer: p.Issuer,
-	}, nil
+		IssuedAt: f.RotatedAt.Unix(), Subject: f.Grant.UserID, Username: username, Issuer: p.Issuer,
+	}, err
 }
 
 // clientAndToken returns the client of a request, and the token it is about.

@@ -325,3 +325,22 @@ func TestIntrospectionStatesTheSignIn(t *testing.T) {
 		t.Errorf("got %s", rec.Body)
 	}
 }
+
+// Introspection names the user of a token that may have the user's profile.
+func TestIntrospectionNamesTheUser(t *testing.T) {
+	a := newSignIns(t)
+	for scope, want := range map[string]string{"openid profile": "ann", "openid email": ""} {
+		code := a.code(browser{}, ask("client_id", "conf", "scope", scope))
+		r, err := a.token(url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {callback}, "code_verifier": {verifier}}, basic("conf", secret))
+		a.must(err)
+		for _, raw := range []string{r.AccessToken, r.RefreshToken} {
+			rec := httptest.NewRecorder()
+			a.must(a.provider.Introspect(rec, request(url.Values{"token": {raw}}.Encode(), basic("conf", secret))))
+			var got struct{ Username string }
+			a.must(json.Unmarshal(rec.Body.Bytes(), &got))
+			if got.Username != want {
+				t.Errorf("%s: got %s", scope, rec.Body)
+			}
+		}
+	}
+}
