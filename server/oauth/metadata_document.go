@@ -129,9 +129,7 @@ func explainDocument(err error) error {
 		return nil
 	}
 	if reported, worded := errors.AsType[*Error](err); worded {
-		refused := *reported
-		refused.Code = codeInvalidClient
-		return &refused
+		return errorf(codeInvalidClient, "%s", reported.Description)
 	}
 	if e := schemas.AsError(err); e.Code == outbound.CodeRefused || e.Code == outbound.CodeFailed {
 		return errorf(codeInvalidClient, "the metadata document of the client cannot be read: %s", e.Description.DefaultValue)
