@@ -17,7 +17,7 @@ func newApplication(name, clientID string) schemas.Application {
 // newClient is an application with an OAuth configuration in which everything
 // is set.
 func newClient(name string) schemas.Application {
-	yes, no := true, false
+	yes, no, maxAge := true, false, 0
 	a := newApplication(name, name+"-client")
 	a.InboundAuthConfig = []schemas.InboundAuth{{Type: "oauth2", Config: schemas.OAuthProfile{
 		ClientID: a.ClientID, SecretHash: []byte{0, 0xff}, RedirectURIs: []string{"https://shop.example/back"},
@@ -30,6 +30,7 @@ func newClient(name string) schemas.Application {
 		Claims:  []schemas.Claim{{Name: "realm.roles", Source: "roles", Prefix: "shop-", RemovePrefix: true, Targets: []string{"accessToken"}}, {Path: []string{"a.b"}, Source: "constant", Value: "true"}},
 		JWKS:    &schemas.JSONWebKeys{Keys: []map[string]any{{"kty": "EC", "crv": "P-256"}}},
 		JWKSURI: "https://shop.example/keys", BackchannelLogoutURI: "https://shop.example/out", BackchannelLogoutSessionRequired: true,
+		DefaultMaxAge: &maxAge, DefaultACRValues: []string{"phr", "urn:postern:acr:mfa"}, InitiateLoginURI: "https://shop.example/start", TokenEndpointAuthSigningAlg: "ES256",
 	}}}
 	return a
 }
