@@ -45,6 +45,10 @@ type Engine struct {
 	// Nil: runs complete by the version that they started with.
 	Published func(ctx context.Context, app *schemas.Application, t schemas.FlowType) (*Graph, error)
 
+	// AuthRequest returns an authorization request; one that does not exist is auth_request_not_found. Nil: a
+	// page learns only at the end of its run that another run has answered its request.
+	AuthRequest func(ctx context.Context, id string) (*schemas.AuthRequest, error)
+
 	// AuthenticationTTL and RegistrationTTL limit how long a run waits for an answer. A run ends
 	// after twice that time, however many answers it got. Zero means 30 and 60 minutes.
 	AuthenticationTTL, RegistrationTTL time.Duration
@@ -147,10 +151,27 @@ func (e *Engine) Resume(ctx context.Context, executionID, challengeToken string,
 	if !r.isOwner(challengeToken) {
 		return nil, NotFound(executionID)
 	}
+	if err := e.checkUnanswered(ctx, r); err != nil {
+		return nil, err
+	}
 	if err := r.readQuestion(); err != nil {
 		return nil, err
 	}
 	return r.newStep(), nil
+}
+
+// checkUnanswered rejects a run that a hosted page shows and whose authorization request another run has answered,
+// such as a sign-up instead of a sign-in: its end would be refused.
+func (e *Engine) checkUnanswered(ctx context.Context, r *run) error {
+	b := r.state.AuthRequest
+	if b == nil || !r.request.SignsIn || e.AuthRequest == nil {
+		return nil
+	}
+	a, err := e.AuthRequest(ctx, b.ID)
+	if schemas.HasCode(err, schemas.CodeAuthRequest) || err == nil && (a.Grant != nil || a.Refusal != nil || !e.now().Before(a.ExpiresAt)) {
+		return NotFound(r.rec.ID)
+	}
+	return err
 }
 
 // load reads a run that the request may continue.

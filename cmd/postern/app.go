@@ -297,6 +297,7 @@ func (h *app) flowEngine() *engine.Engine {
 	c := h.cfg.Flow
 	return engine.NewEngine(engine.Engine{
 		Runs: boundedRuns{h.runs, h.pending}, Graphs: h.catalog, Applications: h.applications, Published: runs.Published(h.catalog),
+		AuthRequest:       h.store.AuthRequest,
 		AuthenticationTTL: c.AuthenticationTTL,
 		RegistrationTTL:   c.RegistrationTTL,
 		MaxFailures:       c.MaxFailures,

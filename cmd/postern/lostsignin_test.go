@@ -71,6 +71,21 @@ func TestHostedPageOfAnotherBrowser(t *testing.T) {
 	}
 }
 
+// A page whose request another run has answered, such as a sign-up that began from the page, learns it when it loads.
+func TestHostedPageOfAnAnsweredRequest(t *testing.T) {
+	p := newParties(t, "query")(t)
+	gate := p.begin()
+	run := gate.Get("executionId")
+	other := p.step(map[string]any{"applicationId": gate.Get("applicationId"), "flowType": "AUTHENTICATION", "authId": gate.Get("authId")})
+	if status, said := p.hostedPage(map[string]any{"executionId": run}); status != http.StatusOK {
+		t.Fatalf("before: %d %s", status, said)
+	}
+	p.redeem(p.code(p.follow(p.visit(p.signIn(url.Values{"executionId": {other.ExecutionID}})))))
+	if status, said := p.hostedPage(map[string]any{"executionId": run}); status != http.StatusBadRequest || !strings.Contains(said, schemas.CodeExecutionNotFound) {
+		t.Errorf("after: %d %s", status, said)
+	}
+}
+
 // withoutIDs is a reply without what is new in each.
 func withoutIDs(said, run string) string {
 	var e struct{ Code, TraceID string }

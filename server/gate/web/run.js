@@ -65,7 +65,7 @@ async function recover(error) {
 	const again = (step, text) => step.then((answer) => show({ ...answer, at: 0 })).then(() => note(t(text)));
 	if (error.code === "stale_step") return again(current(), "You continued elsewhere. This is the current step.").catch(recover);
 	if (error.code === "execution_not_found" && startable()) return again(start(), "That took too long, so we started again.").catch(over);
-	if (!reply) return over(error);
+	if (!reply || isLost(error)) return over(error);
 	complain(error);
 	return focus();
 }
@@ -190,6 +190,8 @@ function denied(error, url) {
 	return byId("heading").focus();
 }
 
+const isLost = ({ code, key }) => code === "auth_request_not_found" || key === "oauth.lost";
+
 // Leads to the page about sign-ins that are over or another browser's: only the application can start another.
 const lose = () => go(`${address("error", "applicationId")}&${new URLSearchParams({ error: "lost", traceId: trace })}`);
 
@@ -197,7 +199,7 @@ function over(error) {
 	reply = null;
 	params.delete("executionId");
 	remember();
-	if (error.code === "auth_request_not_found" || error.key === "oauth.lost") return lose();
+	if (isLost(error)) return lose();
 	return fail({ traceId: trace, ...error }, startable() && button(t("again"), { id: "again", class: "primary" }, (pressed) => task(pressed, start)),
 		way(params.has("applicationId") ? meta.application : undefined));
 }
