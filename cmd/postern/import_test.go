@@ -199,7 +199,7 @@ func TestImportImperfectRecords(t *testing.T) {
 	expectTexts(t, out, "imported 1 user", "imported 5 applications", "imported 2 roles", "another application has the same name: the client ID is added to it", "at client two\n",
 		"the value of backchannelLogoutUri is left out", "at client back: http://app:8080/out", "the value of logoUrl is left out", "the lifetime of access tokens is not imported",
 		"the value of redirectUris is left out", "at client fragment: https://shop.example/cb#x", "the value of description is left out",
-		`the roles "Administrator" were not imported`, `the export has no group "/nowhere"`)
+		`the roles "Administrator" were not imported`, `the export does not contain the group "/nowhere" of the user`)
 	ann, err := w.store.UserByAttribute(t.Context(), "", "username", "ann")
 	if err != nil || len(w.permissionsOf(t, ann.ID)) > 0 {
 		t.Fatalf("%v, %q", err, w.permissionsOf(t, ann.ID))

@@ -104,7 +104,7 @@ func (w *userWriter) join(u *User, plural string, keys []string) (ids []string) 
 		id := w.ids[plural+" "+key]
 		switch {
 		case id == "" && !w.listed[plural+" "+key]:
-			w.report.add("users", u.Place, fmt.Sprintf("the export has no %s %.100q, of which the user is a member", strings.TrimSuffix(plural, "s"), key), "create it, and add the user to it")
+			w.report.add("users", u.Place, fmt.Sprintf("the export does not contain the %s %.100q of the user", strings.TrimSuffix(plural, "s"), key), "create it, and add the user to it")
 		case id == "":
 			w.report.add("users", u.Place, fmt.Sprintf("the %s %.100q were not imported, and their members neither", plural, key), "see the findings about "+plural)
 		case slices.Contains(ids, id):
