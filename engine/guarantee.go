@@ -40,6 +40,20 @@ type AccountRevealer interface {
 // which accounts exist. The weakest path decides.
 func (g *Graph) Guarantees() schemas.Guarantees { return g.guarantees }
 
+// Methods returns the authentication methods (amr, RFC 8176) that users can prove at the nodes of the flow.
+func (g *Graph) Methods() (methods []string) {
+	for _, n := range g.nodes {
+		for _, e := range n.edges {
+			for _, f := range e.Establishes {
+				if sort, method := f.split(); sort == amrSort && !slices.Contains(methods, method) {
+					methods = append(methods, method)
+				}
+			}
+		}
+	}
+	return methods
+}
+
 // checkGuarantees proves the declared guarantees and records the proven ones.
 func (c *compiler) checkGuarantees() {
 	if c.flow.FlowType == schemas.Subflow {

@@ -30,6 +30,7 @@ func (s *server) userEndpoints() []endpoint {
 		{"DELETE", "/users/{id}/failed-guesses", "system:users:write", s.forgetFailedGuesses, configuredOrigins},
 		{"GET", "/users/{id}/sign-in-attempts", "system:users:read", s.signIns, configuredOrigins},
 		{"GET", "/users/{id}/access", "system:users:read", s.access, configuredOrigins},
+		{"GET", "/users/{id}/applications", "system:users:read", s.listParts("applications", s.admitting), configuredOrigins},
 		{"GET", "/users/{id}/invitation", "system:users:read", s.invitation, configuredOrigins},
 		{"POST", "/users/{id}/invitation", "system:users:write", s.invite, configuredOrigins},
 		{"DELETE", "/users/{id}/invitation", "system:users:write", s.withdrawInvitation, configuredOrigins},
@@ -109,6 +110,24 @@ func (s *server) self(w http.ResponseWriter, r *http.Request, c *caller) error {
 func (s *server) access(w http.ResponseWriter, r *http.Request, c *caller) error {
 	access, err := s.Directory.Access(r.Context(), c.Call, pathID(r))
 	return writeResult(w, access, err)
+}
+
+// admittingResponse describes an application to which a user may sign in.
+type admittingResponse struct {
+	ID               string `json:"id"`
+	Name             string `json:"name"`
+	ClientID         string `json:"clientId,omitempty"`
+	InvitationFlowID string `json:"invitationFlowId,omitempty"`
+}
+
+// admitting lists the applications to which a user may sign in.
+func (s *server) admitting(ctx context.Context, c *caller, userID string) ([]any, error) {
+	found, err := s.Directory.AdmittingApplications(ctx, c.Call, userID)
+	list := make([]any, len(found))
+	for i, a := range found {
+		list[i] = admittingResponse{a.ID, a.Name, a.ClientID, a.InvitationFlowID}
+	}
+	return list, err
 }
 
 // forgetFailedGuesses handles DELETE /users/{id}/failed-guesses.

@@ -93,6 +93,9 @@ func (s *server) sessionCall(r *http.Request, session *schemas.Session) (call di
 		AuthTime: session.AuthTime(session.ACR), Session: session.ID,
 	}
 	app, err := s.application(r, session.ApplicationID)
+	if manages && err == nil && app != nil {
+		err = s.checkAdmitted(r, app, session.UserID)
+	}
 	if !manages && err == nil {
 		app, err = s.accountApplication(r, session)
 		call.AuthTime = session.CreatedAt.AddDate(-1, 0, 0) // an old sign-in, however recent
@@ -122,19 +125,27 @@ func (s *server) accountApplication(r *http.Request, session *schemas.Session) (
 	if err != nil {
 		return nil, err
 	}
-	user, err := s.Store.User(r.Context(), session.UserID)
-	if err != nil {
-		return nil, err
-	}
 	proven := graph.Guarantees()
 	lacks := func(method string) bool { return !slices.Contains(session.AMR, method) }
 	if !schemas.Satisfies(session.ACR, schemas.CombineACRs(schemas.ACRPassword, proven.Class())) ||
-		slices.ContainsFunc(proven.Methods(), lacks) ||
-		!app.Admits(user.Type, user.IdentifierScope) {
-		return nil, schemas.Errorf(schemas.Unauthenticated, codeWeakSession,
-			"the sign-in of this browser proved less than the account page needs: sign in to the account page")
+		slices.ContainsFunc(proven.Methods(), lacks) {
+		return nil, errWeakSession()
 	}
-	return app, nil
+	return app, s.checkAdmitted(r, app, session.UserID)
+}
+
+// checkAdmitted returns an error if an application admits the user no longer, or never did.
+func (s *server) checkAdmitted(r *http.Request, app *schemas.Application, userID string) error {
+	user, err := s.Store.User(r.Context(), userID)
+	if err == nil && !app.Admits(user.Type, user.IdentifierScope) {
+		return errWeakSession()
+	}
+	return err
+}
+
+func errWeakSession() *schemas.Error {
+	return schemas.Errorf(schemas.Unauthenticated, codeWeakSession,
+		"the sign-in of this browser proved less than the account page needs: sign in to the account page")
 }
 
 // application returns the application with the id; nil if there is none.

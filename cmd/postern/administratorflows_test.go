@@ -7,6 +7,7 @@ import (
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -91,7 +92,8 @@ func TestEnrolmentLinkReplacesPasskeys(t *testing.T) {
 			lost := schemas.Credential{ID: schemas.Bytes("lost " + tt.handle), UserID: admin, Name: "Lost", RPID: "localhost", PublicKey: schemas.Bytes{1}, Algorithm: -7, CreatedAt: time.Now()}
 			w.apply(schemas.CreateCredential{Credential: lost})
 			app := w.made(w.token, "/applications", `{"name":"`+tt.handle+`","invitationFlowId":"`+flow(tt.handle, tt.with)+`"}`)
-			link, _, err := w.directory.LinkForEnrolment(t.Context(), directory.SystemCall(), admin, app)
+			w.device = passkeytest.New()
+		link, _, err := w.directory.LinkForEnrolment(t.Context(), directory.SystemCall(), admin, app)
 			if err != nil {
 				t.Fatal(err)
 			}

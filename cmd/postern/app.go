@@ -239,6 +239,13 @@ func (h *app) newDirectory(definitions engine.Kinds, policy password.Policy) *di
 			}
 			return schemas.AttributeUses{} // a flow that cannot run is reported as such
 		},
+		FlowMethods: func(ctx context.Context, flowID string) []string {
+			g, err := h.catalog.Active(ctx, flowID)
+			if err != nil {
+				return nil // BrokenFlows reports it
+			}
+			return g.Methods()
+		},
 		BuiltinFlows: bootstrap.FlowHandles(),
 		CheckChains:  h.chains.NewWays, AnalyzeChains: h.chains.Report,
 		IssuerFault: h.issuerFault,

@@ -78,6 +78,7 @@ func (d *doctor) checkAll(ctx context.Context) {
 		d.checkAuditLog(ctx)
 		d.checkFlows(ctx)
 		d.checkRules(ctx)
+		d.checkAdmissions(ctx)
 		d.checkSuspects(ctx)
 		d.checkEffects(ctx)
 	}

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -222,6 +224,30 @@ func (d *doctor) checkFlows(ctx context.Context) {
 	}
 	if !d.hasProblems(check) {
 		d.ok(check, "all stored flows can run")
+	}
+}
+
+// checkAdmissions lists user types that no application admits, applications that admit no user type, and
+// credentials that users can enrol although nothing asks for them.
+func (d *doctor) checkAdmissions(ctx context.Context) {
+	const check = "user types"
+	found, err := d.app.directory.Admissions(ctx, directory.SystemCall())
+	if err != nil {
+		d.fail(check, "check the database", "%v", err)
+		return
+	}
+	for _, t := range found.Types {
+		d.warn(check, "add the type to allowedUserTypes of the applications that its users need", "no application admits users of the type %q: they cannot sign in", t)
+	}
+	for _, a := range found.Applications {
+		d.warn(check, "correct its allowedUserTypes; an application without them admits types with global identifiers only", "the application %q admits no user type: nobody can sign in", a.Name)
+	}
+	for _, t := range slices.Sorted(maps.Keys(found.Unused)) {
+		d.warn(check, "let a flow of these applications ask for it, such as the built-in flow sign-in",
+			"users of the type %q can enrol %s on the account page, but no flow of an application that admits them asks for it", t, strings.Join(found.Unused[t], ", "))
+	}
+	if !d.hasProblems(check) {
+		d.ok(check, "each is admitted by an application, and what its users can enrol is asked for")
 	}
 }
 

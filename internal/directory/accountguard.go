@@ -93,7 +93,7 @@ func mayAccess(ctx context.Context, r store.Reader, c Call, userID string) (*sch
 		return nil, err
 	}
 	if c.actsAs(userID) {
-		return u, c.requireAccountScope(ctx, r)
+		return u, c.requireAccountScope(ctx, r, u)
 	}
 	has, err := store.PermissionsOf(ctx, r, principalOf(u))
 	if err != nil {
@@ -111,13 +111,11 @@ func mayAccess(ctx context.Context, r store.Reader, c Call, userID string) (*sch
 // consents. These name other applications and devices, so users need a token for accounts;
 // its sign-in may be old. Callers who may read users may read them for any user.
 func mayRead(ctx context.Context, r store.Reader, c Call, userID string) error {
-	if _, err := store.Users().Get(ctx, r, userID); err != nil {
+	u, err := store.Users().Get(ctx, r, userID)
+	if err != nil || !c.actsAs(userID) || c.Permits("system:users:read") {
 		return err
 	}
-	if !c.actsAs(userID) || c.Permits("system:users:read") {
-		return nil
-	}
-	return c.requireAccountScope(ctx, r)
+	return c.requireAccountScope(ctx, r, u)
 }
 
 // readAccount reads a part of a user's account if the caller may see it.
@@ -136,21 +134,34 @@ func (c Call) actsAs(userID string) bool { return c.is(userID) && !c.Permits(sys
 // requireAccountScope returns an error unless the caller's token is for accounts: an access
 // token with that scope, or the assertion of an application that an administrator
 // registered with it. An assertion without an application, as POST /auth/passkey/finish
-// returns it, is not.
-func (c Call) requireAccountScope(ctx context.Context, r store.Reader) error {
-	if c.Permits(schemas.AccountScope) {
-		return nil
-	}
-	a, err := store.Applications().Get(ctx, r, c.Actor.Client)
-	if err != nil && !schemas.HasClass(err, schemas.NotFound) {
+// returns it, is not. The application must still admit the user.
+func (c Call) requireAccountScope(ctx context.Context, r store.Reader, u *schemas.User) error {
+	a, err := c.application(ctx, r)
+	switch {
+	case err != nil:
 		return err
-	}
-	if err == nil && managesAccounts(a) {
+	case a != nil && !a.Admits(u.Type, u.IdentifierScope):
+		return schemas.Errorf(schemas.Forbidden, CodeInsufficientScope,
+			"the application %q no longer admits users of the type %.64q, so it cannot manage this account: sign in to another application that manages accounts", a.Name, u.Type)
+	case c.Permits(schemas.AccountScope), a != nil && managesAccounts(a):
 		return nil
 	}
 	return schemas.Errorf(schemas.Forbidden, CodeInsufficientScope,
 		"this token is for an application that may not manage the accounts of its users: sign in to an application that an administrator registered with the scope %q, such as the account page of this service",
 		schemas.AccountScope)
+}
+
+// application returns the application of the caller's token, which names it by its id or by its client id; nil
+// if there is none.
+func (c Call) application(ctx context.Context, r store.Reader) (*schemas.Application, error) {
+	a, err := store.Applications().Get(ctx, r, c.Actor.Client)
+	if schemas.HasClass(err, schemas.NotFound) && c.Actor.Client != "" {
+		return store.Applications().Find(ctx, r, "clientId", c.Actor.Client)
+	}
+	if schemas.HasClass(err, schemas.NotFound) {
+		return nil, nil
+	}
+	return a, err
 }
 
 // ManagesAccounts reports whether the sign-ins of an application may change the accounts of their

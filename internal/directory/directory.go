@@ -52,6 +52,9 @@ type Options struct {
 	// AttributeUses lists the nodes of a stored flow that set attributes of users. Nil checks no flow
 	// against the user types.
 	AttributeUses func(f *schemas.Flow) schemas.AttributeUses
+	// FlowMethods returns the authentication methods that the nodes of the active version of a flow prove,
+	// none for a flow that cannot run. Nil reports no unused credentials.
+	FlowMethods func(ctx context.Context, flowID string) []string
 	// Mails prepares the mails of invitations; InvitationPage is the address of the page that they
 	// lead to. Without Mails users cannot be invited.
 	Mails          Mails
@@ -97,6 +100,7 @@ type Directory struct {
 	identityScopes    atomic.Pointer[[]string]           // the standard scopes that are no permissions
 	clients           cache[string, schemas.Application] // by client id; callers must check that an entry is current
 	types             cache[[sha256.Size]byte, schemas.CompiledUserType]
+	unused            cache[unusedKey, []string]
 
 	// The collections whose parts can be changed separately.
 	applications *collection[schemas.Application]

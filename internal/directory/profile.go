@@ -31,6 +31,9 @@ type Profile struct {
 	// PasswordNeeds is the class of the sign-in that the user needs to set a password, "" if the one of the
 	// token suffices.
 	PasswordNeeds string `json:"passwordNeeds,omitempty"`
+	// UnusedCredentials are the credentials that the user can enrol although no application asks for them
+	// to which the user may sign in: passkey, password, totp or recovery-codes.
+	UnusedCredentials []string `json:"unusedCredentials,omitempty"`
 }
 
 // Profile returns the profile of a user.
@@ -58,7 +61,10 @@ func (d *Directory) Profile(ctx context.Context, c Call, userID string) (*Profil
 		if err != nil {
 			return nil, err
 		}
-		p.PasswordNeeds, err = d.passwordNeeds(ctx, r, c, userID)
+		if p.PasswordNeeds, err = d.passwordNeeds(ctx, r, c, userID); err != nil {
+			return nil, err
+		}
+		p.UnusedCredentials, err = d.UnusedCredentials(ctx, r, t.Name, t.IdentifierScope)
 		return p, err
 	})
 }

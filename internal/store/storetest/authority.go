@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -46,9 +47,9 @@ func accountChanges(u schemas.User) map[string]schemas.Change {
 	}
 }
 
-// testAuthority changes accounts with each kind of protection after each kind of sign-in. Every change
-// needs the authority, whatever part of the program asks for it.
-func testAuthority(t *testing.T, s *store.Store) {
+// authorityUsers stores users with each kind of protection, by its description.
+func authorityUsers(t *testing.T, s *store.Store) map[string]schemas.User {
+	t.Helper()
 	insertPermissions(t, s)
 	users := map[string]schemas.User{}
 	for _, name := range []string{"plain", "factor", "admin", "admin with a passkey", "admin who lost the passkey", "admin with a limited passkey", "admin of a group", "other"} {
@@ -82,40 +83,55 @@ func testAuthority(t *testing.T, s *store.Store) {
 		partial.Assignments = append(partial.Assignments, schemas.Principal{Type: schemas.UserPrincipal, ID: users[name].ID})
 	}
 	insert(t, s, &inner, &outer, &role, &partial)
+	return users
+}
 
+// replacing is the authority to replace an app that was never used.
+func replacing(methods ...string) schemas.Authority {
+	a := signedInAs("", schemas.ACRPassword, methods...)
+	a.ReplacesUnused = true
+	return a
+}
+
+// authorityTest is a sign-in with the codes of the refusals, by the account of authorityUsers.
+type authorityTest struct {
+	name string
+	by   schemas.Authority
+	want map[string]string
+}
+
+func authorityTests() []authorityTest {
+	const stale, factor = schemas.CodeStaleProof, schemas.CodeFactorRequired
 	old := signedInAs("", schemas.ACRMultiFactorPR, "pop", "user", "mfa")
 	old.Time = noon().Add(-schemas.MaxAdministratorProofAge - time.Second)
 	enrols := schemas.Authority{NewFactor: true, ACR: schemas.ACRPassword, Methods: []string{"pwd"}, Time: noon()}
-	replacing := func(methods ...string) schemas.Authority {
-		a := signedInAs("", schemas.ACRPassword, methods...)
-		a.ReplacesUnused = true
-		return a
+	administrators := map[string]string{"admin with a passkey": stale, "admin who lost the passkey": stale, "admin of a group": stale}
+	and := func(more map[string]string) map[string]string {
+		all := maps.Clone(administrators)
+		maps.Copy(all, more)
+		return all
 	}
-	const stale, factor = schemas.CodeStaleProof, schemas.CodeFactorRequired
-	for _, tt := range []struct {
-		name string
-		by   schemas.Authority
-		want map[string]string // the codes of refusals, by account
-	}{
-		{"a password", signedInAs("", schemas.ACRPassword, "pwd"), map[string]string{
-			"factor": factor, "admin with a passkey": stale, "admin who lost the passkey": stale, "admin of a group": stale}},
-		{"two factors", signedInAs("", schemas.ACRMultiFactor, "pwd", "otp", "mfa"), map[string]string{
-			"admin with a passkey": stale, "admin who lost the passkey": stale, "admin of a group": stale}},
+	withFactor := and(map[string]string{"factor": factor})
+	mailOnly := and(map[string]string{"factor": factor, "admin": stale, "admin with a limited passkey": stale})
+	return []authorityTest{
+		{"a password", signedInAs("", schemas.ACRPassword, "pwd"), withFactor},
+		{"two factors", signedInAs("", schemas.ACRMultiFactor, "pwd", "otp", "mfa"), administrators},
 		{"a passkey", signedInAs("", schemas.ACRPhishingResistant, "pop"), nil},
-		{"an old passkey", old, map[string]string{
-			"admin with a passkey": stale, "admin who lost the passkey": stale, "admin of a group": stale}},
-		{"a mailed code", signedInAs("", schemas.ACRVouched, schemas.AMREmail), map[string]string{
-			"factor": factor, "admin": stale, "admin with a passkey": stale, "admin who lost the passkey": stale, "admin with a limited passkey": stale, "admin of a group": stale}},
-		{"no sign-in", schemas.Authority{}, map[string]string{
-			"factor": factor, "admin": stale, "admin with a passkey": stale, "admin who lost the passkey": stale, "admin with a limited passkey": stale, "admin of a group": stale}},
-		{"a password, in a run that added the factor", enrols, map[string]string{
-			"admin with a passkey": stale, "admin who lost the passkey": stale, "admin of a group": stale}},
-		{"a password, to replace an unused app", replacing("pwd"), map[string]string{
-			"factor": factor, "admin with a passkey": stale, "admin who lost the passkey": stale, "admin of a group": stale}},
-		{"a password and a mailed code, to replace an unused app", replacing("pwd", schemas.AMREmail), map[string]string{
-			"admin with a passkey": stale, "admin who lost the passkey": stale, "admin of a group": stale}},
+		{"an old passkey", old, administrators},
+		{"a mailed code", signedInAs("", schemas.ACRVouched, schemas.AMREmail), mailOnly},
+		{"no sign-in", schemas.Authority{}, mailOnly},
+		{"a password, in a run that added the factor", enrols, administrators},
+		{"a password, to replace an unused app", replacing("pwd"), withFactor},
+		{"a password and a mailed code, to replace an unused app", replacing("pwd", schemas.AMREmail), administrators},
 		{"the program", schemas.Authority{Program: true}, nil},
-	} {
+	}
+}
+
+// testAuthority changes accounts with each kind of protection after each kind of sign-in. Every change
+// needs the authority, whatever part of the program asks for it.
+func testAuthority(t *testing.T, s *store.Store) {
+	users := authorityUsers(t, s)
+	for _, tt := range authorityTests() {
 		for account, u := range users {
 			tt.by.UserID = u.ID
 			err := s.Update(t.Context(), func(tx *store.Tx) error {
@@ -134,7 +150,7 @@ func testAuthority(t *testing.T, s *store.Store) {
 	apply(t, s, schemas.UseTOTP{UserID: users["factor"].ID, Step: 101, At: noon()})
 	used := schemas.RequireAuthority{UserID: users["factor"].ID, By: replacing("pwd", schemas.AMREmail), At: noon()}
 	used.By.UserID = used.UserID
-	wantCode(t, "an app that was used", store.CheckAuthority(t.Context(), s, used), factor)
+	wantCode(t, "an app that was used", store.CheckAuthority(t.Context(), s, used), schemas.CodeFactorRequired)
 	for what, change := range accountChanges(users["plain"]) { // the precondition cannot be left out, or be that of another
 		for _, others := range [][]schemas.Change{nil, {schemas.RequireAuthority{UserID: users["other"].ID, By: schemas.Authority{Program: true}}}} {
 			if err := s.Apply(t.Context(), append(others, change)); err == nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -135,20 +136,30 @@ type attack struct {
 
 // attacks lists attacks. A server that runs meanwhile, a file with the last end, or an expected end notice each
 // that removes seals.
-func attacks() []attack {
-	const lastKey, lastSeal, code = "not made with the key of this server", "last seal is missing", "not made with the key of the server"
-	const forged = "that no server has recorded"
-	hide := func(a attacker) {
-		a.exec(`DELETE FROM events WHERE id = 'e4'`)
-	}
+func attacks() []attack { return slices.Concat(chainAttacks(), eventAttacks()) }
+
+// The faults that attacks cause.
+const (
+	codeFault   = "not made with the key of the server"
+	forgedFault = "that no server has recorded"
+)
+
+// hide removes an event.
+func hide(a attacker) { a.exec(`DELETE FROM events WHERE id = 'e4'`) }
+
+// removeOldest removes the oldest events with their seals.
+func removeOldest(a attacker) {
+	a.exec(`DELETE FROM events WHERE id <= 'e4'; DELETE FROM event_seals WHERE seq < 4`)
+}
+
+// chainAttacks are attacks on the end of the chain, and on what permits to leave events out.
+func chainAttacks() []attack {
+	const lastKey, lastSeal = "not made with the key of this server", "last seal is missing"
 	trimmed := func(a attacker) {
 		a.insert("t", "audit.trimmed", eventTime(9), `{"before":"2030-01-01T00:00:00Z","events":"4"}`)
 	}
-	removeOldest := func(a attacker) {
-		a.exec(`DELETE FROM events WHERE id <= 'e4'; DELETE FROM event_seals WHERE seq < 4`)
-	}
 	return []attack{
-		{name: "all seals are made again with another key", run: func(a attacker) { hide(a); a.cut(1); a.queue(); a.forge() }, broken: lastKey, fault: code},
+		{name: "all seals are made again with another key", run: func(a attacker) { hide(a); a.cut(1); a.queue(); a.forge() }, broken: lastKey, fault: codeFault},
 		{name: "all seals are made again and named after the key", run: func(a attacker) {
 			id := reply(a.db.Query(`SELECT DISTINCT key_id FROM event_seals`)).get(a)
 			var name string
@@ -159,10 +170,10 @@ func attacks() []attack {
 			a.queue()
 			a.forge()
 			a.exec(`UPDATE event_seals SET key_id = ?`, name)
-		}, broken: lastKey, fault: code},
-		{name: "the seals from the event on are made again", run: func(a attacker) { hide(a); a.cut(4); a.queue(); a.forge() }, broken: lastKey, fault: code},
+		}, broken: lastKey, fault: codeFault},
+		{name: "the seals from the event on are made again", run: func(a attacker) { hide(a); a.cut(4); a.queue(); a.forge() }, broken: lastKey, fault: codeFault},
 		{name: "a removal is reported without a code", run: trimmed, after: removeOldest, fault: "the events before it are missing"},
-		{name: "a removal is reported, and nothing is removed", run: trimmed, fault: forged},
+		{name: "a removal is reported, and nothing is removed", run: trimmed, fault: forgedFault},
 		{name: "an anchor is reported without a code", run: func(a attacker) {
 			a.insert("t", "audit.anchored", eventTime(9), `{"anchor":"8:00","knownFaults":"any:1-99","reason":"repaired","code":"00"}`)
 		}, after: hide, fault: "the event is missing"},
@@ -180,13 +191,19 @@ func attacks() []attack {
 		{name: "a seal is added after the end", run: func(a attacker) {
 			a.exec(`INSERT INTO event_seals (seq, at, id, digest, hash, key_id, mac, sealed_at) SELECT 9, at, id, digest, hash, key_id, mac, sealed_at FROM event_seals WHERE seq = 8`)
 		}, broken: "there are seals after the end", fault: "the seal of the event, or of one before it, was altered"},
+	}
+}
+
+// eventAttacks are attacks on single events and seals.
+func eventAttacks() []attack {
+	return []attack{
 		{name: "the detail of an event is altered", run: func(a attacker) { a.exec(`UPDATE events SET detail = '{"n":"5"}' WHERE id = 'e4'`) }, fault: "the event was altered"},
 		{name: "two events change places", run: func(a attacker) {
 			a.exec(`UPDATE event_seals SET seq = -1 WHERE seq = 4; UPDATE event_seals SET seq = 4 WHERE seq = 5; UPDATE event_seals SET seq = 5 WHERE seq = -1`)
 		}, fault: "was altered"},
 		{name: "a seal is removed with its event", run: func(a attacker) { hide(a); a.exec(`DELETE FROM event_seals WHERE seq = 4`) }, fault: "seals 4 to 4 before it are missing"},
-		{name: "a seal names another key", run: func(a attacker) { a.exec(`UPDATE event_seals SET key_id = 'other' WHERE seq = 4`) }, fault: code},
-		{name: "the first seals name another key", run: func(a attacker) { a.exec(`UPDATE event_seals SET key_id = 'other' WHERE seq <= 4`) }, fault: code},
+		{name: "a seal names another key", run: func(a attacker) { a.exec(`UPDATE event_seals SET key_id = 'other' WHERE seq = 4`) }, fault: codeFault},
+		{name: "the first seals name another key", run: func(a attacker) { a.exec(`UPDATE event_seals SET key_id = 'other' WHERE seq <= 4`) }, fault: codeFault},
 		{name: "a seal gets the format of an earlier version", run: func(a attacker) { a.exec(`UPDATE event_seals SET sealed_at = 0 WHERE seq = 4`) }, fault: "was altered"},
 		{name: "the last seal gets the format of an earlier version", run: func(a attacker) { a.exec(`UPDATE event_seals SET sealed_at = 0 WHERE seq = 8`) }, broken: "format of an earlier version", fault: "was altered"},
 		{name: "the time of the last seal becomes a part of its digest", run: func(a attacker) {

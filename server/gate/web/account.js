@@ -82,10 +82,11 @@ async function load() {
 	sessions = begun;
 	const { name, username, email } = user.attributes;
 	const focused = document.activeElement?.id;
+	const unused = (kind) => profile.unusedCredentials?.includes(kind) && t("limit.unused");
 	view("account", heading(t("Your account")), el("p", { class: "lead" }, [name ?? username, email].filter(Boolean).join(" · ")), origin,
 		formerSection(addedWithFormerPassword, dialog),
 		profileSection(user.attributes, profile.attributes, addresses),
-		section("ways", "How you sign in", [...passkeys.map(passkeyRow), passwordRow(profile, recent), ...identities.map(identityRow), ...factors.map((factor) => factorRow(factor, recent))].filter(Boolean),
+		section("ways", "How you sign in", [...passkeys.map((passkey) => passkeyRow(passkey, unused("passkey"))), passwordRow(profile, unused("password"), recent), ...identities.map(identityRow), ...factors.map((factor) => factorRow(factor, unused(factor.type), recent))].filter(Boolean),
 			!passkeys.length && el("p", { class: "soft" }, t("You have no passkey yet.")),
 			button(t("Add a passkey"), { id: "add", class: "primary" }, add), passwordButton(profile, recent), ...factorButtons(factors, recent)),
 		section("sessions", "Where you are signed in", [...browsers().map(browserRow), ...sessions.filter((s) => s.offlineOf).map(offlineRow)],
@@ -106,8 +107,8 @@ export function limited(limit, formerPassword) {
 	return kind && t(`limit.${kind}`);
 }
 
-function passkeyRow({ id, name, authenticator, backedUp, createdAt, lastUsedAt, limit, formerPassword }) {
-	const text = facts(authenticator !== name && authenticator, since(createdAt, true), used(lastUsedAt), limited(limit, formerPassword));
+function passkeyRow({ id, name, authenticator, backedUp, createdAt, lastUsedAt, limit, formerPassword }, unused) {
+	const text = facts(authenticator !== name && authenticator, since(createdAt, true), used(lastUsedAt), limited(limit, formerPassword), unused);
 	return row("key", name, backedUp && "Synced", text, small("Rename", id, name, () => rename(id, name)),
 		small("Delete", id, name, () => remove("Delete", name, "passkeys", id, text, t("Delete it on your device too."))));
 }

@@ -7,9 +7,9 @@ import { t } from "./words.js";
 
 const kinds = { totp: ["phone", "Authenticator app"], "recovery-codes": ["list", "Recovery codes"] };
 
-export function factorRow({ type, createdAt, lastUsedAt, total, left, limit, formerPassword, disabledAt }, recent) {
+export function factorRow({ type, createdAt, lastUsedAt, total, left, limit, formerPassword, disabledAt }, unused, recent) {
 	const [picture, title] = kinds[type];
-	const text = facts(total && t("{left} of {total} left", { left, total }), since(createdAt), used(lastUsedAt), limited(limit, formerPassword), disabledAt && t("Disabled in new browsers after too many wrong codes. Sign in with another factor, or in a browser in which you used it before, to enable it."));
+	const text = facts(total && t("{left} of {total} left", { left, total }), since(createdAt), used(lastUsedAt), limited(limit, formerPassword), disabledAt && t("Disabled in new browsers after too many wrong codes. Sign in with another factor, or in a browser in which you used it before, to enable it."), unused);
 	const replace = type === "totp" ? setUpApp : issueCodes;
 	return row(picture, t(title), "", text, small("Replace", type, t(title), (pressed) => recent(() => replace(pressed))),
 		small("Delete", type, t(title), () => remove("Delete", t(title), "factors", type)));

@@ -33,8 +33,8 @@ function edit(fields) {
 const field = (label, input) => el("div", { class: "field" }, el("label", { for: input.id }, label), input);
 
 // The row of the password among the ways to sign in, null without one.
-export const passwordRow = ({ password, passwordLimit, passwordNeeds }, recent) => (password
-	? row("key", t("Password"), "", facts(limited(passwordLimit)), small("Change", "password", t("Password"), () => recent(choose, passwordNeeds)), small("Delete", "password", t("Password"), remove))
+export const passwordRow = ({ password, passwordLimit, passwordNeeds }, unused, recent) => (password
+	? row("key", t("Password"), "", facts(limited(passwordLimit), unused), small("Change", "password", t("Password"), () => recent(choose, passwordNeeds)), small("Delete", "password", t("Password"), remove))
 	: null);
 
 // The button that sets the first password.

@@ -4,7 +4,6 @@ import { Fragment, useState } from "react";
 import { Button } from "react-aria-components";
 import { Link } from "react-router";
 import { api, must, RequestError } from "./api";
-import { signsUsersIn } from "./connect/client";
 import type { Item } from "./nouns";
 import { formatTime, t } from "./texts";
 import { Confirm, Failed, Loading } from "./ui";
@@ -28,8 +27,8 @@ export function InvitationPart({ user }: { user: Item }) {
     },
   });
   const choice = useQuery({
-    queryKey: ["inviting applications"],
-    queryFn: async () => must(await api.GET("/applications", { params: { query: { limit: 100 } } })).applications,
+    queryKey: ["admitting applications", id],
+    queryFn: async () => must(await api.GET("/users/{id}/applications", { params: { path, query: { limit: 100 } } })).applications,
   });
   const act = async (work: () => Promise<string>) => {
     try {
@@ -55,9 +54,9 @@ export function InvitationPart({ user }: { user: Item }) {
   const parts = useParts(id);
   const error = invitation.error ?? choice.error;
   const isConsole = (a: { clientId?: string | null }) => Number(a.clientId === "CONSOLE"); // last: most users are no administrators
-  const admitting = choice.data?.filter((a) => !a.allowedUserTypes?.length || a.allowedUserTypes.includes(String(user["type"]))) ?? [];
+  const admitting = choice.data ?? [];
   const inviting = admitting.filter((a) => a.invitationFlowId).sort((a, b) => isConsole(a) - isConsole(b));
-  const others = admitting.filter((a) => !a.invitationFlowId && signsUsersIn(a as Item));
+  const others = admitting.filter((a) => !a.invitationFlowId);
   const pending = invitation.data;
   // Only the administrator knows which of several applications the user needs.
   const obvious = inviting.find((a) => a.id === pending?.applicationId) ?? (inviting.length === 1 ? inviting[0] : undefined);

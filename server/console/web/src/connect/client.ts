@@ -44,12 +44,6 @@ export function hasSecret(application: Item): boolean {
   return config !== undefined && kindOf(application, config) !== "public" && config.tokenEndpointAuthMethod !== "private_key_jwt";
 }
 
-/** signsUsersIn reports whether users sign in to an application, and not only the application itself. */
-export function signsUsersIn(application: Item): boolean {
-  const config = configOf(application);
-  return config === undefined || kindOf(application, config) !== "machine";
-}
-
 /** clientOf returns the client of an application that the API has returned. */
 export function clientOf(application: Item, issuer: string): Client {
   const config = configOf(application);
