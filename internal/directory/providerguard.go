@@ -96,7 +96,7 @@ func (d *Directory) flowNames(ctx context.Context, r store.Reader) (*flowNames, 
 	if err != nil {
 		return nil, err
 	}
-	if known := d.naming.Load(); known != nil && known.revision == revision {
+	if known := d.naming.Load(); known != nil && known.revision == revision && !store.ChangesSystem(r) {
 		return known, nil
 	}
 	n := &flowNames{revision, map[string][]flowName{}}

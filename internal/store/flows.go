@@ -217,7 +217,8 @@ func (FlowTable) Insert(t *Tx, f *schemas.Flow) (err error) {
 	if f.ActiveVersion, err = t.createFlow(f); err != nil {
 		return err
 	}
-	return CountSystemChange(t)
+	CountSystemChange(t)
+	return nil
 }
 
 // Replace adds the next version of a flow and activates it if the active version equals was;
@@ -242,7 +243,8 @@ func (FlowTable) Replace(t *Tx, f *schemas.Flow, was int) error {
 	if f.ActiveVersion, err = t.addFlowVersion(f); err != nil {
 		return err
 	}
-	return CountSystemChange(t)
+	CountSystemChange(t)
+	return nil
 }
 
 // Delete removes a flow with all its versions if the active version equals was; otherwise the error
@@ -265,5 +267,6 @@ func (FlowTable) Delete(t *Tx, id string, was int) error {
 	if _, err = t.exec("DELETE FROM runs WHERE flow_id = ? AND status = ?", id, string(schemas.Incomplete)); err != nil {
 		return err
 	}
-	return CountSystemChange(t)
+	CountSystemChange(t)
+	return nil
 }

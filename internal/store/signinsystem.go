@@ -49,17 +49,38 @@ func SystemRevision(ctx context.Context, r Reader) (int64, error) {
 }
 
 // CountSystemChange counts a change of what checks of the whole system depend on: the flows, how users
-// sign in to applications, and the user types. Flows count their changes themselves.
-func CountSystemChange(t *Tx) error {
-	t.systemChanges++
+// sign in to applications, and the user types. Flows count their changes themselves. The number increases
+// at the end of a transaction, once: its row is the last lock that the transaction waits for. Two that
+// change the system and each other's rows would otherwise wait for each other.
+func CountSystemChange(t *Tx) { t.changesSystem = true }
+
+// ChangesSystem reports whether a reader is a transaction that has changed the system.
+func ChangesSystem(r Reader) bool {
+	t, is := r.(*Tx)
+	return is && t.changesSystem
+}
+
+// countSystem increases the number if the transaction has changed the system.
+func (t *Tx) countSystem() error {
+	if !t.changesSystem || t.countedSystem {
+		return nil
+	}
+	t.countedSystem = true
 	_, err := t.exec(lockState, systemRevision)
 	return err
 }
 
-// RevisionBefore returns the revision of the system at the beginning of a transaction.
+// RevisionBefore returns the revision of the system without the changes of a transaction, which must make no
+// further ones. No other transaction changes the system until it ends.
 func RevisionBefore(ctx context.Context, t *Tx) (int64, error) {
+	if err := t.countSystem(); err != nil {
+		return 0, err
+	}
 	now, err := SystemRevision(ctx, t)
-	return now - t.systemChanges, err
+	if t.countedSystem {
+		now--
+	}
+	return now, err
 }
 
 // Former is the last state of an application that had an identifier.

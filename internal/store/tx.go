@@ -25,7 +25,7 @@ type Tx struct {
 
 	createdUser string // "" for none
 
-	systemChanges int64 // of this transaction: see CountSystemChange
+	changesSystem, countedSystem bool // see CountSystemChange
 }
 
 // runner runs statements.
@@ -39,7 +39,12 @@ type runner interface {
 // returns nil; otherwise they are undone and Update returns the error. do may run more than
 // once and must read only through the Tx: all other writes of a SQLite store wait for it.
 func (s *Store) Update(ctx context.Context, do func(*Tx) error) error {
-	return s.writer.serial(ctx, do)
+	return s.writer.serial(ctx, func(t *Tx) error {
+		if err := do(t); err != nil {
+			return err
+		}
+		return t.countSystem()
+	})
 }
 
 // Apply applies changes as part of the transaction. It records their events together at the end.
