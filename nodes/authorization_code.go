@@ -197,7 +197,10 @@ func (d Deps) registeredPermissions(ctx context.Context, app *schemas.Applicatio
 // of the authentication, from which max_age counts.
 func (a *authorizationCode) session(v *engine.Visit, s *schemas.Assertion) []schemas.Change {
 	if s.Session = v.Authentication.Session; s.Session != "" {
-		return nil
+		if v.Application == nil || v.Application.SessionIdleTimeout == 0 {
+			return nil
+		}
+		return []schemas.Change{schemas.UseSession{SessionID: s.Session, ApplicationID: v.Application.ID, At: v.Now}}
 	}
 	session := s.StartSession(applicationID(v), v.Request.UserAgent, v.Now)
 	session.CreatedAt, session.Proofs = v.Authentication.Time, v.Authentication.Proofs

@@ -164,6 +164,9 @@ type Deps struct {
 	BaseURL string
 	// GateURL is the URL of the hosted pages; "" means /gate below BaseURL.
 	GateURL string
+	// SessionUsed returns when an application with an idle timeout last used a session; zero if it has not. Nil
+	// means that no application has.
+	SessionUsed func(ctx context.Context, sessionID, applicationID string) (time.Time, error)
 	// SessionTTL is the lifetime of a browser session. Zero means sessionTTLWithoutServer.
 	SessionTTL time.Duration
 	// DecoySecret keys the passkey ids of decoys and the MACs of mailed codes. It must be the same

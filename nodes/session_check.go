@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -47,7 +48,8 @@ func sessionCheckKind(d Deps) *engine.Kind {
 			{
 				Name: "none",
 				Doc: "there is no session that the run can use. A session cannot be used if its user is not the user of the run, is deleted, disabled or " +
-					"locked, or has a type that the application does not allow; if its sign-in lacks a required method or class; or if the " +
+					"locked, or has a type that the application does not allow; if it is older or longer unused than the application accepts " +
+					"(sessionLifetime, sessionIdleTimeout); if its sign-in lacks a required method or class; or if the " +
 					"authorization request requires another user, a new sign-in, or a more recent one",
 			},
 		},
@@ -120,10 +122,33 @@ func (c *sessionCheck) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 	case !allowsUserType(v.Application, user) || user.CheckActive(v.Now) != nil:
 		return engine.LeaveBy("none"), nil
 	}
+	current, err := c.isCurrent(ctx, s, v)
+	if err != nil {
+		return nil, err
+	}
+	if !current {
+		return engine.LeaveBy("none"), nil
+	}
 	d := engine.LeaveBy(activeOutcome)
 	d.Subject = &engine.Subject{UserID: s.UserID}
 	d.Proofs, d.Session = s.Evidence(), s.ID
 	return d, nil
+}
+
+// isCurrent reports whether the application accepts a session of this age, and as long unused.
+func (c *sessionCheck) isCurrent(ctx context.Context, s *schemas.Session, v *engine.Visit) (bool, error) {
+	app := v.Application
+	if app == nil {
+		return true, nil
+	}
+	var used time.Time
+	if app.SessionIdleTimeout > 0 && c.deps.SessionUsed != nil {
+		var err error
+		if used, err = c.deps.SessionUsed(ctx, s.ID, app.ID); err != nil {
+			return false, err
+		}
+	}
+	return app.AcceptsSession(s.AuthTime(s.ACR), used, v.Now), nil
 }
 
 // isAcceptable reports whether this sign-in can continue the session. A session without recorded

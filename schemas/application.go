@@ -26,6 +26,10 @@ type Application struct {
 	// "" for none.
 	AddressFlowID    string   `json:"addressFlowId,omitempty"`
 	AllowedUserTypes []string `json:"allowedUserTypes,omitempty"`
+	// SessionLifetime and SessionIdleTimeout are for how many seconds the application accepts a session
+	// after the sign-in, and after its last use by the application: see AcceptsSession. 0 sets no limit.
+	SessionLifetime    int `json:"sessionLifetime,omitempty"`
+	SessionIdleTimeout int `json:"sessionIdleTimeout,omitempty"`
 	// RequireConsent requires consent before the application's client gets data of a user.
 	RequireConsent        bool           `json:"requireConsent,omitempty"`
 	PasskeyAllowedOrigins []string       `json:"passkeyAllowedOrigins,omitempty"`

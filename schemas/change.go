@@ -72,6 +72,12 @@ type UseCredential struct {
 	MustGrow bool
 }
 
+// UseSession records that an application with an idle timeout has used a session.
+type UseSession struct {
+	SessionID, ApplicationID string
+	At                       time.Time
+}
+
 // StartSession adds a session of a user, who must be active at the time. At is zero if the session
 // begins with its proof: CreatedAt can be earlier, because a session is as old as what it proves.
 type StartSession struct {
@@ -165,6 +171,7 @@ func (RehashPassword) change()    {}
 func (CreateCredential) change()  {}
 func (UseCredential) change()     {}
 func (StartSession) change()      {}
+func (UseSession) change()        {}
 func (EndSession) change()        {}
 func (RevokeToken) change()       {}
 func (RevokeFamily) change()      {}

@@ -76,3 +76,33 @@ type TokenRef struct {
 	// issued.
 	Generation string
 }
+
+// AcceptsSession reports whether the application accepts a sign-in at now without a new one. signedIn is when the
+// user proved what the session is worth, and used when the application last used the session; zero if it has not.
+func (a *Application) AcceptsSession(signedIn, used, now time.Time) bool {
+	return isWithin(signedIn, now, a.SessionLifetime) && isWithin(later(signedIn, used), now, a.SessionIdleTimeout)
+}
+
+// AcceptsRefresh reports whether the application gets tokens at now for a sign-in without offline_access. issued is
+// when it last got tokens, which it could use for access; serverIdle is the idle timeout of the server, 0 for none.
+func (a *Application) AcceptsRefresh(signedIn, issued, now time.Time, access, serverIdle time.Duration) bool {
+	unused := issued.Add(access)
+	return isWithin(signedIn, now, a.SessionLifetime) && isWithin(unused, now, a.SessionIdleTimeout) && (serverIdle == 0 || now.Sub(unused) < serverIdle)
+}
+
+// isWithin reports whether at most so many seconds have passed since a time; 0 sets no limit.
+func isWithin(since, now time.Time, seconds int) bool {
+	return seconds == 0 || now.Sub(since) < time.Duration(seconds)*time.Second
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// IsIdle reports whether the browser of a session has not used it for a time; 0 sets no limit.
+func (s *Session) IsIdle(timeout time.Duration, now time.Time) bool {
+	return timeout > 0 && now.Sub(later(s.LastSeenAt, s.CreatedAt)) >= timeout
+}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
@@ -106,9 +107,30 @@ func (s *server) sessionCall(r *http.Request, session *schemas.Session) (call di
 	if err != nil {
 		return call, err
 	}
+	if err := s.useSession(r, app, session); err != nil {
+		return call, err
+	}
 	call.Actor.Client = app.ID
 	call.Token = &schemas.TokenRef{Session: session.ID, Application: app.ID, Generation: app.TokenGeneration}
 	return call, nil
+}
+
+// useSession checks that the application accepts a session of this age, and as long unused, and records its use.
+func (s *server) useSession(r *http.Request, app *schemas.Application, session *schemas.Session) (err error) {
+	now := s.now()
+	var used time.Time
+	if app.SessionIdleTimeout > 0 && s.SessionUsed != nil {
+		if used, err = s.SessionUsed(r.Context(), session.ID, app.ID); err != nil {
+			return err
+		}
+	}
+	switch signedIn := session.AuthTime(session.ACR); {
+	case !app.AcceptsSession(signedIn, used, now):
+		return errNoSession()
+	case app.SessionIdleTimeout == 0 || now.Sub(used).Seconds() < float64(app.SessionIdleTimeout)/10:
+		return nil
+	}
+	return s.Store.Apply(r.Context(), []schemas.Change{schemas.UseSession{SessionID: session.ID, ApplicationID: app.ID, At: now}})
 }
 
 // accountApplication returns the application of the account page if it would accept a session that

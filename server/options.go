@@ -95,6 +95,10 @@ type Options struct {
 	// Proxies are the trusted proxies.
 	Proxies throttle.Proxies
 
+	// SessionUsed returns when an application with an idle timeout last used a session; zero if it has not.
+	// Nil means that no application has.
+	SessionUsed func(ctx context.Context, sessionID, applicationID string) (time.Time, error)
+
 	// Checks must pass for the server to be ready.
 	Checks []Check
 	// Pages are further handlers. A key that ends in a slash matches every path below it; any other

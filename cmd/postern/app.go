@@ -209,7 +209,7 @@ func (h *app) build(ctx context.Context) error {
 		Hasher: h.passwords, Policy: policy, Guesses: h.throttle, Mails: h.mailer(), Targets: h.targets, Asserter: h.tokens, Ceremonies: h.passkeys,
 		ReleasesUnverified: func() bool { return !cfg.Mail.Enabled() }, Federation: h.federation, GateURL: cfg.GateURL(),
 		KnowsBrowser: h.knowsBrowser(), RecognizesBrowser: throttle.RecognizesBrowser,
-		BaseURL: cfg.Server.PublicURL, SessionTTL: cfg.Token.SessionTTL, DecoySecret: h.encryption.derived[purposeDecoys],
+		BaseURL: cfg.Server.PublicURL, SessionTTL: cfg.Token.SessionTTL, SessionUsed: h.store.SessionUsed, DecoySecret: h.encryption.derived[purposeDecoys],
 	}
 	h.kinds, h.passkeyFlow = nodes.Kinds(deps), nodes.PasskeyFlow(deps, h.consoleFlow)
 	h.catalog = flows.NewCatalog(h.store, h.kinds)
@@ -333,8 +333,8 @@ func (h *app) handler() http.Handler {
 		Tools:       mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
 		PasskeyFlow: h.passkeyFlow, SessionTTL: h.cfg.Passkey.Timeout, DecoySecret: h.encryption.derived[purposeDecoys],
 		Throttle: h.throttle, Repeats: h.pending.repeats, Devices: h.ciphers.devices, Proxies: trustedProxies(h.cfg.Server),
-		Checks: h.readinessChecks(),
-		Pages:  h.pages, Telemetry: h.telemetry, Log: h.log, Open: h.open,
+		SessionUsed: h.store.SessionUsed, Checks: h.readinessChecks(),
+		Pages: h.pages, Telemetry: h.telemetry, Log: h.log, Open: h.open,
 	}))
 }
 
@@ -368,8 +368,8 @@ func (h *app) authorizationServer(starter *runs.Starter) *oauth.Provider {
 		RefreshKey: h.encryption.derived[purposeRefreshTokens], UseAssertion: h.store.UseClientAssertion,
 		FetchKeys: h.fetch, FetchDocument: documents.Get, CheckPublic: h.outbound.CheckPublic, Documents: h.documentPolicy(), OpenRegistration: h.cfg.OAuth.DCR.Insecure,
 		IgnoreUnsupported: h.cfg.OAuth.UnsupportedMetadata == "ignore",
-		Unverified:        !h.cfg.Mail.Enabled(),
-		AdmitFetch:        func(ctx context.Context) error { return h.throttle.AdmitFrom(ctx, throttle.Register) },
+		Unverified:        !h.cfg.Mail.Enabled(), SessionIdleTimeout: h.cfg.Token.SessionIdleTimeout,
+		AdmitFetch: func(ctx context.Context) error { return h.throttle.AdmitFrom(ctx, throttle.Register) },
 		Record: func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error {
 			e.TraceID = runs.TraceID(ctx)
 			return h.pending.repeats.Commit(ctx, append(changes, schemas.RecordEvent{Event: e}), func(kept []schemas.Change) error { return h.store.Apply(ctx, kept) })

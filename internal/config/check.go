@@ -165,6 +165,7 @@ const minPublish = 10 * time.Minute
 
 func (c *Config) rules() []rule {
 	tls, plain, db, publish, age := c.TLS, c.Server.HTTPOnly, c.Database, c.Token.KeyPublish, c.Token.KeyAge
+	idle := c.Token.SessionIdleTimeout
 	work := uint64(c.Password.MemoryKiB) * uint64(c.Password.Iterations)
 	dsnFault := postgresFault(db.DSN)
 	return []rule{
@@ -184,6 +185,9 @@ func (c *Config) rules() []rule {
 		{[]string{"mail.host", "mail.tls", "mail.allow_plaintext", "mail.from", "mail.username", "mail.password"}, c.Mail.violations()},
 		{[]string{"password.memory_kib", "password.iterations"}, []violation{
 			{"password.memory_kib", work > maxWork, fmt.Sprintf("memory_kib times iterations is %d, expected at most %d: lower one of them", work, maxWork)},
+		}},
+		{[]string{"token.session_idle_timeout"}, []violation{
+			{"token.session_idle_timeout", idle != 0 && idle < time.Minute, fmt.Sprintf("expected at least 1m, or 0 for no timeout, got %v", idle)},
 		}},
 		{[]string{"token.key_publish", "token.key_age"}, []violation{
 			{"token.key_publish", publish < minPublish, fmt.Sprintf("expected at least %v, got %v: clients that cache the published keys would reject tokens of a new one", minPublish, publish)},

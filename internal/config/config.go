@@ -196,8 +196,11 @@ type Token struct {
 	AccessTTL    time.Duration `json:"access_ttl"`
 	IDTokenTTL   time.Duration `json:"id_token_ttl"`
 	SessionTTL   time.Duration `json:"session_ttl"` // of a session in a browser, on the hosted pages
-	KeyAge       time.Duration `json:"key_age"`
-	KeyPublish   time.Duration `json:"key_publish"` // shorter than KeyAge
+	// SessionIdleTimeout ends a session that its browser does not use; 0 for none.
+	SessionIdleTimeout time.Duration `json:"session_idle_timeout"`
+
+	KeyAge     time.Duration `json:"key_age"`
+	KeyPublish time.Duration `json:"key_publish"` // shorter than KeyAge
 }
 
 // Password is the policy for new passwords, the cost of argon2id (RFC 9106), and the limit of

@@ -303,6 +303,7 @@ func TestFaults(t *testing.T) {
 		{text: "server:\n  drain: soon", want: []string{"2:10: server.drain: expected a duration such as 10s, or 0 for none"}},
 		{text: "server:\n  drain: 400d", want: []string{`2:10: server.drain: expected a positive duration of at most 366d, such as 30m or 90d, got "400d"`}},
 		{text: "flow:\n  registration_ttl: 9999999h9999999h", want: []string{`2:21: flow.registration_ttl: expected a positive duration of at most 366d, such as 30m or 90d, got "9999999h9999999h"`}},
+		{text: "token: {session_idle_timeout: 59s}", want: []string{"1:31: token.session_idle_timeout: expected at least 1m, or 0 for no timeout, got 59s"}},
 		{text: "token: {key_publish: 9m59s}", want: []string{"1:22: token.key_publish: expected at least 10m0s, got 9m59s: clients that cache the published keys would reject tokens of a new one"}},
 		{text: "token: {key_publish: 24h, key_age: 47h}", want: []string{"1:36: token.key_age: expected at least twice token.key_publish, which is 24h0m0s, got 47h0m0s: raise it, or lower token.key_publish"}},
 		{text: "token: {key_publish: 24h, key_age: never}", want: []string{"1:36: token.key_age: expected a duration such as 30m, 1h30m or 90d"}},

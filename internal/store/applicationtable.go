@@ -50,6 +50,8 @@ func applicationFields() fields[schemas.Application] {
 		{column: "verified", member: func(a *app) any { return &a.Verified }},
 		{column: "require_consent", member: func(a *app) any { return &a.RequireConsent }},
 		{column: "name_skeleton", member: func(a *app) any { return nameSkeleton{a} }},
+		{column: "session_lifetime", member: func(a *app) any { return &a.SessionLifetime }},
+		{column: "session_idle_timeout", member: func(a *app) any { return &a.SessionIdleTimeout }},
 		{column: "former_secret_hash", member: func(a *app) any { return &a.FormerSecretHash }},
 		{column: "former_secret_expires_at", member: func(a *app) any { return (*nullTime)(&a.FormerSecretExpiresAt) }},
 		{column: "token_generation", member: func(a *app) any { return &a.TokenGeneration }},

@@ -65,6 +65,8 @@ func (t *Tx) applySession(change schemas.Change) error {
 	switch c := change.(type) {
 	case schemas.StartSession:
 		return t.startSession(c)
+	case schemas.UseSession:
+		return t.later(upsertSessionUse, toMicros(c.At), c.SessionID, c.ApplicationID)
 	case schemas.EndSession:
 		return t.endBrowserSessions(c)
 	case schemas.RevokeToken:

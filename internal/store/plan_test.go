@@ -18,7 +18,7 @@ func readQueries() []string {
 	return []string{
 		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions, selectGroups, selectRoles,
 		selectCredential, selectCredentials,
-		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectTokenPermissions, selectSession, selectSessionByToken, selectBrowserSession, selectNewestSession,
+		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectTokenPermissions, selectSession, selectSessionUse, selectSessionByToken, selectBrowserSession, selectNewestSession,
 		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects, selectOwnName,
 		selectConsent, selectPermissionWord,
 		selectTOTP, selectRecoveryCode, selectRecoveryCodes, selectProtection,
@@ -39,7 +39,7 @@ func writeQueries() []string {
 		insertUser, selectTypeRules, selectTypeOfUser, insertIdentifier, insertUniqueValue, upsertPassword, updatePasswordHash,
 		insertCredential, updateCredentialUse, updateCredentialName, deleteCredential,
 		insertSession, deleteSession, lockSession, insertSessionClient, selectSessionClients, insertRevokedToken,
-		bindSession, nameBrowser, selectSessionsWithBrowser, unbindSession, touchSession, prolongSession,
+		bindSession, upsertSessionUse, nameBrowser, selectSessionsWithBrowser, unbindSession, touchSession, prolongSession,
 		insertAuthRequest, selectOpen, updateGrant, updateApproval, updateRefusal, updateCode, updateRedeemed, selectRedeemed,
 		insertFamily, selectFamily, deleteFamily, insertOffline, deleteOffline, rotateFamily,
 		upsertPasskeySession, deletePasskeySession,

@@ -47,6 +47,13 @@ const (
 
 	unbindSession = `UPDATE sessions SET token_hash = NULL, token_expires_at = NULL WHERE id = ? AND token_hash = ?`
 
+	// upsertSessionUse does nothing if the session or the application is gone.
+	upsertSessionUse = `INSERT INTO session_uses (session_id, application_id, used_at)
+		SELECT s.id, a.id, CAST(? AS BIGINT) FROM sessions s JOIN applications a ON s.id = ? AND a.id = ?
+		WHERE 1 = 1 ON CONFLICT (session_id, application_id) DO UPDATE SET used_at = excluded.used_at WHERE session_uses.used_at < excluded.used_at`
+
+	selectSessionUse = `SELECT used_at FROM session_uses WHERE session_id = ? AND application_id = ?`
+
 	touchSession = `UPDATE sessions SET seen_at = ? WHERE id = ? AND seen_at < ?`
 )
 
@@ -149,6 +156,15 @@ func (s *Store) TouchSession(ctx context.Context, id string, at time.Time) error
 		_, err := t.exec(touchSession, toMicros(at), id, toMicros(at))
 		return err
 	})
+}
+
+// SessionUsed returns when an application with an idle timeout last used a session; zero if it has not.
+func (s *Store) SessionUsed(ctx context.Context, sessionID, applicationID string) (time.Time, error) {
+	found, err := readAll(ctx, s, scanValue[microTime], selectSessionUse, sessionID, applicationID)
+	if err != nil || len(found) == 0 {
+		return time.Time{}, err
+	}
+	return time.Time(found[0]), nil
 }
 
 func scanSession(row scanner, s *schemas.Session) error {

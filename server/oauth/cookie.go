@@ -55,15 +55,25 @@ func (p *Provider) session(r *http.Request) (*schemas.Session, error) {
 		return nil, nil
 	}
 	s, err := p.Store.SessionByToken(r.Context(), hash, p.now())
-	if err == nil && s != nil && p.now().Sub(s.LastSeenAt) > seenInterval {
+	if err != nil || s == nil || s.IsIdle(p.SessionIdleTimeout, p.now()) {
+		return nil, err
+	}
+	if p.now().Sub(s.LastSeenAt) > p.seenInterval() {
 		s.LastSeenAt = p.now()
 		err = p.Store.TouchSession(r.Context(), s.ID, s.LastSeenAt)
 	}
 	return s, err
 }
 
-// seenInterval limits the writes that record when a browser was seen.
-const seenInterval = 10 * time.Minute
+// seenInterval limits the writes that record when a browser was seen. A session ends at most a tenth of the
+// idle timeout early.
+func (p *Provider) seenInterval() time.Duration {
+	const longest = 10 * time.Minute
+	if p.SessionIdleTimeout == 0 {
+		return longest
+	}
+	return min(longest, p.SessionIdleTimeout/10)
+}
 
 // maxQueryLength is the maximum length of a query in a redirect, in bytes: intermediate servers may
 // reject longer ones.

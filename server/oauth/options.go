@@ -38,6 +38,8 @@ type Options struct {
 	AdmitFetch func(ctx context.Context) error
 	// Unverified releases mail addresses that are not verified: see schemas.User.Profile.
 	Unverified bool
+	// SessionIdleTimeout ends a session that its browser has not used for so long; 0 for none.
+	SessionIdleTimeout time.Duration
 	// Documents restricts clients with a metadata document.
 	Documents DocumentPolicy
 	// OpenRegistration permits registration at the endpoint without a token.

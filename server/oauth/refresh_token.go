@@ -32,6 +32,9 @@ func (p *Provider) refresh(ctx context.Context, c *client, form url.Values) (*oi
 	if err != nil {
 		return nil, err
 	}
+	if !p.mayContinue(c, f) {
+		return nil, errorf(codeInvalidGrant, "the session of the user in this application has ended, or was not used for too long: sign the user in again")
+	}
 	// As with a code, a request that fails uses nothing up.
 	asked, err := narrowedScope(f.Scopes, form.Get("scope"))
 	if err != nil {
@@ -51,6 +54,16 @@ func (p *Provider) refresh(ctx context.Context, c *client, form url.Values) (*oi
 	}
 	s.family.Generation = generation + 1
 	return p.issue(ctx, s)
+}
+
+// mayContinue reports whether the application's session of a family goes on. Tokens with offline_access belong to no
+// session of a browser.
+func (p *Provider) mayContinue(c *client, f *schemas.RefreshFamily) bool {
+	isOffline, issued := f.SessionID == f.ID, f.RotatedAt
+	if issued.Before(f.CreatedAt) {
+		issued = f.CreatedAt
+	}
+	return isOffline || c.AcceptsRefresh(f.Grant.AuthTime, issued, p.now(), p.accessTTL(c), p.SessionIdleTimeout)
 }
 
 // findFamily returns the family of a refresh token of the client.
