@@ -93,7 +93,7 @@ func TestEnrolmentLinkReplacesPasskeys(t *testing.T) {
 			w.apply(schemas.CreateCredential{Credential: lost})
 			app := w.made(w.token, "/applications", `{"name":"`+tt.handle+`","invitationFlowId":"`+flow(tt.handle, tt.with)+`"}`)
 			w.device = passkeytest.New()
-		link, _, err := w.directory.LinkForEnrolment(t.Context(), directory.SystemCall(), admin, app)
+			link, _, err := w.directory.LinkForEnrolment(t.Context(), directory.SystemCall(), admin, app)
 			if err != nil {
 				t.Fatal(err)
 			}
