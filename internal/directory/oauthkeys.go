@@ -39,8 +39,7 @@ func checkKeys(w *writeContext, o *schemas.OAuthProfile) {
 	}
 	u, err := url.Parse(o.JWKSURI)
 	if err != nil || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) || u.User != nil || u.Fragment != "" || hostFault(u) != "" {
-		w.addInvalid(inConfig("jwksUri"), "expected an https:// URL without a fragment, a name or a password: an attacker who can change the keys in transit can act as the client; "+
-			"plain http is for the loopback addresses only (localhost, 127.0.0.1, [::1]), if outbound.allow lists them")
+		w.addInvalid(inConfig("jwksUri"), "expected an https:// URL without a fragment, a name or a password: an attacker who can change the keys in transit can act as the client")
 	}
 }
 

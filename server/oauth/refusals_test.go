@@ -129,7 +129,7 @@ func TestRefusedValuesAreRecorded(t *testing.T) {
 			if name == "method" { // client_secret
 				continue
 			}
-			if strings.Contains(text, "secret") && !strings.Contains(test.refused, "secret") || strings.ContainsAny(text, "\x1b\n\xff") || len(text) > 600 {
+			if strings.Contains(text, "secret") && !strings.Contains(test.refused, "secret") || strings.ContainsAny(text, "\x1b\n") || strings.Contains(text, "\xff") || len(text) > 600 {
 				t.Errorf("%s: %s is %q", test.request.URL, name, text)
 			}
 		}
