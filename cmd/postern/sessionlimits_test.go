@@ -137,7 +137,8 @@ func expectLimit(t *testing.T, what string, got, want bool) {
 // The session lifetime of an application counts from the sign-in, whatever was used since, and ends its refresh tokens
 // too, except those with offline_access. Other applications keep the session.
 func TestSessionLifetimeOfAnApplication(t *testing.T) {
-	onEachDatabase(t, func(t *testing.T, w *testApp) {
+	onDatabases(t, func(t *testing.T, environ ...string) {
+		w := createUsers(t, environ...)
 		p, other := signInTwice(t, w, func(a *schemas.Application) { a.SessionLifetime = 3600 })
 		clock := newTimeTravel(t, w)
 		refresh, offline := p.signsIn("prompt", "login").Refresh, p.signsIn("scope", "openid offline_access").Refresh
@@ -156,7 +157,8 @@ func TestSessionLifetimeOfAnApplication(t *testing.T) {
 
 // The idle timeout of an application counts from its own last use of the session: other applications do not prolong it.
 func TestIdleTimeoutOfAnApplication(t *testing.T) {
-	onEachDatabase(t, func(t *testing.T, w *testApp) {
+	onDatabases(t, func(t *testing.T, environ ...string) {
+		w := createUsers(t, environ...)
 		p, other := signInTwice(t, w, func(a *schemas.Application) { a.SessionIdleTimeout = 600 })
 		clock := newTimeTravel(t, w)
 		p.signsIn("prompt", "login")
@@ -185,7 +187,7 @@ func TestIdleTimeoutOfAnApplication(t *testing.T) {
 // of any of them prolongs it.
 func TestIdleTimeoutOfTheServer(t *testing.T) {
 	onDatabases(t, func(t *testing.T, environ ...string) {
-		w := newTestApp(t, append(environ, "POSTERN_TOKEN_SESSION_IDLE_TIMEOUT=15m")...)
+		w := createUsers(t, append(environ, "POSTERN_TOKEN_SESSION_IDLE_TIMEOUT=15m")...)
 		p, other := signInTwice(t, w, func(a *schemas.Application) { a.SessionIdleTimeout = 0 })
 		clock := newTimeTravel(t, w)
 		refresh := p.signsIn("prompt", "login").Refresh
