@@ -315,3 +315,41 @@ func (p *postern) ageSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// After a change of the password the page shows what the former one alone has added, and asks for a stronger
+// sign-in before the user keeps or removes it.
+func TestGateShowsWhatAFormerPasswordAdded(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	createUser(t, p, object{"username": "ida", "password": adminPassword})
+	g := openGate(t, p)
+	g.enterPassword(p.storeFlow(t, "passkey_must_be_added.yaml"), "ida")
+	g.shows("step/add")
+	g.click("action-passkey")
+	g.shows("account")
+	g.click("sign-out")
+	g.shows("signedout")
+	g.present(false)
+	g.open(p.base + "/gate/signin")
+	g.click("action-password")
+	g.shows("step/who")
+	g.enter("username", "ida")
+	g.enter("password", adminPassword)
+	g.click("action-continue")
+	g.shows("account")
+	g.click("Change-password")
+	g.do(typeInto("new-password", adminPassword), chromedp.Click(chromedp.ID("sure")))
+	g.until(`document.getElementById("fault").textContent.includes("This is your current password.")`)
+	g.do(typeInto("new-password", " and more"), chromedp.Click(chromedp.ID("sure")))
+	g.until(`document.getElementById("former") && !document.querySelector("dialog")`)
+	if text := g.text("view"); !strings.Contains(text, "Added with your former password") || !strings.Contains(text, "Keep what is yours") {
+		t.Errorf("the page says %q", text)
+	}
+	g.checkAccessibility("what a former password added")
+	for _, label := range []string{"Keep", "Delete"} {
+		g.click(eval[string](g.tab, `document.querySelector("[id^=`+label+`-former-]").id`))
+		g.agree()
+		g.alerted("that the former password did not add")
+	}
+	g.until(`document.querySelector("[id^=Keep-former-]")`)
+}

@@ -35,7 +35,7 @@ func TestAdmissions(t *testing.T) {
 			t.Errorf("a type of its own: %s", got)
 		}
 		var flow string
-		for _, f := range w.list(token, "/flows?flowType=AUTHENTICATION&limit=100", "flows") {
+		for _, f := range w.items(token, "/flows?flowType=AUTHENTICATION&limit=100", "flows") {
 			if f["handle"] == "passkey-sign-in" {
 				flow, _ = f["id"].(string)
 			}
@@ -46,17 +46,17 @@ func TestAdmissions(t *testing.T) {
 			t.Errorf("a type with one application: %s", got)
 		}
 		var profile struct{ UnusedCredentials []string }
-		w.get(token, "/users/"+guest+"/profile", &profile)
+		w.fetch(token, "/users/"+guest+"/profile", &profile)
 		if !slices.Contains(profile.UnusedCredentials, "totp") || slices.Contains(profile.UnusedCredentials, "passkey") {
 			t.Errorf("the profile lists %v", profile.UnusedCredentials)
 		}
 		var others struct{ UnusedCredentials []string }
-		w.get(token, "/users/"+w.made(token, "/users", `{"type":"Person","attributes":{"username":"pat"}}`)+"/profile", &others)
+		w.fetch(token, "/users/"+w.made(token, "/users", `{"type":"Person","attributes":{"username":"pat"}}`)+"/profile", &others)
 		if len(others.UnusedCredentials) != 0 {
 			t.Errorf("the profile of a Person lists %v", others.UnusedCredentials)
 		}
 		err := w.store.Update(t.Context(), func(tx *store.Tx) error {
-			return store.Applications().Insert(tx, &schemas.Application{ID: schemas.NewID(), Name: "Closed", OUID: w.list(token, "/organization-units", "organizationUnits")[0]["id"].(string), AuthFlowID: flow, RegistrationFlowID: flow, AllowedUserTypes: []string{"Gone"}})
+			return store.Applications().Insert(tx, &schemas.Application{ID: schemas.NewID(), Name: "Closed", OUID: w.items(token, "/organization-units", "organizationUnits")[0]["id"].(string), AuthFlowID: flow, RegistrationFlowID: flow, AllowedUserTypes: []string{"Gone"}})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -67,8 +67,8 @@ func TestAdmissions(t *testing.T) {
 	})
 }
 
-// get reads a resource.
-func (w *testApp) get(token, path string, into any) {
+// fetch reads a resource.
+func (w *testApp) fetch(token, path string, into any) {
 	w.t.Helper()
 	rec := w.call(http.MethodGet, path, token, "")
 	if rec.Code != http.StatusOK {
@@ -77,11 +77,11 @@ func (w *testApp) get(token, path string, into any) {
 	datatest.Unmarshal(w.t, rec.Body.Bytes(), into)
 }
 
-// list reads the items of a list.
-func (w *testApp) list(token, path, plural string) (items []map[string]any) {
+// items reads the items of a list.
+func (w *testApp) items(token, path, plural string) (items []map[string]any) {
 	w.t.Helper()
 	var page map[string]json.RawMessage
-	w.get(token, path, &page)
+	w.fetch(token, path, &page)
 	datatest.Unmarshal(w.t, page[plural], &items)
 	return items
 }

@@ -74,6 +74,7 @@ func ofUsers() []test {
 		{"accounts are changed with authority", testAuthority},
 		{"an enrolment link adds one passkey", testEnrolmentLink},
 		{"a new password marks what the former one added", testFormerPassword},
+		{"what a former password added is found through other additions", testFormerChains},
 		{"passkeys of the ways that earlier releases left open are found", testSuspects},
 	}
 }
