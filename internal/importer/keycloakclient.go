@@ -174,7 +174,7 @@ func (k *keycloak) reportClient(r *Report, in keycloakClient, place string) {
 	}
 	for _, scope := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(in.DefaultScopes, in.OptionalScopes)))) {
 		if !isKeycloakScope(scope) {
-			r.add("clients", place, fmt.Sprintf("the client scope %.60q is not imported: tokens do not get its claims and audience", scope), "create a resource server with a permission of this name, and add it to the scopes of the application")
+			r.add("clients", place, fmt.Sprintf("the client scope %.60q is not imported: tokens do not get its claims and audience", scope), "add it to scopeClaims of the application (docs/claims.md), or create a resource server with a permission of this name")
 		}
 	}
 	k.reportMappers(r, "clients", place, in.Mappers)

@@ -149,13 +149,13 @@ func (k *keycloak) reportScopes(r *Report) {
 	for _, s := range k.realm.Scopes.List {
 		place := "client scope " + s.Name
 		if !isKeycloakScope(s.Name) {
-			r.add("client scopes", place, "the client scope is not imported, with its mappers", "create a resource server with a permission of this name, or release the attributes with standard scopes")
+			r.add("client scopes", place, "the client scope is not imported, with its mappers", "add it to scopeClaims of the applications (docs/claims.md), or create a resource server with a permission of this name")
 			k.reportMappers(r, "client scopes", place, s.Mappers)
 			continue
 		}
 		k.reportMappers(r, "client scopes", place, slices.DeleteFunc(slices.Clone(s.Mappers), func(m keycloakMapper) bool { return isKeycloakMapper(s.Name, m) }))
 		if s.Name == "roles" && len(s.Mappers) > 0 {
-			r.add("client scopes", place, "tokens do not have roles in realm_access and resource_access", "let the applications read the claim roles")
+			r.add("client scopes", place, "tokens do not have roles in realm_access and resource_access", "let the applications request the scope roles, or add the claim {name: realm_access.roles, source: roles, targets: [accessToken]} to them (docs/claims.md)")
 		}
 	}
 }
@@ -163,7 +163,7 @@ func (k *keycloak) reportScopes(r *Report) {
 // reportMappers reports each mapper by its name.
 func (k *keycloak) reportMappers(r *Report, subject, place string, mappers []keycloakMapper) {
 	for _, m := range mappers {
-		r.add(subject, fmt.Sprintf("%s, mapper %s (%s)", place, m.Name, m.Kind), "protocol mappers are not imported", "choose the attributes in assertion.userAttributes, and use scopes")
+		r.add(subject, fmt.Sprintf("%s, mapper %s (%s)", place, m.Name, m.Kind), "protocol mappers are not imported", "add a claim to the application: claims, scopeClaims or token.accessToken.userAttributes (docs/claims.md)")
 	}
 }
 
