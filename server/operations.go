@@ -183,7 +183,7 @@ func accountOperations() map[string]openapi.Operation {
 		"DELETE /users/{id}/failed-guesses":            {ID: "forgetFailedGuesses", Summary: "Forget the failed sign-ins that limit further ones"},
 		"GET /users/{id}/sign-in-attempts":             {ID: "explainSignIns", Summary: "Explain why the user could not sign in: the state of the account, and the latest attempts", Reply: signins.Report{}},
 		"GET /users/{id}/access":                       {ID: "getAccess", Summary: "Get the groups and roles of the user", Reply: directory.Access{}},
-		"GET /users/{id}/applications":                 {ID: "listApplicationsOfUser", Summary: "List the applications to which the user may sign in; needs system:applications:read, too", Query: pageParameters(), Reply: openapi.List{Plural: "applications", Item: admittingResponse{}}},
+		"GET /users/{id}/applications":                 {ID: "listApplicationsOfUser", Summary: "List the applications to which the user may sign in", Query: pageParameters(), Reply: openapi.List{Plural: "applications", Item: admittingResponse{}}},
 		"GET /users/{id}/invitation":                   {ID: "getInvitation", Summary: "Get the invitation that the user can still accept", Reply: directory.Invitation{}},
 		"POST /users/{id}/invitation": {ID: "inviteUser", Summary: "Mail the user a link to add a first credential; without system:users:read, the reply lacks the address",
 			Body: openapi.Body{Type: invitationBody{}, Required: []string{"applicationId"}}, Status: 201, Reply: sentInvitation{}},

@@ -12,7 +12,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// doctor lists user types that no application admits, applications that admit nobody, and credentials that
+// doctor lists user types that no application admits, applications that admit no type, and credentials that
 // users can enrol although nothing asks for them. The account page states the latter, too.
 func TestAdmissions(t *testing.T) {
 	onDatabases(t, func(t *testing.T, environ ...string) {

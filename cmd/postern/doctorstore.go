@@ -240,7 +240,7 @@ func (d *doctor) checkAdmissions(ctx context.Context) {
 		d.warn(check, "add the type to allowedUserTypes of the applications that its users need", "no application admits users of the type %q: they cannot sign in", t)
 	}
 	for _, a := range found.Applications {
-		d.warn(check, "correct its allowedUserTypes; an application without them admits types with global identifiers only", "the application %q admits no user type: nobody can sign in", a.Name)
+		d.warn(check, "correct its allowedUserTypes; an application without them admits types with global identifiers only", "the application %q admits no user type, so no user can sign in", a.Name)
 	}
 	for _, t := range slices.Sorted(maps.Keys(found.Unused)) {
 		d.warn(check, "let a flow of these applications ask for it, such as the built-in flow sign-in",

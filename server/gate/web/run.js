@@ -79,7 +79,7 @@ function show(answer) {
 	if (answer.flowStatus !== "INCOMPLETE") {
 		if (error?.code === "denied") return denied(error, data.redirectURL);
 		const former = data.additionalData?.addedWithFormerPassword;
-		if (former && !answer.told) return tellFormer(JSON.parse(former), (pressed) => task(pressed, async () => ({ ...answer, told: true })));
+		if (former && !answer.shown) return tellFormer(JSON.parse(former), (pressed) => task(pressed, async () => ({ ...answer, shown: true })));
 		if (data.redirectURL) return leave(data.redirectURL);
 		return answer.flowStatus === "COMPLETE" ? finish(answer) : over(error ?? {});
 	}
