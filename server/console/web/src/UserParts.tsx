@@ -59,6 +59,8 @@ const facts = (...list: (string | false | undefined)[]) => list.filter(Boolean).
 
 const used = (time: string | null | undefined) => (time ? t("last used {time}", { time: formatTime(time) }) : t("never used"));
 
+const former = (part: { formerPassword?: boolean | null }) => part.formerPassword === true && t("added with a former password alone");
+
 /** useParts reads the parts of a user, once for all sections of the page. */
 export const useParts = (id: string) => useQuery({ queryKey: ["parts", id], queryFn: () => parts(id) });
 
@@ -73,9 +75,9 @@ async function parts(id: string): Promise<Parts> {
   const { groups, totalGroups, roles, totalRoles } = must(access);
   const hasPassword = must(profile).password;
   const kinds = [
-    { title: "Passkeys", path: "passkeys", ...deletion, isMethod: true, empty: "The user adds a passkey on the account page, or with an invitation.", list: must(passkeys).passkeys.map((p) => ({ id: p.id, label: p.name, note: facts(p.authenticator !== p.name && p.authenticator, t("added {time}", { time: formatTime(p.createdAt) }), used(p.lastUsedAt), p.backedUp ? t("synced") : t("not synced")) })) },
-    { title: "Second factors", path: "factors", ...deletion, empty: "The user sets up a second factor, such as an authenticator app, on the account page.", list: must(factors).factors.map((f) => ({ id: f.type, label: t(factorNames[f.type] ?? f.type), note: facts(formatTime(f.createdAt), f.disabledAt ? t("disabled for new browsers since {time}", { time: formatTime(f.disabledAt) }) : undefined) })) },
-    { title: "Linked identities", path: "identities", ...deletion, isMethod: true, empty: "An identity is linked when the user signs in with an identity provider.", list: must(identities).identities.map((i) => ({ id: i.id, label: i.provider.name, note: facts(i.name ?? i.subject, t("linked {time}", { time: formatTime(i.createdAt) }), used(i.lastUsedAt)) })) },
+    { title: "Passkeys", path: "passkeys", ...deletion, isMethod: true, empty: "The user adds a passkey on the account page, or with an invitation.", list: must(passkeys).passkeys.map((p) => ({ id: p.id, label: p.name, note: facts(p.authenticator !== p.name && p.authenticator, t("added {time}", { time: formatTime(p.createdAt) }), used(p.lastUsedAt), p.backedUp ? t("synced") : t("not synced"), former(p)) })) },
+    { title: "Second factors", path: "factors", ...deletion, empty: "The user sets up a second factor, such as an authenticator app, on the account page.", list: must(factors).factors.map((f) => ({ id: f.type, label: t(factorNames[f.type] ?? f.type), note: facts(formatTime(f.createdAt), f.disabledAt ? t("disabled for new browsers since {time}", { time: formatTime(f.disabledAt) }) : undefined, former(f)) })) },
+    { title: "Linked identities", path: "identities", ...deletion, isMethod: true, empty: "An identity is linked when the user signs in with an identity provider.", list: must(identities).identities.map((i) => ({ id: i.id, label: i.provider.name, note: facts(i.name ?? i.subject, t("linked {time}", { time: formatTime(i.createdAt) }), used(i.lastUsedAt), former(i)) })) },
     { title: "Sessions", path: "sessions", question: "End the session {name} of the user {user}? The user must sign in there again.", empty: "The user is not signed in.", action: "End", all: { action: "End all sessions", question: "End all sessions of the user {user}? The user must sign in again everywhere. If they are your own, the one of this browser stays." }, list: must(sessions).sessions.map((s) => ({ id: s.id, label: (s.client && device(s.client)) || s.id, note: formatTime(s.createdAt) })) },
     {
       title: "Applications with access", path: "consents", action: "Withdraw", empty: "The user has not given an application access.", question: "Withdraw the access of {name}? Its tokens for this user become invalid, and it must ask the user again.",
