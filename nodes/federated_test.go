@@ -105,7 +105,7 @@ func TestIdentitiesAreOfIssuers(t *testing.T) {
 	v := visit(known("ada"), authenticated("phrh", "hwk"))
 	v.Identity = held.Identity
 	d := left(t, run(t, &federatedLink{deps: Deps{Directory: unlinkedIdentities{}, Store: &directory{factors: &factors{}}}}, v), successOutcome)
-	if c, is := d.Changes[0].(schemas.LinkIdentity); !is || c.Issuer != corp.Issuer || c.Identity.ProviderID != "corp" || c.Identity.Subject != "1815" {
+	if c, is := d.Changes[0].(schemas.LinkIdentity); !is || c.Issuer != corp.Issuer || c.Identity.ProviderID != "corp" || c.Identity.Subject != "1815" || c.Identity.AddedBy.ACR != "phrh" {
 		t.Errorf("got %+v", d.Changes)
 	}
 }
