@@ -6,17 +6,17 @@ package engine
 // lacks a fact, the end that proves too little. Authors look for the mistake at the line of a finding, so
 // the finding should be at the target that is wrong.
 //
-// A target is the cause of findings if another target in its place mends them and breaks nothing else.
+// A target is the cause of findings if another target in its place fixes them and breaks nothing else.
 // This is decided by trial: the flow is checked again with other targets. The cause is the target that
-// mends the most findings. Of several it is the one that has the nearest other target in the flow, because
+// fixes the most findings. Of several it is the one that has the nearest other target in the flow, because
 // authors write nodes in the order in which runs pass them, and then the first. Its first finding moves
-// there and names the targets that mend it, and the other findings follow from it. The rest of the findings
-// is searched for further causes. A finding that no single target mends stays where it is.
+// there and names the targets that fix it, and the other findings follow from it. The rest of the findings
+// is searched for further causes. A finding that no single target fixes stays where it is.
 //
 // Few targets can be a cause. A run that breaks a rule ends with another target only if it takes
 // the changed one, so the target is on the path of the finding. A node that cannot be reached needs a
 // target that is a node like it, and a node without a path to an end needs a target of its own or of such a
-// node. What an executor rejects because of its targets is mended by one of these.
+// node. What an executor rejects because of its targets is fixed by one of these.
 
 import (
 	"cmp"
@@ -80,7 +80,7 @@ func (c *compiler) targets() (list []target) {
 // trial is the search for the causes of the findings of a flow.
 type trial struct {
 	*compiler
-	errors  []int          // the problems that are errors
+	errors  []int          // the problems that are errors and may have another cause
 	count   map[string]int // the errors by their text
 	reached []bool
 	ending  []bool
@@ -97,11 +97,11 @@ type attempt struct {
 	may      []int
 }
 
-// repair is a target with the targets that mend findings in its place.
+// repair is a target with the targets that fix findings in its place.
 type repair struct {
 	attempt
 	instead []string
-	mends   []int // the problems
+	fixes   []int // the problems
 }
 
 // compareAttempts orders attempts: the likely ones first.
@@ -119,9 +119,11 @@ func (c *compiler) markCauses() {
 	}
 	t := &trial{compiler: c, count: map[string]int{}, left: maxCauseStates, reached: c.reachableNodes(), ending: c.reachesEnd()}
 	for i, p := range c.problems {
-		if !p.Warning {
+		if p.Warning {
+			continue
+		}
+		if t.count[textOf(p)]++; !hasOwnCause(p) {
 			t.errors = append(t.errors, i)
-			t.count[textOf(p)]++
 		}
 	}
 	repairs := t.repairs()
@@ -131,17 +133,17 @@ func (c *compiler) markCauses() {
 			return
 		}
 		c.moveTo(*best)
-		open = slices.DeleteFunc(slices.Clone(open), func(i int) bool { return slices.Contains(best.mends, i) })
+		open = slices.DeleteFunc(slices.Clone(open), func(i int) bool { return slices.Contains(best.fixes, i) })
 	}
 }
 
 // isDoubtful reports whether another mistake than a target is as likely. A node that nothing leads to may be one
 // to remove, unless the target skips it, or leads back after no
 // failure. A proof that is too weak may be meant, and waived.
-func (t *trial) isDoubtful(a attempt, mended []int) bool {
+func (t *trial) isDoubtful(a attempt, fixed []int) bool {
 	from, to := t.place(a.to), t.place(a.instead)
 	skips := from <= a.node && a.rank < failureRank || a.node < to && to < from
-	return !slices.ContainsFunc(mended, func(i int) bool {
+	return !slices.ContainsFunc(fixed, func(i int) bool {
 		switch t.problems[i].Rule {
 		case RuleReach:
 			return skips
@@ -152,19 +154,19 @@ func (t *trial) isDoubtful(a attempt, mended []int) bool {
 	})
 }
 
-// bestRepair returns the first of the repairs that mend the most of the open findings, nil if there is none.
+// bestRepair returns the first of the repairs that fix the most of the open findings, nil if there is none.
 // Its findings are those that are open.
 func bestRepair(repairs []repair, open []int) (best *repair) {
 	for _, r := range repairs {
-		r.mends = slices.DeleteFunc(slices.Clone(r.mends), func(i int) bool { return !slices.Contains(open, i) })
-		if len(r.mends) > 0 && (best == nil || len(r.mends) > len(best.mends)) {
+		r.fixes = slices.DeleteFunc(slices.Clone(r.fixes), func(i int) bool { return !slices.Contains(open, i) })
+		if len(r.fixes) > 0 && (best == nil || len(r.fixes) > len(best.fixes)) {
 			best = &r
 		}
 	}
 	return best
 }
 
-// repairs tries other targets in place of each that may be a cause. Those that may mend every finding are
+// repairs tries other targets in place of each that may be a cause. Those that may fix every finding are
 // tried first, up to the first that does.
 func (t *trial) repairs() (list []repair) {
 	attempts := t.attempts()
@@ -173,13 +175,13 @@ func (t *trial) repairs() (list []repair) {
 			if complete != (len(a.may) == len(t.errors)) || t.left <= 0 {
 				continue
 			}
-			mended := t.mendedBy(a)
+			fixed := t.fixedBy(a)
 			switch {
-			case t.isDoubtful(a, mended):
-			case len(mended) == len(t.errors):
+			case t.isDoubtful(a, fixed):
+			case len(fixed) == len(t.errors):
 				return []repair{t.withAlternatives(a, attempts)}
 			default:
-				list = addRepair(list, a, mended)
+				list = addRepair(list, a, fixed)
 			}
 		}
 	}
@@ -187,7 +189,7 @@ func (t *trial) repairs() (list []repair) {
 	return list
 }
 
-// withAlternatives returns the repair by an attempt that mends everything, with further targets that do so
+// withAlternatives returns the repair by an attempt that fixes everything, with further targets that do so
 // too.
 func (t *trial) withAlternatives(a attempt, attempts []attempt) repair {
 	r := repair{a, []string{a.instead}, t.errors}
@@ -195,28 +197,28 @@ func (t *trial) withAlternatives(a attempt, attempts []attempt) repair {
 		if len(r.instead) > maxNamedTargets || t.left <= 0 {
 			break
 		}
-		if other.path == a.path && other.instead != a.instead && len(t.mendedBy(other)) == len(t.errors) {
+		if other.path == a.path && other.instead != a.instead && len(t.fixedBy(other)) == len(t.errors) {
 			r.instead = append(r.instead, other.instead)
 		}
 	}
 	return r
 }
 
-// addRepair adds what an attempt mends: of the attempts for one target those remain that mend the most.
-func addRepair(list []repair, a attempt, mended []int) []repair {
+// addRepair adds what an attempt fixes: of the attempts for one target those remain that fix the most.
+func addRepair(list []repair, a attempt, fixed []int) []repair {
 	i := slices.IndexFunc(list, func(r repair) bool { return r.path == a.path })
 	switch {
 	case i < 0:
-		return append(list, repair{a, []string{a.instead}, mended})
-	case len(mended) > len(list[i].mends):
-		list[i] = repair{a, []string{a.instead}, mended}
-	case slices.Equal(mended, list[i].mends):
+		return append(list, repair{a, []string{a.instead}, fixed})
+	case len(fixed) > len(list[i].fixes):
+		list[i] = repair{a, []string{a.instead}, fixed}
+	case slices.Equal(fixed, list[i].fixes):
 		list[i].instead = append(list[i].instead, a.instead)
 	}
 	return list
 }
 
-// attempts lists what may mend findings, the likely ones first.
+// attempts lists what may fix findings, the likely ones first.
 func (t *trial) attempts() (list []attempt) {
 	var names []string
 	for _, n := range t.flow.Nodes {
@@ -224,7 +226,7 @@ func (t *trial) attempts() (list []attempt) {
 	}
 	names = append(names, t.graph.exits...)
 	for _, one := range t.targets() {
-		may := t.mayMend(one)
+		may := t.mayFix(one)
 		if len(may) == 0 {
 			continue
 		}
@@ -274,13 +276,12 @@ func (t *trial) outcomeRank(one target) int {
 	return failureRank
 }
 
-// mayMend returns the findings that another target in place of this one may mend.
-func (t *trial) mayMend(one target) (list []int) {
+// mayFix returns the findings that another target in place of this one may fix.
+func (t *trial) mayFix(one target) (list []int) {
 	for _, i := range t.errors {
 		p := t.problems[i]
 		along := func(s schemas.TraceStep) bool { return s.Outcome != "" && s.Path == one.path }
 		switch {
-		case hasOwnCause(p):
 		case len(p.Trace) > 0:
 			if slices.ContainsFunc(p.Trace, along) {
 				list = append(list, i)
@@ -308,10 +309,10 @@ func hasOwnCause(p schemas.Problem) bool {
 // expressions do not depend on them, and take long.
 func (c *compiler) dependsOnTargets(i int) bool {
 	kind := c.graph.nodes[i].kind
-	return kind != nil && kind.Expressions == nil && c.useScopes[i] == nil && !c.isMisshapen(i)
+	return kind != nil && kind.Expressions == nil && c.useScopes[i] == nil && !c.isMisshapen(i) && len(kind.check(withOf(&c.nodes[i]))) == 0
 }
 
-// mayConnect reports whether a target in place of one may mend any of the findings: those about connections
+// mayConnect reports whether a target in place of one may fix any of the findings: those about connections
 // need a target that cannot be reached, or a node without a path to an end.
 func (t *trial) mayConnect(one target, name string, may []int) bool {
 	others := func(i int) bool {
@@ -322,9 +323,9 @@ func (t *trial) mayConnect(one target, name string, may []int) bool {
 	return slices.ContainsFunc(may, others) || isNode && !t.reached[to] || !t.ending[one.node]
 }
 
-// mendedBy returns the findings that the flow does not have with the other target. There are none if it has
+// fixedBy returns the findings that the flow does not have with the other target. There are none if it has
 // others then.
-func (t *trial) mendedBy(a attempt) (mended []int) {
+func (t *trial) fixedBy(a attempt) (fixed []int) {
 	c := t.with(a)
 	left := t.remaining(c)
 	if left != nil {
@@ -338,12 +339,12 @@ func (t *trial) mendedBy(a attempt) (mended []int) {
 	for _, i := range t.errors {
 		text := textOf(t.problems[i])
 		if left[text] == 0 {
-			mended = append(mended, i)
+			fixed = append(fixed, i)
 		} else {
 			left[text]--
 		}
 	}
-	return mended
+	return fixed
 }
 
 // with returns a compiler of the flow with the other target. Its nodes are connected.
@@ -422,12 +423,12 @@ func (c *compiler) moveTo(r repair) {
 	root := c.rootAmong(r)
 	before := c.problems[root]
 	p := &c.problems[root]
-	p.Path, p.Follows = r.path, nil
+	p.Path, p.Within, p.Follows = r.path, 0, nil
 	p.Message = r.message() + ": " + before.Message
 	p.Cause = &schemas.Cause{Node: c.nodes[r.node].ID, Outcome: r.outcome, Target: r.to, Instead: r.instead}
 	for i := range c.problems {
 		one := c.problems[i]
-		if i != root && (slices.Contains(r.mends, i) || one.Follows.IsOf(before) || c.followsAny(one, r.mends)) {
+		if i != root && (slices.Contains(r.fixes, i) || one.Follows.IsOf(before) || c.followsAny(one, r.fixes)) {
 			c.follow(i, root)
 		}
 	}
@@ -440,11 +441,11 @@ func (c *compiler) rootAmong(r repair) int {
 		func(p schemas.Problem) bool { return p.Path == r.path },
 		func(p schemas.Problem) bool { return p.Follows == nil },
 	} {
-		if i := slices.IndexFunc(r.mends, func(i int) bool { return is(c.problems[i]) }); i >= 0 {
-			return r.mends[i]
+		if i := slices.IndexFunc(r.fixes, func(i int) bool { return is(c.problems[i]) }); i >= 0 {
+			return r.fixes[i]
 		}
 	}
-	return r.mends[0]
+	return r.fixes[0]
 }
 
 // followsAny reports whether a finding follows from one of the others.

@@ -41,7 +41,7 @@ func checkParsed(flow *schemas.Flow, doc *schemas.Document, misshapen []schemas.
 		flow.Uses, flow.UsedBy = nil, nil // only the store sets these
 		c := newCompiler(flow, kinds)
 		c.setSubflows(subflows)
-		c.seeksCauses = true
+		c.forAuthor = true
 		g, problems := c.result()
 		if len(flow.Parts) == 0 {
 			flow.Parts = nil

@@ -35,7 +35,7 @@ func (c *compiler) result() (*Graph, []schemas.Problem) {
 	c.compile()
 	if c.errorCount > 0 {
 		c.linkConsequences()
-		if c.seeksCauses {
+		if c.forAuthor {
 			c.markCauses()
 		}
 		return nil, c.problems
@@ -67,9 +67,9 @@ type compiler struct {
 
 	stored        bool        // see CompileStored
 	violations    []violation // findings about runs: see consequence.go
-	seeksCauses   bool        // for authors: see cause.go
+	forAuthor     bool        // the findings are read by the author: see cause.go and effect.go
 	unconnected   unconnected
-	requiredClass string      // the class that every path without a session proves: see session.go
+	requiredClass string // the class that every path without a session proves: see session.go
 
 	// The exact analysis: see stategraph.go.
 	stateGraphs map[string]*stateGraph
@@ -124,6 +124,7 @@ func (c *compiler) proveGraph() {
 	c.prove()
 	c.checkGuarantees()
 	c.checkFindable()
+	c.checkEffects()
 }
 
 // dropFinding reports whether the limit of findings is reached, and counts the dropped finding.
@@ -205,10 +206,12 @@ func (c *compiler) makeExecutors() {
 // addNodeProblem adds a finding of the executor of node i. Its path is within with.
 func (c *compiler) addNodeProblem(i int, p schemas.Problem) {
 	if p.Warning {
-		c.addFinding(i, schemas.Problem{Rule: cmp.Or(p.Rule, RuleShape), Path: c.nodePath(i, schemas.JoinPath("with", p.Path)), Message: p.Message, Warning: true})
+		c.addFinding(i, schemas.Problem{Rule: cmp.Or(p.Rule, RuleShape), Path: c.nodePath(i, schemas.JoinPath("with", p.Path)), Message: p.Message, Within: p.Within, Warning: true})
 		return
 	}
-	c.report(cmp.Or(p.Rule, RuleShape), i, schemas.JoinPath("with", p.Path), "%s", p.Message)
+	if !c.dropFinding() {
+		c.addFinding(i, schemas.Problem{Rule: cmp.Or(p.Rule, RuleShape), Path: c.nodePath(i, schemas.JoinPath("with", p.Path)), Message: p.Message, Within: p.Within})
+	}
 }
 
 // kindOf returns the kind of node i, or reports that it does not exist.

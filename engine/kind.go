@@ -35,6 +35,9 @@ type Kind struct {
 	// Open means that any client can leave a node of the kind by each outcome that does not
 	// authenticate: none depends on a condition of the flow's author.
 	Open bool
+	// Acts means that a node of the kind changes the account or informs another service, without an outcome that
+	// establishes so.
+	Acts bool
 	// Inlines, if not nil, means that a node of the kind is replaced by the nodes of a sub-flow.
 	// It returns the handle in the configuration, "" if there is none. Such a node establishes
 	// nothing by its own outcomes.
@@ -95,8 +98,10 @@ type Need struct {
 	Advisory bool
 	// Why describes what would go wrong, and Fix the remedy.
 	Why, Fix string
-	// Path is the part of the node that causes the need ("with.from"), if any.
-	Path string
+	// Path is the part of the node that causes the need ("with.from"), if any, and Within the character of
+	// it: see schemas.Problem.
+	Path   string
+	Within int
 }
 
 // Outcome is a result of a node and the facts that are certain afterwards.

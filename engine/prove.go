@@ -173,7 +173,7 @@ func (c *compiler) checkNeed(i int, need Need, waived map[*schemas.Waiver]bool) 
 	if !broken {
 		return need.Advisory // every path establishes one of them, though not all the same one
 	}
-	problem := schemas.Problem{Rule: cmp.Or(need.Rule, RuleNeeds), Path: c.nodePath(i, need.Path), Message: needMessage(n, need), Trace: trace}
+	problem := schemas.Problem{Rule: cmp.Or(need.Rule, RuleNeeds), Path: c.nodePath(i, need.Path), Message: needMessage(n, need), Within: need.Within, Trace: trace}
 	problem.Warning = need.Advisory || c.stored && newerThanStores(problem.Rule)
 	c.addViolation(trace, need.AnyOf, move{i, -1})
 	c.addWaivable(i, problem, waiver, waived)

@@ -23,6 +23,7 @@ const (
 	RuleSession         = "session"         // an earlier sign-in is accepted that proved less than every other path proves
 	RuleBrowser         = "browser"         // an expression does not state what a browser must be known for
 	RuleRenewal         = "renewal"         // after an earlier sign-in a proof is asked for that does not renew it
+	RuleEffect          = "effect"          // a part of the flow has no effect
 	RuleSubflow         = "subflow"         // a sub-flow cannot be used where a node names it
 	RuleWaive           = "waive"           // a waiver matches no finding or is not allowed
 )

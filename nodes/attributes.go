@@ -14,6 +14,7 @@ import (
 func attributesKind(d Deps) *engine.Kind {
 	return configured[attributes](d, engine.Kind{
 		Name: "attributes",
+		Acts: true,
 		Doc: "Asks for attributes that the run's user does not have yet, as the schema of the user type defines them, " +
 			"and stores them. If the user has them all, it shows no step. The user must be new in this run or have authenticated in it.",
 		Asks: true,

@@ -109,6 +109,9 @@ func (x *decision) prepare(c *engine.Config) (found []schemas.Problem) {
 		compiled, faults := compileExpression(env, c, one.When, x.untrue.facts)
 		found = append(found, x.add(c, compiled, faults, whenPath(i))...)
 		found = append(found, decisionMessage{one.Message, one.Input}.check(c, fmt.Sprintf("cases[%d].input", i))...)
+		if f := checkEffect(x.expressions); f != nil {
+			found = append(found, f.problem(whenPath(i), one.When))
+		}
 		x.conclude(one.Outcome, x.untrue.both(compiled.isTrue))
 		x.untrue = x.untrue.both(compiled.isFalse)
 	}

@@ -112,8 +112,8 @@ func TestDecisionMessages(t *testing.T) {
 		}
 	}
 	for with, want := range map[string]string{
-		`{"cases": [{"when": "true", "outcome": "yes", "message": "x", "input": "nmae"}]}`: `did you mean "name"?`,
-		`{"cases": [{"when": "true", "outcome": "yes"}], "input": "name"}`:                 "an input without a message",
+		`{"cases": [{"when": "user.isNew", "outcome": "yes", "message": "x", "input": "nmae"}]}`: `did you mean "name"?`,
+		`{"cases": [{"when": "user.isNew", "outcome": "yes"}], "input": "name"}`:                 "an input without a message",
 	} {
 		_, problems := newFixture(t).try("decision", with, map[string]schemas.InputType{"name": schemas.TextInput}, schemas.Next{To: "next"})
 		if len(problems) != 1 || !strings.Contains(problems[0].Message, want) {
@@ -193,10 +193,10 @@ func TestKnownForIsChecked(t *testing.T) {
 		`user.knowsBrowser("otp")`:         "a browser is not known for \"otp\"",
 		`user.knowsBrowser("")`:            "a browser is not known for",
 		`user.knowsBrowser(user.id)`:       "known only at run time",
-		`user.knowsBrowser()`:              "no matching overload",
-		`user.knowsBrowser(3)`:             "no matching overload",
-		`application.knowsBrowser("mfa")`:  "no matching overload",
-		`user.knowsBrowser("mfa") == "no"`: "no matching overload",
+		`user.knowsBrowser()`:              "knowsBrowser cannot be called with",
+		`user.knowsBrowser(3)`:             "knowsBrowser cannot be called with",
+		`application.knowsBrowser("mfa")`:  "knowsBrowser cannot be called with",
+		`user.knowsBrowser("mfa") == "no"`: "== needs two values of one type",
 	} {
 		_, problems := newFixture(t).try("decision", condition(when), nil, schemas.Next{To: "next"})
 		if len(problems) != 1 || !strings.Contains(problems[0].Message, want) || problems[0].Warning != (problems[0].Rule == engine.RuleBrowser) {
@@ -316,16 +316,16 @@ func nested() string {
 func TestExpressionProblems(t *testing.T) {
 	tests := []struct{ name, when, want string }{
 		{"syntax", "user.id ==", "cases[0].when: at 1:"},
-		{"unknown variable", "usr.id == 'x'", "at 1:1 of the expression: undeclared reference to 'usr'"},
-		{"unknown member", "user.hasPaskey", "undefined field 'hasPaskey'"},
-		{"unknown list", "'a' in user.permission", "undefined field 'permission'"},
-		{"unknown member of the request", "'a' in request.acr_values", "undefined field 'acr_values'"},
+		{"unknown variable", "usr.id == 'x'", `at 1:1 of the expression: there is no variable "usr"; expected application, inputs, replies, request or user; did you mean "user"?`},
+		{"unknown member", "user.hasPaskey", `did you mean "hasPasskey"?`},
+		{"unknown list", "'a' in user.permission", `did you mean "permissions"?`},
+		{"unknown member of the request", "'a' in request.acr_values", `request has no member "acr_values"; it has acrValues, language, origin, scopes; did you mean "acrValues"?`},
 		{"a list for a condition", "user.groups", "a condition must be a boolean, but this is a list(string)"},
-		{"unknown function", "now() > timestamp('2026-01-01T00:00:00Z')", "undeclared reference to 'now'"},
+		{"unknown function", "now() > timestamp('2026-01-01T00:00:00Z')", `there is no function "now"`},
 		{"position on another line", "true &&\n  usr.isNew", "at 2:3 of the expression"},
 		{"not a condition", "user.id", "a condition must be a boolean, but this is a string"},
 		{"maybe not a condition", "user.attributes.admin", "a condition must be a boolean, but this is a dyn"},
-		{"types that do not compare", "user.hasPasskey == 'yes'", "no matching overload"},
+		{"types that do not compare", "user.hasPasskey == 'yes'", "== needs two values of one type, but gets (bool, string)"},
 		{"an input that no prompt collects", "inputs.usernmae == 'x'", `at 1:7 of the expression: no prompt of this flow collects an input "usernmae"; it collects age`},
 		{"not even to test for", "has(inputs.usernmae)", "no prompt of this flow collects"},
 		{"a secret", "inputs.password == 'x'", `the input "password" is a secret (PASSWORD_INPUT)`},
@@ -475,7 +475,7 @@ func TestFactsOfExpressions(t *testing.T) {
 		{"false != user.isAuthenticated", "authenticated own user", ""},
 		{"user.isAuthenticated == false", "", "authenticated own user"},
 		{"user.isAuthenticated != true", "", "authenticated own user"},
-		{"user.isAuthenticated == user.isNew", "", ""},
+		{"user.isAuthenticated == user.isNew", "", "own user"},
 		{"user.isNew", "new own user", ""},
 		{"user.isAuthenticated && user.isNew", "authenticated new own user", ""},
 		{"user.isAuthenticated && request.language == 'de'", "authenticated own user", ""},
@@ -493,9 +493,9 @@ func TestFactsOfExpressions(t *testing.T) {
 		{"user.isAuthenticated || false", "authenticated own user", ""},
 		{"true", "", ""},
 		{"has(user.isAuthenticated)", "", ""},
-		{"[true].all(x, user.isAuthenticated)", "", ""},
+		{"[true].all(x, user.isAuthenticated)", "authenticated own user", ""},
 		{"[1].exists(user, user == 1)", "", ""},
-		{"[user.isAuthenticated].exists(x, x)", "", ""},
+		{"[user.isAuthenticated].exists(x, x)", "authenticated own user", ""},
 		{"user.hasPasskey", "", ""},
 		{"has(inputs.username)", "input.username", ""},
 		{"!('username' in inputs)", "", "input.username"},
@@ -620,7 +620,7 @@ func FuzzExpression(f *testing.F) {
 			t.Fatal("nothing is wrong, and there is no program")
 		}
 		for _, fault := range faults {
-			if fault.problem("when").Message == "" {
+			if fault.problem("when", text).Message == "" {
 				t.Error("a fault that says nothing")
 			}
 		}

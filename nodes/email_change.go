@@ -28,6 +28,7 @@ import (
 func emailChangeKind(d Deps) *engine.Kind {
 	return configured[emailChange](d, engine.Kind{
 		Name: "email-change",
+		Acts: true,
 		Doc: "Asks for an email address, sends a code there, and stores the address as the verified one of the run's user. The previous verified address gets a notice. " +
 			"It also verifies an address that the user has entered earlier. The code proves possession of the address only, so it does not authenticate: the user must be new in this run or have authenticated in it. " +
 			"A user with a second factor must have used one, or a passkey, in this run, and an administrator who has had a passkey must have used a passkey: otherwise the node ends the run. " +

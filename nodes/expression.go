@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"unicode/utf8"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common"
@@ -51,6 +52,7 @@ func expressionEnv() *cel.Env {
 
 // expression is a compiled condition or value.
 type expression struct {
+	text    string
 	program cel.Program
 	inputs  []inputUse
 	replies []replyUse
@@ -62,6 +64,7 @@ type expression struct {
 	allInputs bool
 	scopes    bool            // it reads the requested scopes
 	user      common.Location // the first use of user that needs one, nil for none
+	expr      ast.Expr        // nil if it does not compile
 	isTrue    provenCases     // facts if it is true
 	isFalse   provenCases
 }
@@ -80,10 +83,29 @@ type fault struct {
 	warning bool
 }
 
-// problem converts the fault to a finding at the path of the expression. The position inside is
-// part of the message, because an expression can have several lines.
-func (f fault) problem(path string) schemas.Problem {
-	return schemas.Problem{Rule: f.rule, Path: path, Message: f.placed(), Warning: f.warning}
+// problem converts the fault to a finding in an expression at a path. The position inside is part of the
+// message, because an expression can have several lines.
+func (f fault) problem(path, text string) schemas.Problem {
+	return schemas.Problem{Rule: f.rule, Path: path, Message: f.placed(), Within: f.within(text), Warning: f.warning}
+}
+
+// within returns the number of the character at fault in the text, from 1; 0 if it is not known.
+func (f fault) within(text string) int {
+	if f.at == nil || f.at.Line() < 1 {
+		return 0
+	}
+	lines := strings.SplitAfter(text, "\n")
+	if f.at.Line() > len(lines) {
+		return 0
+	}
+	before := utf8.RuneCountInString(strings.Join(lines[:f.at.Line()-1], ""))
+	return before + f.at.Column() + 1
+}
+
+// explain adds to a need why an expression has it, and where.
+func (f fault) explain(need engine.Need, text string) engine.Need {
+	need.Why, need.Within = f.placed(), f.within(text)
+	return need
 }
 
 func (f fault) placed() string {
@@ -106,14 +128,10 @@ func compileExpression(env *cel.Env, c *engine.Config, text string, given engine
 
 // compileTyped compiles an expression with a type for which unfit reports no fault.
 func compileTyped(env *cel.Env, c *engine.Config, text string, given engine.Facts, unfit func(*cel.Type) string) (*expression, []fault) {
-	e := &expression{members: map[string]bool{}}
+	e := &expression{text: text, members: map[string]bool{}}
 	checked, issues := env.Compile(text)
 	if issues.Err() != nil {
-		var faults []fault
-		for _, issue := range issues.Errors() {
-			faults = append(faults, fault{at: issue.Location, message: explainReplyError(issue.Message, c)})
-		}
-		return e, faults
+		return e, explainIssues(c, text, issues.Errors())
 	}
 	native := checked.NativeRep()
 	if deep := deepestMember(native.Expr()); deep > maxMembers {
@@ -126,8 +144,8 @@ func compileTyped(env *cel.Env, c *engine.Config, text string, given engine.Fact
 	if err != nil {
 		return e, []fault{{message: err.Error()}}
 	}
-	e.program = program
-	w := expressionWalker{info: native.SourceInfo(), into: e}
+	e.program, e.expr = program, native.Expr()
+	w := expressionWalker{info: native.SourceInfo(), into: e, prover: truthProver{maxProofSteps}}
 	w.walk(ast.NavigateAST(native), given)
 	e.isTrue, e.isFalse = provenBy(native.Expr(), true), provenBy(native.Expr(), false)
 	return e, w.faults

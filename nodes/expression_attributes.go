@@ -174,10 +174,10 @@ func (e *expression) attributeNeeds() (needs []engine.Need) {
 			need.Given = engine.User // otherwise the missing user is the finding
 		}
 		if use.names == nil {
-			need.Why = fault{at: use.at, message: "it reads a member whose name is known only at run time"}.placed()
+			need = fault{at: use.at, message: "it reads a member whose name is known only at run time"}.explain(need, e.text)
 			need.Fix = "name the attribute, as in user.attributes.x, and put has(user.attributes.x) && before it; use exists() for the items of a list"
 		} else {
-			need.Why = fault{at: use.at, message: "it reads " + use.text}.placed()
+			need = fault{at: use.at, message: "it reads " + use.text}.explain(need, e.text)
 			need.Fix = fmt.Sprintf("put %s && before it; for a value that is no condition, write %[1]s ? %[2]s : null", use.guard, use.text)
 		}
 		needs = append(needs, need)

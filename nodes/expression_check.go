@@ -46,19 +46,17 @@ func (e *expression) checkInputs(c *engine.Config) (faults []fault) {
 func (e *expression) needs() []engine.Need {
 	var needs []engine.Need
 	if e.user != nil {
-		needs = append(needs, engine.Need{
+		needs = append(needs, fault{at: e.user, message: "it reads user"}.explain(engine.Need{
 			AnyOf: []engine.Fact{engine.User},
-			Why:   fault{at: e.user, message: "it reads user"}.placed(),
 			Fix:   "establish the user on every path to this node, or add user.isAuthenticated && before the access",
-		})
+		}, e.text))
 	}
 	untested := slices.DeleteFunc(slices.Clone(e.inputs), func(use inputUse) bool { return use.tested })
 	for _, use := range firstUses(untested, nameOfInput) {
-		needs = append(needs, engine.Need{
+		needs = append(needs, fault{at: use.at, message: fmt.Sprintf("it reads the input %q", use.identifier)}.explain(engine.Need{
 			AnyOf: []engine.Fact{engine.InputFact(use.identifier)},
-			Why:   fault{at: use.at, message: fmt.Sprintf("it reads the input %q", use.identifier)}.placed(),
 			Fix:   fmt.Sprintf("put has(inputs.%s) && before it, or make the input required", use.identifier),
-		})
+		}, e.text))
 	}
 	return slices.Concat(needs, e.attributeNeeds(), e.replyNeeds())
 }
@@ -69,6 +67,7 @@ type expressionWalker struct {
 	info   *ast.SourceInfo
 	into   *expression
 	faults []fault
+	prover truthProver
 }
 
 // walk visits e. The facts in given hold whenever the value of e matters.
@@ -100,7 +99,7 @@ func (w *expressionWalker) walk(e ast.NavigableExpr, given engine.Facts) {
 			w.faults = append(w.faults, fault{at: w.at(e), message: "the input is known only at run time, so it cannot be checked; name the input"})
 		}
 	}
-	known := knownInParts(e, given)
+	known := w.knownInParts(e, given)
 	for i, part := range e.Children() {
 		w.walk(part, known[min(i, len(known)-1)])
 	}
@@ -136,7 +135,7 @@ func (w *expressionWalker) useUser(e ast.Expr, member string, certain bool) {
 // all further parts. In A && B, and in A ? B : C, what A tests is known where B matters. CEL's && is
 // false if either side is, even if the other fails, so each side also guards the other. With || it
 // is the reverse.
-func knownInParts(e ast.Expr, given engine.Facts) []engine.Facts {
+func (w *expressionWalker) knownInParts(e ast.Expr, given engine.Facts) []engine.Facts {
 	if e.Kind() != ast.CallKind {
 		return []engine.Facts{given}
 	}
@@ -144,10 +143,10 @@ func knownInParts(e ast.Expr, given engine.Facts) []engine.Facts {
 	switch function {
 	case operators.LogicalAnd, operators.LogicalOr:
 		for _, arg := range args {
-			given = given.Union(provenBy(arg, function == operators.LogicalAnd).facts)
+			given = given.Union(w.prover.provenBy(arg, function == operators.LogicalAnd, nil).facts)
 		}
 	case operators.Conditional:
-		return []engine.Facts{given, given.Union(provenBy(args[0], true).facts), given.Union(provenBy(args[0], false).facts)}
+		return []engine.Facts{given, given.Union(w.prover.provenBy(args[0], true, nil).facts), given.Union(w.prover.provenBy(args[0], false, nil).facts)}
 	}
 	return []engine.Facts{given}
 }

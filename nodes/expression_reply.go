@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -10,7 +9,6 @@ import (
 	"cel.dev/cel-go/common"
 
 	"github.com/postern-id/postern/engine"
-	"github.com/postern-id/postern/schemas"
 )
 
 // environment creates the environment of a node's expressions. The common part is created once,
@@ -73,32 +71,13 @@ func replyOf(ident string) (name string, ok bool) {
 // replyNeeds returns the replies that must be present for the expression.
 func (e *expression) replyNeeds() (needs []engine.Need) {
 	for _, use := range firstUses(e.replies, func(use replyUse) string { return use.name }) {
-		needs = append(needs, engine.Need{
+		needs = append(needs, fault{at: use.at, message: fmt.Sprintf("it reads the reply %q", use.name)}.explain(engine.Need{
 			AnyOf: engine.ReplyFacts(use.name),
-			Why:   fault{at: use.at, message: fmt.Sprintf("it reads the reply %q", use.name)}.placed(),
 			Fix: fmt.Sprintf("lead here from the success of the node that stores it as %q; its inputs must not be collected again in between",
 				use.name),
-		})
+		}, e.text))
 	}
 	return needs
-}
-
-// explainReplyError explains a CEL message about a missing reply.
-func explainReplyError(message string, c *engine.Config) string {
-	if !strings.Contains(message, "undeclared reference to '"+repliesName+"'") {
-		return message
-	}
-	var known []string
-	for name, types := range c.Collected().Replies {
-		for member := range types {
-			known = append(known, replyVariable(name, member))
-		}
-	}
-	if len(known) == 0 {
-		return "no node of this flow stores a reply: declare one in an http-request, with `as` and `reply`"
-	}
-	slices.Sort(known)
-	return "no node of this flow stores such a reply; expected " + schemas.OneOf(known) + ", without has()"
 }
 
 // mayBeDynamic reports whether an expression can have any type because part of the flow could not

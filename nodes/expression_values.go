@@ -34,7 +34,7 @@ func (x *expressionReader) add(c *engine.Config, e *expression, faults []fault, 
 		x.needs = append(x.needs, need)
 	}
 	for _, f := range append(faults, e.checkInputs(c)...) {
-		found = append(found, f.problem(path))
+		found = append(found, f.problem(path, e.text))
 	}
 	return found
 }

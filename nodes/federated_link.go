@@ -10,6 +10,7 @@ import (
 func federatedLinkKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "federated-link",
+		Acts: true,
 		Doc: "Links the identity from federated-oidc to the run's user, who can then sign in with it. The user must " +
 			"be new in this run or have authenticated in it. A user with a second factor must have used one, or a passkey, in this run, and an administrator who has had a passkey must have used a passkey: otherwise the node ends the run. It shows no step.",
 		Needs: append([]engine.Need{{

@@ -28,6 +28,7 @@ import (
 func httpRequestKind(d Deps) *engine.Kind {
 	return configured[httpRequest](d, engine.Kind{
 		Name: "http-request",
+		Acts: true,
 		Doc: "Sends a query (mode query) or a notification (mode notify) to another service over " +
 			"HTTP. The operator configures the services in http.targets. A query waits for the reply and may be " +
 			"repeated, so it must change nothing. A notification is sent after the step is committed, until it is delivered.",

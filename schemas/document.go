@@ -8,9 +8,10 @@ import (
 
 // Document is a parsed JSON or YAML text with the position of each value.
 type Document struct {
-	text  json.RawMessage // as the author wrote it; nil if that is not JSON
-	root  *element
-	nodes []Node // of a flow, decoded: see FlowParser
+	text   json.RawMessage // as the author wrote it; nil if that is not JSON
+	root   *element
+	nodes  []Node // of a flow, decoded: see FlowParser
+	source string // the text that the places are of; "" if it is not known
 }
 
 // JSON returns the document as JSON, members in the author's order.
@@ -44,7 +45,11 @@ func (d *Document) Place(p Problem) (line, column int) {
 	if onKey && at.key != nil {
 		return int(at.key.line), int(at.key.column)
 	}
-	return int(at.value.line), int(at.value.column)
+	found := at.value.place
+	if p.Within > 0 && d.source != "" && at.value.shape == stringShape {
+		found = placeWithin(d.source, found, at.value.text, p.Within-1)
+	}
+	return int(found.line), int(found.column)
 }
 
 // Decode checks the document against the schema and decodes it into a pointer to a Go value. The

@@ -109,9 +109,13 @@ type Problem struct {
 	// Follows refers to the finding that causes this one, if any: without that finding there would be
 	// no run that breaks the rule of this one.
 	Follows *FindingRef `json:"follows,omitempty"`
-	// Cause is the target that is wrong, if another one mends the finding and all that follow from it. The
+	// Cause is the target that is wrong, if another one fixes the finding and all that follow from it. The
 	// position of the finding is that of the target.
 	Cause *Cause `json:"cause,omitempty"`
+
+	// Within is the number of the character within the text at Path that is at fault, from 1; 0 for the
+	// whole. The position is then that of the character.
+	Within int `json:"-"`
 
 	onKey   bool   // the fault is the member's name, not its value
 	missing bool   // a required member is not there
@@ -124,7 +128,7 @@ type Cause struct {
 	// Outcome is "" if all outcomes of the node have one target.
 	Outcome string `json:"outcome,omitempty"`
 	Target  string `json:"target"`
-	// Instead contains the targets that mend the findings.
+	// Instead contains the targets that fix the findings.
 	Instead []string `json:"instead"`
 }
 

@@ -45,7 +45,7 @@ func (p *FlowParser) parseInParts(text string) *Document {
 	}
 	list := root.member(nodesMember).value
 	list.place = place{int32(parts.nodes[0].line), int32(parts.indent + 1)}
-	d := &Document{root: root, nodes: make([]Node, 0, len(parts.nodes))}
+	d := &Document{root: root, source: text, nodes: make([]Node, 0, len(parts.nodes))}
 	nodes := make(map[string]parsedNode, len(parts.nodes))
 	for _, n := range parts.nodes {
 		known, found := p.nodes[n.text]

@@ -35,7 +35,7 @@ func ParseJSON(data []byte) (*Document, []Problem) {
 	if !r.isEmpty() {
 		return nil, r.listed()
 	}
-	return &Document{text: bytes.TrimSpace(data), root: root}, nil
+	return &Document{text: bytes.TrimSpace(data), root: root, source: string(data)}, nil
 }
 
 // explainFault reads a text that is not JSON, or is nested too deep, up to its fault.

@@ -55,7 +55,7 @@ func (d *Document) WithoutAbsent(s *Schema) *Document {
 		return m != nil && m.value.shape == stringShape && m.value.text == ""
 	}
 	if !d.root.hasNulls() && !slices.ContainsFunc(s.compiled().optionalText, isEmptyText) {
-		return &Document{root: d.root, nodes: d.nodes}
+		return &Document{root: d.root, nodes: d.nodes, source: d.source}
 	}
 	root := d.root.withoutNulls(s)
 	for _, name := range s.compiled().optionalText {
@@ -63,7 +63,7 @@ func (d *Document) WithoutAbsent(s *Schema) *Document {
 			removeMember(root, name)
 		}
 	}
-	return &Document{root: root, nodes: d.nodes}
+	return &Document{root: root, nodes: d.nodes, source: d.source}
 }
 
 // WithoutNulls returns the document without the members that are null, at any depth: they count
@@ -72,7 +72,7 @@ func (d *Document) WithoutNulls() *Document {
 	if !d.root.hasNulls() {
 		return d
 	}
-	return &Document{root: d.root.withoutNulls(nil), nodes: d.nodes}
+	return &Document{root: d.root.withoutNulls(nil), nodes: d.nodes, source: d.source}
 }
 
 // withoutNulls returns a copy of the value without members that are null. The schema, which says

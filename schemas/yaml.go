@@ -30,7 +30,7 @@ func ParseYAML(data []byte) (*Document, []Problem) {
 	if !r.isEmpty() {
 		return nil, r.listed()
 	}
-	return part(root), nil
+	return &Document{root: root, source: strings.TrimPrefix(string(data), "\ufeff")}, nil
 }
 
 // readYAML returns the content of the one document in data.

@@ -69,7 +69,7 @@ func TestCheckReads(t *testing.T) {
 
 // The format of a source.
 func TestCheckForms(t *testing.T) {
-	flow := `{"handle": "f", "name": "f", "flowType": "REGISTRATION", "nodes": [{"id": "q", "use": "prompt", "with": {"actions": [{"ref": "go"}]}, "next": "end"}]}`
+	flow := `{"handle": "f", "name": "f", "flowType": "AUTHENTICATION", "nodes": [{"id": "key", "use": "passkey-authenticate", "next": "done"}, {"id": "done", "use": "authorization-code"}]}`
 	tests := []struct {
 		name string
 		s    Source
