@@ -147,21 +147,23 @@ func (a *analysis) listStarts() {
 // accounts lists what the attacker can start from with these means: the means, and each
 // consistent set of conditions of the victim's account.
 func accounts(m Means) (list [][]kind) {
-	for choice := range 5 { // four accounts with a credential, and one without
-		app, codes := choice&1 != 0, choice&2 != 0
+	for choice := range 8 {
+		app, codes, noCredential := choice&1 != 0, choice&2 != 0, choice&4 != 0
 		var has []kind
 		for _, k := range []struct {
 			kind kind
 			has  bool
 		}{
 			{aMailbox, m.Mailbox}, {noAddress, !m.Mailbox}, {aPassword, m.Password}, {manager, m.Manager},
-			{noApp, !app}, {hasApp, app}, {noCodes, !codes}, {hasCodes, codes}, {invited, choice == 4},
+			{noApp, !app}, {hasApp, app}, {noCodes, !codes}, {hasCodes, codes}, {invited, noCredential},
 		} {
 			if k.has {
 				has = append(has, k.kind)
 			}
 		}
-		list = append(list, has)
+		if isConsistent(has) {
+			list = append(list, has)
+		}
 	}
 	return list
 }

@@ -23,6 +23,23 @@ const (
 	invited    kind = "the user was invited and has no credential yet"
 )
 
+// exclusive lists the kinds that no account and attacker have together at the beginning: a user without a
+// credential has no password that an attacker could know, and no factor. A run can make both true, one after
+// the other.
+func exclusive() [][2]kind {
+	return [][2]kind{
+		{noApp, hasApp}, {noCodes, hasCodes}, {noAddress, aMailbox},
+		{invited, aPassword}, {invited, hasApp}, {invited, hasCodes},
+	}
+}
+
+// isConsistent reports whether an account and an attacker can have all of the items at the beginning.
+func isConsistent(has []kind) bool {
+	return !slices.ContainsFunc(exclusive(), func(pair [2]kind) bool {
+		return slices.Contains(has, pair[0]) && slices.Contains(has, pair[1])
+	})
+}
+
 // item is something that an attacker can use in a run, or a condition on the victim's account
 // under which an outcome is possible. Its worth is what a sign-in with it proves.
 type item struct {
