@@ -81,6 +81,13 @@ func (c flowDraftCommand) missed(ctx context.Context, path string) ([]flowtest.E
 	if err != nil {
 		return nil, "", err
 	}
+	if !flowtest.HasScenarios(text) { // it has users at most
+		report, err := flowtest.Untested(c.File)
+		if err != nil {
+			return nil, "", err
+		}
+		return report.Report.Coverage.MissedExits(), flowtest.WithUsers(text), nil
+	}
 	f, err := flowtest.Load(path)
 	if err != nil {
 		return nil, "", err

@@ -19,6 +19,23 @@ const FirstFile = `users:
   ada: {attributes: {username: ada, email: ada@example.org, email_verified: true}, password: a long password, passkeys: [laptop]}
 `
 
+// HasScenarios reports whether the text of a scenario file has a list of scenarios, or cannot be parsed.
+func HasScenarios(file []byte) bool {
+	if isBlank(string(file)) {
+		return false
+	}
+	doc, problems := schemas.ParseYAML(file)
+	return len(problems) > 0 || !doc.IsObject() || len(doc.ItemsAt("scenarios")) > 0
+}
+
+// WithUsers returns the text of a scenario file; that of FirstFile for one without any content.
+func WithUsers(file []byte) string {
+	if isBlank(string(file)) {
+		return FirstFile
+	}
+	return string(file)
+}
+
 // AddScenario adds a scenario, as Player.Scenario returns it, to the text of a scenario file as the
 // last one. Everything else stays as it is, comments included. The error reports a file that is not
 // valid YAML, that has a scenario of the same name, or whose list is in flow style ([…]).

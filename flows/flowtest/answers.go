@@ -3,6 +3,7 @@ package flowtest
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
@@ -119,10 +120,25 @@ func (p *scenarioRun) fill(step *schemas.Step, action, name string, user Given) 
 		case in.Identifier == "otp" && p.hasApp(step, user):
 			s.TOTP = &Code{Device: user.TOTP}
 		default:
-			s.Inputs[in.Identifier] = valueFor(in, user)
+			s.Inputs[in.Identifier] = p.fitting(step, in, valueFor(in, user))
 		}
 	}
 	return s
+}
+
+// fitting returns the value if it matches the pattern of the input, or else one that does. If none is found, the
+// draft reports it.
+func (p *scenarioRun) fitting(step *schemas.Step, in schemas.Input, value string) string {
+	pattern, minLength, maxLength := patternOf(p.graph, step.StepID, in.Identifier)
+	if whole, err := regexp.Compile(`^(?:` + pattern + `)$`); pattern == "" || err != nil || whole.MatchString(value) {
+		return value
+	}
+	made, found := matching(pattern, minLength, maxLength)
+	if !found {
+		p.unmatched = fmt.Sprintf("no value was found for the pattern of the input %q of the node %q: give a user of the file the attribute %s", in.Identifier, step.StepID, in.Identifier)
+		return value
+	}
+	return made
 }
 
 func (p *scenarioRun) hasApp(step *schemas.Step, user Given) bool {

@@ -1,8 +1,10 @@
 package flowtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,10 +30,10 @@ const maxReplays = 400
 // every answer in every situation. It begins the run as the first scenario of the file does.
 func (f *File) Drafts(ctx context.Context, outcomes []Exit) ([]Draft, error) {
 	p, err := f.Play(ctx)
-	if err != nil {
+	if err != nil && (p == nil || p.environment.unanswered == nil) {
 		return nil, err
 	}
-	s := &draftSearch{player: p, wanted: outcomes, found: map[Exit][]Send{}, seen: map[string]bool{}}
+	s := &draftSearch{player: p, wanted: outcomes, found: map[Exit]draftRun{}, seen: map[string]bool{}, given: p.environment.file.Scenarios[0].HTTP}
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
@@ -48,52 +50,89 @@ func (f *File) Drafts(ctx context.Context, outcomes []Exit) ([]Draft, error) {
 type draftSearch struct {
 	player  *Player
 	wanted  []Exit
-	found   map[Exit][]Send // the first run that leaves a node by an outcome
-	seen    map[string]bool // situations that the search has met
+	found   map[Exit]draftRun   // the first run that leaves a node by an outcome
+	seen    map[string]bool     // situations that the search has met
+	given   map[string][]Answer // replies of services that the author has given
 	replays int
+	// unmatched is the last input for whose pattern no value was found.
+	unmatched string
+}
+
+// draftRun is a run: its requests, and the replies of services that are invented for it.
+type draftRun struct {
+	sends   []Send
+	replies map[string][]Answer
+}
+
+// replay makes the requests of a run.
+func (s *draftSearch) replay(ctx context.Context, r draftRun) error {
+	s.replays++
+	http := maps.Clone(s.given)
+	for target, list := range r.replies {
+		if http == nil {
+			http = map[string][]Answer{}
+		}
+		http[target] = slices.Concat(s.given[target], list)
+	}
+	s.player.environment.file.Scenarios[0].HTTP = http
+	return s.player.replay(ctx, r.sends)
 }
 
 func (s *draftSearch) run(ctx context.Context) error {
-	queue := [][]Send{}
-	visit := func(sends []Send) error {
-		s.replays++
-		if err := s.player.replay(ctx, sends); err != nil {
-			return nil // this answer cannot be given here
-		}
-		if s.meets(ctx) {
-			queue = append(queue, s.player.Sends())
-		}
-		return ctx.Err()
-	}
-	if err := visit([]Send{{}}); err != nil {
-		return err
-	}
-	for len(queue) > 0 && s.replays < maxReplays && !s.hasAll() {
-		sends := queue[0]
+	queue, err := s.visit(ctx, draftRun{sends: []Send{{}}})
+	for len(queue) > 0 && err == nil && s.replays < maxReplays && !s.hasAll() {
+		r := queue[0]
 		queue = queue[1:]
-		if err := s.player.replay(ctx, sends); err != nil {
+		if err := s.replay(ctx, r); err != nil {
 			return err
 		}
-		for _, next := range s.player.run.answersToTry() {
-			if err := visit(append(slices.Clip(sends), next)); err != nil {
-				return err
-			}
+		next := s.player.run.answersToTry()
+		s.unmatched = cmp.Or(s.player.run.unmatched, s.unmatched)
+		for _, send := range next {
+			var more []draftRun
+			more, err = s.visit(ctx, draftRun{append(slices.Clip(r.sends), send), r.replies})
+			queue = append(queue, more...)
 		}
 	}
-	return nil
+	return err
+}
+
+// visit plays a run, and returns it if it waits in a new situation. If a service is asked that has no reply left, it
+// plays the run with each reply that it invents.
+func (s *draftSearch) visit(ctx context.Context, r draftRun) (waiting []draftRun, err error) {
+	failed := s.replay(ctx, r)
+	call := s.player.environment.unanswered
+	switch {
+	case call != nil && s.replays < maxReplays:
+		for _, answer := range inventReplies(s.player.environment.graph, *call) {
+			with := maps.Clone(r.replies)
+			if with == nil {
+				with = map[string][]Answer{}
+			}
+			with[call.Target] = append(slices.Clip(with[call.Target]), answer)
+			more, err := s.visit(ctx, draftRun{r.sends, with})
+			if err != nil {
+				return nil, err
+			}
+			waiting = append(waiting, more...)
+		}
+	case failed == nil && s.meets(ctx, r):
+		waiting = append(waiting, draftRun{s.player.Sends(), r.replies})
+	}
+	return waiting, ctx.Err()
 }
 
 func (s *draftSearch) hasAll() bool {
-	return !slices.ContainsFunc(s.wanted, func(at Exit) bool { return s.found[at] == nil })
+	return !slices.ContainsFunc(s.wanted, func(at Exit) bool { return s.found[at].sends == nil })
 }
 
 // meets records what the run has reached, and reports whether it waits in a situation that the
 // search has not met.
-func (s *draftSearch) meets(ctx context.Context) bool {
+func (s *draftSearch) meets(ctx context.Context, r draftRun) bool {
 	run, sends := s.player.run, s.player.Sends()
 	for at := range s.player.reached() {
-		if s.found[at] == nil {
-			s.found[at] = sends
+		if s.found[at].sends == nil {
+			s.found[at] = draftRun{sends, r.replies}
 		}
 	}
 	step := run.lastStep()
@@ -115,22 +154,25 @@ func (s *draftSearch) meets(ctx context.Context) bool {
 // draft returns the shortest run that was found, or the way to the outcome as a comment.
 func (s *draftSearch) draft(ctx context.Context, at Exit) (Draft, error) {
 	name := strings.TrimSuffix("reaches "+at.Node+" "+at.Outcome, " ")
-	sends := s.found[at]
+	run := s.found[at]
 	way := wayTo(s.player.environment.graph, at)
-	for i := len(way) - 1; sends == nil && i >= 0; i-- {
-		sends = s.found[way[i]]
-		if sends != nil {
+	for i := len(way) - 1; run.sends == nil && i >= 0; i-- {
+		run = s.found[way[i]]
+		if run.sends != nil {
 			way = way[i+1:]
 		}
 	}
-	if sends == nil {
-		sends = []Send{{}}
+	if run.sends == nil {
+		run.sends = []Send{{}}
 	}
-	if err := s.player.replay(ctx, sends); err != nil {
+	if err := s.replay(ctx, run); err != nil && s.player.environment.unanswered == nil {
 		return Draft{}, err
 	}
-	d := Draft{Exit: at, Complete: s.found[at] != nil, Scenario: s.player.Scenario(name)}
+	d := Draft{Exit: at, Complete: s.found[at].sends != nil, Scenario: s.player.Scenario(name)}
 	if !d.Complete {
+		if s.unmatched != "" {
+			d.Scenario += "      # To do: " + s.unmatched + "\n"
+		}
 		d.Scenario += "      # To do: continue with steps that leave\n"
 		for _, e := range way {
 			d.Scenario += strings.TrimSuffix("      #   "+e.Node+" "+e.Outcome, " ") + "\n"

@@ -44,6 +44,7 @@ type environment struct {
 	reached      map[Exit]int        // number of scenarios
 	answers      map[string][]Answer // remaining answers of services, by target
 	asked        []schemas.Call
+	unanswered   *schemas.Call           // the last one without an answer
 	internet     federationtest.Internet // the identity providers, each created on its first use
 	relyingParty *relyingParty
 	types        map[string]*userType
@@ -81,7 +82,7 @@ func (w *environment) reset(ctx context.Context, s Scenario) error {
 	w.app.ID = cmp.Or(w.app.ID, "application")
 	w.Memory = NewMemory()
 	w.devices, w.codes = map[string]*passkeytest.Authenticator{}, map[string]totp.Key{}
-	w.answers, w.asked = maps.Clone(s.HTTP), nil
+	w.answers, w.asked, w.unanswered = maps.Clone(s.HTTP), nil, nil
 	w.now = w.file.begin()
 	w.internet = federationtest.Internet{}
 	w.relyingParty.Client = federation.New(w.internet)

@@ -22,7 +22,8 @@ type scenarioRun struct {
 	answers    map[string]map[string]string // last answer of each device and of the provider
 	left       []Exit                       // nodes that the run left, with their outcomes
 	normalizer normalizer
-	verbose    bool // the client asks for the components of each step
+	verbose    bool   // the client asks for the components of each step
+	unmatched  string // the last input for whose pattern no value was found
 }
 
 // play runs the scenario up to the first step that is not as expected, if any.

@@ -30,6 +30,7 @@ func (s fakeServices) Call(_ context.Context, c schemas.Call) (*schemas.CallRepl
 	s.asked = append(s.asked, c)
 	left := s.answers[c.Target]
 	if len(left) == 0 {
+		s.unanswered = &c
 		return nil, fmt.Errorf("the flow asks the target %s (%s %s), and the scenario has no reply left: add one to its http, such as {%s: [{json: {}}]}",
 			c.Target, c.Method, cmp.Or(c.Path, "/"), c.Target)
 	}
