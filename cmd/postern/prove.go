@@ -114,6 +114,9 @@ func (c proveCommand) applyFolder(ctx context.Context, p program) (*schemas.Sign
 	if err != nil {
 		return nil, err
 	}
+	if cfg.HTTP.Targets, err = c.targetsOf(p, tree); err != nil {
+		return nil, err
+	}
 	h, err := openApp(ctx, cfg, newLog(p.stderr, cfg.Log))
 	if err != nil {
 		return nil, err
@@ -126,6 +129,29 @@ func (c proveCommand) applyFolder(ctx context.Context, p program) (*schemas.Sign
 		return nil, fmt.Errorf("applying the folder to an empty store: %w", err)
 	}
 	return h.directory.SignInSystem(ctx, directory.SystemCall())
+}
+
+// targetsOf returns a target for each name that the flows of a folder call, which the configuration must have. The
+// analysis calls none, so all have the same address.
+func (c proveCommand) targetsOf(p program, tree *declare.Tree) (map[string]config.Target, error) {
+	cfg, err := config.Load(c.Config, p.environ)
+	if err != nil {
+		return nil, err
+	}
+	targets := map[string]config.Target{}
+	for _, r := range tree.Resources {
+		for _, n := range r.Document.ItemsAt("nodes") {
+			name := n.TextAt("with.target")
+			if n.TextAt("use") != "http-request" || name == "" {
+				continue
+			}
+			if _, configured := cfg.HTTP.Targets[name]; !configured {
+				return nil, fmt.Errorf("%s: the node %q calls the target %q, which is not configured; pass --config with the configuration file of the server, whose http.targets has it", r.File, n.TextAt("id"), name)
+			}
+			targets[name] = config.Target{URL: "https://service.example", Timeout: cfg.HTTP.Targets[name].Timeout}
+		}
+	}
+	return targets, nil
 }
 
 // placeholder stands for the secrets of a folder, which the analysis does not need.

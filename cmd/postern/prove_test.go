@@ -363,3 +363,29 @@ func TestBuiltInFlowsNeedThePermissionsOfTheirUsers(t *testing.T) {
 		w.put(builtIn, harvest, w.admin())
 	})
 }
+
+// A folder whose flows call a service is analyzed with the targets of the configuration. Without them the error
+// names the target and the flag.
+func TestProveFolderWithTargets(t *testing.T) {
+	sequential(t)
+	target := `POSTERN_HTTP_TARGETS={"risk":{"url":"https://risk.example.com"}}`
+	environ := testEnvironment(t.TempDir())
+	w := newTestAppIn(t, append(environ, target))
+	admin, dir := w.admin(), filepath.Join(t.TempDir(), "out")
+	asks := "  - {id: ask, use: http-request, with: {target: risk, mode: query}, next: {success: key, failure: key}}\n" + onlyPasskeys
+	if rec := w.call("POST", "/flows", admin, flowBody(t, "asks", asks, "")); rec.Code != http.StatusCreated {
+		t.Fatalf("%d %s", rec.Code, rec.Body)
+	}
+	mustRun(t, append(environ, target), "export", dir)
+	prove := func(environ []string) (code int, failures string) {
+		var out, errors bytes.Buffer
+		p := program{args: []string{"prove", dir}, environ: environ, stdout: &out, stderr: &errors}
+		return p.run(t.Context()), errors.String()
+	}
+	if code, failures := prove(append(environ, target)); code != exitFine {
+		t.Errorf("with the target: %d %s", code, failures)
+	}
+	if code, failures := prove(environ); code == exitFine || !strings.Contains(failures, `the target "risk", which is not configured; pass --config`) {
+		t.Errorf("without the target: %d %s", code, failures)
+	}
+}
