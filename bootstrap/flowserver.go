@@ -154,16 +154,36 @@ func (s *FlowServer) readSubflowVersions(ctx context.Context, f *schemas.Flow, d
 	return nil
 }
 
-// Push creates a flow or adds a version to the one that was read. If the flow has changed
-// since, the error has Class Precondition. The version has the reason; "" for none.
-func (s *FlowServer) Push(ctx context.Context, f *schemas.Flow, was *StoredFlow, reason string) (*schemas.Flow, error) {
-	method, path, match := http.MethodPost, "/flows", ""
-	if was != nil {
-		method, path, match = http.MethodPut, flowPath(was.ID), was.etag
+// FlowChange is a flow to store, and the one that it replaces; nil if it is new.
+type FlowChange struct {
+	Flow *schemas.Flow
+	Was  *StoredFlow
+}
+
+// Push stores flows in one transaction, all or none: each is new, or adds a version to the one that was read.
+// If one has changed since, the error has Class Precondition. The paths in an error begin with that of the
+// flow in the list. The versions have the reason; "" for none. A dry run makes all checks and stores nothing.
+func (s *FlowServer) Push(ctx context.Context, changes []FlowChange, reason string, dryRun bool) ([]schemas.Flow, error) {
+	type write struct {
+		Match string        `json:"match,omitempty"`
+		Flow  *schemas.Flow `json:"flow"`
 	}
-	now := new(schemas.Flow)
-	_, err := s.remote.send(ctx, method, path+reasonQuery(reason), match, f, now)
-	return now, err
+	var writes []write
+	for _, c := range changes {
+		w := write{Flow: c.Flow}
+		if c.Was != nil {
+			w.Match = c.Was.etag
+		}
+		writes = append(writes, w)
+	}
+	var reply struct {
+		Flows []schemas.Flow `json:"flows"`
+	}
+	_, err := s.remote.send(ctx, http.MethodPost, "/flows/batch"+reasonQuery(reason), "", map[string]any{"flows": writes, "dryRun": dryRun}, &reply)
+	if err == nil && len(reply.Flows) != len(changes) {
+		err = fmt.Errorf("the server replied with %d flows to %d; expected a Postern server of this release", len(reply.Flows), len(changes))
+	}
+	return reply.Flows, err
 }
 
 // Versions returns the newest hundred versions of a flow, newest first.

@@ -238,6 +238,7 @@ func partOperations() map[string]openapi.Operation {
 		"PUT /roles/{id}/assignments/{type}/{principalId}":    {ID: "assignRole", Summary: "Assign a role", Group: "Roles", Reply: openapi.Ref("Role"), Concealable: true},
 		"DELETE /roles/{id}/assignments/{type}/{principalId}": {ID: "unassignRole", Summary: "Remove the assignment of a role", Group: "Roles", Reply: openapi.Ref("Role"), Concealable: true},
 		"POST /flows/check":                                   {ID: "checkFlow", Summary: "Check the definition of a flow without storing it", Group: groupFlows, Body: openapi.Body{Type: members{}}, Reply: checkResult{}},
+		"POST /flows/batch":                                   {ID: "storeFlows", Summary: "Store several flows, all or none", Group: groupFlows, Query: reasonParameter(), Body: openapi.Body{Type: batchBody{}, Required: []string{"flows"}}, Reply: batchReply{}},
 		"GET /flows/system":                                   {ID: "getCheckedSystem", Summary: "Get the data that the check of a flow depends on", Group: groupFlows, Reply: schemas.CheckedSystem{}},
 		"GET /flows/chains":                                   {ID: "getChains", Summary: "Get the weakest chains of runs that reach each application", Group: groupFlows, Reply: chains.Report{}},
 		"GET /flows/{id}/versions":                            {ID: "listFlowVersions", Summary: "List the versions of a flow, newest first", Group: groupFlows, Query: pageParameters(), Reply: openapi.List{Plural: "versions", Item: versionInfo{}}},

@@ -81,6 +81,7 @@ func (s *server) partEndpoints() []endpoint {
 		{"PUT", "/roles/{id}/assignments/{type}/{principalId}", "system:roles:write", principal(d.Roles, d.Assign), configuredOrigins},
 		{"DELETE", "/roles/{id}/assignments/{type}/{principalId}", "system:roles:write", principal(d.Roles, d.Unassign), configuredOrigins},
 		{"POST", "/flows/check", "system:flows:read", s.checkFlow, configuredOrigins},
+		{"POST", "/flows/batch", "system:flows:write", s.storeFlows, configuredOrigins},
 		{"GET", "/flows/system", "system:flows:read", s.checkedSystem, configuredOrigins},
 		{"GET", "/flows/chains", "system:flows:read", s.flowChains, configuredOrigins},
 		{"GET", "/flows/{id}/versions", "system:flows:read", s.flowVersions, configuredOrigins},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/engine"
@@ -33,9 +34,9 @@ type flowPushCommand struct {
 	flowServer
 }
 
-// Run checks every flow before it stores the first, prints the changes of each, and stores
-// the changed ones: sub-flows before the flows that use them, which then use the new
-// versions.
+// Run checks every flow, prints the changes of each, and stores the changed ones in one transaction: all or
+// none, sub-flows before the flows that use them, which then use the new versions. A plan makes the same
+// request, with all checks of the server, and stores nothing.
 func (c flowPushCommand) Run(ctx context.Context, p program) error {
 	files, err := flowFiles().expandPaths(c.Paths)
 	if err != nil {
@@ -49,23 +50,66 @@ func (c flowPushCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	todo, pushed := []*schemas.Flow{}, subflowVersions{}
+	var changes []bootstrap.FlowChange
+	var changed []string // their files
+	pushed := subflowVersions{}
 	for _, g := range graphs {
-		changed, err := c.push(ctx, p, client.Flows(), g, pushed)
+		change, err := c.compare(ctx, p, client.Flows(), g, pushed)
 		if err != nil {
 			return p.locateInFile(from[g], err)
 		}
-		if changed != nil {
-			todo = append(todo, changed)
+		if change != nil {
+			changes, changed = append(changes, *change), append(changed, from[g])
 		}
 	}
-	switch {
-	case len(todo) == 0:
+	if len(changes) == 0 {
 		return nil
-	case c.Plan:
+	}
+	stored, err := client.Flows().Push(ctx, changes, c.Reason, c.Plan)
+	if err != nil {
+		return p.pushFault(changed, err)
+	}
+	if c.Plan {
 		return errFindings
 	}
-	return printApplicationsOf(ctx, p.stdout, client, todo)
+	return c.printStored(ctx, p, client, changes, stored)
+}
+
+// printStored prints the new versions, and the applications that use them.
+func (c flowPushCommand) printStored(ctx context.Context, p program, client *bootstrap.Client, changes []bootstrap.FlowChange, stored []schemas.Flow) error {
+	var versions []*schemas.Flow
+	for i := range stored {
+		now := *changes[i].Flow
+		now.ID, now.ActiveVersion = stored[i].ID, stored[i].ActiveVersion
+		fmt.Fprintf(p.stdout, "%s: version %d\n", now.Handle, now.ActiveVersion)
+		versions = append(versions, &now)
+	}
+	return printApplicationsOf(ctx, p.stdout, client, versions)
+}
+
+// pushFault converts an error about the flows of a push, which stored none, to their files.
+func (p program) pushFault(files []string, err error) error {
+	if schemas.HasClass(err, schemas.Precondition) {
+		return fmt.Errorf("a flow was changed on the server meanwhile, and nothing was stored; review that change, and push again: %w", err)
+	}
+	var refused *schemas.Error
+	if !errors.As(err, &refused) {
+		return err
+	}
+	for i, file := range files {
+		about, prefix := *refused, fmt.Sprintf("flows[%d]", i)
+		about.Errors = nil
+		for _, problem := range refused.Errors {
+			if rest, is := strings.CutPrefix(problem.Path, prefix); is {
+				problem.Path = strings.TrimPrefix(rest, ".")
+				about.Errors = append(about.Errors, problem)
+			}
+		}
+		if len(about.Errors) > 0 {
+			return p.locateInFile(file, &about)
+		}
+	}
+	return err
 }
 
 // compileFlows compiles flow files, which must be of different flows. It returns sub-flows before
@@ -109,9 +153,9 @@ func (p program) locateInFile(file string, err error) error {
 	return flows.Faults(file, s.Locate(problems))
 }
 
-// push stores one flow, and returns it, or nil if it is unchanged. With a plan it stores nothing and returns
-// the flow of the file. It records the new version for the flows that use it.
-func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.FlowServer, g *engine.Graph, pushed subflowVersions) (*schemas.Flow, error) {
+// compare prints how a flow differs from the server's, and returns the change, nil if there is none. It
+// records the version that the flow will have for the flows that use it.
+func (c flowPushCommand) compare(ctx context.Context, p program, server *bootstrap.FlowServer, g *engine.Graph, pushed subflowVersions) (*bootstrap.FlowChange, error) {
 	f := g.Flow()
 	was, err := server.Find(ctx, f.FlowType, f.Handle)
 	if err != nil {
@@ -136,20 +180,8 @@ func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.
 			return nil, err
 		}
 	}
-	if c.Plan {
-		pushed.expectVersion(f)
-		return f, nil
-	}
-	now, err := server.Push(ctx, f, was, c.Reason)
-	if schemas.HasClass(err, schemas.Precondition) {
-		return nil, fmt.Errorf("%s was changed on the server meanwhile; review that change, and push again: %w", f.Handle, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	pushed.recordVersion(now)
-	fmt.Fprintf(p.stdout, "%s: version %d\n", f.Handle, now.ActiveVersion)
-	return now, nil
+	pushed.expectVersion(f)
+	return &bootstrap.FlowChange{Flow: f, Was: was}, nil
 }
 
 // compareWithStored returns how a flow differs from the server's. Known is false if the server's

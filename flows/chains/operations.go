@@ -82,7 +82,7 @@ func Unaffecting() map[string]string {
 		}
 	}
 	for _, endpoint := range []string{
-		"POST /flows/{id}/restore", "POST /applications/{id}/client-secret", "POST /applications/{id}/revoke-tokens", "POST /revoke-tokens",
+		"POST /flows/{id}/restore", "POST /flows/batch", "POST /applications/{id}/client-secret", "POST /applications/{id}/revoke-tokens", "POST /revoke-tokens",
 		"POST /signing-keys/rotate", "POST /oauth2/dcr/register", "PUT /groups/{id}/members/{type}/{principalId}",
 		"DELETE /groups/{id}/members/{type}/{principalId}", "PUT /roles/{id}/assignments/{type}/{principalId}",
 		"DELETE /roles/{id}/assignments/{type}/{principalId}",
