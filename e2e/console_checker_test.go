@@ -75,7 +75,7 @@ func TestConsoleHelpsToWriteFlows(t *testing.T) {
 	c.expectQuiet()
 }
 
-// The markers beside the lines are those of the last check, also if a faulty word is replaced as a whole, and
+// The markers of the lines are those of the last check, also if a faulty word is replaced as a whole, and
 // the text that had an error and the new one are checked in one go.
 func TestConsoleMarkersFollowTheFindings(t *testing.T) {
 	t.Parallel()
@@ -92,5 +92,27 @@ func TestConsoleMarkersFollowTheFindings(t *testing.T) {
 	c.write("failure: key", "failure: done")
 	c.press("Findings (1)")
 	c.sees(`lead the outcome "failure" to "key" instead of "done"`)
+	c.expectQuiet()
+}
+
+// The page of a modified built-in flow shows how it differs from that of this release, and offers that one.
+func TestConsoleOffersTheBuiltinFlow(t *testing.T) {
+	t.Parallel()
+	needChecker(t)
+	p := serve(t)
+	c := openConsole(t, p, "/flows")
+	c.press("Sign in with a passkey or a password")
+	c.heading("Sign in with a passkey or a password")
+	c.sees("No findings: the flow is safe.")
+	c.write("name: Sign in with a passkey or a password", "name: Our sign-in")
+	c.press("Publish")
+	c.heading("Our sign-in")
+	c.sees("This flow differs from the built-in flow of this release")
+	c.press("View the difference")
+	c.sees(`"Our sign-in" → "Sign in with a passkey or a password"`)
+	c.isAccessible("the notice")
+	c.press("Use the new version")
+	c.press("Publish")
+	c.heading("Sign in with a passkey or a password")
 	c.expectQuiet()
 }

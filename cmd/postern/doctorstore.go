@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/mail"
 	"github.com/postern-id/postern/internal/store"
@@ -284,6 +285,39 @@ func (d *doctor) checkRules(ctx context.Context) {
 	}
 	if found == 0 {
 		d.ok(check, "the rules of this release accept %s", checked)
+	}
+}
+
+// checkBuiltinFlows lists the built-in flows that were modified, which a new release does not renew.
+func (d *doctor) checkBuiltinFlows(ctx context.Context) {
+	const check = "built-in flows"
+	modified := 0
+	for _, handle := range bootstrap.FlowHandles() {
+		shipped, err := compileBuiltin(handle)
+		if err != nil {
+			d.fail(check, "report this", "%v", err)
+			continue
+		}
+		item, err := d.app.directory.Flows.Find(ctx, directory.SystemCall(), string(shipped.Flow().FlowType)+"/"+handle)
+		if err != nil {
+			d.fail(check, "check the database", "%v", err)
+			return
+		}
+		if item == nil {
+			continue // it was deleted
+		}
+		stored := item.Value.(*schemas.Flow)
+		changes, known := compareWithStored(stored, shipped)
+		if known && len(changes) == 0 {
+			continue
+		}
+		modified++
+		d.list = append(d.list, diagnosis{check, statusOK,
+			fmt.Sprintf("%s differs from the flow of this release, which does not replace modified flows", handle),
+			fmt.Sprintf("compare them: postern flow diff %s@%d %[1]s@builtin; to use that of this release: postern flow reset %[1]s", handle, stored.ActiveVersion)})
+	}
+	if modified == 0 {
+		d.ok(check, "all are those of this release")
 	}
 }
 

@@ -12,6 +12,7 @@ type flowCommands struct {
 	Versions flowVersionsCommand `cmd:"" help:"List the versions of a flow on a server."`
 	Delete   flowDeleteCommand   `cmd:"" help:"Delete a flow of a server, with all versions."`
 	Restore  flowRestoreCommand  `cmd:"" help:"Restore an older version of a flow as its newest."`
+	Reset    flowResetCommand    `cmd:"" help:"Make the built-in flow of this release the next version of a modified one."`
 	Play     flowPlayCommand     `cmd:"" help:"Step through a run of a flow in the terminal, with simulated devices and services."`
 	Draft    flowDraftCommand    `cmd:"" help:"Draft scenarios for the outcomes of a flow that none reaches."`
 	Test     flowTestCommand     `cmd:"" help:"Run the scenario tests of flow files."`

@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/postern-id/postern/bootstrap"
@@ -19,7 +20,7 @@ import (
 
 type flowDiffCommand struct {
 	Format string `enum:"text,json" default:"text" help:"text or json."`
-	Old    string `arg:"" help:"A flow file, - for standard input, or a version on a server: HANDLE@VERSION, such as door@3."`
+	Old    string `arg:"" help:"A flow file, - for standard input, or a version on a server: HANDLE@VERSION, such as door@3; or a built-in flow of this program: HANDLE@builtin."`
 	New    string `arg:"" help:"The flow file or the version to compare it with."`
 	flowServer
 }
@@ -58,6 +59,9 @@ var storedVersion = regexp.MustCompile(`^([^@]+)@([0-9]{1,9})$`)
 func (c flowDiffCommand) newCompiler(ctx context.Context, p program) func(name string) (*engine.Graph, error) {
 	connect := sync.OnceValues(func() (*bootstrap.FlowServer, error) { return c.connect(ctx, p) })
 	return func(name string) (*engine.Graph, error) {
+		if handle, is := strings.CutSuffix(name, "@builtin"); is {
+			return compileBuiltin(handle)
+		}
 		version := storedVersion.FindStringSubmatch(name)
 		if _, err := os.Stat(name); version == nil || err == nil {
 			return p.compileFile(name)

@@ -26,6 +26,8 @@ func functions() map[string]function {
 		"fixes":     typed((*Studio).Fixes),
 		"compare":   typed((*Studio).Compare),
 
+		"compareBuiltin": typed((*Studio).CompareBuiltin),
+
 		"play":           typed((*Studio).Play),
 		"runScenarios":   typed((*Studio).RunScenarios),
 		"draftScenarios": typed((*Studio).DraftScenarios),

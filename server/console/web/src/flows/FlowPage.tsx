@@ -9,6 +9,7 @@ import { carryDraft, takeDraft, useLastingDraft } from "../draft";
 import { type Item, mayChange } from "../nouns";
 import { t } from "../texts";
 import { Confirm, Failed, Loading, Page, ReadOnly } from "../ui";
+import { BuiltinNotice } from "./BuiltinNotice";
 import type { Fix } from "./checker";
 import { copyOf } from "./copy";
 import { FindingsTab, Findings, Verdict } from "./Findings";
@@ -195,6 +196,7 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
     }>
       <p className="quiet"><Link to="/flows">← {t("Flows")}</Link> {read && t("Version {n}", { n: read.version ?? String(read.item["activeVersion"]) })} <span role="status">{done}</span></p>
       {read?.version && <p className="notice">{t("This is version {n}. New runs use version {active}. Publishing makes this text the next version.", { n: read.version, active: String(read.item["activeVersion"]) })}</p>}
+      {read && !read.version && !read.item["isReadOnly"] && <BuiltinNotice text={read.text} onUse={(text) => flow.change(text)} />}
       {isRestored && <p className="notice" role="status">{t("The editor has your changes that are not published.")} <Button onPress={discard}>{t("Discard the changes")}</Button></p>}
       {read && stored && !state.isMerged && stored.etag !== read.etag && <p className="notice" role="status">{t("Your changes are kept: they are not in version {n}. Publishing merges them with it.", { n: String(read.item["activeVersion"]) })}</p>}
       {Boolean(state.error) && <Failed error={state.error} />}

@@ -81,7 +81,7 @@ export function YAMLEditor({ label, text, findings, fixes, line, changes, onChan
   }), []);
 
   // While a new text is checked, the editor keeps the findings where they are. What it shows depends on the
-  // findings alone: typing can remove an underline and leave its marker beside the line.
+  // findings alone: typing can remove an underline and leave its marker at the line.
   useEffect(() => {
     const editor = view.current;
     if (editor) {

@@ -179,6 +179,7 @@ export interface StudioFunctions {
   listKinds: { input: object; result: Kind[] };
   listParts: { input: Source; result: Parts };
   compare: { input: { before: Source; after: Source }; result: { what: string; text: string }[] };
+  compareBuiltin: { input: Source; result: { text: string; differences: { what: string; text: string }[] } };
   factsAt: { input: Source & { node: string; outcome?: string; target?: string }; result: { facts: string[] } };
 }
 

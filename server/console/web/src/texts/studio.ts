@@ -90,6 +90,9 @@ export const german: Record<string, string> = {
   "{n} warnings": "{n} Warnungen",
   "1 waived finding": "1 hingenommener Befund",
   "{n} waived findings": "{n} hingenommene Befunde",
+  "This flow differs from the built-in flow of this release, which does not replace modified flows.": "Dieser Ablauf weicht vom eingebauten Ablauf dieser Version ab, die geänderte Abläufe nicht ersetzt.",
+  "View the difference": "Unterschied ansehen",
+  "Use the new version": "Neue Fassung verwenden",
 };
 
 export const french: Record<string, string> = {
@@ -182,4 +185,7 @@ export const french: Record<string, string> = {
   "{n} warnings": "{n} avertissements",
   "1 waived finding": "1 constat accepté",
   "{n} waived findings": "{n} constats acceptés",
+  "This flow differs from the built-in flow of this release, which does not replace modified flows.": "Ce flux diffère du flux intégré de cette version, qui ne remplace pas les flux modifiés.",
+  "View the difference": "Voir la différence",
+  "Use the new version": "Utiliser la nouvelle version",
 };
