@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/netip"
+	"net/url"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/postern-id/postern/flows"
@@ -16,14 +19,15 @@ import (
 // Refresh updates a store of an earlier release: the API's own resource server gets the new
 // permissions, the built-in flows get a version of this release, and built-in flows that the
 // earlier release did not have are created. Edited flows stay, and deleted ones stay deleted.
-// Running flows stay on the version they started with.
-func Refresh(ctx context.Context, d *directory.Directory) error {
-	stale, err := outdatedResources(ctx, d, directory.SystemCall())
+// Running flows stay on the version they started with. After a change of the base URL, which is the address of the
+// server, the console can sign in at the new one; see outdatedConsole.
+func Refresh(ctx context.Context, d *directory.Directory, baseURL string) error {
+	stale, err := outdatedResources(ctx, d, directory.SystemCall(), baseURL)
 	if err != nil || len(stale) == 0 {
 		return err
 	}
 	return d.Transact(ctx, directory.SystemCall(), func(call directory.Call) error {
-		stale, err := outdatedResources(ctx, d, call) // another instance may have updated them
+		stale, err := outdatedResources(ctx, d, call, baseURL) // another instance may have updated them
 		if err != nil {
 			return err
 		}
@@ -90,9 +94,41 @@ var systemServer = sync.OnceValues(func() (*schemas.ResourceServer, error) {
 	return nil, fmt.Errorf("bootstrap: seed.yaml has no resource server %q", directory.SystemServer)
 })
 
-// outdatedResources returns the updates of a store: that of the resource server, and those of
+// outdatedConsole returns the update of the console's application after a change of the public host: a redirect URI at
+// the new one. Those at the former one stay, for instances that still use it. Servers on this machine are not
+// among them: their port changes often.
+func outdatedConsole(ctx context.Context, d *directory.Directory, call directory.Call, baseURL string) ([]update, error) {
+	base, err := url.Parse(baseURL)
+	if err != nil || isLoopback(base.Hostname()) {
+		return nil, err
+	}
+	item, err := d.Applications.Get(ctx, call, ConsoleID)
+	if schemas.HasClass(err, schemas.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	is, at := item.Value.(*schemas.Application), consoleURL(baseURL)
+	client := is.OAuth()
+	if client == nil || slices.Contains(client.RedirectURIs, at) {
+		return nil, nil
+	}
+	if slices.Contains(client.RedirectURIs, is.URL) { // it is where the hosted pages lead
+		is.URL = at
+	}
+	client.RedirectURIs = append(client.RedirectURIs, at)
+	return []update{{d.Applications, is.ID, "application " + is.Name, is}}, nil
+}
+
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && addr.IsLoopback()
+}
+
+// outdatedResources returns the updates of a store: that of the resource server, that of the console, and those of
 // the built-in flows. A store without the resource server was not bootstrapped and has none.
-func outdatedResources(ctx context.Context, d *directory.Directory, call directory.Call) ([]update, error) {
+func outdatedResources(ctx context.Context, d *directory.Directory, call directory.Call, baseURL string) ([]update, error) {
 	item, err := d.ResourceServers.Find(ctx, call, directory.SystemServer)
 	if err != nil || item == nil {
 		return nil, err
@@ -101,6 +137,11 @@ func outdatedResources(ctx context.Context, d *directory.Directory, call directo
 	if err != nil {
 		return nil, err
 	}
+	console, err := outdatedConsole(ctx, d, call, baseURL)
+	if err != nil {
+		return nil, err
+	}
+	stale = append(stale, console...)
 	ids := flowIDs()
 	for _, handle := range slices.Sorted(maps.Keys(ids)) {
 		u, err := outdatedFlow(ctx, d, call, handle, ids[handle])

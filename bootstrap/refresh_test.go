@@ -18,7 +18,7 @@ import (
 // grant.
 func TestRefreshPermissions(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *fixture) {
-		if err := bootstrap.Refresh(t.Context(), w.Directory); err != nil {
+		if err := bootstrap.Refresh(t.Context(), w.Directory, baseURL); err != nil {
 			t.Fatalf("an empty store: %v", err)
 		}
 		w.seed(t, bootstrap.Admin{})
@@ -38,7 +38,7 @@ func TestRefreshPermissions(t *testing.T) {
 		}
 		tags := map[string]bool{}
 		for range 2 {
-			if err := bootstrap.Refresh(t.Context(), w.Directory); err != nil {
+			if err := bootstrap.Refresh(t.Context(), w.Directory, baseURL); err != nil {
 				t.Fatal(err)
 			}
 			item, is := server()
@@ -80,7 +80,7 @@ func TestRefresh(t *testing.T) {
 			put(item.ID, f)
 		}
 		for range 2 {
-			if err := bootstrap.Refresh(t.Context(), w.Directory); err != nil {
+			if err := bootstrap.Refresh(t.Context(), w.Directory, baseURL); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -134,7 +134,7 @@ func testRefreshAddsFlows(t *testing.T, driver, dsn string) {
 	}
 	refresh := func() {
 		t.Helper()
-		if err := bootstrap.Refresh(t.Context(), w.Directory); err != nil {
+		if err := bootstrap.Refresh(t.Context(), w.Directory, baseURL); err != nil {
 			t.Fatal(err)
 		}
 	}

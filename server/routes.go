@@ -135,7 +135,12 @@ func (s *server) router() http.Handler {
 	}
 	s.mountPages(router)
 	router.NotFoundHandler = http.HandlerFunc(s.notFound)
+	routes := func(r *http.Request) bool {
+		var match mux.RouteMatch
+		return fixed[r.URL.Path] != nil || router.Match(r, &match) && match.MatchErr == nil
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r = s.withoutBase(r, routes)
 		if at := fixed[r.URL.Path]; at != nil {
 			at.ServeHTTP(w, r)
 		} else {

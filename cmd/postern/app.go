@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -344,12 +345,13 @@ func (h *app) handler() http.Handler {
 func (h *app) readAhead(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ahead := h.store.ReadAhead
-		switch r.URL.Path {
-		case "/flow/execute", "/auth/passkey/finish":
+		is := func(path string) bool { return strings.HasSuffix(r.URL.Path, path) } // also below the path of the public URL
+		switch {
+		case is("/flow/execute"), is("/auth/passkey/finish"):
 			ahead = h.store.ReadPasskeysAhead
-		case oauth.TokenPath:
+		case is(oauth.TokenPath):
 			ahead = h.store.ReadGrantsAhead
-		case "/register/passkey/start":
+		case is("/register/passkey/start"):
 			ahead = h.store.ReadAccountsAhead
 		}
 		if ctx := ahead(r.Context()); ctx != r.Context() {

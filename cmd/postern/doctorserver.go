@@ -92,11 +92,27 @@ func (d *doctor) checkServer(ctx context.Context) {
 	case issuer != d.cfg.Server.PublicURL:
 		d.fail(check, "use the same configuration for doctor and the server, and restart the server after a change", "its issuer is %q, and server.public_url is %q", printable(issuer), d.cfg.Server.PublicURL)
 	}
+	d.checkBase(ctx, client, base)
 	if !d.hasProblems(check) {
 		d.ok(check, "ready at %s", at)
 	}
 	if at, err := http.ParseTime(reply.date); err == nil {
 		d.checkClock("clock of the server", at)
+	}
+}
+
+// checkBase checks what clients request at the root of the site if the server is a part of it: the metadata of
+// RFC 8414 §3.1.
+func (d *doctor) checkBase(ctx context.Context, client *http.Client, at *url.URL) {
+	path := strings.TrimSuffix(at.Path, "/")
+	if path == "" {
+		return
+	}
+	address := at.Scheme + "://" + at.Host + "/.well-known/oauth-authorization-server" + path
+	_, metadata, err := getJSON(ctx, client, address)
+	if issuer, _ := metadata["issuer"].(string); err != nil || issuer != d.cfg.Server.PublicURL {
+		d.warn("server", "let the proxy forward /.well-known/oauth-authorization-server"+path+" and /.well-known/oauth-protected-resource"+path+" to Postern",
+			"%s does not return the metadata of the server, which some clients, such as those of MCP, read there", address)
 	}
 }
 

@@ -228,6 +228,27 @@ func (d *doctor) checkFlows(ctx context.Context) {
 	}
 }
 
+// checkHostname compares server.public_url with the address at which the store was used before: that of the console.
+func (d *doctor) checkHostname(ctx context.Context) {
+	const check = "public hostname"
+	console, err := d.app.store.ApplicationByClientID(ctx, "CONSOLE")
+	if schemas.HasClass(err, schemas.NotFound) {
+		return
+	}
+	if err != nil {
+		d.fail(check, "check the database", "%v", err)
+		return
+	}
+	at := d.cfg.Server.PublicURL + "/console"
+	if client := console.OAuth(); client != nil && !hasLocalURL(d.cfg) && !slices.Contains(client.RedirectURIs, at) {
+		d.warn(check, "read docs/hostname.md first; if the address is right, start the server: it lets the console sign in there",
+			"server.public_url is %s, but this store was used at other addresses, with the console at %s: all tokens and sign-ins in browsers end, clients need the new issuer, "+
+				"identity providers the new callback URL, and passkeys work only with their relying party id", d.cfg.Server.PublicURL, strings.Join(client.RedirectURIs, ", "))
+		return
+	}
+	d.ok(check, "the store is used at %s", d.cfg.Server.PublicURL)
+}
+
 // checkAdmissions lists user types that no application admits, applications that admit no user type, and
 // credentials that users can enrol although nothing asks for them.
 func (d *doctor) checkAdmissions(ctx context.Context) {

@@ -176,7 +176,7 @@ func (c serveCommand) seedEmptyStore(ctx context.Context, p program, h *app, l n
 			return err
 		}
 		p.printAdmin(admin)
-		return bootstrap.Refresh(ctx, h.directory)
+		return bootstrap.Refresh(ctx, h.directory, h.cfg.Server.PublicURL)
 	}
 	if c.Try {
 		return fmt.Errorf("--try needs a store that is bootstrapped: start without %s", skipVariable)

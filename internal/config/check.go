@@ -171,6 +171,7 @@ func (c *Config) rules() []rule {
 	return []rule{
 		{[]string{"server.public_url", "server.http_only"}, []violation{
 			{"server.public_url", strings.HasPrefix(c.Server.PublicURL, "http://") && !plain, "it begins with http://, but the server serves https: write https://, or set server.http_only"},
+			{"server.public_url", strings.HasPrefix(parseURL(c.Server.PublicURL).Path+"/", "/console/"), "a server at /console would take its pages for parts of the API if a proxy removes the path: choose another one, such as /auth"},
 		}},
 		{[]string{"tls.cert_file", "tls.key_file", "server.http_only"}, []violation{
 			{"tls.key_file", tls.CertFile != "" && tls.KeyFile == "", "required with tls.cert_file: the path of the certificate's private key"},
