@@ -106,7 +106,7 @@ func (a *authorizationCode) declaredClaims(ctx context.Context, v *engine.Visit,
 		return nil, nil
 	}
 	of := &claims.Subject{User: user, Facts: &schemas.ClaimFacts{}, Unverified: a.deps.ReleasesUnverified != nil && a.deps.ReleasesUnverified()}
-	if v.Subject.Draft == nil && set.NeedsFacts(nil, claims.Assertion) {
+	if v.Subject.Draft == nil && set.NeedsFacts(of, claims.Assertion) {
 		var err error
 		if of.Facts, err = a.deps.Store.ClaimFacts(ctx, user.ID); err != nil {
 			return nil, err

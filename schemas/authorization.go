@@ -43,6 +43,11 @@ type LoginRules struct {
 	ACRValues []string `json:"acrValues,omitempty"`
 
 	OnlyPermissions []string `json:"onlyPermissions,omitempty"`
+
+	// Claims are the claims that the client requests by name, nil for none. RequiredACR states that the sign-in
+	// must satisfy one of ACRValues (OpenID Connect Core §5.5.1.1).
+	Claims      *ClaimsRequest `json:"claims,omitempty"`
+	RequiredACR bool           `json:"requiredAcr,omitempty"`
 }
 
 // Accept reports whether a session satisfies the client, so that the user need not sign in again.
@@ -102,6 +107,8 @@ type Grant struct {
 	// Generation is the TokenGeneration that the application had then. Codes and refresh tokens of
 	// another generation are invalid.
 	Generation string `json:"generation,omitempty"`
+	// Claims are those of the LoginRules.
+	Claims *ClaimsRequest `json:"claims,omitempty"`
 }
 
 // Refusal is the answer to a rejected request: an error code of RFC 6749 §4.1.2.1 or OpenID

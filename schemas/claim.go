@@ -29,6 +29,8 @@ type Claim struct {
 	Scopes []string `json:"scopes,omitempty"`
 	// Targets are the documents that contain the claim. Nil: ID tokens and userinfo.
 	Targets []string `json:"targets,omitempty"`
+	// Authoritative states that users must not be able to set the value.
+	Authoritative bool `json:"authoritative,omitempty"`
 }
 
 // Levels returns the names of the claim from the outermost to its own.
@@ -132,7 +134,7 @@ func IsProtocolClaim(name string) bool {
 		"_claim_names", "_claim_sources", // OpenID Connect Core §5.6.2
 		"scope", "scp", "client_id", "act", "may_act", "cnf", "authorization_details", // RFC 8693, RFC 7800, RFC 9396
 		"events", "txn", "toe", // RFC 8417
-		"tgen", "authid":
+		"tgen", "authid", "claims_request":
 		return true
 	}
 	return false

@@ -138,7 +138,7 @@ type callbackRequest struct {
 
 func authorizeParameters() (list []openapi.Parameter) {
 	for _, name := range []string{"client_id", "redirect_uri", "response_type", "scope", "state", "nonce", "code_challenge", "code_challenge_method",
-		"response_mode", "prompt", "max_age", "acr_values", "login_hint", "id_token_hint", "ui_locales", "resource"} {
+		"response_mode", "claims", "prompt", "max_age", "acr_values", "login_hint", "id_token_hint", "ui_locales", "resource"} {
 		list = append(list, openapi.Parameter{Name: name, Integer: name == "max_age"})
 	}
 	return list
@@ -226,6 +226,8 @@ type secretReply struct {
 func partOperations() map[string]openapi.Operation {
 	principals := append(pageParameters(), openapi.Parameter{Name: "after", Description: "the cursor of a next link"})
 	return map[string]openapi.Operation{
+		"GET /applications/{id}/claims": {ID: "explainClaims", Summary: "Show what the application learns about a user, and why", Group: "Applications",
+			Query: []openapi.Parameter{{Name: "user"}, {Name: "scope"}}, Reply: directory.ClaimsReport{}},
 		"POST /applications/{id}/client-secret": {ID: "rotateClientSecret", Summary: "Replace the client secret. The old one works for the overlap, in seconds; revokeTokens is for a leaked one", Group: "Applications", Body: openapi.Body{Type: secretRotation{}, Optional: true}, Reply: secretReply{}},
 		"POST /applications/{id}/revoke-tokens": {ID: "revokeTokensOfApplication", Summary: "Revoke all tokens of an application", Group: "Applications"},
 		"POST /revoke-tokens": {ID: "revokeAllTokens", Summary: "Revoke all tokens of all applications", Group: groupService, Reply: struct {

@@ -70,6 +70,7 @@ func (s *server) endpoints() []endpoint {
 func (s *server) partEndpoints() []endpoint {
 	d := s.Directory
 	return []endpoint{
+		{"GET", "/applications/{id}/claims", "system:applications:read", s.claimsOf, configuredOrigins},
 		{"POST", "/applications/{id}/client-secret", "system:applications:write", s.rotateSecret, configuredOrigins},
 		{"POST", "/applications/{id}/revoke-tokens", "system:applications:write", s.revokeTokens, configuredOrigins},
 		{"POST", "/revoke-tokens", "system", s.revokeAllTokens, configuredOrigins},

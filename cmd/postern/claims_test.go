@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -57,6 +59,7 @@ func (p *party) collectClaims(got *tokens) documents {
 	if got.ID != "" {
 		d["idToken"] = payloadOf(p.t, got.ID)
 	}
+	delete(d["introspection"], "username") // RFC 7662 §2.2
 	for _, claims := range d {
 		for name := range claims {
 			if schemas.IsProtocolClaim(name) || name == "active" || name == "token_type" {
@@ -232,6 +235,80 @@ func TestScopeNamesAreNoPermissions(t *testing.T) {
 	}
 }
 
+// TestClaimsThatUsersCanSet: no flow, user type or application lets users set an authoritative claim.
+func TestClaimsThatUsersCanSet(t *testing.T) {
+	w := newTestApp(t)
+	admin := w.admin()
+	const schema = `{"type":"object","properties":{"username":{"type":"string"},"department":{"type":"string"},"nickname":{"type":"string"},"zoneinfo":{"type":"string","readOnly":true}}}`
+	kind := w.create(w.directory.UserTypes, `{"name":"Staff","schema":`+schema+`}`).ID
+	application := func(name, attribute string) string {
+		return `{"name":"` + name + `","allowedUserTypes":["Staff"],"inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["` + rpRedirect + `"],
+			"claims":[{"name":"rights","source":"attribute","attribute":"` + attribute + `","authoritative":true}]}}]}`
+	}
+	flow := func(input string) string {
+		return `{"handle":"join","name":"Join","flowType":"REGISTRATION","nodes":[
+			{"id":"form","use":"prompt","with":{"title":"Join","inputs":[{"identifier":"username","type":"TEXT_INPUT","required":true},{"identifier":"` + input + `","type":"TEXT_INPUT","required":true}],"actions":[{"ref":"go","label":"Go"}]},"next":"create"},
+			{"id":"create","use":"user-create","with":{"type":"Staff","attributes":{"username":"username","` + input + `":"` + input + `"}},"next":"key"},
+			{"id":"key","use":"passkey-register","next":"done"},{"id":"done","use":"authorization-code"}]}`
+	}
+	join := w.create(w.directory.Flows, flow("zoneinfo")).ID
+	w.create(w.directory.Applications, `{"name":"Door","allowedUserTypes":["Staff"],"registrationFlowId":"`+join+`","isRegistrationFlowEnabled":true}`)
+	for _, step := range []struct {
+		what, method, path, body string
+		status                   int
+	}{
+		{"an attribute of the account page", http.MethodPost, "/applications", application("One", "nickname"), 400},
+		{"an attribute that the registration sets", http.MethodPost, "/applications", application("Two", "zoneinfo"), 400},
+		{"an attribute that only administrators set", http.MethodPost, "/applications", application("Three", "department"), 201},
+		{"a flow that sets it", http.MethodPut, "/flows/" + join, flow("department"), 400},
+		{"a flow that sets another one", http.MethodPut, "/flows/" + join, flow("nickname"), 200},
+		{"the registration no longer sets it", http.MethodPost, "/applications", application("Four", "zoneinfo"), 201},
+		{"a user type that opens it", http.MethodPut, "/user-types/" + kind, `{"name":"Staff","schema":` + strings.Replace(schema, `,"readOnly":true`, "", 1) + `}`, 400},
+	} {
+		if rec := w.exchange(step.method, step.path, step.body, jsonBody, bearer(admin)); rec.Code != step.status || step.status == 400 && !strings.Contains(rec.Body.String(), "authoritative") {
+			t.Errorf("%s: %d %s", step.what, rec.Code, rec.Body)
+		}
+	}
+}
+
+// TestClaimsAreExplained: an administrator sees what an application learns about a user, and why.
+func TestClaimsAreExplained(t *testing.T) {
+	w := newTestApp(t)
+	w.createStaff()
+	app := w.create(w.directory.Applications, `{"name":"Wiki","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["`+rpRedirect+`"],
+		"claims":[{"name":"team","source":"attribute","attribute":"given_name","targets":["accessToken"]},{"name":"ci","source":"roles","resourceServer":"build","scopes":["roles"]}]}}]}`).ID
+	var report directory.ClaimsReport
+	path := "/applications/" + app + "/claims?user=" + w.userNamed("pat") + "&scope=openid+email+roles"
+	rec := w.call(http.MethodGet, path, w.admin(), "")
+	if err := json.Unmarshal(rec.Body.Bytes(), &report); err != nil || rec.Code != http.StatusOK {
+		t.Fatalf("%d %s, %v", rec.Code, rec.Body, err)
+	}
+	if got := fmt.Sprintf("%v %v %v %v", report.Documents["accessToken"], report.Documents["userinfo"]["ci"], report.Documents["userinfo"]["email"], report.Documents["idToken"]["given_name"]); got != "map[team:Pat] [Builder] pat@example.com <nil>" {
+		t.Errorf("the documents are %v", report.Documents)
+	}
+	why := map[string]string{}
+	for _, c := range report.Claims {
+		why[c.Name()] = c.Reason
+		if c.Name() == "team" && !slices.Contains(c.SetByUsers, "the account page") {
+			t.Errorf("users can set %+v", c)
+		}
+	}
+	for name, want := range map[string]string{"team": "needs no scope", "ci": "the scope roles", "email": "the scope email", "given_name": "none of its scopes is granted: profile"} {
+		if !strings.Contains(why[name], want) {
+			t.Errorf("%s: %q, expected %q", name, why[name], want)
+		}
+	}
+	for scope, status := range map[string]int{"system:applications:read": 403, "system:applications:read system:users:read": 403, "system": 200, "system:users:read": 403} {
+		token, err := w.issueToken(t.Context(), "", strings.Fields(scope), time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.get(path, token); got != status {
+			t.Errorf("with %s: %d, expected %d", scope, got, status)
+		}
+	}
+}
+
 // TestMetadataListsClaims: the metadata list the scopes and claims that exist.
 func TestMetadataListsClaims(t *testing.T) {
 	p := newParties(t, "query")(t)
@@ -253,4 +330,44 @@ func TestMetadataListsClaims(t *testing.T) {
 	if err != nil || int64(updated) != user.UpdatedAt.Unix() {
 		t.Errorf("updated_at is %v, expected %d; %v", updated, user.UpdatedAt.Unix(), err)
 	}
+}
+
+// TestClaimsRequestedByName: the parameter claims of OpenID Connect Core §5.5.
+func TestClaimsRequestedByName(t *testing.T) {
+	w := newTestApp(t)
+	w.createStaff()
+	for _, tt := range []struct {
+		name, config, scope, request string
+		want                         map[string]string
+	}{
+		{"claims without their scopes", ``, "openid", `{"id_token":{"given_name":null,"groups":null},"userinfo":{"family_name":{"essential":true}}}`,
+			map[string]string{"idToken": `{"given_name":"Pat","groups":["all-staff","argocd-admins","developers","engineering"]}`, "userinfo": `{"family_name":"Doe"}`}},
+		{"a scope that the client may not request", `"scopes":["openid"]`, "openid", `{"id_token":{"given_name":null},"userinfo":{"groups":null}}`, nil},
+		{"claims that do not exist", ``, "openid", `{"id_token":{"moon":{"essential":true}},"userinfo":{"middle_name":{"essential":true}},"more":1}`, nil},
+		{"a value that the user has", ``, "openid", `{"userinfo":{"given_name":{"value":"Pat"},"family_name":{"values":["Roe","Doe"]}}}`, map[string]string{"userinfo": `{"given_name":"Pat","family_name":"Doe"}`}},
+		{"a value that the user does not have", ``, "openid", `{"userinfo":{"given_name":{"value":"Kim"},"family_name":{"values":["Roe"]}}}`, nil},
+		{"what the ID token is limited to", `"token":{"idToken":{"userAttributes":["name"]}}`, "openid", `{"id_token":{"given_name":null,"name":null}}`, map[string]string{"idToken": `{"name":"Pat Doe"}`}},
+		{"consent to the scope", `"scopeClaims":{"team":["groups"]}`, "openid", `{"userinfo":{"groups":null}}`, map[string]string{"userinfo": `{"groups":["all-staff","argocd-admins","developers","engineering"]}`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := w.configuredClient(t, strings.Trim(`"redirectUris":["`+rpRedirect+`"],"grantTypes":["authorization_code","refresh_token"],`+tt.config, ","))
+			got, _, _ := p.signInAndVerify("scope", tt.scope, "claims", tt.request)
+			found := p.collectClaims(got)
+			p.wantClaims("", found, tt.want, "")
+			refreshed, _ := p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}})
+			p.wantClaims("refreshed ", p.collectClaims(refreshed), tt.want, "")
+		})
+	}
+	p := w.configuredClient(t, `"redirectUris":["`+rpRedirect+`"]`)
+	got, _, _ := p.signInAndVerify("scope", "openid", "claims", `{"id_token":{"updated_at":null}}`)
+	if payloadOf(t, got.ID)["updated_at"] == nil {
+		t.Error("the ID token lacks updated_at")
+	}
+	p.refused(p.ask("claims", `{"id_token":{"sub":{"value":"`+schemas.NewID()+`"}}}`, "prompt", "none"), "login_required")
+	p.refused(p.ask("claims", `{"id_token":{"acr":{"essential":true,"values":["phr"]}}}`), "unmet_authentication_requirements")
+	p.refused(p.ask("claims", `{"id_token":[]}`), "invalid_request")
+	third := w.create(w.directory.Applications, `{"name":"Third party","requireConsent":true,"inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["`+rpRedirect+`"]}}]}`).Value.(*schemas.Application)
+	p = &party{testApp: w, t: t, http: newBrowser(t, w.http), mode: "query", id: third.ClientID, secret: third.ClientSecret, method: schemas.AuthMethodBasic, redirect: rpRedirect}
+	got, _, _ = p.signInAndVerify("scope", "openid", "claims", `{"id_token":{"groups":null},"userinfo":{"email":null}}`)
+	p.wantClaims("without consent ", p.collectClaims(got), nil, "")
 }

@@ -17,6 +17,7 @@ type clientCommands struct {
 	List         clientListCommand              `cmd:"" help:"List applications."`
 	Show         clientShowCommand              `cmd:"" help:"Show an application."`
 	Create       clientCreateCommand            `cmd:"" help:"Create an application that is an OAuth client, and print its settings."`
+	Claims       clientClaimsCommand            `cmd:"" help:"Show what an application learns about a user, and why."`
 	RotateSecret clientSecretCommand            `cmd:"" help:"Give an application a new client secret. The old one works for a day, unless a flag says otherwise."`
 	Update       nounUpdateCommand[clientFlags] `cmd:"" help:"Change members of an application, or replace it by a file."`
 	Delete       nounDeleteCommand[clientFlags] `cmd:"" help:"Delete an application, and revoke its tokens."`

@@ -53,7 +53,7 @@ func discoveryVerification(t *testing.T, newParty parties) {
 		}
 	}
 	// Relying parties rely on the default of each of these, which is true for some.
-	for _, name := range []string{"claims_parameter_supported", "request_parameter_supported", "request_uri_parameter_supported"} {
+	for _, name := range []string{"request_parameter_supported", "request_uri_parameter_supported"} {
 		if reported[name] != false {
 			t.Errorf("%s is %v", name, reported[name])
 		}

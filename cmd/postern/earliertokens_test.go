@@ -41,7 +41,9 @@ func TestTokensWithoutMembersAboutClaims(t *testing.T) {
 					delete(userinfo, "updated_at") // newer than the record
 					recorded[at+": userinfo"] = p.placeholders(userinfo)
 				}
-				recorded[at+": introspection"] = p.placeholders(p.object(p.submit(p.at("/oauth2/introspect"), url.Values{"token": {of.Access}}, "Authorization: "+p.basic())))
+				introspected := p.object(p.submit(p.at("/oauth2/introspect"), url.Values{"token": {of.Access}}, "Authorization: "+p.basic()))
+				delete(introspected, "username") // newer than the record
+				recorded[at+": introspection"] = p.placeholders(introspected)
 			}
 		}
 	}

@@ -109,7 +109,7 @@ func checkLevels(c *schemas.Claim, note func(member, message string, args ...any
 	switch first := strings.ToLower(levels[0]); {
 	case schemas.IsProtocolClaim(first):
 		note(member, "%.64q belongs to the protocol, and only the server sets it; choose another name", levels[0])
-	case len(levels) == 1 && (first == "active" || first == "token_type") && slices.Contains(c.Targets, Introspection):
+	case len(levels) == 1 && (first == "active" || first == "token_type" || first == "username") && slices.Contains(c.Targets, Introspection):
 		note(member, "%.64q is a member of every reply of introspection; choose another name", levels[0])
 	}
 }

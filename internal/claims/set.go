@@ -11,7 +11,10 @@ import (
 )
 
 // Set is the claims of an application.
-type Set struct{ claims []declared }
+type Set struct {
+	claims      []declared
+	asksConsent bool
+}
 
 // declared is a claim with what follows from its declaration.
 type declared struct {
@@ -19,6 +22,8 @@ type declared struct {
 	source  *Source
 	levels  []string
 	targets []string
+	// onRequest are the targets that contain the claim only if the client requests it by its name.
+	onRequest []string
 	// consented states that one of the scopes must be granted, even if there is none: the application asks for
 	// consent, and its user has consented to nothing else.
 	consented bool
@@ -34,10 +39,10 @@ func Of(app *schemas.Application) *Set {
 	}
 	token := o.Token
 	if len(o.Claims) == 0 && o.ScopeClaims == nil && token.AccessToken.UserAttributes == nil && token.IDToken.UserAttributes == nil &&
-		o.UserInfo.UserAttributes == nil && app.Assertion.UserAttributes == nil {
+		o.UserInfo.UserAttributes == nil && app.Assertion.UserAttributes == nil && !app.AsksConsent() {
 		return standardSet()
 	}
-	set := &Set{}
+	set := &Set{asksConsent: app.AsksConsent()}
 	for _, c := range o.Claims {
 		set.add(c, "", app.AsksConsent())
 	}
@@ -103,15 +108,21 @@ func (s *Set) addReleased(o *schemas.OAuthProfile) {
 	for _, name := range names {
 		c := Standard(name)
 		c.Scopes = scopes[name]
-		// The time of the last change is requested at userinfo, and does not change ID tokens.
-		limitsIDToken := o.Token.IDToken.UserAttributes
-		if name != schemas.UpdatedAt && limitsIDToken == nil || slices.Contains(limitsIDToken, name) {
+		// The time of the last change is rarely used, and would change the ID tokens of earlier releases.
+		var onRequest []string
+		switch limit := o.Token.IDToken.UserAttributes; {
+		case name == schemas.UpdatedAt && limit == nil:
+			onRequest = []string{IDToken}
+		case limit == nil || slices.Contains(limit, name):
 			c.Targets = append(c.Targets, IDToken)
 		}
 		if limit := o.UserInfo.UserAttributes; limit == nil || slices.Contains(limit, name) {
 			c.Targets = append(c.Targets, UserInfo)
 		}
 		s.add(c, "scopeClaims", true)
+		if last := &s.claims[len(s.claims)-1]; slices.Equal(last.levels, c.Path) {
+			last.onRequest = onRequest
+		}
 	}
 }
 
@@ -157,21 +168,27 @@ func (s *Set) add(c schemas.Claim, short string, consented bool) {
 	s.claims = append(s.claims, d)
 }
 
-// isReleased reports whether the granted scopes release a claim.
-func (d *declared) isReleased(target string, granted []string) bool {
+// releases reports whether a target contains a claim about the user: a granted scope releases it, or the client
+// requests it by its name and may request such a scope. A client whose users consent gets only what they consented to.
+func (s *Set) releases(d *declared, target string, of *Subject) bool {
+	requested := of.Requested.Find(target == IDToken, d.levels) && (target == IDToken || target == UserInfo)
+	if !slices.Contains(d.targets, target) && !(requested && slices.Contains(d.onRequest, target)) {
+		return false
+	}
 	if target == Assertion || len(d.Scopes) == 0 {
 		return !d.consented
 	}
 	return slices.ContainsFunc(d.Scopes, func(scope string) bool {
-		return slices.ContainsFunc(granted, func(has string) bool { return schemas.CoversPermission(has, scope) })
+		return slices.ContainsFunc(of.Scope, func(has string) bool { return schemas.CoversPermission(has, scope) }) ||
+			requested && !s.asksConsent && of.MayRequest != nil && of.MayRequest(scope)
 	})
 }
 
-// NeedsFacts reports whether a claim of the targets, with the scopes, reads Subject.Facts.
-func (s *Set) NeedsFacts(scope []string, targets ...string) bool {
+// NeedsFacts reports whether a claim of the targets about the subject reads Subject.Facts.
+func (s *Set) NeedsFacts(of *Subject, targets ...string) bool {
 	return slices.ContainsFunc(s.claims, func(d declared) bool {
 		return d.source.needsFacts != nil && d.source.needsFacts(&d.Claim) &&
-			slices.ContainsFunc(targets, func(t string) bool { return slices.Contains(d.targets, t) && d.isReleased(t, scope) })
+			slices.ContainsFunc(targets, func(t string) bool { return s.releases(&d, t, of) })
 	})
 }
 
@@ -185,10 +202,10 @@ func (s *Set) Values(target string, of *Subject) map[string]any {
 	object := map[string]any{}
 	for i := range s.claims {
 		d := &s.claims[i]
-		if !slices.Contains(d.targets, target) || !d.isReleased(target, of.Scope) {
+		if !s.releases(d, target, of) {
 			continue
 		}
-		if value, found := d.evaluate(of); found {
+		if value, found := d.evaluate(of); found && of.Requested.Accepts(target == IDToken, d.levels, value) {
 			put(object, d.levels, value)
 		}
 	}

@@ -15,6 +15,10 @@ type Subject struct {
 	Facts *schemas.ClaimFacts
 	// Scope are the granted scopes.
 	Scope []string
+	// Requested are the claims that the client requests by name, and MayRequest reports whether it may request a
+	// scope; nil if it requests none.
+	Requested  *schemas.ClaimsRequest
+	MayRequest func(scope string) bool
 	// Unverified releases mail addresses that are not verified.
 	Unverified bool
 }
@@ -119,26 +123,22 @@ func groups(c *schemas.Claim, s *Subject) (any, bool) {
 	return selected(c, names), true
 }
 
-// descendants returns the function that reports whether a group is nested in the group with the name or id.
+// descendants returns the function that reports whether a group is nested in the group with the name or id. Groups
+// can be nested in a circle.
 func descendants(all []schemas.ClaimGroup, ancestor string) func(schemas.ClaimGroup) bool {
-	byID := map[string]schemas.ClaimGroup{}
+	is, below := map[string]bool{ancestor: true}, map[string]bool{}
 	for _, g := range all {
-		byID[g.ID] = g
+		is[g.ID] = g.Name == ancestor || g.ID == ancestor
 	}
-	known := map[string]bool{}
-	var below func(g schemas.ClaimGroup) bool
-	below = func(g schemas.ClaimGroup) bool {
-		if is, seen := known[g.ID]; seen {
-			return is
+	for found := true; found; {
+		found = false
+		for _, g := range all {
+			if !below[g.ID] && slices.ContainsFunc(g.Above, func(id string) bool { return is[id] || below[id] }) {
+				below[g.ID], found = true, true
+			}
 		}
-		known[g.ID] = false // ends a circle
-		known[g.ID] = slices.ContainsFunc(g.Above, func(id string) bool {
-			above := byID[id]
-			return above.Name == ancestor || id == ancestor || below(above)
-		})
-		return known[g.ID]
 	}
-	return below
+	return func(g schemas.ClaimGroup) bool { return below[g.ID] }
 }
 
 func roles(c *schemas.Claim, s *Subject) (any, bool) {

@@ -2,6 +2,7 @@ package directory
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/postern-id/postern/schemas"
@@ -24,14 +25,18 @@ func (d *Directory) checkFits(call Call, c *systemChange, before, after *systemS
 	if c.document != nil && c.noun == "flow" {
 		problems = c.document.Locate(problems)
 	}
-	return schemas.Errorf(schemas.Invalid, schemas.CodeFlowDoesNotFit,
-		"this change would make a flow fail for all of its users: %s", problems[0]).WithProblems(problems)
+	effect := "make a flow fail for all of its users"
+	if found[0].kind == settableClaim {
+		effect = "let users set an authoritative claim"
+	}
+	return schemas.Errorf(schemas.Invalid, schemas.CodeFlowDoesNotFit, "this change would %s: %s", effect, problems[0]).WithProblems(problems)
 }
 
 // setsAttributes reports whether a change of an application can make a flow create other users.
 // Clients that register themselves start the flows that other applications start too.
 func setsAttributes(was, a *schemas.Application) bool {
-	return !isUntrusted(a) && (!slices.Equal(startedFlows(was), startedFlows(a)) || !slices.Equal(was.AllowedUserTypes, a.AllowedUserTypes) || isUntrusted(was))
+	return !isUntrusted(a) && (!slices.Equal(startedFlows(was), startedFlows(a)) || !slices.Equal(was.AllowedUserTypes, a.AllowedUserTypes) || isUntrusted(was) ||
+		!maps.Equal(authoritative(was), authoritative(a)))
 }
 
 func isUntrusted(a *schemas.Application) bool { return a.Registration != "" && !a.Verified }

@@ -21,6 +21,7 @@ const (
 	undefinedType                        // the flow names a type that does not exist
 	refusedType                          // the application allows no type that the flow creates users of
 	unknownQuestion                      // the flow asks for an attribute that no type has
+	settableClaim                        // users can set the attribute of an authoritative claim of the application
 )
 
 // misfitKey identifies a misfit across a change. It does not contain the node, which a new version
@@ -79,21 +80,33 @@ func (d *Directory) introducedMisfits(before, after *systemState, c *systemChang
 	for _, m := range d.misfitsOf(before, concerned) {
 		known[m.misfitKey] = true
 	}
+	if c.changesClaims() {
+		concerned = nil // any flow can set the attribute of a new authoritative claim
+		for _, m := range d.misfitsOf(before, nil) {
+			known[m.misfitKey] = true
+		}
+	}
 	return slices.DeleteFunc(d.misfitsOf(after, concerned), func(m misfit) bool { return known[m.misfitKey] })
 }
 
 // misfitsOf returns the misfits of a state, those of the concerned flows; nil is all flows.
 func (d *Directory) misfitsOf(system *systemState, concerned func(flowID string) bool) []misfit {
-	s := &misfitSearch{uses: d.AttributeUses, starts: system.flowStarts(), types: map[string]typeDefinition{}}
-	for _, t := range system.types {
-		s.types[t.Name] = defineType(t)
-	}
+	s := d.newMisfitSearch(system)
 	for _, id := range slices.Sorted(maps.Keys(system.flows)) {
 		if concerned == nil || concerned(id) {
 			s.addFlow(system.flows[id])
 		}
 	}
+	s.addSettable(system, concerned)
 	return s.found
+}
+
+func (d *Directory) newMisfitSearch(system *systemState) *misfitSearch {
+	s := &misfitSearch{uses: d.AttributeUses, starts: system.flowStarts(), types: map[string]typeDefinition{}}
+	for _, t := range system.types {
+		s.types[t.Name] = defineType(t)
+	}
+	return s
 }
 
 // concerns reports whether a change can introduce a misfit of a flow that applications start.
@@ -267,6 +280,9 @@ func (r misfitReader) message(m misfit) string {
 	users := fmt.Sprintf("users of the type %q", m.userType)
 	if m.application != "" && r.applications {
 		users += fmt.Sprintf(", as for the application %q,", m.application)
+	}
+	if m.kind == settableClaim {
+		return r.settable(m)
 	}
 	attribute := "an attribute"
 	if r.types || r.flows && m.kind != unsetAttribute {

@@ -13,7 +13,7 @@ import (
 // selectSignIns reads what decides how users sign in to an application, and which tokens
 // the application gets of its own.
 const selectSignIns = `SELECT id, name, client_id, auth_flow_id, registration_flow_id, recovery_flow_id, invitation_flow_id, address_flow_id,
-	registration_enabled, allowed_user_types, registration, verified, grant_types, scopes FROM applications` + joinProfiles + ` ORDER BY id`
+	registration_enabled, allowed_user_types, registration, verified, grant_types, scopes, claims FROM applications` + joinProfiles + ` ORDER BY id`
 
 // SignIns returns all applications, ordered by id, with only the members that decide how users sign
 // in, and which tokens the application gets of its own.
@@ -21,8 +21,8 @@ func SignIns(ctx context.Context, r Reader) ([]schemas.Application, error) {
 	return readAll(ctx, r, func(row scanner, a *schemas.Application) error {
 		var c schemas.OAuthProfile
 		err := row.Scan(&a.ID, &a.Name, (*nullText)(&a.ClientID), &a.AuthFlowID, &a.RegistrationFlowID, &a.RecoveryFlowID, &a.InvitationFlowID, &a.AddressFlowID,
-			&a.IsRegistrationFlowEnabled, (*lines)(&a.AllowedUserTypes), &a.Registration, &a.Verified, (*lines)(&c.GrantTypes), (*lines)(&c.Scopes))
-		if c.GrantTypes != nil || c.Scopes != nil {
+			&a.IsRegistrationFlowEnabled, (*lines)(&a.AllowedUserTypes), &a.Registration, &a.Verified, (*lines)(&c.GrantTypes), (*lines)(&c.Scopes), asJSON(&c.Claims))
+		if c.GrantTypes != nil || c.Scopes != nil || c.Claims != nil {
 			a.InboundAuthConfig = []schemas.InboundAuth{{Type: "oauth2", Config: c}}
 		}
 		return err

@@ -29,6 +29,8 @@ type Claims struct {
 	OUID        string    `json:"ouId,omitempty"`
 	Nonce       string    `json:"nonce,omitempty"`  // of an ID token
 	AuthRequest string    `json:"authId,omitempty"` // that an assertion answers
+	// Requested are the claims that the client requested at userinfo, in an access token.
+	Requested map[string]*schemas.ClaimRequest `json:"claims_request,omitempty"`
 
 	// Type, IssuedAt and Expires are those of a verified token. Application is that of an
 	// assertion; "" for none, and for an access token.

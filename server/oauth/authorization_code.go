@@ -75,6 +75,7 @@ func (p *Provider) family(c *client, req *schemas.AuthRequest) *schemas.RefreshF
 		ttl = own
 	}
 	grant := *req.Grant
+	grant.Claims = req.Login.Claims
 	if a := req.Approval; a != nil && a.UserID == grant.UserID {
 		grant.Approved = a.Scopes
 	}

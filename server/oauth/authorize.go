@@ -10,7 +10,7 @@ import (
 func authorizeParameters() []string {
 	return []string{
 		"client_id", "redirect_uri", "response_type", "response_mode", "scope", "state",
-		"nonce", "code_challenge", "code_challenge_method", "prompt", "max_age", "acr_values",
+		"nonce", "claims", "code_challenge", "code_challenge_method", "prompt", "max_age", "acr_values",
 		"login_hint", "id_token_hint", "ui_locales", "resource", "request", "request_uri",
 	}
 }

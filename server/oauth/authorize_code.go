@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -130,6 +132,8 @@ func checkGrant(c *client, req *schemas.AuthRequest) *Error {
 		return errorf(codeLoginRequired, "the client requires a new sign-in (prompt), but the user signed in before this request: sign in again")
 	case early && req.Login.MaxAge != nil && req.CreatedAt.Sub(g.AuthTime) > seconds(*req.Login.MaxAge):
 		return errorf(codeLoginRequired, "the sign-in is older than the client allows by max_age")
+	case req.Login.RequiredACR && !slices.Contains(req.Login.ACRValues, g.ACR):
+		return errorf(schemas.RefusedClass, "the client requires one of the classes %s, and the sign-in has the class %s: sign in in another way", strings.Join(req.Login.ACRValues, ", "), g.ACR)
 	// OpenID Connect Core §3.1.2.4
 	case !g.Consented && (c.AsksConsent() || hasPrompt(req, "consent")):
 		return errorf(codeConsentRequired, "the client's request requires the user's consent: send the user through the sign-in page")

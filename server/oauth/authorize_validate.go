@@ -159,6 +159,9 @@ func (p *Provider) loginRules(ctx context.Context, c *client, form url.Values) (
 		limit := int(min(seconds, math.MaxInt32)) // older than any sign-in
 		rules.MaxAge = &limit
 	}
+	if err := readClaimsRequest(&rules, form.Get("claims")); err != nil {
+		return rules, err
+	}
 	if raw := form.Get("id_token_hint"); raw != "" {
 		hint, err := p.Tokens.VerifyIDToken(ctx, raw)
 		if schemas.HasClass(err, schemas.Unauthenticated) || err == nil && hint.ClientID != c.ClientID {
@@ -166,6 +169,9 @@ func (p *Provider) loginRules(ctx context.Context, c *client, form url.Values) (
 		}
 		if err != nil {
 			return rules, err
+		}
+		if rules.Subject != "" && rules.Subject != hint.Subject {
+			return rules, errorf(codeInvalidRequest, "the parameter claims requests another sub than the id_token_hint has: send one of them")
 		}
 		rules.Subject = hint.Subject
 	}
@@ -228,6 +234,13 @@ func checkParameters(form url.Values) error {
 // checkSize rejects a request whose stored part is too large.
 func checkSize(req *schemas.AuthRequest) error {
 	kept := 0
+	if req.Login.Claims != nil {
+		text, err := json.Marshal(req.Login.Claims)
+		if err != nil {
+			return err
+		}
+		kept += len(text)
+	}
 	for _, list := range [][]string{{req.ClientID, req.RedirectURI, req.State, req.Nonce, req.CodeChallenge, req.LoginHint},
 		req.Scopes, req.Resources, req.Login.Prompt, req.Login.ACRValues} {
 		for _, text := range list {

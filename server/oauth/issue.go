@@ -22,6 +22,8 @@ type subject struct {
 	nonce, code     string // "" on refresh
 	claims          *claims.Set
 	facts           *schemas.ClaimFacts // nil if no claim needs them
+	requested       *schemas.ClaimsRequest
+	mayRequest      func(scope string) bool // nil if requested is
 }
 
 // subject looks up the current contents. Nothing is remembered from the sign-in: roles change,
@@ -41,6 +43,7 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 	if s.scope, err = p.scopeNow(ctx, c, s.user.ID, f); err != nil {
 		return nil, err
 	}
+	s.requested = f.Grant.Claims
 	if err := p.readClaims(ctx, s, claims.IDToken, claims.AccessToken); err != nil {
 		return nil, err
 	}
@@ -77,7 +80,7 @@ func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResp
 	raw, err := p.Tokens.Access(ctx, token.Claims{
 		Subject: s.user.ID, ClientID: c.ClientID, Generation: c.TokenGeneration, Audience: s.audience, Scope: s.scope, Session: s.family.SessionID,
 		ID: s.family.ID + "." + schemas.NewID(), Validity: validity, AuthTime: grant.AuthTime, ACR: grant.ACR, AMR: grant.AMR,
-		Declared: p.claimsFor(s, claims.AccessToken),
+		Declared: p.claimsFor(s, claims.AccessToken), Requested: s.requestedAtUserInfo(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("issuing an access token: %w", err)

@@ -65,7 +65,7 @@ func (p *Provider) serverMembers() []member {
 		{"prompt_values_supported", promptValues()},
 		{"claim_types_supported", []string{"normal"}},
 		{"claims_supported", supportedClaims()},
-		{"claims_parameter_supported", false},
+		{"claims_parameter_supported", true},
 		{"request_parameter_supported", false},
 		{"request_uri_parameter_supported", false},
 		{"client_id_metadata_document_supported", !p.Documents.Disabled},

@@ -205,7 +205,7 @@ func TestDocuments(t *testing.T) {
 			"claims_supported":["iss","sub","aud","exp","iat","auth_time","nonce","acr","amr","sid","at_hash","username","preferred_username","name","given_name",
 				"family_name","middle_name","nickname","profile","picture","website","gender","birthdate","zoneinfo","locale","updated_at","email","email_verified","address",
 				"phone_number","phone_number_verified","groups","roles","ouId","ouName","ouHandle","userType"],
-			"claims_parameter_supported":false,"request_parameter_supported":false,"request_uri_parameter_supported":false,
+			"claims_parameter_supported":true,"request_parameter_supported":false,"request_uri_parameter_supported":false,
 			"client_id_metadata_document_supported":true}`},
 		"protected resource": {w.provider.Resource, `{"resource":"https://id.example.com/mcp","authorization_servers":["https://id.example.com"],
 			"scopes_supported":["system"],"bearer_methods_supported":["header"]}`},

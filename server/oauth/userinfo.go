@@ -53,6 +53,9 @@ func (p *Provider) claimsOfToken(ctx context.Context, of *token.Claims, target s
 		return nil, err
 	}
 	s := &subject{client: c, scope: of.Scope}
+	if of.Requested != nil && target == claims.UserInfo {
+		s.requested = &schemas.ClaimsRequest{UserInfo: of.Requested}
+	}
 	if s.user, err = p.Store.User(ctx, of.Subject); err != nil {
 		return nil, err
 	}

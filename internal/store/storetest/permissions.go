@@ -54,6 +54,17 @@ func testMemberships(t *testing.T, s *store.Store) {
 		must(t, err)
 		wantEqual(t, fmt.Sprint("the groups of user ", i), groups, want.groups)
 		wantEqual(t, fmt.Sprint("the roles of user ", i), roles, want.roles)
+		facts, err := s.ClaimFacts(t.Context(), o.users[i])
+		must(t, err)
+		var groupsOfClaims, rolesOfClaims []string
+		for _, g := range facts.Groups {
+			groupsOfClaims = append(groupsOfClaims, g.Name)
+		}
+		for _, r := range facts.Roles {
+			rolesOfClaims = append(rolesOfClaims, r.Name)
+		}
+		wantEqual(t, fmt.Sprint("the groups of user ", i, " for claims"), groupsOfClaims, want.groups)
+		wantEqual(t, fmt.Sprint("the roles of user ", i, " for claims"), rolesOfClaims, want.roles)
 	}
 	for i, want := range []struct{ direct, inherited []string }{
 		{[]string{"owner"}, nil}, {[]string{"group0"}, []string{"clerk", "group1", "group2", "reader"}}, {[]string{"group1"}, []string{"group2", "reader"}}, {},
