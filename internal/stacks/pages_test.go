@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	created  = regexp.MustCompile(`postern app create .* --stack (\S+)(?:.* --redirect (\S+))?`)
+	created  = regexp.MustCompile(`postern app create .* --stack (\S+)(?: --scope (\S+))?(?:.* --redirect (\S+))?`)
 	examples = regexp.MustCompile(`(?m)^From \[.(examples/[^\]]+)/[^/]+.\]`)
 )
 
@@ -44,7 +44,10 @@ func onPage(s Stack, page string) Client {
 	}
 	for _, found := range created.FindAllStringSubmatch(page, -1) {
 		if found[1] == s.Name {
-			c.RedirectURI = found[2]
+			c.RedirectURI = found[3]
+			if found[2] != "" && s.Type != "service" {
+				c.Scopes = append(c.Scopes, found[2])
+			}
 		}
 	}
 	return c
