@@ -23,20 +23,25 @@ func realmText(content *Resources, r *Report) string {
 	return text.String()
 }
 
+// findingsTest is a part of a realm, with what the report about it must and must not have.
+type findingsTest struct {
+	members        string // of the realm
+	want, unwanted []string
+}
+
+// someSecret is a member of a confidential client.
+const someSecret = `"secret":"Zk3v9QpL0sWx7Tn2Yb8Rc5Hd1Jg6Mf4A"`
+
 // What of a realm is not imported is in the report, and nothing else is.
 func TestKeycloakFindings(t *testing.T) {
-	const secret = `"secret":"Zk3v9QpL0sWx7Tn2Yb8Rc5Hd1Jg6Mf4A"`
-	for name, test := range map[string]struct {
-		members        string // of the realm
-		want, unwanted []string
-	}{
+	for name, test := range map[string]findingsTest{
 		"a mapper in a client scope of every realm": {`"clientScopes":[{"name":"roles","protocolMappers":[
 			{"name":"realm roles","protocolMapper":"oidc-usermodel-realm-role-mapper","config":{"claim.name":"realm_access.roles"}},
 			{"name":"flat roles","protocolMapper":"oidc-usermodel-realm-role-mapper","config":{"claim.name":"roles"}},
 			{"name":"audience resolve","protocolMapper":"oidc-audience-resolve-mapper"},{"name":"api","protocolMapper":"oidc-audience-mapper"}]}]`,
 			[]string{"client scope roles, mapper flat roles (oidc-usermodel-realm-role-mapper)", "client scope roles, mapper api (oidc-audience-mapper)", "tokens do not have roles in realm_access"},
 			[]string{"mapper realm roles", "mapper audience resolve"}},
-		"mappers of a client": {`"clients":[{"clientId":"web",` + secret + `,"redirectUris":["https://web.example/cb"],"protocolMappers":[{"name":"department","protocolMapper":"oidc-usermodel-attribute-mapper"},{"name":"tenant","protocolMapper":"oidc-hardcoded-claim-mapper"}]}]`,
+		"mappers of a client": {`"clients":[{"clientId":"web",` + someSecret + `,"redirectUris":["https://web.example/cb"],"protocolMappers":[{"name":"department","protocolMapper":"oidc-usermodel-attribute-mapper"},{"name":"tenant","protocolMapper":"oidc-hardcoded-claim-mapper"}]}]`,
 			[]string{"2 × protocol mappers are not imported", "client web, mapper department (oidc-usermodel-attribute-mapper); client web, mapper tenant"}, nil},
 		"keys": {`"components":{"org.keycloak.keys.KeyProvider":[{"name":"rsa","providerId":"rsa-generated"},{"providerId":"hmac-generated"}]}`,
 			[]string{"2 × components.org.keycloak.keys.KeyProvider", "component rsa; component hmac-generated"}, nil},
@@ -55,18 +60,9 @@ func TestKeycloakFindings(t *testing.T) {
 		"flows": {`"browserFlow":"b","authenticationFlows":[{"alias":"b","topLevel":true,"authenticationExecutions":[{"authenticator":"auth-username-password-form","requirement":"REQUIRED"}]},
 			{"alias":"own reset","topLevel":true},{"alias":"part","topLevel":false},{"alias":"registration","topLevel":true,"builtIn":true}]`,
 			[]string{"the flow is not translated", "at flow own reset\n"}, []string{"flow part", "flow registration"}},
-		"a client without a redirect URI": {`"clients":[{"clientId":"cli","publicClient":true,"directAccessGrantsEnabled":true,"webOrigins":["+"]}]`,
-			[]string{"users can only sign in to a client with a redirect URI, and it has none"}, []string{"patterns", "webOrigins"}},
-		"roles of a token": {`"clients":[{"clientId":"web",` + secret + `,"redirectUris":["https://web.example/cb"],"fullScopeAllowed":false}]`, []string{"tokens of the client have all roles"}, nil},
-		"web origins": {`"clients":[{"clientId":"web",` + secret + `,"redirectUris":["https://web.example/cb"],"webOrigins":["+","https://web.example","https://web.example/*","https://other.example"]}]`,
-			[]string{"1 × a web origin that no imported redirect URI has is left out", "client web: https://other.example"}, nil},
-		"URIs": {`"clients":[{"clientId":"web",` + secret + `,"redirectUris":["https://web.example/cb","https://web.example/*","http://web.example/cb"],"attributes":{"post.logout.redirect.uris":"https://*.example/out##https://web.example/out"}}]`,
-			[]string{"client web: https://web.example/*", "client web: http://web.example/cb", "a post-logout redirect URI is a pattern or relative", "client web: https://*.example/out"}, []string{"out##", "web.example/out"}},
-		"client authentication":   {`"clients":[{"clientId":"web",` + secret + `,"redirectUris":["https://web.example/cb"],"clientAuthenticatorType":"client-x509"}]`, []string{"the client authentication is not imported", "client web: client-x509"}, nil},
-		"a client of every realm": {`"clients":[{"clientId":"admin-cli","serviceAccountsEnabled":true},{"clientId":"account"}]`, []string{"a client of every realm has a service account"}, []string{"client account"}},
 		"malformed parts": {`"groups":[{"name":"staff","subGroups":[{"name":7},{"name":"clerks"}]}],"users":[{"username":"ann","credentials":[{"type":"password","createdDate":"today"}],"federatedIdentities":["x"]}]`,
 			[]string{"[0] (username ann), credentials[0]", "[0] (username ann), federatedIdentities[0]", "name 7"}, nil},
-		"texts instead of values": {`"clients":[{"clientId":"web",` + secret + `,"enabled":"true","publicClient":"false","redirectUris":["https://web.example/cb"]},{"clientId":"bad","publicClient":"maybe"}],
+		"texts instead of values": {`"clients":[{"clientId":"web",` + someSecret + `,"enabled":"true","publicClient":"false","redirectUris":["https://web.example/cb"]},{"clientId":"bad","publicClient":"maybe"}],
 			"users":[{"username":"ann","enabled":"true","createdTimestamp":"1600000000000","credentials":[{"type":"password","value":"quiet harbour lantern","temporary":"false"}]},{"username":"ben","createdTimestamp":"soon"}]`,
 			[]string{"publicClient: expected true or false", "at [1] (clientId bad)", "createdTimestamp: expected number", "[1] (username ben)"}, []string{"web", "(username ann)", "temporary"}},
 		"control characters": {`"clients":[{"clientId":"web\u001b[2J","protocol":"saml"}]`, []string{"client web?[2J"}, nil},
@@ -77,22 +73,44 @@ func TestKeycloakFindings(t *testing.T) {
 		"a service account": {`"users":[{"username":"service-account-job","serviceAccountClientId":"job","realmRoles":["reader"],"groups":["/staff"],"attributes":{"region":["eu"]}}]`,
 			[]string{"because the client is not", "applications are not members of groups", `the attribute "region" of its service account`}, nil},
 	} {
-		content, users, report := readExport(t, "keycloak", writeRealm(t, `{"realm":"acme",`+test.members+`}`), Options{})
-		text := realmText(content, report)
-		for _, part := range test.want {
-			if !strings.Contains(text, part) {
-				t.Errorf("%s: the report lacks %q:\n%s", name, part, text)
-			}
+		test.check(t, name)
+	}
+}
+
+// The same for clients.
+func TestKeycloakClientFindings(t *testing.T) {
+	for name, test := range map[string]findingsTest{
+		"a client without a redirect URI": {`"clients":[{"clientId":"cli","publicClient":true,"directAccessGrantsEnabled":true,"webOrigins":["+"]}]`,
+			[]string{"users can only sign in to a client with a redirect URI, and it has none"}, []string{"patterns", "webOrigins"}},
+		"roles of a token": {`"clients":[{"clientId":"web",` + someSecret + `,"redirectUris":["https://web.example/cb"],"fullScopeAllowed":false}]`, []string{"tokens of the client have all roles"}, nil},
+		"web origins": {`"clients":[{"clientId":"web",` + someSecret + `,"redirectUris":["https://web.example/cb"],"webOrigins":["+","https://web.example","https://web.example/*","https://other.example"]}]`,
+			[]string{"1 × a web origin that no imported redirect URI has is left out", "client web: https://other.example"}, nil},
+		"URIs": {`"clients":[{"clientId":"web",` + someSecret + `,"redirectUris":["https://web.example/cb","https://web.example/*","http://web.example/cb"],"attributes":{"post.logout.redirect.uris":"https://*.example/out##https://web.example/out"}}]`,
+			[]string{"client web: https://web.example/*", "client web: http://web.example/cb", "a post-logout redirect URI is a pattern or relative", "client web: https://*.example/out"}, []string{"out##", "web.example/out"}},
+		"client authentication":   {`"clients":[{"clientId":"web",` + someSecret + `,"redirectUris":["https://web.example/cb"],"clientAuthenticatorType":"client-x509"}]`, []string{"the client authentication is not imported", "client web: client-x509"}, nil},
+		"a client of every realm": {`"clients":[{"clientId":"admin-cli","serviceAccountsEnabled":true},{"clientId":"account"}]`, []string{"a client of every realm has a service account"}, []string{"client account"}},
+	} {
+		test.check(t, name)
+	}
+}
+
+func (test findingsTest) check(t *testing.T, name string) {
+	t.Helper()
+	content, users, report := readExport(t, "keycloak", writeRealm(t, `{"realm":"acme",`+test.members+`}`), Options{})
+	text := realmText(content, report)
+	for _, part := range test.want {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s: the report lacks %q:\n%s", name, part, text)
 		}
-		for _, part := range test.unwanted {
-			if strings.Contains(text, part) {
-				t.Errorf("%s: the report has %q:\n%s", name, part, text)
-			}
+	}
+	for _, part := range test.unwanted {
+		if strings.Contains(text, part) {
+			t.Errorf("%s: the report has %q:\n%s", name, part, text)
 		}
-		for _, u := range users {
-			if u.Attributes["username"] != "ann" || u.Others["email"] != nil || u.Others["email_verified"] != nil {
-				t.Errorf("%s: the user is %+v", name, u)
-			}
+	}
+	for _, u := range users {
+		if u.Attributes["username"] != "ann" || u.Others["email"] != nil || u.Others["email_verified"] != nil {
+			t.Errorf("%s: the user is %+v", name, u)
 		}
 	}
 }
