@@ -53,7 +53,7 @@ func TestFlowsFromAFolder(t *testing.T) {
 	until("flow sign-in is version 2") // the built-in flow was version 1
 	until("serves")
 	datatest.WriteFile(t, file, strings.Replace(keyFlow, "next: done", "next: end", 1))
-	until("sign_in.yaml:6:10: error: ")
+	until("sign_in.yaml:5:48: error: ")
 	until("the previous flows stay active")
 	datatest.WriteFile(t, file, strings.Replace(keyFlow, "Sign in", "Come in", 1))
 	until("flow sign-in is version 3")

@@ -108,6 +108,7 @@ func (f frontProxy) start(t *testing.T, upstream string) (port string) {
 	ctx, stop := context.WithCancel(t.Context())
 	cmd := exec.CommandContext(ctx, program, f.configure(t, at, readText(t, "proxy", f.file))...)
 	cmd.Stdout, cmd.Stderr = &log, &log
+	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+at.dir, "XDG_DATA_HOME="+at.dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +192,7 @@ func TestBehindProxies(t *testing.T) {
 // sendLongState checks that a state of kilobytes comes back from an authorization request.
 func (p *party) sendLongState() {
 	p.t.Helper()
-	state := strings.Repeat("0123456789", 500)
+	state := strings.Repeat("0123456789", 400)
 	if a := p.ask("state", state); a.params.Get("state") != state || a.params.Get("code") == "" {
 		p.t.Errorf("a long state: answered %.200v", a)
 	}

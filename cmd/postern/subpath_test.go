@@ -61,8 +61,8 @@ func (p *party) visitPages() {
 	if status, said := p.postJSON("/auth/passkey/start", map[string]any{}); status != http.StatusOK {
 		p.t.Errorf("an endpoint with the name of the path: %d %s", status, said)
 	}
-	if reply, _ := p.visit("https://example.com/authority/users"); reply.StatusCode != http.StatusNotFound {
-		p.t.Errorf("another path of the site: %d", reply.StatusCode)
+	if reply, _ := p.visit("https://example.com/authority/users"); reply.StatusCode != http.StatusNotFound && reply.Header.Get("X-Trace-Id") != "" {
+		p.t.Errorf("another path of the site is answered by Postern: %d", reply.StatusCode)
 	}
 }
 
