@@ -161,6 +161,23 @@ export interface paths {
         patch: operations["patchApplication"];
         trace?: never;
     };
+    "/applications/{id}/claims": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what the application learns about a user, and why */
+        get: operations["explainClaims"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/applications/{id}/client-secret": {
         parameters: {
             query?: never;
@@ -170,7 +187,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Replace the client secret */
+        /** Replace the client secret. The old one works for the overlap, in seconds; revokeTokens is for a leaked one */
         post: operations["rotateClientSecret"];
         delete?: never;
         options?: never;
@@ -343,6 +360,23 @@ export interface paths {
         put?: never;
         /** Create a flow */
         post: operations["createFlow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/flows/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Store several flows, all or none */
+        post: operations["storeFlows"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1320,6 +1354,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/users/me/former-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what was added with former passwords alone */
+        get: operations["listMyFormerAdditions"];
+        put?: never;
+        /** Keep or remove what former passwords alone have added */
+        post: operations["decideFormer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users/me/identities": {
         parameters: {
             query?: never;
@@ -1497,6 +1549,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/users/{id}/applications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the applications to which the user may sign in */
+        get: operations["listApplicationsOfUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users/{id}/consents": {
         parameters: {
             query?: never;
@@ -1577,6 +1646,23 @@ export interface paths {
         post?: never;
         /** Forget the failed sign-ins that limit further ones */
         delete: operations["forgetFailedGuesses"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/{id}/former-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what was added with former passwords alone */
+        get: operations["listUserFormerAdditions"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1812,6 +1898,12 @@ export interface components {
              */
             description?: string;
             /**
+             * Former secret expires
+             * Format: date-time
+             * @description Until when the client secret before the last rotation works, in UTC; absent if it does not. Read-only; ignored in requests.
+             */
+            readonly formerSecretExpiresAt?: string;
+            /**
              * Id
              * @description The UUID of the application. If omitted, the server generates it.
              */
@@ -1860,7 +1952,7 @@ export interface components {
             ouId?: string;
             /**
              * Passkey origins
-             * @description Origins (scheme://host[:port]) of the application's own pages that may use passkeys, in addition to the server's.
+             * @description Origins (scheme://host[:port]) of the application's own pages, and of its Android apps (android:apk-key-hash:…), that may use passkeys, in addition to the server's.
              */
             passkeyAllowedOrigins?: string[];
             /**
@@ -1890,6 +1982,16 @@ export interface components {
              */
             requireConsent?: boolean;
             /**
+             * Session idle timeout
+             * @description After how many seconds without use of this application a user must sign in to it again; its refresh tokens end so long after the last access token, except those with offline_access. A shorter token.session_idle_timeout applies too. 0 means no limit of its own.
+             */
+            sessionIdleTimeout?: number;
+            /**
+             * Session lifetime
+             * @description For how many seconds after signing in a user gets into this application without signing in again, and its refresh tokens work, except those with offline_access. The session of the browser can end earlier (token.session_ttl). 0 means no limit of its own.
+             */
+            sessionLifetime?: number;
+            /**
              * Terms of service
              * @description The URL of the terms of service.
              */
@@ -1917,6 +2019,97 @@ export interface components {
              */
             verified?: boolean;
         };
+        ApplicationRequestClaim: {
+            /**
+             * Add a prefix
+             * @description A text before each name, such as oidc:. For the sources groups, roles, permissions.
+             */
+            addPrefix?: string;
+            /**
+             * Below the group
+             * @description The name or id of a group: only the groups nested in it. For the sources groups.
+             */
+            ancestor?: string;
+            /**
+             * Attribute
+             * @description The name of the attribute. For the sources attribute.
+             */
+            attribute?: string;
+            /**
+             * Authoritative
+             * @description Whether users must not be able to set the value. A flow, user type or application with which they could is rejected. Only attributes can be set by users.
+             */
+            authoritative?: boolean;
+            /**
+             * Filter
+             * @description A regular expression: only the names that match it as a whole. For the sources groups, roles, permissions.
+             */
+            filter?: string;
+            /**
+             * Format
+             * @description The form of the organization unit. Default: id. For the sources organizationUnit.
+             * @enum {unknown}
+             */
+            format?: "id" | "handle" | "name" | "path";
+            /**
+             * Name
+             * @description The name of the claim. Dots nest it, as in realm_access.roles, except in a URL.
+             */
+            name?: string;
+            /**
+             * Path
+             * @description The names of all levels instead of the name, for names with dots.
+             */
+            path?: string[];
+            /**
+             * With prefix
+             * @description Only the names that begin with it. For the sources groups, roles, permissions.
+             */
+            prefix?: string;
+            /**
+             * Remove the prefix
+             * @description Whether the names are without the prefix. For the sources groups, roles, permissions.
+             */
+            removePrefix?: boolean;
+            /**
+             * Resource server
+             * @description The handle of the resource server to which the roles or permissions are limited. For the sources roles, permissions.
+             */
+            resourceServer?: string;
+            /**
+             * Scopes
+             * @description One of them must be granted: standard scopes, those of scopeClaims, or permissions. Default: none is needed.
+             */
+            scopes?: string[];
+            /**
+             * Separator
+             * @description What separates the items of a list that becomes a string. Default: a comma.
+             */
+            separator?: string;
+            /**
+             * Source
+             * @description Where the value comes from: attribute (an attribute of the user, or a standard claim such as name; default: the one with the name of the claim), groups (the names of the user's groups, also of groups that contain them), roles (the names of the user's roles, also of those of groups; with resourceServer the ones with a permission of it), permissions (the user's permissions; with resourceServer those of it), organizationUnit (the user's organization unit, in the format id (default), handle, name or path (the handles from the root, as acme/sales)), userType (the name of the user's type), constant (the value).
+             * @enum {unknown}
+             */
+            source: "attribute" | "groups" | "roles" | "permissions" | "organizationUnit" | "userType" | "constant";
+            /**
+             * Targets
+             * @description What contains the claim: idToken (the ID token), userinfo (the reply of /oauth2/userinfo), accessToken (access tokens), introspection (the reply of /oauth2/introspect about an access token), assertion (the assertion at the end of a run; it needs no scope). Default: idToken and userinfo.
+             */
+            targets?: ("idToken" | "userinfo" | "accessToken" | "introspection" | "assertion")[];
+            /**
+             * Type
+             * @description The type of the value. Default: that of the source. A list becomes a string with the separator; a claim that cannot have the type is left out.
+             * @enum {unknown}
+             */
+            type?: "string" | "number" | "boolean" | "list" | "object";
+            /**
+             * Value
+             * @description The value. The type of the claim makes it a number, a boolean, a list or an object. For the sources constant.
+             */
+            value?: string;
+        };
+        ApplicationRequestClaimNames: string[];
         ApplicationRequestOauth: {
             /**
              * Sessions in logout tokens
@@ -1929,6 +2122,11 @@ export interface components {
              */
             backchannelLogoutUri?: string;
             /**
+             * Claims
+             * @description Claims about the user for this client. Each replaces the standard claim with its name.
+             */
+            claims?: components["schemas"]["ApplicationRequestClaim"][];
+            /**
              * Client id
              * @description If omitted, one is generated.
              */
@@ -1939,10 +2137,25 @@ export interface components {
              */
             clientSecret?: string;
             /**
+             * Default classes of a sign-in
+             * @description The acr_values of authorization requests that have none, the preferred class first.
+             */
+            defaultAcrValues?: string[];
+            /**
+             * Default maximum age of a sign-in
+             * @description The max_age in seconds of authorization requests that have none: an older sign-in must be repeated. 0 requires a new sign-in each time.
+             */
+            defaultMaxAge?: number;
+            /**
              * Grant types
              * @description The grant types of the client. Default: authorization_code (client_credentials for M2M).
              */
             grantTypes?: ("authorization_code" | "refresh_token" | "client_credentials")[];
+            /**
+             * Start of a sign-in
+             * @description The https address at which the application starts a sign-in (OpenID Connect Core 1.0 section 4). Sign-in pages that cannot continue link to it.
+             */
+            initiateLoginUri?: string;
             /**
              * Public keys
              * @description The client's public keys for private_key_jwt, as a JWK Set (RFC 7517 §5). At least one must verify signatures; keys with the use enc may be included.
@@ -1990,6 +2203,13 @@ export interface components {
              */
             scope?: string;
             /**
+             * Claims of scopes
+             * @description The claims that each scope releases to this client: attributes, and groups, roles, permissions, ouId, ouName, ouHandle and userType. It replaces the standard claims of a scope; an empty list releases nothing. A scope with another name exists for this client only, and needs no permission.
+             */
+            scopeClaims?: {
+                [key: string]: components["schemas"]["ApplicationRequestClaimNames"];
+            };
+            /**
              * Scopes
              * @description The scopes that the client may request. With client_credentials they are its permissions. Equivalent to scope, one string with spaces.
              */
@@ -2004,6 +2224,22 @@ export interface components {
                  * @description Access tokens (RFC 9068).
                  */
                 accessToken?: {
+                    /**
+                     * User attributes
+                     * @description The claims about the user that access tokens contain: attributes, and groups, roles, permissions, ouId, ouName, ouHandle and userType. Default: none.
+                     */
+                    userAttributes?: components["schemas"]["ApplicationRequestClaimNames"];
+                    /**
+                     * User
+                     * @description Another spelling of userAttributes, in requests only.
+                     */
+                    userConfig?: {
+                        /**
+                         * Attributes
+                         * @description The same as userAttributes.
+                         */
+                        attributes?: components["schemas"]["ApplicationRequestClaimNames"];
+                    };
                     /**
                      * Validity
                      * @description The lifetime in seconds; at most 86400 (a day) for a client with the grant type client_credentials. 0 means the server's default.
@@ -2021,6 +2257,11 @@ export interface components {
                      * @enum {unknown}
                      */
                     signedResponseAlg?: "RS256" | "ES256";
+                    /**
+                     * User attributes
+                     * @description The claims to which ID tokens are limited, of those that the granted scopes release. Default: no limit.
+                     */
+                    userAttributes?: components["schemas"]["ApplicationRequestClaimNames"];
                     /**
                      * Validity
                      * @description The lifetime in seconds. 0 means the server's default.
@@ -2045,6 +2286,23 @@ export interface components {
              * @enum {unknown}
              */
             tokenEndpointAuthMethod?: "none" | "client_secret_basic" | "client_secret_post" | "private_key_jwt";
+            /**
+             * Algorithm of client assertions
+             * @description The algorithm with which the client signs its assertions (private_key_jwt). If set, no other is accepted.
+             * @enum {unknown}
+             */
+            tokenEndpointAuthSigningAlg?: "ES256" | "ES384" | "ES512" | "PS256" | "PS384" | "PS512" | "RS256" | "RS384" | "RS512" | "EdDSA" | "Ed25519";
+            /**
+             * Userinfo
+             * @description The claims of userinfo.
+             */
+            userInfo?: {
+                /**
+                 * User attributes
+                 * @description The claims to which userinfo is limited, of those that the granted scopes release. Default: no limit.
+                 */
+                userAttributes?: components["schemas"]["ApplicationRequestClaimNames"];
+            };
         };
         ApplicationRequestUrl: string;
         AuditEvent: {
@@ -2444,6 +2702,7 @@ export interface components {
         };
         Identity: {
             createdAt: string;
+            formerPassword?: boolean;
             id: string;
             lastUsedAt?: null | string;
             name?: string;
@@ -2830,6 +3089,11 @@ export interface components {
          * @description An account that can sign in.
          */
         UserRequest: {
+            /**
+             * Added with a former password
+             * @description What former passwords alone have added to the account, in the reply to a change of the password. Read-only; ignored in requests.
+             */
+            readonly addedWithFormerPassword?: Record<string, never>[];
             /**
              * Attributes
              * @description The user's attributes, as defined by the user type. Credential attributes such as a password can be written and are never returned.
@@ -3403,9 +3667,14 @@ export interface operations {
             };
         };
     };
-    rotateClientSecret: {
+    explainClaims: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description user */
+                user?: string;
+                /** @description scope */
+                scope?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -3421,8 +3690,67 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        applicationId: string;
+                        claims: {
+                            declared: string;
+                            path: string[];
+                            reason: string;
+                            released: string[];
+                            scopes?: string[];
+                            setByUsers?: string[];
+                            source: string;
+                            targets: string[];
+                            value?: unknown;
+                        }[];
+                        documents: {
+                            [key: string]: {
+                                [key: string]: unknown;
+                            };
+                        };
+                        scopes: string[];
+                        userId: string;
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rotateClientSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    overlap?: null | number;
+                    revokeTokens?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
                         clientId: string;
                         clientSecret: string;
+                        formerSecretExpiresAt?: string;
                     };
                 };
             };
@@ -3789,6 +4117,7 @@ export interface operations {
                             logoUrl?: string;
                             name: string;
                             policyUri?: string;
+                            startUrl?: string;
                             tosUri?: string;
                             unverified?: boolean;
                             url?: string;
@@ -3900,6 +4229,55 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Flow"];
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    storeFlows: {
+        parameters: {
+            query?: {
+                /** @description the reason for the change, at most 200 characters; the version and its audit event carry it */
+                reason?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    dryRun?: boolean;
+                    flows: {
+                        flow?: Record<string, never>;
+                        match?: string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        flows: {
+                            activeVersion: number;
+                            flowType: string;
+                            handle: string;
+                            id: string;
+                        }[];
+                    };
                 };
             };
             /** @description The request failed. */
@@ -5103,6 +5481,8 @@ export interface operations {
                 code_challenge_method?: string;
                 /** @description response_mode */
                 response_mode?: string;
+                /** @description claims */
+                claims?: string;
                 /** @description prompt */
                 prompt?: string;
                 /** @description max_age */
@@ -7342,6 +7722,94 @@ export interface operations {
             };
         };
     };
+    listMyFormerAdditions: {
+        parameters: {
+            query?: {
+                /** @description the size of the page, at most 100; default 30 */
+                limit?: number;
+                /** @description how many items to skip */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        addedWithFormerPassword: {
+                            createdAt: string;
+                            id: string;
+                            name: string;
+                            type: string;
+                        }[];
+                        count: number;
+                        links: components["schemas"]["Link"][];
+                        startIndex: number;
+                        totalResults: number;
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    decideFormer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    keep?: string[];
+                    remove?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        addedWithFormerPassword: {
+                            createdAt: string;
+                            id: string;
+                            name: string;
+                            type: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listMyIdentities: {
         parameters: {
             query?: {
@@ -7532,7 +8000,23 @@ export interface operations {
             };
         };
         responses: {
-            /** @description No Content */
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        addedWithFormerPassword: {
+                            createdAt: string;
+                            id: string;
+                            name: string;
+                            type: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description The password was set, and former passwords have added nothing. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -7603,6 +8087,8 @@ export interface operations {
                         password: boolean;
                         passwordAllowed: boolean;
                         passwordLimit?: string;
+                        passwordNeeds?: string;
+                        unusedCredentials?: string[];
                     };
                 };
             };
@@ -7649,6 +8135,8 @@ export interface operations {
                         password: boolean;
                         passwordAllowed: boolean;
                         passwordLimit?: string;
+                        passwordNeeds?: string;
+                        unusedCredentials?: string[];
                     };
                 };
             };
@@ -7953,6 +8441,53 @@ export interface operations {
             };
         };
     };
+    listApplicationsOfUser: {
+        parameters: {
+            query?: {
+                /** @description the size of the page, at most 100; default 30 */
+                limit?: number;
+                /** @description how many items to skip */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        applications: {
+                            clientId?: string;
+                            id: string;
+                            invitationFlowId?: string;
+                            name: string;
+                        }[];
+                        count: number;
+                        links: components["schemas"]["Link"][];
+                        startIndex: number;
+                        totalResults: number;
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listUserConsents: {
         parameters: {
             query?: {
@@ -8114,6 +8649,53 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listUserFormerAdditions: {
+        parameters: {
+            query?: {
+                /** @description the size of the page, at most 100; default 30 */
+                limit?: number;
+                /** @description how many items to skip */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        addedWithFormerPassword: {
+                            createdAt: string;
+                            id: string;
+                            name: string;
+                            type: string;
+                        }[];
+                        count: number;
+                        links: components["schemas"]["Link"][];
+                        startIndex: number;
+                        totalResults: number;
+                    };
+                };
             };
             /** @description The request failed. */
             default: {
@@ -8452,6 +9034,8 @@ export interface operations {
                         password: boolean;
                         passwordAllowed: boolean;
                         passwordLimit?: string;
+                        passwordNeeds?: string;
+                        unusedCredentials?: string[];
                     };
                 };
             };
