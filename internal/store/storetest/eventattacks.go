@@ -264,6 +264,12 @@ func rollbacks() []attack {
 			a.queue()
 		}, broken: lastKey, fault: "the event is missing"},
 		{name: "a copy from before the upgrade, and a reported removal", run: func(a attacker) { copied(a, 7); report(a, 4); removeOldest(a); a.queue() }, fault: missing},
+		{name: "a copy with a report of whole days", run: func(a attacker) {
+			copied(a, 7)
+			a.insert("t", "audit.trimmed", eventTime(9).Add(48*time.Hour), `{"before":"`+eventTime(9).Add(48*time.Hour).Truncate(24*time.Hour).Format(time.RFC3339)+`","events":"4"}`)
+			removeOldest(a)
+			a.queue()
+		}, fault: missing},
 		{name: "a copy with an old report", run: func(a attacker) {
 			copied(a, 7)
 			a.insert("t", "audit.trimmed", eventTime(5), `{"before":"`+eventTime(5).Format(time.RFC3339)+`"}`)
