@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -109,6 +110,10 @@ func TestClaimsOfApplications(t *testing.T) {
 		{"a name with dots", `"claims":[{"path":["https://hasura.io/jwt/claims","x-hasura.role"],"source":"constant","value":"user","targets":["idToken"]},
 			{"name":"https://example.com/unit","source":"organizationUnit","format":"path","targets":["idToken"]}]`, "openid",
 			map[string]string{"idToken": `{"https://hasura.io/jwt/claims":{"x-hasura.role":"user"},"https://example.com/unit":"acme/sales"}`}},
+		{"an expression", `"claims":[{"name":"level","source":"expression","expression":"'developers' in user.groups && 'build:jobs' in user.permissions ? 3 : size(user.roles)","targets":["idToken"]},
+			{"name":"who","source":"expression","expression":"{'unit': user.unit, 'mail': [user.attributes.email, user.type]}","targets":["userinfo"]},
+			{"name":"none","source":"expression","expression":"user.attributes.moon","targets":["userinfo"]}]`, "openid",
+			map[string]string{"idToken": `{"level":2}`, "userinfo": `{"who":{"unit":"acme/sales","mail":["pat@example.com","Person"]}}`}},
 		{"only at introspection", `"claims":[{"name":"groups","source":"groups","targets":["introspection"]}]`, "openid", map[string]string{"introspection": `{"groups":` + all + `}`}},
 		{"only at userinfo", `"claims":[{"name":"groups","source":"groups","targets":["userinfo"]}]`, "openid", map[string]string{"userinfo": `{"groups":` + all + `}`}},
 		{"a claim that a permission releases", `"scopes":["openid","build"],"claims":[{"name":"ci","source":"constant","value":"true","type":"boolean","scopes":["build"],"targets":["accessToken"]}]`, "openid build", nil},
@@ -207,7 +212,7 @@ func TestAttributesAreNoProtocolClaims(t *testing.T) {
 		`"token":{"accessToken":{"userAttributes":["scope"]}}`, `"token":{"idToken":{"userAttributes":["nonce"]}}`, `"userInfo":{"userAttributes":["aud"]}`,
 		`"claims":[{"name":"a","source":"groups"},{"name":"a.b","source":"roles"}]`, `"claims":[{"name":"a","source":"groups","format":"id"}]`,
 		`"claims":[{"name":"a","source":"groups","filter":"("}]`, `"claims":[{"name":"a","source":"roles","resourceServer":"nothing"}]`, `"claims":[{"source":"roles"}]`,
-		`"claims":[{"name":"a","source":"constant"}]`, `"claims":[{"name":"a","source":"moon"}]`, `"claims":[{"name":"a","source":"roles","scopes":["nothing"]}]`, `"claims":[{"name":"a..b","source":"roles"}]`,
+		`"claims":[{"name":"a","source":"constant"}]`, `"claims":[{"name":"a","source":"expression","expression":"user.moon"}]`, `"claims":[{"name":"a","source":"expression"}]`, `"claims":[{"name":"a","source":"moon"}]`, `"claims":[{"name":"a","source":"roles","scopes":["nothing"]}]`, `"claims":[{"name":"a..b","source":"roles"}]`,
 	} {
 		body := fmt.Sprintf(`{"name":"Wiki","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":[%q],%s}}]}`, rpRedirect, config)
 		if rec := w.exchange(http.MethodPost, "/applications", body, jsonBody, bearer(w.admin())); rec.Code != http.StatusBadRequest {
@@ -235,6 +240,33 @@ func TestScopeNamesAreNoPermissions(t *testing.T) {
 	}
 }
 
+// TestEarlierResourceServerKeepsItsScope: where a resource server has the handle groups, from before the scope, the
+// scope is its permission: no user gains it, and who has it keeps it.
+func TestEarlierResourceServerKeepsItsScope(t *testing.T) {
+	w := newTestApp(t)
+	w.createPat()
+	err := w.store.Update(t.Context(), func(tx *store.Tx) error {
+		unit, err := store.Units().Find(t.Context(), tx, "handle", directory.DefaultUnit)
+		if err != nil {
+			return err
+		}
+		return store.ResourceServers().Insert(tx, &schemas.ResourceServer{ID: schemas.NewID(), Handle: "groups", Name: "Groups", OUID: unit.ID, Identifier: "https://groups.example"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := w.configuredClient(t, `"redirectUris":["`+rpRedirect+`"],"scopes":["openid","groups","roles"],"token":{"accessToken":{"userAttributes":["roles"]}}`)
+	got, _, _ := p.signInAndVerify("scope", "openid groups roles", "resource", "https://groups.example")
+	if scopes := scopesOf(t, got.Access); !slices.Equal(scopes, []string{"openid", "roles"}) {
+		t.Errorf("a user without the permission gets %v", scopes)
+	}
+	w.create(w.directory.Roles, `{"name":"Keeper","permissions":["groups"],"assignments":[{"type":"user","id":"`+w.userNamed("pat")+`"}]}`)
+	got, _, _ = p.signInAndVerify("scope", "openid groups", "resource", "https://groups.example")
+	if scopes := scopesOf(t, got.Access); !slices.Contains(scopes, "groups") {
+		t.Errorf("a user with the permission gets %v", scopes)
+	}
+}
+
 // TestClaimsThatUsersCanSet: no flow, user type or application lets users set an authoritative claim.
 func TestClaimsThatUsersCanSet(t *testing.T) {
 	w := newTestApp(t)
@@ -248,7 +280,7 @@ func TestClaimsThatUsersCanSet(t *testing.T) {
 	flow := func(input string) string {
 		return `{"handle":"join","name":"Join","flowType":"REGISTRATION","nodes":[
 			{"id":"form","use":"prompt","with":{"title":"Join","inputs":[{"identifier":"username","type":"TEXT_INPUT","required":true},{"identifier":"` + input + `","type":"TEXT_INPUT","required":true}],"actions":[{"ref":"go","label":"Go"}]},"next":"create"},
-			{"id":"create","use":"user-create","with":{"type":"Staff","attributes":{"username":"username","` + input + `":"` + input + `"}},"next":"key"},
+			{"id":"create","use":"user-create","with":{"type":"Staff","attributes":{"username":"username","` + input + `":"` + input + `"}},"next":{"created":"key","taken":"form"}},
 			{"id":"key","use":"passkey-register","next":"done"},{"id":"done","use":"authorization-code"}]}`
 	}
 	join := w.create(w.directory.Flows, flow("zoneinfo")).ID
