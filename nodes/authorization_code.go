@@ -105,7 +105,7 @@ func (a *authorizationCode) declaredClaims(ctx context.Context, v *engine.Visit,
 	if !set.Has(claims.Assertion) {
 		return nil, nil
 	}
-	of := &claims.Subject{User: user, Facts: &schemas.ClaimFacts{}, Unverified: a.deps.ReleasesUnverified != nil && a.deps.ReleasesUnverified()}
+	of := &claims.Subject{User: user, Application: v.Application, Facts: &schemas.ClaimFacts{}, Unverified: a.deps.ReleasesUnverified != nil && a.deps.ReleasesUnverified()}
 	if v.Subject.Draft == nil && set.NeedsFacts(of, claims.Assertion) {
 		var err error
 		if of.Facts, err = a.deps.Store.ClaimFacts(ctx, user.ID); err != nil {

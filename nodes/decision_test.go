@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/expr"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -561,7 +562,7 @@ func situations() []situation {
 	for i := range 32 {
 		attributes := map[string]any{}
 		user := *newUserView()
-		user.Attributes, user.IsAuthenticated, user.IsNew = viewAttributes(attributes), i&1 != 0, i&2 != 0
+		user.Attributes, user.IsAuthenticated, user.IsNew = expr.ViewAttributes(attributes), i&1 != 0, i&2 != 0
 		holds, collected := engine.NewFacts(), map[string]string{}
 		for bit, input := range map[int]string{4: "a", 8: "username"} {
 			if i&bit != 0 {

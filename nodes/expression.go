@@ -16,6 +16,7 @@ import (
 	"cel.dev/cel-go/interpreter"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/expr"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -35,7 +36,7 @@ func expressionEnv() *cel.Env {
 	user, application, request := reflect.TypeFor[userView](), reflect.TypeFor[applicationView](), reflect.TypeFor[requestView]()
 	// ext.NativeTypes does the same, but its package links a megabyte of functions that expressions do not have.
 	views := must(types.NewRegistry(user, application, request, types.ParseStructTags(true)))
-	return must(standardEnv().Extend(
+	return must(expr.StandardEnv().Extend(
 		cel.CustomTypeAdapter(views),
 		cel.CustomTypeProvider(views),
 		cel.Variable("user", cel.ObjectType(user.String())),

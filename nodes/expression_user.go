@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/expr"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -25,7 +26,7 @@ func userLoads() map[string]userLoad {
 		},
 		"permissions": func(ctx context.Context, d Deps, _ *engine.Visit, to *userView) error {
 			held, err := d.Store.Permissions(ctx, to.ID)
-			to.Permissions = viewPermissions(held)
+			to.Permissions = expr.ViewPermissions(held)
 			return err
 		},
 		"hasPasskey": func(ctx context.Context, d Deps, v *engine.Visit, to *userView) error {

@@ -7,6 +7,7 @@ import (
 	"cel.dev/cel-go/cel"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/expr"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -100,7 +101,7 @@ func (x *expressionReader) request(ctx context.Context, v *engine.Visit) (*reque
 
 // newUserView returns the values of a user who has nothing.
 func newUserView() *userView {
-	return &userView{Attributes: viewAttributes(nil), Permissions: viewPermissions(nil)}
+	return &userView{Attributes: expr.ViewAttributes(nil), Permissions: expr.ViewPermissions(nil)}
 }
 
 // user returns the run's user as far as the expressions use it. Without a user, isNew and
@@ -119,7 +120,7 @@ func (x *expressionReader) user(ctx context.Context, v *engine.Visit) (*userView
 	if v.Authentication != nil {
 		view.Methods = v.Authentication.Methods
 	}
-	view.ID, view.Type, view.OUID, view.Attributes = u.ID, u.Type, u.OUID, viewAttributes(u.Attributes)
+	view.ID, view.Type, view.OUID, view.Attributes = u.ID, u.Type, u.OUID, expr.ViewAttributes(u.Attributes)
 	for member, load := range userLoads() {
 		if !x.read(member) {
 			continue

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/expr"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -116,11 +117,11 @@ func (f *field) compile(stored bool) []schemas.Problem {
 
 // checkInputPattern returns an error for a pattern that is too large.
 func checkInputPattern(pattern string) error {
-	if err := checkPatternText(pattern); err != nil {
+	if err := expr.CheckPatternText(pattern); err != nil {
 		return err
 	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
-	if err == nil && (rangesOf(parsed) > maxRegexRanges || sizeOfPattern(parsed) > maxInputPattern) {
+	if err == nil && (expr.RangesOf(parsed) > expr.MaxRanges || expr.SizeOf(parsed) > maxInputPattern) {
 		return errors.New("the regular expression repeats too much; use minLength and maxLength for the length")
 	}
 	return nil // compile reports what is no pattern

@@ -22,6 +22,7 @@ type Claim struct {
 	AddPrefix      string `json:"addPrefix,omitempty"`
 	Format         string `json:"format,omitempty"`
 	Value          string `json:"value,omitempty"`
+	Expression     string `json:"expression,omitempty"` // in CEL
 
 	Type      string `json:"type,omitempty"`
 	Separator string `json:"separator,omitempty"`

@@ -74,6 +74,11 @@ func checkClaim(c *schemas.Claim, asksConsent bool, note func(member, message st
 	if _, err := regexp.Compile(c.Filter); err != nil {
 		note("filter", "expected a regular expression: %v", err)
 	}
+	if c.Expression != "" {
+		if _, err := compileExpression(c.Expression); err != nil {
+			note("expression", "expected an expression in CEL: %v", err)
+		}
+	}
 	source := FindSource(c.Source)
 	if source == nil {
 		return // the schema lists the sources

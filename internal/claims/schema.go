@@ -27,6 +27,7 @@ func Options() []Option {
 		{"addPrefix", "Add a prefix", "A text before each name, such as oidc:.", text},
 		{"format", "Format", "The form of the organization unit. Default: id.", `"enum": ["id", "handle", "name", "path"]`},
 		{"value", "Value", "The value. The type of the claim makes it a number, a boolean, a list or an object.", `"type": "string", "minLength": 1, "maxLength": 2000`},
+		{"expression", "Expression", "An expression in CEL.", `"type": "string", "minLength": 1, "maxLength": 2000`},
 	}
 }
 
@@ -41,7 +42,7 @@ func Definition() string {
 	for _, o := range Options() {
 		fmt.Fprintf(&b, `%s: {"title": %s, "description": %s, %s},`+"\n", quote(o.Name), quote(o.Title), quote(o.Doc+" For the sources "+strings.Join(sourcesWith(o.Name), ", ")+"."), o.Schema)
 	}
-	fmt.Fprintf(&b, `"type": {"title": "Type", "description": "The type of the value. Default: that of the source. A list becomes a string with the separator; a claim that cannot have the type is left out.", "enum": [%s]},`+"\n", names(types(), func(t string) string { return t }))
+	fmt.Fprintf(&b, `"type": {"title": "Type", "description": "The type of the value. Default: that of the source. A list becomes a string with the separator; a claim that cannot have the type is left out.", "enum": [%s]},`+"\n", names(typeNames(), func(t string) string { return t }))
 	b.WriteString(`"separator": {"title": "Separator", "description": "What separates the items of a list that becomes a string. Default: a comma.", "type": "string", "minLength": 1, "maxLength": 20},
 "scopes": {"title": "Scopes", "description": "One of them must be granted: standard scopes, those of scopeClaims, or permissions. Default: none is needed.", "type": "array", "minItems": 1, "maxItems": 20, "uniqueItems": true, "items": {"type": "string", "minLength": 1, "maxLength": 200}},
 `)

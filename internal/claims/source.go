@@ -15,6 +15,8 @@ type Subject struct {
 	Facts *schemas.ClaimFacts
 	// Scope are the granted scopes.
 	Scope []string
+	// Application is that of the claims, for expressions.
+	Application *schemas.Application
 	// Requested are the claims that the client requests by name, and MayRequest reports whether it may request a
 	// scope; nil if it requests none.
 	Requested  *schemas.ClaimsRequest
@@ -56,6 +58,8 @@ func Sources() []Source {
 			value: func(_ *schemas.Claim, s *Subject) (any, bool) { return s.User.Type, true }},
 		{Name: "constant", Doc: "the `value`", IsAuthoritative: true, Options: []string{"value"}, Required: []string{"value"},
 			value: func(c *schemas.Claim, _ *Subject) (any, bool) { return c.Value, true }},
+		{Name: "expression", Doc: "the value of a CEL `expression` over `user` (`id`, `type`, `ouId`, `attributes`, `groups`, `roles`, `permissions`, `unit`) and `application` (`id`, `name`, `ouId`, `clientId`); there is no value if it fails",
+			Options: []string{"expression"}, Required: []string{"expression"}, needsFacts: readsFacts, value: evaluateExpression},
 	}
 }
 
@@ -215,7 +219,7 @@ const (
 	objectType  = "object"
 )
 
-func types() []string { return []string{stringType, numberType, booleanType, listType, objectType} }
+func typeNames() []string { return []string{stringType, numberType, booleanType, listType, objectType} }
 
 // defaultSeparator joins the items of a list that becomes a string.
 const defaultSeparator = ","

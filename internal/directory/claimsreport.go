@@ -37,7 +37,7 @@ func (d *Directory) ClaimsOf(ctx context.Context, c Call, applicationID, userID 
 	if err != nil {
 		return nil, err
 	}
-	of := &claims.Subject{User: user, Unverified: !d.SendsMail}
+	of := &claims.Subject{User: user, Application: app, Unverified: !d.SendsMail}
 	if of.Scope, err = d.grantable(ctx, app, userID, scopes); err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func (p *Provider) readClaims(ctx context.Context, s *subject, targets ...string
 
 // describe returns what claims are computed from.
 func (p *Provider) describe(s *subject) *claims.Subject {
-	return &claims.Subject{User: s.user, Facts: s.facts, Scope: s.scope, Unverified: p.Unverified, Requested: s.requested, MayRequest: s.mayRequest}
+	return &claims.Subject{User: s.user, Application: s.client.Application, Facts: s.facts, Scope: s.scope, Unverified: p.Unverified, Requested: s.requested, MayRequest: s.mayRequest}
 }
 
 // requestedAtUserInfo returns the claims that the client requested at userinfo, which accepts the access token.

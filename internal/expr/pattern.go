@@ -1,4 +1,6 @@
-package nodes
+// Package expr is what the expressions of flows and of claims have in common: CEL's standard functions with limits,
+// and the values of attributes and permissions.
+package expr
 
 import (
 	"fmt"
@@ -22,9 +24,9 @@ import (
 // to the length of the text, and a pattern can be the input of a user.
 const maxRegexProgram = 1000
 
-// standardEnv is CEL's standard environment. Its function matches has this limit. The limit of the
+// StandardEnv is CEL's standard environment. Its function matches has this limit. The limit of the
 // library (cel.RegexProgramSizeLimit) panics on a counted repetition, such as in [0-9]{4}.
-var standardEnv = sync.OnceValue(func() *cel.Env {
+var StandardEnv = sync.OnceValue(func() *cel.Env {
 	arguments := []*cel.Type{cel.StringType, cel.StringType}
 	return must(cel.NewCustomEnv(
 		cel.StdLib(cel.StdLibSubset(&env.LibrarySubset{ExcludeFunctions: []*env.Function{{Name: overloads.Matches}}})),
@@ -64,12 +66,12 @@ const (
 	maxRegexClasses = 20
 	// maxRegexFolded limits the characters in ranges of a pattern with the flag i, such as [а-я].
 	maxRegexFolded = 30_000
-	// maxRegexRanges limits the ranges of all classes, each as often as it is repeated. \pL has 650.
-	maxRegexRanges = 100_000
+	// MaxRanges limits the ranges of all classes, each as often as it is repeated. \pL has 650.
+	MaxRanges = 100_000
 )
 
-// checkPatternText returns an error for a pattern that may take long to parse.
-func checkPatternText(pattern string) error {
+// CheckPatternText returns an error for a pattern that may take long to parse.
+func CheckPatternText(pattern string) error {
 	if n := utf8.RuneCountInString(pattern); n > maxRegexLength {
 		return fmt.Errorf("the regular expression has %d characters, expected at most %d; use a shorter one", n, maxRegexLength)
 	}
@@ -120,28 +122,28 @@ func edge(at *regexp.Regexp, text string) int {
 
 // checkPattern returns an error for a pattern that is invalid or too large.
 func checkPattern(pattern string) error {
-	if err := checkPatternText(pattern); err != nil {
+	if err := CheckPatternText(pattern); err != nil {
 		return err
 	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return err
 	}
-	if n := rangesOf(parsed); n > maxRegexRanges {
-		return fmt.Errorf("the regular expression repeats classes of %d ranges of characters, expected at most %d; repeat smaller classes, or less", n, maxRegexRanges)
+	if n := RangesOf(parsed); n > MaxRanges {
+		return fmt.Errorf("the regular expression repeats classes of %d ranges of characters, expected at most %d; repeat smaller classes, or less", n, MaxRanges)
 	}
-	if n := sizeOfPattern(parsed); n > maxRegexProgram {
+	if n := SizeOf(parsed); n > maxRegexProgram {
 		return fmt.Errorf("the regular expression has the size %d, expected at most %d; repeat fewer characters", n, maxRegexProgram)
 	}
 	return nil
 }
 
-// sizeOfPattern returns about how many instructions a pattern is compiled to. The parser limits the
+// SizeOf returns about how many instructions a pattern is compiled to. The parser limits the
 // product of nested repetitions.
-func sizeOfPattern(re *syntax.Regexp) int {
+func SizeOf(re *syntax.Regexp) int {
 	parts := 0
 	for _, part := range re.Sub {
-		parts += sizeOfPattern(part)
+		parts += SizeOf(part)
 	}
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -158,11 +160,11 @@ func sizeOfPattern(re *syntax.Regexp) int {
 	return parts + 1
 }
 
-// rangesOf returns how many ranges the classes of a pattern have where they are compiled.
-func rangesOf(re *syntax.Regexp) int {
+// RangesOf returns how many ranges the classes of a pattern have where they are compiled.
+func RangesOf(re *syntax.Regexp) int {
 	n := 0
 	for _, part := range re.Sub {
-		n += rangesOf(part)
+		n += RangesOf(part)
 	}
 	switch re.Op {
 	case syntax.OpCharClass:
@@ -195,4 +197,11 @@ func (patternLimit) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, issu
 			issues.ReportErrorAtID(written.ID(), "invalid matches argument: %v", err)
 		}
 	}
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
