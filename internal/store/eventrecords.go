@@ -213,9 +213,7 @@ const (
 )
 
 // sealedRetention returns the time before which an earlier version reports that events were removed. Its
-// reports have no code. One without a seal of that version, or with a time after its own, is not believed,
-// except the last: the earlier version may have stopped before it sealed it. It removes whole days, one at a
-// time, so an unsealed report is believed for one day after the sealed ones, or if there are none.
+// reports have no code. One without a seal of that version, or with a time after its own, is not believed.
 func (c *EventChain) sealedRetention(ctx context.Context, r Reader) (kept time.Time, err error) {
 	reports, err := readAll(ctx, r, scanEvent, selectKeyed, actionTrimmed)
 	if err != nil {
@@ -224,33 +222,12 @@ func (c *EventChain) sealedRetention(ctx context.Context, r Reader) (kept time.T
 	slices.SortFunc(reports, func(a, b schemas.Event) int { return removedBefore(&b).Compare(removedBefore(&a)) })
 	for i := range reports {
 		proven, err := c.hasEarlierSeal(ctx, r, &reports[i])
-		if err != nil {
-			return kept, err
-		}
-		if proven {
-			kept = removedBefore(&reports[i])
-			break
-		}
-	}
-	for i := range reports {
-		before := removedBefore(&reports[i])
-		isNext := before.Equal(before.Truncate(day)) && (kept.IsZero() || !before.After(kept.Add(day)))
-		if !isNext || !before.After(kept) {
-			continue
-		}
-		waits, err := exists(ctx, r, existQueued, toMicros(reports[i].At), reports[i].ID)
-		if err != nil || waits {
-			return before, err
+		if err != nil || proven {
+			return removedBefore(&reports[i]), err
 		}
 	}
 	return kept, nil
 }
-
-const (
-	day = 24 * time.Hour
-
-	existQueued = `SELECT 1 FROM unsealed_events WHERE at = ? AND id = ? LIMIT 1`
-)
 
 // removedBefore returns the time of a report of removed events, zero if it is after that of the report.
 func removedBefore(e *schemas.Event) time.Time {
