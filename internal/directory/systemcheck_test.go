@@ -199,7 +199,7 @@ func TestWritesDoNotReadTheSystem(t *testing.T) {
 				return sent
 			}
 			counted.sent.Clear() // new resource servers are compared with the scopes of all clients
-			measure() // the first writes differ: see Directory.naming
+			measure()            // the first writes differ: see Directory.naming
 			few := measure()
 			for i := range 40 {
 				f := h.create(t, h.Flows, passkeyFlow(fmt.Sprint("other-", i)))
