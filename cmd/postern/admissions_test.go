@@ -13,7 +13,7 @@ import (
 )
 
 // doctor lists user types that no application admits, applications that admit no type, and credentials that
-// users can enrol although nothing asks for them. The account page states the latter, too.
+// users can enroll although nothing asks for them. The account page states the latter, too.
 func TestAdmissions(t *testing.T) {
 	onDatabases(t, func(t *testing.T, environ ...string) {
 		w := newTestApp(t, environ...)
@@ -42,7 +42,7 @@ func TestAdmissions(t *testing.T) {
 		}
 		w.made(token, "/applications", `{"name":"Keys","authFlowId":"`+flow+`","allowedUserTypes":["Guest"]}`)
 		guest := w.made(token, "/users", user("Guest", "gil", customerPassword))
-		if got := find(); !strings.Contains(got, `users of the type "Guest" can enrol`) || !strings.Contains(got, "totp") || strings.Contains(got, "admits users of the type") {
+		if got := find(); !strings.Contains(got, `users of the type "Guest" can enroll`) || !strings.Contains(got, "totp") || strings.Contains(got, "admits users of the type") {
 			t.Errorf("a type with one application: %s", got)
 		}
 		var profile struct{ UnusedCredentials []string }

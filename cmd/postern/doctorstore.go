@@ -250,7 +250,7 @@ func (d *doctor) checkHostname(ctx context.Context) {
 }
 
 // checkAdmissions lists user types that no application admits, applications that admit no user type, and
-// credentials that users can enrol although nothing asks for them.
+// credentials that users can enroll although nothing asks for them.
 func (d *doctor) checkAdmissions(ctx context.Context) {
 	const check = "user types"
 	found, err := d.app.directory.Admissions(ctx, directory.SystemCall())
@@ -266,10 +266,10 @@ func (d *doctor) checkAdmissions(ctx context.Context) {
 	}
 	for _, t := range slices.Sorted(maps.Keys(found.Unused)) {
 		d.warn(check, "let a flow of these applications ask for it, such as the built-in flow sign-in",
-			"users of the type %q can enrol %s on the account page, but no flow of an application that admits them asks for it", t, strings.Join(found.Unused[t], ", "))
+			"users of the type %q can enroll %s on the account page, but no flow of an application that admits them asks for it", t, strings.Join(found.Unused[t], ", "))
 	}
 	if !d.hasProblems(check) {
-		d.ok(check, "each is admitted by an application, and what its users can enrol is asked for")
+		d.ok(check, "each is admitted by an application, and what its users can enroll is asked for")
 	}
 }
 

@@ -109,6 +109,9 @@ func (p program) pushFault(files []string, err error) error {
 			return p.locateInFile(file, &about)
 		}
 	}
+	if len(files) == 1 { // a rule about the whole system names no flow of the request
+		return p.locateInFile(files[0], err)
+	}
 	return err
 }
 

@@ -30,7 +30,7 @@ type Admissions struct {
 	Types []string
 	// Applications are those that admit no user type, although users sign in there.
 	Applications []schemas.Application
-	// Unused lists by user type what its users can enrol on the account page, although no application that
+	// Unused lists by user type what its users can enroll on the account page, although no application that
 	// admits them asks for it: see UnusedCredentials.
 	Unused map[string][]string
 }
@@ -75,7 +75,7 @@ func (d *Directory) Admissions(ctx context.Context, c Call) (*Admissions, error)
 	return found, nil
 }
 
-// enrolled are the credentials that users enrol on the account page, with the method (amr) of their use.
+// enrolled are the credentials that users enroll on the account page, with the method (amr) of their use.
 func enrolled() map[string]string {
 	return map[string]string{schemas.PasskeyAddition: "pop", passwordAttribute: "pwd", schemas.AppAddition: "otp", schemas.CodesAddition: schemas.AMRRecovery}
 }
@@ -89,7 +89,7 @@ type unusedKey struct {
 // maxUnused limits the cached results of UnusedCredentials.
 const maxUnused = 100
 
-// UnusedCredentials returns which credentials, of those that users enrol on the account page, no flow of the
+// UnusedCredentials returns which credentials, of those that users enroll on the account page, no flow of the
 // applications asks for that admit users of the type: passkey, password, totp or recovery-codes.
 func (d *Directory) UnusedCredentials(ctx context.Context, r store.Reader, userType, identifierScope string) ([]string, error) {
 	revision, err := store.SystemRevision(ctx, r)

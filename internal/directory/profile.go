@@ -31,7 +31,7 @@ type Profile struct {
 	// PasswordNeeds is the class of the sign-in that the user needs to set a password, "" if the one of the
 	// token suffices.
 	PasswordNeeds string `json:"passwordNeeds,omitempty"`
-	// UnusedCredentials are the credentials that the user can enrol although no application asks for them
+	// UnusedCredentials are the credentials that the user can enroll although no application asks for them
 	// to which the user may sign in: passkey, password, totp or recovery-codes.
 	UnusedCredentials []string `json:"unusedCredentials,omitempty"`
 }
