@@ -2,7 +2,6 @@ package directory
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -112,16 +111,10 @@ func checkScopeHandle(w *writeContext, was, s *schemas.ResourceServer) {
 		w.addInvalid("handle", "%q is the name of a standard scope, which the permission could be mistaken for; choose another", s.Handle)
 		return
 	}
-	declared, err := store.ScopeClaims(w.ctx, w.tx)
+	application, err := store.ScopeOwner(w.ctx, w.tx, s.Handle)
 	w.fail(err)
-	for application, text := range declared {
-		var own schemas.OAuthProfile
-		w.fail(json.Unmarshal([]byte(text), &own.ScopeClaims))
-		for _, scope := range own.OwnScopes() {
-			if schemas.CoversPermission(s.Handle, scope) {
-				w.addConflict("handle", "the application %.64q declares the scope %.64q (scopeClaims), which needs no permission; choose another handle, or rename that scope", application, scope)
-			}
-		}
+	if application != "" {
+		w.addConflict("handle", "the application %.64q declares a scope with this name (scopeClaims), which needs no permission; choose another handle, or rename that scope", application)
 	}
 }
 

@@ -180,13 +180,8 @@ func (s *Store) RedirectURIs(ctx context.Context) (vouched, others []string, err
 	return vouched, others, err
 }
 
-// ScopeClaims returns the scope claims of all applications that have any, as JSON, by their names.
-func ScopeClaims(ctx context.Context, r Reader) (map[string]string, error) {
-	declared := map[string]string{}
-	return declared, rows(ctx, r, func(row scanner) error {
-		var name, text string
-		err := row.Scan(&name, &text)
-		declared[name] = text
-		return err
-	}, "SELECT a.name, o.scope_claims FROM oauth_profiles o JOIN applications a ON a.id = o.application_id WHERE o.scope_claims IS NOT NULL")
+// ScopeOwner returns the name of an application that declares a scope with the handle as its first part, "" if none
+// does.
+func ScopeOwner(ctx context.Context, r Reader, handle string) (application string, err error) {
+	return readValue[string](ctx, r, "SELECT a.name FROM own_scopes s JOIN applications a ON a.id = s.application_id WHERE s.handle = ? LIMIT 1", handle)
 }

@@ -126,13 +126,27 @@ func scanApplication(row scanner, a *schemas.Application) error {
 	return nil
 }
 
+// writeOwnScopes stores the first parts of the scopes that an application declares.
+func writeOwnScopes(t *Tx, applicationID string, c *schemas.OAuthProfile) error {
+	if _, err := t.exec("DELETE FROM own_scopes WHERE application_id = ?", applicationID); err != nil {
+		return err
+	}
+	for _, scope := range c.OwnScopes() {
+		handle, _, _ := strings.Cut(scope, ":")
+		if _, err := t.exec("INSERT INTO own_scopes (handle, application_id) VALUES (?, ?) ON CONFLICT (handle, application_id) DO NOTHING", handle, applicationID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func writeProfile(t *Tx, a *schemas.Application) error {
 	if _, err := t.exec("DELETE FROM oauth_profiles WHERE application_id = ?", a.ID); err != nil {
 		return err
 	}
 	c := a.OAuth()
-	if c == nil {
-		return nil
+	if err := writeOwnScopes(t, a.ID, c); err != nil || c == nil {
+		return err
 	}
 	values, err := profileFields().values(c)
 	if err != nil {
