@@ -18,8 +18,8 @@ type User struct {
 	// AddedWithFormerPassword is what former passwords alone have added, in the reply to a change of the
 	// password only.
 	AddedWithFormerPassword []Addition `json:"addedWithFormerPassword,omitempty"`
-	CreatedAt       time.Time `json:"createdAt"`
-	UpdatedAt       time.Time `json:"updatedAt"`
+	CreatedAt               time.Time  `json:"createdAt"`
+	UpdatedAt               time.Time  `json:"updatedAt"`
 }
 
 // Text returns the attribute if it is a string, else "".
