@@ -23,6 +23,9 @@ type remoteServer struct{ Setup }
 // maxReplySize limits how many bytes of a reply are read.
 const maxReplySize = 16 << 20
 
+// NewID implements declare.Target.
+func (*remoteServer) NewID() string { return schemas.NewID() }
+
 // Get implements declare.Target.
 func (r *remoteServer) Get(ctx context.Context, n declare.Noun, id string) (*declare.Entry, error) {
 	e, err := r.requestResource(ctx, http.MethodGet, "/"+n.Folder+"/"+url.PathEscape(id), "", nil)

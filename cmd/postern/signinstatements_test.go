@@ -75,7 +75,8 @@ func TestRefreshRoundTrips(t *testing.T) {
 	w.takes("a refresh", 2)
 }
 
-// TestRegistrationRoundTrips: the start of the registration of a passkey reads once and writes once.
+// TestRegistrationRoundTrips: the start of the registration of a passkey reads once and writes once, and reads the
+// application of the token, which must still admit the user.
 func TestRegistrationRoundTrips(t *testing.T) {
 	w := newStatementTest(t)
 	w.createPat()
@@ -84,7 +85,7 @@ func TestRegistrationRoundTrips(t *testing.T) {
 		w.log.Next(t)
 		w.send(http.StatusOK, "/register/passkey/start", got.Access, `{"userId":"`+id.Subject+`"}`, &map[string]any{})
 	}
-	w.takes("the start of a registration", 2)
+	w.takes("the start of a registration", 3)
 }
 
 // TestSignInsLogNoErrors: whole sign-ins with each second factor leave no error in the log of PostgreSQL.

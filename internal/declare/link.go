@@ -88,7 +88,7 @@ func (l *linker) match(ctx context.Context, r Resource) (err error) {
 	case in.existing != nil:
 		in.id = in.existing.ID
 	case declaredID == "":
-		in.id = schemas.NewID()
+		in.id = l.cache.target.NewID()
 	}
 	if l.claim(in, declaredID) {
 		l.list = append(l.list, in)

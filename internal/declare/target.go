@@ -11,6 +11,8 @@ import (
 
 // Target is where resources are created: a directory, or a server over HTTP.
 type Target interface {
+	// NewID returns the id of a new resource. A transaction that is made again gets the same ones.
+	NewID() string
 	// Get returns the resource with the id; nil if there is none.
 	Get(ctx context.Context, n Noun, id string) (*Entry, error)
 	// List returns the first page of the resources whose member Noun.Filter has the value,
@@ -44,6 +46,9 @@ func NewDirectory(d *directory.Directory, call directory.Call) *Directory {
 	}
 	return &Directory{call, resources}
 }
+
+// NewID implements Target.
+func (t *Directory) NewID() string { return t.call.NewID() }
 
 // Get implements Target.
 func (t *Directory) Get(ctx context.Context, n Noun, id string) (*Entry, error) {

@@ -154,14 +154,17 @@ func (c Call) requireAccountScope(ctx context.Context, r store.Reader, u *schema
 // application returns the application of the caller's token, which names it by its id or by its client id; nil
 // if there is none.
 func (c Call) application(ctx context.Context, r store.Reader) (*schemas.Application, error) {
-	a, err := store.Applications().Get(ctx, r, c.Actor.Client)
-	if schemas.HasClass(err, schemas.NotFound) && c.Actor.Client != "" {
-		return store.Applications().Find(ctx, r, "clientId", c.Actor.Client)
+	name := c.Actor.Client
+	if isCanonicalUUID(name) {
+		a, err := store.Applications().Get(ctx, r, name)
+		if !schemas.HasClass(err, schemas.NotFound) {
+			return a, err
+		}
 	}
-	if schemas.HasClass(err, schemas.NotFound) {
+	if name == "" {
 		return nil, nil
 	}
-	return a, err
+	return store.Applications().Find(ctx, r, "clientId", name)
 }
 
 // ManagesAccounts reports whether the sign-ins of an application may change the accounts of their

@@ -170,7 +170,7 @@ func (r flowResource) write(w *writeContext, old, f *schemas.Flow) error {
 
 func (r flowResource) insert(w *writeContext, f *schemas.Flow) error {
 	if f.ID == "" {
-		f.ID = w.call.ids.next()
+		f.ID = w.call.NewID()
 	}
 	f.CreatedAt, f.UpdatedAt = &w.now, &w.now
 	if err := store.Flows().Insert(w.tx, f); err != nil {

@@ -89,6 +89,14 @@ func (s *idSource) next() string {
 	return s.ids[s.used-1]
 }
 
+// NewID returns the id of a new resource. In a transaction that is made again it returns the same ones.
+func (c Call) NewID() string {
+	if c.ids == nil {
+		return schemas.NewID()
+	}
+	return c.ids.next()
+}
+
 // transact runs one write, in the transaction of the call or in its own.
 func (d *Directory) transact(ctx context.Context, c Call, do func(*writeContext) error) error {
 	if c.tx == nil {

@@ -163,7 +163,7 @@ func (c *collection[T]) apply(w *writeContext, old, v *T, item **Item) error {
 	before := ""
 	if old == nil {
 		if *m.id == "" {
-			*m.id = w.call.ids.next()
+			*m.id = w.call.NewID()
 		}
 	} else {
 		o := c.meta(old)
