@@ -140,7 +140,7 @@ func TestFindings(t *testing.T) {
 		{"id": "key", "use": "passkey-authenticate", "with": {"rpid": "example.com"}, "next": {"success": "done", "failure": "done"}},
 		{"id": "lost", "use": "session-check", "next": {"active": "done", "none": "key"}},
 		{"id": "done", "use": "authorization-code"}]`
-	want := map[string]string{"nodes[0].with.rpid": "shape", "nodes[1].id": "reach", "nodes[2]": "unauthenticated"}
+	want := map[string]string{"nodes[0].with.rpid": "shape", "nodes[0].next.failure": "reach", "nodes[2]": "unauthenticated"}
 	before := w.events()
 	for _, tt := range []struct{ tool, args string }{
 		{"service_create_flow", `{"handle": "bad", "name": "Bad", "flowType": "AUTHENTICATION", "nodes": ` + nodes + `}`},

@@ -166,7 +166,7 @@ func badFlows() []bad {
 		{flow(`[{"id":"key","use":"prove","next":{"failure":"end"}}]`), "nodes[0].next", "add `success: <node id>` to `next`", 0},
 		{flow(`[{"id":"key","use":"prove","nxt":"end"}]`), "nodes[0].nxt", `did you mean "next"?`, 0},
 		{flow(`[{"id":"key","use":"prove","next":7}]`), "nodes[0].next", "expected", 0},
-		{flow(`[` + key + `,{"id":"lost","use":"form","next":"end"}]`), "nodes[1].id", "name it in the `next` of another node", 0},
+		{flow(`[` + key + `,{"id":"lost","use":"form","next":"end"}]`), "nodes[0].next", "name it in the `next` of another node", 0},
 		{flow(`[{"id":"who","use":"form","next":"end"}]`), "nodes[0].next", "lead it to a node that authenticates", 0},
 		{flow(`[{"id":"done","use":"finish"}]`), "nodes[0]", "needs an authenticated user, but not every path to it provides one", 0},
 		{`{"handle":"ok","name":"x","flowType":"AUTHENTICATION","waive":[{"rule":"takeover","node":"key"}],"nodes":[` + key + `]}`, "waive[0].reason", "is missing", 0},

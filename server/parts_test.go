@@ -236,12 +236,12 @@ func TestFlowCheck(t *testing.T) {
 		valid      bool
 		finding    string
 	}{
-		"good JSON": {`{"handle":"f","name":"x","flowType":"AUTHENTICATION","nodes":[{"id":"key","use":"prove","next":"end"}]}`, "application/json", true, ""},
-		"good YAML": {"handle: f\nname: x\nflowType: AUTHENTICATION\nnodes:\n  - {id: key, use: prove, next: end}\n", "application/yaml", true, ""},
-		"null deep": {`{"handle":"f","name":"x","flowType":"AUTHENTICATION","waive":null,"nodes":[{"id":"key","use":"prove","with":{"x":null},"next":{"success":"end","failure":null}}]}`, "application/json", true, ""},
+		"good JSON": {`{"handle":"f","name":"x","flowType":"AUTHENTICATION","nodes":[{"id":"key","use":"prove","next":"end"}]}`, "application/json", true, "effect"},
+		"good YAML": {"handle: f\nname: x\nflowType: AUTHENTICATION\nnodes:\n  - {id: key, use: prove, next: end}\n", "application/yaml", true, "effect"},
+		"null deep": {`{"handle":"f","name":"x","flowType":"AUTHENTICATION","waive":null,"nodes":[{"id":"key","use":"prove","with":{"x":null},"next":{"success":"end","failure":null}}]}`, "application/json", true, "effect"},
 		"null node": {`{"handle":"f","name":"x","flowType":"AUTHENTICATION","nodes":[{"id":"key","use":"prove","next":"end"},null]}`, "application/json", false, "shape"},
 		"bad YAML":  {"handle: f\nname: x\nflowType: AUTHENTICATION\nnodes:\n  - {id: who, use: form, next: end}\n", "application/yaml", false, "unauthenticated"},
-		"null":      {`{"handle":"f","name":"x","flowType":"AUTHENTICATION","waive":null,"id":null,"nodes":[{"id":"key","use":"prove","with":null,"next":"end"}]}`, "application/json", true, ""},
+		"null":      {`{"handle":"f","name":"x","flowType":"AUTHENTICATION","waive":null,"id":null,"nodes":[{"id":"key","use":"prove","with":null,"next":"end"}]}`, "application/json", true, "effect"},
 		"no YAML":   {"handle: [\n", "application/yaml", false, "shape"},
 		"no JSON":   {"{", "application/json", false, "shape"},
 		"nothing":   {" ", "application/json", false, "shape"},

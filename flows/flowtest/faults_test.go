@@ -126,8 +126,8 @@ func (checks) expect(check, step string) string {
 		return "{declined: cancelled, events: []}"
 	case accepted:
 		return "{status: COMPLETE, user: ada}"
-	case "counter":
-		return "{step: " + step + ", error: passkey_verification_failed, check: counter, events: [attempt.failed, {action: passkey.refused, user: ada, detail: {step: counter}}]}"
+	case "counter", "backup": // its user should know: it may have been copied
+		return "{step: " + step + ", error: passkey_verification_failed, check: " + check + ", events: [attempt.failed, {action: passkey.refused, user: ada, detail: {step: " + check + "}}]}"
 	case "credential_exists":
 		return "{step: " + step + ", error: credential_exists, users: 2, passkeys: {ada: 2, bob: 2}}"
 	}

@@ -50,7 +50,7 @@ func TestEveryVariableIsRead(t *testing.T) {
 		"passkey.trust_anchors": "makers.pem", "passkey.synced_passkeys": "refuse", "passkey.counter_regression": "allow", "passkey.eligibility_change": "allow", "cors.allowed_origins": "https://a.example", "log.level": "warn", "log.format": "json",
 		"server.trusted_proxies": "::1", "server.logo_url": "https://a.example/logo.png", "server.forwarded_field": "Forwarded", "throttle.enabled": "false", "throttle.familiar_networks": "2048",
 		"http.targets": `{"crm":{"url":"https://crm.example.com"}}`,
-		"flow.dir":     "flows", "keys.file": "/x/keys", "token.key_age": "48h", "token.key_publish": "30m", "outbound.allow": "10.0.0.0/8", "audit.retention": "400d", "audit.file": "/x/events", "audit.target": "crm", "oauth.dcr.private_use_schemes": "cursor",
+		"flow.dir":     "flows", "keys.file": "/x/keys", "token.key_age": "48h", "token.key_publish": "30m", "token.session_idle_timeout": "7m", "outbound.allow": "10.0.0.0/8", "audit.retention": "400d", "audit.file": "/x/events", "audit.target": "crm", "oauth.dcr.private_use_schemes": "cursor",
 		"oauth.client_metadata_documents.enabled": "false", "oauth.unsupported_metadata": "ignore", "oauth.client_metadata_documents.allowed_hosts": "editor.example.com",
 		"telemetry.metrics.listen": "127.0.0.1:9464", "telemetry.traces.endpoint": "http://127.0.0.1:4318", "telemetry.traces.authorization": "Bearer x", "telemetry.traces.sampling_ratio": "0.25", "telemetry.pprof.listen": "127.0.0.1:6060",
 		"gate_client.languages_dir": "/x/languages", "gate_client.default_language": "it", "mail.host": "smtp.example.com", "mail.tls": "implicit", "mail.username": "", "mail.password": "", "mail.from": "",

@@ -232,11 +232,11 @@ func document(t testing.TB, text string) *schemas.Document {
 // Exports omit self-registered clients, and applying an export neither removes nor changes
 // them or their roles.
 func TestSelfRegisteredClientsAreKept(t *testing.T) {
-	for _, by := range []string{schemas.RegisteredDynamically, schemas.RegisteredByDocument} {
+	for by, id := range map[string]string{schemas.RegisteredDynamically: "helper-client", schemas.RegisteredByDocument: "https://helper.example.com/helper-client"} {
 		w := newFixture(t)
 		client, err := w.Register(t.Context(), directory.SystemCall(), directory.Registration{By: by, Application: schemas.Application{
-			Name: "Helper", ClientID: "helper-client", InboundAuthConfig: []schemas.InboundAuth{{Type: "oauth2", Config: schemas.OAuthProfile{
-				ClientID: "helper-client", RedirectURIs: []string{"https://helper.example.com/cb"}, TokenEndpointAuthMethod: schemas.AuthMethodNone}}}}})
+			Name: "Helper", ClientID: id, InboundAuthConfig: []schemas.InboundAuth{{Type: "oauth2", Config: schemas.OAuthProfile{
+				ClientID: id, RedirectURIs: []string{"https://helper.example.com/cb"}, TokenEndpointAuthMethod: schemas.AuthMethodNone}}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
