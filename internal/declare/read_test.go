@@ -171,6 +171,9 @@ func FuzzReadSeed(f *testing.F) {
 // maker is an empty target that accepts everything.
 type maker struct{ t *testing.T }
 
+// NewID implements declare.Target.
+func (*maker) NewID() string { return schemas.NewID() }
+
 // Get implements declare.Target.
 func (*maker) Get(context.Context, declare.Noun, string) (*declare.Entry, error) { return nil, nil }
 

@@ -2041,6 +2041,11 @@ export interface components {
              */
             authoritative?: boolean;
             /**
+             * Expression
+             * @description An expression in CEL. For the sources expression.
+             */
+            expression?: string;
+            /**
              * Filter
              * @description A regular expression: only the names that match it as a whole. For the sources groups, roles, permissions.
              */
@@ -2088,10 +2093,10 @@ export interface components {
             separator?: string;
             /**
              * Source
-             * @description Where the value comes from: attribute (an attribute of the user, or a standard claim such as name; default: the one with the name of the claim), groups (the names of the user's groups, also of groups that contain them), roles (the names of the user's roles, also of those of groups; with resourceServer the ones with a permission of it), permissions (the user's permissions; with resourceServer those of it), organizationUnit (the user's organization unit, in the format id (default), handle, name or path (the handles from the root, as acme/sales)), userType (the name of the user's type), constant (the value).
+             * @description Where the value comes from: attribute (an attribute of the user, or a standard claim such as name; default: the one with the name of the claim), groups (the names of the user's groups, also of groups that contain them), roles (the names of the user's roles, also of those of groups; with resourceServer the ones with a permission of it), permissions (the user's permissions; with resourceServer those of it), organizationUnit (the user's organization unit, in the format id (default), handle, name or path (the handles from the root, as acme/sales)), userType (the name of the user's type), constant (the value), expression (the value of a CEL expression over user (id, type, ouId, attributes, groups, roles, permissions, unit) and application (id, name, ouId, clientId); there is no value if it fails).
              * @enum {unknown}
              */
-            source: "attribute" | "groups" | "roles" | "permissions" | "organizationUnit" | "userType" | "constant";
+            source: "attribute" | "groups" | "roles" | "permissions" | "organizationUnit" | "userType" | "constant" | "expression";
             /**
              * Targets
              * @description What contains the claim: idToken (the ID token), userinfo (the reply of /oauth2/userinfo), accessToken (access tokens), introspection (the reply of /oauth2/introspect about an access token), assertion (the assertion at the end of a run; it needs no scope). Default: idToken and userinfo.
