@@ -51,6 +51,7 @@ const markupReplies = `{
 		"/users/me/passkeys": { passkeys: each((name, id) => ({ id, name, authenticator: name + " ", backedUp: true, createdAt: at, lastUsedAt: at, limit: name })) },
 		"/users/me/identities": { identities: each((name, id) => ({ id, provider: { name }, name, createdAt: at })) },
 		"/users/me/factors": { factors: [] },
+		"/users/me/former-password": { addedWithFormerPassword: each((name, id) => ({ id, type: "identity", name, createdAt: at })) },
 		"/users/me/sessions": { sessions: each((client, id) => ({ id, client, browser: client, createdAt: at, lastSeenAt: at })) },
 		"/users/me/consents": { consents: each((name, applicationId) => ({ applicationId, name, scopes: [{ text: name }], grantedAt: at })) },
 	};

@@ -3,6 +3,8 @@
 // Exit codes: 0 success, 1 findings or failed tests, 2 a usage or configuration error.
 package main
 
+//lint:file-ignore SA5008 the parser of the command line reads each of several tags "set"
+
 import (
 	"context"
 	"errors"

@@ -24,12 +24,13 @@ func TestSignInMethodsAreLines(t *testing.T) {
 	if err := (output{}).show(&out, user, signInColumns()...); err != nil {
 		t.Fatal(err)
 	}
-	want := `PASSWORD:    yes
-PASSKEYS:    "Phone` + "\uFFFD" + `[2J" (Example Manager), synced, added 2030-01-02T12:00:00Z, last used 2030-01-03T12:00:00Z
-             "Key", added 2030-01-02T13:00:00Z, never used, proves at most urn:postern:acr:vouched
-IDENTITIES:  Corp (corp), subject s-1, "Ada", added 2030-01-02T12:00:00Z, never used
-FACTORS:     totp, added 2030-01-02T12:00:00Z, never used, disabled for new browsers since 2030-01-04T12:00:00Z
-             recovery-codes, 0 of 10 left, added 2030-01-02T12:00:00Z
+	want := `PASSWORD:         yes
+PASSKEYS:         "Phone` + "\uFFFD" + `[2J" (Example Manager), synced, added 2030-01-02T12:00:00Z, last used 2030-01-03T12:00:00Z
+                  "Key", added 2030-01-02T13:00:00Z, never used, proves at most urn:postern:acr:vouched
+IDENTITIES:       Corp (corp), subject s-1, "Ada", added 2030-01-02T12:00:00Z, never used
+FACTORS:          totp, added 2030-01-02T12:00:00Z, never used, disabled for new browsers since 2030-01-04T12:00:00Z
+                  recovery-codes, 0 of 10 left, added 2030-01-02T12:00:00Z
+FORMER PASSWORD:  none
 `
 	if got := out.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
