@@ -141,6 +141,13 @@ func IsProtocolClaim(name string) bool {
 	return false
 }
 
+// IsAssertedClaim reports whether a claim is a member of every assertion, in any letter case: the type and the unit
+// of its user.
+func IsAssertedClaim(name string) bool {
+	folded := strings.ToLower(strings.ToUpper(name))
+	return folded == "usertype" || folded == "ouid"
+}
+
 // IsAuthorizationClaim reports whether readers decide by a claim what a user may do, in any letter case. Only a
 // declared claim sets it, never an attribute with the name: RFC 9068 §2.2.3.1.
 func IsAuthorizationClaim(name string) bool {
@@ -175,6 +182,17 @@ func (u *User) AttributeClaim(name string, unverified bool) (value any, found bo
 		return u.UpdatedAt.Unix(), true
 	}
 	return value, found
+}
+
+// ComposedOf returns the attributes from which AttributeClaim composes a claim if the user has no attribute with its name.
+func ComposedOf(name string) []string {
+	switch name {
+	case "name":
+		return []string{"given_name", "family_name"}
+	case "preferred_username":
+		return []string{"username"}
+	}
+	return nil
 }
 
 // ClaimFacts are what claims state about a user besides the attributes.

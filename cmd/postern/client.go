@@ -264,14 +264,22 @@ type clientSecretCommand struct {
 	oneApplication
 }
 
+// ends lists what goes with the replacement of a secret.
+func (c clientSecretCommand) ends() []string {
+	if c.RevokeTokens {
+		return []string{"the revocation of all its tokens"}
+	}
+	return nil
+}
+
 // Run replaces the client secret.
 func (c clientSecretCommand) Run(ctx context.Context, p program) error {
 	client, app, err := c.find(ctx, p)
 	if err != nil {
 		return err
 	}
-	if c.RevokeTokens {
-		if ok, err := c.confirm(p, "replace the client secret of "+printable(app.text("name")), []string{"the revocation of all its tokens"}); !ok {
+	if c.RevokeTokens || c.DryRun {
+		if ok, err := c.confirm(p, "replace the client secret of "+printable(app.text("name")), c.ends()); !ok {
 			return err
 		}
 	}

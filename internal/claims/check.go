@@ -74,6 +74,9 @@ func checkClaim(c *schemas.Claim, asksConsent bool, note func(member, message st
 	if _, err := regexp.Compile(c.Filter); err != nil {
 		note("filter", "expected a regular expression: %v", err)
 	}
+	if c.Expression != "" && c.Authoritative {
+		note("authoritative", "an expression may read what users set; use a source such as groups, roles or an attribute")
+	}
 	if c.Expression != "" {
 		if _, err := compileExpression(c.Expression); err != nil {
 			note("expression", "expected an expression in CEL: %v", err)
@@ -116,6 +119,8 @@ func checkLevels(c *schemas.Claim, note func(member, message string, args ...any
 		note(member, "%.64q belongs to the protocol, and only the server sets it; choose another name", levels[0])
 	case len(levels) == 1 && (first == "active" || first == "token_type" || first == "username") && slices.Contains(c.Targets, Introspection):
 		note(member, "%.64q is a member of every reply of introspection; choose another name", levels[0])
+	case schemas.IsAssertedClaim(first) && slices.Contains(c.Targets, Assertion):
+		note(member, "%.64q is a member of every assertion; choose another name", levels[0])
 	}
 }
 

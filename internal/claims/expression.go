@@ -1,11 +1,16 @@
 package claims
 
 import (
+	"errors"
+	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"sync"
 
 	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
@@ -40,7 +45,9 @@ const (
 	maxExpressionNodes = 500
 	maxExpressionDepth = 50
 	maxExpressionCost  = 100_000
+	maxLoops           = 4
 	maxValueDepth      = 10
+	maxValues          = 1000 // with those in lists and objects
 )
 
 // environment is what expressions of claims can read.
@@ -77,11 +84,69 @@ func compileExpression(text string) (cel.Program, error) {
 	if issues.Err() != nil {
 		return nil, issues.Err()
 	}
+	if err := checkGrowth(checked.NativeRep()); err != nil {
+		return nil, err
+	}
 	program, err := env.Program(checked, cel.CostLimit(maxExpressionCost))
 	if err == nil {
 		programs.Put(text, program)
 	}
 	return program, err
+}
+
+// checkGrowth refuses what makes a small expression a large value, or compares such values: the cost of these
+// operations is counted only after they ran. One operand must be small: then the operation fails, or both are.
+func checkGrowth(checked *ast.AST) (err error) {
+	loops, ofMacros := 0, map[int64]bool{}
+	ast.PreOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		switch e.Kind() {
+		case ast.ComprehensionKind:
+			loops++
+			step := e.AsComprehension().LoopStep()
+			ofMacros[step.ID()] = true
+			if step.Kind() == ast.CallKind && step.AsCall().FunctionName() == operators.Conditional { // filter
+				ofMacros[step.AsCall().Args()[1].ID()] = true
+			}
+		case ast.CallKind:
+			if !ofMacros[e.ID()] && grows(checked, e.AsCall()) {
+				err = errors.New("lists and maps cannot be joined, compared or looked up; compare their items")
+			}
+		}
+	}))
+	if loops > maxLoops {
+		return fmt.Errorf("expected at most %d macros such as map, filter and exists, got %d", maxLoops, loops)
+	}
+	return err
+}
+
+// grows reports whether a call may join or compare large values.
+func grows(checked *ast.AST, call ast.CallExpr) bool {
+	switch call.FunctionName() {
+	case operators.Add, operators.Equals, operators.NotEquals:
+		return !isSmall(checked, call.Args()[0]) && !isSmall(checked, call.Args()[1])
+	case operators.In:
+		return !isSmall(checked, call.Args()[0])
+	}
+	return false
+}
+
+// isSmall reports whether a value is no list and no map, or is stored as it is.
+func isSmall(checked *ast.AST, e ast.Expr) bool {
+	switch t := checked.GetType(e.ID()); t.Kind() {
+	case types.ListKind, types.MapKind, types.DynKind, types.AnyKind, types.TypeParamKind:
+	default:
+		return true
+	}
+	for {
+		switch e.Kind() {
+		case ast.IdentKind:
+			return checked.GetType(e.ID()).Kind() == types.StructKind // user or application, and no variable of a macro with that name
+		case ast.SelectKind:
+			e = e.AsSelect().Operand()
+		default:
+			return false
+		}
+	}
 }
 
 // readsFacts reports whether an expression may read what is no attribute of the user. It names each member.
@@ -105,7 +170,7 @@ func evaluateExpression(c *schemas.Claim, s *Subject) (any, bool) {
 	if err != nil {
 		return nil, false
 	}
-	return toJSON(result, maxValueDepth)
+	return new(encoder).encode(result, maxValueDepth+1)
 }
 
 // viewUser returns the user as expressions see it: without an address that the application does not get either.
@@ -139,8 +204,14 @@ func viewApplication(a *schemas.Application) applicationView {
 	return applicationView{ID: a.ID, Name: a.Name, OUID: a.OUID, ClientID: a.ClientID}
 }
 
-// toJSON returns a value of CEL as a value of JSON.
-func toJSON(v ref.Val, depth int) (any, bool) {
+// encoder makes JSON of values of CEL, and counts them.
+type encoder struct{ values int }
+
+// encode returns a value as a value of JSON; false if it has none, or is too large.
+func (c *encoder) encode(v ref.Val, depth int) (any, bool) {
+	if c.values++; c.values > maxValues || depth == 0 {
+		return nil, false
+	}
 	switch v := v.(type) {
 	case types.String:
 		return string(v), true
@@ -149,37 +220,37 @@ func toJSON(v ref.Val, depth int) (any, bool) {
 	case types.Int:
 		return int64(v), true
 	case types.Double:
-		return float64(v), true
+		return float64(v), !math.IsInf(float64(v), 0) && !math.IsNaN(float64(v))
 	case traits.Mapper:
-		return mapToJSON(v, depth)
+		return c.encodeMap(v, depth)
 	case traits.Lister:
-		return listToJSON(v, depth)
+		return c.encodeList(v, depth)
 	}
 	return nil, false
 }
 
-func listToJSON(list traits.Lister, depth int) (any, bool) {
+func (c *encoder) encodeList(list traits.Lister, depth int) (any, bool) {
 	items := []any{}
-	for i := list.Iterator(); depth > 0 && i.HasNext() == types.True; {
-		item, is := toJSON(i.Next(), depth-1)
+	for i := list.Iterator(); i.HasNext() == types.True; {
+		item, is := c.encode(i.Next(), depth-1)
 		if !is {
 			return nil, false
 		}
 		items = append(items, item)
 	}
-	return items, depth > 0
+	return items, true
 }
 
-func mapToJSON(object traits.Mapper, depth int) (any, bool) {
+func (c *encoder) encodeMap(object traits.Mapper, depth int) (any, bool) {
 	members := map[string]any{}
-	for i := object.Iterator(); depth > 0 && i.HasNext() == types.True; {
+	for i := object.Iterator(); i.HasNext() == types.True; {
 		key := i.Next()
 		name, isName := key.(types.String)
-		value, is := toJSON(object.Get(key), depth-1)
+		value, is := c.encode(object.Get(key), depth-1)
 		if !isName || !is {
 			return nil, false
 		}
 		members[string(name)] = value
 	}
-	return members, depth > 0
+	return members, true
 }

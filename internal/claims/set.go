@@ -14,6 +14,7 @@ import (
 type Set struct {
 	claims      []declared
 	asksConsent bool
+	exact       []string // scopes that are no permissions: they cover no others
 }
 
 // declared is a claim with what follows from its declaration.
@@ -42,7 +43,7 @@ func Of(app *schemas.Application) *Set {
 		o.UserInfo.UserAttributes == nil && app.Assertion.UserAttributes == nil && !app.AsksConsent() {
 		return standardSet()
 	}
-	set := &Set{asksConsent: app.AsksConsent()}
+	set := &Set{asksConsent: app.AsksConsent(), exact: exactScopes(o)}
 	for _, c := range o.Claims {
 		set.add(c, "", app.AsksConsent())
 	}
@@ -53,10 +54,18 @@ func Of(app *schemas.Application) *Set {
 
 // standardSet is the set of an application without members about claims.
 var standardSet = sync.OnceValue(func() *Set {
-	set := &Set{}
+	set := &Set{exact: exactScopes(nil)}
 	set.addReleased(&schemas.OAuthProfile{})
 	return set
 })
+
+// exactScopes lists the scopes that are no permissions.
+func exactScopes(o *schemas.OAuthProfile) (names []string) {
+	for _, s := range schemas.AllIdentityScopes() {
+		names = append(names, s.Name)
+	}
+	return append(names, o.OwnScopes()...)
+}
 
 // Standard returns the claim that a name in a short form, or a scope, stands for.
 func Standard(name string) schemas.Claim {
@@ -179,7 +188,9 @@ func (s *Set) releases(d *declared, target string, of *Subject) bool {
 		return !d.consented
 	}
 	return slices.ContainsFunc(d.Scopes, func(scope string) bool {
-		return slices.ContainsFunc(of.Scope, func(has string) bool { return schemas.CoversPermission(has, scope) }) ||
+		return slices.ContainsFunc(of.Scope, func(has string) bool {
+			return has == scope || !slices.Contains(s.exact, has) && schemas.CoversPermission(has, scope)
+		}) ||
 			requested && !s.asksConsent && of.MayRequest != nil && of.MayRequest(scope)
 	})
 }

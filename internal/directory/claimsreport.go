@@ -64,19 +64,27 @@ func (d *Directory) addSettings(ctx context.Context, c Call, app *schemas.Applic
 		return err
 	}
 	s := d.newMisfitSearch(system)
-	for i, attribute := range attributes {
-		for _, m := range s.settings(system, app, attribute, nil) {
-			where := "the account page"
-			switch {
-			case m.flowID != "" && c.Permits(d.Flows.Noun().Read):
-				where = "the flow " + m.flow + ", node " + m.node
-			case m.flowID != "":
-				where = "a flow"
+	for i, read := range attributes {
+		for _, attribute := range read {
+			for _, m := range s.settings(system, app, attribute, nil) {
+				if where := d.describeSetting(c, m); !slices.Contains(to.Claims[i].SetByUsers, where) {
+					to.Claims[i].SetByUsers = append(to.Claims[i].SetByUsers, where)
+				}
 			}
-			to.Claims[i].SetByUsers = append(to.Claims[i].SetByUsers, where)
 		}
 	}
 	return nil
+}
+
+// describeSetting returns where users can set an attribute.
+func (d *Directory) describeSetting(c Call, m misfit) string {
+	switch {
+	case m.flowID == "":
+		return "the account page"
+	case c.Permits(d.Flows.Noun().Read):
+		return "the flow " + m.flow + ", node " + m.node
+	}
+	return "a flow"
 }
 
 // grantable returns the scopes of a user that an application may request, of the given ones.

@@ -88,6 +88,8 @@ func checkOwnScopes(w *writeContext, o *schemas.OAuthProfile) {
 	for _, scope := range o.OwnScopes() {
 		path := schemas.MemberPath(inConfig("scopeClaims"), scope)
 		switch handle := first(scope); {
+		case slices.Contains(schemas.IdentityScopes(), handle):
+			w.addInvalid(path, "%.64q is a standard scope, and the scope could be taken for a part of it; choose another name", handle)
 		case !scopeToken.MatchString(scope):
 			w.addInvalid(path, "expected the name of a scope (RFC 6749 §3.3): 1 to 200 printable ASCII characters without spaces, quotes and backslashes")
 		case taken[handle] || schemas.IsManagementScope(scope) || schemas.IsManagementScope(handle):

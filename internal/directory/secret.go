@@ -19,6 +19,13 @@ func hasSecret(o *schemas.OAuthProfile) bool {
 	return o != nil && slices.Contains([]string{schemas.AuthMethodEither, schemas.AuthMethodBasic, schemas.AuthMethodPost}, o.TokenEndpointAuthMethod)
 }
 
+// keepFormerSecret keeps the former secret of an application, unless its tokens are revoked: then it may have leaked.
+func keepFormerSecret(w *writeContext, old, a *schemas.Application) {
+	if !w.revokeTokens {
+		a.FormerSecretHash, a.FormerSecretExpiresAt = old.FormerSecretHash, old.FormerSecretExpiresAt
+	}
+}
+
 // completeSecret sets the secret of a client that needs one: the given secret, the old one,
 // or a generated one. A generated secret, and the secret of a new client, stays in the
 // application to be shown.
@@ -34,7 +41,7 @@ func completeSecret(w *writeContext, old, a *schemas.Application, o *schemas.OAu
 		o.SecretHash = schemas.HashSecret(chosen)
 		if was != nil && bytes.Equal(o.SecretHash, was.SecretHash) {
 			o.ClientSecret = ""
-			a.FormerSecretHash, a.FormerSecretExpiresAt = old.FormerSecretHash, old.FormerSecretExpiresAt
+			keepFormerSecret(w, old, a)
 			return
 		}
 		if w.rotation != nil && w.rotation.overlap() > 0 {
@@ -42,7 +49,7 @@ func completeSecret(w *writeContext, old, a *schemas.Application, o *schemas.OAu
 		}
 	case was != nil && was.SecretHash != nil:
 		o.SecretHash = was.SecretHash
-		a.FormerSecretHash, a.FormerSecretExpiresAt = old.FormerSecretHash, old.FormerSecretExpiresAt
+		keepFormerSecret(w, old, a)
 		return
 	default:
 		o.ClientSecret = schemas.NewSecret()

@@ -19,9 +19,11 @@ import (
 // authoritative returns the paths of the authoritative claims of an application with an attribute, by the attribute.
 func authoritative(a *schemas.Application) map[string]string {
 	found, o := map[string]string{}, a.OAuth()
-	for i, attribute := range claims.AttributeClaims(o) {
-		if o.Claims[i].Authoritative {
-			found[attribute] = inConfig(fmt.Sprintf("claims[%d]", i))
+	for i, attributes := range claims.AttributeClaims(o) {
+		for _, attribute := range attributes {
+			if o.Claims[i].Authoritative {
+				found[attribute] = inConfig(fmt.Sprintf("claims[%d]", i))
+			}
 		}
 	}
 	return found

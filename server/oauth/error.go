@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -70,7 +72,7 @@ const maxShownValue = 300
 
 // shortestSecret is the length of a text of random characters that may be a secret, such as a code, in a
 // parameter that is not meant for it.
-const shortestSecret = 40
+const shortestSecret = 32
 
 // shownValue returns a value that a client sent as logs may contain it. What may be secret is left out: a
 // query, a fragment, user information and tokens.
@@ -81,7 +83,7 @@ func shownValue(value string) string {
 	switch {
 	case strings.HasPrefix(head, "eyJ") && strings.Count(head, ".") >= 2:
 		return "a token that cannot be shown"
-	case len(head) >= shortestSecret && strings.Trim(head, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") == "":
+	case len(head) >= shortestSecret && uuid.Validate(head) != nil && strings.Trim(head, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") == "":
 		return "a value that may be a secret"
 	case strings.Contains(head, "@") && (err != nil || u.User != nil):
 		return "an address that cannot be shown"
