@@ -170,7 +170,7 @@ func newForgedLog(t *testing.T, environ ...string) (forgedLog, []string) {
 func verifyIntact(t *testing.T, environ []string) (end string) {
 	t.Helper()
 	code, text := runProgram(t, environ, "audit", "verify")
-	found := regexp.MustCompile(`^The audit log is intact: \d+ events, and 0 .*\nEnd of the chain: (\d+:[0-9a-f]{64})\n$`).FindStringSubmatch(text)
+	found := regexp.MustCompile(`(?m)^The audit log is intact: \d+ events, and 0 .*\nEnd of the chain: (\d+:[0-9a-f]{64})\n$`).FindStringSubmatch(text)
 	if code != exitFine || found == nil {
 		t.Fatalf("exit code %d and %q, expected an intact log", code, text)
 	}
@@ -196,7 +196,7 @@ func (f forgery) run(t *testing.T, environ ...string) {
 		args = append(args, "--expect", end)
 	}
 	code, text := runProgram(t, environ, args...)
-	want := regexp.MustCompile(fmt.Sprintf(`^The audit log was changed at seal %d( \(event \S+ of \S+\))?: %s[^\n]*\.\nThe \d+ events before it are unchanged\.\n$`, f.seal(l), f.problem))
+	want := regexp.MustCompile(fmt.Sprintf(`(?m)^The audit log was changed at seal %d( \(event \S+ of \S+\))?: %s[^\n]*\.\nThe \d+ events before it are unchanged\.\n$`, f.seal(l), f.problem))
 	if code != exitFindings || !want.MatchString(text) {
 		t.Errorf("exit code %d and %q, expected %d and %v", code, text, exitFindings, want)
 	}
