@@ -72,8 +72,8 @@ func TestNewPasswords(t *testing.T) {
 		if rec.Code != 400 || !strings.Contains(rec.Body.String(), "This is your current password.") {
 			t.Errorf("the same password: %d %s", rec.Code, rec.Body)
 		}
-		h.ok(204, "PUT /users/me/password", `{"password":"a kettle beside the orchard"}`, token)
-		h.ok(200, "PATCH /users/"+user, `{"attributes":{"password":"a kettle beside the orchard"}}`) // an administrator must not learn it
+		h.ok(204, "PUT /users/me/password", `{"password":"a kettle in the orchard"}`, token)
+		h.ok(200, "PATCH /users/"+user, `{"attributes":{"password":"a kettle in the orchard"}}`) // an administrator must not learn it
 
 		guest := h.user("guest")
 		key := schemas.Bytes(h.enrol(guest).Credentials()[0].ID).String()
@@ -94,6 +94,6 @@ func TestNewPasswords(t *testing.T) {
 		}
 		touch := h.signInWith(guest, h.proves(schemas.PasskeyProof, key, schemas.ACRPhishingResistant, "pop"))
 		h.pass(time.Second)
-		h.ok(204, "PUT /users/me/password", `{"password":"a kettle beside the orchard"}`, touch)
+		h.ok(204, "PUT /users/me/password", `{"password":"a kettle in the orchard"}`, touch)
 	})
 }

@@ -91,6 +91,14 @@ func (c client) resource(notes *[]note, redirects []any) Resource {
 	}
 	out := Resource{Plural: "applications", Key: c.clientID, Place: c.place, ForeignID: c.foreignID}
 	content := map[string]any{"id": c.id, "name": c.name, "type": c.kind(), "inboundAuthConfig": []any{map[string]any{"type": "oauth2", "config": config}}}
+	c.authenticate(config, &out, notes)
+	c.describe(content)
+	out.Content = content
+	return out
+}
+
+// authenticate sets how the client authenticates.
+func (c client) authenticate(config map[string]any, out *Resource, notes *[]note) {
 	switch {
 	case c.public:
 		config["tokenEndpointAuthMethod"], config["publicClient"] = "none", true
@@ -103,6 +111,10 @@ func (c client) resource(notes *[]note, redirects []any) Resource {
 	default:
 		addNote(notes, "", "the export has no client secret, or not one of at least 32 printable ASCII characters: the client gets a new one", "rotate the secret in the console, and configure it in the application")
 	}
+}
+
+// describe sets what users see of the application.
+func (c client) describe(content map[string]any) {
 	if c.description != "" {
 		content["description"] = c.description
 	}
@@ -117,8 +129,6 @@ func (c client) resource(notes *[]note, redirects []any) Resource {
 	if c.consent {
 		content["requireConsent"] = true
 	}
-	out.Content = content
-	return out
 }
 
 func (c client) kind() string {

@@ -234,71 +234,85 @@ func eventAttacks() []attack {
 	}
 }
 
+// back cuts an upgraded log to a seal of the earlier version.
+func (a attacker) back(seq int) {
+	a.cut(seq + 1)
+	a.exec(`DELETE FROM events WHERE action = 'audit.anchored'`)
+}
+
+// copied is back with the seals as they were before the upgrade.
+func (a attacker) copied(seq int) {
+	a.back(seq)
+	a.exec(`DELETE FROM event_seals; INSERT INTO event_seals SELECT * FROM copy WHERE seq <= ` + strconv.Itoa(seq))
+}
+
+// report adds a report that the events up to one were removed.
+func (a attacker) report(last int) {
+	a.insert("t", "audit.trimmed", eventTime(9), `{"before":"`+eventTime(last).Add(time.Second).Format(time.RFC3339)+`","events":"4"}`)
+}
+
+func (a attacker) removeOldest() {
+	a.exec(`DELETE FROM events WHERE id IN ('e1', 'e2', 'e3', 'e4'); DELETE FROM event_seals WHERE seq < 6`)
+}
+
+const missingBefore = "the events before it are missing"
+
 // rollbacks lists attacks on a log of an earlier version after its upgrade: see recordUpgraded. Its seals 1 to 7 are
 // of that version, 8 is the record of the upgrade, and 9 to 11 are those of e6 to e8.
 func rollbacks() []attack {
 	const lastKey = "not made with the key of this server"
-	back := func(a attacker, seq int) { // to a seal of the earlier version
-		a.cut(seq + 1)
-		a.exec(`DELETE FROM events WHERE action = 'audit.anchored'`)
-	}
-	copied := func(a attacker, seq int) { // with the seals as they were before the upgrade
-		back(a, seq)
-		a.exec(`DELETE FROM event_seals; INSERT INTO event_seals SELECT * FROM copy WHERE seq <= ` + strconv.Itoa(seq))
-	}
-	report := func(a attacker, before int) {
-		a.insert("t", "audit.trimmed", eventTime(9), `{"before":"`+eventTime(before).Add(time.Second).Format(time.RFC3339)+`","events":"4"}`)
-	}
-	removeOldest := func(a attacker) {
-		a.exec(`DELETE FROM events WHERE id IN ('e1', 'e2', 'e3', 'e4'); DELETE FROM event_seals WHERE seq < 6`)
-	}
-	const missing = "the events before it are missing"
-	return []attack{
+	return append(copies(), []attack{
 		{name: "the record of the upgrade is removed", run: func(a attacker) { a.exec(`DELETE FROM events WHERE action = 'audit.anchored'`) }, fault: "the event is missing"},
-		{name: "the upgrade is undone, and a removal reported", run: func(a attacker) { back(a, 7); report(a, 4); removeOldest(a); a.queue() }, broken: lastKey, fault: missing},
-		{name: "a part of the upgraded seals is undone, and a removal reported", run: func(a attacker) { back(a, 6); report(a, 4); removeOldest(a); a.queue() }, broken: lastKey, fault: missing},
-		{name: "the upgrade is undone, and the oldest events are removed", run: func(a attacker) { back(a, 7); removeOldest(a); a.queue() }, broken: lastKey, fault: missing},
+		{name: "the upgrade is undone, and a removal reported", run: func(a attacker) { a.back(7); a.report(4); a.removeOldest(); a.queue() }, broken: lastKey, fault: missingBefore},
+		{name: "a part of the upgraded seals is undone, and a removal reported", run: func(a attacker) { a.back(6); a.report(4); a.removeOldest(); a.queue() }, broken: lastKey, fault: missingBefore},
+		{name: "the upgrade is undone, and the oldest events are removed", run: func(a attacker) { a.back(7); a.removeOldest(); a.queue() }, broken: lastKey, fault: missingBefore},
 		{name: "the upgrade is undone, and a later event removed", run: func(a attacker) {
-			back(a, 7)
+			a.back(7)
 			a.exec(`DELETE FROM events WHERE id = 'e6'`)
 			a.queue()
 		}, broken: lastKey, fault: "the event is missing"},
-		{name: "a copy from before the upgrade, and a reported removal", run: func(a attacker) { copied(a, 7); report(a, 4); removeOldest(a); a.queue() }, fault: missing},
+	}...)
+}
+
+// copies lists attacks with a copy of the seals from before the upgrade.
+func copies() []attack {
+	return []attack{
+		{name: "a copy from before the upgrade, and a reported removal", run: func(a attacker) { a.copied(7); a.report(4); a.removeOldest(); a.queue() }, fault: missingBefore},
 		{name: "a copy with a report of whole days", run: func(a attacker) {
-			copied(a, 7)
+			a.copied(7)
 			a.insert("t", "audit.trimmed", eventTime(9).Add(48*time.Hour), `{"before":"`+eventTime(9).Add(48*time.Hour).Truncate(24*time.Hour).Format(time.RFC3339)+`","events":"4"}`)
-			removeOldest(a)
+			a.removeOldest()
 			a.queue()
-		}, fault: missing},
+		}, fault: missingBefore},
 		{name: "a copy with an old report", run: func(a attacker) {
-			copied(a, 7)
+			a.copied(7)
 			a.insert("t", "audit.trimmed", eventTime(5), `{"before":"`+eventTime(5).Format(time.RFC3339)+`"}`)
-			removeOldest(a)
+			a.removeOldest()
 			a.queue()
-		}, fault: missing},
+		}, fault: missingBefore},
 		{name: "a copy with a report under the seal of another event", run: func(a attacker) {
-			copied(a, 7)
-			report(a, 4)
-			removeOldest(a)
+			a.copied(7)
+			a.report(4)
+			a.removeOldest()
 			a.exec(`DELETE FROM events WHERE id = 'e5'; UPDATE event_seals SET id = 't', at = ` + fmt.Sprint(eventTime(9).UnixMicro()) + ` WHERE seq = 6`)
-		}, fault: missing},
+		}, fault: missingBefore},
 		{name: "a copy without the report of the earlier version", run: func(a attacker) {
-			copied(a, 7)
+			a.copied(7)
 			a.exec(`DELETE FROM events WHERE id = 't0'`)
 		}, fault: "the event is missing"},
 		{name: "a copy with another time in the report of the earlier version", run: func(a attacker) {
-			copied(a, 7)
+			a.copied(7)
 			a.exec(`UPDATE events SET detail = '{"before":"` + eventTime(4).Add(time.Second).Format(time.RFC3339) + `"}', at = ` + fmt.Sprint(eventTime(5).UnixMicro()+1) + ` WHERE id = 't0'`)
-			removeOldest(a)
+			a.removeOldest()
 			a.queue()
-		}, fault: missing},
+		}, fault: missingBefore},
 		{name: "a copy without a later event, and the rest queued again", run: func(a attacker) {
-			copied(a, 6)
+			a.copied(6)
 			a.exec(`DELETE FROM events WHERE id = 'e5'`)
 			a.queue()
 		}, late: true},
 		{name: "a copy from before the upgrade", run: func(a attacker) {
-			copied(a, 7)
+			a.copied(7)
 			a.exec(`DELETE FROM events WHERE id IN ('e6', 'e7', 'e8')`)
 		}},
 	}
