@@ -285,10 +285,12 @@ func TestClaimsThatUsersCanSet(t *testing.T) {
 	}
 	join := w.create(w.directory.Flows, flow("zoneinfo")).ID
 	w.create(w.directory.Applications, `{"name":"Door","allowedUserTypes":["Staff"],"registrationFlowId":"`+join+`","isRegistrationFlowEnabled":true}`)
+	plain := w.create(w.directory.Applications, `{"name":"Plain","allowedUserTypes":["Staff"]}`).ID
 	for _, step := range []struct {
 		what, method, path, body string
 		status                   int
 	}{
+		{"an application gets such a claim", http.MethodPut, "/applications/" + plain, application("Plain", "nickname"), 400},
 		{"an attribute of the account page", http.MethodPost, "/applications", application("One", "nickname"), 400},
 		{"an attribute that the registration sets", http.MethodPost, "/applications", application("Two", "zoneinfo"), 400},
 		{"an attribute that only administrators set", http.MethodPost, "/applications", application("Three", "department"), 201},

@@ -264,12 +264,15 @@ type clientSecretCommand struct {
 	oneApplication
 }
 
-// ends lists what goes with the replacement of a secret.
-func (c clientSecretCommand) ends() []string {
-	if c.RevokeTokens {
-		return []string{"the revocation of all its tokens"}
+// ends lists what ends with the replacement of the secret: the current one works for a time, an older one does not.
+func (c clientSecretCommand) ends(app resource) (list []string) {
+	if until := app.text("formerSecretExpiresAt"); until != "" {
+		list = append(list, "the end of the secret before, which would work until "+printable(until))
 	}
-	return nil
+	if c.RevokeTokens {
+		list = append(list, "the revocation of all its tokens")
+	}
+	return list
 }
 
 // Run replaces the client secret.
@@ -278,8 +281,8 @@ func (c clientSecretCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	if c.RevokeTokens || c.DryRun {
-		if ok, err := c.confirm(p, "replace the client secret of "+printable(app.text("name")), c.ends()); !ok {
+	if ends := c.ends(app); len(ends) > 0 || c.DryRun {
+		if ok, err := c.confirm(p, "replace the client secret of "+printable(app.text("name")), ends); !ok {
 			return err
 		}
 	}

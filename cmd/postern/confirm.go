@@ -13,8 +13,8 @@ import (
 
 // confirmation are the flags of commands that remove what cannot be restored.
 type confirmation struct {
-	Yes    bool `short:"y" help:"Do not ask. Required unless standard input is a terminal."`
-	DryRun bool `help:"Print what would be removed, and remove nothing."`
+	Yes    bool `short:"y" help:"Do not ask. Required where the command would ask, unless standard input is a terminal."`
+	DryRun bool `help:"Print what would be changed, and change nothing."`
 }
 
 // confirm reports whether to go on: with --yes, or after the answer yes on a terminal. what is the change in

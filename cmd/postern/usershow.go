@@ -65,8 +65,7 @@ func describeSignInMethods(user resource) {
 	describe := map[string]func(resource) string{"passkeys": describePasskey, "identities": describeIdentity, "factors": describeFactor, "addedWithFormerPassword": describeAddition}
 	for part, line := range describe {
 		lines := []string{}
-		added, _ := user[part].([]resource) // nil: the server is of an earlier version
-		for _, one := range added {
+		for _, one := range user[part].([]resource) {
 			lines = append(lines, line(one)+describeUse(part, one))
 		}
 		if len(lines) == 0 {

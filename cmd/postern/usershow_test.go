@@ -18,6 +18,7 @@ func TestSignInMethodsAreLines(t *testing.T) {
 			{"type": "totp", "createdAt": "2030-01-02T12:00:00Z", "disabledAt": "2030-01-04T12:00:00Z"},
 			{"type": "recovery-codes", "createdAt": "2030-01-02T12:00:00Z", "total": 10.0, "left": 0.0},
 		},
+		"addedWithFormerPassword": []resource{{"type": "passkey", "name": "Key", "createdAt": "2030-01-02T13:00:00Z"}},
 	}
 	describeSignInMethods(user)
 	var out strings.Builder
@@ -30,7 +31,7 @@ PASSKEYS:         "Phone` + "\uFFFD" + `[2J" (Example Manager), synced, added 20
 IDENTITIES:       Corp (corp), subject s-1, "Ada", added 2030-01-02T12:00:00Z, never used
 FACTORS:          totp, added 2030-01-02T12:00:00Z, never used, disabled for new browsers since 2030-01-04T12:00:00Z
                   recovery-codes, 0 of 10 left, added 2030-01-02T12:00:00Z
-FORMER PASSWORD:  none
+FORMER PASSWORD:  passkey "Key", added 2030-01-02T13:00:00Z
 `
 	if got := out.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -84,7 +84,7 @@ func (c *systemChange) digest() [sha256.Size]byte {
 		parts[id] = string(text)
 	}
 	for id, a := range c.applications {
-		add("application "+id, []any{a != nil, systemApplication(orZero(a), nil), orZero(a).AllowedUserTypes, isUntrusted(orZero(a))})
+		add("application "+id, []any{a != nil, systemApplication(orZero(a), nil), orZero(a).AllowedUserTypes, isUntrusted(orZero(a)), authoritative(orZero(a))})
 	}
 	for id, f := range c.flows {
 		add("flow "+id, []any{f != nil, definitions(orZero(f))})
@@ -303,7 +303,7 @@ func signInOf(a *schemas.Application) string {
 	if a == nil {
 		return ""
 	}
-	return fmt.Sprintf("%+v %q %t", systemApplication(a, nil), a.AllowedUserTypes, isUntrusted(a))
+	return fmt.Sprintf("%+v %q %t %v", systemApplication(a, nil), a.AllowedUserTypes, isUntrusted(a), authoritative(a))
 }
 
 // keepFormer keeps the state of an application that loses an identifier. A new application with this
