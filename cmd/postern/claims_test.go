@@ -285,7 +285,7 @@ func TestClaimsThatUsersCanSet(t *testing.T) {
 	}
 	join := w.create(w.directory.Flows, flow("zoneinfo")).ID
 	w.create(w.directory.Applications, `{"name":"Door","allowedUserTypes":["Staff"],"registrationFlowId":"`+join+`","isRegistrationFlowEnabled":true}`)
-	plain := w.create(w.directory.Applications, `{"name":"Plain","allowedUserTypes":["Staff"]}`).ID
+	plain := w.create(w.directory.Applications, `{"name":"Plain","allowedUserTypes":["Staff"],"inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["`+rpRedirect+`"]}}]}`).ID
 	for _, step := range []struct {
 		what, method, path, body string
 		status                   int
