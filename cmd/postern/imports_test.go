@@ -29,6 +29,7 @@ func allowedImports() map[string][]string {
 		"internal/store/storetest":     {"schemas", "internal/store"},
 		"internal/backup":              {"schemas", "internal/store", "internal/folder"},
 		"internal/token":               {"schemas", "internal/recent", "internal/folder"},
+		"internal/design":              {},
 		"internal/document":            {},
 		"internal/recent":              {},
 		"internal/folder":              {},
