@@ -265,11 +265,11 @@ func (t *trial) outcomeRank(one target) int {
 	if n.kind == nil || one.outcome == "" {
 		return 0
 	}
-	i := slices.IndexFunc(n.kind.Outcomes, func(o Outcome) bool { return o.Name == one.outcome })
+	i := slices.IndexFunc(n.kind.Outcomes, func(o Outcome) bool { return o.name == one.outcome })
 	switch {
 	case i < 0:
 		return 0
-	case slices.ContainsFunc(n.edges, func(e edge) bool { return e.Name == one.outcome && len(e.Establishes) > 0 }):
+	case slices.ContainsFunc(n.edges, func(e edge) bool { return e.name == one.outcome && len(e.Establishes) > 0 }):
 		return failureRank - 1
 	}
 	return failureRank

@@ -188,7 +188,7 @@ func TestGraphDescribesItself(t *testing.T) {
 		{ID: "key", Kind: "prove", Certain: []engine.Fact{}, Edges: []engine.Edge{
 			{Outcome: "success", Target: "done", Certain: []engine.Fact{"authenticated", "own", "user"}},
 			{Outcome: "failure", Target: "key", Retry: true, Certain: []engine.Fact{}}}},
-		{ID: "done", Kind: "finish", Certain: []engine.Fact{"authenticated", "own", "user"}},
+		{ID: "done", Kind: "finish", Completes: true, Certain: []engine.Fact{"authenticated", "own", "user"}},
 	}
 	if got := g.Nodes(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)

@@ -38,7 +38,7 @@ func (c *compiler) connectNodes() {
 // their nodes do not appear unreachable.
 func (c *compiler) connectUnknownOutcomes(i int, next schemas.Next) {
 	add := func(path, outcome, target string) {
-		c.graph.nodes[i].edges = append(c.graph.nodes[i].edges, edge{Outcome: Outcome{Name: outcome}, target: c.target(i, path, target)})
+		c.graph.nodes[i].edges = append(c.graph.nodes[i].edges, edge{Outcome: Outcome{name: outcome}, target: c.target(i, path, target)})
 	}
 	if next.To != "" {
 		add("next", "", next.To)
@@ -60,7 +60,7 @@ func (c *compiler) connectByName(i int, next schemas.Next) {
 		}
 	}
 	for e := range n.edges {
-		name := n.edges[e].Name
+		name := n.edges[e].name
 		to, wired := next.By[name]
 		switch {
 		case wired:
@@ -130,7 +130,7 @@ func hintForName(word string, known []string) string {
 func outcomeNames(edges []edge) []string {
 	names := make([]string, len(edges))
 	for i, e := range edges {
-		names[i] = e.Name
+		names[i] = e.name
 	}
 	return names
 }

@@ -69,26 +69,30 @@ type Node struct {
 	Waived []string
 	// Certain contains the facts that hold on every path to the node.
 	Certain []Fact
+	// Completes means that a run ends here with a sign-in.
+	Completes bool
 	// Edges are the outcomes, in the order of the kind's documentation.
 	Edges []Edge
 }
 
 // Edge describes the target of an outcome: a node ID, or schemas.End. Retry marks an optional
 // outcome that the flow left unwired. Certain contains the facts that hold whenever a run has
-// left the node by the outcome.
+// left the node by the outcome, and Effect is what that means to the account.
 type Edge struct {
 	Outcome, Target string
 	Retry           bool
 	Certain         []Fact
+	Effect          Effect
 }
 
 // Nodes describes the graph, in the order of the definition.
 func (g *Graph) Nodes() []Node {
 	list := make([]Node, len(g.nodes))
 	for i, n := range g.nodes {
-		list[i] = Node{ID: n.id, Kind: n.kind.Name, Within: n.within, Subflow: n.subflow, With: n.kind.With, Config: n.config, Waived: n.waived, Certain: n.in}
+		list[i] = Node{ID: n.id, Kind: n.kind.Name, Within: n.within, Subflow: n.subflow, With: n.kind.With, Config: n.config, Waived: n.waived, Certain: n.in,
+			Completes: n.kind.Terminal && !n.kind.Denies}
 		for _, e := range n.edges {
-			list[i].Edges = append(list[i].Edges, Edge{Outcome: e.Name, Target: g.name(e.target), Retry: e.retry, Certain: n.in.after(e.Outcome)})
+			list[i].Edges = append(list[i].Edges, Edge{Outcome: e.name, Target: g.name(e.target), Retry: e.retry, Certain: n.in.after(e.Outcome), Effect: e.effect})
 		}
 	}
 	return list
@@ -110,7 +114,7 @@ func (g *Graph) find(id string) (int, bool) {
 
 // edge returns the edge with the name.
 func (n *node) edge(outcome string) (edge, bool) {
-	i := slices.IndexFunc(n.edges, func(e edge) bool { return e.Name == outcome })
+	i := slices.IndexFunc(n.edges, func(e edge) bool { return e.name == outcome })
 	if i < 0 {
 		return edge{}, false
 	}

@@ -12,11 +12,11 @@ import (
 func guaranteeKinds() engine.Kinds {
 	kinds := testKinds()
 	proof := func(name, acr string, methods ...string) {
-		o := engine.Outcome{Name: "success", Establishes: append(engine.ACRFacts(acr), engine.User, engine.Authenticated)}
+		o := engine.On("success", engine.NoEffect(), engine.Outcome{Establishes: append(engine.ACRFacts(acr), engine.User, engine.Authenticated)})
 		for _, m := range methods {
 			o.Establishes = append(o.Establishes, engine.AMRFact(m))
 		}
-		kinds[name] = &engine.Kind{Name: name, Asks: true, New: maker(prove), Outcomes: []engine.Outcome{o, {Name: "failure", Optional: true}}}
+		kinds[name] = &engine.Kind{Name: name, Asks: true, New: maker(prove), Outcomes: []engine.Outcome{o, engine.On("failure", engine.NoEffect(), engine.Outcome{Optional: true})}}
 	}
 	proof("password", schemas.ACRPassword, "pwd")
 	proof("passkey", schemas.ACRPhishingResistant, "pop")
@@ -24,10 +24,10 @@ func guaranteeKinds() engine.Kinds {
 	proof("twofactors", schemas.ACRMultiFactor, "pwd", "otp")
 	enrolled := append(engine.ACRFacts(schemas.ACRPassword), engine.Authenticated)
 	kinds["enrol"] = &engine.Kind{Name: "enrol", Asks: true, New: maker(bind), Outcomes: []engine.Outcome{
-		{Name: "success", Establishes: []engine.Fact{engine.Credential}, EstablishesGiven: map[engine.Fact][]engine.Fact{engine.New: enrolled}}}}
+		engine.On("success", engine.NoEffect(), engine.Outcome{Establishes: []engine.Fact{engine.Credential}, EstablishesGiven: map[engine.Fact][]engine.Fact{engine.New: enrolled}})}}
 	recent := append(engine.ACRFacts(schemas.ACRPassword), engine.User, engine.Authenticated)
 	kinds["recent"] = &engine.Kind{Name: "recent", New: maker(session), Outcomes: []engine.Outcome{
-		{Name: "active", NewSubject: true, Establishes: recent}, {Name: "none"}}}
+		engine.On("active", engine.NoEffect(), engine.Outcome{NewSubject: true, Establishes: recent}), engine.On("none", engine.NoEffect(), engine.Outcome{})}}
 	return kinds
 }
 

@@ -254,7 +254,7 @@ func (c *compiler) connectUse(i int, next schemas.Next) {
 	begin := n.edges[0]
 	n.edges = nil
 	for _, name := range exitsOf(inner.flow) {
-		n.edges = append(n.edges, edge{Outcome: Outcome{Name: name, Doc: inner.flow.Outcomes[name]}})
+		n.edges = append(n.edges, edge{Outcome: Outcome{name: name, Doc: inner.flow.Outcomes[name]}})
 	}
 	switch {
 	case len(n.edges) == 0 && !next.IsZero():
@@ -265,7 +265,7 @@ func (c *compiler) connectUse(i int, next schemas.Next) {
 		c.connectToOne(i, next.To)
 	}
 	for _, e := range n.edges {
-		inner.exits[e.Name] = e.target
+		inner.exits[e.name] = e.target
 	}
 	begin.target = i + 1
 	n.edges = []edge{begin}

@@ -66,7 +66,7 @@ func (k *Kind) Describe() string {
 		b.WriteString(".")
 	}
 	for _, o := range k.Outcomes {
-		fmt.Fprintf(&b, "\n%s: %s.", o.Name, strings.TrimSuffix(o.Doc, "."))
+		fmt.Fprintf(&b, "\n%s: %s.", o.name, strings.TrimSuffix(o.Doc, "."))
 		if len(o.Establishes) > 0 {
 			fmt.Fprintf(&b, " Establishes %s.", joinFacts(o.Establishes, " and "))
 		}
@@ -104,10 +104,11 @@ type Need struct {
 	Within int
 }
 
-// Outcome is a result of a node and the facts that are certain afterwards.
+// Outcome is a result of a node and the facts that are certain afterwards. On makes one.
 type Outcome struct {
-	Name string
-	Doc  string
+	name   string
+	effect Effect
+	Doc    string
 	// Optional outcomes need no target. Without one, the node is entered again, reports what
 	// went wrong, and asks again.
 	Optional bool

@@ -20,35 +20,35 @@ func testKinds() engine.Kinds {
 	for _, k := range []*engine.Kind{
 		{Name: "ask", Asks: true, Outcomes: outcomes("a", "b"), New: maker(ask)},
 		{Name: "form", Asks: true, New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return form{}, nil },
-			Outcomes: []engine.Outcome{{Name: "a", Establishes: []engine.Fact{engine.InputFact("name")}, Withdraws: []string{"name"}}}},
+			Outcomes: []engine.Outcome{engine.On("a", engine.NoEffect(), engine.Outcome{Establishes: []engine.Fact{engine.InputFact("name")}, Withdraws: []string{"name"}})}},
 		{Name: "resolve", Needs: []engine.Need{{AnyOf: []engine.Fact{engine.InputFact("name")}}}, New: maker(resolve), Outcomes: []engine.Outcome{
-			{Name: "found", NewSubject: true, Establishes: []engine.Fact{engine.User, engine.ClaimFact("name")}},
-			{Name: "missing", NewSubject: true}}},
-		{Name: "create", New: maker(create), Outcomes: []engine.Outcome{{Name: "created", NewSubject: true, Establishes: []engine.Fact{engine.User, engine.New, engine.Findable}}}},
+			engine.On("found", engine.NoEffect(), engine.Outcome{NewSubject: true, Establishes: []engine.Fact{engine.User, engine.ClaimFact("name")}}),
+			engine.On("missing", engine.NoEffect(), engine.Outcome{NewSubject: true})}},
+		{Name: "create", New: maker(create), Outcomes: []engine.Outcome{engine.On("created", engine.NoEffect(), engine.Outcome{NewSubject: true, Establishes: []engine.Fact{engine.User, engine.New, engine.Findable}})}},
 		{Name: "prove", Asks: true, New: maker(prove), Outcomes: []engine.Outcome{
-			{Name: "success", Establishes: []engine.Fact{engine.User, engine.Authenticated}},
-			{Name: "failure", Optional: true}}},
+			engine.On("success", engine.NoEffect(), engine.Outcome{Establishes: []engine.Fact{engine.User, engine.Authenticated}}),
+			engine.On("failure", engine.NoEffect(), engine.Outcome{Optional: true})}},
 		{Name: "bind", Asks: true, New: maker(bind), Needs: []engine.Need{
 			{AnyOf: []engine.Fact{engine.User}},
 			{AnyOf: []engine.Fact{engine.Own}, Rule: engine.RuleTakeover, Why: "it would bind to another user's account"}},
-			Outcomes: []engine.Outcome{{Name: "success", Establishes: []engine.Fact{engine.Credential}, EstablishesGiven: map[engine.Fact][]engine.Fact{engine.Own: {engine.Authenticated}}}}},
+			Outcomes: []engine.Outcome{engine.On("success", engine.NoEffect(), engine.Outcome{Establishes: []engine.Fact{engine.Credential}, EstablishesGiven: map[engine.Fact][]engine.Fact{engine.Own: {engine.Authenticated}}})}},
 		{Name: "session", New: maker(session), Outcomes: []engine.Outcome{
-			{Name: "active", NewSubject: true, Establishes: []engine.Fact{engine.User, engine.Authenticated}},
-			{Name: "none"}}},
+			engine.On("active", engine.NoEffect(), engine.Outcome{NewSubject: true, Establishes: []engine.Fact{engine.User, engine.Authenticated}}),
+			engine.On("none", engine.NoEffect(), engine.Outcome{})}},
 		{Name: "recall", New: maker(session), Outcomes: []engine.Outcome{
-			{Name: "active", Establishes: []engine.Fact{engine.User, engine.Authenticated}},
-			{Name: "none"}}},
+			engine.On("active", engine.NoEffect(), engine.Outcome{Establishes: []engine.Fact{engine.User, engine.Authenticated}}),
+			engine.On("none", engine.NoEffect(), engine.Outcome{})}},
 		{Name: "pass", New: maker(pass), Outcomes: outcomes("a", "b")},
-		{Name: "retry", New: maker(pass), Outcomes: []engine.Outcome{{Name: "a"}, {Name: "failure", Optional: true}}},
+		{Name: "retry", New: maker(pass), Outcomes: []engine.Outcome{engine.On("a", engine.NoEffect(), engine.Outcome{}), engine.On("failure", engine.NoEffect(), engine.Outcome{Optional: true})}},
 		{Name: "wait", New: func(*engine.Config) (engine.Executor, []schemas.Problem) { return waiting{pass}, nil }, Outcomes: outcomes("a", "b")},
 		{Name: "away", Asks: true, New: func(*engine.Config) (engine.Executor, []schemas.Problem) { return waiting{ask}, nil },
-			Outcomes: []engine.Outcome{{Name: "a"}, {Name: "failure", Optional: true}}},
+			Outcomes: []engine.Outcome{engine.On("a", engine.NoEffect(), engine.Outcome{}), engine.On("failure", engine.NoEffect(), engine.Outcome{Optional: true})}},
 		{Name: "finish", Terminal: true, New: maker(finish), Needs: []engine.Need{{AnyOf: []engine.Fact{engine.Authenticated}, Rule: engine.RuleUnauthenticated}}},
 		{Name: "broken", New: maker(brokenNode), Outcomes: outcomes("a")},
-		{Name: "liar", New: maker(pass), Outcomes: []engine.Outcome{{Name: "a", Establishes: []engine.Fact{engine.User, engine.Authenticated}}}},
-		{Name: "hold", New: maker(hold), Outcomes: []engine.Outcome{{Name: "a", Establishes: []engine.Fact{engine.Federated}}}},
+		{Name: "liar", New: maker(pass), Outcomes: []engine.Outcome{engine.On("a", engine.NoEffect(), engine.Outcome{Establishes: []engine.Fact{engine.User, engine.Authenticated}})}},
+		{Name: "hold", New: maker(hold), Outcomes: []engine.Outcome{engine.On("a", engine.NoEffect(), engine.Outcome{Establishes: []engine.Fact{engine.Federated}})}},
 		{Name: "link", Asks: true, New: maker(link), Needs: []engine.Need{{AnyOf: []engine.Fact{engine.Federated}}}, Outcomes: outcomes("a", "b")},
-		{Name: "hollow", New: maker(pass), Outcomes: []engine.Outcome{{Name: "a", Establishes: []engine.Fact{engine.Federated}}}},
+		{Name: "hollow", New: maker(pass), Outcomes: []engine.Outcome{engine.On("a", engine.NoEffect(), engine.Outcome{Establishes: []engine.Fact{engine.Federated}})}},
 		{Name: "strict", New: maker(pass), Outcomes: outcomes("a"), With: schemas.MustSchema("strict", `{"type":"object","additionalProperties":false,"properties":{"size":{"type":"integer"}}}`)},
 		{Name: "number", Asks: true, New: func(*engine.Config) (engine.Executor, []schemas.Problem) { return number{}, nil }, Outcomes: outcomes("a")},
 	} {
@@ -60,7 +60,7 @@ func testKinds() engine.Kinds {
 func outcomes(names ...string) []engine.Outcome {
 	list := make([]engine.Outcome, len(names))
 	for i, n := range names {
-		list[i] = engine.Outcome{Name: n}
+		list[i] = engine.On(n, engine.NoEffect(), engine.Outcome{})
 	}
 	return list
 }

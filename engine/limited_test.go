@@ -12,7 +12,7 @@ import (
 func weakly() *engine.Kind {
 	declared := append(engine.ACRFacts(schemas.ACRPassword), engine.User, engine.Authenticated, engine.AMRFact("pwd"))
 	return &engine.Kind{
-		Name: "weakly", Outcomes: []engine.Outcome{{Name: "success", Establishes: declared}},
+		Name: "weakly", Outcomes: []engine.Outcome{engine.On("success", engine.NoEffect(), engine.Outcome{Establishes: declared})},
 		New: maker(func(context.Context, *engine.Visit) (*engine.Decision, error) {
 			return &engine.Decision{
 				Outcome: "success", Subject: &engine.Subject{UserID: "ada"}, Proofs: proof(schemas.AMRLimited, schemas.ACRVouched), Limited: true,

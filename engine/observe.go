@@ -83,7 +83,7 @@ func exitOf(n *node, d *Decision, err error) Exit {
 		return Exit{Result: ExitCompleted}
 	}
 	if edge, ok := n.edge(d.Outcome); ok {
-		return Exit{Result: ExitLeft, Outcome: edge.Name}
+		return Exit{Result: ExitLeft, Outcome: edge.name}
 	}
 	return Exit{Result: ExitError}
 }

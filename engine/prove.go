@@ -108,7 +108,7 @@ type outcomeReading func(i, j int) Outcome
 func (c *compiler) outcome(i, j int) Outcome {
 	n := &c.graph.nodes[i]
 	if n.exec == nil {
-		return n.bestOutcome(n.edges[j].Name)
+		return n.bestOutcome(n.edges[j].name)
 	}
 	return n.edges[j].Outcome
 }
@@ -153,11 +153,11 @@ func (c *compiler) certainFacts(read outcomeReading) []Facts {
 // configuration is invalid. Outcomes that the configuration names establish nothing but inputs.
 func (n *node) bestOutcome(outcome string) Outcome {
 	for _, o := range n.kind.Outcomes {
-		if o.Name == outcome || outcome == "" && !strings.HasPrefix(o.Name, "<") {
+		if o.name == outcome || outcome == "" && !strings.HasPrefix(o.name, "<") {
 			return o
 		}
 	}
-	return Outcome{Name: outcome}
+	return Outcome{name: outcome}
 }
 
 // checkNeed checks a need that the analysis does not find certain path by path, and reports it
@@ -263,7 +263,7 @@ func (c *compiler) checkEnds(i int) {
 		}
 		c.addViolation(trace, []Fact{Authenticated}, move{i, j})
 		c.addFinding(i, schemas.Problem{Rule: RuleUnauthenticated, Path: c.edgePath(i, j), Trace: trace, Message: fmt.Sprintf(
-			"the outcome %q completes an AUTHENTICATION flow although the user may not have authenticated; lead it to a node that authenticates, such as passkey-authenticate", e.Name)})
+			"the outcome %q completes an AUTHENTICATION flow although the user may not have authenticated; lead it to a node that authenticates, such as passkey-authenticate", e.name)})
 	}
 }
 

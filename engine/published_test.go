@@ -28,7 +28,7 @@ func compiled(t *testing.T, id string, version int, guarantees schemas.Guarantee
 func authenticating(name, acr, method string) *engine.Kind {
 	return &engine.Kind{
 		Name: name, Asks: true,
-		Outcomes: []engine.Outcome{{Name: "success", Establishes: append(engine.ACRFacts(acr), engine.User, engine.Authenticated, engine.AMRFact(method))}},
+		Outcomes: []engine.Outcome{engine.On("success", engine.NoEffect(), engine.Outcome{Establishes: append(engine.ACRFacts(acr), engine.User, engine.Authenticated, engine.AMRFact(method))})},
 		New: maker(func(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 			if v.Answer == nil {
 				return question("a"), nil

@@ -21,8 +21,8 @@ func (e enquiry) ServiceReply() *engine.ServiceReply { return &e.reply }
 
 func (e enquiry) Outcomes() []engine.Outcome {
 	return []engine.Outcome{
-		{Name: "a", Forgets: engine.ReplyFacts(e.reply.Name), Establishes: []engine.Fact{e.reply.Fact()}},
-		{Name: "b", Forgets: engine.ReplyFacts(e.reply.Name)},
+		engine.On("a", engine.NoEffect(), engine.Outcome{Forgets: engine.ReplyFacts(e.reply.Name), Establishes: []engine.Fact{e.reply.Fact()}}),
+		engine.On("b", engine.NoEffect(), engine.Outcome{Forgets: engine.ReplyFacts(e.reply.Name)}),
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // declares: the proofs depend on it.
 func (r *run) followEdge(e edge, d *Decision) error {
 	if err := r.applyOutcome(e.Outcome, d); err != nil {
-		return fmt.Errorf("node %q left by %q: %w", r.graph.nodes[r.at].id, e.Name, err)
+		return fmt.Errorf("node %q left by %q: %w", r.graph.nodes[r.at].id, e.name, err)
 	}
 	r.state.NodeState, r.state.Ask = nil, nil
 	r.at = e.target

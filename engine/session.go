@@ -50,7 +50,7 @@ func (g *Graph) resumedEdges() (list []move) {
 	for i, n := range g.nodes {
 		if resumer, ok := n.exec.(SessionResumer); ok {
 			for j, e := range n.edges {
-				if e.Name == resumer.ResumedOutcome() {
+				if e.name == resumer.ResumedOutcome() {
 					list = append(list, move{i, j})
 				}
 			}
@@ -116,8 +116,8 @@ func (n *node) demandClass(edge int, class string) {
 		return
 	}
 	for _, o := range shaper.Outcomes() {
-		if o.Name == n.edges[edge].Name {
-			n.edges[edge].Establishes = o.Establishes
+		if o.name == n.edges[edge].name {
+			n.edges[edge].Establishes, n.edges[edge].effect = o.Establishes, o.effect
 		}
 	}
 }
@@ -222,7 +222,7 @@ func (g *Graph) Sessions() []SessionDemand {
 	var list []SessionDemand
 	for _, m := range g.resumedEdges() {
 		e := g.nodes[m.node].edges[m.edge]
-		list = append(list, SessionDemand{g.nodes[m.node].id, e.Name, NewFacts(e.Establishes...).ACR()})
+		list = append(list, SessionDemand{g.nodes[m.node].id, e.name, NewFacts(e.Establishes...).ACR()})
 	}
 	return list
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// SignsInBy reports whether a client can complete the flow by one node of the kind as the only one
+// SignsInBy reports whether a client can complete the flow by one proof of the item as the only one
 // that authenticates, and whether the authentication is what that node and the flow promise. It
 // answers for runs elsewhere, which did nothing but that. So a way does not count if an earlier or
 // later node decides by a condition, adds something to the user, or is of a kind without Open.
-func (g *Graph) SignsInBy(kind string, auth *Authentication) bool {
+func (g *Graph) SignsInBy(by Item, auth *Authentication) bool {
 	if !auth.proves(g.guarantees) || !auth.proves(g.flow.Guarantees) {
 		return false
 	}
@@ -32,7 +32,7 @@ func (g *Graph) SignsInBy(kind string, auth *Authentication) bool {
 		return slices.ContainsFunc(n.edges, func(e edge) bool {
 			next := place{e.target, at.authenticated && !e.NewSubject}
 			if slices.Contains(e.Establishes, Authenticated) {
-				if n.kind.Name != kind || !auth.has(e.Establishes) {
+				if e.effect.Proves != by || !auth.has(e.Establishes) {
 					return false
 				}
 				next.authenticated = true

@@ -78,7 +78,7 @@ func (e *Engine) applyDecision(ctx context.Context, r *run, n *node, d *Decision
 	if !ok {
 		return true, fmt.Errorf("node %q left by %q, which is not one of its outcomes", n.id, d.Outcome)
 	}
-	e.observe(r, edge.Name)
+	e.observe(r, edge.name)
 	if err := r.followEdge(edge, d); err != nil {
 		return true, err
 	}

@@ -23,7 +23,7 @@ func (c *compiler) trace(path []move, lacking []Fact) schemas.Trace {
 		}
 		e, at, o := n.edges[m.edge], c.edgePath(m.node, m.edge), c.outcome(m.node, m.edge)
 		after := held.after(o)
-		trace = append(trace, schemas.TraceStep{Node: n.id, Outcome: e.Name, Path: at, Note: describeChange(held, after, o, about)})
+		trace = append(trace, schemas.TraceStep{Node: n.id, Outcome: e.name, Path: at, Note: describeChange(held, after, o, about)})
 		held = after
 		if i == len(path)-1 {
 			return end(c.graph.name(e.target), at)
@@ -38,7 +38,7 @@ func (c *compiler) edgePath(i, edge int) string {
 	if e.retry || c.useScopes[i] != nil {
 		return c.nodePath(i, "")
 	}
-	return c.nextPath(i, e.Name)
+	return c.nextPath(i, e.name)
 }
 
 // describeChange describes what a run gains and loses by an outcome.

@@ -105,8 +105,8 @@ func TestHostileFlowsAreChecked(t *testing.T) {
 		name := fmt.Sprintf("n%d", i)
 		names = append(names, name)
 		kinds["name"+name] = &engine.Kind{Name: "name" + name, Asks: true, New: maker(ask), Outcomes: []engine.Outcome{
-			{Name: "a", Establishes: []engine.Fact{engine.User, engine.ClaimFact(name)}},
-			{Name: "b", Withdraws: []string{name, "n0"}}}}
+			engine.On("a", engine.NoEffect(), engine.Outcome{Establishes: []engine.Fact{engine.User, engine.ClaimFact(name)}}),
+			engine.On("b", engine.NoEffect(), engine.Outcome{Withdraws: []string{name, "n0"}})}}
 	}
 	var lines []string
 	for i := range 999 {

@@ -76,7 +76,7 @@ func entryOf(k *engine.Kind) kindEntry {
 		e.Needs = append(e.Needs, needEntry{n.AnyOf, n.Why, n.Fix})
 	}
 	for _, o := range k.Outcomes {
-		e.Outcomes = append(e.Outcomes, outcomeEntry{o.Name, o.Doc, o.Optional, o.Establishes, o.EstablishesGiven, o.NewSubject})
+		e.Outcomes = append(e.Outcomes, outcomeEntry{o.Name(), o.Doc, o.Optional, o.Establishes, o.EstablishesGiven, o.NewSubject})
 	}
 	return e
 }

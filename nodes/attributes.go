@@ -25,7 +25,7 @@ func attributesKind(d Deps) *engine.Kind {
 			Fix:   "create the user in this flow, or authenticate them before this node",
 		}},
 		Outcomes: []engine.Outcome{
-			{Name: "done", Doc: "the user has the attributes"},
+			engine.On("done", engine.NoEffect(), engine.Outcome{Doc: "the user has the attributes"}),
 			skipOutcome(),
 		},
 	}, `
@@ -59,6 +59,10 @@ func (a *attributes) prepare(*engine.Config) (found []schemas.Problem) {
 		case !a.Identifying && slices.Contains(schemas.IdentifyingAttributes(), name):
 			found = append(found, problem(at, "%s identifies users; to let them set it here, set identifying: true", name))
 		}
+	}
+	if a.Identifying && (len(a.Attributes) == 0 || slices.Contains(a.Attributes, "email")) {
+		// A user without an address can enter one, which a later node verifies.
+		a.outcomes[0] = a.outcomes[0].With(engine.Effect{Guarded: true, Given: []engine.Item{engine.NoAddress}, Adds: engine.Mailbox})
 	}
 	a.outcomes = a.Optional.outcomes(a.outcomes)
 	a.reveals = "whether another user has the value of a unique attribute"

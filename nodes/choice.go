@@ -37,7 +37,7 @@ const alternativesProperty = `
 
 // alternativeOutcome documents the outcomes of alternatives.
 func alternativeOutcome() engine.Outcome {
-	return engine.Outcome{Name: "<alternative>", Doc: "the user chose the alternative of this name"}
+	return engine.On("<alternative>", engine.NoEffect(), engine.Outcome{Doc: "the user chose the alternative of this name"})
 }
 
 // addTo adds the outcomes to those of a node, and reports names that the node already uses, for
@@ -45,12 +45,12 @@ func alternativeOutcome() engine.Outcome {
 func (list alternatives) addTo(outcomes []engine.Outcome, actions ...string) ([]engine.Outcome, []schemas.Problem) {
 	var found []schemas.Problem
 	for i, a := range list {
-		if slices.Contains(actions, a.Ref) || slices.ContainsFunc(outcomes, func(o engine.Outcome) bool { return o.Name == a.Ref }) {
+		if slices.Contains(actions, a.Ref) || slices.ContainsFunc(outcomes, func(o engine.Outcome) bool { return o.Name() == a.Ref }) {
 			found = append(found, problem(fmt.Sprintf("alternatives[%d].ref", i),
 				"%q is already used at this node; choose another name", a.Ref))
 		}
 		if a.Error == "" {
-			outcomes = append(outcomes, engine.Outcome{Name: a.Ref, Doc: "the user chose " + a.Ref})
+			outcomes = append(outcomes, engine.On(a.Ref, engine.NoEffect(), engine.Outcome{Doc: "the user chose " + a.Ref}))
 		}
 	}
 	return outcomes, found
@@ -108,7 +108,7 @@ func (o optional) outcomes(outcomes []engine.Outcome) []engine.Outcome {
 
 // skipOutcome documents the outcome of declining.
 func skipOutcome() engine.Outcome {
-	return engine.Outcome{Name: skip, Doc: "the user declined; the outcome exists only if the node is optional"}
+	return engine.On(skip, engine.NoEffect(), engine.Outcome{Doc: "the user declined; the outcome exists only if the node is optional"})
 }
 
 // buttons returns the button for declining.

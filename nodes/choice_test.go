@@ -14,7 +14,7 @@ func TestAlternativeWithAnError(t *testing.T) {
 	const with = `{"alternatives": [{"ref": "other"}, {"ref": "cancel", "error": "unmet_authentication_requirements"}]}`
 	exec := w.make(t, "passkey-authenticate", with, nil)
 	for _, o := range exec.(engine.OutcomeConfigurer).Outcomes() {
-		if o.Name == "cancel" {
+		if o.Name() == "cancel" {
 			t.Error("the alternative is an outcome")
 		}
 	}

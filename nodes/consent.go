@@ -27,13 +27,13 @@ func consentKind(d Deps) *engine.Kind {
 			Fix:   "put a node that authenticates, such as passkey-authenticate, on every path before it",
 		}},
 		Outcomes: []engine.Outcome{
-			{Name: grantedOutcome, Doc: "the user consents, has consented before, or need not be asked", Establishes: []engine.Fact{engine.Consented}},
-			{Name: deniedOutcome, Doc: "the user denies. If its target is end, the run ends and the client gets access_denied"},
-			{
-				Name: otherOutcome, NewSubject: true,
+			engine.On(grantedOutcome, engine.NoEffect(), engine.Outcome{Doc: "the user consents, has consented before, or need not be asked", Establishes: []engine.Fact{engine.Consented}}),
+			engine.On(deniedOutcome, engine.NoEffect(), engine.Outcome{Doc: "the user denies. If its target is end, the run ends and the client gets access_denied"}),
+			engine.On(otherOutcome, engine.NoEffect(), engine.Outcome{
+				NewSubject: true,
 				Doc: "the user wants to continue as another user, or must sign in again to approve what the client requests; " +
 					"the outcome exists only if next has a target for it",
-			},
+			}),
 		},
 	}, `
     "title": {"type": "string", "minLength": 1, "default": "Allow access?", "description": "The heading of the question. Default: 'Allow access?'."},

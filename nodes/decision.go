@@ -18,8 +18,8 @@ func decisionKind(d Deps) *engine.Kind {
 			"none is. The nodes that follow can rely on what an expression established: where user.isAuthenticated is " +
 			"true, the user is authenticated.",
 		Outcomes: []engine.Outcome{
-			{Name: "<case>", Doc: "the expression of a case with this outcome is the first that is true"},
-			{Name: otherwise, Doc: "no expression is true"},
+			engine.On("<case>", engine.NoEffect(), engine.Outcome{Doc: "the expression of a case with this outcome is the first that is true"}),
+			engine.On(otherwise, engine.NoEffect(), engine.Outcome{Doc: "no expression is true"}),
 		},
 		Expressions: func(with json.RawMessage) (list []engine.Expression) {
 			for i, one := range readLoosely[decision](with).Cases {
@@ -146,7 +146,7 @@ func (x *decision) wayOutcomes() []engine.Outcome {
 
 // outcome establishes what the expressions prove: see expression_truth.go.
 func (x *decision) outcome(name, doc string) engine.Outcome {
-	return engine.Outcome{Name: name, Doc: doc, Establishes: x.proves[name].facts}
+	return engine.On(name, engine.NoEffect(), engine.Outcome{Doc: doc, Establishes: x.proves[name].facts})
 }
 
 // Execute evaluates the cases in order.

@@ -529,8 +529,8 @@ func TestFactsOfSeveralCases(t *testing.T) {
 		{"when": "request.origin == 'https://a.example'", "outcome": "a"}]}`
 	want := map[string]string{"a": "[]", "b": "[authenticated own user]", "c": "[authenticated own user]", otherwise: "[authenticated own user]"}
 	for _, o := range newFixture(t).make(t, "decision", cases, named()).(engine.OutcomeConfigurer).Outcomes() {
-		if got := fmt.Sprint(o.Establishes); got != want[o.Name] {
-			t.Errorf("%s establishes %s, want %s", o.Name, got, want[o.Name])
+		if got := fmt.Sprint(o.Establishes); got != want[o.Name()] {
+			t.Errorf("%s establishes %s, want %s", o.Name(), got, want[o.Name()])
 		}
 	}
 }

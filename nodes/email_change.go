@@ -36,15 +36,14 @@ func emailChangeKind(d Deps) *engine.Kind {
 		Asks:  true,
 		Needs: append(ownUserNeeds("it would give another user's account to a reader of that mailbox"), strengthNeed(schemas.ACRPassword)),
 		Outcomes: []engine.Outcome{
-			{
-				Name: successOutcome, Doc: "the user entered the code, and the address is the verified one of the user",
+			engine.On(successOutcome, engine.Effect{Mail: engine.NeedsMail, Guarded: true, Adds: engine.Mailbox}, engine.Outcome{
+				Doc:         "the user entered the code, and the address is the verified one of the user",
 				Establishes: []engine.Fact{engine.Findable, engine.AttributeFact("email"), engine.AttributeFact(schemas.EmailVerified)},
-			},
-			{Name: failureOutcome, Doc: "too many codes were wrong; without a target, the node asks for an address again", Optional: true},
-			{
-				Name: unavailableOutcome,
-				Doc:  "no mail server is configured; taken for every user who enters an address. The outcome exists only if next has a target for it; otherwise the node fails",
-			},
+			}),
+			engine.On(failureOutcome, engine.NoEffect(), engine.Outcome{Doc: "too many codes were wrong; without a target, the node asks for an address again", Optional: true}),
+			engine.On(unavailableOutcome, engine.Effect{Mail: engine.NeedsNoMail}, engine.Outcome{
+				Doc: "no mail server is configured; taken for every user who enters an address. The outcome exists only if next has a target for it; otherwise the node fails",
+			}),
 		},
 	}, `
     "title": {"type": "string", "minLength": 1, "default": "Change your email address", "description": "The heading of the form. Default: 'Change your email address'."},

@@ -36,20 +36,18 @@ func emailOTPKind(d Deps) *engine.Kind {
 			"A user who was only identified must have a verified address; a user that the run creates or has authenticated verifies the address with the code. A code is valid for ten minutes, for five attempts, and once. The node needs a mail server (mail.host in the configuration); without one, it takes unavailable if next has a target for that outcome.",
 		Asks: true,
 		Outcomes: []engine.Outcome{
-			{
-				Name: "success", Doc: "the user entered the code, so they can read mail to the user's address",
+			engine.On("success", engine.Effect{Mail: engine.NeedsMail, Proves: engine.Mailbox}, engine.Outcome{
+				Doc:         "the user entered the code, so they can read mail to the user's address",
 				Establishes: append([]engine.Fact{engine.User, engine.Authenticated, engine.Findable, engine.AttributeFact("email"), engine.AttributeFact(schemas.EmailVerified)}, provenFacts([]string{schemas.AMREmail}, schemas.ACRVouched)...),
-			},
-			{Name: "failure", Doc: "too many codes were wrong; without a target, a new code is sent", Optional: true},
-			{
-				Name: missingOutcome,
+			}),
+			engine.On("failure", engine.NoEffect(), engine.Outcome{Doc: "too many codes were wrong; without a target, a new code is sent", Optional: true}),
+			engine.On(missingOutcome, engine.Effect{Given: []engine.Item{engine.NoAddress}}, engine.Outcome{
 				Doc: "the user has no email address, or was only identified and has not verified it. The outcome exists only if next has a target for it; otherwise the run ends here. It " +
 					"is not taken if the user was identified with conceal and has not authenticated: the node asks for the code anyway",
-			},
-			{
-				Name: unavailableOutcome,
-				Doc:  "no mail server is configured; taken for every user. The outcome exists only if next has a target for it; otherwise the node fails",
-			},
+			}),
+			engine.On(unavailableOutcome, engine.Effect{Mail: engine.NeedsNoMail}, engine.Outcome{
+				Doc: "no mail server is configured; taken for every user. The outcome exists only if next has a target for it; otherwise the node fails",
+			}),
 			alternativeOutcome(),
 		},
 	}, `

@@ -24,12 +24,11 @@ import (
 
 const keptOutcome = "kept"
 
-// keepsFactor is the outcome of kinds that enroll second factors.
-func keepsFactor() engine.Outcome {
-	return engine.Outcome{
-		Name: keptOutcome,
-		Doc:  "the user already has a second factor and has not used it in this run: nothing changes, because a stolen password must not be enough to replace it",
-	}
+// keepsFactor is the outcome of kinds that enroll second factors, of a user who has one.
+func keepsFactor(has engine.Item) engine.Outcome {
+	return engine.On(keptOutcome, engine.Effect{Given: []engine.Item{has}}, engine.Outcome{
+		Doc: "the user already has a second factor and has not used it in this run: nothing changes, because a stolen password must not be enough to replace it",
+	})
 }
 
 // beforeEnrolling returns the decision that replaces the enrollment: the user declines, or this run must

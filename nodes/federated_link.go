@@ -19,11 +19,11 @@ func federatedLinkKind(d Deps) *engine.Kind {
 			Fix:   "lead only the outcome unknown of federated-oidc here, directly or through other nodes",
 		}}, ownUserNeeds("it would let an attacker sign in to another user's account")...),
 		Outcomes: []engine.Outcome{
-			withEnrolment(engine.Outcome{
-				Name: "success", Doc: "the identity is linked to the user; a user that this run creates is authenticated",
+			withEnrolment(engine.On("success", engine.Effect{Guarded: true, Adds: engine.IdentityAt("")}, engine.Outcome{
+				Doc:         "the identity is linked to the user; a user that this run creates is authenticated",
 				Establishes: []engine.Fact{engine.Credential, engine.Findable},
-			}, []string{schemas.AMRFederated}, schemas.ACRVouched),
-			{Name: takenOutcome, Doc: "another user linked the identity in the meantime"},
+			}), []string{schemas.AMRFederated}, schemas.ACRVouched),
+			engine.On(takenOutcome, engine.NoEffect(), engine.Outcome{Doc: "another user linked the identity in the meantime"}),
 		},
 		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) {
 			return &federatedLink{deps: d}, nil

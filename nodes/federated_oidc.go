@@ -40,18 +40,18 @@ func federatedOIDCKind(d Deps) *engine.Kind {
 			"the run creates or authenticates by other means.",
 		Asks: true,
 		Outcomes: []engine.Outcome{
-			withProof(engine.Outcome{
-				Name: "success", Doc: "the identity is linked to a user, and to the run's user if the run has one",
+			withProof(engine.On("success", engine.Effect{User: engine.NamesUser, Proves: engine.IdentityAt("")}, engine.Outcome{
+				Doc:         "the identity is linked to a user, and to the run's user if the run has one",
 				Establishes: []engine.Fact{engine.User, engine.Authenticated, engine.Findable},
-			}, []string{schemas.AMRFederated}, schemas.ACRVouched),
-			{
-				Name: unknownOutcome, Doc: "the identity is not linked; the run keeps it",
+			}), []string{schemas.AMRFederated}, schemas.ACRVouched),
+			engine.On(unknownOutcome, engine.NoEffect(), engine.Outcome{
+				Doc:         "the identity is not linked; the run keeps it",
 				Establishes: []engine.Fact{engine.Federated},
-			},
-			{
-				Name: "failure", Optional: true,
-				Doc: "the user declined at the provider, the identity is linked to a user other than the run's, a required claim is missing, or the provider does not respond after a retry or responds incorrectly",
-			},
+			}),
+			engine.On("failure", engine.NoEffect(), engine.Outcome{
+				Optional: true,
+				Doc:      "the user declined at the provider, the identity is linked to a user other than the run's, a required claim is missing, or the provider does not respond after a retry or responds incorrectly",
+			}),
 			alternativeOutcome(),
 		},
 	}, `
@@ -103,6 +103,7 @@ type federatedOIDC struct {
 func (f *federatedOIDC) prepare(c *engine.Config) (found []schemas.Problem) {
 	f.leadsBack = c.Node.Next.To != "" || c.Node.Next.By[failureOutcome] != ""
 	f.outcomes, found = f.Alternatives.addTo(f.outcomes, continueAction)
+	f.outcomes[0] = f.outcomes[0].With(engine.Effect{User: engine.NamesUser, Proves: engine.IdentityAt(f.Provider)})
 	f.collects = map[string]schemas.InputType{}
 	inputs, unknown := slices.Sorted(maps.Keys(f.Claims)), &f.outcomes[1]
 	unknown.Withdraws = inputs

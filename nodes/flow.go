@@ -17,7 +17,7 @@ func flowKind(d Deps) *engine.Kind {
 		Name: schemas.SubflowKind,
 		Doc: "Runs the nodes of a sub-flow, a part that flows share. A sub-flow has a definition of its own with the " +
 			"flowType SUBFLOW. Its nodes get ids such as second.ask here. What the sub-flow requires must be certain.",
-		Outcomes: []engine.Outcome{{Name: "<outcome>", Doc: "the sub-flow ends with its outcome of that name, or with end if it declares none"}},
+		Outcomes: []engine.Outcome{engine.On("<outcome>", engine.NoEffect(), engine.Outcome{Doc: "the sub-flow ends with its outcome of that name, or with end if it declares none"})},
 		Inlines:  subflowNamed,
 	}, `
     "flow": {
@@ -43,7 +43,7 @@ func subflowNamed(with json.RawMessage) string {
 
 // prepare declares what the sub-flow requires. The flow collects the required inputs.
 func (x *subflow) prepare(c *engine.Config) []schemas.Problem {
-	x.outcomes = []engine.Outcome{{Name: begin, Doc: "the run continues at the first node of the sub-flow"}}
+	x.outcomes = []engine.Outcome{engine.On(begin, engine.NoEffect(), engine.Outcome{Doc: "the run continues at the first node of the sub-flow"})}
 	x.collects = c.Subflow.Requires.Inputs
 	for _, fact := range engine.Required(c.Subflow) {
 		x.needs = append(x.needs, engine.Need{

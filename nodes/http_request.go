@@ -33,9 +33,9 @@ func httpRequestKind(d Deps) *engine.Kind {
 			"HTTP. The operator configures the services in http.targets. A query waits for the reply and may be " +
 			"repeated, so it must change nothing. A notification is sent after the step is committed, until it is delivered.",
 		Outcomes: []engine.Outcome{
-			{Name: queuedOutcome, Doc: "of a notification: it is sent when the step is committed, and retried for up to three days"},
-			{Name: successOutcome, Doc: "of a query: the service replied with a 2xx status, and the reply has the declared values"},
-			{Name: failureOutcome, Doc: "of a query: a timeout, another status, a reply of another form, or any other error"},
+			engine.On(queuedOutcome, engine.NoEffect(), engine.Outcome{Doc: "of a notification: it is sent when the step is committed, and retried for up to three days"}),
+			engine.On(successOutcome, engine.NoEffect(), engine.Outcome{Doc: "of a query: the service replied with a 2xx status, and the reply has the declared values"}),
+			engine.On(failureOutcome, engine.NoEffect(), engine.Outcome{Doc: "of a query: a timeout, another status, a reply of another form, or any other error"}),
 		},
 		Expressions: func(with json.RawMessage) (list []engine.Expression) {
 			body := readLoosely[httpRequest](with).Body

@@ -31,11 +31,11 @@ func invitationKind(d Deps) *engine.Kind {
 			"It is for the flow in invitationFlowId of an application. It also accepts the link that `postern admin recover` prints, with which an administrator adds a passkey.",
 		Asks: true,
 		Outcomes: []engine.Outcome{
-			{
-				Name: successOutcome, Doc: "the invitation is valid, so the user can read mail to the user's address",
+			engine.On(successOutcome, engine.Effect{Mail: engine.NeedsMail, User: engine.NamesUser, Given: []engine.Item{engine.Invited}, Proves: engine.Mailbox}, engine.Outcome{
+				Doc:         "the invitation is valid, so the user can read mail to the user's address",
 				Establishes: append([]engine.Fact{engine.User, engine.Authenticated, engine.Findable, engine.AttributeFact("email"), engine.AttributeFact(schemas.EmailVerified)}, provenFacts([]string{schemas.AMREmail}, schemas.ACRVouched)...),
-			},
-			{Name: failureOutcome, Doc: "the invitation is unknown, has expired, was withdrawn or has been used; without a target, the node asks again", Optional: true},
+			}),
+			engine.On(failureOutcome, engine.NoEffect(), engine.Outcome{Doc: "the invitation is unknown, has expired, was withdrawn or has been used; without a target, the node asks again", Optional: true}),
 		},
 	}, `
     "title": {"type": "string", "minLength": 1, "default": "You have been invited", "description": "The heading of the form. Default: 'You have been invited'."},

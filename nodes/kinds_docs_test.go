@@ -15,8 +15,8 @@ func TestOptionalOutcomesAreDocumented(t *testing.T) {
 		_, row, found := strings.Cut(string(page), "| `"+name+"` |")
 		row, _, _ = strings.Cut(row, "|")
 		for _, o := range kind.Outcomes {
-			if marked := strings.Contains(row, o.Name+" (optional)"); !found || marked != o.Optional {
-				t.Errorf("%s: the outcome %s is optional: %t; the page: %t", name, o.Name, o.Optional, marked)
+			if marked := strings.Contains(row, o.Name()+" (optional)"); !found || marked != o.Optional {
+				t.Errorf("%s: the outcome %s is optional: %t; the page: %t", name, o.Name(), o.Optional, marked)
 			}
 		}
 	}

@@ -58,8 +58,8 @@ func TestEveryKindIsDocumented(t *testing.T) {
 			t.Errorf("%s: terminal %v with %d outcomes", name, kind.Terminal, len(kind.Outcomes))
 		}
 		for _, o := range kind.Outcomes {
-			if o.Name == "" || o.Doc == "" {
-				t.Errorf("%s: the outcome %q is not documented", name, o.Name)
+			if o.Name() == "" || o.Doc == "" {
+				t.Errorf("%s: the outcome %q is not documented", name, o.Name())
 			}
 		}
 		for _, need := range kind.Needs {
@@ -205,9 +205,9 @@ func TestOutcomesAreThoseOfTheExecutor(t *testing.T) {
 	for _, test := range tests {
 		var names []string
 		for _, o := range w.make(t, test.use, test.with, collected).(engine.OutcomeConfigurer).Outcomes() {
-			names = append(names, o.Name)
+			names = append(names, o.Name())
 			if o.Doc == "" {
-				t.Errorf("%s: the outcome %s is not documented", test.use, o.Name)
+				t.Errorf("%s: the outcome %s is not documented", test.use, o.Name())
 			}
 		}
 		if got := strings.Join(names, " "); got != test.want {

@@ -49,7 +49,7 @@ func (n node) Reveals() string { return n.reveals }
 
 // has reports whether the node has an outcome.
 func (n node) has(outcome string) bool {
-	return slices.ContainsFunc(n.outcomes, func(o engine.Outcome) bool { return o.Name == outcome })
+	return slices.ContainsFunc(n.outcomes, func(o engine.Outcome) bool { return o.Name() == outcome })
 }
 
 // executor is the executor of a kind with a configuration. It is decoded from the configuration and
@@ -90,7 +90,7 @@ func readLoosely[T any](with json.RawMessage) *T {
 
 // outcomesOf returns the outcomes of a kind for one node, which can change them.
 func outcomesOf(k *engine.Kind) []engine.Outcome {
-	outcomes := slices.DeleteFunc(slices.Clone(k.Outcomes), func(o engine.Outcome) bool { return o.Name == skip || o.Name[0] == '<' })
+	outcomes := slices.DeleteFunc(slices.Clone(k.Outcomes), func(o engine.Outcome) bool { return o.Name() == skip || o.Name()[0] == '<' })
 	for i := range outcomes {
 		outcomes[i].Establishes = slices.Clip(outcomes[i].Establishes)
 	}
@@ -138,7 +138,7 @@ func checkInput(c *engine.Config, path, identifier string) []schemas.Problem {
 // withoutUnwired returns the outcomes without those of the names that the node does not wire.
 func withoutUnwired(c *engine.Config, outcomes []engine.Outcome, names ...string) []engine.Outcome {
 	return slices.DeleteFunc(outcomes, func(o engine.Outcome) bool {
-		return slices.Contains(names, o.Name) && c.Node.Next.By[o.Name] == ""
+		return slices.Contains(names, o.Name()) && c.Node.Next.By[o.Name()] == ""
 	})
 }
 

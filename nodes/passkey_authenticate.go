@@ -17,7 +17,7 @@ func passkeyAuthenticateKind(d Deps) *engine.Kind {
 		Doc: "Authenticates with a passkey (WebAuthn authentication ceremony): the user that the run has identified, " +
 			"or any user with a discoverable passkey.",
 		Asks:     true,
-		Outcomes: append(passkeyAuthenticateOutcomes(""), alternativeOutcome()),
+		Outcomes: append(passkeyAuthenticateOutcomes("", ""), alternativeOutcome()),
 	}, `
     "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id. Default: the configured one. It must be the host of an allowed origin or a parent domain of it."},
     "userVerification": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the authenticator must verify the user, by PIN or biometrics. Default: preferred. The server's policy may be stricter."},
@@ -26,14 +26,21 @@ func passkeyAuthenticateKind(d Deps) *engine.Kind {
     "label": {"type": "string", "minLength": 1, "default": "Sign in with a passkey", "description": "The label of the passkey button. Default: 'Sign in with a passkey'."}`)
 }
 
-func passkeyAuthenticateOutcomes(userVerification string) []engine.Outcome {
+func passkeyAuthenticateOutcomes(userVerification, mode string) []engine.Outcome {
 	methods, acr := passkeyProof(userVerification)
+	names := engine.NamesMissingUser
+	switch mode {
+	case "usernameless":
+		names = engine.NamesUser
+	case "identified":
+		names = engine.KeepsUser
+	}
 	return []engine.Outcome{
-		withProof(engine.Outcome{
-			Name: "success", Doc: "the user proved possession of one of their passkeys",
+		withProof(engine.On("success", engine.Effect{User: names, Proves: engine.Passkey}, engine.Outcome{
+			Doc:         "the user proved possession of one of their passkeys",
 			Establishes: []engine.Fact{engine.User, engine.Authenticated, engine.Findable},
-		}, methods, acr),
-		{Name: "failure", Doc: "the browser's answer did not verify", Optional: true},
+		}), methods, acr),
+		engine.On("failure", engine.NoEffect(), engine.Outcome{Doc: "the browser's answer did not verify", Optional: true}),
 	}
 }
 
@@ -51,7 +58,7 @@ type passkeyAuthenticate struct {
 func (p *passkeyAuthenticate) prepare(c *engine.Config) (found []schemas.Problem) {
 	fields := append(hiddenFields(true, credentialIDInput, clientDataInput, authenticatorDataInput, signatureInput), hiddenFields(false, userHandleInput)...)
 	p.form = newPasskeyForm(cmp.Or(p.Label, "Sign in with a passkey"), fields, p.Alternatives.buttons())
-	p.outcomes, found = p.Alternatives.addTo(passkeyAuthenticateOutcomes(p.UserVerification), passkeyAction)
+	p.outcomes, found = p.Alternatives.addTo(passkeyAuthenticateOutcomes(p.UserVerification, p.Mode), passkeyAction)
 	if p.Mode == "identified" {
 		p.needs = []engine.Need{{
 			AnyOf: append([]engine.Fact{engine.User}, claimFacts(c)...),

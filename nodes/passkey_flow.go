@@ -52,7 +52,7 @@ func (d Deps) permissionsBy(console Console) func(context.Context, *engine.Visit
 		if err != nil || app == nil || flow == nil {
 			return nil, err
 		}
-		if !allowsUserType(app, user) || app.AsksConsent() || !flow.SignsInBy("passkey-authenticate", v.Authentication) {
+		if !allowsUserType(app, user) || app.AsksConsent() || !flow.SignsInBy(engine.Passkey, v.Authentication) {
 			return nil, nil
 		}
 		return d.registeredPermissions(ctx, app, has)

@@ -35,11 +35,11 @@ func passkeyRegisterKind(d Deps) *engine.Kind {
 func passkeyRegisterOutcomes(userVerification string) []engine.Outcome {
 	methods, acr := passkeyProof(userVerification)
 	return []engine.Outcome{
-		withEnrolment(engine.Outcome{
-			Name: "success", Doc: "the user has a new passkey; a user that this run creates is authenticated",
+		withEnrolment(engine.On("success", engine.Effect{Guarded: true, Adds: engine.Passkey}, engine.Outcome{
+			Doc:         "the user has a new passkey; a user that this run creates is authenticated",
 			Establishes: []engine.Fact{engine.Credential, engine.Findable},
-		}, methods, acr),
-		{Name: "failure", Doc: "the browser's answer did not verify", Optional: true},
+		}), methods, acr),
+		engine.On("failure", engine.NoEffect(), engine.Outcome{Doc: "the browser's answer did not verify", Optional: true}),
 	}
 }
 

@@ -16,15 +16,14 @@ func passwordAuthenticateKind(d Deps) *engine.Kind {
 			"just collected, or asks for it.",
 		Asks: true,
 		Outcomes: []engine.Outcome{
-			withProof(engine.Outcome{
-				Name: successOutcome, Doc: "the password is the user's",
+			withProof(engine.On(successOutcome, engine.Effect{Proves: engine.Password}, engine.Outcome{
+				Doc:         "the password is the user's",
 				Establishes: []engine.Fact{engine.User, engine.Authenticated},
-			}, []string{"pwd"}, schemas.ACRPassword),
-			{
-				Name:     failureOutcome,
+			}), []string{"pwd"}, schemas.ACRPassword),
+			engine.On(failureOutcome, engine.NoEffect(), engine.Outcome{
 				Doc:      "the password is wrong, or the user does not exist or has none; the reply does not reveal which",
 				Optional: true,
-			},
+			}),
 		},
 	}, `
     "input": {`+identifierSchema+`, "default": "password", "description": "The identifier of the password input. Default: 'password'."},

@@ -19,10 +19,10 @@ func passwordSetKind(d Deps) *engine.Kind {
 			"The user's other sessions end. A user with a second factor must have used one, or a passkey, in this run, and an administrator who has had a passkey must have used a passkey: otherwise the node ends the run.",
 		Asks:  true,
 		Needs: append(ownUserNeeds("it would set the password of another user's account"), strengthNeed(schemas.ACRPassword)),
-		Outcomes: []engine.Outcome{withEnrolment(engine.Outcome{
-			Name: successOutcome, Doc: "the user has the new password; a user that this run creates is authenticated",
+		Outcomes: []engine.Outcome{withEnrolment(engine.On(successOutcome, engine.Effect{Guarded: true, Adds: engine.Password}, engine.Outcome{
+			Doc:         "the user has the new password; a user that this run creates is authenticated",
 			Establishes: []engine.Fact{engine.Credential},
-		}, []string{"pwd"}, schemas.ACRPassword)},
+		}), []string{"pwd"}, schemas.ACRPassword)},
 	}, `
     "input": {`+identifierSchema+`, "default": "password", "description": "The identifier of the password input. Default: 'password'."},
     "minLength": {

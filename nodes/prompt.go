@@ -17,10 +17,9 @@ func promptKind(d Deps) *engine.Kind {
 		Doc: "Shows a form and collects what the user enters. Its outcomes are its actions. An " +
 			"answer replaces the values of all inputs that the form declares: inputs that the action does not submit are cleared.",
 		Asks: true,
-		Outcomes: []engine.Outcome{{
-			Name: "<action>",
-			Doc:  "The user chose the action of this name. The required inputs that it submits are certain afterwards.",
-		}},
+		Outcomes: []engine.Outcome{engine.On("<action>", engine.NoEffect(), engine.Outcome{
+			Doc: "The user chose the action of this name. The required inputs that it submits are certain afterwards.",
+		})},
 		Expressions: func(with json.RawMessage) (list []engine.Expression) {
 			for i, f := range readLoosely[prompt](with).Inputs {
 				if f.Pattern != "" {
@@ -117,7 +116,7 @@ func (p *prompt) prepare(c *engine.Config) []schemas.Problem {
 	}
 	for _, a := range p.Actions {
 		b := button{ref: a.Ref, label: a.Label, variant: a.Variant}
-		o := engine.Outcome{Name: a.Ref, Doc: "the user chose " + a.Ref, Withdraws: declared}
+		o := engine.On(a.Ref, engine.NoEffect(), engine.Outcome{Doc: "the user chose " + a.Ref, Withdraws: declared})
 		for _, f := range p.Inputs {
 			switch submitted := a.submits(f.Identifier); {
 			case f.Required && !submitted: // pages do not submit a form with an empty required input

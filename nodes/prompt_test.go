@@ -139,11 +139,11 @@ func TestPromptFacts(t *testing.T) {
 		"name":     {engine.InputFact("username")},
 	}
 	for _, o := range outcomes {
-		if !slices.Equal(o.Establishes, want[o.Name]) {
-			t.Errorf("%s establishes %v, want %v", o.Name, o.Establishes, want[o.Name])
+		if !slices.Equal(o.Establishes, want[o.Name()]) {
+			t.Errorf("%s establishes %v, want %v", o.Name(), o.Establishes, want[o.Name()])
 		}
 		if strings.Join(o.Withdraws, " ") != "username nickname password campaign" {
-			t.Errorf("%s withdraws %v: an answer replaces all values of the form", o.Name, o.Withdraws)
+			t.Errorf("%s withdraws %v: an answer replaces all values of the form", o.Name(), o.Withdraws)
 		}
 	}
 	if types := exec.(engine.Collector).Collects(); types["password"] != schemas.PasswordInput || len(types) != 4 {

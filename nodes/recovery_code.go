@@ -17,15 +17,14 @@ func recoveryCodeKind(d Deps) *engine.Kind {
 			"Continue with a node that replaces the lost credential, such as passkey-register.",
 		Asks: true,
 		Outcomes: []engine.Outcome{
-			withProof(engine.Outcome{
-				Name: successOutcome, Doc: "the code is one of the user's, and is now used",
+			withProof(engine.On(successOutcome, engine.Effect{Proves: engine.RecoveryCodes}, engine.Outcome{
+				Doc:         "the code is one of the user's, and is now used",
 				Establishes: []engine.Fact{engine.User, engine.Authenticated},
-			}, []string{schemas.AMRRecovery}, schemas.ACRRecovery),
-			{
-				Name:     failureOutcome,
+			}), []string{schemas.AMRRecovery}, schemas.ACRRecovery),
+			engine.On(failureOutcome, engine.NoEffect(), engine.Outcome{
 				Doc:      "the code is wrong or was used before, or the user does not exist or has none; the reply does not reveal which",
 				Optional: true,
-			},
+			}),
 			alternativeOutcome(),
 		},
 	}, `

@@ -23,8 +23,8 @@ func recoveryCodesKind(d Deps) *engine.Kind {
 		Asks:  true,
 		Needs: append(ownUserNeeds("it would show an attacker the recovery codes of another user's account"), strengthNeed(schemas.ACRRecovery), factorNeed()),
 		Outcomes: []engine.Outcome{
-			{Name: successOutcome, Doc: "the user has new recovery codes, which replace any others", Establishes: []engine.Fact{engine.Credential, engine.Enrolled}},
-			keepsFactor(),
+			engine.On(successOutcome, engine.Effect{Adds: engine.RecoveryCodes}, engine.Outcome{Doc: "the user has new recovery codes, which replace any others", Establishes: []engine.Fact{engine.Credential, engine.Enrolled}}),
+			keepsFactor(engine.HasCodes),
 			skipOutcome(),
 		},
 	}, `

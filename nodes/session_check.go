@@ -41,17 +41,16 @@ func sessionCheckKind(d Deps) *engine.Kind {
 			"it requires the class that every other path through the flow proves, unless later nodes make up for it, at least " +
 			"urn:postern:acr:password, and what the flow guarantees. Set acr to require another class, and methods to require particular methods.",
 		Outcomes: []engine.Outcome{
-			{
-				Name: activeOutcome, Doc: "the browser has a session that satisfies this node and the authorization request",
+			engine.On(activeOutcome, engine.Effect{Resumes: schemas.ACRPassword}, engine.Outcome{
+				Doc:        "the browser has a session that satisfies this node and the authorization request",
 				NewSubject: true, Establishes: []engine.Fact{engine.User, engine.Authenticated},
-			},
-			{
-				Name: "none",
+			}),
+			engine.On("none", engine.NoEffect(), engine.Outcome{
 				Doc: "there is no session that the run can use. A session cannot be used if its user is not the user of the run, is deleted, disabled or " +
 					"locked, or has a type that the application does not allow; if it is older or longer unused than the application accepts " +
 					"(sessionLifetime, sessionIdleTimeout); if its sign-in lacks a required method or class; or if the " +
 					"authorization request requires another user, a new sign-in, or a more recent one",
-			},
+			}),
 		},
 	}, `
     "methods": {
@@ -100,6 +99,7 @@ func (c *sessionCheck) RequireClass(class string) engine.Executor {
 // Outcomes establishes what an accepted session has proved.
 func (c *sessionCheck) Outcomes() []engine.Outcome {
 	outcomes := slices.Clone(c.outcomes)
+	outcomes[0] = outcomes[0].With(engine.Effect{Resumes: c.acr})
 	for _, method := range c.methods {
 		outcomes[0].Establishes = append(outcomes[0].Establishes, engine.AMRFact(method))
 	}

@@ -18,12 +18,12 @@ func totpKind(d Deps) *engine.Kind {
 			"a single factor that is weaker than a password.",
 		Asks: true,
 		Outcomes: []engine.Outcome{
-			withProof(engine.Outcome{
-				Name: successOutcome, Doc: "the code is from the user's app",
+			withProof(engine.On(successOutcome, engine.Effect{Proves: engine.AuthenticatorApp}, engine.Outcome{
+				Doc:         "the code is from the user's app",
 				Establishes: []engine.Fact{engine.User, engine.Authenticated},
-			}, []string{"otp"}, schemas.ACROneTimeCode),
-			{Name: failureOutcome, Doc: "the code is wrong or was used before", Optional: true},
-			{Name: "none", Doc: "the user has no authenticator app; the outcome does not exist with alone: true, which does not reveal this"},
+			}), []string{"otp"}, schemas.ACROneTimeCode),
+			engine.On(failureOutcome, engine.NoEffect(), engine.Outcome{Doc: "the code is wrong or was used before", Optional: true}),
+			engine.On("none", engine.Effect{Given: []engine.Item{engine.NoApp}}, engine.Outcome{Doc: "the user has no authenticator app; the outcome does not exist with alone: true, which does not reveal this"}),
 			alternativeOutcome(),
 		},
 	}, `
@@ -49,7 +49,7 @@ func (t *totpAuthenticate) prepare(*engine.Config) (found []schemas.Problem) {
 	t.form.title = cmp.Or(t.Title, "Enter the code from your app")
 	t.outcomes, found = t.Alternatives.addTo(t.outcomes, submitAction)
 	if t.Alone {
-		t.outcomes = slices.DeleteFunc(t.outcomes, func(o engine.Outcome) bool { return o.Name == "none" })
+		t.outcomes = slices.DeleteFunc(t.outcomes, func(o engine.Outcome) bool { return o.Name() == "none" })
 		return found
 	}
 	t.reveals = "whether the user has an authenticator app; set alone: true to hide it"

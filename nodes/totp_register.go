@@ -20,11 +20,11 @@ func totpRegisterKind(d Deps) *engine.Kind {
 		Asks:  true,
 		Needs: append(ownUserNeeds("it would add an authenticator app to another user's account"), strengthNeed(schemas.ACROneTimeCode)),
 		Outcomes: []engine.Outcome{
-			{
-				Name: successOutcome, Doc: "the user has an authenticator app, which replaces any earlier one",
+			engine.On(successOutcome, engine.Effect{Adds: engine.AuthenticatorApp}, engine.Outcome{
+				Doc:         "the user has an authenticator app, which replaces any earlier one",
 				Establishes: []engine.Fact{engine.Credential, engine.Enrolled},
-			},
-			keepsFactor(),
+			}),
+			keepsFactor(engine.HasApp),
 			skipOutcome(),
 		},
 	}, `

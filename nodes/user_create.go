@@ -18,11 +18,11 @@ func userCreateKind(d Deps) *engine.Kind {
 		Doc: "Creates a user from collected inputs. The user is stored with the first change that " +
 			"concerns them, or when the run completes: an abandoned registration leaves no data behind.",
 		Outcomes: []engine.Outcome{
-			{
-				Name: "created", Doc: "the run now has a new user. A user with only an email address cannot be found again until it is verified",
+			engine.On("created", engine.Effect{User: engine.CreatesUser}, engine.Outcome{
+				Doc:        "the run now has a new user. A user with only an email address cannot be found again until it is verified",
 				NewSubject: true, Establishes: []engine.Fact{engine.User, engine.New},
-			},
-			{Name: "taken", Doc: "another user has the username or the verified email address, or an input is invalid for the user type", NewSubject: true},
+			}),
+			engine.On("taken", engine.NoEffect(), engine.Outcome{Doc: "another user has the username or the verified email address, or an input is invalid for the user type", NewSubject: true}),
 		},
 	}, `
     "type": {"type": "string", "minLength": 1, "description": "The user type. Default: Person, or the first that the application allows."},

@@ -14,8 +14,8 @@ func userResolveKind(d Deps) *engine.Kind {
 		Doc: "Finds the user that a collected input identifies. The user is only identified: " +
 			"another person may have entered the name.",
 		Outcomes: []engine.Outcome{
-			{Name: "found", Doc: "there is such a user", NewSubject: true, Establishes: []engine.Fact{engine.User}},
-			{Name: "missing", Doc: "there is no such user", NewSubject: true},
+			engine.On("found", engine.Effect{User: engine.FindsUser}, engine.Outcome{Doc: "there is such a user", NewSubject: true, Establishes: []engine.Fact{engine.User}}),
+			engine.On("missing", engine.Effect{User: engine.LosesUser}, engine.Outcome{Doc: "there is no such user", NewSubject: true}),
 		},
 	}, `
     "by": {
@@ -48,7 +48,7 @@ func (r *userResolve) prepare(c *engine.Config) []schemas.Problem {
 		Path:  "with.from",
 	}}
 	for i := range r.outcomes {
-		if r.outcomes[i].Name == "found" || r.Conceal {
+		if r.outcomes[i].Name() == "found" || r.Conceal {
 			r.outcomes[i].Establishes = append(r.outcomes[i].Establishes, engine.ClaimFact(r.From))
 		}
 	}

@@ -11,11 +11,11 @@ import (
 
 // The kinds of the tests' flows: the smallest that give every sort of step.
 func testKinds() engine.Kinds {
-	success := engine.Outcome{Name: "success", Establishes: []engine.Fact{engine.User, engine.Authenticated}}
+	success := engine.On("success", engine.NoEffect(), engine.Outcome{Establishes: []engine.Fact{engine.User, engine.Authenticated}})
 	return engine.Kinds{
-		"form":    kind("form", form, engine.Outcome{Name: "go"}),
-		"prove":   kind("prove", prove, success, engine.Outcome{Name: "failure", Optional: true}),
-		"trouble": kind("trouble", failingStore, engine.Outcome{Name: "go"}),
+		"form":    kind("form", form, engine.On("go", engine.NoEffect(), engine.Outcome{})),
+		"prove":   kind("prove", prove, success, engine.On("failure", engine.NoEffect(), engine.Outcome{Optional: true})),
+		"trouble": kind("trouble", failingStore, engine.On("go", engine.NoEffect(), engine.Outcome{})),
 		"finish": {Name: "finish", Terminal: true, New: maker(finish),
 			Needs: []engine.Need{{AnyOf: []engine.Fact{engine.Authenticated}, Rule: engine.RuleUnauthenticated}}},
 	}

@@ -409,7 +409,7 @@ func (w *world) leave(f graph, v vertex, outcome string, p player, has set) (way
 		}
 	case "session-check active":
 		for _, t := range w.list(has) {
-			if t.what == "session" && satisfies([2]string{t.class, v.with["class"]}) {
+			if t.what == "session" && satisfies([2]string{t.class, v.with["acr"]}) {
 				q := p
 				if q.who != "victim" {
 					q.is = thing{}

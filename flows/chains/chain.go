@@ -96,7 +96,7 @@ func conditions(list []*run) (names []string) {
 	var has []item
 	for _, r := range list {
 		for _, h := range r.needs() {
-			if h.kind.isCondition() && !slices.ContainsFunc(has, h.covers) && !slices.Contains(names, string(h.kind)) {
+			if h.kind.IsCondition() && !slices.ContainsFunc(has, h.covers) && !slices.Contains(names, string(h.kind)) {
 				names = append(names, string(h.kind))
 			}
 		}
@@ -147,7 +147,7 @@ func (r *run) gain(at *Application) string {
 	var gains []string
 	for _, it := range r.allGains() {
 		text := string(it.kind)
-		if it.kind.isCredential() {
+		if isCredential(it.kind) {
 			text = fmt.Sprintf("%s (%s)", it.kind, it.worth.class())
 		}
 		if it.kind != aSession && it.kind != hasApp && it.kind != hasCodes && !slices.Contains(gains, text) {

@@ -3,6 +3,8 @@ package chains
 import (
 	"container/heap"
 	"slices"
+
+	"github.com/postern-id/postern/engine"
 )
 
 // subject is the user of a run.
@@ -64,7 +66,7 @@ func (s *search) explore(at *start) error {
 			continue // a cheaper run proves at least as much here
 		}
 		*place = append(*place, v.proved)
-		if e.nodes[v.node].kind == "authorization-code" {
+		if e.nodes[v.node].completes {
 			e.complete(v)
 		}
 		for i := range e.nodes[v.node].edges {
@@ -81,12 +83,12 @@ func (e *exploration) leave(from *visit, edge int) error {
 	n := &e.nodes[from.node]
 	to := &n.edges[edge]
 	next := visit{state: from.state, cost: from.cost.plus(aMove), parent: from, edge: edge}
-	possible := e.outcomes(n, to.does, next)
+	possible := e.outcomes(n, to.effect, next)
 	for _, v := range possible {
 		if len(v.gains) > 0 {
 			e.gained(&run{start: e.start, end: from, edge: edge, uses: v.uses, gains: v.gains}, v.cost.plus(aRun), v.gains)
 		}
-		if e.strict && n.waived && v.isVictim() && slices.Contains([]string{"success", "active", "done"}, to.outcome) {
+		if e.strict && n.waived && v.isVictim() && to.effect.IsWaivable() {
 			continue // the flow accepts what is reached through the node
 		}
 		if to.target >= 0 {
@@ -128,110 +130,73 @@ func (e *exploration) useToken(r *run, v *visit) {
 	}
 	for _, o := range done.operations {
 		for _, k := range o.gives {
-			done.gains = append(done.gains, added(k, k.nominal().limit(v.proved))...)
+			done.gains = append(done.gains, added(k, nominal(k).limit(v.proved))...)
 		}
 	}
 	e.gained(done, at.cost.plus(aRun), done.gains)
 }
 
-// outcomes returns the states in which a run can be after it left a node by an outcome; none
-// if the attacker cannot cause the outcome.
-func (e *exploration) outcomes(n *vertex, does string, v visit) []visit {
-	switch does {
-	case "user-resolve found":
+// outcomes returns the states in which a run can be after it left a node by an outcome with an effect;
+// none if the attacker cannot cause the outcome.
+func (e *exploration) outcomes(n *vertex, effect engine.Effect, v visit) []visit {
+	if !e.serves(effect.Mail) {
+		return nil
+	}
+	v.change(effect.User)
+	if effect.Guarded && !e.mayChange(&v) {
+		return nil
+	}
+	for _, k := range effect.Given {
+		if v.isVictim() && !e.require(&v, k) {
+			return nil
+		}
+	}
+	if effect.Adds != "" {
+		e.add(&v, n, effect.Adds)
+	}
+	switch {
+	case effect.Proves != "":
+		return e.authenticate(v, effect.Proves)
+	case effect.Resumes != "":
+		return e.resume(v, proofOf(effect.Resumes))
+	}
+	return []visit{v}
+}
+
+// serves reports whether the server has the mail server that an outcome needs, or none.
+func (e *exploration) serves(need engine.MailNeed) bool {
+	return need == engine.AnyMail || (need == engine.NeedsNoMail) == e.noMail
+}
+
+// change changes the user of the run.
+func (v *visit) change(how engine.UserChange) {
+	switch how {
+	case engine.FindsUser:
 		v.subject, v.proved = named, proof{}
-	case "user-resolve missing":
+	case engine.LosesUser:
 		v.subject, v.proved = nobody, proof{}
-	case "user-create created":
+	case engine.CreatesUser:
 		v.subject, v.proved = ownAccount, proof{}
-	case "password-authenticate success":
-		return e.authenticate(v, aPassword)
-	case "passkey-authenticate success":
-		return e.authenticate(anyUser(v, n), aPasskey)
-	case "totp success":
-		return e.authenticate(v, anApp)
-	case "totp none":
-		return e.given(v, noApp)
-	case "recovery-code success":
-		return e.authenticate(v, codes)
-	case "email-otp success":
-		if e.noMail {
-			return nil
+	case engine.NamesUser:
+		if v.subject == nobody || v.subject == ownAccount {
+			v.subject = named
 		}
-		return e.authenticate(v, aMailbox)
-	case "invitation success":
-		return e.accept(v)
-	case "email-otp missing":
-		return e.given(v, noAddress)
-	case "email-otp unavailable", "email-change unavailable":
-		if !e.noMail {
-			return nil
+	case engine.NamesMissingUser:
+		if v.subject == nobody {
+			v.subject = named
 		}
-	case "federated-oidc success":
-		return e.authenticate(withoutUser(v), n.identity)
-	case "session-check active":
-		return e.resume(v, n.class)
-	default:
-		return e.enroll(n, does, v)
 	}
-	return []visit{v}
 }
 
-// accept uses an invitation, whose link names its user.
-func (e *exploration) accept(v visit) []visit {
-	if e.noMail {
-		return nil
+// add adds a credential to the account: that of each provider of the flow if it is an identity.
+func (e *exploration) add(v *visit, n *vertex, k kind) {
+	if k != engine.IdentityAt("") {
+		e.gain(v, n, k)
+		return
 	}
-	v = withoutUser(v)
-	if !e.require(&v, invited) {
-		return nil
+	for _, identity := range e.providers {
+		e.gain(v, n, identity)
 	}
-	return e.authenticate(v, aMailbox)
-}
-
-// enroll returns the states after an outcome that adds a credential to the account.
-func (e *exploration) enroll(n *vertex, does string, v visit) []visit {
-	switch does {
-	case "password-set success":
-		if !e.mayChange(&v) {
-			return nil
-		}
-		e.gain(&v, n, aPassword)
-	case "passkey-register success":
-		if !e.mayChange(&v) {
-			return nil
-		}
-		e.gain(&v, n, aPasskey)
-	case "email-change success":
-		if e.noMail || !e.mayChange(&v) {
-			return nil
-		}
-		e.gain(&v, n, aMailbox)
-	case "totp-register success":
-		e.gain(&v, n, anApp)
-	case "totp-register kept":
-		return e.given(v, hasApp)
-	case "recovery-codes success":
-		e.gain(&v, n, codes)
-	case "recovery-codes kept":
-		return e.given(v, hasCodes)
-	case "federated-link success":
-		if !e.mayChange(&v) {
-			return nil
-		}
-		for _, identity := range e.providers {
-			e.gain(&v, n, identity)
-		}
-	case "attributes done":
-		if !n.collects {
-			break
-		}
-		if !e.mayChange(&v) || v.isVictim() && !e.require(&v, noAddress) {
-			return nil
-		}
-		e.gain(&v, n, aMailbox)
-	}
-	return []visit{v}
 }
 
 // mayChange reports whether the run may change the account: a user with a second factor must have used
@@ -255,7 +220,7 @@ func (e *exploration) authenticate(v visit, k kind) (list []visit) {
 			w.subject, w.proved = authenticated, proof{}
 		}
 		w.proved = w.proved.join(h.worth)
-		if h.worth == k.nominal() || w.proved.satisfies(e.guarantee) {
+		if h.worth == nominal(k) || w.proved.satisfies(e.guarantee) {
 			w.use(h)
 			list = append(list, w)
 		}
@@ -284,30 +249,6 @@ func (e *exploration) require(v *visit, k kind) bool {
 	return true
 }
 
-// given returns the state after an outcome that requires a condition of the victim's account.
-func (e *exploration) given(v visit, k kind) []visit {
-	if v.isVictim() && !e.require(&v, k) {
-		return nil
-	}
-	return []visit{v}
-}
-
-// anyUser lets a passkey name its user where the node permits that.
-func anyUser(v visit, n *vertex) visit {
-	if n.mode == "usernameless" || n.mode != "identified" && v.subject == nobody {
-		return withoutUser(v)
-	}
-	return v
-}
-
-// withoutUser lets a credential name its user.
-func withoutUser(v visit) visit {
-	if v.subject == nobody || v.subject == ownAccount {
-		v.subject = named
-	}
-	return v
-}
-
 // resume uses each session that satisfies the class.
 func (e *exploration) resume(v visit, class proof) (list []visit) {
 	for _, h := range e.held[aSession] {
@@ -329,7 +270,7 @@ func (e *exploration) resume(v visit, class proof) (list []visit) {
 // no more than the run has proved. A waiver lifts that limit: of the rule takeover for a user who
 // was only named, and of RuleChain for others.
 func (e *exploration) gain(v *visit, n *vertex, k kind) {
-	worth := k.nominal()
+	worth := nominal(k)
 	switch {
 	case v.subject == nobody, v.subject == ownAccount, n.waived && e.strict:
 		return

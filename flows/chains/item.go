@@ -1,26 +1,30 @@
 package chains
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/postern-id/postern/engine"
+)
 
 // kind is the kind of an item.
-type kind string
+type kind = engine.Item
 
-// The kinds of items. The provider of an identity follows the prefix.
+// The kinds of items.
 const (
-	aMailbox   kind = "mailbox"
-	aPassword  kind = "password"
-	aPasskey   kind = "passkey"
-	anApp      kind = "authenticator app"
-	codes      kind = "recovery codes"
-	anIdentity kind = "identity at "
-	aSession   kind = "session"
-	manager    kind = "a client that manages users"
-	noApp      kind = "the user has no authenticator app"
-	hasApp     kind = "the user has an authenticator app"
-	noCodes    kind = "the user has no recovery codes"
-	hasCodes   kind = "the user has recovery codes"
-	noAddress  kind = "the user has no verified address"
-	invited    kind = "the user was invited and has no credential yet"
+	aMailbox  = engine.Mailbox
+	aPassword = engine.Password
+	aPasskey  = engine.Passkey
+	anApp     = engine.AuthenticatorApp
+	codes     = engine.RecoveryCodes
+	noApp     = engine.NoApp
+	hasApp    = engine.HasApp
+	noCodes   = engine.NoCodes
+	hasCodes  = engine.HasCodes
+	noAddress = engine.NoAddress
+	invited   = engine.Invited
+
+	aSession kind = "session"
+	manager  kind = "a client that manages users"
 )
 
 // exclusive lists the kinds that no account and attacker have together at the beginning: a user without a
@@ -49,7 +53,7 @@ type item struct {
 
 // nominal returns what a credential proves at most. An attacker who adds a passkey uses an
 // attested authenticator that verifies its user.
-func (k kind) nominal() proof {
+func nominal(k kind) proof {
 	switch k {
 	case aPassword:
 		return proof{strength: password, knows: true}
@@ -64,24 +68,19 @@ func (k kind) nominal() proof {
 	}
 }
 
-// isCondition reports whether the item is a condition of the victim's account.
-func (k kind) isCondition() bool {
-	return slices.Contains([]kind{noApp, hasApp, noCodes, hasCodes, noAddress, invited}, k)
-}
-
 // isCredential reports whether the item gives access to the account later.
-func (k kind) isCredential() bool { return k != aSession && k != manager && !k.isCondition() }
+func isCredential(k kind) bool { return k != aSession && k != manager && !k.IsCondition() }
 
 // added lists the items that adding a credential to the account gives: the credential, and the
 // condition that it makes true. A condition that was true before stays in the attacker's hands: the
 // attacker can do first what depends on it.
 func added(k kind, worth proof) []item {
-	switch k {
-	case anApp:
+	switch {
+	case k == anApp:
 		return []item{{k, worth}, {kind: hasApp}}
-	case codes:
+	case k == codes:
 		return []item{{k, worth}, {kind: hasCodes}}
-	case noApp, hasApp, noCodes, hasCodes, noAddress, invited:
+	case k.IsCondition():
 		return []item{{kind: k}}
 	}
 	return []item{{k, worth}}

@@ -20,21 +20,17 @@ type program struct {
 
 // vertex is a node.
 type vertex struct {
-	id       string
-	kind     string
-	waived   bool
-	identity kind   // of federated-oidc
-	mode     string // of passkey-authenticate
-	class    proof  // that session-check requires
-	collects bool   // an attributes node lets users without an address enter one
-	edges    []arc
+	id        string
+	waived    bool
+	completes bool // a run ends here with a sign-in
+	edges     []arc
 }
 
-// arc is an outcome and its target, -1 for the end of the run. does is the kind of the node and the
-// outcome.
+// arc is an outcome and its target, -1 for the end of the run.
 type arc struct {
-	outcome, does string
-	target        int
+	outcome string
+	effect  engine.Effect
+	target  int
 }
 
 func prepare(f *Flow) *program {
@@ -47,14 +43,13 @@ func prepare(f *Flow) *program {
 	}
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
-		v := vertex{id: n.ID, kind: n.Kind, waived: isWaived(n)}
-		v.configure(n, f.Classes[n.ID])
+		v := vertex{id: n.ID, waived: isWaived(n), completes: n.Completes}
 		for _, e := range n.Edges {
 			target, ok := index[e.Target]
 			if !ok {
 				target = -1
 			}
-			v.edges = append(v.edges, arc{e.Outcome, n.Kind + " " + e.Outcome, target})
+			v.edges = append(v.edges, arc{e.Outcome, e.Effect, target})
 		}
 		p.nodes = append(p.nodes, v)
 	}
@@ -62,66 +57,26 @@ func prepare(f *Flow) *program {
 	return p
 }
 
-// configure decodes the settings that a kind has.
-func (v *vertex) configure(n *engine.Node, class string) {
-	switch v.kind {
-	case "federated-oidc":
-		v.identity = anIdentity + kind(setting(n, "provider"))
-	case "passkey-authenticate":
-		v.mode = setting(n, "mode")
-	case "session-check":
-		v.class = proofOf(class)
-	case "attributes":
-		v.collects = collectsEmail(n)
-	}
-}
-
 // summarize notes what concerns the whole flow.
 func (p *program) summarize() {
 	var used []kind
 	p.shape = fmt.Sprint(p.guarantee)
 	for _, v := range p.nodes {
-		if v.identity != "" {
-			p.providers = append(p.providers, v.identity)
-			used = append(used, v.identity)
+		if v.completes {
+			used = append(used, noApp, noCodes) // what a token can do: see operations
 		}
-		used = append(used, dependsOn(v.kind)...)
-		p.shape += fmt.Sprintf("\n%s %t %q %q %v %t", v.kind, v.waived, v.identity, v.mode, v.class, v.collects)
+		p.shape += fmt.Sprintf("\n%t %t", v.waived, v.completes)
 		for _, e := range v.edges {
-			p.shape += fmt.Sprintf(" %q:%d", e.outcome, e.target)
+			if e.effect.Proves.IsIdentity() {
+				p.providers = append(p.providers, e.effect.Proves)
+			}
+			if e.effect.Resumes != "" {
+				used = append(used, aSession)
+			}
+			used = append(used, e.effect.Uses()...)
+			p.shape += fmt.Sprintf(" %q:%d %q", e.outcome, e.target, fmt.Sprint(e.effect))
 		}
 	}
 	slices.Sort(used)
 	p.kinds = slices.Compact(used)
-}
-
-// dependsOn lists the items that decide which outcomes of a kind of node are possible.
-func dependsOn(node string) []kind {
-	switch node {
-	case "password-authenticate":
-		return []kind{aPassword}
-	case "passkey-authenticate":
-		return []kind{aPasskey}
-	case "totp":
-		return []kind{anApp, noApp}
-	case "recovery-code":
-		return []kind{codes}
-	case "email-otp":
-		return []kind{aMailbox, noAddress}
-	case "invitation":
-		return []kind{aMailbox, invited}
-	case "session-check":
-		return []kind{aSession}
-	case "password-set", "passkey-register", "email-change", "federated-link":
-		return []kind{noApp, noCodes}
-	case "totp-register":
-		return []kind{hasApp}
-	case "recovery-codes":
-		return []kind{hasCodes}
-	case "attributes":
-		return []kind{noAddress, noApp, noCodes}
-	case "authorization-code":
-		return []kind{noApp, noCodes} // what a token can do: see operations
-	}
-	return nil
 }

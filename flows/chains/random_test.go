@@ -9,6 +9,7 @@ import (
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows/chains"
+	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -119,7 +120,7 @@ func randomFlow(r *rand.Rand, name string) graph {
 		case "federated-oidc":
 			v.with["provider"] = []string{"acme", "corp"}[r.IntN(2)]
 		case "session-check":
-			v.with["class"] = schemas.ACRs()[r.IntN(len(schemas.ACRs()))]
+			v.with["acr"] = schemas.ACRs()[r.IntN(len(schemas.ACRs()))]
 		}
 		for _, o := range outcomes[kind] {
 			v.next[o] = min(i+1+r.IntN(3), n)
@@ -139,16 +140,14 @@ func (w *world) system() *chains.System {
 	for _, a := range w.apps {
 		application := chains.Application{ID: a.id, Name: a.id, Account: a.account, ManagesUsers: a.manages, Unlimited: a.unlimited}
 		for _, g := range a.flows {
-			f := chains.Flow{Name: g.name, Guarantee: g.guarantee, Classes: map[string]string{}}
+			f := chains.Flow{Name: g.name, Guarantee: g.guarantee}
 			for i, v := range g.nodes {
 				n := engine.Node{ID: fmt.Sprint("n", i), Kind: v.kind}
-				n.Config, _ = json.Marshal(v.with)
+				declared := v.effects()
 				for _, o := range outcomes[v.kind] {
-					n.Edges = append(n.Edges, engine.Edge{Outcome: o, Target: fmt.Sprint("n", v.next[o])})
+					n.Edges = append(n.Edges, engine.Edge{Outcome: o, Target: fmt.Sprint("n", v.next[o]), Effect: declared[o]})
 				}
-				if v.kind == "session-check" {
-					f.Classes[n.ID] = v.with["class"]
-				}
+				n.Completes = v.kind == "authorization-code"
 				if v.waived {
 					n.Waived = []string{engine.RuleChain}
 				}
@@ -160,6 +159,46 @@ func (w *world) system() *chains.System {
 	}
 	return s
 }
+
+// effects returns what the kind of a node declares of its outcomes, which is what the adversary checks.
+func (v vertex) effects() map[string]engine.Effect {
+	next := schemas.Next{By: map[string]string{}}
+	with := map[string]any{}
+	for member, value := range v.with {
+		with[member] = value
+	}
+	for _, o := range outcomes[v.kind] {
+		next.By[o] = "next"
+		with["optional"] = with["optional"] == true || o == "skip"
+	}
+	if v.kind == "prompt" {
+		with["actions"] = []map[string]string{{"ref": "go"}, {"ref": "other"}}
+	}
+	config := &engine.Config{Node: &schemas.Node{Use: v.kind, Next: next}, Collected: func() engine.Collected { return engine.Collected{Partial: true} }}
+	var err error
+	if config.With, err = json.Marshal(with); err != nil {
+		panic(err)
+	}
+	kind := declaredKinds[v.kind]
+	list := kind.Outcomes
+	if exec, _ := kind.New(config); exec != nil {
+		if configured, ok := exec.(engine.OutcomeConfigurer); ok {
+			list = configured.Outcomes()
+		}
+	}
+	effects := map[string]engine.Effect{}
+	for _, o := range list {
+		effects[o.Name()] = o.Effect()
+	}
+	for _, o := range outcomes[v.kind] {
+		if _, declared := effects[o]; !declared {
+			panic(fmt.Sprintf("%s has no outcome %s with %s", v.kind, o, config.With))
+		}
+	}
+	return effects
+}
+
+var declaredKinds = nodes.Kinds(nodes.Deps{})
 
 func (w *world) String() string {
 	text := fmt.Sprintf("no mail server: %t\n", w.noMail)

@@ -82,10 +82,10 @@ func (a *analysis) search(has []kind) (*search, error) {
 	s := &search{budget: a.budget, strict: a.strict, noMail: a.system.NoMail, tokens: a.tokens, held: map[kind][]*holding{}, changes: map[kind]int{}, gains: map[kind]*results{}}
 	for _, k := range has {
 		h := &holding{item: item{kind: k}}
-		if k.isCondition() {
+		if k.IsCondition() {
 			h.cost = aCondition
 		} else if k != manager {
-			h.worth = k.nominal()
+			h.worth = nominal(k)
 		}
 		s.held[k] = []*holding{h}
 	}
@@ -116,7 +116,7 @@ func (s *search) operateBy(app *Application, by actor) {
 	for _, o := range by.operations() {
 		r := &run{application: app, edge: -1, operations: []operation{o}, uses: s.held[manager]}
 		for _, k := range o.gives {
-			r.gains = append(r.gains, added(k, k.nominal())...)
+			r.gains = append(r.gains, added(k, nominal(k))...)
 		}
 		s.gained(r, aRun, r.gains)
 	}
@@ -151,7 +151,7 @@ func (s *search) count(kinds []kind) (n int) {
 // gained notes what a run gives.
 func (s *search) gained(r *run, c cost, items []item) {
 	for _, it := range items {
-		if it.kind.isCredential() {
+		if isCredential(it.kind) {
 			if s.gains[it.kind] == nil {
 				s.gains[it.kind] = new(results)
 			}

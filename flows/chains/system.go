@@ -1,7 +1,6 @@
 package chains
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -34,8 +33,6 @@ type Application struct {
 type Flow struct {
 	ID, Name string
 	Nodes    []engine.Node
-	// Classes has for each session-check node the class that it requires.
-	Classes map[string]string
 	// Guarantee is the class that the flow guarantees, "" for none. The server refuses a limited
 	// credential that proves less.
 	Guarantee string
@@ -45,10 +42,7 @@ type Flow struct {
 
 // FlowOf returns the flow of a compiled graph.
 func FlowOf(g *engine.Graph) Flow {
-	f := Flow{Name: g.Flow().Handle, Nodes: g.Nodes(), Classes: map[string]string{}, Guarantee: g.Flow().Guarantees.Class()}
-	for _, s := range g.Sessions() {
-		f.Classes[s.Node] = s.ACR
-	}
+	f := Flow{Name: g.Flow().Handle, Nodes: g.Nodes(), Guarantee: g.Flow().Guarantees.Class()}
 	f.prepared = prepare(&f)
 	return f
 }
@@ -59,26 +53,6 @@ func (f *Flow) program() *program {
 		f.prepared = prepare(f)
 	}
 	return f.prepared
-}
-
-// setting returns a string member of a node's configuration, "" if it is absent.
-func setting(n *engine.Node, member string) string {
-	var with map[string]json.RawMessage
-	var value string
-	if json.Unmarshal(n.Config, &with) != nil || json.Unmarshal(with[member], &value) != nil {
-		return ""
-	}
-	return value
-}
-
-// collectsEmail reports whether an attributes node lets users without an address enter one.
-func collectsEmail(n *engine.Node) bool {
-	var with struct {
-		Attributes  []string
-		Identifying bool
-	}
-	err := json.Unmarshal(n.Config, &with)
-	return err == nil && with.Identifying && (len(with.Attributes) == 0 || slices.Contains(with.Attributes, "email"))
 }
 
 // isWaived reports whether the flow has a waiver for the ways that the node opens.

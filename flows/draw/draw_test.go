@@ -95,7 +95,7 @@ func (exitKind) Execute(context.Context, *engine.Visit) (*engine.Decision, error
 func named(t testing.TB, name string) *engine.Graph {
 	t.Helper()
 	leave := func(*engine.Config) (engine.Executor, []schemas.Problem) { return exitKind{}, nil }
-	kinds := engine.Kinds{name: {Name: name, Asks: true, Outcomes: []engine.Outcome{{Name: name}}, New: leave}}
+	kinds := engine.Kinds{name: {Name: name, Asks: true, Outcomes: []engine.Outcome{engine.On(name, engine.NoEffect(), engine.Outcome{})}, New: leave}}
 	g, problems := engine.Compile(&schemas.Flow{Name: name, FlowType: schemas.Registration, Nodes: []schemas.Node{
 		{ID: "n" + name, Use: name, Next: schemas.Next{To: schemas.End}},
 	}}, kinds)

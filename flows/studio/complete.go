@@ -48,7 +48,7 @@ func (s *Studio) Complete(c Cursor) (*Completions, error) {
 func (s *Studio) members(o *outline) (options []Completion) {
 	if o.at("nodes", "[]", "next") {
 		for _, outcome := range s.outcomes(o.node()) {
-			options = append(options, Completion{outcome.Name, outcome.Name + ": ", "", outcome.Doc})
+			options = append(options, Completion{outcome.Name(), outcome.Name() + ": ", "", outcome.Doc})
 		}
 		return options
 	}
@@ -155,7 +155,7 @@ func (s *Studio) outcomes(n *outlineNode) []engine.Outcome {
 			return shaper.Outcomes()
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(kind.Outcomes), func(o engine.Outcome) bool { return strings.HasPrefix(o.Name, "<") })
+	return slices.DeleteFunc(slices.Clone(kind.Outcomes), func(o engine.Outcome) bool { return strings.HasPrefix(o.Name(), "<") })
 }
 
 // exits returns the outcomes of a sub-flow.
@@ -164,10 +164,10 @@ func exits(f *schemas.Flow) (list []engine.Outcome) {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Outcomes)) {
-		list = append(list, engine.Outcome{Name: name, Doc: f.Outcomes[name]})
+		list = append(list, engine.On(name, engine.NoEffect(), engine.Outcome{Doc: f.Outcomes[name]}))
 	}
 	if list == nil {
-		list = []engine.Outcome{{Name: schemas.End}}
+		list = []engine.Outcome{engine.On(schemas.End, engine.NoEffect(), engine.Outcome{})}
 	}
 	return list
 }
@@ -281,7 +281,7 @@ func (s *Studio) Describe(c Cursor) (*Description, error) {
 
 func (s *Studio) outcomeDoc(n *outlineNode, name string) string {
 	for _, outcome := range s.outcomes(n) {
-		if outcome.Name == name {
+		if outcome.Name() == name {
 			return outcome.Doc
 		}
 	}

@@ -73,7 +73,7 @@ func (s *Studio) ListParts(source Source) (*Parts, error) {
 	for _, n := range found {
 		node := PartNode{n.id, []string{}}
 		for _, o := range s.outcomes(&n) {
-			node.Outcomes = append(node.Outcomes, o.Name)
+			node.Outcomes = append(node.Outcomes, o.Name())
 		}
 		p.Nodes = append(p.Nodes, node)
 	}
