@@ -150,7 +150,7 @@ func TestCatalogOfKinds(t *testing.T) {
 		for _, o := range k.Outcomes {
 			for _, fact := range o.Establishes {
 				if list.Facts[fact] == "" {
-					t.Errorf("%s of %s establishes %s, which nothing explains", o.Name(), k.Name, fact)
+					t.Errorf("%s of %s establishes %s, which nothing explains", o.Name, k.Name, fact)
 				}
 			}
 		}

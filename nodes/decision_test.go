@@ -514,7 +514,7 @@ func TestFactsOfExpressions(t *testing.T) {
 		outcomes := exec.(engine.OutcomeConfigurer).Outcomes()
 		for i, want := range []string{test.always, test.otherwise} {
 			if got := strings.Trim(fmt.Sprint(outcomes[i].Establishes), "[]"); got != want {
-				t.Errorf("%s: %s establishes %q, want %q", test.when, outcomes[i].Name, got, want)
+				t.Errorf("%s: %s establishes %q, want %q", test.when, outcomes[i].Name(), got, want)
 			}
 		}
 	}
