@@ -43,8 +43,7 @@ func keywordsOf(typ string) []string {
 func adapt(v any) {
 	switch v := v.(type) {
 	case map[string]any:
-		delete(v, "x-expect")
-		delete(v, "x-unordered")
+		maps.DeleteFunc(v, func(keyword string, _ any) bool { return strings.HasPrefix(keyword, "x-") })
 		for _, inner := range v {
 			adapt(inner)
 		}

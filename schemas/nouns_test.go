@@ -111,7 +111,7 @@ func TestNounsFitTheirSchemas(t *testing.T) {
 
 func TestApplicationSchemaRefuses(t *testing.T) {
 	tests := map[string]string{
-		`{}`:             `name: required member "name" is missing: The name of the application`,
+		`{}`:             `name: required member "name" is missing: The name that users see on the sign-in page, in mails and on their account page`,
 		`{"name": "  "}`: "name: expected a name that is not blank",
 		`{"name": "a", "url": "javascript:alert(1)"}`:                          "url: expected an absolute URL with http:// or https://",
 		`{"name": "a", "passkeyAllowedOrigins": ["https://example.com/path"]}`: "passkeyAllowedOrigins[0]: expected an origin such as https://app.example.com, without a path",

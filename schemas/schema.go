@@ -28,6 +28,17 @@ const Draft = "https://json-schema.org/draft/2020-12/schema"
 //
 // Two more annotations are true or absent: "x-unordered" states that the order of a list has no
 // meaning, and "x-verbatim" at a top-level member that null in its value is data, not absence.
+//
+// Forms and documentation take everything that they show from the schema of a noun: the order of the members,
+// their "title" and "description", whose first sentence states what the member does, and
+//
+//	"x-groups"  at the root: the groups of members in their order, each with a name, title, description and sections
+//	"x-group"   the place of a member, group/section; without it, the place of the member that contains it
+//	"x-labels"  the values of an enum in words
+//	"x-unit"    "seconds": the number is a duration
+//	"x-hidden"  true: no form shows it, because another member is the same, or because it has one possible value
+//
+// texts/ has their translations.
 type Schema struct {
 	raw      func() json.RawMessage
 	compiled func() *compiledSchema

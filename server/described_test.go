@@ -191,7 +191,7 @@ func TestAPIPage(t *testing.T) {
 			t.Errorf("the page does not list %s", r.Path)
 		}
 	}
-	for _, word := range []string{`id="schema-Application"`, "system:users:read", "The name of the application. Unique among applications."} {
+	for _, word := range []string{`id="schema-Application"`, "system:users:read", "The name that users see on the sign-in page, in mails and on their account page. It must be unique among applications."} {
 		if !strings.Contains(page, word) {
 			t.Errorf("the page lacks %s", word)
 		}

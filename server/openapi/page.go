@@ -146,7 +146,7 @@ func pageSchemaOf(schema object) *pageSchema {
 	s.Description, _ = schema["description"].(string)
 	required, _ := schema["required"].([]any)
 	properties, _ := schema["properties"].(object)
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
+	for _, name := range inOrder(properties) {
 		property, _ := properties[name].(object)
 		member := pageMember{Name: name, Type: typeOf(property), Required: slices.Contains(required, any(name))}
 		member.Description, _ = property["description"].(string)
@@ -154,6 +154,18 @@ func pageSchemaOf(schema object) *pageSchema {
 		s.Members = append(s.Members, member)
 	}
 	return s
+}
+
+// inOrder returns the names of properties in their order in the schema, or sorted if they have none.
+func inOrder(properties object) []string {
+	place := func(name string) float64 {
+		property, _ := properties[name].(object)
+		n, _ := property[orderMark].(float64)
+		return n
+	}
+	return slices.SortedFunc(maps.Keys(properties), func(a, b string) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b))
+	})
 }
 
 // typeOf returns the type of the values that a schema describes.

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -95,7 +96,7 @@ func (c *components) infer(t reflect.Type) (object, error) {
 
 // addText adds a schema and, as components of their own, its definitions.
 func (c *components) addText(name string, text json.RawMessage) error {
-	schema, err := decode(text)
+	schema, err := decodeOrdered(text)
 	if err != nil {
 		return err
 	}
@@ -164,6 +165,68 @@ func decode(value any) (o object, err error) {
 	if err == nil {
 		err = json.Unmarshal(text, &o)
 	}
+	return o, err
+}
+
+// orderMark is the member of a schema with its place among the properties of an object, from 0: a JSON
+// object has no order of its own.
+const orderMark = "x-order"
+
+// decodeOrdered returns a JSON Schema whose properties have their place in the text.
+func decodeOrdered(text json.RawMessage) (object, error) {
+	value, err := readOrdered(json.NewDecoder(bytes.NewReader(text)), false)
+	if err != nil {
+		return nil, err
+	}
+	schema, isObject := value.(object)
+	if !isObject {
+		return nil, fmt.Errorf("expected an object, not %T", value)
+	}
+	return schema, nil
+}
+
+// readOrdered reads a value. The members of properties are names of members, not keywords.
+func readOrdered(d *json.Decoder, isProperties bool) (any, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch token {
+	case json.Delim('['):
+		list := []any{}
+		for d.More() {
+			item, err := readOrdered(d, false)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, item)
+		}
+		_, err = d.Token()
+		return list, err
+	case json.Delim('{'):
+		return readOrderedObject(d, isProperties)
+	}
+	return token, nil
+}
+
+func readOrderedObject(d *json.Decoder, isProperties bool) (object, error) {
+	o := object{}
+	for place := 0; d.More(); place++ {
+		token, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		name, _ := token.(string)
+		value, err := readOrdered(d, name == "properties" && !isProperties)
+		if err != nil {
+			return nil, err
+		}
+		if property, isSchema := value.(object); isSchema && isProperties {
+			property[orderMark] = place
+		}
+		o[name] = value
+	}
+	_, err := d.Token()
 	return o, err
 }
 
